@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import { accepts, freePorts, type RunningProcess, startProcess } from '../../loadtest/stack/process.ts';
 import { queriesOf } from '../../loadtest/traffic/queries.ts';
 import type { Journal } from '../../src/operations/drills/journal.ts';
-import { someGoods } from '../faults/ground.ts';
+import { sampleGoods } from '../faults/harness.ts';
 import { createOperator, type Operator, soon } from './operate.ts';
 import { type People, startPeople } from './operate-people.ts';
 import { ask, demoGoods } from './service.ts';
@@ -33,7 +33,7 @@ describe('a newcomer’s drills', { timeout: 120_000 }, () => {
   const plan = join(directory, 'rehearsal.yaml');
   const endless = join(directory, 'endless.yaml');
   const service = { url: '', adminUrl: '' };
-  const texts = queriesOf(someGoods(1000).documents, 60).repeated;
+  const texts = queriesOf(sampleGoods(1000).documents, 60).repeated;
   let running: RunningProcess;
   let operator: Operator;
   let people: People | undefined;

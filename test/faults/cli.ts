@@ -2,8 +2,7 @@
 import { refuse } from '../../src/commands/arguments.ts';
 import { EXIT } from '../../src/commands/command.ts';
 import { FAULTS, readArguments } from './arguments.ts';
-import { runMatrix } from './matrix.ts';
-import { readWithoutFaults } from './no-fault.ts';
+import { checkEffectsWithoutFaults, runMatrix } from './matrix.ts';
 import { BY_NAME, FAMILIES, FIGURES } from './registry.ts';
 
 // Told to end, the servers it started end with it.
@@ -23,11 +22,11 @@ switch (read.kind) {
       'by name only, not meant to be green': BY_NAME,
     })) {
       console.log(title);
-      for (const { name, says } of each) console.log(`  ${name.padEnd(22)} ${says}`);
+      for (const { name, summary: says } of each) console.log(`  ${name.padEnd(22)} ${says}`);
     }
     break;
   case 'no fault':
-    process.exitCode = (await readWithoutFaults(read.rows, { ...read, print: console.log }))
+    process.exitCode = (await checkEffectsWithoutFaults(read.rows, { ...read, print: console.log }))
       ? EXIT.passed
       : EXIT.failed;
     break;

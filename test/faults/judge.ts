@@ -1,7 +1,36 @@
-import { PATIENCE_MS } from './configuration.ts';
-import type { Report } from './report.ts';
+import { PHASES, type Report } from './report.ts';
 import { BOUNDS, type Bounds, type Judgement } from './row.ts';
-import { PHASES } from './samples.ts';
+import { PATIENCE_MS } from './service.ts';
+
+/** One run of a row, and what was found. */
+export interface Attempt {
+  readonly seed: number;
+  /** Undefined when the row ended before its stream began. */
+  readonly report: Report | undefined;
+  /** Wrong, hung and dishonest answers: they count even when the try is invalid. */
+  readonly harm: readonly string[];
+  /** Other broken promises: they count in a valid try. */
+  readonly broken: readonly string[];
+  /** Why the try says nothing. */
+  readonly invalid?: string;
+}
+
+/** The result of all tries of a row. */
+export interface RowVerdict {
+  readonly name: string;
+  readonly attempts: readonly Attempt[];
+  /** Report of the last try that has one. */
+  readonly report: Report | undefined;
+  /** Broken promises that count, of all tries. Empty: none was found. */
+  readonly broken: readonly string[];
+  /** Why the last try says nothing. */
+  readonly invalid?: string;
+}
+
+/** A machine that was busy once may be idle now. */
+export const MAX_ATTEMPTS = 3;
+/** Each try asks other searches in another order. */
+const SEED_STEP = 1000;
 
 /** Below these a ratio says more of the machine than of the service. */
 const P95_FLOOR_MS = 40;
@@ -22,9 +51,9 @@ export function calmBoundMs(
 }
 
 /** Why a row says nothing: it was given up, its fault did not happen, or its own instruments failed. */
-export function invalidity(report: Report): string | undefined {
+export function invalidReason(report: Report): string | undefined {
   if (report.failure !== undefined) return `the row could not be run: ${report.failure}`;
-  if (!report.trace.felt) return `the fault left no trace: ${report.trace.evidence}`;
+  if (!report.trace.found) return `the fault left no trace: ${report.trace.evidence}`;
   if (Number.isNaN(report.generatorLagP99Ms)) return 'the generator sent nothing';
   if (report.generatorLagP99Ms > MAX_LAG_MS) {
     return `the generator lagged: p99 ${Math.round(report.generatorLagP99Ms)} ms`;
@@ -64,8 +93,8 @@ export function judge(report: Report, bounds: Bounds): Judgement {
   const unexpected = [...refused].filter((code) => !bounds.refusals.includes(code));
   if (unexpected.length > 0) broken.push(`refused with ${unexpected.join(', ')}`);
   const total = fault.requests + after.requests + steady.requests + before.requests;
-  const example = report.broken[0] === undefined ? '' : `, such as ${report.broken[0]}`;
-  atMost(`broken connections${example}`, report.broken.length / total, bounds.brokenConnections, percent);
+  const example = report.brokenConnections[0] === undefined ? '' : `, such as ${report.brokenConnections[0]}`;
+  atMost(`broken connections${example}`, report.brokenConnections.length / total, bounds.brokenConnections, percent);
 
   atMost('unanswered before the fault', before.unanswered, 0, percent);
   atMost('unanswered during', fault.unanswered, bounds.unansweredDuring, percent);
@@ -109,3 +138,46 @@ const percent = (value: number): string => `${(value * 100).toFixed(1)} %`;
 const milliseconds = (value: number): string => `${Math.round(value)} ms`;
 const seconds = (value: number): string => `${value.toFixed(1)} s`;
 const mebibytes = (value: number): string => `${Math.round(value / 2 ** 20)} MiB`;
+
+/** Again while a try is invalid. No later try takes back the harm of an earlier one. */
+export async function runAttempts(
+  name: string,
+  seed: number,
+  run: (seed: number) => Promise<Attempt>,
+  atMost = MAX_ATTEMPTS,
+): Promise<RowVerdict> {
+  const tries: Attempt[] = [];
+  do tries.push(await run(seed + tries.length * SEED_STEP));
+  while (tries.length < atMost && tries.at(-1)?.invalid !== undefined);
+  const invalid = tries.at(-1)?.invalid;
+  return {
+    name,
+    attempts: tries,
+    report: tries.findLast(({ report }) => report !== undefined)?.report,
+    broken: tries.flatMap((one, at) =>
+      counted(one).map((each) => (tries.length > 1 ? `try ${at + 1}: ${each}` : each)),
+    ),
+    ...(invalid === undefined ? {} : { invalid }),
+  };
+}
+
+const counted = ({ harm, broken, invalid }: Attempt): readonly string[] => [
+  ...harm,
+  ...(invalid === undefined ? broken : []),
+];
+
+export function outcomeOf({ broken, invalid }: Pick<RowVerdict, 'broken' | 'invalid'>): 'red' | 'invalid' | 'green' {
+  if (broken.length > 0) return 'red';
+  return invalid === undefined ? 'green' : 'invalid';
+}
+
+/** The findings of each try; nothing for a row that was green at once. */
+export function attemptLines(verdict: RowVerdict): readonly string[] {
+  if (verdict.attempts.length === 1 && outcomeOf(verdict) === 'green') return [];
+  return verdict.attempts.flatMap((one, at) => [
+    `    try ${at + 1} (seed ${one.seed}): ${outcomeOf({ ...one, broken: counted(one) })}`,
+    ...counted(one).map((each) => `      broken: ${each}`),
+    ...(one.invalid === undefined ? [] : [`      says nothing: ${one.invalid}`]),
+    ...(one.invalid === undefined ? [] : one.broken.map((each) => `      not counted: ${each}`)),
+  ]);
+}

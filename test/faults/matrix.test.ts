@@ -8,7 +8,7 @@ import { runMatrix } from './matrix.ts';
 import { select } from './registry.ts';
 import type { Row } from './row.ts';
 
-/** Four rows of what `npm run faults` runs in full, on a bed that is quick to warm; and one that must be red. */
+/** Four rows of what `npm run faults` runs in full, on a harness that is quick to warm; and one that must be red. */
 const ROWS = ['node-stopped', 'values-corrupted', 'engine-killed', 'out-of-memory'];
 const RED = 'broken-on-purpose';
 
@@ -22,7 +22,7 @@ interface Found {
 const hereOf = (row: Row): Row => ({
   ...row,
   bounds: { ...row.bounds, p95Ratio: 20 },
-  ...(row.name === RED ? { tries: 1 } : {}),
+  ...(row.name === RED ? { maxAttempts: 1 } : {}),
 });
 
 describe('the fault matrix, in short', { timeout: 300_000 }, () => {

@@ -1,16 +1,26 @@
 import { writeFileSync } from 'node:fs';
 import { originOf } from '../../loadtest/finding/machine-words.ts';
 import { programOf, type SearchServer, SPHINX } from '../../loadtest/stack/sphinx.ts';
+import { createClient } from '../../loadtest/traffic/client.ts';
 import { EXIT } from '../../src/commands/command.ts';
-import { type Bed, startBed, WarmUpError } from './bed.ts';
+import type { RunOptions } from './arguments.ts';
 import type { Figure, FigureResult } from './figures/figure.ts';
-import { harmOf, invalidity, judge } from './judge.ts';
+import { searchPath, startHarness, WarmUpError } from './harness.ts';
+import {
+  type Attempt,
+  attemptLines,
+  harmOf,
+  invalidReason,
+  judge,
+  outcomeOf,
+  type RowVerdict,
+  runAttempts,
+} from './judge.ts';
 import type { Selection } from './registry.ts';
 import type { Report } from './report.ts';
-import { BOUNDS, type Judgement, type Row } from './row.ts';
+import { BOUNDS, type FaultEffect, type Harness, type Judgement, type Row } from './row.ts';
 import { runRow } from './run-row.ts';
-import { tableHead, tableLine } from './table.ts';
-import { outcomeOf, type Try, tryLines, tryRow, type Verdict } from './tries.ts';
+import { HUNG_MS } from './service.ts';
 
 export interface MatrixOptions {
   readonly checkout: string;
@@ -24,7 +34,7 @@ export interface MatrixOptions {
   readonly repeated?: number;
   readonly documents?: number;
   /** For tests of the matrix itself. */
-  readonly parts?: { readonly startBed: typeof startBed; readonly runRow: typeof runRow };
+  readonly parts?: { readonly startBed: typeof startHarness; readonly runRow: typeof runRow };
 }
 
 const REPEATED = 500;
@@ -37,13 +47,13 @@ interface Took {
 }
 
 interface Measured {
-  readonly verdicts: Verdict[];
+  readonly verdicts: RowVerdict[];
   readonly figures: (FigureResult & Took & { readonly figure: string })[];
   /** Beds that did not start, and figures that broke off. */
   readonly failures: string[];
 }
 
-/** Rows on one bed, then figures, each with whatever it needs. @returns the exit status. */
+/** Rows on one harness, then figures, each with whatever it needs. @returns the exit status. */
 export async function runMatrix({ rows, figures }: Selection, options: MatrixOptions): Promise<number> {
   const { checkout, print } = options;
   const origin = await originOf(checkout, ['node', 'redis-server', programOf('searchd', options.server ?? SPHINX)]);
@@ -75,33 +85,39 @@ async function runRows(
   options: MatrixOptions,
   { verdicts }: Measured,
 ): Promise<void> {
-  const { checkout, print, repeated = REPEATED, documents = DOCUMENTS, parts = { startBed, runRow } } = options;
+  const {
+    checkout,
+    print,
+    repeated = REPEATED,
+    documents = DOCUMENTS,
+    parts = { startBed: startHarness, runRow },
+  } = options;
   const server = options.server === undefined ? {} : { server: options.server };
-  const bed = await parts.startBed({ checkout, repeated, documents, layout, ...server });
+  const harness = await parts.startBed({ checkout, repeated, documents, layout, ...server });
   try {
     for (let round = 0; round < options.repeat; round += 1) {
       for (const row of rows) {
-        const verdict = await tryRow(
+        const verdict = await runAttempts(
           row.name,
           options.seed + round,
-          (seed) => judged(bed, row, seed, parts.runRow),
-          row.tries,
+          (seed) => judged(harness, row, seed, parts.runRow),
+          row.maxAttempts,
         );
         verdicts.push(verdict);
         print(tableLine(verdict));
-        if (verdict.report?.trace.felt) print(`    felt: ${verdict.report.trace.evidence}`);
-        for (const line of tryLines(verdict)) print(line);
+        if (verdict.report?.trace.found) print(`    felt: ${verdict.report.trace.evidence}`);
+        for (const line of attemptLines(verdict)) print(line);
       }
     }
   } finally {
-    await bed.stop();
+    await harness.stop();
   }
 }
 
-async function judged(bed: Bed, row: Row, seed: number, run: typeof runRow): Promise<Try> {
+async function judged(harness: Harness, row: Row, seed: number, run: typeof runRow): Promise<Attempt> {
   let report: Report | undefined;
   try {
-    report = await run(bed, row, seed);
+    report = await run(harness, row, seed);
   } catch (error) {
     const harm = error instanceof WarmUpError ? error.harm : [];
     return { seed, report, harm, broken: [], invalid: `the row could not be run: ${messageOf(error)}` };
@@ -109,28 +125,26 @@ async function judged(bed: Bed, row: Row, seed: number, run: typeof runRow): Pro
   const harm = harmOf(report);
   const failed = report.failure !== undefined;
   const bounds = failed ? NOTHING_JUDGED : judge(report, { ...BOUNDS, ...row.bounds });
-  const own = failed ? NOTHING_JUDGED : await checked(bed, row, report);
+  const own = failed ? NOTHING_JUDGED : await checked(harness, row, report);
   const unmeasured = [...bounds.unmeasured, ...own.unmeasured];
   const invalid =
-    invalidity(report) ?? (unmeasured.length > 0 ? `there were no samples of: ${unmeasured.join('; ')}` : undefined);
+    invalidReason(report) ?? (unmeasured.length > 0 ? `there were no samples of: ${unmeasured.join('; ')}` : undefined);
   const broken = [...bounds.broken, ...own.broken];
   return { seed, report, harm, broken, ...(invalid === undefined ? {} : { invalid }) };
 }
 
 const NOTHING_JUDGED: Judgement = { broken: [], unmeasured: [] };
 
-async function checked(bed: Bed, row: Row, report: Report): Promise<Judgement> {
+async function checked(harness: Harness, row: Row, report: Report): Promise<Judgement> {
   try {
-    return { ...NOTHING_JUDGED, ...(await row.check?.(report, bed)) };
+    return { ...NOTHING_JUDGED, ...(await row.check?.(report, harness)) };
   } catch (error) {
     return { broken: [], unmeasured: [`what the row checks itself: ${messageOf(error)}`] };
   }
 }
 
-const SHOWN = { true: 'holds', false: 'BROKEN', 'not measured': 'NOT MEASURED' } as const;
-
 async function runFigure(figure: Figure, { checkout, print }: MatrixOptions, { figures }: Measured): Promise<void> {
-  print(`\n${figure.name}: ${figure.says}`);
+  print(`\n${figure.name}: ${figure.summary}`);
   const startedAt = new Date().toISOString();
   const result = await figure.run({ checkout });
   figures.push({ figure: figure.name, startedAt, tookSeconds: secondsSince(startedAt), ...result });
@@ -138,8 +152,10 @@ async function runFigure(figure: Figure, { checkout, print }: MatrixOptions, { f
     const cells = Object.entries(row).map(([name, value]) => `${name} ${value}`);
     print(`  ${cells.join(' · ')}`);
   }
-  for (const { says, holds } of result.verdicts) print(`  ${SHOWN[`${holds}`]}: ${says}`);
+  for (const { says, holds } of result.verdicts) print(`  ${VERDICT_TEXT[`${holds}`]}: ${says}`);
 }
+
+const VERDICT_TEXT = { true: 'holds', false: 'BROKEN', 'not measured': 'NOT MEASURED' } as const;
 
 /** A broken promise outweighs what could not be done, and that outweighs what said nothing. */
 function exitStatusOf({ verdicts, figures, failures }: Measured): number {
@@ -159,7 +175,7 @@ function jsonOf(head: object, { verdicts, figures, failures }: Measured): string
     outcome: outcomeOf(verdict),
     broken: verdict.broken,
     invalid: verdict.invalid,
-    tries: verdict.tries.map((one) => ({
+    tries: verdict.attempts.map((one) => ({
       ...one,
       report: one.report === undefined ? undefined : figuresOf(one.report),
     })),
@@ -167,10 +183,115 @@ function jsonOf(head: object, { verdicts, figures, failures }: Measured): string
   return `${JSON.stringify({ ...head, rows, figures, ...(failures.length > 0 ? { failures } : {}) }, null, 1)}\n`;
 }
 
-/** `broken` are promises in the file, so the report's broken connections have a longer name there. */
-function figuresOf({ samples: _, broken: brokenConnections, ...figures }: Report): object {
-  return { ...figures, brokenConnections };
+/** The report as the JSON file holds it. */
+function figuresOf({ samples: _, trace: { found, evidence }, ...figures }: Report): object {
+  return { ...figures, trace: { felt: found, evidence } };
 }
 
 const secondsSince = (startedAt: string): number => (Date.now() - Date.parse(startedAt)) / 1000;
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/**
+ * Prepares each row, reads its evidence before and after some traffic, and injects no fault.
+ * @returns whether no row found evidence of a fault, and every reading worked.
+ */
+export async function checkEffectsWithoutFaults(
+  rows: readonly Row[],
+  { print, ...subject }: Pick<RunOptions, 'checkout' | 'server'> & { readonly print: (line: string) => void },
+): Promise<boolean> {
+  let held = true;
+  for (const [layout, own] of Map.groupBy(rows, (row) => row.layout ?? 'plain')) {
+    const harness = await startHarness({ ...subject, ...SMALL_HARNESS, layout });
+    try {
+      for (const [first, ...others] of Map.groupBy(own, ({ store }) => store).values()) {
+        if (first === undefined) continue;
+        await harness.prepare(first);
+        harness.engineProxy.resetCounts();
+        const watches: (readonly [name: string, traceOf: Awaited<ReturnType<FaultEffect['watch']>>])[] = [];
+        // One after the other: the connection of one reading must not be there for another.
+        for (const row of [first, ...others]) watches.push([row.name, await row.effect.watch(harness)]);
+        await traffic(harness);
+        for (const [name, traceOf] of watches) {
+          const { found, evidence } = await traceOf();
+          const isRight = !found && !evidence.includes('could not be read');
+          print(`${isRight ? 'no trace' : 'WRONG   '} ${name.padEnd(22)} ${evidence}`);
+          held &&= isRight;
+        }
+      }
+    } finally {
+      await harness.stop();
+    }
+  }
+  return held;
+}
+
+/** Searches that are repeated, and documents indexed: enough for traffic, quick to start. */
+const SMALL_HARNESS = { repeated: 60, documents: 600 };
+
+/** Searches that were asked before, and some that were not: counters that traffic alone raises must rise. */
+async function traffic(harness: Harness): Promise<void> {
+  const client = createClient({ baseUrl: harness.subject.url, boundMs: HUNG_MS, maxConnections: 4 });
+  for (const text of harness.queries.repeated) await client.get(searchPath(text));
+  for (let search = 0; search < 20; search += 1) await client.get(searchPath(harness.newSearch()));
+  client.close();
+}
+
+export function tableHead(): string {
+  return line(HEAD);
+}
+
+/** `b/f/s`: before, while the fault lasts, once recovered. `no page`: of the searches while it lasts. */
+export function tableLine(whole: RowVerdict): string {
+  const { name, report } = whole;
+  const verdict = OUTCOME_TEXT[outcomeOf(whole)];
+  if (report === undefined) return line([name, verdict]);
+  const { before, fault, after, steady } = report.subject;
+  const phases = [before, fault, after, steady];
+  const refused = phases
+    .flatMap(({ outcomes }) => Object.entries(outcomes))
+    .filter(([label]) => label.startsWith('shed '))
+    .reduce((sum, [, count]) => sum + count, 0);
+  const three = (value: (phase: typeof before) => string): string => [before, fault, steady].map(value).join(' ');
+  return line([
+    name,
+    verdict,
+    `${phases.reduce((sum, phase) => sum + phase.requests, 0)}`,
+    `${report.wrong.length}`,
+    `${report.hung}`,
+    `${refused}`,
+    percent(fault.unanswered),
+    three(({ hitRatio }) => percent(hitRatio)),
+    three(({ p95Ms }) => number(p95Ms)),
+    (report.engine.searches / Math.max(1, report.engine.distinct)).toFixed(2),
+    `${Math.round(report.peakRssBytes / 2 ** 20)}M`,
+    report.recoveredAfterMs === undefined ? '–' : (report.recoveredAfterMs / 1000).toFixed(1),
+  ]);
+}
+
+const WIDTHS = [20, 8, 7, 6, 6, 6, 9, 20, 16, 8, 7, 7] as const;
+const HEAD = [
+  'row',
+  'verdict',
+  'reqs',
+  'wrong',
+  'hung',
+  '5xx',
+  'no page',
+  'hit ratio b/f/s',
+  'p95 ms b/f/s',
+  'per key',
+  'RSS',
+  'back s',
+];
+
+const OUTCOME_TEXT = { red: 'RED', invalid: 'INVALID', green: 'green' } as const;
+
+function line(cells: readonly string[]): string {
+  return cells
+    .map((cell, at) => cell.padEnd(WIDTHS[at] ?? 8))
+    .join(' ')
+    .trimEnd();
+}
+
+const percent = (value: number): string => (Number.isNaN(value) ? '–' : `${Math.round(value * 1000) / 10}%`);
+const number = (value: number): string => (Number.isNaN(value) ? '–' : value.toFixed(value < 10 ? 1 : 0));

@@ -12,8 +12,7 @@ import { EXIT } from '../../src/commands/command.ts';
 import { countText } from '../../src/report/format.ts';
 import type { FigureResult } from './figures/figure.ts';
 import { FAMILIES, FIGURES } from './registry.ts';
-import type { PhaseReport, Report } from './report.ts';
-import { PHASES } from './samples.ts';
+import { PHASES, type PhaseReport, type Report, type Trace } from './report.ts';
 
 /** The file of `--json`: numbers that were not measured are null in it. */
 export interface FaultsFile extends Pick<FindingRecord, 'machine' | 'startedAt' | 'tookSeconds' | 'commit'> {
@@ -23,8 +22,9 @@ export interface FaultsFile extends Pick<FindingRecord, 'machine' | 'startedAt' 
 }
 
 /** Without the members of a report: the row could not be run. */
-export interface RowResult extends Partial<Omit<Report, 'broken' | 'samples'>> {
+export interface RowResult extends Partial<Omit<Report, 'brokenConnections' | 'samples' | 'trace'>> {
   readonly name: string;
+  readonly trace?: Pick<Trace, 'evidence'>;
   readonly broken: readonly string[];
   readonly invalid?: string;
   /** Absent in a file of before they were kept. */
@@ -138,7 +138,7 @@ function matrixLesson(rows: readonly RowResult[]): Lesson {
 const PROMISE = { true: 'Kept', false: 'Broken', 'not measured': 'Not measured' } as const;
 
 function figureFinding(name: string, { table, verdicts }: FigureResult): Finding {
-  const says = FIGURES.find((figure) => figure.name === name)?.says ?? '';
+  const says = FIGURES.find((figure) => figure.name === name)?.summary ?? '';
   const [first = '', ...names] = [...new Set(table.flatMap((row) => Object.keys(row)))];
   const kept = verdicts.filter(({ holds }) => holds === true).length;
   const broken = verdicts.some(({ holds }) => holds === false);

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createRecovery, type Half } from './recovery.ts';
+import { type ArrivalResult, createRecovery } from './recovery.ts';
 
-const HIT: Half = { hit: true, answered: true };
-const MISS: Half = { hit: false, answered: true };
-const REFUSED: Half = { hit: false, answered: false };
+const HIT: ArrivalResult = { hit: true, answered: true };
+const MISS: ArrivalResult = { hit: false, answered: true };
+const REFUSED: ArrivalResult = { hit: false, answered: false };
 
 /** Feeds arrivals `from`… to both; the control always hits. */
-function feed(recovery: ReturnType<typeof createRecovery>, from: number, halves: readonly Half[]): void {
+function feed(recovery: ReturnType<typeof createRecovery>, from: number, halves: readonly ArrivalResult[]): void {
   for (const [at, half] of halves.entries()) {
     recovery.add('subject', from + at, half);
     recovery.add('control', from + at, HIT);
   }
 }
 
-const times = (count: number, half: Half): Half[] => new Array<Half>(count).fill(half);
+const times = (count: number, half: ArrivalResult): ArrivalResult[] => new Array<ArrivalResult>(count).fill(half);
 
 test('a subject that misses what the control has is not recovered', () => {
   const recovery = createRecovery({ window: 50, points: 0.02 });

@@ -1,5 +1,5 @@
 /** What one process made of one arrival. */
-export interface Half {
+export interface ArrivalResult {
   readonly hit: boolean;
   /** Whether it gave a page at all. */
   readonly answered: boolean;
@@ -11,7 +11,7 @@ export interface Half {
  * what is hard for both counts for neither.
  */
 export interface Recovery {
-  readonly add: (who: 'subject' | 'control', arrival: number, half: Half) => void;
+  readonly add: (who: 'subject' | 'control', arrival: number, half: ArrivalResult) => void;
   /** From here on arrivals count. */
   readonly begin: (arrival: number) => void;
   /** The arrival at which it was so for the first time since `begin`. */
@@ -21,7 +21,7 @@ export interface Recovery {
 }
 
 export function createRecovery({ window, points }: { readonly window: number; readonly points: number }): Recovery {
-  const halves = new Map<number, { readonly who: string; readonly half: Half }>();
+  const halves = new Map<number, { readonly who: string; readonly half: ArrivalResult }>();
   const last: { readonly difference: number; readonly refused: number }[] = [];
   let first: number | undefined;
   let recovered: number | undefined;

@@ -5,18 +5,14 @@ import { FULL_LOSS } from './figures/full-loss.ts';
 import { OVERLOAD } from './figures/overload.ts';
 import { STALLED_SHARD } from './figures/stalled-shard.ts';
 import type { Row } from './row.ts';
-import { brokenOnPurpose } from './rows/broken-on-purpose.ts';
 import { CLIENTS } from './rows/clients.ts';
-import { ENGINE } from './rows/engine.ts';
-import { MIRRORS } from './rows/mirrors.ts';
-import { plantedEntries } from './rows/planted-entries.ts';
+import { ENGINE, MIRRORS } from './rows/engine.ts';
 import { PROCESS } from './rows/process.ts';
 import { STORE_NETWORK } from './rows/store-network.ts';
-import { STORE_NODES } from './rows/store-nodes.ts';
+import { STORE_NODES, STORE_TOPOLOGY } from './rows/store-nodes.ts';
 import { STORE_PLANTED } from './rows/store-planted.ts';
 import { STORE_REPLIES } from './rows/store-replies.ts';
-import { STORE_TOPOLOGY } from './rows/store-topology.ts';
-import { STORE_VALUES } from './rows/store-values.ts';
+import { brokenOnPurpose, STORE_VALUES } from './rows/store-values.ts';
 
 /** The matrix, by family. */
 export const FAMILIES: Readonly<Record<string, readonly Row[]>> = {
@@ -24,7 +20,7 @@ export const FAMILIES: Readonly<Record<string, readonly Row[]>> = {
   'store-replies': STORE_REPLIES,
   'store-topology': STORE_TOPOLOGY,
   'store-values': STORE_VALUES,
-  'store-planted': [plantedEntries(), ...STORE_PLANTED],
+  'store-planted': STORE_PLANTED,
   'store-network': STORE_NETWORK,
   engine: ENGINE,
   mirrors: MIRRORS,

@@ -1,6 +1,51 @@
 import type { EngineCounts } from '../../loadtest/proxy/engine-proxy.ts';
-import type { Trace } from './felt.ts';
-import { isHit, PHASES, type Phase, percentile, type Sample, share } from './samples.ts';
+import { isHit, type ReplyVerdict } from './verdict.ts';
+
+/** `before` the fault, while it lasts, `after` it until the hit ratio is back, and `steady` from then on. */
+export const PHASES = ['before', 'fault', 'after', 'steady'] as const;
+export type Phase = (typeof PHASES)[number];
+
+/** One request of the stream to one process. */
+export interface Sample {
+  readonly arrival: number;
+  readonly phase: Phase;
+  readonly sentMs: number;
+  readonly durationMs: number;
+  readonly text: string;
+  /** Asked before the row began, so that a cache may be expected to hold it. */
+  readonly known: boolean;
+  readonly verdict: ReplyVerdict;
+  /** For this long, while it was waited for, the generator itself stood still: then a late answer is its own doing. */
+  readonly stalledMs: number;
+}
+
+/** One row, run once: what the verdict is read from, and what the JSON file holds. */
+export interface Report {
+  readonly row: string;
+  /** Whether the fault happened, and by what evidence. */
+  readonly trace: Trace;
+  /** Why the row was given up half-way; what was measured by then is here all the same. */
+  readonly failure?: string;
+  readonly subject: Readonly<Record<Phase, PhaseReport>>;
+  readonly control: Readonly<Record<Phase, PhaseReport>>;
+  /** Pages that are not what the engine says, each with its text and outcome. */
+  readonly wrong: readonly string[];
+  readonly hung: number;
+  readonly brokenConnections: readonly string[];
+  readonly dishonest: readonly string[];
+  /** Replies of the control that were not pages, or contradicted each other: then the row says nothing. */
+  readonly controlFaults: readonly string[];
+  /** From the end of the fault; undefined: not within the row. */
+  readonly recoveredAfterMs: number | undefined;
+  /** Engine searches of the subject from the fault on. */
+  readonly engine: EngineCounts;
+  readonly rssBeforeBytes: number;
+  readonly peakRssBytes: number;
+  readonly connectionsOpened: number | undefined;
+  readonly generatorLagP99Ms: number;
+  /** All samples of the subject, for checks of a row's own. */
+  readonly samples: readonly Sample[];
+}
 
 /** What happened to one process in one phase. */
 export interface PhaseReport {
@@ -21,32 +66,10 @@ export interface PhaseReport {
   readonly shedP95Ms: number;
 }
 
-/** One row, run once: what the verdict is read from, and what the JSON file holds. */
-export interface Report {
-  readonly row: string;
-  /** Whether the fault happened, and by what evidence. */
-  readonly trace: Trace;
-  /** Why the row was given up half-way; what was measured by then is here all the same. */
-  readonly failure?: string;
-  readonly subject: Readonly<Record<Phase, PhaseReport>>;
-  readonly control: Readonly<Record<Phase, PhaseReport>>;
-  /** Pages that are not what the engine says, each with its text and outcome. */
-  readonly wrong: readonly string[];
-  readonly hung: number;
-  readonly broken: readonly string[];
-  readonly dishonest: readonly string[];
-  /** Replies of the control that were not pages, or contradicted each other: then the row says nothing. */
-  readonly controlFaults: readonly string[];
-  /** From the end of the fault; undefined: not within the row. */
-  readonly recoveredAfterMs: number | undefined;
-  /** Engine searches of the subject from the fault on. */
-  readonly engine: EngineCounts;
-  readonly rssBeforeBytes: number;
-  readonly peakRssBytes: number;
-  readonly connectionsOpened: number | undefined;
-  readonly generatorLagP99Ms: number;
-  /** All samples of the subject, for checks of a row's own. */
-  readonly samples: readonly Sample[];
+export interface Trace {
+  readonly found: boolean;
+  /** Both readings, in words. */
+  readonly evidence: string;
 }
 
 export function phaseReports(samples: readonly Sample[]): Readonly<Record<Phase, PhaseReport>> {
@@ -93,4 +116,15 @@ function labelOf(verdict: Sample['verdict']): string {
     case 'broken':
       return verdict.kind;
   }
+}
+
+/** 0–1; NaN of nothing. */
+export function share(samples: readonly Sample[], holds: (sample: Sample) => boolean): number {
+  return samples.filter(holds).length / samples.length;
+}
+
+/** The nearest-rank percentile; NaN of nothing. */
+export function percentile(values: readonly number[], p: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(p * sorted.length) - 1)] ?? Number.NaN;
 }

@@ -1,20 +1,23 @@
-import type { Bed, BedOptions } from './bed.ts';
-import type { Changes } from './configuration.ts';
-import type { Felt } from './felt.ts';
-import type { Report } from './report.ts';
-import type { StoreKind } from './stores.ts';
+import type { DnsNames } from '../../loadtest/proxy/dns-names.ts';
+import type { EngineProxy } from '../../loadtest/proxy/engine-proxy.ts';
+import type { Queries } from '../../loadtest/traffic/queries.ts';
+import type { EngineServer, EngineServerOptions } from './engine-server.ts';
+import type { Report, Trace } from './report.ts';
+import type { Changes, ServiceProcess } from './service.ts';
+import type { StoreKind, SubjectStore } from './stores.ts';
+import type { Reference } from './verdict.ts';
 
 /** One fault: a promise, how it is broken on purpose, and what must hold meanwhile. */
 export interface Row {
   readonly name: string;
   /** The promise, in one sentence. */
-  readonly says: string;
+  readonly summary: string;
   /** What the subject's store is made of. Default `cluster`: three masters, reached directly. */
   readonly store?: StoreKind;
-  /** Of the engines. Default `plain`. Each kind is a bed of its own. */
-  readonly layout?: BedOptions['layout'];
+  /** Of the engines. Default `plain`. Each kind is a harness of its own. */
+  readonly layout?: EngineServerOptions['layout'];
   /** Tries at most, while one is invalid. Default `TRIES`. */
-  readonly tries?: number;
+  readonly maxAttempts?: number;
   /** Of the configuration of both processes. */
   readonly changes?: Changes;
   /** The subject may ask the control's engine as well, as a second endpoint. */
@@ -24,16 +27,53 @@ export interface Row {
   /** How long the fault lasts, `begin` included. Default 3 s. */
   readonly faultMs?: number;
   /** The fault begins. The stream goes on meanwhile. */
-  readonly begin: (bed: Bed) => Promise<void>;
+  readonly begin: (harness: Harness) => Promise<void>;
   /** The fault is gone: from here on recovery is counted. */
-  readonly end?: (bed: Bed) => Promise<void>;
+  readonly end?: (harness: Harness) => Promise<void>;
   /** The store cannot be used again afterwards. */
-  readonly spoilsStore?: boolean;
+  readonly discardStore?: boolean;
   readonly bounds?: Partial<Bounds>;
   /** Proof that the fault happened: a row whose fault did not happen says nothing. */
-  readonly felt: Felt;
+  readonly effect: FaultEffect;
   /** Further promises, judged when all is over. */
-  readonly check?: (report: Report, bed: Bed) => Promise<Partial<Judgement>> | Partial<Judgement>;
+  readonly check?: (report: Report, harness: Harness) => Promise<Partial<Judgement>> | Partial<Judgement>;
+}
+
+/**
+ * How a row proves that its fault happened: a reading of the injector or of the server it hits, before the fault and at
+ * its end. Harm to users is no evidence: a row must not be valid because something else hurt them.
+ */
+export interface FaultEffect {
+  /** Reads now. @returns reads again, while the fault still lasts. Neither rejects. */
+  readonly watch: (harness: Harness) => Promise<() => Promise<Trace>>;
+}
+
+/**
+ * What every row runs on: the subject, whose store and engine are hurt, and the control, which has a store and an engine
+ * of its own over the same documents and is fed the same stream. Built once; `prepare` gives each row the same start.
+ */
+export interface Harness {
+  readonly subject: ServiceProcess;
+  readonly control: ServiceProcess;
+  /** The subject's, as the row wants it. */
+  readonly store: () => SubjectStore;
+  /** Names of stores, as the subject resolves them. */
+  readonly names: DnsNames;
+  /** The subject's searchd, behind `engineProxy`. */
+  readonly engine: EngineServer;
+  readonly engineProxy: EngineProxy;
+  readonly queries: Queries;
+  /** The next search nobody ever asked. */
+  readonly newSearch: () => string;
+  readonly reference: Reference;
+  /**
+   * An empty store, both processes with the row's configuration, and every repeated search asked once of both.
+   * @throws WarmUpError when one gets no page or a wrong one.
+   */
+  readonly prepare: (row: Row) => Promise<void>;
+  /** Starts the subject again as the row began it, on the same ports. */
+  readonly restartSubject: () => Promise<void>;
+  readonly stop: () => Promise<void>;
 }
 
 /** Findings about a row's promises. */

@@ -4,15 +4,13 @@ import { startStream } from '../../loadtest/traffic/stream.ts';
 import { createZipf } from '../../loadtest/traffic/zipf.ts';
 import { seededRandom } from '../../src/catalogue/demo/ad.ts';
 import { type Clock, systemClock } from '../../src/runtime.ts';
-import { type Bed, personOf, targetOf } from './bed.ts';
-import { BUSY_MS, HUNG_MS } from './configuration.ts';
-import type { Trace } from './felt.ts';
+import { clientHeaders, searchPath } from './harness.ts';
 import { calmBoundMs } from './judge.ts';
 import { createRecovery } from './recovery.ts';
-import { phaseReports, type Report } from './report.ts';
-import { BOUNDS, type Row } from './row.ts';
-import { isHit, type Phase, percentile, type Sample } from './samples.ts';
-import { verdictOf } from './verdict.ts';
+import { type Phase, percentile, phaseReports, type Report, type Sample, type Trace } from './report.ts';
+import { BOUNDS, type Harness, type Row } from './row.ts';
+import { BUSY_MS, HUNG_MS } from './service.ts';
+import { isHit, verdictOf } from './verdict.ts';
 
 const RATE_PER_SECOND = 200;
 /** Volume of searches nobody asks again. */
@@ -25,17 +23,17 @@ const WINDOW = 300;
 const POINTS = 0.02;
 
 /**
- * Runs one row on a bed: the same stream to both, the fault, its end, and on until recovered or given up. A row that
+ * Runs one row on a harness: the same stream to both, the fault, its end, and on until recovered or given up. A row that
  * fails half-way is reported with what was measured by then. @throws when it cannot be prepared.
  */
-export async function runRow(bed: Bed, row: Row, seed: number): Promise<Report> {
-  await bed.prepare(row);
+export async function runRow(harness: Harness, row: Row, seed: number): Promise<Report> {
+  await harness.prepare(row);
   const clock = systemClock;
   const samples = { subject: [] as Sample[], control: [] as Sample[] };
   const recovery = createRecovery({ window: WINDOW, points: POINTS });
   const clients = {
-    subject: createClient({ baseUrl: bed.subject.url, boundMs: HUNG_MS, maxConnections: 4096 }),
-    control: createClient({ baseUrl: bed.control.url, boundMs: HUNG_MS, maxConnections: 4096 }),
+    subject: createClient({ baseUrl: harness.subject.url, boundMs: HUNG_MS, maxConnections: 4096 }),
+    control: createClient({ baseUrl: harness.control.url, boundMs: HUNG_MS, maxConnections: 4096 }),
   };
   const pending = new Set<Promise<void>>();
   const stalls = watchStalls(clock);
@@ -44,17 +42,17 @@ export async function runRow(bed: Bed, row: Row, seed: number): Promise<Report> 
   const sentAt: number[] = [];
 
   const random = seededRandom(seed).next;
-  const rank = createZipf({ size: bed.queries.repeated.length, exponent: 1 });
+  const rank = createZipf({ size: harness.queries.repeated.length, exponent: 1 });
   const ask = async (who: 'subject' | 'control', arrival: number, text: string, known: boolean): Promise<void> => {
     const sentMs = clock.monotonicMs();
     const stalledBeforeMs = stalls.totalMs();
     const during = phase;
-    const verdict = verdictOf(await clients[who].get(targetOf(text), personOf(arrival)), text);
+    const verdict = verdictOf(await clients[who].get(searchPath(text), clientHeaders(arrival)), text);
     const durationMs = clock.monotonicMs() - sentMs;
     const stalledMs = stalls.totalMs() - stalledBeforeMs;
     const sample: Sample = { arrival, phase: during, sentMs, durationMs, text, known, verdict, stalledMs };
     samples[who].push(sample);
-    if (who === 'control') bed.reference.learn(text, verdict);
+    if (who === 'control') harness.reference.learn(text, verdict);
     recovery.add(who, arrival, { hit: isHit(sample), answered: verdict.kind === 'page' });
   };
   const stream = startStream({
@@ -65,7 +63,7 @@ export async function runRow(bed: Bed, row: Row, seed: number): Promise<Report> 
       arrivals = n + 1;
       sentAt[n] = clock.monotonicMs();
       const isOnce = random() < ONCE_SHARE;
-      const text = isOnce ? bed.once() : (bed.queries.repeated[rank(random)] ?? '');
+      const text = isOnce ? harness.newSearch() : (harness.queries.repeated[rank(random)] ?? '');
       for (const who of ['subject', 'control'] as const) {
         const asked = ask(who, n, text, !isOnce).finally(() => pending.delete(asked));
         pending.add(asked);
@@ -73,7 +71,7 @@ export async function runRow(bed: Bed, row: Row, seed: number): Promise<Report> 
     },
   });
 
-  let trace: Trace = { felt: false, evidence: 'the fault was not injected' };
+  let trace: Trace = { found: false, evidence: 'the fault was not injected' };
   let failure: string | undefined;
   let healedMs = 0;
   let steadyFrom = Number.POSITIVE_INFINITY;
@@ -82,22 +80,22 @@ export async function runRow(bed: Bed, row: Row, seed: number): Promise<Report> 
 
   const play = async (): Promise<void> => {
     await sleep(BEFORE_MS);
-    rssBeforeBytes = bed.subject.peakRssBytes();
-    openedBefore = bed.store().opened();
-    bed.engineProxy.resetCounts();
-    const traceOf = await row.felt.watch(bed);
+    rssBeforeBytes = harness.subject.peakRssBytes();
+    openedBefore = harness.store().opened();
+    harness.engineProxy.resetCounts();
+    const traceOf = await row.effect.watch(harness);
     const faultEndsMs = clock.monotonicMs() + (row.faultMs ?? FAULT_MS);
     phase = 'fault';
     try {
-      await row.begin(bed);
+      await row.begin(harness);
       await sleep(Math.max(0, faultEndsMs - clock.monotonicMs()));
       trace = await traceOf();
     } catch (error) {
-      // The fault is taken back even so: the next row has the same bed.
-      await row.end?.(bed).catch(() => undefined);
+      // The fault is taken back even so: the next row has the same harness.
+      await row.end?.(harness).catch(() => undefined);
       throw error;
     }
-    await row.end?.(bed);
+    await row.end?.(harness);
     phase = 'after';
     const healed = arrivals;
     recovery.begin(healed);
@@ -125,18 +123,18 @@ export async function runRow(bed: Bed, row: Row, seed: number): Promise<Report> 
         if (sample.phase === 'steady' && sample.arrival < steadyFrom) all[at] = { ...sample, phase: 'after' };
       }
     }
-    const engine = bed.engineProxy.counts();
-    const peakRssBytes = bed.subject.peakRssBytes();
-    const opened = bed.store().opened();
+    const engine = harness.engineProxy.counts();
+    const peakRssBytes = harness.subject.peakRssBytes();
+    const opened = harness.store().opened();
     const recoveredAt = recovery.recoveredAt();
-    await learnRest(bed, samples.subject, clients.control);
+    await learnRest(harness, samples.subject, clients.control);
     return {
       row: row.name,
       trace,
       ...(failure === undefined ? {} : { failure }),
       subject: phaseReports(samples.subject),
       control: phaseReports(samples.control),
-      ...faultsOf(bed, samples),
+      ...faultsOf(harness, samples),
       recoveredAfterMs: recoveredAt === undefined ? undefined : (sentAt[recoveredAt] ?? healedMs) - healedMs,
       engine,
       rssBeforeBytes,
@@ -187,17 +185,17 @@ function p95Ms(samples: readonly Sample[]): number {
 
 /** Where the control had no page when the subject had one, it is asked again now that nothing is in its way. */
 async function learnRest(
-  bed: Bed,
+  harness: Harness,
   samples: readonly Sample[],
   control: ReturnType<typeof createClient>,
 ): Promise<void> {
-  const unknown = new Set(samples.map(({ text }) => text).filter((text) => !bed.reference.knows(text)));
-  for (const text of unknown) bed.reference.learn(text, verdictOf(await control.get(targetOf(text)), text));
+  const unknown = new Set(samples.map(({ text }) => text).filter((text) => !harness.reference.knows(text)));
+  for (const text of unknown) harness.reference.learn(text, verdictOf(await control.get(searchPath(text)), text));
 }
 
-function faultsOf(bed: Bed, { subject, control }: { subject: readonly Sample[]; control: readonly Sample[] }) {
+function faultsOf(harness: Harness, { subject, control }: { subject: readonly Sample[]; control: readonly Sample[] }) {
   const wrong: string[] = [];
-  const broken: string[] = [];
+  const brokenConnections: string[] = [];
   const dishonest: string[] = [];
   let hung = 0;
   let unknown = 0;
@@ -205,10 +203,10 @@ function faultsOf(bed: Bed, { subject, control }: { subject: readonly Sample[]; 
   for (const { text, verdict, ...sample } of subject) {
     if (verdict.kind === 'hung' && sample.stalledMs > BUSY_MS) stalledMs = Math.max(stalledMs, sample.stalledMs);
     else if (verdict.kind === 'hung') hung += 1;
-    else if (verdict.kind === 'broken') broken.push(verdict.why);
+    else if (verdict.kind === 'broken') brokenConnections.push(verdict.why);
     else if (verdict.kind === 'dishonest') dishonest.push(`${text}: ${verdict.why}`);
     else if (verdict.kind === 'page') {
-      const agrees = bed.reference.agrees(text, verdict);
+      const agrees = harness.reference.agrees(text, verdict);
       if (agrees === false) wrong.push(`${text} (${verdict.outcome})`);
       else if (agrees === undefined) unknown += 1;
     }
@@ -217,11 +215,11 @@ function faultsOf(bed: Bed, { subject, control }: { subject: readonly Sample[]; 
     ...control
       .filter(({ verdict }) => verdict.kind !== 'page')
       .map(({ text, verdict }) => `${text}: ${JSON.stringify(verdict)}`),
-    ...bed.reference.contradictions().map((text) => `two different pages for ${text}`),
+    ...harness.reference.contradictions().map((text) => `two different pages for ${text}`),
     // Not hung: the answer may have been there while the generator did not look.
     ...(stalledMs > 0 ? [`the generator stood still for ${Math.round(stalledMs)} ms`] : []),
     // Not wrong: there is nothing to compare them with.
     ...(unknown > 0 ? [`no page to compare ${unknown} pages with`] : []),
   ];
-  return { wrong, hung, broken, dishonest, controlFaults };
+  return { wrong, hung, brokenConnections, dishonest, controlFaults };
 }

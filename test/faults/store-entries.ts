@@ -1,17 +1,29 @@
 import { hash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
 import { Redis } from 'ioredis';
 import type { RedisNode } from '../../loadtest/stack/redis-node.ts';
 import type { SubjectStore } from './stores.ts';
 
 /** What becomes of one stored entry: new bytes, or nothing to leave it. `other` is another entry's value. */
-export type Spoil = (value: Buffer, other: Buffer, at: number) => Buffer | undefined;
+export type RewriteEntry = (value: Buffer, other: Buffer, at: number) => Buffer | undefined;
+
+/** What a foreign client says in an entry that it writes: what is left out stays as it was. */
+export interface ForgedFields {
+  readonly generation?: number;
+  readonly createdAtMs?: number;
+  /** Of all three lifetimes. */
+  readonly lifetimesMs?: number;
+  /** 12 bytes. */
+  readonly etag?: Buffer;
+  readonly body?: Buffer;
+}
 
 const SCAN_COUNT = 1000;
 /** Keys have 22 characters: the control document is no entry. */
 const ENTRIES = `sc1:goods:{${'?'.repeat(22)}}`;
 
 /** Rewrites every entry under our names in place, lifetimes kept. @returns how many. */
-export async function rewriteEntries(store: SubjectStore, spoil: Spoil): Promise<number> {
+export async function rewriteEntries(store: SubjectStore, spoil: RewriteEntry): Promise<number> {
   let rewritten = 0;
   for (const node of store.nodes) {
     await onNode(node, async (client) => {
@@ -87,3 +99,51 @@ async function onNode(node: RedisNode, use: (client: Redis) => Promise<void>): P
     client.disconnect();
   }
 }
+
+/** The entry with other claims, whole and under a checksum that fits. */
+export function forgeEntry(value: Buffer, claims: ForgedFields): Buffer {
+  const at = bodyAt(value);
+  const body = claims.body ?? value.subarray(at);
+  const next = Buffer.concat([value.subarray(0, at), body]);
+  next.writeUInt32BE(body.length, BODY_LENGTH_AT);
+  if (claims.generation !== undefined) next.writeUInt32BE(claims.generation, GENERATION_AT);
+  if (claims.createdAtMs !== undefined) next.writeUIntBE(claims.createdAtMs, CREATED_AT, 6);
+  if (claims.lifetimesMs !== undefined) for (const each of LIFETIMES_AT) next.writeUInt32BE(claims.lifetimesMs, each);
+  claims.etag?.copy(next, ETAG_AT, 0, 12);
+  next.writeUInt32BE(crc32(next.subarray(CRC_AT + 4), crc32(next.subarray(0, CRC_AT))), CRC_AT);
+  return next;
+}
+
+/** The stored page, where it is not compressed. */
+export function pageBodyOf(value: Buffer): Buffer {
+  return value.subarray(bodyAt(value));
+}
+
+/** The page with the first digit of the first result's id turned into its neighbour; undefined: it has no results. */
+export function withWrongId(body: Buffer): Buffer | undefined {
+  const id = body.indexOf('"id":"');
+  if (id < 0) return undefined;
+  const next = Buffer.from(body);
+  const digit = id + '"id":"'.length;
+  next.writeUInt8(next.readUInt8(digit) ^ 1, digit);
+  return next;
+}
+
+function bodyAt(value: Buffer): number {
+  const fingerprintBytes = value.readUInt16BE(FINGERPRINTS_AT) * 4;
+  return (
+    HEADER_BYTES + value.readUInt32BE(CANONICAL_LENGTH_AT) + fingerprintBytes + value.readUInt16BE(EXTENSIONS_LENGTH_AT)
+  );
+}
+
+/** The layout of src/cache/codec.ts, version 1. A client that only knows the format writes by it. */
+const GENERATION_AT = 8;
+const CREATED_AT = 12;
+const ETAG_AT = 18;
+const LIFETIMES_AT = [30, 34, 38];
+const CANONICAL_LENGTH_AT = 46;
+const FINGERPRINTS_AT = 50;
+const EXTENSIONS_LENGTH_AT = 52;
+const BODY_LENGTH_AT = 54;
+const CRC_AT = 58;
+const HEADER_BYTES = 62;

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Reply } from '../../loadtest/traffic/client.ts';
-import { createReference } from './reference.ts';
-import { verdictOf } from './verdict.ts';
+import { createReference, verdictOf } from './verdict.ts';
 
 const BODY = { query: 'стул', total: 1, results: [{ id: '1', title: 'Стул' }] };
 

@@ -3,7 +3,7 @@ import type { Reply } from '../../loadtest/traffic/client.ts';
 import { OUTCOMES, type Outcome } from '../../src/search/events.ts';
 
 /** What one reply is worth, before anybody knows what the engine says of that search. */
-export type Verdict =
+export type ReplyVerdict =
   | {
       readonly kind: 'page';
       readonly outcome: Outcome;
@@ -18,6 +18,24 @@ export type Verdict =
   | { readonly kind: 'hung' }
   | { readonly kind: 'broken'; readonly why: string };
 
+/** What the engine says of each search: learned from pages of the process nobody disturbs. */
+export interface Reference {
+  readonly learn: (text: string, verdict: ReplyVerdict) => void;
+  readonly knows: (text: string) => boolean;
+  /**
+   * Whether that page is the engine's, byte for byte. A page that says it is degraded promises its shape only.
+   * Undefined when nothing was learned of this search, or two different pages and this is one of them.
+   */
+  readonly agrees: (text: string, verdict: ReplyVerdict) => boolean | undefined;
+  /** Searches of which two different whole pages were learned. */
+  readonly contradictions: () => readonly string[];
+}
+
+/** A fresh page from L1 or L2. */
+export function isHit({ verdict }: { readonly verdict: ReplyVerdict }): boolean {
+  return verdict.kind === 'page' && (verdict.outcome === 'hit-l1' || verdict.outcome === 'hit-l2');
+}
+
 /** Refusals with their statuses. The last two are honest, but only where a row expects them. */
 const SHEDS: Readonly<Record<string, number>> = {
   overloaded: 503,
@@ -30,9 +48,9 @@ const SHEDS: Readonly<Record<string, number>> = {
 };
 
 /** @param text what was asked, in canonical form: a page must say which search it answers. */
-export function verdictOf(reply: Reply, text: string): Verdict {
+export function verdictOf(reply: Reply, text: string): ReplyVerdict {
   if (reply.kind !== 'answer') return reply;
-  const dishonest = (why: string): Verdict => ({ kind: 'dishonest', why: `${reply.status}: ${why}` });
+  const dishonest = (why: string): ReplyVerdict => ({ kind: 'dishonest', why: `${reply.status}: ${why}` });
   if (reply.status !== 200) return shedOf(reply, dishonest);
 
   const described = [...String(reply.headers['server-timing']).matchAll(/\bcache;desc=([a-z0-9-]+)/g)];
@@ -50,7 +68,7 @@ export function verdictOf(reply: Reply, text: string): Verdict {
   return { kind: 'page', outcome, hash: hash('sha1', reply.body), degraded };
 }
 
-function shedOf(reply: Extract<Reply, { kind: 'answer' }>, dishonest: (why: string) => Verdict): Verdict {
+function shedOf(reply: Extract<Reply, { kind: 'answer' }>, dishonest: (why: string) => ReplyVerdict): ReplyVerdict {
   if (reply.headers['content-type'] !== 'application/problem+json') return dishonest('not a problem document');
   const code = readJson(reply.body)?.['code'];
   if (typeof code !== 'string') return dishonest('a problem without a code');
@@ -89,4 +107,25 @@ function readJson(text: string): Record<string, unknown> | undefined {
   } catch {
     return undefined;
   }
+}
+
+export function createReference(): Reference {
+  const pages = new Map<string, Set<string>>();
+  return {
+    learn: (text, verdict) => {
+      if (verdict.kind !== 'page' || verdict.degraded) return;
+      const known = pages.get(text);
+      if (known === undefined) pages.set(text, new Set([verdict.hash]));
+      else known.add(verdict.hash);
+    },
+    knows: (text) => pages.has(text),
+    agrees: (text, verdict) => {
+      if (verdict.kind !== 'page' || verdict.degraded) return true;
+      const known = pages.get(text);
+      if (known === undefined) return undefined;
+      if (!known.has(verdict.hash)) return false;
+      return known.size === 1 ? true : undefined;
+    },
+    contradictions: () => [...pages].flatMap(([text, hashes]) => (hashes.size > 1 ? [text] : [])),
+  };
 }

@@ -7,7 +7,7 @@ import { startTcpProxy } from '../../loadtest/proxy/tcp-proxy.ts';
 import { until } from '../../loadtest/stack/redis.ts';
 import { slotOf } from '../../src/stores/redis/cluster.ts';
 import { migrateSlot } from '../stores/redis/migration.ts';
-import { knock } from './client.ts';
+import { knock } from './harness.ts';
 
 async function connectThrough(nodes: ProxiedCluster<RespProxy>['nodes']): Promise<Cluster> {
   const cluster = new Cluster([...nodes], { redisOptions: { protocol: 2 }, shardedSubscribers: false });

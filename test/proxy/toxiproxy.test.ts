@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:net';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { startToxiproxy, type ToxicProxy, type Toxiproxy } from '../../loadtest/proxy/toxiproxy.ts';
 import { type RedisStack, startStandalone } from '../../loadtest/stack/redis.ts';
-import { knock, redisAt } from './client.ts';
+import { knock, redisAt } from './harness.ts';
 
 describe('toxiproxy before Redis', () => {
   let toxiproxy: Toxiproxy;

@@ -1,18 +1,18 @@
 import { createZipf } from '../../../loadtest/traffic/zipf.ts';
 import { seededRandom } from '../../../src/catalogue/demo/ad.ts';
 import type { Defence } from '../../../src/config/settings.ts';
-import { createReference } from '../reference.ts';
+import { createReference } from '../verdict.ts';
 import {
   type Amplification,
   ENGINE_DELAY_MS,
   learn,
   measureWave,
   PATIENT_MS,
+  startBurstClients,
   type Wave,
-} from './amplification-wave.ts';
-import { type Figure, type FigureResult, type FigureVerdict, measured, none } from './figure.ts';
-import { startFleetBed } from './fleet-bed.ts';
-import { startVisitors } from './visitors.ts';
+} from './amplification-run.ts';
+import { type Figure, type FigureResult, type FigureVerdict, measured, noneFound } from './figure.ts';
+import { startFleet } from './fleets.ts';
 
 const PROCESSES = 3;
 const VISITORS = 200;
@@ -33,29 +33,29 @@ const WAVES: readonly Wave[] = [
 /** How often the engine is asked one thing when everything has to be computed anew at once, counted at the engine. */
 export const AMPLIFICATION: Figure = {
   name: 'amplification',
-  says: `engine searches per distinct search: ${PROCESSES} processes, ${VISITORS} clients in volleys, an engine of ${ENGINE_DELAY_MS} ms`,
+  summary: `engine searches per distinct search: ${PROCESSES} processes, ${VISITORS} clients in volleys, an engine of ${ENGINE_DELAY_MS} ms`,
   run: async ({ checkout }) => {
-    const bed = await startFleetBed({ checkout, processes: PROCESSES, searches: SEARCHES });
+    const fleet = await startFleet({ checkout, processes: PROCESSES, searches: SEARCHES });
     const { next: random } = seededRandom(1);
     const rank = createZipf({ size: SEARCHES, exponent: 1 });
     const reference = createReference();
-    const visitors = startVisitors({
-      urls: bed.services.map(({ url }) => url),
+    const visitors = startBurstClients({
+      urls: fleet.services.map(({ url }) => url),
       count: VISITORS,
       intervalMs: VOLLEY_MS,
-      text: () => bed.texts[rank(random)] ?? '',
+      text: () => fleet.texts[rank(random)] ?? '',
       random,
       reference,
     });
     try {
-      await learn(bed, reference);
+      await learn(fleet, reference);
       visitors.ask(true);
       const waves: Amplification[] = [];
-      for (const wave of WAVES) waves.push(await measureWave(bed, visitors, wave));
+      for (const wave of WAVES) waves.push(await measureWave(fleet, visitors, wave));
       return resultOf(waves);
     } finally {
       await visitors.stop();
-      await bed.stop();
+      await fleet.stop();
     }
   },
 };
@@ -88,7 +88,7 @@ export function resultOf(waves: readonly Amplification[]): FigureResult {
       ...whole.map((each) => verdictOf(each)),
       {
         says: `every answer is the engine's page or an honest refusal${faults[0] === undefined ? '' : `; not ${faults[0]}`}`,
-        holds: none(faults, Math.min(...answers)),
+        holds: noneFound(faults, Math.min(...answers)),
       },
     ],
   };

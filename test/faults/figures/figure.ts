@@ -1,7 +1,7 @@
 /** A measurement that is not one row: a table, and a verdict for each figure that was promised. */
 export interface Figure {
   readonly name: string;
-  readonly says: string;
+  readonly summary: string;
   readonly run: (options: { readonly checkout: string }) => Promise<FigureResult>;
 }
 
@@ -25,7 +25,39 @@ export function measured(value: number, holds: (value: number) => boolean): Hold
 }
 
 /** Nothing of the kind was found among that many. */
-export function none(found: readonly unknown[], among: number): Holds {
+export function noneFound(found: readonly unknown[], among: number): Holds {
   if (found.length > 0) return false;
   return Number.isFinite(among) && among > 0 ? true : 'not measured';
 }
+
+/** A generator later than this was not the open loop the figure is about. */
+export const MAX_LAG_MS = 60;
+
+/** A generator that was late has not measured what the figure is about; no promise of the service is broken by that. */
+export const generatorKeptUp = (lagMs: number): Holds =>
+  Number.isFinite(lagMs) && lagMs <= MAX_LAG_MS ? true : 'not measured';
+
+export interface Lagged {
+  readonly lagMs: number;
+  readonly wrong: readonly string[];
+  readonly faults: readonly string[];
+}
+
+/**
+ * A machine that was busy once may be idle now: measured again, a few times, while the generator lagged. Wrong answers
+ * and answers nobody can act on count in every try.
+ */
+export async function retryWhileLagging<T extends Lagged>(measure: () => Promise<T>, tries = 3): Promise<T> {
+  const measured = await measure();
+  if (measured.lagMs <= MAX_LAG_MS || tries <= 1) return measured;
+  const again = await retryWhileLagging(measure, tries - 1);
+  return { ...again, wrong: [...measured.wrong, ...again.wrong], faults: [...measured.faults, ...again.faults] };
+}
+
+/** Rounded for a table; a dash for a figure about nobody. */
+export function shown(value: number, digits = 0): string {
+  return Number.isFinite(value) ? value.toFixed(digits) : '–';
+}
+
+/** The first finding, as the end of a sentence about all of them. */
+export const example = ([first]: readonly string[]): string => (first === undefined ? '' : `, such as ${first}`);

@@ -1,13 +1,87 @@
-import { DEFENCES } from '../../../src/config/settings.ts';
-import { type Figure, type FigureResult, type Holds, measured, none } from './figure.ts';
-import { type Loss, type LossFigures, type LossSetup, lose } from './full-loss-run.ts';
-import { perSecondOf, startNarrowBed } from './narrow-bed.ts';
-import { keptUp, MOST_LAG_MS, shown, unhurried } from './open-loop.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DEFENCES, type Defence } from '../../../src/config/settings.ts';
+import type { Changes } from '../service.ts';
+import { isHit } from '../verdict.ts';
+import { compareWithControl } from './comparison.ts';
+import {
+  type Figure,
+  type FigureResult,
+  generatorKeptUp,
+  type Holds,
+  MAX_LAG_MS,
+  measured,
+  noneFound,
+  retryWhileLagging,
+  shown,
+} from './figure.ts';
+import {
+  type EngineCapacity,
+  freshIn,
+  type GuardState,
+  guardStateOf,
+  type LimitedFleet,
+  perSecondOf,
+  servableIn,
+  startLimitedFleet,
+  tierStatesOf,
+} from './fleets.ts';
+import { isFault, isPage, type SentSearch } from './open-loop.ts';
+
+export interface Loss {
+  /** `store`: all that L2 holds. `both`: that and, by a restart, the memory of every process. */
+  readonly of: 'store' | 'both';
+  readonly without: readonly Defence[];
+}
+
+export interface LossSetup {
+  readonly width: EngineCapacity;
+  readonly ratePerSecond: number;
+  /** Of the fleet. */
+  readonly maxConcurrent: number;
+  readonly ttlMs: number;
+  readonly memory: string;
+  /** Recovery is waited for no longer than this. */
+  readonly giveUpMs: number;
+}
+
+export interface LossResult extends Loss {
+  /** Searches whose page L2 held fresh: what the engine must compute anew. */
+  readonly hot: number;
+  /** Mean over the processes: of the searches asked so far, how many each held in memory. */
+  readonly heldInMemory: number;
+  readonly hitsBefore: number;
+  /** The control's share of hits minus the fleet's. */
+  readonly gapBefore: number;
+  /** In the second after the loss. */
+  readonly hitsAfter: number;
+  readonly mostInFlight: number;
+  /** Of requests for what the answering process held in memory at the loss. */
+  readonly heldRequests: number;
+  readonly heldAnswered: number;
+  /** From the loss until recovered, of all. */
+  readonly answered: number;
+  readonly engineSearches: number;
+  readonly recoveredMs: number | undefined;
+  /** What a cache would have needed whose engine computes whatever is missing at once. */
+  readonly idealMs: number | undefined;
+  /** Seconds after it. */
+  readonly steady: {
+    readonly requests: number;
+    readonly refused: number;
+    readonly gap: number;
+    readonly guards: readonly GuardState[];
+  };
+  /** Requests to the fleet from the loss on. */
+  readonly requests: number;
+  readonly faults: readonly string[];
+  readonly wrong: readonly string[];
+  readonly lagMs: number;
+}
 
 const PROCESSES = 2;
 const SEARCHES = 800;
 const SETUP: LossSetup = {
-  width: { places: 8, delayMs: 133 },
+  width: { slots: 8, delayMs: 133 },
   ratePerSecond: 200,
   maxConcurrent: 16,
   ttlMs: 12_000,
@@ -27,31 +101,112 @@ const LOSSES: readonly Loss[] = [
 /** The whole cache is lost at the busiest hour, and the engine can do a part of what is asked. */
 export const FULL_LOSS: Figure = {
   name: 'full-loss',
-  says: `all of L2, or L1 as well, lost at ${SETUP.ratePerSecond} searches a second, with an engine that can do ${shown(CAPACITY)}: ${shown((100 * CAPACITY) / SETUP.ratePerSecond)} % of them`,
+  summary: `all of L2, or L1 as well, lost at ${SETUP.ratePerSecond} searches a second, with an engine that can do ${shown(CAPACITY)}: ${shown((100 * CAPACITY) / SETUP.ratePerSecond)} % of them`,
   run: async ({ checkout }) => {
-    const bed = await startNarrowBed({ checkout, services: PROCESSES, searches: SEARCHES });
+    const fleet = await startLimitedFleet({ checkout, services: PROCESSES, searches: SEARCHES });
     try {
-      const losses: LossFigures[] = [];
-      for (const loss of LOSSES) losses.push(await unhurried(() => lose(bed, loss, SETUP)));
+      const losses: LossResult[] = [];
+      for (const loss of LOSSES) losses.push(await retryWhileLagging(() => measureLoss(fleet, loss, SETUP)));
       return resultOf(losses);
     } finally {
-      await bed.stop();
+      await fleet.stop();
     }
   },
 };
 
+/** What it is before: wide, so that the caches fill. */
+const WIDE: EngineCapacity = { slots: Number.POSITIVE_INFINITY, delayMs: 20 };
+const NARROW_BEFORE_MS = 2500;
+const STEADY_MS = 3000;
+
+/** The stream goes on all the while; while processes are started anew it goes to the control alone, as past a balancer. */
+export async function measureLoss(fleet: LimitedFleet, loss: Loss, setup: LossSetup): Promise<LossResult> {
+  const { engineProxy, services } = fleet;
+  const changes: Changes = {
+    memory: { maxBytes: setup.memory },
+    engine: { maxConcurrent: setup.maxConcurrent },
+    freshness: { ttl: `${setup.ttlMs}ms`, emptyTtl: `${setup.ttlMs}ms` },
+  };
+  await fleet.startControl(changes);
+  await fleet.startServices({ ...changes, domain: { without: loss.without } }, { width: WIDE, empty: true });
+  const watch = compareWithControl(fleet, setup);
+  const { loop } = watch;
+  try {
+    await sleep(setup.ttlMs);
+    engineProxy.set({ capacity: setup.width.slots, delayMs: setup.width.delayMs });
+    await sleep(NARROW_BEFORE_MS);
+    const seen = [...new Set(loop.asked.map(({ text }) => text))];
+    const holdings = await Promise.all(services.map((service) => tierStatesOf(service, seen)));
+    const lostMs = loop.sinceStartMs();
+    engineProxy.resetCounts();
+    if (loss.of === 'both') {
+      watch.balance(false);
+      // First they end: on their way out they would write back what they hold.
+      await Promise.all(services.map((service) => service.stop()));
+    }
+    await fleet.store.command('FLUSHALL');
+    if (loss.of === 'both') {
+      await Promise.all(services.map((service) => service.start(service.config() ?? '')));
+      watch.balance(true);
+    }
+    const kept = loss.of === 'both' ? [] : holdings.map(({ l1 }) => l1);
+    watch.begin(kept.map(freshIn));
+    const beganMs = loop.sinceStartMs();
+    while (watch.recoveredMs() === undefined && loop.sinceStartMs() < beganMs + setup.giveUpMs) await sleep(50);
+    const steadyMs = loop.sinceStartMs();
+    await sleep(STEADY_MS);
+    await loop.stop();
+    const { searches, mostAtEngine, mostWaiting } = engineProxy.counts();
+    const before = watch.between(lostMs - NARROW_BEFORE_MS, lostMs);
+    const struck = watch.between(beganMs, steadyMs);
+    const steady = watch.between(steadyMs, Number.POSITIVE_INFINITY);
+    const inMemory = kept.map(servableIn);
+    const ofHeld = struck.fleet.filter(({ to, text }) => inMemory[to]?.has(text) === true);
+    return {
+      ...loss,
+      hot: freshIn(holdings[0]?.l2 ?? new Map()).size,
+      heldInMemory: holdings.reduce((sum, { l1 }) => sum + servableIn(l1).size, 0) / holdings.length,
+      hitsBefore: share(before.fleet, isHit),
+      gapBefore: gapOf(before),
+      hitsAfter: share(watch.between(beganMs, beganMs + 1000).fleet, isHit),
+      mostInFlight: mostAtEngine + mostWaiting,
+      heldRequests: ofHeld.length,
+      heldAnswered: share(ofHeld, isPage),
+      answered: share(struck.fleet, isPage),
+      engineSearches: searches,
+      recoveredMs: watch.recoveredMs(),
+      idealMs: watch.idealMs(),
+      steady: {
+        requests: steady.fleet.length,
+        refused: steady.fleet.filter((one) => !isPage(one)).length,
+        gap: gapOf(steady),
+        guards: await Promise.all(services.map(guardStateOf)),
+      },
+      requests: struck.fleet.length + steady.fleet.length,
+      faults: loop.asked.filter(isFault).map(({ text, verdict }) => `${text}: ${JSON.stringify(verdict)}`),
+      wrong: await watch.wrong(),
+      lagMs: loop.lagMs(),
+    };
+  } finally {
+    await loop.stop();
+  }
+}
+
+const gapOf = ({ fleet, control }: Record<'fleet' | 'control', readonly SentSearch[]>): number =>
+  share(control, isHit) - share(fleet, isHit);
+
+function share(asked: readonly SentSearch[], holds: (asked: SentSearch) => boolean): number {
+  return asked.filter(holds).length / asked.length;
+}
+
 const NAMES: Readonly<Record<Loss['of'], string>> = { store: 'L2', both: 'L2 and L1' };
 
-export function resultOf(losses: readonly LossFigures[]): FigureResult {
+export function resultOf(losses: readonly LossResult[]): FigureResult {
   const whole = losses.filter(({ without }) => without.length === 0);
   return { table: losses.map(rowOf), verdicts: whole.flatMap(verdictsOf) };
 }
 
-const boundMs = ({ hot }: LossFigures): number => (PATIENCE * hot * 1000) / CAPACITY;
-const seconds = (ms: number | undefined): string => (ms === undefined ? '–' : (ms / 1000).toFixed(1));
-const percent = (part: number): string => (Number.isNaN(part) ? '–' : (part * 100).toFixed(1));
-
-function rowOf(loss: LossFigures): FigureResult['table'][number] {
+function rowOf(loss: LossResult): FigureResult['table'][number] {
   return {
     lost: NAMES[loss.of],
     without: loss.without.length === 0 ? '–' : 'all defences',
@@ -76,13 +231,11 @@ function rowOf(loss: LossFigures): FigureResult['table'][number] {
   };
 }
 
-const HELD_ANSWERED = 0.99;
-
-function verdictsOf(loss: LossFigures): FigureResult['verdicts'] {
+function verdictsOf(loss: LossResult): FigureResult['verdicts'] {
   const lost = `${NAMES[loss.of]} lost`;
   const latched = loss.steady.guards.filter(({ breaker, overloaded }) => breaker !== 'closed' || overloaded);
   const noState: Holds =
-    loss.steady.refused > 0 ? false : none(latched, Math.min(loss.steady.requests, loss.steady.guards.length));
+    loss.steady.refused > 0 ? false : noneFound(latched, Math.min(loss.steady.requests, loss.steady.guards.length));
   const held = {
     says: `${lost}: ${percent(loss.heldAnswered)} % of ${loss.heldRequests} requests for what the process held answered, at least 99`,
     holds: measured(loss.heldAnswered, (share) => share >= HELD_ANSWERED),
@@ -103,11 +256,17 @@ function verdictsOf(loss: LossFigures): FigureResult['verdicts'] {
     },
     {
       says: `${lost}: ${loss.wrong.length} wrong answers, ${loss.faults.length} nobody can act on${loss.faults[0] === undefined ? '' : `, such as ${loss.faults[0]}`}`,
-      holds: none([...loss.wrong, ...loss.faults], loss.requests),
+      holds: noneFound([...loss.wrong, ...loss.faults], loss.requests),
     },
     {
-      says: `${lost}: the generator kept up: p99 of its lateness ${shown(loss.lagMs)} ms, at most ${MOST_LAG_MS}`,
-      holds: keptUp(loss.lagMs),
+      says: `${lost}: the generator kept up: p99 of its lateness ${shown(loss.lagMs)} ms, at most ${MAX_LAG_MS}`,
+      holds: generatorKeptUp(loss.lagMs),
     },
   ];
 }
+
+const HELD_ANSWERED = 0.99;
+
+const boundMs = ({ hot }: LossResult): number => (PATIENCE * hot * 1000) / CAPACITY;
+const seconds = (ms: number | undefined): string => (ms === undefined ? '–' : (ms / 1000).toFixed(1));
+const percent = (part: number): string => (Number.isNaN(part) ? '–' : (part * 100).toFixed(1));

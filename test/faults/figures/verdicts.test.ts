@@ -1,21 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DEFENCES } from '../../../src/config/settings.ts';
-import { resultOf as ablation } from './ablation.ts';
-import type { Worth } from './ablation-run.ts';
+import { type AblationResult, resultOf as ablation } from './ablation.ts';
 import { resultOf as amplification } from './amplification.ts';
-import { type Amplification, PATIENT_MS } from './amplification-wave.ts';
-import type { FigureResult } from './figure.ts';
-import { resultOf as fullLoss } from './full-loss.ts';
-import type { LossFigures } from './full-loss-run.ts';
-import { unhurried } from './open-loop.ts';
-import { type Cell, resultOf as overload, type Part } from './overload-verdict.ts';
-import type { Pair } from './stalled-pairs.ts';
-import { resultOf as stalledShard } from './stalled-shard.ts';
+import { type Amplification, PATIENT_MS } from './amplification-run.ts';
+import { type FigureResult, retryWhileLagging } from './figure.ts';
+import { resultOf as fullLoss, type LossResult } from './full-loss.ts';
+import { type EngineResult, type LimiterResult, resultOf as overload } from './overload.ts';
+import { type Pair, resultOf as stalledShard } from './stalled-shard.ts';
 
 const NONE = Number.NaN;
 
-const cell: Cell = {
+const cell: LimiterResult = {
   engine: 'narrow',
   limiter: 'gradient',
   load: 2,
@@ -32,7 +28,7 @@ const cell: Cell = {
   wrong: [],
   lagMs: 3,
 };
-const idleCell: Cell = {
+const idleCell: LimiterResult = {
   ...cell,
   offered: 0,
   good: 0,
@@ -43,14 +39,14 @@ const idleCell: Cell = {
   compared: 0,
   lagMs: NONE,
 };
-const part = (...cells: readonly Cell[]): Part => ({
+const part = (...cells: readonly LimiterResult[]): EngineResult => ({
   engine: 'narrow',
   saturation: cells.includes(idleCell) ? 0 : 40,
   cells,
 });
-const overloaded = (...cells: readonly Cell[]): FigureResult => overload(part(...cells), part(), 'gradient');
+const overloaded = (...cells: readonly LimiterResult[]): FigureResult => overload(part(...cells), part(), 'gradient');
 
-const worth: Worth = {
+const worth: AblationResult = {
   scenario: 'loss, stall',
   without: [],
   requests: 100,
@@ -69,8 +65,8 @@ const worth: Worth = {
   faults: [],
   lagMs: 3,
 };
-const bare: Worth = { ...worth, without: DEFENCES, answered: 0.7 };
-const idleWorth: Worth = { ...worth, requests: 0, pages: 0, answered: NONE };
+const bare: AblationResult = { ...worth, without: DEFENCES, answered: 0.7 };
+const idleWorth: AblationResult = { ...worth, requests: 0, pages: 0, answered: NONE };
 
 const wave: Amplification = {
   kind: 'cold',
@@ -90,7 +86,7 @@ const idleWave: Amplification = {
   mostOfOne: 0,
 };
 
-const loss: LossFigures = {
+const loss: LossResult = {
   of: 'store',
   without: [],
   hot: 400,
@@ -116,7 +112,7 @@ const loss: LossFigures = {
   wrong: [],
   lagMs: 3,
 };
-const idleLoss: LossFigures = {
+const idleLoss: LossResult = {
   ...loss,
   hot: 0,
   mostInFlight: 0,
@@ -205,6 +201,6 @@ test('a figure that is measured again keeps the wrong answers and the faults of 
     { lagMs: 400, wrong: [], faults: ['hung'] },
     { lagMs: 3, wrong: ['стол'], faults: [] },
   ];
-  const measured = await unhurried(async () => tries.shift() ?? assert.fail('one try more than was wanted'));
+  const measured = await retryWhileLagging(async () => tries.shift() ?? assert.fail('one try more than was wanted'));
   assert.deepEqual(measured, { lagMs: 3, wrong: ['стул', 'стол'], faults: ['hung'] });
 });

@@ -1,28 +1,32 @@
 import { createClient } from '../../../loadtest/traffic/client.ts';
-import { HUNG_MS } from '../configuration.ts';
-import { type Crowd, gatherCrowd } from '../crowd.ts';
-import { connectionsToSubject, felt, unreadConnections } from '../felt.ts';
+import { connectionsToSubject, faultEffect, subjectPort, unreadConnections } from '../fault-effects.ts';
+import { openRawConnections, type RawConnections } from '../raw-connections.ts';
 import type { Row } from '../row.ts';
+import { HUNG_MS } from '../service.ts';
 
 /** Clients that hold, trickle, do not read, or ask only what nobody asked. Everybody else notices nothing. */
 export const CLIENTS: readonly Row[] = [
   {
     name: 'idle-clients',
-    says: '10,000 connections that say nothing cost memory in proportion and nobody time',
+    summary: '10,000 connections that say nothing cost memory in proportion and nobody time',
     faultMs: 6000,
     changes: { public: { maxConnections: 12_000 } },
-    ...withCrowd((port) => gatherCrowd({ port, size: 10_000 })),
-    felt: felt('connections to the subject', connectionsToSubject, (before, during) => during - before >= 9900),
+    ...withCrowd((port) => openRawConnections({ port, size: 10_000 })),
+    effect: faultEffect(
+      'connections to the subject',
+      connectionsToSubject,
+      (before, during) => during - before >= 9900,
+    ),
     // About 20 KiB of node and kernel for each.
     bounds: { peakRssRatio: 3 },
   },
   {
     name: 'slowloris',
-    says: 'headers that never end are cut off, and nobody waits for them',
+    summary: 'headers that never end are cut off, and nobody waits for them',
     faultMs: 14_000,
     ...withCrowd(
       (port) =>
-        gatherCrowd({
+        openRawConnections({
           port,
           size: 1000,
           greeting: 'GET /search?q=x HTTP/1.1\r\nHost: slow\r\n',
@@ -37,25 +41,29 @@ export const CLIENTS: readonly Row[] = [
   },
   {
     name: 'deaf-clients',
-    says: 'clients that ask and do not read their answers hold a bounded part of memory',
+    summary: 'clients that ask and do not read their answers hold a bounded part of memory',
     faultMs: 5000,
     ...withCrowd((port) =>
-      gatherCrowd({
+      openRawConnections({
         port,
         size: 100,
         // Pipelined, far more than a socket's buffers hold.
         greeting: `GET /search?q=${encodeURIComponent('кресло')}&limit=100 HTTP/1.1\r\nHost: deaf\r\n\r\n`.repeat(30),
-        deaf: true,
+        neverRead: true,
       }),
     ),
-    felt: felt('connections with unread answers', unreadConnections, (before, during) => during - before >= 90),
+    effect: faultEffect(
+      'connections with unread answers',
+      unreadConnections,
+      (before, during) => during - before >= 90,
+    ),
     bounds: { peakRssRatio: 3 },
   },
   {
     name: 'crowded-out',
-    says: 'more connections than are allowed are refused, and those that are there go on',
+    summary: 'more connections than are allowed are refused, and those that are there go on',
     changes: { public: { maxConnections: 600 } },
-    ...withCrowd((port) => gatherCrowd({ port, size: 1500 }), {
+    ...withCrowd((port) => openRawConnections({ port, size: 1500 }), {
       proves: ({ connected }) => connected > 600,
       check: ({ closed }) => (closed >= 900 ? [] : [`${closed} of 1500 connections were closed, 600 are allowed`]),
     }),
@@ -64,7 +72,7 @@ export const CLIENTS: readonly Row[] = [
   },
   {
     name: 'crawler',
-    says: "one client that asks only new searches spends its own budget and nobody else's",
+    summary: "one client that asks only new searches spends its own budget and nobody else's",
     faultMs: 5000,
     changes: {
       public: { missBudget: { perMinute: 300, burst: 50 }, trustedProxies: ['127.0.0.1'] },
@@ -81,7 +89,7 @@ interface CrowdCounts {
 
 /** The crowd stays from the beginning of the fault to its end; what it counted is told when it goes. */
 function withCrowd(
-  gather: (port: number) => Promise<Crowd>,
+  gather: (port: number) => Promise<RawConnections>,
   {
     proves = () => false,
     check = () => [],
@@ -89,8 +97,8 @@ function withCrowd(
     readonly proves?: (during: CrowdCounts) => boolean;
     readonly check?: (atEnd: CrowdCounts) => readonly string[];
   } = {},
-): Required<Pick<Row, 'begin' | 'end' | 'felt' | 'check'>> {
-  let crowd: Crowd | undefined;
+): Required<Pick<Row, 'begin' | 'end' | 'effect' | 'check'>> {
+  let crowd: RawConnections | undefined;
   let broken: readonly string[] = [];
   const counts = (): CrowdCounts => ({
     connected: crowd?.connected() ?? 0,
@@ -98,16 +106,16 @@ function withCrowd(
     writes: crowd?.writes() ?? 0,
   });
   return {
-    begin: async (bed) => {
-      crowd = await gather(Number(new URL(bed.subject.url).port));
+    begin: async (harness) => {
+      crowd = await gather(subjectPort(harness));
     },
     end: async () => {
       broken = check(counts());
       const gone = crowd;
       crowd = undefined;
-      await gone?.disperse();
+      await gone?.close();
     },
-    felt: felt('what the crowd counted', counts, (before, during) => before.connected === 0 && proves(during)),
+    effect: faultEffect('what the crowd counted', counts, (before, during) => before.connected === 0 && proves(during)),
     check: () => ({ broken }),
   };
 }
@@ -117,18 +125,18 @@ const CRAWLS_PER_SECOND = 200;
 const MOST_CRAWLED = 150;
 
 /** It comes from one address; the stream's people come from many. */
-function crawler(): Required<Pick<Row, 'begin' | 'end' | 'felt' | 'check'>> {
+function crawler(): Required<Pick<Row, 'begin' | 'end' | 'effect' | 'check'>> {
   /** By status; 0 without an answer. */
   const statuses = new Map<number, number>();
   const total = (): number => [...statuses.values()].reduce((sum, count) => sum + count, 0);
   let crawling = Promise.resolve();
   let leave = (): void => {};
   return {
-    begin: async (bed) => {
-      const client = createClient({ baseUrl: bed.subject.url, boundMs: HUNG_MS, maxConnections: 64 });
+    begin: async (harness) => {
+      const client = createClient({ baseUrl: harness.subject.url, boundMs: HUNG_MS, maxConnections: 64 });
       const open = new Set<Promise<void>>();
       const crawl = async (): Promise<void> => {
-        const target = `/search?q=${encodeURIComponent(bed.once())}&limit=7`;
+        const target = `/search?q=${encodeURIComponent(harness.newSearch())}&limit=7`;
         const reply = await client.get(target, { 'x-forwarded-for': '192.0.2.1' });
         const status = reply.kind === 'answer' ? reply.status : 0;
         statuses.set(status, (statuses.get(status) ?? 0) + 1);
@@ -146,12 +154,14 @@ function crawler(): Required<Pick<Row, 'begin' | 'end' | 'felt' | 'check'>> {
       leave();
       await crawling;
     },
-    felt: {
-      watch: (bed) => {
+    effect: {
+      watch: (harness) => {
         statuses.clear();
-        return felt('searches of the crawler that ended', total, (_before, during) => during > 2 * MOST_CRAWLED).watch(
-          bed,
-        );
+        return faultEffect(
+          'searches of the crawler that ended',
+          total,
+          (_before, during) => during > 2 * MOST_CRAWLED,
+        ).watch(harness);
       },
     },
     check: () => {

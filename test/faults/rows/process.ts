@@ -1,18 +1,18 @@
 import { until } from '../../../loadtest/stack/redis.ts';
 import { createClient } from '../../../loadtest/traffic/client.ts';
-import { type Bed, targetOf } from '../bed.ts';
-import { HUNG_MS } from '../configuration.ts';
-import { felt, stateOf } from '../felt.ts';
+import { faultEffect, stateOf } from '../fault-effects.ts';
+import { searchPath } from '../harness.ts';
 import type { Report } from '../report.ts';
-import type { Row } from '../row.ts';
+import type { Harness, Row } from '../row.ts';
+import { HUNG_MS } from '../service.ts';
 
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
 /** The process that ran has ended, and another one runs. */
-const replaced = felt(
+const replaced = faultEffect(
   'process of the subject',
-  (bed) => bed.subject.running()?.pid,
+  (harness) => harness.subject.running()?.pid,
   (before, during) =>
     before !== undefined && during !== undefined && stateOf(before) === 'gone' && stateOf(during) === 'runs',
 );
@@ -22,26 +22,26 @@ export const PROCESS: readonly Row[] = [
   leaving(),
   {
     name: 'process-killed',
-    says: 'a killed process comes back to a warm store',
+    summary: 'a killed process comes back to a warm store',
     faultMs: 0,
-    begin: async (bed) => {
-      await ended(bed, 'SIGKILL');
-      await bed.restartSubject();
+    begin: async (harness) => {
+      await ended(harness, 'SIGKILL');
+      await harness.restartSubject();
     },
-    felt: replaced,
+    effect: replaced,
     // Nobody listens until it is back.
     bounds: { brokenConnections: 1, unansweredDuring: 1, knownUnansweredDuring: 1, unansweredAfter: 0.02 },
   },
   {
     name: 'l1-full',
-    says: 'a memory that is full lets go of what is asked least and never holds more than it may',
+    summary: 'a memory that is full lets go of what is asked least and never holds more than it may',
     faultMs: 5000,
     ...memoryFiller(),
     // What people ask twice stays: pages asked once pass through.
     bounds: { hitRatioDuring: 0.9 },
-    check: async (_report, bed) => {
-      const held = await bed.subject.metric('serpcache_tier_bytes', { tier: 'l1' });
-      const most = await bed.subject.metric('serpcache_tier_max_bytes', { tier: 'l1' });
+    check: async (_report, harness) => {
+      const held = await harness.subject.metric('serpcache_tier_bytes', { tier: 'l1' });
+      const most = await harness.subject.metric('serpcache_tier_max_bytes', { tier: 'l1' });
       if (most === 0) return { unmeasured: ['the bytes L1 holds'] };
       return held > most ? { broken: [`L1 holds ${held} bytes of ${most}`] } : {};
     },
@@ -57,7 +57,7 @@ export const PROCESS: readonly Row[] = [
 ];
 
 /** A restart would end the subject as well, so the signal must have done it before. @throws when it has not. */
-async function ended({ subject }: Bed, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+async function ended({ subject }: Harness, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
   const running = subject.running();
   if (running === undefined) throw new Error('the subject does not run');
   running.signal(signal);
@@ -65,16 +65,16 @@ async function ended({ subject }: Bed, signal: 'SIGKILL' | 'SIGTERM'): Promise<v
 }
 
 /** Asks for the largest pages there are, one after the other, and counts what it got. */
-function memoryFiller(): Pick<Row, 'begin' | 'felt'> {
+function memoryFiller(): Pick<Row, 'begin' | 'effect'> {
   let bytes = 0;
   return {
-    begin: async (bed) => {
-      const client = createClient({ baseUrl: bed.subject.url, boundMs: HUNG_MS, maxConnections: 4 });
+    begin: async (harness) => {
+      const client = createClient({ baseUrl: harness.subject.url, boundMs: HUNG_MS, maxConnections: 4 });
       try {
         await Promise.all(
           [0, 1, 2, 3].map(async (lane) => {
-            for (const text of bed.queries.repeated.filter((_, at) => at % 4 === lane)) {
-              const reply = await client.get(`${targetOf(text)}&limit=100`);
+            for (const text of harness.queries.repeated.filter((_, at) => at % 4 === lane)) {
+              const reply = await client.get(`${searchPath(text)}&limit=100`);
               if (reply.kind === 'answer' && reply.status === 200) bytes += Buffer.byteLength(reply.body);
             }
           }),
@@ -83,9 +83,9 @@ function memoryFiller(): Pick<Row, 'begin' | 'felt'> {
         client.close();
       }
     },
-    felt: felt(
+    effect: faultEffect(
       'bytes of pages that passed through a memory of fewer bytes',
-      async (bed) => ({ bytes, memory: await bed.subject.metric('serpcache_tier_max_bytes', { tier: 'l1' }) }),
+      async (harness) => ({ bytes, memory: await harness.subject.metric('serpcache_tier_max_bytes', { tier: 'l1' }) }),
       (before, during) => during.memory > 0 && during.bytes - before.bytes > during.memory,
     ),
   };
@@ -94,12 +94,12 @@ function memoryFiller(): Pick<Row, 'begin' | 'felt'> {
 function stepped(name: string, says: string, byMs: number, hitRatioDuring: number): Row {
   return {
     name,
-    says,
-    begin: async (bed) => bed.subject.stepClock(byMs),
-    end: async (bed) => bed.subject.stepClock(0),
-    felt: felt(
+    summary: says,
+    begin: async (harness) => harness.subject.stepClock(byMs),
+    end: async (harness) => harness.subject.stepClock(0),
+    effect: faultEffect(
       'ms the wall clock of the subject is ahead, as it tells it',
-      (bed) => bed.subject.clockAheadMs(),
+      (harness) => harness.subject.clockAheadMs(),
       (before, during) => Math.abs(before) < MINUTE_MS && Math.abs(during - byMs) < MINUTE_MS,
     ),
     bounds: { hitRatioDuring },
@@ -111,16 +111,16 @@ function leaving(): Row {
   let toldMs = 0;
   return {
     name: 'process-leaves',
-    says: 'SIGTERM under load answers everything that was sent, then refuses connections until it is back',
+    summary: 'SIGTERM under load answers everything that was sent, then refuses connections until it is back',
     faultMs: 0,
-    begin: async (bed: Bed) => {
+    begin: async (harness: Harness) => {
       toldMs = performance.now();
-      await ended(bed, 'SIGTERM');
-      await bed.restartSubject();
+      await ended(harness, 'SIGTERM');
+      await harness.restartSubject();
     },
-    felt: replaced,
+    effect: replaced,
     bounds: { brokenConnections: 1, unansweredDuring: 1, knownUnansweredDuring: 1, unansweredAfter: 0.02 },
-    check: ({ samples, broken }: Report) => {
+    check: ({ samples, brokenConnections: broken }: Report) => {
       const dropped = samples.filter(({ sentMs, verdict }) => sentMs < toldMs && verdict.kind === 'broken');
       const cut = broken.filter((why) => why !== 'ECONNREFUSED');
       return {

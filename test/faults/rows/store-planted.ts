@@ -1,12 +1,141 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../../../loadtest/stack/redis.ts';
+import { createClient } from '../../../loadtest/traffic/client.ts';
 import { suppress } from '../../../src/control/changes.ts';
 import { type ControlDocument, emptyDocument, MAX_GENERATION } from '../../../src/control/document.ts';
 import { encodeDocument } from '../../../src/control/document-codec.ts';
 import { descendant } from '../../../src/control/merge.ts';
 import { beginOverlay } from '../../../src/control/overlay.ts';
-import type { Bed } from '../bed.ts';
-import { felt } from '../felt.ts';
-import type { Row } from '../row.ts';
+import { allEffects, faultEffect } from '../fault-effects.ts';
+import { searchPath } from '../harness.ts';
+import type { Harness, Row } from '../row.ts';
+import { HUNG_MS } from '../service.ts';
+import { forgeEntry, pageBodyOf, type RewriteEntry, rewriteEntries, withWrongId } from '../store-entries.ts';
+import { overwritten } from './store-values.ts';
+
+/** The most that the format can say. */
+const HIGHEST = 0xffff_ffff;
+const FIVE_HOURS_MS = 5 * 3_600_000;
+const MAX_ENTRY_BYTES = 64 * 1024;
+/** Operators purge by it. */
+const TOKEN = 'the-operators-of-this-row';
+/** As the subject would send it: 16 characters of base64url. */
+const MARK = 'planted-planted-';
+const ETAG = Buffer.from(MARK, 'base64url');
+/** A document holds 256. */
+const MOST_PURGED = 60;
+/** Each was planted, and each must be seen to be refused for what it is. */
+const REASONS = ['flushed', 'lapsed', 'oversized', 'corrupt'] as const;
+
+const purgesHeld = faultEffect(
+  'purges that the subject follows',
+  (harness) => harness.subject.metric('serpcache_control_purges'),
+  (before, during) => during > before,
+);
+
+/**
+ * A foreign client that knows the format writes over every entry, then texts are purged, then it writes over those once more.
+ * Of the pages that it may plant unseen, those of the highest generation before the purge, the content is right: a
+ * checksum proves no author. After the purge it is wrong, as it is in every other entry.
+ */
+function plantedEntries(): Row {
+  let returned: readonly string[] = [];
+  let asked = 0;
+  return {
+    name: 'planted-entries',
+    summary:
+      'entries that claim any generation, lifetime or size outlive neither a purge nor the policy of their domain',
+    changes: { admin: { token: TOKEN }, domain: { maxEntryBytes: MAX_ENTRY_BYTES } },
+    begin: async (harness) => {
+      const texts: string[] = [];
+      await rewriteEntries(harness.store(), forgeEach(texts));
+      const purged = new Set(texts.slice(0, MOST_PURGED));
+      for (const text of purged) await purge(harness, text);
+      returned = await plantedAnswers(harness, [...purged]);
+      asked = purged.size;
+      await rewriteEntries(harness.store(), (value) => {
+        const body = pageBodyOf(value);
+        return purged.has(textOf(body)) ? forgeEntry(value, { ...NEWEST, ...wrong(body) }) : undefined;
+      });
+    },
+    effect: allEffects(overwritten, purgesHeld),
+    check: async (_report, harness) => {
+      const counts = await Promise.all(
+        REASONS.map((reason) => harness.subject.metric('serpcache_misses_total', { reason })),
+      );
+      const uncounted = REASONS.filter((_, at) => counts[at] === 0);
+      return {
+        broken: [
+          ...(returned.length > 0 ? [`${returned.length} of ${asked} purged pages returned, as ${returned[0]}`] : []),
+          ...(uncounted.length > 0 ? [`no miss was counted as ${uncounted.join(', ')}`] : []),
+        ],
+        unmeasured: asked === 0 ? ['purged pages'] : [],
+      };
+    },
+    bounds: { hitRatioDuring: 0.4, recoverySeconds: 40 },
+  };
+}
+
+const NEWEST = { generation: HIGHEST, lifetimesMs: HIGHEST };
+
+/** @param texts where the searches are put whose pages got the highest generation. */
+function forgeEach(texts: string[]): RewriteEntry {
+  return (value, other, at) => {
+    const body = pageBodyOf(value);
+    switch (at % 4) {
+      case 0:
+        texts.push(textOf(body));
+        return forgeEntry(value, { ...NEWEST, etag: ETAG });
+      case 1:
+        return forgeEntry(value, {
+          lifetimesMs: HIGHEST,
+          createdAtMs: Date.now() - FIVE_HOURS_MS,
+          ...wrong(body),
+        });
+      case 2:
+        return forgeEntry(value, { ...NEWEST, body: Buffer.concat([body, Buffer.alloc(MAX_ENTRY_BYTES, ' ')]) });
+      default:
+        return other;
+    }
+  };
+}
+
+function wrong(body: Buffer): { readonly body?: Buffer } {
+  const changed = withWrongId(body);
+  return changed === undefined ? {} : { body: changed };
+}
+
+function textOf(body: Buffer): string {
+  const page: unknown = JSON.parse(body.toString('utf8'));
+  const text = typeof page === 'object' && page !== null && 'query' in page ? page.query : undefined;
+  if (typeof text !== 'string') throw new Error('a stored page that does not say its search');
+  return text;
+}
+
+async function purge({ subject }: Harness, text: string): Promise<void> {
+  const response = await fetch(`${subject.adminUrl}/admin/purge`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${TOKEN}` },
+    body: JSON.stringify({ domain: 'goods', q: text }),
+    signal: AbortSignal.timeout(HUNG_MS),
+  });
+  if (!response.ok) throw new Error(`a purge was refused: ${response.status} ${await response.text()}`);
+}
+
+/** Searches that are answered by what was planted. */
+async function plantedAnswers({ subject }: Harness, texts: readonly string[]): Promise<readonly string[]> {
+  const client = createClient({ baseUrl: subject.url, boundMs: HUNG_MS, maxConnections: 4 });
+  try {
+    const planted: string[] = [];
+    for (const text of texts) {
+      const reply = await client.get(searchPath(text));
+      if (reply.kind === 'answer' && String(reply.headers.etag).includes(MARK)) planted.push(text);
+    }
+    return planted;
+  } finally {
+    client.close();
+  }
+}
 
 const DOCUMENT = 'sc1:goods:{control:goods}';
 const REPORTS = `${DOCUMENT}:reports`;
@@ -21,26 +150,18 @@ const DECIDED: ControlDocument = descendant(
   'decided',
 );
 
-const command = (bed: Bed, ...parts: readonly string[]): Promise<unknown> => {
-  const [node] = bed.store().nodes;
+const command = (harness: Harness, ...parts: readonly string[]): Promise<unknown> => {
+  const [node] = harness.store().nodes;
   if (node === undefined) throw new Error('a store has a node');
   return node.command(...parts);
 };
 
-async function put(bed: Bed, document: ControlDocument): Promise<void> {
+async function put(harness: Harness, document: ControlDocument): Promise<void> {
   const { tag, value } = encodeDocument(document);
-  await command(bed, 'HSET', DOCUMENT, 'tag', tag, 'value', value.toString());
+  await command(harness, 'HSET', DOCUMENT, 'tag', tag, 'value', value.toString());
 }
 
-async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
-  const untilMs = performance.now() + 10_000;
-  while (!(await holds())) {
-    if (performance.now() > untilMs) throw new Error(`${what} did not come`);
-    await sleep(20);
-  }
-}
-
-const suppressed = (bed: Bed): Promise<number> => bed.subject.metric('serpcache_control_suppressed');
+const suppressed = (harness: Harness): Promise<number> => harness.subject.metric('serpcache_control_suppressed');
 
 /** One after another, each until the subject has had two polls to look at it. */
 const HOSTILE: readonly (readonly (readonly string[])[])[] = [
@@ -60,8 +181,8 @@ function plant(fields: Partial<ControlDocument>): readonly (readonly string[])[]
   return [['HSET', DOCUMENT, 'tag', tag, 'value', value.toString()]];
 }
 
-async function drillList(bed: Bed): Promise<string> {
-  const response = await fetch(`${bed.subject.adminUrl}/admin/drills`, { signal: AbortSignal.timeout(5000) });
+async function drillList(harness: Harness): Promise<string> {
+  const response = await fetch(`${harness.subject.adminUrl}/admin/drills`, { signal: AbortSignal.timeout(5000) });
   return `${response.status} ${await response.text()}`;
 }
 
@@ -71,42 +192,46 @@ const answers: string[] = [];
 
 /** Somebody else writes to the control store while traffic runs, without any key of this service. */
 export const STORE_PLANTED: readonly Row[] = [
+  plantedEntries(),
   {
     name: 'planted-control-document',
-    says: 'planted, damaged and deleted control documents lift no takedown, here or in a process that is started after',
+    summary:
+      'planted, damaged and deleted control documents lift no takedown, here or in a process that is started after',
     store: 'single',
     faultMs: (HOSTILE.length + 1) * BETWEEN_MS,
-    begin: async (bed) => {
-      await put(bed, DECIDED);
-      await until('the takedown', async () => (await suppressed(bed)) === 1);
+    begin: async (harness) => {
+      await put(harness, DECIDED);
+      await until('the takedown', async () => (await suppressed(harness)) === 1, 10_000);
       for (const commands of HOSTILE) {
-        for (const one of commands) await command(bed, ...one);
+        for (const one of commands) await command(harness, ...one);
         planted += 1;
         await sleep(BETWEEN_MS);
       }
     },
-    felt: felt(
+    effect: faultEffect(
       'documents planted',
       () => planted,
       (before, during) => during === before + HOSTILE.length,
     ),
-    check: async (_report, bed) => {
+    check: async (_report, harness) => {
       const broken: string[] = [];
-      if ((await suppressed(bed)) !== 1) broken.push('the takedown is lifted in the process that knew it');
-      await bed.restartSubject();
-      await until('the control store', async () => (await bed.subject.metric('serpcache_control_revision')) > 0).catch(
-        () => broken.push('a new process hears no document'),
-      );
-      if ((await suppressed(bed)) !== 1) broken.push('the takedown is lifted in a new process');
+      if ((await suppressed(harness)) !== 1) broken.push('the takedown is lifted in the process that knew it');
+      await harness.restartSubject();
+      await until(
+        'the control store',
+        async () => (await harness.subject.metric('serpcache_control_revision')) > 0,
+        10_000,
+      ).catch(() => broken.push('a new process hears no document'));
+      if ((await suppressed(harness)) !== 1) broken.push('the takedown is lifted in a new process');
       return { broken };
     },
   },
   {
     name: 'planted-report',
-    says: 'a report that is no head of a drill is shown as unreadable, and the list of drills answers',
+    summary: 'a report that is no head of a drill is shown as unreadable, and the list of drills answers',
     store: 'single',
     faultMs: 4000,
-    begin: async (bed) => {
+    begin: async (harness) => {
       const drilling = beginOverlay(
         { ...emptyDocument, generation: 217_000_000 },
         {
@@ -114,31 +239,36 @@ export const STORE_PLANTED: readonly Row[] = [
           ...{ ranges: [], cohorts: [] },
         },
       );
-      await put(bed, descendant(drilling, emptyDocument, 'planted'));
-      await until('the drill', async () => (await bed.subject.metric('serpcache_control_drill_live')) === 1);
+      await put(harness, descendant(drilling, emptyDocument, 'planted'));
+      await until(
+        'the drill',
+        async () => (await harness.subject.metric('serpcache_control_drill_live')) === 1,
+        10_000,
+      );
       const head = { id: DRILL, owner: 'somebody', domains: ['goods'], startedAtMs: 0, marks: [null] };
       const rest = { samples: [], learned: [], state: { kind: 'running' }, plan: { stages: [] } };
       // Entered as ours are and at once, or the next report of the subject would take it away.
       const enter = "redis.call('HSET', KEYS[1], ARGV[1], ARGV[2]) redis.call('ZADD', KEYS[2], 1, ARGV[1])";
       const report = JSON.stringify({ ...head, ...rest });
-      await command(bed, 'EVAL', enter, '2', REPORTS, `${REPORTS}:order`, 'drill', report);
+      await command(harness, 'EVAL', enter, '2', REPORTS, `${REPORTS}:order`, 'drill', report);
       // An ordinary drill takes a report as it was: the second look is the one that would fail for good.
-      await drillList(bed);
+      await drillList(harness);
     },
-    felt: felt(
+    effect: faultEffect(
       'the planted report in the store',
-      (bed) => command(bed, 'HGET', REPORTS, 'drill').then((found) => String(found ?? '').includes('"marks":[null]')),
+      (harness) =>
+        command(harness, 'HGET', REPORTS, 'drill').then((found) => String(found ?? '').includes('"marks":[null]')),
       (before, during) => !before && during,
     ),
-    end: async (bed) => {
+    end: async (harness) => {
       // Judged while it is still there, as a row of the list and not of the log.
-      const listed = await drillList(bed);
+      const listed = await drillList(harness);
       answers.push(listed);
-      await command(bed, 'DEL', DOCUMENT, REPORTS, `${REPORTS}:order`);
+      await command(harness, 'DEL', DOCUMENT, REPORTS, `${REPORTS}:order`);
     },
-    check: async (_report, bed) => {
+    check: async (_report, harness) => {
       const during = answers.pop() ?? '';
-      const after = await drillList(bed);
+      const after = await drillList(harness);
       const broken: string[] = [];
       if (!during.startsWith('200 ')) broken.push(`the list of drills answered ${during.slice(0, 100)} meanwhile`);
       else if (!/"unreadable":\[\{/.test(during)) broken.push('the list of drills does not show what is unreadable');

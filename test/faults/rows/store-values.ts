@@ -1,16 +1,26 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ENTRY_VERSION } from '../../../src/cache/codec.ts';
-import type { Changes } from '../configuration.ts';
-import { felt } from '../felt.ts';
-import type { Row } from '../row.ts';
-import { contentsOf, replaceByLists, rewriteEntries, type Spoil } from '../store-entries.ts';
+import { faultEffect } from '../fault-effects.ts';
+import { MAX_ATTEMPTS } from '../judge.ts';
+import type { FaultEffect, Row } from '../row.ts';
+import type { Changes } from '../service.ts';
+import {
+  contentsOf,
+  forgeEntry,
+  pageBodyOf,
+  type RewriteEntry,
+  replaceByLists,
+  rewriteEntries,
+  withWrongId,
+} from '../store-entries.ts';
 
 /**
  * Half of the entries that stood before stand there with other bytes. Not all: those that are asked most are written
  * anew at once.
  */
-export const overwritten = felt(
+export const overwritten = faultEffect(
   'entries with other bytes than before',
-  (bed) => contentsOf(bed.store()),
+  (harness) => contentsOf(harness.store()),
   (before, during) => before.size > 0 && changed(before, during) >= before.size / 2,
   (before, during) => `${changed(before, during)} of ${before.size}`,
 );
@@ -56,28 +66,28 @@ export const STORE_VALUES: readonly Row[] = [
   ),
   {
     name: 'values-of-other-type',
-    says: 'lists under our names are a miss each, and no reason to give the node up',
+    summary: 'lists under our names are a miss each, and no reason to give the node up',
     faultMs: 500,
-    begin: async (bed) => replaceByLists(bed.store()),
-    felt: overwritten,
+    begin: async (harness) => replaceByLists(harness.store()),
+    effect: overwritten,
     // SET overwrites a value of any type, so these heal like the others.
     bounds: { hitRatioDuring: 0.4, recoverySeconds: 40 },
   },
 ];
 
-function spoiltRow(name: string, says: string, spoil: Spoil, reason = 'corrupt', changes: Changes = {}): Row {
+function spoiltRow(name: string, says: string, spoil: RewriteEntry, reason = 'corrupt', changes: Changes = {}): Row {
   return {
     name,
-    says,
+    summary: says,
     faultMs: 500,
     changes,
-    begin: async (bed) => {
-      const rewritten = await rewriteEntries(bed.store(), spoil);
+    begin: async (harness) => {
+      const rewritten = await rewriteEntries(harness.store(), spoil);
       if (rewritten === 0) throw new Error('nothing was stored');
     },
-    felt: overwritten,
-    check: async (_report, bed) => {
-      const counted = await bed.subject.metric('serpcache_misses_total', { reason });
+    effect: overwritten,
+    check: async (_report, harness) => {
+      const counted = await harness.subject.metric('serpcache_misses_total', { reason });
       return counted > 0 ? {} : { broken: [`no miss was counted as ${reason}`] };
     },
     bounds: { hitRatioDuring: 0.4, recoverySeconds: 40 },
@@ -88,4 +98,41 @@ function ofVersion(value: Buffer, version: number): Buffer {
   const next = Buffer.from(value);
   next.writeUInt8(version, 2);
   return next;
+}
+
+/** Time in which wrong pages are served before the first try is given up. */
+const SERVED_MS = 1500;
+
+/**
+ * A row that must be red: one byte of every stored page is another one, under a checksum that fits, so the subject serves
+ * it. Its first try is given up in the middle and its second proves nothing, as on a bad day; neither may hide the wrong
+ * answers, and the last try must not be taken for the whole row.
+ */
+export function brokenOnPurpose(): Row {
+  let begun = 0;
+  const which = (): number => (begun - 1) % MAX_ATTEMPTS;
+  const effect: FaultEffect = {
+    watch: async (harness) => {
+      const traceOf = await overwritten.watch(harness);
+      return async () => (which() === 1 ? { found: false, evidence: 'left out on purpose' } : traceOf());
+    },
+  };
+  return {
+    name: 'broken-on-purpose',
+    summary: 'one wrong byte in every stored page: red in each of three tries, of which two are invalid',
+    begin: async (harness) => {
+      begun += 1;
+      await rewriteEntries(harness.store(), withWrongByte);
+      if (which() !== 0) return;
+      await sleep(SERVED_MS);
+      throw new Error('given up on purpose');
+    },
+    effect,
+  };
+}
+
+/** Pages without results stay. */
+function withWrongByte(value: Buffer): Buffer | undefined {
+  const body = withWrongId(pageBodyOf(value));
+  return body === undefined ? undefined : forgeEntry(value, { body });
 }

@@ -1,50 +1,24 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createDnsNames, type DnsNames } from '../../loadtest/proxy/dns-names.ts';
-import { type EngineProxy, startEngineProxy } from '../../loadtest/proxy/engine-proxy.ts';
-import { type EngineLevers } from '../../loadtest/proxy/engine-middle.ts';
-import { startStandalone } from '../../loadtest/stack/redis.ts';
+import { createDnsNames } from '../../loadtest/proxy/dns-names.ts';
+import type { EngineLevers } from '../../loadtest/proxy/engine-middle.ts';
+import { startEngineProxy } from '../../loadtest/proxy/engine-proxy.ts';
+import { freePorts } from '../../loadtest/stack/process.ts';
+import { startStandalone, until } from '../../loadtest/stack/redis.ts';
 import { SPHINX } from '../../loadtest/stack/sphinx.ts';
 import { createClient } from '../../loadtest/traffic/client.ts';
-import { type Queries, queriesOf } from '../../loadtest/traffic/queries.ts';
-import { type Changes, configurationOf, HUNG_MS } from './configuration.ts';
+import { queriesOf } from '../../loadtest/traffic/queries.ts';
+import { DEMO_DOMAINS, demoDocuments } from '../../src/catalogue/demo.ts';
+import type { Document, SearchDomain } from '../../src/search/domain.ts';
 import { type EngineServer, type EngineServerOptions, startEngineServer } from './engine-server.ts';
-import { isReady, onGround, someGoods } from './ground.ts';
 import { harmOf } from './judge.ts';
-import type { ServiceProcess } from './process.ts';
-import { createReference, type Reference } from './reference.ts';
-import type { Row } from './row.ts';
+import type { Harness, Row } from './row.ts';
+import { type Changes, configurationOf, createServiceProcess, HUNG_MS, type ServiceProcess } from './service.ts';
 import { type StoreKind, type SubjectStore, startStore } from './stores.ts';
-import { type Verdict, verdictOf } from './verdict.ts';
+import { createReference, type ReplyVerdict, verdictOf } from './verdict.ts';
 
-/**
- * What every row runs on: the subject, whose store and engine are hurt, and the control, which has a store and an engine
- * of its own over the same documents and is fed the same stream. Built once; `prepare` gives each row the same start.
- */
-export interface Bed {
-  readonly subject: ServiceProcess;
-  readonly control: ServiceProcess;
-  /** The subject's, as the row wants it. */
-  readonly store: () => SubjectStore;
-  /** Names of stores, as the subject resolves them. */
-  readonly names: DnsNames;
-  /** The subject's searchd, behind `engineProxy`. */
-  readonly engine: EngineServer;
-  readonly engineProxy: EngineProxy;
-  readonly queries: Queries;
-  /** The next search nobody ever asked. */
-  readonly once: () => string;
-  readonly reference: Reference;
-  /**
-   * An empty store, both processes with the row's configuration, and every repeated search asked once of both.
-   * @throws WarmUpError when one gets no page or a wrong one.
-   */
-  readonly prepare: (row: Row) => Promise<void>;
-  /** Starts the subject again as the row began it, on the same ports. */
-  readonly restartSubject: () => Promise<void>;
-  readonly stop: () => Promise<void>;
-}
-
-export interface BedOptions {
+export interface HarnessOptions {
   /** The checkout that is tested. */
   readonly checkout: string;
   /** How many searches are repeated. */
@@ -56,9 +30,23 @@ export interface BedOptions {
   readonly server?: EngineServerOptions['server'];
 }
 
-export function startBed({ checkout, repeated, documents, layout, server = SPHINX }: BedOptions): Promise<Bed> {
-  return onGround('faults', async ({ directory, keep, services, stop }) => {
-    const goods = someGoods(documents);
+/** An engine proxy that only counts. */
+export const NO_ENGINE_FAULT: EngineLevers = {
+  delayMs: 0,
+  capacity: Number.POSITIVE_INFINITY,
+  multiply: 1,
+  fail: undefined,
+};
+
+export function startHarness({
+  checkout,
+  repeated,
+  documents,
+  layout,
+  server = SPHINX,
+}: HarnessOptions): Promise<Harness> {
+  return buildWithResources('faults', async ({ directory, keep, services, stop }) => {
+    const goods = sampleGoods(documents);
     const startEngine = async (name: string): Promise<EngineServer> =>
       keep(await startEngineServer({ directory: join(directory, name), ...goods, layout, server }));
     const engine = await startEngine('engine');
@@ -83,7 +71,7 @@ export function startBed({ checkout, repeated, documents, layout, server = SPHIN
         store = { kind, part: await startStore(kind, names), spoilt: false };
       }
       if (store === undefined) throw new Error('no store');
-      if (row.spoilsStore === true) store.spoilt = true;
+      if (row.discardStore === true) store.spoilt = true;
       return store.part;
     };
     keep({ stop: async () => store?.part.stop() });
@@ -99,7 +87,7 @@ export function startBed({ checkout, repeated, documents, layout, server = SPHIN
       engine,
       engineProxy,
       queries,
-      once: () => queries.once(asked++),
+      newSearch: () => queries.once(asked++),
       reference,
       prepare: async (row) => {
         await subject.stop();
@@ -107,7 +95,7 @@ export function startBed({ checkout, repeated, documents, layout, server = SPHIN
         engine.resume();
         await engine.start();
         await engine.agent?.refuse(false);
-        engineProxy.set(NO_LEVERS);
+        engineProxy.set(NO_ENGINE_FAULT);
         engineProxy.maxedOut(false);
         await engineProxy.refuse(false);
         const own = await storeOf(row);
@@ -156,11 +144,6 @@ async function isClean(store: SubjectStore): Promise<boolean> {
   );
 }
 
-/** An engine proxy that only counts. */
-export const NO_LEVERS: EngineLevers = { delayMs: 0, capacity: Number.POSITIVE_INFINITY, multiply: 1, fail: undefined };
-
-const AT_ONCE = 6;
-
 /** A process that was asked everything once did not answer everything as it should. */
 export class WarmUpError extends Error {
   override readonly name = 'WarmUpError';
@@ -173,19 +156,21 @@ export class WarmUpError extends Error {
   }
 }
 
+const AT_ONCE = 6;
+
 /** Once ready, every text once. @param note what the answer says against the process. @throws WarmUpError */
-async function askAll(
+export async function askAll(
   service: ServiceProcess,
   texts: readonly string[],
-  note: (answer: { readonly text: string; readonly verdict: Verdict }) => readonly string[],
+  note: (answer: { readonly text: string; readonly verdict: ReplyVerdict }) => readonly string[],
 ): Promise<void> {
-  await isReady(service);
+  await waitUntilReady(service);
   const client = createClient({ baseUrl: service.url, boundMs: HUNG_MS, maxConnections: AT_ONCE });
   const rest = texts.values();
   let asked = 0;
   const worker = async (): Promise<void> => {
     for (const text of rest) {
-      const verdict = verdictOf(await client.get(targetOf(text), personOf(asked++)), text);
+      const verdict = verdictOf(await client.get(searchPath(text), clientHeaders(asked++)), text);
       const harm = note({ text, verdict });
       if (verdict.kind !== 'page' || harm.length > 0) {
         throw new WarmUpError(`warm-up: ${text}: ${JSON.stringify(verdict)}`, harm);
@@ -200,10 +185,70 @@ async function askAll(
 }
 
 /** The stream is many people, for a service that believes its proxy. */
-export function personOf(arrival: number): Readonly<Record<string, string>> {
+export function clientHeaders(arrival: number): Readonly<Record<string, string>> {
   return { 'x-forwarded-for': `10.0.${(arrival >> 8) & 255}.${arrival & 255}` };
 }
 
-export function targetOf(text: string): string {
+export function searchPath(text: string): string {
   return `/search?q=${encodeURIComponent(text)}`;
+}
+
+/** What every harness stands on: a folder, and parts that end with it, the last one first. */
+export interface TestResources {
+  readonly directory: string;
+  /** The part is stopped with the ground. */
+  readonly keep: <T extends { readonly stop: () => Promise<void> }>(part: T) => T;
+  /** Processes that are not started yet, each with a folder and two ports of its own. */
+  readonly services: (names: readonly string[], options: ServicesOptions) => Promise<readonly ServiceProcess[]>;
+  readonly stop: () => Promise<void>;
+}
+
+export interface ServicesOptions {
+  readonly checkout: string;
+  readonly nodeOptions?: string;
+}
+
+/** Builds a harness on new ground; when that fails nothing of it stays. */
+export async function buildWithResources<T>(name: string, build: (ground: TestResources) => Promise<T>): Promise<T> {
+  const directory = mkdtempSync(join(tmpdir(), `serpcache-${name}-`));
+  const ends: (() => Promise<void>)[] = [async () => rmSync(directory, { recursive: true, force: true })];
+  const keep: TestResources['keep'] = (part) => {
+    ends.push(part.stop);
+    return part;
+  };
+  const stop = async (): Promise<void> => {
+    for (const end of ends.splice(0).toReversed()) await end().catch(() => undefined);
+  };
+  const services: TestResources['services'] = async (names, { checkout, nodeOptions = '' }) => {
+    const ports = await freePorts(2 * names.length);
+    return names.map((each, at) =>
+      keep(
+        createServiceProcess({
+          name: each,
+          directory: join(directory, each),
+          ports: [ports[2 * at] ?? 0, ports[2 * at + 1] ?? 0],
+          checkout,
+          nodeOptions,
+        }),
+      ),
+    );
+  };
+  try {
+    return await build({ directory, keep, services, stop });
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** The first ads of the demo's goods. */
+export function sampleGoods(count: number): { readonly domain: SearchDomain; readonly documents: readonly Document[] } {
+  const domain = DEMO_DOMAINS.find(({ name }) => name === 'goods');
+  if (domain === undefined) throw new Error('the demo has no goods');
+  return { domain: { ...domain, answerProfile: '' }, documents: [...demoDocuments('goods').take(count)] };
+}
+
+export async function waitUntilReady({ url }: ServiceProcess): Promise<void> {
+  const answers = async (): Promise<boolean> => (await (await fetch(`${url}/readyz`)).text()).includes('"ready"');
+  await until(`${url} to be ready`, answers, 20_000);
 }

@@ -1,8 +1,48 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Redis } from 'ioredis';
+import { startStream } from '../../../loadtest/traffic/stream.ts';
+import { seededRandom } from '../../../src/catalogue/demo/ad.ts';
 import type { HostPort } from '../../../src/config/fields.ts';
 import { systemClock } from '../../../src/runtime.ts';
+import { DEADLINE_MS, type ReaderTask, type ShardReads, SOCKET_TIMEOUT_MS } from './shard-load.ts';
+
+const TIMER_MS = 20;
+
+process.once('message', async (task) => {
+  process.on('message', await start(task as ReaderTask));
+  process.send?.('started');
+});
+process.on('disconnect', () => process.exit());
+
+async function start(task: ReaderTask): Promise<(message: unknown) => void> {
+  const { client, nodes, names, ratePerSecond, seed } = task;
+  const reader: ShardClient =
+    client === 'store' ? await createStoreClient(nodes, task.checkout) : createClosingClient(nodes);
+  const { next: random } = seededRandom(seed);
+  const nothing = (): ShardReads[] =>
+    nodes.map(() => ({ durationsMs: [], values: 0, slow: 0, refused: 0, overdue: 0 }));
+  let noted = nothing();
+  const read = async (): Promise<void> => {
+    const into = noted;
+    const shard = Math.floor(random() * nodes.length);
+    const own = names[shard] ?? [];
+    const sentMs = systemClock.monotonicMs();
+    const result = await reader.read(own[Math.floor(random() * own.length)] ?? '', shard);
+    const durationMs = systemClock.monotonicMs() - sentMs;
+    const reads = into[shard];
+    if (reads === undefined) return;
+    reads.durationsMs.push(durationMs);
+    reads[result === 'value' ? 'values' : result] += 1;
+    if (durationMs > DEADLINE_MS + TIMER_MS) reads.overdue += 1;
+  };
+  startStream({ ratePerSecond, random, clock: systemClock, arrive: () => void read() });
+  return (message) => {
+    if (message === 'end') process.send?.(noted);
+    noted = nothing();
+    if (message === 'begin') process.send?.('begun');
+  };
+}
 
 /** `slow`: given up at the deadline. `refused`: given up before it was sent, or when the connection broke. */
 export type Read = 'value' | 'slow' | 'refused';
@@ -11,9 +51,6 @@ export interface ShardClient {
   readonly read: (name: string, shard: number) => Promise<Read>;
   readonly close: () => Promise<void>;
 }
-
-export const DEADLINE_MS = 50;
-export const SOCKET_TIMEOUT_MS = 3000;
 
 type Room = typeof import('../../../src/stores/redis/store.ts');
 

@@ -1,7 +1,8 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { openConnection } from '../../src/engines/sphinx/connection-pool.ts';
 import { EngineError } from '../../src/search/engine.ts';
-import { INDEX } from './configuration.ts';
+import { INDEX } from './service.ts';
 
 /** One command and its reply, over a connection of its own. */
 export interface Exchange {
@@ -11,6 +12,22 @@ export interface Exchange {
   /** In how many pieces it was read. */
   readonly pieces: number;
 }
+
+/** The answer of the engine at that port to a new connection. */
+export type Greeting = 'accepted' | EngineError['code'];
+
+/** One end of a TCP connection as the kernel lists it. */
+export interface KernelSocket {
+  readonly localPort: number;
+  readonly remotePort: number;
+  /** As in /proc/net/tcp: `01` is established, `08` is closed by the other end alone. */
+  readonly state: string;
+  /** Sent by the program and not acknowledged by the other end. */
+  readonly unsentBytes: number;
+}
+
+export const ESTABLISHED = '01';
+export const CLOSE_WAIT = '08';
 
 const BOUND_MS = 3000;
 
@@ -43,9 +60,6 @@ export function echo(
     socket.once('close', end);
   });
 }
-
-/** The answer of the engine at that port to a new connection. */
-export type Greeting = 'accepted' | EngineError['code'];
 
 export async function greetingOf(port: number): Promise<Greeting> {
   return withConnection(port, async () => 'accepted' as const).catch(codeOf);
@@ -82,4 +96,26 @@ async function withConnection<T>(
 function codeOf(error: unknown): Greeting {
   if (error instanceof EngineError) return error.code;
   throw error;
+}
+
+/** Server ends at these ports. A server that listens on both families has its connections in the second file. */
+export function socketsAt(ports: ReadonlySet<number>): readonly KernelSocket[] {
+  return ['/proc/net/tcp', '/proc/net/tcp6'].flatMap((file) => (existsSync(file) ? socketsIn(file, ports) : []));
+}
+
+function socketsIn(file: string, ports: ReadonlySet<number>): readonly KernelSocket[] {
+  const portOf = (address: string): number => Number.parseInt(address.slice(address.indexOf(':') + 1), 16);
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .slice(1)
+    .map((line): KernelSocket => {
+      const [, local = '', remote = '', state = '', queues = ''] = line.trim().split(/\s+/);
+      return {
+        localPort: portOf(local),
+        remotePort: portOf(remote),
+        state,
+        unsentBytes: Number.parseInt(queues, 16),
+      };
+    })
+    .filter(({ localPort }) => ports.has(localPort));
 }

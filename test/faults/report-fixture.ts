@@ -1,5 +1,4 @@
-import { phaseReports, type Report } from './report.ts';
-import { PHASES, type Sample } from './samples.ts';
+import { PHASES, phaseReports, type Report, type Sample } from './report.ts';
 
 export const HIT: Sample['verdict'] = { kind: 'page', outcome: 'hit-l1', hash: 'x', degraded: false };
 export const ENGINE: Sample['verdict'] = { kind: 'page', outcome: 'engine', hash: 'x', degraded: false };
@@ -27,12 +26,12 @@ export function samplesWith(change: (n: number) => Partial<Sample> = () => ({}))
 export function reportWith(over: Partial<Report> = {}, samples = samplesWith()): Report {
   return {
     row: 'test',
-    trace: { felt: true, evidence: 'process: runs → gone' },
+    trace: { found: true, evidence: 'process: runs → gone' },
     subject: phaseReports(samples),
     control: phaseReports(samplesWith()),
     wrong: [],
     hung: 0,
-    broken: [],
+    brokenConnections: [],
     dishonest: [],
     controlFaults: [],
     recoveredAfterMs: 1500,

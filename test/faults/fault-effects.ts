@@ -1,22 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { RedisNode } from '../../loadtest/stack/redis-node.ts';
-import type { Bed } from './bed.ts';
-import { ESTABLISHED, socketsAt } from './kernel-sockets.ts';
-
-/**
- * How a row proves that its fault happened: a reading of the injector or of the server it hits, before the fault and at
- * its end. Harm to users is no evidence: a row must not be valid because something else hurt them.
- */
-export interface Felt {
-  /** Reads now. @returns reads again, while the fault still lasts. Neither rejects. */
-  readonly watch: (bed: Bed) => Promise<() => Promise<Trace>>;
-}
-
-export interface Trace {
-  readonly felt: boolean;
-  /** Both readings, in words. */
-  readonly evidence: string;
-}
+import { ESTABLISHED, socketsAt } from './probes.ts';
+import type { FaultEffect, Harness } from './row.ts';
 
 const MOST_SHOWN = 120;
 
@@ -24,23 +9,23 @@ const MOST_SHOWN = 120;
  * @param proves must be false for two readings without a fault between them.
  * @param tell both readings in words, when they are too long to be shown.
  */
-export function felt<T>(
+export function faultEffect<T>(
   what: string,
-  read: (bed: Bed) => Promise<T> | T,
+  read: (harness: Harness) => Promise<T> | T,
   proves: (before: T, during: T) => boolean,
   tell: (before: T, during: T) => string = (before, during) => `${shown(before)} → ${shown(during)}`,
-): Felt {
+): FaultEffect {
   return {
-    watch: async (bed) => {
-      const before = await attempt(() => read(bed));
+    watch: async (harness) => {
+      const before = await attempt(() => read(harness));
       return async () => {
-        const during = await attempt(() => read(bed));
+        const during = await attempt(() => read(harness));
         if ('failure' in before || 'failure' in during) {
           const failure = 'failure' in before ? before.failure : 'failure' in during ? during.failure : '';
-          return { felt: false, evidence: `${what}: could not be read: ${failure}` };
+          return { found: false, evidence: `${what}: could not be read: ${failure}` };
         }
         const evidence = `${what}: ${tell(before.value, during.value)}`;
-        return { felt: proves(before.value, during.value), evidence };
+        return { found: proves(before.value, during.value), evidence };
       };
     },
   };
@@ -49,14 +34,14 @@ export function felt<T>(
 const shown = (value: unknown): string => (JSON.stringify(value) ?? 'nothing').slice(0, MOST_SHOWN);
 
 /** Every one of them. */
-export function all(...each: readonly Felt[]): Felt {
+export function allEffects(...each: readonly FaultEffect[]): FaultEffect {
   return {
-    watch: async (bed) => {
-      const watches = await Promise.all(each.map(({ watch }) => watch(bed)));
+    watch: async (harness) => {
+      const watches = await Promise.all(each.map(({ watch }) => watch(harness)));
       return async () => {
         const traces = await Promise.all(watches.map((end) => end()));
         return {
-          felt: traces.length > 0 && traces.every((trace) => trace.felt),
+          found: traces.length > 0 && traces.every((trace) => trace.found),
           evidence: traces.map(({ evidence }) => evidence).join('; '),
         };
       };
@@ -73,8 +58,11 @@ async function attempt<T>(read: () => Promise<T> | T): Promise<{ readonly value:
 }
 
 /** Every number of the second reading is larger. */
-export function grew(what: string, read: (bed: Bed) => Promise<readonly number[]> | readonly number[]): Felt {
-  return felt(
+export function grew(
+  what: string,
+  read: (harness: Harness) => Promise<readonly number[]> | readonly number[],
+): FaultEffect {
+  return faultEffect(
     what,
     read,
     (before, during) => during.length > 0 && during.every((value, at) => value > (before[at] ?? 0)),
@@ -95,25 +83,28 @@ export function stateOf(pid: number): ProcessState {
 }
 
 /** Every process ran before, and is in that state at the end of the fault. */
-export function processesAre(state: Exclude<ProcessState, 'runs'>, pids: (bed: Bed) => readonly number[]): Felt {
-  return felt(
+export function processesAre(
+  state: Exclude<ProcessState, 'runs'>,
+  pids: (harness: Harness) => readonly number[],
+): FaultEffect {
+  return faultEffect(
     'state of the process',
-    (bed) => pids(bed).map(stateOf),
+    (harness) => pids(harness).map(stateOf),
     (before, during) =>
       during.length > 0 && before.every((each) => each === 'runs') && during.every((each) => each === state),
   );
 }
 
-type Nodes = (bed: Bed) => readonly RedisNode[];
+type Nodes = (harness: Harness) => readonly RedisNode[];
 
-export const allNodes: Nodes = (bed) => bed.store().nodes;
-export const firstNode: Nodes = (bed) => bed.store().nodes.slice(0, 1);
+export const allNodes: Nodes = (harness) => harness.store().nodes;
+export const firstNode: Nodes = (harness) => harness.store().nodes.slice(0, 1);
 
 /** A counter of INFO on every node; a counter that INFO does not list yet is 0. */
-export function infoGrew(field: string, nodes: Nodes): Felt {
-  return grew(field, (bed) =>
+export function infoGrew(field: string, nodes: Nodes): FaultEffect {
+  return grew(field, (harness) =>
     Promise.all(
-      nodes(bed).map(async (node) => {
+      nodes(harness).map(async (node) => {
         const line = new RegExp(`^${field}:(?:calls=|count=)?(\\d+)`, 'm');
         return Number(line.exec(String(await node.command('INFO', 'everything')))?.[1] ?? 0);
       }),
@@ -122,12 +113,12 @@ export function infoGrew(field: string, nodes: Nodes): Felt {
 }
 
 /** The servers that answer at these ports are others than before, by their run_id. */
-export function restarted(nodes: Nodes): Felt {
-  return felt(
+export function restarted(nodes: Nodes): FaultEffect {
+  return faultEffect(
     'run_id',
-    (bed) =>
+    (harness) =>
       Promise.all(
-        nodes(bed).map(async (node) => /^run_id:(\w{8})/m.exec(String(await node.command('INFO', 'server')))?.[1]),
+        nodes(harness).map(async (node) => /^run_id:(\w{8})/m.exec(String(await node.command('INFO', 'server')))?.[1]),
       ),
     (before, during) =>
       during.length > 0 && during.every((id, at) => id !== undefined && before[at] !== undefined && id !== before[at]),
@@ -135,19 +126,19 @@ export function restarted(nodes: Nodes): Felt {
 }
 
 /** FLUSHALL ran on every one of these nodes, and there was something to lose. */
-export function flushed(nodes: Nodes): Felt {
-  const held = felt(
+export function flushed(nodes: Nodes): FaultEffect {
+  const held = faultEffect(
     'keys on the node',
-    (bed) => Promise.all(nodes(bed).map((node) => node.command('DBSIZE'))),
+    (harness) => Promise.all(nodes(harness).map((node) => node.command('DBSIZE'))),
     (before) => before.length > 0 && before.every((size) => Number(size) > 0),
   );
-  return all(held, infoGrew('cmdstat_flushall', nodes));
+  return allEffects(held, infoGrew('cmdstat_flushall', nodes));
 }
 
 /** Ids of the subject's connections, node by node. Those that only ask for the map of slots have another name. */
-async function connectionsOf(bed: Bed): Promise<readonly (readonly string[])[]> {
+async function connectionsOf(harness: Harness): Promise<readonly (readonly string[])[]> {
   return Promise.all(
-    bed.store().nodes.map(async (node) =>
+    harness.store().nodes.map(async (node) =>
       String(await node.command('CLIENT', 'LIST'))
         .split('\n')
         .filter((line) => line.includes(' name=serpcache-'))
@@ -157,8 +148,8 @@ async function connectionsOf(bed: Bed): Promise<readonly (readonly string[])[]> 
 }
 
 /** The nodes say that `some` or `all` of the connections that stood before have ended. */
-export function connectionsEnded(how: 'some' | 'all'): Felt {
-  return felt('connections the nodes hold', connectionsOf, (before, during) => {
+export function connectionsEnded(how: 'some' | 'all'): FaultEffect {
+  return faultEffect('connections the nodes hold', connectionsOf, (before, during) => {
     const now = new Set(during.flatMap((ids, at) => ids.map((id) => `${at} ${id}`)));
     const gone = before.flatMap((ids, at) => ids.map((id) => !now.has(`${at} ${id}`)));
     return gone.length > 0 && (how === 'all' ? gone.every(Boolean) : gone.some(Boolean));
@@ -166,30 +157,30 @@ export function connectionsEnded(how: 'some' | 'all'): Felt {
 }
 
 /** No node has a client any more. */
-export const nodesAreLeft: Felt = felt(
+export const nodesHaveNoClients: FaultEffect = faultEffect(
   'connections the nodes hold',
   connectionsOf,
   (before, during) => before.every((ids) => ids.length > 0) && during.flat().length === 0,
 );
 
 /** The proxies before the nodes have answered commands in their place, every one of them. */
-export const answeredByProxies: Felt = grew('commands answered by the proxies', (bed) =>
-  bed.store().resp.map((proxy) => proxy.answered()),
+export const answeredByProxies: FaultEffect = grew('commands answered by the proxies', (harness) =>
+  harness.store().resp.map((proxy) => proxy.answered()),
 );
 
 /** Searches refused by the engine's proxy in the engine's place. */
-export const refusedByEngineProxy: Felt = grew('searches refused by the proxy', (bed) => [
-  bed.engineProxy.counts().refused,
+export const refusedByEngineProxy: FaultEffect = grew('searches refused by the proxy', (harness) => [
+  harness.engineProxy.counts().refused,
 ]);
 
 /** Connections established to the subject, as the kernel has them. */
-export function connectionsToSubject(bed: Bed): number {
-  return socketsAt(new Set([portOf(bed)])).filter(({ state }) => state === ESTABLISHED).length;
+export function connectionsToSubject(harness: Harness): number {
+  return socketsAt(new Set([subjectPort(harness)])).filter(({ state }) => state === ESTABLISHED).length;
 }
 
 /** Those of them on which the subject has sent what the client does not read. */
-export function unreadConnections(bed: Bed): number {
-  return socketsAt(new Set([portOf(bed)])).filter(({ unsentBytes }) => unsentBytes > 0).length;
+export function unreadConnections(harness: Harness): number {
+  return socketsAt(new Set([subjectPort(harness)])).filter(({ unsentBytes }) => unsentBytes > 0).length;
 }
 
-const portOf = (bed: Bed): number => Number(new URL(bed.subject.url).port);
+export const subjectPort = ({ subject }: Harness): number => Number(new URL(subject.url).port);

@@ -1,16 +1,15 @@
 import { createClient } from '../../../loadtest/traffic/client.ts';
 import { createZipf } from '../../../loadtest/traffic/zipf.ts';
 import { seededRandom } from '../../../src/catalogue/demo/ad.ts';
-import { targetOf } from '../bed.ts';
-import { HUNG_MS } from '../configuration.ts';
+import { searchPath } from '../harness.ts';
 import { createRecovery, type Recovery } from '../recovery.ts';
-import { createReference, type Reference } from '../reference.ts';
-import { verdictOf } from '../verdict.ts';
-import type { NarrowBed } from './narrow-bed.ts';
-import { type Asked, isHit, isPage, type OpenLoop, startOpenLoop } from './open-loop.ts';
+import { HUNG_MS } from '../service.ts';
+import { createReference, isHit, type Reference, verdictOf } from '../verdict.ts';
+import type { LimitedFleet } from './fleets.ts';
+import { isPage, type OpenLoop, type SentSearch, startOpenLoop } from './open-loop.ts';
 
 /** One stream to a fleet and to its control, and how far apart they are. */
-export interface LossWatch {
+export interface Comparison {
   readonly loop: OpenLoop;
   /** False: the fleet is left out. */
   readonly balance: (on: boolean) => void;
@@ -25,7 +24,7 @@ export interface LossWatch {
   readonly between: (
     fromMs: number,
     toMs: number,
-  ) => { readonly fleet: readonly Asked[]; readonly control: readonly Asked[] };
+  ) => { readonly fleet: readonly SentSearch[]; readonly control: readonly SentSearch[] };
   /** Pages that are not what the control's engine says. */
   readonly wrong: () => Promise<readonly string[]>;
 }
@@ -33,10 +32,10 @@ export interface LossWatch {
 const WINDOW = 300;
 const POINTS = 0.02;
 
-export function watchLoss(
-  { services, control, queries }: NarrowBed,
+export function compareWithControl(
+  { services, control, queries }: LimitedFleet,
   { ratePerSecond, among = queries.repeated.length }: { readonly ratePerSecond: number; readonly among?: number },
-): LossWatch {
+): Comparison {
   const { next: random } = seededRandom(1);
   const rank = createZipf({ size: among, exponent: 1 });
   const controlAt = services.length;
@@ -68,7 +67,7 @@ export function watchLoss(
     const arrival = recoveredAt();
     return arrival === undefined ? undefined : (sentMs[arrival] ?? beganMs) - beganMs;
   };
-  const fleet = (): readonly Asked[] => loop.asked.filter(({ to }) => to !== controlAt);
+  const fleet = (): readonly SentSearch[] => loop.asked.filter(({ to }) => to !== controlAt);
   return {
     loop,
     balance: (on) => {
@@ -103,7 +102,7 @@ function createIdeal() {
       recovery.begin(arrival);
       computed = new Set(held.flatMap((texts) => [...texts]));
     },
-    add: (asked: Asked): void => {
+    add: (asked: SentSearch): void => {
       recovery.add('control', asked.arrival, { hit: isHit(asked), answered: true });
       recovery.add('subject', asked.arrival, { hit: computed.has(asked.text), answered: true });
       computed.add(asked.text);
@@ -112,7 +111,7 @@ function createIdeal() {
 }
 
 /** What the control had no page of when the fleet had one, it is asked again. */
-async function wrongOf(asked: readonly Asked[], reference: Reference, url: string): Promise<readonly string[]> {
+async function wrongOf(asked: readonly SentSearch[], reference: Reference, url: string): Promise<readonly string[]> {
   const client = createClient({ baseUrl: url, boundMs: HUNG_MS, maxConnections: 1 });
   const unknown = new Set(
     asked
@@ -120,7 +119,7 @@ async function wrongOf(asked: readonly Asked[], reference: Reference, url: strin
       .map(({ text }) => text)
       .filter((text) => !reference.knows(text)),
   );
-  for (const text of unknown) reference.learn(text, verdictOf(await client.get(targetOf(text)), text));
+  for (const text of unknown) reference.learn(text, verdictOf(await client.get(searchPath(text)), text));
   client.close();
   return asked
     .filter(({ text, verdict }) => verdict.kind === 'page' && reference.agrees(text, verdict) !== true)

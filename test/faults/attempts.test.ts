@@ -4,21 +4,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { EXIT } from '../../src/commands/command.ts';
-import { type Bed, WarmUpError } from './bed.ts';
 import type { Figure, Holds } from './figures/figure.ts';
+import { WarmUpError } from './harness.ts';
 import { runMatrix } from './matrix.ts';
 import type { Report } from './report.ts';
-import type { Row } from './row.ts';
-import { reportWith } from './sample-report.ts';
+import { reportWith } from './report-fixture.ts';
+import type { Harness, Row } from './row.ts';
 
-const NO_TRACE = { felt: false, evidence: 'process: runs → runs' };
-const bed = { stop: async () => undefined } as Bed;
+const NO_TRACE = { found: false, evidence: 'process: runs → runs' };
+const harness = { stop: async () => undefined } as Harness;
 
 const row: Row = {
   name: 'some-row',
-  says: 'something',
+  summary: 'something',
   begin: async () => undefined,
-  felt: { watch: async () => async () => NO_TRACE },
+  effect: { watch: async () => async () => NO_TRACE },
 };
 
 interface Run {
@@ -48,8 +48,8 @@ async function runOf(
         jsonFile,
         print: (line) => lines.push(line),
         parts: {
-          startBed: async () => bed,
-          runRow: async (_bed, _row, seed) => {
+          startBed: async () => harness,
+          runRow: async (_harness, _row, seed) => {
             const one = tries[seeds.length];
             seeds.push(seed);
             if (one === undefined) throw new Error('one try more than was wanted');
@@ -151,7 +151,7 @@ test('a check of the row breaks it, and a check without samples or with an error
 function figureThat(holds: Holds): Figure {
   return {
     name: 'some-figure',
-    says: 'something',
+    summary: 'something',
     run: async () => ({ table: [], verdicts: [{ says: 'a promise', holds }] }),
   };
 }
@@ -167,7 +167,11 @@ test('a verdict of a figure that was not measured is printed as such and decides
 });
 
 test('a figure that breaks off could not be done, and what was measured is written all the same', async () => {
-  const figure: Figure = { name: 'some-figure', says: 'something', run: () => Promise.reject(new Error('no searchd')) };
+  const figure: Figure = {
+    name: 'some-figure',
+    summary: 'something',
+    run: () => Promise.reject(new Error('no searchd')),
+  };
   const { status, lines, json } = await runOf([green], {}, [figure]);
   assert.equal(status, EXIT.notDone);
   assert.match(lines, /could not be done: some-figure: no searchd/);

@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Connections that only exist, or trickle: what badly behaved clients are made of. */
-export interface Crowd {
+export interface RawConnections {
   /** How many were ever connected. */
   readonly connected: () => number;
   /** How many the other side has closed. */
@@ -10,10 +10,10 @@ export interface Crowd {
   /** How often one of them has trickled. */
   readonly writes: () => number;
   /** Resolves when all have gone, a few at a time. */
-  readonly disperse: () => Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
-export interface CrowdOptions {
+export interface RawConnectionsOptions {
   readonly port: number;
   readonly size: number;
   /** Written once by each. */
@@ -21,7 +21,7 @@ export interface CrowdOptions {
   /** Written by each in turn, the whole crowd in a second; stops with the crowd. */
   readonly trickle?: (member: number) => string;
   /** Stop reading: answers pile up at the other side. */
-  readonly deaf?: boolean;
+  readonly neverRead?: boolean;
 }
 
 /** The stream runs in the same process: it must not wait for a crowd. */
@@ -29,7 +29,13 @@ const AT_ONCE = 50;
 const BETWEEN_MS = 8;
 
 /** Resolves when all are connected or were refused. */
-export async function gatherCrowd({ port, size, greeting, trickle, deaf = false }: CrowdOptions): Promise<Crowd> {
+export async function openRawConnections({
+  port,
+  size,
+  greeting,
+  trickle,
+  neverRead: deaf = false,
+}: RawConnectionsOptions): Promise<RawConnections> {
   const sockets = new Set<Socket>();
   let connected = 0;
   let closed = 0;
@@ -77,7 +83,7 @@ export async function gatherCrowd({ port, size, greeting, trickle, deaf = false 
     connected: () => connected,
     writes: () => writes,
     closed: () => closed,
-    disperse: async () => {
+    close: async () => {
       dispersing = true;
       clearInterval(timer);
       for (const [at, socket] of [...sockets].entries()) {

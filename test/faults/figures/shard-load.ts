@@ -1,6 +1,58 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
-import { CLOSE_WAIT, ESTABLISHED, type KernelSocket, socketsAt } from '../kernel-sockets.ts';
+import type { HostPort } from '../../../src/config/fields.ts';
+import { CLOSE_WAIT, ESTABLISHED, type KernelSocket, socketsAt } from '../probes.ts';
+
+/** Processes that read from a cluster, all the time. */
+export interface ShardReaders {
+  readonly begin: () => Promise<void>;
+  /** What became of the reads since `begin`, of all processes together, by shard. */
+  readonly end: () => Promise<readonly ShardReads[]>;
+  readonly stop: () => Promise<void>;
+}
+
+export async function startShardReaders(task: Omit<ReaderTask, 'seed'>, processes: number): Promise<ShardReaders> {
+  const children = Array.from({ length: processes }, () => fork(join(import.meta.dirname, 'shard-reader.ts')));
+  const ask = async (child: ChildProcess, message: object | string): Promise<unknown> => {
+    const answer = once(child, 'message', { signal: AbortSignal.timeout(ANSWER_MS) });
+    child.send(message);
+    const [said] = await answer;
+    return said;
+  };
+  const askAll = (message: string): Promise<unknown[]> => Promise.all(children.map((child) => ask(child, message)));
+  await Promise.all(children.map((child, seed) => ask(child, { ...task, seed })));
+  return {
+    begin: async () => {
+      await askAll('begin');
+    },
+    end: async () => {
+      const noted = (await askAll('end')) as ShardReads[][];
+      return task.nodes.map((_, shard) => together(noted.flatMap((shards) => shards[shard] ?? [])));
+    },
+    stop: async () => {
+      const ended = children.map((child) => once(child, 'exit'));
+      for (const child of children) child.disconnect();
+      await Promise.all(ended);
+    },
+  };
+}
+
+const ANSWER_MS = 20_000;
+
+function together(parts: readonly ShardReads[]): ShardReads {
+  const sum = (what: 'values' | 'slow' | 'refused' | 'overdue'): number =>
+    parts.reduce((total, part) => total + part[what], 0);
+  return {
+    durationsMs: parts.flatMap(({ durationsMs }) => durationsMs),
+    values: sum('values'),
+    slow: sum('slow'),
+    refused: sum('refused'),
+    overdue: sum('overdue'),
+  };
+}
 
 /** Connections to the nodes of a store as the nodes and the kernel count them, without the counter's own. */
 export interface Connections {
@@ -97,3 +149,29 @@ export async function watchConnections(nodes: readonly RedisNode[]): Promise<Con
 }
 
 const nameOf = ({ localPort, remotePort }: KernelSocket): string => `${localPort} ${remotePort}`;
+
+/** The first message to the process; then `begin` and `end` in turn. Each is answered, `end` by what was noted. */
+export interface ReaderTask {
+  readonly client: 'store' | 'closing';
+  /** Whose store. */
+  readonly checkout: string;
+  readonly nodes: readonly HostPort[];
+  /** By shard, in the order of `nodes`. */
+  readonly names: readonly (readonly string[])[];
+  readonly ratePerSecond: number;
+  readonly seed: number;
+}
+
+export interface ShardReads {
+  /** From asking to the value, or to giving up. */
+  readonly durationsMs: number[];
+  values: number;
+  slow: number;
+  refused: number;
+  /** Settled later than the deadline and what a timer may be late. */
+  overdue: number;
+}
+
+export const DEADLINE_MS = 50;
+
+export const SOCKET_TIMEOUT_MS = 3000;
