@@ -1,11 +1,11 @@
-/** `npm run faults`: every fault of the matrix in turn, on real servers. The options are in arguments.ts. */
+/** `npm run faults`: injects every fault of the matrix in turn, on real servers. arguments.ts declares the options. */
 import { refuse } from '../../src/commands/arguments.ts';
 import { EXIT } from '../../src/commands/command.ts';
 import { FAULTS, readArguments } from './arguments.ts';
 import { checkEffectsWithoutFaults, runMatrix } from './matrix.ts';
 import { BY_NAME, FAMILIES, FIGURES } from './registry.ts';
 
-// Told to end, the servers it started end with it.
+// `exit` ends the servers that this process started.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(EXIT.notDone));
 
 const read = readArguments(process.argv.slice(2));

@@ -3,17 +3,19 @@ import type { RedisNode } from '../../loadtest/stack/redis-node.ts';
 import { ESTABLISHED, socketsAt } from './probes.ts';
 import type { FaultEffect, Harness } from './row.ts';
 
-const MOST_SHOWN = 120;
+/** Maximum length of a reading in the evidence, characters. */
+const MAX_SHOWN = 120;
 
 /**
+ * @param label names the reading in the evidence.
  * @param proves must be false for two readings without a fault between them.
- * @param tell both readings in words, when they are too long to be shown.
+ * @param describe turns both readings into text, when they are too long for the evidence.
  */
 export function faultEffect<T>(
-  what: string,
+  label: string,
   read: (harness: Harness) => Promise<T> | T,
   proves: (before: T, during: T) => boolean,
-  tell: (before: T, during: T) => string = (before, during) => `${shown(before)} → ${shown(during)}`,
+  describe: (before: T, during: T) => string = (before, during) => `${shown(before)} → ${shown(during)}`,
 ): FaultEffect {
   return {
     watch: async (harness) => {
@@ -22,18 +24,18 @@ export function faultEffect<T>(
         const during = await attempt(() => read(harness));
         if ('failure' in before || 'failure' in during) {
           const failure = 'failure' in before ? before.failure : 'failure' in during ? during.failure : '';
-          return { found: false, evidence: `${what}: could not be read: ${failure}` };
+          return { found: false, evidence: `${label}: could not be read: ${failure}` };
         }
-        const evidence = `${what}: ${tell(before.value, during.value)}`;
+        const evidence = `${label}: ${describe(before.value, during.value)}`;
         return { found: proves(before.value, during.value), evidence };
       };
     },
   };
 }
 
-const shown = (value: unknown): string => (JSON.stringify(value) ?? 'nothing').slice(0, MOST_SHOWN);
+const shown = (value: unknown): string => (JSON.stringify(value) ?? 'nothing').slice(0, MAX_SHOWN);
 
-/** Every one of them. */
+/** All of these effects must be found. */
 export function allEffects(...each: readonly FaultEffect[]): FaultEffect {
   return {
     watch: async (harness) => {
@@ -57,13 +59,13 @@ async function attempt<T>(read: () => Promise<T> | T): Promise<{ readonly value:
   }
 }
 
-/** Every number of the second reading is larger. */
+/** Every number of the second reading is larger than in the first. */
 export function grew(
-  what: string,
+  label: string,
   read: (harness: Harness) => Promise<readonly number[]> | readonly number[],
 ): FaultEffect {
   return faultEffect(
-    what,
+    label,
     read,
     (before, during) => during.length > 0 && during.every((value, at) => value > (before[at] ?? 0)),
   );
@@ -71,10 +73,10 @@ export function grew(
 
 export type ProcessState = 'runs' | 'stopped' | 'gone';
 
-/** As the kernel has it: `stopped` by SIGSTOP, `gone` when it has ended. */
+/** The state according to the kernel: `stopped` by SIGSTOP, `gone` after its end. */
 export function stateOf(pid: number): ProcessState {
   try {
-    // The state follows the program's name, which may hold spaces but ends in the last bracket.
+    // The state follows the program's name, which may contain spaces and ends at the last bracket.
     const state = /^.*\) (\w)/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1];
     return state === 'T' ? 'stopped' : state === 'Z' || state === 'X' ? 'gone' : 'runs';
   } catch {
@@ -82,7 +84,7 @@ export function stateOf(pid: number): ProcessState {
   }
 }
 
-/** Every process ran before, and is in that state at the end of the fault. */
+/** Every process ran before the fault and is in this state at its end. */
 export function processesAre(
   state: Exclude<ProcessState, 'runs'>,
   pids: (harness: Harness) => readonly number[],
@@ -100,7 +102,7 @@ type Nodes = (harness: Harness) => readonly RedisNode[];
 export const allNodes: Nodes = (harness) => harness.store().nodes;
 export const firstNode: Nodes = (harness) => harness.store().nodes.slice(0, 1);
 
-/** A counter of INFO on every node; a counter that INFO does not list yet is 0. */
+/** A counter of INFO grew on every node. A counter that INFO does not list yet is 0. */
 export function infoGrew(field: string, nodes: Nodes): FaultEffect {
   return grew(field, (harness) =>
     Promise.all(
@@ -112,7 +114,7 @@ export function infoGrew(field: string, nodes: Nodes): FaultEffect {
   );
 }
 
-/** The servers that answer at these ports are others than before, by their run_id. */
+/** Other servers answer at these ports than before, by their run_id. */
 export function restarted(nodes: Nodes): FaultEffect {
   return faultEffect(
     'run_id',
@@ -125,17 +127,17 @@ export function restarted(nodes: Nodes): FaultEffect {
   );
 }
 
-/** FLUSHALL ran on every one of these nodes, and there was something to lose. */
+/** FLUSHALL ran on each of these nodes, and each held keys before. */
 export function flushed(nodes: Nodes): FaultEffect {
-  const held = faultEffect(
+  const hadKeys = faultEffect(
     'keys on the node',
     (harness) => Promise.all(nodes(harness).map((node) => node.command('DBSIZE'))),
     (before) => before.length > 0 && before.every((size) => Number(size) > 0),
   );
-  return allEffects(held, infoGrew('cmdstat_flushall', nodes));
+  return allEffects(hadKeys, infoGrew('cmdstat_flushall', nodes));
 }
 
-/** Ids of the subject's connections, node by node. Those that only ask for the map of slots have another name. */
+/** Ids of the subject's connections, by node. Connections that only read the slot map have another name. */
 async function connectionsOf(harness: Harness): Promise<readonly (readonly string[])[]> {
   return Promise.all(
     harness.store().nodes.map(async (node) =>
@@ -147,7 +149,7 @@ async function connectionsOf(harness: Harness): Promise<readonly (readonly strin
   );
 }
 
-/** The nodes say that `some` or `all` of the connections that stood before have ended. */
+/** `some` or `all` of the connections that a node had before have ended. */
 export function connectionsEnded(how: 'some' | 'all'): FaultEffect {
   return faultEffect('connections the nodes hold', connectionsOf, (before, during) => {
     const now = new Set(during.flatMap((ids, at) => ids.map((id) => `${at} ${id}`)));
@@ -156,29 +158,29 @@ export function connectionsEnded(how: 'some' | 'all'): FaultEffect {
   });
 }
 
-/** No node has a client any more. */
+/** Each node had connections of the subject before, and none has any now. */
 export const nodesHaveNoClients: FaultEffect = faultEffect(
   'connections the nodes hold',
   connectionsOf,
   (before, during) => before.every((ids) => ids.length > 0) && during.flat().length === 0,
 );
 
-/** The proxies before the nodes have answered commands in their place, every one of them. */
+/** Each proxy has answered commands itself instead of its node. */
 export const answeredByProxies: FaultEffect = grew('commands answered by the proxies', (harness) =>
   harness.store().resp.map((proxy) => proxy.answered()),
 );
 
-/** Searches refused by the engine's proxy in the engine's place. */
+/** The engine proxy has refused searches itself. */
 export const refusedByEngineProxy: FaultEffect = grew('searches refused by the proxy', (harness) => [
   harness.engineProxy.counts().refused,
 ]);
 
-/** Connections established to the subject, as the kernel has them. */
+/** Number of established connections to the subject, according to the kernel. */
 export function connectionsToSubject(harness: Harness): number {
   return socketsAt(new Set([subjectPort(harness)])).filter(({ state }) => state === ESTABLISHED).length;
 }
 
-/** Those of them on which the subject has sent what the client does not read. */
+/** Number of connections with bytes from the subject that the client does not read. */
 export function unreadConnections(harness: Harness): number {
   return socketsAt(new Set([subjectPort(harness)])).filter(({ unsentBytes }) => unsentBytes > 0).length;
 }

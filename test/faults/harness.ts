@@ -19,18 +19,18 @@ import { type StoreKind, type SubjectStore, startStore } from './stores.ts';
 import { createReference, type ReplyVerdict, verdictOf } from './verdict.ts';
 
 export interface HarnessOptions {
-  /** The checkout that is tested. */
+  /** The checkout under test. */
   readonly checkout: string;
-  /** How many searches are repeated. */
+  /** Number of searches that are asked repeatedly. */
   readonly repeated: number;
   readonly documents: number;
-  /** Of both searchds. */
+  /** Index layout of both searchds. */
   readonly layout: EngineServerOptions['layout'];
-  /** Sphinx when absent. */
+  /** Default: Sphinx. */
   readonly server?: EngineServerOptions['server'];
 }
 
-/** An engine proxy that only counts. */
+/** Settings of an engine proxy that only counts. */
 export const NO_ENGINE_FAULT: EngineLevers = {
   delayMs: 0,
   capacity: Number.POSITIVE_INFINITY,
@@ -50,7 +50,7 @@ export function startHarness({
     const startEngine = async (name: string): Promise<EngineServer> =>
       keep(await startEngineServer({ directory: join(directory, name), ...goods, layout, server }));
     const engine = await startEngine('engine');
-    const witness = await startEngine('witness');
+    const controlEngine = await startEngine('witness');
     const engineProxy = keep(await startEngineProxy({ target: { host: '127.0.0.1', port: engine.port } }));
     const controlStore = keep(await startStandalone({ flavour: 'redis' }));
 
@@ -62,16 +62,16 @@ export function startHarness({
     const queries = queriesOf(goods.documents, repeated);
     const reference = createReference();
     let asked = 0;
-    let store: { readonly kind: StoreKind; readonly part: SubjectStore; spoilt: boolean } | undefined;
-    const storeOf = async (row: Row): Promise<SubjectStore> => {
+    let store: { readonly kind: StoreKind; readonly part: SubjectStore; discarded: boolean } | undefined;
+    const storeFor = async (row: Row): Promise<SubjectStore> => {
       const kind = row.store ?? 'cluster';
-      const usable = store?.kind === kind && !store.spoilt && (await isClean(store.part));
-      if (!usable) {
+      const isUsable = store?.kind === kind && !store.discarded && (await isClean(store.part));
+      if (!isUsable) {
         await store?.part.stop();
-        store = { kind, part: await startStore(kind, names), spoilt: false };
+        store = { kind, part: await startStore(kind, names), discarded: false };
       }
       if (store === undefined) throw new Error('no store');
-      if (row.discardStore === true) store.spoilt = true;
+      if (row.discardStore === true) store.discarded = true;
       return store.part;
     };
     keep({ stop: async () => store?.part.stop() });
@@ -91,19 +91,19 @@ export function startHarness({
       reference,
       prepare: async (row) => {
         await subject.stop();
-        // A row that was given up half-way took nothing back.
+        // An aborted row has not removed its fault.
         engine.resume();
         await engine.start();
         await engine.agent?.refuse(false);
         engineProxy.set(NO_ENGINE_FAULT);
         engineProxy.maxedOut(false);
         await engineProxy.refuse(false);
-        const own = await storeOf(row);
+        const own = await storeFor(row);
         const changes: Changes = row.changes ?? {};
         const controlConfig = configurationOf(
           {
             store: { kind: 'standalone', nodes: controlStore.nodes.map(({ host, port }) => ({ host, port })) },
-            engine: { kind: server.dialect, host: '127.0.0.1', port: witness.port },
+            engine: { kind: server.dialect, host: '127.0.0.1', port: controlEngine.port },
           },
           changes,
         );
@@ -115,7 +115,7 @@ export function startHarness({
             return [];
           });
         }
-        const mirrors = row.mirrored === true ? { mirrors: [`127.0.0.1:${witness.port}`] } : {};
+        const mirrors = row.mirrored === true ? { mirrors: [`127.0.0.1:${controlEngine.port}`] } : {};
         await subject.start(
           configurationOf(
             {
@@ -144,10 +144,10 @@ async function isClean(store: SubjectStore): Promise<boolean> {
   );
 }
 
-/** A process that was asked everything once did not answer everything as it should. */
+/** A process did not answer every search correctly during the warm-up. */
 export class WarmUpError extends Error {
   override readonly name = 'WarmUpError';
-  /** Counts against the subject although the row has not begun. */
+  /** Violations by the subject. They count although the row has not begun. */
   readonly harm: readonly string[];
 
   constructor(message: string, harm: readonly string[]) {
@@ -158,7 +158,11 @@ export class WarmUpError extends Error {
 
 const AT_ONCE = 6;
 
-/** Once ready, every text once. @param note what the answer says against the process. @throws WarmUpError */
+/**
+ * Waits until the process is ready and asks every text once.
+ * @param note receives each answer and returns the violations it shows.
+ * @throws WarmUpError
+ */
 export async function askAll(
   service: ServiceProcess,
   texts: readonly string[],
@@ -184,7 +188,7 @@ export async function askAll(
   }
 }
 
-/** The stream is many people, for a service that believes its proxy. */
+/** Each arrival comes from its own client address, for a service that trusts its proxy. */
 export function clientHeaders(arrival: number): Readonly<Record<string, string>> {
   return { 'x-forwarded-for': `10.0.${(arrival >> 8) & 255}.${arrival & 255}` };
 }
@@ -193,12 +197,12 @@ export function searchPath(text: string): string {
   return `/search?q=${encodeURIComponent(text)}`;
 }
 
-/** What every harness stands on: a folder, and parts that end with it, the last one first. */
+/** A temporary folder and parts that are stopped with it, the last one first. */
 export interface TestResources {
   readonly directory: string;
-  /** The part is stopped with the ground. */
+  /** Registers a part to be stopped with the others. */
   readonly keep: <T extends { readonly stop: () => Promise<void> }>(part: T) => T;
-  /** Processes that are not started yet, each with a folder and two ports of its own. */
+  /** Creates processes without starting them, each with its own folder and two ports. */
   readonly services: (names: readonly string[], options: ServicesOptions) => Promise<readonly ServiceProcess[]>;
   readonly stop: () => Promise<void>;
 }
@@ -208,7 +212,7 @@ export interface ServicesOptions {
   readonly nodeOptions?: string;
 }
 
-/** Builds a harness on new ground; when that fails nothing of it stays. */
+/** Creates resources and builds a harness from them. When `build` fails, everything is stopped and removed. */
 export async function buildWithResources<T>(name: string, build: (ground: TestResources) => Promise<T>): Promise<T> {
   const directory = mkdtempSync(join(tmpdir(), `serpcache-${name}-`));
   const ends: (() => Promise<void>)[] = [async () => rmSync(directory, { recursive: true, force: true })];
@@ -241,7 +245,7 @@ export async function buildWithResources<T>(name: string, build: (ground: TestRe
   }
 }
 
-/** The first ads of the demo's goods. */
+/** The first documents of the demo domain `goods`. */
 export function sampleGoods(count: number): { readonly domain: SearchDomain; readonly documents: readonly Document[] } {
   const domain = DEMO_DOMAINS.find(({ name }) => name === 'goods');
   if (domain === undefined) throw new Error('the demo has no goods');

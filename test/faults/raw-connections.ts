@@ -1,34 +1,34 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Connections that only exist, or trickle: what badly behaved clients are made of. */
+/** Many sockets of badly behaved clients: idle, sending slowly, or never reading. */
 export interface RawConnections {
-  /** How many were ever connected. */
+  /** Number of sockets that have connected. */
   readonly connected: () => number;
-  /** How many the other side has closed. */
+  /** Number of sockets that the other side has closed. */
   readonly closed: () => number;
-  /** How often one of them has trickled. */
+  /** Number of slow writes so far. */
   readonly writes: () => number;
-  /** Resolves when all have gone, a few at a time. */
+  /** Closes the sockets in small batches. */
   readonly close: () => Promise<void>;
 }
 
 export interface RawConnectionsOptions {
   readonly port: number;
   readonly size: number;
-  /** Written once by each. */
+  /** Written once by each socket. */
   readonly greeting?: string;
-  /** Written by each in turn, the whole crowd in a second; stops with the crowd. */
-  readonly trickle?: (member: number) => string;
-  /** Stop reading: answers pile up at the other side. */
+  /** Written by each socket once a second, until `close`. */
+  readonly trickle?: (index: number) => string;
+  /** Do not read: answers accumulate at the other side. */
   readonly neverRead?: boolean;
 }
 
-/** The stream runs in the same process: it must not wait for a crowd. */
+/** The request stream runs in the same process, so sockets are opened in small batches with pauses between. */
 const AT_ONCE = 50;
 const BETWEEN_MS = 8;
 
-/** Resolves when all are connected or were refused. */
+/** Resolves when every socket has connected or was refused. */
 export async function openRawConnections({
   port,
   size,
@@ -40,8 +40,8 @@ export async function openRawConnections({
   let connected = 0;
   let closed = 0;
   let writes = 0;
-  let dispersing = false;
-  const join = (): Promise<void> =>
+  let closing = false;
+  const open = (): Promise<void> =>
     new Promise((resolve) => {
       const socket = connect({ port, host: '127.0.0.1' });
       sockets.add(socket);
@@ -55,12 +55,12 @@ export async function openRawConnections({
       socket.on('error', () => resolve());
       socket.once('close', () => {
         sockets.delete(socket);
-        if (!dispersing) closed += 1;
+        if (!closing) closed += 1;
         resolve();
       });
     });
-  for (let joined = 0; joined < size; joined += AT_ONCE) {
-    await Promise.all(Array.from({ length: Math.min(AT_ONCE, size - joined) }, join));
+  for (let opened = 0; opened < size; opened += AT_ONCE) {
+    await Promise.all(Array.from({ length: Math.min(AT_ONCE, size - opened) }, open));
     await sleep(BETWEEN_MS);
   }
   const TICKS = 50;
@@ -69,13 +69,13 @@ export async function openRawConnections({
     trickle === undefined
       ? undefined
       : setInterval(() => {
-          let member = 0;
+          let index = 0;
           for (const socket of sockets) {
-            if (member % TICKS === tick % TICKS && socket.writable && !socket.writableNeedDrain) {
-              socket.write(trickle(member));
+            if (index % TICKS === tick % TICKS && socket.writable && !socket.writableNeedDrain) {
+              socket.write(trickle(index));
               writes += 1;
             }
-            member += 1;
+            index += 1;
           }
           tick += 1;
         }, 1000 / TICKS);
@@ -84,7 +84,7 @@ export async function openRawConnections({
     writes: () => writes,
     closed: () => closed,
     close: async () => {
-      dispersing = true;
+      closing = true;
       clearInterval(timer);
       for (const [at, socket] of [...sockets].entries()) {
         socket.destroy();

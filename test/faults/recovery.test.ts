@@ -21,7 +21,7 @@ test('a subject that misses what the control has is not recovered', () => {
   recovery.begin(0);
   for (let n = 0; n < 500; n += 1) feed(recovery, n, [n % 10 === 0 ? MISS : HIT]);
   assert.equal(recovery.recoveredAt(), undefined);
-  assert.equal(recovery.gap(), 0.1);
+  assert.equal(recovery.hitGap(), 0.1);
 });
 
 test('it is recovered with the arrival that makes the window good enough', () => {

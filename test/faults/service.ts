@@ -3,23 +3,23 @@ import { join } from 'node:path';
 import { accepts, type RunningProcess, startProcess } from '../../loadtest/stack/process.ts';
 import type { HostPort } from '../../src/config/fields.ts';
 
-/** A serpcache that can be hurt, and started anew on the same ports with another configuration. */
+/** A serpcache process that a test can kill, and restart on the same ports with another configuration. */
 export interface ServiceProcess {
   readonly url: string;
   readonly adminUrl: string;
-  /** The configuration it runs with. */
+  /** The current configuration. */
   readonly config: () => string | undefined;
-  /** Ends what runs and starts it with this configuration; resolves when it accepts connections. */
+  /** Stops the running process and starts one with this configuration. Resolves when it accepts connections. */
   readonly start: (config: string) => Promise<void>;
-  /** Undefined while none runs. */
+  /** Undefined while no process runs. */
   readonly running: () => RunningProcess | undefined;
-  /** Steps its wall clock, by so much in all, from the next reading on. */
+  /** Sets the total offset of its wall clock, effective from the next reading of the clock. */
   readonly stepClock: (byMs: number) => void;
-  /** Its wall clock as it tells it itself, ahead of this machine's. */
+  /** Difference between the wall clock that the process reports and this machine's. */
   readonly clockAheadMs: () => Promise<number>;
-  /** The most memory it held since it was started, bytes. */
+  /** Peak resident memory since its start, bytes. */
   readonly peakRssBytes: () => number;
-  /** Sum over all series of a metric whose labels contain every one given. */
+  /** Sum over all series of a metric that have the next labels. */
   readonly metric: (name: string, labels?: Readonly<Record<string, string>>) => Promise<number>;
   readonly log: () => string;
   readonly stop: () => Promise<void>;
@@ -27,7 +27,7 @@ export interface ServiceProcess {
 
 export interface ServiceProcessOptions {
   readonly name: string;
-  /** Holds its configuration and log. */
+  /** Folder of its configuration and log. */
   readonly directory: string;
   readonly ports: readonly [number, number];
   /** The checkout whose `src/main.ts` runs. */
@@ -35,13 +35,13 @@ export interface ServiceProcessOptions {
   readonly nodeOptions: string;
 }
 
-/** What a row changes of the configuration both processes run with, section by section. */
+/** A row's changes to the configuration of both processes, by section. */
 export interface Changes {
   readonly public?: Section;
   readonly admin?: Section;
   readonly memory?: Section;
   readonly compression?: Section;
-  /** Members of the domain itself. */
+  /** Fields of the domain itself. */
   readonly domain?: Section;
   readonly engine?: Section;
   readonly store?: Section;
@@ -50,7 +50,7 @@ export interface Changes {
 
 export interface Endpoints {
   readonly store: { readonly kind: 'cluster' | 'standalone'; readonly nodes: readonly HostPort[] };
-  /** Sphinx when no kind is named. */
+  /** `kind` is `sphinx` by default. */
   readonly engine: HostPort & { readonly kind?: 'sphinx' | 'manticore' };
 }
 
@@ -58,13 +58,13 @@ export const INDEX = 'goods';
 
 export const ENGINE_DEADLINE_MS = 800;
 
-/** Allowed for a busy machine. */
+/** Extra time for a busy machine. */
 export const BUSY_MS = 1000;
 
-/** How long a client waits in all: the default of the configuration. */
+/** Maximum waiting time of a client: the default of the configuration. */
 export const PATIENCE_MS = 2000;
 
-/** A request without an answer after this time counts as hung: the service promises one within the patience. */
+/** A request without an answer after this time is hung: the service promises one within the patience. */
 export const HUNG_MS = PATIENCE_MS + BUSY_MS;
 
 export function createServiceProcess({
@@ -92,10 +92,10 @@ export function createServiceProcess({
     adminUrl,
     config: () => config,
     running: () => running,
-    start: async (given) => {
+    start: async (next) => {
       await stop();
-      config = given;
-      writeFileSync(configFile, given);
+      config = next;
+      writeFileSync(configFile, next);
       writeFileSync(logFile, '');
       writeFileSync(clockFile, '0');
       running = await startProcess({
@@ -121,19 +121,19 @@ export function createServiceProcess({
     },
     stepClock: (byMs) => writeFileSync(clockFile, `${byMs}`),
     clockAheadMs: async () => {
-      const leave = new AbortController();
-      const signal = AbortSignal.any([leave.signal, AbortSignal.timeout(5000)]);
+      const abort = new AbortController();
+      const signal = AbortSignal.any([abort.signal, AbortSignal.timeout(5000)]);
       const { body } = await fetch(`${adminUrl}/admin/live`, { signal });
       let text = '';
       try {
         for await (const part of body?.pipeThrough(new TextDecoderStream()) ?? []) {
           text += part;
-          const told = /"atMs":(\d+)/.exec(text)?.[1];
-          if (told !== undefined) return Number(told) - Date.now();
+          const reported = /"atMs":(\d+)/.exec(text)?.[1];
+          if (reported !== undefined) return Number(reported) - Date.now();
         }
         throw new Error('/admin/live ended without a line');
       } finally {
-        leave.abort();
+        abort.abort();
       }
     },
     peakRssBytes: () => {
@@ -160,8 +160,8 @@ function read(file: string): string {
 type Section = Readonly<Record<string, unknown>>;
 
 /**
- * A small L1, so that the store matters: it holds about a fifth of the searches that are repeated, as they are not compressed. Pages live longer
- * than any row, so that what is lost is lost by the fault. JSON is YAML.
+ * The configuration as JSON, which is valid YAML. L1 is small, so that the store matters: without compression it holds
+ * about a fifth of the repeated searches. Pages live longer than any row, so that only the fault can remove them.
  */
 export function configurationOf({ store, engine }: Endpoints, changes: Changes): string {
   return JSON.stringify({

@@ -4,14 +4,14 @@ import { Redis } from 'ioredis';
 import type { RedisNode } from '../../loadtest/stack/redis-node.ts';
 import type { SubjectStore } from './stores.ts';
 
-/** What becomes of one stored entry: new bytes, or nothing to leave it. `other` is another entry's value. */
+/** Returns the new bytes of a stored entry; undefined leaves the entry as it is. `other` is the value of another entry. */
 export type RewriteEntry = (value: Buffer, other: Buffer, at: number) => Buffer | undefined;
 
-/** What a foreign client says in an entry that it writes: what is left out stays as it was. */
+/** The fields that a foreign client changes in an entry. The others stay. */
 export interface ForgedFields {
   readonly generation?: number;
   readonly createdAtMs?: number;
-  /** Of all three lifetimes. */
+  /** Value of all three lifetimes. */
   readonly lifetimesMs?: number;
   /** 12 bytes. */
   readonly etag?: Buffer;
@@ -19,11 +19,11 @@ export interface ForgedFields {
 }
 
 const SCAN_COUNT = 1000;
-/** Keys have 22 characters: the control document is no entry. */
+/** Entry keys have 22 characters; this excludes the control document. */
 const ENTRIES = `sc1:goods:{${'?'.repeat(22)}}`;
 
-/** Rewrites every entry under our names in place, lifetimes kept. @returns how many. */
-export async function rewriteEntries(store: SubjectStore, spoil: RewriteEntry): Promise<number> {
+/** Rewrites every entry of the service in place and keeps its TTL. @returns the number of rewritten entries. */
+export async function rewriteEntries(store: SubjectStore, rewrite: RewriteEntry): Promise<number> {
   let rewritten = 0;
   for (const node of store.nodes) {
     await onNode(node, async (client) => {
@@ -33,7 +33,7 @@ export async function rewriteEntries(store: SubjectStore, spoil: RewriteEntry): 
         const value = values[at];
         const other = values[(at + 1) % values.length];
         if (value === null || value === undefined || other === null || other === undefined) continue;
-        const next = spoil(value, other, at);
+        const next = rewrite(value, other, at);
         if (next === undefined) continue;
         await client.call('SET', name, next, 'KEEPTTL');
         rewritten += 1;
@@ -43,7 +43,7 @@ export async function rewriteEntries(store: SubjectStore, spoil: RewriteEntry): 
   return rewritten;
 }
 
-/** Puts a value of another type under every one of our names. */
+/** Replaces every entry by a list. */
 export async function replaceByLists(store: SubjectStore): Promise<void> {
   for (const node of store.nodes) {
     await onNode(node, async (client) => {
@@ -52,7 +52,7 @@ export async function replaceByLists(store: SubjectStore): Promise<void> {
   }
 }
 
-/** A hash of every stored entry, by name; of `another type` where the value is no string. */
+/** A hash of every stored entry, by key. An entry that is no string has the hash of `another type`. */
 export async function contentsOf(store: SubjectStore): Promise<ReadonlyMap<string, string>> {
   const contents = new Map<string, string>();
   for (const node of store.nodes) {
@@ -68,7 +68,7 @@ export async function contentsOf(store: SubjectStore): Promise<ReadonlyMap<strin
   return contents;
 }
 
-/** Names of entries the node holds. */
+/** Keys of the entries on this node. */
 export async function namesOf(node: RedisNode): Promise<readonly string[]> {
   let names: readonly string[] = [];
   await onNode(node, async (client) => {
@@ -88,7 +88,7 @@ async function namesOn(client: Redis): Promise<string[]> {
   return names;
 }
 
-/** Straight to the server: what a test does to it passes no proxy. */
+/** Connects directly to the server, without a proxy. */
 async function onNode(node: RedisNode, use: (client: Redis) => Promise<void>): Promise<void> {
   const client = new Redis({ host: node.host, port: node.port, lazyConnect: true, retryStrategy: null });
   client.on('error', () => {});
@@ -100,7 +100,7 @@ async function onNode(node: RedisNode, use: (client: Redis) => Promise<void>): P
   }
 }
 
-/** The entry with other claims, whole and under a checksum that fits. */
+/** The entry with these fields changed and a valid checksum. */
 export function forgeEntry(value: Buffer, claims: ForgedFields): Buffer {
   const at = bodyAt(value);
   const body = claims.body ?? value.subarray(at);
@@ -114,12 +114,12 @@ export function forgeEntry(value: Buffer, claims: ForgedFields): Buffer {
   return next;
 }
 
-/** The stored page, where it is not compressed. */
+/** The stored page of an uncompressed entry. */
 export function pageBodyOf(value: Buffer): Buffer {
   return value.subarray(bodyAt(value));
 }
 
-/** The page with the first digit of the first result's id turned into its neighbour; undefined: it has no results. */
+/** The page with one bit of the first result's id flipped, so that it is another id; undefined: it has no results. */
 export function withWrongId(body: Buffer): Buffer | undefined {
   const id = body.indexOf('"id":"');
   if (id < 0) return undefined;
@@ -136,7 +136,7 @@ function bodyAt(value: Buffer): number {
   );
 }
 
-/** The layout of src/cache/codec.ts, version 1. A client that only knows the format writes by it. */
+/** Offsets of the format of src/cache/codec.ts, version 1, repeated here for a client that knows only the format. */
 const GENERATION_AT = 8;
 const CREATED_AT = 12;
 const ETAG_AT = 18;

@@ -2,32 +2,32 @@ import { hash } from 'node:crypto';
 import type { Reply } from '../../loadtest/traffic/client.ts';
 import { OUTCOMES, type Outcome } from '../../src/search/events.ts';
 
-/** What one reply is worth, before anybody knows what the engine says of that search. */
+/** The classification of one reply, before it is compared with the engine's page. */
 export type ReplyVerdict =
   | {
       readonly kind: 'page';
       readonly outcome: Outcome;
-      /** Of the whole body: equal pages are equal bytes. */
+      /** Hash of the whole body: equal pages have equal bytes. */
       readonly hash: string;
       readonly degraded: boolean;
     }
-  /** Refused in the way the documentation says: a status, a problem document, when to come again. */
+  /** Refused as documented: a status, a problem document and Retry-After. */
   | { readonly kind: 'shed'; readonly code: string }
-  /** An answer that no client can act on, or that contradicts itself. */
+  /** An answer that a client cannot act on, or that contradicts itself. */
   | { readonly kind: 'dishonest'; readonly why: string }
   | { readonly kind: 'hung' }
   | { readonly kind: 'broken'; readonly why: string };
 
-/** What the engine says of each search: learned from pages of the process nobody disturbs. */
+/** The engine's page for each search, learned from the pages of the control. */
 export interface Reference {
   readonly learn: (text: string, verdict: ReplyVerdict) => void;
   readonly knows: (text: string) => boolean;
   /**
-   * Whether that page is the engine's, byte for byte. A page that says it is degraded promises its shape only.
-   * Undefined when nothing was learned of this search, or two different pages and this is one of them.
+   * Whether this page equals the engine's, byte for byte. Only the shape of a degraded page is checked.
+   * Undefined when no page of this search was learned, or when two different ones were and this is one of them.
    */
   readonly agrees: (text: string, verdict: ReplyVerdict) => boolean | undefined;
-  /** Searches of which two different whole pages were learned. */
+  /** Searches for which two different complete pages were learned. */
   readonly contradictions: () => readonly string[];
 }
 
@@ -36,8 +36,8 @@ export function isHit({ verdict }: { readonly verdict: ReplyVerdict }): boolean 
   return verdict.kind === 'page' && (verdict.outcome === 'hit-l1' || verdict.outcome === 'hit-l2');
 }
 
-/** Refusals with their statuses. The last two are honest, but only where a row expects them. */
-const SHEDS: Readonly<Record<string, number>> = {
+/** Documented refusals with their statuses. Only rows that list the last two in `bounds.refusals` allow them. */
+const REFUSALS: Readonly<Record<string, number>> = {
   overloaded: 503,
   busy: 503,
   'engine-open': 503,
@@ -47,7 +47,7 @@ const SHEDS: Readonly<Record<string, number>> = {
   'over-budget': 429,
 };
 
-/** @param text what was asked, in canonical form: a page must say which search it answers. */
+/** @param text the search in canonical form; a page must repeat it. */
 export function verdictOf(reply: Reply, text: string): ReplyVerdict {
   if (reply.kind !== 'answer') return reply;
   const dishonest = (why: string): ReplyVerdict => ({ kind: 'dishonest', why: `${reply.status}: ${why}` });
@@ -72,14 +72,14 @@ function shedOf(reply: Extract<Reply, { kind: 'answer' }>, dishonest: (why: stri
   if (reply.headers['content-type'] !== 'application/problem+json') return dishonest('not a problem document');
   const code = readJson(reply.body)?.['code'];
   if (typeof code !== 'string') return dishonest('a problem without a code');
-  if (SHEDS[code] !== reply.status) return dishonest(code);
+  if (REFUSALS[code] !== reply.status) return dishonest(code);
   if ((reply.status === 503 || reply.status === 429) && !(Number(reply.headers['retry-after']) >= 1))
     return dishonest(`${code} without Retry-After`);
   if (reply.headers['cache-control'] !== 'no-store') return dishonest(`${code} may be stored`);
   return { kind: 'shed', code };
 }
 
-/** The two headers tell one story. */
+/** Checks that Server-Timing and Cache-Status agree. */
 function contradictionOf(outcome: Outcome, cacheStatus: string): string | undefined {
   const [near = '', ...rest] = cacheStatus.split(', ').toReversed();
   const expected =

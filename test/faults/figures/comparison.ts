@@ -80,7 +80,7 @@ export function compareWithControl(
     },
     recoveredMs: () => sinceBegan(recovery),
     idealMs: () => sinceBegan(ideal),
-    gap: recovery.gap,
+    gap: recovery.hitGap,
     between: (fromMs, toMs) => {
       const asked = loop.asked.filter((one) => one.sentMs >= fromMs && one.sentMs < toMs);
       return {
