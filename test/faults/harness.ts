@@ -50,7 +50,7 @@ export function startHarness({
     const startEngine = async (name: string): Promise<EngineServer> =>
       keep(await startEngineServer({ directory: join(directory, name), ...goods, layout, server }));
     const engine = await startEngine('engine');
-    const controlEngine = await startEngine('witness');
+    const controlEngine = await startEngine('control-engine');
     const engineProxy = keep(await startEngineProxy({ target: { host: '127.0.0.1', port: engine.port } }));
     const controlStore = keep(await startStandalone({ flavour: 'redis' }));
 

@@ -2,45 +2,45 @@ import { PHASES, type Report } from './report.ts';
 import { BOUNDS, type Bounds, type Judgement } from './row.ts';
 import { PATIENCE_MS } from './service.ts';
 
-/** One run of a row, and what was found. */
+/** One attempt of a row and its findings. */
 export interface Attempt {
   readonly seed: number;
-  /** Undefined when the row ended before its stream began. */
+  /** Undefined when the attempt ended before its stream began. */
   readonly report: Report | undefined;
-  /** Wrong, hung and dishonest answers: they count even when the try is invalid. */
+  /** Wrong, hung and dishonest answers: they count even in an invalid attempt. */
   readonly harm: readonly string[];
-  /** Other broken promises: they count in a valid try. */
+  /** Other broken promises: they count only in a valid attempt. */
   readonly broken: readonly string[];
-  /** Why the try says nothing. */
+  /** Why the attempt is invalid. */
   readonly invalid?: string;
 }
 
-/** The result of all tries of a row. */
+/** The result of all attempts of a row. */
 export interface RowVerdict {
   readonly name: string;
   readonly attempts: readonly Attempt[];
-  /** Report of the last try that has one. */
+  /** Report of the last attempt that has one. */
   readonly report: Report | undefined;
-  /** Broken promises that count, of all tries. Empty: none was found. */
+  /** The broken promises of all attempts that count. */
   readonly broken: readonly string[];
-  /** Why the last try says nothing. */
+  /** Why the last attempt is invalid. */
   readonly invalid?: string;
 }
 
-/** A machine that was busy once may be idle now. */
+/** An invalid attempt is repeated, because the machine may be less busy then. */
 export const MAX_ATTEMPTS = 3;
-/** Each try asks other searches in another order. */
+/** Each attempt has another seed, so it asks other searches in another order. */
 const SEED_STEP = 1000;
 
-/** Below these a ratio says more of the machine than of the service. */
+/** Below these floors a ratio depends more on the machine than on the service. */
 const P95_FLOOR_MS = 40;
 const RSS_FLOOR_BYTES = 150 * 2 ** 20;
-/** A generator later than this was not the open loop the row is about. */
+/** Maximum p99 lateness of the generator. Above it the load was not the open loop that the row needs. */
 const MAX_LAG_MS = 150;
-/** Nobody disturbs the control but a machine that is too busy for its read deadline. */
+/** Only a machine that is too busy for the read deadline makes the control miss more than this. */
 const MIN_CONTROL_HITS = 0.96;
 
-/** The highest p95 that still counts as quick: a machine that is busy with something else slows the control as well. */
+/** The maximum p95 that counts as normal. A busy machine slows the control as well, which raises the limit. */
 export function calmBoundMs(
   beforeMs: number,
   controlMs: number,
@@ -50,7 +50,7 @@ export function calmBoundMs(
   return Math.max(floorMs, ratio * Math.max(beforeMs, controlMs));
 }
 
-/** Why a row says nothing: it was given up, its fault did not happen, or its own instruments failed. */
+/** Why an attempt is invalid: it was aborted, its fault did not happen, or the generator or the control failed. */
 export function invalidReason(report: Report): string | undefined {
   if (report.failure !== undefined) return `the row could not be run: ${report.failure}`;
   if (!report.trace.found) return `the fault left no trace: ${report.trace.evidence}`;
@@ -65,7 +65,7 @@ export function invalidReason(report: Report): string | undefined {
   return report.controlFaults[0] === undefined ? undefined : `the control: ${report.controlFaults[0]}`;
 }
 
-/** Wrong, hung and dishonest answers: no circumstance excuses them, so they count in an invalid row as well. */
+/** Wrong, hung and dishonest answers. Nothing excuses them, so they count in an invalid attempt as well. */
 export function harmOf({ wrong, hung, dishonest }: Pick<Report, 'wrong' | 'hung' | 'dishonest'>): readonly string[] {
   const harm: string[] = [];
   if (wrong.length > 0) harm.push(`${wrong.length} wrong answers, such as ${wrong[0]}`);
@@ -74,7 +74,7 @@ export function harmOf({ wrong, hung, dishonest }: Pick<Report, 'wrong' | 'hung'
   return harm;
 }
 
-/** Every promise of the bounds. */
+/** Checks every bound. */
 export function judge(report: Report, bounds: Bounds): Judgement {
   const { fault, after, steady, before } = report.subject;
   const broken: string[] = [];
@@ -108,7 +108,7 @@ export function judge(report: Report, bounds: Bounds): Judgement {
     const bound = calmBoundMs(before.p95Ms, report.control.fault.p95Ms, bounds.p95Ratio, bounds.refusedWithinMs);
     atMost('p95 of the refusals', fault.shedP95Ms, bound, milliseconds);
   }
-  // No client waits for longer than the patience, whatever the fault.
+  // No client waits longer than the patience under any fault.
   atMost('slowest answer', Math.max(fault.maxMs, after.maxMs), PATIENCE_MS + SLACK_MS, milliseconds);
 
   const recovered = report.recoveredAfterMs;
@@ -123,14 +123,14 @@ export function judge(report: Report, bounds: Bounds): Judgement {
   const rssBound = Math.max(bounds.peakRssRatio * report.rssBeforeBytes, report.rssBeforeBytes + RSS_FLOOR_BYTES);
   if (Number.isNaN(rssBound)) unmeasured.push('peak memory');
   else atMost('peak memory', report.peakRssBytes, rssBound, mebibytes);
-  // Not every store is reached through something that counts; then a row promises nothing about it.
+  // Only stores behind a proxy count connections; rows with other stores set no limit.
   if (Number.isFinite(bounds.connectionsOpened)) {
     atMost('connections opened', report.connectionsOpened ?? Number.NaN, bounds.connectionsOpened);
   }
   return { broken, unmeasured };
 }
 
-/** On a busy machine a timer is late. */
+/** Extra time for late timers on a busy machine. */
 const SLACK_MS = 700;
 
 const plain = (value: number): string => `${Math.round(value * 100) / 100}`;
@@ -139,23 +139,23 @@ const milliseconds = (value: number): string => `${Math.round(value)} ms`;
 const seconds = (value: number): string => `${value.toFixed(1)} s`;
 const mebibytes = (value: number): string => `${Math.round(value / 2 ** 20)} MiB`;
 
-/** Again while a try is invalid. No later try takes back the harm of an earlier one. */
+/** Runs attempts until one is valid. A later attempt does not cancel the harm of an earlier one. */
 export async function runAttempts(
   name: string,
   seed: number,
   run: (seed: number) => Promise<Attempt>,
-  atMost = MAX_ATTEMPTS,
+  maximum = MAX_ATTEMPTS,
 ): Promise<RowVerdict> {
-  const tries: Attempt[] = [];
-  do tries.push(await run(seed + tries.length * SEED_STEP));
-  while (tries.length < atMost && tries.at(-1)?.invalid !== undefined);
-  const invalid = tries.at(-1)?.invalid;
+  const attempts: Attempt[] = [];
+  do attempts.push(await run(seed + attempts.length * SEED_STEP));
+  while (attempts.length < maximum && attempts.at(-1)?.invalid !== undefined);
+  const invalid = attempts.at(-1)?.invalid;
   return {
     name,
-    attempts: tries,
-    report: tries.findLast(({ report }) => report !== undefined)?.report,
-    broken: tries.flatMap((one, at) =>
-      counted(one).map((each) => (tries.length > 1 ? `try ${at + 1}: ${each}` : each)),
+    attempts: attempts,
+    report: attempts.findLast(({ report }) => report !== undefined)?.report,
+    broken: attempts.flatMap((one, at) =>
+      counted(one).map((each) => (attempts.length > 1 ? `try ${at + 1}: ${each}` : each)),
     ),
     ...(invalid === undefined ? {} : { invalid }),
   };
@@ -171,7 +171,7 @@ export function outcomeOf({ broken, invalid }: Pick<RowVerdict, 'broken' | 'inva
   return invalid === undefined ? 'green' : 'invalid';
 }
 
-/** The findings of each try; nothing for a row that was green at once. */
+/** The findings of each attempt as lines; none for a row whose first attempt was green. */
 export function attemptLines(verdict: RowVerdict): readonly string[] {
   if (verdict.attempts.length === 1 && outcomeOf(verdict) === 'green') return [];
   return verdict.attempts.flatMap((one, at) => [

@@ -28,19 +28,19 @@ export interface MatrixOptions {
   readonly seed: number;
   readonly print: (line: string) => void;
   readonly jsonFile?: string;
-  /** That rows run on; Sphinx when absent. */
+  /** The search server of the rows. Default: Sphinx. */
   readonly server?: SearchServer;
-  /** Searches that are repeated, and documents indexed. */
+  /** Number of repeated searches and of indexed documents. */
   readonly repeated?: number;
   readonly documents?: number;
-  /** For tests of the matrix itself. */
+  /** Replacements for tests of the matrix itself. */
   readonly parts?: { readonly startBed: typeof startHarness; readonly runRow: typeof runRow };
 }
 
 const REPEATED = 500;
 const DOCUMENTS = 4000;
 
-interface Took {
+interface Timing {
   /** UTC, ISO 8601. */
   readonly startedAt: string;
   readonly tookSeconds: number;
@@ -48,17 +48,17 @@ interface Took {
 
 interface Measured {
   readonly verdicts: RowVerdict[];
-  readonly figures: (FigureResult & Took & { readonly figure: string })[];
-  /** Beds that did not start, and figures that broke off. */
+  readonly figures: (FigureResult & Timing & { readonly figure: string })[];
+  /** Harnesses that did not start and figures that failed. */
   readonly failures: string[];
 }
 
-/** Rows on one harness, then figures, each with whatever it needs. @returns the exit status. */
+/** Runs the rows of each layout on one harness, then the figures, each with its own servers. @returns the exit status. */
 export async function runMatrix({ rows, figures }: Selection, options: MatrixOptions): Promise<number> {
   const { checkout, print } = options;
   const origin = await originOf(checkout, ['node', 'redis-server', programOf('searchd', options.server ?? SPHINX)]);
   const measured: Measured = { verdicts: [], figures: [], failures: [] };
-  const attempt = async (what: string, work: () => Promise<void>): Promise<void> => {
+  const tryStep = async (what: string, work: () => Promise<void>): Promise<void> => {
     try {
       await work();
     } catch (error) {
@@ -70,12 +70,12 @@ export async function runMatrix({ rows, figures }: Selection, options: MatrixOpt
   if (rows.length > 0) print(tableHead());
   for (const layout of ['plain', 'distributed'] as const) {
     const own = rows.filter((row) => (row.layout ?? 'plain') === layout);
-    if (own.length > 0) await attempt(`rows of layout ${layout}`, () => runRows(own, layout, options, measured));
+    if (own.length > 0) await tryStep(`rows of layout ${layout}`, () => runRows(own, layout, options, measured));
   }
   const head = { ...origin, tookSeconds: secondsSince(origin.startedAt), seed: options.seed };
-  for (const figure of figures) await attempt(figure.name, () => runFigure(figure, options, measured));
+  for (const figure of figures) await tryStep(figure.name, () => runFigure(figure, options, measured));
   const { jsonFile } = options;
-  if (jsonFile !== undefined) await attempt(jsonFile, async () => writeFileSync(jsonFile, jsonOf(head, measured)));
+  if (jsonFile !== undefined) await tryStep(jsonFile, async () => writeFileSync(jsonFile, jsonOf(head, measured)));
   return exitStatusOf(measured);
 }
 
@@ -100,7 +100,7 @@ async function runRows(
         const verdict = await runAttempts(
           row.name,
           options.seed + round,
-          (seed) => judged(harness, row, seed, parts.runRow),
+          (seed) => runAndJudge(harness, row, seed, parts.runRow),
           row.maxAttempts,
         );
         verdicts.push(verdict);
@@ -114,7 +114,7 @@ async function runRows(
   }
 }
 
-async function judged(harness: Harness, row: Row, seed: number, run: typeof runRow): Promise<Attempt> {
+async function runAndJudge(harness: Harness, row: Row, seed: number, run: typeof runRow): Promise<Attempt> {
   let report: Report | undefined;
   try {
     report = await run(harness, row, seed);
@@ -124,8 +124,8 @@ async function judged(harness: Harness, row: Row, seed: number, run: typeof runR
   }
   const harm = harmOf(report);
   const failed = report.failure !== undefined;
-  const bounds = failed ? NOTHING_JUDGED : judge(report, { ...BOUNDS, ...row.bounds });
-  const own = failed ? NOTHING_JUDGED : await checked(harness, row, report);
+  const bounds = failed ? NO_FINDINGS : judge(report, { ...BOUNDS, ...row.bounds });
+  const own = failed ? NO_FINDINGS : await runOwnCheck(harness, row, report);
   const unmeasured = [...bounds.unmeasured, ...own.unmeasured];
   const invalid =
     invalidReason(report) ?? (unmeasured.length > 0 ? `there were no samples of: ${unmeasured.join('; ')}` : undefined);
@@ -133,11 +133,11 @@ async function judged(harness: Harness, row: Row, seed: number, run: typeof runR
   return { seed, report, harm, broken, ...(invalid === undefined ? {} : { invalid }) };
 }
 
-const NOTHING_JUDGED: Judgement = { broken: [], unmeasured: [] };
+const NO_FINDINGS: Judgement = { broken: [], unmeasured: [] };
 
-async function checked(harness: Harness, row: Row, report: Report): Promise<Judgement> {
+async function runOwnCheck(harness: Harness, row: Row, report: Report): Promise<Judgement> {
   try {
-    return { ...NOTHING_JUDGED, ...(await row.check?.(report, harness)) };
+    return { ...NO_FINDINGS, ...(await row.check?.(report, harness)) };
   } catch (error) {
     return { broken: [], unmeasured: [`what the row checks itself: ${messageOf(error)}`] };
   }
@@ -157,13 +157,13 @@ async function runFigure(figure: Figure, { checkout, print }: MatrixOptions, { f
 
 const VERDICT_TEXT = { true: 'holds', false: 'BROKEN', 'not measured': 'NOT MEASURED' } as const;
 
-/** A broken promise outweighs what could not be done, and that outweighs what said nothing. */
+/** A broken promise has priority over a failure, and a failure over an undecided result. */
 function exitStatusOf({ verdicts, figures, failures }: Measured): number {
   const outcomes = verdicts.map(outcomeOf);
   const held = figures.flatMap((figure) => figure.verdicts.map(({ holds }) => holds));
   if (outcomes.includes('red') || held.includes(false)) return EXIT.failed;
   if (failures.length > 0) return EXIT.notDone;
-  // A figure without verdicts, or nothing at all, has shown nothing.
+  // A figure without verdicts, and an empty run, are undecided.
   const isEmpty = verdicts.length + figures.length === 0 || figures.some((figure) => figure.verdicts.length === 0);
   return isEmpty || outcomes.includes('invalid') || held.includes('not measured') ? EXIT.undecided : EXIT.passed;
 }
@@ -183,7 +183,7 @@ function jsonOf(head: object, { verdicts, figures, failures }: Measured): string
   return `${JSON.stringify({ ...head, rows, figures, ...(failures.length > 0 ? { failures } : {}) }, null, 1)}\n`;
 }
 
-/** The report as the JSON file holds it. */
+/** The report in the format of the JSON file, which calls an effect that was found `felt`. */
 function figuresOf({ samples: _, trace: { found, evidence }, ...figures }: Report): object {
   return { ...figures, trace: { felt: found, evidence } };
 }
@@ -192,14 +192,14 @@ const secondsSince = (startedAt: string): number => (Date.now() - Date.parse(sta
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /**
- * Prepares each row, reads its evidence before and after some traffic, and injects no fault.
- * @returns whether no row found evidence of a fault, and every reading worked.
+ * Prepares each row and reads its effect before and after some traffic, without injecting the fault.
+ * @returns whether no row found its effect and every reading worked.
  */
 export async function checkEffectsWithoutFaults(
   rows: readonly Row[],
   { print, ...subject }: Pick<RunOptions, 'checkout' | 'server'> & { readonly print: (line: string) => void },
 ): Promise<boolean> {
-  let held = true;
+  let asExpected = true;
   for (const [layout, own] of Map.groupBy(rows, (row) => row.layout ?? 'plain')) {
     const harness = await startHarness({ ...subject, ...SMALL_HARNESS, layout });
     try {
@@ -208,27 +208,27 @@ export async function checkEffectsWithoutFaults(
         await harness.prepare(first);
         harness.engineProxy.resetCounts();
         const watches: (readonly [name: string, traceOf: Awaited<ReturnType<FaultEffect['watch']>>])[] = [];
-        // One after the other: the connection of one reading must not be there for another.
+        // One after the other, so that no reading counts the connection of another one.
         for (const row of [first, ...others]) watches.push([row.name, await row.effect.watch(harness)]);
         await traffic(harness);
         for (const [name, traceOf] of watches) {
           const { found, evidence } = await traceOf();
-          const isRight = !found && !evidence.includes('could not be read');
-          print(`${isRight ? 'no trace' : 'WRONG   '} ${name.padEnd(22)} ${evidence}`);
-          held &&= isRight;
+          const isExpected = !found && !evidence.includes('could not be read');
+          print(`${isExpected ? 'no trace' : 'WRONG   '} ${name.padEnd(22)} ${evidence}`);
+          asExpected &&= isExpected;
         }
       }
     } finally {
       await harness.stop();
     }
   }
-  return held;
+  return asExpected;
 }
 
-/** Searches that are repeated, and documents indexed: enough for traffic, quick to start. */
+/** A harness with few searches and documents, which starts fast. */
 const SMALL_HARNESS = { repeated: 60, documents: 600 };
 
-/** Searches that were asked before, and some that were not: counters that traffic alone raises must rise. */
+/** Asks repeated and new searches, so that every counter grows that traffic alone increases. */
 async function traffic(harness: Harness): Promise<void> {
   const client = createClient({ baseUrl: harness.subject.url, boundMs: HUNG_MS, maxConnections: 4 });
   for (const text of harness.queries.repeated) await client.get(searchPath(text));
@@ -240,7 +240,7 @@ export function tableHead(): string {
   return line(HEAD);
 }
 
-/** `b/f/s`: before, while the fault lasts, once recovered. `no page`: of the searches while it lasts. */
+/** `b/f/s`: before the fault, during it, after recovery. `no page`: share of the searches during the fault. */
 export function tableLine(whole: RowVerdict): string {
   const { name, report } = whole;
   const verdict = OUTCOME_TEXT[outcomeOf(whole)];

@@ -3,7 +3,7 @@ import { PHASES, phaseReports, type Report, type Sample } from './report.ts';
 export const HIT: Sample['verdict'] = { kind: 'page', outcome: 'hit-l1', hash: 'x', degraded: false };
 export const ENGINE: Sample['verdict'] = { kind: 'page', outcome: 'engine', hash: 'x', degraded: false };
 
-/** A hundred samples a phase; those of `fault` may be changed. */
+/** One hundred samples per phase. `change` modifies those of the phase `fault`. */
 export function samplesWith(change: (n: number) => Partial<Sample> = () => ({})): Sample[] {
   return PHASES.flatMap((phase) =>
     Array.from({ length: 100 }, (_, n): Sample => {
@@ -22,7 +22,7 @@ export function samplesWith(change: (n: number) => Partial<Sample> = () => ({}))
   );
 }
 
-/** A row whose fault had no effect. */
+/** The report of a row in which every promise was kept. */
 export function reportWith(over: Partial<Report> = {}, samples = samplesWith()): Report {
   return {
     row: 'test',

@@ -13,7 +13,7 @@ import { BUSY_MS, HUNG_MS } from './service.ts';
 import { isHit, verdictOf } from './verdict.ts';
 
 const RATE_PER_SECOND = 200;
-/** Volume of searches nobody asks again. */
+/** Share of searches that are sent only once. */
 const ONCE_SHARE = 0.05;
 const BEFORE_MS = 2000;
 const FAULT_MS = 3000;
@@ -23,8 +23,9 @@ const WINDOW = 300;
 const POINTS = 0.02;
 
 /**
- * Runs one row on a harness: the same stream to both, the fault, its end, and on until recovered or given up. A row that
- * fails half-way is reported with what was measured by then. @throws when it cannot be prepared.
+ * Runs one row: sends the same stream to both processes, injects the fault, removes it, and continues until the subject
+ * has recovered or the time is over. A row that fails is reported with the measurements so far.
+ * @throws when the row cannot be prepared.
  */
 export async function runRow(harness: Harness, row: Row, seed: number): Promise<Report> {
   await harness.prepare(row);
@@ -43,17 +44,17 @@ export async function runRow(harness: Harness, row: Row, seed: number): Promise<
 
   const random = seededRandom(seed).next;
   const rank = createZipf({ size: harness.queries.repeated.length, exponent: 1 });
-  const ask = async (who: 'subject' | 'control', arrival: number, text: string, known: boolean): Promise<void> => {
+  const send = async (side: 'subject' | 'control', arrival: number, text: string, known: boolean): Promise<void> => {
     const sentMs = clock.monotonicMs();
     const stalledBeforeMs = stalls.totalMs();
     const during = phase;
-    const verdict = verdictOf(await clients[who].get(searchPath(text), clientHeaders(arrival)), text);
+    const verdict = verdictOf(await clients[side].get(searchPath(text), clientHeaders(arrival)), text);
     const durationMs = clock.monotonicMs() - sentMs;
     const stalledMs = stalls.totalMs() - stalledBeforeMs;
     const sample: Sample = { arrival, phase: during, sentMs, durationMs, text, known, verdict, stalledMs };
-    samples[who].push(sample);
-    if (who === 'control') harness.reference.learn(text, verdict);
-    recovery.add(who, arrival, { hit: isHit(sample), answered: verdict.kind === 'page' });
+    samples[side].push(sample);
+    if (side === 'control') harness.reference.learn(text, verdict);
+    recovery.add(side, arrival, { hit: isHit(sample), answered: verdict.kind === 'page' });
   };
   const stream = startStream({
     ratePerSecond: row.ratePerSecond ?? RATE_PER_SECOND,
@@ -64,21 +65,21 @@ export async function runRow(harness: Harness, row: Row, seed: number): Promise<
       sentAt[n] = clock.monotonicMs();
       const isOnce = random() < ONCE_SHARE;
       const text = isOnce ? harness.newSearch() : (harness.queries.repeated[rank(random)] ?? '');
-      for (const who of ['subject', 'control'] as const) {
-        const asked = ask(who, n, text, !isOnce).finally(() => pending.delete(asked));
-        pending.add(asked);
+      for (const side of ['subject', 'control'] as const) {
+        const sent = send(side, n, text, !isOnce).finally(() => pending.delete(sent));
+        pending.add(sent);
       }
     },
   });
 
   let trace: Trace = { found: false, evidence: 'the fault was not injected' };
   let failure: string | undefined;
-  let healedMs = 0;
+  let faultEndedMs = 0;
   let steadyFrom = Number.POSITIVE_INFINITY;
   let rssBeforeBytes = Number.NaN;
   let openedBefore: number | undefined;
 
-  const play = async (): Promise<void> => {
+  const runPhases = async (): Promise<void> => {
     await sleep(BEFORE_MS);
     rssBeforeBytes = harness.subject.peakRssBytes();
     openedBefore = harness.store().opened();
@@ -91,21 +92,22 @@ export async function runRow(harness: Harness, row: Row, seed: number): Promise<
       await sleep(Math.max(0, faultEndsMs - clock.monotonicMs()));
       trace = await traceOf();
     } catch (error) {
-      // The fault is taken back even so: the next row has the same harness.
+      // The fault is removed all the same, because the next row uses the same harness.
       await row.end?.(harness).catch(() => undefined);
       throw error;
     }
     await row.end?.(harness);
     phase = 'after';
-    const healed = arrivals;
-    recovery.begin(healed);
-    healedMs = clock.monotonicMs();
-    const giveUpMs = healedMs + ({ ...BOUNDS, ...row.bounds }.recoverySeconds + WINDOW / RATE_PER_SECOND + 2) * 1000;
+    const firstAfterFault = arrivals;
+    recovery.begin(firstAfterFault);
+    faultEndedMs = clock.monotonicMs();
+    const giveUpMs =
+      faultEndedMs + ({ ...BOUNDS, ...row.bounds }.recoverySeconds + WINDOW / RATE_PER_SECOND + 2) * 1000;
     while (recovery.recoveredAt() === undefined && clock.monotonicMs() < giveUpMs) await sleep(50);
     phase = 'steady';
     steadyFrom = arrivals;
     await sleep(STEADY_MS);
-    // A burst of late answers just after is not yet a state that stays: another look, a few times.
+    // A burst of late answers just after recovery may pass: the steady phase starts again, up to STEADY_LOOKS times.
     for (let look = 1; look < STEADY_LOOKS && !isCalm(samples, steadyFrom); look += 1) {
       steadyFrom = arrivals;
       await sleep(STEADY_MS);
@@ -113,7 +115,7 @@ export async function runRow(harness: Harness, row: Row, seed: number): Promise<
   };
 
   try {
-    await play().catch((error: unknown) => {
+    await runPhases().catch((error: unknown) => {
       failure = error instanceof Error ? error.message : String(error);
     });
     stream.stop();
@@ -127,15 +129,15 @@ export async function runRow(harness: Harness, row: Row, seed: number): Promise<
     const peakRssBytes = harness.subject.peakRssBytes();
     const opened = harness.store().opened();
     const recoveredAt = recovery.recoveredAt();
-    await learnRest(harness, samples.subject, clients.control);
+    await learnMissing(harness, samples.subject, clients.control);
     return {
       row: row.name,
       trace,
       ...(failure === undefined ? {} : { failure }),
       subject: phaseReports(samples.subject),
       control: phaseReports(samples.control),
-      ...faultsOf(harness, samples),
-      recoveredAfterMs: recoveredAt === undefined ? undefined : (sentAt[recoveredAt] ?? healedMs) - healedMs,
+      ...violationsOf(harness, samples),
+      recoveredAfterMs: recoveredAt === undefined ? undefined : (sentAt[recoveredAt] ?? faultEndedMs) - faultEndedMs,
       engine,
       rssBeforeBytes,
       peakRssBytes,
@@ -153,7 +155,7 @@ export async function runRow(harness: Harness, row: Row, seed: number): Promise<
 const TICK_MS = 20;
 const LATE_MS = 30;
 
-/** Time in which this process did not come to its timers: an answer that came meanwhile is found after its bound. */
+/** Total time in which this process was blocked. An answer that arrives during that time is read after its deadline. */
 function watchStalls(clock: Clock): { readonly totalMs: () => number; readonly stop: () => void } {
   let tickedMs = clock.monotonicMs();
   let totalMs = 0;
@@ -162,11 +164,11 @@ function watchStalls(clock: Clock): { readonly totalMs: () => number; readonly s
     totalMs += lateMs();
     tickedMs = clock.monotonicMs();
   }, TICK_MS);
-  // A timer that is late may run before the tick that notices it.
+  // Includes a delay that no tick has noticed yet.
   return { totalMs: () => totalMs + lateMs(), stop: () => clearInterval(timer) };
 }
 
-/** Whether answers are as quick as before the fault, or as quick as the control's. */
+/** Whether answers are as fast as before the fault, or as fast as the control's. */
 function isCalm(
   samples: { readonly subject: readonly Sample[]; readonly control: readonly Sample[] },
   from: number,
@@ -183,8 +185,8 @@ function p95Ms(samples: readonly Sample[]): number {
   );
 }
 
-/** Where the control had no page when the subject had one, it is asked again now that nothing is in its way. */
-async function learnRest(
+/** Asks the control again for every search that it has not answered with a page, now that the stream has ended. */
+async function learnMissing(
   harness: Harness,
   samples: readonly Sample[],
   control: ReturnType<typeof createClient>,
@@ -193,7 +195,10 @@ async function learnRest(
   for (const text of unknown) harness.reference.learn(text, verdictOf(await control.get(searchPath(text)), text));
 }
 
-function faultsOf(harness: Harness, { subject, control }: { subject: readonly Sample[]; control: readonly Sample[] }) {
+function violationsOf(
+  harness: Harness,
+  { subject, control }: { subject: readonly Sample[]; control: readonly Sample[] },
+) {
   const wrong: string[] = [];
   const brokenConnections: string[] = [];
   const dishonest: string[] = [];
@@ -216,9 +221,9 @@ function faultsOf(harness: Harness, { subject, control }: { subject: readonly Sa
       .filter(({ verdict }) => verdict.kind !== 'page')
       .map(({ text, verdict }) => `${text}: ${JSON.stringify(verdict)}`),
     ...harness.reference.contradictions().map((text) => `two different pages for ${text}`),
-    // Not hung: the answer may have been there while the generator did not look.
+    // These requests do not count as hung: the answer may have arrived while the generator was blocked.
     ...(stalledMs > 0 ? [`the generator stood still for ${Math.round(stalledMs)} ms`] : []),
-    // Not wrong: there is nothing to compare them with.
+    // These pages do not count as wrong: there is no page of the engine to compare them with.
     ...(unknown > 0 ? [`no page to compare ${unknown} pages with`] : []),
   ];
   return { wrong, hung, brokenConnections, dishonest, controlFaults };

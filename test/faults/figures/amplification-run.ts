@@ -7,57 +7,57 @@ import { type Reference, type ReplyVerdict, verdictOf } from '../verdict.ts';
 import type { Fleet } from './fleets.ts';
 
 /**
- * Everything has to be computed anew at once. `cold`: L1 of all processes and the whole store are lost. `storeless`: and
- * the store stays away. `stale`: all entries stop being fresh in the same seconds.
+ * Every page must be computed again at once. `cold`: the L1 of all processes and the whole store are lost. `storeless`:
+ * the same, and the store stays down. `stale`: all entries become stale within the same seconds.
  */
 export interface Wave {
   readonly kind: 'cold' | 'stale' | 'storeless';
   readonly without: readonly Defence[];
   /**
-   * What the store is given to say who computes. Past it everybody does, and on a busy machine a process that has just
-   * started, asked by all visitors at once, takes longer for its first replies than the 50 ms of the default.
+   * Deadline for the store to grant a lease. After it every process asks the engine itself. On a busy machine the first
+   * replies to a process that has just started, under a burst of all clients, take longer than the default of 50 ms.
    */
   readonly storeDeadlineMs: number;
 }
 
 export interface Amplification extends Wave {
-  readonly visitors: BurstCounts;
-  /** Statements that came to the engine, and how many different ones. */
+  readonly clients: BurstCounts;
+  /** Searches at the engine, and distinct ones among them. */
   readonly searches: number;
   readonly distinct: number;
   readonly mostOfOne: number;
   readonly open: OpenLeases;
 }
 
-/** Where the store could not say whether somebody else computes, so that everybody did: how often, and why. */
+/** Leases that the store could not decide, so that the process asked the engine itself: their number and the causes. */
 export interface OpenLeases {
   readonly leases: number;
-  /** Lease commands that were not answered in time, those of a node given up for that, and those without a connection. */
+  /** Lease commands without an answer in time, to a node with an open breaker, and without a connection. */
   readonly slow: number;
   readonly nodeOpen: number;
   readonly down: number;
 }
 
-export const PATIENT_MS = 250;
+export const PATIENT_STORE_DEADLINE_MS = 250;
 export const ENGINE_DELAY_MS = 200;
 const WINDOW_MS = 4000;
-/** Longer than a window: nothing that is refreshed in it is stale again, or due ahead of that, before its end. */
+/** Longer than a window, so that a page refreshed in it is not stale or due for refresh again before its end. */
 const SHORT_TTL_MS = 6000;
-/** Of all processes together: so many that it is not the limit that keeps duplicates away. */
+/** Limit of all processes together, high enough that the limit does not prevent duplicates. */
 const MAX_CONCURRENT = 96;
 
-export async function measureWave(fleet: Fleet, visitors: BurstClients, wave: Wave): Promise<Amplification> {
+export async function measureWave(fleet: Fleet, clients: BurstClients, wave: Wave): Promise<Amplification> {
   const { engineProxy, store } = fleet;
   const begin = (): void => {
     engineProxy.set({ delayMs: ENGINE_DELAY_MS });
     engineProxy.resetCounts();
-    visitors.resetCounts();
-    visitors.ask(true);
+    clients.resetCounts();
+    clients.ask(true);
   };
   await stopAll(fleet);
   await fleet.emptyStore();
   if (wave.kind === 'stale') {
-    visitors.ask(false);
+    clients.ask(false);
     await startAll(fleet, wave);
     await askEach(fleet);
     await sleep(SHORT_TTL_MS);
@@ -69,10 +69,10 @@ export async function measureWave(fleet: Fleet, visitors: BurstClients, wave: Wa
   }
   await sleep(WINDOW_MS);
   const { searches, distinct, mostOfOne } = engineProxy.counts();
-  const counts = visitors.counts();
+  const counts = clients.counts();
   const open = await openLeases(fleet);
   if (wave.kind === 'storeless') await Promise.all(store.nodes.map((node) => node.restart()));
-  return { ...wave, visitors: counts, searches, distinct, mostOfOne, open };
+  return { ...wave, clients: counts, searches, distinct, mostOfOne, open };
 }
 
 async function openLeases({ services }: Fleet): Promise<OpenLeases> {
@@ -89,9 +89,9 @@ async function openLeases({ services }: Fleet): Promise<OpenLeases> {
   };
 }
 
-/** Starts the fleet on an empty store and learns what the engine says of each search, asked once and by one process. */
+/** Starts the fleet on an empty store and learns the engine's page for each search. */
 export async function learn(fleet: Fleet, reference: Reference): Promise<void> {
-  await startAll(fleet, { kind: 'cold', without: [], storeDeadlineMs: PATIENT_MS });
+  await startAll(fleet, { kind: 'cold', without: [], storeDeadlineMs: PATIENT_STORE_DEADLINE_MS });
   await askEach(fleet, reference);
 }
 
@@ -126,24 +126,24 @@ async function askEach({ services, texts, engineProxy }: Fleet, reference?: Refe
 }
 
 /**
- * Visitors who ask in volleys, over connections they keep: whoever has his last answer asks with all the others in the
- * same moment, of any process. That is what one flight per key is for: evenly spread, most would find the page there.
+ * Clients that send in bursts over persistent connections: at each interval every client that has its last answer sends
+ * one request to a random process. Bursts test coalescing: with evenly spread requests most would find the page in cache.
  */
 export interface BurstClients {
   readonly ask: (on: boolean) => void;
   readonly counts: () => BurstCounts;
   readonly resetCounts: () => void;
-  /** Resolves when the last answer has come. */
+  /** Resolves after the last answer. */
   readonly stop: () => Promise<void>;
 }
 
 export interface BurstCounts {
   readonly pages: number;
-  /** Refused in words. */
+  /** Refused with a problem document. */
   readonly refused: number;
-  /** Nobody listened, or the connection ended: the visitor asks the same in the next volley. */
+  /** The connection was refused or closed: the client repeats the search in the next burst. */
   readonly turnedAway: number;
-  /** What may never be: another page than the engine's, none at all, or an answer nobody can act on. */
+  /** Violations: a page that differs from the engine's, no answer, or an answer that a client cannot act on. */
   readonly faults: readonly string[];
 }
 
@@ -157,61 +157,61 @@ export interface BurstClientsOptions {
 }
 
 const NOTHING = { pages: 0, refused: 0, turnedAway: 0 };
-const MOST_FAULTS = 20;
+const MAX_FAULTS = 20;
 
 export function startBurstClients(options: BurstClientsOptions): BurstClients {
   const { urls, text, random, reference } = options;
   const clients = urls.map((baseUrl) => createClient({ baseUrl, boundMs: HUNG_MS, maxConnections: options.count }));
   const waiting = new Map<number, Promise<void>>();
-  /** What a visitor still wants who was turned away. */
-  const wanted = new Map<number, string>();
+  /** The search that a client repeats after its connection failed. */
+  const repeated = new Map<number, string>();
   let tally = NOTHING;
   let faults: string[] = [];
   let asking = false;
 
-  const note = (visitor: number, asked: string, verdict: ReplyVerdict): void => {
+  const record = (clientIndex: number, asked: string, verdict: ReplyVerdict): void => {
     const count = (what: keyof typeof NOTHING): void => {
       tally = { ...tally, [what]: tally[what] + 1 };
     };
-    const blame = (why: string): void => {
-      if (faults.length < MOST_FAULTS) faults.push(`${asked}: ${why}`);
+    const addFault = (why: string): void => {
+      if (faults.length < MAX_FAULTS) faults.push(`${asked}: ${why}`);
     };
     switch (verdict.kind) {
       case 'page':
         count('pages');
-        if (reference.agrees(asked, verdict) !== true) blame("not the engine's page");
+        if (reference.agrees(asked, verdict) !== true) addFault("not the engine's page");
         break;
       case 'shed':
         count('refused');
         break;
       case 'broken':
-        wanted.set(visitor, asked);
+        repeated.set(clientIndex, asked);
         count('turnedAway');
         break;
       case 'dishonest':
-        blame(verdict.why);
+        addFault(verdict.why);
         break;
       case 'hung':
-        blame('no answer');
+        addFault('no answer');
         break;
     }
   };
-  const visit = async (visitor: number): Promise<void> => {
-    const asked = wanted.get(visitor) ?? text();
-    wanted.delete(visitor);
+  const sendOne = async (clientIndex: number): Promise<void> => {
+    const asked = repeated.get(clientIndex) ?? text();
+    repeated.delete(clientIndex);
     const client = clients[Math.floor(random() * clients.length)];
-    if (client === undefined) throw new Error('visitors without a process');
-    note(visitor, asked, verdictOf(await client.get(searchPath(asked), clientHeaders(visitor)), asked));
+    if (client === undefined) throw new Error('clients without a process');
+    record(clientIndex, asked, verdictOf(await client.get(searchPath(asked), clientHeaders(clientIndex)), asked));
   };
-  const volley = (): void => {
+  const burst = (): void => {
     if (!asking) return;
-    for (let visitor = 0; visitor < options.count; visitor += 1) {
-      if (waiting.has(visitor)) continue;
-      const visited = visit(visitor).finally(() => waiting.delete(visitor));
-      waiting.set(visitor, visited);
+    for (let clientIndex = 0; clientIndex < options.count; clientIndex += 1) {
+      if (waiting.has(clientIndex)) continue;
+      const sent = sendOne(clientIndex).finally(() => waiting.delete(clientIndex));
+      waiting.set(clientIndex, sent);
     }
   };
-  const timer = setInterval(volley, options.intervalMs);
+  const timer = setInterval(burst, options.intervalMs);
 
   return {
     ask: (on) => {

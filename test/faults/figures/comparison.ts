@@ -8,24 +8,24 @@ import { createReference, isHit, type Reference, verdictOf } from '../verdict.ts
 import type { LimitedFleet } from './fleets.ts';
 import { isPage, type OpenLoop, type SentSearch, startOpenLoop } from './open-loop.ts';
 
-/** One stream to a fleet and to its control, and how far apart they are. */
+/** Sends one stream to a fleet and to its control and compares their hit ratios. */
 export interface Comparison {
   readonly loop: OpenLoop;
-  /** False: the fleet is left out. */
-  readonly balance: (on: boolean) => void;
-  /** From here on recovery is counted. `held`: what each process still holds fresh. */
+  /** False: only the control gets requests. */
+  readonly includeFleet: (on: boolean) => void;
+  /** Starts the recovery time. `held`: the fresh entries that each process still has. */
   readonly begin: (held: readonly ReadonlySet<string>[]) => void;
-  /** From `begin` until the hits are the control's, within 2 points, over a window of arrivals. */
+  /** From `begin` until the hit ratio is within 2 points of the control's over a window of arrivals. */
   readonly recoveredMs: () => number | undefined;
-  /** The same of a cache that computes whatever is missing at once, given what is held: nothing on demand is faster. */
+  /** The same for an ideal cache that starts with `held` and computes each miss instantly: the lower bound of a cache on demand. */
   readonly idealMs: () => number | undefined;
-  /** The control's share of hits minus the fleet's, over the last window; undefined until there is one. */
-  readonly gap: () => number | undefined;
+  /** The control's hit ratio minus the fleet's in the last window; undefined before the first full window. */
+  readonly hitGap: () => number | undefined;
   readonly between: (
     fromMs: number,
     toMs: number,
   ) => { readonly fleet: readonly SentSearch[]; readonly control: readonly SentSearch[] };
-  /** Pages that are not what the control's engine says. */
+  /** Searches whose page differs from the page of the control's engine. */
   readonly wrong: () => Promise<readonly string[]>;
 }
 
@@ -43,7 +43,7 @@ export function compareWithControl(
   const ideal = createIdeal();
   const reference = createReference();
   const sentMs: number[] = [];
-  let balanced = true;
+  let isFleetIncluded = true;
   let beganMs = 0;
 
   const loop = startOpenLoop({
@@ -53,7 +53,7 @@ export function compareWithControl(
     next: (arrival) => {
       sentMs[arrival] = loop.sinceStartMs();
       const one = Math.floor(random() * services.length);
-      return { text: queries.repeated[rank(random)] ?? '', to: balanced ? [one, controlAt] : [controlAt] };
+      return { text: queries.repeated[rank(random)] ?? '', to: isFleetIncluded ? [one, controlAt] : [controlAt] };
     },
     onAnswer: (asked) => {
       const isControl = asked.to === controlAt;
@@ -70,8 +70,8 @@ export function compareWithControl(
   const fleet = (): readonly SentSearch[] => loop.asked.filter(({ to }) => to !== controlAt);
   return {
     loop,
-    balance: (on) => {
-      balanced = on;
+    includeFleet: (on) => {
+      isFleetIncluded = on;
     },
     begin: (held) => {
       beganMs = loop.sinceStartMs();
@@ -80,7 +80,7 @@ export function compareWithControl(
     },
     recoveredMs: () => sinceBegan(recovery),
     idealMs: () => sinceBegan(ideal),
-    gap: recovery.hitGap,
+    hitGap: recovery.hitGap,
     between: (fromMs, toMs) => {
       const asked = loop.asked.filter((one) => one.sentMs >= fromMs && one.sentMs < toMs);
       return {
@@ -92,7 +92,7 @@ export function compareWithControl(
   };
 }
 
-/** Fed with the control's answers, in whose order arrivals come. */
+/** Gets the arrivals in the order of the control's answers. */
 function createIdeal() {
   const recovery = createRecovery({ window: WINDOW, points: POINTS });
   let computed = new Set<string>();
@@ -110,7 +110,7 @@ function createIdeal() {
   };
 }
 
-/** What the control had no page of when the fleet had one, it is asked again. */
+/** Asks the control again for every page that it did not have when the fleet had it. */
 async function wrongOf(asked: readonly SentSearch[], reference: Reference, url: string): Promise<readonly string[]> {
   const client = createClient({ baseUrl: url, boundMs: HUNG_MS, maxConnections: 1 });
   const unknown = new Set(

@@ -7,15 +7,15 @@ import { type Queries, queriesOf } from '../../../loadtest/traffic/queries.ts';
 import { buildWithResources, sampleGoods, waitUntilReady } from '../harness.ts';
 import { type Changes, configurationOf, INDEX, type ServiceProcess } from '../service.ts';
 
-/** Several serpcache processes over one store cluster and one engine, whose searches a proxy counts. */
+/** Several serpcache processes with one store cluster and one engine. A proxy counts the engine's searches. */
 export interface Fleet {
   readonly services: readonly ServiceProcess[];
   readonly store: RedisStack;
   readonly engineProxy: EngineProxy;
-  /** Searches, by rank. */
+  /** Search texts by rank. */
   readonly texts: readonly string[];
   readonly configuration: (changes: Changes) => string;
-  /** Every node runs, the cluster is whole and holds nothing. */
+  /** Waits until the cluster is complete and empties it. */
   readonly emptyStore: () => Promise<void>;
   readonly stop: () => Promise<void>;
 }
@@ -27,26 +27,27 @@ export interface FleetOptions {
 }
 
 /**
- * A fleet whose engine can do so much and no more: a proxy before searchd gives it places and makes each search last, so
- * that it is slow without taking any CPU from those who ask. The control has a store of its own and asks searchd directly.
+ * A fleet whose engine has a limited capacity: a proxy in front of searchd limits the number of concurrent searches and
+ * delays each one. So the engine is slow without taking CPU from the clients. The control has its own store and reaches
+ * searchd directly.
  */
 export interface LimitedFleet {
   readonly services: readonly ServiceProcess[];
   readonly control: ServiceProcess;
-  /** Of the services. */
+  /** The store of the services. */
   readonly store: RedisNode;
   readonly engineProxy: EngineProxy;
   readonly queries: Queries;
-  /** Ends the services and what they left at the engine, sets its width, and starts them: on what is stored, or on nothing. */
+  /** Stops the services, ends their searches at the engine, sets its capacity and starts the services again. `empty` clears their store before. */
   readonly startServices: (
     changes: Changes,
-    options: { readonly width: EngineCapacity; readonly empty: boolean },
+    options: { readonly capacity: EngineCapacity; readonly empty: boolean },
   ) => Promise<void>;
   readonly startControl: (changes: Changes) => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
-/** Of the engine: searches at once, and how much longer each lasts than searchd takes for it. */
+/** Capacity of the engine: maximum number of concurrent searches, and the delay added to each. */
 export interface EngineCapacity {
   readonly slots: number;
   readonly delayMs: number;
@@ -55,7 +56,7 @@ export interface EngineCapacity {
 export interface LimitedFleetOptions {
   readonly checkout: string;
   readonly services: number;
-  /** Searches that come again. */
+  /** Number of searches that are asked repeatedly. */
   readonly searches: number;
   readonly documents?: number;
 }
@@ -63,7 +64,7 @@ export interface LimitedFleetOptions {
 export const perSecondOf = ({ slots: places, delayMs }: EngineCapacity): number => (places * 1000) / delayMs;
 
 const FLEET_DOCUMENTS = 2000;
-/** More than all processes together may hold, also while each still takes itself for the only one. */
+/** More than all processes open together, even while each assumes that it is the only one. */
 const FLEET_ENGINE_CONNECTIONS = 512;
 
 export function startFleet({ checkout, processes, searches }: FleetOptions): Promise<Fleet> {
@@ -94,7 +95,7 @@ export function startFleet({ checkout, processes, searches }: FleetOptions): Pro
           changes,
         ),
       emptyStore: async () => {
-        await until('a store that is whole and empty', async () => {
+        await until('a complete and empty cluster', async () => {
           for (const node of store.nodes) {
             if (!String(await node.command('CLUSTER', 'INFO')).includes('cluster_state:ok')) return false;
             await node.command('FLUSHALL');
@@ -107,7 +108,7 @@ export function startFleet({ checkout, processes, searches }: FleetOptions): Pro
   });
 }
 
-/** As many as a process without limits opens. */
+/** The number that a process without limits opens. */
 const ENGINE_CONNECTIONS = 700;
 const DOCUMENTS = 3000;
 
@@ -147,11 +148,11 @@ export function startLimitedFleet(options: LimitedFleetOptions): Promise<Limited
       store,
       engineProxy,
       queries: queriesOf(goods.documents, options.searches),
-      startServices: async (changes, { width, empty }) => {
+      startServices: async (changes, { capacity, empty }) => {
         await Promise.all(services.map((service) => service.stop()));
-        await clear(engineProxy);
+        await clearEngine(engineProxy);
         if (empty) await store.command('FLUSHALL');
-        engineProxy.set({ capacity: width.slots, delayMs: width.delayMs, multiply: 1, fail: undefined });
+        engineProxy.set({ capacity: capacity.slots, delayMs: capacity.delayMs, multiply: 1, fail: undefined });
         engineProxy.resetCounts();
         const config = configuration(store, engineProxy, changes);
         await Promise.all(services.map((service) => service.start(config)));
@@ -167,8 +168,8 @@ export function startLimitedFleet(options: LimitedFleetOptions): Promise<Limited
   });
 }
 
-/** Searches nobody waits for any more would be worked off for minutes. */
-async function clear(engineProxy: EngineProxy): Promise<void> {
+/** Ends abandoned searches, which would otherwise occupy the engine for minutes. */
+async function clearEngine(engineProxy: EngineProxy): Promise<void> {
   engineProxy.resume();
   engineProxy.maxedOut(false);
   await engineProxy.refuse(false);
@@ -179,12 +180,12 @@ async function clear(engineProxy: EngineProxy): Promise<void> {
   });
 }
 
-/** In which state each of these searches is in a tier, as the process itself explains it. */
+/** The state of each search in each tier, as reported by `/admin/explain`. */
 export type TierStates = Readonly<Record<'l1' | 'l2', ReadonlyMap<string, string>>>;
 
 const AT_ONCE = 8;
 
-/** Asks `/admin/explain`, which counts as no use and asks no engine. */
+/** `/admin/explain` does not count as an access and asks no engine. */
 export async function tierStatesOf({ adminUrl }: ServiceProcess, texts: readonly string[]): Promise<TierStates> {
   const found = { l1: new Map<string, string>(), l2: new Map<string, string>() };
   const rest = texts.values();
@@ -199,11 +200,12 @@ export async function tierStatesOf({ adminUrl }: ServiceProcess, texts: readonly
   return found;
 }
 
-/** Those that may be served, at least when nothing better can be had. */
+/** Searches whose entry may be served, at least as a fallback. */
 export function servableIn(tier: ReadonlyMap<string, string>): ReadonlySet<string> {
   return inState(tier, ['fresh', 'stale', 'failing']);
 }
 
+/** Searches whose entry is fresh. */
 export function freshIn(tier: ReadonlyMap<string, string>): ReadonlySet<string> {
   return inState(tier, ['fresh']);
 }
@@ -212,11 +214,11 @@ function inState(tier: ReadonlyMap<string, string>, states: readonly string[]): 
   return new Set([...tier].filter(([, state]) => states.includes(state)).map(([text]) => text));
 }
 
-/** What the guard of the domain says of itself. */
+/** State of the guard of the domain. */
 export interface GuardState {
   readonly breaker: string;
   readonly overloaded: boolean;
-  /** Places now. */
+  /** The current concurrency limit. */
   readonly maxConcurrent: number;
 }
 

@@ -28,50 +28,50 @@ import {
 import { isFault, isPage, type SentSearch } from './open-loop.ts';
 
 export interface Loss {
-  /** `store`: all that L2 holds. `both`: that and, by a restart, the memory of every process. */
+  /** `store`: all of L2. `both`: L2 and, by a restart, the L1 of every process. */
   readonly of: 'store' | 'both';
   readonly without: readonly Defence[];
 }
 
 export interface LossSetup {
-  readonly width: EngineCapacity;
+  readonly capacity: EngineCapacity;
   readonly ratePerSecond: number;
-  /** Of the fleet. */
+  /** Of the withAll fleet. */
   readonly maxConcurrent: number;
   readonly ttlMs: number;
   readonly memory: string;
-  /** Recovery is waited for no longer than this. */
+  /** Maximum time to wait for recovery. */
   readonly giveUpMs: number;
 }
 
 export interface LossResult extends Loss {
-  /** Searches whose page L2 held fresh: what the engine must compute anew. */
+  /** Number of searches with a fresh page in L2, which the engine must compute again. */
   readonly hot: number;
-  /** Mean over the processes: of the searches asked so far, how many each held in memory. */
+  /** Mean number of searches in the L1 of a process. */
   readonly heldInMemory: number;
   readonly hitsBefore: number;
-  /** The control's share of hits minus the fleet's. */
+  /** The control's hit ratio minus the fleet's. */
   readonly gapBefore: number;
-  /** In the second after the loss. */
+  /** Hit ratio in the second after the loss. */
   readonly hitsAfter: number;
   readonly mostInFlight: number;
-  /** Of requests for what the answering process held in memory at the loss. */
+  /** Requests for entries that the answering process had in L1 at the loss: count, and share with a page. */
   readonly heldRequests: number;
   readonly heldAnswered: number;
-  /** From the loss until recovered, of all. */
+  /** Share of all requests with a page from the loss until recovery. */
   readonly answered: number;
   readonly engineSearches: number;
   readonly recoveredMs: number | undefined;
-  /** What a cache would have needed whose engine computes whatever is missing at once. */
+  /** Recovery time of a cache whose engine computes each miss instantly. */
   readonly idealMs: number | undefined;
-  /** Seconds after it. */
+  /** Results of the seconds after recovery. */
   readonly steady: {
     readonly requests: number;
     readonly refused: number;
     readonly gap: number;
     readonly guards: readonly GuardState[];
   };
-  /** Requests to the fleet from the loss on. */
+  /** Requests to the fleet since the loss. */
   readonly requests: number;
   readonly faults: readonly string[];
   readonly wrong: readonly string[];
@@ -81,16 +81,16 @@ export interface LossResult extends Loss {
 const PROCESSES = 2;
 const SEARCHES = 800;
 const SETUP: LossSetup = {
-  width: { slots: 8, delayMs: 133 },
+  capacity: { slots: 8, delayMs: 133 },
   ratePerSecond: 200,
   maxConcurrent: 16,
   ttlMs: 12_000,
   memory: '1MiB',
   giveUpMs: 15_000,
 };
-const CAPACITY = perSecondOf(SETUP.width);
-/** Of what the engine needs to compute every hot search once. */
-const PATIENCE = 1.2;
+const CAPACITY = perSecondOf(SETUP.capacity);
+/** Allowed recovery time, as a multiple of the time in which the engine computes every hot search once. */
+const RECOVERY_FACTOR = 1.2;
 
 const LOSSES: readonly Loss[] = [
   { of: 'store', without: [] },
@@ -98,7 +98,7 @@ const LOSSES: readonly Loss[] = [
   { of: 'both', without: DEFENCES },
 ];
 
-/** The whole cache is lost at the busiest hour, and the engine can do a part of what is asked. */
+/** The withAll cache is lost under peak load, while the engine has capacity for a part of the requests. */
 export const FULL_LOSS: Figure = {
   name: 'full-loss',
   summary: `all of L2, or L1 as well, lost at ${SETUP.ratePerSecond} searches a second, with an engine that can do ${shown(CAPACITY)}: ${shown((100 * CAPACITY) / SETUP.ratePerSecond)} % of them`,
@@ -114,12 +114,12 @@ export const FULL_LOSS: Figure = {
   },
 };
 
-/** What it is before: wide, so that the caches fill. */
-const WIDE: EngineCapacity = { slots: Number.POSITIVE_INFINITY, delayMs: 20 };
-const NARROW_BEFORE_MS = 2500;
+/** The engine's capacity before the loss, so that the caches fill. */
+const UNLIMITED: EngineCapacity = { slots: Number.POSITIVE_INFINITY, delayMs: 20 };
+const LIMITED_BEFORE_MS = 2500;
 const STEADY_MS = 3000;
 
-/** The stream goes on all the while; while processes are started anew it goes to the control alone, as past a balancer. */
+/** The stream never stops. While the processes restart only the control gets it, as behind a load balancer. */
 export async function measureLoss(fleet: LimitedFleet, loss: Loss, setup: LossSetup): Promise<LossResult> {
   const { engineProxy, services } = fleet;
   const changes: Changes = {
@@ -128,26 +128,26 @@ export async function measureLoss(fleet: LimitedFleet, loss: Loss, setup: LossSe
     freshness: { ttl: `${setup.ttlMs}ms`, emptyTtl: `${setup.ttlMs}ms` },
   };
   await fleet.startControl(changes);
-  await fleet.startServices({ ...changes, domain: { without: loss.without } }, { width: WIDE, empty: true });
+  await fleet.startServices({ ...changes, domain: { without: loss.without } }, { capacity: UNLIMITED, empty: true });
   const watch = compareWithControl(fleet, setup);
   const { loop } = watch;
   try {
     await sleep(setup.ttlMs);
-    engineProxy.set({ capacity: setup.width.slots, delayMs: setup.width.delayMs });
-    await sleep(NARROW_BEFORE_MS);
+    engineProxy.set({ capacity: setup.capacity.slots, delayMs: setup.capacity.delayMs });
+    await sleep(LIMITED_BEFORE_MS);
     const seen = [...new Set(loop.asked.map(({ text }) => text))];
     const holdings = await Promise.all(services.map((service) => tierStatesOf(service, seen)));
     const lostMs = loop.sinceStartMs();
     engineProxy.resetCounts();
     if (loss.of === 'both') {
-      watch.balance(false);
-      // First they end: on their way out they would write back what they hold.
+      watch.includeFleet(false);
+      // The processes stop before FLUSHALL, because they write their entries back to L2 when they stop.
       await Promise.all(services.map((service) => service.stop()));
     }
     await fleet.store.command('FLUSHALL');
     if (loss.of === 'both') {
       await Promise.all(services.map((service) => service.start(service.config() ?? '')));
-      watch.balance(true);
+      watch.includeFleet(true);
     }
     const kept = loss.of === 'both' ? [] : holdings.map(({ l1 }) => l1);
     watch.begin(kept.map(freshIn));
@@ -157,11 +157,11 @@ export async function measureLoss(fleet: LimitedFleet, loss: Loss, setup: LossSe
     await sleep(STEADY_MS);
     await loop.stop();
     const { searches, mostAtEngine, mostWaiting } = engineProxy.counts();
-    const before = watch.between(lostMs - NARROW_BEFORE_MS, lostMs);
-    const struck = watch.between(beganMs, steadyMs);
+    const before = watch.between(lostMs - LIMITED_BEFORE_MS, lostMs);
+    const afterLoss = watch.between(beganMs, steadyMs);
     const steady = watch.between(steadyMs, Number.POSITIVE_INFINITY);
     const inMemory = kept.map(servableIn);
-    const ofHeld = struck.fleet.filter(({ to, text }) => inMemory[to]?.has(text) === true);
+    const ofHeld = afterLoss.fleet.filter(({ to, text }) => inMemory[to]?.has(text) === true);
     return {
       ...loss,
       hot: freshIn(holdings[0]?.l2 ?? new Map()).size,
@@ -172,7 +172,7 @@ export async function measureLoss(fleet: LimitedFleet, loss: Loss, setup: LossSe
       mostInFlight: mostAtEngine + mostWaiting,
       heldRequests: ofHeld.length,
       heldAnswered: share(ofHeld, isPage),
-      answered: share(struck.fleet, isPage),
+      answered: share(afterLoss.fleet, isPage),
       engineSearches: searches,
       recoveredMs: watch.recoveredMs(),
       idealMs: watch.idealMs(),
@@ -182,7 +182,7 @@ export async function measureLoss(fleet: LimitedFleet, loss: Loss, setup: LossSe
         gap: gapOf(steady),
         guards: await Promise.all(services.map(guardStateOf)),
       },
-      requests: struck.fleet.length + steady.fleet.length,
+      requests: afterLoss.fleet.length + steady.fleet.length,
       faults: loop.asked.filter(isFault).map(({ text, verdict }) => `${text}: ${JSON.stringify(verdict)}`),
       wrong: await watch.wrong(),
       lagMs: loop.lagMs(),
@@ -202,8 +202,8 @@ function share(asked: readonly SentSearch[], holds: (asked: SentSearch) => boole
 const NAMES: Readonly<Record<Loss['of'], string>> = { store: 'L2', both: 'L2 and L1' };
 
 export function resultOf(losses: readonly LossResult[]): FigureResult {
-  const whole = losses.filter(({ without }) => without.length === 0);
-  return { table: losses.map(rowOf), verdicts: whole.flatMap(verdictsOf) };
+  const withAll = losses.filter(({ without }) => without.length === 0);
+  return { table: losses.map(rowOf), verdicts: withAll.flatMap(verdictsOf) };
 }
 
 function rowOf(loss: LossResult): FigureResult['table'][number] {
@@ -247,7 +247,7 @@ function verdictsOf(loss: LossResult): FigureResult['verdicts'] {
     },
     ...(loss.of === 'both' ? [] : [held]),
     {
-      says: `${lost}: hits as the control's within 2 points after ${seconds(loss.recoveredMs)} s, at most ${seconds(boundMs(loss))}: ${PATIENCE} × ${loss.hot} hot keys ÷ ${shown(CAPACITY)} a second`,
+      says: `${lost}: hits as the control's within 2 points after ${seconds(loss.recoveredMs)} s, at most ${seconds(boundMs(loss))}: ${RECOVERY_FACTOR} × ${loss.hot} hot keys ÷ ${shown(CAPACITY)} a second`,
       holds: loss.hot > 0 ? (loss.recoveredMs ?? Number.POSITIVE_INFINITY) <= boundMs(loss) : 'not measured',
     },
     {
@@ -267,6 +267,6 @@ function verdictsOf(loss: LossResult): FigureResult['verdicts'] {
 
 const HELD_ANSWERED = 0.99;
 
-const boundMs = ({ hot }: LossResult): number => (PATIENCE * hot * 1000) / CAPACITY;
+const boundMs = ({ hot }: LossResult): number => (RECOVERY_FACTOR * hot * 1000) / CAPACITY;
 const seconds = (ms: number | undefined): string => (ms === undefined ? '–' : (ms / 1000).toFixed(1));
 const percent = (part: number): string => (Number.isNaN(part) ? '–' : (part * 100).toFixed(1));

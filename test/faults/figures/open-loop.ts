@@ -6,11 +6,11 @@ import { percentile } from '../report.ts';
 import { HUNG_MS } from '../service.ts';
 import { type ReplyVerdict, verdictOf } from '../verdict.ts';
 
-/** One search sent to one process, and what came of it. */
+/** One search sent to one process, and its result. */
 export interface SentSearch {
-  /** Counted from 0; the same for all processes it was sent to. */
+  /** Number of the arrival from 0, the same for all processes that it was sent to. */
   readonly arrival: number;
-  /** From the start of the stream. */
+  /** Time since the start of the stream. */
   readonly sentMs: number;
   readonly durationMs: number;
   /** Index of the process. */
@@ -22,20 +22,20 @@ export interface SentSearch {
 
 export interface Arrival {
   readonly text: string;
-  /** Default: the text alone. */
+  /** URL path and query. Default: a search for the text without further parameters. */
   readonly target?: string;
-  /** Indexes of the processes it goes to. */
+  /** Indexes of the processes that it is sent to. */
   readonly to: readonly number[];
 }
 
 export interface OpenLoop {
-  /** In the order of their answers. */
+  /** In the order of the answers. */
   readonly asked: readonly SentSearch[];
   readonly sinceStartMs: () => number;
   readonly arrivals: () => number;
-  /** Resolves when the last answer has come. */
+  /** Resolves after the last answer. */
   readonly stop: () => Promise<void>;
-  /** The generator's own lateness, p99. */
+  /** p99 lateness of the generator. */
   readonly lagMs: () => number;
 }
 
@@ -47,7 +47,7 @@ export interface OpenLoopOptions {
   readonly onAnswer?: (asked: SentSearch) => void;
 }
 
-/** Arrivals that wait for nobody. */
+/** Sends arrivals without waiting for answers. */
 export function startOpenLoop({ urls, ratePerSecond, random, next, onAnswer }: OpenLoopOptions): OpenLoop {
   const clients = urls.map((baseUrl) => createClient({ baseUrl, boundMs: HUNG_MS, maxConnections: 4096 }));
   const asked: SentSearch[] = [];
@@ -56,7 +56,7 @@ export function startOpenLoop({ urls, ratePerSecond, random, next, onAnswer }: O
   const sinceStartMs = (): number => systemClock.monotonicMs() - startMs;
   let arrivals = 0;
 
-  const ask = async (arrival: number, to: number, { text, target = searchPath(text) }: Arrival): Promise<void> => {
+  const send = async (arrival: number, to: number, { text, target = searchPath(text) }: Arrival): Promise<void> => {
     const client = clients[to];
     if (client === undefined) throw new Error(`no process ${to}`);
     const sentMs = sinceStartMs();
@@ -71,9 +71,9 @@ export function startOpenLoop({ urls, ratePerSecond, random, next, onAnswer }: O
     clock: systemClock,
     arrive: (arrival) => {
       arrivals = arrival + 1;
-      const what = next(arrival);
-      for (const to of what.to) {
-        const sent = ask(arrival, to, what).finally(() => pending.delete(sent));
+      const search = next(arrival);
+      for (const to of search.to) {
+        const sent = send(arrival, to, search).finally(() => pending.delete(sent));
         pending.add(sent);
       }
     },
@@ -93,7 +93,7 @@ export function startOpenLoop({ urls, ratePerSecond, random, next, onAnswer }: O
 
 export const isPage = ({ verdict }: SentSearch): boolean => verdict.kind === 'page';
 export const isShed = ({ verdict }: SentSearch): boolean => verdict.kind === 'shed';
-/** Answers nobody can act on, and no answers. */
+/** No answer, or an answer that a client cannot act on. */
 export const isFault = ({ verdict }: SentSearch): boolean => verdict.kind !== 'page' && verdict.kind !== 'shed';
 
 export function quantileMs(asked: readonly SentSearch[], p: number): number {

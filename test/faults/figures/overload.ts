@@ -18,53 +18,53 @@ import {
 import { type EngineCapacity, guardStateOf, type LimitedFleet, perSecondOf, startLimitedFleet } from './fleets.ts';
 import { isFault, isPage, isShed, type OpenLoop, quantileMs, type SentSearch, startOpenLoop } from './open-loop.ts';
 
-/** One load on one way of limiting. */
+/** Results of one load on one limiter. */
 export interface LoadResult {
-  /** Arrivals a second. */
+  /** Arrivals per second. */
   readonly offered: number;
-  /** Pages within the engine's deadline, a second. */
+  /** Pages within the engine's deadline, per second. */
   readonly good: number;
   readonly pageP99Ms: number;
   readonly shedP99Ms: number;
   readonly shedMaxMs: number;
-  /** Of everything. */
+  /** Slowest of all answers. */
   readonly maxMs: number;
-  /** What was neither a page nor an honest refusal. */
+  /** Answers that are neither a page nor an honest refusal. */
   readonly faults: readonly string[];
-  /** Pages, to be compared with what the engine says. */
+  /** Pages to compare with the engine's. */
   readonly pages: readonly SentSearch[];
   readonly lagMs: number;
 }
 
-/** One load on one limiter and one engine. */
+/** Results of one load on one limiter and one engine. */
 export interface LimiterResult extends LoadResult {
   readonly engine: string;
   readonly limiter: string;
   readonly load: number;
-  /** Places at the end. */
+  /** The concurrency limit at the end. */
   readonly maxConcurrent: number;
-  /** Pages that were compared with what the engine says. */
+  /** Number of pages that were compared with the engine's. */
   readonly compared: number;
-  /** Those that are another. */
+  /** Searches whose page differs from the engine's. */
   readonly wrong: readonly string[];
 }
 
 export interface EngineResult {
   readonly engine: string;
-  /** Pages a second with as many clients as it has places, each asking again when answered. */
+  /** Maximum throughput, pages per second, measured by `saturate`. */
   readonly saturation: number;
   readonly cells: readonly LimiterResult[];
 }
 
-/** A search nobody ever asked. */
+/** A search that was never asked before. */
 export interface NewSearch {
   readonly text: string;
   readonly target?: string;
 }
 
-const NARROW: EngineCapacity = { slots: 8, delayMs: 200 };
-/** Searchd as it is, on the CPU it shares with everybody here: costly searches, or it could not be overloaded from here. */
-const AS_IT_IS: EngineCapacity = { slots: Number.POSITIVE_INFINITY, delayMs: 0 };
+const LIMITED: EngineCapacity = { slots: 8, delayMs: 200 };
+/** searchd without a limit, on the CPU that it shares with the generator. Only costly searches can overload it. */
+const UNLIMITED: EngineCapacity = { slots: Number.POSITIVE_INFINITY, delayMs: 0 };
 const LOADS = [1, 2, 5, 10];
 const DOCUMENTS = 20_000;
 
@@ -85,13 +85,13 @@ const OFF: Limiter = {
   loads: [1, 2, 10],
   changes: { engine: { maxConcurrent: 512, maxQueued: 10_000 }, domain: { without: ['limit', 'shedding'] } },
 };
-/** What somebody would set who knew. */
-const known = (places: number): Changes => ({ engine: { maxConcurrent: places, limit: 'fixed' } });
+/** The settings of an operator who knows the capacity. */
+const knownCapacity = (slots: number): Changes => ({ engine: { maxConcurrent: slots, limit: 'fixed' } });
 
-/** Good answers when far more is asked than the engine can do, all of it new. */
+/** Measures good answers while the load exceeds the engine's capacity. Every search is new. */
 export const OVERLOAD: Figure = {
   name: 'overload',
-  summary: `good answers of an engine of ${NARROW.slots} places and ${NARROW.delayMs} ms, asked for 1, 2, 5 and 10 times what it can do`,
+  summary: `good answers of an engine of ${LIMITED.slots} places and ${LIMITED.delayMs} ms, asked for 1, 2, 5 and 10 times what it can do`,
   run: async ({ checkout }) => {
     const fleet = await startLimitedFleet({ checkout, services: 1, searches: 1, documents: DOCUMENTS });
     try {
@@ -99,12 +99,12 @@ export const OVERLOAD: Figure = {
       const plain = (): NewSearch => ({ text: fleet.queries.once(asked++) });
       const costly = (): NewSearch => costlySearch(asked++);
       await fleet.startControl({ memory: { maxBytes: '64MiB' } });
-      const narrow = await measure(fleet, 'narrow', NARROW, NARROW.slots, plain, [GRADIENT, AIMD, OFF]);
-      const real = await measure(fleet, 'searchd', AS_IT_IS, 4, costly, [
+      const narrow = await measure(fleet, 'narrow', LIMITED, LIMITED.slots, plain, [GRADIENT, AIMD, OFF]);
+      const direct = await measure(fleet, 'searchd', UNLIMITED, 4, costly, [
         { ...GRADIENT, loads: [1, 2, 10] },
         { ...OFF, loads: [2, 10] },
       ]);
-      return resultOf(narrow, real, GRADIENT.name);
+      return resultOf(narrow, direct, GRADIENT.name);
     } finally {
       await fleet.stop();
     }
@@ -114,30 +114,31 @@ export const OVERLOAD: Figure = {
 async function measure(
   fleet: LimitedFleet,
   engine: string,
-  width: EngineCapacity,
-  places: number,
+  capacity: EngineCapacity,
+  slots: number,
   next: () => NewSearch,
   limiters: readonly Limiter[],
 ): Promise<EngineResult> {
   const [service] = fleet.services;
   if (service === undefined) throw new Error('no process');
   const { url } = service;
-  await fleet.startServices(known(places), { width, empty: true });
-  const saturation = await saturate(url, 2 * places, next);
-  const capacity = Number.isFinite(perSecondOf(width)) ? perSecondOf(width) : saturation;
+  await fleet.startServices(knownCapacity(slots), { capacity, empty: true });
+  const saturation = await saturate(url, 2 * slots, next);
+  const limitPerSecond = perSecondOf(capacity);
+  const capacityPerSecond = Number.isFinite(limitPerSecond) ? limitPerSecond : saturation;
   const { next: random } = seededRandom(1);
   const cells: LimiterResult[] = [];
   for (const { name, loads, changes } of limiters) {
     for (const load of loads) {
       const once = async (): Promise<LimiterResult> => {
-        await fleet.startServices(changes, { width, empty: true });
-        const figures = await overload({ url, ratePerSecond: load * capacity, random, next });
+        await fleet.startServices(changes, { capacity, empty: true });
+        const figures = await overload({ url, ratePerSecond: load * capacityPerSecond, random, next });
         const { maxConcurrent } = await guardStateOf(service);
         fleet.engineProxy.cut();
         return { ...figures, engine, limiter: name, load, maxConcurrent, ...(await compare(fleet, figures.pages)) };
       };
-      // An engine that is overwhelmed on the CPU it shares makes the generator late by itself.
-      cells.push(width === AS_IT_IS ? await once() : await retryWhileLagging(once));
+      // An overloaded engine on a shared CPU delays the generator, so a repetition would not help.
+      cells.push(capacity === UNLIMITED ? await once() : await retryWhileLagging(once));
     }
   }
   return { engine, saturation, cells };
@@ -145,7 +146,7 @@ async function measure(
 
 const COMPARED = 20;
 
-/** The control asks searchd the same. */
+/** Asks the control, which reaches searchd directly, for a sample of the pages. */
 async function compare(
   { control }: LimitedFleet,
   pages: readonly SentSearch[],
@@ -156,7 +157,7 @@ async function compare(
   let compared = 0;
   for (const { text, target, verdict } of pages.filter((_, at) => at % step === 0)) {
     const says = verdictOf(await client.get(target), text);
-    // An engine that was thrown down may not have got up yet.
+    // After the overload the engine may not answer yet.
     if (verdict.kind !== 'page' || says.kind !== 'page') continue;
     compared += 1;
     if (verdict.hash !== says.hash) wrong.push(target);
@@ -167,17 +168,17 @@ async function compare(
 
 const FREQUENT = 'в';
 
-/** Half of all ads, counted by city and category, each time within another price: more than 20 ms of searchd's CPU. */
+/** Matches half of all ads and counts them by city and category, each time with another price: over 20 ms of searchd's CPU. */
 function costlySearch(n: number): NewSearch {
   const parameters = `facet=category&facet=city&limit=100&highlight=true&filter=price:0..${900_000_000 + n}`;
   return { text: FREQUENT, target: `${searchPath(FREQUENT)}&${parameters}` };
 }
 
-/** A load that stays is told from a burst after one patience, and what was promised until then takes up to another. */
+/** The service distinguishes a lasting load from a burst after one patience; the waiters it kept take up to another. */
 const SETTLE_MS = 2 * PATIENCE_MS;
 const MEASURE_MS = 6500;
 
-/** Nobody waits for anybody: arrivals at that rate, each a search nobody asked before. */
+/** Sends new searches at this rate in an open loop. */
 export async function overload(options: {
   readonly url: string;
   readonly ratePerSecond: number;
@@ -212,7 +213,7 @@ function figuresOf(loop: OpenLoop, fromMs: number): LoadResult {
 
 const SATURATE_MS = 2500;
 
-/** What the engine gives at the most: so many clients, each of whom asks again as soon as he has his answer. Pages a second. */
+/** The engine's maximum throughput in pages per second: each client asks again as soon as it has its answer. */
 export async function saturate(url: string, clients: number, next: () => NewSearch): Promise<number> {
   const client = createClient({ baseUrl: url, boundMs: HUNG_MS, maxConnections: clients });
   const startMs = performance.now();
@@ -229,23 +230,23 @@ export async function saturate(url: string, clients: number, next: () => NewSear
   return (pages * 1000) / (performance.now() - startMs);
 }
 
-/** @param ours the limiter that is promised something, on the narrow engine; everything else stands beside it. */
-export function resultOf(narrow: EngineResult, real: EngineResult, ours: string): FigureResult {
+/** @param ours the limiter whose results on the narrow engine are judged. All others are only shown. */
+export function resultOf(narrow: EngineResult, direct: EngineResult, ours: string): FigureResult {
   const own = narrow.cells.filter(({ limiter }) => limiter === ours);
   const saturated = Math.max(narrow.saturation, own.find(({ load }) => load === 1)?.good ?? 0);
-  const every = [...narrow.cells, ...real.cells];
+  const every = [...narrow.cells, ...direct.cells];
   const wrong = every.flatMap((cell) => cell.wrong);
   const lagMs = Math.max(...own.map((cell) => cell.lagMs));
   const faults = own.flatMap((cell) => cell.faults);
   const over = own.filter(({ load }) => load > 1);
-  // Each load above the capacity must have refusals: a bound on the refusals of some loads says nothing of the others.
+  // Each load above the capacity must have refusals, so that the maximum covers all of them.
   const shedP99Ms = Math.max(...over.map((cell) => cell.shedP99Ms));
   const slowestMs = Math.max(...own.map(({ maxMs }) => maxMs));
   const answers = own.every(({ offered }) => offered > 0) ? own.length : 0;
   const compared = every.reduce((sum, cell) => sum + cell.compared, 0);
   return {
     table: [
-      ...[narrow, real].flatMap((part) => [
+      ...[narrow, direct].flatMap((part) => [
         saturatedRow(part),
         ...part.cells.map((cell) => rowOf(cell, part.saturation)),
       ]),
@@ -276,13 +277,20 @@ export function resultOf(narrow: EngineResult, real: EngineResult, ours: string)
   };
 }
 
-/** Beyond the patience: the store's deadline (50 ms), and for a busy machine's timers. */
+/** Allowed beyond the patience: the store's deadline (50 ms) and late timers on a busy machine. */
 const SLACK_MS = 50 + 150;
 const SHED_MS = ENGINE_DEADLINE_MS / 10;
 
 function saturatedRow({ engine, saturation }: EngineResult): FigureResult['table'][number] {
   const nothing = Object.fromEntries(COLUMNS.map((name) => [name, '–']));
-  return { engine, limiter: 'places known', load: 'saturated', offered: '–', good: shown(saturation, 1), ...nothing };
+  return {
+    engine,
+    limiter: 'places knownCapacity',
+    load: 'saturated',
+    offered: '–',
+    good: shown(saturation, 1),
+    ...nothing,
+  };
 }
 const COLUMNS = [
   'of saturation',

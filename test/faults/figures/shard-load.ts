@@ -6,10 +6,10 @@ import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import type { HostPort } from '../../../src/config/fields.ts';
 import { CLOSE_WAIT, ESTABLISHED, type KernelSocket, socketsAt } from '../probes.ts';
 
-/** Processes that read from a cluster, all the time. */
+/** Processes that read from a cluster without a pause. */
 export interface ShardReaders {
   readonly begin: () => Promise<void>;
-  /** What became of the reads since `begin`, of all processes together, by shard. */
+  /** Results of the reads since `begin`, summed over all processes, by shard. */
   readonly end: () => Promise<readonly ShardReads[]>;
   readonly stop: () => Promise<void>;
 }
@@ -19,8 +19,8 @@ export async function startShardReaders(task: Omit<ReaderTask, 'seed'>, processe
   const ask = async (child: ChildProcess, message: object | string): Promise<unknown> => {
     const answer = once(child, 'message', { signal: AbortSignal.timeout(ANSWER_MS) });
     child.send(message);
-    const [said] = await answer;
-    return said;
+    const [reply] = await answer;
+    return reply;
   };
   const askAll = (message: string): Promise<unknown[]> => Promise.all(children.map((child) => ask(child, message)));
   await Promise.all(children.map((child, seed) => ask(child, { ...task, seed })));
@@ -54,16 +54,16 @@ function together(parts: readonly ShardReads[]): ShardReads {
   };
 }
 
-/** Connections to the nodes of a store as the nodes and the kernel count them, without the counter's own. */
+/** Connections to the nodes of a store, counted by the nodes and the kernel, without those of this counter. */
 export interface Connections {
-  /** Accepted since the node's start, and how often it was asked for the map of slots: each time by a new connection. */
+  /** Connections accepted since the node's start, and reads of the slot map, each of which uses a new connection. */
   readonly counts: () => Promise<readonly NodeConnections[]>;
   /**
-   * The most at once, by node, since the last call: a stopped node has them, too. `established` at both ends, `held` by
-   * the node alone as well: what its client has closed stays with a node that does not look.
+   * Maximum number at the same time since the last call, by node, also of a stopped node. `established` counts those open
+   * at both ends, `held` also those that the client has closed and the stopped node has not.
    */
-  readonly most: () => readonly MostConnections[];
-  /** How long until the first of the connections that stand now has ended, ms; Infinity while they stand, NaN without any. */
+  readonly maximum: () => readonly MostConnections[];
+  /** @returns a function: ms until the first of the present connections was closed; Infinity while all are open, NaN without any. */
   readonly follow: () => Promise<() => number>;
   readonly stop: () => void;
 }
@@ -79,7 +79,7 @@ export interface MostConnections {
 }
 
 const SAMPLE_MS = 25;
-/** The counter's. */
+/** Connections of this counter to each node. */
 const OWN = 1;
 const OWN_NAME = 'counter';
 
@@ -90,15 +90,15 @@ export async function watchConnections(nodes: readonly RedisNode[]): Promise<Con
   for (const client of clients) client.on('error', () => undefined);
   await Promise.all(clients.map((client) => client.ping()));
   const none = (): MostConnections[] => nodes.map(() => ({ established: 0, held: 0 }));
-  let most = none();
+  let maximum = none();
   let followed: readonly string[] = [];
   let followedSinceMs = 0;
   let firstGoneMs = Number.POSITIVE_INFINITY;
   const ports = new Set(nodes.map(({ port }) => port));
   const sample = (): void => {
-    // The kernel establishes connections that a stopped process never accepts.
+    // The kernel also establishes connections that a stopped process does not accept.
     const sockets = socketsAt(ports);
-    most = most.map((before, at) => {
+    maximum = maximum.map((before, at) => {
       const own = sockets.filter(({ localPort }) => localPort === nodes[at]?.port);
       const established = own.filter(({ state }) => state === ESTABLISHED).length - OWN;
       const closed = own.filter(({ state }) => state === CLOSE_WAIT).length;
@@ -124,16 +124,16 @@ export async function watchConnections(nodes: readonly RedisNode[]): Promise<Con
           };
         }),
       ),
-    most: () => {
-      const since = most;
-      most = none();
+    maximum: () => {
+      const since = maximum;
+      maximum = none();
       return since;
     },
     follow: async () => {
       const lists = await Promise.all(clients.map(async (client) => String(await client.client('LIST'))));
       const lines = lists.flatMap((list) => list.trim().split('\n'));
-      const theirs = lines.filter((line) => !line.includes(`name=${OWN_NAME} `) && !line.includes('refresher'));
-      followed = theirs.map((line) => {
+      const others = lines.filter((line) => !line.includes(`name=${OWN_NAME} `) && !line.includes('refresher'));
+      followed = others.map((line) => {
         const [, from, to] = /addr=\S+:(\d+) laddr=\S+:(\d+)/.exec(line) ?? [];
         return `${to} ${from}`;
       });
@@ -150,25 +150,25 @@ export async function watchConnections(nodes: readonly RedisNode[]): Promise<Con
 
 const nameOf = ({ localPort, remotePort }: KernelSocket): string => `${localPort} ${remotePort}`;
 
-/** The first message to the process; then `begin` and `end` in turn. Each is answered, `end` by what was noted. */
+/** The first message to a reader process. `begin` and `end` follow in turn. Each gets a reply; `end` gets the counts. */
 export interface ReaderTask {
   readonly client: 'store' | 'closing';
-  /** Whose store. */
+  /** The checkout whose store adapter reads. */
   readonly checkout: string;
   readonly nodes: readonly HostPort[];
-  /** By shard, in the order of `nodes`. */
+  /** Names by shard, in the order of `nodes`. */
   readonly names: readonly (readonly string[])[];
   readonly ratePerSecond: number;
   readonly seed: number;
 }
 
 export interface ShardReads {
-  /** From asking to the value, or to giving up. */
+  /** Time from the request to the value or to its failure. */
   readonly durationsMs: number[];
   values: number;
   slow: number;
   refused: number;
-  /** Settled later than the deadline and what a timer may be late. */
+  /** Reads that settled after the deadline and the allowed lateness of a timer. */
   overdue: number;
 }
 

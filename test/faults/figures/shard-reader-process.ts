@@ -1,3 +1,8 @@
+/**
+ * A process that reads from all shards of a cluster in an open loop until its parent disconnects. It counts the results of
+ * its reads between `begin` and `end`.
+ */
+
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Redis } from 'ioredis';
@@ -7,6 +12,7 @@ import type { HostPort } from '../../../src/config/fields.ts';
 import { systemClock } from '../../../src/runtime.ts';
 import { DEADLINE_MS, type ReaderTask, type ShardReads, SOCKET_TIMEOUT_MS } from './shard-load.ts';
 
+/** Allowed lateness of a timer. */
 const TIMER_MS = 20;
 
 process.once('message', async (task) => {
@@ -20,11 +26,11 @@ async function start(task: ReaderTask): Promise<(message: unknown) => void> {
   const reader: ShardClient =
     client === 'store' ? await createStoreClient(nodes, task.checkout) : createClosingClient(nodes);
   const { next: random } = seededRandom(seed);
-  const nothing = (): ShardReads[] =>
+  const noReads = (): ShardReads[] =>
     nodes.map(() => ({ durationsMs: [], values: 0, slow: 0, refused: 0, overdue: 0 }));
-  let noted = nothing();
+  let counts = noReads();
   const read = async (): Promise<void> => {
-    const into = noted;
+    const into = counts;
     const shard = Math.floor(random() * nodes.length);
     const own = names[shard] ?? [];
     const sentMs = systemClock.monotonicMs();
@@ -38,13 +44,13 @@ async function start(task: ReaderTask): Promise<(message: unknown) => void> {
   };
   startStream({ ratePerSecond, random, clock: systemClock, arrive: () => void read() });
   return (message) => {
-    if (message === 'end') process.send?.(noted);
-    noted = nothing();
+    if (message === 'end') process.send?.(counts);
+    counts = noReads();
     if (message === 'begin') process.send?.('begun');
   };
 }
 
-/** `slow`: given up at the deadline. `refused`: given up before it was sent, or when the connection broke. */
+/** `slow`: abandoned at the deadline. `refused`: not sent, or the connection was closed. */
 export type Read = 'value' | 'slow' | 'refused';
 
 export interface ShardClient {
@@ -52,12 +58,12 @@ export interface ShardClient {
   readonly close: () => Promise<void>;
 }
 
-type Room = typeof import('../../../src/stores/redis/store.ts');
+type StoreModule = typeof import('../../../src/stores/redis/store.ts');
 
-/** What the service of that checkout reads its store with, and its settings. */
+/** The store adapter of that checkout, with the settings of the service. */
 export async function createStoreClient(nodes: readonly HostPort[], checkout: string): Promise<ShardClient> {
-  const room = pathToFileURL(join(checkout, 'src', 'stores', 'redis', 'store.ts'));
-  const { createRedisStore } = (await import(room.href)) as Room;
+  const path = pathToFileURL(join(checkout, 'src', 'stores', 'redis', 'store.ts'));
+  const { createRedisStore } = (await import(path.href)) as StoreModule;
   const store = createRedisStore({
     settings: {
       kind: 'cluster',
@@ -86,8 +92,8 @@ export async function createStoreClient(nodes: readonly HostPort[], checkout: st
 }
 
 /**
- * How it is commonly done: a timeout is taken for a broken connection, which is closed, and the next read opens another.
- * One connection per process and shard; with a pool it would be one per read in flight.
+ * The common alternative: a timeout closes the connection and the next read opens another one. One connection per process
+ * and shard; a pool would use one per read in flight.
  */
 export function createClosingClient(nodes: readonly HostPort[]): ShardClient {
   const open: (Redis | undefined)[] = nodes.map(() => undefined);

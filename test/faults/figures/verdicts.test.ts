@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { DEFENCES } from '../../../src/config/settings.ts';
 import { type AblationResult, resultOf as ablation } from './ablation.ts';
 import { resultOf as amplification } from './amplification.ts';
-import { type Amplification, PATIENT_MS } from './amplification-run.ts';
+import { type Amplification, PATIENT_STORE_DEADLINE_MS } from './amplification-run.ts';
 import { type FigureResult, retryWhileLagging } from './figure.ts';
 import { resultOf as fullLoss, type LossResult } from './full-loss.ts';
 import { type EngineResult, type LimiterResult, resultOf as overload } from './overload.ts';
@@ -71,8 +71,8 @@ const idleWorth: AblationResult = { ...worth, requests: 0, pages: 0, answered: N
 const wave: Amplification = {
   kind: 'cold',
   without: [],
-  storeDeadlineMs: PATIENT_MS,
-  visitors: { pages: 100, refused: 0, turnedAway: 0, faults: [] },
+  storeDeadlineMs: PATIENT_STORE_DEADLINE_MS,
+  clients: { pages: 100, refused: 0, turnedAway: 0, faults: [] },
   searches: 50,
   distinct: 50,
   mostOfOne: 1,
@@ -80,7 +80,7 @@ const wave: Amplification = {
 };
 const idleWave: Amplification = {
   ...wave,
-  visitors: { ...wave.visitors, pages: 0 },
+  clients: { ...wave.clients, pages: 0 },
   searches: 0,
   distinct: 0,
   mostOfOne: 0,
