@@ -285,7 +285,7 @@ function saturatedRow({ engine, saturation }: EngineResult): FigureResult['table
   const nothing = Object.fromEntries(COLUMNS.map((name) => [name, '–']));
   return {
     engine,
-    limiter: 'places knownCapacity',
+    limiter: 'places known',
     load: 'saturated',
     offered: '–',
     good: shown(saturation, 1),

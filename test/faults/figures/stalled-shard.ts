@@ -204,7 +204,7 @@ export function resultOf(own: readonly Pair[], closing: readonly Pair[]): Figure
     ],
     verdicts: [
       {
-        says: `p95 of the other shards, with the stall over without, median of ${own.length}: ${othersRatio.toFixed(2)}, at maximumOf 1.50`,
+        says: `p95 of the other shards, with the stall over without, median of ${own.length}: ${othersRatio.toFixed(2)}, at most 1.50`,
         holds: hasStalled ? measured(othersRatio, (ratio) => ratio <= 1.5) : 'not measured',
       },
       {
@@ -212,7 +212,7 @@ export function resultOf(own: readonly Pair[], closing: readonly Pair[]): Figure
         holds: late > 0 ? false : hasStalled && everyPairReads ? true : 'not measured',
       },
       {
-        says: `connections to any node at once: ${mostAtOnce}, at maximumOf ${PROCESSES} processes and a refresh of each`,
+        says: `connections to any node at once: ${mostAtOnce}, at most ${PROCESSES} processes and a refresh of each`,
         holds: mostAtOnce > 0 ? measured(mostAtOnce, (value) => value <= 2 * PROCESSES) : 'not measured',
       },
       {

@@ -14,22 +14,22 @@ import { NO_ENGINE_FAULT } from '../harness.ts';
 import { greetingOf, quickestSearchMs } from '../probes.ts';
 import type { Harness, Row } from '../row.ts';
 
-/** Searches nobody asked before are one in twenty: they alone need the engine. */
-const NEW_ONES: Row['bounds'] = { unansweredDuring: 0.12, unansweredAfter: 0.12, recoverySeconds: 15 };
-/** Where nothing can come of waiting, nobody waits: a tenth of the engine's deadline. */
-const REFUSED_AT_ONCE: Row['bounds'] = { ...NEW_ONES, refusedWithinMs: 80 };
+/** One search in twenty is new. Only new searches need the engine. */
+const NEW_SEARCHES: Row['bounds'] = { unansweredDuring: 0.12, unansweredAfter: 0.12, recoverySeconds: 15 };
+/** When the engine cannot answer, refusals are fast: within a tenth of the engine's deadline. */
+const REFUSED_AT_ONCE: Row['bounds'] = { ...NEW_SEARCHES, refusedWithinMs: 80 };
 
 const searchd = (harness: Harness): readonly number[] => [harness.engine.pid()];
 
-/** The same search by the proxy and past it, each at its quickest. */
+/** The minimum duration of a search through the proxy is ten times the one without it. */
 const tenTimesSlower = faultEffect(
   'ms of a search, by the proxy and past it',
   async (harness) => [await quickestSearchMs(harness.engineProxy.port), await quickestSearchMs(harness.engine.port)],
   ([, direct = 0], [proxied = 0, directNow = 0]) => proxied >= 10 * Math.max(direct, directNow),
 );
 
-/** New connections are dismissed, and none of the subject's is left. */
-const turnsAway = faultEffect(
+/** New connections are refused, and the subject has none left. */
+const refusesNewConnections = faultEffect(
   'a new connection to the engine, and how many there are',
   async (harness) => ({
     greeting: await greetingOf(harness.engineProxy.port),
@@ -45,7 +45,7 @@ const agentRefuses = faultEffect(
   (before, during) => before && !during,
 );
 
-/** The engine dies, hangs, crawls and refuses. What was asked before is answered all the same. */
+/** The engine dies, hangs, is slow or refuses. Searches that were asked before are still answered. */
 export const ENGINE: readonly Row[] = [
   {
     name: 'engine-killed',
@@ -62,7 +62,7 @@ export const ENGINE: readonly Row[] = [
     begin: (harness) => harness.engine.pause(),
     end: async (harness) => harness.engine.resume(),
     effect: processesAre('stopped', searchd),
-    bounds: NEW_ONES,
+    bounds: NEW_SEARCHES,
   },
   {
     name: 'engine-terminated',
@@ -78,8 +78,8 @@ export const ENGINE: readonly Row[] = [
       'an engine that is there for 0.3 s in each second costs searches asked before nothing, and nobody anything afterwards',
     faultMs: 8000,
     ...flaps({ awayMs: 700, backMs: 300 }),
-    bounds: { ...NEW_ONES, recoverySeconds: 10 },
-    // Otherwise nothing of this was about the breaker.
+    bounds: { ...NEW_SEARCHES, recoverySeconds: 10 },
+    // Without an opening the row would not test the breaker.
     check: (_, harness) => (openingsOf(harness) > 0 ? {} : { unmeasured: ['openings of the breaker'] }),
   },
   {
@@ -91,7 +91,7 @@ export const ENGINE: readonly Row[] = [
   {
     name: 'engine-10x-slower',
     summary: 'an engine ten times slower still answers what it can within its deadline',
-    ...levers({ multiply: 10, delayMs: 20 }),
+    ...withEngineFault({ multiply: 10, delayMs: 20 }),
     effect: tenTimesSlower,
     bounds: { recoverySeconds: 10 },
   },
@@ -103,22 +103,22 @@ export const ENGINE: readonly Row[] = [
       harness.engineProxy.cut();
     },
     end: async (harness) => harness.engineProxy.maxedOut(false),
-    effect: turnsAway,
+    effect: refusesNewConnections,
     bounds: REFUSED_AT_ONCE,
   },
   {
     name: 'engine-1064',
     summary: 'an engine that calls everything a syntax error costs new searches a refusal, and nobody a wrong page',
-    ...levers({ fail: "index goods: P08: syntax error, unexpected TOK_KEYWORD near ''" }),
+    ...withEngineFault({ fail: "index goods: P08: syntax error, unexpected TOK_KEYWORD near ''" }),
     effect: refusedByEngineProxy,
-    bounds: { ...NEW_ONES, refusals: ['overloaded', 'engine-open', 'engine-unavailable', 'engine-rejected'] },
+    bounds: { ...NEW_SEARCHES, refusals: ['overloaded', 'engine-open', 'engine-unavailable', 'engine-rejected'] },
   },
   {
     name: 'engine-index-gone',
     summary: 'an engine that knows the index no longer costs new searches a refusal',
-    ...levers({ fail: "unknown local index 'goods' in search request" }),
+    ...withEngineFault({ fail: "unknown local index 'goods' in search request" }),
     effect: refusedByEngineProxy,
-    bounds: { ...NEW_ONES, refusals: ['overloaded', 'engine-open', 'engine-unavailable', 'engine-rejected'] },
+    bounds: { ...NEW_SEARCHES, refusals: ['overloaded', 'engine-open', 'engine-unavailable', 'engine-rejected'] },
   },
   {
     name: 'agent-dead',
@@ -134,15 +134,16 @@ export const ENGINE: readonly Row[] = [
       const outcomes = Object.keys(subject.fault.outcomes);
       return outcomes.some((outcome) => outcome.endsWith('degraded')) ? {} : { unmeasured: ['degraded pages'] };
     },
-    // Degraded pages live five seconds in L1, and were of searches nobody asks again.
+    // Degraded pages stay in L1 for five seconds, and their searches are not repeated.
     bounds: { recoverySeconds: 15 },
   },
   {
     name: 'two-faults',
-    summary: 'all of L2 gone while the engine carries 30 % of the cold load: what L1 holds is answered, the rest heals',
+    summary:
+      'all of L2 gone while the engine carries 30 % of the cold load: what L1 holds is answered, the pause heals',
     faultMs: 5000,
     begin: async (harness) => {
-      // 3 at once, 50 ms each: 60 a second, of 200 that are asked.
+      // 3 concurrent searches of 50 ms each: 60 a second, while 200 are requested.
       harness.engineProxy.set({ capacity: 3, delayMs: 50 });
       await Promise.all(harness.store().nodes.map((node) => node.command('FLUSHALL')));
     },
@@ -161,7 +162,7 @@ export const ENGINE: readonly Row[] = [
   },
 ];
 
-function levers(given: Partial<EngineLevers>): Pick<Row, 'begin' | 'end'> {
+function withEngineFault(given: Partial<EngineLevers>): Pick<Row, 'begin' | 'end'> {
   return {
     begin: async (harness) => harness.engineProxy.set(given),
     end: async (harness) => harness.engineProxy.set(NO_ENGINE_FAULT),
@@ -170,9 +171,9 @@ function levers(given: Partial<EngineLevers>): Pick<Row, 'begin' | 'end'> {
 
 const openingsOf = (harness: Harness): number => harness.subject.log().split('engine: breaker open').length - 1;
 
-const LEAST_FLAPS = 5;
+const MIN_FLAPS = 5;
 
-/** Connections are refused and reset, then accepted again, in turn. After each change a new connection proves it. */
+/** Alternates between refusing and resetting connections and accepting them. A new connection verifies each change. */
 function flaps(times: { readonly awayMs: number; readonly backMs: number }): Pick<Row, 'begin' | 'end' | 'effect'> {
   const greetings = { accepted: 0, refused: 0 };
   let stopping = new AbortController();
@@ -182,23 +183,23 @@ function flaps(times: { readonly awayMs: number; readonly backMs: number }): Pic
     if (greeting === 'accepted') greetings.accepted += 1;
     if (greeting === 'engine-unavailable') greetings.refused += 1;
   };
-  const rest = (ms: number): Promise<void> => sleep(ms, undefined, { signal: stopping.signal }).catch(() => undefined);
+  const pause = (ms: number): Promise<void> => sleep(ms, undefined, { signal: stopping.signal }).catch(() => undefined);
   const flap = async (harness: Harness): Promise<void> => {
     while (!stopping.signal.aborted) {
       await harness.engineProxy.refuse(true);
       harness.engineProxy.cut();
       await greet(harness);
-      await rest(times.awayMs);
+      await pause(times.awayMs);
       await harness.engineProxy.refuse(false);
       await greet(harness);
-      await rest(times.backMs);
+      await pause(times.backMs);
     }
   };
   return {
     begin: async (harness) => {
       stopping = new AbortController();
       flapping = flap(harness);
-      // Whoever ends the fault hears of a failure.
+      // `end` awaits the promise and reports a failure.
       flapping.catch(() => undefined);
     },
     end: async (harness) => {
@@ -213,28 +214,28 @@ function flaps(times: { readonly awayMs: number; readonly backMs: number }): Pic
       'new connections to the engine, by its answer',
       () => ({ ...greetings }),
       (before, during) =>
-        during.accepted - before.accepted >= LEAST_FLAPS && during.refused - before.refused >= LEAST_FLAPS,
+        during.accepted - before.accepted >= MIN_FLAPS && during.refused - before.refused >= MIN_FLAPS,
     ),
   };
 }
 
-/** One of two engine endpoints is lost: the other takes over. */
+/** One of two engine endpoints fails and the other takes over. */
 export const MIRRORS: readonly Row[] = [
   mirrorRow({
     name: 'mirror-killed',
     says: 'with one of two searchds dead (kill −9) the other answers, whoever asks',
-    hurt: (harness) => harness.engine.end('SIGKILL'),
+    inject: (harness) => harness.engine.end('SIGKILL'),
     state: 'gone',
-    heal: (harness) => harness.engine.start(),
+    remove: (harness) => harness.engine.start(),
     bounds: { unansweredDuring: 0.01, recoverySeconds: 15 },
   }),
   mirrorRow({
     name: 'mirror-stopped',
     says: 'with one of two searchds hanging (SIGSTOP) the other answers, once a probe has told',
-    hurt: (harness) => harness.engine.pause(),
+    inject: (harness) => harness.engine.pause(),
     state: 'stopped',
-    heal: async (harness) => harness.engine.resume(),
-    // New searches that went to it before the probe, every five seconds, waited for their deadline.
+    remove: async (harness) => harness.engine.resume(),
+    // New searches that were sent to it before the probe, which runs every five seconds, waited for their deadline.
     bounds: { unansweredDuring: 0.03, knownUnansweredDuring: 0.01, unansweredAfter: 0.01, recoverySeconds: 15 },
   }),
 ];
@@ -242,17 +243,17 @@ export const MIRRORS: readonly Row[] = [
 function mirrorRow({
   name,
   says,
-  hurt,
+  inject,
   state,
-  heal,
+  remove,
   bounds,
 }: {
   readonly name: string;
   readonly says: string;
-  readonly hurt: (harness: Harness) => Promise<void>;
-  /** State of the searchd that was hurt. */
+  readonly inject: (harness: Harness) => Promise<void>;
+  /** Expected state of the affected searchd. */
   readonly state: 'gone' | 'stopped';
-  readonly heal: (harness: Harness) => Promise<void>;
+  readonly remove: (harness: Harness) => Promise<void>;
   readonly bounds: NonNullable<Row['bounds']>;
 }): Row {
   let unreachable = 0;
@@ -261,10 +262,10 @@ function mirrorRow({
     summary: says,
     mirrored: true,
     faultMs: 10_000,
-    begin: hurt,
+    begin: inject,
     end: async (harness) => {
       unreachable = 2 - (await harness.subject.metric('serpcache_engine_endpoint_reachable'));
-      await heal(harness);
+      await remove(harness);
     },
     effect: processesAre(state, (harness) => [harness.engine.pid()]),
     check: () => (unreachable === 1 ? {} : { broken: [`${unreachable} of 2 endpoints were found unreachable`] }),

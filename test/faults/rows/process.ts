@@ -9,7 +9,7 @@ import { HUNG_MS } from '../service.ts';
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
-/** The process that ran has ended, and another one runs. */
+/** The previous process has endBy and another one runs. */
 const replaced = faultEffect(
   'process of the subject',
   (harness) => harness.subject.running()?.pid,
@@ -17,19 +17,19 @@ const replaced = faultEffect(
     before !== undefined && during !== undefined && stateOf(before) === 'gone' && stateOf(during) === 'runs',
 );
 
-/** The service itself: told to leave, killed, its clock stepped, its memory full. */
+/** The service itself is terminated, killed, has its clock stepped or its memory filled. */
 export const PROCESS: readonly Row[] = [
-  leaving(),
+  gracefulStop(),
   {
     name: 'process-killed',
     summary: 'a killed process comes back to a warm store',
     faultMs: 0,
     begin: async (harness) => {
-      await ended(harness, 'SIGKILL');
+      await endBy(harness, 'SIGKILL');
       await harness.restartSubject();
     },
     effect: replaced,
-    // Nobody listens until it is back.
+    // No process listens until the restart.
     bounds: { brokenConnections: 1, unansweredDuring: 1, knownUnansweredDuring: 1, unansweredAfter: 0.02 },
   },
   {
@@ -37,34 +37,34 @@ export const PROCESS: readonly Row[] = [
     summary: 'a memory that is full lets go of what is asked least and never holds more than it may',
     faultMs: 5000,
     ...memoryFiller(),
-    // What people ask twice stays: pages asked once pass through.
+    // Pages that are requested again stay; pages requested once are evicted.
     bounds: { hitRatioDuring: 0.9 },
     check: async (_report, harness) => {
       const held = await harness.subject.metric('serpcache_tier_bytes', { tier: 'l1' });
-      const most = await harness.subject.metric('serpcache_tier_max_bytes', { tier: 'l1' });
-      if (most === 0) return { unmeasured: ['the bytes L1 holds'] };
-      return held > most ? { broken: [`L1 holds ${held} bytes of ${most}`] } : {};
+      const limit = await harness.subject.metric('serpcache_tier_max_bytes', { tier: 'l1' });
+      if (limit === 0) return { unmeasured: ['the bytes L1 holds'] };
+      return held > limit ? { broken: [`L1 holds ${held} bytes of ${limit}`] } : {};
     },
   },
-  // Only a wall clock can tell how old a page of another process is: stepped by its whole lifetime, it is too old.
+  // The age of another process's page is measured by the wall clock: after a step of its whole lifetime it is expired.
   stepped(
     'clock-forward',
-    'a wall clock stepped an hour ahead lapses nothing in memory, and the store at most',
+    'a wall clock stepped an hour ahead lapses nothing in memory, and the store at limit',
     HOUR_MS,
     0.7,
   ),
   stepped('clock-back', 'a wall clock stepped an hour back lapses nothing', -HOUR_MS, 0.95),
 ];
 
-/** A restart would end the subject as well, so the signal must have done it before. @throws when it has not. */
-async function ended({ subject }: Harness, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+/** Sends the signal and waits for the end, because the restart that follows would also end the process. @throws after 10 s. */
+async function endBy({ subject }: Harness, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
   const running = subject.running();
   if (running === undefined) throw new Error('the subject does not run');
   running.signal(signal);
   await until(`the subject to end by ${signal}`, async () => stateOf(running.pid) === 'gone', 10_000);
 }
 
-/** Asks for the largest pages there are, one after the other, and counts what it got. */
+/** Requests the largest possible pages and counts their bytes. */
 function memoryFiller(): Pick<Row, 'begin' | 'effect'> {
   let bytes = 0;
   return {
@@ -72,8 +72,8 @@ function memoryFiller(): Pick<Row, 'begin' | 'effect'> {
       const client = createClient({ baseUrl: harness.subject.url, boundMs: HUNG_MS, maxConnections: 4 });
       try {
         await Promise.all(
-          [0, 1, 2, 3].map(async (lane) => {
-            for (const text of harness.queries.repeated.filter((_, at) => at % 4 === lane)) {
+          [0, 1, 2, 3].map(async (worker) => {
+            for (const text of harness.queries.repeated.filter((_, at) => at % 4 === worker)) {
               const reply = await client.get(`${searchPath(text)}&limit=100`);
               if (reply.kind === 'answer' && reply.status === 200) bytes += Buffer.byteLength(reply.body);
             }
@@ -106,22 +106,22 @@ function stepped(name: string, says: string, byMs: number, hitRatioDuring: numbe
   };
 }
 
-/** Until the moment it is told, and what was sent by then: nobody is dropped. After that connections are refused. */
-function leaving(): Row {
-  let toldMs = 0;
+/** Requests that were sent before SIGTERM are answered. After it, connections are refused. */
+function gracefulStop(): Row {
+  let signalledMs = 0;
   return {
     name: 'process-leaves',
     summary: 'SIGTERM under load answers everything that was sent, then refuses connections until it is back',
     faultMs: 0,
     begin: async (harness: Harness) => {
-      toldMs = performance.now();
-      await ended(harness, 'SIGTERM');
+      signalledMs = performance.now();
+      await endBy(harness, 'SIGTERM');
       await harness.restartSubject();
     },
     effect: replaced,
     bounds: { brokenConnections: 1, unansweredDuring: 1, knownUnansweredDuring: 1, unansweredAfter: 0.02 },
     check: ({ samples, brokenConnections: broken }: Report) => {
-      const dropped = samples.filter(({ sentMs, verdict }) => sentMs < toldMs && verdict.kind === 'broken');
+      const dropped = samples.filter(({ sentMs, verdict }) => sentMs < signalledMs && verdict.kind === 'broken');
       const cut = broken.filter((why) => why !== 'ECONNREFUSED');
       return {
         broken: [

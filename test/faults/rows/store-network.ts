@@ -4,7 +4,7 @@ import { type Exchange, echo } from '../probes.ts';
 import type { FaultEffect, Row } from '../row.ts';
 import { STORE_NAME, type SubjectStore } from '../stores.ts';
 
-/** An ECHO to every node through what stands before it, as the subject would send it. */
+/** An ECHO to every node through its proxy, on the subject's path. */
 function echoes(
   what: string,
   { payloadBytes, boundMs }: { readonly payloadBytes: number; readonly boundMs: number },
@@ -14,7 +14,7 @@ function echoes(
     `${what} of a reply of ${payloadBytes} bytes`,
     (harness) => Promise.all(harness.store().addresses.map((address) => echo(address, payloadBytes, boundMs))),
     (before, during) => {
-      const pairs = during.flatMap((one, at) => before.slice(at, at + 1).map((first) => proves(first, one)));
+      const pairs = during.flatMap((now, at) => before.slice(at, at + 1).map((earlier) => proves(earlier, now)));
       return pairs.length > 0 && pairs.every(Boolean);
     },
   );
@@ -26,25 +26,25 @@ const repliesAreLate = echoes(
   { payloadBytes: 1, boundMs: BOUND_MS },
   (before, during) => before.ms < 150 && during.bytes > 0 && during.ms >= 190,
 );
-const linesAreThin = echoes(
+const bandwidthIsLow = echoes(
   'delay',
   { payloadBytes: 32_768, boundMs: BOUND_MS },
   (before, during) => before.ms < 200 && during.bytes > 0 && during.ms >= 400,
 );
 const repliesComeInPieces = echoes(
   'pieces',
-  // Short replies come together again on the way.
+  // The kernel joins the pieces of short replies.
   { payloadBytes: 32_768, boundMs: BOUND_MS },
   (before, during) => before.pieces > 0 && during.pieces >= 5 * before.pieces,
 );
-// Nothing comes however long it is waited for, and the fault lasts meanwhile.
-const everythingIsSwallowed = echoes(
+// A short bound is enough: no reply arrives at any time, and waiting would prolong the fault.
+const repliesAreLost = echoes(
   'loss',
   { payloadBytes: 1, boundMs: 300 },
   (before, during) => before.bytes > 0 && during.bytes === 0,
 );
 
-/** Between the service and its store: late, cut, thin and in pieces. */
+/** Faults between the service and its store: latency, resets, low bandwidth and fragmentation. */
 export const STORE_NETWORK: readonly Row[] = [
   {
     name: 'latency-200ms',
@@ -57,7 +57,7 @@ export const STORE_NETWORK: readonly Row[] = [
   {
     name: 'resets-1-percent',
     store: 'behind-tcp',
-    summary: 'connections reset in one read of a hundred cost those reads',
+    summary: 'connections reset in now read of a hundred cost those reads',
     begin: async (harness) => {
       for (const proxy of harness.store().tcp) proxy.reset(0.01);
     },
@@ -72,7 +72,7 @@ export const STORE_NETWORK: readonly Row[] = [
     store: 'behind-toxics',
     summary: 'a store behind a thin line (50 KiB/s a connection) costs misses, not memory and not time',
     ...toxic({ kind: 'bandwidth', kibPerSecond: 50 }),
-    effect: linesAreThin,
+    effect: bandwidthIsLow,
     bounds: { hitRatioDuring: 0.4, connectionsOpened: 40 },
   },
   {
@@ -93,7 +93,7 @@ export const STORE_NETWORK: readonly Row[] = [
     end: async (harness) => {
       for (const proxy of harness.store().tcp) proxy.resume();
     },
-    effect: everythingIsSwallowed,
+    effect: repliesAreLost,
     bounds: { hitRatioDuring: 0.4, connectionsOpened: 20 },
   },
   {

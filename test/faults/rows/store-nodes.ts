@@ -9,7 +9,7 @@ import { namesOf } from '../store-entries.ts';
 const victimPids = (harness: Harness): readonly number[] => firstNode(harness).map((node) => node.pid());
 const allPids = (harness: Harness): readonly number[] => allNodes(harness).map((node) => node.pid());
 
-/** Nodes of the store die, stop, and lose what they hold. The hit ratio pays, nobody else. */
+/** Nodes of the store die, stop, or lose their data. Only the hit ratio falls. */
 export const STORE_NODES: readonly Row[] = [
   {
     name: 'node-killed',
@@ -81,14 +81,14 @@ export const STORE_NODES: readonly Row[] = [
   },
 ];
 
-/** The first master's replica has its place. */
+/** The replica of the first master has become master. */
 const promoted = faultEffect(
   'role of the replica',
   async (harness) => ((await isMaster(shard(harness).replica)) ? 'master' : 'replica'),
   (before, during) => before === 'replica' && during === 'master',
 );
 
-/** The first node had no keys when it was ready after its last start. */
+/** The first node loaded no keys at its last start. */
 const loadedNothing = faultEffect(
   'keys loaded at the start',
   async (harness) =>
@@ -98,14 +98,14 @@ const loadedNothing = faultEffect(
   (_before, during) => during === 0,
 );
 
-/** Slots of the first node and of the second, as each says of itself. */
+/** Slots of the first and the second node, according to the nodes. */
 const slotsMoved = faultEffect(
   'slots of the first two nodes',
   (harness) => Promise.all(harness.store().nodes.slice(0, 2).map(slotsOf)),
   ([from = 0, to = 0], [fromNow = 0, toNow = 0]) => fromNow < from && toNow - to === from - fromNow,
 );
 
-/** Who owns which keys changes while they are asked for. */
+/** The ownership of keys changes under load. */
 export const STORE_TOPOLOGY: readonly Row[] = [
   {
     name: 'failover-ordered',
@@ -166,7 +166,7 @@ function victim(harness: Harness): RedisNode {
 
 const SLOTS_MOVED = 40;
 
-/** Slots that hold something, from the first node to the second, each left half moved for a moment. */
+/** Moves slots that hold keys from the first node to the second, with a pause in the middle of each migration. */
 async function moveSlots(harness: Harness): Promise<void> {
   const { nodes } = harness.store();
   const [from, to] = nodes;
@@ -196,7 +196,7 @@ async function slotsOf(node: RedisNode): Promise<number> {
   const own = String(await node.command('CLUSTER', 'NODES'))
     .split('\n')
     .find((line) => line.includes('myself'));
-  // Ranges follow eight fields; a slot on its way stands in brackets and counts once, in its range.
+  // The ranges follow eight fields. A migrating slot is also listed in brackets and counts once, in its range.
   const ranges = own?.trim().split(' ').slice(8) ?? [];
   return ranges
     .filter((range) => !range.startsWith('['))

@@ -13,18 +13,18 @@ import { HUNG_MS } from '../service.ts';
 import { forgeEntry, pageBodyOf, type RewriteEntry, rewriteEntries, withWrongId } from '../store-entries.ts';
 import { overwritten } from './store-values.ts';
 
-/** The most that the format can say. */
-const HIGHEST = 0xffff_ffff;
+/** Maximum value of a 32-bit field of the format. */
+const MAX_UINT32 = 0xffff_ffff;
 const FIVE_HOURS_MS = 5 * 3_600_000;
 const MAX_ENTRY_BYTES = 64 * 1024;
-/** Operators purge by it. */
+/** Admin token for the purges. */
 const TOKEN = 'the-operators-of-this-row';
-/** As the subject would send it: 16 characters of base64url. */
-const MARK = 'planted-planted-';
-const ETAG = Buffer.from(MARK, 'base64url');
-/** A document holds 256. */
-const MOST_PURGED = 60;
-/** Each was planted, and each must be seen to be refused for what it is. */
+/** The forged ETag as the subject sends it: 16 characters of base64url. */
+const FORGED_ETAG_TEXT = 'planted-planted-';
+const FORGED_ETAG = Buffer.from(FORGED_ETAG_TEXT, 'base64url');
+/** Maximum number of purges by this row; a control document holds 256. */
+const MAX_PURGED = 60;
+/** Miss reasons of the forged entries. Each must be counted. */
 const REASONS = ['flushed', 'lapsed', 'oversized', 'corrupt'] as const;
 
 const purgesHeld = faultEffect(
@@ -34,9 +34,9 @@ const purgesHeld = faultEffect(
 );
 
 /**
- * A foreign client that knows the format writes over every entry, then texts are purged, then it writes over those once more.
- * Of the pages that it may plant unseen, those of the highest generation before the purge, the content is right: a
- * checksum proves no author. After the purge it is wrong, as it is in every other entry.
+ * A foreign client that knows the format overwrites every entry; then some texts are purged, and the client overwrites
+ * their entries again. Before the purge the service must accept entries with the highest generation, because a checksum
+ * does not identify the author, so those have the correct page. All other forged entries have a wrongBody page.
  */
 function plantedEntries(): Row {
   let returned: readonly string[] = [];
@@ -49,13 +49,13 @@ function plantedEntries(): Row {
     begin: async (harness) => {
       const texts: string[] = [];
       await rewriteEntries(harness.store(), forgeEach(texts));
-      const purged = new Set(texts.slice(0, MOST_PURGED));
+      const purged = new Set(texts.slice(0, MAX_PURGED));
       for (const text of purged) await purge(harness, text);
       returned = await plantedAnswers(harness, [...purged]);
       asked = purged.size;
       await rewriteEntries(harness.store(), (value) => {
         const body = pageBodyOf(value);
-        return purged.has(textOf(body)) ? forgeEntry(value, { ...NEWEST, ...wrong(body) }) : undefined;
+        return purged.has(textOf(body)) ? forgeEntry(value, { ...NEWEST, ...wrongBody(body) }) : undefined;
       });
     },
     effect: allEffects(overwritten, purgesHeld),
@@ -76,21 +76,21 @@ function plantedEntries(): Row {
   };
 }
 
-const NEWEST = { generation: HIGHEST, lifetimesMs: HIGHEST };
+const NEWEST = { generation: MAX_UINT32, lifetimesMs: MAX_UINT32 };
 
-/** @param texts where the searches are put whose pages got the highest generation. */
+/** @param texts collects the searches whose pages got the highest generation. */
 function forgeEach(texts: string[]): RewriteEntry {
   return (value, other, at) => {
     const body = pageBodyOf(value);
     switch (at % 4) {
       case 0:
         texts.push(textOf(body));
-        return forgeEntry(value, { ...NEWEST, etag: ETAG });
+        return forgeEntry(value, { ...NEWEST, etag: FORGED_ETAG });
       case 1:
         return forgeEntry(value, {
-          lifetimesMs: HIGHEST,
+          lifetimesMs: MAX_UINT32,
           createdAtMs: Date.now() - FIVE_HOURS_MS,
-          ...wrong(body),
+          ...wrongBody(body),
         });
       case 2:
         return forgeEntry(value, { ...NEWEST, body: Buffer.concat([body, Buffer.alloc(MAX_ENTRY_BYTES, ' ')]) });
@@ -100,7 +100,7 @@ function forgeEach(texts: string[]): RewriteEntry {
   };
 }
 
-function wrong(body: Buffer): { readonly body?: Buffer } {
+function wrongBody(body: Buffer): { readonly body?: Buffer } {
   const changed = withWrongId(body);
   return changed === undefined ? {} : { body: changed };
 }
@@ -122,14 +122,14 @@ async function purge({ subject }: Harness, text: string): Promise<void> {
   if (!response.ok) throw new Error(`a purge was refused: ${response.status} ${await response.text()}`);
 }
 
-/** Searches that are answered by what was planted. */
+/** Searches whose answer has the forged ETag. */
 async function plantedAnswers({ subject }: Harness, texts: readonly string[]): Promise<readonly string[]> {
   const client = createClient({ baseUrl: subject.url, boundMs: HUNG_MS, maxConnections: 4 });
   try {
     const planted: string[] = [];
     for (const text of texts) {
       const reply = await client.get(searchPath(text));
-      if (reply.kind === 'answer' && String(reply.headers.etag).includes(MARK)) planted.push(text);
+      if (reply.kind === 'answer' && String(reply.headers.etag).includes(FORGED_ETAG_TEXT)) planted.push(text);
     }
     return planted;
   } finally {
@@ -139,13 +139,13 @@ async function plantedAnswers({ subject }: Harness, texts: readonly string[]): P
 
 const DOCUMENT = 'sc1:goods:{control:goods}';
 const REPORTS = `${DOCUMENT}:reports`;
-/** No document of the index, so that answers stay those of the control. */
-const TAKEN_DOWN = 'taken-down';
+/** Not a document of the index, so the pages stay equal to the control's. */
+const SUPPRESSED_ID = 'taken-down';
 const DRILL = '20260101-000000-goods-planted-aaaa';
 
-/** What an operator has decided before: it must hold afterwards. */
-const DECIDED: ControlDocument = descendant(
-  suppress({ ...emptyDocument, generation: 217_000_000 }, [TAKEN_DOWN], Date.UTC(2026, 0, 1)),
+/** The operator's document before the fault. It must still be in force afterwards. */
+const OPERATOR_DOCUMENT: ControlDocument = descendant(
+  suppress({ ...emptyDocument, generation: 217_000_000 }, [SUPPRESSED_ID], Date.UTC(2026, 0, 1)),
   emptyDocument,
   'decided',
 );
@@ -156,41 +156,45 @@ const command = (harness: Harness, ...parts: readonly string[]): Promise<unknown
   return node.command(...parts);
 };
 
-async function put(harness: Harness, document: ControlDocument): Promise<void> {
+async function writeDocument(harness: Harness, document: ControlDocument): Promise<void> {
   const { tag, value } = encodeDocument(document);
   await command(harness, 'HSET', DOCUMENT, 'tag', tag, 'value', value.toString());
 }
 
 const suppressed = (harness: Harness): Promise<number> => harness.subject.metric('serpcache_control_suppressed');
 
-/** One after another, each until the subject has had two polls to look at it. */
-const HOSTILE: readonly (readonly (readonly string[])[])[] = [
-  plant({ revision: Number.MAX_SAFE_INTEGER, generation: MAX_GENERATION }),
-  plant({ revision: 2, generation: MAX_GENERATION }),
+/** Hostile writes, one after the other, each long enough for two polls of the subject. */
+const HOSTILE_WRITES: readonly (readonly (readonly string[])[])[] = [
+  forgeDocument({ revision: Number.MAX_SAFE_INTEGER, generation: MAX_GENERATION }),
+  forgeDocument({ revision: 2, generation: MAX_GENERATION }),
   [['HSET', DOCUMENT, 'tag', '9-x', 'value', '{']],
   [
     ['DEL', DOCUMENT],
     ['SET', DOCUMENT, 'x'],
   ],
-  [['DEL', DOCUMENT], ...plant({ revision: Number.MAX_SAFE_INTEGER, generation: MAX_GENERATION }), ['DEL', DOCUMENT]],
+  [
+    ['DEL', DOCUMENT],
+    ...forgeDocument({ revision: Number.MAX_SAFE_INTEGER, generation: MAX_GENERATION }),
+    ['DEL', DOCUMENT],
+  ],
 ];
 const BETWEEN_MS = 1200;
 
-function plant(fields: Partial<ControlDocument>): readonly (readonly string[])[] {
+function forgeDocument(fields: Partial<ControlDocument>): readonly (readonly string[])[] {
   const { tag, value } = encodeDocument({ ...emptyDocument, stamp: 'planted', ...fields });
   return [['HSET', DOCUMENT, 'tag', tag, 'value', value.toString()]];
 }
 
-async function drillList(harness: Harness): Promise<string> {
+async function readDrillList(harness: Harness): Promise<string> {
   const response = await fetch(`${harness.subject.adminUrl}/admin/drills`, { signal: AbortSignal.timeout(5000) });
   return `${response.status} ${await response.text()}`;
 }
 
 let planted = 0;
-/** Of the list of drills, while the planted report is there. */
-const answers: string[] = [];
+/** Responses of the list of drills while the planted report is stored. */
+const drillResponses: string[] = [];
 
-/** Somebody else writes to the control store while traffic runs, without any key of this service. */
+/** A foreign client without a signing key writes to the store and to the control store under load. */
 export const STORE_PLANTED: readonly Row[] = [
   plantedEntries(),
   {
@@ -198,11 +202,11 @@ export const STORE_PLANTED: readonly Row[] = [
     summary:
       'planted, damaged and deleted control documents lift no takedown, here or in a process that is started after',
     store: 'single',
-    faultMs: (HOSTILE.length + 1) * BETWEEN_MS,
+    faultMs: (HOSTILE_WRITES.length + 1) * BETWEEN_MS,
     begin: async (harness) => {
-      await put(harness, DECIDED);
+      await writeDocument(harness, OPERATOR_DOCUMENT);
       await until('the takedown', async () => (await suppressed(harness)) === 1, 10_000);
-      for (const commands of HOSTILE) {
+      for (const commands of HOSTILE_WRITES) {
         for (const one of commands) await command(harness, ...one);
         planted += 1;
         await sleep(BETWEEN_MS);
@@ -211,7 +215,7 @@ export const STORE_PLANTED: readonly Row[] = [
     effect: faultEffect(
       'documents planted',
       () => planted,
-      (before, during) => during === before + HOSTILE.length,
+      (before, during) => during === before + HOSTILE_WRITES.length,
     ),
     check: async (_report, harness) => {
       const broken: string[] = [];
@@ -228,7 +232,7 @@ export const STORE_PLANTED: readonly Row[] = [
   },
   {
     name: 'planted-report',
-    summary: 'a report that is no head of a drill is shown as unreadable, and the list of drills answers',
+    summary: 'a report that is no head of a drill is shown as unreadable, and the list of drills drillResponses',
     store: 'single',
     faultMs: 4000,
     begin: async (harness) => {
@@ -239,7 +243,7 @@ export const STORE_PLANTED: readonly Row[] = [
           ...{ ranges: [], cohorts: [] },
         },
       );
-      await put(harness, descendant(drilling, emptyDocument, 'planted'));
+      await writeDocument(harness, descendant(drilling, emptyDocument, 'planted'));
       await until(
         'the drill',
         async () => (await harness.subject.metric('serpcache_control_drill_live')) === 1,
@@ -247,12 +251,12 @@ export const STORE_PLANTED: readonly Row[] = [
       );
       const head = { id: DRILL, owner: 'somebody', domains: ['goods'], startedAtMs: 0, marks: [null] };
       const rest = { samples: [], learned: [], state: { kind: 'running' }, plan: { stages: [] } };
-      // Entered as ours are and at once, or the next report of the subject would take it away.
+      // One script, as the service writes its own reports: otherwise the subject's next report would remove it.
       const enter = "redis.call('HSET', KEYS[1], ARGV[1], ARGV[2]) redis.call('ZADD', KEYS[2], 1, ARGV[1])";
       const report = JSON.stringify({ ...head, ...rest });
       await command(harness, 'EVAL', enter, '2', REPORTS, `${REPORTS}:order`, 'drill', report);
-      // An ordinary drill takes a report as it was: the second look is the one that would fail for good.
-      await drillList(harness);
+      // The first request caches the reports; the second one is the one that could fail permanently.
+      await readDrillList(harness);
     },
     effect: faultEffect(
       'the planted report in the store',
@@ -261,18 +265,18 @@ export const STORE_PLANTED: readonly Row[] = [
       (before, during) => !before && during,
     ),
     end: async (harness) => {
-      // Judged while it is still there, as a row of the list and not of the log.
-      const listed = await drillList(harness);
-      answers.push(listed);
+      // The list is read before the report is removed.
+      const listed = await readDrillList(harness);
+      drillResponses.push(listed);
       await command(harness, 'DEL', DOCUMENT, REPORTS, `${REPORTS}:order`);
     },
     check: async (_report, harness) => {
-      const during = answers.pop() ?? '';
-      const after = await drillList(harness);
+      const during = drillResponses.pop() ?? '';
+      const after = await readDrillList(harness);
       const broken: string[] = [];
       if (!during.startsWith('200 ')) broken.push(`the list of drills answered ${during.slice(0, 100)} meanwhile`);
       else if (!/"unreadable":\[\{/.test(during)) broken.push('the list of drills does not show what is unreadable');
-      if (!after.startsWith('200 ')) broken.push(`the list of drills answers ${after.slice(0, 100)} afterwards`);
+      if (!after.startsWith('200 ')) broken.push(`the list of drills drillResponses ${after.slice(0, 100)} afterwards`);
       return { broken };
     },
   },

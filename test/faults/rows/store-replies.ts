@@ -14,7 +14,7 @@ const clusterIsDown = faultEffect(
   (before, during) => before.every((state) => state === 'ok') && during.every((state) => state === 'fail'),
 );
 
-/** The store answers, but not what was asked for. */
+/** The store answers with errors, or without some of its data. */
 export const STORE_REPLIES: readonly Row[] = [
   {
     name: 'readonly',
@@ -79,7 +79,7 @@ async function configure(harness: Harness, ...settings: readonly (readonly [stri
   }
 }
 
-/** Slots are divided among masters as the stack divides them. A cluster tells the others of losses by a message only. */
+/** Divides the slots among the masters as the test cluster does. A lost slot must be removed on every node, because nodes tell each other about it only by a message. */
 async function everySlot(
   harness: Harness,
   command: 'DELSLOTSRANGE' | 'ADDSLOTSRANGE',
@@ -96,9 +96,9 @@ async function everySlot(
   }
 }
 
-/** 2,000 clients of somebody else write to one node, which has no room for more. */
+/** 2,000 foreign clients write to one node that has reached its memory limit. */
 function evictionStorm(): Row {
-  const crowds: RawConnections[] = [];
+  const connections: RawConnections[] = [];
   const VALUE = 'x'.repeat(2000);
   let at = 0;
   return {
@@ -108,9 +108,9 @@ function evictionStorm(): Row {
     begin: async (harness) => {
       const [node] = harness.store().nodes;
       if (node === undefined) return;
-      // Else the node sends the clients away, ours among them, before it evicts a single key.
+      // Otherwise the node disconnects clients, the subject's among them, before it evicts a key.
       await node.command('CONFIG', 'SET', 'maxmemory-clients', '0');
-      crowds.push(
+      connections.push(
         await openRawConnections({
           port: node.port,
           size: 2000,
@@ -118,14 +118,14 @@ function evictionStorm(): Row {
         }),
       );
       await sleep(1000);
-      // As much as it holds now, the buffers of 2,000 clients included: from here on every value costs others.
+      // The limit is the current usage, client buffers included, so that each new value evicts others.
       const used = Number(/^used_memory:(\d+)/m.exec(String(await node.command('INFO', 'memory')))?.[1]);
       await node.command('CONFIG', 'SET', 'maxmemory', used);
-      // On a busy machine all of this takes the time of the fault, and nothing would be evicted yet.
+      // On a busy machine the steps above can take the whole fault time; this leaves time for evictions.
       await sleep(EVICTING_MS);
     },
     end: async (harness) => {
-      for (const crowd of crowds.splice(0)) await crowd.close();
+      for (const each of connections.splice(0)) await each.close();
       await configure(harness, ['maxmemory', '256mb'], ['maxmemory-clients', '25%']);
     },
     effect: infoGrew('evicted_keys', firstNode),
@@ -134,5 +134,5 @@ function evictionStorm(): Row {
 }
 
 const EVICTING_MS = 1000;
-/** Its slot, 3300, is the first master's. */
+/** A hash tag in slot 3300, which belongs to the first master. */
 const TAG = 'b';
