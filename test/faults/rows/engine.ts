@@ -140,7 +140,7 @@ export const ENGINE: readonly Row[] = [
   {
     name: 'two-faults',
     summary:
-      'all of L2 gone while the engine carries 30 % of the cold load: what L1 holds is answered, the pause heals',
+      'all of L2 gone while the engine carries 30 % of the cold load: what L1 holds is answered, the rest recovers',
     faultMs: 5000,
     begin: async (harness) => {
       // 3 concurrent searches of 50 ms each: 60 a second, while 200 are requested.

@@ -34,7 +34,7 @@ export const PROCESS: readonly Row[] = [
   },
   {
     name: 'l1-full',
-    summary: 'a memory that is full lets go of what is asked least and never holds more than it may',
+    summary: 'a full memory evicts what is requested least and never exceeds its limit',
     faultMs: 5000,
     ...memoryFiller(),
     // Pages that are requested again stay; pages requested once are evicted.
@@ -49,11 +49,11 @@ export const PROCESS: readonly Row[] = [
   // The age of another process's page is measured by the wall clock: after a step of its whole lifetime it is expired.
   stepped(
     'clock-forward',
-    'a wall clock stepped an hour ahead lapses nothing in memory, and the store at limit',
+    'a wall clock stepped an hour ahead expires nothing in memory; at most it expires entries of the store',
     HOUR_MS,
     0.7,
   ),
-  stepped('clock-back', 'a wall clock stepped an hour back lapses nothing', -HOUR_MS, 0.95),
+  stepped('clock-back', 'a wall clock stepped an hour back expires nothing', -HOUR_MS, 0.95),
 ];
 
 /** Sends the signal and waits for the end, because the restart that follows would also end the process. @throws after 10 s. */
@@ -111,7 +111,8 @@ function gracefulStop(): Row {
   let signalledMs = 0;
   return {
     name: 'process-leaves',
-    summary: 'SIGTERM under load answers everything that was sent, then refuses connections until it is back',
+    summary:
+      'after SIGTERM under load everything that was sent is answered; then connections are refused until the restart',
     faultMs: 0,
     begin: async (harness: Harness) => {
       signalledMs = performance.now();

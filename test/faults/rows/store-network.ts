@@ -57,7 +57,7 @@ export const STORE_NETWORK: readonly Row[] = [
   {
     name: 'resets-1-percent',
     store: 'behind-tcp',
-    summary: 'connections reset in now read of a hundred cost those reads',
+    summary: 'connections reset in one read of a hundred cost only those reads',
     begin: async (harness) => {
       for (const proxy of harness.store().tcp) proxy.reset(0.01);
     },

@@ -232,7 +232,7 @@ export const STORE_PLANTED: readonly Row[] = [
   },
   {
     name: 'planted-report',
-    summary: 'a report that is no head of a drill is shown as unreadable, and the list of drills drillResponses',
+    summary: 'a report without a valid head is listed as unreadable, and the list of drills still answers',
     store: 'single',
     faultMs: 4000,
     begin: async (harness) => {
@@ -255,7 +255,7 @@ export const STORE_PLANTED: readonly Row[] = [
       const enter = "redis.call('HSET', KEYS[1], ARGV[1], ARGV[2]) redis.call('ZADD', KEYS[2], 1, ARGV[1])";
       const report = JSON.stringify({ ...head, ...rest });
       await command(harness, 'EVAL', enter, '2', REPORTS, `${REPORTS}:order`, 'drill', report);
-      // The first request caches the reports; the second one is the one that could fail permanently.
+      // A drill list that fails on a stored report fails at every later request, so one request is made here already.
       await readDrillList(harness);
     },
     effect: faultEffect(
@@ -276,7 +276,7 @@ export const STORE_PLANTED: readonly Row[] = [
       const broken: string[] = [];
       if (!during.startsWith('200 ')) broken.push(`the list of drills answered ${during.slice(0, 100)} meanwhile`);
       else if (!/"unreadable":\[\{/.test(during)) broken.push('the list of drills does not show what is unreadable');
-      if (!after.startsWith('200 ')) broken.push(`the list of drills drillResponses ${after.slice(0, 100)} afterwards`);
+      if (!after.startsWith('200 ')) broken.push(`the list of drills answers ${after.slice(0, 100)} afterwards`);
       return { broken };
     },
   },

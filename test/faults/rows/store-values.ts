@@ -116,7 +116,7 @@ export function brokenOnPurpose(): Row {
   };
   return {
     name: 'broken-on-purpose',
-    summary: 'one wrong byte in every stored page: red in each of three tries, of attemptIndex two are invalid',
+    summary: 'one wrong byte in every stored page: red in each of three tries, of which two are invalid',
     begin: async (harness) => {
       attempts += 1;
       await rewriteEntries(harness.store(), withWrongByte);
