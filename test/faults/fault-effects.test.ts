@@ -5,7 +5,7 @@ import type { Harness } from './row.ts';
 
 const noHarness = {} as Harness;
 
-test('evidence compares a reading before with one at the end, and tells both', async () => {
+test('the evidence compares a reading before the fault with one at its end and shows both', async () => {
   let count = 1;
   const traceOf = await grew('things', () => [count, 5]).watch(noHarness);
   assert.deepEqual(await traceOf(), { found: false, evidence: 'things: [1,5] → [1,5]' });
@@ -16,7 +16,7 @@ test('evidence compares a reading before with one at the end, and tells both', a
   assert.deepEqual(await counted(), { found: true, evidence: 'things: [2] → [3]' });
 });
 
-test('nothing to read and a reading that fails are no evidence', async () => {
+test('an empty reading and a failed reading are no evidence', async () => {
   const empty = await grew('things', () => []).watch(noHarness);
   assert.equal((await empty()).found, false);
   const failing = faultEffect(
@@ -30,7 +30,7 @@ test('nothing to read and a reading that fails are no evidence', async () => {
   });
 });
 
-test('two proofs are one proof when both are given', async () => {
+test('two effects together are found when each is found', async () => {
   const says = (is: boolean) =>
     faultEffect(
       'it',
@@ -43,7 +43,7 @@ test('two proofs are one proof when both are given', async () => {
   assert.equal((await one()).found, false);
 });
 
-test('a process runs, and one that there is not is gone', () => {
+test('a running process is found as such, and a process that does not exist is gone', () => {
   assert.equal(stateOf(process.pid), 'runs');
   assert.equal(stateOf(2 ** 22 + 1), 'gone');
 });

@@ -5,7 +5,7 @@ import { phaseReports, type Report, type Sample } from './report.ts';
 import { ENGINE, reportWith, samplesWith } from './report-fixture.ts';
 import { BOUNDS, type Bounds } from './row.ts';
 
-test('a fault nobody noticed breaks no promise', () => {
+test('a fault without consequences breaks no promise', () => {
   assert.deepEqual(judge(reportWith(), BOUNDS), { broken: [], unmeasured: [] });
   assert.deepEqual(harmOf(reportWith()), []);
   assert.equal(invalidReason(reportWith()), undefined);
@@ -69,7 +69,7 @@ const cases: readonly (readonly [promise: RegExp, report: Report, bounds?: Parti
   [/connections opened/, reportWith({ connectionsOpened: 11 }), { connectionsOpened: 10 }],
 ];
 for (const [promise, report, bounds] of cases) {
-  test(`a broken promise is named, and no other: ${promise.source}`, () => {
+  test(`exactly the broken promise is named: ${promise.source}`, () => {
     const judgement = judge(report, { ...BOUNDS, ...bounds });
     const broken = [...harmOf(report), ...judgement.broken];
     assert.deepEqual(judgement.unmeasured, []);
@@ -78,7 +78,7 @@ for (const [promise, report, bounds] of cases) {
   });
 }
 
-test('on a machine that is slow for everybody refusals may be as slow', () => {
+test('on a machine that slows the control as well, refusals may be slower', () => {
   const refusedAfterMs = (durationMs: number, ms: number): Report => {
     const samples = samplesWith((n) =>
       n === 20 ? { verdict: { kind: 'shed', code: 'engine-open' }, durationMs } : { durationMs: ms },
@@ -91,20 +91,20 @@ test('on a machine that is slow for everybody refusals may be as slow', () => {
   assert.deepEqual(judge(reportWith(), bounds).unmeasured, ['p95 of the refusals']);
 });
 
-test('a row says nothing when its generator lagged or its control was disturbed', () => {
+test('an attempt is invalid when its generator lagged or its control was disturbed', () => {
   assert.match(invalidReason(reportWith({ generatorLagP99Ms: 500 })) ?? '', /lagged/);
   assert.match(invalidReason(reportWith({ controlFaults: ['стул: shed'] })) ?? '', /control/);
   const disturbed = phaseReports(samplesWith((n) => (n % 10 === 1 ? { verdict: ENGINE } : {})));
   assert.match(invalidReason(reportWith({ control: disturbed })) ?? '', /missed, too/);
 });
 
-test('a row that was given up, or whose fault left no trace, says nothing', () => {
+test('an aborted attempt, and one whose fault left no trace, is invalid', () => {
   assert.match(invalidReason(reportWith({ failure: 'no store' })) ?? '', /could not be run: no store/);
   const trace = { found: false, evidence: 'process: runs → runs' };
   assert.match(invalidReason(reportWith({ trace })) ?? '', /no trace: process: runs → runs/);
 });
 
-test('a row whose generator or control had nothing to do says nothing', () => {
+test('an attempt whose generator or control got no requests is invalid', () => {
   assert.match(invalidReason(reportWith({ generatorLagP99Ms: Number.NaN })) ?? '', /sent nothing/);
   const idle = phaseReports(samplesWith().filter(({ phase }) => phase !== 'steady'));
   assert.match(invalidReason(reportWith({ control: idle })) ?? '', /not asked in every phase/);
@@ -160,7 +160,7 @@ for (const [promises, report, bounds] of without) {
   });
 }
 
-test('a row without any answer has kept no promise about answers', () => {
+test('without any answer no promise about answers is kept', () => {
   const { unmeasured } = judge(reportWith({ control: phaseReports([]) }, []), BOUNDS);
   for (const promise of ['wrong answers', 'broken connections', 'unanswered during', 'p95 once recovered']) {
     assert.ok(unmeasured.includes(promise), promise);

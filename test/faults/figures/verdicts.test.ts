@@ -160,34 +160,34 @@ const figures: readonly (readonly [name: string, kept: FigureResult, idle: Figur
   ['stalled-shard', stalledShard([pair], [closing]), stalledShard([idlePair], [idlePair]), stalledShard([], [])],
 ];
 for (const [name, kept, idle, nothing] of figures) {
-  test(`${name}: every verdict holds with samples that are good, and none is given without samples`, () => {
+  test(`${name}: with good samples every verdict holds, and without samples none is decided`, () => {
     assert.deepEqual(holds(kept), [true]);
     assert.deepEqual(holds(idle), ['not measured']);
     for (const held of holds(nothing)) assert.equal(held, 'not measured');
   });
 }
 
-test('overload: refusals are wanted at every load above the capacity', () => {
+test('overload: every load above the capacity needs refusals', () => {
   const { verdicts } = overloaded(cell, { ...cell, load: 5, shedP99Ms: NONE });
   assert.equal(verdicts.find(({ says }) => says.startsWith('p99 of refusals'))?.holds, 'not measured');
   const relaxed = overloaded({ ...cell, load: 1, shedP99Ms: NONE }, cell);
   assert.equal(relaxed.verdicts.find(({ says }) => says.startsWith('p99 of refusals'))?.holds, true);
 });
 
-test('a wrong answer breaks a verdict, however few were compared', () => {
+test('a wrong answer breaks a verdict, even when only one answer was compared', () => {
   const broken = overloaded({ ...cell, compared: 1, wrong: ['стул'] });
   assert.equal(broken.verdicts.find(({ says }) => says.includes('wrong answers'))?.holds, false);
   assert.ok(fullLoss([{ ...idleLoss, wrong: ['стул'] }]).verdicts.some(({ holds }) => holds === false));
   assert.ok(ablation([{ ...idleWorth, wrong: ['стул'] }]).verdicts.some(({ holds }) => holds === false));
 });
 
-test('a generator that was late has measured nothing, and broken no promise', () => {
+test('a late generator makes a verdict not measured, not broken', () => {
   const { verdicts } = overloaded({ ...cell, lagMs: 500 });
   assert.equal(verdicts.at(-1)?.holds, 'not measured');
   assert.equal(fullLoss([{ ...loss, lagMs: 500 }]).verdicts.at(-1)?.holds, 'not measured');
 });
 
-test('a stall that no read of its shard felt proves nothing of the others', () => {
+test('without failed reads of the stalled shard nothing is decided about the other shards', () => {
   const { verdicts } = stalledShard([{ ...pair, stalledShard: { ...reads, slow: 0, refused: 0 } }], [closing]);
   assert.deepEqual(
     verdicts.slice(0, 2).map(({ holds }) => holds),
@@ -195,12 +195,14 @@ test('a stall that no read of its shard felt proves nothing of the others', () =
   );
 });
 
-test('a figure that is measured again keeps the wrong answers and the faults of each try', async () => {
-  const tries = [
+test('a repeated figure keeps the wrong answers and the faults of each attempt', async () => {
+  const attempts = [
     { lagMs: 500, wrong: ['стул'], faults: [] },
     { lagMs: 400, wrong: [], faults: ['hung'] },
     { lagMs: 3, wrong: ['стол'], faults: [] },
   ];
-  const measured = await retryWhileLagging(async () => tries.shift() ?? assert.fail('one try more than was wanted'));
+  const measured = await retryWhileLagging(
+    async () => attempts.shift() ?? assert.fail('one attempt more than expected'),
+  );
   assert.deepEqual(measured, { lagMs: 3, wrong: ['стул', 'стол'], faults: ['hung'] });
 });

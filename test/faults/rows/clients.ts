@@ -8,7 +8,7 @@ import { HUNG_MS } from '../service.ts';
 export const CLIENTS: readonly Row[] = [
   {
     name: 'idle-clients',
-    summary: '10,000 connections that say nothing cost memory in proportion and nobody time',
+    summary: '10,000 idle connections cost memory in proportion and do not slow other clients',
     faultMs: 6000,
     changes: { public: { maxConnections: 12_000 } },
     ...withRawConnections((port) => openRawConnections({ port, size: 10_000 })),
@@ -22,7 +22,7 @@ export const CLIENTS: readonly Row[] = [
   },
   {
     name: 'slowloris',
-    summary: 'headers that never end are cut off, and nobody waits for them',
+    summary: 'connections with endless headers are closed and do not slow other clients',
     faultMs: 14_000,
     ...withRawConnections(
       (port) =>
@@ -61,7 +61,7 @@ export const CLIENTS: readonly Row[] = [
   },
   {
     name: 'crowded-out',
-    summary: 'more connections than are allowed are refused, and those that are there go on',
+    summary: 'connections above the limit are refused, and the established ones continue',
     changes: { public: { maxConnections: 600 } },
     ...withRawConnections((port) => openRawConnections({ port, size: 1500 }), {
       proves: ({ connected }) => connected > 600,
@@ -72,7 +72,7 @@ export const CLIENTS: readonly Row[] = [
   },
   {
     name: 'crawler',
-    summary: "one client that asks only new searches spends its own budget and nobody else's",
+    summary: 'one client that asks only new searches spends only its own budget',
     faultMs: 5000,
     changes: {
       public: { missBudget: { perMinute: 300, burst: 50 }, trustedProxies: ['127.0.0.1'] },

@@ -66,7 +66,7 @@ export const ENGINE: readonly Row[] = [
   },
   {
     name: 'engine-terminated',
-    summary: 'a searchd that is told to leave (SIGTERM) and comes back costs new searches meanwhile',
+    summary: 'a searchd that is terminated (SIGTERM) and restarted costs only new searches meanwhile',
     begin: (harness) => harness.engine.end('SIGTERM'),
     end: (harness) => harness.engine.start(),
     effect: processesAre('gone', searchd),
@@ -74,8 +74,7 @@ export const ENGINE: readonly Row[] = [
   },
   {
     name: 'engine-flapping',
-    summary:
-      'an engine that is there for 0.3 s in each second costs searches asked before nothing, and nobody anything afterwards',
+    summary: 'an engine that is reachable for 0.3 s in each second costs only new searches, and nothing afterwards',
     faultMs: 8000,
     ...flaps({ awayMs: 700, backMs: 300 }),
     bounds: { ...NEW_SEARCHES, recoverySeconds: 10 },
@@ -97,7 +96,8 @@ export const ENGINE: readonly Row[] = [
   },
   {
     name: 'engine-full',
-    summary: 'a searchd at max_children is overload: new searches are refused at once, and it is found again',
+    summary:
+      'a searchd at max_children counts as overload: new searches are refused at once, and it is used again afterwards',
     begin: async (harness) => {
       harness.engineProxy.maxedOut(true);
       harness.engineProxy.cut();
@@ -108,7 +108,7 @@ export const ENGINE: readonly Row[] = [
   },
   {
     name: 'engine-1064',
-    summary: 'an engine that calls everything a syntax error costs new searches a refusal, and nobody a wrong page',
+    summary: 'an engine that calls everything a syntax error costs new searches a refusal and gives no wrong page',
     ...withEngineFault({ fail: "index goods: P08: syntax error, unexpected TOK_KEYWORD near ''" }),
     effect: refusedByEngineProxy,
     bounds: { ...NEW_SEARCHES, refusals: ['overloaded', 'engine-open', 'engine-unavailable', 'engine-rejected'] },
@@ -223,7 +223,7 @@ function flaps(times: { readonly awayMs: number; readonly backMs: number }): Pic
 export const MIRRORS: readonly Row[] = [
   mirrorRow({
     name: 'mirror-killed',
-    says: 'with one of two searchds dead (kill −9) the other answers, whoever asks',
+    summary: 'with one of two searchds dead (kill −9) the other answers every search',
     inject: (harness) => harness.engine.end('SIGKILL'),
     state: 'gone',
     remove: (harness) => harness.engine.start(),
@@ -231,7 +231,7 @@ export const MIRRORS: readonly Row[] = [
   }),
   mirrorRow({
     name: 'mirror-stopped',
-    says: 'with one of two searchds hanging (SIGSTOP) the other answers, once a probe has told',
+    summary: 'with one of two searchds hanging (SIGSTOP) the other answers every search after the next probe',
     inject: (harness) => harness.engine.pause(),
     state: 'stopped',
     remove: async (harness) => harness.engine.resume(),
@@ -242,14 +242,14 @@ export const MIRRORS: readonly Row[] = [
 
 function mirrorRow({
   name,
-  says,
+  summary,
   inject,
   state,
   remove,
   bounds,
 }: {
   readonly name: string;
-  readonly says: string;
+  readonly summary: string;
   readonly inject: (harness: Harness) => Promise<void>;
   /** Expected state of the affected searchd. */
   readonly state: 'gone' | 'stopped';
@@ -259,7 +259,7 @@ function mirrorRow({
   let unreachable = 0;
   return {
     name,
-    summary: says,
+    summary,
     mirrored: true,
     faultMs: 10_000,
     begin: inject,

@@ -70,7 +70,7 @@ export const STORE_NETWORK: readonly Row[] = [
   {
     name: 'bandwidth',
     store: 'behind-toxics',
-    summary: 'a store behind a thin line (50 KiB/s a connection) costs misses, not memory and not time',
+    summary: 'a store behind a slow link (50 KiB/s per connection) costs misses, but no memory and no time',
     ...toxic({ kind: 'bandwidth', kibPerSecond: 50 }),
     effect: bandwidthIsLow,
     bounds: { hitRatioDuring: 0.4, connectionsOpened: 40 },
@@ -78,7 +78,7 @@ export const STORE_NETWORK: readonly Row[] = [
   {
     name: 'bytewise',
     store: 'behind-toxics',
-    summary: 'replies that come byte by byte are put together',
+    summary: 'replies that arrive byte by byte are reassembled',
     ...toxic({ kind: 'slicer', averageBytes: 1, delayUs: 1 }),
     effect: repliesComeInPieces,
     bounds: { hitRatioDuring: 0.4, connectionsOpened: 40 },

@@ -37,7 +37,7 @@ export const STORE_NODES: readonly Row[] = [
   },
   {
     name: 'nodes-all-killed',
-    summary: 'without any store the engine and L1 answer everybody',
+    summary: 'without any store the engine and L1 answer every search',
     begin: async (harness) => {
       await Promise.all(harness.store().nodes.map((node) => node.kill()));
     },
@@ -49,7 +49,7 @@ export const STORE_NODES: readonly Row[] = [
   },
   {
     name: 'nodes-all-stopped',
-    summary: 'a store that hangs as a whole costs a read deadline at most, and then nothing',
+    summary: 'a store that hangs as a whole costs each read its deadline at most, and later reads nothing',
     begin: async (harness) => {
       await Promise.all(harness.store().nodes.map((node) => node.pause()));
     },

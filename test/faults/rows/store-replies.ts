@@ -19,7 +19,7 @@ export const STORE_REPLIES: readonly Row[] = [
   {
     name: 'readonly',
     store: 'behind-resp',
-    summary: 'a store that only reads (READONLY) goes on being read',
+    summary: 'a read-only store (READONLY) is still read',
     ...refusing((name) =>
       WRITES.has(name) ? "-READONLY You can't write against a read only replica.\r\n" : undefined,
     ),
@@ -36,7 +36,7 @@ export const STORE_REPLIES: readonly Row[] = [
   },
   {
     name: 'out-of-memory',
-    summary: 'a store without memory (OOM, noeviction) goes on being read, and takes writes when it has room',
+    summary: 'a store without memory (OOM, noeviction) is still read, and takes writes again when it has memory',
     begin: (harness) => configure(harness, ['maxmemory-policy', 'noeviction'], ['maxmemory', '1']),
     end: (harness) => configure(harness, ['maxmemory', '256mb'], ['maxmemory-policy', 'allkeys-lru']),
     effect: infoGrew('errorstat_OOM', allNodes),
@@ -44,7 +44,7 @@ export const STORE_REPLIES: readonly Row[] = [
   },
   {
     name: 'cluster-down',
-    summary: 'slots that nobody serves (CLUSTERDOWN) cost their own keys a miss',
+    summary: 'slots without a node (CLUSTERDOWN) cost their own keys a miss',
     begin: (harness) => everySlot(harness, 'DELSLOTSRANGE', true),
     end: (harness) => everySlot(harness, 'ADDSLOTSRANGE', false),
     effect: clusterIsDown,

@@ -41,14 +41,10 @@ export const STORE_VALUES: readonly Row[] = [
     // Compressed, as by default, to test that the damage is found before decompression.
     { compression: { coding: 'gzip' } },
   ),
-  rewriteRow('values-foreign', "somebody else's bytes under our names are a miss", (_value, _other, at) =>
+  rewriteRow('values-foreign', "foreign bytes under the service's keys are a miss", (_value, _other, at) =>
     Buffer.from(at % 2 === 0 ? '{"results":[],"total":0}' : 'S'.repeat(at % 100)),
   ),
-  rewriteRow(
-    'values-swapped',
-    "another search's page under our name, whole and valid, is a miss",
-    (_value, other) => other,
-  ),
+  rewriteRow('values-swapped', 'a valid page of another search under a key is a miss', (_value, other) => other),
   rewriteRow(
     'values-older',
     'pages of an older version are a miss',
@@ -63,7 +59,7 @@ export const STORE_VALUES: readonly Row[] = [
   ),
   {
     name: 'values-of-other-type',
-    summary: 'lists under our names are a miss each, and no reason to give the node up',
+    summary: 'lists as values are a miss each and do not open the breaker of the node',
     faultMs: 500,
     begin: async (harness) => replaceByLists(harness.store()),
     effect: overwritten,
