@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { candidateIn, parseSources, withBackports } from '../../loadtest/stack/archive.ts';
 
-/** A machine with these files in /etc/apt. */
+/** Runs `withBackports` on a machine with these files in /etc/apt. */
 function machine(t: TestContext, files: Readonly<Record<string, string>>, release = 'VERSION_CODENAME=bookworm\n') {
   const folder = mkdtempSync(join(tmpdir(), 'serpcache-apt-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
@@ -21,7 +21,7 @@ function machine(t: TestContext, files: Readonly<Record<string, string>>, releas
   return { result, copy, added };
 }
 
-test('backports come from the stanza the machine has, key and options included', (t) => {
+test('backports are added from the stanza of the machine, with its key and options', (t) => {
   const { result, copy, added } = machine(t, {
     'sources.list.d/debian.sources': [
       '# a comment',
@@ -49,7 +49,7 @@ test('backports come from the stanza the machine has, key and options included',
   );
 });
 
-test('backports come from a line of sources.list, options in brackets included', (t) => {
+test('backports are added from a line of sources.list, with its options in brackets', (t) => {
   const { added } = machine(t, {
     'sources.list': [
       '# deb http://old.test/debian bookworm main',
@@ -64,19 +64,19 @@ test('backports come from a line of sources.list, options in brackets included',
   );
 });
 
-test('a machine without a source of its own release says so in one sentence', (t) => {
+test('a machine without a source of its own release is reported in one sentence', (t) => {
   const { result } = machine(t, { 'sources.list': 'deb http://archive.test/debian trixie main\n' });
   assert.match(String(result), /no source of bookworm/);
 });
 
-test('disabled stanzas and those without main are no source', () => {
+test('disabled stanzas and stanzas without main are not used', () => {
   const stanza = (extra: string) => `Types: deb\nURIs: http://a.test/debian\nSuites: bookworm\n${extra}\n`;
   assert.equal(parseSources(stanza('Components: main'), 'sources').length, 1);
   assert.equal(parseSources(stanza('Components: main\nEnabled: no'), 'sources').length, 0);
   assert.equal(parseSources(stanza('Components: contrib'), 'sources').length, 0);
 });
 
-test('the version that apt would install is read; a package without one has none', () => {
+test('the version that apt would install is read; it is undefined for an unavailable package', () => {
   const policy = (candidate: string): string =>
     `golang-go:\n  Installed: (none)\n  Candidate: ${candidate}\n  Version table:\n     2:1.23~2~bpo12+1 100\n`;
   assert.equal(candidateIn(policy('2:1.19~1')), '2:1.19~1');

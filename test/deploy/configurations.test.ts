@@ -20,7 +20,7 @@ before(async () => {
 });
 after(() => rmSync(directory, { recursive: true, force: true }));
 
-/** Every fault of the file is in the error's message. */
+/** @throws an error that names every fault of the file. */
 function load(file: string, env: Readonly<Record<string, string>> = {}): Settings {
   return loadSettings({
     env: { ...env, SERPCACHE_CONFIG: file },
@@ -49,7 +49,7 @@ for (const file of ['deploy/local.yaml', 'deploy/local-demo.yaml']) {
   });
 }
 
-test('no token stands in a shipped file, and none has a default', () => {
+test('no shipped file contains a token or a default for one', () => {
   const files = readdirSync(join(root, 'deploy'), { recursive: true, encoding: 'utf8' });
   const read = files.filter((name) => /\.(?:ya?ml|service|conf)$|Dockerfile$/.test(name));
   assert.ok(read.length >= 6, String(read));
@@ -63,13 +63,13 @@ test('no token stands in a shipped file, and none has a default', () => {
   }
 });
 
-test('the local stack has a token of its own, unless ADMIN_TOKEN is one', () => {
+test('the local stack generates a token unless ADMIN_TOKEN is set', () => {
   assert.match(readPlan({}).adminToken, /^[!-~]{20,}$/);
   assert.equal(readPlan({ ADMIN_TOKEN: 'a-token-of-mine-alone' }).adminToken, 'a-token-of-mine-alone');
   assert.throws(() => readPlan({ ADMIN_TOKEN: 'choose-one' }), /ADMIN_TOKEN: .*\n.*20 to 512/);
 });
 
-test('the local stack runs on Manticore when asked to, in every process of serpcache', () => {
+test('with the option manticore every process of the local stack uses Manticore', () => {
   const { engine, replicas } = readPlan({}, 2, 'manticore');
   assert.equal(engine, 'manticore');
   assert.deepEqual(
@@ -116,7 +116,7 @@ test('deploy/compose/serpcache.yaml loads with the secrets that the compose file
   assert.deepEqual(ports(settings), Array<number>(6).fill(6379));
 });
 
-test('what local-demo.yaml and compose say of the demo domains is what the demo catalogue declares', () => {
+test('local-demo.yaml and compose declare the demo domains as the demo catalogue does', () => {
   const demo = loadSettings({ env: {}, cwd: root }).domains;
   for (const file of ['deploy/local-demo.yaml', 'deploy/compose/serpcache.yaml']) {
     for (const { name, attributes } of load(file, { ADMIN_TOKEN: 'a-token-of-mine-alone', STORE_PASSWORD: 'p' })

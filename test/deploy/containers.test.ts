@@ -43,7 +43,7 @@ const compose = parse(composeText, { merge: true }) as {
 };
 const services = Object.entries(compose.services);
 
-test('everything the Dockerfile copies is there, and the builder is sent it', () => {
+test('every path that the Dockerfile copies exists and is in the build context', () => {
   const ignored = readFileSync(join(root, '.dockerignore'), 'utf8').split('\n');
   const copies = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, names = '']) => names.split(' '));
   assert.ok(copies.includes('src'));
@@ -53,7 +53,7 @@ test('everything the Dockerfile copies is there, and the builder is sent it', ()
   }
 });
 
-test('the image runs node itself, as a user without rights, and asks its own health', () => {
+test('the image runs node directly, as an unprivileged user, with a health check', () => {
   const last = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '));
   const command = /^CMD \["node", "([^"]+)"\]$/m.exec(last)?.[1];
   assert.ok(command !== undefined && existsSync(join(root, command)), `CMD runs ${command}`);
@@ -62,7 +62,7 @@ test('the image runs node itself, as a user without rights, and asks its own hea
   assert.match(last, /^HEALTHCHECK [\s\S]*\/healthz/m);
 });
 
-test('every service of the compose file is built or started from what exists', () => {
+test('every service of the compose file is built or started from existing files', () => {
   for (const [name, service] of services) {
     assert.ok(service.image !== undefined, `${name} has no image`);
     if (service.build !== undefined) {
@@ -78,7 +78,7 @@ test('every service of the compose file is built or started from what exists', (
   }
 });
 
-test('configurations named in commands are mounted where the command looks', () => {
+test('configuration files named in commands are mounted at these paths', () => {
   for (const [name, service] of services) {
     const mounts = [
       ...(service.volumes ?? []).map((volume) => volume.split(':')[1] ?? volume),
@@ -95,19 +95,19 @@ test('configurations named in commands are mounted where the command looks', () 
   }
 });
 
-test('a service waits only for services there are, in a way that can come true', () => {
+test('a service waits only for existing services and for conditions that can become true', () => {
   for (const [name, service] of services) {
     for (const [other, { condition }] of Object.entries(service.depends_on ?? {})) {
       const target = compose.services[other];
       assert.ok(target !== undefined, `${name} waits for ${other}`);
       if (condition === 'service_healthy') assert.ok(target.healthcheck !== undefined, `${other} has no health check`);
-      // A step that is restarted for ever never completes.
+      // A step that is always restarted never completes.
       if (condition === 'service_completed_successfully') assert.equal(target.restart, undefined, other);
     }
   }
 });
 
-test('the addresses serpcache is given are those of the nodes, and the steps that make the clusters name them all', () => {
+test('serpcache is configured with the addresses of the nodes, and the steps that create the clusters name all of them', () => {
   const settings = loadSettings({
     env: { SERPCACHE_CONFIG: join(home, 'serpcache.yaml'), ADMIN_TOKEN: 'a-token-of-mine-alone', STORE_PASSWORD: 'p' },
     cwd: root,
@@ -129,7 +129,7 @@ test('the addresses serpcache is given are those of the nodes, and the steps tha
   }
 });
 
-test('every container is read-only, without capabilities or new rights, as a user, with bounds', () => {
+test('every container is read-only, without capabilities or new privileges, unprivileged, and with limits', () => {
   for (const [name, service] of services) {
     assert.equal(service.read_only, true, name);
     assert.deepEqual(service.cap_drop, ['ALL'], name);
@@ -137,19 +137,19 @@ test('every container is read-only, without capabilities or new rights, as a use
     assert.ok((service.pids_limit ?? Number.POSITIVE_INFINITY) <= 256, name);
     assert.match(service.mem_limit ?? '', /^(512m|1g)$/, name);
     assert.equal(service.privileged, undefined, name);
-    // The project's own images name their user themselves.
+    // The project's own images set their user in the Dockerfile.
     if (service.build === undefined) assert.equal(service.user, '999', name);
   }
 });
 
-test('one port of one container is published, on loopback: that of searches', () => {
+test('only the search port of one container is published, on loopback', () => {
   assert.deepEqual(
     services.flatMap(([name, { ports = [] }]) => ports.map((port) => `${name} ${port}`)),
     ['serpcache 127.0.0.1:8080:8080'],
   );
 });
 
-test('stores and engines are in an internal network or in none; serpcache alone stands in another as well', () => {
+test('stores and engines are in an internal network or in none; only serpcache is in a second network', () => {
   assert.equal(compose.networks['stack']?.internal, true);
   for (const [name, { networks = [], network_mode }] of services) {
     const joined = Array.isArray(networks) ? networks : Object.keys(networks);
@@ -158,7 +158,7 @@ test('stores and engines are in an internal network or in none; serpcache alone 
   }
 });
 
-test('every secret comes from the environment, and there is no default for it', () => {
+test('every secret comes from the environment and has no default', () => {
   const secret = /(?:TOKEN|PASSWORD|AUTH)$/;
   for (const [name, { environment = {} }] of services) {
     for (const [variable, value] of Object.entries(environment)) {
@@ -178,11 +178,11 @@ for (const [node, program] of [
   ['goods-1', 'redis'],
   ['auto-1', 'valkey'],
 ] as const) {
-  test(`the command of ${node} starts a ${program} that asks for the password and shows it to nobody`, async (t) => {
+  test(`the command of ${node} starts a ${program} that requires the password and does not reveal it`, async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'serpcache-node-'));
     const [port = 0] = await freePorts(1);
     const service = compose.services[node];
-    // As Compose passes it on, in the places that this machine has.
+    // The command as Compose passes it, with the paths and the port of this machine.
     const here = (text: string): string =>
       text
         .replaceAll('$$', '$')

@@ -22,7 +22,7 @@ async function start(
   return { folder, pid: child.pid ?? 0 };
 }
 
-test('a part is found by its program and its folder, together', async (t) => {
+test('a process is found by its program and its folder together', async (t) => {
   const { folder, pid } = await start(t, 'sleep', ['60']);
   assert.deepEqual(
     findOwned({ program: 'sleep', folder }).map((one) => one.pid),
@@ -32,16 +32,16 @@ test('a part is found by its program and its folder, together', async (t) => {
   assert.deepEqual(findOwned({ program: 'sleep', folder: tmpdir() }), []);
 });
 
-test('a process that ignores SIGTERM is ended all the same', async (t) => {
+test('a process that ignores SIGTERM is ended by SIGKILL', async (t) => {
   const { folder } = await start(t, 'bash', ['-c', 'trap "" TERM; while :; do sleep 1; done']);
   const found = findOwned({ program: 'bash', folder });
-  // For an instant its sleep, too, is still a bash.
+  // For a moment its child, before it becomes `sleep`, is also a bash.
   assert.ok(found.length >= 1);
   await endOwned(found, 300);
   assert.deepEqual(findOwned({ program: 'bash', folder }), []);
 });
 
-test('a process that got the pid of an earlier one is left alone', async (t) => {
+test('a process that reuses the pid of an earlier one is not touched', async (t) => {
   const { folder, pid } = await start(t, 'sleep', ['60']);
   const [now] = findOwned({ program: 'sleep', folder });
   assert.ok(now !== undefined);

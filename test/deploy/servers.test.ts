@@ -19,7 +19,7 @@ for (const kind of ['redis', 'valkey'] as const) {
     const server = await startProcess({
       name: `${kind}-server`,
       command: `${kind}-server`,
-      // As deploy/compose starts it.
+      // The same arguments as in deploy/compose.
       args: [file, '--port', String(port), '--bind', '127.0.0.1', '--cluster-enabled', 'yes', '--maxmemory', '32mb'],
       cwd: folder,
       logFile: join(folder, 'server.log'),
@@ -30,7 +30,7 @@ for (const kind of ['redis', 'valkey'] as const) {
       rmSync(folder, { recursive: true, force: true });
     });
     const client = new Redis({ port, lazyConnect: true, retryStrategy: null });
-    client.on('error', () => {}); // the commands reject with it
+    client.on('error', () => {}); // the commands reject with the same error
     t.after(() => client.disconnect());
     await client.connect();
     const wanted = {
@@ -49,7 +49,7 @@ for (const kind of ['redis', 'valkey'] as const) {
   });
 }
 
-test('both files advise one user for serpcache, who is refused everything that is not his', async (t) => {
+test('both files recommend the same user for serpcache, which is refused every other command and key', async (t) => {
   const rulesIn = (kind: string): string =>
     /^# user serpcache on #<sha256> (.+)$/m.exec(
       readFileSync(join(deploy, 'redis', `${kind}-cache.conf`), 'utf8'),
@@ -62,7 +62,7 @@ test('both files advise one user for serpcache, who is refused everything that i
   await node?.command('SET', 'another:service', 'secret');
   const { username, password } = ADVISED_USER;
   const client = new Redis({ port: node?.port ?? 0, username, password, enableReadyCheck: false, retryStrategy: null });
-  client.on('error', () => {}); // the commands reject with it
+  client.on('error', () => {}); // the commands reject with the same error
   t.after(() => client.disconnect());
   assert.equal(await client.set('sc1:a', '1'), 'OK');
   for (const [name = '', ...words] of [
@@ -97,7 +97,7 @@ test('both files advise one user for serpcache, who is refused everything that i
   assert.equal(await node?.command('GET', 'another:service'), 'secret');
 });
 
-test('searchd starts from a generated configuration whose indexes were built by its one command', async (t) => {
+test('searchd starts from a generated configuration after its command has built the indexes', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'serpcache-deploy-'));
   const domain = {
     name: 'goods',

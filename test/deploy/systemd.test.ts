@@ -13,7 +13,7 @@ function setting(name: string): string {
   return value;
 }
 
-test('the unit runs the Node of src/node on a file of the project, directly', () => {
+test('the unit runs the Node of src/node directly on a file of the project', () => {
   const home = '/opt/serpcache';
   const [node, main = '', ...more] = setting('ExecStart').split(' ');
   assert.deepEqual(more, []);
@@ -26,7 +26,7 @@ test('the unit runs the Node of src/node on a file of the project, directly', ()
   for (const [path, { bin }] of programs) assert.ok(bin?.node !== undefined, `${path} brings no node`);
 });
 
-test('the unit waits longer for the end than the service takes to drain', () => {
+test('the stop timeout of the unit is longer than the drain of the service', () => {
   assert.ok(Number(setting('TimeoutStopSec')) * 1000 >= 2 * loadSettings({ env: {}, cwd: root }).public.drainMs);
 });
 
@@ -35,7 +35,7 @@ test('the unit restarts after a crash, and not after a wrong configuration', () 
   assert.equal(setting('RestartPreventExitStatus'), '78');
 });
 
-test('what a configuration names by a relative path lies where the unit lets the service write', () => {
+test('relative paths of a configuration are in the directory that the service may write', () => {
   const { drills, audit, domains } = loadSettings({ env: {}, cwd: setting('WorkingDirectory') });
   const state = `/var/lib/${setting('StateDirectory')}/`;
   const directories = domains.map(({ engine }) => (engine.kind === 'sqlite' ? engine.directory : ''));
@@ -44,7 +44,7 @@ test('what a configuration names by a relative path lies where the unit lets the
   assert.doesNotMatch(unit, /^(?:ReadWritePaths|BindPaths)=/m);
 });
 
-test('the unit gives the service no rights it does not need', () => {
+test('the unit gives the service no unnecessary privileges', () => {
   assert.notEqual(setting('User'), 'root');
   const yes = [
     ...[
@@ -72,11 +72,11 @@ test('the unit gives the service no rights it does not need', () => {
       'SystemCallErrorNumber=EPERM',
     ],
   );
-  // V8 writes machine code and runs it.
+  // V8 generates and executes machine code.
   assert.doesNotMatch(unit, /^MemoryDenyWriteExecute=/m);
 });
 
-test('no secret stands in the unit', () => {
+test('the unit contains no secret', () => {
   assert.doesNotMatch(unit, /^Environment=.*(?:TOKEN|PASSWORD|SECRET)/m);
   assert.match(setting('EnvironmentFile'), /^-\/etc\//);
 });
