@@ -6,7 +6,7 @@ export interface ArrivalResult {
 }
 
 /**
- * Detects when two processes with the same arrivals perform alike again: in the recent `window` arrivals that both have
+ * Detects when two processes with the same arrivals perform alike again: in the last `window` arrivals that both have
  * answered, the subject answered every one with a page and its hit ratio is within `points` of the control's. Each
  * arrival is compared with itself, so a search that misses in both does not count.
  */
@@ -16,7 +16,7 @@ export interface Recovery {
   readonly begin: (arrival: number) => void;
   /** The first arrival since `begin` at which the condition held. */
   readonly recoveredAt: () => number | undefined;
-  /** The control's hit ratio minus the subject's in the recent window; undefined before the first full window. */
+  /** The control's hit ratio minus the subject's in the last window; undefined before the first full window. */
   readonly hitGap: () => number | undefined;
 }
 

@@ -19,7 +19,7 @@ export interface ServiceProcess {
   readonly clockAheadMs: () => Promise<number>;
   /** Peak resident memory since its start, bytes. */
   readonly peakRssBytes: () => number;
-  /** Sum over all series of a metric that have the next labels. */
+  /** Sum over all series of a metric that have the given labels. */
   readonly metric: (name: string, labels?: Readonly<Record<string, string>>) => Promise<number>;
   readonly log: () => string;
   readonly stop: () => Promise<void>;

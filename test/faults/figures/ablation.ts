@@ -130,7 +130,7 @@ export const LATE_PAGES: Scenario = {
   },
 };
 
-/** Every defence is omitted out of the standard scenario, and of another one where the standard does not show its effect. */
+/** Every defence is left out of the standard scenario, and out of another one if the standard does not show its effect. */
 const PLAN: readonly { readonly scenario: Scenario; readonly without: readonly (readonly Defence[])[] }[] = [
   { scenario: STANDARD, without: [[], ...DEFENCES.map((one) => [one]), DEFENCES, []] },
   { scenario: CONCURRENT_MISSES, without: [[], ['coalescing'], ['lease'], ['coalescing', 'lease']] },

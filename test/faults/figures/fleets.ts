@@ -38,7 +38,10 @@ export interface LimitedFleet {
   readonly store: RedisNode;
   readonly engineProxy: EngineProxy;
   readonly queries: Queries;
-  /** Stops the services, ends their searches at the engine, sets its capacity and starts the services again. `empty` clears their store before. */
+  /**
+   * Stops the services, ends their searches at the engine, sets its capacity and starts the services again.
+   * `empty` clears their store before the start.
+   */
   readonly startServices: (
     changes: Changes,
     options: { readonly capacity: EngineCapacity; readonly empty: boolean },

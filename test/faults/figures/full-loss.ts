@@ -36,7 +36,7 @@ export interface Loss {
 export interface LossSetup {
   readonly capacity: EngineCapacity;
   readonly ratePerSecond: number;
-  /** Of the withAll fleet. */
+  /** Concurrency limit of the whole fleet. */
   readonly maxConcurrent: number;
   readonly ttlMs: number;
   readonly memory: string;
@@ -98,7 +98,7 @@ const LOSSES: readonly Loss[] = [
   { of: 'both', without: DEFENCES },
 ];
 
-/** The withAll cache is lost under peak load, while the engine has capacity for a part of the requests. */
+/** The whole cache is lost under peak load, while the engine has capacity for a part of the requests. */
 export const FULL_LOSS: Figure = {
   name: 'full-loss',
   summary: `all of L2, or L1 as well, lost at ${SETUP.ratePerSecond} searches a second, with an engine that can do ${shown(CAPACITY)}: ${shown((100 * CAPACITY) / SETUP.ratePerSecond)} % of them`,

@@ -63,7 +63,10 @@ export interface Connections {
    * at both ends, `held` also those that the client has closed and the stopped node has not.
    */
   readonly maximum: () => readonly MostConnections[];
-  /** @returns a function: ms until the first of the present connections was closed; Infinity while all are open, NaN without any. */
+  /**
+   * Follows the present connections. @returns a function for the ms until the first of them was closed: Infinity while
+   * all are open, NaN without any.
+   */
   readonly follow: () => Promise<() => number>;
   readonly stop: () => void;
 }

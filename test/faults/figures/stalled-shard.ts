@@ -25,9 +25,9 @@ export interface Pair {
   readonly stalledShard: ShardReads;
   /** p95 of all shards with the stall. */
   readonly allP95Ms: number;
-  /** Of each node with the stall. The first node is the stalled one. */
+  /** Connections of each node in the run with the stall. The first node is the stalled one. */
   readonly connections: readonly NodeRun[];
-  /** From the begin of the stall until the first connection of that moment was closed. */
+  /** From the start of the stall until the first connection of that moment was closed. */
   readonly firstClosedMs: number;
 }
 

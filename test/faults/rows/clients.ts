@@ -87,7 +87,7 @@ interface ConnectionCounts {
   readonly writes: number;
 }
 
-/** Keeps the connections open from the begin of the fault to its end and checks their counts at the end. */
+/** Keeps the connections open from the start of the fault to its end and checks their counts at the end. */
 function withRawConnections(
   openAll: (port: number) => Promise<RawConnections>,
   {

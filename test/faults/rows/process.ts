@@ -9,7 +9,7 @@ import { HUNG_MS } from '../service.ts';
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
-/** The previous process has endBy and another one runs. */
+/** The previous process has ended and another one runs. */
 const replaced = faultEffect(
   'process of the subject',
   (harness) => harness.subject.running()?.pid,

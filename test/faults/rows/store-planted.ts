@@ -36,7 +36,7 @@ const purgesHeld = faultEffect(
 /**
  * A foreign client that knows the format overwrites every entry; then some texts are purged, and the client overwrites
  * their entries again. Before the purge the service must accept entries with the highest generation, because a checksum
- * does not identify the author, so those have the correct page. All other forged entries have a wrongBody page.
+ * does not identify the author, so those have the correct page. All other forged entries have a wrong page.
  */
 function plantedEntries(): Row {
   let returned: readonly string[] = [];

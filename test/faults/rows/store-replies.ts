@@ -79,7 +79,10 @@ async function configure(harness: Harness, ...settings: readonly (readonly [stri
   }
 }
 
-/** Divides the slots among the masters as the test cluster does. A lost slot must be removed on every node, because nodes tell each other about it only by a message. */
+/**
+ * Divides the slots among the masters as the test cluster does. A lost slot must be removed on every node, because nodes
+ * tell each other about it only by a message.
+ */
 async function everySlot(
   harness: Harness,
   command: 'DELSLOTSRANGE' | 'ADDSLOTSRANGE',

@@ -93,7 +93,7 @@ function ofVersion(value: Buffer, version: number): Buffer {
   return next;
 }
 
-/** Time in attemptIndex wrong pages are served before the first attempt is aborted. */
+/** Time in which wrong pages are served before the first attempt is aborted. */
 const SERVED_MS = 1500;
 
 /**
