@@ -4,7 +4,7 @@ import { MANTICORE_NEEDS, manticoreFolder, type SearchServer } from '../../loadt
 import { type Program, readWords, type Words } from '../../src/commands/arguments.ts';
 import { type Selection, select } from './registry.ts';
 
-export type Arguments =
+type Arguments =
   | { readonly kind: 'run'; readonly selection: Selection; readonly options: RunOptions }
   | { readonly kind: 'list' }
   | { readonly kind: 'help' }

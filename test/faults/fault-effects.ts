@@ -71,7 +71,7 @@ export function grew(
   );
 }
 
-export type ProcessState = 'runs' | 'stopped' | 'gone';
+type ProcessState = 'runs' | 'stopped' | 'gone';
 
 /** The state according to the kernel: `stopped` by SIGSTOP, `gone` after its end. */
 export function stateOf(pid: number): ProcessState {

@@ -18,7 +18,7 @@ import { type Changes, configurationOf, createServiceProcess, HUNG_MS, type Serv
 import { type StoreKind, type SubjectStore, startStore } from './stores.ts';
 import { createReference, type ReplyVerdict, verdictOf } from './verdict.ts';
 
-export interface HarnessOptions {
+interface HarnessOptions {
   /** The checkout under test. */
   readonly checkout: string;
   /** Number of searches that are asked repeatedly. */
@@ -198,7 +198,7 @@ export function searchPath(text: string): string {
 }
 
 /** A temporary folder and parts that are stopped with it, the last one first. */
-export interface TestResources {
+interface TestResources {
   readonly directory: string;
   /** Registers a part to be stopped with the others. */
   readonly keep: <T extends { readonly stop: () => Promise<void> }>(part: T) => T;
@@ -207,7 +207,7 @@ export interface TestResources {
   readonly stop: () => Promise<void>;
 }
 
-export interface ServicesOptions {
+interface ServicesOptions {
   readonly checkout: string;
   readonly nodeOptions?: string;
 }

@@ -22,7 +22,7 @@ import { BOUNDS, type FaultEffect, type Harness, type Judgement, type Row } from
 import { runRow } from './run-row.ts';
 import { HUNG_MS } from './service.ts';
 
-export interface MatrixOptions {
+interface MatrixOptions {
   readonly checkout: string;
   readonly repeat: number;
   readonly seed: number;
@@ -236,12 +236,12 @@ async function traffic(harness: Harness): Promise<void> {
   client.close();
 }
 
-export function tableHead(): string {
+function tableHead(): string {
   return line(HEAD);
 }
 
 /** `b/f/s`: before the fault, during it, after recovery. `no page`: share of the searches during the fault. */
-export function tableLine(whole: RowVerdict): string {
+function tableLine(whole: RowVerdict): string {
   const { name, report } = whole;
   const verdict = OUTCOME_TEXT[outcomeOf(whole)];
   if (report === undefined) return line([name, verdict]);

@@ -14,7 +14,7 @@ export interface Exchange {
 }
 
 /** The engine's answer to a new connection. */
-export type Greeting = 'accepted' | EngineError['code'];
+type Greeting = 'accepted' | EngineError['code'];
 
 /** One end of a TCP connection as listed by the kernel. */
 export interface KernelSocket {

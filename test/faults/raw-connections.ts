@@ -13,7 +13,7 @@ export interface RawConnections {
   readonly close: () => Promise<void>;
 }
 
-export interface RawConnectionsOptions {
+interface RawConnectionsOptions {
   readonly port: number;
   readonly size: number;
   /** Written once by each socket. */
@@ -34,7 +34,7 @@ export async function openRawConnections({
   size,
   greeting,
   trickle,
-  neverRead: deaf = false,
+  neverRead = false,
 }: RawConnectionsOptions): Promise<RawConnections> {
   const sockets = new Set<Socket>();
   let connected = 0;
@@ -48,7 +48,7 @@ export async function openRawConnections({
       socket.once('connect', () => {
         connected += 1;
         if (greeting !== undefined) socket.write(greeting);
-        if (deaf) socket.pause();
+        if (neverRead) socket.pause();
         else socket.resume();
         resolve();
       });

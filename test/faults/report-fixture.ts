@@ -1,6 +1,6 @@
 import { PHASES, phaseReports, type Report, type Sample } from './report.ts';
 
-export const HIT: Sample['verdict'] = { kind: 'page', outcome: 'hit-l1', hash: 'x', degraded: false };
+const HIT: Sample['verdict'] = { kind: 'page', outcome: 'hit-l1', hash: 'x', degraded: false };
 export const ENGINE: Sample['verdict'] = { kind: 'page', outcome: 'engine', hash: 'x', degraded: false };
 
 /** One hundred samples per phase. `change` modifies those of the phase `fault`. */

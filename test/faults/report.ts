@@ -120,7 +120,7 @@ function labelOf(verdict: Sample['verdict']): string {
 }
 
 /** 0–1; NaN without samples. */
-export function share(samples: readonly Sample[], holds: (sample: Sample) => boolean): number {
+function share(samples: readonly Sample[], holds: (sample: Sample) => boolean): number {
   return samples.filter(holds).length / samples.length;
 }
 

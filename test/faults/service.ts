@@ -25,7 +25,7 @@ export interface ServiceProcess {
   readonly stop: () => Promise<void>;
 }
 
-export interface ServiceProcessOptions {
+interface ServiceProcessOptions {
   readonly name: string;
   /** Folder of its configuration and log. */
   readonly directory: string;
@@ -48,7 +48,7 @@ export interface Changes {
   readonly freshness?: Section;
 }
 
-export interface Endpoints {
+interface Endpoints {
   readonly store: { readonly kind: 'cluster' | 'standalone'; readonly nodes: readonly HostPort[] };
   /** `kind` is `sphinx` by default. */
   readonly engine: HostPort & { readonly kind?: 'sphinx' | 'manticore' };

@@ -8,7 +8,7 @@ import type { SubjectStore } from './stores.ts';
 export type RewriteEntry = (value: Buffer, other: Buffer, at: number) => Buffer | undefined;
 
 /** The fields that a foreign client changes in an entry. The others stay. */
-export interface ForgedFields {
+interface ForgedFields {
   readonly generation?: number;
   readonly createdAtMs?: number;
   /** Value of all three lifetimes. */

@@ -8,7 +8,7 @@ import { type EngineCapacity, type LimitedFleet, startLimitedFleet } from './fle
 import { isFault, isPage, isShed, quantileMs, type SentSearch } from './open-loop.ts';
 
 /** A failure scenario for a fleet under an open loop, run with and without a defence. */
-export interface Scenario {
+interface Scenario {
   readonly name: string;
   readonly ratePerSecond: number;
   /** Number of distinct searches. */
@@ -63,7 +63,7 @@ const LONG_LIVED = { ttl: '1h', emptyTtl: '1h' };
  * The scenario for every defence: all of L2 is lost while the engine has capacity for 30 % of the requests; after 2 s it
  * stops for 2 s. Pages expire during the scenario.
  */
-export const STANDARD: Scenario = {
+const STANDARD: Scenario = {
   name: 'loss, stall',
   ratePerSecond: RATE,
   among: SEARCHES,
@@ -81,7 +81,7 @@ export const STANDARD: Scenario = {
 };
 
 /** All caches are empty, few distinct pages are requested, and each takes 0.5 s at an engine without a limit. */
-export const CONCURRENT_MISSES: Scenario = {
+const CONCURRENT_MISSES: Scenario = {
   name: 'crowd',
   ratePerSecond: RATE,
   among: 40,
@@ -98,7 +98,7 @@ export const CONCURRENT_MISSES: Scenario = {
 };
 
 /** The engine refuses everything for 3 s and is four times slower for 4 s more, like an engine with cold caches. */
-export const DOWN: Scenario = {
+const DOWN: Scenario = {
   name: 'down, back cold',
   ratePerSecond: RATE,
   among: SEARCHES,
@@ -117,7 +117,7 @@ export const DOWN: Scenario = {
 };
 
 /** Every page arrives after the deadline and before the hard deadline. */
-export const LATE_PAGES: Scenario = {
+const LATE_PAGES: Scenario = {
   name: 'late',
   ratePerSecond: RATE / 2,
   among: SEARCHES,
@@ -159,7 +159,7 @@ export const ABLATION: Figure = {
 
 const UNLIMITED: EngineCapacity = { slots: Number.POSITIVE_INFINITY, delayMs: 20 };
 
-export async function runScenario(
+async function runScenario(
   fleet: LimitedFleet,
   scenario: Scenario,
   without: readonly Defence[],

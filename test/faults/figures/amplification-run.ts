@@ -30,7 +30,7 @@ export interface Amplification extends Wave {
 }
 
 /** Leases that the store could not decide, so that the process asked the engine itself: their number and the causes. */
-export interface OpenLeases {
+interface OpenLeases {
   readonly leases: number;
   /** Lease commands without an answer in time, to a node with an open breaker, and without a connection. */
   readonly slow: number;
@@ -129,7 +129,7 @@ async function askEach({ services, texts, engineProxy }: Fleet, reference?: Refe
  * Clients that send in bursts over persistent connections: at each interval every client that has its last answer sends
  * one request to a random process. Bursts test coalescing: with evenly spread requests most would find the page in cache.
  */
-export interface BurstClients {
+interface BurstClients {
   readonly ask: (on: boolean) => void;
   readonly counts: () => BurstCounts;
   readonly resetCounts: () => void;
@@ -137,7 +137,7 @@ export interface BurstClients {
   readonly stop: () => Promise<void>;
 }
 
-export interface BurstCounts {
+interface BurstCounts {
   readonly pages: number;
   /** Refused with a problem document. */
   readonly refused: number;
@@ -147,7 +147,7 @@ export interface BurstCounts {
   readonly faults: readonly string[];
 }
 
-export interface BurstClientsOptions {
+interface BurstClientsOptions {
   readonly urls: readonly string[];
   readonly count: number;
   readonly intervalMs: number;

@@ -9,7 +9,7 @@ import type { LimitedFleet } from './fleets.ts';
 import { isPage, type OpenLoop, type SentSearch, startOpenLoop } from './open-loop.ts';
 
 /** Sends one stream to a fleet and to its control and compares their hit ratios. */
-export interface Comparison {
+interface Comparison {
   readonly loop: OpenLoop;
   /** False: only the control gets requests. */
   readonly includeFleet: (on: boolean) => void;

@@ -37,7 +37,7 @@ export const MAX_LAG_MS = 60;
 export const generatorKeptUp = (lagMs: number): Holds =>
   Number.isFinite(lagMs) && lagMs <= MAX_LAG_MS ? true : 'not measured';
 
-export interface Lagged {
+interface Lagged {
   readonly lagMs: number;
   readonly wrong: readonly string[];
   readonly faults: readonly string[];

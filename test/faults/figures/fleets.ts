@@ -20,7 +20,7 @@ export interface Fleet {
   readonly stop: () => Promise<void>;
 }
 
-export interface FleetOptions {
+interface FleetOptions {
   readonly checkout: string;
   readonly processes: number;
   readonly searches: number;
@@ -56,7 +56,7 @@ export interface EngineCapacity {
   readonly delayMs: number;
 }
 
-export interface LimitedFleetOptions {
+interface LimitedFleetOptions {
   readonly checkout: string;
   readonly services: number;
   /** Number of searches that are asked repeatedly. */
@@ -184,7 +184,7 @@ async function clearEngine(engineProxy: EngineProxy): Promise<void> {
 }
 
 /** The state of each search in each tier, as reported by `/admin/explain`. */
-export type TierStates = Readonly<Record<'l1' | 'l2', ReadonlyMap<string, string>>>;
+type TierStates = Readonly<Record<'l1' | 'l2', ReadonlyMap<string, string>>>;
 
 const AT_ONCE = 8;
 

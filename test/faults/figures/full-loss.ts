@@ -27,13 +27,13 @@ import {
 } from './fleets.ts';
 import { isFault, isPage, type SentSearch } from './open-loop.ts';
 
-export interface Loss {
+interface Loss {
   /** `store`: all of L2. `both`: L2 and, by a restart, the L1 of every process. */
   readonly of: 'store' | 'both';
   readonly without: readonly Defence[];
 }
 
-export interface LossSetup {
+interface LossSetup {
   readonly capacity: EngineCapacity;
   readonly ratePerSecond: number;
   /** Concurrency limit of the whole fleet. */
@@ -120,7 +120,7 @@ const LIMITED_BEFORE_MS = 2500;
 const STEADY_MS = 3000;
 
 /** The stream never stops. While the processes restart only the control gets it, as behind a load balancer. */
-export async function measureLoss(fleet: LimitedFleet, loss: Loss, setup: LossSetup): Promise<LossResult> {
+async function measureLoss(fleet: LimitedFleet, loss: Loss, setup: LossSetup): Promise<LossResult> {
   const { engineProxy, services } = fleet;
   const changes: Changes = {
     memory: { maxBytes: setup.memory },

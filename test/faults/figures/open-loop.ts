@@ -20,7 +20,7 @@ export interface SentSearch {
   readonly verdict: ReplyVerdict;
 }
 
-export interface Arrival {
+interface Arrival {
   readonly text: string;
   /** URL path and query. Default: a search for the text without further parameters. */
   readonly target?: string;
@@ -39,7 +39,7 @@ export interface OpenLoop {
   readonly lagMs: () => number;
 }
 
-export interface OpenLoopOptions {
+interface OpenLoopOptions {
   readonly urls: readonly string[];
   readonly ratePerSecond: number;
   readonly random: () => number;

@@ -19,7 +19,7 @@ import { type EngineCapacity, guardStateOf, type LimitedFleet, perSecondOf, star
 import { isFault, isPage, isShed, type OpenLoop, quantileMs, type SentSearch, startOpenLoop } from './open-loop.ts';
 
 /** Results of one load on one limiter. */
-export interface LoadResult {
+interface LoadResult {
   /** Arrivals per second. */
   readonly offered: number;
   /** Pages within the engine's deadline, per second. */
@@ -57,7 +57,7 @@ export interface EngineResult {
 }
 
 /** A search that was never asked before. */
-export interface NewSearch {
+interface NewSearch {
   readonly text: string;
   readonly target?: string;
 }
@@ -179,7 +179,7 @@ const SETTLE_MS = 2 * PATIENCE_MS;
 const MEASURE_MS = 6500;
 
 /** Sends new searches at this rate in an open loop. */
-export async function overload(options: {
+async function overload(options: {
   readonly url: string;
   readonly ratePerSecond: number;
   readonly random: () => number;
@@ -214,7 +214,7 @@ function figuresOf(loop: OpenLoop, fromMs: number): LoadResult {
 const SATURATE_MS = 2500;
 
 /** The engine's maximum throughput in pages per second: each client asks again as soon as it has its answer. */
-export async function saturate(url: string, clients: number, next: () => NewSearch): Promise<number> {
+async function saturate(url: string, clients: number, next: () => NewSearch): Promise<number> {
   const client = createClient({ baseUrl: url, boundMs: HUNG_MS, maxConnections: clients });
   const startMs = performance.now();
   let pages = 0;

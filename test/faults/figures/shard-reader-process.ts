@@ -51,9 +51,9 @@ async function start(task: ReaderTask): Promise<(message: unknown) => void> {
 }
 
 /** `slow`: abandoned at the deadline. `refused`: not sent, or the connection was closed. */
-export type Read = 'value' | 'slow' | 'refused';
+type Read = 'value' | 'slow' | 'refused';
 
-export interface ShardClient {
+interface ShardClient {
   readonly read: (name: string, shard: number) => Promise<Read>;
   readonly close: () => Promise<void>;
 }
@@ -61,7 +61,7 @@ export interface ShardClient {
 type StoreModule = typeof import('../../../src/stores/redis/store.ts');
 
 /** The store adapter of that checkout, with the settings of the service. */
-export async function createStoreClient(nodes: readonly HostPort[], checkout: string): Promise<ShardClient> {
+async function createStoreClient(nodes: readonly HostPort[], checkout: string): Promise<ShardClient> {
   const path = pathToFileURL(join(checkout, 'src', 'stores', 'redis', 'store.ts'));
   const { createRedisStore } = (await import(path.href)) as StoreModule;
   const store = createRedisStore({
@@ -95,7 +95,7 @@ export async function createStoreClient(nodes: readonly HostPort[], checkout: st
  * The common alternative: a timeout closes the connection and the next read opens another one. One connection per process
  * and shard; a pool would use one per read in flight.
  */
-export function createClosingClient(nodes: readonly HostPort[]): ShardClient {
+function createClosingClient(nodes: readonly HostPort[]): ShardClient {
   const open: (Redis | undefined)[] = nodes.map(() => undefined);
   const connect = ({ host, port }: HostPort): Redis => {
     const redis = new Redis({

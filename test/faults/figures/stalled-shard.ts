@@ -31,7 +31,7 @@ export interface Pair {
   readonly firstClosedMs: number;
 }
 
-export interface NodeRun extends NodeConnections, MostConnections {}
+interface NodeRun extends NodeConnections, MostConnections {}
 
 const SHARDS = 3;
 const PROCESSES = 3;
@@ -42,7 +42,7 @@ const PAIRS = 5;
 /** The closing client is only a comparison; one pair shows its behaviour. */
 const CLOSING_PAIRS = 1;
 
-export const STALL_MS = 6000;
+const STALL_MS = 6000;
 const CALM_MS = 3000;
 const SETTLE_MS = 1500;
 
@@ -97,7 +97,7 @@ interface Run {
 }
 
 /** Runs the pairs, every second one in reverse order, so that drift affects both kinds of run equally. */
-export async function measurePairs(
+async function measurePairs(
   stack: RedisStack,
   task: Omit<ReaderTask, 'seed'>,
   processes: number,
