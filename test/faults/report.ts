@@ -98,10 +98,7 @@ function phaseReport(samples: readonly Sample[]): PhaseReport {
     p50Ms: percentile(durations, 0.5),
     p95Ms: percentile(durations, 0.95),
     p99Ms: percentile(durations, 0.99),
-    maxMs: percentile(
-      samples.map(({ durationMs }) => durationMs),
-      1,
-    ),
+    maxMs: quantileMs(samples, 1),
     shedP95Ms: percentile(sheds, 0.95),
   };
 }
@@ -120,7 +117,7 @@ function labelOf(verdict: Sample['verdict']): string {
 }
 
 /** 0–1; NaN without samples. */
-function share(samples: readonly Sample[], holds: (sample: Sample) => boolean): number {
+export function share<T>(samples: readonly T[], holds: (sample: T) => boolean): number {
   return samples.filter(holds).length / samples.length;
 }
 
@@ -128,4 +125,12 @@ function share(samples: readonly Sample[], holds: (sample: Sample) => boolean): 
 export function percentile(values: readonly number[], p: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(p * sorted.length) - 1)] ?? Number.NaN;
+}
+
+/** The percentile of the durations, ms. */
+export function quantileMs(samples: readonly { readonly durationMs: number }[], p: number): number {
+  return percentile(
+    samples.map(({ durationMs }) => durationMs),
+    p,
+  );
 }

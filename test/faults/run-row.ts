@@ -7,7 +7,7 @@ import { type Clock, systemClock } from '../../src/runtime.ts';
 import { clientHeaders, searchPath } from './harness.ts';
 import { calmBoundMs } from './judge.ts';
 import { createRecovery } from './recovery.ts';
-import { type Phase, percentile, phaseReports, type Report, type Sample, type Trace } from './report.ts';
+import { type Phase, percentile, phaseReports, quantileMs, type Report, type Sample, type Trace } from './report.ts';
 import { BOUNDS, type Harness, type Row } from './row.ts';
 import { BUSY_MS, HUNG_MS } from './service.ts';
 import { isHit, verdictOf } from './verdict.ts';
@@ -175,13 +175,9 @@ function isCalm(
 ): boolean {
   const before = samples.subject.filter(({ phase }) => phase === 'before');
   const since = (all: readonly Sample[]): readonly Sample[] => all.filter(({ arrival }) => arrival >= from);
-  return p95Ms(since(samples.subject)) <= calmBoundMs(p95Ms(before), p95Ms(since(samples.control)));
-}
-
-function p95Ms(samples: readonly Sample[]): number {
-  return percentile(
-    samples.map(({ durationMs }) => durationMs),
-    0.95,
+  return (
+    quantileMs(since(samples.subject), 0.95) <=
+    calmBoundMs(quantileMs(before, 0.95), quantileMs(since(samples.control), 0.95))
   );
 }
 

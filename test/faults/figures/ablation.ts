@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DEFENCES, type Defence } from '../../../src/config/settings.ts';
+import { quantileMs } from '../report.ts';
 import type { Changes } from '../service.ts';
 import { isHit } from '../verdict.ts';
 import { compareWithControl } from './comparison.ts';
 import { example, type Figure, type FigureResult, measured, noneFound, retryWhileLagging, shown } from './figure.ts';
 import { type EngineCapacity, type LimitedFleet, startLimitedFleet } from './fleets.ts';
-import { isFault, isPage, isShed, quantileMs, type SentSearch } from './open-loop.ts';
+import { isFault, isPage, isShed, type SentSearch } from './open-loop.ts';
 
 /** A failure scenario for a fleet under an open loop, run with and without a defence. */
 interface Scenario {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DEFENCES, type Defence } from '../../../src/config/settings.ts';
+import { share } from '../report.ts';
 import type { Changes } from '../service.ts';
 import { isHit } from '../verdict.ts';
 import { compareWithControl } from './comparison.ts';
@@ -194,10 +195,6 @@ async function measureLoss(fleet: LimitedFleet, loss: Loss, setup: LossSetup): P
 
 const gapOf = ({ fleet, control }: Record<'fleet' | 'control', readonly SentSearch[]>): number =>
   share(control, isHit) - share(fleet, isHit);
-
-function share(asked: readonly SentSearch[], holds: (asked: SentSearch) => boolean): number {
-  return asked.filter(holds).length / asked.length;
-}
 
 const NAMES: Readonly<Record<Loss['of'], string>> = { store: 'L2', both: 'L2 and L1' };
 

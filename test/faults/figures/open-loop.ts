@@ -95,10 +95,3 @@ export const isPage = ({ verdict }: SentSearch): boolean => verdict.kind === 'pa
 export const isShed = ({ verdict }: SentSearch): boolean => verdict.kind === 'shed';
 /** No answer, or an answer that a client cannot act on. */
 export const isFault = ({ verdict }: SentSearch): boolean => verdict.kind !== 'page' && verdict.kind !== 'shed';
-
-export function quantileMs(asked: readonly SentSearch[], p: number): number {
-  return percentile(
-    asked.map(({ durationMs }) => durationMs),
-    p,
-  );
-}

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from '../../../loadtest/traffic/client.ts';
 import { seededRandom } from '../../../src/catalogue/demo/ad.ts';
 import { clientHeaders, searchPath } from '../harness.ts';
+import { quantileMs } from '../report.ts';
 import { type Changes, ENGINE_DEADLINE_MS, HUNG_MS, PATIENCE_MS } from '../service.ts';
 import { verdictOf } from '../verdict.ts';
 import {
@@ -16,7 +17,7 @@ import {
   shown,
 } from './figure.ts';
 import { type EngineCapacity, guardStateOf, type LimitedFleet, perSecondOf, startLimitedFleet } from './fleets.ts';
-import { isFault, isPage, isShed, type OpenLoop, quantileMs, type SentSearch, startOpenLoop } from './open-loop.ts';
+import { isFault, isPage, isShed, type OpenLoop, type SentSearch, startOpenLoop } from './open-loop.ts';
 
 /** Results of one load on one limiter. */
 interface LoadResult {
