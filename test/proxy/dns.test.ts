@@ -26,7 +26,7 @@ describe('host names of a test, resolved by a process that connects to them', ()
     if (node === undefined) throw new Error('a stack without nodes');
     engine = await startEngineProxy({ target: node });
     engine.maxedOut(true);
-    const started = spawn(process.execPath, [join(import.meta.dirname, 'look-up.ts')], {
+    const started = spawn(process.execPath, [join(import.meta.dirname, 'dns-lookup-process.ts')], {
       env: { ...process.env, NODE_OPTIONS: names.nodeOptions },
       stdio: ['pipe', 'pipe', 'inherit'],
     });

@@ -15,7 +15,7 @@ export interface ShardReaders {
 }
 
 export async function startShardReaders(task: Omit<ReaderTask, 'seed'>, processes: number): Promise<ShardReaders> {
-  const children = Array.from({ length: processes }, () => fork(join(import.meta.dirname, 'shard-reader.ts')));
+  const children = Array.from({ length: processes }, () => fork(join(import.meta.dirname, 'shard-reader-process.ts')));
   const ask = async (child: ChildProcess, message: object | string): Promise<unknown> => {
     const answer = once(child, 'message', { signal: AbortSignal.timeout(ANSWER_MS) });
     child.send(message);
