@@ -48,7 +48,7 @@ async function runOf(
         jsonFile,
         print: (line) => lines.push(line),
         parts: {
-          startBed: async () => harness,
+          startHarness: async () => harness,
           runRow: async (_harness, _row, seed) => {
             const one = tries[seeds.length];
             seeds.push(seed);

@@ -34,7 +34,7 @@ interface MatrixOptions {
   readonly repeated?: number;
   readonly documents?: number;
   /** Replacements for tests of the matrix itself. */
-  readonly parts?: { readonly startBed: typeof startHarness; readonly runRow: typeof runRow };
+  readonly parts?: { readonly startHarness: typeof startHarness; readonly runRow: typeof runRow };
 }
 
 const REPEATED = 500;
@@ -85,15 +85,9 @@ async function runRows(
   options: MatrixOptions,
   { verdicts }: Measured,
 ): Promise<void> {
-  const {
-    checkout,
-    print,
-    repeated = REPEATED,
-    documents = DOCUMENTS,
-    parts = { startBed: startHarness, runRow },
-  } = options;
+  const { checkout, print, repeated = REPEATED, documents = DOCUMENTS, parts = { startHarness, runRow } } = options;
   const server = options.server === undefined ? {} : { server: options.server };
-  const harness = await parts.startBed({ checkout, repeated, documents, layout, ...server });
+  const harness = await parts.startHarness({ checkout, repeated, documents, layout, ...server });
   try {
     for (let round = 0; round < options.repeat; round += 1) {
       for (const row of rows) {

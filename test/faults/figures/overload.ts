@@ -219,14 +219,14 @@ async function saturate(url: string, clients: number, next: () => NewSearch): Pr
   const client = createClient({ baseUrl: url, boundMs: HUNG_MS, maxConnections: clients });
   const startMs = performance.now();
   let pages = 0;
-  const visitor = async (at: number): Promise<void> => {
+  const askRepeatedly = async (at: number): Promise<void> => {
     while (performance.now() - startMs < SATURATE_MS) {
       const { text, target = searchPath(text) } = next();
       const verdict = verdictOf(await client.get(target, clientHeaders(at)), text);
       if (verdict.kind === 'page') pages += 1;
     }
   };
-  await Promise.all(Array.from({ length: clients }, (_, at) => visitor(at)));
+  await Promise.all(Array.from({ length: clients }, (_, at) => askRepeatedly(at)));
   client.close();
   return (pages * 1000) / (performance.now() - startMs);
 }

@@ -255,7 +255,7 @@ export const STORE_PLANTED: readonly Row[] = [
       const enter = "redis.call('HSET', KEYS[1], ARGV[1], ARGV[2]) redis.call('ZADD', KEYS[2], 1, ARGV[1])";
       const report = JSON.stringify({ ...head, ...rest });
       await command(harness, 'EVAL', enter, '2', REPORTS, `${REPORTS}:order`, 'drill', report);
-      // A drill list that fails on a stored report fails at every later request, so one request is made here already.
+      // The list is requested twice, here and in `end`: the second request is the one that could fail permanently.
       await readDrillList(harness);
     },
     effect: faultEffect(
