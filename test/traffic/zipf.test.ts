@@ -19,7 +19,7 @@ for (const shape of EXPONENTS) {
 
     test(`the frequency of each rank follows the formula: ${named}`, () => {
       const { statistic, degrees } = chiSquare(drawn({ ...shape, size }), shares({ ...shape, size }));
-      // Five standard deviations above the expected value: by chance once in several hundred thousand seeds; the seed is fixed.
+      // Five standard deviations above the expected value: by chance once in a few hundred thousand seeds. The seed is fixed.
       assert.ok(statistic <= degrees + 5 * Math.sqrt(2 * degrees), `${statistic} at ${degrees} degrees of freedom`);
     });
   }

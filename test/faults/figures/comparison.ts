@@ -17,7 +17,10 @@ interface Comparison {
   readonly begin: (held: readonly ReadonlySet<string>[]) => void;
   /** From `begin` until the hit ratio is within 2 points of the control's over a window of arrivals. */
   readonly recoveredMs: () => number | undefined;
-  /** The same for an ideal cache that starts with `held` and computes each miss instantly: no cache that fills on demand is faster. */
+  /**
+   * The same for an ideal cache that starts with `held` and computes each miss instantly. No cache that fills on demand
+   * is faster.
+   */
   readonly idealMs: () => number | undefined;
   /** The control's hit ratio minus the fleet's in the last window; undefined before the first full window. */
   readonly hitGap: () => number | undefined;

@@ -169,7 +169,7 @@ async function compare(
 
 const FREQUENT = 'в';
 
-/** Matches half of all ads and counts them by city and category, each time with another price: over 20 ms of searchd's CPU. */
+/** Matches half of all ads and counts them by city and category, each with another price: over 20 ms of searchd's CPU. */
 function costlySearch(n: number): NewSearch {
   const parameters = `facet=category&facet=city&limit=100&highlight=true&filter=price:0..${900_000_000 + n}`;
   return { text: FREQUENT, target: `${searchPath(FREQUENT)}&${parameters}` };

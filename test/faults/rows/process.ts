@@ -56,7 +56,7 @@ export const PROCESS: readonly Row[] = [
   stepped('clock-back', 'a wall clock stepped an hour back expires nothing', -HOUR_MS, 0.95),
 ];
 
-/** Sends the signal and waits for the end, because the restart that follows would also end the process. @throws after 10 s. */
+/** Sends the signal and waits for the end, because the following restart would also end the process. @throws after 10 s. */
 async function endBy({ subject }: Harness, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
   const running = subject.running();
   if (running === undefined) throw new Error('the subject does not run');
