@@ -8,7 +8,7 @@ export interface Import {
   readonly text: string;
 }
 
-/** Paths of our `.ts` files below a folder, relative to it, in order: what npm put there is not ours. */
+/** Sorted paths of the `.ts` files below a folder, relative to it, without node_modules. */
 export function sourceFiles(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith('.ts') && !entry.parentPath.includes('node_modules'))
@@ -19,7 +19,7 @@ export function sourceFiles(folder: string): string[] {
 const STATEMENT = /^(?:import|export)\b(?:[^;'"]*?\bfrom)?\s*['"]([^'"]+)['"]/gm;
 const CALL = /\b(?:import|new URL)\(\s*['"](\.[^'"]+\.ts|[a-z@][^'"]*)['"]/g;
 
-/** Static imports, re-exports, `import()` and a worker's `new URL()`, as written. */
+/** Static imports, re-exports, `import()` and `new URL()` of a worker, with their specifiers unresolved. */
 export function importsOf(file: string): Import[] {
   const text = readFileSync(file, 'utf8');
   return [...text.matchAll(STATEMENT), ...text.matchAll(CALL)].map((match) => ({
@@ -30,7 +30,7 @@ export function importsOf(file: string): Import[] {
   }));
 }
 
-/** The same text, line for line, with comments and quoted strings blanked. */
+/** The text with comments and strings replaced by spaces; line numbers stay. */
 export function proseless(text: string): string {
   return text.replaceAll(PROSE, (match) => match.replaceAll(/[^\n]/g, ' '));
 }

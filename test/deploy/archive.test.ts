@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { candidateIn, parseSources, withBackports } from '../../loadtest/stack/archive.ts';
 
-/** A machine with these files in /etc/apt. */
+/** Runs `withBackports` on a machine with these files in /etc/apt. */
 function machine(t: TestContext, files: Readonly<Record<string, string>>, release = 'VERSION_CODENAME=bookworm\n') {
   const folder = mkdtempSync(join(tmpdir(), 'serpcache-apt-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));

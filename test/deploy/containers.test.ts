@@ -78,7 +78,7 @@ test('every service of the compose file is built from existing files', () => {
   }
 });
 
-test('configurations named in commands are mounted where the command looks', () => {
+test('configuration files named in commands are mounted at these paths', () => {
   for (const [name, service] of services) {
     const mounts = [
       ...(service.volumes ?? []).map((volume) => volume.split(':')[1] ?? volume),

@@ -30,7 +30,7 @@ for (const kind of ['redis', 'valkey'] as const) {
       rmSync(folder, { recursive: true, force: true });
     });
     const client = new Redis({ port, lazyConnect: true, retryStrategy: null });
-    client.on('error', () => {}); // the commands reject with it
+    client.on('error', () => {}); // the commands reject with the same error
     t.after(() => client.disconnect());
     await client.connect();
     const wanted = {
@@ -62,7 +62,7 @@ test('both files advise one user for serpcache, which is refused everything beyo
   await node?.command('SET', 'another:service', 'secret');
   const { username, password } = ADVISED_USER;
   const client = new Redis({ port: node?.port ?? 0, username, password, enableReadyCheck: false, retryStrategy: null });
-  client.on('error', () => {}); // the commands reject with it
+  client.on('error', () => {}); // the commands reject with the same error
   t.after(() => client.disconnect());
   assert.equal(await client.set('sc1:a', '1'), 'OK');
   for (const [name = '', ...words] of [

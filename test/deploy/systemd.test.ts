@@ -13,7 +13,7 @@ function setting(name: string): string {
   return value;
 }
 
-test('the unit runs the Node of src/node on a file of the project, directly', () => {
+test('the unit runs the Node of src/node directly on a file of the project', () => {
   const home = '/opt/serpcache';
   const [node, main = '', ...more] = setting('ExecStart').split(' ');
   assert.deepEqual(more, []);
@@ -44,7 +44,7 @@ test('relative paths of a configuration lie where the unit lets the service writ
   assert.doesNotMatch(unit, /^(?:ReadWritePaths|BindPaths)=/m);
 });
 
-test('the unit gives the service no rights it does not need', () => {
+test('the unit gives the service no unnecessary privileges', () => {
   assert.notEqual(setting('User'), 'root');
   const yes = [
     ...[

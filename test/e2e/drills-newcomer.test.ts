@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import { accepts, freePorts, type RunningProcess, startProcess } from '../../loadtest/stack/process.ts';
 import { queriesOf } from '../../loadtest/traffic/queries.ts';
 import type { Journal } from '../../src/operations/drills/journal.ts';
-import { someGoods } from '../faults/ground.ts';
+import { sampleGoods } from '../faults/harness.ts';
 import { createOperator, type Operator, startTraffic, type Traffic } from './operator-harness.ts';
 import { ask, demoGoods, waitFor } from './service-harness.ts';
 
@@ -32,7 +32,7 @@ describe('a newcomer’s drills', { timeout: 120_000 }, () => {
   const plan = join(directory, 'rehearsal.yaml');
   const endless = join(directory, 'endless.yaml');
   const service = { url: '', adminUrl: '' };
-  const texts = queriesOf(someGoods(1000).documents, 60).repeated;
+  const texts = queriesOf(sampleGoods(1000).documents, 60).repeated;
   let running: RunningProcess;
   let operator: Operator;
   let traffic: Traffic | undefined;

@@ -4,8 +4,8 @@ import { startCluster } from '../../loadtest/stack/redis.ts';
 import { type RedisNode, startRedisNode } from '../../loadtest/stack/redis-node.ts';
 import { startSearchd } from '../../loadtest/stack/sphinx.ts';
 import { queriesOf } from '../../loadtest/traffic/queries.ts';
-import { isReady, onGround, someGoods } from '../faults/ground.ts';
-import type { ServiceProcess } from '../faults/process.ts';
+import { buildWithResources, sampleGoods, waitUntilReady } from '../faults/harness.ts';
+import type { ServiceProcess } from '../faults/service.ts';
 import { createOperator, type Operator } from './operator-harness.ts';
 import { ask, waitFor } from './service-harness.ts';
 
@@ -40,8 +40,8 @@ const CONCURRENT_SEARCHES = 5;
 export const BROAD = 'диван';
 
 export function startFleet(): Promise<Fleet> {
-  return onGround('operate', async ({ directory, keep, services, stop }) => {
-    const goods = someGoods(DOCUMENTS);
+  return buildWithResources('operate', async ({ directory, keep, services, stop }) => {
+    const goods = sampleGoods(DOCUMENTS);
     const [port = 0] = await freePorts(1);
     const cluster = startCluster({ flavour: 'redis', masters: 3 }).then(keep);
     const control = startRedisNode({
@@ -101,7 +101,7 @@ export function startFleet(): Promise<Fleet> {
     };
     const members = [memberOf(all[0]), memberOf(all[1])] as const;
     await Promise.all(members.map((member) => member.start()));
-    await Promise.all(members.map(({ service }) => isReady(service)));
+    await Promise.all(members.map(({ service }) => waitUntilReady(service)));
     const { repeated } = queriesOf(goods.documents, REPEATED);
     const texts = repeated.filter((text) => text !== BROAD);
     return { members, spare: memberOf(all[2]), nodes, controlNode, texts, stop };

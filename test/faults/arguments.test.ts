@@ -62,7 +62,7 @@ test('the defaults are the whole matrix, once, with seed 1', () => {
   assert.deepEqual(read.selection.rows, Object.values(FAMILIES).flat());
 });
 
-test('looking whether the JSON file can be written changes no file', () => {
+test('checking that the JSON file is writable changes no file', () => {
   const directory = mkdtempSync(join(tmpdir(), 'serpcache-arguments-'));
   try {
     const [old, fresh] = [join(directory, 'old.json'), join(directory, 'new.json')];
@@ -76,7 +76,7 @@ test('looking whether the JSON file can be written changes no file', () => {
   }
 });
 
-test('a row that is broken on purpose is run by its own name and no other', () => {
+test('a row that must be red runs only by its own name', () => {
   const matrix = select([]).rows;
   for (const row of BY_NAME) {
     assert.ok(!matrix.includes(row));
@@ -84,12 +84,12 @@ test('a row that is broken on purpose is run by its own name and no other', () =
   }
 });
 
-test('a name that is given twice is run once', () => {
+test('a row that is named twice runs once', () => {
   assert.equal(select(['node-killed', 'node-killed']).rows.length, 1);
   assert.equal(select(['overload', 'figures']).figures.length, select(['figures']).figures.length);
 });
 
-test('every row has a name of its own', () => {
+test('every row has a unique name', () => {
   const names = [...Object.values(FAMILIES).flat(), ...BY_NAME].map(({ name }) => name);
   assert.equal(new Set(names).size, names.length);
 });

@@ -4,14 +4,14 @@ import { MANTICORE_NEEDS, manticoreFolder, type SearchServer } from '../../loadt
 import { type ParsedArguments, type Program, parseArguments } from '../../src/commands/arguments.ts';
 import { type Selection, select } from './registry.ts';
 
-export type Arguments =
+type Arguments =
   | { readonly kind: 'run'; readonly selection: Selection; readonly options: RunOptions }
   | { readonly kind: 'list' }
   | { readonly kind: 'help' }
   | { readonly kind: 'version' }
-  /** The evidence of each row, without its fault. */
+  /** Reads the evidence of each row without injecting its fault. */
   | ({ readonly kind: 'no fault'; readonly rows: Selection['rows'] } & Pick<RunOptions, 'checkout' | 'server'>)
-  /** Each fault names the option and what it takes. */
+  /** Each entry names the option and the values it takes. */
   | { readonly kind: 'wrong'; readonly faults: readonly string[] };
 
 export interface RunOptions {
@@ -19,31 +19,31 @@ export interface RunOptions {
   readonly repeat: number;
   readonly seed: number;
   readonly jsonFile?: string;
-  /** Sphinx when absent. */
+  /** Default: Sphinx. */
   readonly server?: SearchServer;
 }
 
 const CHECKOUT = join(import.meta.dirname, '..', '..');
-const MOST_REPEATS = 100;
-const MOST_SEED = 999_999_999;
+const MAX_REPEATS = 100;
+const MAX_SEED = 999_999_999;
 
 export const FAULTS: Omit<Program, 'takes'> = {
   command: 'npm run faults --',
   usage: '[options]',
-  about: ['Every fault of the matrix in turn, on real servers. Undecided: a row or figure said nothing.'],
+  about: ['Injects every fault of the matrix in turn, on real servers. Undecided: a row or figure gave no result.'],
   options: [
     { name: 'only', takes: 'A,B', about: 'rows, families or figures by name' },
-    { name: 'list', about: 'what there is' },
-    { name: 'engine', takes: 'E', about: 'the rows on sphinx or manticore; sphinx by default' },
-    { name: 'repeat', takes: 'N', about: `the whole selection so many times, 1 to ${MOST_REPEATS}` },
-    { name: 'seed', takes: 'N', about: `of the stream, 0 to ${MOST_SEED}; 1 by default` },
-    { name: 'json', takes: 'FILE', about: 'write everything measured' },
+    { name: 'list', about: 'list rows and figures' },
+    { name: 'engine', takes: 'E', about: 'run the rows on sphinx or manticore; sphinx by default' },
+    { name: 'repeat', takes: 'N', about: `how often the selection is run, 1 to ${MAX_REPEATS}; 1 by default` },
+    { name: 'seed', takes: 'N', about: `seed of the request stream, 0 to ${MAX_SEED}; 1 by default` },
+    { name: 'json', takes: 'FILE', about: 'write all measurements to this file' },
     { name: 'checkout', takes: 'DIRECTORY', about: 'test another checkout of serpcache' },
     { name: 'no-fault', about: 'inject nothing: no row may find evidence of its fault' },
   ],
 };
 
-/** Everything that can be found wrong before a server is started is found here. */
+/** Finds every wrong argument before a server is started. */
 export function readArguments(argv: readonly string[]): Arguments {
   const read = parseArguments(argv, FAULTS.options);
   if (read.kind === 'help' || read.kind === 'version') return read;
@@ -54,8 +54,8 @@ export function readArguments(argv: readonly string[]): Arguments {
   const check = (fault: string | undefined): void => {
     if (fault !== undefined) faults.push(fault);
   };
-  const repeat = whole(words, 'repeat', { least: 1, most: MOST_REPEATS }, check);
-  const seed = whole(words, 'seed', { least: 0, most: MOST_SEED }, check);
+  const repeat = whole(words, 'repeat', { least: 1, most: MAX_REPEATS }, check);
+  const seed = whole(words, 'seed', { least: 0, most: MAX_SEED }, check);
   for (const word of words.positionals) check(`"${word}" is no option; a row is named by --only ${word}`);
   check(checkoutFault(checkout));
   check(json === undefined ? undefined : jsonFault(json));
@@ -96,7 +96,7 @@ function checkoutFault(checkout: string): string | undefined {
   return `--checkout takes the folder of a serpcache, with src/main.ts in it, not "${checkout}"`;
 }
 
-/** Tried out, because rights alone do not tell; what the file holds stays as it is. */
+/** Opens the file for writing, because permissions alone do not tell. The content of an existing file stays. */
 function jsonFault(file: string): string | undefined {
   try {
     const isNew = !existsSync(file);

@@ -1,11 +1,10 @@
-/** `npm run faults`: every fault of the matrix in turn, on real servers. The options are in arguments.ts. */
+/** `npm run faults`: injects every fault of the matrix in turn, on real servers. arguments.ts declares the options. */
 import { EXIT, refuse } from '../../src/commands/arguments.ts';
 import { FAULTS, readArguments } from './arguments.ts';
-import { runMatrix } from './matrix.ts';
-import { readWithoutFaults } from './no-fault.ts';
+import { checkEffectsWithoutFaults, runMatrix } from './matrix.ts';
 import { BY_NAME, FAMILIES, FIGURES } from './registry.ts';
 
-// Told to end, the servers it started end with it.
+// `exit` ends the servers that this process started.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(EXIT.notDone));
 
 const read = readArguments(process.argv.slice(2));
@@ -22,11 +21,11 @@ switch (read.kind) {
       'by name only, not meant to be green': BY_NAME,
     })) {
       console.log(title);
-      for (const { name, says } of each) console.log(`  ${name.padEnd(22)} ${says}`);
+      for (const { name, summary: says } of each) console.log(`  ${name.padEnd(22)} ${says}`);
     }
     break;
   case 'no fault':
-    process.exitCode = (await readWithoutFaults(read.rows, { ...read, print: console.log }))
+    process.exitCode = (await checkEffectsWithoutFaults(read.rows, { ...read, print: console.log }))
       ? EXIT.passed
       : EXIT.failed;
     break;

@@ -5,23 +5,23 @@ import { freePorts } from '../../loadtest/stack/process.ts';
 import { type RunningSearchd, rotations, type SearchServer, startSearchd } from '../../loadtest/stack/sphinx.ts';
 import { writeSphinxSource } from '../../src/engines/sphinx/source.ts';
 import type { Document, SearchDomain } from '../../src/search/domain.ts';
-import { INDEX } from './configuration.ts';
+import { INDEX } from './service.ts';
 
-/** A searchd that can be ended and started again on the same port with the same indexes. */
+/** A searchd that a test can end and restart on the same port with the same indexes. */
 export interface EngineServer {
   readonly port: number;
-  /** The process that runs, or the last one. */
+  /** The running process, or the last one. */
   readonly pid: () => number;
-  /** How often it has taken new indexes, by its own log. */
+  /** Number of index rotations in its log. */
   readonly rotations: () => Promise<number>;
-  /** Resolves when it is gone. */
+  /** Resolves when the process has ended. */
   readonly end: (signal: 'SIGKILL' | 'SIGTERM') => Promise<void>;
   readonly pause: () => Promise<void>;
   readonly resume: () => void;
-  /** Nothing when it runs. */
+  /** Does nothing when it runs. */
   readonly start: () => Promise<void>;
   readonly rotate: () => Promise<void>;
-  /** Before the agent that holds half of the documents, where the index is distributed. */
+  /** The proxy in front of the agent that holds half of the documents; undefined for the layout `plain`. */
   readonly agent: TcpProxy | undefined;
   readonly stop: () => Promise<void>;
 }
@@ -30,7 +30,7 @@ export interface EngineServerOptions {
   readonly directory: string;
   readonly domain: SearchDomain;
   readonly documents: readonly Document[];
-  /** `distributed`: one half local, one behind an agent, which is the same searchd by another port. */
+  /** `distributed`: one half of the documents is local, the other behind an agent: the same searchd on another port. */
   readonly layout: 'plain' | 'distributed';
   readonly server: SearchServer;
 }
@@ -86,7 +86,7 @@ async function writeConfiguration(
   });
   if (agent === undefined) return configFile;
   const generated = await readFile(configFile, 'utf8');
-  // A distributed index must come after the ones it is made of.
+  // A distributed index must be declared after its parts.
   const whole = ['', `index ${INDEX}`, '{', 'type = distributed', 'agent_connect_timeout = 300'];
   const parts = ['local = even', `agent = ${agent}:odd`, '}', ''];
   const listening = generated.replace('searchd\n{', `searchd\n{\n  listen = 127.0.0.1:${agentPort}`);

@@ -1,22 +1,21 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { harmOf, invalidity, judge } from './judge.ts';
-import { phaseReports, type Report } from './report.ts';
+import { harmOf, invalidReason, judge } from './judge.ts';
+import { phaseReports, type Report, type Sample } from './report.ts';
+import { ENGINE, reportWith, samplesWith } from './report-fixture.ts';
 import { BOUNDS, type Bounds } from './row.ts';
-import { ENGINE, reportWith, samplesWith } from './sample-report.ts';
-import type { Sample } from './samples.ts';
 
-test('a fault nobody noticed breaks no promise', () => {
+test('a fault without consequences breaks no promise', () => {
   assert.deepEqual(judge(reportWith(), BOUNDS), { broken: [], unmeasured: [] });
   assert.deepEqual(harmOf(reportWith()), []);
-  assert.equal(invalidity(reportWith()), undefined);
+  assert.equal(invalidReason(reportWith()), undefined);
 });
 
 const cases: readonly (readonly [promise: RegExp, report: Report, bounds?: Partial<Bounds>])[] = [
   [/wrong answers/, reportWith({ wrong: ['стул (hit-l2)'] })],
   [/hung/, reportWith({ hung: 1 })],
   [/nobody can act on/, reportWith({ dishonest: ['500'] })],
-  [/broken connections/, reportWith({ broken: ['ECONNRESET'] })],
+  [/broken connections/, reportWith({ brokenConnections: ['ECONNRESET'] })],
   [
     /unanswered during/,
     reportWith(
@@ -70,7 +69,7 @@ const cases: readonly (readonly [promise: RegExp, report: Report, bounds?: Parti
   [/connections opened/, reportWith({ connectionsOpened: 11 }), { connectionsOpened: 10 }],
 ];
 for (const [promise, report, bounds] of cases) {
-  test(`a broken promise is named, and no other: ${promise.source}`, () => {
+  test(`exactly the broken promise is named: ${promise.source}`, () => {
     const judgement = judge(report, { ...BOUNDS, ...bounds });
     const broken = [...harmOf(report), ...judgement.broken];
     assert.deepEqual(judgement.unmeasured, []);
@@ -79,7 +78,7 @@ for (const [promise, report, bounds] of cases) {
   });
 }
 
-test('on a machine that is slow for everybody refusals may be as slow', () => {
+test('on a machine that slows the control as well, refusals may be slower', () => {
   const refusedAfterMs = (durationMs: number, ms: number): Report => {
     const samples = samplesWith((n) =>
       n === 20 ? { verdict: { kind: 'shed', code: 'engine-open' }, durationMs } : { durationMs: ms },
@@ -92,23 +91,23 @@ test('on a machine that is slow for everybody refusals may be as slow', () => {
   assert.deepEqual(judge(reportWith(), bounds).unmeasured, ['p95 of the refusals']);
 });
 
-test('a row says nothing when its generator lagged or its control was disturbed', () => {
-  assert.match(invalidity(reportWith({ generatorLagP99Ms: 500 })) ?? '', /lagged/);
-  assert.match(invalidity(reportWith({ controlFaults: ['стул: shed'] })) ?? '', /control/);
+test('an attempt is invalid when its generator lagged or its control was disturbed', () => {
+  assert.match(invalidReason(reportWith({ generatorLagP99Ms: 500 })) ?? '', /lagged/);
+  assert.match(invalidReason(reportWith({ controlFaults: ['стул: shed'] })) ?? '', /control/);
   const disturbed = phaseReports(samplesWith((n) => (n % 10 === 1 ? { verdict: ENGINE } : {})));
-  assert.match(invalidity(reportWith({ control: disturbed })) ?? '', /missed, too/);
+  assert.match(invalidReason(reportWith({ control: disturbed })) ?? '', /missed, too/);
 });
 
-test('a row that was given up, or whose fault left no trace, says nothing', () => {
-  assert.match(invalidity(reportWith({ failure: 'no store' })) ?? '', /could not be run: no store/);
-  const trace = { felt: false, evidence: 'process: runs → runs' };
-  assert.match(invalidity(reportWith({ trace })) ?? '', /no trace: process: runs → runs/);
+test('an aborted attempt, and one whose fault left no trace, is invalid', () => {
+  assert.match(invalidReason(reportWith({ failure: 'no store' })) ?? '', /could not be run: no store/);
+  const trace = { found: false, evidence: 'process: runs → runs' };
+  assert.match(invalidReason(reportWith({ trace })) ?? '', /no trace: process: runs → runs/);
 });
 
-test('a row whose generator or control had nothing to do says nothing', () => {
-  assert.match(invalidity(reportWith({ generatorLagP99Ms: Number.NaN })) ?? '', /sent nothing/);
+test('an attempt whose generator or control got no requests is invalid', () => {
+  assert.match(invalidReason(reportWith({ generatorLagP99Ms: Number.NaN })) ?? '', /sent nothing/);
   const idle = phaseReports(samplesWith().filter(({ phase }) => phase !== 'steady'));
-  assert.match(invalidity(reportWith({ control: idle })) ?? '', /not asked in every phase/);
+  assert.match(invalidReason(reportWith({ control: idle })) ?? '', /not asked in every phase/);
 });
 
 const DEGRADED: Sample['verdict'] = { kind: 'page', outcome: 'lifeboat', hash: 'x', degraded: true };
@@ -161,7 +160,7 @@ for (const [promises, report, bounds] of without) {
   });
 }
 
-test('a row without any answer has kept no promise about answers', () => {
+test('without any answer no promise about answers is kept', () => {
   const { unmeasured } = judge(reportWith({ control: phaseReports([]) }, []), BOUNDS);
   for (const promise of ['wrong answers', 'broken connections', 'unanswered during', 'p95 once recovered']) {
     assert.ok(unmeasured.includes(promise), promise);

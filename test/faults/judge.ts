@@ -1,17 +1,46 @@
-import { PATIENCE_MS } from './configuration.ts';
-import type { Report } from './report.ts';
+import { PHASES, type Report } from './report.ts';
 import { BOUNDS, type Bounds, type Judgement } from './row.ts';
-import { PHASES } from './samples.ts';
+import { PATIENCE_MS } from './service.ts';
 
-/** Below these a ratio says more of the machine than of the service. */
+/** One attempt of a row and its findings. */
+export interface Attempt {
+  readonly seed: number;
+  /** Undefined when the attempt ended before its stream began. */
+  readonly report: Report | undefined;
+  /** Wrong, hung and dishonest answers: they count even in an invalid attempt. */
+  readonly harm: readonly string[];
+  /** Other broken promises: they count only in a valid attempt. */
+  readonly broken: readonly string[];
+  /** Why the attempt is invalid. */
+  readonly invalid?: string;
+}
+
+/** The result of all attempts of a row. */
+export interface RowVerdict {
+  readonly name: string;
+  readonly attempts: readonly Attempt[];
+  /** Report of the last attempt that has one. */
+  readonly report: Report | undefined;
+  /** The broken promises of all attempts that count. */
+  readonly broken: readonly string[];
+  /** Why the last attempt is invalid. */
+  readonly invalid?: string;
+}
+
+/** An invalid attempt is repeated, because the machine may be less busy then. */
+export const MAX_ATTEMPTS = 3;
+/** Each attempt has another seed, so it asks other searches in another order. */
+const SEED_STEP = 1000;
+
+/** Below these floors a ratio depends more on the machine than on the service. */
 const P95_FLOOR_MS = 40;
 const RSS_FLOOR_BYTES = 150 * 2 ** 20;
-/** A generator later than this was not the open loop the row is about. */
+/** Maximum p99 lateness of the generator. Above it the load was not the open loop that the row needs. */
 const MAX_LAG_MS = 150;
-/** Nobody disturbs the control but a machine that is too busy for its read deadline. */
+/** Only a machine that is too busy for the read deadline makes the control miss more than this. */
 const MIN_CONTROL_HITS = 0.96;
 
-/** The highest p95 that still counts as quick: a machine that is busy with something else slows the control as well. */
+/** The maximum p95 that counts as normal. A busy machine slows the control as well, which raises the limit. */
 export function calmBoundMs(
   beforeMs: number,
   controlMs: number,
@@ -21,10 +50,10 @@ export function calmBoundMs(
   return Math.max(floorMs, ratio * Math.max(beforeMs, controlMs));
 }
 
-/** Why a row says nothing: it was given up, its fault did not happen, or its own instruments failed. */
-export function invalidity(report: Report): string | undefined {
+/** Why an attempt is invalid: it was aborted, its fault did not happen, or the generator or the control failed. */
+export function invalidReason(report: Report): string | undefined {
   if (report.failure !== undefined) return `the row could not be run: ${report.failure}`;
-  if (!report.trace.felt) return `the fault left no trace: ${report.trace.evidence}`;
+  if (!report.trace.found) return `the fault left no trace: ${report.trace.evidence}`;
   if (Number.isNaN(report.generatorLagP99Ms)) return 'the generator sent nothing';
   if (report.generatorLagP99Ms > MAX_LAG_MS) {
     return `the generator lagged: p99 ${Math.round(report.generatorLagP99Ms)} ms`;
@@ -36,7 +65,7 @@ export function invalidity(report: Report): string | undefined {
   return report.controlFaults[0] === undefined ? undefined : `the control: ${report.controlFaults[0]}`;
 }
 
-/** Wrong, hung and dishonest answers: no circumstance excuses them, so they count in an invalid row as well. */
+/** Wrong, hung and dishonest answers. Nothing excuses them, so they count in an invalid attempt as well. */
 export function harmOf({ wrong, hung, dishonest }: Pick<Report, 'wrong' | 'hung' | 'dishonest'>): readonly string[] {
   const harm: string[] = [];
   if (wrong.length > 0) harm.push(`${wrong.length} wrong answers, such as ${wrong[0]}`);
@@ -45,7 +74,7 @@ export function harmOf({ wrong, hung, dishonest }: Pick<Report, 'wrong' | 'hung'
   return harm;
 }
 
-/** Every promise of the bounds. */
+/** Checks every bound. */
 export function judge(report: Report, bounds: Bounds): Judgement {
   const { fault, after, steady, before } = report.subject;
   const broken: string[] = [];
@@ -64,8 +93,8 @@ export function judge(report: Report, bounds: Bounds): Judgement {
   const unexpected = [...refused].filter((code) => !bounds.refusals.includes(code));
   if (unexpected.length > 0) broken.push(`refused with ${unexpected.join(', ')}`);
   const total = fault.requests + after.requests + steady.requests + before.requests;
-  const example = report.broken[0] === undefined ? '' : `, such as ${report.broken[0]}`;
-  atMost(`broken connections${example}`, report.broken.length / total, bounds.brokenConnections, percent);
+  const example = report.brokenConnections[0] === undefined ? '' : `, such as ${report.brokenConnections[0]}`;
+  atMost(`broken connections${example}`, report.brokenConnections.length / total, bounds.brokenConnections, percent);
 
   atMost('unanswered before the fault', before.unanswered, 0, percent);
   atMost('unanswered during', fault.unanswered, bounds.unansweredDuring, percent);
@@ -79,7 +108,7 @@ export function judge(report: Report, bounds: Bounds): Judgement {
     const bound = calmBoundMs(before.p95Ms, report.control.fault.p95Ms, bounds.p95Ratio, bounds.refusedWithinMs);
     atMost('p95 of the refusals', fault.shedP95Ms, bound, milliseconds);
   }
-  // No client waits for longer than the patience, whatever the fault.
+  // No client waits longer than the patience under any fault.
   atMost('slowest answer', Math.max(fault.maxMs, after.maxMs), PATIENCE_MS + SLACK_MS, milliseconds);
 
   const recovered = report.recoveredAfterMs;
@@ -94,14 +123,14 @@ export function judge(report: Report, bounds: Bounds): Judgement {
   const rssBound = Math.max(bounds.peakRssRatio * report.rssBeforeBytes, report.rssBeforeBytes + RSS_FLOOR_BYTES);
   if (Number.isNaN(rssBound)) unmeasured.push('peak memory');
   else atMost('peak memory', report.peakRssBytes, rssBound, mebibytes);
-  // Not every store is reached through something that counts; then a row promises nothing about it.
+  // Only stores behind a proxy count connections; rows with other stores set no limit.
   if (Number.isFinite(bounds.connectionsOpened)) {
     atMost('connections opened', report.connectionsOpened ?? Number.NaN, bounds.connectionsOpened);
   }
   return { broken, unmeasured };
 }
 
-/** On a busy machine a timer is late. */
+/** Extra time for late timers on a busy machine. */
 const SLACK_MS = 700;
 
 const plain = (value: number): string => `${Math.round(value * 100) / 100}`;
@@ -109,3 +138,46 @@ const percent = (value: number): string => `${(value * 100).toFixed(1)} %`;
 const milliseconds = (value: number): string => `${Math.round(value)} ms`;
 const seconds = (value: number): string => `${value.toFixed(1)} s`;
 const mebibytes = (value: number): string => `${Math.round(value / 2 ** 20)} MiB`;
+
+/** Runs attempts until one is valid. A later attempt does not cancel the harm of an earlier one. */
+export async function runAttempts(
+  name: string,
+  seed: number,
+  run: (seed: number) => Promise<Attempt>,
+  maximum = MAX_ATTEMPTS,
+): Promise<RowVerdict> {
+  const attempts: Attempt[] = [];
+  do attempts.push(await run(seed + attempts.length * SEED_STEP));
+  while (attempts.length < maximum && attempts.at(-1)?.invalid !== undefined);
+  const invalid = attempts.at(-1)?.invalid;
+  return {
+    name,
+    attempts: attempts,
+    report: attempts.findLast(({ report }) => report !== undefined)?.report,
+    broken: attempts.flatMap((one, at) =>
+      counted(one).map((each) => (attempts.length > 1 ? `try ${at + 1}: ${each}` : each)),
+    ),
+    ...(invalid === undefined ? {} : { invalid }),
+  };
+}
+
+const counted = ({ harm, broken, invalid }: Attempt): readonly string[] => [
+  ...harm,
+  ...(invalid === undefined ? broken : []),
+];
+
+export function outcomeOf({ broken, invalid }: Pick<RowVerdict, 'broken' | 'invalid'>): 'red' | 'invalid' | 'green' {
+  if (broken.length > 0) return 'red';
+  return invalid === undefined ? 'green' : 'invalid';
+}
+
+/** The findings of each attempt as lines; none for a row whose first attempt was green. */
+export function attemptLines(verdict: RowVerdict): readonly string[] {
+  if (verdict.attempts.length === 1 && outcomeOf(verdict) === 'green') return [];
+  return verdict.attempts.flatMap((one, at) => [
+    `    try ${at + 1} (seed ${one.seed}): ${outcomeOf({ ...one, broken: counted(one) })}`,
+    ...counted(one).map((each) => `      broken: ${each}`),
+    ...(one.invalid === undefined ? [] : [`      says nothing: ${one.invalid}`]),
+    ...(one.invalid === undefined ? [] : one.broken.map((each) => `      not counted: ${each}`)),
+  ]);
+}

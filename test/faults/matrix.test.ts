@@ -8,7 +8,7 @@ import { runMatrix } from './matrix.ts';
 import { select } from './registry.ts';
 import type { Row } from './row.ts';
 
-/** Four rows of what `npm run faults` runs in full, on a bed that is quick to warm; and one that must be red. */
+/** Four rows of the matrix on a small harness, and the row that must be red. */
 const ROWS = ['node-stopped', 'values-corrupted', 'engine-killed', 'out-of-memory'];
 const RED = 'broken-on-purpose';
 
@@ -18,22 +18,22 @@ interface Found {
   readonly tries: readonly { readonly harm: readonly string[]; readonly invalid?: string }[];
 }
 
-/** Other tests load the machine: `npm run faults` judges how quick the answers are, and makes all tries. */
-const hereOf = (row: Row): Row => ({
+/** Other tests load the machine here, so only `npm run faults` judges the answer times and makes all attempts. */
+const relaxed = (row: Row): Row => ({
   ...row,
   bounds: { ...row.bounds, p95Ratio: 20 },
-  ...(row.name === RED ? { tries: 1 } : {}),
+  ...(row.name === RED ? { maxAttempts: 1 } : {}),
 });
 
-describe('the fault matrix, in short', { timeout: 300_000 }, () => {
-  test(`keeps its promises: ${ROWS.join(', ')}; and finds what is ${RED} in a try that is invalid`, async () => {
+describe('the fault matrix, four rows of it', { timeout: 300_000 }, () => {
+  test(`the promises of ${ROWS.join(', ')} are kept, and ${RED} is red although its attempt is invalid`, async () => {
     const directory = mkdtempSync(join(tmpdir(), 'serpcache-matrix-'));
     const jsonFile = join(directory, 'out.json');
     const lines: string[] = [];
     try {
       const { rows } = select([...ROWS, RED]);
       const status = await runMatrix(
-        { rows: rows.map(hereOf), figures: [] },
+        { rows: rows.map(relaxed), figures: [] },
         {
           checkout: join(import.meta.dirname, '..', '..'),
           repeat: 1,
@@ -44,26 +44,26 @@ describe('the fault matrix, in short', { timeout: 300_000 }, () => {
           print: (line) => lines.push(line),
         },
       );
-      const told = `\n${lines.join('\n')}`;
+      const output = `\n${lines.join('\n')}`;
       const found = (JSON.parse(readFileSync(jsonFile, 'utf8')) as { readonly rows: readonly Found[] }).rows;
       const kept = found.filter(({ name }) => name !== RED);
       assert.deepEqual(
         kept.map(({ name, outcome }) => `${name} ${outcome}`),
         ROWS.map((name) => `${name} green`),
-        told,
+        output,
       );
       const red = found.find(({ name }) => name === RED);
-      assert.equal(red?.outcome, 'red', told);
-      assert.equal(red.tries.length, 1, told);
-      assert.match(red.tries[0]?.harm.join() ?? '', /wrong answers/, told);
-      assert.match(red.tries[0]?.invalid ?? '', /could not be run: given up on purpose/, told);
-      assert.equal(status, EXIT.failed, told);
+      assert.equal(red?.outcome, 'red', output);
+      assert.equal(red.tries.length, 1, output);
+      assert.match(red.tries[0]?.harm.join() ?? '', /wrong answers/, output);
+      assert.match(red.tries[0]?.invalid ?? '', /could not be run: given up on purpose/, output);
+      assert.equal(status, EXIT.failed, output);
     } finally {
       rmSync(directory, { recursive: true });
     }
   });
 
-  test('knows its rows by name only', () => {
+  test('an unknown row is refused with the known names', () => {
     assert.throws(() => select(['node-killed', 'no-such-row']), /there is no no-such-row; known: store-nodes, /);
   });
 });

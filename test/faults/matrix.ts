@@ -1,54 +1,64 @@
 import { writeFileSync } from 'node:fs';
 import { originOf } from '../../loadtest/finding/machine-words.ts';
 import { programOf, type SearchServer, SPHINX } from '../../loadtest/stack/sphinx.ts';
+import { createClient } from '../../loadtest/traffic/client.ts';
 import { EXIT } from '../../src/commands/arguments.ts';
-import { type Bed, startBed, WarmUpError } from './bed.ts';
+import type { RunOptions } from './arguments.ts';
 import type { Figure, FigureResult } from './figures/figure.ts';
-import { harmOf, invalidity, judge } from './judge.ts';
+import { searchPath, startHarness, WarmUpError } from './harness.ts';
+import {
+  type Attempt,
+  attemptLines,
+  harmOf,
+  invalidReason,
+  judge,
+  outcomeOf,
+  type RowVerdict,
+  runAttempts,
+} from './judge.ts';
 import type { Selection } from './registry.ts';
 import type { Report } from './report.ts';
-import { BOUNDS, type Judgement, type Row } from './row.ts';
+import { BOUNDS, type FaultEffect, type Harness, type Judgement, type Row } from './row.ts';
 import { runRow } from './run-row.ts';
-import { tableHead, tableLine } from './table.ts';
-import { outcomeOf, type Try, tryLines, tryRow, type Verdict } from './tries.ts';
+import { HUNG_MS } from './service.ts';
 
-export interface MatrixOptions {
+interface MatrixOptions {
   readonly checkout: string;
   readonly repeat: number;
   readonly seed: number;
   readonly print: (line: string) => void;
   readonly jsonFile?: string;
-  /** That rows run on; Sphinx when absent. */
+  /** The search server of the rows. Default: Sphinx. */
   readonly server?: SearchServer;
-  /** Searches that are repeated, and documents indexed. */
+  /** Number of repeated searches and of indexed documents. */
   readonly repeated?: number;
   readonly documents?: number;
-  /** For tests of the matrix itself. */
-  readonly parts?: { readonly startBed: typeof startBed; readonly runRow: typeof runRow };
+  /** Replacements for tests of the matrix itself. */
+  readonly parts?: { readonly startHarness: typeof startHarness; readonly runRow: typeof runRow };
 }
 
 const REPEATED = 500;
 const DOCUMENTS = 4000;
 
-interface Took {
+interface Timing {
   /** UTC, ISO 8601. */
   readonly startedAt: string;
   readonly tookSeconds: number;
 }
 
 interface Measured {
-  readonly verdicts: Verdict[];
-  readonly figures: (FigureResult & Took & { readonly figure: string })[];
-  /** Beds that did not start, and figures that broke off. */
+  readonly verdicts: RowVerdict[];
+  readonly figures: (FigureResult & Timing & { readonly figure: string })[];
+  /** Harnesses that did not start and figures that failed. */
   readonly failures: string[];
 }
 
-/** Rows on one bed, then figures, each with whatever it needs. @returns the exit status. */
+/** Runs the rows of each layout on one harness, then the figures, each with its own servers. @returns the exit status. */
 export async function runMatrix({ rows, figures }: Selection, options: MatrixOptions): Promise<number> {
   const { checkout, print } = options;
   const origin = await originOf(checkout, ['node', 'redis-server', programOf('searchd', options.server ?? SPHINX)]);
   const measured: Measured = { verdicts: [], figures: [], failures: [] };
-  const attempt = async (what: string, work: () => Promise<void>): Promise<void> => {
+  const tryStep = async (what: string, work: () => Promise<void>): Promise<void> => {
     try {
       await work();
     } catch (error) {
@@ -60,12 +70,12 @@ export async function runMatrix({ rows, figures }: Selection, options: MatrixOpt
   if (rows.length > 0) print(tableHead());
   for (const layout of ['plain', 'distributed'] as const) {
     const own = rows.filter((row) => (row.layout ?? 'plain') === layout);
-    if (own.length > 0) await attempt(`rows of layout ${layout}`, () => runRows(own, layout, options, measured));
+    if (own.length > 0) await tryStep(`rows of layout ${layout}`, () => runRows(own, layout, options, measured));
   }
   const head = { ...origin, tookSeconds: secondsSince(origin.startedAt), seed: options.seed };
-  for (const figure of figures) await attempt(figure.name, () => runFigure(figure, options, measured));
+  for (const figure of figures) await tryStep(figure.name, () => runFigure(figure, options, measured));
   const { jsonFile } = options;
-  if (jsonFile !== undefined) await attempt(jsonFile, async () => writeFileSync(jsonFile, jsonOf(head, measured)));
+  if (jsonFile !== undefined) await tryStep(jsonFile, async () => writeFileSync(jsonFile, jsonOf(head, measured)));
   return exitStatusOf(measured);
 }
 
@@ -75,62 +85,60 @@ async function runRows(
   options: MatrixOptions,
   { verdicts }: Measured,
 ): Promise<void> {
-  const { checkout, print, repeated = REPEATED, documents = DOCUMENTS, parts = { startBed, runRow } } = options;
+  const { checkout, print, repeated = REPEATED, documents = DOCUMENTS, parts = { startHarness, runRow } } = options;
   const server = options.server === undefined ? {} : { server: options.server };
-  const bed = await parts.startBed({ checkout, repeated, documents, layout, ...server });
+  const harness = await parts.startHarness({ checkout, repeated, documents, layout, ...server });
   try {
     for (let round = 0; round < options.repeat; round += 1) {
       for (const row of rows) {
-        const verdict = await tryRow(
+        const verdict = await runAttempts(
           row.name,
           options.seed + round,
-          (seed) => judged(bed, row, seed, parts.runRow),
-          row.tries,
+          (seed) => runAndJudge(harness, row, seed, parts.runRow),
+          row.maxAttempts,
         );
         verdicts.push(verdict);
         print(tableLine(verdict));
-        if (verdict.report?.trace.felt) print(`    felt: ${verdict.report.trace.evidence}`);
-        for (const line of tryLines(verdict)) print(line);
+        if (verdict.report?.trace.found) print(`    felt: ${verdict.report.trace.evidence}`);
+        for (const line of attemptLines(verdict)) print(line);
       }
     }
   } finally {
-    await bed.stop();
+    await harness.stop();
   }
 }
 
-async function judged(bed: Bed, row: Row, seed: number, run: typeof runRow): Promise<Try> {
+async function runAndJudge(harness: Harness, row: Row, seed: number, run: typeof runRow): Promise<Attempt> {
   let report: Report | undefined;
   try {
-    report = await run(bed, row, seed);
+    report = await run(harness, row, seed);
   } catch (error) {
     const harm = error instanceof WarmUpError ? error.harm : [];
     return { seed, report, harm, broken: [], invalid: `the row could not be run: ${messageOf(error)}` };
   }
   const harm = harmOf(report);
   const failed = report.failure !== undefined;
-  const bounds = failed ? NOTHING_JUDGED : judge(report, { ...BOUNDS, ...row.bounds });
-  const own = failed ? NOTHING_JUDGED : await checked(bed, row, report);
+  const bounds = failed ? NO_FINDINGS : judge(report, { ...BOUNDS, ...row.bounds });
+  const own = failed ? NO_FINDINGS : await runOwnCheck(harness, row, report);
   const unmeasured = [...bounds.unmeasured, ...own.unmeasured];
   const invalid =
-    invalidity(report) ?? (unmeasured.length > 0 ? `there were no samples of: ${unmeasured.join('; ')}` : undefined);
+    invalidReason(report) ?? (unmeasured.length > 0 ? `there were no samples of: ${unmeasured.join('; ')}` : undefined);
   const broken = [...bounds.broken, ...own.broken];
   return { seed, report, harm, broken, ...(invalid === undefined ? {} : { invalid }) };
 }
 
-const NOTHING_JUDGED: Judgement = { broken: [], unmeasured: [] };
+const NO_FINDINGS: Judgement = { broken: [], unmeasured: [] };
 
-async function checked(bed: Bed, row: Row, report: Report): Promise<Judgement> {
+async function runOwnCheck(harness: Harness, row: Row, report: Report): Promise<Judgement> {
   try {
-    return { ...NOTHING_JUDGED, ...(await row.check?.(report, bed)) };
+    return { ...NO_FINDINGS, ...(await row.check?.(report, harness)) };
   } catch (error) {
     return { broken: [], unmeasured: [`what the row checks itself: ${messageOf(error)}`] };
   }
 }
 
-const SHOWN = { true: 'holds', false: 'BROKEN', 'not measured': 'NOT MEASURED' } as const;
-
 async function runFigure(figure: Figure, { checkout, print }: MatrixOptions, { figures }: Measured): Promise<void> {
-  print(`\n${figure.name}: ${figure.says}`);
+  print(`\n${figure.name}: ${figure.summary}`);
   const startedAt = new Date().toISOString();
   const result = await figure.run({ checkout });
   figures.push({ figure: figure.name, startedAt, tookSeconds: secondsSince(startedAt), ...result });
@@ -138,16 +146,18 @@ async function runFigure(figure: Figure, { checkout, print }: MatrixOptions, { f
     const cells = Object.entries(row).map(([name, value]) => `${name} ${value}`);
     print(`  ${cells.join(' · ')}`);
   }
-  for (const { says, holds } of result.verdicts) print(`  ${SHOWN[`${holds}`]}: ${says}`);
+  for (const { says, holds } of result.verdicts) print(`  ${VERDICT_TEXT[`${holds}`]}: ${says}`);
 }
 
-/** A broken promise outweighs what could not be done, and that outweighs what said nothing. */
+const VERDICT_TEXT = { true: 'holds', false: 'BROKEN', 'not measured': 'NOT MEASURED' } as const;
+
+/** A broken promise has priority over a failure, and a failure over an undecided result. */
 function exitStatusOf({ verdicts, figures, failures }: Measured): number {
   const outcomes = verdicts.map(outcomeOf);
   const held = figures.flatMap((figure) => figure.verdicts.map(({ holds }) => holds));
   if (outcomes.includes('red') || held.includes(false)) return EXIT.failed;
   if (failures.length > 0) return EXIT.notDone;
-  // A figure without verdicts, or nothing at all, has shown nothing.
+  // A figure without verdicts, and an empty run, are undecided.
   const isEmpty = verdicts.length + figures.length === 0 || figures.some((figure) => figure.verdicts.length === 0);
   return isEmpty || outcomes.includes('invalid') || held.includes('not measured') ? EXIT.undecided : EXIT.passed;
 }
@@ -159,7 +169,7 @@ function jsonOf(head: object, { verdicts, figures, failures }: Measured): string
     outcome: outcomeOf(verdict),
     broken: verdict.broken,
     invalid: verdict.invalid,
-    tries: verdict.tries.map((one) => ({
+    tries: verdict.attempts.map((one) => ({
       ...one,
       report: one.report === undefined ? undefined : figuresOf(one.report),
     })),
@@ -167,10 +177,115 @@ function jsonOf(head: object, { verdicts, figures, failures }: Measured): string
   return `${JSON.stringify({ ...head, rows, figures, ...(failures.length > 0 ? { failures } : {}) }, null, 1)}\n`;
 }
 
-/** `broken` are promises in the file, so the report's broken connections have a longer name there. */
-function figuresOf({ samples: _, broken: brokenConnections, ...figures }: Report): object {
-  return { ...figures, brokenConnections };
+/** The report in the format of the JSON file, which calls an effect that was found `felt`. */
+function figuresOf({ samples: _, trace: { found, evidence }, ...figures }: Report): object {
+  return { ...figures, trace: { felt: found, evidence } };
 }
 
 const secondsSince = (startedAt: string): number => (Date.now() - Date.parse(startedAt)) / 1000;
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/**
+ * Prepares each row and reads its effect before and after some traffic, without injecting the fault.
+ * @returns whether no row found its effect and every reading worked.
+ */
+export async function checkEffectsWithoutFaults(
+  rows: readonly Row[],
+  { print, ...subject }: Pick<RunOptions, 'checkout' | 'server'> & { readonly print: (line: string) => void },
+): Promise<boolean> {
+  let asExpected = true;
+  for (const [layout, own] of Map.groupBy(rows, (row) => row.layout ?? 'plain')) {
+    const harness = await startHarness({ ...subject, ...SMALL_HARNESS, layout });
+    try {
+      for (const [first, ...others] of Map.groupBy(own, ({ store }) => store).values()) {
+        if (first === undefined) continue;
+        await harness.prepare(first);
+        harness.engineProxy.resetCounts();
+        const watches: (readonly [name: string, traceOf: Awaited<ReturnType<FaultEffect['watch']>>])[] = [];
+        // One after the other, so that no reading counts the connection of another one.
+        for (const row of [first, ...others]) watches.push([row.name, await row.effect.watch(harness)]);
+        await traffic(harness);
+        for (const [name, traceOf] of watches) {
+          const { found, evidence } = await traceOf();
+          const isExpected = !found && !evidence.includes('could not be read');
+          print(`${isExpected ? 'no trace' : 'WRONG   '} ${name.padEnd(22)} ${evidence}`);
+          asExpected &&= isExpected;
+        }
+      }
+    } finally {
+      await harness.stop();
+    }
+  }
+  return asExpected;
+}
+
+/** A harness with few searches and documents, which starts fast. */
+const SMALL_HARNESS = { repeated: 60, documents: 600 };
+
+/** Asks repeated and new searches, so that every counter grows that traffic alone increases. */
+async function traffic(harness: Harness): Promise<void> {
+  const client = createClient({ baseUrl: harness.subject.url, boundMs: HUNG_MS, maxConnections: 4 });
+  for (const text of harness.queries.repeated) await client.get(searchPath(text));
+  for (let search = 0; search < 20; search += 1) await client.get(searchPath(harness.newSearch()));
+  client.close();
+}
+
+function tableHead(): string {
+  return line(HEAD);
+}
+
+/** `b/f/s`: before the fault, during it, after recovery. `no page`: share of the searches during the fault. */
+function tableLine(whole: RowVerdict): string {
+  const { name, report } = whole;
+  const verdict = OUTCOME_TEXT[outcomeOf(whole)];
+  if (report === undefined) return line([name, verdict]);
+  const { before, fault, after, steady } = report.subject;
+  const phases = [before, fault, after, steady];
+  const refused = phases
+    .flatMap(({ outcomes }) => Object.entries(outcomes))
+    .filter(([label]) => label.startsWith('shed '))
+    .reduce((sum, [, count]) => sum + count, 0);
+  const three = (value: (phase: typeof before) => string): string => [before, fault, steady].map(value).join(' ');
+  return line([
+    name,
+    verdict,
+    `${phases.reduce((sum, phase) => sum + phase.requests, 0)}`,
+    `${report.wrong.length}`,
+    `${report.hung}`,
+    `${refused}`,
+    percent(fault.unanswered),
+    three(({ hitRatio }) => percent(hitRatio)),
+    three(({ p95Ms }) => number(p95Ms)),
+    (report.engine.searches / Math.max(1, report.engine.distinct)).toFixed(2),
+    `${Math.round(report.peakRssBytes / 2 ** 20)}M`,
+    report.recoveredAfterMs === undefined ? '–' : (report.recoveredAfterMs / 1000).toFixed(1),
+  ]);
+}
+
+const WIDTHS = [20, 8, 7, 6, 6, 6, 9, 20, 16, 8, 7, 7] as const;
+const HEAD = [
+  'row',
+  'verdict',
+  'reqs',
+  'wrong',
+  'hung',
+  '5xx',
+  'no page',
+  'hit ratio b/f/s',
+  'p95 ms b/f/s',
+  'per key',
+  'RSS',
+  'back s',
+];
+
+const OUTCOME_TEXT = { red: 'RED', invalid: 'INVALID', green: 'green' } as const;
+
+function line(cells: readonly string[]): string {
+  return cells
+    .map((cell, at) => cell.padEnd(WIDTHS[at] ?? 8))
+    .join(' ')
+    .trimEnd();
+}
+
+const percent = (value: number): string => (Number.isNaN(value) ? '–' : `${Math.round(value * 1000) / 10}%`);
+const number = (value: number): string => (Number.isNaN(value) ? '–' : value.toFixed(value < 10 ? 1 : 0));

@@ -20,7 +20,7 @@ function measured() {
   } as unknown as Omit<RowResult, 'name'>;
 }
 
-/** As it comes out of a file: what is no number is null. */
+/** As read from a file: NaN is null. */
 function fileOf(wish: Partial<FaultsFile> = {}): FaultsFile {
   const file: FaultsFile = {
     ...{ machine: '2 cores, 4 GiB, Linux 6.1', startedAt: '2026-11-22T15:00:00.000Z', tookSeconds: 840 },
@@ -48,7 +48,7 @@ test('the matrix has a table for each family, with hits, pages, times and the pr
   assert.match(page, /^`npm run faults`: measured on 2026-11-22 in 14 min 00 s/m);
 });
 
-test('a broken row and one that was not seen are shown as such, with the reason', () => {
+test('a broken row and an invalid row are shown as such, with the reason', () => {
   const rows = ALL.map((row) => {
     if (row.name === 'loading') return { ...row, broken: ['3 hung requests'] };
     return row.name === 'failover' ? { name: row.name, broken: [], invalid: 'could not be run', tries: [{}, {}] } : row;
@@ -61,12 +61,12 @@ test('a broken row and one that was not seen are shown as such, with the reason'
   assert.match(page, /^\*\*It does not hold: broken by loading; not seen: failover; of /m);
 });
 
-test('a part of the matrix is refused, and figures alone leave the matrix as it is', () => {
+test('an incomplete matrix is refused, and a file with figures only leaves the matrix as it is', () => {
   assert.throws(() => findingsOf(fileOf({ rows: ALL.slice(1) })), /a part of the matrix: node-killed are missing/);
   assert.deepEqual(findingsOf(fileOf({ rows: [] })), []);
 });
 
-test('a figure is one table, its promises below it', () => {
+test('a figure is one table with its promises below', () => {
   const figure = {
     ...{ figure: 'overload', startedAt: '2026-11-22T15:20:00.000Z', tookSeconds: 200 },
     table: [

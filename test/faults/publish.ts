@@ -1,7 +1,7 @@
 /**
  * `node test/faults/publish.ts <file of npm run faults -- --json>`: writes the matrix and the figures of that
- * file into README.md, with their records beside it. Broken and invalid rows are shown as what they are. A part of the
- * matrix is refused: it would replace the whole one.
+ * file into README.md and their records into records/. Broken and invalid rows are shown as such. An incomplete matrix is
+ * refused, because it would replace the complete one.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,22 +11,22 @@ import { EXIT, type Program, runProgram } from '../../src/commands/arguments.ts'
 import { countText } from '../../src/report/format.ts';
 import type { FigureResult } from './figures/figure.ts';
 import { FAMILIES, FIGURES } from './registry.ts';
-import type { PhaseReport, Report } from './report.ts';
-import { PHASES } from './samples.ts';
+import { PHASES, type PhaseReport, type Report, type Trace } from './report.ts';
 
-/** The file of `--json`: numbers that were not measured are null in it. */
+/** The file of `--json`. Numbers that were not measured are null. */
 export interface FaultsFile extends Pick<FindingRecord, 'machine' | 'startedAt' | 'tookSeconds' | 'commit'> {
   readonly seed: number;
   readonly rows: readonly RowResult[];
   readonly figures: readonly (FigureResult & Pick<FindingRecord, 'startedAt' | 'tookSeconds'> & { figure: string })[];
 }
 
-/** Without the members of a report: the row could not be run. */
-export interface RowResult extends Partial<Omit<Report, 'broken' | 'samples'>> {
+/** A row that could not be run has no fields of a report. */
+export interface RowResult extends Partial<Omit<Report, 'brokenConnections' | 'samples' | 'trace'>> {
   readonly name: string;
+  readonly trace?: Pick<Trace, 'evidence'>;
   readonly broken: readonly string[];
   readonly invalid?: string;
-  /** Absent in a file of before they were kept. */
+  /** Absent in files of older versions. */
   readonly tries?: readonly { readonly report?: Pick<Report, 'subject' | 'wrong' | 'hung'> }[];
 }
 
@@ -45,7 +45,7 @@ const COLUMNS: readonly Column[] = [
   { name: 'trace of the fault', unit: 'text' },
 ];
 
-/** The matrix, if the file has rows, then its figures. @throws when some rows of the matrix are missing. */
+/** The matrix, if the file has rows, and the figures. @throws when rows of the matrix are missing. */
 export function findingsOf(file: FaultsFile): readonly FindingRecord[] {
   const { machine, commit, seed, rows, figures } = file;
   const origin = { version: 1, machine, ...(commit !== undefined && { commit }) } as const;
@@ -75,14 +75,14 @@ function matrixFinding(rows: readonly RowResult[]): Finding {
       rows: own.flatMap(({ name }) => rows.filter((row) => row.name === name)).map(rowOf),
     }),
   );
-  const unkept = rows.filter((row) => promiseOf(row) !== 'kept');
+  const notKept = rows.filter((row) => promiseOf(row) !== 'kept');
   return {
     ...{ name: 'matrix', title: 'The matrix: each fault in turn', published: '', tables, charts: [] },
     notes: [
       'Hits and pages: shares of the searches, of the process under test and of the control for the same searches while the fault lasts.',
       'Trace of the fault: what its injector or the server that was hurt said of it, before → during.',
       'Back after: from the end of the fault until recovered. The window in which it is looked for is a second and a half.',
-      ...unkept.map((row) => `${row.name}, ${promiseOf(row)}: ${[row.invalid ?? [], row.broken].flat().join('; ')}`),
+      ...notKept.map((row) => `${row.name}, ${promiseOf(row)}: ${[row.invalid ?? [], row.broken].flat().join('; ')}`),
     ],
     lesson: matrixLesson(rows),
   };
@@ -91,23 +91,23 @@ function matrixFinding(rows: readonly RowResult[]): Finding {
 function rowOf(row: RowResult): Row {
   const { name, subject, control, engine, recoveredAfterMs, wrong, hung, tries, trace } = row;
   const ratio = (read: (phase: PhaseReport) => number): number | undefined =>
-    subject === undefined ? undefined : known(read(subject.fault) / read(subject.before));
+    subject === undefined ? undefined : finite(read(subject.fault) / read(subject.before));
   return {
     name,
     values: [
       promiseOf(row),
-      ...[subject?.before.hitRatio, subject?.fault.hitRatio, control?.fault.hitRatio].map(known),
-      known(subject?.fault.unanswered),
+      ...[subject?.before.hitRatio, subject?.fault.hitRatio, control?.fault.hitRatio].map(finite),
+      finite(subject?.fault.unanswered),
       ratio(({ p95Ms }) => p95Ms ?? Number.NaN),
       engine === undefined ? undefined : engine.searches / Math.max(1, engine.distinct),
-      known(recoveredAfterMs),
-      ...[wrong?.length, known(hung), tries?.length, trace?.evidence],
+      finite(recoveredAfterMs),
+      ...[wrong?.length, finite(hung), tries?.length, trace?.evidence],
     ],
   };
 }
 
 function promiseOf({ broken, invalid }: RowResult): 'kept' | 'broken' | 'not seen' {
-  // A wrong answer of any try counts, also when the last try was invalid.
+  // A wrong answer in any attempt counts, even when the last attempt was invalid.
   if (broken.length > 0) return 'broken';
   return invalid === undefined ? 'kept' : 'not seen';
 }
@@ -137,7 +137,7 @@ function matrixLesson(rows: readonly RowResult[]): Lesson {
 const PROMISE = { true: 'Kept', false: 'Broken', 'not measured': 'Not measured' } as const;
 
 function figureFinding(name: string, { table, verdicts }: FigureResult): Finding {
-  const says = FIGURES.find((figure) => figure.name === name)?.says ?? '';
+  const says = FIGURES.find((figure) => figure.name === name)?.summary ?? '';
   const [first = '', ...names] = [...new Set(table.flatMap((row) => Object.keys(row)))];
   const kept = verdicts.filter(({ holds }) => holds === true).length;
   const broken = verdicts.some(({ holds }) => holds === false);
@@ -168,16 +168,20 @@ function isCount(table: FigureResult['table'], column: string): boolean {
   return table.every((row) => Number.isInteger(row[column] ?? 0));
 }
 
-/** JSON has no NaN: a ratio of nothing is null in it. */
-function known(value: number | null | undefined): number | undefined {
+/** JSON has no NaN: a ratio without samples is null. */
+function finite(value: number | null | undefined): number | undefined {
   return value === null || value === undefined || !Number.isFinite(value) ? undefined : value;
 }
 
 const PROGRAM: Program = {
   command: 'node test/faults/publish.ts',
   usage: '[--commit HASH] <file of npm run faults -- --json>',
-  about: ['Writes the matrix and the figures of that file into test/faults/README.md, with their records beside it.'],
-  options: [{ name: 'commit', takes: 'HASH', about: 'of the code that was measured, for a file that does not say it' }],
+  about: [
+    'Writes the matrix and the figures of the file into test/faults/README.md and their records into test/faults/records.',
+  ],
+  options: [
+    { name: 'commit', takes: 'HASH', about: 'commit of the measured code, for a file that does not contain it' },
+  ],
   takes: { min: 1, max: 1 },
 };
 

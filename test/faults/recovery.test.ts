@@ -1,38 +1,38 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createRecovery, type Half } from './recovery.ts';
+import { type ArrivalResult, createRecovery } from './recovery.ts';
 
-const HIT: Half = { hit: true, answered: true };
-const MISS: Half = { hit: false, answered: true };
-const REFUSED: Half = { hit: false, answered: false };
+const HIT: ArrivalResult = { hit: true, answered: true };
+const MISS: ArrivalResult = { hit: false, answered: true };
+const REFUSED: ArrivalResult = { hit: false, answered: false };
 
-/** Feeds arrivals `from`… to both; the control always hits. */
-function feed(recovery: ReturnType<typeof createRecovery>, from: number, halves: readonly Half[]): void {
-  for (const [at, half] of halves.entries()) {
-    recovery.add('subject', from + at, half);
+/** Adds these results for the subject, from arrival `from` on, and hits for the control. */
+function feed(recovery: ReturnType<typeof createRecovery>, from: number, results: readonly ArrivalResult[]): void {
+  for (const [at, result] of results.entries()) {
+    recovery.add('subject', from + at, result);
     recovery.add('control', from + at, HIT);
   }
 }
 
-const times = (count: number, half: Half): Half[] => new Array<Half>(count).fill(half);
+const times = (count: number, result: ArrivalResult): ArrivalResult[] => new Array<ArrivalResult>(count).fill(result);
 
-test('a subject that misses what the control has is not recovered', () => {
+test('a subject that misses entries of the control has not recovered', () => {
   const recovery = createRecovery({ window: 50, points: 0.02 });
   recovery.begin(0);
   for (let n = 0; n < 500; n += 1) feed(recovery, n, [n % 10 === 0 ? MISS : HIT]);
   assert.equal(recovery.recoveredAt(), undefined);
-  assert.equal(recovery.gap(), 0.1);
+  assert.equal(recovery.hitGap(), 0.1);
 });
 
-test('it is recovered with the arrival that makes the window good enough', () => {
+test('it has recovered at the first arrival whose window is good enough', () => {
   const recovery = createRecovery({ window: 50, points: 0.02 });
   recovery.begin(100);
   feed(recovery, 100, [...times(20, MISS), ...times(80, HIT)]);
-  // Of the last fifty arrivals one may miss: the window reaches from the last miss on.
+  // One of the last fifty arrivals may miss, so the window begins at the last miss.
   assert.equal(recovery.recoveredAt(), 100 + 19 + 49);
 });
 
-test('nothing is said before a whole window of arrivals after the fault', () => {
+test('there is no result before a full window of arrivals after the fault', () => {
   const recovery = createRecovery({ window: 50, points: 0.02 });
   recovery.begin(10);
   feed(recovery, 0, times(59, HIT));
@@ -41,7 +41,7 @@ test('nothing is said before a whole window of arrivals after the fault', () => 
   assert.equal(recovery.recoveredAt(), 59);
 });
 
-test('what both miss counts for neither, whoever answers first', () => {
+test('a search that both miss does not count, in any order of the answers', () => {
   const recovery = createRecovery({ window: 20, points: 0 });
   recovery.begin(0);
   for (let n = 0; n < 20; n += 1) {
@@ -51,7 +51,7 @@ test('what both miss counts for neither, whoever answers first', () => {
   assert.equal(recovery.recoveredAt(), 19);
 });
 
-test('a subject that refuses is not recovered, although the control misses as well', () => {
+test('a subject that refuses has not recovered, although the control misses as well', () => {
   const recovery = createRecovery({ window: 20, points: 0.02 });
   recovery.begin(0);
   for (let n = 0; n < 100; n += 1) {

@@ -1,61 +1,61 @@
-/** What one process made of one arrival. */
-export interface Half {
+/** The result of one arrival at one process. */
+export interface ArrivalResult {
   readonly hit: boolean;
-  /** Whether it gave a page at all. */
+  /** Whether the answer was a page. */
   readonly answered: boolean;
 }
 
 /**
- * When two processes fed the same arrivals are alike again: over the last `window` arrivals that both have ended, every
- * one got a page and the subject's hits are within `points` of the control's. Arrivals are compared in pairs, so that
- * what is hard for both counts for neither.
+ * Detects when two processes with the same arrivals perform alike again: in the last `window` arrivals that both have
+ * answered, the subject answered every one with a page and its hit ratio is within `points` of the control's. Each
+ * arrival is compared with itself, so a search that misses in both does not count.
  */
 export interface Recovery {
-  readonly add: (who: 'subject' | 'control', arrival: number, half: Half) => void;
-  /** From here on arrivals count. */
+  readonly add: (side: 'subject' | 'control', arrival: number, result: ArrivalResult) => void;
+  /** Counts arrivals from this one on. */
   readonly begin: (arrival: number) => void;
-  /** The arrival at which it was so for the first time since `begin`. */
+  /** The first arrival since `begin` at which the condition held. */
   readonly recoveredAt: () => number | undefined;
-  /** Control's share of hits minus the subject's, over the last window; undefined until there is one. */
-  readonly gap: () => number | undefined;
+  /** The control's hit ratio minus the subject's in the last window; undefined before the first full window. */
+  readonly hitGap: () => number | undefined;
 }
 
 export function createRecovery({ window, points }: { readonly window: number; readonly points: number }): Recovery {
-  const halves = new Map<number, { readonly who: string; readonly half: Half }>();
-  const last: { readonly difference: number; readonly refused: number }[] = [];
+  const pending = new Map<number, { readonly side: string; readonly result: ArrivalResult }>();
+  const recent: { readonly difference: number; readonly refused: number }[] = [];
   let first: number | undefined;
   let recovered: number | undefined;
   let sum = 0;
   let refused = 0;
 
-  const gap = (): number | undefined => (last.length < window ? undefined : sum / window);
+  const hitGap = (): number | undefined => (recent.length < window ? undefined : sum / window);
   return {
-    add: (who, arrival, half) => {
+    add: (side, arrival, result) => {
       if (first === undefined || arrival < first) return;
-      const other = halves.get(arrival);
+      const other = pending.get(arrival);
       if (other === undefined) {
-        halves.set(arrival, { who, half });
+        pending.set(arrival, { side, result });
         return;
       }
-      halves.delete(arrival);
-      const [subject, control] = who === 'subject' ? [half, other.half] : [other.half, half];
-      const pair = { difference: Number(control.hit) - Number(subject.hit), refused: Number(!subject.answered) };
-      last.push(pair);
-      const dropped = last.length > window ? last.shift() : undefined;
-      sum += pair.difference - (dropped?.difference ?? 0);
-      refused += pair.refused - (dropped?.refused ?? 0);
-      const now = gap();
+      pending.delete(arrival);
+      const [subject, control] = side === 'subject' ? [result, other.result] : [other.result, result];
+      const entry = { difference: Number(control.hit) - Number(subject.hit), refused: Number(!subject.answered) };
+      recent.push(entry);
+      const dropped = recent.length > window ? recent.shift() : undefined;
+      sum += entry.difference - (dropped?.difference ?? 0);
+      refused += entry.refused - (dropped?.refused ?? 0);
+      const now = hitGap();
       if (recovered === undefined && now !== undefined && now <= points && refused === 0) recovered = arrival;
     },
     begin: (arrival) => {
       first = arrival;
       recovered = undefined;
-      halves.clear();
-      last.length = 0;
+      pending.clear();
+      recent.length = 0;
       sum = 0;
       refused = 0;
     },
     recoveredAt: () => recovered,
-    gap,
+    hitGap,
   };
 }

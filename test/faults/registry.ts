@@ -5,26 +5,22 @@ import { FULL_LOSS } from './figures/full-loss.ts';
 import { OVERLOAD } from './figures/overload.ts';
 import { STALLED_SHARD } from './figures/stalled-shard.ts';
 import type { Row } from './row.ts';
-import { brokenOnPurpose } from './rows/broken-on-purpose.ts';
 import { CLIENTS } from './rows/clients.ts';
-import { ENGINE } from './rows/engine.ts';
-import { MIRRORS } from './rows/mirrors.ts';
-import { plantedEntries } from './rows/planted-entries.ts';
+import { ENGINE, MIRRORS } from './rows/engine.ts';
 import { PROCESS } from './rows/process.ts';
 import { STORE_NETWORK } from './rows/store-network.ts';
-import { STORE_NODES } from './rows/store-nodes.ts';
+import { STORE_NODES, STORE_TOPOLOGY } from './rows/store-nodes.ts';
 import { STORE_PLANTED } from './rows/store-planted.ts';
 import { STORE_REPLIES } from './rows/store-replies.ts';
-import { STORE_TOPOLOGY } from './rows/store-topology.ts';
-import { STORE_VALUES } from './rows/store-values.ts';
+import { brokenOnPurpose, STORE_VALUES } from './rows/store-values.ts';
 
-/** The matrix, by family. */
+/** The rows of the matrix, by family. */
 export const FAMILIES: Readonly<Record<string, readonly Row[]>> = {
   'store-nodes': STORE_NODES,
   'store-replies': STORE_REPLIES,
   'store-topology': STORE_TOPOLOGY,
   'store-values': STORE_VALUES,
-  'store-planted': [plantedEntries(), ...STORE_PLANTED],
+  'store-planted': STORE_PLANTED,
   'store-network': STORE_NETWORK,
   engine: ENGINE,
   mirrors: MIRRORS,
@@ -32,10 +28,10 @@ export const FAMILIES: Readonly<Record<string, readonly Row[]>> = {
   process: PROCESS,
 };
 
-/** Run by name alone: they are no part of the matrix, and they are not meant to be green. */
+/** Rows that run by name only. They are not part of the matrix and must not be green. */
 export const BY_NAME: readonly Row[] = [brokenOnPurpose()];
 
-/** Run by name, or with `figures`: each takes minutes. */
+/** Run by name, or all with the name `figures`. Each takes minutes. */
 export const FIGURES: readonly Figure[] = [AMPLIFICATION, OVERLOAD, FULL_LOSS, STALLED_SHARD, ABLATION];
 
 export interface Selection {
@@ -44,8 +40,8 @@ export interface Selection {
 }
 
 /**
- * What `--only a,b` means: names of rows, families and figures. Nothing: every row of the matrix.
- * @throws naming what is not known and what is.
+ * Resolves `--only a,b`: names of rows, families and figures. Without names it selects every row of the matrix.
+ * @throws an error with the unknown name and all known names.
  */
 export function select(names: readonly string[]): Selection {
   const all = Object.values(FAMILIES).flat();

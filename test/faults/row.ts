@@ -1,78 +1,118 @@
-import type { Bed, BedOptions } from './bed.ts';
-import type { Changes } from './configuration.ts';
-import type { Felt } from './felt.ts';
-import type { Report } from './report.ts';
-import type { StoreKind } from './stores.ts';
+import type { DnsNames } from '../../loadtest/proxy/dns-names.ts';
+import type { EngineProxy } from '../../loadtest/proxy/engine-proxy.ts';
+import type { Queries } from '../../loadtest/traffic/queries.ts';
+import type { EngineServer, EngineServerOptions } from './engine-server.ts';
+import type { Report, Trace } from './report.ts';
+import type { Changes, ServiceProcess } from './service.ts';
+import type { StoreKind, SubjectStore } from './stores.ts';
+import type { Reference } from './verdict.ts';
 
-/** One fault: a promise, how it is broken on purpose, and what must hold meanwhile. */
+/** One fault: the promise it tests, how it is injected, and the bounds that must hold. */
 export interface Row {
   readonly name: string;
   /** The promise, in one sentence. */
-  readonly says: string;
-  /** What the subject's store is made of. Default `cluster`: three masters, reached directly. */
+  readonly summary: string;
+  /** Topology of the subject's store. Default `cluster`: three masters, connected directly. */
   readonly store?: StoreKind;
-  /** Of the engines. Default `plain`. Each kind is a bed of its own. */
-  readonly layout?: BedOptions['layout'];
-  /** Tries at most, while one is invalid. Default `TRIES`. */
-  readonly tries?: number;
-  /** Of the configuration of both processes. */
+  /** Index layout of both engines. Default `plain`. Each layout needs its own harness. */
+  readonly layout?: EngineServerOptions['layout'];
+  /** Maximum number of attempts while the last one is invalid. Default `MAX_ATTEMPTS`. */
+  readonly maxAttempts?: number;
+  /** Changes to the configuration of both processes. */
   readonly changes?: Changes;
-  /** The subject may ask the control's engine as well, as a second endpoint. */
+  /** The subject has the control's engine as a second endpoint. */
   readonly mirrored?: boolean;
-  /** Of the stream. */
+  /** Rate of the request stream. Default 200. */
   readonly ratePerSecond?: number;
-  /** How long the fault lasts, `begin` included. Default 3 s. */
+  /** Duration of the fault, `begin` included. Default 3 s. */
   readonly faultMs?: number;
-  /** The fault begins. The stream goes on meanwhile. */
-  readonly begin: (bed: Bed) => Promise<void>;
-  /** The fault is gone: from here on recovery is counted. */
-  readonly end?: (bed: Bed) => Promise<void>;
-  /** The store cannot be used again afterwards. */
-  readonly spoilsStore?: boolean;
+  /** Injects the fault. The request stream continues. */
+  readonly begin: (harness: Harness) => Promise<void>;
+  /** Removes the fault. Recovery time counts from the end of this call. */
+  readonly end?: (harness: Harness) => Promise<void>;
+  /** The store is stopped and replaced before the next row. */
+  readonly discardStore?: boolean;
   readonly bounds?: Partial<Bounds>;
-  /** Proof that the fault happened: a row whose fault did not happen says nothing. */
-  readonly felt: Felt;
-  /** Further promises, judged when all is over. */
-  readonly check?: (report: Report, bed: Bed) => Promise<Partial<Judgement>> | Partial<Judgement>;
+  /** Proof that the fault happened. Without it the row is invalid. */
+  readonly effect: FaultEffect;
+  /** Further promises of this row, judged after the stream has ended. */
+  readonly check?: (report: Report, harness: Harness) => Promise<Partial<Judgement>> | Partial<Judgement>;
 }
 
-/** Findings about a row's promises. */
+/**
+ * How a row proves that its fault happened: it reads the injector or the affected server before the fault and at its end.
+ * Failed requests are no evidence, because something else may have caused them.
+ */
+export interface FaultEffect {
+  /** Takes the first reading. @returns a function that takes the second one during the fault. Neither rejects. */
+  readonly watch: (harness: Harness) => Promise<() => Promise<Trace>>;
+}
+
+/**
+ * The environment of a row: the subject, whose store and engine get the fault, and the control, which has its own store
+ * and engine over the same documents and gets the same requests. It is built once; `prepare` resets it for each row.
+ */
+export interface Harness {
+  readonly subject: ServiceProcess;
+  readonly control: ServiceProcess;
+  /** The subject's store, of the kind that the row asks for. */
+  readonly store: () => SubjectStore;
+  /** Host names as the subject resolves them. */
+  readonly names: DnsNames;
+  /** The subject's searchd, reached through `engineProxy`. */
+  readonly engine: EngineServer;
+  readonly engineProxy: EngineProxy;
+  readonly queries: Queries;
+  /** A search text that was never asked before. */
+  readonly newSearch: () => string;
+  readonly reference: Reference;
+  /**
+   * Empties the store, starts both processes with the row's configuration and asks both every repeated search once.
+   * @throws WarmUpError when a search gets no page or a wrong one.
+   */
+  readonly prepare: (row: Row) => Promise<void>;
+  /** Restarts the subject with the same configuration and ports. */
+  readonly restartSubject: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+}
+
+/** Findings about the promises of a row. */
 export interface Judgement {
-  /** Each text a broken promise. */
+  /** Each entry describes one broken promise. */
   readonly broken: readonly string[];
-  /** Promises about which there were no samples: neither kept nor broken. */
+  /** Promises without samples: neither kept nor broken. */
   readonly unmeasured: readonly string[];
 }
 
-/** What may happen at most. Wrong answers, hung requests and dishonest errors may never. */
+/** The limits of a row. Wrong answers, hung requests and dishonest errors are never allowed. */
 export interface Bounds {
-  /** Share of requests without a page while the fault lasts. */
+  /** Maximum share of requests without a page during the fault. */
   readonly unansweredDuring: number;
-  /** The same of searches that were asked before. */
+  /** The same for searches that were asked before the row. */
   readonly knownUnansweredDuring: number;
-  /** Share without a page after it, until recovered and beyond. */
+  /** Maximum share of requests without a page from the end of the fault until recovery. */
   readonly unansweredAfter: number;
-  /** Codes of refusals that are in order. */
+  /** Problem codes that a refusal may have. */
   readonly refusals: readonly string[];
-  /** The subject's hit ratio over the control's while the fault lasts, at least. */
+  /** Minimum of the subject's hit ratio divided by the control's during the fault. */
   readonly hitRatioDuring: number;
-  /** From the end of the fault until the hit ratio is the control's, within 2 points. */
+  /** Maximum time from the end of the fault until the hit ratio is within 2 points of the control's. */
   readonly recoverySeconds: number;
-  /** Share of requests whose connection ended without an answer. */
+  /** Maximum share of requests whose connection ended without an answer. */
   readonly brokenConnections: number;
-  /** p95 once recovered over p95 before. */
+  /** Maximum of p95 after recovery divided by p95 before the fault. */
   readonly p95Ratio: number;
-  /** p95 of the refusals while the fault lasts, in ms; on a busy machine `p95Ratio` times what answers take there. */
+  /** Maximum p95 of the refusals during the fault, ms. On a slow machine the limit is `p95Ratio` times its answer time. */
   readonly refusedWithinMs: number;
-  /** Engine searches per distinct text among them, from the fault on. */
+  /** Maximum number of engine searches per distinct text since the fault began. */
   readonly searchesPerKey: number;
-  /** Peak memory of the subject over what it had before the fault. */
+  /** Maximum of the subject's peak memory divided by its peak before the fault. */
   readonly peakRssRatio: number;
-  /** Connections to the store opened from the fault on. */
+  /** Maximum number of store connections opened since the fault began. */
   readonly connectionsOpened: number;
 }
 
-/** A store's fault shows in the hit ratio and nowhere else. */
+/** The defaults: a fault of the store may lower the hit ratio and nothing else. */
 export const BOUNDS: Bounds = {
   unansweredDuring: 0,
   knownUnansweredDuring: 0,

@@ -4,18 +4,16 @@ import { startStream } from '../../loadtest/traffic/stream.ts';
 import { createZipf } from '../../loadtest/traffic/zipf.ts';
 import { createRandom } from '../../src/catalogue/demo/ad.ts';
 import { type Clock, systemClock } from '../../src/runtime.ts';
-import { type Bed, personOf, targetOf } from './bed.ts';
-import { BUSY_MS, HUNG_MS } from './configuration.ts';
-import type { Trace } from './felt.ts';
+import { clientHeaders, searchPath } from './harness.ts';
 import { calmBoundMs } from './judge.ts';
 import { createRecovery } from './recovery.ts';
-import { phaseReports, type Report } from './report.ts';
-import { BOUNDS, type Row } from './row.ts';
-import { isHit, type Phase, percentile, type Sample } from './samples.ts';
-import { verdictOf } from './verdict.ts';
+import { type Phase, percentile, phaseReports, quantileMs, type Report, type Sample, type Trace } from './report.ts';
+import { BOUNDS, type Harness, type Row } from './row.ts';
+import { BUSY_MS, HUNG_MS } from './service.ts';
+import { isHit, verdictOf } from './verdict.ts';
 
 const RATE_PER_SECOND = 200;
-/** Volume of searches nobody asks again. */
+/** Share of searches that are sent only once. */
 const ONCE_SHARE = 0.05;
 const BEFORE_MS = 2000;
 const FAULT_MS = 3000;
@@ -25,17 +23,18 @@ const WINDOW = 300;
 const POINTS = 0.02;
 
 /**
- * Runs one row on a bed: the same stream to both, the fault, its end, and on until recovered or given up. A row that
- * fails half-way is reported with what was measured by then. @throws when it cannot be prepared.
+ * Runs one row: sends the same stream to both processes, injects the fault, removes it, and continues until the subject
+ * has recovered or the time is over. A row that fails is reported with the measurements so far.
+ * @throws when the row cannot be prepared.
  */
-export async function runRow(bed: Bed, row: Row, seed: number): Promise<Report> {
-  await bed.prepare(row);
+export async function runRow(harness: Harness, row: Row, seed: number): Promise<Report> {
+  await harness.prepare(row);
   const clock = systemClock;
   const samples = { subject: [] as Sample[], control: [] as Sample[] };
   const recovery = createRecovery({ window: WINDOW, points: POINTS });
   const clients = {
-    subject: createClient({ baseUrl: bed.subject.url, boundMs: HUNG_MS, maxConnections: 4096 }),
-    control: createClient({ baseUrl: bed.control.url, boundMs: HUNG_MS, maxConnections: 4096 }),
+    subject: createClient({ baseUrl: harness.subject.url, boundMs: HUNG_MS, maxConnections: 4096 }),
+    control: createClient({ baseUrl: harness.control.url, boundMs: HUNG_MS, maxConnections: 4096 }),
   };
   const pending = new Set<Promise<void>>();
   const stalls = watchStalls(clock);
@@ -44,18 +43,18 @@ export async function runRow(bed: Bed, row: Row, seed: number): Promise<Report> 
   const sentAt: number[] = [];
 
   const random = createRandom(seed).next;
-  const rank = createZipf({ size: bed.queries.repeated.length, exponent: 1 });
-  const ask = async (who: 'subject' | 'control', arrival: number, text: string, known: boolean): Promise<void> => {
+  const rank = createZipf({ size: harness.queries.repeated.length, exponent: 1 });
+  const send = async (side: 'subject' | 'control', arrival: number, text: string, known: boolean): Promise<void> => {
     const sentMs = clock.monotonicMs();
     const stalledBeforeMs = stalls.totalMs();
     const during = phase;
-    const verdict = verdictOf(await clients[who].get(targetOf(text), personOf(arrival)), text);
+    const verdict = verdictOf(await clients[side].get(searchPath(text), clientHeaders(arrival)), text);
     const durationMs = clock.monotonicMs() - sentMs;
     const stalledMs = stalls.totalMs() - stalledBeforeMs;
     const sample: Sample = { arrival, phase: during, sentMs, durationMs, text, known, verdict, stalledMs };
-    samples[who].push(sample);
-    if (who === 'control') bed.reference.learn(text, verdict);
-    recovery.add(who, arrival, { hit: isHit(sample), answered: verdict.kind === 'page' });
+    samples[side].push(sample);
+    if (side === 'control') harness.reference.learn(text, verdict);
+    recovery.add(side, arrival, { hit: isHit(sample), answered: verdict.kind === 'page' });
   };
   const stream = startStream({
     ratePerSecond: row.ratePerSecond ?? RATE_PER_SECOND,
@@ -65,49 +64,50 @@ export async function runRow(bed: Bed, row: Row, seed: number): Promise<Report> 
       arrivals = n + 1;
       sentAt[n] = clock.monotonicMs();
       const isOnce = random() < ONCE_SHARE;
-      const text = isOnce ? bed.once() : (bed.queries.repeated[rank(random)] ?? '');
-      for (const who of ['subject', 'control'] as const) {
-        const asked = ask(who, n, text, !isOnce).finally(() => pending.delete(asked));
-        pending.add(asked);
+      const text = isOnce ? harness.newSearch() : (harness.queries.repeated[rank(random)] ?? '');
+      for (const side of ['subject', 'control'] as const) {
+        const sent = send(side, n, text, !isOnce).finally(() => pending.delete(sent));
+        pending.add(sent);
       }
     },
   });
 
-  let trace: Trace = { felt: false, evidence: 'the fault was not injected' };
+  let trace: Trace = { found: false, evidence: 'the fault was not injected' };
   let failure: string | undefined;
-  let healedMs = 0;
+  let faultEndedMs = 0;
   let steadyFrom = Number.POSITIVE_INFINITY;
   let rssBeforeBytes = Number.NaN;
   let openedBefore: number | undefined;
 
-  const play = async (): Promise<void> => {
+  const runPhases = async (): Promise<void> => {
     await sleep(BEFORE_MS);
-    rssBeforeBytes = bed.subject.peakRssBytes();
-    openedBefore = bed.store().opened();
-    bed.engineProxy.resetCounts();
-    const traceOf = await row.felt.watch(bed);
+    rssBeforeBytes = harness.subject.peakRssBytes();
+    openedBefore = harness.store().opened();
+    harness.engineProxy.resetCounts();
+    const traceOf = await row.effect.watch(harness);
     const faultEndsMs = clock.monotonicMs() + (row.faultMs ?? FAULT_MS);
     phase = 'fault';
     try {
-      await row.begin(bed);
+      await row.begin(harness);
       await sleep(Math.max(0, faultEndsMs - clock.monotonicMs()));
       trace = await traceOf();
     } catch (error) {
-      // The fault is taken back even so: the next row has the same bed.
-      await row.end?.(bed).catch(() => undefined);
+      // The fault is removed all the same, because the next row uses the same harness.
+      await row.end?.(harness).catch(() => undefined);
       throw error;
     }
-    await row.end?.(bed);
+    await row.end?.(harness);
     phase = 'after';
-    const healed = arrivals;
-    recovery.begin(healed);
-    healedMs = clock.monotonicMs();
-    const giveUpMs = healedMs + ({ ...BOUNDS, ...row.bounds }.recoverySeconds + WINDOW / RATE_PER_SECOND + 2) * 1000;
+    const firstAfterFault = arrivals;
+    recovery.begin(firstAfterFault);
+    faultEndedMs = clock.monotonicMs();
+    const giveUpMs =
+      faultEndedMs + ({ ...BOUNDS, ...row.bounds }.recoverySeconds + WINDOW / RATE_PER_SECOND + 2) * 1000;
     while (recovery.recoveredAt() === undefined && clock.monotonicMs() < giveUpMs) await sleep(50);
     phase = 'steady';
     steadyFrom = arrivals;
     await sleep(STEADY_MS);
-    // A burst of late answers just after is not yet a state that stays: another look, a few times.
+    // A burst of late answers just after recovery may pass: the steady phase starts again, up to STEADY_LOOKS times.
     for (let look = 1; look < STEADY_LOOKS && !isCalm(samples, steadyFrom); look += 1) {
       steadyFrom = arrivals;
       await sleep(STEADY_MS);
@@ -115,7 +115,7 @@ export async function runRow(bed: Bed, row: Row, seed: number): Promise<Report> 
   };
 
   try {
-    await play().catch((error: unknown) => {
+    await runPhases().catch((error: unknown) => {
       failure = error instanceof Error ? error.message : String(error);
     });
     stream.stop();
@@ -125,19 +125,19 @@ export async function runRow(bed: Bed, row: Row, seed: number): Promise<Report> 
         if (sample.phase === 'steady' && sample.arrival < steadyFrom) all[at] = { ...sample, phase: 'after' };
       }
     }
-    const engine = bed.engineProxy.counts();
-    const peakRssBytes = bed.subject.peakRssBytes();
-    const opened = bed.store().opened();
+    const engine = harness.engineProxy.counts();
+    const peakRssBytes = harness.subject.peakRssBytes();
+    const opened = harness.store().opened();
     const recoveredAt = recovery.recoveredAt();
-    await learnRest(bed, samples.subject, clients.control);
+    await learnMissing(harness, samples.subject, clients.control);
     return {
       row: row.name,
       trace,
       ...(failure === undefined ? {} : { failure }),
       subject: phaseReports(samples.subject),
       control: phaseReports(samples.control),
-      ...faultsOf(bed, samples),
-      recoveredAfterMs: recoveredAt === undefined ? undefined : (sentAt[recoveredAt] ?? healedMs) - healedMs,
+      ...violationsOf(harness, samples),
+      recoveredAfterMs: recoveredAt === undefined ? undefined : (sentAt[recoveredAt] ?? faultEndedMs) - faultEndedMs,
       engine,
       rssBeforeBytes,
       peakRssBytes,
@@ -155,7 +155,7 @@ export async function runRow(bed: Bed, row: Row, seed: number): Promise<Report> 
 const TICK_MS = 20;
 const LATE_MS = 30;
 
-/** Time in which this process did not come to its timers: an answer that came meanwhile is found after its bound. */
+/** Total time in which this process was blocked. An answer that arrives during that time is read after its deadline. */
 function watchStalls(clock: Clock): { readonly totalMs: () => number; readonly stop: () => void } {
   let tickedMs = clock.monotonicMs();
   let totalMs = 0;
@@ -164,40 +164,39 @@ function watchStalls(clock: Clock): { readonly totalMs: () => number; readonly s
     totalMs += lateMs();
     tickedMs = clock.monotonicMs();
   }, TICK_MS);
-  // A timer that is late may run before the tick that notices it.
+  // Includes a delay that no tick has noticed yet.
   return { totalMs: () => totalMs + lateMs(), stop: () => clearInterval(timer) };
 }
 
-/** Whether answers are as quick as before the fault, or as quick as the control's. */
+/** Whether answers are as fast as before the fault, or as fast as the control's. */
 function isCalm(
   samples: { readonly subject: readonly Sample[]; readonly control: readonly Sample[] },
   from: number,
 ): boolean {
   const before = samples.subject.filter(({ phase }) => phase === 'before');
   const since = (all: readonly Sample[]): readonly Sample[] => all.filter(({ arrival }) => arrival >= from);
-  return p95Ms(since(samples.subject)) <= calmBoundMs(p95Ms(before), p95Ms(since(samples.control)));
-}
-
-function p95Ms(samples: readonly Sample[]): number {
-  return percentile(
-    samples.map(({ durationMs }) => durationMs),
-    0.95,
+  return (
+    quantileMs(since(samples.subject), 0.95) <=
+    calmBoundMs(quantileMs(before, 0.95), quantileMs(since(samples.control), 0.95))
   );
 }
 
-/** Where the control had no page when the subject had one, it is asked again now that nothing is in its way. */
-async function learnRest(
-  bed: Bed,
+/** Asks the control again for every search that it has not answered with a page, now that the stream has ended. */
+async function learnMissing(
+  harness: Harness,
   samples: readonly Sample[],
   control: ReturnType<typeof createClient>,
 ): Promise<void> {
-  const unknown = new Set(samples.map(({ text }) => text).filter((text) => !bed.reference.knows(text)));
-  for (const text of unknown) bed.reference.learn(text, verdictOf(await control.get(targetOf(text)), text));
+  const unknown = new Set(samples.map(({ text }) => text).filter((text) => !harness.reference.knows(text)));
+  for (const text of unknown) harness.reference.learn(text, verdictOf(await control.get(searchPath(text)), text));
 }
 
-function faultsOf(bed: Bed, { subject, control }: { subject: readonly Sample[]; control: readonly Sample[] }) {
+function violationsOf(
+  harness: Harness,
+  { subject, control }: { subject: readonly Sample[]; control: readonly Sample[] },
+) {
   const wrong: string[] = [];
-  const broken: string[] = [];
+  const brokenConnections: string[] = [];
   const dishonest: string[] = [];
   let hung = 0;
   let unknown = 0;
@@ -205,10 +204,10 @@ function faultsOf(bed: Bed, { subject, control }: { subject: readonly Sample[]; 
   for (const { text, verdict, ...sample } of subject) {
     if (verdict.kind === 'hung' && sample.stalledMs > BUSY_MS) stalledMs = Math.max(stalledMs, sample.stalledMs);
     else if (verdict.kind === 'hung') hung += 1;
-    else if (verdict.kind === 'broken') broken.push(verdict.why);
+    else if (verdict.kind === 'broken') brokenConnections.push(verdict.why);
     else if (verdict.kind === 'dishonest') dishonest.push(`${text}: ${verdict.why}`);
     else if (verdict.kind === 'page') {
-      const agrees = bed.reference.agrees(text, verdict);
+      const agrees = harness.reference.agrees(text, verdict);
       if (agrees === false) wrong.push(`${text} (${verdict.outcome})`);
       else if (agrees === undefined) unknown += 1;
     }
@@ -217,11 +216,11 @@ function faultsOf(bed: Bed, { subject, control }: { subject: readonly Sample[]; 
     ...control
       .filter(({ verdict }) => verdict.kind !== 'page')
       .map(({ text, verdict }) => `${text}: ${JSON.stringify(verdict)}`),
-    ...bed.reference.contradictions().map((text) => `two different pages for ${text}`),
-    // Not hung: the answer may have been there while the generator did not look.
+    ...harness.reference.contradictions().map((text) => `two different pages for ${text}`),
+    // These requests do not count as hung: the answer may have arrived while the generator was blocked.
     ...(stalledMs > 0 ? [`the generator stood still for ${Math.round(stalledMs)} ms`] : []),
-    // Not wrong: there is nothing to compare them with.
+    // These pages do not count as wrong: there is no page of the engine to compare them with.
     ...(unknown > 0 ? [`no page to compare ${unknown} pages with`] : []),
   ];
-  return { wrong, hung, broken, dishonest, controlFaults };
+  return { wrong, hung, brokenConnections, dishonest, controlFaults };
 }

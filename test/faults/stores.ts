@@ -9,24 +9,25 @@ import type { RedisNode } from '../../loadtest/stack/redis-node.ts';
 import type { HostPort } from '../../src/config/fields.ts';
 
 /**
- * `cluster`: three masters. `replicated`: each of them has a replica. `single`: one server, no cluster; `named`: the same
- * behind a proxy, known to the subject by a name. The others are three masters, each behind a proxy: one that knows commands, one that knows connections, or a toxiproxy.
+ * `cluster`: three masters. `replicated`: three masters with one replica each. `single`: one server without cluster mode.
+ * `named`: one server behind a proxy, addressed by a host name. `behind-resp`, `behind-tcp`, `behind-toxics`: three
+ * masters, each behind a proxy that works on commands, on connections, or is a toxiproxy.
  */
 export type StoreKind = 'cluster' | 'replicated' | 'single' | 'named' | 'behind-resp' | 'behind-tcp' | 'behind-toxics';
 
-/** The subject's store, however it is reached. */
+/** The subject's store, direct or behind proxies. */
 export interface SubjectStore {
   readonly kind: 'cluster' | 'standalone';
-  /** What the configuration names. */
+  /** The addresses for the configuration. */
   readonly addresses: readonly HostPort[];
   readonly nodes: readonly RedisNode[];
-  /** One per node, of the kind asked for; else none. */
+  /** One proxy per node for the kind that has them; otherwise empty. */
   readonly resp: readonly RespProxy[];
   readonly tcp: readonly TcpProxy[];
   readonly toxics: readonly ToxicProxy[];
-  /** Connections accepted so far by all nodes; undefined where nobody counts them. */
+  /** Connections accepted so far by all nodes; undefined without a proxy that counts them. */
   readonly opened: () => number | undefined;
-  /** Takes every lever back, empties it and looks whether it is whole. @throws when it is not. */
+  /** Removes every fault, empties the store and checks that the cluster is complete. @throws when it is not. */
   readonly clean: () => Promise<void>;
   readonly stop: () => Promise<void>;
 }
@@ -67,7 +68,7 @@ export async function startStore(kind: StoreKind, names: DnsNames): Promise<Subj
   }
 }
 
-/** What a name of the store's is called. */
+/** Host name of the store of kind `named`. */
 export const STORE_NAME = 'store.test';
 
 async function named(names: DnsNames): Promise<SubjectStore> {
@@ -98,7 +99,7 @@ async function behindToxics(): Promise<SubjectStore> {
   try {
     const cluster = await startProxiedCluster({
       flavour: 'redis',
-      // Ours in front counts connections and refuses them when the node is gone.
+      // A TCP proxy in front counts connections and refuses them when the node is down.
       startProxy: async (options) => {
         const toxic = await toxiproxy.proxy(options);
         toxics.push(toxic);
@@ -156,7 +157,7 @@ async function cleanNodes(nodes: readonly RedisNode[], kind: SubjectStore['kind'
   const every = async (what: string, holds: (node: RedisNode) => Promise<boolean>): Promise<void> =>
     until(what, async () => (await Promise.all(nodes.map(holds))).every(Boolean), 10_000);
   if (kind === 'cluster') {
-    await every('a store that is whole', async (node) =>
+    await every('a complete cluster', async (node) =>
       String(await node.command('CLUSTER', 'INFO')).includes('cluster_state:ok'),
     );
   }

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Reply } from '../../loadtest/traffic/client.ts';
-import { createReference } from './reference.ts';
-import { verdictOf } from './verdict.ts';
+import { createReference, verdictOf } from './verdict.ts';
 
 const BODY = { query: 'стул', total: 1, results: [{ id: '1', title: 'Стул' }] };
 
@@ -48,13 +47,17 @@ describe('a reply', () => {
       page({ headers: { 'server-timing': 'cache;desc=lifeboat', 'cache-status': 'serpcache-l1; fwd=uri-miss' } }),
     ],
     ['500', '500: internal', problem(500, 'internal')],
-    ['503 for a reason that is not ours to give', '503: engine-rejected', problem(503, 'engine-rejected')],
+    ['503 with the code of another status', '503: engine-rejected', problem(503, 'engine-rejected')],
     ['503 without Retry-After', 'without Retry-After', problem(503, 'overloaded', { 'retry-after': '' })],
     ['503 that may be stored', 'may be stored', problem(503, 'overloaded', { 'cache-control': 'max-age=5' })],
-    ['503 in plain words', 'not a problem document', problem(503, 'overloaded', { 'content-type': 'text/plain' })],
+    [
+      '503 that is no problem document',
+      'not a problem document',
+      problem(503, 'overloaded', { 'content-type': 'text/plain' }),
+    ],
   ];
   for (const [what, why, reply] of dishonest) {
-    test(`${what} is nothing anybody can act on`, () => {
+    test(`${what} is an answer that no client can act on`, () => {
       const verdict = verdictOf(reply, 'стул');
       assert.ok(verdict.kind === 'dishonest' && verdict.why.includes(why), JSON.stringify(verdict));
     });
@@ -69,14 +72,14 @@ describe('a reply', () => {
 describe('the reference', () => {
   const other = { ...BODY, results: [{ id: '2', title: 'Стул' }] };
 
-  test('finds a page that is not the engine’s, by one id', () => {
+  test('a page that differs from the engine’s in one id is found', () => {
     const reference = createReference();
     reference.learn('стул', verdictOf(page(), 'стул'));
     assert.equal(reference.agrees('стул', verdictOf(page(), 'стул')), true);
     assert.equal(reference.agrees('стул', verdictOf(page({ body: other }), 'стул')), false);
   });
 
-  test('asks of a page that says it is degraded its shape only, and learns nothing from it', () => {
+  test('only the shape of a degraded page is checked, and nothing is learned from it', () => {
     const reference = createReference();
     const degraded = verdictOf(page({ body: { ...other, degraded: true } }), 'стул');
     reference.learn('стул', degraded);
@@ -85,7 +88,7 @@ describe('the reference', () => {
     assert.equal(reference.agrees('стул', degraded), true);
   });
 
-  test('knows when two whole pages were learned of one search', () => {
+  test('two different complete pages for one search are a contradiction', () => {
     const reference = createReference();
     reference.learn('стул', verdictOf(page(), 'стул'));
     reference.learn('стул', verdictOf(page({ body: other }), 'стул'));

@@ -2,24 +2,42 @@ import { hash } from 'node:crypto';
 import type { Reply } from '../../loadtest/traffic/client.ts';
 import { OUTCOMES, type Outcome } from '../../src/search/events.ts';
 
-/** What one reply is worth, before anybody knows what the engine says of that search. */
-export type Verdict =
+/** The classification of one reply, before it is compared with the engine's page. */
+export type ReplyVerdict =
   | {
       readonly kind: 'page';
       readonly outcome: Outcome;
-      /** Of the whole body: equal pages are equal bytes. */
+      /** Hash of the whole body: equal pages have equal bytes. */
       readonly hash: string;
       readonly degraded: boolean;
     }
-  /** Refused in the way the documentation says: a status, a problem document, when to come again. */
+  /** Refused as documented: a status, a problem document and Retry-After. */
   | { readonly kind: 'shed'; readonly code: string }
-  /** An answer that no client can act on, or that contradicts itself. */
+  /** An answer that a client cannot act on, or that contradicts itself. */
   | { readonly kind: 'dishonest'; readonly why: string }
   | { readonly kind: 'hung' }
   | { readonly kind: 'broken'; readonly why: string };
 
-/** Refusals with their statuses. The last two are honest, but only where a row expects them. */
-const SHEDS: Readonly<Record<string, number>> = {
+/** The engine's page for each search, learned from the pages of the control. */
+export interface Reference {
+  readonly learn: (text: string, verdict: ReplyVerdict) => void;
+  readonly knows: (text: string) => boolean;
+  /**
+   * Whether this page equals the engine's, byte for byte. Only the shape of a degraded page is checked.
+   * Undefined when no page of this search was learned, or when two different ones were and this is one of them.
+   */
+  readonly agrees: (text: string, verdict: ReplyVerdict) => boolean | undefined;
+  /** Searches for which two different complete pages were learned. */
+  readonly contradictions: () => readonly string[];
+}
+
+/** A fresh page from L1 or L2. */
+export function isHit({ verdict }: { readonly verdict: ReplyVerdict }): boolean {
+  return verdict.kind === 'page' && (verdict.outcome === 'hit-l1' || verdict.outcome === 'hit-l2');
+}
+
+/** Documented refusals with their statuses. Only rows that list the last two in `bounds.refusals` allow them. */
+const REFUSALS: Readonly<Record<string, number>> = {
   overloaded: 503,
   busy: 503,
   'engine-open': 503,
@@ -29,10 +47,10 @@ const SHEDS: Readonly<Record<string, number>> = {
   'over-budget': 429,
 };
 
-/** @param text what was asked, in canonical form: a page must say which search it answers. */
-export function verdictOf(reply: Reply, text: string): Verdict {
+/** @param text the search in canonical form; a page must repeat it. */
+export function verdictOf(reply: Reply, text: string): ReplyVerdict {
   if (reply.kind !== 'answer') return reply;
-  const dishonest = (why: string): Verdict => ({ kind: 'dishonest', why: `${reply.status}: ${why}` });
+  const dishonest = (why: string): ReplyVerdict => ({ kind: 'dishonest', why: `${reply.status}: ${why}` });
   if (reply.status !== 200) return shedOf(reply, dishonest);
 
   const described = [...String(reply.headers['server-timing']).matchAll(/\bcache;desc=([a-z0-9-]+)/g)];
@@ -50,18 +68,18 @@ export function verdictOf(reply: Reply, text: string): Verdict {
   return { kind: 'page', outcome, hash: hash('sha1', reply.body), degraded };
 }
 
-function shedOf(reply: Extract<Reply, { kind: 'answer' }>, dishonest: (why: string) => Verdict): Verdict {
+function shedOf(reply: Extract<Reply, { kind: 'answer' }>, dishonest: (why: string) => ReplyVerdict): ReplyVerdict {
   if (reply.headers['content-type'] !== 'application/problem+json') return dishonest('not a problem document');
   const code = readJson(reply.body)?.['code'];
   if (typeof code !== 'string') return dishonest('a problem without a code');
-  if (SHEDS[code] !== reply.status) return dishonest(code);
+  if (REFUSALS[code] !== reply.status) return dishonest(code);
   if ((reply.status === 503 || reply.status === 429) && !(Number(reply.headers['retry-after']) >= 1))
     return dishonest(`${code} without Retry-After`);
   if (reply.headers['cache-control'] !== 'no-store') return dishonest(`${code} may be stored`);
   return { kind: 'shed', code };
 }
 
-/** The two headers tell one story. */
+/** Checks that Server-Timing and Cache-Status agree. */
 function contradictionOf(outcome: Outcome, cacheStatus: string): string | undefined {
   const [near = '', ...rest] = cacheStatus.split(', ').toReversed();
   const expected =
@@ -89,4 +107,25 @@ function readJson(text: string): Record<string, unknown> | undefined {
   } catch {
     return undefined;
   }
+}
+
+export function createReference(): Reference {
+  const pages = new Map<string, Set<string>>();
+  return {
+    learn: (text, verdict) => {
+      if (verdict.kind !== 'page' || verdict.degraded) return;
+      const known = pages.get(text);
+      if (known === undefined) pages.set(text, new Set([verdict.hash]));
+      else known.add(verdict.hash);
+    },
+    knows: (text) => pages.has(text),
+    agrees: (text, verdict) => {
+      if (verdict.kind !== 'page' || verdict.degraded) return true;
+      const known = pages.get(text);
+      if (known === undefined) return undefined;
+      if (!known.has(verdict.hash)) return false;
+      return known.size === 1 ? true : undefined;
+    },
+    contradictions: () => [...pages].flatMap(([text, hashes]) => (hashes.size > 1 ? [text] : [])),
+  };
 }

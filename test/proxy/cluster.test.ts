@@ -7,7 +7,7 @@ import { startTcpProxy } from '../../loadtest/proxy/tcp-proxy.ts';
 import { until } from '../../loadtest/stack/redis.ts';
 import { slotOf } from '../../src/stores/redis/cluster.ts';
 import { migrateSlot } from '../stores/redis/migration.ts';
-import { knock } from './client.ts';
+import { knock } from './harness.ts';
 
 async function connectThrough(nodes: ProxiedCluster<RespProxy>['nodes']): Promise<Cluster> {
   const cluster = new Cluster([...nodes], { redisOptions: { protocol: 2 }, shardedSubscribers: false });
@@ -16,10 +16,10 @@ async function connectThrough(nodes: ProxiedCluster<RespProxy>['nodes']): Promis
   return cluster;
 }
 
-// Each has servers of its own and waits for what these decide.
+// The tests run concurrently: each has its own servers and mostly waits for them.
 describe('a cluster behind proxies', { concurrency: true }, () => {
   for (const flavour of ['redis', 'valkey'] as const) {
-    it(`${flavour}: every command reaches its node through that node's proxy, redirects as well`, async () => {
+    it(`${flavour}: every command, redirected ones included, reaches its node through the proxy of that node`, async () => {
       const behind = await startProxiedCluster({ flavour, startProxy: startRespProxy });
       const cluster = await connectThrough(behind.nodes);
       try {
@@ -59,7 +59,7 @@ describe('a cluster behind proxies', { concurrency: true }, () => {
     });
   }
 
-  it('a killed node refuses at its proxy, restarted it is in the cluster again; the others go on', async () => {
+  it('the proxy of a killed node refuses connections until the node has restarted and rejoined; the others keep working', async () => {
     const behind = await startProxiedCluster({ flavour: 'redis', startProxy: startTcpProxy });
     try {
       const [victim, other] = behind.shards;

@@ -10,11 +10,11 @@ import { createDnsNames, type DnsNames } from '../../loadtest/proxy/dns-names.ts
 import { type EngineProxy, startEngineProxy } from '../../loadtest/proxy/engine-proxy.ts';
 import { type RedisStack, startStandalone } from '../../loadtest/stack/redis.ts';
 
-describe('names of a test, in a process that connects to them', () => {
+describe('host names of a test, resolved by a process that connects to them', () => {
   let folder: string;
   let names: DnsNames;
   let stack: RedisStack;
-  /** Refuses everybody with words of its own: who hears them has found it. */
+  /** Refuses every connection with a known message, which shows that the name was resolved to it. */
   let engine: EngineProxy;
   let child: ChildProcess;
   let ask: (way: 'redis' | 'engine', host: string) => Promise<string>;
@@ -26,7 +26,7 @@ describe('names of a test, in a process that connects to them', () => {
     if (node === undefined) throw new Error('a stack without nodes');
     engine = await startEngineProxy({ target: node });
     engine.maxedOut(true);
-    const started = spawn(process.execPath, [join(import.meta.dirname, 'look-up.ts')], {
+    const started = spawn(process.execPath, [join(import.meta.dirname, 'dns-lookup-process.ts')], {
       env: { ...process.env, NODE_OPTIONS: names.nodeOptions },
       stdio: ['pipe', 'pipe', 'inherit'],
     });
@@ -65,7 +65,7 @@ describe('names of a test, in a process that connects to them', () => {
     }
   });
 
-  it('other names take the ordinary way, and only names of tests are taken', async () => {
+  it('other names are resolved as usual, and only names under .test can be set', async () => {
     assert.equal(await ask('redis', 'localhost'), 'PONG');
     assert.throws(() => names.set('redis.example.com', ['127.0.0.1']), /end in \.test/);
   });

@@ -11,7 +11,7 @@ const search = (text: string, maxQueryTimeMs = 1000): string =>
   `SELECT id FROM contract WHERE MATCH('${text}') LIMIT 5 OPTION max_query_time=${maxQueryTimeMs}; SHOW META; ` +
   `SELECT id FROM contract WHERE MATCH('${text}') LIMIT 1; SHOW META`;
 
-describe('a proxy before searchd that knows its searches', () => {
+describe('a proxy in front of searchd that recognises searches', () => {
   let opened: Awaited<ReturnType<typeof openSphinx>>;
   let proxy: EngineProxy;
   let connections: Connection[] = [];
@@ -41,20 +41,20 @@ describe('a proxy before searchd that knows its searches', () => {
     connections.push(connection);
     return connection;
   };
-  /** One by one: searchd keeps five at most that it has not accepted yet, and the others wait for a second. */
+  /** Opens one after the other: searchd's backlog is five, and further connections wait for a second. */
   const several = async (count: number): Promise<Connection[]> => {
     const opening: Connection[] = [];
     while (opening.length < count) opening.push(await open());
     return opening;
   };
-  /** Milliseconds. */
+  /** Duration in milliseconds. */
   const took = async (work: Promise<unknown>): Promise<number> => {
     const start = performance.now();
     await work;
     return performance.now() - start;
   };
 
-  it('passes searches with all their result sets, and counts each once and each text once', async () => {
+  it('forwards searches with all their result sets, and counts searches and distinct texts', async () => {
     const [direct, through] = [await open(opened.searchd.port), await open()];
     const withoutTimes = (sets: unknown): string => JSON.stringify(sets).replaceAll(/"time","[\d.]+"/g, '');
     const expected = withoutTimes(await direct.send(search('гитара')));
@@ -69,7 +69,7 @@ describe('a proxy before searchd that knows its searches', () => {
     assert.deepEqual([atEngine, mostAtEngine], [0, 1]);
   });
 
-  it('takes searches that differ in their marks alone for one', async () => {
+  it('counts searches that differ only in their highlight marks as one distinct search', async () => {
     const connection = await open();
     for (const mark of ['a1', 'b2']) {
       const snippet = `SNIPPET(title, 'гитара', 'before_match=<${mark}>', 'after_match=</${mark}>')`;
@@ -78,7 +78,7 @@ describe('a proxy before searchd that knows its searches', () => {
     assert.deepEqual([proxy.counts().searches, proxy.counts().distinct], [2, 1]);
   });
 
-  it('an error of the engine ends a search, and the connection goes on', async () => {
+  it('an error of the engine ends a search, and the connection stays usable', async () => {
     const connection = await open();
     await assert.rejects(connection.send("SELECT nothing FROM contract WHERE MATCH('x'); SHOW META"), /nothing/);
     await assert.rejects(connection.send(`${search('гитара')}; SELECT no FROM contract WHERE MATCH('x')`));
@@ -86,7 +86,7 @@ describe('a proxy before searchd that knows its searches', () => {
     assert.equal(proxy.counts().atEngine, 0);
   });
 
-  it('delays searches, each for itself, and nothing else', async () => {
+  it('delays each search independently, and no other statement', async () => {
     proxy.set({ delayMs: 150 });
     const [first, second, third] = await several(3);
     const ms = await took(Promise.all([first?.send(search('гитара')), second?.send(search('гитара'))]));
@@ -97,7 +97,7 @@ describe('a proxy before searchd that knows its searches', () => {
     await slow;
   });
 
-  it('lets only so many searches to the engine at once, first come, first served', async () => {
+  it('limits the concurrent searches at the engine, in the order of arrival', async () => {
     for (const capacity of [1, 3]) {
       proxy.set({ capacity: 0, delayMs: 30 });
       proxy.resetCounts();
@@ -114,7 +114,7 @@ describe('a proxy before searchd that knows its searches', () => {
     }
   });
 
-  it('refuses searches past the bound of those that wait, as an overloaded engine', async () => {
+  it('refuses searches above the maximum number of waiting ones, like an overloaded engine', async () => {
     proxy.set({ capacity: 0 });
     const [last, ...first] = await several(6);
     const held = first.map((connection) => connection.send(search('гитара')));
@@ -138,7 +138,7 @@ describe('a proxy before searchd that knows its searches', () => {
     }
   });
 
-  it('answers every search with an error of 1064 that the engine never sees, and stops when told', async () => {
+  it('answers every search with error 1064 without the engine, until this is switched off', async () => {
     const connection = await open();
     const text = 'index contract: no such filter attribute x';
     proxy.set({ fail: text });
@@ -149,7 +149,7 @@ describe('a proxy before searchd that knows its searches', () => {
     assert.equal(proxy.counts().refused, 1);
   });
 
-  it('dismisses new connections like a searchd at max_children, and keeps open ones', async () => {
+  it('refuses new connections like a searchd at max_children, and keeps established ones', async () => {
     const connection = await open();
     proxy.maxedOut(true);
     await assert.rejects(open(), { code: 'engine-overloaded' });
@@ -158,48 +158,48 @@ describe('a proxy before searchd that knows its searches', () => {
     assert.equal((await (await open()).send(search('гитара'))).length, 4);
   });
 
-  it('a search whose client has left keeps its place until the engine is done with it', async () => {
+  it('a search whose client has disconnected keeps its slot until the engine has finished it', async () => {
     proxy.set({ capacity: 1, delayMs: 150 });
     const [gone, waitingAndGone, patient] = await several(3);
     const start = performance.now();
     for (const one of [gone, waitingAndGone]) {
       one?.send(search('гитара')).catch(() => {});
-      await until('it is in', async () => proxy.counts().searches >= (one === gone ? 1 : 2));
+      await until('it is at the engine', async () => proxy.counts().searches >= (one === gone ? 1 : 2));
       one?.destroy();
     }
-    await until('they are gone', async () => proxy.connections() === 1);
+    await until('they are disconnected', async () => proxy.connections() === 1);
     await patient?.send(search('гитара'));
     assert.ok(performance.now() - start >= 440, `${performance.now() - start} ms`);
     assert.equal(proxy.counts().mostAtEngine, 1);
   });
 
-  it('a cut frees every place', async () => {
+  it('a cut frees every slot', async () => {
     proxy.set({ capacity: 2, delayMs: 60_000 });
     const asked = (await several(5)).map((connection) => assert.rejects(connection.send(search('гитара'))));
-    await until('they are in', async () => proxy.counts().waiting === 3);
+    await until('they are at the engine', async () => proxy.counts().waiting === 3);
     proxy.cut();
     await Promise.all(asked);
-    await until('nobody is left', async () => proxy.counts().atEngine + proxy.counts().waiting === 0);
+    await until('no search is left', async () => proxy.counts().atEngine + proxy.counts().waiting === 0);
   });
 
-  it('paused, no search comes back; resumed, all do', async () => {
+  it('while paused no search is answered; after resuming all are', async () => {
     const [first, second] = await several(2);
     proxy.pause();
     let back = 0;
     const asked = [first, second].map((one) => one?.send(search('гитара')).then(() => (back += 1)));
-    await until('both are in', async () => proxy.counts().searches === 2);
+    await until('both are at the engine', async () => proxy.counts().searches === 2);
     assert.equal(back, 0);
     proxy.resume();
     await Promise.all(asked);
     assert.equal(back, 2);
   });
 
-  it('an engine that dies takes its searches along, and their places are free', async () => {
+  it('when the engine dies its searches fail and their slots are freed', async () => {
     proxy.set({ capacity: 1, delayMs: 100 });
     const asked = (await several(3)).map((connection) => assert.rejects(connection.send(search('гитара'))));
-    await until('they are in', async () => proxy.counts().searches === 3);
+    await until('they are at the engine', async () => proxy.counts().searches === 3);
     opened.searchd.process.signal('SIGKILL');
     await Promise.all(asked);
-    await until('nobody is left', async () => proxy.counts().atEngine + proxy.counts().waiting === 0);
+    await until('no search is left', async () => proxy.counts().atEngine + proxy.counts().waiting === 0);
   });
 });

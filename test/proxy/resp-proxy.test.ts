@@ -3,11 +3,11 @@ import { after, afterEach, before, describe, it } from 'node:test';
 import type { Redis } from 'ioredis';
 import { type RespProxy, startRespProxy } from '../../loadtest/proxy/resp-proxy.ts';
 import { type RedisStack, startStandalone, until } from '../../loadtest/stack/redis.ts';
-import { redisAt } from './client.ts';
+import { redisAt } from './harness.ts';
 
 const named = (name: string, command: readonly Buffer[]): boolean => command[0]?.toString().toUpperCase() === name;
 
-describe('a RESP-aware proxy before Redis', () => {
+describe('a RESP-aware proxy in front of Redis', () => {
   let stack: RedisStack;
   let proxy: RespProxy;
   let client: Redis;
@@ -32,7 +32,7 @@ describe('a RESP-aware proxy before Redis', () => {
     proxy.delay(0);
   });
 
-  it('passes commands and replies of any kind and size, and counts commands by name', async () => {
+  it('forwards commands and replies of any type and size, and counts commands by name', async () => {
     proxy.resetCounts();
     const value = Buffer.alloc(3 * 2 ** 20, '\r\n$5\r\n');
     await client.set('large', value);
@@ -53,7 +53,7 @@ describe('a RESP-aware proxy before Redis', () => {
     );
   });
 
-  it('an answer takes the place of the reply within a pipeline, and the server never sees the command', async () => {
+  it('an answer of the proxy replaces one reply within a pipeline, and the server does not get the command', async () => {
     proxy.answer((command) => {
       if (named('SET', command)) return Buffer.from("-READONLY You can't write against a read only replica.\r\n");
       return String(command[1]) === 'b' ? Buffer.from('$3\r\nown\r\n') : undefined;
@@ -92,7 +92,7 @@ describe('a RESP-aware proxy before Redis', () => {
     assert.equal(await direct.get('ran'), 'x');
   });
 
-  it('replies come late, in order, and soon again when the delay is taken away', async () => {
+  it('replies are delayed and stay in order, and are prompt again without the delay', async () => {
     proxy.resetCounts();
     proxy.delay(150);
     const start = performance.now();
@@ -105,7 +105,7 @@ describe('a RESP-aware proxy before Redis', () => {
     assert.deepEqual(await Promise.all([slow, client.get('nothing')]), ['1', null]);
   });
 
-  it('a truncated reply is the last one: silence keeps the connection, reset ends it', async () => {
+  it('a truncated reply is the last one: then the connection is silent or reset', async () => {
     for (const end of ['silence', 'reset'] as const) {
       const victim = await redisAt(proxy.port, { socketTimeout: 300 });
       proxy.answer((command) => (named('GET', command) ? { last: Buffer.from('$100\r\nabc'), end } : undefined));
@@ -122,14 +122,14 @@ describe('a RESP-aware proxy before Redis', () => {
     assert.equal(await client.get('a'), '1');
   });
 
-  it('bytes that are no RESP reach the client as they are', async () => {
+  it('bytes that are not RESP reach the client unchanged', async () => {
     const victim = await redisAt(proxy.port);
     proxy.answer((command) => (named('GET', command) ? Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n') : undefined));
     await assert.rejects(victim.get('a'), /Unknown RESP type/);
     victim.disconnect();
   });
 
-  it('a client that speaks no RESP is reset', async () => {
+  it('a client that does not send RESP is reset', async () => {
     const victim = await redisAt(proxy.port);
     victim.stream.write('GET / HTTP/1.1\r\n\r\n');
     await until('the end', async () => victim.status === 'end');

@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, describe, it } from 'node:test';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { after, afterEach, before, describe, it, test } from 'node:test';
 import { startTcpProxy, type TcpProxy } from '../../loadtest/proxy/tcp-proxy.ts';
 import { type RedisStack, startStandalone, until } from '../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../loadtest/stack/redis-node.ts';
-import { knock, redisAt } from './client.ts';
+import { knock, redisAt } from './harness.ts';
 
-describe('a TCP proxy before Redis', () => {
+describe('a TCP proxy in front of Redis', () => {
   let stack: RedisStack;
   let node: RedisNode;
   let proxy: TcpProxy;
-  /** Decides which reads are reset, when a share of them is. */
+  /** The proxy's random number, which decides whether a read is reset. */
   let drawn = 1;
   before(async () => {
     stack = await startStandalone({ flavour: 'redis' });
@@ -30,7 +32,7 @@ describe('a TCP proxy before Redis', () => {
   });
   const connections = (count: number) => until(`${count} connections`, async () => proxy.connections() === count);
 
-  it('passes everything, megabytes as well, and counts connections', async () => {
+  it('forwards everything, megabytes included, and counts connections', async () => {
     const before = proxy.opened();
     const clients = await Promise.all([1, 2, 3].map(() => redisAt(proxy.port)));
     await connections(3);
@@ -43,7 +45,7 @@ describe('a TCP proxy before Redis', () => {
     assert.equal(proxy.opened(), before + 3);
   });
 
-  it('paused, it accepts and passes nothing; resumed, everything arrives in order', async () => {
+  it('while paused it accepts connections and forwards nothing; after resuming everything arrives in order', async () => {
     const client = await redisAt(proxy.port);
     const direct = await redisAt(node.port);
     await client.set('order', '');
@@ -57,7 +59,7 @@ describe('a TCP proxy before Redis', () => {
       newcomer.disconnect();
     });
     await connections(2);
-    // Each round trip takes this process, the proxy in it, and Redis through what had come before.
+    // After each round trip this process, its proxy and Redis have handled all earlier input.
     for (let round = 0; round < 10; round += 1) assert.equal(await direct.get('order'), '');
     assert.deepEqual(replies, []);
     proxy.resume();
@@ -67,7 +69,7 @@ describe('a TCP proxy before Redis', () => {
     for (const one of [client, direct]) one.disconnect();
   });
 
-  it('paused, it holds a bounded part of what a client writes', async () => {
+  it('while paused it buffers a bounded part of the data of a client', async () => {
     const client = await redisAt(proxy.port);
     proxy.pause();
     const written = assert.rejects(client.set('much', Buffer.alloc(64 * 2 ** 20))); // larger than the server takes
@@ -83,7 +85,7 @@ describe('a TCP proxy before Redis', () => {
     client.disconnect();
   });
 
-  it('refuses new connections like a port nobody listens on, and keeps the open ones', async () => {
+  it('refuses new connections like a closed port, and keeps the established ones', async () => {
     const client = await redisAt(proxy.port);
     await proxy.refuse(true);
     assert.equal(await knock(proxy.port), 'ECONNREFUSED');
@@ -103,7 +105,7 @@ describe('a TCP proxy before Redis', () => {
     assert.equal(await knock(proxy.port), 'open');
   });
 
-  it('resets a share of what clients send, each time on its own connection only', async () => {
+  it('resets connections on a share of the reads, each time only the connection of that read', async () => {
     const [lucky, unlucky] = await Promise.all([redisAt(proxy.port), redisAt(proxy.port)]);
     proxy.reset(0.01);
     drawn = 0.02;
@@ -115,14 +117,14 @@ describe('a TCP proxy before Redis', () => {
     lucky.disconnect();
   });
 
-  it('turns away more clients than it may have', async () => {
+  it('refuses clients above its maximum', async () => {
     const clients = await Promise.all(Array.from({ length: 8 }, () => redisAt(proxy.port)));
     assert.equal(await knock(proxy.port), 'ECONNRESET');
     await connections(8);
     for (const client of clients) client.disconnect();
   });
 
-  it('a server that dies takes its connections along, and nobody else gets one until it is back', async () => {
+  it('when the server dies its connections close, and no new one is served until it is back', async () => {
     const client = await redisAt(proxy.port);
     const pending = assert.rejects(client.blpop('nothing', 0));
     await connections(1);
@@ -132,4 +134,29 @@ describe('a TCP proxy before Redis', () => {
     await node.restart();
     assert.equal(await knock(proxy.port), 'open');
   });
+});
+
+const MODULE = join(import.meta.dirname, '../../loadtest/proxy/reset-socket.ts');
+
+/** A client that ends its socket and resets it in the same turn of the event loop. */
+const PROGRAM = `
+import { connect, createServer } from 'node:net';
+import { resetSocket } from ${JSON.stringify(MODULE)};
+const server = createServer((socket) => socket.on('error', () => {}).resume());
+server.listen(0, '127.0.0.1', () => {
+  const client = connect(server.address().port, '127.0.0.1', () => {
+    client.end();
+    resetSocket(client);
+    server.close();
+  });
+});
+`;
+
+test('a process can exit after it reset a socket that was ending', () => {
+  const ended = spawnSync(process.execPath, ['--input-type=module', '--eval', PROGRAM], {
+    encoding: 'utf8',
+    timeout: 5000,
+  });
+  assert.equal(ended.stderr, '');
+  assert.equal(ended.status, 0);
 });

@@ -4,9 +4,9 @@ import { createServer, type Server } from 'node:net';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { startToxiproxy, type ToxicProxy, type Toxiproxy } from '../../loadtest/proxy/toxiproxy.ts';
 import { type RedisStack, startStandalone } from '../../loadtest/stack/redis.ts';
-import { knock, redisAt } from './client.ts';
+import { knock, redisAt } from './harness.ts';
 
-describe('toxiproxy before Redis', () => {
+describe('toxiproxy in front of Redis', () => {
   let toxiproxy: Toxiproxy;
   let stack: RedisStack;
   let proxy: ToxicProxy;
@@ -29,7 +29,7 @@ describe('toxiproxy before Redis', () => {
     return performance.now() - start;
   };
 
-  it('delays an open connection in either direction, until the toxic is taken away', async () => {
+  it('delays an open connection in either direction until the toxic is removed', async () => {
     const client = await redisAt(proxy.port);
     const withdraw = await proxy.add({ kind: 'latency', latencyMs: 60 }, { direction: 'downstream' });
     await proxy.add({ kind: 'latency', latencyMs: 60, jitterMs: 5 }, { direction: 'upstream' });
@@ -52,7 +52,7 @@ describe('toxiproxy before Redis', () => {
     client.disconnect();
   });
 
-  it('slices a reply into single bytes, which make the same value', async () => {
+  it('splits a reply into single bytes, which give the same value', async () => {
     const client = await redisAt(proxy.port);
     await client.set('a', 'кроссовки');
     await proxy.add({ kind: 'slicer', averageBytes: 1, delayUs: 200 }, { direction: 'downstream' });
@@ -65,7 +65,7 @@ describe('toxiproxy before Redis', () => {
     client.disconnect();
   });
 
-  it('ends connections: reset, after so many bytes, or after a silence', async () => {
+  it('ends connections by a reset, after a number of bytes, or after a timeout', async () => {
     for (const toxic of [
       { kind: 'reset_peer', timeoutMs: 0 },
       { kind: 'limit_data', bytes: 3 },
@@ -79,7 +79,7 @@ describe('toxiproxy before Redis', () => {
     assert.equal(await knock(proxy.port), 'open');
   });
 
-  it('throws away what one direction carries: replies, or the commands themselves', async () => {
+  it('drops the data of one direction: the replies or the commands', async () => {
     const direct = await redisAt(stack.nodes[0]?.port ?? 0);
     for (const [direction, stored] of [
       ['downstream', 'x'],
@@ -94,7 +94,7 @@ describe('toxiproxy before Redis', () => {
     direct.disconnect();
   });
 
-  it('closes late', async () => {
+  it('delays the close of a connection', async () => {
     const server: Server = createServer((socket) => socket.end('bye'));
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -108,14 +108,14 @@ describe('toxiproxy before Redis', () => {
     server.close();
   });
 
-  it('concerns no connection when nearly none is meant', async () => {
+  it('affects no connection when the toxicity is close to zero', async () => {
     const client = await redisAt(proxy.port);
     await proxy.add({ kind: 'reset_peer', timeoutMs: 0 }, { direction: 'downstream', toxicity: 1e-9 });
     assert.equal(await client.ping(), 'PONG');
     client.disconnect();
   });
 
-  it('switched off it refuses, and says why it does not take a toxic', async () => {
+  it('refuses connections while disabled, and reports why it rejects a toxic', async () => {
     const client = await redisAt(proxy.port);
     await proxy.enable(false);
     await assert.rejects(client.ping());

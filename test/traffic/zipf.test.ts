@@ -17,20 +17,20 @@ for (const shape of EXPONENTS) {
   for (const size of [1, 2, 300, 30_000]) {
     const named = `exponent ${shape.exponent}, offset ${shape.offset ?? 0}, ${size} ranks`;
 
-    test(`ranks come as often as the formula says: ${named}`, () => {
+    test(`the frequency of each rank follows the formula: ${named}`, () => {
       const { statistic, degrees } = chiSquare(drawn({ ...shape, size }), shares({ ...shape, size }));
-      // Five deviations above what is expected: once in a few hundred thousand seeds by chance, and the seed is fixed.
+      // Five standard deviations above the expected value: by chance once in a few hundred thousand seeds. The seed is fixed.
       assert.ok(statistic <= degrees + 5 * Math.sqrt(2 * degrees), `${statistic} at ${degrees} degrees of freedom`);
     });
   }
 }
 
-test('an exponent a hair beside 1 is drawn as 1 is', () => {
+test('an exponent very close to 1 draws the same ranks as 1', () => {
   const [exactly, beside] = [1, 1 + 1e-13].map((exponent) => drawn({ size: 300, exponent }));
   assert.deepEqual(beside, exactly);
 });
 
-test('the ends of the random range draw the first and the last rank', () => {
+test('the smallest and the largest random number draw the first and the last rank', () => {
   for (const shape of EXPONENTS) {
     const draw = createZipf({ ...shape, size: 10 });
     assert.equal(
@@ -44,7 +44,7 @@ test('the ends of the random range draw the first and the last rank', () => {
   }
 });
 
-test('numbers that are always rejected end as well', () => {
+test('rejection sampling ends even for random numbers that are always rejected', () => {
   const draw = createZipf({ size: 2, exponent: 1 });
   let asked = 0;
   for (let n = 0; n < 10_000; n += 1) {
@@ -57,7 +57,7 @@ test('numbers that are always rejected end as well', () => {
   assert.ok(asked > 10_000, 'nothing was rejected');
 });
 
-test('what no distribution has is refused with what is allowed', () => {
+test('invalid parameters are refused with the allowed range', () => {
   assert.throws(() => createZipf({ size: 0, exponent: 1 }), /size takes a whole number from 1, not 0/);
   assert.throws(() => createZipf({ size: 10, exponent: 0 }), /exponent takes a number above 0, not 0/);
   assert.throws(() => createZipf({ size: 10, exponent: Number.NaN }), /exponent takes/);
@@ -82,7 +82,7 @@ function shares({ size, exponent, offset = 0 }: ZipfOptions): Float64Array {
   return weights.map((weight) => weight / sum);
 }
 
-/** Neighbouring ranks share a bin until fifty draws are expected in it: below that the test has no meaning. */
+/** Neighbouring ranks share a bin until 50 draws are expected in it; with fewer the test is not valid. */
 function chiSquare(counts: Float64Array, expected: Float64Array): { statistic: number; degrees: number } {
   const bins: { seen: number; wanted: number }[] = [];
   let open = { seen: 0, wanted: 0 };

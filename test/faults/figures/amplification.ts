@@ -1,61 +1,61 @@
 import { createZipf } from '../../../loadtest/traffic/zipf.ts';
 import { createRandom } from '../../../src/catalogue/demo/ad.ts';
 import type { Defence } from '../../../src/config/settings.ts';
-import { createReference } from '../reference.ts';
+import { createReference } from '../verdict.ts';
 import {
   type Amplification,
   ENGINE_DELAY_MS,
   learn,
   measureWave,
-  PATIENT_MS,
+  PATIENT_STORE_DEADLINE_MS,
+  startBurstClients,
   type Wave,
-} from './amplification-wave.ts';
-import { type Figure, type FigureResult, type FigureVerdict, measured, none } from './figure.ts';
-import { startFleetBed } from './fleet-bed.ts';
-import { startVisitors } from './visitors.ts';
+} from './amplification-run.ts';
+import { type Figure, type FigureResult, type FigureVerdict, measured, noneFound } from './figure.ts';
+import { startFleet } from './fleets.ts';
 
 const PROCESSES = 3;
-const VISITORS = 200;
+const CLIENTS = 200;
 const SEARCHES = 300;
-const VOLLEY_MS = 400;
+const BURST_INTERVAL_MS = 400;
 
 const DEFAULT_STORE_DEADLINE_MS = 50;
 
 const ABLATIONS: readonly (readonly Defence[])[] = [[], ['lease'], ['lease', 'coalescing']];
 const WAVES: readonly Wave[] = [
   ...(['cold', 'stale', 'storeless'] as const).flatMap((kind) =>
-    ABLATIONS.map((without) => ({ kind, without, storeDeadlineMs: PATIENT_MS })),
+    ABLATIONS.map((without) => ({ kind, without, storeDeadlineMs: PATIENT_STORE_DEADLINE_MS })),
   ),
-  // For comparison: what a store costs that is given up sooner.
+  // For comparison: the cost of a shorter store deadline.
   { kind: 'cold', without: [], storeDeadlineMs: DEFAULT_STORE_DEADLINE_MS },
 ];
 
-/** How often the engine is asked one thing when everything has to be computed anew at once, counted at the engine. */
+/** Counts, at the engine, the searches per distinct search when every page must be computed again at once. */
 export const AMPLIFICATION: Figure = {
   name: 'amplification',
-  says: `engine searches per distinct search: ${PROCESSES} processes, ${VISITORS} clients in volleys, an engine of ${ENGINE_DELAY_MS} ms`,
+  summary: `engine searches per distinct search: ${PROCESSES} processes, ${CLIENTS} clients in volleys, an engine of ${ENGINE_DELAY_MS} ms`,
   run: async ({ checkout }) => {
-    const bed = await startFleetBed({ checkout, processes: PROCESSES, searches: SEARCHES });
+    const fleet = await startFleet({ checkout, processes: PROCESSES, searches: SEARCHES });
     const { next: random } = createRandom(1);
     const rank = createZipf({ size: SEARCHES, exponent: 1 });
     const reference = createReference();
-    const visitors = startVisitors({
-      urls: bed.services.map(({ url }) => url),
-      count: VISITORS,
-      intervalMs: VOLLEY_MS,
-      text: () => bed.texts[rank(random)] ?? '',
+    const clients = startBurstClients({
+      urls: fleet.services.map(({ url }) => url),
+      count: CLIENTS,
+      intervalMs: BURST_INTERVAL_MS,
+      text: () => fleet.texts[rank(random)] ?? '',
       random,
       reference,
     });
     try {
-      await learn(bed, reference);
-      visitors.ask(true);
+      await learn(fleet, reference);
+      clients.ask(true);
       const waves: Amplification[] = [];
-      for (const wave of WAVES) waves.push(await measureWave(bed, visitors, wave));
+      for (const wave of WAVES) waves.push(await measureWave(fleet, clients, wave));
       return resultOf(waves);
     } finally {
-      await visitors.stop();
-      await bed.stop();
+      await clients.stop();
+      await fleet.stop();
     }
   },
 };
@@ -67,16 +67,18 @@ const NAMES: Readonly<Record<Wave['kind'], string>> = {
 };
 
 export function resultOf(waves: readonly Amplification[]): FigureResult {
-  const whole = waves.filter(({ without, storeDeadlineMs }) => without.length === 0 && storeDeadlineMs === PATIENT_MS);
-  const faults = waves.flatMap(({ visitors }) => visitors.faults);
-  const answers = waves.map(({ visitors }) => visitors.pages + visitors.refused);
+  const whole = waves.filter(
+    ({ without, storeDeadlineMs }) => without.length === 0 && storeDeadlineMs === PATIENT_STORE_DEADLINE_MS,
+  );
+  const faults = waves.flatMap(({ clients }) => clients.faults);
+  const answers = waves.map(({ clients }) => clients.pages + clients.refused);
   return {
     table: waves.map((each) => ({
       wave: NAMES[each.kind],
       without: each.without.join(', ') || '–',
       'store deadline ms': each.storeDeadlineMs,
-      pages: each.visitors.pages,
-      refused: each.visitors.refused,
+      pages: each.clients.pages,
+      refused: each.clients.refused,
       distinct: each.distinct,
       searches: each.searches,
       'per key': ratio(each).toFixed(2),
@@ -88,7 +90,7 @@ export function resultOf(waves: readonly Amplification[]): FigureResult {
       ...whole.map((each) => verdictOf(each)),
       {
         says: `every answer is the engine's page or an honest refusal${faults[0] === undefined ? '' : `; not ${faults[0]}`}`,
-        holds: none(faults, Math.min(...answers)),
+        holds: noneFound(faults, Math.min(...answers)),
       },
     ],
   };
@@ -98,7 +100,7 @@ const ratio = ({ searches, distinct }: Pick<Amplification, 'searches' | 'distinc
 
 function verdictOf(each: Amplification): FigureVerdict {
   const perKey = `${NAMES[each.kind]}: ${ratio(each).toFixed(2)} engine searches per distinct one`;
-  // Without a store processes know nothing of each other: a mean would hide that one of them asked twice.
+  // Without a store the processes are independent; a mean would hide that one of them asked twice.
   return each.kind === 'storeless'
     ? {
         says: `${perKey}, ${each.mostOfOne} of one at most, for ${PROCESSES} processes`,

@@ -1,22 +1,97 @@
-import { DEFENCES } from '../../../src/config/settings.ts';
-import { type Figure, type FigureResult, type Holds, measured, none } from './figure.ts';
-import { type Loss, type LossFigures, type LossSetup, lose } from './full-loss-run.ts';
-import { perSecondOf, startNarrowBed } from './narrow-bed.ts';
-import { keptUp, MOST_LAG_MS, shown, unhurried } from './open-loop.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DEFENCES, type Defence } from '../../../src/config/settings.ts';
+import { share } from '../report.ts';
+import type { Changes } from '../service.ts';
+import { isHit } from '../verdict.ts';
+import { compareWithControl } from './comparison.ts';
+import {
+  type Figure,
+  type FigureResult,
+  generatorKeptUp,
+  type Holds,
+  MAX_LAG_MS,
+  measured,
+  noneFound,
+  retryWhileLagging,
+  shown,
+} from './figure.ts';
+import {
+  type EngineCapacity,
+  freshIn,
+  type GuardState,
+  guardStateOf,
+  type LimitedFleet,
+  perSecondOf,
+  servableIn,
+  startLimitedFleet,
+  tierStatesOf,
+} from './fleets.ts';
+import { isFault, isPage, type SentSearch } from './open-loop.ts';
+
+interface Loss {
+  /** `store`: all of L2. `both`: L2 and, by a restart, the L1 of every process. */
+  readonly of: 'store' | 'both';
+  readonly without: readonly Defence[];
+}
+
+interface LossSetup {
+  readonly capacity: EngineCapacity;
+  readonly ratePerSecond: number;
+  /** Concurrency limit of the whole fleet. */
+  readonly maxConcurrent: number;
+  readonly ttlMs: number;
+  readonly memory: string;
+  /** Maximum time to wait for recovery. */
+  readonly giveUpMs: number;
+}
+
+export interface LossResult extends Loss {
+  /** Number of searches with a fresh page in L2, which the engine must compute again. */
+  readonly hot: number;
+  /** Mean number of searches in the L1 of a process. */
+  readonly heldInMemory: number;
+  readonly hitsBefore: number;
+  /** The control's hit ratio minus the fleet's. */
+  readonly gapBefore: number;
+  /** Hit ratio in the second after the loss. */
+  readonly hitsAfter: number;
+  readonly mostInFlight: number;
+  /** Requests for entries that the answering process had in L1 at the loss: count, and share with a page. */
+  readonly heldRequests: number;
+  readonly heldAnswered: number;
+  /** Share of all requests with a page from the loss until recovery. */
+  readonly answered: number;
+  readonly engineSearches: number;
+  readonly recoveredMs: number | undefined;
+  /** Recovery time of a cache whose engine computes each miss instantly. */
+  readonly idealMs: number | undefined;
+  /** Results of the seconds after recovery. */
+  readonly steady: {
+    readonly requests: number;
+    readonly refused: number;
+    readonly gap: number;
+    readonly guards: readonly GuardState[];
+  };
+  /** Requests to the fleet since the loss. */
+  readonly requests: number;
+  readonly faults: readonly string[];
+  readonly wrong: readonly string[];
+  readonly lagMs: number;
+}
 
 const PROCESSES = 2;
 const SEARCHES = 800;
 const SETUP: LossSetup = {
-  width: { places: 8, delayMs: 133 },
+  capacity: { slots: 8, delayMs: 133 },
   ratePerSecond: 200,
   maxConcurrent: 16,
   ttlMs: 12_000,
   memory: '1MiB',
   giveUpMs: 15_000,
 };
-const CAPACITY = perSecondOf(SETUP.width);
-/** Of what the engine needs to compute every hot search once. */
-const PATIENCE = 1.2;
+const CAPACITY = perSecondOf(SETUP.capacity);
+/** Allowed recovery time, as a multiple of the time in which the engine computes every hot search once. */
+const RECOVERY_FACTOR = 1.2;
 
 const LOSSES: readonly Loss[] = [
   { of: 'store', without: [] },
@@ -24,34 +99,111 @@ const LOSSES: readonly Loss[] = [
   { of: 'both', without: DEFENCES },
 ];
 
-/** The whole cache is lost at the busiest hour, and the engine can do a part of what is asked. */
+/** The whole cache is lost under peak load, while the engine has capacity for a part of the requests. */
 export const FULL_LOSS: Figure = {
   name: 'full-loss',
-  says: `all of L2, or L1 as well, lost at ${SETUP.ratePerSecond} searches a second, with an engine that can do ${shown(CAPACITY)}: ${shown((100 * CAPACITY) / SETUP.ratePerSecond)} % of them`,
+  summary: `all of L2, or L1 as well, lost at ${SETUP.ratePerSecond} searches a second, with an engine that can do ${shown(CAPACITY)}: ${shown((100 * CAPACITY) / SETUP.ratePerSecond)} % of them`,
   run: async ({ checkout }) => {
-    const bed = await startNarrowBed({ checkout, services: PROCESSES, searches: SEARCHES });
+    const fleet = await startLimitedFleet({ checkout, services: PROCESSES, searches: SEARCHES });
     try {
-      const losses: LossFigures[] = [];
-      for (const loss of LOSSES) losses.push(await unhurried(() => lose(bed, loss, SETUP)));
+      const losses: LossResult[] = [];
+      for (const loss of LOSSES) losses.push(await retryWhileLagging(() => measureLoss(fleet, loss, SETUP)));
       return resultOf(losses);
     } finally {
-      await bed.stop();
+      await fleet.stop();
     }
   },
 };
 
-const NAMES: Readonly<Record<Loss['of'], string>> = { store: 'L2', both: 'L2 and L1' };
+/** The engine's capacity before the loss, so that the caches fill. */
+const UNLIMITED: EngineCapacity = { slots: Number.POSITIVE_INFINITY, delayMs: 20 };
+const LIMITED_BEFORE_MS = 2500;
+const STEADY_MS = 3000;
 
-export function resultOf(losses: readonly LossFigures[]): FigureResult {
-  const whole = losses.filter(({ without }) => without.length === 0);
-  return { table: losses.map(rowOf), verdicts: whole.flatMap(verdictsOf) };
+/** The stream never stops. While the processes restart only the control gets it, as behind a load balancer. */
+async function measureLoss(fleet: LimitedFleet, loss: Loss, setup: LossSetup): Promise<LossResult> {
+  const { engineProxy, services } = fleet;
+  const changes: Changes = {
+    memory: { maxBytes: setup.memory },
+    engine: { maxConcurrent: setup.maxConcurrent },
+    freshness: { ttl: `${setup.ttlMs}ms`, emptyTtl: `${setup.ttlMs}ms` },
+  };
+  await fleet.startControl(changes);
+  await fleet.startServices({ ...changes, domain: { without: loss.without } }, { capacity: UNLIMITED, empty: true });
+  const watch = compareWithControl(fleet, setup);
+  const { loop } = watch;
+  try {
+    await sleep(setup.ttlMs);
+    engineProxy.set({ capacity: setup.capacity.slots, delayMs: setup.capacity.delayMs });
+    await sleep(LIMITED_BEFORE_MS);
+    const seen = [...new Set(loop.asked.map(({ text }) => text))];
+    const holdings = await Promise.all(services.map((service) => tierStatesOf(service, seen)));
+    const lostMs = loop.sinceStartMs();
+    engineProxy.resetCounts();
+    if (loss.of === 'both') {
+      watch.includeFleet(false);
+      // The processes stop before FLUSHALL, because they write their entries back to L2 when they stop.
+      await Promise.all(services.map((service) => service.stop()));
+    }
+    await fleet.store.command('FLUSHALL');
+    if (loss.of === 'both') {
+      await Promise.all(services.map((service) => service.start(service.config() ?? '')));
+      watch.includeFleet(true);
+    }
+    const kept = loss.of === 'both' ? [] : holdings.map(({ l1 }) => l1);
+    watch.begin(kept.map(freshIn));
+    const beganMs = loop.sinceStartMs();
+    while (watch.recoveredMs() === undefined && loop.sinceStartMs() < beganMs + setup.giveUpMs) await sleep(50);
+    const steadyMs = loop.sinceStartMs();
+    await sleep(STEADY_MS);
+    await loop.stop();
+    const { searches, mostAtEngine, mostWaiting } = engineProxy.counts();
+    const before = watch.between(lostMs - LIMITED_BEFORE_MS, lostMs);
+    const afterLoss = watch.between(beganMs, steadyMs);
+    const steady = watch.between(steadyMs, Number.POSITIVE_INFINITY);
+    const inMemory = kept.map(servableIn);
+    const ofHeld = afterLoss.fleet.filter(({ to, text }) => inMemory[to]?.has(text) === true);
+    return {
+      ...loss,
+      hot: freshIn(holdings[0]?.l2 ?? new Map()).size,
+      heldInMemory: holdings.reduce((sum, { l1 }) => sum + servableIn(l1).size, 0) / holdings.length,
+      hitsBefore: share(before.fleet, isHit),
+      gapBefore: gapOf(before),
+      hitsAfter: share(watch.between(beganMs, beganMs + 1000).fleet, isHit),
+      mostInFlight: mostAtEngine + mostWaiting,
+      heldRequests: ofHeld.length,
+      heldAnswered: share(ofHeld, isPage),
+      answered: share(afterLoss.fleet, isPage),
+      engineSearches: searches,
+      recoveredMs: watch.recoveredMs(),
+      idealMs: watch.idealMs(),
+      steady: {
+        requests: steady.fleet.length,
+        refused: steady.fleet.filter((one) => !isPage(one)).length,
+        gap: gapOf(steady),
+        guards: await Promise.all(services.map(guardStateOf)),
+      },
+      requests: afterLoss.fleet.length + steady.fleet.length,
+      faults: loop.asked.filter(isFault).map(({ text, verdict }) => `${text}: ${JSON.stringify(verdict)}`),
+      wrong: await watch.wrong(),
+      lagMs: loop.lagMs(),
+    };
+  } finally {
+    await loop.stop();
+  }
 }
 
-const boundMs = ({ hot }: LossFigures): number => (PATIENCE * hot * 1000) / CAPACITY;
-const seconds = (ms: number | undefined): string => (ms === undefined ? '–' : (ms / 1000).toFixed(1));
-const percent = (part: number): string => (Number.isNaN(part) ? '–' : (part * 100).toFixed(1));
+const gapOf = ({ fleet, control }: Record<'fleet' | 'control', readonly SentSearch[]>): number =>
+  share(control, isHit) - share(fleet, isHit);
 
-function rowOf(loss: LossFigures): FigureResult['table'][number] {
+const NAMES: Readonly<Record<Loss['of'], string>> = { store: 'L2', both: 'L2 and L1' };
+
+export function resultOf(losses: readonly LossResult[]): FigureResult {
+  const withAll = losses.filter(({ without }) => without.length === 0);
+  return { table: losses.map(rowOf), verdicts: withAll.flatMap(verdictsOf) };
+}
+
+function rowOf(loss: LossResult): FigureResult['table'][number] {
   return {
     lost: NAMES[loss.of],
     without: loss.without.length === 0 ? '–' : 'all defences',
@@ -76,13 +228,11 @@ function rowOf(loss: LossFigures): FigureResult['table'][number] {
   };
 }
 
-const HELD_ANSWERED = 0.99;
-
-function verdictsOf(loss: LossFigures): FigureResult['verdicts'] {
+function verdictsOf(loss: LossResult): FigureResult['verdicts'] {
   const lost = `${NAMES[loss.of]} lost`;
   const latched = loss.steady.guards.filter(({ breaker, overloaded }) => breaker !== 'closed' || overloaded);
   const noState: Holds =
-    loss.steady.refused > 0 ? false : none(latched, Math.min(loss.steady.requests, loss.steady.guards.length));
+    loss.steady.refused > 0 ? false : noneFound(latched, Math.min(loss.steady.requests, loss.steady.guards.length));
   const held = {
     says: `${lost}: ${percent(loss.heldAnswered)} % of ${loss.heldRequests} requests for what the process held answered, at least 99`,
     holds: measured(loss.heldAnswered, (share) => share >= HELD_ANSWERED),
@@ -94,7 +244,7 @@ function verdictsOf(loss: LossFigures): FigureResult['verdicts'] {
     },
     ...(loss.of === 'both' ? [] : [held]),
     {
-      says: `${lost}: hits as the control's within 2 points after ${seconds(loss.recoveredMs)} s, at most ${seconds(boundMs(loss))}: ${PATIENCE} × ${loss.hot} hot keys ÷ ${shown(CAPACITY)} a second`,
+      says: `${lost}: hits as the control's within 2 points after ${seconds(loss.recoveredMs)} s, at most ${seconds(boundMs(loss))}: ${RECOVERY_FACTOR} × ${loss.hot} hot keys ÷ ${shown(CAPACITY)} a second`,
       holds: loss.hot > 0 ? (loss.recoveredMs ?? Number.POSITIVE_INFINITY) <= boundMs(loss) : 'not measured',
     },
     {
@@ -103,11 +253,17 @@ function verdictsOf(loss: LossFigures): FigureResult['verdicts'] {
     },
     {
       says: `${lost}: ${loss.wrong.length} wrong answers, ${loss.faults.length} nobody can act on${loss.faults[0] === undefined ? '' : `, such as ${loss.faults[0]}`}`,
-      holds: none([...loss.wrong, ...loss.faults], loss.requests),
+      holds: noneFound([...loss.wrong, ...loss.faults], loss.requests),
     },
     {
-      says: `${lost}: the generator kept up: p99 of its lateness ${shown(loss.lagMs)} ms, at most ${MOST_LAG_MS}`,
-      holds: keptUp(loss.lagMs),
+      says: `${lost}: the generator kept up: p99 of its lateness ${shown(loss.lagMs)} ms, at most ${MAX_LAG_MS}`,
+      holds: generatorKeptUp(loss.lagMs),
     },
   ];
 }
+
+const HELD_ANSWERED = 0.99;
+
+const boundMs = ({ hot }: LossResult): number => (RECOVERY_FACTOR * hot * 1000) / CAPACITY;
+const seconds = (ms: number | undefined): string => (ms === undefined ? '–' : (ms / 1000).toFixed(1));
+const percent = (part: number): string => (Number.isNaN(part) ? '–' : (part * 100).toFixed(1));

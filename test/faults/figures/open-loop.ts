@@ -1,68 +1,67 @@
 import { createClient } from '../../../loadtest/traffic/client.ts';
 import { startStream } from '../../../loadtest/traffic/stream.ts';
 import { systemClock } from '../../../src/runtime.ts';
-import { personOf, targetOf } from '../bed.ts';
-import { HUNG_MS } from '../configuration.ts';
-import { percentile } from '../samples.ts';
-import { type Verdict, verdictOf } from '../verdict.ts';
-import type { Holds } from './figure.ts';
+import { clientHeaders, searchPath } from '../harness.ts';
+import { percentile } from '../report.ts';
+import { HUNG_MS } from '../service.ts';
+import { type ReplyVerdict, verdictOf } from '../verdict.ts';
 
-/** One search sent to one process, and what came of it. */
-export interface Asked {
-  /** Counted from 0; the same for all processes it was sent to. */
+/** One search sent to one process, and its result. */
+export interface SentSearch {
+  /** Number of the arrival from 0, the same for all processes that it was sent to. */
   readonly arrival: number;
-  /** From the start of the stream. */
+  /** Time since the start of the stream. */
   readonly sentMs: number;
   readonly durationMs: number;
   /** Index of the process. */
   readonly to: number;
   readonly text: string;
   readonly target: string;
-  readonly verdict: Verdict;
+  readonly verdict: ReplyVerdict;
 }
 
-export interface Arrival {
+interface Arrival {
   readonly text: string;
-  /** Default: the text alone. */
+  /** URL path and query. Default: a search for the text without further parameters. */
   readonly target?: string;
-  /** Indexes of the processes it goes to. */
+  /** Indexes of the processes that it is sent to. */
   readonly to: readonly number[];
 }
 
 export interface OpenLoop {
-  /** In the order of their answers. */
-  readonly asked: readonly Asked[];
+  /** In the order of the answers. */
+  readonly asked: readonly SentSearch[];
   readonly sinceStartMs: () => number;
   readonly arrivals: () => number;
-  /** Resolves when the last answer has come. */
+  /** Resolves after the last answer. */
   readonly stop: () => Promise<void>;
-  /** The generator's own lateness, p99. */
+  /** p99 lateness of the generator. */
   readonly lagMs: () => number;
 }
 
-export interface OpenLoopOptions {
+interface OpenLoopOptions {
   readonly urls: readonly string[];
   readonly ratePerSecond: number;
   readonly random: () => number;
   readonly next: (arrival: number) => Arrival;
-  readonly onAnswer?: (asked: Asked) => void;
+  readonly onAnswer?: (asked: SentSearch) => void;
 }
 
-/** Arrivals that wait for nobody. */
+/** Sends arrivals without waiting for answers. */
 export function startOpenLoop({ urls, ratePerSecond, random, next, onAnswer }: OpenLoopOptions): OpenLoop {
   const clients = urls.map((baseUrl) => createClient({ baseUrl, boundMs: HUNG_MS, maxConnections: 4096 }));
-  const asked: Asked[] = [];
+  const asked: SentSearch[] = [];
   const pending = new Set<Promise<void>>();
   const startMs = systemClock.monotonicMs();
   const sinceStartMs = (): number => systemClock.monotonicMs() - startMs;
   let arrivals = 0;
 
-  const ask = async (arrival: number, to: number, { text, target = targetOf(text) }: Arrival): Promise<void> => {
+  const send = async (arrival: number, to: number, { text, target = searchPath(text) }: Arrival): Promise<void> => {
     const client = clients[to];
     if (client === undefined) throw new Error(`no process ${to}`);
     const sentMs = sinceStartMs();
-    const verdict = verdictOf(await client.get(target, personOf(arrival)), text);
-    const one: Asked = { arrival, sentMs, durationMs: sinceStartMs() - sentMs, to, text, target, verdict };
+    const verdict = verdictOf(await client.get(target, clientHeaders(arrival)), text);
+    const one: SentSearch = { arrival, sentMs, durationMs: sinceStartMs() - sentMs, to, text, target, verdict };
     asked.push(one);
     onAnswer?.(one);
   };
@@ -72,9 +71,9 @@ export function startOpenLoop({ urls, ratePerSecond, random, next, onAnswer }: O
     clock: systemClock,
     arrive: (arrival) => {
       arrivals = arrival + 1;
-      const what = next(arrival);
-      for (const to of what.to) {
-        const sent = ask(arrival, to, what).finally(() => pending.delete(sent));
+      const search = next(arrival);
+      for (const to of search.to) {
+        const sent = send(arrival, to, search).finally(() => pending.delete(sent));
         pending.add(sent);
       }
     },
@@ -92,46 +91,7 @@ export function startOpenLoop({ urls, ratePerSecond, random, next, onAnswer }: O
   };
 }
 
-export const isPage = ({ verdict }: Asked): boolean => verdict.kind === 'page';
-/** From memory or the store, and fresh. */
-export const isHit = ({ verdict }: Asked): boolean =>
-  verdict.kind === 'page' && (verdict.outcome === 'hit-l1' || verdict.outcome === 'hit-l2');
-export const isShed = ({ verdict }: Asked): boolean => verdict.kind === 'shed';
-/** Answers nobody can act on, and no answers. */
-export const isFault = ({ verdict }: Asked): boolean => verdict.kind !== 'page' && verdict.kind !== 'shed';
-
-export function quantileMs(asked: readonly Asked[], p: number): number {
-  return percentile(
-    asked.map(({ durationMs }) => durationMs),
-    p,
-  );
-}
-
-/** A generator later than this was not the open loop the figure is about. */
-export const MOST_LAG_MS = 60;
-
-/** A generator that was late has not measured what the figure is about; no promise of the service is broken by that. */
-export const keptUp = (lagMs: number): Holds =>
-  Number.isFinite(lagMs) && lagMs <= MOST_LAG_MS ? true : 'not measured';
-
-interface Lagged {
-  readonly lagMs: number;
-  readonly wrong: readonly string[];
-  readonly faults: readonly string[];
-}
-
-/**
- * A machine that was busy once may be idle now: measured again, a few times, while the generator lagged. Wrong answers
- * and answers nobody can act on count in every try.
- */
-export async function unhurried<T extends Lagged>(measure: () => Promise<T>, tries = 3): Promise<T> {
-  const measured = await measure();
-  if (measured.lagMs <= MOST_LAG_MS || tries <= 1) return measured;
-  const again = await unhurried(measure, tries - 1);
-  return { ...again, wrong: [...measured.wrong, ...again.wrong], faults: [...measured.faults, ...again.faults] };
-}
-
-/** Rounded for a table; a dash for a figure about nobody. */
-export function shown(value: number, digits = 0): string {
-  return Number.isFinite(value) ? value.toFixed(digits) : '–';
-}
+export const isPage = ({ verdict }: SentSearch): boolean => verdict.kind === 'page';
+export const isShed = ({ verdict }: SentSearch): boolean => verdict.kind === 'shed';
+/** No answer, or an answer that a client cannot act on. */
+export const isFault = ({ verdict }: SentSearch): boolean => verdict.kind !== 'page' && verdict.kind !== 'shed';

@@ -1,18 +1,71 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from '../../../loadtest/traffic/client.ts';
 import { createRandom } from '../../../src/catalogue/demo/ad.ts';
-import { targetOf } from '../bed.ts';
-import { type Changes, HUNG_MS } from '../configuration.ts';
+import { clientHeaders, searchPath } from '../harness.ts';
+import { quantileMs } from '../report.ts';
+import { type Changes, ENGINE_DEADLINE_MS, HUNG_MS, PATIENCE_MS } from '../service.ts';
 import { verdictOf } from '../verdict.ts';
-import type { Figure } from './figure.ts';
-import { guardOf } from './held.ts';
-import { type NarrowBed, perSecondOf, startNarrowBed, type Width } from './narrow-bed.ts';
-import { type Asked, unhurried } from './open-loop.ts';
-import { type NewSearch, overload, saturate } from './overload-run.ts';
-import { type Cell, type Part, resultOf } from './overload-verdict.ts';
+import {
+  example,
+  type Figure,
+  type FigureResult,
+  generatorKeptUp,
+  MAX_LAG_MS,
+  measured,
+  noneFound,
+  retryWhileLagging,
+  shown,
+} from './figure.ts';
+import { type EngineCapacity, guardStateOf, type LimitedFleet, perSecondOf, startLimitedFleet } from './fleets.ts';
+import { isFault, isPage, isShed, type OpenLoop, type SentSearch, startOpenLoop } from './open-loop.ts';
 
-const NARROW: Width = { places: 8, delayMs: 200 };
-/** Searchd as it is, on the CPU it shares with everybody here: costly searches, or it could not be overloaded from here. */
-const AS_IT_IS: Width = { places: Number.POSITIVE_INFINITY, delayMs: 0 };
+/** Results of one load on one limiter. */
+interface LoadResult {
+  /** Arrivals per second. */
+  readonly offered: number;
+  /** Pages within the engine's deadline, per second. */
+  readonly good: number;
+  readonly pageP99Ms: number;
+  readonly shedP99Ms: number;
+  readonly shedMaxMs: number;
+  /** Slowest of all answers. */
+  readonly maxMs: number;
+  /** Answers that are neither a page nor an honest refusal. */
+  readonly faults: readonly string[];
+  /** Pages to compare with the engine's. */
+  readonly pages: readonly SentSearch[];
+  readonly lagMs: number;
+}
+
+/** Results of one load on one limiter and one engine. */
+export interface LimiterResult extends LoadResult {
+  readonly engine: string;
+  readonly limiter: string;
+  readonly load: number;
+  /** The concurrency limit at the end. */
+  readonly maxConcurrent: number;
+  /** Number of pages that were compared with the engine's. */
+  readonly compared: number;
+  /** Searches whose page differs from the engine's. */
+  readonly wrong: readonly string[];
+}
+
+export interface EngineResult {
+  readonly engine: string;
+  /** Maximum throughput, pages per second, measured by `saturate`. */
+  readonly saturation: number;
+  readonly cells: readonly LimiterResult[];
+}
+
+/** A search that was never asked before. */
+interface NewSearch {
+  readonly text: string;
+  readonly target?: string;
+}
+
+const LIMITED: EngineCapacity = { slots: 8, delayMs: 200 };
+/** searchd without a limit, on the CPU that it shares with the generator. Only costly searches can overload it. */
+const UNLIMITED: EngineCapacity = { slots: Number.POSITIVE_INFINITY, delayMs: 0 };
 const LOADS = [1, 2, 5, 10];
 const DOCUMENTS = 20_000;
 
@@ -33,67 +86,60 @@ const OFF: Limiter = {
   loads: [1, 2, 10],
   changes: { engine: { maxConcurrent: 512, maxQueued: 10_000 }, domain: { without: ['limit', 'shedding'] } },
 };
-/** What somebody would set who knew. */
-const known = (places: number): Changes => ({ engine: { maxConcurrent: places, limit: 'fixed' } });
+/** The settings of an operator who knows the capacity. */
+const knownCapacity = (slots: number): Changes => ({ engine: { maxConcurrent: slots, limit: 'fixed' } });
 
-/** Good answers when far more is asked than the engine can do, all of it new. */
+/** Measures good answers while the load exceeds the engine's capacity. Every search is new. */
 export const OVERLOAD: Figure = {
   name: 'overload',
-  says: `good answers of an engine of ${NARROW.places} places and ${NARROW.delayMs} ms, asked for 1, 2, 5 and 10 times what it can do`,
+  summary: `good answers of an engine of ${LIMITED.slots} places and ${LIMITED.delayMs} ms, asked for 1, 2, 5 and 10 times what it can do`,
   run: async ({ checkout }) => {
-    const bed = await startNarrowBed({ checkout, services: 1, searches: 1, documents: DOCUMENTS });
+    const fleet = await startLimitedFleet({ checkout, services: 1, searches: 1, documents: DOCUMENTS });
     try {
       let asked = 0;
-      const plain = (): NewSearch => ({ text: bed.queries.once(asked++) });
+      const plain = (): NewSearch => ({ text: fleet.queries.once(asked++) });
       const costly = (): NewSearch => costlySearch(asked++);
-      await bed.startControl({ memory: { maxBytes: '64MiB' } });
-      const narrow = await measure(bed, 'narrow', NARROW, NARROW.places, plain, [GRADIENT, AIMD, OFF]);
-      const real = await measure(bed, 'searchd', AS_IT_IS, 4, costly, [
+      await fleet.startControl({ memory: { maxBytes: '64MiB' } });
+      const narrow = await measure(fleet, 'narrow', LIMITED, LIMITED.slots, plain, [GRADIENT, AIMD, OFF]);
+      const direct = await measure(fleet, 'searchd', UNLIMITED, 4, costly, [
         { ...GRADIENT, loads: [1, 2, 10] },
         { ...OFF, loads: [2, 10] },
       ]);
-      return resultOf(narrow, real, GRADIENT.name);
+      return resultOf(narrow, direct, GRADIENT.name);
     } finally {
-      await bed.stop();
+      await fleet.stop();
     }
   },
 };
 
-const FREQUENT = 'в';
-
-/** Half of all ads, counted by city and category, each time within another price: more than 20 ms of searchd's CPU. */
-function costlySearch(n: number): NewSearch {
-  const parameters = `facet=category&facet=city&limit=100&highlight=true&filter=price:0..${900_000_000 + n}`;
-  return { text: FREQUENT, target: `${targetOf(FREQUENT)}&${parameters}` };
-}
-
 async function measure(
-  bed: NarrowBed,
+  fleet: LimitedFleet,
   engine: string,
-  width: Width,
-  places: number,
+  capacity: EngineCapacity,
+  slots: number,
   next: () => NewSearch,
   limiters: readonly Limiter[],
-): Promise<Part> {
-  const [service] = bed.services;
+): Promise<EngineResult> {
+  const [service] = fleet.services;
   if (service === undefined) throw new Error('no process');
   const { url } = service;
-  await bed.startServices(known(places), { width, empty: true });
-  const saturation = await saturate(url, 2 * places, next);
-  const capacity = Number.isFinite(perSecondOf(width)) ? perSecondOf(width) : saturation;
+  await fleet.startServices(knownCapacity(slots), { capacity, empty: true });
+  const saturation = await saturate(url, 2 * slots, next);
+  const limitPerSecond = perSecondOf(capacity);
+  const capacityPerSecond = Number.isFinite(limitPerSecond) ? limitPerSecond : saturation;
   const { next: random } = createRandom(1);
-  const cells: Cell[] = [];
+  const cells: LimiterResult[] = [];
   for (const { name, loads, changes } of limiters) {
     for (const load of loads) {
-      const once = async (): Promise<Cell> => {
-        await bed.startServices(changes, { width, empty: true });
-        const figures = await overload({ url, ratePerSecond: load * capacity, random, next });
-        const { maxConcurrent } = await guardOf(service);
-        bed.engineProxy.cut();
-        return { ...figures, engine, limiter: name, load, maxConcurrent, ...(await compare(bed, figures.pages)) };
+      const once = async (): Promise<LimiterResult> => {
+        await fleet.startServices(changes, { capacity, empty: true });
+        const figures = await overload({ url, ratePerSecond: load * capacityPerSecond, random, next });
+        const { maxConcurrent } = await guardStateOf(service);
+        fleet.engineProxy.cut();
+        return { ...figures, engine, limiter: name, load, maxConcurrent, ...(await compare(fleet, figures.pages)) };
       };
-      // An engine that is overwhelmed on the CPU it shares makes the generator late by itself.
-      cells.push(width === AS_IT_IS ? await once() : await unhurried(once));
+      // An overloaded engine on a shared CPU delays the generator, so a repetition would not help.
+      cells.push(capacity === UNLIMITED ? await once() : await retryWhileLagging(once));
     }
   }
   return { engine, saturation, cells };
@@ -101,19 +147,177 @@ async function measure(
 
 const COMPARED = 20;
 
-/** The control asks searchd the same. */
-async function compare({ control }: NarrowBed, pages: readonly Asked[]): Promise<Pick<Cell, 'compared' | 'wrong'>> {
+/** Asks the control, which reaches searchd directly, for a sample of the pages. */
+async function compare(
+  { control }: LimitedFleet,
+  pages: readonly SentSearch[],
+): Promise<Pick<LimiterResult, 'compared' | 'wrong'>> {
   const client = createClient({ baseUrl: control.url, boundMs: HUNG_MS, maxConnections: 4 });
   const step = Math.max(1, Math.floor(pages.length / COMPARED));
   const wrong: string[] = [];
   let compared = 0;
   for (const { text, target, verdict } of pages.filter((_, at) => at % step === 0)) {
     const says = verdictOf(await client.get(target), text);
-    // An engine that was thrown down may not have got up yet.
+    // After the overload the engine may not answer yet.
     if (verdict.kind !== 'page' || says.kind !== 'page') continue;
     compared += 1;
     if (verdict.hash !== says.hash) wrong.push(target);
   }
   client.close();
   return { compared, wrong };
+}
+
+const FREQUENT = 'в';
+
+/** Matches half of all ads and counts them by city and category, each with another price: over 20 ms of searchd's CPU. */
+function costlySearch(n: number): NewSearch {
+  const parameters = `facet=category&facet=city&limit=100&highlight=true&filter=price:0..${900_000_000 + n}`;
+  return { text: FREQUENT, target: `${searchPath(FREQUENT)}&${parameters}` };
+}
+
+/** The service distinguishes a lasting load from a burst after one patience; the waiters it kept take up to another. */
+const SETTLE_MS = 2 * PATIENCE_MS;
+const MEASURE_MS = 6500;
+
+/** Sends new searches at this rate in an open loop. */
+async function overload(options: {
+  readonly url: string;
+  readonly ratePerSecond: number;
+  readonly random: () => number;
+  readonly next: () => NewSearch;
+  readonly settleMs?: number;
+}): Promise<LoadResult> {
+  const { url, next, settleMs = SETTLE_MS } = options;
+  const loop = startOpenLoop({ ...options, urls: [url], next: () => ({ ...next(), to: [0] }) });
+  await sleep(settleMs + MEASURE_MS);
+  await loop.stop();
+  return figuresOf(loop, settleMs);
+}
+
+function figuresOf(loop: OpenLoop, fromMs: number): LoadResult {
+  const counted = loop.asked.filter(({ sentMs }) => sentMs >= fromMs && sentMs < fromMs + MEASURE_MS);
+  const pages = counted.filter(isPage);
+  const sheds = counted.filter(isShed);
+  const perSecond = (asked: readonly SentSearch[]): number => (asked.length * 1000) / MEASURE_MS;
+  return {
+    offered: perSecond(counted),
+    good: perSecond(pages.filter(({ durationMs }) => durationMs <= ENGINE_DEADLINE_MS)),
+    pageP99Ms: quantileMs(pages, 0.99),
+    shedP99Ms: quantileMs(sheds, 0.99),
+    shedMaxMs: quantileMs(sheds, 1),
+    maxMs: quantileMs(loop.asked, 1),
+    faults: loop.asked.filter(isFault).map(({ text, verdict }) => `${text}: ${JSON.stringify(verdict)}`),
+    pages,
+    lagMs: loop.lagMs(),
+  };
+}
+
+const SATURATE_MS = 2500;
+
+/** The engine's maximum throughput in pages per second: each client asks again as soon as it has its answer. */
+async function saturate(url: string, clients: number, next: () => NewSearch): Promise<number> {
+  const client = createClient({ baseUrl: url, boundMs: HUNG_MS, maxConnections: clients });
+  const startMs = performance.now();
+  let pages = 0;
+  const askRepeatedly = async (at: number): Promise<void> => {
+    while (performance.now() - startMs < SATURATE_MS) {
+      const { text, target = searchPath(text) } = next();
+      const verdict = verdictOf(await client.get(target, clientHeaders(at)), text);
+      if (verdict.kind === 'page') pages += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: clients }, (_, at) => askRepeatedly(at)));
+  client.close();
+  return (pages * 1000) / (performance.now() - startMs);
+}
+
+/** @param ours the limiter whose results on the narrow engine are judged. All others are only shown. */
+export function resultOf(narrow: EngineResult, direct: EngineResult, ours: string): FigureResult {
+  const own = narrow.cells.filter(({ limiter }) => limiter === ours);
+  const saturated = Math.max(narrow.saturation, own.find(({ load }) => load === 1)?.good ?? 0);
+  const every = [...narrow.cells, ...direct.cells];
+  const wrong = every.flatMap((cell) => cell.wrong);
+  const lagMs = Math.max(...own.map((cell) => cell.lagMs));
+  const faults = own.flatMap((cell) => cell.faults);
+  const over = own.filter(({ load }) => load > 1);
+  // Each load above the capacity must have refusals, so that the maximum covers all of them.
+  const shedP99Ms = Math.max(...over.map((cell) => cell.shedP99Ms));
+  const slowestMs = Math.max(...own.map(({ maxMs }) => maxMs));
+  const answers = own.every(({ offered }) => offered > 0) ? own.length : 0;
+  const compared = every.reduce((sum, cell) => sum + cell.compared, 0);
+  return {
+    table: [
+      ...[narrow, direct].flatMap((part) => [
+        saturatedRow(part),
+        ...part.cells.map((cell) => rowOf(cell, part.saturation)),
+      ]),
+    ],
+    verdicts: [
+      ...over.map(({ load, good }) => ({
+        says: `${load} times the capacity: ${shown(good, 1)} good answers a second, at least 0.9 of the ${shown(saturated, 1)} of saturation`,
+        holds: saturated > 0 ? measured(good, () => good >= 0.9 * saturated) : ('not measured' as const),
+      })),
+      {
+        says: `p99 of refusals: ${shown(shedP99Ms)} ms, less than a tenth of the deadline (${SHED_MS} ms)`,
+        holds: measured(shedP99Ms, (ms) => ms < SHED_MS),
+      },
+      {
+        says: `slowest answer: ${shown(slowestMs)} ms, at most the patience and ${SLACK_MS} ms`,
+        holds: measured(slowestMs, (ms) => ms <= PATIENCE_MS + SLACK_MS),
+      },
+      {
+        says: `${wrong.length} wrong answers of ${compared} compared${example(wrong)}`,
+        holds: noneFound(wrong, compared),
+      },
+      { says: `${faults.length} answers nobody can act on${example(faults)}`, holds: noneFound(faults, answers) },
+      {
+        says: `the generator kept up: p99 of its lateness ${shown(lagMs)} ms, at most ${MAX_LAG_MS}`,
+        holds: generatorKeptUp(lagMs),
+      },
+    ],
+  };
+}
+
+/** Allowed beyond the patience: the store's deadline (50 ms) and late timers on a busy machine. */
+const SLACK_MS = 50 + 150;
+const SHED_MS = ENGINE_DEADLINE_MS / 10;
+
+function saturatedRow({ engine, saturation }: EngineResult): FigureResult['table'][number] {
+  const nothing = Object.fromEntries(COLUMNS.map((name) => [name, '–']));
+  return {
+    engine,
+    limiter: 'places known',
+    load: 'saturated',
+    offered: '–',
+    good: shown(saturation, 1),
+    ...nothing,
+  };
+}
+const COLUMNS = [
+  'of saturation',
+  'places',
+  'page p99 ms',
+  'shed p99 ms',
+  'shed max ms',
+  'max ms',
+  'no answer',
+  'lag ms',
+];
+
+function rowOf(cell: LimiterResult, saturation: number): FigureResult['table'][number] {
+  return {
+    engine: cell.engine,
+    limiter: cell.limiter,
+    load: `${cell.load}x`,
+    offered: shown(cell.offered),
+    good: shown(cell.good, 1),
+    'of saturation': shown(cell.good / saturation, 2),
+    places: cell.maxConcurrent,
+    'page p99 ms': shown(cell.pageP99Ms),
+    'shed p99 ms': shown(cell.shedP99Ms),
+    'shed max ms': shown(cell.shedMaxMs),
+    'max ms': shown(cell.maxMs),
+    'no answer': cell.faults.length,
+    'lag ms': shown(cell.lagMs),
+  };
 }

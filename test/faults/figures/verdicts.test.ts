@@ -1,21 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DEFENCES } from '../../../src/config/settings.ts';
-import { resultOf as ablation } from './ablation.ts';
-import type { Worth } from './ablation-run.ts';
+import { type AblationResult, resultOf as ablation } from './ablation.ts';
 import { resultOf as amplification } from './amplification.ts';
-import { type Amplification, PATIENT_MS } from './amplification-wave.ts';
-import type { FigureResult } from './figure.ts';
-import { resultOf as fullLoss } from './full-loss.ts';
-import type { LossFigures } from './full-loss-run.ts';
-import { unhurried } from './open-loop.ts';
-import { type Cell, resultOf as overload, type Part } from './overload-verdict.ts';
-import type { Pair } from './stalled-pairs.ts';
-import { resultOf as stalledShard } from './stalled-shard.ts';
+import { type Amplification, PATIENT_STORE_DEADLINE_MS } from './amplification-run.ts';
+import { type FigureResult, retryWhileLagging } from './figure.ts';
+import { resultOf as fullLoss, type LossResult } from './full-loss.ts';
+import { type EngineResult, type LimiterResult, resultOf as overload } from './overload.ts';
+import { type Pair, resultOf as stalledShard } from './stalled-shard.ts';
 
 const NONE = Number.NaN;
 
-const cell: Cell = {
+const cell: LimiterResult = {
   engine: 'narrow',
   limiter: 'gradient',
   load: 2,
@@ -32,7 +28,7 @@ const cell: Cell = {
   wrong: [],
   lagMs: 3,
 };
-const idleCell: Cell = {
+const idleCell: LimiterResult = {
   ...cell,
   offered: 0,
   good: 0,
@@ -43,14 +39,14 @@ const idleCell: Cell = {
   compared: 0,
   lagMs: NONE,
 };
-const part = (...cells: readonly Cell[]): Part => ({
+const part = (...cells: readonly LimiterResult[]): EngineResult => ({
   engine: 'narrow',
   saturation: cells.includes(idleCell) ? 0 : 40,
   cells,
 });
-const overloaded = (...cells: readonly Cell[]): FigureResult => overload(part(...cells), part(), 'gradient');
+const overloaded = (...cells: readonly LimiterResult[]): FigureResult => overload(part(...cells), part(), 'gradient');
 
-const worth: Worth = {
+const worth: AblationResult = {
   scenario: 'loss, stall',
   without: [],
   requests: 100,
@@ -69,14 +65,14 @@ const worth: Worth = {
   faults: [],
   lagMs: 3,
 };
-const bare: Worth = { ...worth, without: DEFENCES, answered: 0.7 };
-const idleWorth: Worth = { ...worth, requests: 0, pages: 0, answered: NONE };
+const bare: AblationResult = { ...worth, without: DEFENCES, answered: 0.7 };
+const idleWorth: AblationResult = { ...worth, requests: 0, pages: 0, answered: NONE };
 
 const wave: Amplification = {
   kind: 'cold',
   without: [],
-  storeDeadlineMs: PATIENT_MS,
-  visitors: { pages: 100, refused: 0, turnedAway: 0, faults: [] },
+  storeDeadlineMs: PATIENT_STORE_DEADLINE_MS,
+  clients: { pages: 100, refused: 0, turnedAway: 0, faults: [] },
   searches: 50,
   distinct: 50,
   mostOfOne: 1,
@@ -84,13 +80,13 @@ const wave: Amplification = {
 };
 const idleWave: Amplification = {
   ...wave,
-  visitors: { ...wave.visitors, pages: 0 },
+  clients: { ...wave.clients, pages: 0 },
   searches: 0,
   distinct: 0,
   mostOfOne: 0,
 };
 
-const loss: LossFigures = {
+const loss: LossResult = {
   of: 'store',
   without: [],
   hot: 400,
@@ -116,7 +112,7 @@ const loss: LossFigures = {
   wrong: [],
   lagMs: 3,
 };
-const idleLoss: LossFigures = {
+const idleLoss: LossResult = {
   ...loss,
   hot: 0,
   mostInFlight: 0,
@@ -164,34 +160,34 @@ const figures: readonly (readonly [name: string, kept: FigureResult, idle: Figur
   ['stalled-shard', stalledShard([pair], [closing]), stalledShard([idlePair], [idlePair]), stalledShard([], [])],
 ];
 for (const [name, kept, idle, nothing] of figures) {
-  test(`${name}: every verdict holds with samples that are good, and none is given without samples`, () => {
+  test(`${name}: with good samples every verdict holds, and without samples none is decided`, () => {
     assert.deepEqual(holds(kept), [true]);
     assert.deepEqual(holds(idle), ['not measured']);
     for (const held of holds(nothing)) assert.equal(held, 'not measured');
   });
 }
 
-test('overload: refusals are wanted at every load above the capacity', () => {
+test('overload: every load above the capacity needs refusals', () => {
   const { verdicts } = overloaded(cell, { ...cell, load: 5, shedP99Ms: NONE });
   assert.equal(verdicts.find(({ says }) => says.startsWith('p99 of refusals'))?.holds, 'not measured');
   const relaxed = overloaded({ ...cell, load: 1, shedP99Ms: NONE }, cell);
   assert.equal(relaxed.verdicts.find(({ says }) => says.startsWith('p99 of refusals'))?.holds, true);
 });
 
-test('a wrong answer breaks a verdict, however few were compared', () => {
+test('a wrong answer breaks a verdict, even when only one answer was compared', () => {
   const broken = overloaded({ ...cell, compared: 1, wrong: ['стул'] });
   assert.equal(broken.verdicts.find(({ says }) => says.includes('wrong answers'))?.holds, false);
   assert.ok(fullLoss([{ ...idleLoss, wrong: ['стул'] }]).verdicts.some(({ holds }) => holds === false));
   assert.ok(ablation([{ ...idleWorth, wrong: ['стул'] }]).verdicts.some(({ holds }) => holds === false));
 });
 
-test('a generator that was late has measured nothing, and broken no promise', () => {
+test('a late generator makes a verdict not measured, not broken', () => {
   const { verdicts } = overloaded({ ...cell, lagMs: 500 });
   assert.equal(verdicts.at(-1)?.holds, 'not measured');
   assert.equal(fullLoss([{ ...loss, lagMs: 500 }]).verdicts.at(-1)?.holds, 'not measured');
 });
 
-test('a stall that no read of its shard felt proves nothing of the others', () => {
+test('without failed reads of the stalled shard nothing is decided about the other shards', () => {
   const { verdicts } = stalledShard([{ ...pair, stalledShard: { ...reads, slow: 0, refused: 0 } }], [closing]);
   assert.deepEqual(
     verdicts.slice(0, 2).map(({ holds }) => holds),
@@ -199,12 +195,14 @@ test('a stall that no read of its shard felt proves nothing of the others', () =
   );
 });
 
-test('a figure that is measured again keeps the wrong answers and the faults of each try', async () => {
-  const tries = [
+test('a repeated figure keeps the wrong answers and the faults of each attempt', async () => {
+  const attempts = [
     { lagMs: 500, wrong: ['стул'], faults: [] },
     { lagMs: 400, wrong: [], faults: ['hung'] },
     { lagMs: 3, wrong: ['стол'], faults: [] },
   ];
-  const measured = await unhurried(async () => tries.shift() ?? assert.fail('one try more than was wanted'));
+  const measured = await retryWhileLagging(
+    async () => attempts.shift() ?? assert.fail('one attempt more than expected'),
+  );
   assert.deepEqual(measured, { lagMs: 3, wrong: ['стул', 'стол'], faults: ['hung'] });
 });

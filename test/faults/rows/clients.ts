@@ -1,35 +1,39 @@
 import { createClient } from '../../../loadtest/traffic/client.ts';
-import { HUNG_MS } from '../configuration.ts';
-import { type Crowd, gatherCrowd } from '../crowd.ts';
-import { connectionsToSubject, felt, unreadConnections } from '../felt.ts';
+import { connectionsToSubject, faultEffect, subjectPort, unreadConnections } from '../fault-effects.ts';
+import { openRawConnections, type RawConnections } from '../raw-connections.ts';
 import type { Row } from '../row.ts';
+import { HUNG_MS } from '../service.ts';
 
-/** Clients that hold, trickle, do not read, or ask only what nobody asked. Everybody else notices nothing. */
+/** Clients that stay idle, send slowly, do not read, or ask only new searches. Other clients are not affected. */
 export const CLIENTS: readonly Row[] = [
   {
     name: 'idle-clients',
-    says: '10,000 connections that say nothing cost memory in proportion and nobody time',
+    summary: '10,000 idle connections cost memory in proportion and do not slow other clients',
     faultMs: 6000,
     changes: { public: { maxConnections: 12_000 } },
-    ...withCrowd((port) => gatherCrowd({ port, size: 10_000 })),
-    felt: felt('connections to the subject', connectionsToSubject, (before, during) => during - before >= 9900),
-    // About 20 KiB of node and kernel for each.
+    ...withRawConnections((port) => openRawConnections({ port, size: 10_000 })),
+    effect: faultEffect(
+      'connections to the subject',
+      connectionsToSubject,
+      (before, during) => during - before >= 9900,
+    ),
+    // About 20 KiB per connection in node and the kernel.
     bounds: { peakRssRatio: 3 },
   },
   {
     name: 'slowloris',
-    says: 'headers that never end are cut off, and nobody waits for them',
+    summary: 'connections with endless headers are closed and do not slow other clients',
     faultMs: 14_000,
-    ...withCrowd(
+    ...withRawConnections(
       (port) =>
-        gatherCrowd({
+        openRawConnections({
           port,
           size: 1000,
           greeting: 'GET /search?q=x HTTP/1.1\r\nHost: slow\r\n',
-          trickle: (member) => `X-${member}: y\r\n`,
+          trickle: (index) => `X-${index}: y\r\n`,
         }),
       {
-        // A header of each, after the first ones.
+        // Each connection has sent at least one further header.
         proves: ({ connected, writes }) => connected >= 990 && writes >= 1000,
         check: ({ closed }) => (closed >= 900 ? [] : [`${closed} of 1000 trickling connections were closed`]),
       },
@@ -37,34 +41,38 @@ export const CLIENTS: readonly Row[] = [
   },
   {
     name: 'deaf-clients',
-    says: 'clients that ask and do not read their answers hold a bounded part of memory',
+    summary: 'clients that ask and do not read their answers hold a bounded part of memory',
     faultMs: 5000,
-    ...withCrowd((port) =>
-      gatherCrowd({
+    ...withRawConnections((port) =>
+      openRawConnections({
         port,
         size: 100,
-        // Pipelined, far more than a socket's buffers hold.
+        // Pipelined requests whose answers exceed the socket's buffers.
         greeting: `GET /search?q=${encodeURIComponent('кресло')}&limit=100 HTTP/1.1\r\nHost: deaf\r\n\r\n`.repeat(30),
-        deaf: true,
+        neverRead: true,
       }),
     ),
-    felt: felt('connections with unread answers', unreadConnections, (before, during) => during - before >= 90),
+    effect: faultEffect(
+      'connections with unread answers',
+      unreadConnections,
+      (before, during) => during - before >= 90,
+    ),
     bounds: { peakRssRatio: 3 },
   },
   {
     name: 'crowded-out',
-    says: 'more connections than are allowed are refused, and those that are there go on',
+    summary: 'connections above the limit are refused, and the established ones continue',
     changes: { public: { maxConnections: 600 } },
-    ...withCrowd((port) => gatherCrowd({ port, size: 1500 }), {
+    ...withRawConnections((port) => openRawConnections({ port, size: 1500 }), {
       proves: ({ connected }) => connected > 600,
       check: ({ closed }) => (closed >= 900 ? [] : [`${closed} of 1500 connections were closed, 600 are allowed`]),
     }),
-    // A new connection of the stream's may be refused like anybody's; the old ones may not.
+    // New connections of the stream may be refused as well; established ones may not.
     bounds: { brokenConnections: 0.02, unansweredDuring: 0.1, knownUnansweredDuring: 0.1, unansweredAfter: 0.05 },
   },
   {
     name: 'crawler',
-    says: "one client that asks only new searches spends its own budget and nobody else's",
+    summary: 'one client that asks only new searches spends only its own budget',
     faultMs: 5000,
     changes: {
       public: { missBudget: { perMinute: 300, burst: 50 }, trustedProxies: ['127.0.0.1'] },
@@ -73,62 +81,62 @@ export const CLIENTS: readonly Row[] = [
   },
 ];
 
-interface CrowdCounts {
+interface ConnectionCounts {
   readonly connected: number;
   readonly closed: number;
   readonly writes: number;
 }
 
-/** The crowd stays from the beginning of the fault to its end; what it counted is told when it goes. */
-function withCrowd(
-  gather: (port: number) => Promise<Crowd>,
+/** Keeps the connections open from the start of the fault to its end and checks their counts at the end. */
+function withRawConnections(
+  openAll: (port: number) => Promise<RawConnections>,
   {
     proves = () => false,
     check = () => [],
   }: {
-    readonly proves?: (during: CrowdCounts) => boolean;
-    readonly check?: (atEnd: CrowdCounts) => readonly string[];
+    readonly proves?: (during: ConnectionCounts) => boolean;
+    readonly check?: (atEnd: ConnectionCounts) => readonly string[];
   } = {},
-): Required<Pick<Row, 'begin' | 'end' | 'felt' | 'check'>> {
-  let crowd: Crowd | undefined;
+): Required<Pick<Row, 'begin' | 'end' | 'effect' | 'check'>> {
+  let connections: RawConnections | undefined;
   let broken: readonly string[] = [];
-  const counts = (): CrowdCounts => ({
-    connected: crowd?.connected() ?? 0,
-    closed: crowd?.closed() ?? 0,
-    writes: crowd?.writes() ?? 0,
+  const counts = (): ConnectionCounts => ({
+    connected: connections?.connected() ?? 0,
+    closed: connections?.closed() ?? 0,
+    writes: connections?.writes() ?? 0,
   });
   return {
-    begin: async (bed) => {
-      crowd = await gather(Number(new URL(bed.subject.url).port));
+    begin: async (harness) => {
+      connections = await openAll(subjectPort(harness));
     },
     end: async () => {
       broken = check(counts());
-      const gone = crowd;
-      crowd = undefined;
-      await gone?.disperse();
+      const closing = connections;
+      connections = undefined;
+      await closing?.close();
     },
-    felt: felt('what the crowd counted', counts, (before, during) => before.connected === 0 && proves(during)),
+    effect: faultEffect('what the crowd counted', counts, (before, during) => before.connected === 0 && proves(during)),
     check: () => ({ broken }),
   };
 }
 
 const CRAWLS_PER_SECOND = 200;
-/** 50 at once and 5 a second. */
-const MOST_CRAWLED = 150;
+/** A burst of 50 and 5 a second for the duration of the fault, doubled. */
+const MAX_CRAWLED = 150;
 
-/** It comes from one address; the stream's people come from many. */
-function crawler(): Required<Pick<Row, 'begin' | 'end' | 'felt' | 'check'>> {
-  /** By status; 0 without an answer. */
+/** Sends new searches from one client address; the stream uses many addresses. */
+function crawler(): Required<Pick<Row, 'begin' | 'end' | 'effect' | 'check'>> {
+  /** Number of replies by status; status 0 without an answer. */
   const statuses = new Map<number, number>();
   const total = (): number => [...statuses.values()].reduce((sum, count) => sum + count, 0);
   let crawling = Promise.resolve();
-  let leave = (): void => {};
+  let stop = (): void => {};
   return {
-    begin: async (bed) => {
-      const client = createClient({ baseUrl: bed.subject.url, boundMs: HUNG_MS, maxConnections: 64 });
+    begin: async (harness) => {
+      const client = createClient({ baseUrl: harness.subject.url, boundMs: HUNG_MS, maxConnections: 64 });
       const open = new Set<Promise<void>>();
       const crawl = async (): Promise<void> => {
-        const target = `/search?q=${encodeURIComponent(bed.once())}&limit=7`;
+        const target = `/search?q=${encodeURIComponent(harness.newSearch())}&limit=7`;
         const reply = await client.get(target, { 'x-forwarded-for': '192.0.2.1' });
         const status = reply.kind === 'answer' ? reply.status : 0;
         statuses.set(status, (statuses.get(status) ?? 0) + 1);
@@ -137,34 +145,36 @@ function crawler(): Required<Pick<Row, 'begin' | 'end' | 'felt' | 'check'>> {
         const one = crawl().finally(() => open.delete(one));
         open.add(one);
       }, 1000 / CRAWLS_PER_SECOND);
-      leave = () => {
+      stop = () => {
         clearInterval(timer);
         crawling = Promise.all(open).then(() => client.close());
       };
     },
     end: async () => {
-      leave();
+      stop();
       await crawling;
     },
-    felt: {
-      watch: (bed) => {
+    effect: {
+      watch: (harness) => {
         statuses.clear();
-        return felt('searches of the crawler that ended', total, (_before, during) => during > 2 * MOST_CRAWLED).watch(
-          bed,
-        );
+        return faultEffect(
+          'searches of the crawler that ended',
+          total,
+          (_before, during) => during > 2 * MAX_CRAWLED,
+        ).watch(harness);
       },
     },
     check: () => {
       const answered = statuses.get(200) ?? 0;
       const refused = statuses.get(429) ?? 0;
-      const told = [...statuses].map(([status, count]) => `${count} × ${status}`).join(', ');
+      const summary = [...statuses].map(([status, count]) => `${count} × ${status}`).join(', ');
       if (total() === 0) return { unmeasured: ['what the crawler got'] };
       return {
         broken: [
-          ...(answered > MOST_CRAWLED
-            ? [`the crawler got ${answered} new pages (${told}), at most ${MOST_CRAWLED}`]
+          ...(answered > MAX_CRAWLED
+            ? [`the crawler got ${answered} new pages (${summary}), at most ${MAX_CRAWLED}`]
             : []),
-          ...(refused + answered < total() ? [`the crawler was refused otherwise than by 429: ${told}`] : []),
+          ...(refused + answered < total() ? [`the crawler was refused otherwise than by 429: ${summary}`] : []),
         ],
       };
     },

@@ -1,142 +1,156 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EngineLevers } from '../../../loadtest/proxy/engine-middle.ts';
 import { accepts } from '../../../loadtest/stack/process.ts';
-import { type Bed, NO_LEVERS } from '../bed.ts';
-import { all, allNodes, felt, flushed, grew, processesAre, refusedByEngineProxy } from '../felt.ts';
-import { greetingOf, quickestSearchMs } from '../probe.ts';
-import type { Row } from '../row.ts';
+import {
+  allEffects,
+  allNodes,
+  faultEffect,
+  flushed,
+  grew,
+  processesAre,
+  refusedByEngineProxy,
+} from '../fault-effects.ts';
+import { NO_ENGINE_FAULT } from '../harness.ts';
+import { greetingOf, quickestSearchMs } from '../probes.ts';
+import type { Harness, Row } from '../row.ts';
 
-/** Searches nobody asked before are one in twenty: they alone need the engine. */
-const NEW_ONES: Row['bounds'] = { unansweredDuring: 0.12, unansweredAfter: 0.12, recoverySeconds: 15 };
-/** Where nothing can come of waiting, nobody waits: a tenth of the engine's deadline. */
-const REFUSED_AT_ONCE: Row['bounds'] = { ...NEW_ONES, refusedWithinMs: 80 };
+/** One search in twenty is new. Only new searches need the engine. */
+const NEW_SEARCHES: Row['bounds'] = { unansweredDuring: 0.12, unansweredAfter: 0.12, recoverySeconds: 15 };
+/** When the engine cannot answer, refusals are fast: within a tenth of the engine's deadline. */
+const REFUSED_AT_ONCE: Row['bounds'] = { ...NEW_SEARCHES, refusedWithinMs: 80 };
 
-const searchd = (bed: Bed): readonly number[] => [bed.engine.pid()];
+const searchd = (harness: Harness): readonly number[] => [harness.engine.pid()];
 
-/** The same search by the proxy and past it, each at its quickest. */
-const tenTimesSlower = felt(
+/** The minimum duration of a search through the proxy is ten times the one without it. */
+const tenTimesSlower = faultEffect(
   'ms of a search, by the proxy and past it',
-  async (bed) => [await quickestSearchMs(bed.engineProxy.port), await quickestSearchMs(bed.engine.port)],
+  async (harness) => [await quickestSearchMs(harness.engineProxy.port), await quickestSearchMs(harness.engine.port)],
   ([, direct = 0], [proxied = 0, directNow = 0]) => proxied >= 10 * Math.max(direct, directNow),
 );
 
-/** New connections are dismissed, and none of the subject's is left. */
-const turnsAway = felt(
+/** New connections are refused, and the subject has none left. */
+const refusesNewConnections = faultEffect(
   'a new connection to the engine, and how many there are',
-  async (bed) => ({ greeting: await greetingOf(bed.engineProxy.port), connections: bed.engineProxy.connections() }),
+  async (harness) => ({
+    greeting: await greetingOf(harness.engineProxy.port),
+    connections: harness.engineProxy.connections(),
+  }),
   (before, during) =>
     before.greeting === 'accepted' && during.greeting === 'engine-overloaded' && during.connections === 0,
 );
 
-const agentRefuses = felt(
+const agentRefuses = faultEffect(
   'whether the agent accepts connections',
   async ({ engine: { agent } }) => agent !== undefined && (await accepts(agent.port)),
   (before, during) => before && !during,
 );
 
-/** The engine dies, hangs, crawls and refuses. What was asked before is answered all the same. */
+/** The engine dies, hangs, is slow or refuses. Searches that were asked before are still answered. */
 export const ENGINE: readonly Row[] = [
   {
     name: 'engine-killed',
-    says: 'without searchd (kill −9) every search asked before is answered, new ones are refused at once',
-    begin: (bed) => bed.engine.end('SIGKILL'),
-    end: (bed) => bed.engine.start(),
-    felt: processesAre('gone', searchd),
+    summary: 'without searchd (kill −9) every search asked before is answered, new ones are refused at once',
+    begin: (harness) => harness.engine.end('SIGKILL'),
+    end: (harness) => harness.engine.start(),
+    effect: processesAre('gone', searchd),
     bounds: REFUSED_AT_ONCE,
   },
   {
     name: 'engine-stopped',
-    says: 'a searchd that hangs (SIGSTOP) costs new searches their deadline at most, and searches asked before nothing',
-    begin: (bed) => bed.engine.pause(),
-    end: async (bed) => bed.engine.resume(),
-    felt: processesAre('stopped', searchd),
-    bounds: NEW_ONES,
+    summary:
+      'a searchd that hangs (SIGSTOP) costs new searches their deadline at most, and searches asked before nothing',
+    begin: (harness) => harness.engine.pause(),
+    end: async (harness) => harness.engine.resume(),
+    effect: processesAre('stopped', searchd),
+    bounds: NEW_SEARCHES,
   },
   {
     name: 'engine-terminated',
-    says: 'a searchd that is told to leave (SIGTERM) and comes back costs new searches meanwhile',
-    begin: (bed) => bed.engine.end('SIGTERM'),
-    end: (bed) => bed.engine.start(),
-    felt: processesAre('gone', searchd),
+    summary: 'a searchd that is terminated (SIGTERM) and restarted costs only new searches meanwhile',
+    begin: (harness) => harness.engine.end('SIGTERM'),
+    end: (harness) => harness.engine.start(),
+    effect: processesAre('gone', searchd),
     bounds: REFUSED_AT_ONCE,
   },
   {
     name: 'engine-flapping',
-    says: 'an engine that is there for 0.3 s in each second costs searches asked before nothing, and nobody anything afterwards',
+    summary: 'an engine that is reachable for 0.3 s in each second costs only new searches, and nothing afterwards',
     faultMs: 8000,
     ...flaps({ awayMs: 700, backMs: 300 }),
-    bounds: { ...NEW_ONES, recoverySeconds: 10 },
-    // Otherwise nothing of this was about the breaker.
-    check: (_, bed) => (openingsOf(bed) > 0 ? {} : { unmeasured: ['openings of the breaker'] }),
+    bounds: { ...NEW_SEARCHES, recoverySeconds: 10 },
+    // Without an opening the row would not test the breaker.
+    check: (_, harness) => (openingsOf(harness) > 0 ? {} : { unmeasured: ['openings of the breaker'] }),
   },
   {
     name: 'engine-rotated',
-    says: 'an index rotation costs nothing',
-    begin: (bed) => bed.engine.rotate(),
-    felt: grew('rotations in the log of searchd', async (bed) => [await bed.engine.rotations()]),
+    summary: 'an index rotation costs nothing',
+    begin: (harness) => harness.engine.rotate(),
+    effect: grew('rotations in the log of searchd', async (harness) => [await harness.engine.rotations()]),
   },
   {
     name: 'engine-10x-slower',
-    says: 'an engine ten times slower still answers what it can within its deadline',
-    ...levers({ multiply: 10, delayMs: 20 }),
-    felt: tenTimesSlower,
+    summary: 'an engine ten times slower still answers what it can within its deadline',
+    ...withEngineFault({ multiply: 10, delayMs: 20 }),
+    effect: tenTimesSlower,
     bounds: { recoverySeconds: 10 },
   },
   {
     name: 'engine-full',
-    says: 'a searchd at max_children is overload: new searches are refused at once, and it is found again',
-    begin: async (bed) => {
-      bed.engineProxy.maxedOut(true);
-      bed.engineProxy.cut();
+    summary:
+      'a searchd at max_children counts as overload: new searches are refused at once, and it is used again afterwards',
+    begin: async (harness) => {
+      harness.engineProxy.maxedOut(true);
+      harness.engineProxy.cut();
     },
-    end: async (bed) => bed.engineProxy.maxedOut(false),
-    felt: turnsAway,
+    end: async (harness) => harness.engineProxy.maxedOut(false),
+    effect: refusesNewConnections,
     bounds: REFUSED_AT_ONCE,
   },
   {
     name: 'engine-1064',
-    says: 'an engine that calls everything a syntax error costs new searches a refusal, and nobody a wrong page',
-    ...levers({ fail: "index goods: P08: syntax error, unexpected TOK_KEYWORD near ''" }),
-    felt: refusedByEngineProxy,
-    bounds: { ...NEW_ONES, refusals: ['overloaded', 'engine-open', 'engine-unavailable', 'engine-rejected'] },
+    summary: 'an engine that calls everything a syntax error costs new searches a refusal and gives no wrong page',
+    ...withEngineFault({ fail: "index goods: P08: syntax error, unexpected TOK_KEYWORD near ''" }),
+    effect: refusedByEngineProxy,
+    bounds: { ...NEW_SEARCHES, refusals: ['overloaded', 'engine-open', 'engine-unavailable', 'engine-rejected'] },
   },
   {
     name: 'engine-index-gone',
-    says: 'an engine that knows the index no longer costs new searches a refusal',
-    ...levers({ fail: "unknown local index 'goods' in search request" }),
-    felt: refusedByEngineProxy,
-    bounds: { ...NEW_ONES, refusals: ['overloaded', 'engine-open', 'engine-unavailable', 'engine-rejected'] },
+    summary: 'an engine that knows the index no longer costs new searches a refusal',
+    ...withEngineFault({ fail: "unknown local index 'goods' in search request" }),
+    effect: refusedByEngineProxy,
+    bounds: { ...NEW_SEARCHES, refusals: ['overloaded', 'engine-open', 'engine-unavailable', 'engine-rejected'] },
   },
   {
     name: 'agent-dead',
     layout: 'distributed',
-    says: 'a dead agent of a distributed index gives degraded pages that never take a whole one’s place',
-    begin: async (bed) => {
-      await bed.engine.agent?.refuse(true);
-      bed.engine.agent?.cut();
+    summary: 'a dead agent of a distributed index gives degraded pages that never take a whole one’s place',
+    begin: async (harness) => {
+      await harness.engine.agent?.refuse(true);
+      harness.engine.agent?.cut();
     },
-    end: async (bed) => bed.engine.agent?.refuse(false),
-    felt: agentRefuses,
+    end: async (harness) => harness.engine.agent?.refuse(false),
+    effect: agentRefuses,
     check: ({ subject }) => {
       const outcomes = Object.keys(subject.fault.outcomes);
       return outcomes.some((outcome) => outcome.endsWith('degraded')) ? {} : { unmeasured: ['degraded pages'] };
     },
-    // Degraded pages live five seconds in L1, and were of searches nobody asks again.
+    // Degraded pages stay in L1 for five seconds, and their searches are not repeated.
     bounds: { recoverySeconds: 15 },
   },
   {
     name: 'two-faults',
-    says: 'all of L2 gone while the engine carries 30 % of the cold load: what L1 holds is answered, the rest heals',
+    summary:
+      'all of L2 gone while the engine carries 30 % of the cold load: what L1 holds is answered, the rest recovers',
     faultMs: 5000,
-    begin: async (bed) => {
-      // 3 at once, 50 ms each: 60 a second, of 200 that are asked.
-      bed.engineProxy.set({ capacity: 3, delayMs: 50 });
-      await Promise.all(bed.store().nodes.map((node) => node.command('FLUSHALL')));
+    begin: async (harness) => {
+      // 3 concurrent searches of 50 ms each: 60 a second, while 200 are requested.
+      harness.engineProxy.set({ capacity: 3, delayMs: 50 });
+      await Promise.all(harness.store().nodes.map((node) => node.command('FLUSHALL')));
     },
-    end: async (bed) => bed.engineProxy.set(NO_LEVERS),
-    felt: all(
+    end: async (harness) => harness.engineProxy.set(NO_ENGINE_FAULT),
+    effect: allEffects(
       flushed(allNodes),
-      grew('most searches that waited for the engine', (bed) => [bed.engineProxy.counts().mostWaiting]),
+      grew('most searches that waited for the engine', (harness) => [harness.engineProxy.counts().mostWaiting]),
     ),
     bounds: {
       unansweredDuring: 0.3,
@@ -148,59 +162,113 @@ export const ENGINE: readonly Row[] = [
   },
 ];
 
-function levers(given: Partial<EngineLevers>): Pick<Row, 'begin' | 'end'> {
+function withEngineFault(given: Partial<EngineLevers>): Pick<Row, 'begin' | 'end'> {
   return {
-    begin: async (bed) => bed.engineProxy.set(given),
-    end: async (bed) => bed.engineProxy.set(NO_LEVERS),
+    begin: async (harness) => harness.engineProxy.set(given),
+    end: async (harness) => harness.engineProxy.set(NO_ENGINE_FAULT),
   };
 }
 
-const openingsOf = (bed: Bed): number => bed.subject.log().split('engine: breaker open').length - 1;
+const openingsOf = (harness: Harness): number => harness.subject.log().split('engine: breaker open').length - 1;
 
-const LEAST_FLAPS = 5;
+const MIN_FLAPS = 5;
 
-/** Connections are refused and reset, then accepted again, in turn. After each change a new connection proves it. */
-function flaps(times: { readonly awayMs: number; readonly backMs: number }): Pick<Row, 'begin' | 'end' | 'felt'> {
+/** Alternates between refusing and resetting connections and accepting them. A new connection verifies each change. */
+function flaps(times: { readonly awayMs: number; readonly backMs: number }): Pick<Row, 'begin' | 'end' | 'effect'> {
   const greetings = { accepted: 0, refused: 0 };
   let stopping = new AbortController();
   let flapping = Promise.resolve();
-  const greet = async ({ engineProxy: { port } }: Bed): Promise<void> => {
+  const greet = async ({ engineProxy: { port } }: Harness): Promise<void> => {
     const greeting = await greetingOf(port);
     if (greeting === 'accepted') greetings.accepted += 1;
     if (greeting === 'engine-unavailable') greetings.refused += 1;
   };
-  const rest = (ms: number): Promise<void> => sleep(ms, undefined, { signal: stopping.signal }).catch(() => undefined);
-  const flap = async (bed: Bed): Promise<void> => {
+  const pause = (ms: number): Promise<void> => sleep(ms, undefined, { signal: stopping.signal }).catch(() => undefined);
+  const flap = async (harness: Harness): Promise<void> => {
     while (!stopping.signal.aborted) {
-      await bed.engineProxy.refuse(true);
-      bed.engineProxy.cut();
-      await greet(bed);
-      await rest(times.awayMs);
-      await bed.engineProxy.refuse(false);
-      await greet(bed);
-      await rest(times.backMs);
+      await harness.engineProxy.refuse(true);
+      harness.engineProxy.cut();
+      await greet(harness);
+      await pause(times.awayMs);
+      await harness.engineProxy.refuse(false);
+      await greet(harness);
+      await pause(times.backMs);
     }
   };
   return {
-    begin: async (bed) => {
+    begin: async (harness) => {
       stopping = new AbortController();
-      flapping = flap(bed);
-      // Whoever ends the fault hears of a failure.
+      flapping = flap(harness);
+      // `end` awaits the promise and reports a failure.
       flapping.catch(() => undefined);
     },
-    end: async (bed) => {
+    end: async (harness) => {
       stopping.abort();
       try {
         await flapping;
       } finally {
-        await bed.engineProxy.refuse(false);
+        await harness.engineProxy.refuse(false);
       }
     },
-    felt: felt(
+    effect: faultEffect(
       'new connections to the engine, by its answer',
       () => ({ ...greetings }),
       (before, during) =>
-        during.accepted - before.accepted >= LEAST_FLAPS && during.refused - before.refused >= LEAST_FLAPS,
+        during.accepted - before.accepted >= MIN_FLAPS && during.refused - before.refused >= MIN_FLAPS,
     ),
+  };
+}
+
+/** One of two engine endpoints fails and the other takes over. */
+export const MIRRORS: readonly Row[] = [
+  mirrorRow({
+    name: 'mirror-killed',
+    summary: 'with one of two searchds dead (kill −9) the other answers every search',
+    inject: (harness) => harness.engine.end('SIGKILL'),
+    state: 'gone',
+    remove: (harness) => harness.engine.start(),
+    bounds: { unansweredDuring: 0.01, recoverySeconds: 15 },
+  }),
+  mirrorRow({
+    name: 'mirror-stopped',
+    summary: 'with one of two searchds hanging (SIGSTOP) the other answers every search after the next probe',
+    inject: (harness) => harness.engine.pause(),
+    state: 'stopped',
+    remove: async (harness) => harness.engine.resume(),
+    // New searches that were sent to it before the probe, which runs every five seconds, waited for their deadline.
+    bounds: { unansweredDuring: 0.03, knownUnansweredDuring: 0.01, unansweredAfter: 0.01, recoverySeconds: 15 },
+  }),
+];
+
+function mirrorRow({
+  name,
+  summary,
+  inject,
+  state,
+  remove,
+  bounds,
+}: {
+  readonly name: string;
+  readonly summary: string;
+  readonly inject: (harness: Harness) => Promise<void>;
+  /** Expected state of the affected searchd. */
+  readonly state: 'gone' | 'stopped';
+  readonly remove: (harness: Harness) => Promise<void>;
+  readonly bounds: NonNullable<Row['bounds']>;
+}): Row {
+  let unreachable = 0;
+  return {
+    name,
+    summary,
+    mirrored: true,
+    faultMs: 10_000,
+    begin: inject,
+    end: async (harness) => {
+      unreachable = 2 - (await harness.subject.metric('serpcache_engine_endpoint_reachable'));
+      await remove(harness);
+    },
+    effect: processesAre(state, (harness) => [harness.engine.pid()]),
+    check: () => (unreachable === 1 ? {} : { broken: [`${unreachable} of 2 endpoints were found unreachable`] }),
+    bounds,
   };
 }

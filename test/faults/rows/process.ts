@@ -1,80 +1,80 @@
 import { until } from '../../../loadtest/stack/redis.ts';
 import { createClient } from '../../../loadtest/traffic/client.ts';
-import { type Bed, targetOf } from '../bed.ts';
-import { HUNG_MS } from '../configuration.ts';
-import { felt, stateOf } from '../felt.ts';
+import { faultEffect, stateOf } from '../fault-effects.ts';
+import { searchPath } from '../harness.ts';
 import type { Report } from '../report.ts';
-import type { Row } from '../row.ts';
+import type { Harness, Row } from '../row.ts';
+import { HUNG_MS } from '../service.ts';
 
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
-/** The process that ran has ended, and another one runs. */
-const replaced = felt(
+/** The previous process has ended and another one runs. */
+const replaced = faultEffect(
   'process of the subject',
-  (bed) => bed.subject.running()?.pid,
+  (harness) => harness.subject.running()?.pid,
   (before, during) =>
     before !== undefined && during !== undefined && stateOf(before) === 'gone' && stateOf(during) === 'runs',
 );
 
-/** The service itself: told to leave, killed, its clock stepped, its memory full. */
+/** The service itself is terminated, killed, has its clock stepped or its memory filled. */
 export const PROCESS: readonly Row[] = [
-  leaving(),
+  gracefulStop(),
   {
     name: 'process-killed',
-    says: 'a killed process comes back to a warm store',
+    summary: 'a killed process comes back to a warm store',
     faultMs: 0,
-    begin: async (bed) => {
-      await ended(bed, 'SIGKILL');
-      await bed.restartSubject();
+    begin: async (harness) => {
+      await endBy(harness, 'SIGKILL');
+      await harness.restartSubject();
     },
-    felt: replaced,
-    // Nobody listens until it is back.
+    effect: replaced,
+    // No process listens until the restart.
     bounds: { brokenConnections: 1, unansweredDuring: 1, knownUnansweredDuring: 1, unansweredAfter: 0.02 },
   },
   {
     name: 'l1-full',
-    says: 'a memory that is full lets go of what is asked least and never holds more than it may',
+    summary: 'a full memory evicts what is requested least and never exceeds its limit',
     faultMs: 5000,
     ...memoryFiller(),
-    // What people ask twice stays: pages asked once pass through.
+    // Pages that are requested again stay; pages requested once are evicted.
     bounds: { hitRatioDuring: 0.9 },
-    check: async (_report, bed) => {
-      const held = await bed.subject.metric('serpcache_tier_bytes', { tier: 'l1' });
-      const most = await bed.subject.metric('serpcache_tier_max_bytes', { tier: 'l1' });
-      if (most === 0) return { unmeasured: ['the bytes L1 holds'] };
-      return held > most ? { broken: [`L1 holds ${held} bytes of ${most}`] } : {};
+    check: async (_report, harness) => {
+      const held = await harness.subject.metric('serpcache_tier_bytes', { tier: 'l1' });
+      const limit = await harness.subject.metric('serpcache_tier_max_bytes', { tier: 'l1' });
+      if (limit === 0) return { unmeasured: ['the bytes L1 holds'] };
+      return held > limit ? { broken: [`L1 holds ${held} bytes of ${limit}`] } : {};
     },
   },
-  // Only a wall clock can tell how old a page of another process is: stepped by its whole lifetime, it is too old.
+  // The age of another process's page is measured by the wall clock: after a step of its whole lifetime it is expired.
   stepped(
     'clock-forward',
-    'a wall clock stepped an hour ahead lapses nothing in memory, and the store at most',
+    'a wall clock stepped an hour ahead expires nothing in memory; at most it expires entries of the store',
     HOUR_MS,
     0.7,
   ),
-  stepped('clock-back', 'a wall clock stepped an hour back lapses nothing', -HOUR_MS, 0.95),
+  stepped('clock-back', 'a wall clock stepped an hour back expires nothing', -HOUR_MS, 0.95),
 ];
 
-/** A restart would end the subject as well, so the signal must have done it before. @throws when it has not. */
-async function ended({ subject }: Bed, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+/** Sends the signal and waits for the end, because the following restart would also end the process. @throws after 10 s. */
+async function endBy({ subject }: Harness, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
   const running = subject.running();
   if (running === undefined) throw new Error('the subject does not run');
   running.signal(signal);
   await until(`the subject to end by ${signal}`, async () => stateOf(running.pid) === 'gone', 10_000);
 }
 
-/** Asks for the largest pages there are, one after the other, and counts what it got. */
-function memoryFiller(): Pick<Row, 'begin' | 'felt'> {
+/** Requests the largest possible pages and counts their bytes. */
+function memoryFiller(): Pick<Row, 'begin' | 'effect'> {
   let bytes = 0;
   return {
-    begin: async (bed) => {
-      const client = createClient({ baseUrl: bed.subject.url, boundMs: HUNG_MS, maxConnections: 4 });
+    begin: async (harness) => {
+      const client = createClient({ baseUrl: harness.subject.url, boundMs: HUNG_MS, maxConnections: 4 });
       try {
         await Promise.all(
-          [0, 1, 2, 3].map(async (lane) => {
-            for (const text of bed.queries.repeated.filter((_, at) => at % 4 === lane)) {
-              const reply = await client.get(`${targetOf(text)}&limit=100`);
+          [0, 1, 2, 3].map(async (worker) => {
+            for (const text of harness.queries.repeated.filter((_, at) => at % 4 === worker)) {
+              const reply = await client.get(`${searchPath(text)}&limit=100`);
               if (reply.kind === 'answer' && reply.status === 200) bytes += Buffer.byteLength(reply.body);
             }
           }),
@@ -83,9 +83,9 @@ function memoryFiller(): Pick<Row, 'begin' | 'felt'> {
         client.close();
       }
     },
-    felt: felt(
+    effect: faultEffect(
       'bytes of pages that passed through a memory of fewer bytes',
-      async (bed) => ({ bytes, memory: await bed.subject.metric('serpcache_tier_max_bytes', { tier: 'l1' }) }),
+      async (harness) => ({ bytes, memory: await harness.subject.metric('serpcache_tier_max_bytes', { tier: 'l1' }) }),
       (before, during) => during.memory > 0 && during.bytes - before.bytes > during.memory,
     ),
   };
@@ -94,34 +94,35 @@ function memoryFiller(): Pick<Row, 'begin' | 'felt'> {
 function stepped(name: string, says: string, byMs: number, hitRatioDuring: number): Row {
   return {
     name,
-    says,
-    begin: async (bed) => bed.subject.stepClock(byMs),
-    end: async (bed) => bed.subject.stepClock(0),
-    felt: felt(
+    summary: says,
+    begin: async (harness) => harness.subject.stepClock(byMs),
+    end: async (harness) => harness.subject.stepClock(0),
+    effect: faultEffect(
       'ms the wall clock of the subject is ahead, as it tells it',
-      (bed) => bed.subject.clockAheadMs(),
+      (harness) => harness.subject.clockAheadMs(),
       (before, during) => Math.abs(before) < MINUTE_MS && Math.abs(during - byMs) < MINUTE_MS,
     ),
     bounds: { hitRatioDuring },
   };
 }
 
-/** Until the moment it is told, and what was sent by then: nobody is dropped. After that connections are refused. */
-function leaving(): Row {
-  let toldMs = 0;
+/** Requests that were sent before SIGTERM are answered. After it, connections are refused. */
+function gracefulStop(): Row {
+  let signalledMs = 0;
   return {
     name: 'process-leaves',
-    says: 'SIGTERM under load answers everything that was sent, then refuses connections until it is back',
+    summary:
+      'after SIGTERM under load everything that was sent is answered; then connections are refused until the restart',
     faultMs: 0,
-    begin: async (bed: Bed) => {
-      toldMs = performance.now();
-      await ended(bed, 'SIGTERM');
-      await bed.restartSubject();
+    begin: async (harness: Harness) => {
+      signalledMs = performance.now();
+      await endBy(harness, 'SIGTERM');
+      await harness.restartSubject();
     },
-    felt: replaced,
+    effect: replaced,
     bounds: { brokenConnections: 1, unansweredDuring: 1, knownUnansweredDuring: 1, unansweredAfter: 0.02 },
-    check: ({ samples, broken }: Report) => {
-      const dropped = samples.filter(({ sentMs, verdict }) => sentMs < toldMs && verdict.kind === 'broken');
+    check: ({ samples, brokenConnections: broken }: Report) => {
+      const dropped = samples.filter(({ sentMs, verdict }) => sentMs < signalledMs && verdict.kind === 'broken');
       const cut = broken.filter((why) => why !== 'ECONNREFUSED');
       return {
         broken: [

@@ -1,20 +1,20 @@
 import type { Toxic } from '../../../loadtest/proxy/toxiproxy.ts';
-import { connectionsEnded, type Felt, felt, nodesAreLeft } from '../felt.ts';
-import { type Exchange, echo } from '../probe.ts';
-import type { Row } from '../row.ts';
+import { connectionsEnded, faultEffect, nodesHaveNoClients } from '../fault-effects.ts';
+import { type Exchange, echo } from '../probes.ts';
+import type { FaultEffect, Row } from '../row.ts';
 import { STORE_NAME, type SubjectStore } from '../stores.ts';
 
-/** An ECHO to every node through what stands before it, as the subject would send it. */
+/** An ECHO to every node through its proxy, on the subject's path. */
 function echoes(
   what: string,
   { payloadBytes, boundMs }: { readonly payloadBytes: number; readonly boundMs: number },
   proves: (before: Exchange, during: Exchange) => boolean,
-): Felt {
-  return felt(
+): FaultEffect {
+  return faultEffect(
     `${what} of a reply of ${payloadBytes} bytes`,
-    (bed) => Promise.all(bed.store().addresses.map((address) => echo(address, payloadBytes, boundMs))),
+    (harness) => Promise.all(harness.store().addresses.map((address) => echo(address, payloadBytes, boundMs))),
     (before, during) => {
-      const pairs = during.flatMap((one, at) => before.slice(at, at + 1).map((first) => proves(first, one)));
+      const pairs = during.flatMap((now, at) => before.slice(at, at + 1).map((earlier) => proves(earlier, now)));
       return pairs.length > 0 && pairs.every(Boolean);
     },
   );
@@ -26,119 +26,119 @@ const repliesAreLate = echoes(
   { payloadBytes: 1, boundMs: BOUND_MS },
   (before, during) => before.ms < 150 && during.bytes > 0 && during.ms >= 190,
 );
-const linesAreThin = echoes(
+const bandwidthIsLow = echoes(
   'delay',
   { payloadBytes: 32_768, boundMs: BOUND_MS },
   (before, during) => before.ms < 200 && during.bytes > 0 && during.ms >= 400,
 );
 const repliesComeInPieces = echoes(
   'pieces',
-  // Short replies come together again on the way.
+  // The kernel joins the pieces of short replies.
   { payloadBytes: 32_768, boundMs: BOUND_MS },
   (before, during) => before.pieces > 0 && during.pieces >= 5 * before.pieces,
 );
-// Nothing comes however long it is waited for, and the fault lasts meanwhile.
-const everythingIsSwallowed = echoes(
+// A short bound is enough: no reply arrives at any time, and waiting would prolong the fault.
+const repliesAreLost = echoes(
   'loss',
   { payloadBytes: 1, boundMs: 300 },
   (before, during) => before.bytes > 0 && during.bytes === 0,
 );
 
-/** Between the service and its store: late, cut, thin and in pieces. */
+/** Faults between the service and its store: latency, resets, low bandwidth and fragmentation. */
 export const STORE_NETWORK: readonly Row[] = [
   {
     name: 'latency-200ms',
     store: 'behind-toxics',
-    says: 'a store 200 ms away is a miss after the read deadline, and its late replies still fill L1',
+    summary: 'a store 200 ms away is a miss after the read deadline, and its late replies still fill L1',
     ...toxic({ kind: 'latency', latencyMs: 200 }),
-    felt: repliesAreLate,
+    effect: repliesAreLate,
     bounds: { hitRatioDuring: 0.4, connectionsOpened: 20 },
   },
   {
     name: 'resets-1-percent',
     store: 'behind-tcp',
-    says: 'connections reset in one read of a hundred cost those reads',
-    begin: async (bed) => {
-      for (const proxy of bed.store().tcp) proxy.reset(0.01);
+    summary: 'connections reset in one read of a hundred cost only those reads',
+    begin: async (harness) => {
+      for (const proxy of harness.store().tcp) proxy.reset(0.01);
     },
-    end: async (bed) => {
-      for (const proxy of bed.store().tcp) proxy.reset(0);
+    end: async (harness) => {
+      for (const proxy of harness.store().tcp) proxy.reset(0);
     },
-    felt: connectionsEnded('some'),
+    effect: connectionsEnded('some'),
     bounds: { hitRatioDuring: 0.7, connectionsOpened: 200 },
   },
   {
     name: 'bandwidth',
     store: 'behind-toxics',
-    says: 'a store behind a thin line (50 KiB/s a connection) costs misses, not memory and not time',
+    summary: 'a store behind a slow link (50 KiB/s per connection) costs misses, but no memory and no time',
     ...toxic({ kind: 'bandwidth', kibPerSecond: 50 }),
-    felt: linesAreThin,
+    effect: bandwidthIsLow,
     bounds: { hitRatioDuring: 0.4, connectionsOpened: 40 },
   },
   {
     name: 'bytewise',
     store: 'behind-toxics',
-    says: 'replies that come byte by byte are put together',
+    summary: 'replies that arrive byte by byte are reassembled',
     ...toxic({ kind: 'slicer', averageBytes: 1, delayUs: 1 }),
-    felt: repliesComeInPieces,
+    effect: repliesComeInPieces,
     bounds: { hitRatioDuring: 0.4, connectionsOpened: 40 },
   },
   {
     name: 'black-hole',
     store: 'behind-tcp',
-    says: 'a store that swallows everything costs its read deadline, and no more connections than it has nodes',
-    begin: async (bed) => {
-      for (const proxy of bed.store().tcp) proxy.pause();
+    summary: 'a store that swallows everything costs its read deadline, and no more connections than it has nodes',
+    begin: async (harness) => {
+      for (const proxy of harness.store().tcp) proxy.pause();
     },
-    end: async (bed) => {
-      for (const proxy of bed.store().tcp) proxy.resume();
+    end: async (harness) => {
+      for (const proxy of harness.store().tcp) proxy.resume();
     },
-    felt: everythingIsSwallowed,
+    effect: repliesAreLost,
     bounds: { hitRatioDuring: 0.4, connectionsOpened: 20 },
   },
   {
     name: 'cut-once',
     store: 'behind-tcp',
-    says: 'every connection to the store cut at once costs a moment',
+    summary: 'every connection to the store cut at once costs a moment',
     faultMs: 500,
-    begin: async (bed) => {
-      for (const proxy of bed.store().tcp) proxy.cut();
+    begin: async (harness) => {
+      for (const proxy of harness.store().tcp) proxy.cut();
     },
-    felt: connectionsEnded('all'),
+    effect: connectionsEnded('all'),
     bounds: { connectionsOpened: 20 },
   },
   {
     name: 'name-gone',
     store: 'named',
-    says: 'a store whose name stops resolving is a miss, and is found again when it resolves',
-    begin: async (bed) => {
-      bed.names.set(STORE_NAME, 'ENOTFOUND');
-      for (const proxy of bed.store().tcp) proxy.cut();
+    summary: 'a store whose name stops resolving is a miss, and is found again when it resolves',
+    begin: async (harness) => {
+      harness.names.set(STORE_NAME, 'ENOTFOUND');
+      for (const proxy of harness.store().tcp) proxy.cut();
     },
-    end: async (bed) => bed.names.set(STORE_NAME, ['127.0.0.1']),
-    felt: nodesAreLeft,
+    end: async (harness) => harness.names.set(STORE_NAME, ['127.0.0.1']),
+    effect: nodesHaveNoClients,
     bounds: { hitRatioDuring: 0.4, recoverySeconds: 15, connectionsOpened: 20 },
   },
   {
     name: 'name-silent',
     store: 'named',
-    says: 'a resolver that does not answer costs what a name that does not resolve costs',
-    begin: async (bed) => {
-      bed.names.set(STORE_NAME, 'silence');
-      for (const proxy of bed.store().tcp) proxy.cut();
+    summary: 'a resolver that does not answer costs what a name that does not resolve costs',
+    begin: async (harness) => {
+      harness.names.set(STORE_NAME, 'silence');
+      for (const proxy of harness.store().tcp) proxy.cut();
     },
-    end: async (bed) => bed.names.set(STORE_NAME, ['127.0.0.1']),
-    felt: nodesAreLeft,
+    end: async (harness) => harness.names.set(STORE_NAME, ['127.0.0.1']),
+    effect: nodesHaveNoClients,
     bounds: { hitRatioDuring: 0.4, recoverySeconds: 20, connectionsOpened: 20 },
   },
 ];
 
 function toxic(what: Toxic): Pick<Row, 'begin' | 'end'> {
   return {
-    begin: async (bed) => {
-      for (const proxy of bed.store().toxics) await proxy.add(what, { direction: 'downstream' });
+    begin: async (harness) => {
+      for (const proxy of harness.store().toxics) await proxy.add(what, { direction: 'downstream' });
     },
-    end: async (bed) => heal(bed.store()),
+    end: async (harness) => heal(harness.store()),
   };
 }
 

@@ -1,56 +1,55 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Bed } from '../bed.ts';
-import { type Crowd, gatherCrowd } from '../crowd.ts';
-import { allNodes, answeredByProxies, felt, firstNode, infoGrew } from '../felt.ts';
-import type { Row } from '../row.ts';
+import { allNodes, answeredByProxies, faultEffect, firstNode, infoGrew } from '../fault-effects.ts';
+import { openRawConnections, type RawConnections } from '../raw-connections.ts';
+import type { Harness, Row } from '../row.ts';
 
-const clusterIsDown = felt(
+const clusterIsDown = faultEffect(
   'cluster_state',
-  (bed) =>
+  (harness) =>
     Promise.all(
-      allNodes(bed).map(
+      allNodes(harness).map(
         async (node) => /^cluster_state:(\w+)/m.exec(String(await node.command('CLUSTER', 'INFO')))?.[1],
       ),
     ),
   (before, during) => before.every((state) => state === 'ok') && during.every((state) => state === 'fail'),
 );
 
-/** The store answers, but not what was asked for. */
+/** The store answers with errors, or without some of its data. */
 export const STORE_REPLIES: readonly Row[] = [
   {
     name: 'readonly',
     store: 'behind-resp',
-    says: 'a store that only reads (READONLY) goes on being read',
+    summary: 'a read-only store (READONLY) is still read',
     ...refusing((name) =>
       WRITES.has(name) ? "-READONLY You can't write against a read only replica.\r\n" : undefined,
     ),
-    felt: answeredByProxies,
+    effect: answeredByProxies,
     bounds: { hitRatioDuring: 0.8, recoverySeconds: 15 },
   },
   {
     name: 'loading',
     store: 'behind-resp',
-    says: 'a store that is still loading is a miss, quickly',
+    summary: 'a store that is still loading is a miss, quickly',
     ...refusing((name) => (DATA.has(name) ? '-LOADING Redis is loading the dataset in memory\r\n' : undefined)),
-    felt: answeredByProxies,
+    effect: answeredByProxies,
     bounds: { hitRatioDuring: 0.4 },
   },
   {
     name: 'out-of-memory',
-    says: 'a store without memory (OOM, noeviction) goes on being read, and takes writes when it has room',
-    begin: (bed) => configure(bed, ['maxmemory-policy', 'noeviction'], ['maxmemory', '1']),
-    end: (bed) => configure(bed, ['maxmemory', '256mb'], ['maxmemory-policy', 'allkeys-lru']),
-    felt: infoGrew('errorstat_OOM', allNodes),
+    summary: 'a store without memory (OOM, noeviction) is still read, and takes writes again when it has memory',
+    begin: (harness) => configure(harness, ['maxmemory-policy', 'noeviction'], ['maxmemory', '1']),
+    end: (harness) => configure(harness, ['maxmemory', '256mb'], ['maxmemory-policy', 'allkeys-lru']),
+    effect: infoGrew('errorstat_OOM', allNodes),
     bounds: { hitRatioDuring: 0.9 },
   },
   {
     name: 'cluster-down',
-    says: 'slots that nobody serves (CLUSTERDOWN) cost their own keys a miss',
-    begin: (bed) => everySlot(bed, 'DELSLOTSRANGE', true),
-    end: (bed) => everySlot(bed, 'ADDSLOTSRANGE', false),
-    felt: clusterIsDown,
+    summary: 'slots without a node (CLUSTERDOWN) cost their own keys a miss',
+    begin: (harness) => everySlot(harness, 'DELSLOTSRANGE', true),
+    end: (harness) => everySlot(harness, 'ADDSLOTSRANGE', false),
+    effect: clusterIsDown,
     bounds: { hitRatioDuring: 0.4, recoverySeconds: 30 },
-    spoilsStore: true,
+    discardStore: true,
   },
   evictionStorm(),
 ];
@@ -60,29 +59,36 @@ const DATA = new Set([...WRITES, 'GET', 'GETBUFFER', 'EXISTS', 'ZCOUNT']);
 
 function refusing(errorFor: (command: string) => string | undefined): Pick<Row, 'begin' | 'end'> {
   return {
-    begin: async (bed) => {
-      for (const proxy of bed.store().resp) {
+    begin: async (harness) => {
+      for (const proxy of harness.store().resp) {
         proxy.answer(([name]) => {
           const error = errorFor(String(name).toUpperCase());
           return error === undefined ? undefined : Buffer.from(error);
         });
       }
     },
-    end: async (bed) => {
-      for (const proxy of bed.store().resp) proxy.answer();
+    end: async (harness) => {
+      for (const proxy of harness.store().resp) proxy.answer();
     },
   };
 }
 
-async function configure(bed: Bed, ...settings: readonly (readonly [string, string])[]): Promise<void> {
-  for (const node of bed.store().nodes) {
+async function configure(harness: Harness, ...settings: readonly (readonly [string, string])[]): Promise<void> {
+  for (const node of harness.store().nodes) {
     for (const [name, value] of settings) await node.command('CONFIG', 'SET', name, value);
   }
 }
 
-/** Slots are divided among masters as the stack divides them. A cluster tells the others of losses by a message only. */
-async function everySlot(bed: Bed, command: 'DELSLOTSRANGE' | 'ADDSLOTSRANGE', onEveryNode: boolean): Promise<void> {
-  const { nodes } = bed.store();
+/**
+ * Divides the slots among the masters as the test cluster does. A lost slot must be removed on every node, because nodes
+ * tell each other about it only by a message.
+ */
+async function everySlot(
+  harness: Harness,
+  command: 'DELSLOTSRANGE' | 'ADDSLOTSRANGE',
+  onEveryNode: boolean,
+): Promise<void> {
+  const { nodes } = harness.store();
   for (const [at, node] of nodes.entries()) {
     const range = (index: number): [number, number] => [
       Math.floor((16_384 * index) / nodes.length),
@@ -93,43 +99,43 @@ async function everySlot(bed: Bed, command: 'DELSLOTSRANGE' | 'ADDSLOTSRANGE', o
   }
 }
 
-/** 2,000 clients of somebody else write to one node, which has no room for more. */
+/** 2,000 foreign clients write to one node that has reached its memory limit. */
 function evictionStorm(): Row {
-  const crowds: Crowd[] = [];
+  const connections: RawConnections[] = [];
   const VALUE = 'x'.repeat(2000);
   let at = 0;
   return {
     name: 'eviction-storm',
-    says: 'a node that evicts under 2,000 other clients costs misses',
+    summary: 'a node that evicts under 2,000 other clients costs misses',
     faultMs: 4000,
-    begin: async (bed) => {
-      const [node] = bed.store().nodes;
+    begin: async (harness) => {
+      const [node] = harness.store().nodes;
       if (node === undefined) return;
-      // Else the node sends the clients away, ours among them, before it evicts a single key.
+      // Otherwise the node disconnects clients, the subject's among them, before it evicts a key.
       await node.command('CONFIG', 'SET', 'maxmemory-clients', '0');
-      crowds.push(
-        await gatherCrowd({
+      connections.push(
+        await openRawConnections({
           port: node.port,
           size: 2000,
           trickle: () => `SET {${TAG}}:${at++} ${VALUE}\r\n`,
         }),
       );
       await sleep(1000);
-      // As much as it holds now, the buffers of 2,000 clients included: from here on every value costs others.
+      // The limit is the current usage, client buffers included, so that each new value evicts others.
       const used = Number(/^used_memory:(\d+)/m.exec(String(await node.command('INFO', 'memory')))?.[1]);
       await node.command('CONFIG', 'SET', 'maxmemory', used);
-      // On a busy machine all of this takes the time of the fault, and nothing would be evicted yet.
+      // On a busy machine the steps above can take the whole fault time; this leaves time for evictions.
       await sleep(EVICTING_MS);
     },
-    end: async (bed) => {
-      for (const crowd of crowds.splice(0)) await crowd.disperse();
-      await configure(bed, ['maxmemory', '256mb'], ['maxmemory-clients', '25%']);
+    end: async (harness) => {
+      for (const each of connections.splice(0)) await each.close();
+      await configure(harness, ['maxmemory', '256mb'], ['maxmemory-clients', '25%']);
     },
-    felt: infoGrew('evicted_keys', firstNode),
+    effect: infoGrew('evicted_keys', firstNode),
     bounds: { hitRatioDuring: 0.4, recoverySeconds: 40 },
   };
 }
 
 const EVICTING_MS = 1000;
-/** Its slot, 3300, is the first master's. */
+/** A hash tag in slot 3300, which belongs to the first master. */
 const TAG = 'b';

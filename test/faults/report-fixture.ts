@@ -1,10 +1,9 @@
-import { phaseReports, type Report } from './report.ts';
-import { PHASES, type Sample } from './samples.ts';
+import { PHASES, phaseReports, type Report, type Sample } from './report.ts';
 
-export const HIT: Sample['verdict'] = { kind: 'page', outcome: 'hit-l1', hash: 'x', degraded: false };
+const HIT: Sample['verdict'] = { kind: 'page', outcome: 'hit-l1', hash: 'x', degraded: false };
 export const ENGINE: Sample['verdict'] = { kind: 'page', outcome: 'engine', hash: 'x', degraded: false };
 
-/** A hundred samples a phase; those of `fault` may be changed. */
+/** One hundred samples per phase. `change` modifies those of the phase `fault`. */
 export function samplesWith(change: (n: number) => Partial<Sample> = () => ({})): Sample[] {
   return PHASES.flatMap((phase) =>
     Array.from({ length: 100 }, (_, n): Sample => {
@@ -23,16 +22,16 @@ export function samplesWith(change: (n: number) => Partial<Sample> = () => ({}))
   );
 }
 
-/** A row whose fault had no effect. */
+/** The report of a row in which every promise was kept. */
 export function reportWith(over: Partial<Report> = {}, samples = samplesWith()): Report {
   return {
     row: 'test',
-    trace: { felt: true, evidence: 'process: runs → gone' },
+    trace: { found: true, evidence: 'process: runs → gone' },
     subject: phaseReports(samples),
     control: phaseReports(samplesWith()),
     wrong: [],
     hung: 0,
-    broken: [],
+    brokenConnections: [],
     dishonest: [],
     controlFaults: [],
     recoveredAfterMs: 1500,

@@ -1,38 +1,71 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { accepts, type RunningProcess, startProcess } from '../../loadtest/stack/process.ts';
+import type { HostPort } from '../../src/config/fields.ts';
 
-/** A serpcache that can be hurt, and started anew on the same ports with another configuration. */
+/** A serpcache process that a test can kill, and restart on the same ports with another configuration. */
 export interface ServiceProcess {
   readonly url: string;
   readonly adminUrl: string;
-  /** The configuration it runs with. */
+  /** The current configuration. */
   readonly config: () => string | undefined;
-  /** Ends what runs and starts it with this configuration; resolves when it accepts connections. */
+  /** Stops the running process and starts one with this configuration. Resolves when it accepts connections. */
   readonly start: (config: string) => Promise<void>;
-  /** Undefined while none runs. */
+  /** Undefined while no process runs. */
   readonly running: () => RunningProcess | undefined;
-  /** Steps its wall clock, by so much in all, from the next reading on. */
+  /** Sets the total offset of its wall clock, effective from the next reading of the clock. */
   readonly stepClock: (byMs: number) => void;
-  /** Its wall clock as it tells it itself, ahead of this machine's. */
+  /** Difference between the wall clock that the process reports and this machine's. */
   readonly clockAheadMs: () => Promise<number>;
-  /** The most memory it held since it was started, bytes. */
+  /** Peak resident memory since its start, bytes. */
   readonly peakRssBytes: () => number;
-  /** Sum over all series of a metric whose labels contain every one given. */
+  /** Sum over all series of a metric that have the given labels. */
   readonly metric: (name: string, labels?: Readonly<Record<string, string>>) => Promise<number>;
   readonly log: () => string;
   readonly stop: () => Promise<void>;
 }
 
-export interface ServiceProcessOptions {
+interface ServiceProcessOptions {
   readonly name: string;
-  /** Holds its configuration and log. */
+  /** Folder of its configuration and log. */
   readonly directory: string;
   readonly ports: readonly [number, number];
   /** The checkout whose `src/main.ts` runs. */
   readonly checkout: string;
   readonly nodeOptions: string;
 }
+
+/** A row's changes to the configuration of both processes, by section. */
+export interface Changes {
+  readonly public?: Section;
+  readonly admin?: Section;
+  readonly memory?: Section;
+  readonly compression?: Section;
+  /** Fields of the domain itself. */
+  readonly domain?: Section;
+  readonly engine?: Section;
+  readonly store?: Section;
+  readonly freshness?: Section;
+}
+
+interface Endpoints {
+  readonly store: { readonly kind: 'cluster' | 'standalone'; readonly nodes: readonly HostPort[] };
+  /** `kind` is `sphinx` by default. */
+  readonly engine: HostPort & { readonly kind?: 'sphinx' | 'manticore' };
+}
+
+export const INDEX = 'goods';
+
+export const ENGINE_DEADLINE_MS = 800;
+
+/** Extra time for a busy machine. */
+export const BUSY_MS = 1000;
+
+/** Maximum waiting time of a client: the default of the configuration. */
+export const PATIENCE_MS = 2000;
+
+/** A request without an answer after this time is hung: the service promises one within the patience. */
+export const HUNG_MS = PATIENCE_MS + BUSY_MS;
 
 export function createServiceProcess({
   name,
@@ -59,10 +92,10 @@ export function createServiceProcess({
     adminUrl,
     config: () => config,
     running: () => running,
-    start: async (given) => {
+    start: async (next) => {
       await stop();
-      config = given;
-      writeFileSync(configFile, given);
+      config = next;
+      writeFileSync(configFile, next);
       writeFileSync(logFile, '');
       writeFileSync(clockFile, '0');
       running = await startProcess({
@@ -88,19 +121,19 @@ export function createServiceProcess({
     },
     stepClock: (byMs) => writeFileSync(clockFile, `${byMs}`),
     clockAheadMs: async () => {
-      const leave = new AbortController();
-      const signal = AbortSignal.any([leave.signal, AbortSignal.timeout(5000)]);
+      const abort = new AbortController();
+      const signal = AbortSignal.any([abort.signal, AbortSignal.timeout(5000)]);
       const { body } = await fetch(`${adminUrl}/admin/live`, { signal });
       let text = '';
       try {
         for await (const part of body?.pipeThrough(new TextDecoderStream()) ?? []) {
           text += part;
-          const told = /"atMs":(\d+)/.exec(text)?.[1];
-          if (told !== undefined) return Number(told) - Date.now();
+          const reported = /"atMs":(\d+)/.exec(text)?.[1];
+          if (reported !== undefined) return Number(reported) - Date.now();
         }
         throw new Error('/admin/live ended without a line');
       } finally {
-        leave.abort();
+        abort.abort();
       }
     },
     peakRssBytes: () => {
@@ -122,4 +155,43 @@ export function createServiceProcess({
 
 function read(file: string): string {
   return existsSync(file) ? readFileSync(file, 'utf8') : '';
+}
+
+type Section = Readonly<Record<string, unknown>>;
+
+/**
+ * The configuration as JSON, which is valid YAML. L1 is small, so that the store matters: without compression it holds
+ * about a fifth of the repeated searches. Pages live longer than any row, so that only the fault can remove them.
+ */
+export function configurationOf({ store, engine }: Endpoints, changes: Changes): string {
+  return JSON.stringify({
+    public: { drain: '3s', ...changes.public },
+    ...(changes.admin !== undefined && { admin: changes.admin }),
+    memory: { maxBytes: '1MiB', ...changes.memory },
+    compression: { coding: 'identity', ...changes.compression },
+    log: { hitSample: 0 },
+    domains: {
+      goods: {
+        store: { kind: store.kind, nodes: store.nodes.map(({ host, port }) => `${host}:${port}`), ...changes.store },
+        engine: {
+          kind: 'sphinx',
+          ...engine,
+          index: INDEX,
+          idAttribute: 'doc_id',
+          deadline: `${ENGINE_DEADLINE_MS}ms`,
+          hardDeadline: '2s',
+          maxConcurrent: 8,
+          ...changes.engine,
+        },
+        freshness: { ttl: '1h', emptyTtl: '1h', ...changes.freshness },
+        attributes: {
+          category: { type: 'string', facet: true },
+          city: { type: 'string', facet: true },
+          price: { type: 'integer', sort: true },
+        },
+        patience: `${PATIENCE_MS}ms`,
+        ...changes.domain,
+      },
+    },
+  });
 }

@@ -1,42 +1,44 @@
 import { createClient } from '../../../loadtest/traffic/client.ts';
 import { createZipf } from '../../../loadtest/traffic/zipf.ts';
 import { createRandom } from '../../../src/catalogue/demo/ad.ts';
-import { targetOf } from '../bed.ts';
-import { HUNG_MS } from '../configuration.ts';
+import { searchPath } from '../harness.ts';
 import { createRecovery, type Recovery } from '../recovery.ts';
-import { createReference, type Reference } from '../reference.ts';
-import { verdictOf } from '../verdict.ts';
-import type { NarrowBed } from './narrow-bed.ts';
-import { type Asked, isHit, isPage, type OpenLoop, startOpenLoop } from './open-loop.ts';
+import { HUNG_MS } from '../service.ts';
+import { createReference, isHit, type Reference, verdictOf } from '../verdict.ts';
+import type { LimitedFleet } from './fleets.ts';
+import { isPage, type OpenLoop, type SentSearch, startOpenLoop } from './open-loop.ts';
 
-/** One stream to a fleet and to its control, and how far apart they are. */
-export interface LossWatch {
+/** Sends one stream to a fleet and to its control and compares their hit ratios. */
+interface Comparison {
   readonly loop: OpenLoop;
-  /** False: the fleet is left out. */
-  readonly balance: (on: boolean) => void;
-  /** From here on recovery is counted. `held`: what each process still holds fresh. */
+  /** False: only the control gets requests. */
+  readonly includeFleet: (on: boolean) => void;
+  /** Starts the recovery time. `held`: the fresh entries that each process still has. */
   readonly begin: (held: readonly ReadonlySet<string>[]) => void;
-  /** From `begin` until the hits are the control's, within 2 points, over a window of arrivals. */
+  /** From `begin` until the hit ratio is within 2 points of the control's over a window of arrivals. */
   readonly recoveredMs: () => number | undefined;
-  /** The same of a cache that computes whatever is missing at once, given what is held: nothing on demand is faster. */
+  /**
+   * The same for an ideal cache that starts with `held` and computes each miss instantly. No cache that fills on demand
+   * is faster.
+   */
   readonly idealMs: () => number | undefined;
-  /** The control's share of hits minus the fleet's, over the last window; undefined until there is one. */
-  readonly gap: () => number | undefined;
+  /** The control's hit ratio minus the fleet's in the last window; undefined before the first full window. */
+  readonly hitGap: () => number | undefined;
   readonly between: (
     fromMs: number,
     toMs: number,
-  ) => { readonly fleet: readonly Asked[]; readonly control: readonly Asked[] };
-  /** Pages that are not what the control's engine says. */
+  ) => { readonly fleet: readonly SentSearch[]; readonly control: readonly SentSearch[] };
+  /** Searches whose page differs from the page of the control's engine. */
   readonly wrong: () => Promise<readonly string[]>;
 }
 
 const WINDOW = 300;
 const POINTS = 0.02;
 
-export function watchLoss(
-  { services, control, queries }: NarrowBed,
+export function compareWithControl(
+  { services, control, queries }: LimitedFleet,
   { ratePerSecond, among = queries.repeated.length }: { readonly ratePerSecond: number; readonly among?: number },
-): LossWatch {
+): Comparison {
   const { next: random } = createRandom(1);
   const rank = createZipf({ size: among, exponent: 1 });
   const controlAt = services.length;
@@ -44,7 +46,7 @@ export function watchLoss(
   const ideal = createIdeal();
   const reference = createReference();
   const sentMs: number[] = [];
-  let balanced = true;
+  let isFleetIncluded = true;
   let beganMs = 0;
 
   const loop = startOpenLoop({
@@ -54,7 +56,7 @@ export function watchLoss(
     next: (arrival) => {
       sentMs[arrival] = loop.sinceStartMs();
       const one = Math.floor(random() * services.length);
-      return { text: queries.repeated[rank(random)] ?? '', to: balanced ? [one, controlAt] : [controlAt] };
+      return { text: queries.repeated[rank(random)] ?? '', to: isFleetIncluded ? [one, controlAt] : [controlAt] };
     },
     onAnswer: (asked) => {
       const isControl = asked.to === controlAt;
@@ -68,11 +70,11 @@ export function watchLoss(
     const arrival = recoveredAt();
     return arrival === undefined ? undefined : (sentMs[arrival] ?? beganMs) - beganMs;
   };
-  const fleet = (): readonly Asked[] => loop.asked.filter(({ to }) => to !== controlAt);
+  const fleet = (): readonly SentSearch[] => loop.asked.filter(({ to }) => to !== controlAt);
   return {
     loop,
-    balance: (on) => {
-      balanced = on;
+    includeFleet: (on) => {
+      isFleetIncluded = on;
     },
     begin: (held) => {
       beganMs = loop.sinceStartMs();
@@ -81,7 +83,7 @@ export function watchLoss(
     },
     recoveredMs: () => sinceBegan(recovery),
     idealMs: () => sinceBegan(ideal),
-    gap: recovery.gap,
+    hitGap: recovery.hitGap,
     between: (fromMs, toMs) => {
       const asked = loop.asked.filter((one) => one.sentMs >= fromMs && one.sentMs < toMs);
       return {
@@ -93,7 +95,7 @@ export function watchLoss(
   };
 }
 
-/** Fed with the control's answers, in whose order arrivals come. */
+/** Gets the arrivals in the order of the control's answers. */
 function createIdeal() {
   const recovery = createRecovery({ window: WINDOW, points: POINTS });
   let computed = new Set<string>();
@@ -103,7 +105,7 @@ function createIdeal() {
       recovery.begin(arrival);
       computed = new Set(held.flatMap((texts) => [...texts]));
     },
-    add: (asked: Asked): void => {
+    add: (asked: SentSearch): void => {
       recovery.add('control', asked.arrival, { hit: isHit(asked), answered: true });
       recovery.add('subject', asked.arrival, { hit: computed.has(asked.text), answered: true });
       computed.add(asked.text);
@@ -111,8 +113,8 @@ function createIdeal() {
   };
 }
 
-/** What the control had no page of when the fleet had one, it is asked again. */
-async function wrongOf(asked: readonly Asked[], reference: Reference, url: string): Promise<readonly string[]> {
+/** Asks the control again for every page that it did not have when the fleet had it. */
+async function wrongOf(asked: readonly SentSearch[], reference: Reference, url: string): Promise<readonly string[]> {
   const client = createClient({ baseUrl: url, boundMs: HUNG_MS, maxConnections: 1 });
   const unknown = new Set(
     asked
@@ -120,7 +122,7 @@ async function wrongOf(asked: readonly Asked[], reference: Reference, url: strin
       .map(({ text }) => text)
       .filter((text) => !reference.knows(text)),
   );
-  for (const text of unknown) reference.learn(text, verdictOf(await client.get(targetOf(text)), text));
+  for (const text of unknown) reference.learn(text, verdictOf(await client.get(searchPath(text)), text));
   client.close();
   return asked
     .filter(({ text, verdict }) => verdict.kind === 'page' && reference.agrees(text, verdict) !== true)

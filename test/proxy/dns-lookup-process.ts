@@ -1,4 +1,4 @@
-/** A process of its own for dns.test.ts: one line in, `redis|engine host port`; one line out, how connecting ended. */
+/** A separate process for dns.test.ts: reads lines `redis|engine host port` and writes the result of each connection. */
 import { createInterface } from 'node:readline';
 import { Redis } from 'ioredis';
 import { openConnection } from '../../src/engines/sphinx/connection-pool.ts';

@@ -4,21 +4,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { EXIT } from '../../src/commands/arguments.ts';
-import { type Bed, WarmUpError } from './bed.ts';
 import type { Figure, Holds } from './figures/figure.ts';
+import { WarmUpError } from './harness.ts';
 import { runMatrix } from './matrix.ts';
 import type { Report } from './report.ts';
-import type { Row } from './row.ts';
-import { reportWith } from './sample-report.ts';
+import { reportWith } from './report-fixture.ts';
+import type { Harness, Row } from './row.ts';
 
-const NO_TRACE = { felt: false, evidence: 'process: runs → runs' };
-const bed = { stop: async () => undefined } as Bed;
+const NO_TRACE = { found: false, evidence: 'process: runs → runs' };
+const harness = { stop: async () => undefined } as Harness;
 
 const row: Row = {
   name: 'some-row',
-  says: 'something',
+  summary: 'something',
   begin: async () => undefined,
-  felt: { watch: async () => async () => NO_TRACE },
+  effect: { watch: async () => async () => NO_TRACE },
 };
 
 interface Run {
@@ -28,7 +28,7 @@ interface Run {
   readonly json: string;
 }
 
-/** The matrix over one row whose tries end as told, one after the other; an error is thrown. */
+/** Runs the matrix on one row whose attempts give these reports in turn; an Error is thrown. */
 async function runOf(
   tries: readonly (Report | Error)[],
   over: Partial<Row> = {},
@@ -48,11 +48,11 @@ async function runOf(
         jsonFile,
         print: (line) => lines.push(line),
         parts: {
-          startBed: async () => bed,
-          runRow: async (_bed, _row, seed) => {
+          startHarness: async () => harness,
+          runRow: async (_harness, _row, seed) => {
             const one = tries[seeds.length];
             seeds.push(seed);
-            if (one === undefined) throw new Error('one try more than was wanted');
+            if (one === undefined) throw new Error('one attempt more than expected');
             if (one instanceof Error) throw one;
             return one;
           },
@@ -68,7 +68,7 @@ async function runOf(
 const green = reportWith();
 const traceless = reportWith({ trace: NO_TRACE });
 
-test('a row that is valid at once is run once', async () => {
+test('a row whose first attempt is valid has one attempt', async () => {
   const { status, seeds, lines } = await runOf([green]);
   assert.equal(status, EXIT.passed);
   assert.deepEqual(seeds, [7]);
@@ -76,7 +76,7 @@ test('a row that is valid at once is run once', async () => {
   assert.match(lines, /felt: process: runs → gone/);
 });
 
-test('an invalid row is tried again with another seed, and is green when a try is', async () => {
+test('an invalid attempt is repeated with another seed, and the row is green when an attempt is', async () => {
   const { status, seeds, lines } = await runOf([traceless, green]);
   assert.equal(status, EXIT.passed);
   assert.deepEqual(seeds, [7, 1007]);
@@ -84,7 +84,7 @@ test('an invalid row is tried again with another seed, and is green when a try i
   assert.match(lines, /try 2 \(seed 1007\): green/);
 });
 
-test('a row whose tries are all invalid is undecided, not broken', async () => {
+test('a row whose attempts are all invalid is undecided, not broken', async () => {
   const slow = reportWith({ trace: NO_TRACE, recoveredAfterMs: 60_000 });
   const { status, seeds, lines } = await runOf([slow, slow, slow]);
   assert.equal(status, EXIT.undecided);
@@ -99,7 +99,7 @@ const harms: readonly (readonly [harm: RegExp, over: Partial<Report>])[] = [
   [/1 answers nobody can act on, such as 500/, { dishonest: ['500'] }],
 ];
 for (const [harm, over] of harms) {
-  test(`no later try takes back what an invalid try has shown: ${harm.source}`, async () => {
+  test(`a violation in an invalid attempt counts although a later attempt is green: ${harm.source}`, async () => {
     const { status, lines, json } = await runOf([reportWith({ trace: NO_TRACE, ...over }), green]);
     assert.equal(status, EXIT.failed);
     assert.match(lines, /^some-row +RED/m);
@@ -114,13 +114,13 @@ for (const [harm, over] of harms) {
   });
 }
 
-test('a try that was given up half-way counts what its samples had shown', async () => {
+test('an aborted attempt counts the violations in its samples', async () => {
   const { status, lines } = await runOf([reportWith({ failure: 'no store', wrong: ['стул (hit-l2)'] }), green]);
   assert.equal(status, EXIT.failed);
   assert.match(lines, /says nothing: the row could not be run: no store/);
 });
 
-test('a wrong answer of the warm-up counts, and a warm-up that was refused does not', async () => {
+test('a wrong answer in the warm-up counts, and a refusal in the warm-up does not', async () => {
   const refused = await runOf([new WarmUpError('warm-up: стул: shed', []), green]);
   assert.equal(refused.status, EXIT.passed);
   const wrong = await runOf([new WarmUpError('warm-up: стул', ['1 wrong answers']), green]);
@@ -128,13 +128,13 @@ test('a wrong answer of the warm-up counts, and a warm-up that was refused does 
   assert.match(wrong.lines, /try 1 \(seed 7\): red\n +broken: 1 wrong answers/);
 });
 
-test('a promise broken in a valid try is not tried again', async () => {
+test('a promise broken in a valid attempt is not measured again', async () => {
   const { status, seeds } = await runOf([reportWith({ recoveredAfterMs: 60_000 }), green]);
   assert.equal(status, EXIT.failed);
   assert.equal(seeds.length, 1);
 });
 
-test('a check of the row breaks it, and a check without samples or with an error makes the try invalid', async () => {
+test('the check of a row can break it; a check without samples or with an error makes the attempt invalid', async () => {
   const broken = await runOf([green], { check: () => ({ broken: ['its own promise'] }) });
   assert.equal(broken.status, EXIT.failed);
   const idle = await runOf([green, green, green], { check: () => ({ unmeasured: ['refusals'] }) });
@@ -151,12 +151,12 @@ test('a check of the row breaks it, and a check without samples or with an error
 function figureThat(holds: Holds): Figure {
   return {
     name: 'some-figure',
-    says: 'something',
+    summary: 'something',
     run: async () => ({ table: [], verdicts: [{ says: 'a promise', holds }] }),
   };
 }
 
-test('a verdict of a figure that was not measured is printed as such and decides nothing', async () => {
+test('a verdict of a figure that was not measured is printed as such and leaves the run undecided', async () => {
   const kept = await runOf([], {}, [figureThat(true)]);
   assert.equal(kept.status, EXIT.passed);
   const broken = await runOf([], {}, [figureThat('not measured'), figureThat(false)]);
@@ -166,8 +166,12 @@ test('a verdict of a figure that was not measured is printed as such and decides
   assert.match(undecided.lines, /NOT MEASURED: a promise/);
 });
 
-test('a figure that breaks off could not be done, and what was measured is written all the same', async () => {
-  const figure: Figure = { name: 'some-figure', says: 'something', run: () => Promise.reject(new Error('no searchd')) };
+test('a figure that fails is reported as failed, and the other results are still written', async () => {
+  const figure: Figure = {
+    name: 'some-figure',
+    summary: 'something',
+    run: () => Promise.reject(new Error('no searchd')),
+  };
   const { status, lines, json } = await runOf([green], {}, [figure]);
   assert.equal(status, EXIT.notDone);
   assert.match(lines, /could not be done: some-figure: no searchd/);

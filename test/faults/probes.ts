@@ -1,20 +1,37 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { openConnection } from '../../src/engines/sphinx/connection-pool.ts';
 import { EngineError } from '../../src/search/engine.ts';
-import { INDEX } from './configuration.ts';
+import { INDEX } from './service.ts';
 
-/** One command and its reply, over a connection of its own. */
+/** One command and its reply on a new connection. */
 export interface Exchange {
   readonly ms: number;
-  /** Bytes of the reply. */
+  /** Size of the reply. */
   readonly bytes: number;
-  /** In how many pieces it was read. */
+  /** Number of reads that the reply took. */
   readonly pieces: number;
 }
 
+/** The engine's answer to a new connection. */
+type Greeting = 'accepted' | EngineError['code'];
+
+/** One end of a TCP connection as listed by the kernel. */
+export interface KernelSocket {
+  readonly localPort: number;
+  readonly remotePort: number;
+  /** As in /proc/net/tcp: `01` is established, `08` (CLOSE_WAIT) is closed by the other end only. */
+  readonly state: string;
+  /** Bytes sent by the program and not acknowledged by the other end. */
+  readonly unsentBytes: number;
+}
+
+export const ESTABLISHED = '01';
+export const CLOSE_WAIT = '08';
+
 const BOUND_MS = 3000;
 
-/** ECHO of that many bytes by a store node, through whatever stands before it. Waits no longer than `boundMs`. */
+/** Sends ECHO with a payload of this size to a store node or its proxy. Waits at most `boundMs`. */
 export function echo(
   { host, port }: { readonly host: string; readonly port: number },
   payloadBytes: number,
@@ -44,14 +61,11 @@ export function echo(
   });
 }
 
-/** The answer of the engine at that port to a new connection. */
-export type Greeting = 'accepted' | EngineError['code'];
-
 export async function greetingOf(port: number): Promise<Greeting> {
   return withConnection(port, async () => 'accepted' as const).catch(codeOf);
 }
 
-/** The quickest of some searches at an engine's port. The engine proxy counts them as probes. */
+/** Minimum duration of five searches at an engine's port. The engine proxy counts them as probes. */
 export async function quickestSearchMs(port: number): Promise<number> {
   return withConnection(port, async (send) => {
     const durationsMs: number[] = [];
@@ -82,4 +96,26 @@ async function withConnection<T>(
 function codeOf(error: unknown): Greeting {
   if (error instanceof EngineError) return error.code;
   throw error;
+}
+
+/** The server ends of connections to these ports. A dual-stack server has its connections in the second file. */
+export function socketsAt(ports: ReadonlySet<number>): readonly KernelSocket[] {
+  return ['/proc/net/tcp', '/proc/net/tcp6'].flatMap((file) => (existsSync(file) ? socketsIn(file, ports) : []));
+}
+
+function socketsIn(file: string, ports: ReadonlySet<number>): readonly KernelSocket[] {
+  const portOf = (address: string): number => Number.parseInt(address.slice(address.indexOf(':') + 1), 16);
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .slice(1)
+    .map((line): KernelSocket => {
+      const [, local = '', remote = '', state = '', queues = ''] = line.trim().split(/\s+/);
+      return {
+        localPort: portOf(local),
+        remotePort: portOf(remote),
+        state,
+        unsentBytes: Number.parseInt(queues, 16),
+      };
+    })
+    .filter(({ localPort }) => ports.has(localPort));
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { Redis } from 'ioredis';
 
-/** A connected client that neither retries nor reconnects: what the proxy does is what the test sees. */
+/** A connected client without retries and reconnects, so that the test sees every effect of the proxy. */
 export async function redisAt(
   port: number,
   over: { readonly protocol?: 2 | 3; readonly socketTimeout?: number } = {},
@@ -24,7 +24,7 @@ export async function redisAt(
   return client;
 }
 
-/** How an attempt to connect ends: `open` stays so for as long as it takes to hear otherwise. */
+/** How an attempt to connect ends: `open` after a reply to PING, `closed`, or an error code. */
 export async function knock(port: number): Promise<'open' | 'closed' | string> {
   const socket = connect({ port, host: '127.0.0.1' });
   try {
