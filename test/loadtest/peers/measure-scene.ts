@@ -22,7 +22,7 @@ export function quietLab<T>(work: (lab: Lab) => Promise<T>): Promise<T> {
   return inLab({ cores: coresOf(processorsHere()), rowSeconds: 0.2, say: () => undefined, signal }, work);
 }
 
-/** A lab with an engine that is none, and peers that are none. */
+/** A lab with a fake engine and fake peers. */
 export function inScene<T>(work: (scene: Scene) => Promise<T>): Promise<T> {
   return quietLab(async (lab) => {
     const room = await fakeRoom();
