@@ -103,7 +103,7 @@ test('disks are whole disks: no partitions, no memory disks, no device that anot
 const qdisc = (head: string, dropped: number, overlimits: number): string =>
   `qdisc ${head} \n Sent 18095760 bytes 168210 pkt (dropped ${dropped}, overlimits ${overlimits} requeues 2) \n backlog 0b 0p requeues 2\n`;
 
-test('drops are counted once, at the outermost discipline; overlimits are counted at the discipline that delayed', () => {
+test('drops are counted at the outermost disciplines only; overlimits at every discipline except mq', () => {
   const shown = [
     qdisc('noqueue 0: dev lo root refcnt 2', 0, 0),
     qdisc('mq 0: dev eth0 root', 7, 500),

@@ -34,8 +34,8 @@ async function answering(t: TestContext, standstillMs = 0) {
 
 test('rates are per second, and processor time includes system time', async (t) => {
   const { targets } = await answering(t);
-  // The load lasts half a second: a value that is not divided by the time is half of the right one. The process observes
-  // itself, so both ways to read processor time must agree; /proc counts both parts in steps of 10 ms.
+  // The load lasts half a second: a value that is not divided by the time is half of the right one. The process reads
+  // its own usage, so both ways to read processor time must agree; /proc counts both parts in steps of 10 ms.
   const result = await drive({ targets, connections: 4, seconds: 0.5, commands, seed: 1, watched: [process.pid] });
   assert.ok(result.answered > 100 && result.seconds >= 0.49, JSON.stringify(result));
   assert.ok(Math.abs(result.perSecond * result.seconds - result.answered) < 1, JSON.stringify(result));
