@@ -2,25 +2,25 @@ import type { SeenOutcome } from '../../loadtest/k6/kit/outcome.ts';
 import type { Second } from '../../loadtest/record.ts';
 import type { HostSample, ReplicaSample, Sample } from '../../loadtest/sample/sample.ts';
 
-/** What a service and its parts do in one second of a made-up run. */
+/** The figures of a service and its parts in one second of a fake run. */
 export interface Moment {
   readonly atMs: number;
   /** Searches a second. */
   readonly rate: number;
   /** 0–1 */
   readonly hitRatio: number;
-  /** 0–1, of the searches. */
+  /** 0–1, as a share of the searches. */
   readonly shedShare: number;
   readonly p99Ms: number;
   readonly dropped: number;
 }
 
-/** What is the same in the whole run. */
+/** The figures that stay the same during the whole run. */
 export interface World {
   readonly replicas: number;
   readonly cores: number;
   readonly vusCap: number;
-  /** Whether stores, processes and the machine can be seen, or the replicas alone. */
+  /** Whether stores, processes and the host are sampled, or only the replicas. */
   readonly isLocal: boolean;
 }
 
@@ -30,15 +30,15 @@ const DOMAINS = [
 ];
 const NODES = ['goods-1', 'goods-2', 'goods-3', 'packages-1', 'packages-2', 'packages-3'];
 const MIB = 2 ** 20;
-/** Of a node: more than a run of a few minutes writes. */
+/** For one node: more than a run of a few minutes writes. */
 const KEYS = 12_000;
-/** At the engine, of the whole fleet, by domain. */
+/** At the engine, for all replicas together, by domain. */
 const PLACES = 4;
-/** What one call takes of searchd's time, and how long it takes. */
+/** Processor time of searchd per call, and duration of a call. */
 const CALL_CPU_SECONDS = 2.4e-3;
 const CALL_SECONDS = 0.012;
 
-/** The same numbers every time: a few per cent up and down. */
+/** A reproducible variation of a few per cent up and down. */
 export function wobble(at: number, by = 0.03): number {
   return 1 + by * Math.sin(at * 12.9898) * Math.cos(at * 4.1414);
 }
@@ -67,12 +67,12 @@ export function secondOf({ atMs, rate, hitRatio, shedShare, p99Ms, dropped }: Mo
   };
 }
 
-/** Engine calls a second: no more than its places let through. */
+/** Engine calls a second, limited by the engine slots. */
 export function callsOf({ rate, hitRatio, shedShare }: Moment): number {
   return Math.min(rate * (1 - hitRatio) * (1 - shedShare) * 0.72, (2 * PLACES) / CALL_SECONDS);
 }
 
-/** Once a second, counters that go on growing. */
+/** One sample a second, with counters that only grow. */
 export function samplesOf(moments: readonly Moment[], world: World): readonly Sample[] {
   const sum = { seconds: 0, searches: 0, hits: 0, sheds: 0, calls: 0, writes: 0 };
   return moments.map((moment): Sample => {

@@ -102,7 +102,7 @@ describe('when a page has expired', () => {
     test(`${peer.name} asks the engine for it again`, async () => assert.equal(await askedAgain(peer), 1));
 });
 
-// serpcache may refresh the page by itself at that moment, and so may the other one.
+// serpcache may refresh a page by itself at that moment, and so may its second configuration.
 for (const peer of OURS)
   test(`${peer.name}: an expired page is requested from the engine again`, async () =>
     assert.ok((await askedAgain(peer)) > 0));
