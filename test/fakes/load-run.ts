@@ -3,7 +3,7 @@ import { holdOf, inTurn, type Step, type StepLimits, type StepWish } from '../..
 import type { StepSummary } from '../../loadtest/k6/kit/summary.ts';
 import { judgeStep, verdictOf } from '../../loadtest/k6/kit/verdict.ts';
 import type { RunEvent, RunRecord, Second } from '../../loadtest/record.ts';
-import { callsOf, type Moment, samplesOf, secondOf, type World, wobble } from './load-world.ts';
+import { callsOf, type Moment, samplesOf, secondOf, type World, wobble } from './load-samples.ts';
 
 /** The properties of a fake run. Everything has a default: an x-load whose five rungs hold. */
 export interface RunWish {

@@ -7,7 +7,7 @@ import type { Chart } from '../../../loadtest/finding/finding.ts';
 import { GROUND, luminanceOf } from '../../../src/report/palette.ts';
 import { asksChart, fullChart, rateChart } from '../../fakes/finding.ts';
 import { markupFaults } from '../../report/well-formed.ts';
-import { HOSTILE } from '../report/scenes.ts';
+import { HOSTILE } from '../report/sample-runs.ts';
 
 function hostile(chart: Chart, word = HOSTILE): Chart {
   return {

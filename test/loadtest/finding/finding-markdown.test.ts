@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { FindingTable } from '../../../loadtest/finding/finding.ts';
 import { findingMarkdown } from '../../../loadtest/finding/finding-markdown.ts';
 import { findingOf } from '../../fakes/finding.ts';
-import { HOSTILE } from '../report/scenes.ts';
+import { HOSTILE } from '../report/sample-runs.ts';
 
 const MARKUP = [
   HOSTILE,

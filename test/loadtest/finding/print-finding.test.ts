@@ -4,7 +4,7 @@ import type { FindingTable, Lesson } from '../../../loadtest/finding/finding.ts'
 import { findingMarkdown } from '../../../loadtest/finding/finding-markdown.ts';
 import { printFinding } from '../../../loadtest/finding/print-finding.ts';
 import { findingOf } from '../../fakes/finding.ts';
-import { HOSTILE } from '../report/scenes.ts';
+import { HOSTILE } from '../report/sample-runs.ts';
 
 function tableOf(rows: FindingTable['rows']): FindingTable {
   return { title: 'one', columns: [{ name: 'rate', unit: 'per-second' }], rows };

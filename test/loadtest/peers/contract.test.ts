@@ -5,7 +5,7 @@ import { PEERS } from '../../../loadtest/peers/all-peers.ts';
 import { bareNode } from '../../../loadtest/peers/bare-node.ts';
 import type { Peer } from '../../../loadtest/peers/peer.ts';
 import { accepts } from '../../../loadtest/stack/process.ts';
-import { type Bed, layBed } from './bed.ts';
+import { type Bed, layBed } from './harness.ts';
 import { listenerOf, processesIn } from './proc.ts';
 
 const TTL_SECONDS = 2;

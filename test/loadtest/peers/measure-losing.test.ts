@@ -5,7 +5,7 @@ import { outcomeText } from '../../../loadtest/peers/measure/http-plan.ts';
 import { purgeEach } from '../../../loadtest/peers/measure/replicas.ts';
 import { stampede } from '../../../loadtest/peers/measure/stampede.ts';
 import { fakePeer } from '../../fakes/peer.ts';
-import { inScene } from './measure-scene.ts';
+import { inScene } from './measure-harness.ts';
 
 const PLAN = {
   engineDelayMs: 200,

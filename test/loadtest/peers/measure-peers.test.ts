@@ -9,7 +9,7 @@ import { createTries } from '../../../loadtest/peers/measure/try.ts';
 import { runPeers } from '../../../loadtest/peers/peers.ts';
 import { readProcess } from '../../../loadtest/sample/process-sample.ts';
 import { fakePeer, fakeRoom } from '../../fakes/peer.ts';
-import { inScene, quietLab } from './measure-scene.ts';
+import { inScene, quietLab } from './measure-harness.ts';
 
 const SIZES = { pages: 5, memoryPages: 5, knownPages: 3, unseenPages: 2 };
 

@@ -7,7 +7,7 @@ import { reportPage } from '../../../loadtest/report/report-page.ts';
 import { plotSvg } from '../../../loadtest/report/standalone.ts';
 import { assertFits, assertWidensNothing, DESKTOP_PX, startBrowser, type TestBrowser } from '../../e2e/browser.ts';
 import { runOf } from '../../fakes/load-run.ts';
-import { hostileRun, SCENES } from './scenes.ts';
+import { hostileRun, SCENES } from './sample-runs.ts';
 
 /** Tables that are wider than their container on a desktop screen. */
 const SIDEWAYS = `[...document.querySelectorAll('.frame')].flatMap((frame) =>

@@ -5,7 +5,7 @@ import type { RunRecord } from '../../../loadtest/record.ts';
 import { runText } from '../../../loadtest/report/print-run.ts';
 import { runTables } from '../../../loadtest/report/run-section.ts';
 import { runOf } from '../../fakes/load-run.ts';
-import { hostileRun, SCENES } from './scenes.ts';
+import { hostileRun, SCENES } from './sample-runs.ts';
 
 function textOf(record: RunRecord): string {
   return runText({ record, judged: judge(record) });

@@ -6,7 +6,7 @@ import type { RunRecord } from '../../../loadtest/record.ts';
 import { reportPage } from '../../../loadtest/report/report-page.ts';
 import { runOf } from '../../fakes/load-run.ts';
 import { markupFaults } from '../../report/well-formed.ts';
-import { hostileRun, SCENES } from './scenes.ts';
+import { hostileRun, SCENES } from './sample-runs.ts';
 
 const MOST_BYTES = 400 * 1024;
 

@@ -5,7 +5,7 @@ import type { RunRecord } from '../../../loadtest/record.ts';
 import { plotSvg } from '../../../loadtest/report/standalone.ts';
 import { runOf } from '../../fakes/load-run.ts';
 import { markupFaults } from '../../report/well-formed.ts';
-import { hostileRun, SCENES } from './scenes.ts';
+import { hostileRun, SCENES } from './sample-runs.ts';
 
 const NAMES = [
   'rate',
