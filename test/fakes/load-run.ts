@@ -3,7 +3,7 @@ import { holdOf, inTurn, type Step, type StepLimits, type StepWish } from '../..
 import type { StepSummary } from '../../loadtest/k6/kit/summary.ts';
 import { judgeStep, verdictOf } from '../../loadtest/k6/kit/verdict.ts';
 import type { RunEvent, RunRecord, Second } from '../../loadtest/record.ts';
-import { callsOf, type Moment, samplesOf, secondOf, type World, wobble } from './load-samples.ts';
+import { callsOf, type Deployment, type Moment, samplesOf, secondOf, wobble } from './load-samples.ts';
 
 /** The properties of a fake run. Everything has a default: an x-load whose five rungs hold. */
 export interface RunWish {
@@ -46,16 +46,16 @@ export function runOf(wish: RunWish = {}): RunRecord {
   const startedAtMs = wish.startedAtMs ?? STARTED_AT_MS;
   const steps = script === 'x-load' ? ladder(wish, baseRps) : survival(wish, baseRps);
   const events = script === 'x-load' ? [] : lossesOf(steps, startedAtMs);
-  const world: World = { replicas, cores: 4, vusCap: 600, isLocal: stack === 'local' };
+  const deployment: Deployment = { replicas, cores: 4, vusCap: 600, isLocal: stack === 'local' };
   const moments = momentsOf(steps, events, startedAtMs, wish);
-  const seconds = moments.map((moment) => secondOf(moment, world));
-  const samples = isBlind ? [] : samplesOf(moments, world);
+  const seconds = moments.map((moment) => secondOf(moment, deployment));
+  const samples = isBlind ? [] : samplesOf(moments, deployment);
   const summaries = steps.map((step) => summaryOf(step, seconds, moments, startedAtMs, isBlind));
   const generator = {
     requests: seconds.reduce((sum, second) => sum + second.searches, 0),
     dropped: seconds.reduce((sum, second) => sum + second.dropped, 0),
     vusUsed: Math.max(0, ...seconds.map(({ vus }) => vus)),
-    vusCap: world.vusCap,
+    vusCap: deployment.vusCap,
     scriptFaults: 0,
     emptyThresholds: [],
   };
@@ -67,7 +67,7 @@ export function runOf(wish: RunWish = {}): RunRecord {
     command: `npm run loadtest -- ${script} --stack ${stack}`,
     stack,
     machine: {
-      cores: world.cores,
+      cores: deployment.cores,
       memoryBytes: 8 * 2 ** 30,
       system: 'Linux 6.1, x64',
       k6: 'v1.8.1',

@@ -16,7 +16,7 @@ export interface Moment {
 }
 
 /** The figures that stay the same during the whole run. */
-export interface World {
+export interface Deployment {
   readonly replicas: number;
   readonly cores: number;
   readonly vusCap: number;
@@ -43,7 +43,7 @@ export function wobble(at: number, by = 0.03): number {
   return 1 + by * Math.sin(at * 12.9898) * Math.cos(at * 4.1414);
 }
 
-export function secondOf({ atMs, rate, hitRatio, shedShare, p99Ms, dropped }: Moment, { vusCap }: World): Second {
+export function secondOf({ atMs, rate, hitRatio, shedShare, p99Ms, dropped }: Moment, { vusCap }: Deployment): Second {
   const searches = Math.round(rate);
   const part = (share: number): number => Math.round(searches * share);
   const some: [SeenOutcome, number][] = [
@@ -73,7 +73,7 @@ export function callsOf({ rate, hitRatio, shedShare }: Moment): number {
 }
 
 /** One sample a second, with counters that only grow. */
-export function samplesOf(moments: readonly Moment[], world: World): readonly Sample[] {
+export function samplesOf(moments: readonly Moment[], deployment: Deployment): readonly Sample[] {
   const sum = { seconds: 0, searches: 0, hits: 0, sheds: 0, calls: 0, writes: 0 };
   return moments.map((moment): Sample => {
     const calls = callsOf(moment);
@@ -83,8 +83,10 @@ export function samplesOf(moments: readonly Moment[], world: World): readonly Sa
     sum.sheds += moment.rate * moment.shedShare;
     sum.calls += calls;
     const atMs = moment.atMs + 9;
-    const replicas = Array.from({ length: world.replicas }, (_, at) => replicaOf(at, moment, calls, sum, world));
-    if (!world.isLocal) return { atMs, replicas, stores: [], processes: [] };
+    const replicas = Array.from({ length: deployment.replicas }, (_, at) =>
+      replicaOf(at, moment, calls, sum, deployment),
+    );
+    if (!deployment.isLocal) return { atMs, replicas, stores: [], processes: [] };
     const service = 0.02 * sum.seconds + 105e-6 * sum.searches;
     const searchd = CALL_CPU_SECONDS * sum.calls;
     const k6 = 0.03 * sum.seconds + 160e-6 * sum.searches;
@@ -102,7 +104,7 @@ export function samplesOf(moments: readonly Moment[], world: World): readonly Sa
         maxBytes: 64 * MIB,
         keys,
         evicted: 0,
-        connections: 2 + world.replicas * 2,
+        connections: 2 + deployment.replicas * 2,
         maxConnections: 10_000,
         rejectedConnections: 0,
         connectionsOpened: 12,
@@ -110,16 +112,16 @@ export function samplesOf(moments: readonly Moment[], world: World): readonly Sa
         sentBytes: 4100 * sum.searches * 0.3,
       })),
       processes: [
-        ...Array.from({ length: world.replicas }, (_, at) => ({
+        ...Array.from({ length: deployment.replicas }, (_, at) => ({
           name: at === 0 ? 'serpcache' : `serpcache-${at + 1}`,
-          cpuSeconds: service / world.replicas,
+          cpuSeconds: service / deployment.replicas,
           residentBytes: 180 * MIB,
         })),
         ...NODES.map((name) => ({ name, cpuSeconds: node, residentBytes: 18 * MIB })),
         { name: 'searchd', cpuSeconds: searchd, residentBytes: 220 * MIB },
         { name: 'k6', cpuSeconds: k6, residentBytes: 400 * MIB },
       ],
-      host: hostOf(service + searchd + k6 + node * NODES.length, sum.searches, sum.seconds, world),
+      host: hostOf(service + searchd + k6 + node * NODES.length, sum.searches, sum.seconds, deployment),
     };
   });
 }
@@ -129,7 +131,7 @@ function replicaOf(
   { rate, hitRatio, shedShare }: Moment,
   calls: number,
   sum: { readonly seconds: number; readonly searches: number; readonly hits: number; sheds: number; calls: number },
-  { replicas }: World,
+  { replicas }: Deployment,
 ): ReplicaSample {
   const own = (value: number): number => Math.round(value / replicas);
   const ceiling = Math.max(1, Math.floor(PLACES / replicas));
@@ -172,7 +174,7 @@ function replicaOf(
   };
 }
 
-function hostOf(usedSeconds: number, searches: number, seconds: number, { cores }: World): HostSample {
+function hostOf(usedSeconds: number, searches: number, seconds: number, { cores }: Deployment): HostSample {
   const busySeconds = usedSeconds + 0.05 * seconds;
   return {
     cores,

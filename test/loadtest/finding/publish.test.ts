@@ -109,7 +109,7 @@ test('a page, its plots and its record are all written, or none of them', () => 
   }
 });
 
-test('rows that were measured for a shortened time are not published, whoever kept them', () => {
+test('rows that were measured for a shortened time are not published', () => {
   const record = findingOf({ record: { command: 'npm run experiments -- batch --seconds 0.3' } });
   assert.throws(() => published(`${START}\n${END}\n`, record), /measured with ".* --seconds 0\.3": a page shows rows/);
   assert.equal(readFileSync(join(folder, 'README.md'), 'utf8'), `${START}\n${END}\n`);

@@ -10,7 +10,7 @@ import { freePorts } from '../../../loadtest/stack/process.ts';
 import { startRedisNode } from '../../../loadtest/stack/redis-node.ts';
 
 /** One engine and all peers in front of it at the same time, each with its own store. */
-export interface Bed {
+export interface Harness {
   readonly room: EngineRoom;
   readonly running: (peer: Peer) => RunningPeer;
   /** A second replica over the same store, for peers that can share one. */
@@ -21,12 +21,12 @@ export interface Bed {
   readonly stop: () => Promise<void>;
 }
 
-export interface BedOptions {
+export interface HarnessOptions {
   readonly ttlSeconds: number;
   readonly staleSeconds: number;
 }
 
-export async function layBed(peers: readonly Peer[], options: BedOptions): Promise<Bed> {
+export async function createHarness(peers: readonly Peer[], options: HarnessOptions): Promise<Harness> {
   install(peers);
   await installServers();
   const root = mkdtempSync(join(tmpdir(), 'serpcache-peers-'));

@@ -5,7 +5,7 @@ import { outcomeText } from '../../../loadtest/peers/measure/http-plan.ts';
 import { purgeEach } from '../../../loadtest/peers/measure/replicas.ts';
 import { stampede } from '../../../loadtest/peers/measure/stampede.ts';
 import { fakePeer } from '../../fakes/peer.ts';
-import { inScene } from './measure-harness.ts';
+import { withHarness } from './measure-harness.ts';
 
 const PLAN = {
   engineDelayMs: 200,
@@ -16,7 +16,7 @@ const PLAN = {
 // Each test has its own peers and engine, and waits for pages to expire.
 describe('peers that lose their pages or their engine', { concurrency: 3 }, () => {
   test('a peer that coalesces in the process asks the engine once for each replica', async () => {
-    await inScene(async ({ lab, room, start }) => {
+    await withHarness(async ({ lab, room, start }) => {
       const { hot, many } = await stampede(lab, room, await start(fakePeer({ coalesces: true }), { count: 3 }), PLAN);
       assert.equal(hot.queriesPerKey, 3);
       assert.equal(many.queriesPerKey, 3);
@@ -27,7 +27,7 @@ describe('peers that lose their pages or their engine', { concurrency: 3 }, () =
   });
 
   test('a peer that does not coalesce asks the engine for every request', async () => {
-    await inScene(async ({ lab, room, start }) => {
+    await withHarness(async ({ lab, room, start }) => {
       const { hot, many } = await stampede(lab, room, await start(fakePeer(), { count: 2 }), PLAN);
       assert.equal(hot.queriesPerKey, 12);
       assert.equal(many.queriesPerKey, 6);
@@ -35,7 +35,7 @@ describe('peers that lose their pages or their engine', { concurrency: 3 }, () =
   });
 
   test('a peer that answers no request has no queries per page, however often it asked the engine', async () => {
-    await inScene(async ({ lab, room, start }) => {
+    await withHarness(async ({ lab, room, start }) => {
       const slow = { ...room, delay: (ms: number) => (ms > 0 ? room.die() : room.revive()) };
       const { hot } = await stampede(lab, slow, await start(fakePeer()), PLAN);
       assert.deepEqual(hot, {
@@ -58,7 +58,7 @@ describe('peers that lose their pages or their engine', { concurrency: 3 }, () =
   };
 
   test('stale pages are served while the engine is dead, and the first answer after its return is fresh', async () => {
-    await inScene(async ({ lab, room, start }) => {
+    await withHarness(async ({ lab, room, start }) => {
       const replicas = await start(fakePeer({ servesStale: true }), DEAD);
       const figures = await deadEngine(lab, room, replicas, DEAD);
       assert.equal(figures.freshShare ?? 1, 1);
@@ -70,7 +70,7 @@ describe('peers that lose their pages or their engine', { concurrency: 3 }, () =
   });
 
   test('a peer that keeps no stale pages answers nothing once its pages have expired', async () => {
-    await inScene(async ({ lab, room, start }) => {
+    await withHarness(async ({ lab, room, start }) => {
       const figures = await deadEngine(lab, room, await start(fakePeer(), DEAD), DEAD);
       assert.equal(figures.freshShare ?? 1, 1);
       assert.equal(figures.expiredShare, 0);
@@ -79,7 +79,7 @@ describe('peers that lose their pages or their engine', { concurrency: 3 }, () =
   });
 
   test('an engine is revived also when its death could not be measured', async () => {
-    await inScene(async ({ lab, room, start }) => {
+    await withHarness(async ({ lab, room, start }) => {
       const replicas = await start(fakePeer());
       await assert.rejects(deadEngine(lab, room, replicas, { ...DEAD, unseen: ['http://['] }), /Invalid URL/);
       assert.equal((await fetch(`${room.origin}/search?q=a`)).status, 200);

@@ -4,7 +4,7 @@ import { agesOf, answersOf } from '../../../loadtest/peers/measure/dead-engine.t
 import { type HttpDriven, outcomeText } from '../../../loadtest/peers/measure/http-plan.ts';
 import { searchesOf, stampededOf } from '../../../loadtest/peers/measure/stampede.ts';
 
-/** Of 30 pages only 20 were answered, those 400 times. */
+/** Only 20 of 30 pages were answered, those 400 times. */
 const BURST: HttpDriven = {
   ...{ requests: 500, seconds: 3, outcomes: { 200: 400, 503: 90 }, hung: 10, pathsServed: 20, bodyBytes: 1 },
   servedMs: { p50: 210, p99: 250, max: 300 },

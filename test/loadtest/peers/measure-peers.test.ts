@@ -9,7 +9,7 @@ import { createTries } from '../../../loadtest/peers/measure/try.ts';
 import { runPeers } from '../../../loadtest/peers/peers.ts';
 import { readProcess } from '../../../loadtest/sample/process-sample.ts';
 import { fakePeer, fakeRoom } from '../../fakes/peer.ts';
-import { inScene, quietLab } from './measure-harness.ts';
+import { quietLab, withHarness } from './measure-harness.ts';
 
 const SIZES = { pages: 5, memoryPages: 5, knownPages: 3, unseenPages: 2 };
 
@@ -68,7 +68,7 @@ test('a Node process is made to collect its garbage, and other processes are lef
 });
 
 test('memory is divided by the number of pages that are still there', async () => {
-  await inScene(async ({ lab, room }) => {
+  await withHarness(async ({ lab, room }) => {
     const replicas = await startReplicas(lab, room, fakePeer(), { count: 1, ttlSeconds: 60, staleSeconds: 0 });
     const paths = Array.from({ length: 40 }, (_, at) => `/search?q=${at}`);
     let searches = 0;

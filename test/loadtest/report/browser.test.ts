@@ -7,7 +7,7 @@ import { reportPage } from '../../../loadtest/report/report-page.ts';
 import { plotSvg } from '../../../loadtest/report/standalone.ts';
 import { assertFits, assertWidensNothing, DESKTOP_PX, startBrowser, type TestBrowser } from '../../e2e/browser.ts';
 import { runOf } from '../../fakes/load-run.ts';
-import { hostileRun, SCENES } from './sample-runs.ts';
+import { hostileRun, SAMPLE_RUNS } from './sample-runs.ts';
 
 /** Tables that are wider than their container on a desktop screen. */
 const SIDEWAYS = `[...document.querySelectorAll('.frame')].flatMap((frame) =>
@@ -25,9 +25,9 @@ suite('the load report in a browser', { concurrency: 3 }, () => {
   });
   after(() => browser?.close());
 
-  for (const [name, scene] of Object.entries(SCENES)) {
+  for (const [name, sampleRun] of Object.entries(SAMPLE_RUNS)) {
     test(`${name}: fits a desktop in light mode and a telephone in dark mode, without console messages`, async () => {
-      const html = pageOf(scene());
+      const html = pageOf(sampleRun());
       await assertFits(browser, html, async (page, widthPx, where) => {
         if (widthPx === DESKTOP_PX) assert.deepEqual(await page.evaluate(SIDEWAYS), [], where);
       });

@@ -5,15 +5,15 @@ import type { RunRecord } from '../../../loadtest/record.ts';
 import { runText } from '../../../loadtest/report/print-run.ts';
 import { runTables } from '../../../loadtest/report/run-section.ts';
 import { runOf } from '../../fakes/load-run.ts';
-import { hostileRun, SCENES } from './sample-runs.ts';
+import { hostileRun, SAMPLE_RUNS } from './sample-runs.ts';
 
 function textOf(record: RunRecord): string {
   return runText({ record, judged: judge(record) });
 }
 
-for (const [name, scene] of Object.entries(SCENES)) {
+for (const [name, sampleRun] of Object.entries(SAMPLE_RUNS)) {
   test(`${name}: the printed text fits into 110 columns, and no cell is cut off`, () => {
-    const text = textOf(scene());
+    const text = textOf(sampleRun());
     const wide = text.split('\n').filter((one) => one.length > 110);
     assert.deepEqual(wide, []);
     assert.doesNotMatch(text, /NaN|Infinity|undefined|null|\[object/);

@@ -6,7 +6,7 @@ import type { RunRecord } from '../../../loadtest/record.ts';
 import { reportPage } from '../../../loadtest/report/report-page.ts';
 import { runOf } from '../../fakes/load-run.ts';
 import { markupFaults } from '../../report/well-formed.ts';
-import { hostileRun, SCENES } from './sample-runs.ts';
+import { hostileRun, SAMPLE_RUNS } from './sample-runs.ts';
 
 const MOST_BYTES = 400 * 1024;
 
@@ -22,8 +22,8 @@ function textOf(page: string): string {
 }
 
 suite('the report of any run', () => {
-  for (const [name, scene] of Object.entries(SCENES)) {
-    const page = pageOf(scene());
+  for (const [name, sampleRun] of Object.entries(SAMPLE_RUNS)) {
+    const page = pageOf(sampleRun());
 
     test(`${name}: is well-formed, and every reference points into the page`, () => {
       assert.deepEqual(markupFaults(page), []);
@@ -189,7 +189,7 @@ test('external text is escaped and stays text', () => {
 test('a run of many seconds is drawn with fewer points, and the page says so', () => {
   assert.match(textOf(pageOf(runOf())), /Every one of 144 seconds is drawn/);
   assert.match(
-    textOf(pageOf(SCENES['an hour']?.() ?? assert.fail())),
+    textOf(pageOf(SAMPLE_RUNS['an hour']?.() ?? assert.fail())),
     /3,602 seconds, 12 s on each point: lines are their mean/,
   );
 });

@@ -2,7 +2,7 @@ import type { RunRecord } from '../../../loadtest/record.ts';
 import { runOf } from '../../fakes/load-run.ts';
 
 /** Runs for the tests of the report. */
-export const SCENES: Readonly<Record<string, () => RunRecord>> = {
+export const SAMPLE_RUNS: Readonly<Record<string, () => RunRecord>> = {
   held: () => runOf(),
   broke: () => runOf({ breaksAt: 4, isAborted: true }),
   invalid: () => runOf({ starvedAt: 4 }),

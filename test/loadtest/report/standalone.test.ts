@@ -5,7 +5,7 @@ import type { RunRecord } from '../../../loadtest/record.ts';
 import { plotSvg } from '../../../loadtest/report/standalone.ts';
 import { runOf } from '../../fakes/load-run.ts';
 import { markupFaults } from '../../report/well-formed.ts';
-import { hostileRun, SCENES } from './sample-runs.ts';
+import { hostileRun, SAMPLE_RUNS } from './sample-runs.ts';
 
 const NAMES = [
   'rate',
@@ -53,7 +53,7 @@ test('a standalone plot has the paper colours, whatever the reader prefers', () 
 });
 
 test('a plot of an hour is not much larger than a plot of a minute', () => {
-  const hour = SCENES['an hour']?.() ?? assert.fail();
+  const hour = SAMPLE_RUNS['an hour']?.() ?? assert.fail();
   for (const name of NAMES) assert.ok(svgOf(hour, name).length < 100 * 1024, name);
 });
 
