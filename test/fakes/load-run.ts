@@ -3,28 +3,28 @@ import { holdOf, inTurn, type Step, type StepLimits, type StepWish } from '../..
 import type { StepSummary } from '../../loadtest/k6/kit/summary.ts';
 import { judgeStep, verdictOf } from '../../loadtest/k6/kit/verdict.ts';
 import type { RunEvent, RunRecord, Second } from '../../loadtest/record.ts';
-import { callsOf, type Moment, samplesOf, secondOf, type World, wobble } from './load-world.ts';
+import { callsOf, type Deployment, type Moment, samplesOf, secondOf, wobble } from './load-samples.ts';
 
-/** What a made-up run is to be like. Everything has a default: an x-load whose five rungs hold. */
+/** The properties of a fake run. Everything has a default: an x-load whose five rungs hold. */
 export interface RunWish {
   readonly script?: 'x-load' | 'flush-survival';
   readonly stack?: 'local' | 'none';
-  /** Nobody could be asked for /metrics: no samples, no engine calls. */
+  /** No replica could be asked for /metrics: no samples, no engine calls. */
   readonly isBlind?: boolean;
   readonly baseRps?: number;
   readonly replicas?: number;
   readonly rampSeconds?: number;
   readonly holdSeconds?: number;
-  /** Of the base rate: from here on every fifth search is shed, and the answers are slow. */
+  /** From this multiple of the base rate on every fifth search is shed, and the answers are slow. */
   readonly breaksAt?: number;
   /** The run ends some seconds after a rung broke. */
   readonly isAborted?: boolean;
-  /** Of the base rate: from here on the generator cannot begin a tenth of the requests. */
+  /** From this multiple of the base rate on the generator cannot begin a tenth of the requests. */
   readonly starvedAt?: number;
-  /** flush-survival: how fast the hit ratio comes back; Infinity: never. */
+  /** flush-survival: how fast the hit ratio recovers; Infinity: never. */
   readonly refillSeconds?: number;
   readonly startedAtMs?: number;
-  /** Replaces whole members of the record. */
+  /** Replaces whole fields of the record. */
   readonly record?: Partial<RunRecord>;
 }
 
@@ -40,22 +40,22 @@ const STEADY_RATIO = 0.91;
 const ABORTED_AFTER_SECONDS = 6;
 const STARTED_AT_MS = Date.UTC(2026, 10, 21, 10, 20, 30);
 
-/** A plausible record of a run, the same every time: what it is judged and drawn from. */
+/** A plausible run record, the same every time, for the tests of verdicts and reports. */
 export function runOf(wish: RunWish = {}): RunRecord {
   const { script = 'x-load', stack = 'local', baseRps = 750, replicas = 1, isBlind = false } = wish;
   const startedAtMs = wish.startedAtMs ?? STARTED_AT_MS;
   const steps = script === 'x-load' ? ladder(wish, baseRps) : survival(wish, baseRps);
   const events = script === 'x-load' ? [] : lossesOf(steps, startedAtMs);
-  const world: World = { replicas, cores: 4, vusCap: 600, isLocal: stack === 'local' };
+  const deployment: Deployment = { replicas, cores: 4, vusCap: 600, isLocal: stack === 'local' };
   const moments = momentsOf(steps, events, startedAtMs, wish);
-  const seconds = moments.map((moment) => secondOf(moment, world));
-  const samples = isBlind ? [] : samplesOf(moments, world);
+  const seconds = moments.map((moment) => secondOf(moment, deployment));
+  const samples = isBlind ? [] : samplesOf(moments, deployment);
   const summaries = steps.map((step) => summaryOf(step, seconds, moments, startedAtMs, isBlind));
   const generator = {
     requests: seconds.reduce((sum, second) => sum + second.searches, 0),
     dropped: seconds.reduce((sum, second) => sum + second.dropped, 0),
     vusUsed: Math.max(0, ...seconds.map(({ vus }) => vus)),
-    vusCap: world.vusCap,
+    vusCap: deployment.vusCap,
     scriptFaults: 0,
     emptyThresholds: [],
   };
@@ -67,7 +67,7 @@ export function runOf(wish: RunWish = {}): RunRecord {
     command: `npm run loadtest -- ${script} --stack ${stack}`,
     stack,
     machine: {
-      cores: world.cores,
+      cores: deployment.cores,
       memoryBytes: 8 * 2 ** 30,
       system: 'Linux 6.1, x64',
       k6: 'v1.8.1',

@@ -6,14 +6,14 @@ import type { Peer, RunningPeer } from '../../loadtest/peers/peer.ts';
 export interface FakePeerOptions {
   readonly name?: string;
   readonly keeps?: Peer['keeps'];
-  /** Requests for the same page at one time share one search. */
+  /** Concurrent requests for the same page share one search. */
   readonly coalesces?: boolean;
   /** Serves expired pages when the origin fails. */
   readonly servesStale?: boolean;
   readonly failsToStart?: string;
 }
 
-/** A page cache in this process, so small that a test knows each of its figures in advance. */
+/** A page cache in this process, small enough that a test can predict each of its figures. */
 export function fakePeer(options: FakePeerOptions = {}): Peer {
   return {
     name: options.name ?? 'fake',
@@ -61,7 +61,7 @@ async function serve(port: number, pageOf: (path: string) => Promise<string>, cl
   return { url: `http://127.0.0.1:${port}`, pids: () => [process.pid], purge: async () => clear(), stop };
 }
 
-/** An engine whose every search is answered with the same page, unless it is dead: then with 503. */
+/** A fake engine that answers every search with the same page, or with 503 while it is dead. */
 export async function fakeRoom(
   pageBytes = 4096,
 ): Promise<Room & { readonly stop: () => Promise<void>; readonly delayMs: () => number }> {

@@ -16,7 +16,7 @@ function file(t: TestContext): string {
   return join(folder, 'committed.json');
 }
 
-test('a committed figure says how it was measured, and replaces that of its bench alone', async (t) => {
+test('a committed figure says how it was measured, and replaces only that of its own bench', async (t) => {
   const path = file(t);
   assert.deepEqual(readCommitted(path), {});
   const first = await committedOf(MEASURED);
@@ -32,7 +32,7 @@ test('a committed figure says how it was measured, and replaces that of its benc
   assert.deepEqual(readdirSync(join(path, '..')), ['committed.json']);
 });
 
-test('a file that is something else is refused, not taken for an empty one', (t) => {
+test('a file of another kind is refused, not read as an empty one', (t) => {
   const path = file(t);
   for (const text of ['{', '{}', '{"version":2,"benches":{}}', '{"version":1,"benches":{"l1":{"figure":0.6}}}']) {
     writeFileSync(path, text);
@@ -40,7 +40,7 @@ test('a file that is something else is refused, not taken for an empty one', (t)
   }
 });
 
-test('figures that are committed are those of their own starts, of a bench that exists', () => {
+test('committed figures come from their own starts, of a bench that exists', () => {
   for (const [name, { starts, figure, noise }] of Object.entries(readCommitted())) {
     assert.ok(name in BENCHES, name);
     assert.equal(starts.length, COMMITTED_STARTS);

@@ -6,7 +6,7 @@ import { differs } from '../../../loadtest/bench/versions.ts';
 const COMMITTED = { figure: 0.62, noise: 0.04 };
 const around = (median: number): readonly number[] => [0.1, median - 0.01, median, median + 0.01, 2];
 
-test('a figure is the median of its starts, its noise the distance to the lowest', () => {
+test('a figure is the median of its starts, and its noise is the distance from the median to the lowest', () => {
   assert.deepEqual(figureOf([0.7, 0.58, 0.61, 0.62, 0.66]), { figure: 0.62, noise: 0.04 });
   assert.deepEqual(figureOf([0.6, 0.64, 0.1, 0.9]), { figure: 0.62, noise: 0.52 });
   assert.deepEqual(figureOf([1 / 3]), { figure: 0.3333, noise: 0 });
@@ -18,7 +18,7 @@ test('a bench is slower when its median is below the committed figure by more th
   assert.deepEqual(kinds, ['held', 'held', 'held', 'slower', 'slower']);
 });
 
-test('the lowest of the committed starts is no slower than itself, whatever its digits', () => {
+test('the lowest of the committed starts is not slower than itself, whatever its digits', () => {
   for (let at = 60; at < 400; at += 1) {
     const lowest = at / 401;
     const committed = figureOf([lowest, lowest + 0.1234567, lowest + 0.2]);
@@ -47,7 +47,7 @@ test('the exit status is 1 for one bench that is slower, 2 when one was not judg
   assert.deepEqual(statuses, [0, 1, 2, 2]);
 });
 
-test('two versions differ when the median of their ratios lies outside of what one version shows against itself', () => {
+test('two versions differ when the median of their ratios is outside the range that one version shows against itself', () => {
   const same = [0.96, 1.02, 0.99, 1.03, 1];
   assert.equal(differs([0.97, 0.95, 1.1, 0.99, 0.9], same), false);
   assert.equal(differs([0.95, 0.94, 1.1, 0.95, 0.9], same), true);

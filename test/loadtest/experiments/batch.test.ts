@@ -39,17 +39,17 @@ function figures(rows: BatchFigures['rows'], mget = 1): BatchFigures {
   };
 }
 
-test('of batches within 5 % of the best the smallest is the best one', () => {
+test('among batches within 5 % of the best rate the smallest is chosen', () => {
   const [gain] = gainsOf(load(10, [1000, 5000, 9400, 9600, 10_000, 9900]));
   assert.equal(gain?.best.pipeline, 100);
   assert.equal(gain?.gain, 9.6);
 });
 
-test('a load without single commands has nothing to compare with', () => {
+test('a load without single commands has no baseline', () => {
   assert.throws(() => gainsOf(load(10, [1, 2, 3]).slice(1)), /10 clients: no row of single commands/);
 });
 
-test('the published figures themselves are the lesson', () => {
+test('the lesson holds for the published figures', () => {
   const published = [5000, 8000, 12_000, 18_500, 20_000, 19_800];
   const moved = [5000, 8000, 12_000, 20_000, 20_000, 19_800];
   const { holds, sentence } = batchLesson(figures([...load(1, published), ...load(10, moved)]));
@@ -58,26 +58,26 @@ test('the published figures themselves are the lesson', () => {
   assert.match(sentence, /100 to 200 at 2 of 2 loads/);
 });
 
-test('a batch that pays but is best at ten holds in part, and the round trip that is not there is named', () => {
+test('a gain whose best batch size is ten holds in part, and the missing round trip is named', () => {
   const { holds, sentence } = batchLesson(figures(load(10, [1000, 5000, 5000, 5000, 5000, 5000])));
   assert.equal(holds, 'partly');
   assert.match(sentence, /is 10 at every load, and within the published 100 to 200 at 0 of 1 loads/);
   assert.match(sentence, /5.µs of a single command and 0\.5.µs of one in a batch of 10/);
 });
 
-test('a batch of 50 that is slower than single commands is no gain', () => {
+test('a batch of 50 that is slower than single commands is not a gain', () => {
   const { holds, sentence } = batchLesson(figures(load(10, [1000, 900, 800, 700, 700, 600])));
   assert.equal(holds, 'no');
   assert.match(sentence, /does 1.× with 10 what single commands do .*, which is not everywhere worth a batch/);
 });
 
-test('where the generator was full at the best batch the store is not said to be at its end', () => {
+test('when the generator was full at the best batch size, the store is not reported as full', () => {
   const rates = [1000, 2000, 3000, 4000, 5000, 6000];
   assert.match(batchLesson(figures(load(50, rates, 'generator'))).sentence, /the generator was full .* with 50/);
   assert.doesNotMatch(batchLesson(figures(load(50, rates))).sentence, /generator/);
 });
 
-test('MGET is advised for its rate only where it has one, and a cluster refuses it either way', () => {
+test('MGET is recommended for its rate only where it is faster, and a cluster refuses it in both cases', () => {
   const rows = load(10, [1000, 2000, 3000, 4000, 5000, 5000]);
   assert.match(
     batchLesson(figures(rows, 1.4)).sentence,
@@ -88,7 +88,7 @@ test('MGET is advised for its rate only where it has one, and a cluster refuses 
   assert.doesNotMatch(batchLesson(taken).sentence, /refuses/);
 });
 
-test('the time of a command is the kernel, the command and the rest, over all readings together', () => {
+test('the time of a command is split into kernel, command and rest, over all readings together', () => {
   const at = (userMs: number, systemMs: number, calls: number, us: number) => ({
     userMs,
     systemMs,
@@ -101,13 +101,13 @@ test('the time of a command is the kernel, the command and the rest, over all re
   assert.deepEqual(timeShareOf(used), { networkUs: 4.5, wholeUs: 8.25, executionUs: 0.625, parsingUs: 3.125 });
 });
 
-test('execution that took longer by the clock than the store had its processor is not told apart', () => {
+test("when execution took longer in wall time than the store's processor time, the time is not split", () => {
   const share = timeShareOf({ userMs: 10, systemMs: 10, stats: { calls: 1000, us: 20_000 } });
   assert.deepEqual(share, { networkUs: 10, wholeUs: 20, executionUs: undefined, parsingUs: undefined });
   assert.equal(timeShareOf({ userMs: 10, systemMs: 10, stats: { calls: 0, us: 0 } }), undefined);
 });
 
-test('shares of a command add up to one, and one that is not known stays unknown', () => {
+test('the shares of a command add up to one, and an unknown share stays unknown', () => {
   const [single, ten] = load(10, [1000, 5000]).map((row) => ({ ...RAN, ...row, wholeMs: 1, clientBytes: 1 }));
   assert.ok(single && ten);
   const unknown = { ...ten, share: { ...ten.share, parsingUs: undefined, executionUs: undefined } };
@@ -117,7 +117,7 @@ test('shares of a command add up to one, and one that is not known stays unknown
   assert.equal(second?.values[4], undefined);
 });
 
-test('a row is the run with the higher rate, with the memory and the store time of all of them', () => {
+test('a row is the run with the higher rate, with the memory and the store time of all runs', () => {
   const run = (perSecond: number, peak: number | undefined, usedMs: number) => {
     const stats = { calls: 1000, us: 0 };
     return {
@@ -134,7 +134,7 @@ test('a row is the run with the higher rate, with the memory and the store time 
   assert.equal(batchRow(1, 1, [run(5000, undefined, 1)]).clientBytes, undefined);
 });
 
-test('a way of asking is as many times as good as a pipeline of GET for as many keys', () => {
+test('the factor of a read method is relative to a pipeline of GET for the same number of keys', () => {
   const way = (name: 'pipelined GET' | 'MGET', keys: number, keysPerSecond: number) => ({
     ...{ ...RAN, way: name, keys, keysPerSecond, perSecond: keysPerSecond / keys, storeUsPerKey: 1 },
     limit: 'store' as const,
@@ -150,20 +150,20 @@ test('a way of asking is as many times as good as a pipeline of GET for as many 
   );
 });
 
-test('the time of the generator for one GET is its cores over the rate', () => {
+test("the generator's time per GET is its cores divided by the rate", () => {
   const [row] = load(10, [2000]);
   assert.ok(row);
   const { rows, columns } = shareTable([{ ...RAN, ...row, wholeMs: 1, clientBytes: 1 }], 10);
   assert.equal(rows[0]?.values[columns.findIndex(({ name }) => name === 'generator')], 250);
 });
 
-test('a hundred names are printed as a shell makes them', () => {
+test('a hundred names are printed as a shell brace expansion', () => {
   const command = `redis-benchmark MGET${' page:__rand_int__'.repeat(100)}`;
   assert.equal(shortened(command, 100), 'redis-benchmark MGET $(yes page:__rand_int__ | head -100)');
   assert.equal(shortened('redis-benchmark GET page:__rand_int__', 10), 'redis-benchmark GET page:__rand_int__');
 });
 
-test('the most that was seen is kept, and a look that fails is left out', async () => {
+test('the highest reading is kept, and a failed reading is ignored', async () => {
   const seen = [3, 9, new Error('busy'), 4];
   const look = async (): Promise<number> => {
     const one = seen.shift() ?? 1;
@@ -181,7 +181,7 @@ test('the most that was seen is kept, and a look that fails is left out', async 
   await assert.rejects(failing, /the load failed/);
 });
 
-test('a node of a cluster refuses MGET of two slots', async () => {
+test('a node of a cluster refuses MGET across two slots', async () => {
   const lab = { cores: coresOf('0-1'), say: () => undefined, signal: new AbortController().signal };
   assert.match((await inLab(lab, refusalOfTwoSlots)) ?? '', /^CROSSSLOT/);
 });

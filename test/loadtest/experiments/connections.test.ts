@@ -15,13 +15,13 @@ import type { FindingTable } from '../../../loadtest/finding/finding.ts';
 
 const ROOM = { fileLimit: 1e6, maxClients: 1e6, ports: 28_232, addresses: 8, freeBytes: 2 ** 36 };
 
-test('the ladder goes as far as the published one where nothing ends it before', () => {
+test('the ladder ends at the last published rung, if no limit ends it earlier', () => {
   const { most, why } = roomOf(ROOM);
   assert.deepEqual(rungsOf(most), [200, 2000, 10_000, 30_000, 65_000]);
   assert.match(why, /where the published one does/);
 });
 
-test('each limit ends the ladder alone, and is named', () => {
+test('each limit alone ends the ladder and is named', () => {
   const ends: readonly [Partial<typeof ROOM>, number, RegExp][] = [
     [{ fileLimit: 20_000 }, 19_900, /may open 20,000 files/],
     [{ maxClients: 4064 }, 4000, /maxclients down to 4,064/],
@@ -36,11 +36,11 @@ test('each limit ends the ladder alone, and is named', () => {
   }
 });
 
-test('two limits at the same place are both named', () => {
+test('two limits at the same rung are both named', () => {
   assert.match(roomOf({ ...ROOM, fileLimit: 20_000, maxClients: 20_000 }).why, /20,000 files .*, and the store took/);
 });
 
-test('what can be beyond the last published rung is a rung only when it says something new', () => {
+test('the highest possible number beyond the last published rung is added only when it is clearly higher', () => {
   assert.deepEqual(rungsOf(19_900), [200, 2000, 10_000, 19_900]);
   assert.deepEqual(rungsOf(11_000), [200, 2000, 10_000]);
   assert.deepEqual(rungsOf(90), [90]);
@@ -75,27 +75,27 @@ function withMany(many: Partial<ConnectionsFigures['atOneRate'][number]>) {
   return connectionsLesson({ ...FIGURES, atOneRate: [few, { ...last, ...many }] });
 }
 
-test('many connections that cost what few cost do not hurt', () => {
+test('many connections that cost as little as few do no harm', () => {
   const { holds, sentence } = connectionsLesson(FIGURES);
   assert.equal(holds, 'no');
   assert.match(sentence, /nothing fell, though a published shard did at 2,000/);
 });
 
-test('a store that answers less while it is full, or loses some, was felled by the number', () => {
+test('a store that answers less while it is full, or loses some, was overloaded by the number of connections', () => {
   assert.equal(withMany({ perSecond: 6000, limit: 'store' }).holds, 'yes');
   const lost = withMany({ errorShare: 0.05 });
   assert.equal(lost.holds, 'yes');
   assert.match(lost.sentence, /with 19,900 connections .* 5\s% failed/);
 });
 
-test('a store that was not full when less was answered is not blamed', () => {
+test('a store that was not full when it answered less is not blamed', () => {
   const generator = withMany({ perSecond: 6000, limit: 'generator' });
   assert.equal(generator.holds, 'partly');
   assert.match(generator.sentence, /the generator was full there/);
   assert.match(withMany({ perSecond: 6000 }).sentence, /neither the store nor the generator was full/);
 });
 
-test('what nothing fell under but was dearer, later or slower holds in part, with the price in it', () => {
+test('a number that overloads nothing, but costs more or adds latency, makes the lesson hold in part, with the cost', () => {
   const dearer = withMany({ storeUs: 45 });
   assert.equal(dearer.holds, 'partly');
   assert.match(dearer.sentence, /2\.5\s× the processor time \(45 µs instead of 18\)/);
@@ -109,14 +109,14 @@ test('what nothing fell under but was dearer, later or slower holds in part, wit
   assert.equal(connectionsLesson({ ...FIGURES, fullSpeed: generator }).holds, 'no');
 });
 
-test('latency of a full generator is its own', () => {
+test('latency measured with a full generator is attributed to the generator', () => {
   const { holds, sentence } = withMany({ p99Ms: 80, limit: 'generator' });
   assert.equal(holds, 'no');
   assert.match(sentence, /80\sms, with the generator full/);
   assert.match(withMany({ p99Ms: 80, limit: 'both' }).sentence, /with both full/);
 });
 
-test('the smallest pool that comes near the best is named, and the best number of threads', () => {
+test('the smallest pool with nearly the best rate is named, and the best number of threads', () => {
   const { sentence } = connectionsLesson(FIGURES);
   assert.match(sentence, /a pool of 10 reached 95\s% of the best rate of any, one of 100 100\s%/);
   assert.match(sentence, /best at 1 on one core; 50 had 0\.5\s× that rate, and on so few cores/);
@@ -124,21 +124,21 @@ test('the smallest pool that comes near the best is named, and the best number o
   assert.doesNotMatch(wide, /so few cores/);
 });
 
-test('the time in which redis-benchmark opens connections is no time of load', () => {
+test('the time in which redis-benchmark opens connections is not counted as load time', () => {
   assert.equal(pauseSeconds(50), 0);
   assert.ok(Math.abs(pauseSeconds(10_000) - 7.65) < 1e-9);
 });
 
-test('cores are those of the time in which redis-benchmark did not sleep', () => {
+test('cores are measured over the time in which redis-benchmark did not sleep', () => {
   const run = { clients: 650, seconds: 2.5, storeCores: 0.4, processorSeconds: 1.5 };
   assert.deepEqual(awakeCores(run), { storeCores: 0.5, generatorCores: 0.75 });
 });
 
-test('each connection of a pool has as many commands under way as make about a hundred of all', () => {
+test('the connections of a pool have about a hundred commands in flight altogether', () => {
   assert.deepEqual(POOLS.map(pipelineOf), [100, 33, 10, 3, 1]);
 });
 
-test('processor time of a command follows from cores and rate, and every kind of error counts', () => {
+test('processor time per command is cores divided by rate, and every kind of error counts', () => {
   const made = drivenRow({
     ...{ seconds: 2, answered: 19_990, perSecond: 10_000, connects: 0, unanswered: 7, receivedBytes: 1, sentBytes: 1 },
     latencyMs: { mean: 1, p50: 1, p95: 2, p99: 3, max: 4 },
@@ -165,7 +165,7 @@ test('every row has a value for each column, a limit and a command', () => {
   checkTable(threadsTable([{ ...benchmark, threads: 50 }]), /1 s/);
 });
 
-test('a plain store is told to let more in than it would, and told back', () => {
+test('a plain store gets a higher connection limit, which is restored afterwards', () => {
   const commandOf = (clients: number) =>
     fullSpeedTable([
       {

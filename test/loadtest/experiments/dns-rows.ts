@@ -1,7 +1,7 @@
 import type { Resolver } from '../../../loadtest/experiments/dns/name-server.ts';
 import type { DnsRow, Phase } from '../../../loadtest/experiments/dns/row.ts';
 
-/** A row in which so much was lost while connections were cut, and nothing while they were kept. */
+/** A row with the given loss while connections were cut, and no loss while they were kept. */
 export function dnsRow(name: string, resolver: Resolver | 'address', lost: number, over: Partial<DnsRow> = {}): DnsRow {
   const phase = (failed: number): Phase => ({
     seconds: 5,

@@ -19,7 +19,7 @@ after(() => server.stop());
 const codeOf = (asked: Promise<unknown>): Promise<unknown> =>
   asked.catch((error: { readonly code: string }) => error.code);
 
-test('every name is on loopback, has no IPv6 address, and each question is counted', async () => {
+test('every name resolves to loopback, has no IPv6 address, and each query is counted', async () => {
   server.be({ kind: 'healthy' });
   const before = server.asked();
   assert.deepEqual(await resolver.resolve4('goods.serpcache.test'), ['127.0.0.1']);
@@ -27,14 +27,14 @@ test('every name is on loopback, has no IPv6 address, and each question is count
   assert.equal(server.asked() - before, 2);
 });
 
-test('a failing resolver says so at once, a silent one is waited for in vain', async () => {
+test('a failing resolver fails at once, and a silent one times out', async () => {
   server.be({ kind: 'servfail' });
   assert.equal(await codeOf(resolver.resolve4('goods.serpcache.test')), 'ESERVFAIL');
   server.be({ kind: 'silent' });
   assert.equal(await codeOf(resolver.resolve4('goods.serpcache.test')), 'ETIMEOUT');
 });
 
-test('a slow resolver answers, no sooner than it is told', async () => {
+test('a slow resolver answers after its configured delay, not earlier', async () => {
   server.be({ kind: 'slow', ms: 60 });
   const startedMs = performance.now();
   assert.deepEqual(await resolver.resolve4('goods.serpcache.test'), ['127.0.0.1']);
@@ -43,20 +43,20 @@ test('a slow resolver answers, no sooner than it is told', async () => {
 
 const HEADER = [0, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0];
 
-test('an address is given to whoever asks for an IPv4 address, and to nobody else', () => {
+test('the address is returned for IPv4 queries only', () => {
   const answersTo = (type: number): number | undefined =>
     replyTo(Buffer.from([...HEADER, 1, 97, 0, 0, type, 0, 1]), false)?.readUInt16BE(6);
   assert.equal(answersTo(1), 1);
   assert.equal(answersTo(28), 0);
 });
 
-test('what is no question has no answer', () => {
+test('a packet that is not a query gets no answer', () => {
   assert.equal(replyTo(Buffer.alloc(3), false), undefined);
   assert.equal(replyTo(Buffer.from([...HEADER, 5, 97, 98]), false), undefined);
   assert.equal(replyTo(Buffer.from([...HEADER, 1, 97, 0, 0]), false), undefined);
 });
 
-test('a gap is that of the connection without answers longest, one that has not ended included', () => {
+test('the gap is the longest time of any connection without answers, including a gap that has not ended', () => {
   let nowMs = 0;
   const counter = countReads(2, () => nowMs);
   for (const [at, connection] of [
@@ -74,8 +74,8 @@ test('a gap is that of the connection without answers longest, one that has not 
   assert.deepEqual([reads.answered, reads.failed, reads.seconds], [3, 1, 0.1]);
 });
 
-test('a second run at once is told that another one has the port, not that root is missing', async () => {
-  // Where a real run has it already there is nothing to start, and the same to be told.
+test('a second concurrent run is told that the port is in use, not that root is required', async () => {
+  // If a real run already uses the port, nothing is started here, and the message is the same.
   const other = await startNameServer(NAME_SERVER).catch(() => undefined);
   try {
     assert.match((await cannotResolve()) ?? '', /^another run of it has UDP port 53/);

@@ -7,29 +7,29 @@ import { figuresOf, limitOfStores } from '../../../loadtest/experiments/one-and-
 const TWO = { store: '0', generator: '1', storeCount: 1, generatorCount: 1 };
 const EIGHT = { store: '0-3', generator: '4-7', storeCount: 4, generatorCount: 4 };
 
-test('a store for each domain saves the share of time that one store took more', () => {
+test('the saving of one store per domain is the share of the time that a single store took more', () => {
   const rows = [row({ usPerOp: 8.36 }), row({ shape: 'one store each', usPerOp: 5.54 })];
   assert.equal(gainOf(rows, row({ shape: 'one store each' }))?.toFixed(2), '0.34');
 });
 
-test('one store is not compared with itself, nor near with far', () => {
+test('one store is not compared with itself, nor loopback with a network', () => {
   const rows = [row({}), row({ shape: 'one store each', isFar: true })];
   assert.equal(gainOf(rows, row({})), undefined);
   assert.equal(gainOf(rows, row({ shape: 'one store each', isFar: true })), undefined);
 });
 
-test('the lesson holds when INCR gains as published and next to nothing over a network', () => {
+test('the lesson holds when INCR has the published gain and almost none over a network', () => {
   const { holds, sentence } = domainsLesson(rowsOf({ light: 5.54, heavy: 12, far: 660 }), cores(EIGHT));
   assert.equal(holds, 'yes');
   assert.match(sentence, /−33\.7\s%/);
   assert.doesNotMatch(sentence, /cannot show/);
 });
 
-test('a gain that a network leaves as it is holds in part', () => {
+test('a gain that a network does not reduce makes the lesson hold in part', () => {
   assert.equal(domainsLesson(rowsOf({ light: 5.54, heavy: 12, far: 400 }), cores(EIGHT)).holds, 'partly');
 });
 
-test('a gain that is there only where stores and clients run on any core holds in part, with both figures', () => {
+test('a gain that exists only where stores and clients share all cores makes it hold in part, with both figures', () => {
   const anywhere = [
     row({ isAnywhere: true }),
     row({ isAnywhere: true, shape: 'one store each', usPerOp: 5.54 }),
@@ -49,7 +49,7 @@ test('a gain that is there only where stores and clients run on any core holds i
   assert.equal(both.holds, 'yes');
 });
 
-test('a loss over a network is not told as a gain that shrank', () => {
+test('a loss over a network is not described as a smaller gain', () => {
   const { holds, sentence } = domainsLesson(rowsOf({ light: 5.54, heavy: 12, far: 780 }), cores(EIGHT));
   assert.equal(holds, 'partly');
   assert.match(sentence, /over a network INCR takes longer with a store each \(\+16\.9.%\), a loss/);
@@ -67,7 +67,7 @@ test('a gain has shrunk when less than half of it is left', () => {
   assert.match(more.sentence, /is not the shrinking that was published/);
 });
 
-test('a twentieth is nothing lost, more is a loss', () => {
+test('a loss of a twentieth is ignored; more is a loss', () => {
   const far = (loss: number) => domainsLesson(rowsOf({ light: 5.54, heavy: 12, far: 667 * (1 + loss) }), cores(EIGHT));
   assert.equal(far(0.045).holds, 'yes');
   const lost = far(0.055);
@@ -75,7 +75,7 @@ test('a twentieth is nothing lost, more is a loss', () => {
   assert.match(lost.sentence, /a loss where a smaller gain was published/);
 });
 
-test('a table shows a saving as less time, a loss as more, and nothing of one store against itself', () => {
+test('a table shows a saving as less time, a loss as more time, and no value for one store against itself', () => {
   const near = rowsOf({ light: 4.18, heavy: 25, far: 660 }).filter(({ isFar }) => !isFar);
   const { columns, rows } = domainTable('near', near, false);
   const at = columns.findIndex(({ name }) => name === 'against one store');
@@ -86,7 +86,7 @@ test('a table shows a saving as less time, a loss as more, and nothing of one st
   assert.ok(rows.every(({ values }) => values.length === columns.length));
 });
 
-test('what was published stands beside light commands on loopback, with stores on their own cores, and nowhere else', () => {
+test('published values are shown only beside light commands on loopback, with stores on their own cores', () => {
   const published = (rows: readonly DomainRow[], isFar: boolean) =>
     domainTable('', rows, isFar).rows.map((one) => one.published);
   const each = { shape: 'one store each' } as const;
@@ -101,7 +101,7 @@ test('what was published stands beside light commands on loopback, with stores o
   assert.deepEqual([row({}), row(each), cluster].map(publishedUs), [8.36, 5.54, undefined]);
 });
 
-test('three clients are done when the slowest is, and their stores were busy while they were asked', () => {
+test('three clients have finished when the slowest has, and the store use is measured over that time', () => {
   const latencyMs = { mean: 1, p50: 1, p95: 1, p99: 2, max: 9 };
   const clients = [
     { perSecond: 1000, latencyMs, processorSeconds: 0.4 },
@@ -114,7 +114,7 @@ test('three clients are done when the slowest is, and their stores were busy whi
   assert.ok(Math.abs(generatorCores - 0.6) < 1e-9, `${generatorCores}`);
 });
 
-test('a gain of pages alone holds in part', () => {
+test('a gain for pages only makes the lesson hold in part', () => {
   assert.equal(domainsLesson(rowsOf({ light: 8.3, heavy: 12, far: 666 }), cores(EIGHT)).holds, 'partly');
 });
 
@@ -126,23 +126,23 @@ test('three stores that share one full core gain nothing, and the sentence says 
   assert.match(sentence, /125,000\/s at most/);
 });
 
-test('clients that were full are named as the reason, and nobody says that stores were', () => {
+test('full clients are named as the reason, and stores are not reported as full', () => {
   const { sentence } = domainsLesson(rowsOf({ light: 8.6, heavy: 20, far: 666, limit: 'generator' }), cores(EIGHT));
   assert.match(sentence, /The clients, not the stores, were the limit/);
 });
 
-test('where nothing was full, the round trip is the reason', () => {
+test('when nothing was full, the round trip is the reason', () => {
   const { sentence } = domainsLesson(rowsOf({ light: 8.6, heavy: 20, far: 666, limit: 'neither' }), cores(EIGHT));
   assert.match(sentence, /Nothing was full/);
 });
 
-test('three stores on one core fill it together, though none of them is busy alone', () => {
+test('three stores on one core fill it together, even if none of them is busy alone', () => {
   assert.equal(limitOfStores(TWO, 3, { storeCores: 0.95, generatorCores: 0.5 }), 'store');
   assert.equal(limitOfStores(EIGHT, 3, { storeCores: 0.95, generatorCores: 0.5 }), 'neither');
   assert.equal(limitOfStores(EIGHT, 1, { storeCores: 0.95, generatorCores: 0.5 }), 'store');
 });
 
-test('where stores and clients share all cores, both are limited when none is left', () => {
+test('where stores and clients share all cores, both are limited when no core is left', () => {
   const busy = { storeCores: 0.9, generatorCores: 0.95 };
   assert.equal(limitOfStores(TWO, 3, busy, { isAnywhere: true }), 'both');
   assert.equal(limitOfStores(EIGHT, 3, busy, { isAnywhere: true }), 'neither');

@@ -17,7 +17,7 @@ import { inLab } from '../../../loadtest/lab/lab.ts';
 const REDIS = 'Redis 7.0.15';
 const VALKEY = 'Valkey 8.0.1';
 
-test('all that was published, of all three engines, holds', () => {
+test('the lesson holds when all published results of all three engines are confirmed', () => {
   const { holds, sentence } = enginesLesson(
     rowsOf({ [REDIS]: [1.2, 2.4, 0.28], 'keydb-server 6.3': [1, 2, 0.26], 'Dragonfly 1.2': [1.5, 3, -0.19] }),
   );
@@ -27,13 +27,13 @@ test('all that was published, of all three engines, holds', () => {
   assert.doesNotMatch(sentence, /not given/);
 });
 
-test('without KeyDB and Dragonfly it holds in part at most, and the sentence says what was not checked', () => {
+test('without KeyDB and Dragonfly it holds in part at most, and the sentence names the missing checks', () => {
   const { holds, sentence } = enginesLesson(rowsOf({ [REDIS]: [1.2, 2.4, 0.28], [VALKEY]: [1, 2, 0.2] }));
   assert.equal(holds, 'partly');
   assert.match(sentence, /KeyDB and Dragonfly were not given/);
 });
 
-test('Redis must gain what was published of it, and no other engine more', () => {
+test('Redis must have its published gain, and no other engine a larger one', () => {
   const others = { 'keydb 6.3': [1, 2, 0.26], 'Dragonfly 1.2': [1.5, 3, -0.19] } as const;
   assert.equal(
     enginesLesson(rowsOf({ [REDIS]: [1.2, 2.4, 0.05], ...others, 'keydb 6.3': [1, 2, 0.04] })).holds,
@@ -43,13 +43,13 @@ test('Redis must gain what was published of it, and no other engine more', () =>
   assert.equal(enginesLesson(rowsOf({ [REDIS]: [1.2, 2.4, 0.28], ...others })).holds, 'yes');
 });
 
-test('an engine that takes more of the processor is not ahead', () => {
+test('an engine that uses more processor time is not ahead', () => {
   const { holds, sentence } = enginesLesson(rowsOf({ [REDIS]: [1, 2, 0.02], [VALKEY]: [1.2, 2.5, 0.3] }));
   assert.equal(holds, 'no');
   assert.match(sentence, /Redis 7\.0\.15 is ahead of Valkey 8\.0\.1 with TLS \(2 against 2\.5/);
 });
 
-test('what a command costs is not compared between 53,000 and 17,000 commands a second', () => {
+test('the cost of a command is not compared between 53,000 and 17,000 commands a second', () => {
   const rows = rowsOf({ [REDIS]: [1.7, 3, 0.02], [VALKEY]: [1.4, 2.5, 0.02] });
   const asked = (perSecond: number, limit: MixRow['limit']) =>
     enginesLesson({
@@ -66,7 +66,7 @@ test('what a command costs is not compared between 53,000 and 17,000 commands a 
   );
   assert.doesNotMatch(sentence, /is ahead/);
   assert.equal(asked(39_000, 'neither').holds, 'partly');
-  // Both were full: then the rate is what it costs.
+  // Both were full, so the rate shows the cost.
   assert.equal(asked(1e5, 'store').holds, 'partly');
 });
 
@@ -83,7 +83,7 @@ test('a server that does not serve has a row without figures, and the others kee
   );
 });
 
-test('Redis and Valkey are met though a server beside them ended at once, which is said of it', async () => {
+test('Redis and Valkey are measured even if another server exited at once, which is reported', async () => {
   const options = { cores: coresOf('0-1'), say: () => undefined, signal: new AbortController().signal };
   const engines = await inLab({ ...options, servers: ['/bin/true'] }, knownEngines);
   assert.deepEqual(
@@ -93,39 +93,39 @@ test('Redis and Valkey are met though a server beside them ended at once, which 
   assert.match(engines.at(-1)?.problem ?? '', /ended \(0\)\.$/);
 });
 
-test('less than a twentieth apart is level', () => {
+test('a difference of less than a twentieth is level', () => {
   assert.match(
     enginesLesson(rowsOf({ [REDIS]: [1, 2, 0.3], [VALKEY]: [0.97, 2.04, 0.3] })).sentence,
     /are level under the published mix .*are level with TLS/,
   );
 });
 
-test('three stores that take longer gain less than nothing', () => {
+test('three stores that take longer than one have a negative gain', () => {
   const { counters } = rowsOf({ 'Dragonfly 1.2': [1, 2, -0.19] });
   assert.equal(threeStoresGain(counters, 'Dragonfly 1.2')?.toFixed(2), '-0.19');
 });
 
-test('Valkey goes by its own version, not by that of Redis beside it; an unknown server by its file', () => {
+test('Valkey is identified by its own version, not by its Redis version; an unknown server by its file name', () => {
   assert.equal(nameOf('valkey', { redis_version: '7.2.4', valkey_version: '8.0.1' }), VALKEY);
   assert.equal(nameOf('redis', { redis_version: '7.0.15' }), REDIS);
   assert.equal(nameOf('/opt/keydb-server', { redis_version: '6.3.4' }), 'keydb-server 6.3.4');
   assert.equal(nameOf('/opt/other', {}), 'other');
 });
 
-test('half a core for 50,000 commands a second is one for 100,000', () => {
+test('half a core for 50,000 commands a second is one core for 100,000', () => {
   assert.equal(per100k(0.5, 50_000), 1);
 });
 
-test('what was published stands beside the engine it was published of', () => {
+test('a published value is shown beside the engine it was published for', () => {
   const { counters, mix } = rowsOf({ [REDIS]: [1, 2, 0.3], [VALKEY]: [1, 2, 0.3] });
   const engines = [engine(REDIS), engine(VALKEY)];
   const published = counterTable(engines, counters).rows.map((row) => row.published);
   assert.deepEqual(published, ['9.3 µs', '6.68 µs', undefined, undefined]);
-  // What a server cannot be told gets no row: one without figures would look like one that failed.
+  // A variant that a server does not support gets no row: one without figures would look like a failure.
   assert.equal(mixTable([engine('other')], mix).rows.length, 0);
 });
 
-test('variants take turns, there and back, and each keeps its median run', async () => {
+test('variants alternate, forwards and backwards, and each keeps its median run', async () => {
   const order: string[] = [];
   const figures: Record<string, number[]> = { a: [9, 1, 5], b: [2, 3, 1] };
   const all = await alternately(
@@ -148,7 +148,7 @@ test('variants take turns, there and back, and each keeps its median run', async
   );
 });
 
-/** Of each engine: cores for 100,000 commands, the same with TLS, what three stores save. */
+/** For each engine: cores for 100,000 commands, the same with TLS, the saving of three stores. */
 function rowsOf(engines: Readonly<Record<string, readonly [number, number, number]>>) {
   const load = {
     perSecond: 1e5,

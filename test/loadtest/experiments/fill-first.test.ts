@@ -8,7 +8,7 @@ const table = (...commands: readonly (string | undefined)[]) => ({
   rows: commands.map((command) => ({ name: '', values: [], ...(command !== undefined && { command }) })),
 });
 
-test('the first command that is printed fills, and no other one', () => {
+test('only the first printed command fills the store', () => {
   const filled = fillFirst('fill', [table(undefined), table(undefined, 'a', 'b', 'a'), table('a')]);
   assert.deepEqual(
     filled.map(({ rows }) => rows.map(({ command }) => command)),
@@ -16,6 +16,6 @@ test('the first command that is printed fills, and no other one', () => {
   );
 });
 
-test('tables without commands are left as they are', () => {
+test('tables without commands stay unchanged', () => {
   assert.deepEqual(fillFirst('fill', [table(undefined)]), [table(undefined)]);
 });

@@ -25,12 +25,12 @@ const WELL: Symptoms = {
   limiter: SET,
 };
 
-test('a burst holds four ticks of the rate, or what is asked for at once where that is more', () => {
+test('the right burst is four ticks of the rate, or the size of the largest request if that is more', () => {
   assert.equal(rightBurstBytes(RATE, 600_000), 800_000);
   assert.equal(rightBurstBytes(RATE, 2_000_000), 2_000_000);
 });
 
-test('all limiters have one rate: only bursts and queues differ', () => {
+test('all limiters have the same rate: only bursts and queues differ', () => {
   const limiters = VARIANTS.filter(({ kind }) => kind !== 'none');
   assert.ok(limiters.length >= 4);
   for (const one of limiters) assert.match(tcCommand(one), / rate 400mbit\b/, one.name);
@@ -52,29 +52,29 @@ class htb 1:10 root prio 0 rate 200Mbit ceil 400Mbit burst 781Kb cburst 1600b
  Sent 30247299 bytes 20178 pkt (dropped 0, overlimits 713 requeues 0)
 `;
 
-test('a limiter is read as tc shows it: sizes by 1024, rates by 1000', () => {
+test('the output of tc is parsed: sizes by 1024, rates by 1000', () => {
   const tbf = { rateBytesPerSecond: RATE, burstBytes: 4600, sentBytes: 18_518_506, drops: 6332, overlimits: 19_382 };
   assert.deepEqual(limiterStateOf(TBF), tbf);
   assert.equal(limiterStateOf(TBF.replace('4600b', '800Kb'))?.burstBytes, 819_200);
 });
 
-test('of burst and cburst the smaller one counts, of rate and ceil the larger one', () => {
+test('the smaller of burst and cburst counts, and the larger of rate and ceil', () => {
   const htb = { rateBytesPerSecond: RATE, burstBytes: 1600, sentBytes: 30_247_299, drops: 0, overlimits: 713 };
   assert.deepEqual(limiterStateOf(HTB), htb);
 });
 
-test('what limits no rate is no limiter', () => {
+test('a discipline without a rate is not a limiter', () => {
   assert.equal(
     limiterStateOf('qdisc noqueue 0: root refcnt 2\n Sent 0 bytes 0 pkt (dropped 0, overlimits 0)\n'),
     undefined,
   );
 });
 
-test('segments that were sent again are read by name', () => {
+test('retransmitted segments are read by name', () => {
   assert.equal(retransmitsOf('Ip: A\nIp: 7\nTcp: InSegs OutSegs RetransSegs\nTcp: 10 20 3\n'), 3);
 });
 
-test('late reads behind a small burst, with bandwidth and a store that are free, are the limiter: the burst to set is named', () => {
+test('late reads behind a small burst, with free bandwidth and a free store, blame the limiter and name the right burst', () => {
   const limiter = { ...SET, burstBytes: 4600, drops: 900, overlimits: 20_000 };
   const told = tellLimiter({ ...WELL, lateShare: 0.05, p99Ms: 200, limiter });
   assert.equal(told.cause, 'burst');
@@ -84,50 +84,50 @@ test('late reads behind a small burst, with bandwidth and a store that are free,
   );
 });
 
-test('a burst smaller than what is asked for at once is told of when pages take half of their deadline, not before', () => {
+test('a burst smaller than the largest request is reported when pages take half of their deadline, not before', () => {
   const limiter = { ...SET, burstBytes: 300_000, overlimits: 500 };
   assert.equal(tellLimiter({ ...WELL, p99Ms: 26, limiter }).cause, 'burst');
   assert.equal(tellLimiter({ ...WELL, p99Ms: 24, limiter }).cause, 'nothing');
 });
 
-test('a burst below rate ÷ HZ is told of before it hurts, and a right one never', () => {
+test('a burst below rate ÷ HZ is reported before it causes late reads, and a right one never is', () => {
   const told = tellLimiter({ ...WELL, limiter: { ...SET, burstBytes: 1600 } });
   assert.equal(told.cause, 'burst');
   assert.match(told.sentence, /no read was late yet/);
   assert.equal(tellLimiter({ ...WELL, limiter: { ...SET, overlimits: 500 } }).cause, 'nothing');
 });
 
-test('a burst of rate ÷ HZ that drops wants a longer queue', () => {
+test('a burst of rate ÷ HZ with drops needs a longer queue', () => {
   const limiter = { ...SET, burstBytes: 200_000, drops: 300, overlimits: 1400 };
   assert.equal(tellLimiter({ ...WELL, lateShare: 0.1, limiter }).cause, 'queue');
 });
 
-test('drops that hurt nobody are no finding', () => {
+test('drops without late reads are not reported', () => {
   assert.equal(tellLimiter({ ...WELL, limiter: { ...SET, drops: 3 } }).cause, 'nothing');
 });
 
-test('a rate that is used up is not a burst that is too small', () => {
+test('a rate that is used up is not reported as a burst that is too small', () => {
   const limiter = { ...SET, burstBytes: 1600, sentBytes: 48e6, drops: 900, overlimits: 20_000 };
   const told = tellLimiter({ ...WELL, lateShare: 0.5, limiter });
   assert.equal(told.cause, 'full');
   assert.match(told.sentence, /raise the rate/);
 });
 
-test('a store that is slow itself is looked at before any limiter', () => {
+test('a slow store is examined before any limiter', () => {
   const limiter = { ...SET, burstBytes: 1600, drops: 10, overlimits: 100 };
   const late = { ...WELL, lateShare: 0.2, limiter };
   assert.equal(tellLimiter({ ...late, store: { ...WELL.store, slowMs: 100 } }).cause, 'store');
   assert.equal(tellLimiter({ ...late, store: { ...WELL.store, cores: 0.97 } }).cause, 'store');
 });
 
-test('a slow command or two do not explain a fifth of the reads', () => {
+test('one or two slow commands do not explain a fifth of the reads', () => {
   const limiter = { ...SET, burstBytes: 1600, drops: 10, overlimits: 100 };
   const { cause, sentence } = tellLimiter({ ...WELL, lateShare: 0.2, limiter, store: { ...WELL.store, slowMs: 30 } });
   assert.equal(cause, 'burst');
   assert.match(sentence, /slowlog fills only 3.% of the time/);
 });
 
-test('a slowlog is as long as its commands took, in microseconds each', () => {
+test('the slowlog total is the sum of its command times, in microseconds', () => {
   const entries = [
     [1, 1795268635, 12_000, ['KEYS', '*']],
     [0, 1795268634, 30_500, ['GET', 'page']],
@@ -136,18 +136,18 @@ test('a slowlog is as long as its commands took, in microseconds each', () => {
   assert.equal(slowMsOf([]), 0);
 });
 
-test('without a limiter in sight, segments sent again point to one on the way; without those, to nothing', () => {
+test('without a visible limiter, retransmits point to one on the path; without retransmits there is no suspect', () => {
   const { limiter: _, ...unseen } = { ...WELL, lateShare: 0.05 };
   assert.equal(tellLimiter({ ...unseen, retransmits: 40 }).cause, 'unseen');
   assert.equal(tellLimiter(unseen).cause, 'unknown');
   assert.equal(tellLimiter({ ...unseen, lateShare: 0 }).cause, 'nothing');
 });
 
-test('late reads behind a limiter with burst enough and nothing dropped are not blamed on it', () => {
+test('late reads behind a limiter with a sufficient burst and no drops are not blamed on it', () => {
   assert.equal(tellLimiter({ ...WELL, lateShare: 0.05, limiter: { ...SET, overlimits: 500 } }).cause, 'unknown');
 });
 
-/** @param wrong of every wrong variant of a kind; the right ones take 10 ms. */
+/** @param wrong the figures of every wrong variant of a kind; the right ones take 10 ms. */
 function rowsWith(
   wrong: Partial<Record<'tbf' | 'htb', { p99Ms?: number; lateShare?: number; drops?: number }>>,
 ): LimiterRow[] {
@@ -161,7 +161,7 @@ function rowsWith(
   });
 }
 
-test('stalls of both kinds and drops with free bandwidth: it holds', () => {
+test('stalls of both kinds, and drops with free bandwidth: it holds', () => {
   const { holds, sentence } = limiterLesson(
     rowsWith({ tbf: { p99Ms: 150, lateShare: 0.1, drops: 300 }, htb: { p99Ms: 30 } }),
   );
@@ -173,7 +173,7 @@ test('stalls of both kinds and drops with free bandwidth: it holds', () => {
   assert.match(sentence, /htb .*without a drop; at most 30.% of the rate/);
 });
 
-test('of three times the middle one is kept, by late reads and by p99 where none differs in them', () => {
+test('of three runs the median is kept, by late reads, and by p99 where these are equal', () => {
   const times = (...each: readonly (readonly [number, number])[]) =>
     medianRun(
       each.map(([lateShare, p99Ms]) => ({ lateShare, p99Ms })),
@@ -188,7 +188,7 @@ test('a share of late reads is a stall even when the p99 hides it', () => {
   assert.equal(lesson.holds, 'yes');
 });
 
-test('no drops, or only one kind that stalls: it holds in part', () => {
+test('without drops, or with stalls of only one kind, it holds in part', () => {
   const noDrops = limiterLesson(rowsWith({ tbf: { p99Ms: 40 }, htb: { p99Ms: 30 } }));
   assert.equal(noDrops.holds, 'partly');
   assert.match(noDrops.sentence, /the drops are not/);
@@ -197,7 +197,7 @@ test('no drops, or only one kind that stalls: it holds in part', () => {
   assert.match(oneKind.sentence, /only tbf stalled/);
 });
 
-test('drops alone stall nothing: it does not hold', () => {
+test('with drops but no stalls it does not hold', () => {
   assert.equal(limiterLesson(rowsWith({ tbf: { drops: 50, p99Ms: 19 }, htb: { p99Ms: 12 } })).holds, 'no');
 });
 
@@ -207,7 +207,7 @@ test('stalls at a rate that is used up prove nothing about bursts', () => {
   assert.equal(limiterLesson(full).holds, 'partly');
 });
 
-test('rows have a value for every column, and how many were told right is counted', () => {
+test('rows have a value for every column, and correct diagnoses are counted', () => {
   const figures = {
     pagesPerSecond: 1500,
     bytesPerSecond: 15e6,
@@ -231,13 +231,13 @@ test('rows have a value for every column, and how many were told right is counte
   assert.match(toldNote(alarmed), /and in 1 of 3 where there is none/);
 });
 
-test('a p99 beyond the deadline with no read late by its own clock is the service, not a limiter on the way', () => {
+test('a p99 beyond the deadline, while no read was late by its own timing, is the service and not a limiter on the path', () => {
   const { limiter: _, ...unseen } = { ...WELL, p99Ms: 147, retransmits: 12 };
   assert.equal(tellLimiter(unseen).cause, 'service');
   assert.equal(tellLimiter({ ...unseen, lateShare: 0.02 }).cause, 'unseen');
 });
 
-test('a command limits what its benchmark asks, and can follow any other', () => {
+test('a command limits the bandwidth for its own benchmark, and can follow any other command', () => {
   const commands = VARIANTS.map((variant, at) =>
     commandOf(variant, 2000, at === 0 ? 'first' : at === VARIANTS.length - 1 ? 'last' : 'between'),
   );

@@ -14,7 +14,7 @@ const measuredAs = async (...rows: readonly string[]) => {
   return { row, measured, again };
 };
 
-test('a disturbed row is measured once more, which is said, and no more often', async () => {
+test('a disturbed row is measured a second time, which is reported, and not a third time', async () => {
   assert.deepEqual(await measuredAs('calm', 'other'), { row: 'calm', measured: 1, again: 0 });
   assert.deepEqual(await measuredAs('disturbed', 'calm'), { row: 'calm', measured: 2, again: 1 });
   assert.deepEqual(await measuredAs('disturbed', 'disturbed twice', 'calm'), {

@@ -19,7 +19,7 @@ import { inLab } from '../../../loadtest/lab/lab.ts';
 
 type Change = (row: LessonRow) => Partial<LessonRow>;
 
-/** Every setup at x1, x3 and x5, all well; then as `change` has it. */
+/** Every setup at x1, x3 and x5, all without problems, then modified by `change`. */
 function rowsWith(change: Change = () => ({})): LessonRow[] {
   return [1, 3, 5].flatMap((times) =>
     SETUPS.map((setup) => {
@@ -50,7 +50,7 @@ const stalled: Change = (row) => (isOfSite(row) ? { p99Ms: 60, longestMs: 28 } :
 /** 36 bytes each: 1 MiB is 29,128 of them. */
 const evicting: Change = ({ setup }) => (setup.replicas > 0 ? { evicted: 5 * 30_000 } : {});
 
-test('evictions that outrun the backlog, replicas that cannot come back, a master that stalls, and x3 held without either: it holds', () => {
+test('evictions overrun the backlog, replicas cannot resync, the master stalls, and x3 is fine without either: it holds', () => {
   const { holds, sentence } = persistenceLesson(
     rowsWith((row) => ({ ...away(row), ...stalled(row), ...evicting(row) })),
   );
@@ -64,7 +64,7 @@ test('evictions that outrun the backlog, replicas that cannot come back, a maste
   assert.match(sentence, /x3 p99 60.ms and 28 ms, .*without either 4.ms and 1 ms at most/);
 });
 
-test('what is written outruns the backlog, and evictions are a small part of it: the sentence says so, and it holds in part', () => {
+test('writes overrun the backlog and evictions are a small part of it: the sentence says so, and it holds in part', () => {
   const { holds, sentence } = persistenceLesson(rowsWith((row) => ({ ...away(row), ...stalled(row) })));
   assert.equal(holds, 'partly');
   assert.match(sentence, /but evictions do not outrun the backlog at these rates: /);
@@ -73,13 +73,13 @@ test('what is written outruns the backlog, and evictions are a small part of it:
   assert.equal(persistenceLesson(nearly).holds, 'partly');
 });
 
-test('replicas that never lost anything and a master that does not stall: it does not hold, because the backlog was enough', () => {
+test('replicas lose nothing and the master does not stall: it does not hold, because the backlog was large enough', () => {
   const { holds, sentence } = persistenceLesson(rowsWith());
   assert.equal(holds, 'no');
   assert.match(sentence, /fitted into the backlog/);
 });
 
-test('a full resync that ends under load is none that cannot finish, and how long it took is said', () => {
+test('a full resync that ends under load counts as finished, and its duration is given', () => {
   const back: Change = ({ setup }) => (setup.replicas > 0 ? { fullSyncs: setup.replicas, awaySeconds: 1.5 } : {});
   const { holds, sentence } = persistenceLesson(rowsWith(back));
   assert.equal(holds, 'no');
@@ -87,25 +87,25 @@ test('a full resync that ends under load is none that cannot finish, and how lon
   assert.equal(persistenceLesson(rowsWith((row) => ({ ...back(row), ...stalled(row) }))).holds, 'partly');
 });
 
-test('a full resync that has to begin again did not finish, though the last one did', () => {
+test('a full resync that had to be restarted counts as unfinished, even if the last one finished', () => {
   const again: Change = ({ setup }) => (setup.replicas > 0 ? { fullSyncs: setup.replicas + 1, awaySeconds: 3 } : {});
   assert.match(persistenceLesson(rowsWith(again)).sentence, /^It holds in part, full resyncs cannot finish, but/);
 });
 
-test('a full resync that is under way when its row ends is none that cannot finish', () => {
+test('a full resync in progress when its row ends does not count as one that cannot finish', () => {
   const late: Change = ({ setup }) => (setup.replicas > 0 ? { fullSyncs: setup.replicas, attached: 0 } : {});
   const { holds, sentence } = persistenceLesson(rowsWith(late));
   assert.equal(holds, 'no');
   assert.match(sentence, /none had to begin again, and in 9 it was under way when the row ended/);
 });
 
-test('a replica that is not back yet and asked for no full resync is none that cannot finish one', () => {
+test('a replica that is not back yet and requested no full resync does not count as one that cannot finish it', () => {
   const { sentence } = persistenceLesson(rowsWith(({ setup }) => (setup.replicas > 0 ? { attached: 0 } : {})));
   assert.match(sentence, /fitted into the backlog/);
   assert.match(sentence, /^It does not hold here/);
 });
 
-test('only one of them: it holds in part, and what is missing is named', () => {
+test('with only one of the effects it holds in part, and the missing one is named', () => {
   assert.match(
     persistenceLesson(rowsWith(away)).sentence,
     /^It holds in part, full resyncs cannot finish, but the master does not stall and evictions do not/,
@@ -116,7 +116,7 @@ test('only one of them: it holds in part, and what is missing is named', () => {
   );
 });
 
-test('a p99 that is not twice the worst without either, at whatever load, is no stall', () => {
+test('a p99 below twice the worst one without either, at any load, is not a stall', () => {
   const nearly: Change = (row) => (isOfSite(row) ? { p99Ms: 7.9, longestMs: 28 } : {});
   assert.match(persistenceLesson(rowsWith(nearly)).sentence, /the master does not stall/);
   const noisy: Change = (row) => ({
@@ -126,14 +126,14 @@ test('a p99 that is not twice the worst without either, at whatever load, is no 
   assert.match(persistenceLesson(rowsWith(noisy)).sentence, /the master does not stall/);
 });
 
-test('a few milliseconds of its own are no stall of the master, however little the other had', () => {
+test('a p99 of a few milliseconds is not a stall of the master, however low the other one is', () => {
   const { sentence } = persistenceLesson(
     rowsWith((row) => ({ ...stalled(row), ...(isOfSite(row) && { longestMs: 19 }) })),
   );
   assert.match(sentence, /^It does not hold here, .*what is slow is not the master/);
 });
 
-test('where x3 is not held without either, in answers or in time, there is nothing to compare with', () => {
+test('when x3 without either already fails, in answers or in time, there is no baseline to compare with', () => {
   for (const worse of [{ answeredPerSecond: 6000 }, { p99Ms: 51 }]) {
     const change: Change = (row) => ({
       ...away(row),
@@ -146,7 +146,7 @@ test('where x3 is not held without either, in answers or in time, there is nothi
   }
 });
 
-test('a replica that did not follow before the row is none that fell out in it', () => {
+test('a replica that was not following before the row did not fall out in it', () => {
   const never: Change = (row) => ({ ...away(row), ...stalled(row), ...(row.times > 1 && { attachedBefore: 0 }) });
   const { sentence } = persistenceLesson(rowsWith(never));
   assert.match(sentence, /no replica needed a full resync/);
@@ -154,7 +154,7 @@ test('a replica that did not follow before the row is none that fell out in it',
   assert.deepEqual([none.holds, /^It could not be seen here/.test(none.sentence)], ['unseen', true]);
 });
 
-test('the longest of what a master noticed is the largest of its longest, and a fork is one of them', () => {
+test('the longest stall of a master is the largest of its latency events, and a fork is one of them', () => {
   const latest = [
     ['fork', 1795268635, 12, 18],
     ['eviction-cycle', 1795268634, 2, 34],
@@ -163,7 +163,7 @@ test('the longest of what a master noticed is the largest of its longest, and a 
   assert.deepEqual(ownLatencyOf([]), { forkMs: 0, longestMs: 0 });
 });
 
-test('a disk has every snapshot, the log as it is, and what each rewrite of it wrote beside', () => {
+test('disk bytes include every snapshot, the log, and what each rewrite of the log wrote in addition', () => {
   const info: Readonly<Record<string, number>> = {
     ...{ rdb_saves: 3, aof_current_size: 500, aof_rewrites: 2, aof_base_size: 40 },
   };
@@ -175,7 +175,7 @@ test('a disk has every snapshot, the log as it is, and what each rewrite of it w
   );
 });
 
-test('only replicas that have the data are attached', () => {
+test('only replicas that have the data count as attached', () => {
   const info = {
     slave0: 'ip=::1,port=1,state=online,lag=0',
     slave1: 'ip=::1,port=2,state=send_bulk,lag=0',
@@ -184,7 +184,7 @@ test('only replicas that have the data are attached', () => {
   assert.equal(attachedOf(info), 1);
 });
 
-test('a setup asks for what its name says, and for nothing else', () => {
+test('a setup has only the settings that its name says', () => {
   for (const setup of SETUPS) {
     const config = masterConfig(setup, '1').join('\n');
     assert.equal(/^save \d+ \d+$/m.test(config), setup.hasSnapshots, setup.name);
@@ -197,7 +197,7 @@ test('a setup asks for what its name says, and for nothing else', () => {
   }
 });
 
-test('a command leaves every setting that it changes as it was', () => {
+test('a command restores every setting that it changes', () => {
   for (const setup of SETUPS) {
     const command = commandOf(setup, { askedPerSecond: 7000, seconds: 5 });
     const kept = /for name in ([\w -]+);/.exec(command)?.[1]?.split(' ') ?? [];
@@ -211,7 +211,7 @@ test('a command leaves every setting that it changes as it was', () => {
   }
 });
 
-test('what evictions add to the stream is counted, of what the stream is', () => {
+test('the bytes that evictions add to the replication stream are counted as a share of the stream', () => {
   assert.equal(evictionBytes({ evicted: 1000 }), 36_000);
 });
 
@@ -231,7 +231,7 @@ test('rows and charts have a value for every column and place', () => {
   }
 });
 
-test('a replica whose link breaks while more is written than the backlog holds needs all of the memory again', async (t) => {
+test('a replica whose link breaks while more is written than the backlog holds needs a full copy of the memory', async (t) => {
   const options = { cores: coresOf('0'), say: () => undefined, signal: t.signal };
   await inLab(options, async (lab) => {
     const master = await lab.startStore({ cores: 'any', config: ['repl-backlog-size 16kb', 'maxmemory 64mb'] });

@@ -6,7 +6,7 @@ import { CLIENTS, KEPT_PUBLISHED_MS, MANNERS } from '../../../loadtest/experimen
 import { WAYS } from '../../../loadtest/experiments/value-size/hash-reads.ts';
 import { PUBLISHED as VALUES } from '../../../loadtest/experiments/value-size/sizes.ts';
 
-// Typed from where they were published, not from the code: what stands beside a measurement must not drift.
+// Copied from the publication, not from the code: the published values beside a measurement must not drift.
 
 test('batches: rate and p99 of single commands and of 10 to 500 at once, best from 100 to 200', () => {
   assert.deepEqual(

@@ -25,7 +25,7 @@ function figuresOf(each: { readonly meanMs: number; readonly storeCores: number;
   return { rows, prices: [{ isTls: true, anewUs: 500, keptUs: 25 }] };
 }
 
-test('clients that wait while the store idles are the lesson, and who was full is said', () => {
+test('the lesson holds when clients wait while the store idles, and the full part is named', () => {
   const { holds, sentence } = reconnectLesson(figuresOf({ meanMs: 240, storeCores: 0.45 }));
   assert.equal(holds, 'yes');
   assert.match(sentence, /2,000 clients wait 6\s× as long \(240\sms instead of 40\sms\)/);
@@ -34,7 +34,7 @@ test('clients that wait while the store idles are the lesson, and who was full i
   assert.match(sentence, /with TLS .* 20\s× .*so a connect is 475 µs/);
 });
 
-test('waiting for a store that is as busy as before is half of it, and so is a store that idles while nobody waits', () => {
+test('waiting for a store that stays busy is half of it, and so is a store that idles while no client waits', () => {
   const busy = reconnectLesson(figuresOf({ meanMs: 240, storeCores: 0.9, limit: 'store' }));
   assert.equal(busy.holds, 'partly');
   assert.match(busy.sentence, /but it did not idle/);
@@ -44,37 +44,37 @@ test('waiting for a store that is as busy as before is half of it, and so is a s
   assert.match(idle.sentence, /but nobody waited/);
 });
 
-test('new connections that nobody waits for and that leave the store as busy are no harm', () => {
+test('new connections that add no waiting and leave the store equally busy do no harm', () => {
   const { holds, sentence } = reconnectLesson(figuresOf({ meanMs: 50, storeCores: 0.85, limit: 'neither' }));
   assert.equal(holds, 'no');
   assert.match(sentence, /Neither was full in each of these rows/);
 });
 
-test('a price too small to be counted is not divided by', () => {
+test('a cost too small to measure is not used as a divisor', () => {
   const { rows } = figuresOf({ meanMs: 240, storeCores: 0.4 });
   const { sentence } = reconnectLesson({ rows, prices: [{ isTls: false, anewUs: 50, keptUs: 0 }] });
   assert.doesNotMatch(sentence, /At one rate/);
 });
 
-test('no number of clients that could be measured is nothing that was seen', () => {
+test('when no number of clients could be measured, the answer is "unseen"', () => {
   const { holds, sentence } = reconnectLesson({ rows: [], prices: [] });
   assert.equal(holds, 'unseen');
   assert.match(sentence, /^It could not be seen here: /);
 });
 
-test('where a process may open few files there are as many clients as it may have, and not one more', () => {
+test('a low limit on open files limits the number of clients to exactly what it allows', () => {
   assert.deepEqual(rungsOf(900, CLIENTS), [200, 800]);
   assert.deepEqual(rungsOf(192, CLIENTS), [192]);
   assert.deepEqual(rungsOf(19_900, CLIENTS), [...CLIENTS]);
 });
 
-test('one disturbed row does not turn the answer', () => {
+test('one disturbed row does not change the answer', () => {
   const { rows, prices } = figuresOf({ meanMs: 240, storeCores: 0.4 });
   const disturbed = rows.map((row) => (row.every === 1 && row.clients === 200 ? { ...row, meanMs: 90 } : row));
   assert.equal(reconnectLesson({ rows: disturbed, prices }).holds, 'yes');
 });
 
-test('one number of clients that waited long, or whose store idled, is not all of them', () => {
+test('a single number of clients with long waits, or with an idle store, is not enough for the whole answer', () => {
   const pairs = (few: readonly [number, number], many: readonly [number, number]) =>
     reconnectLesson({
       prices: [],
@@ -83,14 +83,14 @@ test('one number of clients that waited long, or whose store idled, is not all o
         { every: 1, clients: [200, 2000][at] ?? 0, meanMs, storeCores, limit: 'generator' as const },
       ]),
     }).holds;
-  // 1.2 and 4 times as long are 2.2 between them; 0.7 and 1 of the time 0.84.
+  // The geometric mean of 1.2 and 4 is 2.2; that of 0.7 and 1 is 0.84.
   assert.equal(pairs([48, 1], [160, 1]), 'no');
   assert.equal(pairs([40, 0.7], [40, 1]), 'no');
   assert.equal(pairs([80, 1], [160, 1]), 'partly');
   assert.equal(pairs([40, 0.6], [40, 1]), 'partly');
 });
 
-test('a price is that of all rounds together, each by the time it took', () => {
+test('a cost is the mean over all rounds, weighted by their time', () => {
   const round: DrivenRow = {
     ...{ perSecond: 100, meanMs: 1, p50Ms: 1, p99Ms: 2, errors: 1, errorShare: 0, connects: 30, seconds: 1 },
     ...{ answered: 100, storeCores: 0.4, generatorCores: 0.8, storeUs: 1, generatorUs: 1, limit: 'neither' },
@@ -105,7 +105,7 @@ test('a price is that of all rounds together, each by the time it took', () => {
   });
 });
 
-test('a connection in the middle of its life is closed when its own commands are used up', () => {
+test('a connection that starts in the middle of its life is closed after its remaining commands', () => {
   const seen: string[] = [];
   const connection = {
     ...{ waiting: () => 0, pending: () => 0, open: async () => true, sweep: () => undefined, send: () => undefined },
@@ -117,7 +117,7 @@ test('a connection in the middle of its life is closed when its own commands are
   assert.equal(seen.join(' '), 'send send close send send send send send close send');
 });
 
-test('a new connection for each request is one connect for each answer, and a kept one none', async () => {
+test('a new connection for each request gives one connect per answer, and a kept one gives none', async () => {
   const options = { cores: coresOf('0-1'), say: () => undefined, signal: new AbortController().signal };
   await inLab(options, async (lab) => {
     const store = await lab.startStore({ config: ['bind 127.0.0.1 127.0.0.2'] });
@@ -125,7 +125,7 @@ test('a new connection for each request is one connect for each answer, and a ke
     const wide = { store, targets };
     const anew = await closedLoopRow(lab, wide, { clients: 8, manner: EACH, seconds: 0.4 });
     assert.ok(anew.answered > 20, `${anew.answered}`);
-    // The first of each was open before the time began, the last may be open and not answered yet.
+    // The first of each was opened before the measurement; the last may be open and unanswered.
     const { connects, answered } = anew;
     assert.ok(Math.abs(connects - answered) <= 8, `${connects} connects, ${answered} answers`);
     assert.equal(anew.errors, 0);
@@ -134,7 +134,7 @@ test('a new connection for each request is one connect for each answer, and a ke
   });
 });
 
-test('every row has a value for each column, a limit and a command that reconnects as it did', () => {
+test('every row has a value for each column, a limit, and a command that reconnects in the same way', () => {
   const driven: DrivenRow = {
     ...{ perSecond: 8000, meanMs: 1, p50Ms: 1, p99Ms: 2, errors: 0, errorShare: 0, connects: 0, seconds: 2 },
     ...{ answered: 20_000, storeCores: 0.2, generatorCores: 0.4, storeUs: 20, generatorUs: 40, limit: 'neither' },

@@ -7,7 +7,7 @@ import { settledCommands } from '../../../loadtest/experiments/shards/settled-co
 import { PUBLISHED_MIX } from '../../../loadtest/lab/mix.ts';
 import { createRandom } from '../../../src/catalogue/demo/ad.ts';
 
-test('more shards of the same memory with the same hits and evictions: the cure is temporary', () => {
+test('more shards in the same memory with the same hits and evictions: the cure is temporary', () => {
   const { holds, sentence } = shardsLesson(rowsOf({ hitRatio: 0.72, evictions: 1100 }), 1);
   assert.equal(holds, 'yes');
   assert.match(sentence, /from 220\/s to 1,100\/s as the load grew from x1 to x5/);
@@ -20,27 +20,27 @@ test('more shards that no longer evict are a cure, and the lesson does not hold'
   assert.match(sentence, /evictions at x5 were 0\/s, against 1,100\/s with one shard/);
 });
 
-test('evictions that come back with other hits hold in part', () => {
+test('evictions that return with a different hit ratio make the lesson hold in part', () => {
   const { holds, sentence } = shardsLesson(rowsOf({ hitRatio: 0.6, evictions: 1100 }), 1);
   assert.equal(holds, 'partly');
   assert.match(sentence, /differs by 13\spoints/);
 });
 
-test('half the evictions, or evictions that do not grow with the load, are not the ones that came back', () => {
+test('half the evictions, or evictions that do not grow with the load, do not count as returned', () => {
   assert.equal(shardsLesson(rowsOf({ evictions: 500 }), 1).holds, 'partly');
   assert.equal(shardsLesson(rowsOf({ calmEvictions: 1100 }), 1).holds, 'partly');
 });
 
-test('a driver that was full says nothing about the shards', () => {
+test('a full driver gives no result about the shards', () => {
   assert.match(shardsLesson(rowsOf({ limit: 'generator' }), 4).sentence, /the driver was full/);
 });
 
-test('shards that share a full core say so', () => {
+test('shards that share a full core are reported', () => {
   assert.match(shardsLesson(rowsOf({ limit: 'store' }), 1).sentence, /all shards shared one core/);
   assert.doesNotMatch(shardsLesson(rowsOf({ limit: 'store' }), 6).sentence, /shared/);
 });
 
-test('hits are a share of the reads between two looks, evictions a rate, of all shards together', async () => {
+test('hits are a share of the reads between two readings, and evictions a rate, summed over all shards', async () => {
   const shard = (keyspace_hits: string, keyspace_misses: string, evicted_keys: string) => ({
     info: async () => ({ keyspace_hits, keyspace_misses, evicted_keys }),
   });
@@ -50,7 +50,7 @@ test('hits are a share of the reads between two looks, evictions a rate, of all 
   assert.deepEqual(memoryFigures(before, after, 2), { hitRatio: 0.9, evictionsPerSecond: 15 });
 });
 
-test('a settled store was filled with what is asked for most, not with the last keys in order', () => {
+test('a settled store holds the most requested keys, not the last keys in order', () => {
   const keys = [...settledCommands({ ...PUBLISHED_MIX, keys: 900 }, createRandom(1).next)].map(([, key]) =>
     Number(String(key).replace('memtier-', '')),
   );
@@ -59,7 +59,7 @@ test('a settled store was filled with what is asked for most, not with the last 
   assert.ok(middle > 180, `${middle} of the last 300 are of the middle third`);
 });
 
-test('a command starts its own shards, asks each of them, and ends each of them', () => {
+test('a command starts its own shards, loads each of them, and stops each of them', () => {
   const command = shardsCommand({
     shards: 3,
     mix: PUBLISHED_MIX,

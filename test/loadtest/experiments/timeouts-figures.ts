@@ -1,6 +1,6 @@
 import type { Figures } from '../../../loadtest/experiments/timeouts/figures.ts';
 
-/** A slow spell gone through by closing, as it was seen once. */
+/** A measured slow spell with the policy that closes connections. */
 export function closing(over: Partial<Figures> = {}): Figures {
   return {
     answeredPerSecond: 1200,
@@ -22,7 +22,7 @@ export function closing(over: Partial<Figures> = {}): Figures {
   };
 }
 
-/** And by abandoning. */
+/** The same with the policy that abandons commands. */
 export function abandoning(over: Partial<Figures> = {}): Figures {
   const kept = { meanOfAllMs: 10, lostShare: 0.15, opened: 0, mostOpen: 420, isSlowAtEnd: false, slowSeconds: 2 };
   return closing({ ...kept, ...over });

@@ -5,26 +5,26 @@ import { abandoning, closing } from './timeouts-figures.ts';
 
 const CALM = closing({ lostShare: 0, opened: 0 });
 
-test('half the time and half the connections hold, and the sentence says how much', () => {
+test('it holds with half the time and half the connections, and the sentence gives the figures', () => {
   const { holds, sentence } = lessonOf({ closes: closing(), abandons: abandoning(), calm: CALM });
   assert.equal(holds, 'yes');
   assert.match(sentence, /10.ms in the mean instead of 41.ms \(4\.1.×\)/);
   assert.match(sentence, /0 connections were opened instead of 6,000/);
 });
 
-test('fewer connections alone are a part of it', () => {
+test('fewer connections alone are part of it', () => {
   const lesson = lessonOf({ closes: closing({ meanOfAllMs: 11 }), abandons: abandoning(), calm: CALM });
   assert.equal(lesson.holds, 'partly');
 });
 
-test('where nothing was opened anew, no fewer can be', () => {
+test('where no connection was reopened, the number cannot shrink', () => {
   const abandons = abandoning({ meanOfAllMs: 41, opened: 0 });
   const { holds, sentence } = lessonOf({ closes: closing({ opened: 0 }), abandons, calm: CALM });
   assert.equal(holds, 'no');
   assert.match(sentence, /no command was late enough to close anything/);
 });
 
-test('as many connections and as much time are no gain', () => {
+test('equal connections and equal time are not a gain', () => {
   const abandons = abandoning({ meanOfAllMs: 40, opened: 5000 });
   const of = (over: Parameters<typeof closing>[0]) => lessonOf({ closes: closing(over), abandons, calm: CALM });
   assert.equal(of({}).holds, 'no');
@@ -34,7 +34,7 @@ test('as many connections and as much time are no gain', () => {
   assert.match(of({ limit: 'both' }).sentence, /the generator was full/);
 });
 
-test('a store that loses commands without a slow spell shows nothing', () => {
+test('a store that loses commands without a slow spell gives no result', () => {
   const calm = closing({ lostShare: 0.3, waitedShare: 0.4 });
   const { holds, sentence } = lessonOf({ closes: closing(), abandons: abandoning(), calm });
   assert.equal(holds, 'unseen');
@@ -46,7 +46,7 @@ const own = (over: Parameters<typeof closing>[0], perSecondEach = 15) => {
   return lessonOf({ closes: closing({ lostShare: 0.442 }), abandons: abandoning(), calm: CALM, adapter }).sentence;
 };
 
-test('what our own adapter lost is said, and where it stands between the two', () => {
+test('the loss of our own adapter is reported, with its place between the two policies', () => {
   const worst = own({ lostShare: 0.513, unsentShare: 0.7 });
   assert.match(
     worst,
@@ -56,7 +56,7 @@ test('what our own adapter lost is said, and where it stands between the two', (
   assert.match(own({ lostShare: 0.01 }), /1.% as shipped, less than either/);
 });
 
-test('its breaker is the reason only when most of the loss was never sent, and slow connections only when they are', () => {
+test('its breaker is named only when it rejected most of the loss, and slow connections only when they were slow', () => {
   const worst = own({ lostShare: 0.513, unsentShare: 0.7 });
   assert.match(worst, /70.% of what it lost .* before it was sent: .* 15 commands a second, so a few .* open it/);
   assert.doesNotMatch(own({ lostShare: 0.513, unsentShare: 0.7 }, 400), /a breaker of its own/);
@@ -65,7 +65,7 @@ test('its breaker is the reason only when most of the loss was never sent, and s
   assert.doesNotMatch(own({ lostShare: 0 }), /breaker/);
 });
 
-test('a store that waited for its processor is said to have waited', () => {
+test('a store that waited for its processor is reported to have waited', () => {
   const said = (waitedShare: number) =>
     lessonOf({ closes: closing({ waitedShare }), abandons: abandoning(), calm: CALM }).sentence;
   assert.match(said(0.2), /waited for its processor 20.%/);

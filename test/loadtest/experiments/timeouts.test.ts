@@ -29,14 +29,14 @@ function load(over: Partial<LabDriven> = {}): LabDriven {
   };
 }
 
-test('a lost command is counted at its deadline, and an attempt to connect is no command', () => {
+test('a lost command is counted at its deadline, and a connection attempt is not a command', () => {
   const figures = figuresOf(load(), AROUND);
   assert.equal(figures.lostShare, 0.25);
   assert.equal(figures.unsentShare, 0.1);
   assert.equal(figures.meanOfAllMs, (3000 * 2 + 1000 * 50) / 4000);
 });
 
-test('it loses from the first second that lost more than one of a hundred to the last', () => {
+test('the loss lasts from the first to the last second that lost more than 1 %', () => {
   const figures = figuresOf(load(), AROUND);
   assert.equal(figures.slowSeconds, 2);
   assert.equal(figures.isSlowAtEnd, false);
@@ -46,7 +46,7 @@ test('it loses from the first second that lost more than one of a hundred to the
   assert.equal(longer.isSlowAtEnd, true);
 });
 
-test('a load that lost nothing was never slow, and a load too short for a whole second neither', () => {
+test('a load that lost nothing has no slow time, and neither has a load shorter than a whole second', () => {
   for (const eachSecond of [[second(990, 10)], []]) {
     const figures = figuresOf(load({ eachSecond }), AROUND);
     assert.equal(figures.slowSeconds, 0);
@@ -54,7 +54,7 @@ test('a load that lost nothing was never slow, and a load too short for a whole 
   }
 });
 
-test('the round that counts is the one in which the store waited least, whatever came of it', () => {
+test('the round that counts is the one in which the store waited least, whatever its result', () => {
   const disturbed = closing({ waitedShare: 0.3, lostShare: 0 });
   const quiet = closing({ waitedShare: 0.01, lostShare: 0.8 });
   assert.equal(quietestOf([disturbed, quiet]), quiet);

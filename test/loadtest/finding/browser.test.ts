@@ -19,7 +19,7 @@ const words = (at: number): string => `a store of ${at + 1} shards each`;
 
 const measured = fullChart('lines', { series: 5, places: 9 });
 const [widest = ''] = [...LONG].sort((a, b) => b.length - a.length);
-/** Whatever could run into something else, or out of the drawing. */
+/** Texts that could overlap others or leave the drawing. */
 const DIFFICULT: Readonly<Record<string, Chart>> = {
   'as in life': rateChart(),
   'two bars a place': asksChart(),
@@ -64,7 +64,7 @@ const DIFFICULT: Readonly<Record<string, Chart>> = {
   },
 };
 
-/** The four corners of every text, of its own letters and not of its upright frame. */
+/** The four corners of every text: of its rotated letters, not of its upright bounding box. */
 const CORNERS = `(() => [...document.querySelectorAll('svg text')].map((text) => {
   const [box, matrix] = [text.getBBox(), text.getScreenCTM()];
   const corner = (x, y) => { const at = new DOMPoint(x, y).matrixTransform(matrix); return [at.x, at.y]; };
@@ -77,7 +77,7 @@ interface Written {
   readonly corners: readonly (readonly [number, number])[];
 }
 
-/** Two rectangles, however they are turned, are apart when a line along a side of one of them lies between. */
+/** Two rotated rectangles are apart when a line parallel to a side of one of them separates them. */
 function overlap(a: Written, b: Written): boolean {
   return [a, b].every(({ corners }) =>
     [0, 1].every((side) => {
@@ -98,7 +98,7 @@ suite('charts in a browser', () => {
   after(() => browser?.close());
 
   for (const [name, chart] of Object.entries(DIFFICULT)) {
-    test(`${name}: no text runs into another or out of the drawing`, async () => {
+    test(`${name}: no text overlaps another or leaves the drawing`, async () => {
       const { page, complaints } = await browser.open({ viewport: { width: 1000, height: 1200 } });
       const svg = chartSvg(chart);
       const source = `data:image/svg+xml;base64,${Buffer.from(svg).toString('base64')}`;
@@ -129,7 +129,7 @@ suite('charts in a browser', () => {
     });
   }
 
-  test('bars stay on their own side of the floor, in the order of the legend, and none covers another', async () => {
+  test('bars stay on their own side of the zero line, in the order of the legend, and none covers another', async () => {
     const { page } = await browser.open();
     await page.setContent(`<body style="margin:0">${chartSvg(fullChart('bars'))}`);
     const boxes: readonly { readonly left: number; readonly right: number; readonly bottom: number }[] =

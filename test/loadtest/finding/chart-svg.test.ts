@@ -7,7 +7,7 @@ import type { Chart } from '../../../loadtest/finding/finding.ts';
 import { GROUND, luminanceOf } from '../../../src/report/palette.ts';
 import { asksChart, fullChart, rateChart } from '../../fakes/finding.ts';
 import { markupFaults } from '../../report/well-formed.ts';
-import { HOSTILE } from '../report/scenes.ts';
+import { HOSTILE } from '../report/sample-runs.ts';
 
 function hostile(chart: Chart, word = HOSTILE): Chart {
   return {
@@ -21,7 +21,7 @@ function bars(svg: string): readonly string[] {
   return svg.match(/<rect class="bar [^>]*>/g) ?? [];
 }
 
-test('every chart is a well-formed file of its own that needs nothing else, whatever its words are', () => {
+test('every chart is a well-formed file that needs no other file, whatever its texts are', () => {
   for (const chart of [rateChart(), asksChart(), fullChart('bars'), fullChart('lines')]) {
     for (const svg of [chartSvg(chart), chartSvg(hostile(chart)), chartSvg(hostile(chart, ''))]) {
       assert.deepEqual(markupFaults(svg), [], chart.title);
@@ -34,7 +34,7 @@ test('every chart is a well-formed file of its own that needs nothing else, what
   }
 });
 
-test('who cannot see it is told its title and every figure', () => {
+test('a screen reader gets the title and every figure', () => {
   const svg = chartSvg(asksChart()).replaceAll('\u00a0', ' ');
   assert.match(svg, /<title id="chart-title">Keys a second, by how they are asked for<\/title>/);
   assert.match(
@@ -45,7 +45,7 @@ test('who cannot see it is told its title and every figure', () => {
   assert.match(chartSvg(rateChart()), /, on a logarithmic axis\. .* another site \(published\): 1: 5,000\/s; /);
 });
 
-test('a bar is as high as its value is, from 0', () => {
+test('the height of a bar is proportional to its value, from 0', () => {
   const chart: Chart = { ...asksChart(), series: [{ name: 'one', values: [100, 50, 0] }] };
   const [full = 0, half = 0, ...more] = bars(chartSvg(chart))
     .map((bar) => Number(/ height="([\d.]+)"/.exec(bar)?.[1]))
@@ -54,13 +54,13 @@ test('a bar is as high as its value is, from 0', () => {
   assert.deepEqual(more, []);
 });
 
-test('on a logarithmic axis each factor of ten is as high as the next, and the lowest bar can be seen', () => {
+test('on a logarithmic axis each factor of ten has the same height, and the lowest bar is visible', () => {
   const { at } = chartScale({ ...asksChart(), isLog: true, series: [{ name: 'one', values: [3, 40_000] }] }, 280);
   assert.ok(Math.abs(at(10) - at(100) - (at(100) - at(1000))) < 1e-6);
   assert.ok(at(3) < 275 && at(40_000) >= 0);
 });
 
-test('where a value is missing there is no bar and no line, and a dash tells it from 0', () => {
+test('a missing value has no bar and no line, and a dash distinguishes it from 0', () => {
   const svg = chartSvg({ ...asksChart(), series: [{ name: 'one', values: [1, undefined, Number.NaN] }] });
   assert.equal(bars(svg).length, 2);
   assert.equal(svg.match(/<text class="value"[^>]*>–<\/text>/g)?.length, 2);
@@ -68,13 +68,13 @@ test('where a value is missing there is no bar and no line, and a dash tells it 
   assert.ok(line !== null);
 });
 
-test('a single value between two that are missing is a point', () => {
+test('a single value between two missing ones is a point', () => {
   const svg = chartSvg({ ...rateChart(), series: [{ name: 'one', values: [undefined, 7, undefined] }] });
   assert.equal(svg.match(/<path class="point/g)?.length, 2);
   assert.equal(svg.match(/<path class="line/g)?.length, 1);
 });
 
-test('published series are hollow and dashed, and said to be published', () => {
+test('published series are hollow and dashed, and labelled as published', () => {
   const svg = chartSvg(rateChart());
   assert.match(svg, /<path class="line s2 dashed" /);
   assert.equal(svg.match(/<path class="point hollow s2"/g)?.length, 7);
@@ -85,7 +85,7 @@ test('published series are hollow and dashed, and said to be published', () => {
   assert.doesNotMatch(theirs, /as published \(published\)/);
 });
 
-test('where as many were published as were measured, each has the colour of its fellow', () => {
+test('where every measured series has a published one, both have the same colour', () => {
   const names = ['a', 'b'];
   const series = [
     ...names.map((name) => ({ name, values: [1] })),
@@ -101,7 +101,7 @@ test('where as many were published as were measured, each has the colour of its 
   );
 });
 
-test('colours have 3 : 1 on the ground, and differ in lightness or in stripes from all others', () => {
+test('colours have a contrast of 3 : 1 to the background, and differ from all others in lightness or stripes', () => {
   const looks = looksOf(fullChart('bars'));
   const contrast = (a: number, b: number): number => (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
   const lights = INKS.map(({ light }) => luminanceOf(light));
@@ -116,7 +116,7 @@ test('colours have 3 : 1 on the ground, and differ in lightness or in stripes fr
   assert.equal(new Set(looks.map(({ point }) => point)).size, 8);
 });
 
-test('the axis says its unit, in round numbers', () => {
+test('the axis shows its unit and round numbers', () => {
   const texts = (chart: Chart): readonly (string | undefined)[] =>
     chartScale(chart, 280).ticks.map(({ text }) => text?.replaceAll('\u00a0', ' '));
   const one = (unit: Chart['unit'], values: readonly number[]): Chart => ({
@@ -130,7 +130,7 @@ test('the axis says its unit, in round numbers', () => {
   assert.deepEqual(texts({ ...one('bytes', [2048, 2 ** 30]), isLog: true })[0], '1 KiB');
 });
 
-test('a tick whose text would be rounded to another value has none', () => {
+test('a tick whose text would be rounded to another value has no text', () => {
   const texts = (unit: Chart['unit'], values: readonly number[], isLog?: true): readonly (string | undefined)[] =>
     chartScale({ ...asksChart(), unit, ...(isLog && { isLog }), series: [{ name: 'a', values }] }, 280).ticks.map(
       ({ text }) => text?.replaceAll('\u00a0', ' '),
@@ -142,7 +142,7 @@ test('a tick whose text would be rounded to another value has none', () => {
   assert.deepEqual(texts('ms', [12_000]), ['0 ms', '2.5 s', '5 s', '7.5 s', '10 s', '12.5 s']);
 });
 
-test('a logarithmic axis survives values that have no logarithm', () => {
+test('a logarithmic axis accepts values that have no logarithm', () => {
   for (const values of [[0, 0], [-1, 5], [], [1e-300, 1e300], [Number.MAX_VALUE, 1]]) {
     for (const unit of ['ms', 'bytes'] as const) {
       for (const shape of ['bars', 'lines'] as const) {
@@ -162,14 +162,14 @@ test('a chart without places, series or values says that nothing was measured', 
   assert.doesNotMatch(chartSvg(asksChart()), /nothing was measured/);
 });
 
-test('ticks that would run into each other are not all named', () => {
+test('when tick texts would overlap, some are left out', () => {
   const { ticks } = chartScale({ ...asksChart(), isLog: true, series: [{ name: 'one', values: [0.003, 5e6] }] }, 280);
   const named = ticks.filter(({ text }) => text !== undefined);
   assert.ok(named.length < ticks.length && named.length > 5, String(named.length));
   for (const [at, { y }] of named.entries()) assert.ok(y - (named[at + 1]?.y ?? -99) >= 14, String(at));
 });
 
-test('a name that is too long to stand below its place is tilted, not shortened', () => {
+test('a name that is too long for the space below its place is tilted, not shortened', () => {
   const name = 'keydb-server-pro-multithreaded-nightly';
   const tilted = chartSvg(fullChart('bars', { series: 2, places: 8, name: (at) => (at === 5 ? name : 'short') }));
   assert.match(tilted, /<text class="place tilted"/);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { FindingTable } from '../../../loadtest/finding/finding.ts';
 import { findingMarkdown } from '../../../loadtest/finding/finding-markdown.ts';
 import { findingOf } from '../../fakes/finding.ts';
-import { HOSTILE } from '../report/scenes.ts';
+import { HOSTILE } from '../report/sample-runs.ts';
 
 const MARKUP = [
   HOSTILE,
@@ -32,12 +32,12 @@ function hostile(word: string): string {
   );
 }
 
-/** Without what is in fences and code spans, where nothing is markup. */
+/** The text without fences and code spans, in which nothing is markup. */
 function proseOf(page: string): string {
   return page.replaceAll(/^(`{3,})sh\n[\s\S]*?\n\1$/gm, '').replaceAll(/(?<![\\`])(`+)(?!`)[^\n]*?(?<!`)\1(?!`)/g, '');
 }
 
-test('a table has as many cells in each row as titles, figures at the right', () => {
+test('each row of a table has as many cells as the header, and figures are aligned right', () => {
   for (const page of [findingMarkdown(findingOf()), ...MARKUP.map(hostile)]) {
     const tables = proseOf(page)
       .split('\n\n')
@@ -51,7 +51,7 @@ test('a table has as many cells in each row as titles, figures at the right', ()
   assert.match(findingMarkdown(findingOf()), /^\|---\|---:\|---:\|---:\|---:\|---\|---\|$/m);
 });
 
-test('rows stand beside what was published, and say what limited them', () => {
+test('rows show the published value and the limiting resource', () => {
   const page = findingMarkdown(findingOf());
   assert.match(
     page.replaceAll('\u00a0', ' '),
@@ -60,20 +60,20 @@ test('rows stand beside what was published, and say what limited them', () => {
   assert.match(page, /^\| Lua of 10 \| – \| Valkey \|$/m);
 });
 
-test('plots and the record are named as their files are, from the page', () => {
+test('links to plots and to the record are relative to the page', () => {
   const page = findingMarkdown(findingOf());
   assert.match(page, /^!\[Commands a second, by commands in a pipeline\]\(plots\/batch\.svg\)$/m);
   assert.match(page, /\(plots\/batch-asks\.svg\)$/m);
   assert.match(page, /Valkey 8\.0\.1, commit `0123abc` \(\[all figures\]\(records\/batch\.json\)\)\.$/m);
 });
 
-test('the sentence that it all comes to is the last, in bold, and the command is before it', () => {
+test('the conclusion is the last sentence, in bold, after the command', () => {
   const lines = findingMarkdown(findingOf()).trimEnd().split('\n');
   assert.match(lines.at(-1) ?? '', /^\*\*A batch of 200 .*\.\*\*$/);
   assert.match(lines.at(-3) ?? '', /^`npm run experiments -- batch`: measured on 2026-11-21 in .* on 2 shared cores, /);
 });
 
-test('commands are folded away, each with the names of its rows, and none is no block', () => {
+test('commands are folded away, each with the names of its rows; without commands there is no block', () => {
   const page = findingMarkdown(findingOf());
   assert.match(page, /<details><summary>[^\n]*<\/summary>\n\n```sh\n# pipeline of 1\nredis-benchmark [^\n]* -P 1\n#/);
   assert.match(page, /\n```\n\n<\/details>\n/);
@@ -91,7 +91,7 @@ test('where rows of several tables have commands, each list has the title of its
   assert.match(page, /```sh\n## one\n# a\none\n\n## two\n# a\ntwo\n```/);
 });
 
-test('nothing that was measured is markup, a marker, or the end of a block', () => {
+test('measured text never becomes markup, a marker, or the end of a block', () => {
   for (const word of MARKUP) {
     const page = hostile(word);
     assert.doesNotMatch(page, /<!--|\p{Bidi_Control}|[^\P{Cc}\n]/u, word);
@@ -104,11 +104,11 @@ test('nothing that was measured is markup, a marker, or the end of a block', () 
   }
 });
 
-test('a fence is longer than any in its commands', () => {
+test('a fence is longer than any fence in its commands', () => {
   const table = { title: 'one', columns: [], rows: [{ name: 'a', values: [], command: '`````' }] };
   assert.match(findingMarkdown(findingOf({ finding: { tables: [table] } })), /^``````sh\n# a\n`````\n``````$/m);
 });
 
-test('where nothing was published, nothing is said to be', () => {
+test('without published values the page mentions none', () => {
   assert.doesNotMatch(findingMarkdown(findingOf({ finding: { published: '' } })), /Published/);
 });

@@ -16,24 +16,24 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(out, { recursive: true, force: true }));
 
-test('a finding is kept in a folder of its own, with a plot for each chart', async () => {
+test('a finding is kept in its own folder, with a plot for each chart', async () => {
   const folder = await keepFinding(findingOf(), out, NOW_MS);
   assert.equal(basename(folder), '2026-11-21T10-20-30-batch');
   assert.deepEqual(readdirSync(folder).sort(), ['batch-asks.svg', 'batch.svg', FINDING_FILE]);
   assert.match(readFileSync(join(folder, FINDING_FILE), 'utf8'), /^\{\n {2}"version": 1,\n/);
 });
 
-test('two within one second have a folder each', async () => {
+test('two findings within one second have a folder each', async () => {
   const folders = [await keepFinding(findingOf(), out, NOW_MS), await keepFinding(findingOf(), out, NOW_MS)];
   assert.equal(new Set(folders).size, 2);
 });
 
-test('what was kept is read again as it was, with what was not measured', async () => {
+test('a kept finding is read back unchanged, including missing values', async () => {
   const folder = await keepFinding(findingOf(), out, NOW_MS);
   assert.deepEqual(readFinding(join(folder, FINDING_FILE)), findingOf());
 });
 
-test('the figures are kept even when a chart cannot be', async () => {
+test('the figures are kept even when a chart cannot be written', async () => {
   const record = findingOf({
     finding: { charts: findingOf().finding.charts.map((chart) => ({ ...chart, id: 'a/b' })) },
   });
@@ -44,7 +44,7 @@ test('the figures are kept even when a chart cannot be', async () => {
 
 test('a finding that cannot be written leaves no folder, and files that cannot all be written leave none', async () => {
   const endless = findingOf();
-  // Nothing that JSON can write.
+  // JSON cannot write this.
   Object.assign(endless.finding, { notes: [1n] });
   await assert.rejects(keepFinding(endless, out, NOW_MS), /BigInt/);
   assert.deepEqual(readdirSync(out), []);
@@ -53,20 +53,20 @@ test('a finding that cannot be written leaves no folder, and files that cannot a
   assert.deepEqual(readdirSync(out), []);
 });
 
-test('what is no file is never replaced by one', () => {
+test('a path that is not a regular file is never replaced', () => {
   mkdirSync(join(out, 'folder'));
   assert.throws(() => replaceFiles(new Map([[join(out, 'folder'), 'text']])), /folder is no file$/);
   assert.deepEqual(readdirSync(out), ['folder']);
 });
 
-test('a finding whose name is no name of a folder leaves none', async () => {
+test('a finding whose name is not a valid folder name leaves no folder', async () => {
   await assert.rejects(keepFinding(findingOf({ finding: { name: '../x' } }), out, NOW_MS), {
     message: /a finding cannot be called "\.\.\/x"/,
   });
   assert.deepEqual(readdirSync(out), []);
 });
 
-test('what is no finding is refused in one line', () => {
+test('a file that is not a finding is refused in one line', () => {
   const file = join(out, FINDING_FILE);
   assert.throws(() => readFinding(file), { message: `${file} cannot be read` });
   for (const [text, problem] of [

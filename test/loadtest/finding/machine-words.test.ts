@@ -17,20 +17,20 @@ function programThat(name: string, script: string): string {
   return file;
 }
 
-test('cores, memory, system and the versions of servers, and nothing that names the machine', async () => {
+test('it gives cores, memory, system and server versions, and nothing that identifies the machine', async () => {
   const words = await machineWords(['redis-server', 'node', 'redis-server', 'no-such-server']);
   assert.match(words, /^\d+ (?:shared )?cores?, \d+ GiB, \w+ \d+\.\d+, Redis \d+\.\d+\.\d+, Node \d+\.\d+\.\d+$/);
   assert.ok(!words.includes(hostname()));
 });
 
-test('a server of unknown name is called what it calls itself, and its path stays here', async () => {
+test('a server with an unknown file name is called by the name it reports, and its path is not given', async () => {
   const server = programThat('keydb-server', 'echo "KeyDB server v=6.3.4 sha=0 build=ab12"');
   const words = await machineWords([server]);
   assert.match(words, /, KeyDB 6\.3\.4$/);
   assert.ok(!words.includes(folder));
 });
 
-test('what says no version, or does not end, is left out', async () => {
+test('a program that gives no version, or does not end, is left out', async () => {
   const silent = programThat('silent', 'exit 3');
   const sleeper = programThat('sleeper', 'exec sleep 600');
   const startedMs = performance.now();
@@ -39,7 +39,7 @@ test('what says no version, or does not end, is left out', async () => {
   assert.ok(performance.now() - startedMs < 30_000);
 });
 
-test('servers say their version in their own ways', () => {
+test('the version is found in the output format of each server', () => {
   for (const [program, said, words] of [
     ['redis-server', 'Redis server v=7.0.15 sha=00000000:0 malloc=jemalloc-5.3.0 bits=64', 'Redis 7.0.15'],
     ['valkey-server', 'Valkey server v=8.0.1 sha=00000000:0', 'Valkey 8.0.1'],
@@ -53,19 +53,19 @@ test('servers say their version in their own ways', () => {
   }
 });
 
-test('addresses, times and words that name the machine are no versions', () => {
+test('addresses, times and texts that identify the machine are not taken as versions', () => {
   assert.equal(versionWords('/opt/odd', 'listening on 10.1.2.3:6379'), undefined);
   assert.equal(versionWords('/opt/odd', '[13:19:09.827] started'), undefined);
   assert.equal(versionWords('/opt/odd', `${hostname()} 4.2.1`), 'odd 4.2.1');
 });
 
-test('an endless line is shortened, and steers no terminal', () => {
+test('a very long line is shortened, and its control characters are removed', () => {
   const words = versionWords('/opt/odd', `${'a'.repeat(500)} 1.${'2'.repeat(500)}`) ?? assert.fail();
   assert.ok(words.length < 100, String(words.length));
   assert.doesNotMatch(versionWords('/opt/odd', '\u001b[31mred\u0007 1.2.3') ?? '', /\p{Cc}/u);
 });
 
-test('a commit is marked when code differs from it, and not when only pages, plots and records do', () => {
+test('a commit is marked as modified when code differs from it, but not when only pages, plots or records differ', () => {
   const checkout = mkdtempSync(join(folder, 'checkout-'));
   const git = (...words: readonly string[]): void => {
     const asSomebody = ['-c', 'user.name=a', '-c', 'user.email=a@example.org', '-c', 'commit.gpgsign=false'];

@@ -11,7 +11,7 @@ const page = (rows: readonly string[]): string =>
 const record = (sentence: string) =>
   findingOf({ finding: { title: 'Batches | of', lesson: { holds: 'partly', sentence } } });
 
-test('the row of a finding stands in the order of the page, the others stay', () => {
+test('the row of a finding is placed in page order, and the other rows stay', () => {
   const rows = [
     '| `dns` Names | **yes**: kept |',
     '| `timeouts` Times | **no**: kept |',
@@ -29,7 +29,7 @@ test('the row of a finding stands in the order of the page, the others stay', ()
   assert.equal(withOverview(shown, record('Holds in part: 50 at once do 4 ×; other.'), NAMES), shown);
 });
 
-test('of a lesson its first clause is shown, without saying twice whether it holds', () => {
+test('the overview shows the first clause of a lesson and does not say twice whether it holds', () => {
   const gist = (sentence: string): string =>
     /\*\*: (.*) \|$/m.exec(withOverview(page([]), record(sentence), NAMES))?.[1] ?? '';
   assert.equal(gist('It holds: 3 of 4 were lost. And more.'), '3 of 4 were lost');
@@ -43,7 +43,7 @@ test('of a lesson its first clause is shown, without saying twice whether it hol
   assert.equal(gist('From 200 to 2,000 nothing fell; p99 rose.'), 'From 200 to 2,000 nothing fell');
 });
 
-test('half a place, or one that was edited, is refused: its table would stay old', () => {
+test('a table with one marker missing, or an edited one, is refused: it would stay outdated', () => {
   for (const edited of [
     page([]).replace('<!-- overview -->', '<!-- overview: -->'),
     page([]).replace('<!-- /overview -->', '<!--/overview-->'),
@@ -56,6 +56,6 @@ test('half a place, or one that was edited, is refused: its table would stay old
   }
 });
 
-test('a page without a place for it stays as it is', () => {
+test('a page without a table of findings stays unchanged', () => {
   assert.equal(withOverview('# Page\n', record('x'), NAMES), '# Page\n');
 });

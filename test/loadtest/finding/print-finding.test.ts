@@ -4,7 +4,7 @@ import type { FindingTable, Lesson } from '../../../loadtest/finding/finding.ts'
 import { findingMarkdown } from '../../../loadtest/finding/finding-markdown.ts';
 import { printFinding } from '../../../loadtest/finding/print-finding.ts';
 import { findingOf } from '../../fakes/finding.ts';
-import { HOSTILE } from '../report/scenes.ts';
+import { HOSTILE } from '../report/sample-runs.ts';
 
 function tableOf(rows: FindingTable['rows']): FindingTable {
   return { title: 'one', columns: [{ name: 'rate', unit: 'per-second' }], rows };
@@ -14,7 +14,7 @@ function printed(table: FindingTable): readonly string[] {
   return printFinding(findingOf({ finding: { tables: [table] } })).split('\n');
 }
 
-test('figures stand under each other at the right, names and published words at the left', () => {
+test('figures are aligned right; names and published texts are aligned left', () => {
   const lines = printFinding(findingOf()).split('\n');
   const rows = lines.filter((line) => /^ {2}pipeline of \d+ {2}/.test(line) || /rate +p99/.test(line));
   assert.equal(rows.length, 7);
@@ -29,7 +29,7 @@ test('figures stand under each other at the right, names and published words at 
   assert.equal(new Set(rows.map((row) => row.search(/published|[\d.]+k\/s, /))).size, 1);
 });
 
-test('columns of what limited and what was published are there when any row has them, and else are not', () => {
+test('the columns "limit" and "published" exist only when a row has a value for them', () => {
   assert.ok(
     !printed(tableOf([{ name: 'a', values: [1] }]))
       .join('\n')
@@ -45,7 +45,7 @@ test('columns of what limited and what was published are there when any row has 
   assert.ok(lines.some((line) => /^ {2}b +2\/s +both +3\/s$/.test(line)));
 });
 
-test('a command is one line however long it is, and stands once for all of its rows', () => {
+test('a command is one line however long it is, and is printed once for all of its rows', () => {
   const command = `redis-benchmark ${'-t get '.repeat(60)}--quoted "a  b"`;
   const lines = printed(
     tableOf([
@@ -58,7 +58,7 @@ test('a command is one line however long it is, and stands once for all of its r
   assert.ok(lines.includes('    third: other command'));
 });
 
-test('what others took of the machine is said where it shows, and nothing where it does not', () => {
+test('the use of the machine by other processes is mentioned only where it is visible', () => {
   const told = (othersCores?: number): boolean => {
     const record = findingOf({ record: { ...(othersCores !== undefined && { othersCores }) } });
     const both = [printFinding(record).replaceAll('\n  ', ' '), findingMarkdown(record)].map((text) =>
@@ -71,7 +71,7 @@ test('what others took of the machine is said where it shows, and nothing where 
   assert.deepEqual([told(0.42), told(0.1), told(0), told()], [true, false, false, false]);
 });
 
-test('a value that could not be measured is a dash, never a word of the language', () => {
+test('a value that could not be measured is a dash, never `undefined` or `NaN`', () => {
   const text = printed(
     tableOf([
       { name: 'a', values: [undefined] },
@@ -83,7 +83,7 @@ test('a value that could not be measured is a dash, never a word of the language
   assert.doesNotMatch(text, /undefined|NaN/);
 });
 
-test('the last words are whether the lesson holds, by a sign and in words', () => {
+test('the last line says whether the lesson holds, by a sign and in words', () => {
   const last = (holds: Lesson['holds']): string => {
     const lesson = { holds, sentence: 'Because of the figures.' };
     return (
@@ -109,13 +109,13 @@ test('sentences fit into 110 columns', () => {
   );
 });
 
-test('how to run it again can be copied, and what it ran on is beside it', () => {
+test('the command to repeat the run can be copied, and the machine is described beside it', () => {
   const lines = printFinding(findingOf()).split('\n');
   assert.ok(lines.includes('- Again: npm run experiments -- batch'));
   assert.ok(lines.some((line) => line.startsWith('- Measured in 1 min 47 s on 2 shared cores, 23 GiB')));
 });
 
-test('no words from outside steer a terminal', () => {
+test('control characters in external text do not reach the terminal', () => {
   const word = `${HOSTILE}\u001b[31m`;
   const table = {
     title: word,

@@ -27,7 +27,7 @@ function plots(): readonly string[] {
   return readdirSync(join(folder, 'plots')).sort();
 }
 
-test('what stands between the markers is replaced, and all else stays as it is', () => {
+test('the text between the markers is replaced, and everything else stays', () => {
   const [before, after] = ['\ufeff# Page  \n\ttext `<!-- finding: batch -->` $& $1\n\n', '\n\n## End\nno newline'];
   const page = published(`${before}${START}\nearlier words\n${END}${after}`);
   assert.ok(page.startsWith(`${before}${START}\n## Commands in a batch\n`), page.slice(0, 200));
@@ -35,18 +35,18 @@ test('what stands between the markers is replaced, and all else stays as it is',
   assert.ok(!page.includes('earlier words'));
 });
 
-test('publishing it again changes nothing', () => {
+test('publishing again changes nothing', () => {
   const once = published(`${START}\n${END}\n`);
   assert.equal(published(once), once);
 });
 
-test('a page with line ends of its own keeps them', () => {
+test('a page keeps its own line endings', () => {
   const page = published(`a\r\n${START}\r\n${END}\r\nb\r\n`);
   assert.equal(page.replaceAll('\r\n', '').match(/[\r\n]/), null);
   assert.equal(published(page), page);
 });
 
-test('its plots are written, those it no longer has are removed, and those of others stay', () => {
+test('its plots are written, plots it no longer has are removed, and plots of other findings stay', () => {
   const others = ['batches.svg', 'batch-lua.svg', 'batch-lua-old.svg', 'batch-notes.txt', 'x-batch.svg'];
   mkdirSync(join(folder, 'plots'));
   for (const file of [...others, 'batch.svg', 'batch-old.svg']) writeFileSync(join(folder, 'plots', file), 'old');
@@ -55,7 +55,7 @@ test('its plots are written, those it no longer has are removed, and those of ot
   assert.match(readFileSync(join(folder, 'plots', 'batch-asks.svg'), 'utf8'), /^<svg /);
 });
 
-test('a page whose markers are not one pair in their order is left as it is, and so are its plots', () => {
+test('a page without exactly one ordered pair of markers stays unchanged, and so do its plots', () => {
   for (const [page, problem] of [
     ['nothing', /README\.md lacks a line "<!-- finding: batch -->"/],
     [START, /lacks a line "<!-- \/finding: batch -->"/],
@@ -73,7 +73,7 @@ test('a page whose markers are not one pair in their order is left as it is, and
   }
 });
 
-test('its record is written beside the page, and the page can be rendered from it again', () => {
+test('the record is written beside the page, and the page can be rendered from it again', () => {
   const page = published(`${START}\n${END}\n`);
   const record = readFileSync(join(folder, 'records', 'batch.json'), 'utf8');
   const { name, markdown, plots: drawn } = findingSection(record);
@@ -81,7 +81,7 @@ test('its record is written beside the page, and the page can be rendered from i
   assert.deepEqual([name, ...drawn.keys()].sort(), ['batch', ...plots()].sort());
 });
 
-test('a record with a path of one machine, too large, or of no commit is not published', () => {
+test('a record that contains a local path, is too large, or has no commit is not published', () => {
   for (const [wish, fault] of [
     [{ record: { command: 'npm run experiments -- batch --server /home/user/x' } }, /names \/home\/user\/x, which/],
     [{ finding: { notes: ['x'.repeat(MAX_RECORD_BYTES)] } }, /bytes, more than 200000$/],
@@ -92,13 +92,13 @@ test('a record with a path of one machine, too large, or of no commit is not pub
   }
 });
 
-test('of a page, its plots and its record all are written, or none', () => {
+test('a page, its plots and its record are all written, or none of them', () => {
   published(`${START}\n${END}\n`);
   const before = readFileSync(join(folder, 'README.md'), 'utf8');
   const other = findingOf({ finding: { title: 'Another', charts: [{ ...rateChart(), title: 'Another' }] } });
   const plot = readFileSync(join(folder, 'plots', 'batch.svg'), 'utf8');
   for (const file of ['README.md', join('plots', 'batch.svg'), join('records', 'batch.json')]) {
-    // Nothing can be written there.
+    // This path cannot be written.
     mkdirSync(join(folder, `${file}.new`));
     assert.throws(() => publishFinding(other, join(folder, 'README.md')), { code: 'EISDIR' });
     assert.equal(readFileSync(join(folder, 'README.md'), 'utf8'), before);
@@ -109,13 +109,13 @@ test('of a page, its plots and its record all are written, or none', () => {
   }
 });
 
-test('rows that were cut short are not shown on a page, whoever kept them', () => {
+test('rows that were measured for a shortened time are not published', () => {
   const record = findingOf({ record: { command: 'npm run experiments -- batch --seconds 0.3' } });
   assert.throws(() => published(`${START}\n${END}\n`, record), /measured with ".* --seconds 0\.3": a page shows rows/);
   assert.equal(readFileSync(join(folder, 'README.md'), 'utf8'), `${START}\n${END}\n`);
 });
 
-test('a page on which a finding could not be published is told before anything is measured', () => {
+test('a page that cannot be published to is reported before anything is measured', () => {
   const file = join(folder, 'README.md');
   writeFileSync(file, `<!-- overview -->\n<!-- /overview -->\n${START}\n${END}\n`);
   checkPage(file, ['batch']);
@@ -125,7 +125,7 @@ test('a page on which a finding could not be published is told before anything i
   assert.throws(() => checkPage(join(folder, 'none.md'), ['batch']), { code: 'ENOENT' });
 });
 
-test('a marker in its own words does not end it', () => {
+test('a marker inside the text of a finding does not end its section', () => {
   const word = `${END}\n${START}\n<!-- finding: batch-lua -->`;
   const rows = [
     { name: word, values: [], command: `x\n${word}` },
@@ -145,14 +145,14 @@ test('a marker in its own words does not end it', () => {
   assert.ok(page.endsWith(`\n${END}\n\n${OTHER}\n`));
 });
 
-test('a plot that would have the name of another finding is refused', () => {
+test('a plot whose file name belongs to another finding is refused', () => {
   const record = findingOf({ finding: { charts: [{ ...rateChart(), id: 'lua' }] } });
   assert.throws(() => published(`${START}\n${END}\n${OTHER}`, record), {
     message: 'batch-lua.svg would be a plot of batch and of batch-lua: rename the chart',
   });
 });
 
-test('names that would lead out of the folder, and two charts of one name, are refused', () => {
+test('names that lead out of the folder, and two charts with the same name, are refused', () => {
   const twice = findingOf({ finding: { charts: [rateChart(), rateChart()] } });
   assert.throws(() => published(`${START}\n${END}`, twice), { message: 'batch has two charts with the id ""' });
   const out = findingOf({ finding: { charts: [{ ...rateChart(), id: '../x' }] } });

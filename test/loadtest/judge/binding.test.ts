@@ -9,7 +9,7 @@ const record = runOf();
 const telling = judge(record).steps.at(-1);
 assert.ok(telling);
 
-test('what is full binds, and what would be full next comes after it', () => {
+test('a full resource binds, and the resource that would be full next is named after it', () => {
   const { binds, next, isReached, words } = bindingOf(
     {
       uses: [
@@ -27,7 +27,7 @@ test('what is full binds, and what would be full next comes after it', () => {
   assert.match(words, /^A core of serpcache is full at x5 \(3,750 searches\/s\): .* Next would be all cores/);
 });
 
-test('when nothing is full, what grows fastest towards its end will bind', () => {
+test('when no resource is full, the one that grows fastest towards its limit will bind', () => {
   const uses = [use('the busiest disk', 0.5, 12_345), use('a core of serpcache', 0.4, 9123), use('memory', 0.6)];
   const { binds, next, isReached, words } = bindingOf({ uses, telling }, record.samples);
   assert.deepEqual([binds?.name, next?.name, isReached], ['a core of serpcache', 'the busiest disk', false]);
@@ -37,7 +37,7 @@ test('when nothing is full, what grows fastest towards its end will bind', () =>
   );
 });
 
-test('what would be lifted together is not what comes next', () => {
+test('a resource that is lifted together with the binding one is not named as the next', () => {
   const places = (domain: string, fullAtRps: number): CausedUse => ({
     ...use(`places at the engine for ${domain}`, 0.5, fullAtRps),
     cause: 'places at the engine',
@@ -46,14 +46,14 @@ test('what would be lifted together is not what comes next', () => {
   assert.equal(bindingOf({ uses, telling }, record.samples).next?.name, 'a core of serpcache');
 });
 
-test('a full generator is said as such, before anything else that is full', () => {
+test('a full generator is reported before any other full resource', () => {
   const generator = { ...use('processors of the generator', 0.93), kind: 'generator' as const };
   const { binds, words } = bindingOf({ uses: [use('a core of serpcache', 0.99), generator], telling }, record.samples);
   assert.equal(binds?.kind, 'generator');
   assert.match(words, /^The generator was full at x5 .* is not known\.$/);
 });
 
-test('a generator that ends before the service does never binds it, and is mentioned', () => {
+test('a generator that would be full before the service does not bind the service, and is mentioned', () => {
   const generator = { ...use('processors of the generator', 0.6, 6000), kind: 'generator' as const };
   const { binds, words } = bindingOf(
     { uses: [generator, use('a core of serpcache', 0.4, 9000)], telling },
@@ -63,7 +63,7 @@ test('a generator that ends before the service does never binds it, and is menti
   assert.match(words, /The generator itself would be full at about 6,000/);
 });
 
-test('a step that broke while nothing was full is not explained away', () => {
+test('a step that broke while no resource was full stays unexplained', () => {
   const { steps } = judge(runOf({ breaksAt: 4 }));
   const broke = steps.find(({ summary }) => summary.result === 'broke');
   assert.ok(broke);
@@ -72,7 +72,7 @@ test('a step that broke while nothing was full is not explained away', () => {
   assert.match(words, /^x4 .* broke, and nothing that was measured was full; the busiest disk came nearest/);
 });
 
-test('what nobody could look at is listed, by kind and by part', () => {
+test('resources that could not be observed are listed, by kind and by part', () => {
   const staging = judge(runOf({ stack: 'none' })).binding;
   assert.deepEqual(staging.unmeasured, ['memory', 'network', 'disk', 'limiter', 'generator']);
   assert.match(staging.words, /Nobody could look at the stores, searchd, the machine and the generator\.$/);
@@ -83,7 +83,7 @@ test('what nobody could look at is listed, by kind and by part', () => {
   assert.deepEqual(judge(record).binding.unmeasured, []);
 });
 
-test('a run in which nothing ran binds nothing', () => {
+test('a run without any steps has no binding resource', () => {
   const steps = record.summary.steps.map((one) => ({ ...one, searches: 0, seconds: 0, result: 'not-run' as const }));
   const { binds, words } = judge({ ...record, summary: { ...record.summary, steps } }).binding;
   assert.equal(binds, undefined);

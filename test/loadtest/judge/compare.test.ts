@@ -6,7 +6,7 @@ import { runOf } from '../../fakes/load-run.ts';
 
 const LATER = { startedAtMs: Date.UTC(2026, 10, 22) };
 
-test('a run beside its own repetition differs in nothing', () => {
+test('a run compared with its own repetition has no differences', () => {
   const { notes, steps, now, earlier } = compareRuns(runOf(LATER), runOf());
   assert.notEqual(now, earlier);
   assert.deepEqual(notes, []);
@@ -17,7 +17,7 @@ test('a run beside its own repetition differs in nothing', () => {
   }
 });
 
-test('a figure that doubled is told as twice the earlier one', () => {
+test('a figure that doubled is reported as twice the earlier one', () => {
   const earlier = runOf();
   const steps = earlier.summary.steps.map((one) => ({
     ...one,
@@ -27,14 +27,14 @@ test('a figure that doubled is told as twice the earlier one', () => {
   for (const { figures } of compared) assert.equal(figureOf(figures, 'p99').ratio, 2);
 });
 
-test('steps are found by name, and those of one run alone are left out', () => {
+test('steps are matched by name, and steps of only one run are left out', () => {
   assert.deepEqual(
     compareRuns(runOf(), runOf({ script: 'flush-survival' })).steps.map(({ name }) => name),
     ['warm-up'],
   );
 });
 
-test('a base rate that differs by more than a twentieth is no longer the same step', () => {
+test('steps whose base rates differ by more than a twentieth are not compared', () => {
   const near = compareRuns(runOf({ baseRps: 750 }), runOf({ baseRps: 720 }));
   assert.deepEqual(near.notes, []);
   const far = compareRuns(runOf({ baseRps: 750 }), runOf({ baseRps: 700 }));
@@ -42,7 +42,7 @@ test('a base rate that differs by more than a twentieth is no longer the same st
   assert.ok(far.steps.every(({ isComparable }) => !isComparable));
 });
 
-test('whatever else was different is said first', () => {
+test('other differences between the runs are listed first', () => {
   const other = runOf({ stack: 'none', starvedAt: 5 });
   const { notes, words } = compareRuns(runOf(), {
     ...other,
@@ -64,7 +64,7 @@ test('whatever else was different is said first', () => {
   assert.match(words, /One run against one run/);
 });
 
-test('what one of the two could not measure has no ratio, and neither has what was nothing', () => {
+test('a figure that one run could not measure has no ratio, and neither has a figure that was 0', () => {
   const [, x1] = compareRuns(runOf({ isBlind: true }), runOf()).steps;
   assert.ok(x1);
   const calls = figureOf(x1.figures, 'engine calls');
@@ -74,7 +74,7 @@ test('what one of the two could not measure has no ratio, and neither has what w
   assert.equal(figureOf(x1.figures, 'error rate').ratio, undefined);
 });
 
-test('a step that one of the two never reached is not compared', () => {
+test('a step that one of the runs never reached is not compared', () => {
   const { steps } = compareRuns(runOf({ breaksAt: 4, isAborted: true }), runOf());
   const x5 = steps.at(-1);
   assert.equal(x5?.isComparable, false);

@@ -6,7 +6,7 @@ import { runOf } from '../../fakes/load-run.ts';
 
 const RUN = runOf();
 
-/** So many places held at each look, of four. */
+/** The number of busy slots at each sample, of four. */
 function holding(...held: readonly number[]): readonly Sample[] {
   return held.map((engineInFlight, at) => {
     const sample = RUN.samples[at] ?? assert.fail();
@@ -20,12 +20,12 @@ function holding(...held: readonly number[]): readonly Sample[] {
   });
 }
 
-test('the engine may be asked for all it has, and for a look for more', () => {
+test('the engine may be used up to its limit, and above it in a single sample', () => {
   assert.deepEqual(overLimit(holding(4, 4, 5, 4, 6, 0)), []);
   assert.deepEqual(withinLimit(RUN.verdict, holding(4, 5, 4)), RUN.verdict);
 });
 
-test('an engine that is asked for more than it may has failed the run, however well everybody was answered', () => {
+test('an engine that gets more calls than its limit fails the run, even if every search was answered', () => {
   const verdict = withinLimit(RUN.verdict, holding(4, 5, 6, 4));
   assert.equal(verdict.kind, 'failed');
   assert.match(verdict.detail, /held 6 places at the engine of goods, 4 are allowed/);

@@ -5,12 +5,12 @@ import { stepFigures } from '../../../loadtest/judge/step-figures.ts';
 import type { RunRecord } from '../../../loadtest/record.ts';
 import { runOf } from '../../fakes/load-run.ts';
 
-test('a generator with processor time to spare leaves the verdict as it is', () => {
+test('a generator with spare processor time does not change the verdict', () => {
   const record = runOf();
   assert.deepEqual(finalVerdict(record.verdict, record), record.verdict);
 });
 
-test('a generator that used up its processors makes a passed run invalid, with the figure', () => {
+test('a generator that used up its processors makes a passed run invalid, and the figure is given', () => {
   const record = usingFrom(runOf(), 'x5', 0.92);
   assert.equal(record.verdict.kind, 'passed');
   const verdict = finalVerdict(record.verdict, record);
@@ -19,14 +19,14 @@ test('a generator that used up its processors makes a passed run invalid, with t
   assert.deepEqual(generatorReasons(usingFrom(runOf(), 'x5', 0.88)), []);
 });
 
-test('reasons the script knew come first and are kept', () => {
+test('reasons from the script come first and are kept', () => {
   const record = usingFrom(runOf({ starvedAt: 5 }), 'x5', 1);
   const verdict = finalVerdict(record.verdict, record);
   assert.ok(verdict.kind === 'invalid' && record.verdict.kind === 'invalid');
   assert.deepEqual(verdict.reasons, [...record.verdict.reasons, ...generatorReasons(record)]);
 });
 
-test('three seconds without any left spoil a step whose mean is harmless; two do not', () => {
+test('three full seconds invalidate a step whose mean is harmless; two do not', () => {
   assert.match(
     generatorReasons(usingFrom(runOf(), 'x4', 1, 3))[0] ?? '',
     /no processor time left for 3 s on end in x4/,
@@ -34,7 +34,7 @@ test('three seconds without any left spoil a step whose mean is harmless; two do
   assert.deepEqual(generatorReasons(usingFrom(runOf(), 'x4', 1, 2)), []);
 });
 
-test('full seconds that do not follow each other are none on end', () => {
+test('full seconds that are not consecutive do not count', () => {
   const record = usingFrom(runOf(), 'x4', 1, 2);
   const samples = record.samples.map((sample, at) => ({
     ...sample,
@@ -43,7 +43,7 @@ test('full seconds that do not follow each other are none on end', () => {
   assert.deepEqual(generatorReasons({ ...record, samples }), []);
 });
 
-test('it is measured against the processors it was kept on', () => {
+test('the use is relative to the processors the generator is pinned to', () => {
   const record = usingFrom(runOf(), 'x5', 1.5);
   const kept = (generatorCpus: string): RunRecord => ({ ...record, machine: { ...record.machine, generatorCpus } });
   assert.equal(generatorReasons(kept('2-3')).length, 0);
@@ -52,18 +52,18 @@ test('it is measured against the processors it was kept on', () => {
   assert.equal(generatorReasons({ ...record, machine }).length, 0);
 });
 
-test('above the first broken rung, and in steps without limits, it may be full', () => {
+test('above the first broken rung, and in steps without limits, the generator may be full', () => {
   assert.deepEqual(generatorReasons(usingFrom(runOf({ breaksAt: 4 }), 'x5', 1)), []);
   assert.deepEqual(generatorReasons(usingFrom(runOf(), 'warm-up', 1, 15)), []);
   assert.equal(generatorReasons(usingFrom(runOf({ breaksAt: 5 }), 'x5', 1)).length, 1);
 });
 
-test('a generator that nobody sampled gives no reason', () => {
+test('a generator without samples gives no reason', () => {
   const record = runOf({ stack: 'none' });
   assert.deepEqual(finalVerdict(record.verdict, record), record.verdict);
 });
 
-/** k6 uses so many cores from when that step's rate holds, for so long: else it has nothing to do. */
+/** k6 uses the given cores from when that step's rate holds, for the given time; otherwise it is idle. */
 function usingFrom(record: RunRecord, step: string, cores: number, seconds = 1000): RunRecord {
   const fromMs = stepFigures(record).find(({ summary }) => summary.step.name === step)?.fromMs ?? 0;
   const first = record.samples.findIndex(({ atMs }) => atMs >= fromMs);

@@ -5,11 +5,11 @@ import { fullAtRps } from '../../../loadtest/judge/growth.ts';
 import { growthOf, perSecond } from '../../../loadtest/judge/part-series.ts';
 import { processorsIn } from '../../../loadtest/judge/processors.ts';
 
-test('a counter that begins anew, however often, loses nothing that was read', () => {
+test('counter restarts, however many, lose no value that was read', () => {
   fc.assert(
     fc.property(fc.array(fc.nat(1000), { minLength: 2, maxLength: 30 }), (readings) => {
       const series = readings.map((value, at) => ({ atMs: at * 1000, value }));
-      // What each life had counted when it was last seen, and the last one; less what was there before anybody looked.
+      // The sum of the last reading before each restart and the last reading of all, minus the first reading.
       const ends = readings.filter((value, at) => value > (readings[at + 1] ?? -1));
       const all = ends.reduce((sum, value) => sum + value, 0);
       assert.equal(growthOf(series), all - (readings[0] ?? 0));
@@ -17,7 +17,7 @@ test('a counter that begins anew, however often, loses nothing that was read', (
   );
 });
 
-test('a rate is by the times of the readings, not by their number', () => {
+test('a rate is computed from the times of the readings, not from their number', () => {
   const series = [
     { atMs: 0, value: 100 },
     { atMs: 1500, value: 130 },
@@ -28,7 +28,7 @@ test('a rate is by the times of the readings, not by their number', () => {
   assert.equal(perSecond([]), undefined);
 });
 
-test('what grows in a line is full where the line is', () => {
+test('linear growth is extrapolated to the rate at which the resource is full', () => {
   fc.assert(
     fc.property(
       fc.double({ min: 2000, max: 15_000, noNaN: true }),
@@ -45,12 +45,12 @@ test('what grows in a line is full where the line is', () => {
   );
 });
 
-test('a line that says full at a rate that held is wrong there', () => {
+test('an extrapolation that says full at a rate that held is corrected', () => {
   const held = [0, 0.89, 0.89, 0.89].map((share, at) => ({ searchesPerSecond: 100 * (at + 1), share }));
   assert.equal(fullAtRps(held), 400);
 });
 
-test('nothing is foretold below a rate that held, and nothing of what does not grow', () => {
+test('no prediction is below a rate that held, and a resource that does not grow has none', () => {
   const shares = fc.array(fc.double({ min: 0, max: 0.89, noNaN: true }), { minLength: 2, maxLength: 6 });
   fc.assert(
     fc.property(shares, (given) => {
@@ -64,7 +64,7 @@ test('nothing is foretold below a rate that held, and nothing of what does not g
   assert.equal(fullAtRps(flat.slice(0, 1)), undefined);
 });
 
-test('two steps at one rate make no line, however far apart their figures are', () => {
+test('two steps at one rate give no line, however different their figures are', () => {
   const held = [
     { searchesPerSecond: 2249, share: 0.2 },
     { searchesPerSecond: 2251, share: 0.4 },
@@ -72,7 +72,7 @@ test('two steps at one rate make no line, however far apart their figures are', 
   assert.equal(fullAtRps(held), undefined);
 });
 
-test('processors are counted as taskset names them', () => {
+test('processors are counted in the list format of taskset', () => {
   assert.equal(processorsIn('3'), 1);
   assert.equal(processorsIn('0-2,5'), 4);
   assert.equal(processorsIn(undefined), undefined);

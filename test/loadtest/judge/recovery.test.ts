@@ -6,7 +6,7 @@ import { recoveriesOf } from '../../../loadtest/judge/recovery.ts';
 import type { RunEvent, RunRecord, Second } from '../../../loadtest/record.ts';
 import { runOf } from '../../fakes/load-run.ts';
 
-test('each stage of a drill is a loss of its own, and the start of the drill is none', () => {
+test('each stage of a drill is its own loss, and the start of the drill is none', () => {
   const record = runOf({ script: 'flush-survival' });
   const losses = lossesOf(record);
   assert.deepEqual(
@@ -19,7 +19,7 @@ test('each stage of a drill is a loss of its own, and the start of the drill is 
   );
 });
 
-test('a drill whose stages nobody told begins to lose when it starts', () => {
+test('a drill without reported stages loses entries from its start', () => {
   const record = runOf({ script: 'flush-survival' });
   const events = record.events.filter(({ kind }) => kind !== 'drill-stage');
   assert.deepEqual(
@@ -28,7 +28,7 @@ test('a drill whose stages nobody told begins to lose when it starts', () => {
   );
 });
 
-test('the deeper the loss, the lower the ratio and the longer the way back', () => {
+test('the deeper the loss, the lower the ratio and the longer the recovery', () => {
   const [first, second, third] = recoveriesOf(runOf({ script: 'flush-survival' }));
   assert.ok(first && second && third);
   assert.ok(first.hitRatioLowest > second.hitRatioLowest && second.hitRatioLowest > third.hitRatioLowest);
@@ -37,35 +37,35 @@ test('the deeper the loss, the lower the ratio and the longer the way back', () 
   assert.ok((third.engineCallsPerSecondMost ?? 0) > 3 * (third.engineCallsPerSecondBefore ?? 0));
 });
 
-test('what never comes back has no time of recovery', () => {
+test('a hit ratio that never comes back has no recovery time', () => {
   const last = recoveriesOf(runOf({ script: 'flush-survival', refillSeconds: Number.POSITIVE_INFINITY })).at(-1);
   assert.ok(last);
   assert.equal('recoveredAfterMs' in last, false);
 });
 
-test('recovered is when it is back for good, not when it first touches', () => {
+test('recovery is when the ratio stays back, not when it first touches the threshold', () => {
   const ratios = [...flat(0.9, 10), 0.3, 0.5, 0.9, 0.9, 0.9, 0.9, 0.4, 0.7, ...flat(0.9, 30)];
   assert.equal(only(flushed(ratios, 10)).recoveredAfterMs, 9000);
 });
 
-test('a dip long after is another story', () => {
+test('a dip long after the recovery does not belong to the loss', () => {
   const ratios = [...flat(0.9, 10), 0.3, 0.5, ...flat(0.9, 15), 0.2, ...flat(0.9, 10)];
   assert.equal(only(flushed(ratios, 10)).recoveredAfterMs, 3000);
 });
 
-test('a dip that comes some seconds after the flush is not taken for none', () => {
+test('a dip that begins some seconds after the flush still belongs to it', () => {
   const ratios = [...flat(0.9, 14), 0.3, 0.3, ...flat(0.9, 30)];
   const { recoveredAfterMs, hitRatioLowest } = only(flushed(ratios, 10));
   assert.equal(recoveredAfterMs, 7000);
   assert.ok(hitRatioLowest < 0.6);
 });
 
-test('nothing from before the loss softens what came after it', () => {
+test('seconds before the loss are not averaged into the ratio after it', () => {
   const { hitRatioLowest, hitRatioBefore } = only(flushed([...flat(0.9, 10), ...flat(0.1, 20)], 10));
   assert.ok(Math.abs(hitRatioLowest - 0.1) < 1e-9 && Math.abs(hitRatioBefore - 0.9) < 1e-9);
 });
 
-test('the stages of a drill are measured against what was before its first', () => {
+test('the stages of a drill are compared with the time before the first of them', () => {
   const plain = flushed([...flat(0.9, 10), ...flat(0.5, 10), ...flat(0.3, 3), ...flat(0.5, 20)], 10, 20);
   assert.ok(Math.abs((recoveriesOf(plain)[1]?.hitRatioBefore ?? 0) - 0.5) < 1e-9);
   const record = { ...plain, events: plain.events.map((event) => ({ ...event, drill: 'one' })) };
@@ -75,7 +75,7 @@ test('the stages of a drill are measured against what was before its first', () 
   assert.equal(second.recoveredAfterMs, undefined);
 });
 
-test('two good seconds at the end of a run are no recovery', () => {
+test('two good seconds at the end of a run are not a recovery', () => {
   const ratios = [...flat(0.9, 10), ...flat(0.3, 10), 0.6, 0.9, 0.9];
   assert.equal(only(flushed(ratios, 10)).recoveredAfterMs, undefined);
 });
@@ -86,7 +86,7 @@ test('domains that are flushed together are one loss', () => {
   assert.equal(recoveriesOf(record).length, 1);
 });
 
-test('sheds and failures are those between this loss and the next', () => {
+test('sheds and failures of a loss are counted up to the next loss', () => {
   const record = flushed([...flat(0.9, 10), ...flat(0.4, 30)], 10, 20);
   const seconds = record.seconds.map((second, at) => {
     const outcomes = { ...second.outcomes, shed: at, failed: at === 12 ? 4 : 0 };
@@ -97,13 +97,13 @@ test('sheds and failures are those between this loss and the next', () => {
   assert.deepEqual([first?.dishonest, second?.dishonest], [4, 0]);
 });
 
-test('too few searches make no ratio, and so no recovery', () => {
+test('too few searches give no ratio, and so no recovery', () => {
   const record = flushed([...flat(0.9, 10), ...flat(0.1, 20)], 10);
   const seconds = record.seconds.map((second) => ({ ...second, searches: 5, outcomes: { 'hit-l1': 4 } }));
   assert.deepEqual(recoveriesOf({ ...record, seconds }), []);
 });
 
-test('a run without a loss has nothing to recover from', () => {
+test('a run without a loss has no recovery', () => {
   assert.deepEqual(recoveriesOf(runOf()), []);
 });
 
@@ -111,7 +111,7 @@ function flat(ratio: number, seconds: number): readonly number[] {
   return Array.from({ length: seconds }, () => ratio);
 }
 
-/** A hit ratio for each second, and flushes so many seconds in. */
+/** A hit ratio for each second, and flushes at the given seconds. */
 function flushed(ratios: readonly number[], ...flushes: readonly number[]): RunRecord {
   const record = runOf({ script: 'flush-survival' });
   const { startedAtMs } = record.summary;

@@ -6,8 +6,8 @@ import type { RunRecord } from '../../../loadtest/record.ts';
 import type { DomainSample, HostSample, ReplicaSample, Sample, StoreSample } from '../../../loadtest/sample/sample.ts';
 import { runOf } from '../../fakes/load-run.ts';
 
-suite('what was how full', () => {
-  test('is fullest first, and has a share for each step', () => {
+suite('the use of each resource', () => {
+  test('is sorted by fullness, and has a share for each step', () => {
     const record = runOf();
     const { resources, steps } = judge(record);
     const used = resources.map((use) => use.used);
@@ -18,7 +18,7 @@ suite('what was how full', () => {
     for (const { byStep, name } of resources) assert.equal(byStep.length, steps.length, name);
   });
 
-  test('a core of serpcache is its processor time; its event loop where nothing else is known', () => {
+  test('the use of a serpcache core is its processor time, or its event loop when only that is known', () => {
     const busy = withReplicas(runOf(), (replica, at) => ({ ...replica, cpuSeconds: 0.7 * at, loopUtilization: 0.9 }));
     near(useOf(busy, 'a core of serpcache').used, 0.7);
     const unknown = withReplicas(runOf(), ({ cpuSeconds: _, ...replica }) => ({ ...replica, loopUtilization: 0.5 }));
@@ -41,7 +41,7 @@ suite('what was how full', () => {
     assert.equal(useOf(skewed, 'a core of the store of packages').used, 0);
   });
 
-  test('a queue that is never empty means that no place at the engine is free', () => {
+  test('a queue that is never empty means that no engine slot is free', () => {
     const queued = (engineQueued: number): number =>
       useOf(
         withDomains(runOf(), (domain) => ({ ...domain, engineInFlight: 1, engineCeiling: 4, engineQueued })),
@@ -51,7 +51,7 @@ suite('what was how full', () => {
     assert.equal(queued(3), 1);
   });
 
-  test('a store that evicts is full, and one without a limit is not measured', () => {
+  test('a store that evicts is full, and a store without a memory limit is not measured', () => {
     const evicting = withStores(runOf(), (store, at) => ({ ...store, evicted: store.name === 'goods-3' ? at : 0 }));
     const memory = useOf(evicting, 'memory of the store of goods');
     assert.equal(memory.used, 1);
@@ -70,7 +70,7 @@ suite('what was how full', () => {
     assert.equal(useOf(runOf(), 'connections of the store of goods').used < 0.01, true);
   });
 
-  test('the network is full when it loses something, and otherwise nobody knows how full', () => {
+  test('the network is full when it loses packets, and otherwise its use is unknown', () => {
     const network = useOf(runOf(), 'the network');
     assert.deepEqual(new Set(network.byStep), new Set([undefined]));
     assert.match(network.words, /MiB\/s over loopback, nothing dropped/);
@@ -81,20 +81,20 @@ suite('what was how full', () => {
     assert.equal(losing.used, 1);
   });
 
-  test('packets that a limiter held back mean that it is at its end', () => {
+  test('packets held back by a limiter mean that the limiter is full', () => {
     assert.equal(useOf(runOf(), 'a limiter of packets').used, 0);
     const held = withHost(runOf(), (host, at) => ({ ...host, limiterOverlimits: at }));
     assert.equal(useOf(held, 'a limiter of packets').used, 1);
   });
 
-  test('the generator is as full as the processors it is kept on', () => {
+  test('the use of the generator is relative to the processors it is pinned to', () => {
     const record = runOf();
     const kept = (generatorCpus: string): number =>
       useOf({ ...record, machine: { ...record.machine, generatorCpus } }, 'processors of the generator').used;
     near(kept('2-3'), kept('3') / 2);
   });
 
-  test('what others on the machine used is told', () => {
+  test('the processor time of other processes on the machine is reported', () => {
     assert.doesNotMatch(useOf(runOf(), 'all cores of the machine').words, /no part of the run/);
     const shared = withHost(runOf(), (host, at) => ({
       ...host,
@@ -105,12 +105,12 @@ suite('what was how full', () => {
     assert.match(words, /, 1\.\d\d used by what is no part of the run$/);
   });
 
-  test('nothing is more than full', () => {
+  test('no share exceeds 100 %', () => {
     const over = withStores(runOf(), (store) => ({ ...store, usedBytes: 2 * store.maxBytes }));
     assert.equal(useOf(over, 'memory of the store of goods').used, 1);
   });
 
-  test('a disk is as full as it is busy', () => {
+  test('the use of a disk is its busy time', () => {
     near(
       useOf(
         withHost(runOf(), (host, at) => ({ ...host, diskBusyMs: 640 * at })),
@@ -120,13 +120,13 @@ suite('what was how full', () => {
     );
   });
 
-  test('memory is not said to fill with the rate: it fills with time', () => {
+  test('memory is not reported to fill with the rate: it fills with time', () => {
     const memories = judge(runOf()).resources.filter(({ kind }) => kind === 'memory');
     assert.ok(memories.length > 0);
     for (const { name, fullAtRps } of memories) assert.equal(fullAtRps, undefined, name);
   });
 
-  test('growth is read off the steps that held, not off one that broke', () => {
+  test('growth is computed from the steps that held, not from a step that broke', () => {
     const [whole, broken] = [runOf(), runOf({ breaksAt: 5 })];
     const flat = withReplicas(broken, (replica, _, atMs) => ({
       ...replica,
@@ -136,17 +136,17 @@ suite('what was how full', () => {
   });
 });
 
-suite('the step that tells most', () => {
+suite('the most informative step', () => {
   test('is the first that broke', () => {
     assert.equal(useOf(runOf({ breaksAt: 3 }), 'a core of serpcache').words, useAt(runOf(), 'x3'));
   });
 
-  test('of steps at one rate is the one in which something was fullest', () => {
+  test('among steps at one rate is the one with the fullest resource', () => {
     const { binding } = judge(runOf({ script: 'flush-survival' }));
     assert.match(binding.words, /at flush \(2,250 searches\/s\)/);
   });
 
-  test('that was too short for two samples is told by the one before it', () => {
+  test('is the one before, if it was too short for two samples', () => {
     const record = runOf();
     const samples = record.samples.filter(({ atMs }) => atMs < fromOf(record, 'x5'));
     assert.match(useOf({ ...record, samples }, 'a core of serpcache').words, /\(at x4\)$/);
@@ -175,7 +175,7 @@ function near(value: number, expected: number, within = 0.01): void {
   assert.ok(Math.abs(value - expected) <= within * expected, `${value}, not about ${expected}`);
 }
 
-/** `at`: seconds since the run began, whole ones as the made-up samples are. */
+/** `at`: seconds since the run began; whole numbers, as in the fake samples. */
 function changed(record: RunRecord, change: (sample: Sample, at: number) => Partial<Sample>): RunRecord {
   const samples = record.samples.map((sample, at) => ({ ...sample, ...change(sample, at) }));
   return { ...record, samples };

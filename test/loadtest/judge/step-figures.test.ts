@@ -9,7 +9,7 @@ import { runOf } from '../../fakes/load-run.ts';
 
 const NAMES = ['warm-up', 'x1', 'x2', 'x3', 'x4', 'x5'];
 
-test('figures are of the time in which the rate held: nothing of the ramps', () => {
+test('figures cover only the time in which the rate held, without the ramps', () => {
   const record = runOf();
   const steps = stepFigures(record);
   assert.deepEqual(
@@ -19,18 +19,18 @@ test('figures are of the time in which the rate held: nothing of the ramps', () 
   const x2 = stepOf(record, 'x2');
   assert.equal(x2.toMs - x2.fromMs, 20_000);
   assert.equal(x2.searchesPerSecond, 1500);
-  // Of this made-up service: 105 µs a search and 0.02 for nothing. A ramp would have cost less.
+  // The fake service needs 105 µs a search and 0.02 cores when idle. A ramp would have cost less.
   near(x2.serviceCores, 0.02 + 1500 * 105e-6);
   near(x2.generatorCores, 0.03 + 1500 * 160e-6);
 });
 
-test('amplification is what the engine was asked of what was searched for', () => {
+test('amplification is engine calls divided by searches', () => {
   const x3 = stepOf(runOf(), 'x3');
   near(x3.amplification, (x3.engineCallsPerSecond ?? 0) / 2250);
   near(x3.engineCallsPerSecond, 2250 * 0.09 * 0.72, 0.05);
 });
 
-test('a process that began anew in the middle of a step does not make figures negative or tiny', () => {
+test('a process restart in the middle of a step does not make figures negative or tiny', () => {
   const record = runOf();
   const { fromMs, toMs } = stepOf(record, 'x4');
   const whole = stepOf(record, 'x4').serviceCores;
@@ -43,18 +43,18 @@ test('a process that began anew in the middle of a step does not make figures ne
   const samples = record.samples.map((sample) =>
     sample.atMs >= (died?.atMs ?? 0) ? { ...sample, replicas: sample.replicas.map(anew) } : sample,
   );
-  // Only what was used between the last look and the end is lost: one of nineteen seconds.
+  // Only the use between the last sample and the restart is lost: one of nineteen seconds.
   near(stepOf({ ...record, samples }, 'x4').serviceCores, (whole ?? 0) * (18 / 19));
 });
 
-test('all processes count, each by its own times', () => {
+test('all processes count, each with its own sample times', () => {
   const [one, three] = [stepOf(runOf({ replicas: 1 }), 'x5'), stepOf(runOf({ replicas: 3 }), 'x5')];
   near(three.serviceCores, one.serviceCores ?? 0);
   near(three.engineCallsPerSecond, one.engineCallsPerSecond ?? 0);
   assert.equal(three.serviceBytes, 3 * (one.serviceBytes ?? 0));
 });
 
-test('a step with fewer than two samples has no rates, and its searches all the same', () => {
+test('a step with fewer than two samples has no rates, but still its searches', () => {
   const record = runOf();
   const { fromMs } = stepOf(record, 'x1');
   const samples = record.samples.filter(({ atMs }) => atMs < fromMs + 500);
@@ -64,7 +64,7 @@ test('a step with fewer than two samples has no rates, and its searches all the 
   assert.equal(x1.searchesPerSecond, 750);
 });
 
-test('where the stack is not ours, the parts are unknown and the service is not', () => {
+test('without a local stack the figures of the parts are unknown, and those of the service are known', () => {
   const x5 = stepOf(runOf({ stack: 'none' }), 'x5');
   for (const part of ['storeCores', 'engineCores', 'generatorCores', 'machineBusyShare', 'storeBytes'] as const) {
     assert.equal(x5[part], undefined, part);
@@ -80,7 +80,7 @@ test('engine calls that only the script counted are still known', () => {
   near(stepOf(counted, 'x2').engineCallsPerSecond, 1500 * 0.09 * 0.72, 0.05);
 });
 
-test('a step the run ended in is as long as it was, and one it never reached has no length', () => {
+test('a step in which the run ended has its real length, and a step that was never reached has none', () => {
   const { summary } = runOf({ breaksAt: 4, isAborted: true });
   const lengths = summary.steps.slice(-2).map((step) => {
     const { fromMs, toMs } = holdWindow(summary, step);

@@ -11,7 +11,7 @@ const steps = inTurn([
   { ...step, name: 'recovery', goesOn: true, limits: LIMITS },
 ]);
 
-/** All searches answered, and a drill that ended so. */
+/** All searches were answered, and the drill ended as given. */
 function summaries(code: number | undefined) {
   const searched = (name: string) => ({
     [`searches{step:${name}}`]: { values: { count: 100 } },
@@ -26,32 +26,32 @@ function summaries(code: number | undefined) {
   return stepSummaries({ k6, steps, elapsedSeconds: 20, watched: false, vusOf: () => 10 });
 }
 
-suite('how a drill ended', () => {
-  test('is told apart by a number, and a metric without a sample is none of them', () => {
+suite('the end of a drill', () => {
+  test('is encoded as a number, and a metric without a sample means none of them', () => {
     assert.equal(new Set(DRILL_ENDS.map(codeOfEnd)).size, DRILL_ENDS.length);
     for (const end of DRILL_ENDS) assert.equal(endOfCode(codeOfEnd(end)), end);
     assert.equal(endOfCode(0), 'unfinished');
     assert.equal(endOfCode(undefined), 'unfinished');
   });
 
-  test('a step whose drill passed held', () => {
+  test('a step whose drill passed has held', () => {
     const [loss] = summaries(codeOfEnd('passed'));
     assert.deepEqual([loss?.drill, loss?.result, loss?.broken], ['passed', 'held', []]);
   });
 
   for (const end of DRILL_ENDS.filter((one) => one !== 'passed')) {
-    test(`a step whose drill was ${end} broke, however well everybody was answered`, () => {
+    test(`a step whose drill was ${end} has broken, even if every search was answered`, () => {
       const [loss, recovery] = summaries(codeOfEnd(end));
       assert.deepEqual([loss?.result, loss?.broken], ['broke', [`drill ${end} (has to pass)`]]);
       assert.deepEqual([recovery?.result, recovery?.drill], ['held', undefined]);
     });
   }
 
-  test('a drill nobody heard of again did not pass', () => {
+  test('a drill that disappeared from the service did not pass', () => {
     assert.equal(summaries(undefined)[0]?.result, 'broke');
   });
 
-  test('a step tells how many connections it opened', () => {
+  test('a step reports the number of connections it opened', () => {
     assert.equal(summaries(1)[1]?.connectionsOpened, 7);
   });
 });

@@ -8,7 +8,7 @@ import { loadReadyPlans } from '../../../src/operations/drills/plan-file.ts';
 import { readPlan } from '../../../src/operations/drills/plan-validation.ts';
 
 const PLANS = loadReadyPlans()(3);
-/** What a drill spends beside what its plan says: until all have heard of it, and its two looks a second. */
+/** Time a drill needs beyond its plan: until all processes know of it, and two polls a second. */
 const SETTLE_MS = 1500;
 const TICK_MS = 500;
 
@@ -25,7 +25,7 @@ function planOf(name: string) {
   return plan;
 }
 
-suite('the room of a drill', () => {
+suite('the time window of a drill', () => {
   test('is the step whose drill has to pass, and its neighbours', () => {
     const wish = { lossTitle: '', lossSeconds: 60, ratePerSecond: 100, stepSeconds: (seconds: number) => seconds };
     const steps = inTurn(['x1-', 'x3-'].flatMap((prefix) => drillRoom({ ...wish, prefix, lossName: 'flush' })));
@@ -38,7 +38,7 @@ suite('the room of a drill', () => {
     );
   });
 
-  test('no honest shed is an error while entries are missing, and none is welcome before', () => {
+  test('allows honest sheds while entries are missing, and none before', () => {
     const { calm, loss, recovery } = roomOf(30);
     assert.deepEqual(
       [calm, loss, recovery].map(({ limits }) => limits?.shedsAllowed),
@@ -51,8 +51,8 @@ suite('the room of a drill', () => {
   });
 });
 
-suite('a plan in its room', () => {
-  test('stays as it is written where there is time, but for how long it waits', () => {
+suite('a plan in its time window', () => {
+  test('stays unchanged where there is time, except for its maximum wait', () => {
     const plan = planOf('1-5-25-100');
     const fitted = fitPlan(plan, roomOf(60));
     assert.equal(fitted.isShortened, false);
@@ -60,7 +60,7 @@ suite('a plan in its room', () => {
     assert.ok(fitted.plan.recovery.timeoutMs < 60_000);
   });
 
-  test('begins its first stage when the loss begins: the calm before is its baseline', () => {
+  test('begins its first stage when the loss begins: the quiet time before is its baseline', () => {
     const room = roomOf(60);
     const { startSeconds, plan } = fitPlan(planOf('full-loss'), room);
     const [lossFrom] = holdOf(room.loss);
@@ -75,14 +75,14 @@ suite('a plan in its room', () => {
     assert.ok(Math.abs(last / first - 2) < 0.01);
   });
 
-  test('wants as many searches a second in a shorter baseline', () => {
+  test('requires the same search rate in a shorter baseline', () => {
     const written = planOf('full-loss');
     const { plan } = fitPlan(written, roomOf(6));
     assert.equal(plan.baselineMs, 4000);
     assert.equal(plan.minSearches, (written.minSearches * 4000) / written.baselineMs);
   });
 
-  test('is a plan the service takes, however short the steps are', () => {
+  test('is accepted by the service, however short the steps are', () => {
     const any = fc.tuple(fc.constantFrom(...PLANS), fc.integer({ min: 1, max: 600 }));
     fc.assert(
       fc.property(any, ([plan, seconds]) => {
@@ -92,7 +92,7 @@ suite('a plan in its room', () => {
     );
   });
 
-  test('is over before its room is, where the room is longer than the least it may take', () => {
+  test('ends before its time window, where the window is longer than the minimum', () => {
     const any = fc.tuple(fc.constantFrom('canary', '1-5-25-100', 'full-loss'), fc.integer({ min: 8, max: 600 }));
     fc.assert(
       fc.property(any, ([name, seconds]) => {

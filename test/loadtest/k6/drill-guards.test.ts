@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { withSheds } from '../../../loadtest/k6/kit/drill-guards.ts';
 import { loadReadyPlans } from '../../../src/operations/drills/plan-file.ts';
 
-test('more may be refused than the plan says, and nothing else is let through', () => {
+test('the guard allows more refusals than the plan says, and changes no other limit', () => {
   const plan = loadReadyPlans()(1).find(({ name }) => name === '1-5-25-100');
   assert.ok(plan !== undefined);
   const changed = withSheds(plan, 0.5);
@@ -18,7 +18,7 @@ test('more may be refused than the plan says, and nothing else is let through', 
   assert.deepEqual({ ...changed, guards: [] }, { ...plan, guards: [] });
 });
 
-test('a plan that allows more already keeps what it allows', () => {
+test('a plan that already allows more keeps its limit', () => {
   assert.deepEqual(withSheds({ guards: [{ figure: 'shedRate', max: 0.9 }] }, 0.5).guards, [
     { figure: 'shedRate', max: 0.9 },
   ]);

@@ -11,14 +11,14 @@ import { listeningServer, until } from '../../http/harness.ts';
 import { type DrillServiceOptions, drillService, OURS } from './drill-service.ts';
 import { environment, k6, SCRIPTS_FOLDER } from './k6-inspect.ts';
 
-/** full-loss with steps of a second, against a service that answers everybody. */
+/** full-loss with steps of one second, against a service that answers every request. */
 async function fullLoss(context: TestContext, options: DrillServiceOptions) {
   const [service, drills] = await Promise.all([listeningServer(context), drillService(context, options)]);
   const env = environment();
   const summaryFile = join(dirname(env['QUERIES'] ?? ''), 'summary.json');
   const words = ['run', '--quiet', '--no-usage-report', '--log-format', 'raw', join(SCRIPTS_FOLDER, 'full-loss.ts')];
   const hosts = { BASE_URL: service.url, ADMIN_URL: drills.url, SUMMARY: summaryFile };
-  // The pages of a made-up service are not looked at.
+  // The pages of the fake service are not checked.
   const small = { BASE_RPS: '20', STEP_SECONDS: '1', SAMPLE: '0' };
   const child = spawn(k6.path, words, { env: { ...process.env, ...env, ...hosts, ...small } });
   context.after(() => child.kill('SIGKILL'));
@@ -44,7 +44,7 @@ async function exitCode(child: ChildProcess): Promise<number | null> {
 }
 
 suite('a script that drills', { concurrency: true }, () => {
-  test('passes when its drill passes, and says when each stage began', async (context) => {
+  test('passes when its drill passes, and reports the begin of each stage', async (context) => {
     const run = await fullLoss(context, { verdict: { kind: 'passed', detail: 'Every stage was survived.' } });
     const { code, events, summary, said } = await run.end();
     assert.equal(code, 0, said);
@@ -66,7 +66,7 @@ suite('a script that drills', { concurrency: true }, () => {
     assert.deepEqual(run.drills.aborted, []);
   });
 
-  test('fails when its drill is refused, though everybody was answered', async (context) => {
+  test('fails when its drill is refused, even if every search was answered', async (context) => {
     const run = await fullLoss(context, { verdict: { kind: 'refused', detail: 'Only 3 searches.' } });
     const { code, events, summary } = await run.end();
     assert.notEqual(code, 0);
@@ -76,7 +76,7 @@ suite('a script that drills', { concurrency: true }, () => {
     assert.ok(events.some(({ kind, text }) => kind === 'drill-ended' && text === 'refused: Only 3 searches.'));
   });
 
-  test('ends its drill when that is not over with its steps, and nobody else’s', async (context) => {
+  test('ends its own drill, and no other, when the drill is not over with its steps', async (context) => {
     const run = await fullLoss(context, {});
     const { code, summary } = await run.end();
     assert.notEqual(code, 0);
@@ -84,7 +84,7 @@ suite('a script that drills', { concurrency: true }, () => {
     assert.deepEqual(run.drills.aborted, [OURS]);
   });
 
-  test('ends its drill when it is interrupted, and nobody else’s', async (context) => {
+  test('ends its own drill, and no other, when it is interrupted', async (context) => {
     const run = await fullLoss(context, {});
     await until(() => run.drills.begun.length > 0, 'the drill to begin');
     assert.equal(run.drills.aborted.length, 0);

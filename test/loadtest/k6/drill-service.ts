@@ -3,21 +3,21 @@ import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 import { loadReadyPlans } from '../../../src/operations/drills/plan-file.ts';
 
-/** An admin API that has the drills of a test: it answers as the service does, and flushes nothing. */
+/** A fake admin API with the drills of a test: it answers as the service does, and flushes nothing. */
 export interface DrillService {
   readonly url: string;
-  /** What was begun, and the ids that were ended, in order. */
+  /** The plans that were begun and the ids that were ended, in order. */
   readonly begun: { readonly domains: readonly string[]; readonly reason: string; readonly plan: object }[];
   readonly aborted: string[];
 }
 
 export interface DrillServiceOptions {
-  /** What comes of a drill at the next look; absent: it runs on. */
+  /** The state of a drill at the next request; absent: it is still running. */
   readonly verdict?: { readonly kind: string; readonly detail: string };
 }
 
 export const OURS = '20261121-102030-goods-ours';
-/** Of somebody else, and running. */
+/** A running drill of another operator. */
 const THEIRS = '20261121-102000-auto-theirs';
 
 export async function drillService(context: TestContext, { verdict }: DrillServiceOptions): Promise<DrillService> {

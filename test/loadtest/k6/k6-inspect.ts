@@ -6,12 +6,12 @@ import { k6Program } from '../../../loadtest/run/k6-program.ts';
 
 export const SCRIPTS_FOLDER = join(import.meta.dirname, '../../../loadtest/k6');
 
-/** Built where it is missing: a minute or two, once. */
+/** k6 is built if it is missing: this takes a minute or two, once. */
 export const k6 = await k6Program(process.env['K6'] || undefined, (text) => console.error(text));
 
 const WORDS = 'диван шкаф стол кровать кресло ковёр лампа полка зеркало комод стул пуф'.split(' ');
 
-/** A query file and all that a script wants to be told; nothing listens there. */
+/** A query file and every variable that a script requires; no server listens at the addresses. */
 export function environment(): Record<string, string> {
   const folder = mkdtempSync(join(tmpdir(), 'serpcache-scripts-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
@@ -21,7 +21,7 @@ export function environment(): Record<string, string> {
   return { BASE_URL: url, ADMIN_URL: url, ADMIN_TOKEN: 'choose-one', BASE_RPS: '50', QUERIES: queries };
 }
 
-/** A scenario as k6 understands it: durations are texts. */
+/** A scenario as k6 understands it: durations are strings. */
 export interface K6Scenario {
   readonly executor: string;
   readonly exec: string | null;
@@ -36,11 +36,11 @@ export interface Inspected {
   readonly code: number;
   readonly scenarios: Readonly<Record<string, K6Scenario>>;
   readonly thresholds: Readonly<Record<string, readonly string[]>>;
-  /** What k6 says when it refuses. */
+  /** The message of k6 when it refuses the script. */
   readonly said: string;
 }
 
-/** k6 evaluates a script and all it exports, and sends nothing. */
+/** k6 evaluates a script and its exports, and sends no request. */
 export function inspect(script: string, env: Readonly<Record<string, string>>): Promise<Inspected> {
   const words = Object.entries(env).flatMap(([name, value]) => ['-e', `${name}=${value}`]);
   const file = join(SCRIPTS_FOLDER, `${script}.ts`);

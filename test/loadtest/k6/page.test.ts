@@ -25,19 +25,19 @@ function isRight(more: object, asked: { domain?: string; q: string; page: number
 
 const ASKED = { domain: 'goods', q: 'Кроссовки  NIKE', page: 1 };
 
-test('a page is of the search however it was typed', () => {
+test('a page belongs to the search, however the search was typed', () => {
   assert.ok(isRight({}, ASKED));
   assert.ok(isRight({}, { q: 'кроссовки nike', page: 1 }));
 });
 
-test("somebody else's page is not of the search: other words, another domain, another page", () => {
+test('a page of another search does not match: other words, another domain, another page number', () => {
   assert.ok(!isRight({ query: 'кроссовки' }, ASKED));
   assert.ok(!isRight({ domain: 'auto' }, ASKED));
   assert.ok(!isRight({ page: 2 }, ASKED));
   assert.ok(!isRight({}, { ...ASKED, page: 2 }));
 });
 
-test('a page holds no more than its limit, no more than there are, and nothing twice', () => {
+test('a page holds at most its limit, at most the total, and no item twice', () => {
   assert.ok(!isRight({ limit: 1 }, ASKED));
   assert.ok(!isRight({ total: 1 }, ASKED));
   assert.ok(isRight({ total: 1, totalRelation: 'gte' }, ASKED));
@@ -46,7 +46,7 @@ test('a page holds no more than its limit, no more than there are, and nothing t
   assert.ok(!isRight({ page: 2, total: 21 }, { ...ASKED, page: 2 }));
 });
 
-test('what has not the shape of a page is none', () => {
+test('a body without the shape of a page is not a page', () => {
   for (const bad of [undefined, null, '', 7, [], {}, { ...bodyOf(), results: undefined }])
     assert.equal(pageOf(bad), undefined);
   for (const more of [

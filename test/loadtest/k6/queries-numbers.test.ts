@@ -3,10 +3,10 @@ import { test } from 'node:test';
 import { numbersOf } from '../../../loadtest/k6/kit/numbers.ts';
 
 const COUNT = 100_000;
-/** Five deviations of a mean of COUNT products of two numbers, each uniform around 0. */
+/** Five standard deviations of the mean of COUNT products of two numbers, each uniform around 0. */
 const NEAR_ZERO = (5 * (1 / 12)) / Math.sqrt(COUNT);
 
-/** The draw-th number of each n, around 0. */
+/** The draw-th number of each n, centred on 0. */
 function numbers(seed: number, draw: number): number[] {
   return Array.from({ length: COUNT }, (_, n) => {
     const next = numbersOf(seed, n);
@@ -21,14 +21,14 @@ function covariance(left: readonly number[], right: readonly number[]): number {
   return sum / left.length;
 }
 
-test('the same seed and n give the same numbers, another of either gives others', () => {
+test('the same seed and n give the same numbers, and another seed or n gives others', () => {
   const list = (seed: number, n: number): number[] => Array.from({ length: 8 }, numbersOf(seed, n));
   assert.deepEqual(list(1, 7), list(1, 7));
   const others = [list(1, 7), list(1, 8), list(2, 7), list(7, 1), list(0, 0)];
   assert.equal(new Set(others.flat()).size, 40);
 });
 
-test('numbers lie in all sixteenths of 0 to 1 alike', () => {
+test('numbers are uniform over all sixteenths of 0 to 1', () => {
   for (const draw of [0, 1, 5]) {
     const bins = new Array<number>(16).fill(0);
     for (const value of numbers(42, draw)) {
@@ -42,7 +42,7 @@ test('numbers lie in all sixteenths of 0 to 1 alike', () => {
   }
 });
 
-test('neighbours share nothing: not the same draw, not the next one, not the next seed', () => {
+test('neighbouring n are uncorrelated: in the same draw, in the next one, and with the next seed', () => {
   const [first, second] = [numbers(1, 0), numbers(1, 1)];
   const pairs: readonly (readonly [string, readonly number[], readonly number[]])[] = [
     ['n and n + 1', first, first.slice(1)],
@@ -58,7 +58,7 @@ test('neighbours share nothing: not the same draw, not the next one, not the nex
   }
 });
 
-test('whole numbers up to 2^32 give numbers like any other', () => {
+test('n up to 2^32 gives numbers of the same quality', () => {
   for (const [seed, n] of [
     [0, 0],
     [2 ** 32 - 1, 2 ** 32 - 1],

@@ -24,18 +24,18 @@ function asks(options: Partial<AskerOptions> = {}, count = COUNT): Ask[] {
 }
 
 const share = (list: readonly Ask[], which: (ask: Ask) => boolean): number => list.filter(which).length / list.length;
-/** Five deviations of a share of COUNT. */
+/** Five standard deviations of a share of COUNT. */
 const about = (seen: number, wanted: number, of = COUNT): void =>
   assert.ok(Math.abs(seen - wanted) <= 5 * Math.sqrt((wanted * (1 - wanted)) / of), `${seen}, not ${wanted}`);
 
-test('search n is the same whoever asks and in whatever order', () => {
+test('search n is always the same, in whatever order searches are requested', () => {
   const first = createAsker({ queries: QUERIES, mix: MIX });
   const second = createAsker({ queries: QUERIES, mix: MIX });
   const order = [7, 3, 9_999, 0, 500, 3];
   assert.deepEqual(order.map(first), order.toReversed().map(second).toReversed());
 });
 
-test('searches that follow each other are alike no more often than any two', () => {
+test('consecutive searches are equal no more often than any two searches', () => {
   const ranks = asks({ mix: { ...MIX, onceShare: 0 } }).map(({ rank }) => rank);
   const harmonic = QUERIES.reduce((sum, _, at) => sum + 1 / (at + 1), 0);
   const alike = QUERIES.reduce((sum, _, at) => sum + (1 / (at + 1) / harmonic) ** 2, 0);
@@ -44,13 +44,13 @@ test('searches that follow each other are alike no more often than any two', () 
   }
 });
 
-test('another seed is another run', () => {
+test('another seed gives another sequence', () => {
   const other = asks({ mix: { ...MIX, seed: 2 } }, 100);
   assert.ok(share(asks({}, 100), ({ q }) => other.some((ask) => ask.q === q)) < 0.7);
   assert.notDeepEqual(other, asks({}, 100));
 });
 
-test('a repeated search is a line of the file, as often as its rank says', () => {
+test('a repeated search is a line of the file, with the frequency of its rank', () => {
   const repeated = asks().filter(({ once }) => !once);
   for (const { rank = -1, domain, q, parameters } of repeated) {
     assert.deepEqual({ domain, text: q, parameters }, QUERIES[rank]);
@@ -62,7 +62,7 @@ test('a repeated search is a line of the file, as often as its rank says', () =>
   }
 });
 
-test('the share of searches asked once is kept, from none to all', () => {
+test('the configured share of once-only searches is kept, from none to all', () => {
   for (const onceShare of [0, 0.3, 1]) {
     const list = asks({ mix: { ...MIX, onceShare } });
     about(
@@ -72,7 +72,7 @@ test('the share of searches asked once is kept, from none to all', () => {
   }
 });
 
-test('repeated searches go to the second and third page, those asked once stay on the first', () => {
+test('repeated searches also go to the second and third page; once-only searches stay on the first', () => {
   const list = asks();
   const repeated = list.filter(({ once }) => !once);
   const pageShare = (page: number): number => share(repeated, (ask) => ask.page === page);
@@ -83,7 +83,7 @@ test('repeated searches go to the second and third page, those asked once stay o
   assert.ok(asks({ mix: { ...MIX, pages: false } }).every(({ page }) => page === 1));
 });
 
-test('how deep somebody goes has nothing to do with what is searched', () => {
+test('the page number is independent of the search', () => {
   const repeated = asks().filter(({ once }) => !once);
   const head = repeated.filter(({ rank = 0 }) => rank < 10);
   about(
@@ -93,13 +93,13 @@ test('how deep somebody goes has nothing to do with what is searched', () => {
   );
 });
 
-test('no search asked once is asked twice, and the service keeps each apart from the others', () => {
+test('no once-only search comes twice, and the service caches each under its own key', () => {
   const once = asks({ mix: { ...MIX, onceShare: 1 } }, 100_000);
   const keys = new Set(once.map(({ domain, q }) => `${domain} ${canonicalText(q)}`));
   assert.equal(keys.size, once.length);
 });
 
-test('once-searches come in the domains the file is asked in, with words of that domain', () => {
+test('once-only searches use the domains of the file, with words of that domain', () => {
   const once = asks({ mix: { ...MIX, onceShare: 1 } });
   const repeated = asks({ mix: { ...MIX, onceShare: 0 } });
   const inAuto = (ask: Ask): boolean => ask.domain === 'auto';
@@ -109,13 +109,13 @@ test('once-searches come in the domains the file is asked in, with words of that
   assert.deepEqual(strange, []);
 });
 
-test('a line without a domain is asked in the default one, repeated or once', () => {
+test('a line without a domain uses the default one, repeated or once-only', () => {
   const queries = QUERIES.map(({ text, parameters }) => ({ text, parameters }));
   assert.ok(asks({ queries, defaultDomain: 'goods' }, 200).every(({ domain }) => domain === 'goods'));
   assert.ok(asks({ queries }, 200).every((ask) => !('domain' in ask) && ask.q !== ''));
 });
 
-test('a file with too few words for searches asked once is refused before a search is sent', () => {
+test('a file with too few words for once-only searches is refused before a search is sent', () => {
   const queries: readonly Query[] = [{ domain: 'goods', text: 'red red shoes', parameters: '' }];
   assert.throws(
     () => createAsker({ queries, mix: MIX }),
@@ -124,14 +124,14 @@ test('a file with too few words for searches asked once is refused before a sear
   assert.equal(createAsker({ queries, mix: { ...MIX, onceShare: 0 } })(1).q, 'red red shoes');
 });
 
-test('the target says what the service reads: encoded text, no page 1, parameters as they are', () => {
+test('the target has the form that the service reads: encoded text, no page 1, parameters unchanged', () => {
   const ask = { q: 'красные & 50%', page: 1, parameters: '', once: false };
   assert.equal(targetOf(ask), '/search?q=%D0%BA%D1%80%D0%B0%D1%81%D0%BD%D1%8B%D0%B5%20%26%2050%25');
   const filtered = { ...ask, domain: 'goods', q: 'tv', page: 3, parameters: 'filter=brand:so%26ny&sort=-price' };
   assert.equal(targetOf(filtered), '/search?domain=goods&q=tv&page=3&filter=brand:so%26ny&sort=-price');
 });
 
-test('the mix is what a script says unless a variable says otherwise', () => {
+test('the mix comes from the script unless a variable overrides it', () => {
   assert.deepEqual(readMix({}, MIX), MIX);
   assert.deepEqual(readMix({ EXPONENT: '0.7', OFFSET: '10', ONCE_SHARE: '0', SEED: '42' }, MIX), {
     exponent: 0.7,
@@ -154,7 +154,7 @@ for (const [name, value, allowed] of [
   ['SEED', '-1', 'from 0 to'],
   ['SEED', '4294967296', 'from 0 to 4294967295'],
 ] as const) {
-  test(`${name}=${value} is refused with what is allowed`, () => {
+  test(`${name}=${value} is refused, with the allowed values`, () => {
     assert.throws(
       () => readMix({ [name]: value }, MIX),
       (error: Error) => error.message.includes(name) && error.message.includes(allowed),

@@ -11,7 +11,7 @@ test('a line is a text, or a domain and a text, or these with parameters', () =>
   ]);
 });
 
-test('comments, empty lines, a byte order mark and line ends of Windows are no part of a search', () => {
+test('comments, empty lines, a byte order mark and Windows line endings are not part of a search', () => {
   const file = '\ufeff# made today\r\n\r\ngoods\tc# book\t\r\n   \r\n#none\r\nlast';
   assert.deepEqual(parseQueries(file), [
     { domain: 'goods', text: 'c# book', parameters: '' },
@@ -19,7 +19,7 @@ test('comments, empty lines, a byte order mark and line ends of Windows are no p
   ]);
 });
 
-test('an empty domain is the default, so that a search without one may have parameters', () => {
+test('an empty domain is the default, so a search without a domain may have parameters', () => {
   assert.deepEqual(parseQueries('\tshoes\tfacet=brand'), [{ text: 'shoes', parameters: 'facet=brand' }]);
 });
 
@@ -45,17 +45,17 @@ const FAULTS: readonly (readonly [line: string, says: RegExp])[] = [
 ];
 
 for (const [line, says] of FAULTS) {
-  test(`a fault names its line and what is allowed: ${JSON.stringify(line.slice(0, 40))}`, () => {
+  test(`an error names its line and the allowed values: ${JSON.stringify(line.slice(0, 40))}`, () => {
     assert.throws(() => parseQueries(`fine\n${line}\nfine`), { message: says });
   });
 }
 
-test('characters are counted as people count them, not in halves', () => {
+test('characters are counted as code points, not as UTF-16 halves', () => {
   assert.equal(parseQueries('🎸'.repeat(256)).length, 1);
   assert.throws(() => parseQueries('🎸'.repeat(257)), /a text of 257 characters/);
 });
 
-test('the first faults are told together, the rest is counted', () => {
+test('the first errors are reported together, and the rest is counted', () => {
   const file = Array.from({ length: 8 }, () => 'a\tb\tc\td').join('\n');
   assert.throws(() => parseQueries(file), { message: /^line 1: .+\nline 2: .+\n(?:line \d.+\n){3}and 3 more$/ });
 });
@@ -64,7 +64,7 @@ test('a file without a search is refused', () => {
   assert.throws(() => parseQueries('# nothing\n\n'), /at least one search/);
 });
 
-test('a file has a bound', () => {
+test('the size of a file has a maximum', () => {
   const full = 'a\n'.repeat(MAX_QUERIES);
   assert.equal(parseQueries(full).length, MAX_QUERIES);
   assert.throws(() => parseQueries(`${full}a`), /^Error: line 200001: a query file has at most 200000 searches$/);

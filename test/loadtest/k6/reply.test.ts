@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { parseCacheStatus } from '../../../loadtest/k6/kit/cache-status.ts';
 import { isHonestShed, outcomeOf } from '../../../loadtest/k6/kit/reply.ts';
 
-/** Every field the design shows. */
+/** Every field of the header in the design. */
 const FIELDS: readonly (readonly [string, string])[] = [
   ['serpcache-l1; hit; ttl=287', 'hit-l1'],
   ['serpcache-l2; hit; ttl=287, serpcache-l1; fwd=uri-miss', 'hit-l2'],
@@ -13,30 +13,30 @@ const FIELDS: readonly (readonly [string, string])[] = [
   ['serpcache-l1; fwd=stale; fwd-status=504', 'stale'],
 ];
 
-test('an outcome is read off Cache-Status where a proxy removed Server-Timing', () => {
+test('the outcome is read from Cache-Status where a proxy removed Server-Timing', () => {
   for (const [field, outcome] of FIELDS) {
     assert.equal(outcomeOf({ status: 200, headers: { 'Cache-Status': field } }), outcome, field);
   }
 });
 
-test('what the service says itself goes first', () => {
+test('Server-Timing of the service takes precedence', () => {
   const headers = { 'Server-Timing': 'cache;desc=lifeboat, total;dur=2', 'Cache-Status': 'serpcache-l1; fwd=uri-miss' };
   assert.equal(outcomeOf({ status: 200, headers }), 'lifeboat');
 });
 
-test('an answer of somebody else is unknown, and none is unanswered', () => {
+test('an answer of another server is unknown, and no answer is unanswered', () => {
   assert.equal(outcomeOf({ status: 200, headers: {} }), 'unknown');
   assert.equal(outcomeOf({ status: 200, headers: { 'Cache-Status': 'edge; hit' } }), 'unknown');
   assert.equal(outcomeOf({ status: 200, headers: { 'Server-Timing': 'cache;desc=HIT' } }), 'unknown');
   assert.equal(outcomeOf({ status: 0, headers: {} }), 'unanswered');
 });
 
-test('a cache before ours does not hide what ours said', () => {
+test('a cache in front of ours does not hide the outcome of ours', () => {
   const field = 'serpcache-l1; hit; ttl=3, "edge-7"; fwd=miss'.replaceAll('"', '');
   assert.equal(outcomeOf({ status: 200, headers: { 'Cache-Status': field } }), 'hit-l1');
 });
 
-test('a shed is honest with 503, a number of seconds and a problem; anything less is a failure in disguise', () => {
+test('a shed is honest with 503, Retry-After in seconds and a problem body; with less it is a failure', () => {
   const headers = { 'Retry-After': '3', 'Content-Type': 'application/problem+json; charset=utf-8' };
   assert.ok(isHonestShed({ status: 503, headers }));
   assert.ok(!isHonestShed({ status: 502, headers }));
@@ -47,7 +47,7 @@ test('a shed is honest with 503, a number of seconds and a problem; anything les
   assert.equal(outcomeOf({ status: 404, headers: {} }), 'rejected');
 });
 
-test('a Cache-Status that is none does not parse', () => {
+test('a malformed Cache-Status does not parse', () => {
   for (const [field] of FIELDS) assert.ok(parseCacheStatus(field) !== undefined, field);
   for (const bad of [
     undefined,

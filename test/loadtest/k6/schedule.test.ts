@@ -17,7 +17,7 @@ const SPIKE = inTurn([
   { name: 'later', title: '', rampSeconds: 0, holdSeconds: 10, ratePerSecond: 100 },
 ]);
 
-test('each step begins a break after the one before has ended, and at once where it goes on', () => {
+test('each step begins one break after the previous one ended, or at once where it continues', () => {
   assert.equal(BREAK_SECONDS, 1.5);
   assert.deepEqual(
     RUNGS.map(({ name, startSeconds, ratePerSecond }) => [name, startSeconds, ratePerSecond]),
@@ -42,7 +42,7 @@ test('no step holds during a ramp or a break, nor before or after the run', () =
   assert.deepEqual(names, [none, none, 'warm', 'warm', none, none, 'x1', 'x1', none, 'x2-5', 'x2-5', none]);
 });
 
-test('steps that go on are one stint with the step they follow', () => {
+test('steps that continue belong to one stint with the step they follow', () => {
   assert.deepEqual(
     stintsOf(SPIKE).map(({ name, steps }) => [name, steps.map((step) => step.name)]),
     [
@@ -56,7 +56,7 @@ test('steps that go on are one stint with the step they follow', () => {
   );
 });
 
-test('a stint knows its step of the moment, and whether the rate holds or still climbs', () => {
+test('a stint knows its current step, and whether the rate holds or still climbs', () => {
   const [first, second] = stintsOf(SPIKE);
   if (first === undefined || second === undefined) throw new Error('there are two');
   const at = (seconds: number) => {
@@ -67,11 +67,11 @@ test('a stint knows its step of the moment, and whether the rate holds or still 
     ...['calm false', 'calm false', 'calm true', 'calm true', 'spike true', 'after false', 'after false'],
     ...['after true', 'after true', 'after false'],
   ]);
-  // Its own clock, not that of the run.
+  // The stint has its own clock, not that of the run.
   assert.deepEqual(momentOf(second, 0).step.name, 'later');
 });
 
-test('no two stints ask with the same number, however many they send', () => {
+test('no two stints use the same search number, however many searches they send', () => {
   const first = firstNumbers(stintsOf(RUNGS));
   assert.deepEqual([...first.keys()], ['warm', 'x1', 'x2-5']);
   assert.ok((first.get('x1') ?? 0) >= 25 * 100);

@@ -32,7 +32,7 @@ suite('a search in a batch', () => {
     parameters: fc.array(parameter, { maxLength: 4 }).map((list) => list.join('&')),
   });
 
-  test('asks what its URL would have asked', () => {
+  test('asks for the same as its URL does', () => {
     fc.assert(
       fc.property(asks, (one) => {
         const asked = ask(one);
@@ -42,7 +42,7 @@ suite('a search in a batch', () => {
     );
   });
 
-  test('is kept under the same key', () => {
+  test('is cached under the same key', () => {
     const asked = ask({ page: 2, parameters: 'filter=category:a%2Cb&filter=price:10..50&sort=-price' });
     const pairs = parseQueryString(targetOf(asked).replace('/search?', ''));
     const inBatch = SEARCH.prepare({ pairs: pairsOf(itemOf(asked), SEARCH), header });
@@ -50,14 +50,14 @@ suite('a search in a batch', () => {
     assert.equal(inBatch.request.page, 2);
   });
 
-  test('of the default domain names none', () => {
+  test('contains no domain if it is the default one', () => {
     const { domain: _, ...anywhere } = ask({});
     assert.deepEqual(itemOf(anywhere), { q: 'диван' });
   });
 });
 
-suite('what became of each search of a batch', () => {
-  test('is what the service says of each, in order', async (context) => {
+suite('the outcome of each search of a batch', () => {
+  test('is the one that the service reports for it, in order', async (context) => {
     const { url, search } = await listeningServer(context);
     search.answer = async (prepared) => {
       const { text } = prepared.request;
@@ -82,7 +82,7 @@ suite('what became of each search of a batch', () => {
     }
   });
 
-  test('cannot be told by a page that holds the words of an item', async (context) => {
+  test('is not changed by a page whose text looks like an item', async (context) => {
     const { url, search } = await listeningServer(context);
     const words = '{"status":200,"outcome":"hit-l1","cacheStatus":"x"}';
     search.answer = async (prepared) => {
@@ -97,7 +97,7 @@ suite('what became of each search of a batch', () => {
     assert.equal(itemReplies(text, 3), undefined);
   });
 
-  test('is the same whether it is looked for or read', async (context) => {
+  test('is the same whether it is found by scanning or by parsing', async (context) => {
     const { url } = await listeningServer(context);
     const asks = Array.from({ length: 50 }, (_, i) => ask({ q: i % 7 === 0 ? '' : `стол ${i % 5}` }));
     const text = await asked(url, asks);
@@ -106,7 +106,7 @@ suite('what became of each search of a batch', () => {
     assert.deepEqual(found, read);
   });
 
-  test('is not told by a body that is none of a batch, or of fewer searches', () => {
+  test('is unknown when the body is not a batch, or has fewer searches', () => {
     const item = '{"status":200,"outcome":"hit-l1","body":{}}';
     for (const text of ['', '<html>', '{}', '{"results":{}}', `{"results":[${item}`, '{"results":[null,null]}']) {
       assert.equal(itemReplies(text, 2), undefined, text);

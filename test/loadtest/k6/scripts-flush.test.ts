@@ -16,11 +16,11 @@ function confirm(baseUrl: string, adminUrl: string, flush?: string): void {
 }
 
 for (const url of HERE) {
-  test(`${url} is this machine: its cache may be flushed without a word`, () => confirm(url, url));
+  test(`${url} is this machine: its cache may be flushed without confirmation`, () => confirm(url, url));
 }
 
 for (const url of FAR) {
-  test(`${url} may be somebody's: it is named, and flushed only when that was said`, () => {
+  test(`${url} may belong to others: it is named, and flushed only after confirmation`, () => {
     const refusal = (error: Error): boolean => error.message.includes(url) && error.message.includes('FLUSH=yes');
     assert.throws(() => confirm(url, HERE[0] ?? ''), refusal);
     assert.throws(() => confirm(HERE[0] ?? '', url), refusal);

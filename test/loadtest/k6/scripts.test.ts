@@ -16,11 +16,11 @@ interface Stretch {
   readonly start: number;
   readonly rampSeconds: number;
   readonly holdSeconds: number;
-  /** Requests a second while it holds. */
+  /** Requests a second while the rate holds. */
   readonly rate: number;
 }
 
-/** The steps among the scenarios, in the order of time: two stages each, after which a scenario runs dry. */
+/** The steps among the scenarios, in time order: two stages each, after which a scenario ends its last iterations. */
 function stretches(scenarios: Readonly<Record<string, K6Scenario>>): readonly Stretch[] {
   const stints = Object.entries(scenarios)
     .filter(([, { exec }]) => exec === null)
@@ -43,7 +43,7 @@ function stretches(scenarios: Readonly<Record<string, K6Scenario>>): readonly St
   });
 }
 
-/** Seconds from the first step's begin to the last one's end. */
+/** Seconds from the begin of the first step to the end of the last one. */
 async function stepsOf(script: string, more: Readonly<Record<string, string>> = {}): Promise<readonly Stretch[]> {
   const { code, scenarios, said } = await inspect(script, { ...ENV, ...more });
   assert.equal(code, 0, said);
@@ -52,7 +52,7 @@ async function stepsOf(script: string, more: Readonly<Record<string, string>> = 
 
 suite('every script', () => {
   for (const script of SCRIPTS) {
-    test(`${script}: each stint begins when the one before has run dry, and k6 finds all it runs`, async () => {
+    test(`${script}: each stint begins after the previous one has finished, and k6 finds every function it runs`, async () => {
       let end = 0;
       for (const { name, start, rampSeconds, holdSeconds } of await stepsOf(script)) {
         const isFirst = end === 0 || name.includes('+');
@@ -68,7 +68,7 @@ suite('every script', () => {
       assert.match(said, /BASE_URL is missing: load goes only to hosts that were named/);
     });
 
-    test(`${script}: it says which queries it wants`, async () => {
+    test(`${script}: it names the query file it requires`, async () => {
       const { code, said } = await inspect(script, { ...ENV, QUERIES: '' });
       assert.notEqual(code, 0);
       assert.match(said, /QUERIES is missing; allowed: a file with one search a line/);
@@ -78,7 +78,7 @@ suite('every script', () => {
 
 suite('scripts that act as an operator', () => {
   for (const script of OPERATORS) {
-    test(`${script}: without an admin address and a token nothing is sent`, async () => {
+    test(`${script}: without an admin address and a token no request is sent`, async () => {
       const { code, said } = await inspect(script, { ...ENV, ADMIN_URL: '', ADMIN_TOKEN: '' });
       assert.notEqual(code, 0);
       assert.match(said, /ADMIN_URL is missing/);
@@ -86,7 +86,7 @@ suite('scripts that act as an operator', () => {
     });
   }
 
-  test('cold-start: a host that others may use is flushed for good only when that was said', async () => {
+  test('cold-start: a host that others may use is permanently flushed only after confirmation', async () => {
     const far = { ...ENV, BASE_URL: 'https://staging.example', ADMIN_URL: 'https://staging.example:8081' };
     const refused = await inspect('cold-start', far);
     assert.notEqual(refused.code, 0);
@@ -98,7 +98,7 @@ suite('scripts that act as an operator', () => {
     ['flush-survival', '1-5-25-100'],
     ['full-loss', 'full-loss'],
   ] as const) {
-    test(`${script}: the plan ${plan} fits into its steps as it is written`, async () => {
+    test(`${script}: the plan ${plan} fits into its steps unchanged`, async () => {
       const steps = (await stepsOf(script)).map(asStep);
       const ready = loadReadyPlans()(1).find(({ name }) => name === plan);
       assert.ok(ready !== undefined);
@@ -111,7 +111,7 @@ suite('scripts that act as an operator', () => {
       }
     });
 
-    test(`${script}: a drill that did not pass is no success, for k6 either`, async () => {
+    test(`${script}: k6 also fails when the drill did not pass`, async () => {
       const { thresholds } = await inspect(script, ENV);
       const drills = Object.entries(thresholds).filter(([name]) => name.startsWith('drill_end{'));
       assert.equal(drills.length, script === 'full-loss' ? 1 : 2);
@@ -120,7 +120,7 @@ suite('scripts that act as an operator', () => {
   }
 });
 
-suite('what the steps are', () => {
+suite('the steps', () => {
   test('flush-survival: the rate is the same before, during and after the flush, once at x1 and once at x3', async () => {
     const steps = await stepsOf('flush-survival');
     assert.deepEqual(
@@ -136,7 +136,7 @@ suite('what the steps are', () => {
     );
   });
 
-  test('spike: five times as many come at once, and then as many as before', async () => {
+  test('spike: the rate rises to five times at once, and then returns to the first rate', async () => {
     const steps = await stepsOf('spike');
     assert.deepEqual(
       steps.map(({ rate }) => rate),
@@ -156,7 +156,7 @@ suite('what the steps are', () => {
     );
   });
 
-  test('batch: the searches a second are the same in each size, also when that is less than one request', async () => {
+  test('batch: searches a second are the same in each size, also when that is less than one request a second', async () => {
     const steps = await stepsOf('batch', { BASE_RPS: '7' });
     for (const { name, rate } of steps) {
       const size = Number(/^by-(\d+)$/.exec(name)?.[1] ?? 10);
@@ -165,12 +165,12 @@ suite('what the steps are', () => {
     assert.equal(steps.length, 6);
   });
 
-  test('cold-start: all come at once, to nothing that was warmed', async () => {
+  test('cold-start: the full rate begins at once, with a cold cache', async () => {
     const [cold] = await stepsOf('cold-start');
     assert.deepEqual([cold?.name, cold?.rampSeconds, cold?.holdSeconds, cold?.rate], ['cold', 0, 20, 50]);
   });
 
-  test('every step is as long as STEP_SECONDS says', async () => {
+  test('every step lasts STEP_SECONDS', async () => {
     const waits = ['saturation'];
     for (const script of SCRIPTS.filter((name) => !waits.includes(name))) {
       for (const { name, holdSeconds } of await stepsOf(script, { STEP_SECONDS: '4' })) {

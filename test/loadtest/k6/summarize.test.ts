@@ -33,7 +33,7 @@ const RAN = {
   vus: { value: 2, max: 7 },
 };
 
-test('a step is summed up from what was tagged with it', () => {
+test('a step is summarized from the metrics tagged with it', () => {
   const [x1, x2] = summed(k6Of(RAN, 25), 25);
   assert.equal(x1?.searches, 200);
   assert.equal(x1.seconds, 20);
@@ -48,25 +48,25 @@ test('a step is summed up from what was tagged with it', () => {
   assert.deepEqual([x2.seconds, x2.latencyMs, x2.errorRate], [0, undefined, undefined]);
 });
 
-test('nobody who could be asked for engine calls is not the same as none', () => {
+test('an unknown number of engine calls is different from zero', () => {
   const [x1] = summed(k6Of(RAN, 50), 50, false);
   assert.equal(x1?.engineCalls, undefined);
 });
 
-test('a step that was cut short held for as long as the run went on', () => {
+test('a step that was cut short held until the run ended', () => {
   const [x1] = summed(k6Of(RAN, 11), 11);
   assert.equal(x1?.seconds, 6);
   assert.equal(x1.result, 'not-run');
 });
 
-test('a threshold that got nothing is named, but only of steps whose time came', () => {
+test('a threshold without samples is named, but only if its step was reached', () => {
   const k6 = k6Of({ iterations: { count: 5 } }, 20);
   const generator = generatorSummary({ k6, steps: summed(k6, 20), beside: 0, vusCap: 50, looked: [] });
   assert.deepEqual(generator.emptyThresholds, ['errors{step:x1}']);
   assert.deepEqual([generator.requests, generator.dropped, generator.vusCap], [5, 0, 50]);
 });
 
-test('the generator tells its whole run, steps or not, without those of its users that send no load', () => {
+test('the generator figures cover the whole run, including the time between steps, but not VUs that send no load', () => {
   const generator = generatorSummary({ k6: k6Of(RAN, 50), steps: [], beside: 2, vusCap: 60, looked: [] });
   assert.deepEqual(generator, {
     requests: 228,
@@ -78,7 +78,7 @@ test('the generator tells its whole run, steps or not, without those of its user
   });
 });
 
-test('what was sent and never answered is unanswered, and an error', () => {
+test('a request that was sent and never answered is unanswered, and an error', () => {
   const hung = { ...RAN, 'sent{step:x1}': { count: 250 } };
   const [x1] = summed(k6Of(hung, 50), 50);
   assert.deepEqual([x1?.searches, x1?.outcomes.unanswered, x1?.result], [250, 50, 'broke']);
@@ -86,12 +86,12 @@ test('what was sent and never answered is unanswered, and an error', () => {
   assert.ok(Math.abs((x1?.hitRatio ?? 0) - 180 / 250) < 1e-9);
 });
 
-test('a service that answers nobody was asked all the same', () => {
+test('requests to a service that answers none of them are still counted', () => {
   const [x1] = summed(k6Of({ 'sent{step:x1}': { count: 200 } }, 50), 50);
   assert.deepEqual([x1?.searches, x1?.errorRate, x1?.hitRatio, x1?.result], [200, 1, 0, 'broke']);
 });
 
-test('what should be found in answers and was never looked for is named', () => {
+test('a check that never examined an answer is named', () => {
   const k6 = { ...k6Of(RAN, 50), root_group: { checks: [{ name: 'a', passes: 3, fails: 0 }] } };
   const { emptyThresholds } = generatorSummary({ k6, steps: [], beside: 0, vusCap: 60, looked: ['a', 'b'] });
   assert.deepEqual(emptyThresholds, ['checks{check:b}']);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readTarget } from '../../../loadtest/k6/kit/target.ts';
 
-test('load goes to nobody who was not named', () => {
+test('no load is sent without a configured target', () => {
   for (const BASE_URL of [undefined, '', ' , ']) {
     assert.throws(
       () => readTarget({ BASE_URL }),
@@ -11,12 +11,12 @@ test('load goes to nobody who was not named', () => {
   }
 });
 
-test('several processes are named with commas, a slash at the end is none', () => {
+test('several processes are separated by commas, and a trailing slash is ignored', () => {
   const { baseUrls } = readTarget({ BASE_URL: 'http://a.example:8080/, https://b.example/shop/,http://[::1]:8090' });
   assert.deepEqual(baseUrls, ['http://a.example:8080', 'https://b.example/shop', 'http://[::1]:8090']);
 });
 
-test('what is no plain address is refused by its variable: other schemes, credentials, queries, words', () => {
+test('an address with another scheme, credentials, a query or plain words is refused, and its variable is named', () => {
   for (const bad of [
     'ftp://a',
     'a.example',
@@ -31,7 +31,7 @@ test('what is no plain address is refused by its variable: other schemes, creden
   }
 });
 
-test('a script that flushes says everything it lacks at once', () => {
+test('a script that flushes reports all missing settings at once', () => {
   assert.throws(
     () => readTarget({}, true),
     (error: Error) =>
@@ -44,6 +44,6 @@ test('a script that flushes says everything it lacks at once', () => {
   assert.deepEqual(target, { baseUrls: ['http://a'], adminUrls: ['http://a:81', 'http://b:81'], token: 'choose-one' });
 });
 
-test('without an admin address nothing is asked of anybody, and that is no fault', () => {
+test('without an admin address no request goes to an admin API, and that is not an error', () => {
   assert.deepEqual(readTarget({ BASE_URL: 'http://a' }), { baseUrls: ['http://a'], adminUrls: [] });
 });

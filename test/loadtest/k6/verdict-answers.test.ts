@@ -19,12 +19,12 @@ test('one wrong answer among thousands fails a run in which everything else held
   }
 });
 
-test('how many were refused is for the limits of a step to judge, not for a check', () => {
+test('the number of refusals is judged by the limits of a step, not by a check', () => {
   const checks = [{ name: CHECK_NAMES.answered, passes: 1, fails: 1 }];
   assert.equal(verdictOf({ steps, generator, checks }).kind, 'passed');
 });
 
-test('an exception of the script spoils the run', () => {
+test('an exception of the script invalidates the run', () => {
   const verdict = verdictOf({ steps, generator: { ...generator, scriptFaults: 3 } });
   assert.equal(verdict.kind, 'invalid');
   assert.match(
@@ -33,12 +33,12 @@ test('an exception of the script spoils the run', () => {
   );
 });
 
-test('a check that never found anything to look at spoils the run', () => {
+test('a check that never examined an answer invalidates the run', () => {
   const verdict = verdictOf({ steps, generator: { ...generator, emptyThresholds: ['checks{check:x}'] } });
   assert.equal(verdict.kind, 'invalid');
 });
 
-test('an overloaded service that refuses honestly has passed, one that is gone has not', () => {
+test('an overloaded service that sheds honestly passes; one that does not answer fails', () => {
   const broken = runOf({ breaksAt: 4 }).summary;
   const refusing = broken.steps.map((one) =>
     one.result === 'broke' ? { ...one, outcomes: { ...NONE, shed: one.searches } } : one,

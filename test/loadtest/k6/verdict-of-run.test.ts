@@ -6,7 +6,7 @@ import type { GeneratorSummary, ScriptSummary, StepSummary, Verdict } from '../.
 import { judgeStep, verdictOf } from '../../../loadtest/k6/kit/verdict.ts';
 import { type RunWish, runOf } from '../../fakes/load-run.ts';
 
-suite('a run that its generator did not spoil', () => {
+suite('a run with a valid generator', () => {
   test('passes when every rung held, and its knee is the last of them', () => {
     const verdict = verdictOf(runOf().summary);
     assert.equal(verdict.kind, 'passed');
@@ -22,7 +22,7 @@ suite('a run that its generator did not spoil', () => {
     assert.match(verdict.detail, /^x4 broke: error rate 20\s% .*; held up to x3 \(2,250 searches\/s\)\.$/);
   });
 
-  test('fails, and is not invalid, when its own abort ended it', () => {
+  test('fails, and is not invalid, when its own abort condition ended it', () => {
     const { summary } = runOf({ breaksAt: 4, isAborted: true });
     assert.equal(summary.steps.at(-1)?.result, 'not-run');
     assert.equal(verdictOf(summary).kind, 'failed');
@@ -45,14 +45,14 @@ suite('a run that its generator did not spoil', () => {
   });
 });
 
-suite('a run that its generator spoiled is invalid', () => {
-  test('when requests could not be begun: how many, and in which steps', () => {
+suite('a run is invalid because of its generator', () => {
+  test('when requests could not be begun: the reason gives their number and their steps', () => {
     const reasons = reasonsOf(runOf({ starvedAt: 4 }).summary);
     assert.match(reasons[0] ?? '', /^13,500 requests could not be begun \(6,000 in x4, 7,500 in x5\)/);
     assert.match(reasons[0] ?? '', /looks like the generator/);
   });
 
-  test('when the VUs ran out while answers were slow, and then it looks like the service', () => {
+  test('when the VUs ran out while answers were slow: the reason says that the service looks like the cause', () => {
     const { steps, generator } = withStep(runOf().summary, 'x5', {
       dropped: 900,
       latencyMs: { p50: 40, p90: 300, p95: 500, p99: 1200, max: 2000 },
@@ -62,7 +62,7 @@ suite('a run that its generator spoiled is invalid', () => {
     assert.match(reasons[0] ?? '', /Raise MAX_VUS/);
   });
 
-  test('and what a step needed is held against the VUs of its own, where it has some', () => {
+  test('and the VUs that a step needed are compared with the maximum of its own scenario, if it has one', () => {
     const wish = { dropped: 40, latencyMs: { p50: 1, p90: 5, p95: 10, p99: 40, max: 60 } };
     const whole = withStep(runOf().summary, 'x5', wish);
     const own = withStep(runOf().summary, 'x5', { ...wish, vusCap: 140 });
@@ -70,7 +70,7 @@ suite('a run that its generator spoiled is invalid', () => {
     assert.match(reasonsOf(own).join(), /looks like the service: .* of 140/);
   });
 
-  test('when all stood still for less than p99 shows, and then nobody can tell', () => {
+  test('when a stall was too short to show in the p99: the reason leaves the cause open', () => {
     const { steps, generator } = withStep(runOf().summary, 'x5', {
       dropped: 40,
       latencyMs: { p50: 1, p90: 5, p95: 10, p99: 40, max: 900 },
@@ -79,18 +79,18 @@ suite('a run that its generator spoiled is invalid', () => {
     assert.match(reasons[0] ?? '', /stood still for a moment, .* 150 VUs .* but 3,375 at the slowest \(900\sms\)/);
   });
 
-  test('when nine of ten VUs were in use, though nothing was dropped', () => {
+  test('when nine of ten VUs were in use, even if no request was dropped', () => {
     const { steps, generator } = runOf().summary;
     assert.match(reasonsOf({ steps, generator: { ...generator, vusUsed: 540 } })[0] ?? '', /540 of 600 VUs/);
     assert.equal(verdictOf({ steps, generator: { ...generator, vusUsed: 539 } }).kind, 'passed');
   });
 
-  test('when requests were dropped where no step counts them', () => {
+  test('when requests were dropped outside of the steps', () => {
     const { steps, generator } = runOf().summary;
     assert.match(reasonsOf({ steps, generator: { ...generator, dropped: 3 } })[0] ?? '', /3 outside of the steps/);
   });
 
-  test('when a threshold had no samples, but not when its step was never reached', () => {
+  test('when a threshold had no samples, unless its step was never reached', () => {
     const { steps, generator } = runOf({ breaksAt: 4, isAborted: true }).summary;
     const empty = (...emptyThresholds: string[]): GeneratorSummary => ({ ...generator, emptyThresholds });
     assert.equal(verdictOf({ steps, generator: empty('errors{step:x5}') }).kind, 'failed');
@@ -108,7 +108,7 @@ suite('a run that its generator spoiled is invalid', () => {
     assert.match(reasonsOf({ steps: steps.slice(0, 1), generator }).join(), /nothing was judged/);
   });
 
-  test('whatever else happened: no run that dropped requests in a rung that counts passes or fails', () => {
+  test('whenever requests were dropped in a rung that counts: such a run neither passes nor fails', () => {
     const rungs = fc.constantFrom(1, 2, 3, 4, 5);
     fc.assert(
       fc.property(rungs, rungs, fc.boolean(), (starvedAt, breaksAt, isAborted) => {
@@ -124,18 +124,18 @@ suite('a run that its generator spoiled is invalid', () => {
 suite('above the first broken rung', () => {
   const spent: RunWish = { breaksAt: 3, starvedAt: 4 };
 
-  test('a generator at its end spoils nothing: the knee was known', () => {
+  test('a saturated generator does not invalidate the run: the knee was already known', () => {
     const { steps, generator } = runOf(spent).summary;
     assert.equal(generator.vusUsed, generator.vusCap);
     assert.deepEqual(kneeIn(verdictOf({ steps, generator })), { held: 'x2', broke: 'x3' });
   });
 
-  test('what is dropped in the broken rung itself still does', () => {
+  test('requests dropped in the broken rung itself do invalidate the run', () => {
     const run = withStep(runOf(spent).summary, 'x3', { dropped: 5 });
     assert.equal(verdictOf(run).kind, 'invalid');
   });
 
-  test('a way back down is no rung: it is judged', () => {
+  test('a step back down is not a rung, so it is judged', () => {
     const { steps, generator } = runOf({ breaksAt: 4 }).summary;
     const down = steps.find(({ step }) => step.name === 'x1');
     assert.ok(down);
@@ -145,18 +145,18 @@ suite('above the first broken rung', () => {
 });
 
 suite('an endless ladder', () => {
-  test('passes when it broke and refused honestly', () => {
+  test('passes when it broke and shed load honestly', () => {
     const verdict = verdictOf({ ...runOf({ breaksAt: 4 }).summary, isEndless: true });
     assert.equal(verdict.kind, 'passed');
     assert.match(verdict.detail, /^Held up to x3 .*; x4 broke/);
   });
 
-  test('fails when a rung above its knee refused dishonestly', () => {
+  test('fails when a rung above its knee shed load dishonestly', () => {
     const run = withStep(runOf({ breaksAt: 3 }).summary, 'x5', { dishonest: 2 });
     assert.match(verdictOf({ ...run, isEndless: true }).detail, /x5 broke: .*no honest shed/);
   });
 
-  test('fails when its first rung broke, or it was ended before anything gave', () => {
+  test('fails when its first rung broke, or when it was ended before any rung broke', () => {
     assert.equal(verdictOf({ ...runOf({ breaksAt: 1 }).summary, isEndless: true }).kind, 'failed');
     const { steps, generator } = runOf().summary;
     const ended = steps.map((one) => (one.step.name === 'x5' ? unreached(one) : one));
@@ -166,7 +166,7 @@ suite('an endless ladder', () => {
     );
   });
 
-  test('is not spoiled by VUs that a stall used up in its broken rung', () => {
+  test('is not invalidated by VUs that a stall used up in its broken rung', () => {
     const { steps, generator } = withStep(runOf({ breaksAt: 5 }).summary, 'x5', { dropped: 100 });
     const run = { steps, generator: { ...generator, dropped: 100, vusUsed: generator.vusCap } };
     assert.equal(verdictOf(run).kind, 'invalid');
@@ -174,7 +174,7 @@ suite('an endless ladder', () => {
   });
 });
 
-test('every rung up to the knee held, and what broke comes next', () => {
+test('every rung up to the knee held, and the rung after it broke', () => {
   const results = fc.array(fc.constantFrom('held', 'broke', 'not-run'), { minLength: 5, maxLength: 5 });
   const { steps } = runOf({ holdSeconds: 4, rampSeconds: 1 }).summary;
   fc.assert(

@@ -16,7 +16,7 @@ const LIMITS: StepLimits = {
 };
 const GOOD = { p50: 1, p90: 10, p95: 20, p99: 40, max: 90 };
 
-suite('one step, by its own limits', () => {
+suite('one step is judged by its own limits', () => {
   test('a step within all its limits held', () => {
     assert.deepEqual(judgeStep(stepOf({})), { result: 'held', broken: [] });
   });
@@ -27,29 +27,29 @@ suite('one step, by its own limits', () => {
     assert.deepEqual(plain(broken), ['error rate 0.42 % (limit 0.1 %)']);
   });
 
-  test('what is exactly at its limit holds', () => {
+  test('a figure exactly at its limit holds', () => {
     const step = stepOf({ errorRate: 0.001, latencyMs: { ...GOOD, p99: 150 }, hitRatio: 0.8 });
     assert.equal(judgeStep(step).result, 'held');
   });
 
-  test('a slow p99 and a low hit ratio are told with their limits', () => {
+  test('a slow p99 and a low hit ratio are reported with their limits', () => {
     const { broken } = judgeStep(stepOf({ latencyMs: { ...GOOD, p99: 1234 }, hitRatio: 0.712 }));
     assert.deepEqual(plain(broken), ['p99 1.2 s (limit 150 ms)', 'hit ratio 71.2 % (at least 80 %)']);
   });
 
-  test('a figure just above its limit is told with the digits that show it', () => {
+  test('a figure just above its limit is printed with the digits that show the difference', () => {
     const { broken } = judgeStep(stepOf({ errorRate: 0.00100002 }));
     assert.deepEqual(plain(broken), ['error rate 0.100002 % (limit 0.1 %)']);
   });
 
-  test('one dishonest 5xx breaks a step that allows for any error', () => {
+  test('one dishonest 5xx breaks a step, even if the step allows any error rate', () => {
     const limits: StepLimits = { maxErrorRate: 1, abortErrorRate: 1, shedsAllowed: true };
     const { result, broken } = judgeStep(stepOf({ limits, dishonest: 1 }));
     assert.equal(result, 'broke');
     assert.match(broken.join(), /no honest shed/);
   });
 
-  test('a limit for what nobody measured did not hold', () => {
+  test('a limit for a figure that was not measured did not hold', () => {
     const { latencyMs: _, hitRatio: __, ...unmeasured } = stepOf({});
     assert.deepEqual(plain(judgeStep(unmeasured).broken), [
       'p99 not measured (limit 150 ms)',
@@ -57,16 +57,16 @@ suite('one step, by its own limits', () => {
     ]);
   });
 
-  test('a step without limits is shown, whatever happened in it', () => {
+  test('a step without limits is only shown, whatever happened in it', () => {
     const { limits: _, ...step } = stepOf({}).step;
     assert.deepEqual(judgeStep({ ...stepOf({ errorRate: 1, dishonest: 9 }), step }), { result: 'shown', broken: [] });
   });
 
-  test('a step without a search was not run', () => {
+  test('a step without a search did not run', () => {
     assert.equal(judgeStep(stepOf({ searches: 0, seconds: 0 })).result, 'not-run');
   });
 
-  test('a step that was cut short has not held, and has not broken either', () => {
+  test('a step that was cut short has neither held nor broken', () => {
     const { result, broken } = judgeStep(stepOf({ seconds: 5 }));
     assert.equal(result, 'not-run');
     assert.deepEqual(plain(broken), ['cut short after 5 s of 20 s']);
@@ -75,7 +75,7 @@ suite('one step, by its own limits', () => {
   });
 });
 
-test('numbers are written as Node writes them, without its help', () => {
+test('numbers are formatted as toLocaleString of Node does, without calling it', () => {
   fc.assert(
     fc.property(fc.double({ min: -1e9, max: 1e9, noNaN: true }), fc.nat(4), (value, decimals) => {
       const rounded = Number(value.toFixed(decimals));

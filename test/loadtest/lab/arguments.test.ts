@@ -18,7 +18,7 @@ test('experiments run in the order of the list, each once', async () => {
   assert.deepEqual([all.arguments.names, all.arguments.rowSeconds], [KNOWN, 0.5]);
 });
 
-test('nothing at all asks for help; where there is only one thing to run, it is run', async () => {
+test('without arguments the help is shown, but a single available experiment is run', async () => {
   assert.equal((await read()).kind, 'help');
   assert.equal((await read('batch', '--help')).kind, 'help');
   const only = await readArguments([], ['peers'], []);
@@ -26,7 +26,7 @@ test('nothing at all asks for help; where there is only one thing to run, it is 
   assert.deepEqual(only.arguments.names, ['peers']);
 });
 
-test('every fault is named at once, each with what is allowed', async () => {
+test('all errors are reported at once, each with the allowed values', async () => {
   const faults = await faultsOf('bacth', '--seconds', '0', '--server', '/no/such-server', '--sekunds=1');
   assert.equal(faults.length, 4);
   assert.match(faults.join('\n'), /there is no "bacth"; there are timeouts, batch, dns, or all/);
@@ -35,7 +35,7 @@ test('every fault is named at once, each with what is allowed', async () => {
   assert.match(faults.join('\n'), /unknown option --sekunds; did you mean --seconds\?/);
 });
 
-test('an option is there once, and a number is one', async () => {
+test('an option may be given once, and a number must be valid', async () => {
   assert.match(
     (await faultsOf('batch', '--seconds', '1', '--seconds=2')).join(),
     /--seconds is given 2 times; allowed: once/,
@@ -44,7 +44,7 @@ test('an option is there once, and a number is one', async () => {
     assert.match((await faultsOf('batch', `--seconds=${text}`)).join(), /is not allowed; a number from/, text);
 });
 
-test('a server for nobody who compares servers is a fault, and a folder is no server', async () => {
+test('a server is an error for experiments that do not compare servers, and a folder is not a server', async () => {
   assert.match(
     (await faultsOf('dns', '--server', process.execPath)).join(),
     /--server: nothing here compares servers but batch$/,
@@ -55,15 +55,15 @@ test('a server for nobody who compares servers is a fault, and a folder is no se
   assert.match((await faultsOf('batch', '--server', import.meta.dirname)).join(), /is not allowed; the path of a/);
 });
 
-test('which experiment is asked for, not guessed', async () => {
+test('the experiment must be named when there are several', async () => {
   assert.match((await faultsOf('--seconds', '1')).join(), /which\? There are timeouts/);
 });
 
-test('rows that were cut short are not shown on a page', async () => {
+test('rows that were measured for a shortened time are not published', async () => {
   assert.match((await faultsOf('batch', '--seconds', '1', '--publish')).join(), /--publish goes without --seconds/);
 });
 
-test('a server is a program with a path, not a word', async () => {
+test('a server is the path of a program, not a bare word', async () => {
   const answer = await read('batch', '--server', process.execPath);
   assert.ok(answer.kind === 'run');
   assert.deepEqual(answer.arguments.servers, [process.execPath]);

@@ -6,7 +6,7 @@ import { coresOf } from '../../../loadtest/lab/cores.ts';
 const HEAD =
   '"test","rps","avg_latency_ms","min_latency_ms","p50_latency_ms","p95_latency_ms","p99_latency_ms","max_latency_ms"';
 
-test('the row of a benchmark is read by its columns, whatever was printed around it', () => {
+test('the row of a benchmark is read by its columns, whatever is printed around it', () => {
   assert.deepEqual(
     rowOf(`WARNING: no config\n${HEAD}\n"GET","825090.25","0.378","0.1","0.319","0.687","0.847","1.287"\n`),
     {
@@ -16,27 +16,27 @@ test('the row of a benchmark is read by its columns, whatever was printed around
   );
 });
 
-test('the name of a test may hold commas', () => {
+test('the name of a test may contain commas', () => {
   assert.equal(rowOf(`${HEAD}\n"EVAL a, b","10.00","1","1","1","1","1","1"\n`).perSecond, 10);
 });
 
-test('a benchmark without a row says what it printed instead', () => {
+test('a benchmark without a row reports its output instead', () => {
   assert.throws(() => rowOf('Could not connect\n'), /printed no rps: Could not connect/);
 });
 
-test('as many requests as fill the time, and at least one for each client', () => {
+test('there are enough requests to fill the time, and at least one for each client', () => {
   assert.equal(requestsFor(10_000, { clients: 50, seconds: 1.5 }), 15_000);
   assert.equal(requestsFor(100, { clients: 200, seconds: 0.5 }), 200);
   assert.equal(requestsFor(3, { clients: 1, seconds: 1 }), 50);
 });
 
-test('a generator has a core for each of its threads, as far as there are cores', () => {
+test('a generator has a core for each of its threads, up to the number of cores', () => {
   assert.deepEqual(roomFor({}, coresOf('0-7')), { storeCores: 1, generatorCores: 1 });
   assert.equal(roomFor({ threads: 3 }, coresOf('0-7')).generatorCores, 3);
   assert.equal(roomFor({ threads: 50 }, coresOf('0-7')).generatorCores, 4);
 });
 
-test('a command says all that was asked for, with TLS where the store spoke it, by the tool that was used', () => {
+test('a command contains every setting, with TLS if the store uses it, and names the tool that was used', () => {
   const load = { clients: 5, pipeline: 10, keySpace: 100, seconds: 1, command: ['GET', 'page:__rand_int__'] };
   assert.equal(
     commandOf({ ...load, store: { flavour: 'redis' } }, 700),

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { busyOf, storeCoresDuring } from '../../../loadtest/lab/busy.ts';
 
-/** A store that had used 500 ms before, and uses so many more whenever it is looked at again. */
+/** A store that had used 500 ms before, and uses the given time more at each reading. */
 function meter(usedMs: number) {
   let looks = -1;
   return {
@@ -14,7 +14,7 @@ function meter(usedMs: number) {
   };
 }
 
-test('cores are what each store used meanwhile over the time that passed, and the busiest one counts', async () => {
+test('store cores are processor time over elapsed time, and the busiest store counts', async () => {
   const startedMs = performance.now();
   const during = await storeCoresDuring([meter(4), meter(12), meter(0)], () => sleep(25, 'done'));
   const tookMs = performance.now() - startedMs;
@@ -25,10 +25,10 @@ test('cores are what each store used meanwhile over the time that passed, and th
   assert.equal(during.storeCores, during.eachCores[1]);
 });
 
-test('no store used nothing', async () => {
+test('without stores the use is 0', async () => {
   assert.equal((await storeCoresDuring([], async () => 1)).storeCores, 0);
 });
 
-test('a generator is as busy as its processor time over its own time', () => {
+test('the use of a generator is its processor time over its own elapsed time', () => {
   assert.deepEqual(busyOf(0.7, { processorSeconds: 1, seconds: 4 }), { storeCores: 0.7, generatorCores: 0.25 });
 });

@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-test('results that could not be kept are told before anything is measured, and looking leaves nothing', async () => {
+test('an unwritable results folder is reported before anything is measured, and the check leaves no files', async () => {
   const wish = { names: ['batch'], isPublished: false };
   assert.equal(await cannotBegin('', { ...wish, out: join(folder, 'new') }), undefined);
   assert.deepEqual(readdirSync(join(folder, 'new')), []);
@@ -22,7 +22,7 @@ test('results that could not be kept are told before anything is measured, and l
   assert.match(refused ?? '', /^--out .*file cannot be written: EEXIST/);
 });
 
-test('a page that could not be published is told before anything is measured, where it is asked for', async () => {
+test('a page that could not be published is reported before anything is measured, if publishing is requested', async () => {
   const page = join(folder, 'README.md');
   writeFileSync(page, '# nothing\n');
   const wish = { names: ['batch'], out: folder };
@@ -30,7 +30,7 @@ test('a page that could not be published is told before anything is measured, wh
   assert.equal(await cannotBegin(page, { ...wish, isPublished: false }), undefined);
 });
 
-test('what is ready only after all was stopped is ended too', async () => {
+test('a resource that becomes ready only after the stop is also released', async () => {
   const stopping = new AbortController();
   let isStopped = false;
   let late: Promise<void> | undefined;

@@ -8,7 +8,7 @@ import { inLab } from '../../../loadtest/lab/lab.ts';
 
 const options = { cores: coresOf('0-1'), say: () => undefined, signal: new AbortController().signal };
 
-/** By a driver that prints what it is told. */
+/** A driver that prints the text it is given. */
 const drivenWith = (driven: { watchedCores: readonly number[]; processorSeconds: number; seconds: number }) =>
   inLab(options, (lab) => {
     const main = join(lab.folder, 'prints.mjs');
@@ -16,7 +16,7 @@ const drivenWith = (driven: { watchedCores: readonly number[]; processorSeconds:
     return drivenBy(lab, { main, plan: {}, limitMs: 20_000 });
   });
 
-test('the store cores of a load are those of the busiest store: three half busy ones are no limit', async () => {
+test('the store cores of a load are those of the busiest store: three stores at half a core are no limit', async () => {
   const halves = await drivenWith({ watchedCores: [0.4, 0.5, 0.3], processorSeconds: 1, seconds: 2 });
   assert.deepEqual([halves.storeCores, halves.generatorCores, halves.limit], [0.5, 0.5, 'neither']);
   const oneFull = await drivenWith({ watchedCores: [0.1, 0.95], processorSeconds: 1, seconds: 2 });

@@ -37,7 +37,7 @@ after(async () => {
   await left;
 });
 
-test('a store is filled whole by mass import', async () => {
+test('a store is filled completely by mass import', async () => {
   assert.equal(await store.command('DBSIZE'), 200);
 });
 
@@ -45,14 +45,14 @@ test('a store that refuses a command fails the import', async () => {
   await assert.rejects(massImport([['SET', 'only-a-name']], store), /wrong number of arguments/);
 });
 
-test('what the driver says was answered is what the store says it did, four reads to a write', async () => {
+test("the driver's count of answers equals the store's count of commands, four reads to a write", async () => {
   await store.command('CONFIG', 'RESETSTAT');
   const result = await driven(lab, [store], { connections: 10, pipeline: 4, seconds: 0.5, commands: MIX });
   const statistics = await store.info('commandstats');
   const calls = (name: string): number => Number(/calls=(\d+)/.exec(statistics[`cmdstat_${name}`] ?? '')?.[1] ?? 0);
   const [reads, writes] = [calls('get'), calls('set')];
   assert.ok(result.answered > 500, `${result.answered}`);
-  // What was under way at the end was done and not counted.
+  // Commands in flight at the end were executed but not counted.
   const uncounted = reads + writes - result.answered;
   assert.ok(uncounted >= 0 && uncounted <= 10 * 4, `${uncounted}`);
   assert.ok(Math.abs(writes / (reads + writes) - 0.2) < 0.05, `${writes} writes, ${reads} reads`);
@@ -60,19 +60,19 @@ test('what the driver says was answered is what the store says it did, four read
   assert.ok(result.receivedBytes > reads * 100);
 });
 
-test('a connection is closed after so many commands', async () => {
+test('a connection is closed after the configured number of commands', async () => {
   const result = await driven(lab, [store], { connections: 4, seconds: 0.5, commands: MIX, commandsPerConnection: 5 });
   assert.ok(Math.abs(result.answered / result.connects - 5) < 0.5, `${result.answered} over ${result.connects}`);
 });
 
-test('at a rate, as much is sent as was asked for', async () => {
+test('at a fixed rate, the number of sent commands follows the rate', async () => {
   const result = await driven(lab, [store], { connections: 20, seconds: 1, ratePerSecond: 800, commands: MIX });
   const begun = result.answered + result.unanswered + result.errors.unsent;
   assert.ok(begun > 700 && begun < 820, `${begun}`);
 });
 
 test('a deadline that closes opens a new connection for each late command; one that abandons opens none', async () => {
-  // Answers everything, and always too late.
+  // Answers every command, always too late.
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
     socket.on('data', (bytes) => {
@@ -95,7 +95,7 @@ test('a deadline that closes opens a new connection for each late command; one t
   assert.ok(closing.errors.late > 5 && closing.connects > 5, JSON.stringify(closing));
   assert.ok(abandoning.errors.late > 5, JSON.stringify(abandoning));
   assert.deepEqual([abandoning.connects, abandoning.errors.broken], [0, 0]);
-  // What came late was dropped: a reply is never taken for the next command's.
+  // Late replies were dropped: a reply is never taken as the reply of the next command.
   assert.deepEqual([closing.answered, abandoning.answered], [0, 0]);
 });
 
@@ -106,7 +106,7 @@ test('error replies are refusals, not answers', async () => {
   assert.ok(result.errors.refused > 10, JSON.stringify(result.errors));
 });
 
-test('a store that is not there ends the load, with a word how many connections were had', async () => {
+test('a store that is not there ends the load, and the error gives the number of connections that were opened', async () => {
   const targets = [{ host: '127.0.0.1', port: 1 }];
   await assert.rejects(
     driven(lab, [], { targets, connections: 2, seconds: 0.2, commands: MIX }),
@@ -114,7 +114,7 @@ test('a store that is not there ends the load, with a word how many connections 
   );
 });
 
-test('whatever an experiment started is gone when it fails', async () => {
+test('everything that an experiment started is stopped when it fails', async () => {
   let [port, folder, ended] = [0, '', false];
   await assert.rejects(
     inLab(options, async (own) => {

@@ -5,15 +5,15 @@ import { importedOf } from '../../../loadtest/lab/mass-import.ts';
 const said = (sum: string): string =>
   `All data transferred. Waiting for the last reply...\nLast reply received from server.\n${sum}\n`;
 
-test('an import is what the store replied to', () => {
+test('the count of an import is the number of replies of the store', () => {
   assert.equal(importedOf(said('errors: 0, replies: 1200')), 1200);
 });
 
-test('one refusal fails an import, with what was counted', () => {
+test('one refused command fails the import, with the counts', () => {
   assert.throws(() => importedOf(said('errors: 1, replies: 1200')), /^Error: mass import: .*errors: 1, replies: 1200$/);
   assert.throws(() => importedOf(said('errors: 10, replies: 1200')), /errors: 10/);
 });
 
-test('an import whose end nobody counted has failed', () => {
+test('an import without a final count has failed', () => {
   assert.throws(() => importedOf('All data transferred.\n'), /mass import: All data transferred/);
 });

@@ -19,7 +19,7 @@ const many = (draw: (random: () => number) => number): number[] => {
 const shareOf = (values: readonly number[], holds: (value: number) => boolean): number =>
   values.filter(holds).length / values.length;
 
-test('keys lie as a normal distribution has them: two thirds within a standard deviation of the middle', () => {
+test('keys follow a normal distribution: two thirds are within one standard deviation of the mean', () => {
   const keys = many((random) => gaussianKey(600, random));
   assert.ok(keys.every((key) => Number.isInteger(key) && key >= 0 && key < 600));
   const within = shareOf(keys, (key) => Math.abs(key - 300) < 100);
@@ -27,19 +27,19 @@ test('keys lie as a normal distribution has them: two thirds within a standard d
   assert.ok(shareOf(keys, (key) => key < 300) > 0.48);
 });
 
-test('every size of a value is as likely as the next, both ends included', () => {
+test('value sizes are uniformly distributed, both ends included', () => {
   const sizes = many((random) => valueBytes({ ...PUBLISHED_MIX, leastBytes: 3, mostBytes: 6 }, random));
   for (const size of [3, 4, 5, 6]) assert.ok(Math.abs(shareOf(sizes, (one) => one === size) - 0.25) < 0.02, `${size}`);
 });
 
-test('a fill sets every key once, with values of the sizes that were asked for', () => {
+test('a fill sets every key once, with values of the requested sizes', () => {
   const commands = [...fillCommands({ keys: 50, leastBytes: 10, mostBytes: 20, writes: 0.2 }, createRandom(1).next)];
   assert.equal(new Set(commands.map(([, key]) => String(key))).size, 50);
   assert.ok(commands.every(([name, , value]) => name === 'SET' && Buffer.byteLength(value ?? '') >= 10));
   assert.ok(commands.every(([, , value]) => Buffer.byteLength(value ?? '') <= 20));
 });
 
-test('what repeats the published mix is memtier with its ratio, sizes, keys and distribution', () => {
+test('the command that repeats the published mix is memtier with its ratio, sizes, keys and distribution', () => {
   assert.equal(
     memtierCommand(PUBLISHED_MIX, { clients: 50, pipeline: 10, more: '--rate-limiting=9' }),
     'memtier_benchmark -s 127.0.0.1 -p 6379 -t 1 -c 50 --pipeline=10 --ratio=1:4 --data-size-range=100-6000 ' +
@@ -47,7 +47,7 @@ test('what repeats the published mix is memtier with its ratio, sizes, keys and 
   );
 });
 
-test('what fills a store for a row sets every key once, by the names that are asked for, with values of the sizes', () => {
+test('the fill command of a row sets every key once, with the names and value sizes that the row reads', () => {
   const sent = (fill: string) => {
     const [words = ''] = fill.split(' | redis-cli');
     return execFileSync('sh', ['-c', words], { encoding: 'utf8' }).trim().split('\n');

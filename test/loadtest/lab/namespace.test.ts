@@ -17,7 +17,7 @@ async function namespaces(): Promise<string> {
   return stdout;
 }
 
-test('a store inside is reached from outside, also after a restart, and everything is gone at the end', {
+test('a store in the namespace is reachable from outside, also after a restart, and everything is removed at the end', {
   skip,
 }, async (t) => {
   const names: string[] = [];
@@ -34,7 +34,7 @@ test('a store inside is reached from outside, also after a restart, and everythi
   for (const name of names) assert.ok(!(await namespaces()).includes(name));
 });
 
-test('a failed experiment leaves no namespace behind either', { skip }, async (t) => {
+test('a failed experiment also leaves no namespace behind', { skip }, async (t) => {
   const names: string[] = [];
   const failing = inLab(labOf(t.signal), async (lab) => {
     names.push((await startNamespace(lab)).name);
@@ -44,7 +44,7 @@ test('a failed experiment leaves no namespace behind either', { skip }, async (t
   for (const name of names) assert.ok(!(await namespaces()).includes(name));
 });
 
-test('a way is shaped anew each time, and undefined leaves the bare wire', { skip }, async (t) => {
+test('each shaping of the link replaces the one before, and undefined removes it', { skip }, async (t) => {
   await inLab(labOf(t.signal), async (lab) => {
     const { shape, tcStatistics } = await startNamespace(lab);
     for (const way of ['replies', 'requests'] as const) {
@@ -64,6 +64,6 @@ test('a way is shaped anew each time, and undefined leaves the bare wire', { ski
   });
 });
 
-test('a discipline that no kernel has is named', { skip }, async () => {
+test('a discipline unknown to the kernel is named in the error', { skip }, async () => {
   assert.match((await namespacesProblem([['no-such']])) ?? '', /needs the discipline no-such of tc in the kernel/);
 });

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { othersCores, processorTimes, timesOf } from '../../../loadtest/lab/others.ts';
 
-/** As Linux shows it, after so many ticks of 10 ms. */
+/** The text of /proc/stat on Linux, for counts of ticks of 10 ms. */
 function times(ticks: { atMs: number; each?: readonly number[]; ownTicks?: number; stolen?: number }) {
   const [first = 0, second = 0] = ticks.each ?? [];
   const line = (name: string, user: number): string => `${name} ${user} 10 20 9999 99 50 60 ${ticks.stolen ?? 0} 0 0`;
@@ -12,27 +12,27 @@ function times(ticks: { atMs: number; each?: readonly number[]; ownTicks?: numbe
   return timesOf({ stat, own, allowed: '0-1', atMs: ticks.atMs });
 }
 
-test('what the processors did less what we did is what others took', () => {
+test('the processor time of the machine minus our own is the time of other processes', () => {
   const before = times({ atMs: 0 });
   const after = times({ atMs: 10_000, each: [500, 300], ownTicks: 600 });
   assert.equal(othersCores(before, after), 0.2);
 });
 
-test('what the host took for other machines is taken by others', () => {
+test('steal time counts as time of other processes', () => {
   assert.equal(othersCores(times({ atMs: 0 }), times({ atMs: 10_000, stolen: 50 })), 0.1);
 });
 
-test('a clock that counts us a little more than the processors makes others nothing, not less', () => {
+test("when our own time is slightly more than the machine's, the time of others is 0, not negative", () => {
   assert.equal(othersCores(times({ atMs: 0 }), times({ atMs: 1000, each: [50, 49], ownTicks: 101 })), 0);
 });
 
-test('where nobody could look nothing is said', () => {
+test('without readings the result is undefined', () => {
   assert.equal(othersCores(undefined, times({ atMs: 1 })), undefined);
   assert.equal(othersCores(times({ atMs: 1 }), undefined), undefined);
   assert.equal(othersCores(times({ atMs: 1 }), times({ atMs: 1 })), undefined);
 });
 
-test('what a child did is ours once it has ended', () => {
+test('the time of a child process counts as ours once it has ended', () => {
   const before = processorTimes('0');
   spawnSync(process.execPath, ['-e', 'const end = Date.now() + 400; while (Date.now() < end);']);
   const after = processorTimes('0');

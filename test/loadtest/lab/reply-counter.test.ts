@@ -14,7 +14,7 @@ const { value } = fc.letrec<{ value: string }>((tie) => ({
   ),
 }));
 
-test('replies are counted whole, however what carries them is cut', () => {
+test('only complete replies are counted, however the chunks are split', () => {
   fc.assert(
     fc.property(fc.array(value, { maxLength: 12 }), fc.array(fc.integer({ min: 1, max: 30 })), (replies, cuts) => {
       const bytes = Buffer.from(replies.join(''));
@@ -37,12 +37,12 @@ test('a reply is not counted before its last byte', () => {
   assert.equal(counter.push(bytes.subarray(-1)).replies, 1);
 });
 
-test('errors are counted apart, those inside a list are none', () => {
+test('errors are counted separately, and errors inside a list are not counted', () => {
   const counter = createReplyCounter();
   assert.deepEqual(counter.push(Buffer.from('-OOM no\r\n+OK\r\n-ERR $3\r\n')), { replies: 3, errors: 2 });
   assert.deepEqual(counter.push(Buffer.from('*1\r\n-ERR inside\r\n')), { replies: 1, errors: 0 });
 });
 
-test('what is not RESP2 is said to be so', () => {
+test('input that is not RESP2 is reported', () => {
   assert.throws(() => createReplyCounter().push(Buffer.from('HTTP/1.1 400\r\n')), /not RESP2: byte 72/);
 });

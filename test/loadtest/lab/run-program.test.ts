@@ -5,7 +5,7 @@ import { runProgram } from '../../../loadtest/lab/run-program.ts';
 const node = (code: string, more: { limitMs?: number; signal?: AbortSignal; input?: Iterable<Buffer> } = {}) =>
   runProgram({ command: process.execPath, args: ['-e', code], limitMs: 20_000, ...more });
 
-test('processor time is what the program used, not how long it took', async () => {
+test('processor time is the time the program used, not its duration', async () => {
   const idle = await node('setTimeout(() => console.log("done"), 600)');
   assert.equal(idle.output, 'done\n');
   assert.ok(idle.seconds >= 0.6 && idle.processorSeconds < 0.5, JSON.stringify(idle));
@@ -13,14 +13,14 @@ test('processor time is what the program used, not how long it took', async () =
   assert.ok(busy.processorSeconds > idle.processorSeconds, JSON.stringify(busy));
 });
 
-test('a program gets the whole of its input, and one that does not read it keeps nobody waiting', async () => {
+test('a program gets its whole input, and a program that does not read its input does not block', async () => {
   const pieces = Array.from({ length: 50 }, () => Buffer.alloc(100_000, 'x'));
   const count = 'let n = 0; process.stdin.on("data", (c) => { n += c.length; }).on("end", () => console.log(n));';
   assert.equal((await node(count, { input: pieces })).output, '5000000\n');
   assert.equal((await node('process.exit(0)', { input: pieces })).output, '');
 });
 
-test('a program that fails, is missing or takes too long says so', async () => {
+test('a program that fails, is missing or takes too long is reported', async () => {
   await assert.rejects(node('console.error("no such key"); process.exit(3)'), /ended with 3: no such key/);
   await assert.rejects(
     runProgram({ command: 'no-such-program', args: [], limitMs: 1000 }),
@@ -29,7 +29,7 @@ test('a program that fails, is missing or takes too long says so', async () => {
   await assert.rejects(node('setInterval(() => 0, 100)', { limitMs: 300 }), /not done after 300 ms/);
 });
 
-test('somebody who stops waits for no program', async () => {
+test('an aborted run does not wait for its program', async () => {
   const stopping = new AbortController();
   const running = node('setInterval(() => 0, 100)', { signal: stopping.signal });
   setTimeout(() => stopping.abort(), 100);

@@ -10,7 +10,7 @@ import { driveHttp, timesOf } from '../../../loadtest/peers/measure/http-driver.
 const isAbout = (ms: number | undefined, wanted: number): void =>
   assert.ok(ms !== undefined && Math.abs(ms - wanted) < 2, `${ms} ms, not ${wanted}`);
 
-/** A thousand requests a second for a second by a clock that only the pauses move; each is answered as it is asked. */
+/** 1000 requests a second for one second, by a clock that only the pauses move; each is answered when it is sent. */
 async function aSecond(pauseMs: (pause: number) => number) {
   let [now, pauses] = [0, 0];
   const us = createHistogram();
@@ -24,7 +24,7 @@ async function aSecond(pauseMs: (pause: number) => number) {
   return { count: us.count, ...timesOf(us) };
 }
 
-test('of 1 to 1000 ms each percentile is where it belongs', () => {
+test('for latencies of 1 to 1000 ms each percentile has the right value', () => {
   const us = createHistogram();
   for (let ms = 1; ms <= 1000; ms += 1) us.record(ms * 1000);
   const { p50, p99, max } = timesOf(us);
@@ -33,7 +33,7 @@ test('of 1 to 1000 ms each percentile is where it belongs', () => {
   isAbout(max, 1000);
 });
 
-test('a standstill of 100 ms is seen by every request that was due meanwhile: p99 is about that', async () => {
+test('a stall of 100 ms delays every request that was due during it: p99 is about 100 ms', async () => {
   const { count, p50, p99, max } = await aSecond((pause) => (pause === 500 ? 100 : 1));
   assert.equal(count, 1000);
   isAbout(max, 99);
@@ -41,12 +41,12 @@ test('a standstill of 100 ms is seen by every request that was due meanwhile: p9
   isAbout(p50, 0);
 });
 
-test('a timer that is late by two milliseconds is no latency of the server', async () => {
+test('a timer that is two milliseconds late is not counted as latency of the server', async () => {
   const { max } = await aSecond(() => 2);
   assert.ok(max < 0.1, `${max} ms`);
 });
 
-test('512 are under way at most; what is due beyond waits, and is timed from when it was due', async () => {
+test('at most 512 requests are in flight; a request due beyond that waits, and is timed from when it was due', async () => {
   let now = 0;
   const asked: { readonly dueMs: number; readonly answer: () => void }[] = [];
   const pause = async (): Promise<void> => {
@@ -68,10 +68,10 @@ test('512 are under way at most; what is due beyond waits, and is timed from whe
   await over;
 });
 
-test('a server that stands still is in the times of the requests that came due while it did', async (t) => {
+test('a server that stalls delays the requests that came due during the stall', async (t) => {
   let isFirst = true;
   const server = createServer((_, response) => {
-    // The driver is in this process and stands still along with it: it can ask only afterwards.
+    // The driver runs in this process and stalls with it: it can send only afterwards.
     if (isFirst) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
     isFirst = false;
     response.end();
@@ -82,6 +82,6 @@ test('a server that stands still is in the times of the requests that came due w
   const pace = { kind: 'rate', perSecond: 100, seconds: 0.2 } as const;
   const { requests, servedMs } = await driveHttp({ replicas, paths: ['/a'], pace, patienceMs: 5000 });
   assert.equal(requests, 20);
-  // Due at 0, 10, … 190 ms and none answered before 200: a busy machine only makes it more.
+  // Due at 0, 10, … 190 ms, and none answered before 200 ms: a busy machine only increases the latency.
   assert.ok((servedMs?.p50 ?? 0) >= 95, `${servedMs?.p50} ms`);
 });

@@ -14,7 +14,7 @@ const compared = (all: readonly Outcome[]): string[] =>
 
 const STAMPEDED = { outcome: '200', purgeRefusals: 0 } as const;
 
-test('each figure is of what it says, and better where it says so', () => {
+test('each figure has the right value, and the right direction for "better"', () => {
   const peer: Outcome = {
     ...outcome('peer', {
       page: { perCore: 1000, p50Ms: 2, p99Ms: 3 },
@@ -54,12 +54,12 @@ test('each figure is of what it says, and better where it says so', () => {
 
 const FROM_STORE = { storeCommands: 1, storeCommandsAtRate: 1 };
 
-test('one page from a store is compared with nothing: both of ours have it in memory', () => {
+test('one page from a store is not compared: both serpcaches have it in memory', () => {
   const given = { page: { ...FROM_STORE, perCore: 5000, p50Ms: 9, p99Ms: 90 } };
   assert.deepEqual(compared([outcome('peer', { ...given, keeps: 'shared' }), l1({ page: {} }), l2({ page: {} })]), []);
 });
 
-test('who asks his store once for many at one moment has it in memory at full speed, and not at a rate', () => {
+test('a peer that coalesces reads of its store counts as in memory at full speed, but not at a rate', () => {
   const given: Given = { page: { storeCommands: 0.03, storeCommandsAtRate: 0.98 }, dead: {} };
   const all = compared([outcome('peer', given), l1({ page: {}, dead: {} }), l2({ page: {}, dead: {} })]);
   assert.deepEqual(
@@ -73,7 +73,7 @@ test('who asks his store once for many at one moment has it in memory at full sp
   );
 });
 
-test('pages are from the store from half a command each on, and those are compared with serpcache L2 alone', () => {
+test('pages are from the store from 0.5 commands a page on, and those are compared only with serpcache L2', () => {
   const ours = [l1({ many: {} }), l2({ many: FROM_STORE })];
   const like = (each: number) =>
     compareAll([outcome('peer', { many: { storeCommands: each, storeCommandsAtRate: each } }), ...ours]).map(
@@ -81,17 +81,17 @@ test('pages are from the store from half a command each on, and those are compar
     );
   assert.deepEqual(like(0.4), Array(3).fill('serpcache L1'));
   assert.deepEqual(like(0.6), Array(3).fill('serpcache L2'));
-  // An L2 that had its pages in memory after all is no like of theirs.
+  // An L2 that had its pages in memory after all is not comparable with those peers.
   assert.deepEqual(compared([outcome('peer', { many: FROM_STORE }), l1({ many: {} }), l2({ many: {} })]), []);
 });
 
-test('files of a page count as its memory does', () => {
+test('files of a page count as memory does', () => {
   const nginx = outcome('nginx', { memory: { residentPerPage: 128, diskPerPage: 7578 } });
   const [one] = compareAll([nginx, l1({ memory: { residentPerPage: 15_412 } })]);
   assert.deepEqual([one?.theirs, one?.factor], [7706, 2]);
 });
 
-test('who refuses up to one in twenty is compared by times and queries, who refuses more is not', () => {
+test('a peer that refuses up to one request in twenty is compared by times and queries; one that refuses more is not', () => {
   const queries = (failedShare: number) =>
     compared([outcome('peer', { queries: 3, failedShare }), l1({ queries: 1 })]).filter((one) =>
       /queries|p99/.test(one),
@@ -104,7 +104,7 @@ test('who refuses up to one in twenty is compared by times and queries, who refu
   assert.equal(expired(0.94).length, 0);
 });
 
-/** Both ways from what serpcache has: nearer than what can be told apart, and further. */
+/** Both directions from the figure of serpcache: a difference within the noise, and a larger one. */
 const APART: readonly (readonly [what: string, ours: Given, near: Given, far: Given])[] = [
   ['p50, one page', { page: { p50Ms: 0.1 } }, { page: { p50Ms: 0.115 } }, { page: { p50Ms: 0.125 } }],
   ['p99, one page', { page: { p99Ms: 1 } }, { page: { p99Ms: 1.45 } }, { page: { p99Ms: 1.55 } }],
@@ -135,7 +135,7 @@ const APART: readonly (readonly [what: string, ours: Given, near: Given, far: Gi
 ];
 
 for (const [what, ours, near, far] of APART) {
-  test(`${what}: what cannot be told apart is level, what can is a lead`, () => {
+  test(`${what}: a difference within the noise is level, a larger one is a lead`, () => {
     const ahead = (given: Given, own: Given) =>
       compareAll([outcome('peer', given), l1(own)]).find(({ figure }) => figure.what === what)?.ahead;
     assert.equal(ahead(near, ours), 'neither');
@@ -144,7 +144,7 @@ for (const [what, ours, near, far] of APART) {
   });
 }
 
-test('who never did is further behind than anybody who did', () => {
+test('a peer that never did it is further behind than any peer that did', () => {
   const after = (name: string, recoveredSeconds: number | undefined) => outcome(name, { dead: { recoveredSeconds } });
   const all = [after('slow', 10), after('never', undefined), after('slower', 15), l1({ dead: {} })];
   const [found] = groups(compareAll(all).filter(({ ahead }) => ahead === 'serpcache'));
@@ -154,7 +154,7 @@ test('who never did is further behind than anybody who did', () => {
   );
 });
 
-test('all replicas of one serpcache ask as many at once as the origin, as the notes say', () => {
+test('all replicas of one serpcache together send as many concurrent searches as the origin, as the notes say', () => {
   const live = (): number => SIZES.replicas;
   const ranks = Array.from({ length: SIZES.replicas }, (_, rank) => rank);
   assert.equal(

@@ -17,7 +17,7 @@ async function served(t: TestContext, listener: RequestListener): Promise<string
 
 const PATHS = ['/a', '/b', '/c', '/d', '/e'];
 
-test('once asks for each path once, however many connections there are', async (t) => {
+test('`once` requests each path once, whatever the number of connections', async (t) => {
   const asked: string[] = [];
   const replica = await served(t, ({ url = '' }, response) => {
     asked.push(url);
@@ -31,7 +31,7 @@ test('once asks for each path once, however many connections there are', async (
   assert.equal(servedShare(driven), 1);
 });
 
-test('a burst is under way all at once, and every path reaches every replica', async (t) => {
+test('a burst is in flight all at once, and every path reaches every replica', async (t) => {
   const asked = new Set<string>();
   let [open, most] = [0, 0];
   const listener =
@@ -53,7 +53,7 @@ test('a burst is under way all at once, and every path reaches every replica', a
   assert.equal(asked.size, 8);
 });
 
-test('a rate is kept whatever is answered, and paths are asked for in turn', async (t) => {
+test('the rate is kept whatever the answers are, and paths are requested in turn', async (t) => {
   const asked: string[] = [];
   const replica = await served(t, ({ url = '' }, response) => {
     asked.push(url);
@@ -66,7 +66,7 @@ test('a rate is kept whatever is answered, and paths are asked for in turn', asy
   assert.ok((driven.servedMs?.p50 ?? 0) >= 295, `${driven.servedMs?.p50} ms`);
 });
 
-test('a refusal, a broken answer and none at all are told apart, and their times from those of pages', async (t) => {
+test('refusals, broken answers and missing answers are counted separately, and their times are kept apart from pages', async (t) => {
   const replica = await served(t, ({ url }, response) => {
     if (url === '/a') response.end('page');
     if (url === '/b') response.writeHead(503).end();
@@ -84,7 +84,7 @@ test('a refusal, a broken answer and none at all are told apart, and their times
   assert.ok((driven.failedMs?.max ?? 0) >= 45);
 });
 
-test('where nothing is served there is no time of serving', async (t) => {
+test('when no page is served there is no serving time', async (t) => {
   const replica = await served(t, (_, response) => response.writeHead(500).end());
   const pace = { kind: 'once', connections: 1 } as const;
   const driven = await driveHttp({ replicas: [replica], paths: PATHS, pace, patienceMs: 5000 });
@@ -92,7 +92,7 @@ test('where nothing is served there is no time of serving', async (t) => {
   assert.equal(servedShare(driven), 0);
 });
 
-test('what is asked in the lead of a rate is in no figure', async (t) => {
+test('requests in the lead-in of a rate are in no figure', async (t) => {
   let asked = 0;
   const replica = await served(t, (_, response) => {
     asked += 1;

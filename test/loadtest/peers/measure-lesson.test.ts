@@ -7,13 +7,13 @@ import { noiseWords } from '../../../loadtest/peers/measure/noise.ts';
 import type { Outcome } from '../../../loadtest/peers/measure/outcome.ts';
 import { l1, l2, outcome } from './measure-outcome.ts';
 
-/** What is compared, in a few words each. */
+/** The compared figures, in a few words each. */
 const ahead = (outcomes: readonly Outcome[]): string[] =>
   compareAll(outcomes)
     .filter((one) => one.ahead !== 'neither')
     .map((one) => `${one.ahead === 'peer' ? one.peer : 'serpcache'}: ${one.figure.what}`);
 
-test('where a peer is ahead it is named first, the furthest by name, and all of them in a table', () => {
+test('peers that are ahead are named first, the one furthest ahead by name, and all of them in a table', () => {
   const outcomes = [
     outcome('nginx', { page: { perCore: 30_000 }, queries: 3 }),
     outcome('Varnish', { page: { perCore: 50_000 }, queries: 3 }),
@@ -38,12 +38,12 @@ test('where a peer is ahead it is named first, the furthest by name, and all of 
   );
 });
 
-test('a table of leads without one is left out', () => {
+test('the table of leads is left out when there is no lead', () => {
   const titles = leadTables([outcome('slow', { page: { perCore: 5000 } }), l1({ page: {} })]).map(({ title }) => title);
   assert.deepEqual(titles, ['Where serpcache is ahead of a peer, and by how much']);
 });
 
-test('a peer that is ahead in nothing leaves the lesson whole', () => {
+test('when no peer is ahead in any figure, the lesson holds completely', () => {
   const { holds, sentence } = peersLesson([outcome('slow', { page: { perCore: 5000, p99Ms: 9 } }), l1({ page: {} })]);
   assert.equal(holds, 'yes');
   assert.match(
@@ -52,13 +52,13 @@ test('a peer that is ahead in nothing leaves the lesson whole', () => {
   );
 });
 
-test('a serpcache that is ahead in nothing does not hold', () => {
+test('the lesson does not hold when serpcache is ahead in no figure', () => {
   const { holds, sentence } = peersLesson([outcome('fast', { page: { perCore: 40_000 } }), l1({ page: {} })]);
   assert.equal(holds, 'no');
   assert.match(sentence, /serpcache is ahead in nothing\./);
 });
 
-test('five per cent are level, in both directions', () => {
+test('a difference of five per cent is level, in both directions', () => {
   const near = (perCore: number) => ahead([outcome('near', { page: { perCore } }), l1({ page: {} })]);
   assert.deepEqual(near(20_900), []);
   assert.deepEqual(near(19_100), []);
@@ -68,7 +68,7 @@ test('five per cent are level, in both directions', () => {
 
 const spread = (perCore: number) => ({ spreads: { perCore, p50Ms: 1, p99Ms: 1 } });
 
-test('a lead that rounds of either of both differ by is none, one that is larger is one', () => {
+test('a lead within the spread between rounds of either server is no lead; a larger one is', () => {
   const ours = (factor: number) => l1({ page: spread(factor) });
   const peer = (factor: number) => outcome('peer', { page: { perCore: 24_000, ...spread(factor) } });
   assert.deepEqual(ahead([peer(1.3), ours(1)]), []);
@@ -76,13 +76,13 @@ test('a lead that rounds of either of both differ by is none, one that is larger
   assert.deepEqual(ahead([peer(1.1), ours(1.15)]), ['peer: requests per core, one page']);
 });
 
-test('a lead that both serpcaches differ by where they are one thing is none', () => {
+test('a lead within the difference of the two serpcaches, where both do the same work, is no lead', () => {
   const peer = outcome('peer', { page: { perCore: 24_000 } });
   assert.deepEqual(ahead([peer, l1({ page: {} }), l2({ page: { perCore: 16_000 } })]), []);
   assert.deepEqual(ahead([peer, l1({ page: {} }), l2({ page: { perCore: 19_000 } })]), [
     'peer: requests per core, one page',
   ]);
-  // From a store it is another thing.
+  // With pages from a store the two do different work.
   assert.deepEqual(ahead([peer, l1({ page: {} }), l2({ page: { perCore: 9000, storeCommands: 1 } })]), [
     'peer: requests per core, one page',
   ]);
@@ -92,7 +92,7 @@ test('a lead that both serpcaches differ by where they are one thing is none', (
   assert.deepEqual(ahead([dead, ...ours(0.95)]), ['serpcache: fresh pages answered without an engine']);
 });
 
-test('a note says what the noise was, of each figure that had any', () => {
+test('a note gives the noise of each figure that had any', () => {
   const all = [
     outcome('calm', { page: {}, dead: {} }),
     outcome('wild', { page: spread(1.4) }),
@@ -107,19 +107,19 @@ test('a note says what the noise was, of each figure that had any', () => {
   assert.doesNotMatch(noiseWords(compareAll([all[0], l1({ page: {} })].flatMap((one) => one ?? []))), /Here it was/);
 });
 
-test('less is better where less is better', () => {
+test('for a figure where less is better, the lower value leads', () => {
   const peer = outcome('peer', { page: { p50Ms: 0.3, p99Ms: 2 } });
   assert.deepEqual(ahead([peer, l1({ page: {} })]), ['peer: p50, one page', 'serpcache: p99, one page']);
 });
 
-test('what a clock cannot tell apart is level, however large the factor', () => {
+test('a difference below the clock resolution is level, however large the factor is', () => {
   const dead = (recoveredSeconds: number) => outcome('peer', { dead: { recoveredSeconds } });
   const ours = l1({ dead: { recoveredSeconds: 0.15 } });
   assert.deepEqual(ahead([dead(0.05), ours]), []);
   assert.deepEqual(ahead([dead(0.02), ours]), ['peer: until an answer is fresh after the engine is back']);
 });
 
-test('pages from a store are compared with those from a store, pages in memory with those in memory', () => {
+test('pages from a store are compared with pages from a store, and pages in memory with pages in memory', () => {
   const ours = [l1({ many: { perCore: 20_000 } }), l2({ many: { perCore: 8000, storeCommands: 1 } })];
   const names = (storeCommands: number) =>
     compareAll([outcome('peer', { keeps: 'shared', many: { storeCommands } }), ...ours]).map((one) => one.oursName);
@@ -127,27 +127,27 @@ test('pages from a store are compared with those from a store, pages in memory w
   assert.equal(names(0.01)[0], 'serpcache L1');
 });
 
-test('memory of a page is that of the process and of the store, beside a serpcache that keeps it likewise', () => {
+test('memory of a page is that of process and store, compared with the serpcache that stores it the same way', () => {
   const ours = [l1({ memory: { storePerPage: 5000 } }), l2({ memory: { residentPerPage: 500, storePerPage: 5000 } })];
   const one = (keeps: 'own' | 'shared') => compareAll([outcome('peer', { keeps, memory: {} }), ...ours])[0];
   assert.deepEqual([one('own')?.theirs, one('own')?.ours], [8192, 13_192]);
   assert.deepEqual([one('shared')?.ours, one('shared')?.ahead], [5500, 'serpcache']);
 });
 
-test('who never refuses and never recovers is behind, and told in words', () => {
+test('a peer that never refuses or never recovers is behind, and the text says so in words', () => {
   const never = outcome('peer', { dead: { unseenP50Ms: undefined, recoveredSeconds: undefined } });
   const { holds, sentence } = peersLesson([never, l1({ dead: {} })]);
   assert.equal(holds, 'yes');
   assert.match(sentence, /until an answer is fresh after the engine is back: peer never/);
 });
 
-test('both serpcaches are not compared with each other, nor a figure one of both has not', () => {
+test('the two serpcaches are not compared with each other, nor in a figure that one of them lacks', () => {
   assert.deepEqual(compareAll([l1({ page: {} }), l2({ page: { perCore: 1 } })]), []);
   assert.deepEqual(compareAll([outcome('peer', { page: {} }), l1({ queries: 1 })]), []);
   assert.equal(peersLesson([outcome('peer', { page: {} })]).holds, 'no');
 });
 
-test('who refuses most is compared by what he refuses, not by what the few he let in cost', () => {
+test('a peer that refuses most requests is compared by its refusals, not by the cost of the few it admitted', () => {
   const compared = compareAll([outcome('peer', { queries: 3 }), l1({ queries: 1, failedShare: 0.8 })]);
   assert.deepEqual(
     compared.map(({ figure, ahead }) => `${figure.what}: ${ahead}`),

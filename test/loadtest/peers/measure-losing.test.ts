@@ -5,7 +5,7 @@ import { outcomeText } from '../../../loadtest/peers/measure/http-plan.ts';
 import { purgeEach } from '../../../loadtest/peers/measure/replicas.ts';
 import { stampede } from '../../../loadtest/peers/measure/stampede.ts';
 import { fakePeer } from '../../fakes/peer.ts';
-import { inScene } from './measure-scene.ts';
+import { withHarness } from './measure-harness.ts';
 
 const PLAN = {
   engineDelayMs: 200,
@@ -13,10 +13,10 @@ const PLAN = {
   many: { paths: ['/search?q=a', '/search?q=b', '/search?q=c'], requestsEach: 6 },
 };
 
-// Each has peers and an engine of its own, and waits for pages to expire.
+// Each test has its own peers and engine, and waits for pages to expire.
 describe('peers that lose their pages or their engine', { concurrency: 3 }, () => {
-  test('who coalesces in the process asks the engine once for each replica', async () => {
-    await inScene(async ({ lab, room, start }) => {
+  test('a peer that coalesces in the process asks the engine once for each replica', async () => {
+    await withHarness(async ({ lab, room, start }) => {
       const { hot, many } = await stampede(lab, room, await start(fakePeer({ coalesces: true }), { count: 3 }), PLAN);
       assert.equal(hot.queriesPerKey, 3);
       assert.equal(many.queriesPerKey, 3);
@@ -26,16 +26,16 @@ describe('peers that lose their pages or their engine', { concurrency: 3 }, () =
     });
   });
 
-  test('who does not coalesce asks for every request', async () => {
-    await inScene(async ({ lab, room, start }) => {
+  test('a peer that does not coalesce asks the engine for every request', async () => {
+    await withHarness(async ({ lab, room, start }) => {
       const { hot, many } = await stampede(lab, room, await start(fakePeer(), { count: 2 }), PLAN);
       assert.equal(hot.queriesPerKey, 12);
       assert.equal(many.queriesPerKey, 6);
     });
   });
 
-  test('who answers nobody has no queries for each page, whatever he asked', async () => {
-    await inScene(async ({ lab, room, start }) => {
+  test('a peer that answers no request has no queries per page, however often it asked the engine', async () => {
+    await withHarness(async ({ lab, room, start }) => {
       const slow = { ...room, delay: (ms: number) => (ms > 0 ? room.die() : room.revive()) };
       const { hot } = await stampede(lab, slow, await start(fakePeer()), PLAN);
       assert.deepEqual(hot, {
@@ -57,8 +57,8 @@ describe('peers that lose their pages or their engine', { concurrency: 3 }, () =
     perSecond: 50,
   };
 
-  test('stale pages outlive the engine, and the first answer after its return is fresh', async () => {
-    await inScene(async ({ lab, room, start }) => {
+  test('stale pages are served while the engine is dead, and the first answer after its return is fresh', async () => {
+    await withHarness(async ({ lab, room, start }) => {
       const replicas = await start(fakePeer({ servesStale: true }), DEAD);
       const figures = await deadEngine(lab, room, replicas, DEAD);
       assert.equal(figures.freshShare ?? 1, 1);
@@ -69,8 +69,8 @@ describe('peers that lose their pages or their engine', { concurrency: 3 }, () =
     });
   });
 
-  test('who keeps nothing stale answers nothing once pages are expired', async () => {
-    await inScene(async ({ lab, room, start }) => {
+  test('a peer that keeps no stale pages answers nothing once its pages have expired', async () => {
+    await withHarness(async ({ lab, room, start }) => {
       const figures = await deadEngine(lab, room, await start(fakePeer(), DEAD), DEAD);
       assert.equal(figures.freshShare ?? 1, 1);
       assert.equal(figures.expiredShare, 0);
@@ -78,8 +78,8 @@ describe('peers that lose their pages or their engine', { concurrency: 3 }, () =
     });
   });
 
-  test('an engine is alive again also when its death could not be measured', async () => {
-    await inScene(async ({ lab, room, start }) => {
+  test('an engine is revived also when its death could not be measured', async () => {
+    await withHarness(async ({ lab, room, start }) => {
       const replicas = await start(fakePeer());
       await assert.rejects(deadEngine(lab, room, replicas, { ...DEAD, unseen: ['http://['] }), /Invalid URL/);
       assert.equal((await fetch(`${room.origin}/search?q=a`)).status, 200);
@@ -87,13 +87,13 @@ describe('peers that lose their pages or their engine', { concurrency: 3 }, () =
   });
 });
 
-test('what most unknown pages get is told first, then who got something else or nothing', () => {
+test('the answer that most unknown pages get is told first, then the peers that got another answer or none', () => {
   assert.equal(outcomeText({ outcomes: { 503: 20 }, hung: 0, requests: 20 }), '503');
   assert.equal(outcomeText({ outcomes: { 504: 2, 502: 10 }, hung: 8, requests: 20 }), '502, 2 of 20 504, 8 of 20 hung');
   assert.equal(outcomeText({ outcomes: {}, hung: 3, requests: 3 }), '3 of 3 hung');
 });
 
-test('a replica that refuses to be purged is told again, and how often is counted', async () => {
+test('a purge that a replica refuses is repeated, and the repetitions are counted', async () => {
   let told = 0;
   const stubborn = async (): Promise<void> => {
     told += 1;

@@ -4,14 +4,14 @@ import { agesOf, answersOf } from '../../../loadtest/peers/measure/dead-engine.t
 import { type HttpDriven, outcomeText } from '../../../loadtest/peers/measure/http-plan.ts';
 import { searchesOf, stampededOf } from '../../../loadtest/peers/measure/stampede.ts';
 
-/** Of 30 pages only 20 were answered, those 400 times. */
+/** Only 20 of 30 pages were answered, those 400 times. */
 const BURST: HttpDriven = {
   ...{ requests: 500, seconds: 3, outcomes: { 200: 400, 503: 90 }, hung: 10, pathsServed: 20, bodyBytes: 1 },
   servedMs: { p50: 210, p99: 250, max: 300 },
   failedMs: { p50: 3, p99: 9, max: 12 },
 };
 
-test('engine queries are shared out among the pages that were answered, and times are of those', () => {
+test('engine queries are divided by the number of answered pages, and times are of answered pages only', () => {
   const { failedShare, ...exact } = stampededOf(BURST, { searches: 60, purgeRefusals: 4 });
   assert.deepEqual(exact, {
     queriesPerKey: 3,
@@ -23,9 +23,9 @@ test('engine queries are shared out among the pages that were answered, and time
   assert.equal(failedShare.toFixed(6), '0.200000');
 });
 
-test('searches that follow after the answers are counted, until none comes for a whole pause', async () => {
+test('searches that follow the answers are counted until a whole pause has none', async () => {
   let [searches, pauses] = [7, 0];
-  // Of the second stampede that begins after it nothing is waited for.
+  // Searches of the second stampede, which begins afterwards, are not waited for.
   const later = [3, 2, 0, 100];
   const counted = await searchesOf(
     { searches: () => searches },
@@ -41,7 +41,7 @@ test('searches that follow after the answers are counted, until none comes for a
   assert.deepEqual([counted, pauses], [{ result: 'answers', searches: 15 }, 3]);
 });
 
-test('a page is surely fresh for four fifths of its time, and surely expired after six of these fifths', () => {
+test('a page is certainly fresh for 4/5 of its lifetime, and certainly expired after 6/5 of it', () => {
   const { freshMs, expiredMs } = agesOf(3);
   assert.deepEqual([freshMs, expiredMs].map(Math.round), [2400, 3600]);
 });
@@ -52,19 +52,19 @@ const answers = (served: number, more: Partial<HttpDriven> = {}): HttpDriven => 
   ...more,
 });
 
-test('without an engine: shares of each kind of page, times of expired ones, and how long a refusal takes', () => {
+test('without an engine, the result has the share of each kind of page, the times of expired ones and the refusal time', () => {
   const unseen = { requests: 20, seconds: 1, outcomes: { 503: 20 }, hung: 0, pathsServed: 0, bodyBytes: 0 };
   const failedMs = { p50: 40, p99: 90, max: 99 };
   const of = { fresh: answers(19), expired: answers(15), unseen: { ...unseen, failedMs } };
   const expected = { freshShare: 0.95, expiredShare: 0.75, expiredP99Ms: 5, unseenOutcome: '503', unseenP50Ms: 40 };
   assert.deepEqual(answersOf(of), expected);
   assert.deepEqual(answersOf({ ...of, fresh: undefined }), { ...expected, freshShare: undefined });
-  // One that was known after all is no refusal.
+  // An unknown page that was served after all is not a refusal.
   assert.equal(answersOf({ ...of, unseen: answers(1, { failedMs }) }).unseenP50Ms, 40);
   assert.equal(answersOf({ ...of, unseen: answers(20) }).unseenP50Ms, 1);
   assert.equal(answersOf({ ...of, unseen: { ...unseen, outcomes: {}, hung: 20 } }).unseenP50Ms, undefined);
 });
 
-test('what most got is told first, also where it is the larger number', () => {
+test('the value that most peers have is told first, also if it is the larger number', () => {
   assert.equal(outcomeText({ outcomes: { 502: 2, 504: 18 }, hung: 0, requests: 20 }), '504, 2 of 20 502');
 });

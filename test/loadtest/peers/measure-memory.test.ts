@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { bytesPerPage, type MemoryLooked, memoryFiguresOf } from '../../../loadtest/peers/measure/memory.ts';
 import { samplesOf } from '../../../loadtest/peers/measure/replicas.ts';
 
-/** 400 pages, of which a quarter was thrown out again. */
+/** 400 pages, of which a quarter was evicted again. */
 const LOOKED: MemoryLooked = {
   before: { whole: 9_000_000, resident: 5_000_000, store: 700_000, disk: 10_000 },
   after: { whole: 12_000_000, resident: 8_000_000, store: 1_300_000, disk: 1_210_000 },
@@ -12,7 +12,7 @@ const LOOKED: MemoryLooked = {
   missedShare: 0.25,
 };
 
-test('memory of a page is what process, store and files grew by, for each page that is still there', () => {
+test('memory of a page is the growth of process, store and files over the number of pages still there', () => {
   assert.deepEqual(memoryFiguresOf(LOOKED), {
     pages: 400,
     pageBytes: 4096,
@@ -25,14 +25,14 @@ test('memory of a page is what process, store and files grew by, for each page t
   assert.equal(bytesPerPage(memoryFiguresOf(LOOKED)), 16_000);
 });
 
-test('who keeps one page of twenty is measured, who keeps fewer is not', () => {
+test('a peer that keeps one page of twenty is measured; a peer that keeps fewer is not', () => {
   assert.equal(memoryFiguresOf({ ...LOOKED, missedShare: 0.9 }).keptShare.toFixed(6), '0.100000');
   assert.throws(() => memoryFiguresOf({ ...LOOKED, missedShare: 0.96 }), /^Error: of 400 pages it keeps 16$/);
-  // A refresh behind an answer is a search too.
+  // A background refresh is a search too.
   assert.throws(() => memoryFiguresOf({ ...LOOKED, missedShare: 1.5 }), /keeps 0$/);
 });
 
-test('every process of every replica is the server, and one that has ended is none', () => {
+test('all running processes of all replicas count as the server; a process that has ended does not', () => {
   const read = ({ name, pid }: { name: string; pid: number }) =>
     pid === 4 ? undefined : { name, cpuSeconds: pid, residentBytes: 100 * pid };
   const running = [{ pids: () => [1, 2] }, { pids: () => [3, 4, 5] }];

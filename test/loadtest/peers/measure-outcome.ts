@@ -46,7 +46,7 @@ const DEAD: DeadEngineFigures = {
   recoveredSeconds: 1,
 };
 
-/** Level with `PAGE` and the like in what is not said. What is given at all was measured. */
+/** Level with `PAGE` and the other defaults in every field not given. Each given field was measured. */
 export function outcome(name: string, given: Given): Outcome {
   const stampeded: Stampeded = {
     queriesPerKey: given.queries ?? 1,

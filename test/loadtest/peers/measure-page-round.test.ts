@@ -5,7 +5,7 @@ import { type Looked, type PageRound, pageFigures, roundOf } from '../../../load
 import { reportOf } from '../../../loadtest/peers/measure/full-speed.ts';
 import { coresFor } from '../../../loadtest/peers/measure/serving.ts';
 
-/** wrk for two seconds, then 1000/s for two; the store does a fifth of a thing for each request and is asked for each once. */
+/** wrk for 2 s, then 1000/s for 2 s; the store does 0.2 operations a request, and its counters are read once each. */
 const LOOKED: Looked = {
   looks: [
     { atMs: 1000, serverSeconds: 10, storeMs: 500, commands: 100 },
@@ -20,7 +20,7 @@ const LOOKED: Looked = {
   perSecond: 1000,
 };
 
-test('a round is what server, store and wrk used while wrk ran, and the times and commands of the rate after it', () => {
+test('a round has the processor use of server, store and wrk while wrk ran, and the times and commands of the rate after it', () => {
   const { clientCores, ...exact } = roundOf(LOOKED);
   assert.deepEqual(exact, {
     perSecond: 12_100,
@@ -29,7 +29,7 @@ test('a round is what server, store and wrk used while wrk ran, and the times an
     storeCores: 0.24,
     storeUs: 20,
     storeCommands: 1,
-    // 5400 of 2000 that are timed and of 700 that lead.
+    // 5400 commands over 2000 timed requests and 700 lead-in requests.
     storeCommandsAtRate: 2,
     p50Ms: 0.4,
     p99Ms: 2,
@@ -37,7 +37,7 @@ test('a round is what server, store and wrk used while wrk ran, and the times an
   assert.equal(clientCores.toFixed(6), '0.615000');
 });
 
-test('asking what the store got is no command of the page', () => {
+test("the command that reads the store's counters is not counted as a command of the page", () => {
   const [first, , last] = LOOKED.looks;
   const quiet = {
     ...LOOKED,
@@ -47,7 +47,7 @@ test('asking what the store got is no command of the page', () => {
   assert.deepEqual([storeCommands, storeCommandsAtRate], [0, 0]);
 });
 
-test('one error of a thousand is chance, more is no cached page: at full speed and at the rate', () => {
+test('one error in a thousand is tolerated; more means the page is not cached: at full speed and at the rate', () => {
   const { fast, calm } = LOOKED;
   const atRate = (served: number) => ({ ...LOOKED, calm: { ...calm, outcomes: { 200: served, 503: 2000 - served } } });
   roundOf({ ...LOOKED, fast: { ...fast, errors: 24 } });
@@ -72,7 +72,7 @@ const ROUNDS: readonly PageRound[] = [
   },
 ];
 
-test('of two rounds: who was fastest, the best of each figure they are compared by, and how far apart these were', () => {
+test("of two rounds, the result has the fastest one's limit, the best of each compared figure, and the spread of each", () => {
   const expected = {
     ...ROUNDS[1],
     ...{ perSecond: 10_000, perCore: 12_000, p50Ms: 0.25, p99Ms: 2, limit: 'store' },
@@ -82,7 +82,7 @@ test('of two rounds: who was fastest, the best of each figure they are compared 
   assert.deepEqual(pageFigures(ROUNDS.toReversed(), { server: 1, client: 1 }), expected);
 });
 
-/** Half of so many processors for the servers, the other half for who asks. */
+/** Half of the given number of processors is for the servers, the other half for the load generators. */
 function fullOn(processors: number, mostCores: number | undefined, busy: Partial<PageRound>): string {
   const half = { storeCount: processors / 2, generatorCount: processors / 2 };
   const [round] = ROUNDS;
@@ -91,7 +91,7 @@ function fullOn(processors: number, mostCores: number | undefined, busy: Partial
   return pageFigures(rounds, coresFor({ ...(mostCores && { mostCores }) }, half)).limit;
 }
 
-test('a server of one thread is full at one core, however many there are, and one of many only at all of them', () => {
+test('a single-threaded server is full at one core however many there are; a multi-threaded one only at all of them', () => {
   for (const processors of [2, 4, 16]) assert.equal(fullOn(processors, undefined, { serverCores: 0.98 }), 'store');
   assert.equal(fullOn(4, Number.POSITIVE_INFINITY, { serverCores: 0.98 }), 'neither');
   assert.equal(fullOn(4, Number.POSITIVE_INFINITY, { serverCores: 1.9 }), 'store');
@@ -99,7 +99,7 @@ test('a server of one thread is full at one core, however many there are, and on
   assert.equal(fullOn(16, undefined, {}), 'neither');
 });
 
-test('wrk is full at one core and the store at another; where they share one, when both together fill it', () => {
+test('wrk is full at one core and the store at another; if they share one, both are full when their sum fills it', () => {
   assert.equal(fullOn(4, undefined, { clientCores: 0.98 }), 'generator');
   assert.equal(fullOn(4, undefined, { clientCores: 1.4, storeCores: 0.9 }), 'generator');
   const both = { clientCores: 0.95, storeCores: 0.45 };
@@ -107,12 +107,12 @@ test('wrk is full at one core and the store at another; where they share one, wh
   assert.equal(fullOn(2, undefined, both), 'generator');
 });
 
-test('of all peers only the threads of Varnish take more than one core', () => {
+test('Varnish is the only peer whose threads take more than one core', () => {
   const many = PEERS.filter(({ mostCores = 1 }) => mostCores !== 1).map(({ name }) => name);
   assert.deepEqual(many, ['Varnish']);
 });
 
-test('each kind of error that wrk tells of is one, alone and with the others', () => {
+test('each kind of error that wrk reports is counted, alone and with the others', () => {
   const errors = (lines: string): number =>
     reportOf(`  9 requests in 2.00s, 1MB read\n${lines}Requests/sec:  4.5\n`).errors;
   assert.equal(errors(''), 0);

@@ -9,11 +9,11 @@ import { createTries } from '../../../loadtest/peers/measure/try.ts';
 import { runPeers } from '../../../loadtest/peers/peers.ts';
 import { readProcess } from '../../../loadtest/sample/process-sample.ts';
 import { fakePeer, fakeRoom } from '../../fakes/peer.ts';
-import { inScene, quietLab } from './measure-scene.ts';
+import { quietLab, withHarness } from './measure-harness.ts';
 
 const SIZES = { pages: 5, memoryPages: 5, knownPages: 3, unseenPages: 2 };
 
-test('a peer that cannot be installed or started is a row without figures, and a note that says why', async () => {
+test('a peer that cannot be installed or started is a row without figures, with a note that gives the reason', async () => {
   const peers = [fakePeer({ name: 'gone' }), fakePeer({ name: 'broken', failsToStart: 'its log says no' })];
   const finding = await quietLab((lab) =>
     runPeers(lab, {
@@ -45,7 +45,7 @@ test('a peer that cannot be installed or started is a row without figures, and a
   assert.equal(finding.lesson.holds, 'no');
 });
 
-test('a process of Node is made to collect its garbage, and others are left alone', async () => {
+test('a Node process is made to collect its garbage, and other processes are left alone', async () => {
   const hoard =
     'let all = []; for (let at = 0; at < 60; at += 1) all.push("x".repeat(2 ** 20) + at, Array(100_000).fill(at)); all = 0;';
   const child = spawn(process.execPath, ['-e', `${hoard} console.log('ready'); setInterval(() => {}, 1000)`]);
@@ -55,7 +55,7 @@ test('a process of Node is made to collect its garbage, and others are left alon
     const { pid = 0 } = child;
     const before = readProcess({ name: 'child', pid })?.residentBytes ?? 0;
     await collectGarbage(pid);
-    // Its debugger is closed again, or it could not be told a second time.
+    // Its debugger is closed again, otherwise a second request would fail.
     await collectGarbage(pid);
     const after = readProcess({ name: 'child', pid })?.residentBytes ?? 0;
     assert.ok(after < before - 10 * 2 ** 20, `${before} → ${after}`);
@@ -67,12 +67,12 @@ test('a process of Node is made to collect its garbage, and others are left alon
   }
 });
 
-test('memory is shared out among the pages that are still there', async () => {
-  await inScene(async ({ lab, room }) => {
+test('memory is divided by the number of pages that are still there', async () => {
+  await withHarness(async ({ lab, room }) => {
     const replicas = await startReplicas(lab, room, fakePeer(), { count: 1, ttlSeconds: 60, staleSeconds: 0 });
     const paths = Array.from({ length: 40 }, (_, at) => `/search?q=${at}`);
     let searches = 0;
-    // Every second page of the sample is asked of the engine again.
+    // Every second page of the sample is requested from the engine again.
     const forgetful = { ...room, searches: () => (searches += 20) };
     const disk = stepping(0, 20_000);
     const collectGarbage = async (): Promise<void> => undefined;
@@ -97,7 +97,7 @@ async function failing(): Promise<never> {
   throw new Error('no page');
 }
 
-test('what fails is noted and the others go on, until somebody stops all', async () => {
+test('a measurement that fails is noted and the others continue, until the run is aborted', async () => {
   const stopping = new AbortController();
   const { attempt, problemsOf } = createTries({ say: () => undefined, signal: stopping.signal }, () => true);
   const peer = fakePeer();
@@ -115,7 +115,7 @@ test('what fails is noted and the others go on, until somebody stops all', async
   assert.deepEqual(problemsOf(peer), ['it serves none: no page']);
 });
 
-test('when there is no time left nothing more is begun, and what was not is noted', async () => {
+test('when no time is left nothing more is begun, and the skipped measurements are noted', async () => {
   let hasTime = true;
   const signal = new AbortController().signal;
   const { attempt, problemsOf } = createTries({ say: () => undefined, signal }, () => hasTime);

@@ -12,7 +12,7 @@ const REPORT = `Running 2s test @ http://127.0.0.1:8080/search
   26671 requests in 2.00s, 111.79MB read
 `;
 
-test('a report of wrk gives its rate, its requests and every kind of error together', () => {
+test('a report of wrk gives its rate, its requests and the sum of all kinds of errors', () => {
   const calm = `${REPORT}Requests/sec:  13333.21\nTransfer/sec:     55.88MB\n`;
   assert.deepEqual(reportOf(calm), { requests: 26_671, perSecond: 13_333.21, errors: 0 });
   const broken = `${REPORT}  Socket errors: connect 1, read 20, write 0, timeout 300\n  Non-2xx or 3xx responses: 4000\n`;
@@ -36,18 +36,18 @@ function round(more: Partial<PageRound>): PageRound {
   };
 }
 
-test('of the rounds each figure is the best', () => {
+test('each figure is the best of its rounds', () => {
   const rounds = [round({ perSecond: 9000, perCore: 12_000, p99Ms: 3 }), round({ p50Ms: 0.5 })];
   const { perSecond, perCore, p50Ms, p99Ms } = pageFigures(rounds, { server: 1, client: 1 });
   assert.deepEqual([perSecond, perCore, p50Ms, p99Ms], [10_000, 12_000, 0.4, 2]);
 });
 
-test('what a server differs by from itself is the largest round by the smallest', () => {
+test('the spread of a server is its largest round over its smallest', () => {
   const rounds = [round({ perCore: 12_000, p99Ms: 3 }), round({ perCore: 10_000 }), round({ perCore: 11_000 })];
   assert.deepEqual(pageFigures(rounds, { server: 1, client: 1 }).spreads, { perCore: 1.2, p50Ms: 1, p99Ms: 1.5 });
 });
 
-test('who was full is who was full in the fastest round', () => {
+test('the full part is the one that was full in the fastest round', () => {
   const one = { server: 1, client: 1 };
   assert.equal(pageFigures([round({})], one).limit, 'store');
   const byClient = round({ perSecond: 30_000, serverCores: 0.5, clientCores: 0.9 });
@@ -56,7 +56,7 @@ test('who was full is who was full in the fastest round', () => {
   assert.throws(() => pageFigures([], one), /no round/);
 });
 
-test('pages are all different, and only those of about 4 KB', async (t) => {
+test('all pages are different and about 4 KB', async (t) => {
   const room = await fakeRoom();
   t.after(room.stop);
   const paths = await pagesOf(room, 2100);

@@ -15,7 +15,7 @@ const PAGE: PageFigures = {
   spreads: { perCore: 1, p50Ms: 1, p99Ms: 1 },
 };
 const STAMPEDED = { outcome: '200', purgeRefusals: 0 } as const;
-/** No two figures are the same. */
+/** Every figure is different. */
 const VARNISH: Outcome = {
   peer: { name: 'Varnish', setUp: '', keeps: 'own' },
   page: PAGE,
@@ -36,7 +36,7 @@ const VARNISH: Outcome = {
 };
 const ALL = [VARNISH, l1({ page: { perCore: 10_000 } }), l2({ many: { perCore: 5000 } })];
 
-/** Its values by the names of their columns, of the table whose title begins so. */
+/** The values by column name, of the table whose title begins with the given text. */
 function rowOf(title: string, name = 'Varnish'): Record<string, unknown> {
   const table = tablesOf(ALL, SIZES).find((one) => one.title.startsWith(title));
   assert.ok(table, title);
@@ -60,12 +60,12 @@ const SHOWN = {
   'at 1000/s': 2.5,
 };
 
-test('a row of one page is told beside serpcache L1', () => {
+test('a row of one page is compared with serpcache L1', () => {
   assert.deepEqual(rowOf('One cached page'), { ...SHOWN, '÷ serpcache L1': 2.5 });
   assert.equal(rowOf('One cached page', 'serpcache L1')['÷ serpcache L1'], 1);
 });
 
-test('a row of many pages is told beside serpcache L2', () => {
+test('a row of many pages is compared with serpcache L2', () => {
   assert.deepEqual(rowOf('1200 cached pages'), {
     ...SHOWN,
     ...{ 'requests per core': 6250, 'processor per request': 160, '÷ serpcache L2': 1.25, full: 'server' },
@@ -73,7 +73,7 @@ test('a row of many pages is told beside serpcache L2', () => {
   });
 });
 
-test('a row of memory is of process, store and files, apart and together', () => {
+test('a row of memory has process, store and files, separately and summed', () => {
   assert.deepEqual(rowOf('Memory: 4000 pages'), {
     'per page, process, store and files': 5670,
     process: 5000,
@@ -85,7 +85,7 @@ test('a row of memory is of process, store and files, apart and together', () =>
   });
 });
 
-test('a row of a stampede has the hot page first, then many', () => {
+test('a row of a stampede has the hot page first, then many pages', () => {
   const table = tablesOf(ALL, SIZES).find(({ title }) => title.startsWith('Purged'));
   assert.deepEqual(
     table?.columns.map(({ name, unit }) => `${name}: ${unit}`),
@@ -97,7 +97,7 @@ test('a row of a stampede has the hot page first, then many', () => {
   assert.deepEqual(table?.rows[0]?.values, [3, 210, 250, 0.01, 15, 1700, 2600, 0.12]);
 });
 
-test('a row of a dead engine, of who comes back and of who does not', () => {
+test('a row of a dead engine says whether the peer recovers or does not', () => {
   const title = 'The engine dies: pages live 3 s and may be served 60 s longer, one replica';
   const expected = {
     'fresh pages answered': 0.99,
@@ -112,7 +112,7 @@ test('a row of a dead engine, of who comes back and of who does not', () => {
   assert.equal(tables.find((one) => one.title === title)?.rows[0]?.values.at(-1), 'not in 20 s');
 });
 
-test('what was published stands in the rows it is about, and nowhere else', () => {
+test('published values are in the rows they belong to, and nowhere else', () => {
   const published = tablesOf([...ALL, outcome('Fastify + BentoCache', { page: {}, dead: {} })], SIZES).map(
     ({ title, rows }) =>
       rows.flatMap((row) => (row.published === undefined ? [] : `${title.slice(0, 8)} ${row.name}: ${row.published}`)),
@@ -127,7 +127,7 @@ test('what was published stands in the rows it is about, and nowhere else', () =
   assert.deepEqual(publishedOf('bare Node server'), {});
 });
 
-test('what was published is the same figure in words, in a row and in the plot', () => {
+test('a published value is the same figure in the text, in the row and in the plot', () => {
   const [varnish] = PUBLISHED_PER_CORE;
   assert.equal(varnish?.perSecond, Math.round(275 / 12) * 1000);
   for (const figure of [
@@ -139,7 +139,7 @@ test('what was published is the same figure in words, in a row and in the plot',
     assert.ok(PUBLISHED_WORDS.includes(figure), figure);
 });
 
-test('the plots show what the tables do, and what was published at its own peer alone', () => {
+test('the plots show the values of the tables, and published values only at their own peer', () => {
   const plots = chartsOf([l1({ page: { perCore: 10_000 } }), VARNISH]).map(({ id, places, series }) => [
     id,
     places,

@@ -13,7 +13,7 @@ export function listenerOf(port: number): number[] {
   return pids().filter((pid) => links(`/proc/${pid}/fd`).some((link) => inodes.includes(link)));
 }
 
-/** Those of `known` that still run, and whatever else works in that folder. */
+/** The processes of `known` that still run, and every other process whose working folder is there. */
 export function processesIn(folder: string, known: readonly number[]): number[] {
   return pids().filter((pid) => known.includes(pid) || `${link(`/proc/${pid}/cwd`)}/`.startsWith(`${folder}/`));
 }

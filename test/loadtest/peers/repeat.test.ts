@@ -11,7 +11,7 @@ const FIGURES: PageFigures = {
   ...{ storeCores: 0, storeCommandsAtRate: 0, limit: 'store', spreads: { perCore: 1, p50Ms: 1, p99Ms: 1 } },
 };
 
-test('what repeats a row of cached pages names its own peer, and as many pages as the table is about', () => {
+test('the command that repeats a cached-pages row names its own peer and the number of pages of the table', () => {
   const outcomes = PEERS.map((peer) => ({ peer, page: FIGURES, many: FIGURES, problems: [] }));
   const commands = tablesOf(outcomes, SIZES).map(({ rows }) => rows.flatMap(({ command }) => command ?? []));
   for (const pages of [1, SIZES.pages])
@@ -25,7 +25,7 @@ function commandOf(name: string, pages: number): string {
   return `node loadtest/peers/repeat.ts '${name}' ${pages}`;
 }
 
-test('who names no peer, or more pages than there are, is told what there is', () => {
+test('a command with an unknown peer, or more pages than exist, is refused with the available values', () => {
   for (const [words, told] of [
     [['nobody'], /no peer "nobody"; allowed: .*'Varnish', /],
     [[], /an argument is missing/],

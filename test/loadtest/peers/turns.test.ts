@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { createTurns } from '../../../loadtest/peers/turns.ts';
 
-test('as many work at once as may, the others in the order they came', async () => {
+test('at most the maximum number of tasks run at once, and the others start in arrival order', async () => {
   const turns = createTurns({ atOnce: 2, mostWaiting: 10 });
   const begun: number[] = [];
   const ends: (() => void)[] = [];
@@ -26,7 +26,7 @@ test('as many work at once as may, the others in the order they came', async () 
   assert.deepEqual(begun, [0, 1, 2, 3]);
 });
 
-test('work that fails gives its place on', async () => {
+test('a task that fails releases its slot', async () => {
   const turns = createTurns({ atOnce: 1, mostWaiting: 1 });
   const failing = turns.run(() => Promise.reject(new Error('no')));
   const next = turns.run(async () => 'yes');
@@ -35,7 +35,7 @@ test('work that fails gives its place on', async () => {
   assert.equal(await turns.run(async () => 'again'), 'again');
 });
 
-test('whoever finds the queue full is refused at once', async () => {
+test('a task that finds the queue full is refused at once', async () => {
   const turns = createTurns({ atOnce: 1, mostWaiting: 1 });
   let end = (): void => {};
   const first = turns.run(() => new Promise<void>((resolve) => (end = resolve)));

@@ -7,9 +7,9 @@ import { reportPage } from '../../../loadtest/report/report-page.ts';
 import { plotSvg } from '../../../loadtest/report/standalone.ts';
 import { assertFits, assertWidensNothing, DESKTOP_PX, startBrowser, type TestBrowser } from '../../e2e/browser.ts';
 import { runOf } from '../../fakes/load-run.ts';
-import { hostileRun, SCENES } from './scenes.ts';
+import { hostileRun, SAMPLE_RUNS } from './sample-runs.ts';
 
-/** Tables that a reader at a desk would have to move sideways. */
+/** Tables that are wider than their container on a desktop screen. */
 const SIDEWAYS = `[...document.querySelectorAll('.frame')].flatMap((frame) =>
   frame.scrollWidth > frame.clientWidth + 1 ? [frame.getAttribute('aria-label')] : [])`;
 
@@ -17,7 +17,7 @@ function pageOf(record: RunRecord): string {
   return reportPage({ record, judged: judge(record), against: compareRuns(record, runOf()) });
 }
 
-// Each in a browser context of its own.
+// Each test has its own browser context.
 suite('the load report in a browser', { concurrency: 3 }, () => {
   let browser: TestBrowser;
   before(async () => {
@@ -25,21 +25,21 @@ suite('the load report in a browser', { concurrency: 3 }, () => {
   });
   after(() => browser?.close());
 
-  for (const [name, scene] of Object.entries(SCENES)) {
-    test(`${name}: fits a light desk and a dark telephone, and complains of nothing`, async () => {
-      const html = pageOf(scene());
+  for (const [name, sampleRun] of Object.entries(SAMPLE_RUNS)) {
+    test(`${name}: fits a desktop in light mode and a telephone in dark mode, without console messages`, async () => {
+      const html = pageOf(sampleRun());
       await assertFits(browser, html, async (page, widthPx, where) => {
         if (widthPx === DESKTOP_PX) assert.deepEqual(await page.evaluate(SIDEWAYS), [], where);
       });
     });
   }
 
-  test('endless words widen nothing', async () => {
+  test('very long words do not make the page wider', async () => {
     const html = pageOf(hostileRun('x'.repeat(300)));
     await assertWidensNothing(browser, html);
   });
 
-  test('every plot is drawn: its curves have a size, and the backdrop that they share is there', async () => {
+  test('every plot is drawn: its curves have a size, and the shared backdrop exists', async () => {
     const { page } = await browser.open();
     await page.setContent(pageOf(runOf({ breaksAt: 4 })));
     const flat = `[...document.querySelectorAll('svg.drawing')].filter((svg) => {
@@ -51,7 +51,7 @@ suite('the load report in a browser', { concurrency: 3 }, () => {
     await page.context().close();
   });
 
-  test('on paper the colours are those of paper, and nothing is cut off', async () => {
+  test('printed on paper the page has the paper colours, and nothing is cut off', async () => {
     const { page } = await browser.open({ colorScheme: 'dark', viewport: { width: 700, height: 900 } });
     await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
     await page.setContent(pageOf(runOf({ breaksAt: 4 })));
@@ -60,7 +60,7 @@ suite('the load report in a browser', { concurrency: 3 }, () => {
     await page.context().close();
   });
 
-  test('a plot of its own is a picture that any page can show, with no text beyond its edges', async () => {
+  test('a standalone plot is an image that any page can show, with no text beyond its edges', async () => {
     const record = runOf({ script: 'flush-survival' });
     const svg = plotSvg({ record, judged: judge(record) }, 'outcomes') ?? assert.fail();
     const { page, complaints } = await browser.open({ viewport: { width: 1000, height: 900 } });

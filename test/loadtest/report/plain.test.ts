@@ -5,22 +5,22 @@ import type { RunRecord } from '../../../loadtest/record.ts';
 import { runText } from '../../../loadtest/report/print-run.ts';
 import { runTables } from '../../../loadtest/report/run-section.ts';
 import { runOf } from '../../fakes/load-run.ts';
-import { hostileRun, SCENES } from './scenes.ts';
+import { hostileRun, SAMPLE_RUNS } from './sample-runs.ts';
 
 function textOf(record: RunRecord): string {
   return runText({ record, judged: judge(record) });
 }
 
-for (const [name, scene] of Object.entries(SCENES)) {
-  test(`${name}: what is printed fits into 110 columns, and no cell is cut off`, () => {
-    const text = textOf(scene());
+for (const [name, sampleRun] of Object.entries(SAMPLE_RUNS)) {
+  test(`${name}: the printed text fits into 110 columns, and no cell is cut off`, () => {
+    const text = textOf(sampleRun());
     const wide = text.split('\n').filter((one) => one.length > 110);
     assert.deepEqual(wide, []);
     assert.doesNotMatch(text, /NaN|Infinity|undefined|null|\[object/);
   });
 }
 
-test('the first line printed is the verdict, and the last says where the report is', () => {
+test('the first printed line is the verdict, and the last one gives the path of the report', () => {
   const lines = textOf(runOf({ breaksAt: 4 }))
     .trimEnd()
     .split('\n');
@@ -39,7 +39,7 @@ test('an invalid run prints its reasons before its figures', () => {
   assert.doesNotMatch(text, /✓/);
 });
 
-test('columns stand under each other, a result at the end of each', () => {
+test('columns are aligned, and each row ends with its result', () => {
   const rows = textOf(runOf({ breaksAt: 4, isAborted: true }))
     .split('\n')
     .filter((one) => /^(?:Step|warm-up|x\d) /.test(one));
@@ -49,7 +49,7 @@ test('columns stand under each other, a result at the end of each', () => {
   assert.match(rows.at(-2) ?? '', /✕ broke$/);
 });
 
-test('where columns do not fit, whole ones are left out and the result stays', () => {
+test('where columns do not fit, whole columns are left out and the result stays', () => {
   const record = runOf();
   const steps = record.summary.steps.map((one) => ({
     ...one,
@@ -60,7 +60,7 @@ test('where columns do not fit, whole ones are left out and the result stays', (
   assert.ok(header.endsWith('Result') && !header.includes('k6 cores') && header.length <= 110, header);
 });
 
-test('the knee, what binds and the losses are printed', () => {
+test('the knee, the binding resource and the losses are printed', () => {
   assert.match(textOf(runOf({ breaksAt: 4 })), /The knee: x3 \(2,250 searches\/s\) held/);
   const record = runOf({ script: 'flush-survival' });
   const text = textOf(record);
@@ -69,12 +69,12 @@ test('the knee, what binds and the losses are printed', () => {
   assert.ok(text.replaceAll(/\s+/g, ' ').includes(first), first);
 });
 
-test('no words from outside steer a terminal', () => {
+test('control characters in external text do not reach the terminal', () => {
   const text = textOf(hostileRun('\u001b[31mred\u0007 \u202e'));
   assert.doesNotMatch(text.replaceAll('\n', ''), /[\p{Cc}\u202e]/u);
 });
 
-test('the tables of a README have as many cells in each row as titles, whatever a step is called', () => {
+test('each row of a README table has as many cells as the header, whatever a step is called', () => {
   for (const record of [runOf({ breaksAt: 4, isAborted: true }), runOf({ script: 'flush-survival' }), hostileRun()]) {
     for (const table of runTables(record, judge(record)).trimEnd().split('\n\n')) {
       const cells = table.split('\n').map((row) => row.replaceAll('\\|', '').split('|').length);
@@ -84,7 +84,7 @@ test('the tables of a README have as many cells in each row as titles, whatever 
   }
 });
 
-test('a README has a row for each step, and one for each loss', () => {
+test('a README table has a row for each step and one for each loss', () => {
   const ladder = runTables(runOf(), judge(runOf()));
   assert.match(ladder, /^\| x5 \| 3,750\/s \| 3,750\/s \| 0\.6 ms \| .* \| held \| – \|$/m);
   assert.equal(ladder.split('\n\n').length, 1);

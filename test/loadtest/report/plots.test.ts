@@ -17,26 +17,26 @@ function legendOf({ legend }: Panel): readonly string[] {
   return legend.map(({ name, figure }) => `${name} ${figure ?? ''}`.trim().replaceAll('\u00a0', ' '));
 }
 
-test('a p50 of a fraction of a millisecond and a p99 of half a second can both be read', () => {
+test('a p50 of a fraction of a millisecond and a p99 of half a second are both readable', () => {
   const { frame } = panelOf(runOf({ breaksAt: 4 }), 'latency');
   const [low, high] = [frame.y.at(0.6), frame.y.at(420)];
   assert.ok(frame.heightPx - low > 5 && low - frame.y.at(10) > 40 && high >= 0, `${low}, ${high}`);
   assert.ok(frame.ticks.length >= 5 && frame.ticks.length <= 9, String(frame.ticks));
 });
 
-test('limits of the p99 are drawn while their steps hold, and those alone that have one', () => {
+test('p99 limits are drawn while their steps hold, and only for steps that have one', () => {
   const limits = panelOf(runOf(), 'latency').drawn.filter((one) => one?.markup.includes('guard-limit'));
   assert.equal(limits.length, 5);
 });
 
-test('requests that the generator did not begin are counted, and none are said to be none', () => {
+test('requests that the generator did not begin are counted, and zero of them is shown as none', () => {
   assert.ok(legendOf(panelOf(runOf(), 'rate')).includes('due, but not begun by the generator none'));
   const starved = runOf({ starvedAt: 4 });
   const lost = starved.summary.generator.dropped.toLocaleString('en-US');
   assert.ok(legendOf(panelOf(starved, 'rate')).includes(`due, but not begun by the generator ${lost} in all`));
 });
 
-test('sheds that are allowed are drawn as sheds, and are no errors', () => {
+test('allowed sheds are drawn as sheds and are not counted as errors', () => {
   const made = runOf({ breaksAt: 4 });
   const allowed = { ...made, seconds: made.seconds.map((second) => ({ ...second, errors: 0 })) };
   const [errors, ...areas] = legendOf(panelOf(allowed, 'errors'));
@@ -44,12 +44,12 @@ test('sheds that are allowed are drawn as sheds, and are no errors', () => {
   assert.match(areas.at(-1) ?? '', /^shed [\d,]{5,}$/);
 });
 
-test('engine calls in flight name the fullest domain, which sums of all would hide', () => {
+test('engine calls in flight name the fullest domain, which a sum over all domains would hide', () => {
   const notes = panelOf(runOf({ script: 'flush-survival' }), 'places').notes ?? [];
   assert.match(notes.join(' '), /Fullest domain: goods, 4 of 4 places/);
 });
 
-test('rates are those of all processes together', () => {
+test('rates are summed over all processes', () => {
   const most = (replicas: number): number => {
     const { legend } = panelOf(runOf({ replicas }), 'engine');
     return Number(/[\d,]+/.exec(legend[0]?.figure ?? '')?.[0]);
@@ -65,13 +65,13 @@ test('memory has round ticks in powers of 1,024', () => {
   );
 });
 
-test('parts that nobody could see are named beside the processors of those that were', () => {
+test('parts that could not be observed are named beside the processor use of the others', () => {
   const notes = panelOf(runOf({ stack: 'none' }), 'processors').notes ?? [];
   assert.match(notes.join(' '), /Not measured: stores, engine, generator, all of the machine/);
   assert.doesNotMatch((panelOf(runOf(), 'processors').notes ?? []).join(' '), /Not measured/);
 });
 
-test('the bands are where a rate holds, a broken step has a sign, and what was not reached has no band', () => {
+test('bands show where a rate holds; a broken step has a mark, and a step that was not reached has no band', () => {
   const record = runOf({ breaksAt: 4, isAborted: true });
   const { bands } = sceneryOf(sheetOf(record, judge(record)));
   assert.deepEqual(
@@ -82,13 +82,13 @@ test('the bands are where a rate holds, a broken step has a sign, and what was n
   assert.equal(bands.at(-1)?.toMs, 106_000);
 });
 
-test('neighbouring steps differ in tint', () => {
+test('neighbouring steps have different tints', () => {
   const record = runOf();
   const { bands } = sceneryOf(sheetOf(record, judge(record)));
   for (const [i, { style }] of bands.entries()) assert.notEqual(style, bands[i + 1]?.style);
 });
 
-test('a line is broken where its figure is not known, and goes on behind', () => {
+test('a line has a gap where its figure is unknown and continues after it', () => {
   const record = runOf();
   const silent = record.seconds.map(({ latencyMs, ...second }, at) => {
     const isSilent = at > 50 && at < 60;
@@ -101,7 +101,7 @@ test('a line is broken where its figure is not known, and goes on behind', () =>
   assert.doesNotMatch(p50?.markup ?? '', /NaN/);
 });
 
-test('errors without an outcome of their own are drawn all the same', () => {
+test('errors without an outcome of their own are also drawn', () => {
   const made = runOf();
   const wrong = { ...made, seconds: made.seconds.map((second) => ({ ...second, errors: 5 })) };
   const panel = panelOf(wrong, 'errors');
@@ -109,13 +109,13 @@ test('errors without an outcome of their own are drawn all the same', () => {
   assert.match(panel.drawn.find((one) => one?.markup.includes('line errors'))?.markup ?? '', /d="M/);
 });
 
-test('the hit ratio says how low it fell, and what it was before each loss', () => {
+test('the hit ratio plot gives the lowest value after each loss and the value before it', () => {
   const panel = panelOf(runOf({ script: 'flush-survival' }), 'hit-ratio');
   assert.match(legendOf(panel)[0] ?? '', /^hits: fresh from L1 or L2 2\d(?:\.\d)? % at least$/);
   assert.equal(panel.drawn.filter((one) => one?.markup.includes('line before')).length, 3);
 });
 
-test('commands of the store that were not answered are drawn, and answers of any kind are not among them', () => {
+test('unanswered store commands are drawn, and no kind of answer is counted among them', () => {
   const record = runOf();
   const ended = (counts: Readonly<Record<string, number>>): readonly string[] => {
     const samples = record.samples.map((sample, at) => ({
@@ -141,7 +141,7 @@ test('commands of the store that were not answered are drawn, and answers of any
   ]);
 });
 
-test('a machine is never busier than it has cores, however late a sample is', () => {
+test('a machine is never shown busier than its number of cores, however late a sample is', () => {
   const record = runOf();
   const late = record.samples.map((sample, at) => ({ ...sample, atMs: sample.atMs + (at % 2 === 0 ? 700 : 0) }));
   const [machine] = panelOf({ ...record, samples: late }, 'processors').legend.filter(

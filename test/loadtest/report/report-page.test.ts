@@ -6,7 +6,7 @@ import type { RunRecord } from '../../../loadtest/record.ts';
 import { reportPage } from '../../../loadtest/report/report-page.ts';
 import { runOf } from '../../fakes/load-run.ts';
 import { markupFaults } from '../../report/well-formed.ts';
-import { hostileRun, SCENES } from './scenes.ts';
+import { hostileRun, SAMPLE_RUNS } from './sample-runs.ts';
 
 const MOST_BYTES = 400 * 1024;
 
@@ -14,7 +14,7 @@ function pageOf(record: RunRecord): string {
   return reportPage({ record, judged: judge(record) });
 }
 
-/** What a reader sees, without tags; the spaces within figures are no-break ones. */
+/** The visible text, without tags; no-break spaces within figures become plain spaces. */
 function textOf(page: string): string {
   const body = page.slice(page.indexOf('<body'));
   const spaced = body.replaceAll(/<\/(?:p|td|th|dt|dd|li|h1|h2|h3|h4|caption|text)>/g, ' ').replaceAll(/<[^>]*>/g, '');
@@ -22,10 +22,10 @@ function textOf(page: string): string {
 }
 
 suite('the report of any run', () => {
-  for (const [name, scene] of Object.entries(SCENES)) {
-    const page = pageOf(scene());
+  for (const [name, sampleRun] of Object.entries(SAMPLE_RUNS)) {
+    const page = pageOf(sampleRun());
 
-    test(`${name}: is well-formed, with every reference within itself`, () => {
+    test(`${name}: is well-formed, and every reference points into the page`, () => {
       assert.deepEqual(markupFaults(page), []);
     });
 
@@ -38,18 +38,18 @@ suite('the report of any run', () => {
       );
     });
 
-    test(`${name}: shows no number that is none`, () => {
+    test(`${name}: shows no NaN, Infinity or undefined`, () => {
       const at = page.search(/NaN|Infinity|undefined|null|\[object/);
       assert.equal(at, -1, page.slice(Math.max(0, at - 80), at + 60));
     });
 
-    test(`${name}: is small enough to be mailed`, () => {
+    test(`${name}: is small enough to be sent by mail`, () => {
       assert.ok(Buffer.byteLength(page) < MOST_BYTES, `${Buffer.byteLength(page)} bytes`);
     });
   }
 });
 
-test('the verdict stands before every figure, as a word and a sentence', () => {
+test('the verdict comes before every figure, as a word and a sentence', () => {
   for (const [wish, word] of [
     [{}, 'Passed All 5 steps held'],
     [{ breaksAt: 4 }, 'Failed x4 broke: error rate 20 %'],
@@ -61,7 +61,7 @@ test('the verdict stands before every figure, as a word and a sentence', () => {
   }
 });
 
-test('an invalid run gives all its reasons, and none of its steps a good mark', () => {
+test('an invalid run gives all its reasons, and marks none of its steps as good', () => {
   const record = runOf({ starvedAt: 4 });
   const { verdict } = record;
   assert.ok(verdict.kind === 'invalid' && verdict.reasons.length > 1);
@@ -73,7 +73,7 @@ test('an invalid run gives all its reasons, and none of its steps a good mark', 
   assert.match(text, /nothing of it counts for or against the service/);
 });
 
-test('the knee and what binds are told before the tables', () => {
+test('the knee and the binding resource come before the tables', () => {
   const record = runOf({ breaksAt: 4, isAborted: true });
   const text = textOf(pageOf(record));
   const knee = text.indexOf('The knee: x3 (2,250 searches/s) held, x4 (3,000 searches/s) broke');
@@ -81,11 +81,11 @@ test('the knee and what binds are told before the tables', () => {
   assert.ok(knee > 0 && binds > knee && binds < text.indexOf('Step by step'), `${knee}, ${binds}`);
 });
 
-test('a ladder that held to its end has its knee above it', () => {
+test('a ladder that held to its end has its knee above the last rung', () => {
   assert.match(textOf(pageOf(runOf())), /Every rung held, up to x5 \(3,750 searches\/s\): the knee lies above it/);
 });
 
-test('how x1 came about is told: measured, or just told', () => {
+test('the page says whether x1 was measured or given', () => {
   assert.match(
     textOf(pageOf(runOf())),
     /750\/s: an eighth of 6,000\/s, the most that was answered of warm searches; measured just before\. A core of serpcache was full/,
@@ -94,21 +94,21 @@ test('how x1 came about is told: measured, or just told', () => {
   assert.match(textOf(pageOf(told)), /Base rate, x1 750\/s, as it was told/);
 });
 
-test('each step has a row, and one that did not run has dashes and says so', () => {
+test('each step has a row; a step that did not run has dashes and says so', () => {
   const text = textOf(pageOf(runOf({ breaksAt: 4, isAborted: true })));
   assert.match(text, /x3 3 × the base rate 2,250\/s 2,250\/s 0\.6 ms [\d.]+ ms [\d.]+ ms 0 % 91 % hit-l1 6.*?✓ held/);
   assert.match(text, /x4 4 × the base rate .*?shed 20 % ✕ broke: error rate 20 % \(limit 0\.1 %\)/);
   assert.match(text, /x5 5 × the base rate 3,750\/s – – – – – – – – not run/);
 });
 
-test('what a client did not get is among the outcomes of a step, however rare', () => {
+test('unanswered requests are among the outcomes of a step, however rare they are', () => {
   const record = runOf();
   const rare = record.summary.steps.map((one) => ({ ...one, outcomes: { ...one.outcomes, unanswered: 3 } }));
   const page = pageOf({ ...record, summary: { ...record.summary, steps: rare } });
   assert.match(textOf(page), /engine 6\.3 %, unanswered or strange 0\.02 %/);
 });
 
-test('the published ladder stands beside an x-load, rung by rung, and beside no other script', () => {
+test('an x-load is compared with the published ladder rung by rung; no other script is', () => {
   const text = textOf(pageOf(runOf({ breaksAt: 4 })));
   assert.match(text, /x2 few errors – 0 % 17\.3 ms ✓ held/);
   assert.match(text, /x3 errors and delay grew linearly until the disk limit went, then held – 0 %/);
@@ -118,20 +118,20 @@ test('the published ladder stands beside an x-load, rung by rung, and beside no 
   assert.doesNotMatch(textOf(pageOf(other)), /published ladder/);
 });
 
-test('every loss has its depth and when it was over, or that it was not', () => {
+test('every loss has its depth and its recovery time, or says that it did not recover', () => {
   const text = textOf(pageOf(runOf({ script: 'flush-survival' })));
   assert.match(text, /flush 10 % of the keys \+1:05\.0 min 91 % 84\.7 % [\d.]+ s \d+\/s \d+\/s 0 0/);
   const never = textOf(pageOf(runOf({ script: 'flush-survival', refillSeconds: Number.POSITIVE_INFINITY })));
   assert.match(never, /\+1:25\.0 min \d.*? not in its time/);
 });
 
-test('what was done meanwhile is listed, and drawn across the plots', () => {
+test('events are listed and drawn across the plots', () => {
   const page = pageOf(runOf({ script: 'flush-survival' }));
   assert.match(textOf(page), /\+1:25\.0 min drill-stage all keys goods-20261121-102114/);
   assert.equal(page.match(/<g id="over-time-m">.*?<\/g><g id="over-time-a">/)?.[0].match(/moment noted/g)?.length, 3);
 });
 
-test('a plot of nothing is a line of words', () => {
+test('a plot without data is a line of text', () => {
   const page = pageOf(runOf({ stack: 'none', isBlind: true }));
   const text = textOf(page);
   assert.match(text, /Engine calls, per second: no admin address was given, or it answered nothing/);
@@ -141,18 +141,18 @@ test('a plot of nothing is a line of words', () => {
   assert.match(page, /id="plot-rate-title"/);
 });
 
-test('staging without a local stack shows what its replicas tell, and names the rest', () => {
+test('staging without a local stack shows the figures of its replicas and names the missing parts', () => {
   const text = textOf(pageOf(runOf({ stack: 'none', replicas: 2 })));
   assert.match(text, /Not measured: stores, engine, generator, all of the machine/);
   assert.match(text, /Engine calls, per second calls 2\d\d\/s at most/);
 });
 
-test('a run of which nothing is known yet is still a page', () => {
+test('a run without any data yet is still a page', () => {
   const empty = runOf({ record: { seconds: [], samples: [], events: [] } });
   assert.match(textOf(pageOf(empty)), /Rate, searches per second: the generator told of no second/);
 });
 
-test('resources are listed with their use by step, and kinds that nobody measured are named', () => {
+test('resources are listed with their use by step, and kinds that were not measured are named', () => {
   const record = runOf({ stack: 'none', isBlind: true });
   const text = textOf(pageOf(record));
   const { unmeasured } = judge(record).binding;
@@ -161,7 +161,7 @@ test('resources are listed with their use by step, and kinds that nobody measure
   assert.match(textOf(pageOf(runOf())), /a core of serpcache core [\d.]+ % [\d.]+ % [\d.]+ %/);
 });
 
-test('beside an earlier run the differences come first, then each step with what it was', () => {
+test('compared with an earlier run, the differences come first, then each step with its earlier figures', () => {
   const record = runOf({ breaksAt: 4 });
   const earlier = runOf({ record: { machine: { ...record.machine, cores: 8 } } });
   const text = textOf(reportPage({ record, judged: judge(record), against: compareRuns(record, earlier) }));
@@ -171,14 +171,14 @@ test('beside an earlier run the differences come first, then each step with what
   assert.doesNotMatch(textOf(pageOf(record)), /Beside an earlier run/);
 });
 
-test('checks that did not hold are told with their share', () => {
+test('failed checks are shown with their share', () => {
   const record = runOf();
   const checks = [{ name: 'body is right', passes: 90, fails: 10 }];
   const text = textOf(pageOf({ ...record, summary: { ...record.summary, checks } }));
   assert.match(text, /body is right 90 10 ✕ 10 % did not/);
 });
 
-test('words from outside stay words', () => {
+test('external text is escaped and stays text', () => {
   const page = pageOf(hostileRun());
   assert.deepEqual(markupFaults(page), []);
   assert.doesNotMatch(page, /<script|<img|\u202e|"\s+onload=/u);
@@ -186,15 +186,15 @@ test('words from outside stay words', () => {
   assert.ok(page.includes('&lt;script&gt;alert(1)&lt;/script&gt;'));
 });
 
-test('of many seconds fewer points are drawn, and the page says so', () => {
+test('a run of many seconds is drawn with fewer points, and the page says so', () => {
   assert.match(textOf(pageOf(runOf())), /Every one of 144 seconds is drawn/);
   assert.match(
-    textOf(pageOf(SCENES['an hour']?.() ?? assert.fail())),
+    textOf(pageOf(SAMPLE_RUNS['an hour']?.() ?? assert.fail())),
     /3,602 seconds, 12 s on each point: lines are their mean/,
   );
 });
 
-test('endless events keep the page small, with their beginning and their end', () => {
+test('a very long list of events keeps the page small and shows its beginning and its end', () => {
   const record = runOf();
   const events = Array.from({ length: 5000 }, (_, i) => ({
     atMs: record.summary.startedAtMs + i * 20,

@@ -19,13 +19,13 @@ function kept(record: RunRecord): RunRecord {
 }
 
 for (const script of SCRIPTS) {
-  test(`${script}: a thinned run has the tables, the verdict and the plots of the whole one`, () => {
+  test(`${script}: a thinned run has the same tables, verdict and plots as the full one`, () => {
     const whole = runOf({ script });
     const thinned = kept(whole);
     assert.equal(runTables(thinned, judge(thinned)), runTables(whole, judge(whole)));
     assert.equal(judge(thinned).binding.words, judge(whole).binding.words);
     for (const plot of ['rate', 'latency', 'processors', 'outcomes', 'places'] as const) {
-      // Rounding moves a line by less than a pixel.
+      // Rounding moves a line by less than one pixel.
       const drawn = (record: RunRecord) =>
         plotSvg({ record, judged: judge(record) }, plot)?.replaceAll(/(?<= d=")[^"]*/g, '');
       assert.ok(drawn(thinned) === drawn(whole) && drawn(whole) !== undefined, plot);
@@ -33,7 +33,7 @@ for (const script of SCRIPTS) {
   });
 }
 
-test('a run that is too long keeps every second, and as many samples as fit', () => {
+test('a run that is too long keeps every second and as many samples as fit', () => {
   const long = { ...COMMIT, ...runOf({ script: 'flush-survival', holdSeconds: 80 }) };
   const text = recordText(thinRun(long));
   const { sampleStride } = thinRun(long);
@@ -44,7 +44,7 @@ test('a run that is too long keeps every second, and as many samples as fit', ()
   assert.match(runSection(text).markdown, new RegExp(`One sample of ${sampleStride} is kept there`));
 });
 
-test('records of one shape are packed into a table and unpacked as they were, whatever some of them lack', () => {
+test('records of one shape are packed into a table and unpacked unchanged, also when some lack fields', () => {
   const records = [
     { atMs: 1, parts: [{ name: 'a', n: 0.5 }, { name: 'b' }], by: {}, same: 'x' },
     { atMs: 2, parts: [], by: { ok: 3 }, same: 'x' },
@@ -54,7 +54,7 @@ test('records of one shape are packed into a table and unpacked as they were, wh
   assert.deepEqual(unpack(packed as ReturnType<typeof pack>), records);
 });
 
-test('the searches of a published run name no folder, and its record no address of another machine', () => {
+test('the searches of a published run contain no folder, and its record contains no address of another machine', () => {
   const { summary } = runOf();
   const queries = { ...summary.queries, file: '/home/user/queries.tsv' };
   const text = recordText(thinRun({ ...COMMIT, ...runOf(), summary: { ...summary, queries } }));
@@ -62,7 +62,7 @@ test('the searches of a published run name no folder, and its record no address 
   assert.throws(() => thinRun({ ...COMMIT, ...runOf({ stack: 'none' }) }), /not measured on the local stack/);
 });
 
-test('a run is published with its plots and its record, unless it is invalid or of no known commit', (t) => {
+test('a run is published with its plots and its record, unless it is invalid or its commit is unknown', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'serpcache-run-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const page = join(folder, 'README.md');

@@ -5,7 +5,7 @@ import type { RunRecord } from '../../../loadtest/record.ts';
 import { plotSvg } from '../../../loadtest/report/standalone.ts';
 import { runOf } from '../../fakes/load-run.ts';
 import { markupFaults } from '../../report/well-formed.ts';
-import { hostileRun, SCENES } from './scenes.ts';
+import { hostileRun, SAMPLE_RUNS } from './sample-runs.ts';
 
 const NAMES = [
   'rate',
@@ -23,7 +23,7 @@ function svgOf(record: RunRecord, name: (typeof NAMES)[number]): string {
   return plotSvg({ record, judged: judge(record) }, name) ?? assert.fail(`${name} was not measured`);
 }
 
-test('every plot is a well-formed file of its own that needs nothing else', () => {
+test('every plot is a well-formed file that needs no other file', () => {
   for (const record of [runOf(), hostileRun()]) {
     for (const name of NAMES) {
       const svg = svgOf(record, name);
@@ -34,7 +34,7 @@ test('every plot is a well-formed file of its own that needs nothing else', () =
   }
 });
 
-test('its title, its legend and what was done meanwhile are within it', () => {
+test('a standalone plot contains its title, its legend and the events', () => {
   const svg = svgOf(runOf({ script: 'flush-survival' }), 'hit-ratio');
   for (const words of [
     'flush-survival: Hit ratio',
@@ -46,18 +46,18 @@ test('its title, its legend and what was done meanwhile are within it', () => {
   }
 });
 
-test('its colours are those of paper, whatever the reader prefers', () => {
+test('a standalone plot has the paper colours, whatever the reader prefers', () => {
   const svg = svgOf(runOf(), 'rate');
   assert.match(svg, /--ground:#fcfbf9/);
   assert.doesNotMatch(svg, /prefers-color-scheme/);
 });
 
-test('an hour is not much larger than a minute', () => {
-  const hour = SCENES['an hour']?.() ?? assert.fail();
+test('a plot of an hour is not much larger than a plot of a minute', () => {
+  const hour = SAMPLE_RUNS['an hour']?.() ?? assert.fail();
   for (const name of NAMES) assert.ok(svgOf(hour, name).length < 100 * 1024, name);
 });
 
-test('what was not measured is no file', () => {
+test('a plot without measurements has no file', () => {
   const record = runOf({ stack: 'none', isBlind: true });
   assert.equal(plotSvg({ record, judged: judge(record) }, 'engine'), undefined);
 });

@@ -19,7 +19,7 @@ test('a second stands for the time before it, from the start of the run to its e
   assert.equal(toMs, record.summary.durationMs);
 });
 
-test('where nothing was heard for a while there is a gap, in seconds and in samples', () => {
+test('missing seconds and missing samples leave a gap', () => {
   const isHeard = ({ atMs }: { readonly atMs: number }): boolean =>
     atMs < startedAtMs + 40_500 || atMs > startedAtMs + 60_500;
   const { seconds, samples } = timelineOf({
@@ -38,7 +38,7 @@ test('where nothing was heard for a while there is a gap, in seconds and in samp
   assert.ok(samples.every((run) => run.every(({ fromMs, toMs }) => toMs - fromMs < 2000)));
 });
 
-test('what was sampled before the run or after its end is not drawn', () => {
+test('samples from before the run or after its end are not drawn', () => {
   const at = (seconds: number): Sample => ({ ...empty, atMs: startedAtMs + seconds * 1000 });
   const samples = [at(-3), at(-2), at(-0.5), at(0.5), at(143.6), at(144.4), at(150)];
   const drawn = timelineOf({ ...record, samples }).samples.flat();
@@ -51,7 +51,7 @@ test('what was sampled before the run or after its end is not drawn', () => {
   );
 });
 
-test('a counter that fell has counted from 0 since, and a part that was not there before counts for nothing', () => {
+test('a counter that fell has counted from 0 since, and a part that just appeared counts for nothing', () => {
   const sample = (counts: Readonly<Record<string, number>>): Sample => ({
     ...empty,
     atMs: 0,
@@ -67,7 +67,7 @@ test('a counter that fell has counted from 0 since, and a part that was not ther
   assert.equal(total([undefined, undefined]), undefined);
 });
 
-test('a rate is counted over the time between its samples, however little of that is drawn', () => {
+test('a rate is computed over the whole time between its samples, even if only a part of it is drawn', () => {
   const sample = (atMs: number, cpuSeconds: number): Sample => {
     return { ...empty, atMs, processes: [{ name: 'k6', cpuSeconds, residentBytes: 1 }] };
   };
@@ -79,7 +79,7 @@ test('a rate is counted over the time between its samples, however little of tha
   assert.equal(growthPerSecond(stretch?.own ?? assert.fail(), read), 0.5);
 });
 
-test('the planned rate climbs from step to step, and ends where the run ended', () => {
+test('the planned rate climbs from step to step and ends with the run', () => {
   const steps = inTurn([
     { name: 'x1', title: '', rampSeconds: 10, holdSeconds: 20, ratePerSecond: 50 },
     {
@@ -98,7 +98,7 @@ test('the planned rate climbs from step to step, and ends where the run ended', 
   assert.match(plannedLine(aborted, steps).markup, /d="M0 100l250-50h500h0l250-25"/);
 });
 
-test('nothing is planned in a break between two steps', () => {
+test('the planned rate is absent in a break between two steps', () => {
   const steps = inTurn([
     { name: 'a', title: '', rampSeconds: 0, holdSeconds: 10, ratePerSecond: 100 },
     { name: 'b', title: '', rampSeconds: 0, holdSeconds: 8.5, ratePerSecond: 100 },

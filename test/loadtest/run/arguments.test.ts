@@ -27,37 +27,37 @@ function faults(argv: readonly string[], env: Readonly<Record<string, string>> =
   return found.kind === 'wrong' ? found.faults : assert.fail(`${argv.join(' ')} is taken`);
 }
 
-test('a script alone runs on the local stack', () => {
+test('a script without options runs on the local stack', () => {
   const { stack, baseUrls, replicas, pin, keepStack, numbers } = options(['x-load']);
   assert.deepEqual([stack, baseUrls, replicas, pin, keepStack, numbers], ['local', [], 1, false, false, {}]);
 });
 
-test('naming an address, by option or variable, is asking for no stack', () => {
+test('an address, given by option or variable, means that no local stack is started', () => {
   assert.equal(options(['smoke', ...STAGING]).stack, 'none');
   assert.equal(options(['smoke'], { BASE_URL: 'http://a.example', QUERIES: 'q.tsv' }).stack, 'none');
 });
 
-test('the local stack does not care what addresses are in the environment', () => {
+test('the local stack ignores addresses in the environment', () => {
   const found = options(['smoke', '--stack', 'local'], { BASE_URL: 'http://a.example', ADMIN_URL: 'http://b.example' });
   assert.deepEqual([found.stack, found.baseUrls, found.adminUrls], ['local', [], []]);
 });
 
-test('several addresses are a list, without slashes at the end', () => {
+test('several addresses are a list, without trailing slashes', () => {
   assert.deepEqual(options(['smoke', ...STAGING]).baseUrls, ['https://a.example', 'https://b.example']);
 });
 
-test('an option wins over its variable, and an empty variable says nothing', () => {
+test('an option overrides its variable, and an empty variable is ignored', () => {
   const env = { SEED: '3', MAX_VUS: '40', SAMPLE: '' };
   assert.deepEqual(options(['smoke', '--seed', '4'], env).numbers, { seed: 4, 'max-vus': 40 });
 });
 
-test('a fault says the option, what was given and what is allowed', () => {
+test('an error names the option, the given value and the allowed values', () => {
   assert.deepEqual(faults(['smoke', '--once-share', '1.5']), [
     '--once-share (or ONCE_SHARE): "1.5" is not allowed; a number from 0 to 1 is',
   ]);
 });
 
-test('all faults are told at once', () => {
+test('all errors are reported at once', () => {
   const argv = [
     'smokey',
     'soak',
@@ -87,7 +87,7 @@ test('all faults are told at once', () => {
   }
 });
 
-test('without a stack nobody can guess the queries or x1', () => {
+test('without a local stack the query file and x1 are required', () => {
   const found = faults(['x-load', '--base-url', 'http://a.example']);
   assert.deepEqual(
     found.map((fault) => fault.split(' ')[0]),
@@ -108,7 +108,7 @@ test('a script that flushes needs an admin address and a token, unless it has it
   assert.equal(options(['flush-survival']).stack, 'local');
 });
 
-test('the token comes from the environment, and no option takes it', () => {
+test('the token comes from the environment, and no option accepts it', () => {
   assert.equal(options(['smoke'], { ADMIN_TOKEN: 'choose-one' }).adminToken, 'choose-one');
   assert.match(
     faults(['smoke', '--admin-token', 'choose-one'])[0] ?? '',
@@ -116,11 +116,11 @@ test('the token comes from the environment, and no option takes it', () => {
   );
 });
 
-test('an address with a name and password in it is no address', () => {
+test('an address that contains a name and password is refused', () => {
   assert.match(faults(['smoke', '--base-url', 'http://me:secret@a.example', '--queries', 'q'])[0] ?? '', /--base-url/);
 });
 
-test('what belongs to the local stack is refused without one', () => {
+test('options of the local stack are refused without it', () => {
   const found = faults(['smoke', ...STAGING, '--replicas', '2', '--keep-stack', '--pin']);
   assert.deepEqual(
     found.map((fault) => fault.split(' ')[0]),
@@ -128,20 +128,20 @@ test('what belongs to the local stack is refused without one', () => {
   );
 });
 
-test('a script that is called by a name of Object is none', () => {
+test('a script named like a member of Object is unknown', () => {
   assert.match(faults(['constructor'])[0] ?? '', /there is no script "constructor"/);
 });
 
-test('no argument at all asks for help, which names every script', () => {
+test('without arguments the help is shown, and it names every script', () => {
   assert.equal(read([]).kind, 'help');
   assert.equal(read(['smoke', '--help']).kind, 'help');
   for (const name of Object.keys(SCRIPTS)) assert.ok(helpOf(LOADTEST).includes(`  ${name} `), name);
 });
 
-test('the table of scripts is what the scripts say of themselves', () => {
+test('the table of scripts agrees with the scripts themselves', () => {
   const folder = join(import.meta.dirname, '../../../loadtest/k6');
   const files = readdirSync(folder).flatMap((name) => /^(.+)\.ts$/.exec(name)?.[1] ?? []);
-  // Nobody runs that one for a verdict: it finds x1.
+  // That script is not run for a verdict: it finds x1.
   assert.deepEqual(files.filter((name) => name !== 'saturation').sort(), Object.keys(SCRIPTS).sort());
   for (const [name, { base, operates = false }] of Object.entries(SCRIPTS)) {
     const text = readFileSync(join(folder, `${name}.ts`), 'utf8');
@@ -151,7 +151,7 @@ test('the table of scripts is what the scripts say of themselves', () => {
   }
 });
 
-test('the ends of what the runner allows are allowed by the scripts', () => {
+test('the scripts accept the minimum and maximum of each option of the runner', () => {
   const mix = { exponent: 1, offset: 0, onceShare: 0, pages: false };
   for (const end of ['least', 'most'] as const) {
     const env = Object.fromEntries(Object.values(RANGES).map((range) => [range.variable, String(range[end])]));
@@ -159,7 +159,7 @@ test('the ends of what the runner allows are allowed by the scripts', () => {
   }
 });
 
-test('the command to repeat a run says what variables said, and never the token', () => {
+test('the command to repeat a run contains the values of variables, and never the token', () => {
   const env = { BASE_RPS: '50', ADMIN_TOKEN: 'choose-one', QUERIES: "it's mine.tsv", BASE_URL: 'http://a.example' };
   const command = commandLine(options(['x-load', '--sample', '0.5'], env));
   assert.equal(

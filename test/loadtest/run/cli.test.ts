@@ -19,13 +19,13 @@ interface Ended {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
-  /** The folders the run has left, by name. */
+  /** The names of the folders that the run left. */
   readonly runs: readonly string[];
 }
 
 let outs = 0;
 
-/** @param heard of each piece of standard output, with the runner's pid. */
+/** @param heard is called with each chunk of standard output and the pid of the runner. */
 async function call(
   does: string,
   more: readonly string[] = [],
@@ -78,7 +78,7 @@ for (const [does, code] of [
   });
 }
 
-test('k6 is told what was asked for, by its environment', async () => {
+test('k6 gets the options through its environment', async () => {
   const { runs } = await call('passed', ['--base-rps', '33', '--admin-url', 'http://127.0.0.1:9']);
   const record = recordIn(runs[0]);
   const { told } = record.summary;
@@ -90,7 +90,7 @@ test('k6 is told what was asked for, by its environment', async () => {
   assert.equal(readFileSync(join(runs[0] ?? '', 'queries.tsv'), 'utf8'), 'goods\tsofa\n');
 });
 
-test('the token reaches k6, and neither its arguments nor the record', async () => {
+test('k6 gets the token, but its arguments and the record do not contain it', async () => {
   const { runs, stdout, stderr } = await call('passed');
   const { summary, ...record } = recordIn(runs[0]);
   assert.equal(summary.told['ADMIN_TOKEN'], TOKEN);
@@ -99,13 +99,13 @@ test('the token reaches k6, and neither its arguments nor the record', async () 
   }
 });
 
-test('a script that cannot be read is no run, and k6 says why', async () => {
+test('a script that cannot be read gives no run, and the message of k6 is shown', async () => {
   const { code, stderr } = await call('unreadable');
   assert.equal(code, 3);
   assert.match(stderr, /MAX_VUS is odd/);
 });
 
-test('a script that throws in its set-up is no run, and k6 says why', async () => {
+test('a script that throws in its set-up gives no run, and the message of k6 is shown', async () => {
   const { code, stderr } = await call('broken');
   assert.equal(code, 3);
   assert.match(stderr, /k6 ended with 107:\nError: BASE_URL names no host/);
@@ -127,7 +127,7 @@ test('a program that is not k6 is refused', async () => {
   assert.match(stderr, /--k6 \(or K6\): \/bin\/true is not k6/);
 });
 
-test('wrong arguments end with 64, all of them told, before anything is made', async () => {
+test('wrong arguments end with 64, all of them reported, before any file is written', async () => {
   const { code, stderr, runs } = await call('passed', ['--seed', 'x', '--sample', '2']);
   assert.deepEqual([code, runs], [64, []]);
   assert.match(stderr, /--seed[\s\S]*--sample/);
@@ -148,7 +148,7 @@ test('two interrupts reach k6 as one, and the run is invalid', async () => {
   assert.match(stdout, /stopping/);
 });
 
-test('a run is shown beside the last one that was valid', async () => {
+test('a run is compared with the last valid run', async () => {
   const out = join(folder, 'beside');
   mkdirSync(out);
   const first = await call('passed', ['--out', out]);

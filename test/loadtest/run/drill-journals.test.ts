@@ -16,7 +16,7 @@ interface Admin {
   readonly reports: () => number;
 }
 
-/** An admin listener that knows one drill, which is over when it was looked at so often. */
+/** A fake admin listener with one drill, which is over after the given number of requests. */
 async function admin(drill: string | undefined, looksUntilOver: number): Promise<Admin> {
   let looks = 0;
   let reports = 0;
@@ -46,7 +46,7 @@ function event(drill: string): { atMs: number; kind: string; text: string; drill
   return { atMs: 1, kind: 'drill-started', text: 'canary', drill };
 }
 
-test('the journal and the report of a drill are kept, from whichever process has them, once it is over', async () => {
+test('the journal and the report of a drill are saved once it is over, from any process that has them', async () => {
   const [other, owner] = [await admin(undefined, 0), await admin('d-1', 2)];
   await keepJournals({
     events: [event('d-1'), event('d-1')],
@@ -60,7 +60,7 @@ test('the journal and the report of a drill are kept, from whichever process has
   assert.deepEqual([[...owner.tokens], owner.reports()], [['Bearer choose-one'], 1]);
 });
 
-test('a drill that does not end is kept as it is when the time is up', async () => {
+test('a drill that does not end in time is saved in its current state', async () => {
   const owner = await admin('d-2', Number.POSITIVE_INFINITY);
   const said: string[] = [];
   await keepJournals({
@@ -74,14 +74,14 @@ test('a drill that does not end is kept as it is when the time is up', async () 
   assert.deepEqual(said, []);
 });
 
-test('a drill nobody knows is said to be missing', async () => {
+test('a drill that no process knows is reported as missing', async () => {
   const { url } = await admin(undefined, 0);
   const said: string[] = [];
   await keepJournals({ events: [event('d-3')], adminUrls: [url], folder, say: (text) => said.push(text) });
   assert.deepEqual(said, ['no process gives the journal of drill d-3']);
 });
 
-test('an id that would lead out of the folder is not asked for', async () => {
+test('an id that would lead out of the folder is not requested', async () => {
   const { url, tokens } = await admin('d-4', 0);
   const before = readdirSync(folder).length;
   await keepJournals({

@@ -13,7 +13,7 @@ function line(event: unknown): string {
   return `${EVENT_MARK}${JSON.stringify(event)}`;
 }
 
-test('events are found between what else k6 says, in the order of time', async () => {
+test('events are found among the other log lines of k6, in time order', async () => {
   const file = join(folder, 'k6.log');
   const late = { atMs: 2000, kind: 'drill-ended', text: 'passed', drill: 'd-1' };
   const early = { atMs: 1000, kind: 'note', text: 'a "quoted" word' };
@@ -21,7 +21,7 @@ test('events are found between what else k6 says, in the order of time', async (
   assert.deepEqual(await eventsIn(file), [early, late]);
 });
 
-test('what lacks a time, a kind or a text is no event', () => {
+test('a line without a time, a kind or a text is not an event', () => {
   for (const wrong of [
     { kind: 'note', text: '' },
     { atMs: 1, text: '' },
@@ -34,6 +34,6 @@ test('what lacks a time, a kind or a text is no event', () => {
   }
 });
 
-test('a run without a log had no events', async () => {
+test('a run without a log has no events', async () => {
   assert.deepEqual(await eventsIn(join(folder, 'none.log')), []);
 });

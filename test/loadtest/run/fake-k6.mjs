@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Stands in for k6: says how long it takes, and then does what FAKE_K6 tells it to.
+// A fake k6: it prints its expected duration, and then behaves as FAKE_K6 says.
 import { appendFileSync, writeFileSync } from 'node:fs';
 
 const does = process.env.FAKE_K6 ?? 'passed';

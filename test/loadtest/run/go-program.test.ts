@@ -12,7 +12,7 @@ const bin = join(folder, 'bin');
 const cache = join(folder, 'cache', 'serpcache');
 mkdirSync(bin);
 process.env['XDG_CACHE_HOME'] = join(folder, 'cache');
-// What is found and started here are scripts of this test, and nothing fetches a newer Go.
+// The programs found and started here are scripts of this test, and none of them downloads Go.
 process.env['PATH'] = `${bin}:/usr/bin:/bin`;
 process.env['GOTOOLCHAIN'] = 'local';
 
@@ -25,7 +25,7 @@ function program(name: string, script: string): string {
   return file;
 }
 
-/** A Go that builds a program which says what it was built of. */
+/** A fake Go that builds a program which prints its build inputs. */
 function fakeGo(version: string, install = 'echo "echo $2" > $GOBIN/server; chmod +x $GOBIN/server'): void {
   program(
     'go',
@@ -33,7 +33,7 @@ function fakeGo(version: string, install = 'echo "echo $2" > $GOBIN/server; chmo
   );
 }
 
-test('a program is built into the cache of the user once, under its own name', async () => {
+test("a program is built into the user's cache once, under its own name", async () => {
   fakeGo('1.19.8', 'echo x >> $GOBIN/../builds; echo "echo $2" > $GOBIN/server; chmod +x $GOBIN/server');
   const first = await goProgram({ ...MODULE, version: 'v1.0.0' });
   assert.equal(first, join(cache, 'tool-v1.0.0'));
@@ -46,7 +46,7 @@ test('a program is built into the cache of the user once, under its own name', a
   );
 });
 
-/** A machine with these Go programs, where an installation adds another one or says why it cannot. */
+/** A machine with these Go programs, where an installation adds another one or gives the reason of its failure. */
 function machine(
   t: TestContext,
   atHand: readonly FakeGo[],
@@ -82,13 +82,13 @@ const DEBIAN: FakeGo = { version: '1.19.8', toolchain: '' };
 const BACKPORTS: FakeGo = { version: '1.23.5', toolchain: 'auto' };
 const builtWith = (program: string): string | undefined => /\/go-([\d.]+)$/m.exec(readFileSync(program, 'utf8'))?.[1];
 
-test('the Go is one that is new enough, else one that fetches a newer, else an installed one', async (t) => {
+test('the chosen Go is one that is new enough, else one that downloads a newer Go, else an installed one', async (t) => {
   const newEnough = { version: '1.26.0', toolchain: 'local' };
   const kept = { version: '1.24.1', toolchain: 'local' };
   const cases = [
     { atHand: [DEBIAN, kept, BACKPORTS, newEnough], expected: '1.26.0', asked: [] },
     { atHand: [DEBIAN, kept, BACKPORTS], expected: '1.23.5', asked: [] },
-    // An old one does not fetch, whatever the environment tells it.
+    // An old Go downloads nothing, whatever the environment says.
     { atHand: [{ ...DEBIAN, toolchain: 'auto' }, kept], expected: '1.23.5', asked: ['install for 1.25'] },
     { atHand: [], expected: '1.23.5', asked: ['install for 1.25'] },
   ];
@@ -100,7 +100,7 @@ test('the Go is one that is new enough, else one that fetches a newer, else an i
   }
 });
 
-test('any Go builds a program that asks for none, and one is installed where there is none', async (t) => {
+test('any Go builds a program without a minimum version, and Go is installed if it is missing', async (t) => {
   const old = machine(t, [DEBIAN], BACKPORTS);
   assert.equal(builtWith(await goProgram({ ...MODULE, version: 'v2.10.0' }, old)), '1.19.8');
   assert.deepEqual(old.asked, []);
@@ -108,7 +108,7 @@ test('any Go builds a program that asks for none, and one is installed where the
   assert.equal(builtWith(await goProgram({ ...MODULE, version: 'v2.11.0' }, none)), '1.23.5');
 });
 
-test('when no Go can be had, one line says what there is and which command helps', async (t) => {
+test('when no Go is available, one line lists the Go versions present and the command that helps', async (t) => {
   const kept = { version: '1.23.5', toolchain: 'local' };
   const refused = machine(t, [DEBIAN, kept], 'only root can install: run `sudo install go`');
   await assert.rejects(goProgram({ ...MODULE, version: 'v2.20.0', leastGo: '1.25' }, refused), (error: Error) => {
@@ -116,7 +116,7 @@ test('when no Go can be had, one line says what there is and which command helps
     assert.match(error.message, /GOTOOLCHAIN=local keeps it from fetching another: only root.*`sudo install go`$/);
     return true;
   });
-  // An installation that changes nothing is not tried twice.
+  // An installation that changed nothing is not repeated.
   const useless = machine(t, [], kept);
   await assert.rejects(goProgram({ ...MODULE, version: 'v2.20.0', leastGo: '1.25' }, useless), {
     message: /: install Go 1\.25 or newer$/,
@@ -124,7 +124,7 @@ test('when no Go can be had, one line says what there is and which command helps
   assert.equal(useless.asked.length, 1);
 });
 
-test('nothing is installed where GOTOOLCHAIN keeps an installed Go from fetching the version that is needed', async () => {
+test('nothing is installed where GOTOOLCHAIN prevents an installed Go from downloading the required version', async () => {
   fakeGo('1.19.8');
   await assert.rejects(goProgram({ ...MODULE, version: 'v2.30.0', leastGo: '99.1' }), (error: Error) => {
     assert.match(error.message, /bin\/go is 1\.19\.8.*: unset GOTOOLCHAIN, or install Go 99\.1 or newer$/);
@@ -133,7 +133,7 @@ test('nothing is installed where GOTOOLCHAIN keeps an installed Go from fetching
   });
 });
 
-test('what Go says when it cannot build is said in one line, and nothing is left', async () => {
+test('a build error of Go is reported in one line, and no files are left', async () => {
   fakeGo('1.26.0', 'echo "no such module" >&2; echo "or no network" >&2; exit 1');
   const building = goProgram({ ...MODULE, version: 'v3.0.0', leastGo: '1.25' });
   await assert.rejects(building, { message: 'cannot build tool: no such module or no network' });
@@ -154,7 +154,7 @@ test('versions are compared by their numbers', () => {
   );
 });
 
-test('a k6 in PATH is taken when it is not too old, with a word when it is not the pinned version', async () => {
+test('a k6 in PATH is used when it is not too old, with a note when it is not the pinned version', async () => {
   const { config } = JSON.parse(readFileSync(join(import.meta.dirname, '../../../package.json'), 'utf8'));
   const said: string[] = [];
   const found = (version: string) => {
@@ -174,7 +174,7 @@ test('a k6 in PATH is taken when it is not too old, with a word when it is not t
   assert.deepEqual(said, [`${path} is k6 v1.7.9; the scripts need 1.8 or newer`]);
 });
 
-test('when k6 cannot be built, the line says what else helps', async () => {
+test('when k6 cannot be built, the message names the alternatives', async () => {
   program('k6', 'echo "k6 v0.57.0 (go1.24.0, linux/amd64)"');
   fakeGo('1.26.0', 'echo "no network" >&2; exit 1');
   rmSync(cache, { recursive: true });
@@ -184,7 +184,7 @@ test('when k6 cannot be built, the line says what else helps', async () => {
   );
 });
 
-test('a k6 that was named is taken whatever its version, with a word when it is another one', async () => {
+test('a k6 that was named is used whatever its version, with a note when it is not the pinned one', async () => {
   const path = program('my-k6', 'echo "my-k6 v2.0.0 (commit/devel, go1.26.0, linux/amd64)"');
   const said: string[] = [];
   assert.deepEqual(await k6Program(path, (text) => said.push(text)), { path, version: 'v2.0.0' });

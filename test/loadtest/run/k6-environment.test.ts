@@ -4,7 +4,7 @@ import { k6Environment } from '../../../loadtest/run/k6-environment.ts';
 
 const RUN = { id: 'run', baseUrls: ['http://a', 'http://b'], adminUrls: [], baseRps: 12.5, queries: '/q.tsv' };
 
-test('a script is told what was wished, and nothing of what nobody wished', () => {
+test('a script gets the variables of the given options, and no variable for an option that was not given', () => {
   assert.deepEqual(k6Environment({ ...RUN, numbers: { seed: 0, 'once-share': 0.45 } }), {
     RUN_ID: 'run',
     BASE_URL: 'http://a,http://b',
@@ -16,10 +16,10 @@ test('a script is told what was wished, and nothing of what nobody wished', () =
   });
 });
 
-test('the token of the local stack is told, whatever else is in the environment', () => {
+test('the script gets the token of the local stack, whatever the environment contains', () => {
   assert.equal(k6Environment({ ...RUN, adminToken: 'choose-one', numbers: {} })['ADMIN_TOKEN'], 'choose-one');
 });
 
-test('the rate that was found is told, not the one that was asked for', () => {
+test('the script gets the measured rate, not the requested one', () => {
   assert.equal(k6Environment({ ...RUN, numbers: { 'base-rps': 3 } })['BASE_RPS'], '12.5');
 });

@@ -15,13 +15,13 @@ function wanted(does: string, more: Partial<K6Run> = {}): K6Run {
   return { program: PROGRAM, file: 'smoke.ts', env: { FAKE_K6: does }, folder, limitMs: 20_000, signal, ...more };
 }
 
-test('a k6 that takes too long is interrupted, and then made to end', async () => {
+test('a k6 that takes too long is interrupted, and then killed', async () => {
   const end = await runK6(wanted('deaf', { limitMs: 500, graceMs: 300 }));
   assert.deepEqual(end, { code: undefined, cut: 'too long' });
   assert.match(readFileSync(join(folder, 'k6.log'), 'utf8'), /not listening/);
 });
 
-test('a k6 that is told to end already is not told again', async () => {
+test('a k6 that is already being stopped gets no second signal', async () => {
   const own = mkdtempSync(join(folder, 'told-'));
   const stopping = new AbortController();
   setTimeout(() => stopping.abort(), 1000);
@@ -30,21 +30,21 @@ test('a k6 that is told to end already is not told again', async () => {
   assert.equal(readFileSync(join(own, 'k6.log'), 'utf8'), 'not listening\n');
 });
 
-test('a run that was stopped before k6 began is stopped all the same', async () => {
+test('a run that was stopped before k6 began still stops', async () => {
   const { cut } = await runK6(wanted('deaf', { signal: AbortSignal.abort(), graceMs: 300 }));
   assert.equal(cut, 'by hand');
 });
 
-test('a k6 that cannot be started is an error, not an end', async () => {
+test('a k6 that cannot be started is an error, not an exit status', async () => {
   const program = { path: join(folder, 'none'), version: 'v1.8.1' };
   await assert.rejects(runK6(wanted('passed', { program })), /ENOENT/);
 });
 
-test('what was planned is the scenarios, and set-up and tear-down as the script or k6 bounds them', async () => {
+test('the planned time is that of the scenarios, plus set-up and tear-down as limited by the script or k6', async () => {
   assert.equal(await plannedMs({ program: PROGRAM, file: 'smoke.ts', env: {} }), 65_000 + 60_000 + 2000);
 });
 
-test('durations are read as k6 writes them', () => {
+test('durations are parsed in the format of k6', () => {
   const read = ['1h2m3s', '1m30.5s', '34s', '500ms', '2m0s', '', 'soon', '5', null].map(durationMs);
   assert.deepEqual(read, [3_723_000, 90_500, 34_000, 500, 120_000, undefined, undefined, undefined, undefined]);
 });

@@ -4,17 +4,17 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { secondsOf } from '../../../loadtest/run/k6-seconds.ts';
 
-/** Of k6 1.8.1, against a server that answered every fourth request with 500 after 80 ms; one virtual user, 30 a second. */
+/** From k6 1.8.1 and a server that answered every fourth request with 500 after 80 ms; one VU, 30 requests a second. */
 const RECORD = readFileSync(join(import.meta.dirname, 'dashboard-record.ndjson'), 'utf8');
 
-test('each snapshot of the record is a second, with its end', () => {
+test('each snapshot of the record is one second, with its end time', () => {
   assert.deepEqual(
     secondsOf(RECORD).map(({ atMs }) => atMs),
     [1795257127189, 1795257128189, 1795257129189],
   );
 });
 
-test('figures are found although metrics that come later move their places', () => {
+test('figures are found even if metrics that appear later shift the positions', () => {
   const [first, , third] = secondsOf(RECORD);
   assert.deepEqual(first, {
     atMs: 1795257127189,
@@ -46,6 +46,6 @@ test('a record that ends in the middle of a line gives the seconds before', () =
   assert.equal(secondsOf(RECORD.slice(0, snapshot + 200)).length, 2);
 });
 
-test('whatever else stands in the record is passed over', () => {
+test('other lines of the record are skipped', () => {
   assert.deepEqual(secondsOf('nonsense\n[]\nnull\n{"event":"snapshot","data":[["x"]]}\n{"event":"snapshot"}\n\n'), []);
 });

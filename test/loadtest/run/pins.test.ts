@@ -5,18 +5,18 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { pin, pinsHere, pinsOf } from '../../../loadtest/run/pins.ts';
 
-test('the generator has the last core this process may use, the service the first', () => {
+test('the generator gets the last core that this process may use, the service the first', () => {
   assert.deepEqual(pinsOf('0-1'), { generatorCpus: '1', serviceCpus: '0' });
   assert.deepEqual(pinsOf('2,4-7,10\n'), { generatorCpus: '10', serviceCpus: '2' });
 });
 
-test('one core is not shared out', () => {
+test('a single core is not divided', () => {
   assert.equal(pinsOf('3'), undefined);
   assert.equal(pinsOf(''), undefined);
 });
 
-test('a process that runs is kept on its core with all its threads', async (context) => {
-  // One core is a core as well.
+test('a running process is pinned to its core with all its threads', async (context) => {
+  // A machine with one core has a core for this test too.
   const allowed = /^Cpus_allowed_list:\s*(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '0';
   const cpus = (await pinsHere(() => undefined))?.generatorCpus ?? allowed;
   const child = spawn(process.execPath, ['-e', 'process.stdout.write("x"); setTimeout(() => {}, 30_000)']);

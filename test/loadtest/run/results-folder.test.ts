@@ -20,7 +20,7 @@ function kept(out: string, id: string, kind: string, version = 1): string {
   return path;
 }
 
-test('of two runs in one second the later one takes the next: no run loses its folder', async () => {
+test('of two runs in one second the later one gets the next folder: no run loses its own', async () => {
   const out = join(folder, 'two');
   const [first, second] = [await makeRunFolder(out, 'smoke', AT_MS), await makeRunFolder(out, 'smoke', AT_MS)];
   assert.equal(first.id, '2026-11-21T10-20-30-smoke');
@@ -28,7 +28,7 @@ test('of two runs in one second the later one takes the next: no run loses its f
   assert.equal(basename(second.path), second.id);
 });
 
-test('the latest is the last run of this very script that says anything', async () => {
+test('the latest run is the last valid run of the same script', async () => {
   const out = join(folder, 'latest');
   kept(out, '2026-11-19T10-00-00-x-load', 'passed');
   kept(out, '2026-11-20T10-00-00-x-load', 'failed');
@@ -40,11 +40,11 @@ test('the latest is the last run of this very script that says anything', async 
   assert.equal((await earlierRun('latest', out, 'load'))?.id, '2026-11-18T10-00-00-load');
 });
 
-test('where nothing ran before there is no latest', async () => {
+test('without earlier runs there is no latest run', async () => {
   assert.equal(await earlierRun('latest', join(folder, 'nowhere'), 'smoke'), undefined);
 });
 
-test('a folder that was named must hold a run of the same script', async () => {
+test('a named folder must contain a run of the same script', async () => {
   const out = join(folder, 'named');
   const path = kept(out, '2026-11-20T10-00-00-soak', 'invalid');
   assert.equal((await earlierRun(path, out, 'soak'))?.id, '2026-11-20T10-00-00-soak');

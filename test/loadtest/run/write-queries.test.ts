@@ -14,7 +14,7 @@ import { parseRequest } from '../../../src/search/query.ts';
 const DEMO: readonly SearchDomain[] = DEMO_DOMAINS.map((domain) => ({ ...domain, answerProfile: '' }));
 const COUNT = 1000;
 
-/** The first documents of a domain: enough for COUNT queries, and a file of the whole demo takes a second. */
+/** The first documents of a domain: enough for COUNT queries, while a file of the whole demo takes a second. */
 async function* someOf(...[domain, corpora]: Parameters<typeof documentsOf>): AsyncGenerator<Document> {
   let left = 5000;
   for await (const document of documentsOf(domain, corpora)) {
@@ -24,7 +24,7 @@ async function* someOf(...[domain, corpora]: Parameters<typeof documentsOf>): As
   }
 }
 
-/** The same, generated once for all tests. */
+/** The query file of the whole catalogue, generated once for all tests. */
 const generated = new Map<string, Promise<readonly Document[]>>();
 async function* demoOf(...[domain, corpora]: Parameters<typeof documentsOf>): AsyncGenerator<Document> {
   const documents = generated.get(domain.name) ?? Array.fromAsync(someOf(domain, corpora));
@@ -48,7 +48,7 @@ async function written(
   return parseQueries(readFileSync(file, 'utf8'));
 }
 
-test('a file of the demo is what k6 reads, and the service takes every line of it', async () => {
+test('k6 can read a file of the demo, and the service accepts every line of it', async () => {
   const queries = await written('of/demo.tsv', { documents: documentsOf });
   assert.equal(queries.length, COUNT);
   for (const { domain: name, text, parameters } of queries) {
@@ -65,7 +65,7 @@ test('the same catalogue gives the same file', async () => {
   assert.equal(readFileSync(join(folder, 'first.tsv'), 'utf8'), readFileSync(join(folder, 'second.tsv'), 'utf8'));
 });
 
-test('four lines in five are goods, the other domains share the rest, at every height of the file', async () => {
+test('four lines in five are goods and the other domains share the rest, in every part of the file', async () => {
   const queries = await written('three.tsv', { domains: DEMO.slice(0, 3) });
   for (const upTo of [50, 500, COUNT]) {
     const of = (name: string): number => queries.slice(0, upTo).filter(({ domain }) => domain === name).length;
@@ -73,7 +73,7 @@ test('four lines in five are goods, the other domains share the rest, at every h
   }
 });
 
-test('goods is searched most wherever it is declared, the first domain where there is none', async () => {
+test('goods is searched most wherever it is declared; without goods it is the first domain', async () => {
   const [goods, auto, realty] = DEMO;
   assert.ok(goods !== undefined && auto !== undefined && realty !== undefined);
   const mostOf = async (domains: readonly SearchDomain[]): Promise<number> =>
@@ -84,7 +84,7 @@ test('goods is searched most wherever it is declared, the first domain where the
   assert.equal(without.filter(({ domain }) => domain === 'realty').length, 80);
 });
 
-test('some 15 % of the lines have parameters, of each kind there is', async () => {
+test('about 15 % of the lines have parameters, of every kind that exists', async () => {
   const given = (await written('parameters.tsv')).flatMap(({ parameters }) => (parameters === '' ? [] : [parameters]));
   assert.ok(given.length > 0.11 * COUNT && given.length < 0.19 * COUNT, `${given.length}`);
   for (const kind of [
@@ -103,8 +103,8 @@ test('some 15 % of the lines have parameters, of each kind there is', async () =
   }
 });
 
-test('a filter takes the value of a document the search is about', async () => {
-  // Values that have to be escaped, twice over.
+test('a filter uses the value of a document that the search matches', async () => {
+  // These values have to be escaped twice.
   const kinds = ['apple', 'banana', 'cherry'].map((fruit) => ({
     fruit,
     brand: `${fruit}, & \\co`,
@@ -142,7 +142,7 @@ test('a filter takes the value of a document the search is about', async () => {
   assert.ok(seen > 50, `${seen} filters`);
 });
 
-test('a domain that declares nothing is searched in plain', async () => {
+test('a domain without declared filters gets searches without parameters', async () => {
   const bare = { name: 'goods', attributes: [], context: [], answerProfile: '' };
   const queries = await written('bare.tsv', { domains: [bare] });
   assert.deepEqual(
@@ -151,7 +151,7 @@ test('a domain that declares nothing is searched in plain', async () => {
   );
 });
 
-test('with the corpora, goods is the list they have, every tenth a real search, few of these in vain', async () => {
+test('with the corpora, goods uses their list, every tenth line is a real search, and few of these find nothing', async () => {
   const corpora = join(folder, 'corpora');
   const made = Array.from({ length: 200 }, (_, at) => `${at + 1}\tmade ${at + 1}\t0.1\tword\t3`);
   const real = ['chorus', 'esci', 'wands'].flatMap((source) =>
@@ -175,7 +175,7 @@ test('with the corpora, goods is the list they have, every tenth a real search, 
   );
 });
 
-test('a sorted catalogue is searched from end to end', async () => {
+test('searches come from the whole of a sorted catalogue', async () => {
   const [domain] = DEMO;
   assert.ok(domain !== undefined);
   const documents = function* (): Generator<Document> {
@@ -184,7 +184,7 @@ test('a sorted catalogue is searched from end to end', async () => {
     }
   };
   const queries = await written('sorted.tsv', { domains: [domain], documents });
-  // Neither a catalogue's order nor a title's makes neighbours.
+  // Neighbouring searches come neither from the order of the catalogue nor from one title.
   const at = queries.map(({ text }) => Number(/\d+/.exec(text)?.[0]));
   const mean = (list: readonly number[]): number => list.reduce((sum, each) => sum + each, 0) / list.length;
   for (const part of [at.slice(0, 500), at.slice(500)]) {
@@ -193,7 +193,7 @@ test('a sorted catalogue is searched from end to end', async () => {
   assert.ok(at.filter((number, line) => number === at[line + 1]).length < 20);
 });
 
-test('a catalogue that gives too little says how much it gives', async () => {
+test('a catalogue that gives too few queries reports how many it gives', async () => {
   const documents = (): Document[] => [{ id: '1', title: 'red shoes', description: '', attributes: {} }];
   await assert.rejects(written('few.tsv', { documents }), /gives 1 searches, 801 are wanted/);
   await assert.rejects(written('none.tsv', { domains: [] }), /at least one domain/);

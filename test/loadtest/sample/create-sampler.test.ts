@@ -9,7 +9,7 @@ const NOTHING = { adminUrls: [], stores: [], processes: () => [], host: false };
 /** Longer than any test. */
 const NEVER_MS = 600_000;
 
-test('a process that hangs costs only itself', async (context) => {
+test('a process that hangs does not delay the samples of the others', async (context) => {
   let asked = 0;
   const good = await admin(context, (_, response) => {
     asked += 1;
@@ -37,7 +37,7 @@ test('a process that hangs costs only itself', async (context) => {
   assert.deepEqual(events, [{ kind: 'away', part: hung.name }]);
 });
 
-test('the time of a sample is that of the answers, not of the waiting in vain', async (context) => {
+test('the time of a sample is the time of the answers, without the wait for a process that does not answer', async (context) => {
   let nowMs = 500;
   const good = await admin(context, (_, response) => {
     nowMs = 1000;
@@ -58,7 +58,7 @@ test('the time of a sample is that of the answers, not of the waiting in vain', 
   assert.equal(sample?.atMs, 1000);
 });
 
-test('who comes back is heard of, and what is not serpcache is away', async (context) => {
+test('a process that comes back is sampled again, and a service that is not serpcache is absent', async (context) => {
   let page = 'serpcache_in_flight 0\n';
   const { url, name } = await admin(context, (request, response) => {
     assert.equal(request.url, '/metrics');
@@ -90,7 +90,7 @@ test('who comes back is heard of, and what is not serpcache is away', async (con
   );
 });
 
-test('a redirect is not followed to a host that nobody named', async (context) => {
+test('a redirect to a host that was not configured is not followed', async (context) => {
   let asked = 0;
   const other = await admin(context, (_, response) => {
     asked += 1;
@@ -104,7 +104,7 @@ test('a redirect is not followed to a host that nobody named', async (context) =
   assert.equal(asked, 0);
 });
 
-test('stopping takes a last sample at once, and a second time gives the same', async () => {
+test('stop takes a last sample at once, and a second stop returns the same samples', async () => {
   let looks = 0;
   const processes = () => {
     looks += 1;
@@ -125,7 +125,7 @@ test('stopping takes a last sample at once, and a second time gives the same', a
   assert.equal(looks, 2);
 });
 
-test('one that was stopped before it began stays stopped', async () => {
+test('a sampler that was stopped before it began stays stopped', async () => {
   let looks = 0;
   const processes = () => {
     looks += 1;
@@ -134,7 +134,7 @@ test('one that was stopped before it began stays stopped', async () => {
   const sampler = createSampler({ ...NOTHING, processes, everyMs: 1 });
   const samples = await sampler.stop();
   sampler.start();
-  // One that was not stopped, begun later, shows that there was time enough.
+  // A second sampler, begun later and not stopped, shows that there was enough time.
   let others = 0;
   const beside = createSampler({
     ...NOTHING,
@@ -147,7 +147,7 @@ test('one that was stopped before it began stays stopped', async () => {
   assert.deepEqual([samples.length, looks], [1, 1]);
 });
 
-test('the machine and named processes are looked at; nothing else is in a sample without them', async () => {
+test('the host and the named processes are sampled only when they are configured', async () => {
   const processes = () => [
     { name: 'me', pid: process.pid },
     { name: 'gone', pid: 2 ** 30 },
@@ -163,7 +163,7 @@ test('the machine and named processes are looked at; nothing else is in a sample
   assert.deepEqual(Object.keys(bare ?? {}).sort(), ['atMs', 'processes', 'replicas', 'stores']);
 });
 
-test('a run longer than the bound is thinned out and looked at ever more rarely', async () => {
+test('a run longer than the maximum is thinned, and its sampling interval grows', async () => {
   const seenMs: number[] = [];
   const processes = () => {
     seenMs.push(performance.now());
@@ -174,7 +174,7 @@ test('a run longer than the bound is thinned out and looked at ever more rarely'
   await until('seven looks', async () => seenMs.length >= 7);
   const [before = 0, after = 0] = seenMs.slice(5, 7);
   const samples = await sampler.stop();
-  // A busy machine makes a distance longer, never shorter.
+  // A busy machine makes an interval longer, never shorter.
   assert.ok(after - before >= 8 * 5, `${after - before} ms between the sixth look and the seventh`);
   assert.deepEqual(
     samples.map((sample) => sample.processes[0]?.name),

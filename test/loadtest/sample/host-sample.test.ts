@@ -8,7 +8,7 @@ import { disksOf, type HostTexts, hostSampleOf, limitersOf } from '../../../load
 
 const LIMIT_MS = 10_000;
 
-test('this machine: what computes and what goes over loopback shows', async () => {
+test('processor use and loopback traffic of this machine are visible', async () => {
   const { read } = createHostReader();
   const before = await read(LIMIT_MS);
   const burnt = process.cpuUsage();
@@ -28,7 +28,7 @@ test('this machine: what computes and what goes over loopback shows', async () =
 });
 
 for (const tc of ['no-such-program', 'false']) {
-  test(`without an answer from tc (${tc}) what it would have told is absent, and nothing else`, async () => {
+  test(`without an answer from tc (${tc}) only the figures of tc are absent`, async () => {
     const { read } = createHostReader(tc);
     await read(LIMIT_MS);
     const sample = await read(LIMIT_MS);
@@ -50,7 +50,7 @@ const TEXTS: HostTexts = {
   sockstat: 'sockets: used 14\nTCP: inuse 12 orphan 3 tw 6 alloc 1 mem 104\nUDP: inuse 7 mem 0\n',
 };
 
-test('each figure is the one it is named for', () => {
+test('each figure has the value that belongs to its name', () => {
   assert.deepEqual(hostSampleOf(TEXTS), {
     cores: 2,
     busySeconds: 16,
@@ -73,7 +73,7 @@ for (const name of Object.keys(TEXTS)) {
 const disk = (name: string, writtenSectors: number, busyMs: number): string =>
   ` 254       0 ${name} 1853669 92449 91331290 2628873 1026350 1254781 ${writtenSectors} 558919 0 ${busyMs} 3288168 942340 245 75265952 78915`;
 
-test('disks are whole disks: no partitions, nothing in memory, nothing that another line stands for', () => {
+test('disks are whole disks: no partitions, no memory disks, no device that another line already counts', () => {
   const lines = [
     ['loop0', 1, 1],
     ['zram0', 1, 1],
@@ -103,7 +103,7 @@ test('disks are whole disks: no partitions, nothing in memory, nothing that anot
 const qdisc = (head: string, dropped: number, overlimits: number): string =>
   `qdisc ${head} \n Sent 18095760 bytes 168210 pkt (dropped ${dropped}, overlimits ${overlimits} requeues 2) \n backlog 0b 0p requeues 2\n`;
 
-test('drops are counted once, by the outermost discipline; holding back by whoever did', () => {
+test('drops are counted at the outermost disciplines only; overlimits at every discipline except mq', () => {
   const shown = [
     qdisc('noqueue 0: dev lo root refcnt 2', 0, 0),
     qdisc('mq 0: dev eth0 root', 7, 500),
@@ -116,7 +116,7 @@ test('drops are counted once, by the outermost discipline; holding back by whoev
   assert.deepEqual(limitersOf(shown), { drops: 127, overlimits: 1500 });
 });
 
-test('a machine without disciplines held nothing back', () => {
+test('a machine without disciplines delayed nothing', () => {
   assert.deepEqual(limitersOf(''), { drops: 0, overlimits: 0 });
 });
 

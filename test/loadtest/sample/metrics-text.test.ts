@@ -38,12 +38,12 @@ test('a timestamp after the value, tabs and carriage returns change nothing', ()
   assert.deepEqual(one('a{b="c"}\t5 1795255947000\r'), { name: 'a', labels: { b: 'c' }, value: 5 });
 });
 
-test('what is no series is passed over', () => {
+test('lines that are not a series are skipped', () => {
   const text = ['', '# c', 'a', 'a5', 'a x', 'a 1 2 3', 'a 0x10', '5 a', 'a{b="c} 5', 'a{b="c" 5', '<html lang="en">'];
   assert.deepEqual(parseMetrics(text.join('\n')), []);
 });
 
-test('a value is found by name and some of the labels', () => {
+test('a value is found by its name and some of its labels', () => {
   const series = parseMetrics('a{x="1",y="1"} 1\na{x="2",y="1"} 2\nb 3');
   assert.equal(seriesValue(series, 'a', { x: '2' }), 2);
   assert.equal(seriesValue(series, 'b'), 3);
@@ -63,7 +63,7 @@ serpcache_engine_calls_total{domain="auto",outcome="whole"} 1`;
   assert.equal(engineCallsOf('serpcache_engine_calls_total{domain="goods"} 0\n'), 0);
 });
 
-test('a page that does not say how many engine calls there were is not taken for none', () => {
+test('a page without the engine call counter does not count as zero calls', () => {
   assert.equal(engineCallsOf('<html>serpcache_engine_calls_total 5</html>'), undefined);
   assert.equal(engineCallsOf(''), undefined);
 });

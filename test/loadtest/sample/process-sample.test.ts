@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { processSampleOf, readProcess } from '../../../loadtest/sample/process-sample.ts';
 
-test('processor time grows as a process computes, and its memory is that of the whole process', () => {
+test('processor time grows while a process computes, and its memory is that of the whole process', () => {
   const own = { name: 'me', pid: process.pid };
   const before = readProcess(own);
   const burnt = process.cpuUsage();
@@ -14,7 +14,7 @@ test('processor time grows as a process computes, and its memory is that of the 
 
   assert.equal(after.name, 'me');
   const { user, system } = process.cpuUsage();
-  // Counted in hundredths of a second, twice.
+  // Both values are counted in hundredths of a second.
   assert.ok(Math.abs(after.cpuSeconds - (user + system) / 1e6) < 0.1, `${after.cpuSeconds} of ${user + system} µs`);
   assert.ok(after.cpuSeconds - before.cpuSeconds >= 0.25);
   const rss = process.memoryUsage.rss();
@@ -39,6 +39,6 @@ test("a program's name may hold spaces and brackets", () => {
   assert.deepEqual(sample, { name: 'odd', cpuSeconds: 13, residentBytes: 2_097_152 });
 });
 
-test('a process that waits to be waited for has no memory any more and is absent', () => {
+test('a zombie process has no memory any more and is absent', () => {
   assert.equal(processSampleOf('zombie', `42 (searchd) ${FIELDS}`, 'Name:\tsearchd\nState:\tZ (zombie)\n'), undefined);
 });

@@ -11,7 +11,7 @@ import { ask, demoGoods, startService } from '../../e2e/service-harness.ts';
 const directory = mkdtempSync(join(tmpdir(), 'serpcache-sample-'));
 after(() => rmSync(directory, { recursive: true, force: true }));
 
-test('every figure of a real process is there, and its counters count', async () => {
+test('every figure of a real process is present, and its counters count', async () => {
   const service = await startService(demoGoods(directory));
   try {
     const { name, ask: askReplica } = createReplicaAsker(service.adminUrl);
@@ -75,7 +75,7 @@ nodejs_eventloop_lag_p99_seconds 0.25
 nodejs_eventloop_utilization NaN
 `;
 
-test('counters are summed over routes, operations and domains, each outcome for itself', () => {
+test('counters are summed over routes, operations and domains, each outcome separately', () => {
   const sample = replicaSampleOf('a', PAGE);
   assert.deepEqual(sample?.domains['goods'], {
     outcomes: { shed: 5 },
@@ -89,7 +89,7 @@ test('counters are summed over routes, operations and domains, each outcome for 
   assert.equal(sample?.loopLagP99Ms, 250);
 });
 
-test('what a page does not say, or says in no number, is absent', () => {
+test('a figure that the page lacks, or gives as something other than a number, is absent', () => {
   const sample = replicaSampleOf('a', PAGE);
   assert.deepEqual(Object.keys(sample ?? {}).sort(), [
     'domains',
@@ -102,7 +102,7 @@ test('what a page does not say, or says in no number, is absent', () => {
   assert.equal('none' in (sample?.domains ?? {}), false);
 });
 
-test('a page of something else is no sample', () => {
+test('a page of something other than serpcache gives no sample', () => {
   assert.equal(replicaSampleOf('a', 'process_cpu_seconds_total 5\nup 1\n'), undefined);
   assert.equal(replicaSampleOf('a', '<html></html>'), undefined);
 });

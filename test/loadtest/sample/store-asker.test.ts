@@ -7,11 +7,11 @@ import { startStandalone, until } from '../../../loadtest/stack/redis.ts';
 import { systemClock } from '../../../src/runtime.ts';
 
 const LIMIT_MS = 5000;
-/** For whoever will not answer. */
+/** A time limit for nodes that never answer. */
 const SHORT_MS = 50;
 
 for (const flavour of ['redis', 'valkey'] as const) {
-  test(`${flavour}: the figures are those of the node, over one connection`, async (context) => {
+  test(`${flavour}: the figures are those of the node, read over one connection`, async (context) => {
     const { asker, node } = await real(context, flavour);
     const first = await asker.ask(LIMIT_MS);
     for (const key of ['a', 'b', 'c']) await node.command('SET', key, 'x'.repeat(50_000));
@@ -31,13 +31,13 @@ for (const flavour of ['redis', 'valkey'] as const) {
     assert.ok(second.maxConnections > 100);
     assert.ok(second.connections >= 1);
     assert.deepEqual([second.evicted, second.rejectedConnections], [0, 0]);
-    // Four connections of `command`, none of the asker's.
+    // Four connections of `command`, none of the asker.
     assert.equal(second.connectionsOpened, first.connectionsOpened + 4);
     assert.equal(third.connectionsOpened, second.connectionsOpened);
   });
 }
 
-test('a node that ended is absent, and there again once it is back', async (context) => {
+test('a node that ended is absent, and present again once it is back', async (context) => {
   const { asker, node } = await real(context, 'redis');
   assert.ok(await asker.ask(LIMIT_MS));
   await node.stop();
@@ -47,13 +47,13 @@ test('a node that ended is absent, and there again once it is back', async (cont
   await until('the node to answer again', async () => (await asker.ask(LIMIT_MS)) !== undefined);
 });
 
-test('a node that hangs is absent after the limit, then at once, and answers over the same connection again', async (context) => {
+test('a node that hangs is absent after the time limit, then at once, and later answers over the same connection', async (context) => {
   const { asker, node } = await real(context, 'redis');
   const before = await asker.ask(LIMIT_MS);
   assert.ok(before !== undefined);
   await node.pause();
   assert.equal(await asker.ask(SHORT_MS), undefined);
-  // Would take the test's whole time if it waited.
+  // If it waited, this would take the whole time of the test.
   for (let n = 0; n < 20; n += 1) assert.equal(await asker.ask(600_000), undefined);
   node.resume();
   await until('the node to answer again', async () => (await asker.ask(LIMIT_MS)) !== undefined);
@@ -61,7 +61,7 @@ test('a node that hangs is absent after the limit, then at once, and answers ove
   assert.equal(after?.connectionsOpened, before.connectionsOpened);
 });
 
-test('a node that ends every connection gets one a second at most', async (context) => {
+test('a node that closes every connection gets at most one connection attempt a second', async (context) => {
   const clock = { nowMs: 0 };
   const fake = await pretend(context, clock, (socket) => socket.destroy());
   for (let n = 0; n < 5; n += 1) assert.equal(await fake.ask(LIMIT_MS), undefined);
@@ -70,7 +70,7 @@ test('a node that ends every connection gets one a second at most', async (conte
   assert.equal(fake.connections(), 2);
 });
 
-test('a connection that was silent for ten seconds is given up', async (context) => {
+test('a connection that was silent for ten seconds is closed', async (context) => {
   const clock = { nowMs: 0 };
   const fake = await pretend(context, clock, () => undefined);
   assert.equal(await fake.ask(SHORT_MS), undefined);
@@ -82,7 +82,7 @@ test('a connection that was silent for ten seconds is given up', async (context)
   assert.equal(fake.connections(), 2);
 });
 
-test('an error reply, and one that lacks a figure, are no sample, and the next is asked for over the same connection', async (context) => {
+test('an error reply, or a reply that lacks a figure, gives no sample, and the connection is used again', async (context) => {
   const replies = ['-NOAUTH Authentication required.\r\n', bulk('used_memory:5\r\n'), bulk(INFO)];
   const fake = await pretend(context, { nowMs: 0 }, (socket) =>
     socket.on('data', () => socket.write(replies.shift() ?? '')),
@@ -93,7 +93,7 @@ test('an error reply, and one that lacks a figure, are no sample, and the next i
   assert.equal(fake.connections(), 1);
 });
 
-test('a reply may come in pieces', async (context) => {
+test('a reply may arrive in several pieces', async (context) => {
   const fake = await pretend(context, { nowMs: 0 }, (socket) => {
     socket.setNoDelay(true);
     socket.on('data', async () => {
@@ -108,7 +108,7 @@ test('a reply may come in pieces', async (context) => {
   assert.equal((await fake.ask(LIMIT_MS))?.usedBytes, 941_792);
 });
 
-test('a reply without end is not gathered', async (context) => {
+test('an endless reply is not buffered without limit', async (context) => {
   const fake = await pretend(context, { nowMs: 0 }, (socket) =>
     socket.on('data', () => socket.write(`$999999999\r\n${'x'.repeat(2 << 20)}`)),
   );
@@ -166,7 +166,7 @@ async function real(context: TestContext, flavour: 'redis' | 'valkey') {
   return { asker, node };
 }
 
-/** Something that listens and does what it is told with each connection. */
+/** A TCP listener with one handler for each connection. */
 async function pretend(context: TestContext, clock: { nowMs: number }, serve: (socket: Socket) => void) {
   let connections = 0;
   const sockets = new Set<Socket>();

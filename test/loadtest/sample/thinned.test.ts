@@ -2,21 +2,21 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createThinned } from '../../../loadtest/sample/thinned.ts';
 
-test('up to its bound it keeps all', () => {
+test('up to its maximum it keeps every item', () => {
   const list = createThinned<number>(4);
   for (const n of [1, 2, 3, 4]) list.add(n);
   assert.deepEqual(list.all(), [1, 2, 3, 4]);
   assert.equal(list.stride(), 1);
 });
 
-test('beyond it every second one goes, and whoever comes half as often from then on finds even distances', () => {
+test('beyond its maximum every second item is removed, and a caller that then adds half as often gets even intervals', () => {
   const list = createThinned<number>(4);
   for (let n = 0; n <= 40; n += list.stride()) list.add(n);
   assert.deepEqual(list.all(), [0, 16, 32]);
   assert.equal(list.stride(), 16);
 });
 
-test('it never holds more than its bound, and always the first and the newest', () => {
+test('it never holds more than its maximum, and always the first and the newest item', () => {
   const list = createThinned<number>(6);
   for (let n = 0; n < 1000; n += 1) {
     list.add(n);
@@ -26,6 +26,6 @@ test('it never holds more than its bound, and always the first and the newest', 
   }
 });
 
-test('a bound that cannot be halved is refused', () => {
+test('a maximum that cannot be halved is refused', () => {
   for (const max of [0, 1, 3, 2.5, Number.NaN]) assert.throws(() => createThinned(max), /even number from 2/);
 });

@@ -8,7 +8,7 @@ import { test } from 'node:test';
 
 const CLI = join(import.meta.dirname, '../../../loadtest/traffic/cli.ts');
 
-test('traffic for a service without the demo is refused, not called warm', async (t) => {
+test('traffic for a service without the demo is refused, not reported as warm', async (t) => {
   let asked = 0;
   const service = createServer((_, response) => {
     asked += 1;

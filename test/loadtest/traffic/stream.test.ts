@@ -4,7 +4,7 @@ import { startStream } from '../../../loadtest/traffic/stream.ts';
 import { seededRandom } from '../../../src/runtime.ts';
 import { createFakeClock } from '../../fakes/clock.ts';
 
-test('arrivals come at their rate, also when a timer comes late, and none after the stop', (t) => {
+test('arrivals follow their rate, also when a timer is late, and none comes after the stop', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const clock = createFakeClock();
   const arrived: number[] = [];
@@ -24,7 +24,7 @@ test('arrivals come at their rate, also when a timer comes late, and none after 
   assert.equal(arrived.length, before);
 });
 
-test('of an hour’s arrivals the lags of the latest are kept', (t) => {
+test('of an hour of arrivals only the latest lags are kept', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const clock = createFakeClock();
   let arrivals = 0;

@@ -5,7 +5,7 @@ import type { Connection } from '../../../../loadtest/lab/driver/connection.ts';
 import { createTally } from '../../../../loadtest/lab/driver/tally.ts';
 import { timedFrom } from '../../../../loadtest/lab/timed-from.ts';
 
-/** A thousand commands a second for a second, by a clock that only the pauses move; each is answered as it is sent. */
+/** 1000 commands a second for one second, by a clock that only the pauses move; each is answered when it is sent. */
 async function aSecond(pauseMs: (pause: number) => number, connections = [waitingFor(() => 0)]) {
   let [now, pauses] = [0, 0];
   const nowMs = (): number => now;
@@ -36,8 +36,8 @@ function waitingFor(waiting: () => number): Connection {
   return { send: nothing, waiting, pending: waiting, open: async () => true, sweep: nothing, close: nothing };
 }
 
-test('a standstill of 100 ms is seen by everything that was due meanwhile: p99 is about that', async () => {
-  // A tenth of all commands was due in it, each later one waiting a millisecond less.
+test('a stall of 100 ms delays every command that was due during it: p99 is about 100 ms', async () => {
+  // A tenth of all commands was due during the stall, each waiting a millisecond less than the one before.
   const { answered, latencyMs } = await aSecond((pause) => (pause === 500 ? 100 : 1));
   assert.equal(answered, 1000);
   isAbout(latencyMs.max, 99);
@@ -46,29 +46,29 @@ test('a standstill of 100 ms is seen by everything that was due meanwhile: p99 i
   isAbout(latencyMs.p50, 0);
 });
 
-test('a standstill across the end takes nothing away that was due before it', async () => {
+test('a stall that lasts beyond the end does not drop the commands that were due before the end', async () => {
   const { answered, latencyMs } = await aSecond((pause) => (pause === 950 ? 200 : 1));
   assert.equal(answered, 1000);
   isAbout(latencyMs.max, 199);
 });
 
-test('a timer that is late by two milliseconds is no latency of the store', async () => {
+test('a timer that is two milliseconds late is not counted as latency of the store', async () => {
   const { answered, latencyMs } = await aSecond(() => 2);
   assert.ok(answered > 995, `${answered}`);
   assert.ok(latencyMs.max < 0.1, `${latencyMs.max} ms`);
 });
 
-test('what is sent later than a timer may be is timed from when it was due', () => {
+test('a command sent later than the timer tolerance is timed from when it was due', () => {
   assert.deepEqual([timedFrom(10, 12.4), timedFrom(10, 12.5), timedFrom(10, 110)], [12.4, 10, 10]);
 });
 
-test('commands go to one connection after the other', async () => {
+test('commands are spread over the connections in turn', async () => {
   const connections = [waitingFor(() => 0), waitingFor(() => 0), waitingFor(() => 0)];
   const { sent } = await aSecond(() => 1, connections);
   for (const [at, connection] of sent.entries()) assert.equal(connection, connections[at % 3]);
 });
 
-test('what is due on a connection with 5000 under way is not sent, and counted', async () => {
+test('a command due on a connection with 5000 in flight is not sent, and is counted', async () => {
   const [full, roomy] = [waitingFor(() => 5000), waitingFor(() => 4999)];
   const { sent, errors, eachSecond } = await aSecond(() => 1, [full, roomy]);
   assert.deepEqual([sent.length, errors.unsent, eachSecond[0]?.failed], [500, 500, 500]);

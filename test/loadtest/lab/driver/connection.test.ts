@@ -8,7 +8,7 @@ import { createTally } from '../../../../loadtest/lab/driver/tally.ts';
 
 const FIVE = Buffer.from('*1\r\n$4\r\nPING\r\n'.repeat(5));
 
-/** Five commands were sent to a server that has them all and did not answer. */
+/** Five commands were sent to a server that has received them all and answers none. */
 async function fiveUnderWay(t: TestContext, deadline?: Deadline) {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -37,7 +37,7 @@ async function fiveUnderWay(t: TestContext, deadline?: Deadline) {
   return { connection, peer, clock, tally, idle };
 }
 
-test('a connection that breaks loses everything that was under way on it', async (t) => {
+test('a connection that breaks loses all of its commands in flight', async (t) => {
   const { connection, peer, tally, idle } = await fiveUnderWay(t);
   const lost = idle();
   peer.destroy();
@@ -46,7 +46,7 @@ test('a connection that breaks loses everything that was under way on it', async
   assert.deepEqual([connection.pending(), connection.waiting()], [0, 0]);
 });
 
-test('what was answered before it broke is not lost, and timed from when it was due', async (t) => {
+test('commands answered before the break are not lost, and are timed from when they were due', async (t) => {
   const { peer, clock, tally, idle } = await fiveUnderWay(t);
   const lost = idle();
   clock.ms = 40;
@@ -57,7 +57,7 @@ test('what was answered before it broke is not lost, and timed from when it was 
   assert.ok(Math.abs(latencyMs.p50 - 40) < 1, `${latencyMs.p50} ms`);
 });
 
-test('a deadline that closes is one late command, and all others on its connection are broken', async (t) => {
+test('a deadline that closes the connection counts one late command, and all others on the connection as broken', async (t) => {
   const { connection, clock, tally } = await fiveUnderWay(t, { ms: 100, closes: true });
   clock.ms = 100;
   connection.sweep();
@@ -68,7 +68,7 @@ test('a deadline that closes is one late command, and all others on its connecti
   assert.deepEqual([errors.late, errors.broken], [1, 4]);
 });
 
-test('a deadline that abandons makes every overdue command late, and drops its reply when that comes', async (t) => {
+test('a deadline that abandons makes every overdue command late, and drops its reply when it arrives', async (t) => {
   const { connection, peer, clock, tally, idle } = await fiveUnderWay(t, { ms: 100, closes: false });
   clock.ms = 101;
   connection.sweep();

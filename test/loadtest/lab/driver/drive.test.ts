@@ -8,7 +8,7 @@ import { createReplyCounter } from '../../../../loadtest/lab/driver/reply-counte
 const commands = { kind: 'fixed', words: ['PING'] } as const;
 
 /**
- * Answers everything at once, but stands still before its first answer.
+ * Answers every command at once, but stalls before its first answer.
  * @returns the commands of each connection, in the order they were opened.
  */
 async function answering(t: TestContext, standstillMs = 0) {
@@ -16,7 +16,7 @@ async function answering(t: TestContext, standstillMs = 0) {
   const each: number[] = [];
   const server = createServer((socket) => {
     const at = each.push(0) - 1;
-    // A command is a list like a reply.
+    // A command is encoded as a list, like a reply.
     const counter = createReplyCounter();
     socket.on('error', () => undefined);
     socket.on('data', (bytes) => {
@@ -32,10 +32,10 @@ async function answering(t: TestContext, standstillMs = 0) {
   return { targets: [{ host: '127.0.0.1', port: (server.address() as AddressInfo).port }], each };
 }
 
-test('rates are by the second, and processor time is that of the system too', async (t) => {
+test('rates are per second, and processor time includes system time', async (t) => {
   const { targets } = await answering(t);
-  // Half a second: what is not divided by the time is half of what it should be. It watches itself, so both ways of
-  // reading processor time must say the same; /proc has it in steps of 10 ms, twice.
+  // The load lasts half a second: a value that is not divided by the time is half of the right one. The process reads
+  // its own usage, so both ways to read processor time must agree; /proc counts both parts in steps of 10 ms.
   const result = await drive({ targets, connections: 4, seconds: 0.5, commands, seed: 1, watched: [process.pid] });
   assert.ok(result.answered > 100 && result.seconds >= 0.49, JSON.stringify(result));
   assert.ok(Math.abs(result.perSecond * result.seconds - result.answered) < 1, JSON.stringify(result));
@@ -43,7 +43,7 @@ test('rates are by the second, and processor time is that of the system too', as
   assert.ok(Math.abs(watchedSeconds - result.processorSeconds) < 0.05, `${watchedSeconds} ${result.processorSeconds}`);
 });
 
-test('settled connections are each at another point of their life when the time begins', async (t) => {
+test('settled connections are at different points of their life when the measurement begins', async (t) => {
   const { targets, each } = await answering(t);
   const lives = { connections: 5, commandsPerConnection: 5, isSettled: true } as const;
   await drive({ targets, seconds: 0.5, commands, seed: 1, ...lives });
@@ -51,10 +51,10 @@ test('settled connections are each at another point of their life when the time 
   assert.deepEqual(each.slice(5, 10), [5, 5, 5, 5, 5]);
 });
 
-test('a store that stands still is in the times of the commands that came due while it did', async (t) => {
-  // The driver is in this process and stands still along with it: it can send only afterwards.
+test('a store that stalls delays the commands that came due during the stall', async (t) => {
+  // The driver runs in this process and stalls with it: it can send only afterwards.
   const { targets } = await answering(t, 200);
   const { latencyMs } = await drive({ targets, connections: 4, seconds: 1, ratePerSecond: 100, commands, seed: 1 });
-  // A fifth of all was due meanwhile: five of a hundred waited longer than 150 ms, and on a busy machine longer still.
+  // A fifth of all was due during the stall: 5 % waited longer than 150 ms, and longer still on a busy machine.
   assert.ok(latencyMs.p95 > 100, `${latencyMs.p95} ms`);
 });

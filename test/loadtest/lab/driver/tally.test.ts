@@ -14,7 +14,7 @@ function thousand() {
   return tally.end();
 }
 
-test('of 1 to 1000 ms each percentile is where it belongs', () => {
+test('for latencies of 1 to 1000 ms each percentile has the right value', () => {
   const { answered, latencyMs } = thousand();
   assert.equal(answered, 1000);
   isWithinOneInAHundred(latencyMs.mean, 500.5);
@@ -24,13 +24,13 @@ test('of 1 to 1000 ms each percentile is where it belongs', () => {
   isWithinOneInAHundred(latencyMs.max, 1000);
 });
 
-test("a second's p99 and longest are its own", () => {
+test('the p99 and maximum of a second come only from that second', () => {
   const [second] = thousand().eachSecond;
   isWithinOneInAHundred(second?.p99Ms, 990);
   isWithinOneInAHundred(second?.maxMs, 1000);
 });
 
-test('every second is told apart, also one in which nothing happened', () => {
+test('every second has its own entry, also a second in which nothing happened', () => {
   const clock = { ms: 0 };
   const tally = createTally(0, () => clock.ms);
   tally.answered(1);
@@ -59,7 +59,7 @@ test('every second is told apart, also one in which nothing happened', () => {
   isWithinOneInAHundred(eachSecond[3]?.p99Ms, 1);
 });
 
-test('a command that failed is one of its second; a connection that could not be opened is no command', () => {
+test('a failed command counts in its second; a connection that could not be opened is not a command', () => {
   const clock = { ms: 0 };
   const tally = createTally(0, () => clock.ms);
   tally.failed('broken', 3);
@@ -71,7 +71,7 @@ test('a command that failed is one of its second; a connection that could not be
   assert.equal(eachSecond[0]?.failed, 4);
 });
 
-test('where nothing was answered there are no times', () => {
+test('without answers there are no latencies', () => {
   const { answered, latencyMs } = createTally(0, () => 0).end();
   assert.deepEqual([answered, latencyMs], [0, { mean: 0, p50: 0, p95: 0, p99: 0, max: 0 }]);
 });

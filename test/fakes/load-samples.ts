@@ -2,25 +2,25 @@ import type { SeenOutcome } from '../../loadtest/k6/kit/outcome.ts';
 import type { Second } from '../../loadtest/record.ts';
 import type { HostSample, ReplicaSample, Sample } from '../../loadtest/sample/sample.ts';
 
-/** What a service and its parts do in one second of a made-up run. */
+/** The figures of a service and its parts in one second of a fake run. */
 export interface Moment {
   readonly atMs: number;
   /** Searches a second. */
   readonly rate: number;
   /** 0–1 */
   readonly hitRatio: number;
-  /** 0–1, of the searches. */
+  /** 0–1, as a share of the searches. */
   readonly shedShare: number;
   readonly p99Ms: number;
   readonly dropped: number;
 }
 
-/** What is the same in the whole run. */
-export interface World {
+/** The figures that stay the same during the whole run. */
+export interface Deployment {
   readonly replicas: number;
   readonly cores: number;
   readonly vusCap: number;
-  /** Whether stores, processes and the machine can be seen, or the replicas alone. */
+  /** Whether stores, processes and the host are sampled, or only the replicas. */
   readonly isLocal: boolean;
 }
 
@@ -30,20 +30,20 @@ const DOMAINS = [
 ];
 const NODES = ['goods-1', 'goods-2', 'goods-3', 'packages-1', 'packages-2', 'packages-3'];
 const MIB = 2 ** 20;
-/** Of a node: more than a run of a few minutes writes. */
+/** For one node: more than a run of a few minutes writes. */
 const KEYS = 12_000;
-/** At the engine, of the whole fleet, by domain. */
+/** At the engine, for all replicas together, by domain. */
 const PLACES = 4;
-/** What one call takes of searchd's time, and how long it takes. */
+/** Processor time of searchd per call, and duration of a call. */
 const CALL_CPU_SECONDS = 2.4e-3;
 const CALL_SECONDS = 0.012;
 
-/** The same numbers every time: a few per cent up and down. */
+/** A reproducible variation of a few per cent up and down. */
 export function wobble(at: number, by = 0.03): number {
   return 1 + by * Math.sin(at * 12.9898) * Math.cos(at * 4.1414);
 }
 
-export function secondOf({ atMs, rate, hitRatio, shedShare, p99Ms, dropped }: Moment, { vusCap }: World): Second {
+export function secondOf({ atMs, rate, hitRatio, shedShare, p99Ms, dropped }: Moment, { vusCap }: Deployment): Second {
   const searches = Math.round(rate);
   const part = (share: number): number => Math.round(searches * share);
   const some: [SeenOutcome, number][] = [
@@ -67,13 +67,13 @@ export function secondOf({ atMs, rate, hitRatio, shedShare, p99Ms, dropped }: Mo
   };
 }
 
-/** Engine calls a second: no more than its places let through. */
+/** Engine calls a second, limited by the engine slots. */
 export function callsOf({ rate, hitRatio, shedShare }: Moment): number {
   return Math.min(rate * (1 - hitRatio) * (1 - shedShare) * 0.72, (2 * PLACES) / CALL_SECONDS);
 }
 
-/** Once a second, counters that go on growing. */
-export function samplesOf(moments: readonly Moment[], world: World): readonly Sample[] {
+/** One sample a second, with counters that only grow. */
+export function samplesOf(moments: readonly Moment[], deployment: Deployment): readonly Sample[] {
   const sum = { seconds: 0, searches: 0, hits: 0, sheds: 0, calls: 0, writes: 0 };
   return moments.map((moment): Sample => {
     const calls = callsOf(moment);
@@ -83,8 +83,10 @@ export function samplesOf(moments: readonly Moment[], world: World): readonly Sa
     sum.sheds += moment.rate * moment.shedShare;
     sum.calls += calls;
     const atMs = moment.atMs + 9;
-    const replicas = Array.from({ length: world.replicas }, (_, at) => replicaOf(at, moment, calls, sum, world));
-    if (!world.isLocal) return { atMs, replicas, stores: [], processes: [] };
+    const replicas = Array.from({ length: deployment.replicas }, (_, at) =>
+      replicaOf(at, moment, calls, sum, deployment),
+    );
+    if (!deployment.isLocal) return { atMs, replicas, stores: [], processes: [] };
     const service = 0.02 * sum.seconds + 105e-6 * sum.searches;
     const searchd = CALL_CPU_SECONDS * sum.calls;
     const k6 = 0.03 * sum.seconds + 160e-6 * sum.searches;
@@ -102,7 +104,7 @@ export function samplesOf(moments: readonly Moment[], world: World): readonly Sa
         maxBytes: 64 * MIB,
         keys,
         evicted: 0,
-        connections: 2 + world.replicas * 2,
+        connections: 2 + deployment.replicas * 2,
         maxConnections: 10_000,
         rejectedConnections: 0,
         connectionsOpened: 12,
@@ -110,16 +112,16 @@ export function samplesOf(moments: readonly Moment[], world: World): readonly Sa
         sentBytes: 4100 * sum.searches * 0.3,
       })),
       processes: [
-        ...Array.from({ length: world.replicas }, (_, at) => ({
+        ...Array.from({ length: deployment.replicas }, (_, at) => ({
           name: at === 0 ? 'serpcache' : `serpcache-${at + 1}`,
-          cpuSeconds: service / world.replicas,
+          cpuSeconds: service / deployment.replicas,
           residentBytes: 180 * MIB,
         })),
         ...NODES.map((name) => ({ name, cpuSeconds: node, residentBytes: 18 * MIB })),
         { name: 'searchd', cpuSeconds: searchd, residentBytes: 220 * MIB },
         { name: 'k6', cpuSeconds: k6, residentBytes: 400 * MIB },
       ],
-      host: hostOf(service + searchd + k6 + node * NODES.length, sum.searches, sum.seconds, world),
+      host: hostOf(service + searchd + k6 + node * NODES.length, sum.searches, sum.seconds, deployment),
     };
   });
 }
@@ -129,7 +131,7 @@ function replicaOf(
   { rate, hitRatio, shedShare }: Moment,
   calls: number,
   sum: { readonly seconds: number; readonly searches: number; readonly hits: number; sheds: number; calls: number },
-  { replicas }: World,
+  { replicas }: Deployment,
 ): ReplicaSample {
   const own = (value: number): number => Math.round(value / replicas);
   const ceiling = Math.max(1, Math.floor(PLACES / replicas));
@@ -172,7 +174,7 @@ function replicaOf(
   };
 }
 
-function hostOf(usedSeconds: number, searches: number, seconds: number, { cores }: World): HostSample {
+function hostOf(usedSeconds: number, searches: number, seconds: number, { cores }: Deployment): HostSample {
   const busySeconds = usedSeconds + 0.05 * seconds;
   return {
     cores,

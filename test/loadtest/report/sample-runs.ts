@@ -1,21 +1,21 @@
 import type { RunRecord } from '../../../loadtest/record.ts';
 import { runOf } from '../../fakes/load-run.ts';
 
-/** Runs that a report has to be drawn of. */
-export const SCENES: Readonly<Record<string, () => RunRecord>> = {
+/** Runs for the tests of the report. */
+export const SAMPLE_RUNS: Readonly<Record<string, () => RunRecord>> = {
   held: () => runOf(),
   broke: () => runOf({ breaksAt: 4, isAborted: true }),
   invalid: () => runOf({ starvedAt: 4 }),
   flush: () => runOf({ script: 'flush-survival' }),
   staging: () => runOf({ stack: 'none', replicas: 2 }),
   blind: () => runOf({ stack: 'none', isBlind: true }),
-  // Every figure of every second is another: nothing can be left out of a path.
+  // Every second has different figures, so no point can be left out of a path.
   'an hour': () => unsteady(runOf({ script: 'flush-survival', holdSeconds: 514, breaksAt: 1 })),
 };
 
 export const HOSTILE = `</title></style><script>alert(1)</script>" onload="x" '<img src=x>&amp;\u0000\u202e\ud800]]>|`;
 
-/** Whatever came from outside is hostile. */
+/** All text that comes from outside is hostile. */
 export function hostileRun(word = HOSTILE): RunRecord {
   const made = runOf({ script: 'flush-survival', breaksAt: 1 });
   const { summary } = made;

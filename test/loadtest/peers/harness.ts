@@ -9,24 +9,24 @@ import { processorsHere } from '../../../loadtest/run/pins.ts';
 import { freePorts } from '../../../loadtest/stack/process.ts';
 import { startRedisNode } from '../../../loadtest/stack/redis-node.ts';
 
-/** One engine, and every peer before it at the same time, each with a store of its own. */
-export interface Bed {
+/** One engine and all peers in front of it at the same time, each with its own store. */
+export interface Harness {
   readonly room: EngineRoom;
   readonly running: (peer: Peer) => RunningPeer;
-  /** A second replica over the same store, of peers that share one. */
+  /** A second replica over the same store, for peers that can share one. */
   readonly second: (peer: Peer) => RunningPeer;
   readonly folder: (peer: Peer) => string;
-  /** A search that finds something and that nobody else asks. */
+  /** A search that has results and that no other test requests. */
   readonly path: (peer: Peer) => string;
   readonly stop: () => Promise<void>;
 }
 
-export interface BedOptions {
+export interface HarnessOptions {
   readonly ttlSeconds: number;
   readonly staleSeconds: number;
 }
 
-export async function layBed(peers: readonly Peer[], options: BedOptions): Promise<Bed> {
+export async function createHarness(peers: readonly Peer[], options: HarnessOptions): Promise<Harness> {
   install(peers);
   await installServers();
   const root = mkdtempSync(join(tmpdir(), 'serpcache-peers-'));
@@ -41,7 +41,7 @@ export async function layBed(peers: readonly Peer[], options: BedOptions): Promi
     const room = await startEngineRoom(join(root, 'room'), { ttlSeconds: options.ttlSeconds, documents: 1500 });
     stops.push(room.stop);
     const texts = room.texts(peers.length);
-    // All at once: two who look for a free one at the same time may find the same.
+    // All ports at once: two searches for a free port at the same time may find the same one.
     const ports = await freePorts(3 * peers.length);
     const startOne = async (peer: Peer, folder: string, store: PeerScene['store']): Promise<RunningPeer> => {
       mkdirSync(folder);

@@ -7,7 +7,7 @@ import { processorsHere } from '../../../loadtest/run/pins.ts';
 import { freePorts } from '../../../loadtest/stack/process.ts';
 import { fakeRoom } from '../../fakes/peer.ts';
 
-export interface Scene {
+export interface MeasureHarness {
   readonly lab: Lab;
   readonly room: Awaited<ReturnType<typeof fakeRoom>>;
   /** Replicas without a store. */
@@ -22,8 +22,8 @@ export function quietLab<T>(work: (lab: Lab) => Promise<T>): Promise<T> {
   return inLab({ cores: coresOf(processorsHere()), rowSeconds: 0.2, say: () => undefined, signal }, work);
 }
 
-/** A lab with an engine that is none, and peers that are none. */
-export function inScene<T>(work: (scene: Scene) => Promise<T>): Promise<T> {
+/** A lab with a fake engine and fake peers. */
+export function withHarness<T>(work: (harness: MeasureHarness) => Promise<T>): Promise<T> {
   return quietLab(async (lab) => {
     const room = await fakeRoom();
     lab.atEnd(room.stop);
@@ -37,10 +37,10 @@ async function replicasOf(
   peer: Peer,
   { count = 1, ttlSeconds = 60 }: { count?: number; ttlSeconds?: number } = {},
 ) {
-  const scene = { folder: lab.folder, origin: room.origin, engine: room.engine, cores: '0', staleSeconds: 60 };
+  const settings = { folder: lab.folder, origin: room.origin, engine: room.engine, cores: '0', staleSeconds: 60 };
   const store = { host: '127.0.0.1', port: 0 };
   const ports = await freePorts(count);
-  const running = await Promise.all(ports.map((port) => peer.start({ ...scene, store, port, ttlSeconds })));
+  const running = await Promise.all(ports.map((port) => peer.start({ ...settings, store, port, ttlSeconds })));
   for (const { stop } of running) lab.atEnd(stop);
   return {
     urls: running.map(({ url }) => url),
