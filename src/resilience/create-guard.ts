@@ -22,7 +22,7 @@ export interface EngineGuard extends Guard {
   readonly levels: () => GuardLevels;
 }
 
-export interface GuardLevels {
+interface GuardLevels {
   /** Calls that run, and searches that wait for a slot. */
   readonly inFlight: number;
   readonly queued: number;
