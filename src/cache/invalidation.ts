@@ -21,9 +21,7 @@ export type EntryVerdict = 'whole' | 'outdated' | Extract<MissReason, 'flushed' 
  * control store does not answer, the last known document is in force. `corrupt`: the stored document cannot be believed; the
  * last known one is in force, and without one no flush, purge or suppression is known.
  */
-export const CONTROL_STANDINGS = ['ok', 'unheard', 'away', 'corrupt'] as const;
-
-export type ControlStanding = (typeof CONTROL_STANDINGS)[number];
+export type ControlStanding = 'ok' | 'unheard' | 'away' | 'corrupt';
 
 /** Number of buckets, the unit of flushes and drills: a key's bucket is its hash modulo this. */
 export const BUCKETS = 10_000;

@@ -30,7 +30,7 @@ interface GuardedEngine {
 export type EngineEvent = SphinxEvent | SqliteEvent;
 
 /** Events of one domain's engines, by their source. */
-export type DomainEnginesEvent =
+type DomainEnginesEvent =
   | { readonly source: 'engine'; readonly event: EngineEvent }
   | { readonly source: 'guard'; readonly event: GuardEvent };
 

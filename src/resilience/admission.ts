@@ -1,4 +1,4 @@
-/** What a search for an engine says about its urgency, most urgent first. A free slot goes to the first priority that waits. */
+/** The urgency of an engine call, most urgent first. A free slot goes to the first priority that has a waiter. */
 export const PRIORITIES = ['interactive', 'refresh', 'warm-up', 'shadow'] as const;
 
 export type Priority = (typeof PRIORITIES)[number];

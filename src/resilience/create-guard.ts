@@ -22,7 +22,7 @@ export interface EngineGuard extends Guard {
   readonly levels: () => GuardLevels;
 }
 
-export interface GuardLevels {
+interface GuardLevels {
   /** Calls that run, and searches that wait for a slot. */
   readonly inFlight: number;
   readonly queued: number;
@@ -52,7 +52,7 @@ interface GuardSettings {
 /** `ramp`: slow start. `late-pages`: calls go on past the deadline, up to the hard deadline. */
 type GuardDefence = 'breaker' | 'limit' | 'ramp' | 'shedding' | 'late-pages';
 
-/** What an engine's error says about the engine. `unavailable`: the connection was lost. `rejected`: the engine is alive. */
+/** The fault that an engine's error shows. `unavailable`: the connection was lost. `rejected`: the engine is alive. */
 export type EngineFault = 'unavailable' | 'overloaded' | 'rejected' | 'unknown';
 
 interface GuardPorts {

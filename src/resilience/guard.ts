@@ -86,8 +86,10 @@ export function guardWith(parts: GuardParts): Guard {
   const { target, balancer, limiter, limit, clock, observe, deadlineMs, hardDeadlineMs } = parts;
   const lateCalls = new Set<LateCall>();
 
+  const reportShed = (why: ShedReason): void => observe({ kind: 'shed', target, why });
+
   const refuse = (why: ShedReason): Shed => {
-    observe({ kind: 'shed', target, why });
+    reportShed(why);
     return new Shed(why);
   };
 
@@ -100,12 +102,6 @@ export function guardWith(parts: GuardParts): Guard {
       lateCalls.delete(call);
       call.endpointCall.abandon();
       call.release();
-    }
-  };
-
-  const report = (error: unknown): void => {
-    if (error instanceof Shed && error.why !== 'left') {
-      observe({ kind: 'shed', target, why: error.why });
     }
   };
 
@@ -122,7 +118,7 @@ export function guardWith(parts: GuardParts): Guard {
     try {
       release = await limiter.acquire({ deadlineAtMs, priority, ...(signal === undefined ? {} : { signal }) });
     } catch (error) {
-      report(error);
+      if (error instanceof Shed && error.why !== 'left') reportShed(error.why);
       throw error;
     }
     observe({ kind: 'permit', target, queuedMs: clock.monotonicMs() - queuedAtMs });

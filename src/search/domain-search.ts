@@ -227,5 +227,7 @@ function backfill(options: DomainOptions): { readonly close: () => void } | unde
     nameOf: (key) => storedNameOf(key, domain.name),
     hottest: () => popularity.top(settings.popularity.maxQueries).map(({ key }) => key),
     perSecond: settings.reseedPerSecond,
+    // A poll may last longer than a read, because no client waits for it.
+    deadlineMs: settings.engine.deadlineMs,
   });
 }

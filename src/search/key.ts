@@ -44,7 +44,7 @@ export function prepareSearch(parameters: SearchParameters, domains: readonly Se
 }
 
 /** Searches of one domain as operators and files write them. */
-export interface SearchTexts {
+interface SearchTexts {
   /** All pages of a typed query: its canonical text, the start of their canonical forms, the store name of the first page. */
   readonly pagesOf: (typed: string) => {
     readonly text: string;

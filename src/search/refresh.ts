@@ -77,7 +77,7 @@ interface RefreshAhead {
 export interface RefreshAheadOptions {
   /** The most popular searches, most popular first. */
   readonly popular: () => readonly PopularSearch[];
-  /** What L1 holds and may serve, without counting as a use. */
+  /** The entry in L1, if it may be served. The lookup does not count as a use. */
   readonly peek: (
     prepared: PreparedSearch,
   ) => { readonly entry: Entry /** Fresh by age, stale by decision. */; readonly outdated: boolean } | undefined;

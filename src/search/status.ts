@@ -1,3 +1,4 @@
+import type { ControlStanding } from '../cache/invalidation.ts';
 import type { MemoryTier, MemoryUsage } from '../cache/memory.ts';
 import type { Store, StoreNode } from '../cache/store.ts';
 import type { Guard } from '../resilience/guard.ts';
@@ -47,8 +48,6 @@ interface EndpointStatus {
 }
 
 type BreakerState = 'closed' | 'open' | 'half-open';
-
-type ControlStanding = 'ok' | 'unheard' | 'away' | 'corrupt';
 
 type PartState = 'ok' | 'degraded' | 'down';
 

@@ -9,13 +9,13 @@ import { entryOf } from '../fakes/entry.ts';
 import { idle } from '../fakes/idle.ts';
 import { harness, nameOf } from './harness.ts';
 
-const reseeds = (events: readonly { readonly kind: string }[]): unknown[] =>
+const untimed = (events: readonly { readonly kind: string }[]): unknown[] =>
   events.map((event) => {
     assert.ok('durationMs' in event && typeof event.durationMs === 'number' && event.durationMs >= 0);
     const { durationMs: _, ...rest } = event;
     return rest;
   });
-const told = (node: string, stored: number, kept = 0, dropped = 0): object => ({
+const eventOf = (node: string, stored: number, kept = 0, dropped = 0): object => ({
   kind: 'reseed',
   domain: 'goods',
   node,
@@ -25,7 +25,7 @@ const told = (node: string, stored: number, kept = 0, dropped = 0): object => ({
 });
 
 test('nothing is written to a store that has lost nothing, also when a part is seen for the first time', async (t) => {
-  const { hold, pass, epochs, batches, events, backfill: reseeder } = harness(t);
+  const { hold, pass, epochs, batches, events, backfill } = harness(t);
   for (let key = 0; key < 10; key += 1) hold(key);
   await pass(3000);
   epochs.delete('odd');
@@ -33,34 +33,34 @@ test('nothing is written to a store that has lost nothing, also when a part is s
   epochs.set('odd', { part: 'odd', node: 'b:1', epoch: 'one' });
   epochs.set('new', { part: 'new', node: 'c:1', epoch: 'one' });
   await pass(3000);
-  assert.deepEqual([batches, events, reseeder.running()], [[], [], false]);
+  assert.deepEqual([batches, events, backfill.running()], [[], [], false]);
 });
 
 test('a part that lost its data gets its entries of L1 back, with their remaining life, and one event', async (t) => {
-  const { hold, pass, loseData: lose, values, events, clock } = harness(t);
+  const { hold, pass, loseData, values, events, clock } = harness(t);
   const entry = hold(2);
   for (const key of [3, 4, 6]) hold(key);
   await pass(5000);
-  lose('even');
+  loseData('even');
   await pass(3000);
   assert.deepEqual([...values.keys()].sort(), ['sc1:goods:{2}', 'sc1:goods:{4}', 'sc1:goods:{6}']);
   const seeded = values.get('sc1:goods:{2}');
   assert.equal(seeded?.value, entry.encoded);
   const left = storedForMs(entry, clock.monotonicMs());
   assert.ok(seeded !== undefined && seeded.ttlMs >= left && seeded.ttlMs <= left + 3000);
-  assert.deepEqual(reseeds(events), [told('a:1', 3)]);
+  assert.deepEqual(untimed(events), [eventOf('a:1', 3)]);
 });
 
 test('present entries are not overwritten', async (t) => {
-  const { hold, pass, loseData: lose, values, events } = harness(t);
+  const { hold, pass, loseData, values, events } = harness(t);
   for (const key of [2, 4]) hold(key);
   await pass(1000);
-  lose('even');
+  loseData('even');
   const newer = { name: 'sc1:goods:{2}', value: Buffer.from('newer'), ttlMs: 1 };
   values.set(newer.name, newer);
   await pass(2000);
   assert.equal(values.get(newer.name), newer);
-  assert.deepEqual(reseeds(events), [told('a:1', 1, 1)]);
+  assert.deepEqual(untimed(events), [eventOf('a:1', 1, 1)]);
 });
 
 test('only fresh, whole, servable entries are written back', async (t) => {
@@ -71,7 +71,7 @@ test('only fresh, whole, servable entries are written back', async (t) => {
     judge: (_: unknown, { bucket }: { bucket: number }) =>
       refused.has(bucket) ? ('flushed' as const) : outdated.has(bucket) ? ('outdated' as const) : ('whole' as const),
   };
-  const { hold, pass, loseData: lose, values } = harness(t, { rules });
+  const { hold, pass, loseData, values } = harness(t, { rules });
   hold(2);
   hold(4, { degraded: true });
   hold(6, { freshForMs: 2500 });
@@ -80,19 +80,19 @@ test('only fresh, whole, servable entries are written back', async (t) => {
   hold(12, { empty: true });
   hold(14);
   await pass(1000);
-  lose('even');
+  loseData('even');
   await pass(3000);
   assert.deepEqual([...values.keys()].sort(), ['sc1:goods:{12}', 'sc1:goods:{2}']);
 });
 
 test('popular entries come first, then used ones, then the rest, each once', async (t) => {
   const hottest = ['6', '999', '2'];
-  const { hold, memory, pass, loseData: lose, batches } = harness(t, { hottest: () => hottest, perSecond: 20 });
+  const { hold, memory, pass, loseData, batches } = harness(t, { hottest: () => hottest, perSecond: 20 });
   for (const key of [2, 4, 6, 8, 10, 12]) hold(key);
   memory.get('8');
   memory.get('6');
   await pass(1000);
-  lose('even');
+  loseData('even');
   await pass(3000);
   assert.equal(batches.flat().join(' '), '6 2 8 12 10 4');
 });
@@ -104,10 +104,10 @@ test('the number of writes per second is bounded, in batches of at most 128', as
     [100_000, 128],
   ] as const) {
     await t.test(`${perSecond} a second`, async (t) => {
-      const { hold, pass, loseData: lose, batches } = harness(t, { perSecond });
+      const { hold, pass, loseData, batches } = harness(t, { perSecond });
       for (let key = 0; key < 3000; key += 2) hold(key);
       await pass(1000);
-      lose('even');
+      loseData('even');
       await pass(1000);
       const before = batches.flat().length;
       await pass(3000);
@@ -123,18 +123,13 @@ test('each process writes its own share first, then entries that only it may hol
   for (const rank of [0, 1]) {
     await t.test(`rank ${rank}`, async (t) => {
       // Even keys 0, 4, 8 … fall to rank 0 of 4, the others to rank 2.
-      const {
-        hold,
-        pass,
-        loseData: lose,
-        batches,
-      } = harness(t, {
+      const { hold, pass, loseData, batches } = harness(t, {
         fleet: { live: () => 4, rank: () => 2 * rank },
         hottest: () => ['6', '8'],
       });
       for (const key of [0, 2, 4, 6, 8, 10]) hold(key);
       await pass(1000);
-      lose('even');
+      loseData('even');
       await pass(2000);
       assert.equal(batches.flat().join(' '), rank === 0 ? '8 4 0 6 10 2' : '6 10 2 8 4 0');
     });
@@ -143,15 +138,13 @@ test('each process writes its own share first, then entries that only it may hol
 
 test('a fleet that changes during a run neither leaves out nor repeats a key', async (t) => {
   let [live, rank] = [3, 1];
-  const {
-    hold,
-    pass,
-    loseData: lose,
-    batches,
-  } = harness(t, { fleet: { live: () => live, rank: () => rank }, perSecond: 100 });
+  const { hold, pass, loseData, batches } = harness(t, {
+    fleet: { live: () => live, rank: () => rank },
+    perSecond: 100,
+  });
   for (let key = 0; key < 200; key += 2) hold(key);
   await pass(1000);
-  lose('even');
+  loseData('even');
   await pass(1300);
   assert.ok(batches.flat().length > 5 && batches.flat().length < 60);
   [live, rank] = [2, 0];

@@ -61,7 +61,7 @@ export function harness(t: TestContext, options: Partial<BackfillOptions> = {}):
       });
     },
   };
-  const reseeder = createBackfill({
+  const backfill = createBackfill({
     domain: 'goods',
     store,
     memory,
@@ -75,11 +75,11 @@ export function harness(t: TestContext, options: Partial<BackfillOptions> = {}):
     observe: (event) => events.push(event),
     ...options,
   });
-  t.after(reseeder.close);
+  t.after(backfill.close);
   const made: BackfillHarness = {
     clock,
     memory,
-    backfill: reseeder,
+    backfill,
     events,
     epochs,
     values,

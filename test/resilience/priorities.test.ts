@@ -52,12 +52,12 @@ test('with one slot a refresh runs when no interactive search waits', async (t) 
   const alone = ask({ priority: 'refresh' });
   await idle();
   assert.equal(alone.state, 'runs');
-  const [refresh, person] = [ask({ priority: 'refresh' }), ask()];
+  const [refresh, client] = [ask({ priority: 'refresh' }), ask()];
   await idle();
   alone.release();
   await idle();
-  assert.equal(states([refresh, person]), 'waits runs');
-  person.release();
+  assert.equal(states([refresh, client]), 'waits runs');
+  client.release();
   await idle();
   assert.equal(refresh.state, 'runs');
 });
@@ -65,9 +65,9 @@ test('with one slot a refresh runs when no interactive search waits', async (t) 
 test('a refresh that waits for its share of the slots delays no interactive search', async (t) => {
   const { ask } = limiterHarness(t, 4);
   const refreshes = Array.from({ length: 3 }, () => ask({ priority: 'refresh' }));
-  const person = ask();
+  const client = ask();
   await idle();
-  assert.equal(states([...refreshes, person]), 'runs runs waits runs');
+  assert.equal(states([...refreshes, client]), 'runs runs waits runs');
 });
 
 test('in a full queue the oldest waiter of the least urgent priority makes room', async (t) => {

@@ -59,6 +59,18 @@ test('a store that lost its data gets the pages of L1 back', async (t) => {
   assert.deepEqual([...store.values.keys()], [prepare('диван').storeName]);
 });
 
+test('the poll for lost data waits for the store as long as the engine’s deadline', async (t) => {
+  const { store, pass } = timed(t, { disabledDefences: [], deadlineMs: 700 });
+  const { epochs } = store;
+  const deadlines = new Set<number>();
+  store.epochs = (deadlineMs) => {
+    deadlines.add(deadlineMs);
+    return epochs(deadlineMs);
+  };
+  await pass(2000);
+  assert.deepEqual([...deadlines], [700]);
+});
+
 test('without coalescing two concurrent searches are two engine queries', async (t) => {
   const { search, engine, prepare } = harness(t, { store: false, disabledDefences: ['coalescing', 'refresh'] });
   await Promise.all([search.search(prepare('диван')), search.search(prepare('диван'))]);

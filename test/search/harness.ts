@@ -165,6 +165,7 @@ export interface ScriptedStore extends Store, Pick<FakeFleet, 'forget'> {
   readonly leases: FakeLeases;
   readonly values: Map<string, Buffer>;
   readonly reads: string[];
+  epochs: Store['epochs'];
   fault: Extract<StoreRead, { kind: 'fault' }> | undefined;
 }
 

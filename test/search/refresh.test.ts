@@ -201,11 +201,11 @@ test('a warm-up yields to clients: with every permit taken it waits, and is refu
   const { search, engine, prepare, warm } = harness(t, { maxConcurrent: 1, deadlineMs: 60 });
   const going = Promise.withResolvers<never>();
   engine.answer = () => going.promise;
-  const person = search.search(prepare('диван')).catch(() => 'late');
+  const client = search.search(prepare('диван')).catch(() => 'late');
   await assert.rejects(warm(prepare('кресло')), { name: 'SearchError', code: 'overloaded' });
   assert.deepEqual(engine.asked, ['диван']);
   going.reject(new Error('over'));
-  await person;
+  await client;
 });
 
 test('a client joins the warm-up of its search', async (t) => {
