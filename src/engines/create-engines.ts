@@ -1,7 +1,7 @@
 import type { DomainSettings, EngineSettings, LifeboatSettings } from '../config/settings.ts';
-import type { ShedReason } from '../resilience/admission.ts';
 import { createGuard, type EngineFault, type EngineGuard } from '../resilience/create-guard.ts';
 import type { GuardEvent } from '../resilience/guard.ts';
+import type { ShedReason } from '../resilience/shed.ts';
 import type { Runtime } from '../runtime.ts';
 import type { SearchDomain } from '../search/domain.ts';
 import { type Engine, EngineError, type EngineErrorCode } from '../search/engine.ts';

@@ -1,4 +1,4 @@
-import { PRIORITIES, type Priority, type ShedReason } from './admission.ts';
+import { PRIORITIES, type Priority, type ShedReason } from './shed.ts';
 
 /**
  * Tells a standing queue from a burst that clears, by the wait of the oldest waiter (CoDel, ACM Queue 2012), and decides

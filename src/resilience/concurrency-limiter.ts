@@ -1,7 +1,7 @@
 import type { Clock } from '../runtime.ts';
-import { PRIORITIES, type Priority, Shed } from './admission.ts';
 import { createCodelQueue, createWaitingLines, type QueueRefusal, type Waiter } from './codel-queue.ts';
 import { createDeadlineTimer } from './deadline.ts';
+import { PRIORITIES, type Priority, Shed } from './shed.ts';
 
 /**
  * Bounds the calls that run at once, with a short queue. The most urgent priority goes first. Priorities below

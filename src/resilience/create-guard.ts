@@ -6,11 +6,11 @@ import {
   createSlowStart,
   type Limit,
 } from './adaptive-limit.ts';
-import type { ShedReason } from './admission.ts';
 import { type Breaker, type BreakerState, createBreaker } from './breaker.ts';
 import { createConcurrencyLimiter } from './concurrency-limiter.ts';
 import { type Guard, type GuardEvent, guardWith } from './guard.ts';
 import { createLoadBalancer, createRetryBudget } from './load-balancer.ts';
+import type { ShedReason } from './shed.ts';
 
 /** The guard of one engine, with the parts that its callers read. */
 export interface EngineGuard extends Guard {

@@ -1,10 +1,10 @@
 import type { Clock } from '../runtime.ts';
 import type { Limit } from './adaptive-limit.ts';
-import { type Priority, Shed, type ShedReason } from './admission.ts';
 import { BreakerOpen } from './breaker.ts';
 import type { ConcurrencyLimiter } from './concurrency-limiter.ts';
 import { DeadlinePassed, withinDeadline } from './deadline.ts';
 import type { EndpointCall, LoadBalancer } from './load-balancer.ts';
+import { type Priority, Shed, type ShedReason } from './shed.ts';
 
 /**
  * The checks before every engine call, in this order: `admit` looks at the breakers, waits for a slot and looks again;

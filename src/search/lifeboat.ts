@@ -1,9 +1,9 @@
 import type { Entry } from '../cache/entry.ts';
 import type { EntryRules } from '../cache/invalidation.ts';
 import { createSingleflight } from '../cache/singleflight.ts';
-import { Shed } from '../resilience/admission.ts';
 import { DeadlinePassed, withinDeadline } from '../resilience/deadline.ts';
 import type { Guard } from '../resilience/guard.ts';
+import { Shed } from '../resilience/shed.ts';
 import { type Engine, EngineError } from './engine.ts';
 import type { SearchEvent } from './events.ts';
 import type { PreparedSearch } from './key.ts';

@@ -1,5 +1,5 @@
-import { SHED_REASONS, Shed } from '../resilience/admission.ts';
 import { DeadlinePassed } from '../resilience/deadline.ts';
+import { SHED_REASONS, Shed } from '../resilience/shed.ts';
 import { EngineError, type EngineErrorCode } from './engine.ts';
 
 /** Every refusal of a search is one of these two errors; http/problem.ts is the one table from code to status and title. */

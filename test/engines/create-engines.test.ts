@@ -4,7 +4,7 @@ import type { EngineSettings } from '../../src/config/settings.ts';
 import { createEngines, type DomainEngines, type EnginesPorts } from '../../src/engines/create-engines.ts';
 import { buildIndex } from '../../src/engines/sqlite/build.ts';
 import { indexFileOf } from '../../src/engines/sqlite/schema.ts';
-import { Shed } from '../../src/resilience/admission.ts';
+import { Shed } from '../../src/resilience/shed.ts';
 import { systemClock } from '../../src/runtime.ts';
 import { EngineError } from '../../src/search/engine.ts';
 import { DOMAIN, temporaryDirectory, titled } from './sqlite/harness.ts';

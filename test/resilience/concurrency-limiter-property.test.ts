@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { PRIORITIES, type Priority } from '../../src/resilience/admission.ts';
+import { PRIORITIES, type Priority } from '../../src/resilience/shed.ts';
 import { idle } from '../fakes/idle.ts';
 import { type Asked, LIMITER_DEADLINE_MS, limiterHarness } from './harness.ts';
 

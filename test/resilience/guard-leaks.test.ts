@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Shed } from '../../src/resilience/admission.ts';
 import { type Breaker, BreakerOpen } from '../../src/resilience/breaker.ts';
+import { Shed } from '../../src/resilience/shed.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 import { type GuardHarness, guardHarness } from './harness.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { Shed } from '../../src/resilience/admission.ts';
+import { Shed } from '../../src/resilience/shed.ts';
 import { idle } from '../fakes/idle.ts';
 import {
   Alive,

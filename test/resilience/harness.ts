@@ -1,6 +1,5 @@
 import type { TestContext } from 'node:test';
 import { createFixedLimit, type Limit } from '../../src/resilience/adaptive-limit.ts';
-import { type Priority, Shed, type ShedReason } from '../../src/resilience/admission.ts';
 import { type Breaker, type BreakerState, createBreaker } from '../../src/resilience/breaker.ts';
 import {
   type ConcurrencyLimiter,
@@ -9,6 +8,7 @@ import {
 } from '../../src/resilience/concurrency-limiter.ts';
 import { type EngineCall, type Guard, type GuardEvent, guardWith } from '../../src/resilience/guard.ts';
 import { createLoadBalancer, createRetryBudget } from '../../src/resilience/load-balancer.ts';
+import { type Priority, Shed, type ShedReason } from '../../src/resilience/shed.ts';
 import { type Clock, systemClock } from '../../src/runtime.ts';
 import { EngineError } from '../../src/search/engine.ts';
 import { createFakeClock, type FakeClock } from '../fakes/clock.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Shed } from '../../src/resilience/admission.ts';
 import { DeadlinePassed } from '../../src/resilience/deadline.ts';
+import { SHED_REASONS, Shed } from '../../src/resilience/shed.ts';
 import { EngineError, type EngineErrorCode } from '../../src/search/engine.ts';
 import { forwardStatus, SearchError, type SearchErrorCode, toSearchError } from '../../src/search/search-error.ts';
 
@@ -29,7 +29,7 @@ const ENGINE_CODES: Readonly<Record<EngineErrorCode, SearchErrorCode>> = {
   'engine-rejected': 'engine-rejected',
 };
 
-const SHED: readonly Shed['why'][] = ['breaker-open', 'stalled', 'queue-full', 'queue-expired', 'left'];
+const SHED = [...Object.keys(SHED_REASONS), 'left'] as readonly Shed['why'][];
 
 test('every error code has the status that an upstream request would have had', () => {
   for (const [code, status] of Object.entries(STATUSES)) {

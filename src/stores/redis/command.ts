@@ -1,10 +1,11 @@
 import type { StoreFault } from '../../cache/events.ts';
+import type { StoreEvent } from '../../cache/store.ts';
 import type { RedisNode } from './node.ts';
 import { causeOf, type FailureCause, failureOf, type RequestKind, send } from './send.ts';
 
-/** One command or script of the parts of a store that are no entries. */
+/** One command or script for one name, beside the GET and SET of entries (see store.ts). */
 export interface Command {
-  readonly operation: 'lease' | 'fleet' | 'control' | 'content' | 'counters';
+  readonly operation: Exclude<Extract<StoreEvent, { readonly kind: 'command' }>['operation'], 'read' | 'write'>;
   /** Name and arguments, as `['ZREM', key, id]`. */
   readonly parts: readonly (string | number | Buffer)[];
   /** The type of its reply. A reply of another type belongs to another command. */
