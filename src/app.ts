@@ -90,9 +90,12 @@ export async function createService({ settings, log, clock, random, version }: S
   const reporters = reportersOf(runtime.observe);
 
   const stores = createStores(settings, { clock, random, observeStore: reporters.observeStore });
-  opened.defer(() => within('stores', stores.close()));
   const domains: ConnectedDomain[] = [];
-  opened.defer(async () => void (await within('domains', Promise.all(domains.map((domain) => domain.close())))));
+  const closeDomains = async (): Promise<void> => {
+    await Promise.all(domains.map((domain) => domain.close()));
+    await stores.close();
+  };
+  opened.defer(() => within('stores and engines', closeDomains()));
   for (const domain of settings.domains)
     domains.push(await connectDomain(domain, { settings, stores, runtime, reporters }));
 
