@@ -1,6 +1,6 @@
 import type { Chart, Finding, FindingRecord } from '../../loadtest/finding/finding.ts';
 
-/** What a made-up finding is to be like. */
+/** How a generated finding differs from the default one. */
 export interface FindingWish {
   /** Replaces whole members of the finding. */
   readonly finding?: Partial<Finding>;
@@ -13,7 +13,7 @@ const PIPELINES = [1, 10, 50, 100, 200, 500] as const;
 const PUBLISHED = ['5k/s, 35 ms', '8k/s, 22 ms', '12k/s, 18 ms', '18.5k/s, 15 ms', '20k/s, 14 ms', '19.8k/s, 16 ms'];
 const RATES = [61_204, 402_118, 771_390, 842_006, 861_774, 833_015] as const;
 
-/** A plausible record of what an experiment found, the same every time. */
+/** A plausible finding of an experiment, the same every time. */
 export function findingOf({ finding, record }: FindingWish = {}): FindingRecord {
   return {
     version: 1,
@@ -69,7 +69,7 @@ export function findingOf({ finding, record }: FindingWish = {}): FindingRecord 
   };
 }
 
-/** Lines over a scale, with what was published beside them, and one value that is missing. */
+/** Lines over a scale, beside published values, with one missing value. */
 export function rateChart(): Chart {
   return {
     ...{ id: '', title: 'Commands a second, by commands in a pipeline', across: 'commands in a pipeline' },
@@ -82,7 +82,7 @@ export function rateChart(): Chart {
   };
 }
 
-/** Bars for what is on no scale. */
+/** Bars over names that have no scale. */
 export function asksChart(): Chart {
   return {
     ...{ id: 'asks', title: 'Keys a second, by how they are asked for', across: 'how ten keys are asked for' },
@@ -94,7 +94,7 @@ export function asksChart(): Chart {
   };
 }
 
-/** A chart of many series and places. @param name of the place at `at`. */
+/** A chart of many series and places. @param name returns the name of the place at `at`. */
 export function fullChart(
   shape: Chart['shape'],
   { series = 8, places = 12, name = (at: number): string => `place ${at + 1}` } = {},

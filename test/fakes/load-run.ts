@@ -5,23 +5,23 @@ import { judgeStep, verdictOf } from '../../loadtest/k6/kit/verdict.ts';
 import type { RunEvent, RunRecord, Second } from '../../loadtest/record.ts';
 import { callsOf, type Moment, samplesOf, secondOf, type World, wobble } from './load-world.ts';
 
-/** What a made-up run is to be like. Everything has a default: an x-load whose five rungs hold. */
+/** How a generated run differs from the default one: an x-load in which all five rungs hold. */
 export interface RunWish {
   readonly script?: 'x-load' | 'flush-survival';
   readonly stack?: 'local' | 'none';
-  /** Nobody could be asked for /metrics: no samples, no engine calls. */
+  /** No process answered /metrics: no samples, no engine calls. */
   readonly isBlind?: boolean;
   readonly baseRps?: number;
   readonly replicas?: number;
   readonly rampSeconds?: number;
   readonly holdSeconds?: number;
-  /** Of the base rate: from here on every fifth search is shed, and the answers are slow. */
+  /** Multiple of the base rate from which on every fifth search is shed and answers are slow. */
   readonly breaksAt?: number;
   /** The run ends some seconds after a rung broke. */
   readonly isAborted?: boolean;
-  /** Of the base rate: from here on the generator cannot begin a tenth of the requests. */
+  /** Multiple of the base rate from which on the generator cannot start a tenth of the requests. */
   readonly starvedAt?: number;
-  /** flush-survival: how fast the hit ratio comes back; Infinity: never. */
+  /** flush-survival: the time in which the hit ratio comes back; Infinity: never. */
   readonly refillSeconds?: number;
   readonly startedAtMs?: number;
   /** Replaces whole members of the record. */
@@ -40,7 +40,7 @@ const STEADY_RATIO = 0.91;
 const ABORTED_AFTER_SECONDS = 6;
 const STARTED_AT_MS = Date.UTC(2026, 10, 21, 10, 20, 30);
 
-/** A plausible record of a run, the same every time: what it is judged and drawn from. */
+/** A plausible record of a run, the same every time: the input of the verdict and the plots. */
 export function runOf(wish: RunWish = {}): RunRecord {
   const { script = 'x-load', stack = 'local', baseRps = 750, replicas = 1, isBlind = false } = wish;
   const startedAtMs = wish.startedAtMs ?? STARTED_AT_MS;

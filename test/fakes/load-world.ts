@@ -2,7 +2,7 @@ import type { SeenOutcome } from '../../loadtest/k6/kit/outcome.ts';
 import type { Second } from '../../loadtest/record.ts';
 import type { HostSample, ReplicaSample, Sample } from '../../loadtest/sample/sample.ts';
 
-/** What a service and its parts do in one second of a made-up run. */
+/** The load and the results of a service in one second of a generated run. */
 export interface Moment {
   readonly atMs: number;
   /** Searches a second. */
@@ -15,12 +15,12 @@ export interface Moment {
   readonly dropped: number;
 }
 
-/** What is the same in the whole run. */
+/** The constants of a run. */
 export interface World {
   readonly replicas: number;
   readonly cores: number;
   readonly vusCap: number;
-  /** Whether stores, processes and the machine can be seen, or the replicas alone. */
+  /** Stores, processes and the machine are sampled too; otherwise the replicas only. */
   readonly isLocal: boolean;
 }
 
@@ -30,11 +30,11 @@ const DOMAINS = [
 ];
 const NODES = ['goods-1', 'goods-2', 'goods-3', 'packages-1', 'packages-2', 'packages-3'];
 const MIB = 2 ** 20;
-/** Of a node: more than a run of a few minutes writes. */
+/** Keys per node: more than a run of a few minutes writes. */
 const KEYS = 12_000;
-/** At the engine, of the whole fleet, by domain. */
+/** Engine slots of the whole fleet, per domain. */
 const PLACES = 4;
-/** What one call takes of searchd's time, and how long it takes. */
+/** CPU time and duration of one engine call. */
 const CALL_CPU_SECONDS = 2.4e-3;
 const CALL_SECONDS = 0.012;
 
@@ -67,12 +67,12 @@ export function secondOf({ atMs, rate, hitRatio, shedShare, p99Ms, dropped }: Mo
   };
 }
 
-/** Engine calls a second: no more than its places let through. */
+/** Engine calls per second, at most as many as the slots allow. */
 export function callsOf({ rate, hitRatio, shedShare }: Moment): number {
   return Math.min(rate * (1 - hitRatio) * (1 - shedShare) * 0.72, (2 * PLACES) / CALL_SECONDS);
 }
 
-/** Once a second, counters that go on growing. */
+/** One sample per second, with rising counters. */
 export function samplesOf(moments: readonly Moment[], world: World): readonly Sample[] {
   const sum = { seconds: 0, searches: 0, hits: 0, sheds: 0, calls: 0, writes: 0 };
   return moments.map((moment): Sample => {
