@@ -254,7 +254,7 @@ async function connectDomain(own: DomainSettings, { settings, stores, runtime, r
     control,
     search,
     clientMaxAgeMs: own.freshness.clientMaxAgeMs,
-    /** What operators work on. */
+    /** The parts that operations use. */
     operated: {
       ...{ name, control, memory, meter, popularity },
       controlElsewhere: elsewhere,

@@ -7,7 +7,7 @@ export interface Clock {
 }
 
 /**
- * What every room gets: time, randomness, the id of this process and the reader of its events. `Event` is the union of the
+ * The parts that every room gets: time, randomness, the id of this process and the reader of its events. `Event` is the union of the
  * events that the room reports.
  */
 export interface Runtime<Event> {

@@ -44,7 +44,7 @@ interface ControlState {
   readonly standing: ControlStanding;
 }
 
-/** What the control room reports; metrics, logs and tests read it. */
+/** Events of the control room, for metrics, logs and tests. */
 export type ControlEvent =
   /** This process follows another document than before. `own`: this process made the change. */
   | { readonly kind: 'control-changed'; readonly domain: string; readonly revision: number; readonly own: boolean }

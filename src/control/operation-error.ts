@@ -1,5 +1,5 @@
 /** Why an operator's change was refused. Nothing was changed. */
-export type OperationErrorCode =
+type OperationErrorCode =
   | 'unknown-domain'
   | 'unknown-plan'
   | 'unknown-drill'

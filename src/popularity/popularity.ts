@@ -2,7 +2,7 @@ import type { Clock } from '../runtime.ts';
 
 /**
  * The most popular queries in bounded memory: Space-Saving (Metwally, Agrawal, El Abbadi, ICDT 2005) with exponential decay.
- * Every query with a count above the total ÷ `maxQueries` is tracked, whatever the stream.
+ * Every query with a count above the total ÷ `maxQueries` is tracked, for every stream.
  */
 export interface Popularity<T> {
   /** To be called once per request. `item` is kept from the first note of a key; a known key allocates nothing. */

@@ -37,7 +37,7 @@ export interface MostAsked {
   readonly queries: readonly QueryCount[];
 }
 
-/** What the popularity room reports; metrics and tests read it. */
+/** Events of the popularity room, for metrics and tests. */
 export type PopularityEvent =
   /** The queries of one round that the store took. */
   | { readonly kind: 'popularity-added'; readonly domain: string; readonly queries: number }

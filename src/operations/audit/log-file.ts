@@ -34,11 +34,11 @@ export interface LogPage<Entry> {
 }
 
 /** `<file>-<offset>`: the lines that end before the offset follow; for the file see `identityOf`. */
-export const CURSOR = /^[0-9a-f]{12}-[0-9]{1,15}$/;
+const CURSOR = /^[0-9a-f]{12}-[0-9]{1,15}$/;
 
 const LINE_FEED = 0x0a;
 const CHUNK_BYTES = 64 * 1024;
-/** Maximum read for one page, whatever count of entries that gives. */
+/** Maximum of bytes read for one page, even if that gives fewer entries than requested. */
 const MAX_PAGE_BYTES = 4 * 2 ** 20;
 /** The start of a file's first line, which identifies the file. The line begins with a time and an action. */
 const HEAD_BYTES = 128;

@@ -1,7 +1,7 @@
 import type { Entry } from '../../cache/entry.ts';
 import type { MemoryTier } from '../../cache/memory.ts';
 
-export interface MemoryTierOptions {
+interface MemoryTierOptions {
   /** Budget of pages with results. */
   readonly maxBytes: number;
   /** Budget of pages without results. */

@@ -3,7 +3,7 @@ import type { StoreEvent } from '../../cache/store.ts';
 import type { StoreSettings } from '../../config/settings.ts';
 
 export type RedisSettings = Exclude<StoreSettings, { readonly kind: 'none' }>;
-export type SentinelSettings = Extract<RedisSettings, { readonly kind: 'sentinel' }>;
+type SentinelSettings = Extract<RedisSettings, { readonly kind: 'sentinel' }>;
 export type ClusterSettings = Extract<RedisSettings, { readonly kind: 'cluster' }>;
 
 /**

@@ -36,7 +36,7 @@ export interface RedisNode {
   readonly status: () => StoreNode;
 }
 
-export interface RedisNodeOptions
+interface RedisNodeOptions
   extends Pick<RedisNode, 'address' | 'redis' | 'clock' | 'observe' | 'nodeAt' | 'refreshSlots'> {
   readonly random: () => number;
   /** False keeps a connection unused although it is open. */

@@ -200,7 +200,7 @@ interface NodePipelineOptions {
   readonly deadlineMs: number;
 }
 
-export type NodePipelineReply =
+type NodePipelineReply =
   /** In the order of the names. */
   { readonly kind: 'replies'; readonly replies: readonly number[] } | Omit<CommandFault, 'sent'>;
 

@@ -159,7 +159,7 @@ function report<Req extends NodeRequest, Reply, Result>(
 }
 
 /** The meaning of an error for the caller, for the node's breaker, and for the slot map. */
-export type Failure =
+type Failure =
   /** Another node has the slot (`ask`: for this one command only). Says nothing against this node. */
   | { readonly kind: 'redirect'; readonly to: string; readonly ask: boolean }
   /** The node is up and refuses this one command: OOM, READONLY, MISCONF, NOPERM, WRONGTYPE, a slot without owner. */

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { Worker } from 'node:worker_threads';
+import pino from 'pino';
+import { createService, type Service } from '../src/app.ts';
+import { demoDocuments } from '../src/catalogue/demo.ts';
+import { loadSettings } from '../src/config/load.ts';
+import { searchDomainOf } from '../src/engines/create-engines.ts';
+import { buildIndex } from '../src/engines/sqlite/build.ts';
+import { systemClock } from '../src/runtime.ts';
+
+const CONFIG = `
+domains:
+  goods:
+    engine: { kind: sqlite, directory: index, workers: 1 }
+    attributes: {}
+`;
+
+type Line = { readonly msg: string; readonly what?: string };
+
+/** A service of one domain over an embedded index. `lines`: its log. */
+async function start(t: TestContext, { indexed }: { readonly indexed: boolean }) {
+  const directory = mkdtempSync(join(tmpdir(), 'serpcache-app-'));
+  t.after(() => rmSync(directory, { recursive: true, force: true }));
+  const file = join(directory, 'serpcache.yaml');
+  writeFileSync(file, CONFIG);
+  const settings = loadSettings({ env: { SERPCACHE_CONFIG: file }, cwd: directory });
+  const [domain] = settings.domains;
+  assert.ok(domain);
+  const documents = demoDocuments('goods')
+    .take(20)
+    .map((document) => ({ ...document, attributes: {} }));
+  if (indexed) {
+    const index = { file: join(directory, 'index', 'goods.sqlite'), domain: searchDomainOf(domain) };
+    await buildIndex({ ...index, documents, builtAtMs: 0 });
+  }
+  const lines: Line[] = [];
+  const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const created: Promise<Service> = createService({
+    ...{ settings, log, clock: systemClock, random: Math.random, version: 'test' },
+  });
+  return { created, lines };
+}
+
+test('a start without its index rejects with the fault of the index', async (t) => {
+  const { created } = await start(t, { indexed: false });
+  await assert.rejects(created, /goods\.sqlite/);
+});
+
+test('a worker that does not end delays the close by one bound, and the log names the stores and engines', async (t) => {
+  const { created, lines } = await start(t, { indexed: true });
+  const service = await created;
+  const workers: Worker[] = [];
+  const { terminate } = Worker.prototype;
+  t.mock.method(Worker.prototype, 'terminate', function (this: Worker) {
+    workers.push(this);
+    return new Promise<number>(() => {});
+  });
+  t.after(() => Promise.all(workers.map((worker) => terminate.call(worker))));
+  const startedMs = performance.now();
+  await service.close();
+  const tookMs = performance.now() - startedMs;
+  const late = lines.filter(({ msg }) => msg === 'did not close in time').map(({ what }) => what);
+  assert.deepEqual(late, ['stores and engines']);
+  assert.ok(tookMs < 4500, `${tookMs} ms`);
+});
