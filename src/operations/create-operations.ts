@@ -21,7 +21,7 @@ import type { WarmEvent } from './warm/warm.ts';
 import { createWarmUps, type WarmUpDomain } from './warm/warm-ups.ts';
 
 /** The parts of one domain that operations use. `Prepared` is a search that was parsed and has its key. */
-export interface OperatedDomain<Prepared> {
+interface OperatedDomain<Prepared> {
   readonly name: string;
   readonly control: Control;
   /** The control document is kept in another store than the entries. */
@@ -58,13 +58,13 @@ interface DrillSettings {
   readonly leaseMs: number;
 }
 
-export interface OperationsRuntime extends Pick<Runtime<never>, 'clock' | 'random' | 'processId'> {
+interface OperationsRuntime extends Pick<Runtime<never>, 'clock' | 'random' | 'processId'> {
   readonly audit: Pick<Audit, 'record'>;
   readonly observeDrill: (event: DrillEvent) => void;
   readonly observeWarm: (event: WarmEvent) => void;
 }
 
-export interface ClosableOperations extends Operations {
+interface ClosableOperations extends Operations {
   /** Rolls back the drills of this process, within about a second, and closes everything else. */
   readonly close: () => Promise<void>;
 }

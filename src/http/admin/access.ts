@@ -15,7 +15,7 @@ const OPEN = new Set(['/metrics', '/healthz']);
 /** Open too, because a browser sends no token when it loads a page. They contain no data. */
 const PAGES = ['/admin/openapi.json', '/ops', '/ops/'];
 
-export interface AdminAccess {
+interface AdminAccess {
   /** Judges tokens; undefined: no token is set. */
   readonly gate: ((request: IncomingMessage) => TokenVerdict) | undefined;
   /** Accepted Host names beside addresses and localhost. */
@@ -140,9 +140,9 @@ const FOREIGN_HOST: Problem = {
 };
 
 /** `none`: no Bearer token came. `throttled`: one came and was not compared. */
-export type TokenVerdict = 'right' | 'none' | 'wrong' | 'throttled';
+type TokenVerdict = 'right' | 'none' | 'wrong' | 'throttled';
 
-export interface TokenGateOptions {
+interface TokenGateOptions {
   readonly token: string;
   readonly clock: Clock;
   /** Proxies whose `X-Forwarded-For` is accepted, see client.ts. */

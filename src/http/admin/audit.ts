@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Audit, AuditEntry } from '../../operations/audit/audit.ts';
+import { CURSOR } from '../../operations/audit/log-file.ts';
 import type { Clock } from '../../runtime.ts';
 import { type Problem, Refusal } from '../transport/problem.ts';
 import { createTokenBuckets } from '../transport/token-bucket.ts';
@@ -15,7 +16,7 @@ import type { ChangeNote } from './operations.ts';
  * it; a route only adds what it changed. Lines of callers without the right token carry their address, and their number is
  * limited by `createRefusalSampler`.
  */
-export interface AuditTrail {
+interface AuditTrail {
   /** To be called before anything can refuse the request. */
   readonly open: (request: IncomingMessage, response: ServerResponse) => void;
   readonly refused: (request: IncomingMessage, problem: Problem) => void;
@@ -31,7 +32,7 @@ export interface AuditTrail {
 interface Line {
   by: string;
   isAdmitted: boolean;
-  /** Of the caller, read at once: a closed connection has no address. */
+  /** The caller's network. It is read when the request begins: a closed connection has no address. */
   readonly network: string;
   action: string;
   domain: string | undefined;
@@ -156,7 +157,7 @@ function memberOf(given: unknown, field: string): unknown {
 }
 
 /** Samples the audit lines of callers without the right token. */
-export interface RefusalSampler {
+interface RefusalSampler {
   /** Writes the line or only counts it. @param address of the caller, or its network. */
   readonly note: (address: string, entry: AuditEntry) => void;
   /** Writes the counts that are left. */
@@ -227,7 +228,6 @@ export function createRefusalSampler(options: {
 
 const MAX_ENTRIES = 1000;
 /** The form of `next` in an answer. */
-const CURSOR = /^[0-9a-f]{12}-[0-9]{1,15}$/;
 
 const AuditQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_ENTRIES, default: 100 })),

@@ -19,7 +19,7 @@ import { bodyReader, closed, described, IdParams as idParams, OptionalReason, qu
 import type { AdminContext } from './operations.ts';
 
 /** The drill that a path names. Ids become file names, so only the characters of an id are accepted. */
-export const drillId = {
+const drillId = {
   IdParams: idParams('The id of a drill, such as `20261121-064348-goods-canary-x7`.'),
   /** @throws Refusal `unknown-drill` */
   of: (request: FastifyRequest): string => {

@@ -30,12 +30,12 @@ export const FiguresBody = Type.Object({
   cohorts: Type.Array(Type.Object({ searches: Type.Integer(), hitRatio: Share('Hit ratio of the cohort') })),
 });
 
-export const EndingBody = Type.Object({
+const EndingBody = Type.Object({
   kind: choice(['passed', 'failed', 'not-measured', 'refused', 'aborted', 'lost']),
   detail: Type.String(),
 });
 
-export const VerdictBody = Type.Object({
+const VerdictBody = Type.Object({
   ...EndingBody.properties,
   resumable: Type.Optional(Type.Object({ domain: Type.String(), stage: Type.Integer() })),
 });
@@ -82,7 +82,7 @@ const StageBody = Type.Object({
   node: Type.Optional(Type.Integer({ description: 'With `node`: its index in the order of the store, from 0.' })),
 });
 
-export const GUARD_FIGURES_BODY = choice([
+const GUARD_FIGURES_BODY = choice([
   'errorRate',
   'shedRate',
   'p99Ms',
@@ -133,7 +133,7 @@ const required = {
 export const PlanBody = Type.Object({ ...required, ...defaulted });
 
 /** The plan in a request. The drills room checks a plan that is written out, and names all its faults at once. */
-export const PlanChoice = Type.Unsafe<DrillRequest['plan']>({
+const PlanChoice = Type.Unsafe<DrillRequest['plan']>({
   type: ['string', 'object'],
   minLength: 1,
   maxLength: 64,
@@ -141,7 +141,7 @@ export const PlanChoice = Type.Unsafe<DrillRequest['plan']>({
 });
 
 /** The same in full, for the API description. */
-export const PlanAsk = Type.Union([
+const PlanAsk = Type.Union([
   Type.String({ minLength: 1, maxLength: 64, description: 'The name of a ready-made plan.' }),
   Type.Object(
     { ...required, ...Type.Partial(Type.Object({ ...defaulted, guards: Type.Array(GuardAsk) })).properties },

@@ -12,7 +12,7 @@ import { createIdentityBodies } from '../transport/content-coding.ts';
 import { parametersOf } from '../transport/request-target.ts';
 import { described } from './input.ts';
 
-export interface AdminSearchOptions {
+interface AdminSearchOptions {
   readonly search: Search;
   /** Gets one event per search. */
   readonly observe: (event: RequestEvent) => void;

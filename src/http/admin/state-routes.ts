@@ -156,7 +156,7 @@ const LiveLine = Type.Object(
   },
 );
 
-export interface Live {
+interface Live {
   /** Writes a line at once and then one a second, until the response is closed. False: there are too many streams. */
   readonly join: (response: ServerResponse) => boolean;
   /** Ends every stream and accepts no new one. */

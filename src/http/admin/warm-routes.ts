@@ -91,7 +91,7 @@ function idOf({ params }: FastifyRequest): string {
 
 const From = choice(['popular', 'queries'], '`queries`: they are sent afterwards, in several requests.');
 
-export const WarmAskBody = Type.Object(
+const WarmAskBody = Type.Object(
   {
     domain: Domain,
     from: From,
@@ -107,9 +107,9 @@ export const WarmAskBody = Type.Object(
   closed,
 );
 
-export const MAX_QUERIES = 500;
+const MAX_QUERIES = 500;
 
-export const FeedBody = Type.Object(
+const FeedBody = Type.Object(
   {
     queries: Type.Array(Type.String({ maxLength: 2048, description: 'At most 2048 characters.' }), {
       maxItems: MAX_QUERIES,
@@ -120,7 +120,7 @@ export const FeedBody = Type.Object(
   closed,
 );
 
-export const WarmUpBody = Type.Object({
+const WarmUpBody = Type.Object({
   id: Type.String(),
   domain: Type.String(),
   from: From,

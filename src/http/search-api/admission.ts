@@ -24,13 +24,13 @@ export interface Admission {
   ) => Promise<readonly (Answer | Error)[]>;
 }
 
-export interface AskedSearch {
+interface AskedSearch {
   readonly prepared: PreparedSearch;
   readonly request: IncomingMessage;
   readonly bypass?: boolean;
 }
 
-export interface AdmissionOptions {
+interface AdmissionOptions {
   readonly search: Search;
   /** Absent: no load shedding. */
   readonly pressure?: Pressure;
@@ -166,7 +166,7 @@ export interface PressureStatus {
   readonly ready: boolean;
 }
 
-export interface PressureOptions {
+interface PressureOptions {
   readonly clock: Clock;
   readonly maxInFlight: number;
   readonly maxLoopDelayMs: number;

@@ -116,7 +116,7 @@ export interface Exchange extends CountedSearch {
   bucket: number | undefined;
 }
 
-export interface Exchanges {
+interface Exchanges {
   readonly begin: (request: IncomingMessage, response: ServerResponse) => Exchange;
   /** Monotonic. */
   readonly nowMs: () => number;

@@ -26,7 +26,7 @@ import { ABORTED, type CountedSearch, type CountRequest, domainLabel, type Endin
 import { BatchAnswer, BatchEnvelope, batchBodySchema, CountedBatch, MAX_BATCH, PROBLEM_ANSWERS } from './openapi.ts';
 import { ageSeconds, cacheStatus } from './response-headers.ts';
 
-export interface MsearchRouteOptions {
+interface MsearchRouteOptions {
   readonly search: Search;
   readonly admission: Admission;
   readonly count: CountRequest;

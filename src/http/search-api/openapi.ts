@@ -89,7 +89,7 @@ export const BatchEnvelope = Type.Object({
   searches: Type.Array(Type.Record(Type.String(), Type.Unknown())),
 });
 
-export const ProblemBody = Type.Object(
+const ProblemBody = Type.Object(
   {
     type: Type.String(),
     title: Type.String(),
@@ -101,7 +101,7 @@ export const ProblemBody = Type.Object(
   { description: 'RFC 9457, application/problem+json.' },
 );
 
-export const PageBody = Type.Object({
+const PageBody = Type.Object({
   query: Type.String({ description: 'The canonical text of the search.' }),
   domain: Type.String(),
   page: Type.Integer(),

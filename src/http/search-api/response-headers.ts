@@ -3,7 +3,7 @@ import type { Answer, TierStatus } from '../../search/answer.ts';
 import { EVERY_ANSWER } from '../transport/problem.ts';
 
 /** The inputs of the headers of an answered page, beside the answer. */
-export interface HeaderContext {
+interface HeaderContext {
   /** With quotes and the suffix of the coding that is sent. */
   readonly etag: string;
   readonly vary: string;

@@ -18,9 +18,9 @@ import {
 } from './exchange.ts';
 import { answerHeaders } from './response-headers.ts';
 
-export type SearchHandler = (request: IncomingMessage, response: ServerResponse) => void;
+type SearchHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
-export interface SearchHandlerOptions {
+interface SearchHandlerOptions {
   readonly search: Pick<Search, 'domains' | 'prepare' | 'fromMemory'>;
   readonly admission: Admission;
   readonly count: CountRequest;
@@ -169,7 +169,7 @@ function createTargets(
   };
 }
 
-export interface TargetMemo {
+interface TargetMemo {
   readonly get: (target: string) => PreparedSearch | undefined;
   readonly set: (target: string, prepared: PreparedSearch) => void;
 }

@@ -5,14 +5,14 @@ import { canonicalAddress, subscriberOf } from './client.ts';
 import type { ConnectionEvent } from './events.ts';
 
 /** Keeps one address from occupying all connections of a small listener. */
-export interface AddressShares {
+interface AddressShares {
   /** False: there is no room for the connection, and it is closed. */
   readonly admits: (socket: Socket) => boolean;
   /** To be called for every request on an admitted connection. */
   readonly answering: (socket: Duplex, response: ServerResponse) => void;
 }
 
-export interface AddressSharesOptions {
+interface AddressSharesOptions {
   readonly server: Server;
   readonly maxConnections: number;
   readonly maxPerAddress: number;

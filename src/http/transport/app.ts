@@ -32,9 +32,9 @@ declare module 'fastify' {
   }
 }
 
-export type RequestIds = (given: string | string[] | undefined) => string;
+type RequestIds = (given: string | string[] | undefined) => string;
 
-export interface AppOptions {
+interface AppOptions {
   readonly log: Logger;
   readonly clock: Clock;
   readonly random: () => number;

@@ -5,7 +5,7 @@ import { createWeakCache } from './weak-cache.ts';
 /** `stored`: the stored bytes are sent. `identity`: they are inflated first. `none`: the client accepts neither. */
 export type Form = 'stored' | 'identity' | 'none';
 
-export type Negotiate = (acceptEncoding: string | undefined, stored: Coding) => Form;
+type Negotiate = (acceptEncoding: string | undefined, stored: Coding) => Form;
 
 /** Browsers and libraries send a few dozen different values; at this number the memo is cleared. */
 const MAX_REMEMBERED = 128;

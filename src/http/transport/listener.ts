@@ -39,7 +39,7 @@ export interface ListenerTls {
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 
-export interface ListenerOptions {
+interface ListenerOptions {
   readonly limits: ListenerLimits;
   readonly handle: Handle;
   /** Answers with a problem. */

@@ -61,7 +61,7 @@ export const PROBLEMS = {
   internal: { status: 500, title: 'Internal error' },
 } as const satisfies Readonly<Record<string, { readonly status: number; readonly title: string }>>;
 
-export type ProblemCode = keyof typeof PROBLEMS;
+type ProblemCode = keyof typeof PROBLEMS;
 
 /** The content of an RFC 9457 document. Status and title follow from the code. */
 export interface Problem {

@@ -5,7 +5,7 @@ import { Refusal } from './problem.ts';
 export type Pairs = readonly (readonly [name: string, value: string])[];
 
 /** The parameters of a request: pairs from its URL, and its header fields by lower-case name. */
-export interface Parameters {
+interface Parameters {
   readonly pairs: Pairs;
   readonly header: (name: string) => string | undefined;
 }

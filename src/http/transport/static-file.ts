@@ -48,7 +48,7 @@ export function staticFile(content: string | Buffer, type: string): StaticFile {
   };
 }
 
-export interface FileRoute {
+interface FileRoute {
   readonly type: string;
   /** Called once, at the first request. */
   readonly content: () => string | Buffer;

@@ -7,7 +7,7 @@ export interface TokenBuckets {
   readonly refund: (key: string, tokens: number) => void;
 }
 
-export interface TokenBucketOptions {
+interface TokenBucketOptions {
   /** Refill rate. */
   readonly perMinute: number;
   /** Capacity, and the content of a new bucket. */

@@ -1,5 +1,5 @@
 /** A cache whose keys are objects held weakly: an entry goes with its key. */
-export interface WeakCache<Key extends object, Value> {
+interface WeakCache<Key extends object, Value> {
   readonly get: (key: Key) => Value | undefined;
   readonly set: (key: Key, value: Value, bytes: number) => void;
 }

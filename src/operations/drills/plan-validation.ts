@@ -249,7 +249,7 @@ const PLAN: PlanNode = mapping({
   recovery: Type.Object(
     {
       withinPoints: number(0.1, 100, 'points of hit ratio, from 0.1 to 100', 5),
-      // The default lifetime of an entry: by then every page would have been computed anew without any drill.
+      // The default lifetime of an entry: by then every page would have been computed again without any drill.
       timeoutMs: duration(SECOND, 60 * MINUTE, 5 * MINUTE),
     },
     { default: {} },

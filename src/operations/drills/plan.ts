@@ -53,7 +53,7 @@ export interface GuardRule {
   readonly figure: GuardFigure;
   /** The steady-state hypothesis: the figure is never above it. Checked before the first stage, during the drill and after. */
   readonly max: number;
-  /** `max` is the domain's patience plus some slack (`max: patience` in a plan): computed anew for the domains of a drill. */
+  /** `max` is the domain's patience plus some slack (`max: patience` in a plan): calculated again for the domains of a drill. */
   readonly follows?: 'patience';
   /** How long `max` must be exceeded without a break. */
   readonly forMs: number;

@@ -26,7 +26,7 @@ const MAX_RETRY_MS = 10_000;
 const MAX_LINE_CHARACTERS = 4 * 1024 * 1024;
 /** The service keeps no more samples either. */
 const MAX_SAMPLES = 4000;
-/** When the service thins its samples out, reads by sample number stay empty for long: then all are read anew. */
+/** When the service thins its samples out, reads by sample number stay empty for long: then all are read again. */
 const MAX_EMPTY_READS = 3;
 
 /**

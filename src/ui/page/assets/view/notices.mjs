@@ -151,7 +151,7 @@ export function originDetails({ site, address, language }, { provenance }) {
 
 /**
  * The link that may help: the same search again after a fault of the service, the query without refinements when one of
- * them was refused. A refused query has to be typed anew, in the box above.
+ * them was refused. A refused query has to be typed again, in the box above.
  * @param {string} code
  * @param {import('../address.mjs').Address} address
  * @param {import('../address.mjs').Site} site
