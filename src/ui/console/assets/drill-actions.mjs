@@ -1,8 +1,8 @@
 import { h } from '../../shared/tree.mjs';
 import { openDialog, reasonField, showReport, textIn } from './dialogs.mjs';
 import { runningDrills } from './model.mjs';
+import { GUARD_LABELS, guardValue, modeText, planDurationMs, stageTitle } from './view/drill-journal.mjs';
 import { plannedPercent, rate, stopwatch } from './view/format.mjs';
-import { GUARD_LABELS, guardValue, modeText, planDurationMs, stageTitle } from './view/journal.mjs';
 
 /**
  * @typedef {import('./actions.mjs').Actions} Actions

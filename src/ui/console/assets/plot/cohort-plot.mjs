@@ -1,6 +1,6 @@
 import uPlot from '../uplot.mjs';
+import { cohortColour, cohortCount, recentRatio } from '../view/drill-journal.mjs';
 import { stopwatch } from '../view/format.mjs';
-import { cohortColour, cohortCount, recentRatio } from '../view/journal.mjs';
 import { axisStyle, VALUE_AXIS_PX } from './plots.mjs';
 
 /**

@@ -1,8 +1,6 @@
 import { h } from '../../../shared/tree.mjs';
 import { currentDomain } from '../model.mjs';
 import { feedbackView, feedView, panel, submitButton, table, withTooltip } from './components.mjs';
-import { lossView, survivalView } from './flush.mjs';
-import { bytes, duration, number, percent, plannedPercent, rate, stopwatch } from './format.mjs';
 import {
   GUARD_ACTION_LABELS,
   GUARD_LABELS,
@@ -12,7 +10,9 @@ import {
   modeText,
   planDurationMs,
   stageTitle,
-} from './journal.mjs';
+} from './drill-journal.mjs';
+import { lossView, survivalView } from './flush.mjs';
+import { bytes, duration, number, percent, plannedPercent, rate, stopwatch } from './format.mjs';
 
 /**
  * @typedef {import('../model.mjs').Model} Model

@@ -1,19 +1,6 @@
 import { h } from '../../../shared/tree.mjs';
 import { runningDrills } from '../model.mjs';
 import { actionButton, badge, facts, feedbackView, feedView, panel, table, withTooltip } from './components.mjs';
-import { drillStartView } from './drill-start.mjs';
-import {
-  ago,
-  dayTime,
-  duration,
-  number,
-  percent,
-  plannedPercent,
-  rangeText,
-  stopwatch,
-  times,
-  UNKNOWN,
-} from './format.mjs';
 import {
   cohortColour,
   cohortsOf,
@@ -28,7 +15,20 @@ import {
   stateText,
   VERDICT_LEVELS,
   verdictText,
-} from './journal.mjs';
+} from './drill-journal.mjs';
+import { drillStartView } from './drill-start.mjs';
+import {
+  ago,
+  dayTime,
+  duration,
+  number,
+  percent,
+  plannedPercent,
+  rangeText,
+  stopwatch,
+  times,
+  UNKNOWN,
+} from './format.mjs';
 
 /**
  * @typedef {import('../model.mjs').Model} Model

@@ -1,7 +1,7 @@
 import { h } from '../../../shared/tree.mjs';
 import { badge, facts, feedbackView, feedView, panel, submitButton, table, withTooltip } from './components.mjs';
+import { MEANINGS } from './drill-journal.mjs';
 import { bytes, capitalized, counted, duration, number, percent, plannedPercent, rate, times } from './format.mjs';
-import { MEANINGS } from './journal.mjs';
 
 /**
  * @typedef {import('../model.mjs').Model} Model

@@ -3,10 +3,10 @@ import { currentDomain, hrefOf, isHalted, isStale, runningDrills } from '../mode
 import { auditView, changesView } from './changes.mjs';
 import { badge, errorBoundary, facts, stateBadge } from './components.mjs';
 import { domainView, popularView } from './domain.mjs';
+import { endingText, stateText, verdictText } from './drill-journal.mjs';
 import { drillsView } from './drills.mjs';
 import { duration, number, percent, plannedPercent, rate, stopwatch } from './format.mjs';
 import { bannersView, headerView } from './header.mjs';
-import { endingText, stateText, verdictText } from './journal.mjs';
 
 /** @typedef {import('../model.mjs').Model} Model */
 
