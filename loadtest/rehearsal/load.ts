@@ -1,5 +1,5 @@
 import { systemClock } from '../../src/runtime.ts';
-import type { Outcome } from '../../src/search/events.ts';
+import type { Outcome } from '../../src/search/outcome.ts';
 import { createClient, type Reply } from '../traffic/client.ts';
 import { startStream } from '../traffic/stream.ts';
 import { createZipf } from '../traffic/zipf.ts';

@@ -1,5 +1,5 @@
 import type { MissReason } from '../cache/events.ts';
-import type { Outcome } from '../search/events.ts';
+import type { Outcome } from '../search/outcome.ts';
 
 /**
  * One event per search, answered or refused; each item of a batch is a search. `domain` is a configured name or `none`,

@@ -7,7 +7,8 @@ import type { RequestEvent } from '../http/events.ts';
 import { CONNECTION_EVENTS, type ConnectionEvent, TOKEN_RESULTS, type TokenEvent } from '../http/transport/events.ts';
 import type { PopularityEvent } from '../popularity/shared.ts';
 import type { GuardEvent } from '../resilience/guard.ts';
-import { OUTCOMES, type SearchEvent } from '../search/events.ts';
+import type { SearchEvent } from '../search/events.ts';
+import { OUTCOMES } from '../search/outcome.ts';
 import { type ClosedLabels, createCounter, createHistogram, type PlainCounter } from './family.ts';
 import {
   BREAKER_STATES,

@@ -1,5 +1,6 @@
 import type { CacheEvent } from '../cache/events.ts';
 import type { EngineErrorCode } from './engine.ts';
+import type { Outcome } from './outcome.ts';
 import type { SearchErrorCode } from './search-error.ts';
 
 /** The events of search and of the cache under it. Metrics, logs and tests read them. */
@@ -27,22 +28,6 @@ export type SearchEvent =
       readonly result: 'whole' | 'empty' | 'shed' | EngineErrorCode;
       readonly durationMs: number;
     };
-
-/** Every request ends in exactly one outcome; they are disjoint, so stale answers can never pass for hits. */
-export const OUTCOMES = [
-  'hit-l1',
-  'hit-l2',
-  'stale',
-  'collapsed',
-  'engine',
-  'lifeboat',
-  'shed',
-  'failed',
-  'rejected',
-  'aborted',
-] as const;
-
-export type Outcome = (typeof OUTCOMES)[number];
 
 /** The outcomes that have a page. */
 export type AnswerOutcome = Extract<Outcome, 'hit-l1' | 'hit-l2' | 'stale' | 'collapsed' | 'engine' | 'lifeboat'>;

@@ -8,7 +8,7 @@ import type { ControlSummary } from '../../src/control/control.ts';
 import type { RecordedEntry } from '../../src/operations/audit/audit.ts';
 import type { Journal } from '../../src/operations/drills/journal.ts';
 import { systemClock } from '../../src/runtime.ts';
-import type { Outcome } from '../../src/search/events.ts';
+import type { Outcome } from '../../src/search/outcome.ts';
 
 /** An operator of one process, with the real CLI in a process of its own and with the admin API. */
 export interface Operator {

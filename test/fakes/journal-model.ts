@@ -3,7 +3,7 @@ import type { GuardRule, Plan } from '../../src/operations/drills/plan.ts';
 import { survivalOf } from '../../src/operations/drills/result.ts';
 import type { Figures } from '../../src/operations/meter/figures.ts';
 import { seededRandom } from '../../src/runtime.ts';
-import { OUTCOMES, type Outcome } from '../../src/search/events.ts';
+import { OUTCOMES, type Outcome } from '../../src/search/outcome.ts';
 
 /** A small model of traffic on one domain: cohorts that lose their entries and refill, and an engine with slots. */
 export interface TrafficOptions {

@@ -5,7 +5,7 @@ import { OperationError } from '../../src/control/operation-error.ts';
 import type { Erasure, Flush, FlushDone, FlushPreview, FlushRequest } from '../../src/operations/flush/flush.ts';
 import type { Figures } from '../../src/operations/meter/figures.ts';
 import { type Clock, seededRandom } from '../../src/runtime.ts';
-import { OUTCOMES } from '../../src/search/events.ts';
+import { OUTCOMES } from '../../src/search/outcome.ts';
 
 /** The control document of one domain, in this process only. */
 export function createFakeControl(): Control {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Reply } from '../../loadtest/traffic/client.ts';
-import { OUTCOMES, type Outcome } from '../../src/search/events.ts';
+import { OUTCOMES, type Outcome } from '../../src/search/outcome.ts';
 
 /** The classification of one reply, before it is compared with the engine's page. */
 export type ReplyVerdict =

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Outcome } from '../../src/search/events.ts';
+import type { Outcome } from '../../src/search/outcome.ts';
 import { SearchError, type SearchErrorCode } from '../../src/search/search-error.ts';
 import { publicServer } from './harness.ts';
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createMetrics } from '../../src/metrics/metrics.ts';
 import { systemClock } from '../../src/runtime.ts';
-import { OUTCOMES } from '../../src/search/events.ts';
+import { OUTCOMES } from '../../src/search/outcome.ts';
 import { ADMISSION, type Exposition, hit, nodes, scrape, start, statusOf } from './harness.ts';
 
 test('the number of series does not depend on the values in events', async (context) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MISS_REASONS } from '../../src/cache/events.ts';
-import { OUTCOMES } from '../../src/search/events.ts';
+import { OUTCOMES } from '../../src/search/outcome.ts';
 import { DOMAINS, hit, scrape, start } from './harness.ts';
 
 test('the page has every metric with its name and type', async (context) => {

@@ -1,4 +1,4 @@
-import { OUTCOMES } from '../../../src/search/events.ts';
+import { OUTCOMES } from '../../../src/search/outcome.ts';
 
 /** How a search ended, as its client saw it: the service's own outcomes, and two that only a client knows. */
 export const SEEN_OUTCOMES = [

@@ -1,6 +1,6 @@
 import { type TSchema, Type } from 'typebox';
 import type { DrillRequest } from '../../operations/drills/drills.ts';
-import { OUTCOMES } from '../../search/events.ts';
+import { OUTCOMES } from '../../search/outcome.ts';
 import { choice } from '../search-api/openapi.ts';
 import { By, FlushPreviewBody, Mode } from './flush-schema.ts';
 import { AtMs, BucketRange, closed, Domain, Reason } from './input.ts';

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import type { MissReason } from '../../cache/events.ts';
 import { type Clock, createThrottle } from '../../runtime.ts';
-import type { Outcome } from '../../search/events.ts';
+import type { Outcome } from '../../search/outcome.ts';
 import type { Search } from '../../search/search.ts';
 import type { RequestEvent } from '../events.ts';
 import { problemOf } from '../problems.ts';

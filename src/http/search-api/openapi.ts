@@ -4,7 +4,7 @@ import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import { type TSchema, Type } from 'typebox';
-import { OUTCOMES } from '../../search/events.ts';
+import { OUTCOMES } from '../../search/outcome.ts';
 import type { Search } from '../../search/search.ts';
 import { PROBLEMS } from '../transport/problem.ts';
 import { contentPolicy, OWN_FILES, registerFile } from '../transport/static-file.ts';

@@ -34,7 +34,7 @@ export interface LogPage<Entry> {
 }
 
 /** `<file>-<offset>`: the lines that end before the offset follow; for the file see `identityOf`. */
-const CURSOR = /^[0-9a-f]{12}-[0-9]{1,15}$/;
+export const CURSOR = /^[0-9a-f]{12}-[0-9]{1,15}$/;
 
 const LINE_FEED = 0x0a;
 const CHUNK_BYTES = 64 * 1024;

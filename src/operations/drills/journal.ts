@@ -3,7 +3,7 @@ import { Compile } from 'typebox/compile';
 import { BUCKETS } from '../../cache/invalidation.ts';
 import { FLUSH_MODES, type OverlayRange } from '../../control/document.ts';
 import { OperationError } from '../../control/operation-error.ts';
-import { OUTCOMES } from '../../search/events.ts';
+import { OUTCOMES } from '../../search/outcome.ts';
 import type { FlushPreview } from '../flush/flush.ts';
 import type { Figures } from '../meter/figures.ts';
 import { GUARD_FIGURES, type GuardFigure, type Plan } from './plan.ts';

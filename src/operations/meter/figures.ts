@@ -1,4 +1,4 @@
-import { OUTCOMES, type Outcome } from '../../search/events.ts';
+import { OUTCOMES, type Outcome } from '../../search/outcome.ts';
 
 /**
  * Upper bounds of the duration buckets, in milliseconds: a hit takes tens of microseconds, a miss up to a hard deadline. The

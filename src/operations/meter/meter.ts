@@ -1,7 +1,7 @@
 import type { Control } from '../../control/control.ts';
 import type { BucketRange } from '../../control/document.ts';
 import type { Clock } from '../../runtime.ts';
-import { OUTCOMES, type Outcome } from '../../search/events.ts';
+import { OUTCOMES, type Outcome } from '../../search/outcome.ts';
 import {
   type CohortReading,
   DURATION_BOUNDS_MS,

@@ -7,7 +7,7 @@ import { problemResponse } from '../../http/transport/problem.ts';
 import { headerReader } from '../../http/transport/request-target.ts';
 import { createWeakCache } from '../../http/transport/weak-cache.ts';
 import type { Answer } from '../../search/answer.ts';
-import type { Outcome } from '../../search/events.ts';
+import type { Outcome } from '../../search/outcome.ts';
 import { type Assets, assetLinks } from '../shared/assets.ts';
 import { htmlAround, toHtml } from '../shared/html.ts';
 import { h } from '../shared/tree.mjs';

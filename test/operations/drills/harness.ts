@@ -12,7 +12,7 @@ import type { EraseRequest, FlushPreview } from '../../../src/operations/flush/f
 import { DURATION_BOUNDS_MS, type MeterReading } from '../../../src/operations/meter/figures.ts';
 import type { FleetReadings } from '../../../src/operations/meter/meter.ts';
 import { seededRandom } from '../../../src/runtime.ts';
-import { OUTCOMES, type Outcome } from '../../../src/search/events.ts';
+import { OUTCOMES, type Outcome } from '../../../src/search/outcome.ts';
 import { createMemoryControlStore } from '../../../src/stores/memory/control-store.ts';
 import { createFakeClock, type FakeClock } from '../../fakes/clock.ts';
 

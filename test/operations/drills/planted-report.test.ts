@@ -8,7 +8,7 @@ import { encodeJournal, type Journal, readJournal } from '../../../src/operation
 import { reportPage } from '../../../src/operations/drills/report/report-page.ts';
 import { HEAD_REPORT } from '../../../src/operations/drills/run-drill.ts';
 import { DURATION_BOUNDS_MS, figuresBetween, type MeterReading } from '../../../src/operations/meter/figures.ts';
-import { OUTCOMES } from '../../../src/search/events.ts';
+import { OUTCOMES } from '../../../src/search/outcome.ts';
 import { createMemoryControlStore } from '../../../src/stores/memory/control-store.ts';
 import { createFakeClock } from '../../fakes/clock.ts';
 import { idle } from '../../fakes/idle.ts';

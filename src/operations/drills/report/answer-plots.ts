@@ -11,7 +11,7 @@ import {
   stack,
   stackNames,
 } from '../../../report/plot/series.ts';
-import type { Outcome } from '../../../search/events.ts';
+import type { Outcome } from '../../../search/outcome.ts';
 import type { Plan } from '../plan.ts';
 import {
   cohortCurve,

@@ -2,7 +2,7 @@
  * The admin API as the console uses it: the types of its answers, its errors, its token and its requests.
  * @typedef {import('../../../operations/operations.ts').DomainLook} DomainLook
  * @typedef {import('../../../operations/meter/figures.ts').Figures} Figures
- * @typedef {import('../../../search/events.ts').Outcome} Outcome
+ * @typedef {import('../../../search/outcome.ts').Outcome} Outcome
  * @typedef {import('../../../control/document.ts').FlushMode} FlushMode
  * @typedef {import('../../../operations/drills/drills.ts').DrillSummary} DrillSummary
  * @typedef {import('../../../operations/drills/drills.ts').UnreadableReport} UnreadableReport

@@ -10,7 +10,7 @@ import {
 } from '../../../../src/operations/drills/journal.ts';
 import { GUARD_FIGURES, type GuardRule, type Plan, type Stage } from '../../../../src/operations/drills/plan.ts';
 import type { Figures } from '../../../../src/operations/meter/figures.ts';
-import { OUTCOMES } from '../../../../src/search/events.ts';
+import { OUTCOMES } from '../../../../src/search/outcome.ts';
 
 /** Any number that arithmetic can produce, NaN and infinities included. */
 const number = fc.oneof(

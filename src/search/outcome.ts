@@ -1,0 +1,15 @@
+/** Every request ends in exactly one outcome; they are disjoint, so stale answers can never pass for hits. */
+export const OUTCOMES = [
+  'hit-l1',
+  'hit-l2',
+  'stale',
+  'collapsed',
+  'engine',
+  'lifeboat',
+  'shed',
+  'failed',
+  'rejected',
+  'aborted',
+] as const;
+
+export type Outcome = (typeof OUTCOMES)[number];
