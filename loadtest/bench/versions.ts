@@ -61,8 +61,8 @@ export function versionBenches({ first, second }: Versions): Readonly<Record<'l1
 }
 
 /**
- * The other checkout against itself is what chance does: a ratio of ours that lies within its lowest and highest start is no
- * difference. @returns undefined when too few starts were measured
+ * `same` holds the ratios of the other checkout against itself, which differ by chance alone. The versions differ when the
+ * median of `ours` lies outside of the range of `same`. @returns undefined when no start was measured
  */
 export function differs(ours: readonly number[], same: readonly number[]): boolean | undefined {
   if (ours.length === 0 || same.length === 0) return undefined;

@@ -128,11 +128,11 @@ function isSearch({ sequence, payload }: Packet): boolean {
   return sequence === 0 && payload[0] === COM_QUERY && payload.includes('MATCH(');
 }
 
-/** What the proxy does to searches; read again at each step of each of them, so it may change while they run. */
+/** The faults that the proxy injects into searches. They are read at each step, so a change affects running searches. */
 export interface EngineLevers {
-  /** Each search stays that much longer at the engine, on top of the engine's own time. */
+  /** Added to the engine's own time for each search. */
   readonly delayMs: number;
-  /** At most so many searches at the engine at once; the others wait in the proxy, first in first out. */
+  /** Maximum number of searches at the engine at once; the others wait in the proxy, first in first out. */
   readonly capacity: number;
   /** 10: an engine ten times slower. Nine times the engine's own time is waited on top. */
   readonly multiply: number;

@@ -109,7 +109,7 @@ export function createRespMiddle(wire: Wire, { seen, delayMs }: RespMiddleOption
 export type Command = readonly Buffer[];
 
 /**
- * What takes the place of a reply:
+ * A substitute for a reply:
  * - bytes: the server never sees the command (as a server that refuses it would not run it);
  * - a function of the real reply (whole, as framed): the server runs the command, the client gets the result;
  * - `last`: these bytes instead, and then nothing ever comes on this connection again, or it is reset.

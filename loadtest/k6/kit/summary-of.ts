@@ -67,7 +67,7 @@ export function summaryOf(options: SummaryOptions): ScriptSummary {
   };
 }
 
-/** What `setup` tells everybody else. */
+/** The result of `setup`, which k6 passes to every other function. */
 export interface Begun {
   readonly startedAtMs: number;
   /** How long that took: k6 counts it to the run. */

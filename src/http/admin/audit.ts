@@ -186,7 +186,7 @@ export function createRefusalSampler(options: {
   const perAddress = createTokenBuckets({ ...PER_ADDRESS, maxKeys: MAX_ADDRESSES, clock });
   const ofAll = createTokenBuckets({ ...OF_ALL, maxKeys: 1, clock });
   const heldBack = new Map<string, number>();
-  /** Of addresses beyond the maximum number. */
+  /** Refusals held back from all addresses beyond `MAX_ADDRESSES`, counted together. */
   let heldBackOfOthers = 0;
   let settling: NodeJS.Timeout | undefined;
 

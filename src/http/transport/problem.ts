@@ -129,7 +129,7 @@ export function problemResponse(
   return { status: PROBLEMS[problem.code].status, headers, body };
 }
 
-/** Whole seconds, between once and twice the given time: clients that were refused together must not return together. */
+/** Retry-After in whole seconds: a random value from one to two times `retryAfterMs`, so that refused clients return apart. */
 export function retryAfterSeconds(retryAfterMs: number, random: () => number): number {
   const seconds = Math.max(1, Math.ceil(retryAfterMs / 1000));
   return seconds + Math.floor(random() * (seconds + 1));

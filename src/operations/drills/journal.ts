@@ -130,7 +130,7 @@ export interface Range {
   readonly high?: number;
 }
 
-/** What a drill measured about the loss of the cache. A figure is absent when the load was too small. */
+/** The measured effect of the cache loss in one domain. A figure is absent when the load was too small to measure it. */
 export interface Survival {
   /** H: capacity of the engine ÷ its calls in the baseline. */
   readonly headroom?: Range;

@@ -22,7 +22,7 @@ interface FrameOptions {
   readonly max: number;
   readonly heightPx: number;
   readonly tickCount?: number;
-  /** Whole numbers on the axis only. */
+  /** True: the axis is labelled with whole numbers only. */
   readonly isWhole?: boolean;
 }
 

@@ -73,8 +73,8 @@ const MAX_EPOCH_BYTES = 64;
 const MAX_TRIES = 16_384;
 
 /**
- * Detects the loss of a node's data: each node that owns names holds one key of ours in one of its slots, with a random
- * epoch that changes only when the data is lost.
+ * Detects the loss of a node's data. Every node that owns slots stores one key with a random epoch; the epoch changes only
+ * when the node has lost its data.
  */
 export function createEpochs(options: EpochsOptions): (deadlineMs: number) => Promise<readonly StoreEpoch[]> {
   const { domain, owners, ownerOf, random } = options;
