@@ -139,7 +139,7 @@ function pathOf({ url = '' }: IncomingMessage): string {
   return (url.split('?', 1)[0] ?? '').slice(0, 200);
 }
 
-/** The text as it was sent, also when the request is refused for it; cut to the maximum of a line. */
+/** The text as it was sent, even when it is the reason of the refusal; cut to `MAX_TEXT` characters. */
 function textOf(given: unknown, field: string): string | undefined {
   const value = memberOf(given, field);
   return typeof value === 'string' && value.trim() !== '' ? value.trim().slice(0, MAX_TEXT) : undefined;

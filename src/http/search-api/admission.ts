@@ -17,7 +17,10 @@ export interface Admission {
    * @throws Refusal `busy`.
    */
   readonly admitPage: () => void;
-  /** Answers in order, from memory first. Every other search takes a place of its own; those without one fail alone. */
+  /**
+   * Answers in the order of the searches. Memory is asked first; a search that it cannot answer needs a place of its
+   * own, and fails alone when there is none.
+   */
   readonly searchMany: (
     many: readonly PreparedSearch[],
     request: IncomingMessage,
