@@ -14,7 +14,7 @@ export interface PageSettings {
 
 export function pageSettings({ domains, admin, public: { host } }: Settings): PageSettings {
   const isDemo = domains.every(({ engine }) => engine.kind === 'sqlite' && engine.demo);
-  // A reader of the page at the admin listener's own address can open that listener too.
+  // When both listeners have the same address, a reader of the page can reach the admin listener too.
   const isOpen = admin.host === host && admin.token === undefined;
   const scheme = admin.tls === undefined ? 'http' : 'https';
   return {

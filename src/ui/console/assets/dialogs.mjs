@@ -10,7 +10,8 @@ import { h } from '../../shared/tree.mjs';
  * @param {readonly Child[]} options.content The consequences, and the fields to fill in.
  * @param {string} options.submitLabel
  * @param {boolean} [options.isDanger]
- * @returns {Promise<FormData | undefined>} Undefined after Escape or Cancel. Focus returns to where it was.
+ * @returns {Promise<FormData | undefined>} Undefined after Escape or Cancel. The focus returns to the element that had
+ *   it.
  */
 export function openDialog({ title, content, submitLabel, isDanger = false }) {
   const dialog = createDialog('dialog-title', [

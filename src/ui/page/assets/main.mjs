@@ -135,7 +135,7 @@ function focusedKey() {
 
 /**
  * Focuses the element with this key again: an element that is moved in the document loses its focus. Without such an
- * element the heading gets it, so that the next Tab continues at the results and not at the top of the page.
+ * element the heading gets the focus, so that the next Tab continues at the results and not at the top of the page.
  * @param {Element} root
  * @param {string | undefined} key
  */

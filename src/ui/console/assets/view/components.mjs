@@ -140,7 +140,7 @@ export function panel(id, title, ...content) {
 }
 
 /**
- * A table that may be wider than a phone: it scrolls on its own, also by keyboard.
+ * A table that may be wider than a phone: it scrolls by itself, also by keyboard.
  * @param {string} label
  * @param {readonly Child[]} heads
  * @param {readonly (readonly Child[])[]} rows

@@ -16,7 +16,7 @@ const MODES = /** @type {const} */ ([
 ]);
 
 /**
- * A flush is for good: unlike a drill, it cannot bring the old pages back.
+ * The form for a permanent flush. Unlike a drill, a flush cannot bring the old pages back.
  * @param {Model} model
  * @param {string} domain
  */
@@ -96,7 +96,7 @@ export function flushView(model, domain) {
 }
 
 /**
- * The pages a flush or a drill would take away, by node.
+ * The pages that a flush or a drill would remove, by node.
  * @param {FlushPreview} preview
  */
 export function lossView({ nodes, memory, fraction }) {

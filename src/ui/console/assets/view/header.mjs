@@ -25,7 +25,7 @@ export function headerView(model) {
       actionButton(
         model,
         'abort',
-        // Disabled and not removed when no drill runs: the button stays where operators look for it.
+        // When no drill runs, the button is disabled and not removed: it stays where operators look for it.
         { class: 'danger abort', 'aria-disabled': running.length === 0 && 'true' },
         abortLabel,
       ),

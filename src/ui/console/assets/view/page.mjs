@@ -204,7 +204,7 @@ function viewsView(model) {
 }
 
 /**
- * The live line may have the end of a drill before the journal is read again.
+ * The state of a drill in the strip. A live line may report the end of a drill before the journal is read again.
  * @param {import('../api.mjs').DrillSummary} drill
  * @param {import('../api.mjs').Journal | undefined} journal
  */

@@ -21,7 +21,7 @@ const ENTITIES = /** @type {Readonly<Record<string, string>>} */ ({
   nbsp: '\u00a0',
 });
 
-/** Pages shown on each side of the current one. */
+/** Number of page links on each side of the current page. */
 const NEIGHBOURS = 2;
 
 /**
@@ -116,7 +116,7 @@ function resultView({ title, snippet, attributes }, { site, address, language })
   function factView(attribute, prominent) {
     const value = attributes[attribute.name] ?? '';
     const text = formatValue(attribute, value, language, currencyIn(attributes) ?? attribute.currency);
-    // A city or a category says itself what it is; a bare number needs its label.
+    // A city or a category can be understood without a label; a number cannot.
     const plain = attribute.type === 'string' || attribute.type === 'date' || prominent;
     return h(
       'div',
