@@ -40,9 +40,9 @@ interface ArchiveOptions {
   readonly onFault: (id: string, detail: string) => void;
 }
 
-/** Journals kept in memory: one may have megabytes. */
+/** Maximum number of journals kept in memory: one may have megabytes. */
 const MAX_IN_MEMORY = 8;
-/** Several times the size of a journal with the maximum of samples. */
+/** Several times the size of a journal with `MAX_SAMPLES` samples. */
 const MAX_FILE_BYTES = 64 * 2 ** 20;
 const SUFFIX = '.json';
 
@@ -189,7 +189,7 @@ export interface JournalWriter {
   readonly end: (verdict: Verdict, endedAtMs: number) => void;
 }
 
-/** A guard that breaks and holds again every other second would fill any journal. */
+/** Maximum number of marks of guards: a guard that breaks and holds again every other second would fill any journal. */
 const MAX_GUARD_MARKS = 400;
 
 export function createJournalWriter(begun: Omit<Journal, 'samples' | 'marks' | 'learned'>): JournalWriter {

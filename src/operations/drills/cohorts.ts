@@ -12,7 +12,7 @@ function widthOfHoldout(holdout: number): number {
   return Math.max(1, Math.round(holdout * BUCKETS));
 }
 
-/** How a drill divides the ring of buckets: the stages from the offset on, the holdout last. */
+/** The division of the ring of buckets by a drill: the stages begin at the offset, and the holdout comes last. */
 export interface CohortLayout {
   /** Ranges that are flushed after the stage, earlier stages included. Empty for a blackout before any other stage. */
   readonly flushedBy: (stage: number) => readonly BucketRange[];
@@ -91,7 +91,7 @@ export function stageTitle(plan: Pick<Plan, 'stages'>, place: number): string {
 
 /** With fewer searches the hit ratio of a cohort means nothing: with three, one more miss is a third. */
 export const MIN_COHORT_SEARCHES = 20;
-/** How long a baseline or a recovery waits for these searches. */
+/** Maximum time that a baseline or a recovery waits for these searches. */
 export const MAX_COHORT_WAIT_MS = 60_000;
 
 /** Expected traffic of a cohort: the mean over all cohorts that could be drawn. The drawn cohort may get less. */

@@ -291,7 +291,7 @@ function stageFaults({ stages, holdout }: Plan): readonly PlanFault[] {
   return faults;
 }
 
-/** FLUSHALL empties whole nodes; only UNLINK can erase a part of one. */
+/** `flushall` empties whole nodes; only `unlink` can erase a part of a node. */
 function eraseFaults({ mode, eraseBy, stages }: Plan): readonly PlanFault[] {
   if (mode !== 'erase' || eraseBy !== 'flushall') return [];
   return stages.flatMap((stage, place) =>
@@ -307,7 +307,7 @@ function eraseFaults({ mode, eraseBy, stages }: Plan): readonly PlanFault[] {
   );
 }
 
-/** Maximum of each figure: a guard with a higher limit would never break. */
+/** Highest possible value of each figure: a guard with a higher limit would never break. */
 const HIGHEST: Readonly<Partial<Record<GuardFigure, number>>> = {
   errorRate: 1,
   shedRate: 1,

@@ -41,9 +41,9 @@ interface Draft {
   worst?: Figures;
 }
 
-/** The period of the lowest hit ratio. */
+/** Period over which the lowest hit ratio is measured. */
 const LOWEST_PERIOD_MS = 500;
-/** A cohort is reported as not back only after this longer look. */
+/** A cohort is reported as not back only when that was measured over this longer period. */
 const NOT_BACK_PERIOD_MS = 20_000;
 /** From this share of its ceiling on the engine is full: how many more calls it would have got cannot be measured. */
 const SATURATED = 0.95;
@@ -54,7 +54,10 @@ export function createResultBuilder({ domain, plan, layout, baseline }: ResultBu
   const { withinPoints } = plan.recovery;
   const flushed = flushedCohorts(plan);
 
-  /** Points below its own past. A loss that the control cohort shares is not an effect of the flush. */
+  /**
+   * Percentage points that the ratio is below its own past. A loss that the control cohort shares is not an effect of
+   * the flush.
+   */
   const pointsAway = (ratio: number | undefined, past: number | undefined, now: Figures): number | undefined => {
     if (ratio === undefined || past === undefined) return undefined;
     const control = now.cohorts[0];
@@ -214,7 +217,7 @@ function amplificationOf(
   const whole = (factor: number): number => 1 + (factor - 1) / share;
   const [low, high] = [whole(during.low / before.high), whole(during.high / before.low)];
   if (low <= 1) return undefined;
-  // The maximum, before coalescing: every hit of the baseline becomes an engine call.
+  // The upper bound, before coalescing: every hit of the baseline becomes an engine call.
   const most = (before.high + (baseline.hitRatio ?? 0) * baseline.searchesPerSecond) / before.high;
   return saturated ? { low, high: Math.max(low, most) } : { low: Math.min(low, most), high: Math.min(high, most) };
 }

@@ -243,7 +243,7 @@ function runDrill(run: DrillRun): RunningDrill {
 /** The report of the journal's head in the control store. A domain has one drill, so one name is enough. */
 export const HEAD_REPORT = 'drill';
 const PUBLISH_INTERVAL_MS = 2000;
-/** The latest marks only: the control store takes small reports. */
+/** Maximum number of marks in a report, the latest ones: the control store takes only small reports. */
 const MAX_REPORTED_MARKS = 64;
 
 /** Writes the journal to the archive and reports its head to the other processes, at intervals and at the end. */

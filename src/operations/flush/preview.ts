@@ -15,7 +15,7 @@ interface PreviewOptions {
   readonly clock: Pick<Clock, 'monotonicMs'>;
 }
 
-/** Bounded, because an operator waits for the preview, and a drill previews each stage before it starts. */
+/** Maximum time of a preview: an operator waits for it, and a drill previews each stage before it starts. */
 const PREVIEW_MS = 3000;
 
 /** The keys that a flush of these ranges would remove, and the load on the engine. All nodes are scanned in parallel. */
@@ -74,9 +74,12 @@ interface NodePreviewOptions {
   readonly untilMs: number;
 }
 
-/** Up to this number of keys on a node all of them are scanned. */
+/** Up to this number of keys on a node, all of them are scanned. */
 const EXACT_KEYS = 20_000;
-/** Above it a sample is scanned. For a tenth of the keys its estimate is within about 8 % in 19 of 20 cases. */
+/**
+ * Number of keys in the sample of a larger node. For a tenth of the keys its estimate is within about 8 % in 19 of 20
+ * cases.
+ */
 const SAMPLE_KEYS = 5000;
 const SCAN_COUNT = 1000;
 const SIZED_NAMES = 300;
@@ -146,7 +149,7 @@ interface AffectedOptions extends Pick<PreviewOptions, 'content' | 'memory' | 'b
   readonly holds?: (storeName: string) => Promise<boolean | undefined>;
 }
 
-/** Bounded, because an operator waits for the answer; a node that takes longer is reported as not counted. */
+/** Maximum time of a count: an operator waits for the answer; a node that takes longer is reported as not counted. */
 const COUNT_MS = 1000;
 
 /** Pages in the memory of this process that a flush of these ranges removes. Called before the floor is raised. */
@@ -272,9 +275,9 @@ export function estimateSurvival(figures: Figures | undefined, fraction: number)
   };
 }
 
-/** With fewer calls their rate has an error of about a half. */
+/** Minimum number of calls for an estimate: with fewer, their rate has an error of about a half. */
 export const ENOUGH_CALLS = 20;
-/** The behaviour of an engine at more than twenty times its load cannot be measured now. */
+/** Highest headroom that is reported: how an engine behaves at more than twenty times its present load is not known. */
 export const MOST_HEADROOM = 20;
 
 /** f*, 0–1. When no search is served from the cache, all of it may be lost, unless the engine is overloaded already. */

@@ -81,7 +81,7 @@ export interface CohortFigures {
 
 type Readings = ReadonlyMap<string, MeterReading>;
 
-/** Minimum duration for rates, which would have no bound otherwise. No process reports twice within it. */
+/** Minimum duration for rates, which would have no bound otherwise. No process reports twice within this time. */
 const MIN_DURATION_MS = 1;
 
 interface Pair {

@@ -25,7 +25,7 @@ interface WarmRunOptions<Prepared> {
   readonly id: string;
   readonly request: WarmRequest;
   readonly domain: WarmDomain<Prepared>;
-  /** Maximum of taken and unfinished queries. */
+  /** Maximum number of taken and unfinished queries. */
   readonly maxWaiting: number;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly onEnd: (warmUp: WarmUp, detail?: string) => void;
@@ -37,7 +37,7 @@ const RETRY_MS = 2000;
 const CHECK_MS = 50;
 /** An idle warm-up without new queries for this time is stopped: its client is gone. */
 const UNFED_MS = 300_000;
-/** Maximum of queries begun in one turn of the event loop. */
+/** Maximum number of queries begun in one turn of the event loop. */
 const SLICE = 32;
 
 export function createWarmRun<Prepared>(options: WarmRunOptions<Prepared>): WarmRun {
@@ -177,9 +177,12 @@ interface Pace {
   readonly isProbing: () => boolean;
 }
 
-/** The burst that is allowed after an idle time. */
+/** Capacity of the bucket: the burst that is allowed after an idle time. */
 const BURST_SECONDS = 0.05;
-/** Finding a page in the cache costs a read of the store, so it is limited to ten times the rate. */
+/**
+ * Tokens that a cached page costs: finding it needs a read of the store, so such queries are limited to ten times the
+ * rate.
+ */
 const CACHED_COST = 0.1;
 /** Doubles with each consecutive refusal. */
 const FIRST_PAUSE_MS = 250;

@@ -22,7 +22,7 @@ import { conclusionsTable, dryRun, hypothesisTable, limitText, phaseTable, stage
 import { lastStage, type PlotInput, samplesOf, type Track, trackOf } from './track.ts';
 import { lossName, stageHeading, verdictWords } from './words.ts';
 
-/** Points along a plot, for all domains together: they keep the page under 300 KB, also for a long drill. */
+/** Number of points along a plot, for all domains together: it keeps the page under 300 KB, also for a long drill. */
 const COLUMNS = 400;
 const [MOST_COLUMNS, LEAST_COLUMNS] = [360, 24];
 
