@@ -1,7 +1,7 @@
 /** Stands for a value that was not measured. */
 export const UNKNOWN = '–';
 
-/** Stands for a value that could not be measured under so little load. */
+/** Stands for a value that could not be measured because the load was too small. */
 export const TOO_LITTLE = 'too little load to say';
 
 /** Keeps a number and its unit on one line. */
