@@ -46,7 +46,10 @@ async function main() {
   process.stdout.write(`${path}\n`);
 }
 
-/** The version of the Node that the script would start. npm ci may have removed the Node that runs this program. */
+/**
+ * The version of the Node that an npm script would start. It may differ from this one: npm ci may have removed the Node
+ * that runs this program.
+ */
 function machineNode() {
   const isInstalled = process.execPath.startsWith(join(root, 'node_modules'));
   return isInstalled ? (run('node', ['--version']) ?? '') : process.version;
@@ -89,7 +92,7 @@ async function install(target) {
 }
 
 /**
- * The first package of the lockfile that is not installed in that version. npm writes its own list of installed
+ * The first package of the lockfile that is not installed in the locked version. npm writes its own list of installed
  * packages last, so an interrupted installation has none.
  */
 function missingPackage({ folder, counts }) {
@@ -146,7 +149,7 @@ function ended(command, args) {
 }
 
 /**
- * One installation at a time per checkout. A listening socket is the lock: the kernel drops it with its owner, so
+ * One installation at a time per checkout. A listening socket is the lock: the kernel closes it when its owner ends, so
  * a killed installation leaves nothing to clean up.
  */
 async function exclusively(task) {
