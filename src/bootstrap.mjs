@@ -11,9 +11,9 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const LEAST_NODE = 24;
-const LEAST_BOOTSTRAP_NODE = 18;
-const LEAST_NPM = 9;
+const MIN_NODE = 24;
+const MIN_BOOTSTRAP_NODE = 18;
+const MIN_NPM = 9;
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const needsDev = process.argv[2] === 'dev';
@@ -40,9 +40,9 @@ main().catch((error) => {
 });
 
 async function main() {
-  if (majorOf(process.version) < LEAST_BOOTSTRAP_NODE) throw new Error(newerNodeNeeded());
+  if (majorOf(process.version) < MIN_BOOTSTRAP_NODE) throw new Error(newerNodeNeeded());
   await installed(PROJECT);
-  const path = majorOf(machineNode()) >= LEAST_NODE ? (process.env.PATH ?? '') : await pathWithOwnNode();
+  const path = majorOf(machineNode()) >= MIN_NODE ? (process.env.PATH ?? '') : await pathWithOwnNode();
   process.stdout.write(`${path}\n`);
 }
 
@@ -63,13 +63,13 @@ async function pathWithOwnNode() {
   const bin = join(OWN_NODE.folder, 'node_modules', NODE_PACKAGE, 'bin');
   const version = run(join(bin, 'node'), ['--version']);
   // The package is built for glibc; on a system without it this Node does not start.
-  if (version === undefined || majorOf(version) < LEAST_NODE) throw new Error(newerNodeNeeded());
+  if (version === undefined || majorOf(version) < MIN_NODE) throw new Error(newerNodeNeeded());
   return bin + delimiter + process.env.PATH;
 }
 
 function newerNodeNeeded() {
   const here = `${process.platform} ${process.arch}`;
-  return `Node ${LEAST_NODE} or newer is needed, this is ${process.version}, and there is none to install for ${here}: install it and start again`;
+  return `Node ${MIN_NODE} or newer is needed, this is ${process.version}, and there is none to install for ${here}: install it and start again`;
 }
 
 async function installed(target) {
@@ -80,8 +80,7 @@ async function install(target) {
   const missing = missingPackage(target);
   if (missing === undefined) return; // Another start installed it while this one waited.
   const npm = majorOf(run('npm', ['--version']) ?? '0');
-  if (npm < LEAST_NPM)
-    throw new Error(`npm ${npm === 0 ? 'is missing' : 'is too old'}: install npm ${LEAST_NPM} or newer`);
+  if (npm < MIN_NPM) throw new Error(`npm ${npm === 0 ? 'is missing' : 'is too old'}: install npm ${MIN_NPM} or newer`);
   console.error(`serpcache: installing with npm ci (missing: ${missing})`);
   const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
   // npm run exports its own prefix to its children; the option overrides it.

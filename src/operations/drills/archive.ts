@@ -206,7 +206,7 @@ export function createJournalWriter(begun: Omit<Journal, 'samples' | 'marks' | '
       learned: [...results.values()],
     }),
     sample: (sample) => {
-      if (samples.length >= MAX_SAMPLES) samples = samples.filter((_, place) => place % 2 === 0);
+      if (samples.length >= MAX_SAMPLES) samples = samples.filter((_, index) => index % 2 === 0);
       samples.push(sample);
     },
     mark: (mark) => {

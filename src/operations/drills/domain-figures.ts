@@ -90,7 +90,7 @@ export function createDomainFigures({ domain, plan, layout, nowMs, fromMs }: Dom
     recovery: () => builder?.recovery(metrics) ?? 'unseen',
     cohortSearches: () => {
       const cohorts = measure.figures()?.cohorts;
-      return flushed.reduce((sum, place) => sum + (cohorts?.[place]?.searches ?? 0), 0);
+      return flushed.reduce((sum, index) => sum + (cohorts?.[index]?.searches ?? 0), 0);
     },
     searches: () => measure.figures()?.searches,
     hasEnoughSearches: () =>

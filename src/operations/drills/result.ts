@@ -1,4 +1,4 @@
-import { ENOUGH_CALLS, MOST_HEADROOM, survivable } from '../flush/preview.ts';
+import { ENOUGH_CALLS, MAX_HEADROOM, survivable } from '../flush/preview.ts';
 import type { CohortFigures, Figures } from '../meter/figures.ts';
 import { type CohortLayout, flushedCohorts, MIN_COHORT_SEARCHES, stageTitle } from './cohorts.ts';
 import { WINDOW_MS } from './guards.ts';
@@ -157,14 +157,14 @@ export function chancePoints(one: Required<CohortFigures>, other: Required<Cohor
   return 200 * Math.sqrt(ratio * Math.max(0, 1 - ratio) * (1 / one.searches + 1 / other.searches));
 }
 
-function searchesOf({ cohorts }: Figures, places: readonly number[]): number {
-  return places.reduce((sum, place) => sum + (cohorts[place]?.searches ?? 0), 0);
+function searchesOf({ cohorts }: Figures, indexes: readonly number[]): number {
+  return indexes.reduce((sum, index) => sum + (cohorts[index]?.searches ?? 0), 0);
 }
 
-function ratioOf(figures: Figures, places: readonly number[]): number | undefined {
-  const searches = searchesOf(figures, places);
-  const hits = places.reduce((sum, place) => {
-    const cohort = figures.cohorts[place];
+function ratioOf(figures: Figures, indexes: readonly number[]): number | undefined {
+  const searches = searchesOf(figures, indexes);
+  const hits = indexes.reduce((sum, index) => {
+    const cohort = figures.cohorts[index];
     return sum + (cohort?.searches ?? 0) * (cohort?.hitRatio ?? 0);
   }, 0);
   return searches === 0 ? undefined : hits / searches;
@@ -202,7 +202,7 @@ function headroomOf(figures: Figures): Range | undefined {
   if (calls === undefined || engineCallMs === undefined || engineCallMs <= 0 || engineMax <= 0) return undefined;
   const capacity = (engineMax * 1000) / engineCallMs;
   const [low, high] = [capacity / calls.high, capacity / calls.low];
-  return high > MOST_HEADROOM ? { low: Math.min(low, MOST_HEADROOM) } : { low, high };
+  return high > MAX_HEADROOM ? { low: Math.min(low, MAX_HEADROOM) } : { low, high };
 }
 
 /** Extrapolated in proportion to the lost share. Undefined when the effect of the loss may be chance. */

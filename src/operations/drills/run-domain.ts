@@ -96,21 +96,21 @@ export async function runDomain(run: DomainRun): Promise<DomainEnd> {
     return collected.guards;
   };
 
-  const isBlackout = (place: number): boolean => plan.stages[place]?.kind === 'blackout';
-  const overlayOf = (place: number, blackout: boolean): StageOverlay => {
-    return { ranges: layout.flushedBy(place), nodes: nodesLostBy(plan.stages, place, domain.nodes()), blackout };
+  const isBlackout = (index: number): boolean => plan.stages[index]?.kind === 'blackout';
+  const overlayOf = (index: number, blackout: boolean): StageOverlay => {
+    return { ranges: layout.flushedBy(index), nodes: nodesLostBy(plan.stages, index, domain.nodes()), blackout };
   };
 
-  const beginStage = async (place: number): Promise<void> => {
-    const overlay = overlayOf(place, isBlackout(place));
+  const beginStage = async (index: number): Promise<void> => {
+    const overlay = overlayOf(index, isBlackout(index));
     const ranges = await lock.flush(overlay);
     const atMs = nowMs();
     isFlushed = true;
-    stage = place;
-    figures.stageBegins(place, atMs + SETTLE_MS);
+    stage = index;
+    figures.stageBegins(index, atMs + SETTLE_MS);
     mark({ kind: 'stage', stage, ranges, title: stageTitle(plan, stage) });
     enter({ kind: 'stage', stage, sinceMs: atMs });
-    erasure.begin(place, layout, overlay.nodes);
+    erasure.begin(index, layout, overlay.nodes);
   };
 
   const restore = async (ended: Ending | undefined): Promise<Ending | undefined> => {

@@ -141,7 +141,7 @@ async function failureWithin(work: Promise<void>, ms: number, late: string): Pro
 
 function evenSample(names: readonly string[], maximum: number): readonly string[] {
   const step = Math.max(1, names.length / maximum);
-  return Array.from({ length: Math.min(names.length, maximum) }, (_, place) => names[Math.floor(place * step)] ?? '');
+  return Array.from({ length: Math.min(names.length, maximum) }, (_, index) => names[Math.floor(index * step)] ?? '');
 }
 
 interface AffectedOptions extends Pick<PreviewOptions, 'content' | 'memory' | 'bucketOf' | 'clock'> {
@@ -246,7 +246,7 @@ export function includesBucket(ranges: readonly BucketRange[], bucket: number): 
  * call, A is 1/(1 − hit ratio). Coalescing lowers A: in a model of a Zipf stream from 9.2 to 6.1.
  *
  * The capacity of the engine is its concurrency limit ÷ the mean duration of a call. An idle engine may be faster, and one
- * whose calls slow each other down is slower. So no headroom above `MOST_HEADROOM` is reported, and all three figures are
+ * whose calls slow each other down is slower. So no headroom above `MAX_HEADROOM` is reported, and all three figures are
  * bounds: lower bounds of H and f*, an upper bound of A.
  */
 export function estimateSurvival(figures: Figures | undefined, fraction: number): SurvivalEstimate {
@@ -257,7 +257,7 @@ export function estimateSurvival(figures: Figures | undefined, fraction: number)
   // A few calls give neither a rate nor a mean duration.
   const hasEnoughCalls = engineCallsPerSecond * seconds >= ENOUGH_CALLS;
   const measured = hasEnoughCalls ? quotient(capacity, engineCallsPerSecond) : undefined;
-  const headroom = measured === undefined ? undefined : Math.min(MOST_HEADROOM, measured);
+  const headroom = measured === undefined ? undefined : Math.min(MAX_HEADROOM, measured);
   const amplification =
     hitsPerSecond === undefined || !hasEnoughCalls
       ? undefined
@@ -278,7 +278,7 @@ export function estimateSurvival(figures: Figures | undefined, fraction: number)
 /** Minimum number of calls for an estimate: with fewer, their rate has an error of about a half. */
 export const ENOUGH_CALLS = 20;
 /** Highest headroom that is reported: how an engine behaves at more than twenty times its present load is not known. */
-export const MOST_HEADROOM = 20;
+export const MAX_HEADROOM = 20;
 
 /** f*, 0–1. When no search is served from the cache, all of it may be lost, unless the engine is overloaded already. */
 export function survivable(headroom: number, amplification: number): number {

@@ -58,9 +58,9 @@ export function createMeter({ buckets, engine, clock }: MeterOptions): Meter {
   return {
     noteRequest: ({ outcome, durationMs, bucket }) => {
       outcomes[outcome] += 1;
-      let place = 0;
-      while (place < BOUNDS.length && durationMs > (BOUNDS[place] ?? 0)) place += 1;
-      durations[place] = (durations[place] ?? 0) + 1;
+      let index = 0;
+      while (index < BOUNDS.length && durationMs > (BOUNDS[index] ?? 0)) index += 1;
+      durations[index] = (durations[index] ?? 0) + 1;
       if (bucket === undefined) return;
       searches[bucket] = (searches[bucket] ?? 0) + 1;
       if (outcome === 'hit-l1' || outcome === 'hit-l2') hits[bucket] = (hits[bucket] ?? 0) + 1;

@@ -71,10 +71,10 @@ export function createWarmRun<Prepared>(options: WarmRunOptions<Prepared>): Warm
       const found = await domain.warm(prepared);
       if (found === 'cached') pace.refund();
       else pace.succeeded();
-      if (ended === undefined) progress.settle(query.place, found);
+      if (ended === undefined) progress.settle(query.index, found);
     } catch {
       pace.refused();
-      if (ended === undefined && query.isSecond) progress.settle(query.place, 'failed');
+      if (ended === undefined && query.isSecond) progress.settle(query.index, 'failed');
       else if (ended === undefined) queue.addAgain(query, clock.monotonicMs() + RETRY_MS);
     } finally {
       inFlight -= 1;
@@ -88,7 +88,7 @@ export function createWarmRun<Prepared>(options: WarmRunOptions<Prepared>): Warm
       if (query.line === undefined) throw new RangeError('too long');
       prepared = domain.prepare(query.line);
     } catch {
-      progress.settle(query.place, 'invalid');
+      progress.settle(query.index, 'invalid');
       pace.refund();
       return;
     }
@@ -244,7 +244,7 @@ interface WarmQueue {
 
 interface Query {
   /** Its number among all queries of the warm-up, from 0. */
-  readonly place: number;
+  readonly index: number;
   /** Undefined: the line was too long for a search. */
   readonly line: string | undefined;
   readonly isSecond: boolean;
@@ -256,13 +256,13 @@ const MAX_LINE_CHARACTERS = 4096;
 function createWarmQueue(): WarmQueue {
   const lines: (string | undefined)[] = [];
   let nextLine = 0;
-  let nextPlace = 0;
+  let nextIndex = 0;
   /** All wait for the same time, so the first one is due first. */
   const again: { readonly query: Query; readonly dueMs: number }[] = [];
 
   const takeLine = (): Query => {
-    const query = { place: nextPlace, line: lines[nextLine], isSecond: false };
-    nextPlace += 1;
+    const query = { index: nextIndex, line: lines[nextLine], isSecond: false };
+    nextIndex += 1;
     nextLine += 1;
     return query;
   };
@@ -303,8 +303,8 @@ type Settlement = 'cached' | 'computed' | 'invalid' | 'failed';
  */
 interface Progress {
   readonly take: (queries: number) => void;
-  /** @param place 0 … taken − 1, each once. */
-  readonly settle: (place: number, settlement: Settlement) => void;
+  /** @param index 0 … taken − 1, each once. */
+  readonly settle: (index: number, settlement: Settlement) => void;
   readonly taken: () => number;
   readonly counts: () => Readonly<Record<'settled' | Settlement, number>>;
 }
@@ -318,8 +318,8 @@ export function createProgress(): Progress {
     take: (queries) => {
       taken += queries;
     },
-    settle: (place, settlement) => {
-      ahead.set(place, settlement);
+    settle: (index, settlement) => {
+      ahead.set(index, settlement);
       for (let next = ahead.get(counts.settled); next !== undefined; next = ahead.get(counts.settled)) {
         ahead.delete(counts.settled);
         counts.settled += 1;
