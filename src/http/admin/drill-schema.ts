@@ -40,6 +40,7 @@ const VerdictBody = Type.Object({
   resumable: Type.Optional(Type.Object({ domain: Type.String(), stage: Type.Integer() })),
 });
 
+/** One line of the list of drills. */
 export const DrillSummaryBody = Type.Object({
   id: Type.String(),
   plan: Type.String(),

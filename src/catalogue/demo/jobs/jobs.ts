@@ -14,6 +14,7 @@ import {
 import { CITIES, placeIn } from '../cities.ts';
 import { PROFESSIONS } from './professions.ts';
 
+/** An ad for a vacancy, from a profession, a schedule, an experience and a city. */
 export function jobsAd(random: Random): Draft {
   const job = random.weighted(PROFESSIONS);
   const english = languageOf(random) === 'en';

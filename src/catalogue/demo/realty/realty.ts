@@ -18,6 +18,7 @@ import { COMMERCIAL, GARAGES, PLOTS } from './non-residential.ts';
 
 type Deal = 'продажа' | 'аренда';
 
+/** An ad that sells or lets a flat, a house, a room, a plot, a garage or commercial premises. */
 export function realtyAd(random: Random): Draft {
   const estate = random.weighted(ESTATES);
   const language = languageOf(random);

@@ -1,7 +1,10 @@
 import { patch } from '../../shared/patch.mjs';
 import { h } from '../../shared/tree.mjs';
 
-/** @typedef {import('../../shared/tree.mjs').Child} Child */
+/**
+ * The dialogs: forms that ask the operator, and the frame that shows a report.
+ * @typedef {import('../../shared/tree.mjs').Child} Child
+ */
 
 /**
  * Opens a dialog with a form and waits for the operator.

@@ -10,7 +10,10 @@ import { createCohortPlot } from './plot/cohort-plot.mjs';
 import { createPlots } from './plot/plots.mjs';
 import { announcementsOf, changesBetween, pageView, titleOf } from './view/page.mjs';
 
-/** @typedef {import('./model.mjs').Model} Model */
+/**
+ * The entry of the console: holds the model, draws it, and turns events of the page into actions.
+ * @typedef {import('./model.mjs').Model} Model
+ */
 
 const MAX_ANNOUNCEMENTS = 8;
 /** Changes within one interval are drawn together. */

@@ -5,6 +5,8 @@ import { messagesIn } from './messages.mjs';
 import { fetchAnswer, titleOf } from './model.mjs';
 import { pageView } from './view/page.mjs';
 
+/* The script of the search page: fetches and draws answers without loading the document again. */
+
 /** @type {import('./address.mjs').Site} */
 const site = JSON.parse(document.body.dataset.site ?? '{}');
 const app = /** @type {HTMLElement} */ (document.getElementById('app'));

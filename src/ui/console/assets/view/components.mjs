@@ -1,6 +1,7 @@
 import { h } from '../../../shared/tree.mjs';
 
 /**
+ * Elements that several views use: badges, buttons, feedback, panels and tables.
  * @typedef {import('../../../shared/tree.mjs').Child} Child
  * @typedef {import('../model.mjs').Model} Model
  */

@@ -3,7 +3,10 @@ import { isHalted, isStale, runningDrills } from '../model.mjs';
 import { actionButton } from './components.mjs';
 import { ago, clockTime, number, UNKNOWN } from './format.mjs';
 
-/** @typedef {import('../model.mjs').Model} Model */
+/**
+ * The parts above every view: the bar and the banners.
+ * @typedef {import('../model.mjs').Model} Model
+ */
 
 /**
  * The bar that is always on the screen: the state of the connection, and the buttons that stop every drill.

@@ -7,6 +7,7 @@ import { MAX_RESULTS } from '../model.mjs';
 import { emptyView } from './notices.mjs';
 
 /**
+ * The list of results, the sort links and the pager.
  * @typedef {import('../model.mjs').PageModel} PageModel
  * @typedef {import('../model.mjs').AnswerBody} AnswerBody
  * @typedef {import('../../../../search/engine.ts').SearchResult} SearchResult
