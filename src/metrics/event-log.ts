@@ -124,7 +124,7 @@ export function createEventLog({ log, clock: { monotonicMs } }: EventLogOptions)
     const line = counted(tokens[facts.listener], facts);
     if (line === undefined) return;
     if (facts.listener === 'admin') log.warn(line, 'a token was refused');
-    // A client that sends its token with every request does so by habit; that is no attack.
+    // A client that sends its token with every request does so by habit; that is not an attack.
     else log.info(line, 'a token was sent to the public listener, which takes none');
   };
 

@@ -91,7 +91,7 @@ export function createOperations<Prepared>(
     random,
     observe: (event) => {
       observeDrill(event);
-      // The end of a drill is no request of an operator, so no admin route records it.
+      // The end of a drill is not a request of an operator, so no admin route records it.
       if (event.kind !== 'drill-ended') return;
       const { id, domains: drilled, verdict } = event;
       audit.record({

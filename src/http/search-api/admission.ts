@@ -127,7 +127,7 @@ function chargeMisses({ misses, clientOf }: MissBudget, request: IncomingMessage
   };
 }
 
-/** The search was shed before the engine, or another page was served instead of the engine's. */
+/** True when the search was shed before the engine, or when a stale page or a page of the lifeboat was served. */
 function costNothing(result: unknown): boolean {
   if (result instanceof Error) {
     const { code } = problemOf(result);
@@ -178,7 +178,7 @@ interface PressureOptions {
 /** Degraded above these shares of the limits, so that a balancer chooses another process before requests are refused. */
 const WARN_IN_FLIGHT = 0.75;
 const WARN_LOOP_DELAY = 0.5;
-/** A batch or a garbage collection takes less, and should not change readiness. */
+/** Time above these shares after which the process is not ready: a batch or a garbage collection takes less. */
 const SUSTAINED_MS = 500;
 
 export function createPressure({ clock, maxInFlight, maxLoopDelayMs }: PressureOptions): Pressure {

@@ -23,7 +23,7 @@ import {
 export interface Archive {
   /** Never rejects: a drill goes on when its journal cannot be written. The latest of several waiting writes wins. */
   readonly write: (journal: Journal) => Promise<void>;
-  /** Journals without samples, newest first, and files that are no valid journal. */
+  /** Journals without samples, newest first, and files that are not valid journals. */
   readonly heads: () => Promise<{
     readonly journals: readonly Journal[];
     readonly unreadable: readonly UnreadableReport[];

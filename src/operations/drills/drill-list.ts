@@ -76,7 +76,7 @@ function summaryOf(journal: Journal, here: boolean): DrillSummary {
 interface RemoteDrills {
   /** Journals without samples. The latest ended drills are remembered. */
   readonly heads: () => readonly Journal[];
-  /** Reports that are no valid journal, at most one per domain. */
+  /** Reports that are not valid journals, at most one per domain. */
   readonly unreadable: () => readonly UnreadableReport[];
   /** Reads the reports of domains in which a drill of another process runs. */
   readonly refresh: () => Promise<void>;

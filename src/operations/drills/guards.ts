@@ -4,7 +4,7 @@ import type { GuardFigure, GuardRule, Plan } from './plan.ts';
 
 /** Guards look at the last two seconds, or further back with little traffic. */
 export const WINDOW_MS = 2000;
-/** Minimum number of searches for a rate: one error among three searches is no error rate. */
+/** Minimum number of searches for a rate: one error among three searches does not give an error rate. */
 const MIN_SEARCHES = 20;
 /** Minimum number of searches of the control cohort: with fewer, its ratio varies by more than five points by chance. */
 const MIN_CONTROL_SEARCHES = 100;

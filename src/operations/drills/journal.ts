@@ -218,8 +218,9 @@ export function resumePoint(journal: Journal): { readonly point: ResumePoint; re
  */
 
 /**
- * Maximum of counts, rates, sizes and durations. JSON itself has no bound: 1e999 is read as infinity. It is higher than any
- * figure computed from readings that the meter accepts, so a planted reading cannot make the report of a drill unreadable.
+ * Maximum of counts, rates, sizes and durations. JSON itself has no bound: 1e999 is read as infinity. The maximum is
+ * higher than any figure computed from readings that the meter accepts, so a planted reading cannot make the report of
+ * a drill unreadable.
  */
 const MAX_AMOUNT = 1e30;
 const amount = Type.Number({ minimum: 0, maximum: MAX_AMOUNT });

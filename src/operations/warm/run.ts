@@ -3,7 +3,7 @@ import type { WarmRequest, WarmUp } from './warm.ts';
 
 /** The parts of a domain that a warm-up uses. */
 export interface WarmDomain<Prepared> {
-  /** Parses one line: a plain text, or a query string that begins with `q=`. Throws when it is no valid search. */
+  /** Parses one line: a plain text, or a query string that begins with `q=`. Throws when it is not a valid search. */
   readonly prepare: (line: string) => Prepared;
   /** Computes the page, unless it is fresh in the cache, with the lowest priority. Rejects when shed or failed. */
   readonly warm: (prepared: Prepared) => Promise<'cached' | 'computed'>;

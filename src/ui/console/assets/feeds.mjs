@@ -33,7 +33,7 @@ const MAX_SAMPLES = 4000;
 const MAX_EMPTY_READS = 3;
 
 /**
- * Reads `/admin/live` for ever, reconnects, and reports the state of the connection.
+ * Reads `/admin/live` until the page is closed, reconnects, and reports the state of the connection.
  * @param {object} options
  * @param {Api} options.api
  * @param {(line: LiveLine) => void} options.onLine
@@ -121,7 +121,7 @@ export async function* linesOf(body) {
 }
 
 /**
- * The feeds that the current view needs. What no view shows is not read.
+ * The feeds that the current view needs. A feed that no view shows is not read.
  * @param {Model} model
  * @returns {readonly Feed[]}
  */

@@ -5,7 +5,7 @@ import { messagesIn } from './messages.mjs';
 import { fetchAnswer, titleOf } from './model.mjs';
 import { pageView } from './view/page.mjs';
 
-/* The script of the search page: fetches and draws answers without loading the document again. */
+/** The script of the search page: fetches and draws answers without loading the document again. */
 
 /** @type {import('./address.mjs').Site} */
 const site = JSON.parse(document.body.dataset.site ?? '{}');
