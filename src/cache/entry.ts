@@ -85,9 +85,9 @@ export function lifetimesOf(
 }
 
 /**
- * The entry, with no lifetime longer than the policy gives a page of its kind. The lifetimes of a stored value are a claim:
- * anyone who may write to the store can write any. So a shortened policy holds at once for stored pages too, and a
- * lengthened policy holds for new pages only.
+ * The entry, with no lifetime longer than the policy gives a page of its kind. The lifetimes of a stored value are only
+ * a claim: every writer of the store can set them to any value. So a shortened policy holds at once for stored pages
+ * too, and a lengthened policy holds for new pages only.
  */
 export function heldToPolicy(entry: Entry, policy: LifetimePolicy): Entry {
   const longest = lifetimesOf(entry, policy, () => 1);

@@ -68,7 +68,7 @@ type Unsealed =
   | { readonly kind: 'bytes'; readonly bytes: Buffer; readonly isWeak: boolean }
   | { readonly kind: 'refused'; readonly detail: string };
 
-/** Takes the signature off and verifies it. Without keys nothing is verified, and signed bytes are read all the same. */
+/** Takes the signature off and verifies it. Without keys nothing is verified, and signed bytes are read too. */
 export function unseal(signing: Signing | undefined, purpose: SignedPurpose, id: string, sealed: Buffer): Unsealed {
   const isSigned =
     sealed.length >= SEALED_BYTES &&

@@ -25,6 +25,7 @@ export type Lookup =
       readonly late?: Promise<Entry | undefined>;
     };
 
+/** Both tiers of one domain: lookups, the check whether an entry may be served, and writes. */
 export interface Tiers {
   /** Whether an entry may be served at this moment: the rules change while a request holds it. */
   readonly validate: (entry: Entry, name: RuledName) => Lookup;

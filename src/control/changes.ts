@@ -30,8 +30,8 @@ const SPARE_GENERATIONS = 1 << 24;
  *
  * No other number comes from a clock. A wrong clock matters only if the new history starts below the generation that a lost
  * one had reached: a clock that is behind by more than the age of the lost history, or a lost history whose clock was ahead
- * by as much. A flush refuses an entry of the lost history that lies between the two until the new history reaches the
- * entry's generation; from then on the entry passes the earlier flushes, until it expires.
+ * by as much. An entry of the lost history with a generation between the two is refused by flushes until the new
+ * history reaches that generation; from then on it passes the earlier flushes, until it expires.
  */
 export function withInitialGeneration(document: ControlDocument, wallMs: number): ControlDocument {
   if (document.revision > 0) return document;

@@ -35,6 +35,7 @@ export interface DocumentFault {
   readonly detail: string;
 }
 
+/** The document as the control store keeps it: its tag, and JSON with the number of the format. */
 export function encodeDocument(document: ControlDocument): ControlValue {
   return { tag: tagOf(document), value: Buffer.from(JSON.stringify({ format: FORMAT, ...document })) };
 }
@@ -109,7 +110,7 @@ export function stepFault(stored: ControlDocument, { known, nowMs, silentMs }: S
   return `generation ${stored.generation} is more than ${most} above ${known.generation}, which is known here`;
 }
 
-/** Canonical text may be longer than the typed one: 256 characters at most, each of which may become eighteen. */
+/** Maximum length of a canonical text: at most 256 typed characters, each of which may become eighteen. */
 const MAX_TEXT = 4608;
 const MAX_ID = 512;
 const MAX_NAME = 256;

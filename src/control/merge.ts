@@ -19,11 +19,11 @@ import {
 } from './document.ts';
 
 /**
- * Merges two documents of which neither descends from the other: the control store was wiped, and a process changed the
- * empty document before another wrote back the known one. The merge prefers recomputing to serving: no floor falls, and
- * nothing that was purged, suppressed or halted comes back (a lift that only one document knows is lost). Purges beyond the
- * maximum become a floor below which everything is flushed. Suppressions beyond the maximum make a document that no process
- * accepts, so none is dropped.
+ * Merges two diverged documents: neither descends from the other, because the control store was wiped and a process
+ * changed the empty document before another process wrote back the known one. The merge prefers recomputing to serving:
+ * no floor falls, and nothing that was purged, suppressed or halted comes back (a lift that only one document knows is
+ * lost). Purges beyond the maximum become a floor below which everything is flushed. Suppressions beyond the maximum
+ * make a document that no process accepts, so none is dropped.
  *
  * The two histories count generations independently, so an entry of one may carry a generation that a purge of the
  * other has taken too. An item that only one document holds gets a generation above both, unless its own is above the
@@ -200,7 +200,7 @@ function unionOf(left: FlushRange, right: FlushRange): FlushRange {
   };
 }
 
-/** How the history of the stored document relates to that of the known one. */
+/** How the history of the stored document relates to the history of the known one. */
 type HistoryOrder =
   | 'same'
   /** The stored document descends from the known one. */

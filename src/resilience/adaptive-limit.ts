@@ -115,9 +115,9 @@ const VARIANCE_WEIGHT = 0.1;
 /**
  * The limit follows base ÷ latency, plus some room to grow (ideas: TCP Vegas, Netflix's Gradient2, Envoy's gradient
  * controller). The base is the shortest latency of the last epochs. Two rules protect it from errors. An epoch under
- * load ends with a probe, one window at a third of the limit, so that a queue inside the engine is never taken for the
- * engine's own latency. When half the limit leaves the latency unchanged, the engine itself has become slower, and that
- * latency becomes the base at once.
+ * load ends with a probe, one window at a third of the limit, so that a queue inside the engine is never mistaken for
+ * the engine's own latency. When half the limit leaves the latency unchanged, the engine itself has become slower, and
+ * that latency becomes the base at once.
  *
  * Each latency is corrected by the standard error of its window. Without the correction the base is the shortest of
  * many windows, by chance: an engine with room for eight calls and a long tail (p99 = 8 × median) got a limit of two,

@@ -75,7 +75,10 @@ export function createConcurrencyLimiter(options: ConcurrencyLimiterOptions): Co
     return priority === 'interactive' ? queue.next(interactive) : waiting.line(priority)[0];
   };
 
-  /** After every event: refuses expired and shed waiters, admits those that fit, and sets the timer for the next deadline. */
+  /**
+   * After every event: refuses expired and shed waiters, admits the waiters that fit, and sets the timer for the next
+   * deadline.
+   */
   const settle = (nowMs: number): void => {
     refuse(waiting.pastDeadline(nowMs), 'queue-expired');
     if (shedding) shed(nowMs);

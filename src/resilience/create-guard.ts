@@ -111,7 +111,7 @@ export function createGuard(
       name: `${target} engine ${name}`,
       ...BREAKER,
       ...(has('breaker') ? {} : { volumeThreshold: NEVER }),
-      // Longer than any call that began before the opening: its late end must not be taken for the end of the trial
+      // Longer than any call that began before the opening: its late end must not be mistaken for the end of the trial
       // call.
       resetMs: Math.max(BREAKER_RESET_MS, 2 * deadlineMs),
       isAlive: (error) => ports.faultOf(error) === 'rejected',

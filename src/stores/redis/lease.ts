@@ -159,7 +159,8 @@ if written.err then return written end
 return 1`;
 
 /**
- * ARGV: `t<token>`, lifetime of a pass mark in ms or 0. Without memory for the mark the lease is deleted all the same.
+ * ARGV: `t<token>`, lifetime of a pass mark in ms or 0. When the server has no memory for the mark, the lease is
+ * deleted and no mark is left.
  */
 const RELEASE = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
