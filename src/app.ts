@@ -19,9 +19,9 @@ import { createAudit } from './operations/audit/audit.ts';
 import { createOperations } from './operations/create-operations.ts';
 import { createMeter } from './operations/meter/meter.ts';
 import { createPopularity } from './popularity/popularity.ts';
-import type { Clock, Runtime } from './runtime.ts';
+import { type Clock, type Runtime, waitFor } from './runtime.ts';
 import { createDomain } from './search/domain-search.ts';
-import { isEngineFailure } from './search/events.ts';
+import { isEngineFailure } from './search/engine-health.ts';
 import { createSearchTexts, type PreparedSearch, storedNameOf } from './search/key.ts';
 import { createSearch } from './search/search.ts';
 import { createMemoryTier } from './stores/memory/memory-tier.ts';
@@ -285,10 +285,4 @@ async function connectDomain(own: DomainSettings, { settings, stores, runtime, r
       await store?.close();
     },
   };
-}
-
-/** Until `holds` is true or the time is over. */
-async function waitFor(holds: () => boolean, timeoutMs: number, clock: Clock): Promise<void> {
-  const untilMs = clock.monotonicMs() + timeoutMs;
-  while (!holds() && clock.monotonicMs() < untilMs) await sleep(10);
 }

@@ -37,8 +37,3 @@ export interface RuledName {
 
 /** The rules of a domain that was never flushed: one generation, nothing refused. */
 export const unflushed: EntryRules = { generation: () => 1, judge: () => 'whole', hides: () => undefined };
-
-/** May not be served at all. */
-export function isRefused(verdict: EntryVerdict): verdict is 'flushed' | 'suppressed' {
-  return verdict === 'flushed' || verdict === 'suppressed';
-}

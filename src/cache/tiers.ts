@@ -2,7 +2,7 @@ import type { Clock } from '../runtime.ts';
 import { type Decoded, decodeEntry } from './codec.ts';
 import { type Entry, type Freshness, freshnessOf, heldToPolicy, type LifetimePolicy, storedForMs } from './entry.ts';
 import type { CacheEvent, MissReason } from './events.ts';
-import { type EntryRules, isRefused, type RuledName } from './invalidation.ts';
+import type { EntryRules, EntryVerdict, RuledName } from './invalidation.ts';
 import type { Lease } from './lease.ts';
 import type { MemoryTier } from './memory.ts';
 import type { Signing } from './signing.ts';
@@ -217,4 +217,9 @@ function ownBytes(value: Buffer): Buffer {
   const own = Buffer.allocUnsafeSlow(value.length);
   value.copy(own);
   return own;
+}
+
+/** May not be served at all. */
+export function isRefused(verdict: EntryVerdict): verdict is 'flushed' | 'suppressed' {
+  return verdict === 'flushed' || verdict === 'suppressed';
 }

@@ -1,12 +1,11 @@
-import type { EntryRules } from '../cache/invalidation.ts';
 import { type Signing, seal, unseal } from '../cache/signing.ts';
 import type { Runtime } from '../runtime.ts';
 import { noteLongestLife, prune, shouldNoteLongestLife, withInitialGeneration } from './changes.ts';
 import type { Change, Changed, Control, ControlEvent } from './control.ts';
 import type { ControlStore } from './control-store.ts';
-import { type ControlDocument, emptyDocument } from './document.ts';
+import type { ControlDocument } from './document.ts';
 import { countLimit, decodeDocument, encodeDocument } from './document-codec.ts';
-import { compileRules, type Locate } from './entry-rules.ts';
+import { createEntryRules, type Locate } from './entry-rules.ts';
 import { createFollower, type Follower, pause, type StoreView } from './follower.ts';
 import { descendant } from './merge.ts';
 import { OperationError } from './operation-error.ts';
@@ -52,14 +51,12 @@ export function createControl(options: ControlOptions): PollingControl {
   const { domain, store, shared, locate, clock, random, observe, signing, longestLifeMs } = options;
   const { intervalMs = 500, deadlineMs = 200 } = options;
   const stamp = (): string => [random(), random()].map((part) => Math.floor(part * 2 ** 40).toString(36)).join('');
-  let compiled: EntryRules = compileRules(emptyDocument, undefined, locate);
+  const rules = createEntryRules(locate);
   let restoredAtMs = Number.NEGATIVE_INFINITY;
   let closed = false;
   let timer: NodeJS.Timeout | undefined;
 
-  const compile = (): void => {
-    compiled = compileRules(follower.known(), lease.live(), locate);
-  };
+  const compile = (): void => rules.compile(follower.known(), lease.live());
   const lease = createOverlayLease({
     clock,
     onChange: (state, drill) => {
@@ -110,11 +107,7 @@ export function createControl(options: ControlOptions): PollingControl {
   pollForever();
 
   return {
-    rules: {
-      generation: () => compiled.generation(),
-      judge: (entry, name) => compiled.judge(entry, name),
-      hides: () => compiled.hides(),
-    },
+    rules,
     hasSynced: follower.hasSynced,
     forcedOpen: () => lease.live()?.blackout === true,
     document: follower.known,

@@ -1,13 +1,30 @@
 import { fingerprint } from '../cache/codec.ts';
 import type { Entry } from '../cache/entry.ts';
 import { BUCKETS, type EntryRules, type EntryVerdict, type RuledName } from '../cache/invalidation.ts';
-import type { BucketRange, ControlDocument, Overlay } from './document.ts';
+import { type BucketRange, type ControlDocument, emptyDocument, type Overlay } from './document.ts';
 
 /** `host:port` of the node that owns a stored name; undefined when it is unknown. */
 export type Locate = (storeName: string) => string | undefined;
 
 /** The generation of the empty document: every flush, purge and suppression affects it. */
 const LOWEST_GENERATION = 1;
+
+/** The rules in force. They are those of the empty document until `compile` is called, and change with each call. */
+export interface CompiledRules extends EntryRules {
+  readonly compile: (document: ControlDocument, overlay: Overlay | undefined) => void;
+}
+
+export function createEntryRules(locate: Locate): CompiledRules {
+  let compiled = compileRules(emptyDocument, undefined, locate);
+  return {
+    compile: (document, overlay) => {
+      compiled = compileRules(document, overlay, locate);
+    },
+    generation: () => compiled.generation(),
+    judge: (entry, name) => compiled.judge(entry, name),
+    hides: () => compiled.hides(),
+  };
+}
 
 /**
  * The rules of a document and of the overlay of a live drill, compiled for lookups: a table of floors by bucket, and

@@ -1,11 +1,11 @@
 import { createBackfill } from '../cache/backfill.ts';
 import type { LifetimePolicy } from '../cache/entry.ts';
-import { type EntryRules, isRefused } from '../cache/invalidation.ts';
+import type { EntryRules } from '../cache/invalidation.ts';
 import { createLeases } from '../cache/lease.ts';
 import type { MemoryTier } from '../cache/memory.ts';
 import type { Signing } from '../cache/signing.ts';
 import type { Store } from '../cache/store.ts';
-import { createTiers } from '../cache/tiers.ts';
+import { createTiers, isRefused } from '../cache/tiers.ts';
 import type { EngineGuard } from '../resilience/create-guard.ts';
 import type { Runtime } from '../runtime.ts';
 import { createTierAnswers } from './answer.ts';

@@ -141,3 +141,8 @@ export function createEngineHealth(options: EngineHealthOptions): EngineHealth {
     },
   };
 }
+
+/** Whether the engine gave no page. */
+export function isEngineFailure(result: Extract<SearchEvent, { kind: 'engine' }>['result']): boolean {
+  return result !== 'whole' && result !== 'empty' && result !== 'partial';
+}

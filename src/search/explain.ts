@@ -1,9 +1,9 @@
 import { type Entry, type Freshness, freshnessOf } from '../cache/entry.ts';
 import type { MissReason } from '../cache/events.ts';
-import { type EntryRules, isRefused } from '../cache/invalidation.ts';
+import type { EntryRules } from '../cache/invalidation.ts';
 import type { MemoryTier } from '../cache/memory.ts';
 import type { Store } from '../cache/store.ts';
-import { decodeStored, type StoredEntryLimits } from '../cache/tiers.ts';
+import { decodeStored, isRefused, type StoredEntryLimits } from '../cache/tiers.ts';
 import { type AppliedRule, explainCanonicalText } from './canonical.ts';
 import type { SearchDomain } from './domain.ts';
 import { type PreparedSearch, prepareSearch } from './key.ts';

@@ -53,15 +53,6 @@ export function isAgentFault(text: string): boolean {
   return AGENT.test(text.replace(new RegExp(AGENT_REFUSAL, 'g'), ''));
 }
 
-/** Warnings of whole pages. Every other warning means that a part is missing or was cut short. */
-const HARMLESS = [/^Fields specified in field_weights option not found/i, /^too many words .* for quorum/i];
-
-/** The warning of SHOW META, if it means that the page is not whole. */
-export function partialWarning(warning: string | undefined): string | undefined {
-  const said = warning?.replace(/\0+$/, '');
-  return said?.split('; ').every((part) => HARMLESS.some((harmless) => harmless.test(part))) ? undefined : said;
-}
-
 /** Codes of the driver and of OpenSSL in Node: a wrong certificate, a wrong name, or a server without TLS. */
 const TLS =
   /^(?:HANDSHAKE_(?:NO_SSL_SUPPORT|SSL_ERROR)|ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|INVALID_CA|HOSTNAME_MISMATCH)/;

@@ -2,7 +2,6 @@ import type { Attribute, SearchDomain, SearchRequest } from '../../search/domain
 import { EngineError, FACET_VALUES, type FacetCount, type ResultPage, type SearchResult } from '../../search/engine.ts';
 import { escapeHtml } from '../../search/escape-html.ts';
 import type { ResultSets, Row } from './connection-pool.ts';
-import { partialWarning } from './errors.ts';
 import { DAY_SECONDS, isMissing, isMissingDay, withoutFloat32Noise } from './schema.ts';
 import { LEADING_COLUMNS as AT, collapseSpaces, declaredAttribute, type Marks } from './statement.ts';
 
@@ -43,6 +42,15 @@ export function pageOf(sets: ResultSets, request: SearchRequest, options: ReplyO
     ),
     ...(partial === undefined ? {} : { partial }),
   };
+}
+
+/** Warnings of whole pages. Every other warning means that a part is missing or was cut short. */
+const HARMLESS = [/^Fields specified in field_weights option not found/i, /^too many words .* for quorum/i];
+
+/** The warning of SHOW META, if it means that the page is not whole. */
+export function partialWarning(warning: string | undefined): string | undefined {
+  const said = warning?.replace(/\0+$/, '');
+  return said?.split('; ').every((part) => HARMLESS.some((harmless) => harmless.test(part))) ? undefined : said;
 }
 
 /** The page of a text without a word. */
