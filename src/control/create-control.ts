@@ -30,7 +30,7 @@ interface ControlOptions extends Pick<Runtime<ControlEvent>, 'clock' | 'random' 
 
 /** A control that polls its store. */
 export interface PollingControl extends Control {
-  /** A valid document, or that there is none, was read once. Until then flushes and suppressions are unknown. */
+  /** The store has answered once, with a valid document or with none. Until then flushes and suppressions are unknown. */
   readonly hasSynced: () => boolean;
   /** A live drill is simulating an engine outage: the breakers before the engine are forced open. */
   readonly forcedOpen: () => boolean;
@@ -40,10 +40,13 @@ export interface PollingControl extends Control {
 const UNSYNCED_INTERVAL_MS = 100;
 const REPORT_TTL_MS = 10_000;
 const MAX_WAITING = 64;
-/** Limits how often two fleets that do not trust each other's keys write over each other. */
+/**
+ * Minimum interval of writes over a corrupt document: it limits two fleets that do not trust each other's keys and
+ * write over each other.
+ */
 const MIN_RESTORE_INTERVAL_MS = 1000;
 
-/** The first poll leaves at once. */
+/** The first poll starts at once. */
 export function createControl(options: ControlOptions): PollingControl {
   const { domain, store, shared, locate, clock, random, observe, signing, longestLifeMs } = options;
   const { intervalMs = 500, deadlineMs = 200 } = options;

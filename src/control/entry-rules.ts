@@ -27,13 +27,13 @@ export function createEntryRules(locate: Locate): CompiledRules {
 }
 
 /**
- * The rules of a document and of the overlay of a live drill, compiled for lookups: a table of floors by bucket, and the
- * generation from which on no flush, purge or suppression affects an entry.
+ * The rules of a document and of the overlay of a live drill, compiled for lookups: a table of floors by bucket, and
+ * the lowest generation that no flush, purge or suppression affects.
  *
- * An entry of a generation above the document's own is judged as one of the lowest generation. Either another process follows
- * a newer document: then the entry costs one needless computation at most, within one poll interval. Or no document ever
- * had that generation, and purges, flushes and suppressions must hold for the entry too. The rules are asked at every lookup,
- * so the entry is valid again as soon as this process follows the newer document.
+ * An entry of a generation above the document's own is judged as one of the lowest generation. There are two cases. If
+ * another process follows a newer document, the entry costs one needless computation at most, within one poll interval.
+ * If no document ever had that generation, purges, flushes and suppressions must hold for the entry too. The rules are
+ * asked at every lookup, so the entry is valid again as soon as this process follows the newer document.
  */
 export function compileRules(document: ControlDocument, overlay: Overlay | undefined, locate: Locate): EntryRules {
   const floors = createFloors();
@@ -90,7 +90,10 @@ function highest(generations: readonly number[]): number {
 /** Whether a page of that generation holds a result that was suppressed later. */
 type HoldsSuppressed = (fingerprints: Uint32Array, generation: number) => boolean;
 
-/** One byte each. With 1,024 suppressions, 1.6 % of the fingerprints that are not suppressed reach the map. */
+/**
+ * Number of slots, one byte each. With 1,024 suppressions, 1.6 % of the fingerprints that are not suppressed reach the
+ * map.
+ */
 const FILTER_SLOTS = 1 << 16;
 
 /** A filter before a map, since nearly all fingerprints are not suppressed. */

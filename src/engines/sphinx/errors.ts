@@ -1,6 +1,6 @@
 import { EngineError, type EngineErrorCode } from '../../search/engine.ts';
 
-/** An error of the driver or of searchd, read. */
+/** The fields of an error of the driver or of searchd. */
 interface ForeignError {
   readonly message: string;
   /** searchd's errno; 1064 for nearly everything. */
@@ -48,7 +48,7 @@ export function classify(error: unknown): EngineError {
   return new EngineError(rule?.code ?? 'engine-unavailable', foreign.message, { cause: error });
 }
 
-/** An agent failed: another mirror may answer the next attempt. Sphinx 2.2.11 does not try one by itself. */
+/** Whether an agent failed: another mirror may answer the next attempt. Sphinx 2.2.11 does not ask a mirror by itself. */
 export function isAgentFault(text: string): boolean {
   return AGENT.test(text.replace(new RegExp(AGENT_REFUSAL, 'g'), ''));
 }
