@@ -20,7 +20,7 @@ export interface Answer {
   readonly timings: { readonly l2Ms?: number; readonly engineMs?: number };
 }
 
-/** What one tier did for an answer, in the terms of RFC 9211. */
+/** The part of one tier in an answer, in the terms of RFC 9211. */
 export type TierStatus =
   | { readonly kind: 'hit' }
   | {
