@@ -250,6 +250,18 @@ test('after a partial page, the whole old page is served for a second without a 
   assert.equal(engine.asked.length, 3);
 });
 
+test('after the engine rejected a query, its old page is served for a second without a load', async (t) => {
+  const { search, engine, prepare, clock } = harness(t);
+  await search.search(prepare('shoes'));
+  clock.advance(200_000);
+  engine.answer = async () => Promise.reject(new EngineError('engine-rejected', 'syntax'));
+  for (let i = 0; i < 3; i += 1) assert.equal((await search.search(prepare('shoes'))).outcome, 'stale');
+  assert.equal(engine.asked.length, 2);
+  clock.advance(1100);
+  await search.search(prepare('shoes'));
+  assert.equal(engine.asked.length, 3);
+});
+
 test('cached pages of a batch do not wait for those that must be computed, and are not refused because of them', async (t) => {
   const { search, engine, prepare, clock, sibling } = harness(t, { maxConcurrent: 1, deadlineMs: 100 });
   const kept = ['a', 'b'].map((q) => prepare(q));
