@@ -2,7 +2,7 @@ import { DeadlinePassed } from '../resilience/deadline.ts';
 import { SHED_REASONS, Shed } from '../resilience/shed.ts';
 import { EngineError, type EngineErrorCode } from './engine.ts';
 
-/** Every refusal of a search is one of these two errors; http/problem.ts is the one table from code to status and title. */
+/** Every refusal of a search is one of these two errors; http/transport/problem.ts has the status and title of each code. */
 
 export type InvalidCode =
   | 'invalid-query'
