@@ -101,9 +101,9 @@ export async function createService({ settings, log, clock, random, version }: S
 
   const search = createSearch(domains.map((domain) => domain.search));
   const operations = createOperations(
-    domains.map(({ operated }) => ({ ...operated, counters: stores.counters, ...reporters })),
+    domains.map(({ operated }) => operated),
     settings.drills,
-    { ...runtime, audit, ...reporters },
+    { ...runtime, ...reporters, audit, counters: stores.counters },
   );
 
   const { maxUrlBytes, drainMs } = settings.public;
