@@ -101,9 +101,9 @@ export async function createService({ settings, log, clock, random, version }: S
 
   const search = createSearch(domains.map((domain) => domain.search));
   const operations = createOperations(
-    domains.map(({ operated }) => ({ ...operated, counters: stores.counters, ...reporters })),
+    domains.map(({ operated }) => operated),
     settings.drills,
-    { ...runtime, audit, ...reporters },
+    { ...runtime, ...reporters, audit, counters: stores.counters },
   );
 
   const { maxUrlBytes, drainMs } = settings.public;
@@ -227,7 +227,11 @@ async function connectDomain(own: DomainSettings, { settings, stores, runtime, r
       observe: ({ source, event }) =>
         source === 'guard' ? reporters.observeGuard(name, event) : reporters.observeEngine(name, event),
     },
-  );
+  ).catch(async (error) => {
+    await Promise.all([fleet.close(), control.close()]);
+    await store?.close();
+    throw error;
+  });
   const meter = createMeter({ buckets: BUCKETS, engine: engine.guard.levels, clock });
   const { maxBytes, emptyMaxBytes } = own.memory;
   const memory = createMemoryTier({ maxBytes: maxBytes - emptyMaxBytes, emptyMaxBytes });

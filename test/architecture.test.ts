@@ -310,16 +310,30 @@ test('nothing of the project is hidden from git by a name it shares with somethi
   assert.deepEqual(loose, []);
 });
 
-test('every file that the guide and the guide for contributors name exists', () => {
+const pages = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
+  (file) => file.endsWith('.md') && !/(?:^|\/)(?:node_modules|data|\.)/.test(file),
+);
+
+test('every file that a guide names exists', () => {
   const all = ['src', 'test', 'loadtest'].flatMap((top) =>
     readdirSync(join(root, top), { recursive: true, encoding: 'utf8' }).map((file) => `/${join(top, file)}`),
   );
   const missing = ['src/README.md', 'CONTRIBUTING.md', 'README.md'].flatMap((page) => {
-    const named = readFileSync(join(root, page), 'utf8').matchAll(/[`(]((?:\.\.\/)?[\w./-]+\.(?:ts|mjs))[`)]/g);
+    const named = readFileSync(join(root, page), 'utf8').matchAll(/`((?:\.\.\/)?[\w./-]+\.(?:ts|mjs))`/g);
     return [...named]
       .map(([, file = '']) => file.replace(/^(?:\.\.?\/)+/, ''))
       .filter((file) => !all.some((each) => each.endsWith(`/${file}`)))
       .map((file) => `${page}: ${file}`);
+  });
+  assert.deepEqual(missing, []);
+});
+
+test('every link of a page leads to a file or a folder', () => {
+  const missing = pages.flatMap((page) => {
+    const links = readFileSync(join(root, page), 'utf8').matchAll(/\]\((?![a-z]+:)([^)#\s]+)/g);
+    return [...links].flatMap(([, link = '']) =>
+      existsSync(join(root, dirname(page), link)) ? [] : [`${page}: ${link}`],
+    );
   });
   assert.deepEqual(missing, []);
 });

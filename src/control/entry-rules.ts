@@ -1,7 +1,7 @@
 import { fingerprint } from '../cache/codec.ts';
 import type { Entry } from '../cache/entry.ts';
 import { BUCKETS, type EntryRules, type EntryVerdict, type RuledName } from '../cache/invalidation.ts';
-import { type BucketRange, type ControlDocument, emptyDocument, type Overlay } from './document.ts';
+import { type BucketRange, type ControlDocument, emptyDocument, type FlushMode, type Overlay } from './document.ts';
 
 /** `host:port` of the node that owns a stored name; undefined when it is unknown. */
 export type Locate = (storeName: string) => string | undefined;
@@ -26,6 +26,13 @@ export function createEntryRules(locate: Locate): CompiledRules {
   };
 }
 
+/** The effect of a drill's overlay on the entries that it covers. */
+const FLUSHED_AS: Readonly<Record<FlushMode, 'flushed' | 'outdated'>> = {
+  refresh: 'outdated',
+  drop: 'flushed',
+  erase: 'flushed',
+};
+
 /**
  * The rules of a document and of the overlay of a live drill, compiled for lookups: a table of floors by bucket, and
  * the lowest generation that no flush, purge or suppression affects.
@@ -45,7 +52,7 @@ export function compileRules(document: ControlDocument, overlay: Overlay | undef
   }
   const nodes = overlay?.nodes === undefined ? undefined : new Set(overlay.nodes);
   if (overlay !== undefined) {
-    const kind = overlay.mode === 'refresh' ? freshFloors : floors;
+    const kind = FLUSHED_AS[overlay.mode] === 'outdated' ? freshFloors : floors;
     for (const range of overlay.ranges) {
       (nodes === undefined ? kind : nodeFloors).raise(range, range.floor ?? overlay.floor);
     }
@@ -59,6 +66,7 @@ export function compileRules(document: ControlDocument, overlay: Overlay | undef
   const newest = document.generation;
   const wholeFrom = Math.max(floors.max(), freshFloors.max(), nodeFloors.max(), purgedBelow, suppressedBelow);
 
+  const onFlushedNode = overlay === undefined ? undefined : FLUSHED_AS[overlay.mode];
   const isOnNode = (name: RuledName): boolean => nodes?.has(locate(name.storeName) ?? '') === true;
 
   const judgeOlder = (entry: Entry, name: RuledName): EntryVerdict => {
@@ -68,7 +76,7 @@ export function compileRules(document: ControlDocument, overlay: Overlay | undef
     if (generation < purgedBelow && request !== undefined && generation < (purges.get(request.text) ?? 0))
       return 'flushed';
     const isOnFlushedNode = generation < nodeFloors.at(bucket) && isOnNode(name);
-    if (isOnFlushedNode && overlay?.mode !== 'refresh') return 'flushed';
+    if (isOnFlushedNode && onFlushedNode === 'flushed') return 'flushed';
     if (generation < suppressedBelow && holdsSuppressed(entry.fingerprints, generation)) return 'suppressed';
     return isOnFlushedNode || generation < freshFloors.at(bucket) ? 'outdated' : 'whole';
   };

@@ -52,7 +52,12 @@ export async function createEngines(
 ): Promise<DomainEngines> {
   const main = await createGuardedEngine(settings, domain, ports, runtime);
   if (settings.lifeboat === undefined) return main;
-  const lifeboat = await createLifeboatEngine(settings.name, settings.lifeboat, settings.engine, domain, runtime);
+  const lifeboat = await createLifeboatEngine(settings.name, settings.lifeboat, settings.engine, domain, runtime).catch(
+    async (error) => {
+      await main.close();
+      throw error;
+    },
+  );
   const [engine] = lifeboat.engines;
   if (engine === undefined) throw new Error('a lifeboat without an engine');
   return {

@@ -2,7 +2,7 @@
 export const UNKNOWN = '–';
 
 /** Stands for a value that could not be measured because the load was too small. */
-export const TOO_LITTLE = 'too little load to say';
+const TOO_LITTLE = 'too little load to say';
 
 /** Keeps a number and its unit on one line. */
 export const GAP = '\u00a0';

@@ -49,7 +49,10 @@ export interface LoadJoin {
 
 interface Loaded {
   readonly entry: Entry;
-  /** `store`: a late reply, or a page that had been stored meanwhile. `fleet`: a load of another process. */
+  /**
+   * `store`: a late reply of the store, or a page that a refresh found in it. `fleet`: the page of another load, found in L1
+   * once the permit was held, or in the store by way of the lease.
+   */
   readonly from: 'engine' | 'store' | 'fleet';
   readonly stored: StoredIn;
 }

@@ -5,7 +5,7 @@ import type { Example } from './assets/address.mjs';
 
 export interface PageOptions extends PageContext, PageSettings {}
 
-export interface PageSettings {
+interface PageSettings {
   /** Searches offered on the empty page. */
   readonly examples?: readonly Example[];
   /** Address of the admin listener's explain, where readers of this page may open it. */

@@ -9,11 +9,12 @@ import { bytes, capitalized, counted, duration, number, percent, plannedPercent,
  * @typedef {import('../api.mjs').FlushPreview} FlushPreview
  */
 
-const MODES = /** @type {const} */ ([
-  ['refresh', 'served as stale while the engine computes them anew, at its own pace'],
-  ['drop', 'misses from now on; overwritten in place as they are asked for'],
-  ['erase', 'removed from the store, for good'],
-]);
+/** @satisfies {Record<import('../api.mjs').FlushMode, string>} */
+const MODES = {
+  refresh: 'served as stale while the engine computes them anew, at its own pace',
+  drop: 'misses from now on; overwritten in place as they are asked for',
+  erase: 'removed from the store, for good',
+};
 
 /**
  * The form for a permanent flush. Unlike a drill, a flush cannot bring the old pages back.
@@ -32,7 +33,7 @@ export function flushView(model, domain) {
         'fieldset',
         { class: 'choices' },
         h('legend', {}, 'Pages are'),
-        MODES.map(([mode, consequence], at) =>
+        Object.entries(MODES).map(([mode, consequence], at) =>
           h(
             'label',
             { class: 'choice' },
