@@ -11,10 +11,11 @@ import { createClient } from '../../loadtest/traffic/client.ts';
 import { queriesOf } from '../../loadtest/traffic/queries.ts';
 import { DEMO_DOMAINS, demoDocuments } from '../../src/catalogue/demo.ts';
 import type { Document, SearchDomain } from '../../src/search/domain.ts';
+import { type Changes, configurationOf, HUNG_MS } from './configuration.ts';
 import { type EngineServer, type EngineServerOptions, startEngineServer } from './engine-server.ts';
 import { harmOf } from './judge.ts';
 import type { Harness, Row } from './row.ts';
-import { type Changes, configurationOf, createServiceProcess, HUNG_MS, type ServiceProcess } from './service.ts';
+import { createServiceProcess, type ServiceProcess } from './service.ts';
 import { type StoreKind, type SubjectStore, startStore } from './stores.ts';
 import { createReference, type ReplyVerdict, verdictOf } from './verdict.ts';
 

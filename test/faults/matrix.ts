@@ -4,6 +4,7 @@ import { programOf, type SearchServer, SPHINX } from '../../loadtest/stack/sphin
 import { createClient } from '../../loadtest/traffic/client.ts';
 import { EXIT } from '../../src/commands/arguments.ts';
 import type { RunOptions } from './arguments.ts';
+import { HUNG_MS } from './configuration.ts';
 import type { Figure, FigureResult } from './figures/figure.ts';
 import { searchPath, startHarness, WarmUpError } from './harness.ts';
 import {
@@ -20,7 +21,6 @@ import type { Selection } from './registry.ts';
 import type { Report } from './report.ts';
 import { BOUNDS, type FaultEffect, type Harness, type Judgement, type Row } from './row.ts';
 import { runRow } from './run-row.ts';
-import { HUNG_MS } from './service.ts';
 
 interface MatrixOptions {
   readonly checkout: string;

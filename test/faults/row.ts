@@ -1,9 +1,10 @@
 import type { DnsNames } from '../../loadtest/proxy/dns-names.ts';
 import type { EngineProxy } from '../../loadtest/proxy/engine-proxy.ts';
 import type { Queries } from '../../loadtest/traffic/queries.ts';
+import type { Changes } from './configuration.ts';
 import type { EngineServer, EngineServerOptions } from './engine-server.ts';
 import type { Report, Trace } from './report.ts';
-import type { Changes, ServiceProcess } from './service.ts';
+import type { ServiceProcess } from './service.ts';
 import type { StoreKind, SubjectStore } from './stores.ts';
 import type { Reference } from './verdict.ts';
 

@@ -4,12 +4,12 @@ import { startStream } from '../../loadtest/traffic/stream.ts';
 import { createZipf } from '../../loadtest/traffic/zipf.ts';
 import { createRandom } from '../../src/catalogue/demo/ad.ts';
 import { type Clock, systemClock } from '../../src/runtime.ts';
+import { BUSY_MS, HUNG_MS } from './configuration.ts';
 import { clientHeaders, searchPath } from './harness.ts';
 import { calmBoundMs } from './judge.ts';
 import { createRecovery } from './recovery.ts';
 import { type Phase, percentile, phaseReports, quantileMs, type Report, type Sample, type Trace } from './report.ts';
 import { BOUNDS, type Harness, type Row } from './row.ts';
-import { BUSY_MS, HUNG_MS } from './service.ts';
 import { isHit, verdictOf } from './verdict.ts';
 
 const RATE_PER_SECOND = 200;

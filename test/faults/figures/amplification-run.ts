@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from '../../../loadtest/traffic/client.ts';
 import type { Defence } from '../../../src/config/settings.ts';
+import { HUNG_MS } from '../configuration.ts';
 import { askAll, clientHeaders, searchPath } from '../harness.ts';
-import { HUNG_MS } from '../service.ts';
 import { type Reference, type ReplyVerdict, verdictOf } from '../verdict.ts';
 import type { Fleet } from './fleets.ts';
 

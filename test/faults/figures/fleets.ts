@@ -4,8 +4,9 @@ import { type RedisStack, startCluster, startStandalone, until } from '../../../
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import { startSearchd } from '../../../loadtest/stack/sphinx.ts';
 import { type Queries, queriesOf } from '../../../loadtest/traffic/queries.ts';
+import { type Changes, configurationOf, INDEX } from '../configuration.ts';
 import { buildWithResources, sampleGoods, waitUntilReady } from '../harness.ts';
-import { type Changes, configurationOf, INDEX, type ServiceProcess } from '../service.ts';
+import type { ServiceProcess } from '../service.ts';
 
 /** Several serpcache processes with one store cluster and one engine. A proxy counts the engine's searches. */
 export interface Fleet {
