@@ -5,11 +5,10 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { EXIT } from '../../src/commands/arguments.ts';
 import type { Figure, Holds } from './figures/figure.ts';
-import { WarmUpError } from './harness.ts';
 import { runMatrix } from './matrix.ts';
 import type { Report } from './report.ts';
 import { reportWith } from './report-fixture.ts';
-import type { Harness, Row } from './row.ts';
+import { type Harness, type Row, WarmUpError } from './row.ts';
 
 const NO_TRACE = { found: false, evidence: 'process: runs → runs' };
 const harness = { stop: async () => undefined } as Harness;
@@ -48,6 +47,7 @@ async function runOf(
         jsonFile,
         print: (line) => lines.push(line),
         parts: {
+          originOf: async () => ({ machine: 'one machine', startedAt: '2026-11-22T15:00:00.000Z' }),
           startHarness: async () => harness,
           runRow: async (_harness, _row, seed) => {
             const one = tries[seeds.length];

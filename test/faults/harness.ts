@@ -14,7 +14,7 @@ import type { Document, SearchDomain } from '../../src/search/domain.ts';
 import { type Changes, configurationOf, HUNG_MS } from './configuration.ts';
 import { type EngineServer, type EngineServerOptions, startEngineServer } from './engine-server.ts';
 import { harmOf } from './judge.ts';
-import type { Harness, Row } from './row.ts';
+import { type Harness, type Row, WarmUpError } from './row.ts';
 import { createServiceProcess, type ServiceProcess } from './service.ts';
 import { type StoreKind, type SubjectStore, startStore } from './stores.ts';
 import { createReference, type ReplyVerdict, verdictOf } from './verdict.ts';
@@ -143,18 +143,6 @@ async function isClean(store: SubjectStore): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-/** A process did not answer every search correctly during the warm-up. */
-export class WarmUpError extends Error {
-  override readonly name = 'WarmUpError';
-  /** Violations by the subject. They count although the row has not begun. */
-  readonly harm: readonly string[];
-
-  constructor(message: string, harm: readonly string[]) {
-    super(message);
-    this.harm = harm;
-  }
 }
 
 const AT_ONCE = 6;

@@ -77,6 +77,18 @@ export interface Harness {
   readonly stop: () => Promise<void>;
 }
 
+/** A process did not answer every search correctly during the warm-up. */
+export class WarmUpError extends Error {
+  override readonly name = 'WarmUpError';
+  /** Violations by the subject. They count although the row has not begun. */
+  readonly harm: readonly string[];
+
+  constructor(message: string, harm: readonly string[]) {
+    super(message);
+    this.harm = harm;
+  }
+}
+
 /** Findings about the promises of a row. */
 export interface Judgement {
   /** Each entry describes one broken promise. */
