@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Filter } from '../../src/search/domain.ts';
 import { FACET_VALUES } from '../../src/search/engine.ts';
-import type { Searching } from './engine.ts';
 import { COMMON } from './engine-documents.ts';
-import { ask, counted, days, matching } from './engine-truth.ts';
+import { ask, counted, days, matching, type Searching } from './engine-truth.ts';
 
 const strings = (attribute: string, ...values: string[]): Filter => ({ kind: 'strings', attribute, values });
 const numbers = (attribute: string, ...values: number[]): Filter => ({ kind: 'numbers', attribute, values });

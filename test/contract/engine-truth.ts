@@ -1,5 +1,5 @@
 import type { Document, Filter, SearchRequest } from '../../src/search/domain.ts';
-import { FACET_VALUES, type FacetCount } from '../../src/search/engine.ts';
+import { FACET_VALUES, type FacetCount, type ResultPage } from '../../src/search/engine.ts';
 import { CONTRACT_DOCUMENTS, CONTRACT_DOMAIN } from './engine-documents.ts';
 
 const wordsHeld = new Map(
@@ -67,6 +67,9 @@ export function words(text: string): readonly string[] {
 export function fold(text: string): string {
   return text.normalize('NFKC').toLowerCase().replaceAll('ё', 'е').replace(/\s+/g, ' ').trim();
 }
+
+/** Asks the engine under test. */
+export type Searching = (request: SearchRequest) => Promise<ResultPage>;
 
 export function ask(text: string, rest: Partial<SearchRequest> = {}): SearchRequest {
   return {
