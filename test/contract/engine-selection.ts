@@ -17,7 +17,7 @@ const SELECTIONS: readonly (readonly [fact: string, filters: readonly Filter[]])
   ['a text with ё, given as е', [strings('city', 'орел')]],
   ['upper case in the document', [strings('brand', 'asus', 'lego')]],
   ['a part of a text is not the text', [strings('city', 'моск')]],
-  ['a text nobody has', [strings('city', 'атлантида')]],
+  ['a text that no document has', [strings('city', 'атлантида')]],
   ['one number', [numbers('rooms', 3)]],
   ['several numbers', [numbers('rooms', 0, 1, 5)]],
   ['negative numbers', [numbers('views', -5, -1)]],

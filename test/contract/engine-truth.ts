@@ -31,7 +31,7 @@ function passes(document: Document, filter: Filter): boolean {
   }
 }
 
-/** Values by falling count, then by value. */
+/** The facet's values by falling count, then by value. */
 export function counted(documents: readonly Document[], attribute: string): readonly FacetCount[] {
   const counts = new Map<string | number, number>();
   for (const { attributes } of documents) {

@@ -259,7 +259,7 @@ interface FakeFleet extends Pick<Store, 'seedMany' | 'epochs' | 'beat' | 'leave'
   readonly forget: () => void;
 }
 
-/** What processes share beside entries and leases: backfill, one part with its epoch, the membership. */
+/** The other data that processes share: backfill, one part with its epoch, the membership. */
 function createFleet({ get, set, perform, clock }: FakeServer): FakeFleet {
   const fleet = new Map<string, number>();
   let words = 0;

@@ -95,7 +95,7 @@ export function compareWithControl(
   };
 }
 
-/** Gets the arrivals in the order of the control's answers. */
+/** The ideal cache: `add` receives the arrivals in the order of the control's answers. */
 function createIdeal() {
   const recovery = createRecovery({ window: WINDOW, points: POINTS });
   let computed = new Set<string>();

@@ -65,10 +65,10 @@ interface LimitedFleetOptions {
   readonly documents?: number;
 }
 
-export const perSecondOf = ({ slots: places, delayMs }: EngineCapacity): number => (places * 1000) / delayMs;
+export const perSecondOf = ({ slots, delayMs }: EngineCapacity): number => (slots * 1000) / delayMs;
 
 const FLEET_DOCUMENTS = 2000;
-/** More than all processes open together, even while each assumes that it is the only one. */
+/** Above the sum of what all processes open, even when each assumes that it is the only one. */
 const FLEET_ENGINE_CONNECTIONS = 512;
 
 export function startFleet({ checkout, processes, searches }: FleetOptions): Promise<Fleet> {
@@ -112,7 +112,7 @@ export function startFleet({ checkout, processes, searches }: FleetOptions): Pro
   });
 }
 
-/** The number that a process without limits opens. */
+/** Connections that a process without a concurrency limit opens. */
 const ENGINE_CONNECTIONS = 700;
 const DOCUMENTS = 3000;
 
