@@ -262,7 +262,7 @@ interface FakeFleet extends Pick<Store, 'seedMany' | 'epochs' | 'beat' | 'leave'
 /** The other data that processes share: backfill, one part with its epoch, the membership. */
 function createFleet({ get, set, perform, clock }: FakeServer): FakeFleet {
   const fleet = new Map<string, number>();
-  let words = 0;
+  let epochCount = 0;
   let epoch: string | undefined;
 
   const seed = ({ name, value, ttlMs }: SeedItem): Promise<SeedResult> =>
@@ -283,8 +283,8 @@ function createFleet({ get, set, perform, clock }: FakeServer): FakeFleet {
         'write',
         () => {
           if (epoch === undefined) {
-            words += 1;
-            epoch = `epoch-${words}`;
+            epochCount += 1;
+            epoch = `epoch-${epochCount}`;
           }
           return [{ part: 'memory', node: NODE, epoch }];
         },

@@ -29,7 +29,7 @@ interface Run {
 
 /** Runs the matrix on one row whose attempts give these reports in turn; an Error is thrown. */
 async function runOf(
-  tries: readonly (Report | Error)[],
+  attempts: readonly (Report | Error)[],
   over: Partial<Row> = {},
   figures: Figure[] = [],
 ): Promise<Run> {
@@ -39,7 +39,7 @@ async function runOf(
   const seeds: number[] = [];
   try {
     const status = await runMatrix(
-      { rows: tries.length === 0 ? [] : [{ ...row, ...over }], figures },
+      { rows: attempts.length === 0 ? [] : [{ ...row, ...over }], figures },
       {
         checkout: directory,
         repeat: 1,
@@ -50,7 +50,7 @@ async function runOf(
           originOf: async () => ({ machine: 'one machine', startedAt: '2026-11-22T15:00:00.000Z' }),
           startHarness: async () => harness,
           runRow: async (_harness, _row, seed) => {
-            const one = tries[seeds.length];
+            const one = attempts[seeds.length];
             seeds.push(seed);
             if (one === undefined) throw new Error('one attempt more than expected');
             if (one instanceof Error) throw one;

@@ -202,7 +202,7 @@ interface ServicesOptions {
 }
 
 /** Creates resources and builds a harness from them. When `build` fails, everything is stopped and removed. */
-export async function buildWithResources<T>(name: string, build: (ground: TestResources) => Promise<T>): Promise<T> {
+export async function buildWithResources<T>(name: string, build: (resources: TestResources) => Promise<T>): Promise<T> {
   const directory = mkdtempSync(join(tmpdir(), `serpcache-${name}-`));
   const ends: (() => Promise<void>)[] = [async () => rmSync(directory, { recursive: true, force: true })];
   const keep: TestResources['keep'] = (part) => {
