@@ -41,7 +41,7 @@ export function createDrills(options: DrillsOptions): Drills {
     onFault: (id, detail) => observe({ kind: 'drill-unwritten', id, detail }),
   });
   const running = new Map<string, RunningDrill>();
-  const remote = createRemoteDrills({ domains, processId });
+  const remote = createRemoteDrills({ domains, processId, clock });
   const list = createDrillList({ running, remote, archive });
   let closed = false;
 
