@@ -1,6 +1,6 @@
 import type { Clock } from '../runtime.ts';
 import type { CacheEvent, LeaseResult } from './events.ts';
-import { type LeaseNames, type LeaseStore, type LeaseWrite, leaseNames } from './store.ts';
+import type { LeaseNames, LeaseStore, LeaseWrite } from './store.ts';
 
 /**
  * One load per key for the whole fleet: the lease of Nishtala et al. (NSDI '13), with a fencing token. A process with a
@@ -140,4 +140,9 @@ export function createLeases(options: LeasesOptions): Leases {
 
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** The braces keep the entry and its lease on one slot. */
+export function leaseNames(entry: string): LeaseNames {
+  return { entry, lease: entry.replace('{', 'lease:{') };
 }

@@ -166,8 +166,3 @@ export type LeaseLook =
   /** `value` is absent when the holder stored nothing. */
   | { readonly kind: 'free'; readonly value?: Buffer }
   | { readonly kind: 'fault'; readonly fault: StoreFault | 'refused' };
-
-/** The braces keep the entry and its lease on one slot. */
-export function leaseNames(entry: string): LeaseNames {
-  return { entry, lease: entry.replace('{', 'lease:{') };
-}

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type LeaseNames, type LeaseTake, leaseNames, type Store } from '../../src/cache/store.ts';
+import { leaseNames } from '../../src/cache/lease.ts';
+import type { LeaseNames, LeaseTake, Store } from '../../src/cache/store.ts';
 
 export interface LeasesUnderTest {
   readonly store: Store;

@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { leaseNames, type StoreRead } from '../../src/cache/store.ts';
+import { leaseNames } from '../../src/cache/lease.ts';
+import type { StoreRead } from '../../src/cache/store.ts';
 import { type FleetUnderTest, fleetContract } from './fleet.ts';
 import { type LeasesUnderTest, lateLeaseContract, leaseContract } from './lease.ts';
 

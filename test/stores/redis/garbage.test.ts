@@ -4,7 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ProxiedCluster, type ProxiedNode, startProxiedCluster } from '../../../loadtest/proxy/cluster.ts';
 import { type Match, type RespProxy, startRespProxy } from '../../../loadtest/proxy/resp-proxy.ts';
 import { until } from '../../../loadtest/stack/redis.ts';
-import { leaseNames, type Store, type StoreEvent, type StoreRead } from '../../../src/cache/store.ts';
+import { leaseNames } from '../../../src/cache/lease.ts';
+import type { Store, StoreEvent, StoreRead } from '../../../src/cache/store.ts';
 import { CONNECTION, connected, openStore } from './harness.ts';
 
 const NAMES = Array.from({ length: 60 }, (_, index) => `sc1:goods:{${index}}`);

@@ -3,7 +3,8 @@ import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
-import { leaseNames, type Store, type StoreEvent } from '../../../src/cache/store.ts';
+import { leaseNames } from '../../../src/cache/lease.ts';
+import type { Store, StoreEvent } from '../../../src/cache/store.ts';
 import { onOneServer } from './harness.ts';
 
 const DEADLINE_MS = 2000;

@@ -6,7 +6,8 @@ import { describe, type TestContext, test } from 'node:test';
 import { freePorts } from '../../../loadtest/stack/process.ts';
 import { type RedisStack, startCluster, startSentinel, startStandalone, until } from '../../../loadtest/stack/redis.ts';
 import { startRedisNode } from '../../../loadtest/stack/redis-node.ts';
-import { leaseNames, type Store } from '../../../src/cache/store.ts';
+import { leaseNames } from '../../../src/cache/lease.ts';
+import type { Store } from '../../../src/cache/store.ts';
 import type { RedisSettings } from '../../../src/stores/redis/connection.ts';
 import { CONNECTION, clusterOf, connected, type OpenStore, openStore, sentinelOf, standaloneOf } from './harness.ts';
 
