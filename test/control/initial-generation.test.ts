@@ -69,7 +69,7 @@ test('a history begun now with a clock an hour behind is above one begun two hou
   for (const process of [lost, restarted]) assert.equal(judge(process, generation), 'suppressed');
 });
 
-test('of processes with clocks that differ by hours one begins the history, and the others continue it', async (t) => {
+test('when the clocks of processes differ by hours, one process begins the history and the others continue it', async (t) => {
   const harness = createHarness(t);
   const fleet = [0, HOUR_MS, -HOUR_MS].map((skewMs, index) => harness.join(`process-${index}`, skewMs));
   const changes = fleet.map(({ control }, index) => control.change((one) => suppress(one, [`sold-${index}`], 1)));

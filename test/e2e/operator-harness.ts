@@ -123,7 +123,7 @@ export function createOperator({ adminUrl, token, maxCommandMs = MAX_COMMAND_MS 
   };
 }
 
-/** Traffic of people: repeated searches to each process in turn, at a fixed rate that does not depend on the answers. */
+/** User traffic: repeated searches to each process in turn, at a fixed rate that does not depend on the answers. */
 export interface Traffic {
   readonly answers: readonly TrafficAnswer[];
   readonly stop: () => Promise<void>;

@@ -110,7 +110,7 @@ interface Load {
   readonly asked: Asked[];
 }
 
-/** Two slots of 20 ms, asked `perTick` times every 10 ms. */
+/** Two slots with calls of 20 ms; `perTick` searches arrive every 10 ms. */
 async function load({ harness, asked }: Load, ms: number, perTick: number): Promise<void> {
   const running = new Map<Asked, number>();
   for (let passed = 0; passed < ms; passed += 1) {
@@ -187,7 +187,7 @@ test('soon after an overload a burst gets no grace period, because under a lasti
   assert.ok((await longestShedMs()) > LIMITER_DEADLINE_MS / 10, 'a later burst is measured again');
 });
 
-test('an engine that stands still is noticed before any of its calls has ended', async (t) => {
+test('an engine that stalls is detected before any of its calls has ended', async (t) => {
   const harness = limiterHarness(t, 2);
   const asked = [harness.ask(), harness.ask()];
   for (let passed = 0; passed < 500; passed += 10) {

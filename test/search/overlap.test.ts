@@ -9,7 +9,7 @@ const RELEVANCE: Sort = { by: 'relevance' };
 const ids = (text: string): readonly string[] => [...text];
 
 describe('the overlap of two lists', () => {
-  it('is what they share over the longer one', () => {
+  it('is the number of shared items divided by the length of the longer list', () => {
     assert.equal(overlapOf(ids('abcd'), ids('dcba')), 1);
     assert.equal(overlapOf(ids('abcd'), ids('abxy')), 0.5);
     assert.equal(overlapOf(ids('abcd'), ids('abcdefghij')), 0.4);
@@ -17,7 +17,7 @@ describe('the overlap of two lists', () => {
     assert.equal(overlapOf(ids('ab'), ids('xy')), 0);
   });
 
-  it('is 1 where both found nothing, 0 where one did', () => {
+  it('is 1 when both lists are empty, 0 when one is', () => {
     assert.equal(overlapOf([], []), 1);
     assert.equal(overlapOf(ids('a'), []), 0);
     assert.equal(overlapOf([], ids('a')), 0);
@@ -82,7 +82,7 @@ describe('two pages', () => {
     assert.equal(compare(page('a', { totalRelation: 'gte' }), page('a')).totalRatio, undefined);
   });
 
-  it('are tied where the first ranks its last result and the next one alike', () => {
+  it('are tied when the first page sorts its last compared result and the next one equally', () => {
     const flat = page('abc', {}, () => 7);
     assert.equal(compare(flat, page('ab'), 2).tied, true);
     assert.equal(compare(flat, page('ab'), 3).tied, false, 'nothing comes after');

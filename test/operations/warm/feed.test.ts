@@ -132,12 +132,12 @@ test('a warm-up without new queries stops by itself after five minutes', async (
 
 test('a slow warm-up is not stopped as one without new queries', async (t) => {
   const harness = warmHarness(t);
-  harness.people = 8;
+  harness.interactive = 8;
   const id = start(harness);
   harness.warmUps.feed(id, numbered(3), false);
   await harness.pass(301_000);
   assert.deepEqual([harness.look(id).state, harness.asked.length], ['waiting', 0]);
-  harness.people = 0;
+  harness.interactive = 0;
   await harness.pass(1000);
   assert.equal(harness.look(id).settled, 3);
 });

@@ -143,7 +143,7 @@ describe('provenance', () => {
   });
 });
 
-describe('names for people', () => {
+describe('labels', () => {
   it('the attribute currency has a label in the language of the page', () => {
     assert.deepEqual(
       [attributeName({ name: 'currency' }, 'shop', 'ru'), attributeName({ name: 'currency' }, 'shop', 'en')],
@@ -184,7 +184,7 @@ describe('names for people', () => {
   });
 });
 
-describe('numbers for people', () => {
+describe('formatted numbers', () => {
   it('money has its currency, a year no separator, a date its month, a short time its microseconds', () => {
     const year: Attribute = { name: 'year', type: 'integer', facet: false, sort: true };
     const date: Attribute = { name: 'date', type: 'date', facet: false, sort: true };
