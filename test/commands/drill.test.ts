@@ -154,7 +154,7 @@ describe('the drill command', { concurrency: 3 }, () => {
     const { code, err, lines } = await callCli(run(service.url, '--yes'), {
       clock: { wallMs: () => 0, monotonicMs: () => (nowMs += 5000) },
       onWrite: (text) => {
-        if (text.includes('"started"')) void service.goAway();
+        if (text.includes('"started"')) void service.closeListener();
       },
     });
     assert.equal(code, 2);

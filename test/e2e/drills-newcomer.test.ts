@@ -26,7 +26,10 @@ after: 1s
 minSearches: 20
 `;
 
-/** One process without a store, with the demo's goods; `first-drill.test.ts` has the whole demo. The tests are one story, in order. */
+/**
+ * One process without a store, with the demo's goods; `first-drill.test.ts` has the whole demo. The tests depend on each
+ * other, in order.
+ */
 describe('a newcomer’s drills', { timeout: 120_000 }, () => {
   const directory = mkdtempSync(join(tmpdir(), 'serpcache-newcomer-'));
   const plan = join(directory, 'rehearsal.yaml');

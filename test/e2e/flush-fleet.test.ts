@@ -10,7 +10,7 @@ import { BROAD, type Fleet, fillCaches, isHit, type Member, missStatuses, startF
 import { startTraffic, type TrafficAnswer } from './operator-harness.ts';
 import { waitFor } from './service-harness.ts';
 
-/** Flushes, purges and suppressions on two processes with one cluster. The tests are one story, in order. */
+/** Flushes, purges and suppressions on two processes with one cluster. The tests depend on each other, in order. */
 describe('flushes, purges and suppressions of a fleet', { timeout: 120_000 }, () => {
   let fleet: Fleet;
   let one: Member;

@@ -91,7 +91,7 @@ export async function explained(service: Service, q: string): Promise<{ node?: s
   return (await response.json()) as { node?: string; slot?: number; key: string };
 }
 
-/** Polls until `holds` returns true. @returns the time until then, ms. @throws after `timeoutMs`, with the text of `condition`. */
+/** Polls until `holds` returns true. @returns the time it took, ms. @throws after `timeoutMs`, naming `condition`. */
 export async function waitFor(
   condition: string,
   holds: () => boolean | Promise<boolean>,

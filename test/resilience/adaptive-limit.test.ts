@@ -137,7 +137,7 @@ test('aimd: an answer slower than `slowMs` counts as lost', () => {
   assert.ok(harness.limit.current() >= 8 && harness.limit.current() <= 14, `${harness.limit.current()}`);
 });
 
-/** An engine that runs eight calls at once and gets three times its capacity; further calls wait inside it and cannot be shed. */
+/** An engine that runs eight calls at once and gets three times its capacity; the rest waits inside it, never shed. */
 const ENGINE: Scenario = {
   load: 3,
   deadlineMs: 800,

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { PRIORITIES, type Priority } from '../../src/resilience/shed.ts';
 import { idle } from '../fakes/idle.ts';
-import { type Asked, LIMITER_DEADLINE_MS, limiterHarness } from './harness.ts';
+import { LIMITER_DEADLINE_MS, limiterHarness, type SlotRequest } from './harness.ts';
 
 const step = fc.oneof(
   fc.record({
@@ -19,7 +19,7 @@ const step = fc.oneof(
 );
 
 interface Caller {
-  readonly asked: Asked;
+  readonly asked: SlotRequest;
   readonly priority: Priority;
   readonly leave: AbortController;
 }
@@ -33,7 +33,7 @@ for (const shedding of [true, false])
         t.mock.timers.reset();
         const harness = limiterHarness(t, 3, { maxQueued: MAX_QUEUED, shedding });
         const callers: Caller[] = [];
-        const inState = (state: Asked['state']): Caller[] => callers.filter(({ asked }) => asked.state === state);
+        const inState = (state: SlotRequest['state']): Caller[] => callers.filter(({ asked }) => asked.state === state);
         for (const one of steps) {
           const before = {
             running: new Set(inState('runs')),

@@ -135,7 +135,7 @@ test('an endpoint with an open breaker is probed quickly until the breaker is cl
   assert.deepEqual(probedAt().slice(4), [1250]);
   health.breakerIs(0, 'closed');
   await pass(INTERVAL_MS);
-  assert.deepEqual(probedAt().slice(5), [1500], 'the one that was due, and then the ordinary interval');
+  assert.deepEqual(probedAt().slice(5), [1500], 'the probe that was due, and then the ordinary interval');
 });
 
 test('quick probes are spread by ±20 %', async (t) => {
@@ -167,7 +167,7 @@ test('an engine that hangs gets one probe at a time, each after twice the last w
   modes[0] = 'down';
   mark();
   await pass(5500);
-  assert.deepEqual(probedAt(), [5000, 5250, 5500], 'one that is refused at once costs nothing');
+  assert.deepEqual(probedAt(), [5000, 5250, 5500], 'after a probe that is refused at once the wait is short again');
 });
 
 test('the result of a probe that was sent before the breaker opened is ignored, and the next probe is quick', async (t) => {

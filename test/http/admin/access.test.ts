@@ -21,7 +21,7 @@ test('with a configured token, every route needs it except those without data', 
     for (const authorization of [undefined, 'Bearer nope', TOKEN, `Basic ${TOKEN}`, `Bearer ${TOKEN}x`, 'Bearer ']) {
       const headers = authorization === undefined ? {} : { authorization };
       asked += 1;
-      // Each request from another address: the tokens of one address would soon not be compared.
+      // Each request has another address: after some wrong tokens, those of one address are no longer compared.
       const remoteAddress = `10.0.${asked >> 8}.${asked & 255}`;
       const { statusCode } = await app.inject({ method: method as 'GET', url, headers, remoteAddress });
       const isOpen = OPEN.includes(url) && isRead(method);

@@ -269,9 +269,9 @@ test('an answer at the end of the patience breaks no guard, and a clearly later 
   fc.assert(
     fc.property(fc.integer({ min: 100, max: 60_000 }), (patienceMs) => {
       const max = patienceLimitMs(patienceMs);
-      assert.ok(p99Of(patienceMs) <= max, `${patienceMs} ms is told as ${p99Of(patienceMs)}, the limit is ${max}`);
+      assert.ok(p99Of(patienceMs) <= max, `${patienceMs} ms is reported as ${p99Of(patienceMs)}, the limit is ${max}`);
       assert.ok(p99Of(patienceMs + 200) <= max);
-      assert.ok(p99Of(max + 1) > max, `${max + 1} ms is told as ${p99Of(max + 1)}`);
+      assert.ok(p99Of(max + 1) > max, `${max + 1} ms is reported as ${p99Of(max + 1)}`);
       assert.ok(max <= patienceMs * 1.5 + 600, `${max} for ${patienceMs}`);
     }),
   );

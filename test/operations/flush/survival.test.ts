@@ -9,7 +9,7 @@ const figures = (parts: Partial<Figures>): Figures => ({ ...nothing, seconds: 60
 
 test('an engine with a headroom of 1.5 survives the loss of a tenth of the keys at an amplification of six', () => {
   const { headroom, amplification, survivable, extraCallsPerSecond } = estimateSurvival(
-    // 1,000 searches per second, of which the cache answers five in six; 5 slots with calls of 20 ms serve 250 calls per second.
+    // 1,000 searches per second; the cache answers 5 in 6. 5 slots with calls of 20 ms serve 250 calls per second.
     figures({
       searchesPerSecond: 1000,
       hitRatio: 5 / 6,

@@ -72,7 +72,7 @@ test('queries count as settled only without a gap, so that a file can be resumed
   harness.answer = (line) => (line === 'query 3' ? 'refused' : 'computed');
   harness.warmUps.feed(id, numbered(20), true);
   await harness.pass(1500);
-  assert.ok(harness.asked.length >= 15, 'the others went on');
+  assert.ok(harness.asked.length >= 15, 'the other queries continued');
   assert.deepEqual([harness.look(id).settled, harness.look(id).computed, harness.look(id).failed], [3, 3, 0]);
   await harness.pass(1500);
   const { state, settled, computed, failed } = harness.look(id);
