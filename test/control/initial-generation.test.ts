@@ -32,7 +32,7 @@ test('with any wrong clock a history begins at 1 or above and leaves millions of
 });
 
 for (const change of ['suppress', 'purge', 'drop'] as const) {
-  test(`after the document was lost with every process a ${change} holds for entries of the lost history`, async (t) => {
+  test(`after the document and every process were lost, a ${change} also applies to entries of the lost history`, async (t) => {
     const harness = createHarness(t);
     const restarted = harness.join('restarted');
     await harness.pass(1000);

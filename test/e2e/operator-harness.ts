@@ -45,9 +45,9 @@ export interface RunningCli {
 
 export interface OperatorOptions {
   readonly adminUrl: string;
-  /** Undefined for an operator without one. */
+  /** Undefined for an operator without a token. */
   readonly token: string | undefined;
-  /** The maximum for a command; then it is killed. */
+  /** Maximum duration of a command; after it the command is killed. */
   readonly maxCommandMs?: number;
 }
 

@@ -76,7 +76,7 @@ test('a burst that the engine clears within the maximum wait is answered complet
 test('a queue that stands for longer than one maximum wait is overload, however short it is', async (t) => {
   const harness = limiterHarness(t, 2);
   const asked = Array.from({ length: 10 }, () => harness.ask());
-  // As many searches arrive as end: the queue never empties, and each waits half a second.
+  // Searches arrive at the rate at which calls end: the queue never empties, and each search waits half a second.
   for (let ms = 0; ms < 1.5 * MAX_WAIT_MS; ms += 10) {
     const before = asked.filter(({ state }) => state === 'released').length;
     await serve(harness, asked, 100, 10);

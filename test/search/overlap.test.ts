@@ -56,7 +56,7 @@ describe('two pages', () => {
   });
   const compare = (a: ResultPage, b: ResultPage, depth = 10): Comparison => comparePages(a, b, depth, RELEVANCE);
 
-  it('are compared as far as asked, and no further', () => {
+  it('are compared down to the given depth only', () => {
     const comparison = compare(page('abcdef'), page('abcxyz'), 3);
     assert.deepEqual([comparison.overlap, comparison.sameOrder, comparison.shown], [1, true, 3]);
     assert.deepEqual(compare(page('abcdef'), page('abcxyz'), 4).missing, ['d']);
@@ -68,14 +68,14 @@ describe('two pages', () => {
     assert.equal(compare(page('ab'), page('ab')).sameOrder, true);
   });
 
-  it('say which of them found nothing', () => {
+  it('show which of them is empty', () => {
     assert.equal(compare(page('a'), page('b')).empty, 'neither');
     assert.equal(compare(page(''), page('b')).empty, 'first');
     assert.equal(compare(page('a'), page('')).empty, 'second');
     assert.equal(compare(page(''), page('')).empty, 'both');
   });
 
-  it('have a ratio of totals where both counted to the end and found something', () => {
+  it('have a ratio of totals when both totals are exact and above 0', () => {
     assert.equal(compare(page('a', { total: 200 }), page('a', { total: 150 })).totalRatio, 0.75);
     assert.equal(compare(page('a'), page('')).totalRatio, undefined);
     assert.equal(compare(page(''), page('a')).totalRatio, undefined);

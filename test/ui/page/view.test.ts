@@ -123,7 +123,7 @@ describe('provenance', () => {
     assert.equal(source('cdn.example; hit, serpcache-l1; hit; ttl=1'), 'memory');
   });
 
-  it('lists the tiers from the reader’s side, the first reason, and the times', () => {
+  it('lists the tiers in the order of a read, the first reason, and the times', () => {
     const told = provenanceOf(
       'serpcache-l2; fwd=uri-miss; stored; detail=store-slow, serpcache-l1; fwd=uri-miss; stored',
       'cache;desc=engine, l2;dur=50.1, engine;dur=35.1, total;dur=86.4',
