@@ -19,9 +19,9 @@ import { createAudit } from './operations/audit/audit.ts';
 import { createOperations } from './operations/create-operations.ts';
 import { createMeter } from './operations/meter/meter.ts';
 import { createPopularity } from './popularity/popularity.ts';
-import type { Clock, Runtime } from './runtime.ts';
+import { type Clock, type Runtime, waitFor } from './runtime.ts';
 import { createDomain } from './search/domain-search.ts';
-import { isEngineFailure } from './search/events.ts';
+import { isEngineFailure } from './search/engine-health.ts';
 import { createSearchTexts, type PreparedSearch, storedNameOf } from './search/key.ts';
 import { createSearch } from './search/search.ts';
 import { createMemoryTier } from './stores/memory/memory-tier.ts';
@@ -101,9 +101,9 @@ export async function createService({ settings, log, clock, random, version }: S
 
   const search = createSearch(domains.map((domain) => domain.search));
   const operations = createOperations(
-    domains.map(({ operated }) => ({ ...operated, counters: stores.counters, ...reporters })),
+    domains.map(({ operated }) => operated),
     settings.drills,
-    { ...runtime, audit, ...reporters },
+    { ...runtime, ...reporters, audit, counters: stores.counters },
   );
 
   const { maxUrlBytes, drainMs } = settings.public;
@@ -227,7 +227,11 @@ async function connectDomain(own: DomainSettings, { settings, stores, runtime, r
       observe: ({ source, event }) =>
         source === 'guard' ? reporters.observeGuard(name, event) : reporters.observeEngine(name, event),
     },
-  );
+  ).catch(async (error) => {
+    await Promise.all([fleet.close(), control.close()]);
+    await store?.close();
+    throw error;
+  });
   const meter = createMeter({ buckets: BUCKETS, engine: engine.guard.levels, clock });
   const { maxBytes, emptyMaxBytes } = own.memory;
   const memory = createMemoryTier({ maxBytes: maxBytes - emptyMaxBytes, emptyMaxBytes });
@@ -285,10 +289,4 @@ async function connectDomain(own: DomainSettings, { settings, stores, runtime, r
       await store?.close();
     },
   };
-}
-
-/** Until `holds` is true or the time is over. */
-async function waitFor(holds: () => boolean, timeoutMs: number, clock: Clock): Promise<void> {
-  const untilMs = clock.monotonicMs() + timeoutMs;
-  while (!holds() && clock.monotonicMs() < untilMs) await sleep(10);
 }

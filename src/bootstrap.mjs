@@ -11,9 +11,9 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const LEAST_NODE = 24;
-const LEAST_BOOTSTRAP_NODE = 18;
-const LEAST_NPM = 9;
+const MIN_NODE = 24;
+const MIN_BOOTSTRAP_NODE = 18;
+const MIN_NPM = 9;
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const needsDev = process.argv[2] === 'dev';
@@ -40,13 +40,16 @@ main().catch((error) => {
 });
 
 async function main() {
-  if (majorOf(process.version) < LEAST_BOOTSTRAP_NODE) throw new Error(newerNodeNeeded());
+  if (majorOf(process.version) < MIN_BOOTSTRAP_NODE) throw new Error(newerNodeNeeded());
   await installed(PROJECT);
-  const path = majorOf(machineNode()) >= LEAST_NODE ? (process.env.PATH ?? '') : await pathWithOwnNode();
+  const path = majorOf(machineNode()) >= MIN_NODE ? (process.env.PATH ?? '') : await pathWithOwnNode();
   process.stdout.write(`${path}\n`);
 }
 
-/** The version of the Node that the script would start. npm ci may have removed the Node that runs this program. */
+/**
+ * The version of the Node that an npm script would start. It may differ from this one: npm ci may have removed the Node
+ * that runs this program.
+ */
 function machineNode() {
   const isInstalled = process.execPath.startsWith(join(root, 'node_modules'));
   return isInstalled ? (run('node', ['--version']) ?? '') : process.version;
@@ -60,13 +63,13 @@ async function pathWithOwnNode() {
   const bin = join(OWN_NODE.folder, 'node_modules', NODE_PACKAGE, 'bin');
   const version = run(join(bin, 'node'), ['--version']);
   // The package is built for glibc; on a system without it this Node does not start.
-  if (version === undefined || majorOf(version) < LEAST_NODE) throw new Error(newerNodeNeeded());
+  if (version === undefined || majorOf(version) < MIN_NODE) throw new Error(newerNodeNeeded());
   return bin + delimiter + process.env.PATH;
 }
 
 function newerNodeNeeded() {
   const here = `${process.platform} ${process.arch}`;
-  return `Node ${LEAST_NODE} or newer is needed, this is ${process.version}, and there is none to install for ${here}: install it and start again`;
+  return `Node ${MIN_NODE} or newer is needed, this is ${process.version}, and there is none to install for ${here}: install it and start again`;
 }
 
 async function installed(target) {
@@ -77,8 +80,7 @@ async function install(target) {
   const missing = missingPackage(target);
   if (missing === undefined) return; // Another start installed it while this one waited.
   const npm = majorOf(run('npm', ['--version']) ?? '0');
-  if (npm < LEAST_NPM)
-    throw new Error(`npm ${npm === 0 ? 'is missing' : 'is too old'}: install npm ${LEAST_NPM} or newer`);
+  if (npm < MIN_NPM) throw new Error(`npm ${npm === 0 ? 'is missing' : 'is too old'}: install npm ${MIN_NPM} or newer`);
   console.error(`serpcache: installing with npm ci (missing: ${missing})`);
   const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
   // npm run exports its own prefix to its children; the option overrides it.
@@ -89,7 +91,7 @@ async function install(target) {
 }
 
 /**
- * The first package of the lockfile that is not installed in that version. npm writes its own list of installed
+ * The first package of the lockfile that is not installed in the locked version. npm writes its own list of installed
  * packages last, so an interrupted installation has none.
  */
 function missingPackage({ folder, counts }) {
@@ -146,7 +148,7 @@ function ended(command, args) {
 }
 
 /**
- * One installation at a time per checkout. A listening socket is the lock: the kernel drops it with its owner, so
+ * One installation at a time per checkout. A listening socket is the lock: the kernel closes it when its owner ends, so
  * a killed installation leaves nothing to clean up.
  */
 async function exclusively(task) {

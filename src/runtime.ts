@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 /** Time for all rooms, injected so that a test can move it. */
 export interface Clock {
   /** Wall time in milliseconds since the epoch: only for entries, documents and times shown to operators. */
@@ -20,9 +22,15 @@ export interface Runtime<Event> {
 }
 
 export const systemClock: Clock = {
-  wallMs: () => Date.now(),
-  monotonicMs: () => performance.now(),
+  wallMs: Date.now,
+  monotonicMs: performance.now.bind(performance),
 };
+
+/** Resolves when `holds` returns true, asked every 10 ms, or after `timeoutMs`. */
+export async function waitFor(holds: () => boolean, timeoutMs: number, clock: Clock): Promise<void> {
+  const untilMs = clock.monotonicMs() + timeoutMs;
+  while (!holds() && clock.monotonicMs() < untilMs) await sleep(10);
+}
 
 /** Limits log lines per second, and counts those that were held back. */
 export interface Throttle {

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -22,11 +24,11 @@ domains:
 type Line = { readonly msg: string; readonly what?: string };
 
 /** A service of one domain over an embedded index. `lines`: its log. */
-async function start(t: TestContext, { indexed }: { readonly indexed: boolean }) {
+async function start(t: TestContext, { indexed, config = CONFIG }: { indexed: boolean; config?: string }) {
   const directory = mkdtempSync(join(tmpdir(), 'serpcache-app-'));
   t.after(() => rmSync(directory, { recursive: true, force: true }));
   const file = join(directory, 'serpcache.yaml');
-  writeFileSync(file, CONFIG);
+  writeFileSync(file, config);
   const settings = loadSettings({ env: { SERPCACHE_CONFIG: file }, cwd: directory });
   const [domain] = settings.domains;
   assert.ok(domain);
@@ -48,6 +50,22 @@ async function start(t: TestContext, { indexed }: { readonly indexed: boolean })
 test('a start without its index rejects with the fault of the index', async (t) => {
   const { created } = await start(t, { indexed: false });
   await assert.rejects(created, /goods\.sqlite/);
+});
+
+test('a start that fails at the lifeboat closes what it has opened: the engine and the store', async (t) => {
+  const store = createServer().listen(0, '127.0.0.1');
+  t.after(() => store.close());
+  await once(store, 'listening');
+  const connected = once(store, 'connection') as Promise<[Socket]>;
+  const { port } = store.address() as AddressInfo;
+  const config = `${CONFIG}    lifeboat: { directory: nowhere, workers: 1 }
+    store: { kind: standalone, nodes: ["127.0.0.1:${port}"] }
+`;
+  const { created } = await start(t, { indexed: true, config });
+  await assert.rejects(created, /nowhere\/goods\.sqlite/);
+  const [socket] = await connected;
+  if (!socket.closed) await once(socket.resume(), 'close');
+  assert.ok(!process.getActiveResourcesInfo().includes('MessagePort'), 'a thread of the engine');
 });
 
 test('a worker that does not end delays the close by one bound, and the log names the stores and engines', async (t) => {

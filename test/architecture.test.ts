@@ -192,12 +192,12 @@ test('each room is listed after every room that it imports, and exists', () => {
 });
 
 test('imports form no circle of files or rooms, types included', () => {
-  for (const [what, nameOf] of [
-    ['file', (path: string) => path],
-    ['room', (path: string) => join(path.split('/')[0] ?? '', roomOf(path))],
+  for (const [what, nameOf, arrows] of [
+    ['file', (path: string) => path, [...everyImport, ...importsUnder('test')]],
+    ['room', (path: string) => join(path.split('/')[0] ?? '', roomOf(path)), everyImport],
   ] as const) {
     const next = new Map<string, Set<string>>();
-    for (const { file, target } of everyImport) {
+    for (const { file, target } of arrows) {
       if (target === undefined || nameOf(file) === nameOf(target)) continue;
       next.set(nameOf(file), (next.get(nameOf(file)) ?? new Set()).add(nameOf(target)));
     }
@@ -246,7 +246,9 @@ test('few files are short and have a single reader in their own room', () => {
 });
 
 test('what is imported exists, with its extension', () => {
-  const missing = everyImport.filter(({ target }) => target !== undefined && !existsSync(join(root, target)));
+  const missing = everyImport.filter(
+    ({ target }) => target !== undefined && !(/\.(?:ts|mjs|json)$/.test(target) && existsSync(join(root, target))),
+  );
   assert.deepEqual(missing.map(show), []);
 });
 
@@ -308,16 +310,30 @@ test('each pattern of .gitignore starts at the root or names an extension, so th
   assert.deepEqual(loose, []);
 });
 
-test('every file that the guide and the guide for contributors name exists', () => {
+const pages = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
+  (file) => file.endsWith('.md') && !/(?:^|\/)(?:node_modules|data|\.)/.test(file),
+);
+
+test('every file that a guide names exists', () => {
   const all = ['src', 'test', 'loadtest'].flatMap((top) =>
     readdirSync(join(root, top), { recursive: true, encoding: 'utf8' }).map((file) => `/${join(top, file)}`),
   );
   const missing = ['src/README.md', 'CONTRIBUTING.md', 'README.md'].flatMap((page) => {
-    const named = readFileSync(join(root, page), 'utf8').matchAll(/[`(]((?:\.\.\/)?[\w./-]+\.(?:ts|mjs))[`)]/g);
+    const named = readFileSync(join(root, page), 'utf8').matchAll(/`((?:\.\.\/)?[\w./-]+\.(?:ts|mjs))`/g);
     return [...named]
       .map(([, file = '']) => file.replace(/^(?:\.\.?\/)+/, ''))
       .filter((file) => !all.some((each) => each.endsWith(`/${file}`)))
       .map((file) => `${page}: ${file}`);
+  });
+  assert.deepEqual(missing, []);
+});
+
+test('every link of a page leads to a file or a folder', () => {
+  const missing = pages.flatMap((page) => {
+    const links = readFileSync(join(root, page), 'utf8').matchAll(/\]\((?![a-z]+:)([^)#\s]+)/g);
+    return [...links].flatMap(([, link = '']) =>
+      existsSync(join(root, dirname(page), link)) ? [] : [`${page}: ${link}`],
+    );
   });
   assert.deepEqual(missing, []);
 });

@@ -42,9 +42,9 @@ export interface EntryParts extends Omit<Entry, 'encoded' | 'fingerprints' | 'bo
 
 export type Decoded =
   | { readonly kind: 'entry'; readonly entry: Entry }
-  /** Another version of this format, of an older or newer serpcache. */
+  /** Another version of this format, written by an older or newer serpcache. */
   | { readonly kind: 'incompatible' }
-  /** Not an entry, a damaged one, or one of another search. */
+  /** Not an entry, a damaged entry, or the entry of another search. */
   | { readonly kind: 'corrupt' }
   /** Its signature is missing, or was made with another key. */
   | { readonly kind: 'unsigned' };
@@ -106,7 +106,7 @@ export function decodeEntry(bytes: Buffer, canonicalForm: string, clock: Clock, 
   if (bytes.readUInt8(2) !== ENTRY_VERSION) return { kind: 'incompatible' };
   if (bytes.length < HEADER_BYTES) return { kind: 'corrupt' };
   const coding = CODINGS[bytes.readUInt8(3)];
-  // Not remembered per search: a small buffer pins the 64 KiB of Node's pool that it was cut from.
+  // This buffer is not kept per search: a small buffer pins the 64 KiB of Node's pool that it was cut from.
   const canonical = Buffer.from(canonicalForm);
   const canonicalLength = bytes.readUInt32BE(46);
   const fingerprintCount = bytes.readUInt16BE(50);
@@ -135,7 +135,8 @@ export function decodeEntry(bytes: Buffer, canonicalForm: string, clock: Clock, 
       generation: bytes.readUInt32BE(8),
       createdAtMs,
       bornMs: clock.monotonicMs() - (wallMs - createdAtMs),
-      // `createdAtMs` is cut to now at every read: without this, an entry from the far future would be fresh for ever.
+      // `createdAtMs` is limited to now at every read, so without this check an entry from the far future would stay
+      // fresh for ever.
       freshForMs: claimedAtMs - wallMs > MAX_SKEW_MS ? 0 : bytes.readUInt32BE(30),
       revalidateForMs: bytes.readUInt32BE(34),
       errorForMs: bytes.readUInt32BE(38),
@@ -195,7 +196,7 @@ const zstdDecompressAsync = promisify(zstdDecompress);
 /** Suffix of an entry's ETag in each coding: the same page in two codings is two representations (RFC 9110 §8.8.3). */
 export const ETAG_SUFFIX: Readonly<Record<Coding, string>> = { identity: '', gzip: '-gz', zstd: '-zst' };
 
-/** On the thread pool: compression does not block the event loop. */
+/** Runs on the thread pool, so that compression does not block the event loop. */
 export async function compress(identity: Buffer, coding: Coding): Promise<Buffer> {
   switch (coding) {
     case 'identity':

@@ -1,6 +1,6 @@
 /** A page, encoded once to bytes, with its metadata. L1 and L2 hold it, http sends it. */
 export interface Entry {
-  /** The coding of `body` as stored; it passes through when the client accepts it. */
+  /** The coding of `body` as stored; it is sent unchanged when the client accepts it. */
   readonly coding: Coding;
   readonly empty: boolean;
   /** A partial page: short-lived, in L1 only, never in place of a whole page. */
@@ -13,9 +13,9 @@ export interface Entry {
   readonly bornMs: number;
   /** Fresh until this age. Lifetimes are durations, so that a skewed clock cannot extend them. */
   readonly freshForMs: number;
-  /** After that: the time in which it is served while one refresh runs. */
+  /** From the end of the fresh lifetime: the time in which the entry is served while one refresh runs. */
   readonly revalidateForMs: number;
-  /** After being fresh: the time in which it is served when the engine fails. */
+  /** Also from the end of the fresh lifetime: the time in which the entry is served when the engine fails. */
   readonly errorForMs: number;
   /** Duration of the engine call. */
   readonly costMs: number;
@@ -44,7 +44,7 @@ export function freshnessOf(entry: Entry, monotonicMs: number): Freshness {
   return pastFreshMs < entry.errorForMs ? 'stale-if-error' : 'expired';
 }
 
-/** Until the entry stops being fresh; negative once it has. */
+/** Time until the entry stops being fresh; negative after it. */
 export function remainingMs(entry: Entry, monotonicMs: number): number {
   return entry.bornMs + entry.freshForMs - monotonicMs;
 }
@@ -60,7 +60,7 @@ export interface LifetimePolicy {
   readonly staleIfErrorMs: number;
   readonly emptyTtlMs: number;
   readonly degradedTtlMs: number;
-  /** 0–0.5. */
+  /** Maximum deviation of the fresh lifetime, as a part of it: 0–0.5. */
   readonly jitter: number;
 }
 
@@ -85,9 +85,9 @@ export function lifetimesOf(
 }
 
 /**
- * The entry, with no lifetime longer than the policy gives a page of its kind. The lifetimes of a stored value are a claim:
- * anyone who may write to the store can write any. So a shortened policy holds at once for stored pages too, and a
- * lengthened policy holds for new pages only.
+ * The entry, with no lifetime longer than the policy gives a page of its kind. The lifetimes of a stored value are only
+ * a claim: every writer of the store can set them to any value. So a shortened policy holds at once for stored pages
+ * too, and a lengthened policy holds for new pages only.
  */
 export function heldToPolicy(entry: Entry, policy: LifetimePolicy): Entry {
   const longest = lifetimesOf(entry, policy, () => 1);
@@ -103,7 +103,7 @@ export function heldToPolicy(entry: Entry, policy: LifetimePolicy): Entry {
   };
 }
 
-/** From the start of an engine call to the end of the last window of its page, in whole milliseconds. */
+/** Time from the start of an engine call to the end of the last window of its page, in whole milliseconds. */
 export function longestLifeMs(policy: Omit<LifetimePolicy, 'degradedTtlMs'>): number {
   const staleMs = Math.max(policy.staleWhileRevalidateMs, policy.staleIfErrorMs);
   return Math.ceil(Math.max(policy.ttlMs, policy.emptyTtlMs) * (1 + policy.jitter) + staleMs);

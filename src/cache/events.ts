@@ -13,8 +13,8 @@ export type CacheEvent =
       readonly domain: string;
       /**
        * `taken`: this process holds it. `waited`: another process's page came. `passed`: no lease for this key now, because
-       * its page cannot be stored. `open`: no lease, because the store failed. `crowded`: too many wait already. `fenced`:
-       * the lease was lost before the page came. `left`: gave up waiting.
+       * its page cannot be stored. `open`: no lease, because the store failed. `crowded`: the maximum number of
+       * searches waits already. `fenced`: the lease was lost before the page came. `left`: the search stopped waiting.
        */
       readonly result: LeaseResult;
     }

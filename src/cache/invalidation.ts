@@ -10,34 +10,30 @@ export interface EntryRules {
   readonly generation: () => number;
   /** `outdated`: served as a stale entry is, even while it is fresh. */
   readonly judge: (entry: Entry, name: RuledName) => EntryVerdict;
-  /** Tells the documents that must not be shown. Undefined while there are none. */
+  /** Whether a document must not be shown. Undefined while there are no such documents. */
   readonly hides: () => ((id: string) => boolean) | undefined;
 }
 
 export type EntryVerdict = 'whole' | 'outdated' | Extract<MissReason, 'flushed' | 'suppressed'>;
 
 /**
- * How well the rules of this process are known. `unheard`: no document was read yet, nor that there is none. `away`: the
- * control store does not answer, the last known document is in force. `corrupt`: the stored document cannot be believed; the
- * last known one is in force, and without one no flush, purge or suppression is known.
+ * Whether the rules of this process are up to date. `unheard`: the control store has not answered yet with a document
+ * or with none. `away`: the control store does not answer; the last known document is in force. `corrupt`: the stored
+ * document is damaged or not trusted; the last known one is in force, and without one no flush, purge or suppression is
+ * known.
  */
 export type ControlStanding = 'ok' | 'unheard' | 'away' | 'corrupt';
 
 /** Number of buckets, the unit of flushes and drills: a key's bucket is its hash modulo this. */
 export const BUCKETS = 10_000;
 
-/** The part of a name that the rules read. */
+/** The identity of an entry, as far as the rules read it. */
 export interface RuledName {
   readonly storeName: string;
   readonly bucket: number;
-  /** A purge names its canonical text. Absent where only the key is known: purges are not checked then. */
+  /** Purges compare its canonical text. Absent when only the key is known: purges are not checked then. */
   readonly request?: { readonly text: string };
 }
 
 /** The rules of a domain that was never flushed: one generation, nothing refused. */
 export const unflushed: EntryRules = { generation: () => 1, judge: () => 'whole', hides: () => undefined };
-
-/** May not be served at all. */
-export function isRefused(verdict: EntryVerdict): verdict is 'flushed' | 'suppressed' {
-  return verdict === 'flushed' || verdict === 'suppressed';
-}

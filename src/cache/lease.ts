@@ -11,7 +11,8 @@ export interface Leases {
   readonly take: (entryName: string) => Promise<Taken>;
   /**
    * Waits until the lease is free, `untilMs` is reached (monotonic, it may grow) or `cancelled` is true. `value`: the entry
-   * stored then. `again`: there is none, take the lease. `ended`: the wait was over first, or too many wait already.
+   * stored then. `again`: there is none, take the lease. `ended`: the wait was over first, or the maximum number of
+   * searches waits already.
    */
   readonly wait: (entryName: string, untilMs: () => number, cancelled: () => boolean) => Promise<Waited>;
   readonly waiting: () => number;
@@ -32,9 +33,9 @@ type Waited =
 export interface Lease {
   /** Stores the entry, unless the lease was lost meanwhile, and gives the lease back, even when nothing is stored. */
   readonly write: (value: Buffer, ttlMs: number) => Promise<LeaseWrite>;
-  /** The page cannot be stored: those who wait need not take the lease one after another. */
+  /** The page cannot be stored: waiting processes need not take the lease one after another. */
   readonly pass: () => void;
-  /** There is no page. */
+  /** Gives the lease back: there is no page. */
   readonly release: () => void;
 }
 
@@ -53,7 +54,7 @@ interface LeasesOptions {
 /** Interval between the polls of a waiter: short at first, because most pages take milliseconds, then 20 polls a second. */
 const FIRST_POLL_MS = 8;
 const MAX_POLL_MS = 50;
-/** After a page that could not be stored: the time without leases for its key. */
+/** Time without leases for a key after its page could not be stored. */
 const PASS_MS = 2000;
 
 export function createLeases(options: LeasesOptions): Leases {

@@ -12,8 +12,8 @@ export interface MemoryTier {
   readonly set: (key: string, entry: Entry) => void;
   readonly delete: (key: string) => boolean;
   /**
-   * Hottest first as far as it is known, pages with results before those without. May be iterated in pieces while entries
-   * change: an entry that stays is named once (seldom twice), a new entry perhaps not.
+   * Hottest first, as far as it is known; pages with results before pages without. May be iterated in pieces while
+   * entries change: an entry that stays is returned once (seldom twice), a new entry perhaps not at all.
    */
   readonly keys: () => Iterable<string>;
   readonly usage: () => MemoryUsage;

@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 
-/** A signature holds for one purpose, one domain and one id, and is wrong for every other. */
+/** A signature is valid for one purpose, one domain and one id, and wrong for every other. */
 type SignedPurpose = 'document' | 'report' | 'entry';
 
 /** `current`, `previous`: the key that made the signature. `wrong`: neither. */
@@ -10,7 +10,7 @@ type SignedBy = 'current' | 'previous' | 'wrong';
 export interface Signing {
   /** `SIGNATURE_BYTES` bytes, made with the current key. `id` separates the values of one purpose. */
   readonly sign: (purpose: SignedPurpose, id: string, parts: readonly Uint8Array[]) => Buffer;
-  /** Takes the same time wherever the signature differs. */
+  /** Its duration does not depend on the position of the first wrong byte. */
   readonly verify: (
     purpose: SignedPurpose,
     id: string,
@@ -68,7 +68,7 @@ type Unsealed =
   | { readonly kind: 'bytes'; readonly bytes: Buffer; readonly isWeak: boolean }
   | { readonly kind: 'refused'; readonly detail: string };
 
-/** Takes the signature off and verifies it. Without keys nothing is verified, and signed bytes are read all the same. */
+/** Takes the signature off and verifies it. Without keys nothing is verified, and signed bytes are read too. */
 export function unseal(signing: Signing | undefined, purpose: SignedPurpose, id: string, sealed: Buffer): Unsealed {
   const isSigned =
     sealed.length >= SEALED_BYTES &&

@@ -1,6 +1,7 @@
 /**
- * One flight per key in this process, as in golang/groupcache: a caller that comes while it runs gets the leader's result,
- * or its error. `Context` is what the leader shares with its followers; it lives as long as the flight.
+ * One flight per key in this process, as in golang/groupcache: a caller that comes while it runs gets the leader's
+ * result, or its error. `Context` is the value that the leader shares with its followers, for the duration of the
+ * flight.
  */
 interface Singleflight<T, Context = void> {
   /**
@@ -15,7 +16,7 @@ interface Singleflight<T, Context = void> {
 
 interface Flight<T, Context = void> {
   readonly result: Promise<T>;
-  /** The leader's. */
+  /** The context of the leader. */
   readonly context: Context;
   /** True for the one caller whose `start` ran. */
   readonly leads: boolean;
@@ -29,7 +30,7 @@ export function createSingleflight<T, Context = void>(): Singleflight<T, Context
       if (running !== undefined) return { result: running.result, context: running.context, leads: false };
       const flight = { result: begin(start), context, leads: true };
       flights.set(key, flight);
-      // These are the first handlers of the promise, so they run before any waiter is told. They also handle the
+      // These are the first handlers of the promise, so they run before any handler of a waiter. They also handle the
       // rejection of a flight without waiters.
       const free = (): void => {
         flights.delete(key);
@@ -42,7 +43,7 @@ export function createSingleflight<T, Context = void>(): Singleflight<T, Context
   };
 }
 
-/** A start that throws at once is a flight that failed. */
+/** A `start` that throws synchronously is a failed flight. */
 function begin<T>(start: () => Promise<T>): Promise<T> {
   try {
     return start();

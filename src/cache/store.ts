@@ -25,7 +25,7 @@ export interface Store {
   readonly beat: (id: string, ttlMs: number, deadlineMs: number) => Promise<StoreBeat>;
   /** Removes `id` from that count at once. */
   readonly leave: (id: string, deadlineMs: number) => Promise<void>;
-  /** Where a name lives, without asking the network. */
+  /** The slot and the node of a name, from local data only. */
   readonly locate: (name: string) => StoreLocation;
   readonly nodes: () => readonly StoreNode[];
   readonly close: () => Promise<void>;
@@ -125,7 +125,9 @@ export type StoreEvent =
  *   changes nothing.
  */
 export interface LeaseStore {
-  /** Takes the lease if it is free. Settles within `deadlineMs`; a lease taken after that is given back by itself. */
+  /**
+   * Takes the lease if it is free. Settles within `deadlineMs`; a lease that is taken later is released automatically.
+   */
   readonly take: (names: LeaseNames, token: string, ttlMs: number, deadlineMs: number) => Promise<LeaseTake>;
   /**
    * In one script: if the lease is still `token`'s, SET the entry with its lifetime and DEL the lease; else nothing. When

@@ -2,7 +2,7 @@ import type { Clock } from '../runtime.ts';
 import { type Decoded, decodeEntry } from './codec.ts';
 import { type Entry, type Freshness, freshnessOf, heldToPolicy, type LifetimePolicy, storedForMs } from './entry.ts';
 import type { CacheEvent, MissReason } from './events.ts';
-import { type EntryRules, isRefused, type RuledName } from './invalidation.ts';
+import type { EntryRules, EntryVerdict, RuledName } from './invalidation.ts';
 import type { Lease } from './lease.ts';
 import type { MemoryTier } from './memory.ts';
 import type { Signing } from './signing.ts';
@@ -25,6 +25,7 @@ export type Lookup =
       readonly late?: Promise<Entry | undefined>;
     };
 
+/** Both tiers of one domain: lookups, the check whether an entry may be served, and writes. */
 export interface Tiers {
   /** Whether an entry may be served at this moment: the rules change while a request holds it. */
   readonly validate: (entry: Entry, name: RuledName) => Lookup;
@@ -102,8 +103,9 @@ export function createTiers(options: TiersOptions): Tiers {
   };
 
   /**
-   * A degraded page never replaces a whole page that may still be served, now or after the end of a drill. An older page
-   * replaces a newer one only when it alone is fresh (jitter spreads lifetimes, so the older one may live longer).
+   * A degraded page never replaces a whole page that may still be served, now or after the end of a drill. An older
+   * page replaces a newer one only when the older one is fresh and the newer one is not (jitter spreads lifetimes, so
+   * the older one may live longer).
    */
   const setInMemory = (name: CacheName, entry: Entry): boolean => {
     const held = memory.peek(name.key);
@@ -118,7 +120,7 @@ export function createTiers(options: TiersOptions): Tiers {
     return true;
   };
 
-  /** The flush may belong to a drill: then the entry is served again after its end. */
+  /** The flush may belong to a drill: the entry is then served again after the end of the drill. */
   const isOnlyFlushed = (held: Entry, lookup: Lookup): boolean =>
     lookup.kind === 'missed' && lookup.reason === 'flushed' && freshnessOf(held, clock.monotonicMs()) !== 'expired';
 
@@ -188,7 +190,10 @@ export interface StoredEntryLimits {
 
 type StoredEntry = Decoded | { readonly kind: 'oversized' };
 
-/** Five times the maximum of a request. Each lookup checks all of them against the suppressions: 65,535 took 0.2 ms. */
+/**
+ * Maximum number of results in an entry: five times the maximum of a request. Each lookup checks all of them against
+ * the suppressions: 65,535 took 0.2 ms.
+ */
 const MAX_RESULTS = 500;
 
 /**
@@ -212,4 +217,9 @@ function ownBytes(value: Buffer): Buffer {
   const own = Buffer.allocUnsafeSlow(value.length);
   value.copy(own);
   return own;
+}
+
+/** May not be served at all. */
+export function isRefused(verdict: EntryVerdict): verdict is 'flushed' | 'suppressed' {
+  return verdict === 'flushed' || verdict === 'suppressed';
 }

@@ -3,8 +3,9 @@ import { textOf } from './file.ts';
 import { type RawRow, RowFault, shown } from './row.ts';
 
 /**
- * Rows of CSV text with a header. Spreadsheets use different delimiters: the one of comma, semicolon and tab that the
- * header holds most often, outside quotes, is taken. A quoted cell may span lines; the line of a row is its first line.
+ * Rows of CSV text with a header. Spreadsheets use different delimiters: the delimiter is the one of comma, semicolon
+ * and tab that occurs most often in the header, outside quotes. A quoted cell may span lines; the line of a row is its
+ * first line.
  * @param checkHeader throws a RowFault for a header that lacks a column.
  */
 export async function* csvRows(

@@ -15,7 +15,7 @@ export interface AdminClient {
 interface RequestOptions {
   readonly query?: readonly (readonly [name: string, value: string])[];
   readonly headers?: Readonly<Record<string, string>>;
-  /** Is sent although the command was told to stop: a request that takes something back must arrive. */
+  /** The request is sent even after the command was told to stop: a request that undoes something must arrive. */
   readonly evenIfStopped?: boolean;
   readonly deadlineMs?: number;
 }
@@ -27,7 +27,7 @@ interface AdminClientOptions {
   readonly signal: AbortSignal;
 }
 
-/** A preview counts keys on every node of a store. */
+/** Maximum time of a request: a preview counts keys on every node of a store. */
 const DEADLINE_MS = 60_000;
 
 export function createAdminClient({ base, token, operator, signal }: AdminClientOptions): AdminClient {

@@ -6,6 +6,7 @@ import type { Command } from './command.ts';
 import { operatorCommand } from './operator-command.ts';
 import { bytes, columns, duration, grouped, indented } from './terminal.ts';
 
+/** Shows the key of a search and the state of its answer in each tier. Changes nothing. */
 export const explain: Command = operatorCommand({
   name: 'explain',
   usage: '<domain> <query> [param=value…] [--header name=value…]',

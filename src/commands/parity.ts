@@ -11,8 +11,8 @@ import { type Queries, readQueries, weightOf } from './parity/queries.ts';
 import { figuresOf, type ParityReport, reportText, type SideHead, warningsOf } from './parity/report.ts';
 import { createProgress } from './terminal.ts';
 
-const MOST_LIMIT = 100;
-const MOST_QUERIES = 100_000;
+const MAX_LIMIT = 100;
+const MAX_QUERIES = 100_000;
 
 /** Measures how similar the answers of the lifeboat and of the engine are, for a file of real queries. */
 export const parity: Command = {
@@ -23,8 +23,8 @@ export const parity: Command = {
     "measure how similar the answers of a domain's engine and its lifeboat are, for a file of queries (one per line, or query<TAB>count)",
   options: [
     { name: 'with', takes: 'DIRECTORY', about: "directory of the lifeboat's index; the configured one by default" },
-    { name: 'limit', takes: 'N', about: `results compared per query, 1 to ${MOST_LIMIT}; 10 by default` },
-    { name: 'max-queries', takes: 'N', about: `queries asked, 1 to ${MOST_QUERIES}; 1000 by default` },
+    { name: 'limit', takes: 'N', about: `results compared per query, 1 to ${MAX_LIMIT}; 10 by default` },
+    { name: 'max-queries', takes: 'N', about: `queries asked, 1 to ${MAX_QUERIES}; 1000 by default` },
     { name: 'filter', takes: 'F', about: 'as in a search: brand:hp', repeats: true },
     { name: 'sort', takes: 'S', about: 'as in a search: -price' },
     { name: 'at-once', takes: '1|2', about: 'queries in flight; 1 by default' },
@@ -81,8 +81,8 @@ function requestOf(args: ParsedArguments): ParityRequest {
     domain,
     file,
     with: args.text('with'),
-    limit: whole('limit', MOST_LIMIT) ?? 10,
-    maxQueries: whole('max-queries', MOST_QUERIES) ?? 1000,
+    limit: whole('limit', MAX_LIMIT) ?? 10,
+    maxQueries: whole('max-queries', MAX_QUERIES) ?? 1000,
     filters: args.texts('filter'),
     sort: args.text('sort'),
     // Each extra query competes with live searches.
@@ -115,7 +115,7 @@ function preparerOf(
   const rest: (readonly [string, string])[] = [
     ['domain', settings.name],
     // One result more than is compared shows whether the engine's list is cut inside a tie.
-    ['limit', String(Math.min(MOST_LIMIT, limit + 1))],
+    ['limit', String(Math.min(MAX_LIMIT, limit + 1))],
     ...filters.map((filter) => ['filter', filter] as const),
     ...(sort === undefined ? [] : [['sort', sort] as const]),
   ];

@@ -9,6 +9,7 @@ import { createProgress, duration, grouped } from './terminal.ts';
 
 const MAX_PER_SECOND = 50;
 
+/** Fills the cache of a domain from its popular queries or from a file of queries, and shows the progress. */
 export const warm: Command = operatorCommand({
   name: 'warm',
   usage: '<domain> [--from popular | --queries FILE[.gz]] [--max-per-second 50] [--from-line N]',

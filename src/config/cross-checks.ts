@@ -105,7 +105,7 @@ function overlaps(a: string | undefined, b: string | undefined): boolean {
 type Report = (path: Path, value: string, allowed: string) => void;
 type DraftDomain = Draft<DomainConfig>;
 
-/** Names that a request or a document uses itself. */
+/** Names that no attribute may have, because a request or a document uses them already. */
 export const RESERVED_ATTRIBUTES: readonly string[] = [
   ...REQUEST_PARAMETERS,
   'relevance',
@@ -272,7 +272,7 @@ function addresses(
   return (nodes ?? []).flatMap((node) => {
     if (node?.host === undefined || node.port === undefined) return [];
     const host = node.host.toLowerCase();
-    // The three usual names of this machine are one.
+    // The three usual names of this machine count as one.
     return formatHostPort({ host: host === 'localhost' || host === '::1' ? '127.0.0.1' : host, port: node.port });
   });
 }

@@ -23,7 +23,8 @@ export interface ConfigDocument {
 const MAX_BYTES = 2 ** 20;
 
 /**
- * Messages by error code. Those of the parser quote the text, which may hold a secret; these only tell what is allowed.
+ * Messages by error code of the parser. The parser's own messages quote the text, which may hold a secret; these only
+ * say what is allowed.
  */
 const ALLOWED: Readonly<Record<string, string>> = {
   BAD_ALIAS: 'an alias (*name) of an anchor (&name) written before it; quote a text that starts with *',

@@ -99,7 +99,10 @@ export function showValue(value: unknown): string {
   return JSON.stringify(shorten(value.replace(/^.*@/s, `${HIDDEN}@`)));
 }
 
-/** The kind of a value. For a setting that takes a mapping: a text there may be the secret that belongs inside it. */
+/**
+ * The kind of a value, shown instead of the value where a mapping is expected: a text there may be a secret that
+ * belongs inside the mapping.
+ */
 export function showKind(value: unknown): string {
   if (value === undefined || value === null) return MISSING;
   if (typeof value === 'string') return 'a text';

@@ -197,7 +197,7 @@ const storeConnection = {
     },
   ),
   connectTimeout: duration('Maximum time of a connection attempt.', { default: '2s', min: 10, max: MINUTE }),
-  // Reconnecting clients are what kills a loaded Redis, so this closes only connections that are really dead.
+  // Reconnecting clients can bring down a loaded Redis, so this closes only connections that are really dead.
   socketTimeout: duration(
     'A connection with pending commands is closed after this time without a byte. Must be longer than any real stall of the server.',
     {

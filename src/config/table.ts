@@ -23,6 +23,7 @@ export interface SchemaNode extends Annotations {
   readonly anyOf?: readonly SchemaNode[];
 }
 
+/** The schema of the configuration as a table: validation, variables, JSON Schema and the reference page read it. */
 export const CONFIG_TABLE: SchemaNode = configShape as unknown as SchemaNode;
 
 /** The form of a node; every reader of the table switches over it. */

@@ -17,7 +17,7 @@ import {
 } from './document.ts';
 import { OperationError } from './operation-error.ts';
 
-/** Clocks that are wrong by any amount leave this many generations for changes. */
+/** Number of generations that stay free for changes, even when a clock is wrong by any amount. */
 const SPARE_GENERATIONS = 1 << 24;
 
 /**
@@ -30,8 +30,8 @@ const SPARE_GENERATIONS = 1 << 24;
  *
  * No other number comes from a clock. A wrong clock matters only if the new history starts below the generation that a lost
  * one had reached: a clock that is behind by more than the age of the lost history, or a lost history whose clock was ahead
- * by as much. A flush refuses an entry of the lost history that lies between the two until the new history reaches the
- * entry's generation; from then on the entry passes the earlier flushes, until it expires.
+ * by as much. An entry of the lost history with a generation between the two is refused by flushes until the new
+ * history reaches that generation; from then on it passes the earlier flushes, until it expires.
  */
 export function withInitialGeneration(document: ControlDocument, wallMs: number): ControlDocument {
   if (document.revision > 0) return document;
@@ -48,7 +48,10 @@ export function nextGeneration({ generation }: ControlDocument): number {
   throw new OperationError('control-full', `all ${MAX_GENERATION} generations of the domain are used up`);
 }
 
-/** Flushes the ranges: entries computed before are misses. @throws OperationError control-full, invalid-request */
+/**
+ * Flushes the ranges: entries that were computed before are misses. @throws OperationError control-full,
+ * invalid-request
+ */
 export function raiseFloors(document: ControlDocument, ranges: readonly BucketRange[], atMs: number): ControlDocument {
   const next = raise(document, ranges, (_, generation) => ({ floor: generation, freshFloor: generation, atMs }));
   // A purge below the lowest floor has no effect any more.
@@ -60,7 +63,8 @@ export function raiseFloors(document: ControlDocument, ranges: readonly BucketRa
 }
 
 /**
- * Makes entries computed before stale. An indexing job calls it after it rotated in an index, with the version of that index.
+ * Makes entries stale that were computed before this change. An indexing job calls it after it has put an index into
+ * service, with the version of that index.
  * @throws OperationError control-full, invalid-request
  */
 export function raiseFreshFloors(
@@ -102,7 +106,7 @@ export function joinEqual(left: FlushRange, right: FlushRange): FlushRange | und
   return { ...left, to: right.to, atMs: Math.max(left.atMs, right.atMs) };
 }
 
-/** Makes every page of one canonical text that was computed before a miss. @throws OperationError control-full */
+/** Purges one canonical text: all its pages that were computed before are misses. @throws OperationError control-full */
 export function purge(document: ControlDocument, text: string, atMs: number): ControlDocument {
   const generation = nextGeneration(document);
   const others = document.purges.filter((one) => one.text !== text);
@@ -116,7 +120,7 @@ export function purge(document: ControlDocument, text: string, atMs: number): Co
 }
 
 /**
- * Results that must not be shown. Cached pages that hold one are misses; pages computed from now on leave it out.
+ * Suppresses results. Cached pages that hold one of them are misses; pages computed from now on leave them out.
  * @throws OperationError control-full
  */
 export function suppress(document: ControlDocument, ids: readonly string[], atMs: number): ControlDocument {
@@ -162,9 +166,9 @@ const LIFE_RENEWAL_MS = 86_400_000;
  * store still holds the old entries, a process with the old configuration serves them, and a `ttl` that is raised again
  * makes them valid again.
  *
- * It falls to `ownLifeMs` when every entry of the longer life has expired. That is so when no process has written the longer
- * life for a day, in which each running process that reaches the control store would have, plus that life itself for the last
- * entry of a process that had stopped by then.
+ * It falls to `ownLifeMs` when every entry of the longer life has expired. That takes a day in which no process wrote
+ * the longer life (a running process with that policy writes it daily, if it reaches the control store), and then the
+ * longer life itself, for the last entry of a process that had stopped.
  */
 export function noteLongestLife(document: ControlDocument, nowMs: number, ownLifeMs: number): ControlDocument {
   const { longestLife: known } = document;

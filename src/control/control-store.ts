@@ -1,8 +1,8 @@
 import type { StoreFault } from '../cache/events.ts';
 
 /**
- * The store of control documents: a store of their own, the store of the domain, or this process's memory without a store.
- * The contract, checked by test/contract/control-store.ts for every adapter and for the memory store:
+ * The store of control documents: a store of their own, the store of the domain or, without a store, this process's
+ * memory. The contract, checked by test/contract/control-store.ts for every adapter and for the memory store:
  * - no method rejects; an operation that fails gives a fault within `deadlineMs`.
  * - `swap` is one script on the server: exactly one of the writers that expect the same tag succeeds.
  * - a document has no expiry, but a server that evicts may lose it: absent does not mean empty.

@@ -3,7 +3,7 @@ import { bucketsIn, type ControlDocument, type Overlay } from './document.ts';
 
 /** One domain's control document, as this process follows and changes it. */
 export interface Control {
-  /** Judge entries by the latest document known here and, while its drill is live, by the overlay. */
+  /** They judge entries by the latest document known here and, while its drill is live, by the overlay. */
   readonly rules: EntryRules;
   /** The latest document known here; the empty one for a domain without changes. */
   readonly document: () => ControlDocument;
@@ -17,7 +17,7 @@ export interface Control {
    * @throws what `change` throws; OperationError `control-unavailable` when it is unknown whether the change was made.
    */
   readonly change: (change: Change) => Promise<Changed>;
-  /** Renews the lease of the running drill. False: the store could not be told. */
+  /** Renews the lease of the running drill. False: the store did not confirm it. */
   readonly renew: () => Promise<boolean>;
   /** Publishes this process's figures for the process that runs a drill. Keep the value small. */
   readonly report: (id: string, value: unknown) => Promise<void>;

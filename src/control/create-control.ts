@@ -1,12 +1,11 @@
-import type { EntryRules } from '../cache/invalidation.ts';
 import { type Signing, seal, unseal } from '../cache/signing.ts';
 import type { Runtime } from '../runtime.ts';
 import { noteLongestLife, prune, shouldNoteLongestLife, withInitialGeneration } from './changes.ts';
 import type { Change, Changed, Control, ControlEvent } from './control.ts';
 import type { ControlStore } from './control-store.ts';
-import { type ControlDocument, emptyDocument } from './document.ts';
+import type { ControlDocument } from './document.ts';
 import { countLimit, decodeDocument, encodeDocument } from './document-codec.ts';
-import { compileRules, type Locate } from './entry-rules.ts';
+import { createEntryRules, type Locate } from './entry-rules.ts';
 import { createFollower, type Follower, pause, type StoreView } from './follower.ts';
 import { descendant } from './merge.ts';
 import { OperationError } from './operation-error.ts';
@@ -31,7 +30,7 @@ interface ControlOptions extends Pick<Runtime<ControlEvent>, 'clock' | 'random' 
 
 /** A control that polls its store. */
 export interface PollingControl extends Control {
-  /** A valid document, or that there is none, was read once. Until then flushes and suppressions are unknown. */
+  /** The store has answered once, with a valid document or with none. Until then flushes and suppressions are unknown. */
   readonly hasSynced: () => boolean;
   /** A live drill is simulating an engine outage: the breakers before the engine are forced open. */
   readonly forcedOpen: () => boolean;
@@ -41,22 +40,23 @@ export interface PollingControl extends Control {
 const UNSYNCED_INTERVAL_MS = 100;
 const REPORT_TTL_MS = 10_000;
 const MAX_WAITING = 64;
-/** Limits how often two fleets that do not trust each other's keys write over each other. */
+/**
+ * Minimum interval of writes over a corrupt document: it limits two fleets that do not trust each other's keys and
+ * write over each other.
+ */
 const MIN_RESTORE_INTERVAL_MS = 1000;
 
-/** The first poll leaves at once. */
+/** The first poll starts at once. */
 export function createControl(options: ControlOptions): PollingControl {
   const { domain, store, shared, locate, clock, random, observe, signing, longestLifeMs } = options;
   const { intervalMs = 500, deadlineMs = 200 } = options;
   const stamp = (): string => [random(), random()].map((part) => Math.floor(part * 2 ** 40).toString(36)).join('');
-  let compiled: EntryRules = compileRules(emptyDocument, undefined, locate);
+  const rules = createEntryRules(locate);
   let restoredAtMs = Number.NEGATIVE_INFINITY;
   let closed = false;
   let timer: NodeJS.Timeout | undefined;
 
-  const compile = (): void => {
-    compiled = compileRules(follower.known(), lease.live(), locate);
-  };
+  const compile = (): void => rules.compile(follower.known(), lease.live());
   const lease = createOverlayLease({
     clock,
     onChange: (state, drill) => {
@@ -107,11 +107,7 @@ export function createControl(options: ControlOptions): PollingControl {
   pollForever();
 
   return {
-    rules: {
-      generation: () => compiled.generation(),
-      judge: (entry, name) => compiled.judge(entry, name),
-      hides: () => compiled.hides(),
-    },
+    rules,
     hasSynced: follower.hasSynced,
     forcedOpen: () => lease.live()?.blackout === true,
     document: follower.known,

@@ -35,6 +35,7 @@ export interface DocumentFault {
   readonly detail: string;
 }
 
+/** The document as the control store keeps it: its tag, and JSON with the number of the format. */
 export function encodeDocument(document: ControlDocument): ControlValue {
   return { tag: tagOf(document), value: Buffer.from(JSON.stringify({ format: FORMAT, ...document })) };
 }
@@ -67,9 +68,12 @@ export function decodeDocument({ tag, value }: ControlValue, nowMs: number): Dec
 
 /** An earlier wall time is wrong: this version did not exist then. */
 const EARLIEST_MS = Date.UTC(2026, 0, 1);
-/** Allowed beyond one change a second since 2020: 8.5 years of changes or of clock error. */
+/** Revisions and generations that are allowed beyond one a second since 2020: 8.5 years of changes or of clock error. */
 const MAX_AHEAD = 2 ** 28;
-/** A larger step than a fleet makes while one process does not read the document: a burst, plus a rate of changes. */
+/**
+ * Maximum step that is plausible while one process does not read the document: a burst of changes, plus a number per
+ * second.
+ */
 const MAX_STEP = 2 ** 20;
 const MAX_STEP_PER_SECOND = 100;
 
@@ -85,7 +89,7 @@ interface StepContext {
   /** The document known here. At revision 0 only `countLimit` applies. */
   readonly known: ControlDocument;
   readonly nowMs: number;
-  /** Time since this process last read a document, or that there is none. */
+  /** Time since the store last answered this process with a valid document or with none. */
   readonly silentMs: number;
 }
 
@@ -106,7 +110,7 @@ export function stepFault(stored: ControlDocument, { known, nowMs, silentMs }: S
   return `generation ${stored.generation} is more than ${most} above ${known.generation}, which is known here`;
 }
 
-/** Canonical text may be longer than the typed one: 256 characters at most, each of which may become eighteen. */
+/** Maximum length of a canonical text: at most 256 typed characters, each of which may become eighteen. */
 const MAX_TEXT = 4608;
 const MAX_ID = 512;
 const MAX_NAME = 256;

@@ -9,7 +9,7 @@ import { OperationError } from './operation-error.ts';
 export interface ControlDocument {
   /** Rises by one with each change. */
   readonly revision: number;
-  /** Random, from the writer: tells two documents of one revision apart, as after a store was wiped. */
+  /** Random, from the writer: distinguishes two documents of one revision, which can exist after a store was wiped. */
   readonly stamp: string;
   /** The highest generation in use, at least 1; it never falls. New entries carry it. See `withInitialGeneration`. */
   readonly generation: number;
@@ -27,7 +27,10 @@ export interface ControlDocument {
   readonly halted?: Halt;
   /** The effect of the running drill. A drill changes nothing else, so removing the overlay restores everything. */
   readonly overlay?: Overlay;
-  /** Tags of the ancestors of this document, newest first, at most `MAX_LINE`: tells an older document from a diverged one. */
+  /**
+   * Tags of the ancestors of this document, newest first, at most `MAX_LINE`: distinguishes an older document from a
+   * diverged one.
+   */
   readonly line?: readonly string[];
 }
 
@@ -132,7 +135,7 @@ export const MAX_GENERATION = 0xffff_ffff;
 /** The longest life that a configuration allows: a `ttl` of 30 days × 1.5 for jitter, plus 30 days stale. */
 export const MAX_LIFE_MS = 75 * 86_400_000;
 
-/** Where clocks begin to count for `withInitialGeneration` and `countLimit`. */
+/** The time from which `withInitialGeneration` and `countLimit` count seconds. */
 const EPOCH_MS = Date.UTC(2020, 0, 1);
 
 /** Negative for a clock that shows an earlier time. */

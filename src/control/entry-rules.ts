@@ -1,7 +1,7 @@
 import { fingerprint } from '../cache/codec.ts';
 import type { Entry } from '../cache/entry.ts';
 import { BUCKETS, type EntryRules, type EntryVerdict, type RuledName } from '../cache/invalidation.ts';
-import type { BucketRange, ControlDocument, Overlay } from './document.ts';
+import { type BucketRange, type ControlDocument, emptyDocument, type FlushMode, type Overlay } from './document.ts';
 
 /** `host:port` of the node that owns a stored name; undefined when it is unknown. */
 export type Locate = (storeName: string) => string | undefined;
@@ -9,14 +9,38 @@ export type Locate = (storeName: string) => string | undefined;
 /** The generation of the empty document: every flush, purge and suppression affects it. */
 const LOWEST_GENERATION = 1;
 
+/** The rules in force. They are those of the empty document until `compile` is called, and change with each call. */
+export interface CompiledRules extends EntryRules {
+  readonly compile: (document: ControlDocument, overlay: Overlay | undefined) => void;
+}
+
+export function createEntryRules(locate: Locate): CompiledRules {
+  let compiled = compileRules(emptyDocument, undefined, locate);
+  return {
+    compile: (document, overlay) => {
+      compiled = compileRules(document, overlay, locate);
+    },
+    generation: () => compiled.generation(),
+    judge: (entry, name) => compiled.judge(entry, name),
+    hides: () => compiled.hides(),
+  };
+}
+
+/** The effect of a drill's overlay on the entries that it covers. */
+const FLUSHED_AS: Readonly<Record<FlushMode, 'flushed' | 'outdated'>> = {
+  refresh: 'outdated',
+  drop: 'flushed',
+  erase: 'flushed',
+};
+
 /**
- * The rules of a document and of the overlay of a live drill, compiled for lookups: a table of floors by bucket, and the
- * generation from which on no flush, purge or suppression affects an entry.
+ * The rules of a document and of the overlay of a live drill, compiled for lookups: a table of floors by bucket, and
+ * the lowest generation that no flush, purge or suppression affects.
  *
- * An entry of a generation above the document's own is judged as one of the lowest generation. Either another process follows
- * a newer document: then the entry costs one needless computation at most, within one poll interval. Or no document ever
- * had that generation, and purges, flushes and suppressions must hold for the entry too. The rules are asked at every lookup,
- * so the entry is valid again as soon as this process follows the newer document.
+ * An entry of a generation above the document's own is judged as one of the lowest generation. There are two cases. If
+ * another process follows a newer document, the entry costs one needless computation at most, within one poll interval.
+ * If no document ever had that generation, purges, flushes and suppressions must hold for the entry too. The rules are
+ * asked at every lookup, so the entry is valid again as soon as this process follows the newer document.
  */
 export function compileRules(document: ControlDocument, overlay: Overlay | undefined, locate: Locate): EntryRules {
   const floors = createFloors();
@@ -28,7 +52,7 @@ export function compileRules(document: ControlDocument, overlay: Overlay | undef
   }
   const nodes = overlay?.nodes === undefined ? undefined : new Set(overlay.nodes);
   if (overlay !== undefined) {
-    const kind = overlay.mode === 'refresh' ? freshFloors : floors;
+    const kind = FLUSHED_AS[overlay.mode] === 'outdated' ? freshFloors : floors;
     for (const range of overlay.ranges) {
       (nodes === undefined ? kind : nodeFloors).raise(range, range.floor ?? overlay.floor);
     }
@@ -42,6 +66,7 @@ export function compileRules(document: ControlDocument, overlay: Overlay | undef
   const newest = document.generation;
   const wholeFrom = Math.max(floors.max(), freshFloors.max(), nodeFloors.max(), purgedBelow, suppressedBelow);
 
+  const onFlushedNode = overlay === undefined ? undefined : FLUSHED_AS[overlay.mode];
   const isOnNode = (name: RuledName): boolean => nodes?.has(locate(name.storeName) ?? '') === true;
 
   const judgeOlder = (entry: Entry, name: RuledName): EntryVerdict => {
@@ -51,7 +76,7 @@ export function compileRules(document: ControlDocument, overlay: Overlay | undef
     if (generation < purgedBelow && request !== undefined && generation < (purges.get(request.text) ?? 0))
       return 'flushed';
     const isOnFlushedNode = generation < nodeFloors.at(bucket) && isOnNode(name);
-    if (isOnFlushedNode && overlay?.mode !== 'refresh') return 'flushed';
+    if (isOnFlushedNode && onFlushedNode === 'flushed') return 'flushed';
     if (generation < suppressedBelow && holdsSuppressed(entry.fingerprints, generation)) return 'suppressed';
     return isOnFlushedNode || generation < freshFloors.at(bucket) ? 'outdated' : 'whole';
   };
@@ -73,7 +98,10 @@ function highest(generations: readonly number[]): number {
 /** Whether a page of that generation holds a result that was suppressed later. */
 type HoldsSuppressed = (fingerprints: Uint32Array, generation: number) => boolean;
 
-/** One byte each. With 1,024 suppressions, 1.6 % of the fingerprints that are not suppressed reach the map. */
+/**
+ * Number of slots, one byte each. With 1,024 suppressions, 1.6 % of the fingerprints that are not suppressed reach the
+ * map.
+ */
 const FILTER_SLOTS = 1 << 16;
 
 /** A filter before a map, since nearly all fingerprints are not suppressed. */

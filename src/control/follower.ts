@@ -18,10 +18,10 @@ import { endOverlay, type OverlayLease } from './overlay.ts';
 export interface Follower {
   /** The document in force. */
   readonly known: () => ControlDocument;
-  /** A valid document, or that there is none, was read once. Until then flushes and suppressions are unknown. */
+  /** The store has answered once, with a valid document or with none. Until then flushes and suppressions are unknown. */
   readonly hasSynced: () => boolean;
   readonly standing: () => ControlStanding;
-  /** Time since the last read of a valid document, or of none. */
+  /** Time since the store last answered with a valid document or with none. */
   readonly readMsAgo: () => number;
   /** Reads the store, adopts a newer document and compares the two. */
   readonly read: () => Promise<StoreView>;
@@ -47,7 +47,7 @@ export type StoreView =
       readonly expected: string | undefined;
       /** The newest document, from this process and the store together, without an expired drill. */
       readonly newest: ControlDocument;
-      /** The document to be stored, where the store holds another one. */
+      /** The document to be stored, when the store holds another one. */
       readonly writeBack: ControlDocument | undefined;
       /** The store lacks changes that this process knows. */
       readonly isBehind: boolean;
@@ -66,7 +66,7 @@ interface FollowerOptions {
   readonly observe: (event: ControlEvent) => void;
 }
 
-/** Attempts of an operator's change. A write-back is tried once; the next poll tries again. */
+/** Maximum number of attempts of an operator's change. A write-back is tried once; the next poll tries again. */
 const MAX_SWAP_ATTEMPTS = 4;
 /** A connection that was lost during a swap is mostly back after this time. */
 const RECONNECT_MS = 50;
@@ -278,7 +278,7 @@ export function createFollower(options: FollowerOptions): Follower {
   };
 }
 
-/** By the global timer, which tests can replace; that of `node:timers/promises` cannot be replaced. */
+/** Uses the global timer, because tests can replace it; the timer of `node:timers/promises` cannot be replaced. */
 export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }

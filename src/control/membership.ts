@@ -3,7 +3,7 @@ import type { Clock } from '../runtime.ts';
 
 /**
  * The processes that share a domain's store, counted by heartbeat. Limits and work that belong to the whole fleet (the
- * concurrency limit of an engine, re-seeding) are divided by this count.
+ * concurrency limit of an engine, the backfill) are divided by this count.
  */
 export interface Membership {
   /** Live processes, at least 1. The last known count while the store is away. */

@@ -19,16 +19,17 @@ import {
 } from './document.ts';
 
 /**
- * Merges two documents of which neither descends from the other: the control store was wiped, and a process changed the
- * empty document before another wrote back the known one. The merge prefers recomputing to serving: no floor falls, and
- * nothing that was purged, suppressed or halted comes back (a lift that only one document knows is lost). Purges beyond the
- * maximum become a floor below which everything is flushed. Suppressions beyond the maximum make a document that no process
- * accepts, so none is dropped.
+ * Merges two diverged documents: neither descends from the other, because the control store was wiped and a process
+ * changed the empty document before another process wrote back the known one. The merge prefers recomputing to serving:
+ * no floor falls, and nothing that was purged, suppressed or halted comes back (a lift that only one document knows is
+ * lost). Purges beyond the maximum become a floor below which everything is flushed. Suppressions beyond the maximum
+ * make a document that no process accepts, so none is dropped.
  *
- * Both histories count generations independently, so an entry of one may carry a generation that a purge of the other has
- * taken too. An item that only one document holds gets a generation above both, unless its own is above the other's already.
+ * The two histories count generations independently, so an entry of one may carry a generation that a purge of the
+ * other has taken too. An item that only one document holds gets a generation above both, unless its own is above the
+ * other's already.
  *
- * A drill goes on only when both documents hold it: a drill that either has ended, or never knew, is not revived.
+ * A drill goes on only when both documents hold it: a drill that one of them has ended, or never held, is not revived.
  * The merge is symmetric except for the stamp. Revision and ancestors are those of a descendant of both.
  */
 export function merge(left: ControlDocument, right: ControlDocument, stamp: string): ControlDocument {
@@ -129,7 +130,7 @@ function mergeFloors(left: ControlDocument, right: ControlDocument, above: numbe
   return fitted(merged);
 }
 
-/** Raises all floors so that everything these purges affect is flushed; the purges are dropped after it. */
+/** Raises all floors so that everything these purges affect is flushed; afterwards the purges are dropped. */
 export function raiseAll(ranges: readonly FlushRange[], purges: readonly Purge[]): readonly FlushRange[] {
   if (purges.length === 0) return ranges;
   const below = Math.max(...purges.map(({ generation }) => generation));
@@ -199,7 +200,7 @@ function unionOf(left: FlushRange, right: FlushRange): FlushRange {
   };
 }
 
-/** How the history of the stored document relates to that of the known one. */
+/** How the history of the stored document relates to the history of the known one. */
 type HistoryOrder =
   | 'same'
   /** The stored document descends from the known one. */

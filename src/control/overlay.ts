@@ -40,9 +40,9 @@ interface OverlayLeaseOptions {
 
 interface Tracked {
   readonly overlay: Overlay;
-  /** When the read that showed the last rise of the count was sent: the lease runs from here. */
+  /** Time at which the read that showed the last rise of the count was sent: the lease runs from here. */
   readonly leaseFromMs: number;
-  /** When its reply was handled: the count rose before. */
+  /** Time at which the reply to that read was handled: the count rose before it. */
   readonly risenByMs: number;
   readonly isLive: boolean;
 }
@@ -90,7 +90,7 @@ export function createOverlayLease({ clock, onChange }: OverlayLeaseOptions): Ov
   };
 
   const noteRenewals = (renewals: number | undefined, sentAtMs: number): void => {
-    // The first count that is read is no renewal, nor is a lower one: a store that was wiped counts from zero.
+    // Neither the first count that is read nor a lower one is a renewal: a store that was wiped counts from zero.
     const hasRisen = renewals !== undefined && lastRenewals !== undefined && renewals > lastRenewals;
     lastRenewals = renewals ?? 0;
     if (!hasRisen || tracked === undefined) return;
@@ -187,7 +187,7 @@ function withFloors(
   return ranges;
 }
 
-/** Ends the drill, if it is still running; everything is as it was without it. */
+/** Ends the drill, if it is still running; this removes all its effects. */
 export function endOverlay(document: ControlDocument, drill: string): ControlDocument {
   const { overlay, ...rest } = document;
   return overlay?.drill === drill ? rest : document;

@@ -14,12 +14,12 @@ import { indexFileOf } from './sqlite/schema.ts';
 
 /** The engine of one domain with its guard, and the engine of its lifeboat with a guard of its own. */
 export interface DomainEngines extends GuardedEngine {
-  /** Absent where none is configured. */
+  /** Absent when none is configured. */
   readonly lifeboat?: { readonly engine: Engine; readonly guard: EngineGuard; readonly deadlineMs: number };
 }
 
 interface GuardedEngine {
-  /** One per endpoint, in their order: the same index behind each. */
+  /** One per endpoint, in the order of the endpoints, all over the same index. */
   readonly engines: readonly Engine[];
   readonly guard: EngineGuard;
   readonly health: EngineHealth;
@@ -43,7 +43,7 @@ export interface EnginesPorts {
 
 type EnginesRuntime = Pick<Runtime<DomainEnginesEvent>, 'clock' | 'random' | 'observe'>;
 
-/** @throws when an embedded index cannot be opened. A searchd may be away. */
+/** @throws when an embedded index cannot be opened. A searchd that does not answer is no error here. */
 export async function createEngines(
   settings: Pick<DomainSettings, 'name' | 'engine' | 'patienceMs' | 'disabledDefences' | 'lifeboat'>,
   domain: SearchDomain,
@@ -52,7 +52,12 @@ export async function createEngines(
 ): Promise<DomainEngines> {
   const main = await createGuardedEngine(settings, domain, ports, runtime);
   if (settings.lifeboat === undefined) return main;
-  const lifeboat = await createLifeboatEngine(settings.name, settings.lifeboat, settings.engine, domain, runtime);
+  const lifeboat = await createLifeboatEngine(settings.name, settings.lifeboat, settings.engine, domain, runtime).catch(
+    async (error) => {
+      await main.close();
+      throw error;
+    },
+  );
   const [engine] = lifeboat.engines;
   if (engine === undefined) throw new Error('a lifeboat without an engine');
   return {
@@ -64,7 +69,10 @@ export async function createEngines(
   };
 }
 
-/** While the breaker is open, pages are fresh within 0.3 s of the engine's return, the wait for a slot included. */
+/**
+ * With these intervals pages are fresh again within 0.3 s of the return of an engine whose breaker was open, the wait
+ * for a slot included.
+ */
 const PROBE = { intervalMs: 5_000, openIntervalMs: 200, timeoutMs: 2_000 };
 
 async function createGuardedEngine(
@@ -94,7 +102,8 @@ async function createGuardedEngine(
     },
     {
       faultOf,
-      // Each process has its own embedded engine. A server is shared, and with half of its endpoints it carries half.
+      // Each process has its own embedded engine. A search server is shared by the fleet, and takes half the load with
+      // half of its endpoints.
       ceiling: (availableShare) =>
         settings.kind === 'sqlite' ? settings.maxConcurrent : fleetShare(settings.maxConcurrent * availableShare),
       refusal,
@@ -200,7 +209,10 @@ export async function createAdapters(
   }
 }
 
-/** A domain as the rooms know it. Its answer profile is part of every key: it differs when pages of the engine may differ. */
+/**
+ * The declaration of a domain, as the other rooms use it. Its answer profile is part of every key: it differs when
+ * pages of the engine may differ.
+ */
 export function searchDomainOf({ name, attributes, context, engine }: DomainSettings): SearchDomain {
   const { kind, snippetLength } = engine;
   const own =

@@ -76,7 +76,10 @@ export function createConnectionCounters(registry: Registry): (event: Connection
   return ({ what }) => connections.add(connections.at(what));
 }
 
-/** Bearer tokens that gave no access. The result tells the listener: the public one ignores all tokens. */
+/**
+ * Bearer tokens that gave no access. The result `ignored` is of the public listener, the others are of the admin
+ * listener.
+ */
 export function createTokenCounters(registry: Registry): (event: TokenEvent) => void {
   const tokens = createCounter({
     registry,
@@ -143,7 +146,7 @@ export function createSearchCounters(registry: Registry, domain: readonly string
   };
 }
 
-/** The store of each domain. Only gauges have a node label: events are counted for all nodes together. */
+/** The store of each domain. Events are counted for all nodes together; only gauges have a node label. */
 export function createStoreCounters(
   registry: Registry,
   domain: readonly string[],

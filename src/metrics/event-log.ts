@@ -19,12 +19,12 @@ interface EventLogOptions {
   readonly clock: Clock;
 }
 
-/** Lines per second. A node that is away is tried many times a second, by every domain and for every node. */
+/** Maximum number of lines per second. Every domain tries each unreachable node many times a second. */
 const CONNECTION_LINES = 5;
 const BREAKER_LINES = 20;
 const ENGINE_LINES = 2;
 const CONTROL_LINES = 2;
-/** Per listener: a client that guesses tokens must not fill the log. */
+/** Maximum number of lines per second and listener: a client that guesses tokens must not fill the log. */
 const TOKEN_LINES = 1;
 
 export function createEventLog({ log, clock: { monotonicMs } }: EventLogOptions): EventLog {
@@ -124,7 +124,7 @@ export function createEventLog({ log, clock: { monotonicMs } }: EventLogOptions)
     const line = counted(tokens[facts.listener], facts);
     if (line === undefined) return;
     if (facts.listener === 'admin') log.warn(line, 'a token was refused');
-    // A client that sends its token with every request does so by habit; that is no attack.
+    // A client that sends its token with every request does so by habit; that is not an attack.
     else log.info(line, 'a token was sent to the public listener, which takes none');
   };
 

@@ -31,7 +31,7 @@ export type ServiceEvent =
 
 type EventOf<Kind extends ServiceEvent['kind']> = Extract<ServiceEvent, { kind: Kind; event: unknown }>['event'];
 
-/** One callback for the events of each room, which adds their source. */
+/** For each room, a callback that adds the source to its events and passes them on. */
 export function reportersOf(observe: (event: ServiceEvent) => void) {
   return {
     observeSearch: (event: EventOf<'search'>) => observe({ kind: 'search', event }),

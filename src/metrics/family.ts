@@ -6,12 +6,12 @@ export type ClosedLabels = Readonly<Record<string, readonly string[]>>;
 /** The label value for values that are not declared: no label takes a text from outside. */
 const OTHER = 'other';
 
-/** Finds the series of a combination of label values, as a small number, by one map look-up per label. */
+/** Numbers the series. The number of a combination of label values is found by one map look-up per label. */
 interface Series {
   readonly size: number;
   readonly at: (first: string, second?: string, third?: string) => number;
   readonly labels: readonly Readonly<Record<string, string>>[];
-  /** All values are declared: the series is shown from the start, so that a rate includes the first event. */
+  /** True when all values are declared: the series is shown from the start, so that a rate includes the first event. */
   readonly isDeclared: (series: number) => boolean;
 }
 

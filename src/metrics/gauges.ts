@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import type { ControlSummary } from '../control/control.ts';
 import type { DomainStatus } from '../search/status.ts';
 
-/** Maximum of nodes shown per store: more than any cluster has, and a bound if a topology is wrong. */
+/** Maximum number of nodes shown per store: more than any cluster has, and a bound if a topology is wrong. */
 const MAX_NODES = 1000;
 
 /** As numbers, so that an alert can compare with `> 0`. */
@@ -94,7 +94,7 @@ export function createStatusGauges(registry: Registry): (statuses: readonly Doma
   };
 }
 
-/** The admission of the public listener: how near the process is to its own bounds. */
+/** The admission of the public listener: how near the process is to its own limits. */
 export interface AdmissionStatus {
   readonly inFlight: number;
   readonly maxInFlight: number;

@@ -13,12 +13,12 @@ const BLOCK_BYTES = 4096;
 const FLUSH_MS = 500;
 /** pino's number for `error`. */
 const ERROR = 50;
-/** Maximum of lines that cannot be written; further lines are dropped. */
+/** Maximum bytes of lines that wait because they cannot be written; further lines are dropped. */
 const MAX_WAITING_BYTES = 2 ** 20;
 
 /**
- * Logs JSON lines without secrets. Lines wait in memory for up to 500 ms. An error writes all of them at once, and so does
- * the end of the process, except by SIGKILL.
+ * Logs JSON lines without secrets. Lines wait in memory for up to 500 ms. All are written at once after a line with an
+ * error, and at the end of the process, except by SIGKILL.
  */
 export function createLogger({ level, destination }: LoggerOptions): Logger {
   const stream = destination ?? standardOutput();

@@ -44,10 +44,6 @@ interface OperatedDomain<Prepared> {
   /** The search as a query string; undefined: it cannot be written as one. */
   readonly searchText: (prepared: Prepared) => string | undefined;
   readonly warm: Pick<WarmUpDomain<Prepared>, 'prepare' | 'warm' | 'spare'>;
-  /** Absent: popularity is counted per process. */
-  readonly counters: CounterStore | undefined;
-  readonly observeFlush: (event: FlushEvent) => void;
-  readonly observePopularity: (event: PopularityEvent) => void;
 }
 
 interface DrillSettings {
@@ -60,6 +56,10 @@ interface DrillSettings {
 
 interface OperationsRuntime extends Pick<Runtime<never>, 'clock' | 'random' | 'processId'> {
   readonly audit: Pick<Audit, 'record'>;
+  /** Absent: popularity is counted per process. */
+  readonly counters: CounterStore | undefined;
+  readonly observeFlush: (event: FlushEvent) => void;
+  readonly observePopularity: (event: PopularityEvent) => void;
   readonly observeDrill: (event: DrillEvent) => void;
   readonly observeWarm: (event: WarmEvent) => void;
 }
@@ -91,7 +91,7 @@ export function createOperations<Prepared>(
     random,
     observe: (event) => {
       observeDrill(event);
-      // The end of a drill is no request of an operator, so no admin route records it.
+      // The end of a drill is not a request of an operator, so no admin route records it.
       if (event.kind !== 'drill-ended') return;
       const { id, domains: drilled, verdict } = event;
       audit.record({
@@ -139,11 +139,10 @@ const SWEEP_INTERVAL_MS = 1000;
 
 function createDomainOperations<Prepared>(
   domain: OperatedDomain<Prepared>,
-  { clock, random, processId }: OperationsRuntime,
+  { clock, random, processId, counters, observeFlush, observePopularity }: OperationsRuntime,
   stack: AsyncDisposableStack,
 ): DomainParts<Prepared> {
   const { name, control, controlElsewhere, store, memory, storedName, meter, popularity, patienceMs } = domain;
-  const { counters, observeFlush, observePopularity } = domain;
   const dedicated = store?.dedicated ?? false;
   const recent = createRecent({ meter });
   stack.defer(recent.close);

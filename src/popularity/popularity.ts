@@ -2,7 +2,7 @@ import type { Clock } from '../runtime.ts';
 
 /**
  * The most popular queries in bounded memory: Space-Saving (Metwally, Agrawal, El Abbadi, ICDT 2005) with exponential decay.
- * Every query with a count above the total ÷ `maxQueries` is tracked, for every stream.
+ * In every stream, each query with a count above the total ÷ `maxQueries` is tracked.
  */
 export interface Popularity<T> {
   /** To be called once per request. `item` is kept from the first note of a key; a known key allocates nothing. */
@@ -149,9 +149,9 @@ export function createPopularity<T>({ maxQueries, halfLifeMs, clock }: Popularit
 }
 
 /**
- * Finds the slot with the lowest count, among counts that only rise or are scaled together. It is not told when a count
- * rises: it remembers the last value it read of each, which is never too high, and reads again when that value is the
- * lowest. So counting stays one addition in the caller.
+ * Finds the slot with the lowest count, among counts that only rise or are scaled together. No caller reports when a
+ * count rises: the tracker remembers the last value it read of each, which is never too high, and reads again when that
+ * value is the lowest. So counting stays one addition in the caller.
  *
  * A slot that was taken comes back with the lowest count plus one, which is at least the count of every newcomer before it.
  * So newcomers wait in a queue that is already sorted, and only slots that were noted again before their turn go to a heap.

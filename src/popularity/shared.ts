@@ -6,7 +6,7 @@ import type { Popularity } from './popularity.ts';
  * counts are bounded and expire.
  */
 export interface CounterStore {
-  /** Adds counts, in one pipeline of at most 128 commands; false: not all of them were taken. */
+  /** Adds counts. False: the store did not take all of them. */
   readonly add: (domain: string, counts: readonly QueryCount[], deadlineMs: number) => Promise<boolean>;
   /** The `n` most popular queries of about the last hour, in descending order; undefined when the store cannot be asked. */
   readonly top: (domain: string, n: number, deadlineMs: number) => Promise<readonly QueryCount[] | undefined>;
@@ -18,7 +18,7 @@ export interface QueryCount {
   readonly count: number;
 }
 
-/** Above any search that was typed. */
+/** Longer than any typed search, in bytes. */
 export const MAX_SEARCH_BYTES = 1024;
 
 /**
@@ -49,7 +49,7 @@ interface SharedPopularityOptions<T> {
   readonly local: Pick<Popularity<T>, 'drain' | 'top'>;
   /** The search in the form of the counter store; undefined: it is not counted. */
   readonly searchOf: (item: T) => string | undefined;
-  /** Absent: there are no rounds, and `top` is that of this process. */
+  /** Absent: there are no rounds, and `top` gives the queries of this process. */
   readonly counters?: CounterStore;
   readonly random: () => number;
   readonly observe: (event: PopularityEvent) => void;

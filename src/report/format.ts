@@ -1,8 +1,8 @@
 /** Stands for a value that was not measured. */
 export const UNKNOWN = '–';
 
-/** Stands for a value that could not be measured under so little load. */
-export const TOO_LITTLE = 'too little load to say';
+/** Stands for a value that could not be measured because the load was too small. */
+const TOO_LITTLE = 'too little load to say';
 
 /** Keeps a number and its unit on one line. */
 export const GAP = '\u00a0';

@@ -50,12 +50,15 @@ export function styleSheet(rules: string): Markup {
   return Markup.of(`<style>${rules}</style>`);
 }
 
-/** Text of operators and of servers, isolated so that its writing direction does not change the sentence around it. */
+/**
+ * A text that an operator or a server wrote. It is isolated, so that its writing direction does not change the sentence
+ * around it.
+ */
 export function said(text: string): Markup {
   return element('bdi', {}, text);
 }
 
-/** Maximum of nested lists: our own are a few deep, and a value that came as JSON may be a million deep. */
+/** Maximum nesting of lists: our own are a few levels deep, and a value that came as JSON may have a million levels. */
 const MAX_DEPTH = 32;
 
 function flat(content: Content, depth = 0): string {
@@ -66,7 +69,7 @@ function flat(content: Content, depth = 0): string {
   return clean(textOf(content));
 }
 
-/** Maximum of characters shown of a value that is no text. */
+/** Maximum number of characters shown of a value that is not text. */
 const MAX_JSON_CHARACTERS = 200;
 
 /** The static type is text, but a value from another process may be anything: it is shown as JSON, shortened. */

@@ -1,4 +1,4 @@
-/** A colour on a light ground and one on a dark ground. */
+/** A colour for a light background and one for a dark background. */
 export interface Ink {
   readonly light: string;
   readonly dark: string;
@@ -6,7 +6,7 @@ export interface Ink {
 
 const ink = (light: string, dark: string): Ink => ({ light, dark });
 
-/** Text: contrast of at least 4.5 : 1 on the ground and on the raised ground. */
+/** Text: contrast of at least 4.5 : 1 on both backgrounds, the page's and the raised one. */
 export const TEXT = {
   ink: ink('#1d1f21', '#e6e4df'),
   soft: ink('#5c5f63', '#a9abad'),

@@ -1,6 +1,6 @@
 /**
- * How many calls an engine can take at once, learned from their durations. It only lowers the configured limit. The guard
- * feeds it, the concurrency limiter reads it.
+ * The maximum number of concurrent calls that an engine can take, learned from the durations of calls. It is never
+ * above the configured limit. The guard gives it samples, and the concurrency limiter reads it.
  */
 export interface Limit {
   /** At least 1, at most the ceiling. */
@@ -18,7 +18,7 @@ export interface LimitSample {
 }
 
 interface LimitOptions {
-  /** Its maximum now: this process's share of the fleet's. */
+  /** The maximum of the limit now: this process's share of the fleet's. */
   readonly ceiling: () => number;
   readonly monotonicMs: () => number;
 }
@@ -38,16 +38,19 @@ export function createFixedLimit({ ceiling }: Pick<LimitOptions, 'ceiling'>): Li
   return { current: () => Math.max(1, Math.floor(ceiling())), sample: () => undefined };
 }
 
-/** Start of both adaptive limits: low enough to measure a base before the engine is loaded; the default of 8 is four windows away. */
+/**
+ * Initial value of both adaptive limits: low enough to measure a base before the engine is loaded. Four windows raise
+ * it to the default ceiling of 8.
+ */
 const START = 4;
 
-/** A window with a larger share lost means too many calls at once; a few costly searches do not. */
+/** A larger share of lost calls in a window shows too many calls at once. A few costly searches stay below it. */
 const AIMD_TOLERATED_LOSS = 0.2;
 const AIMD_DECREASE = 0.8;
 
 /**
- * Additive increase, multiplicative decrease: one more per window without losses while the limit is used, a fifth less per
- * window with them. It finds the engine's capacity by exceeding it.
+ * Additive increase, multiplicative decrease: one more per window without losses while the limit is used, a fifth less
+ * per window with losses. It finds the engine's capacity by exceeding it.
  */
 export function createAimdLimit(options: AimdLimitOptions): Limit {
   const { ceiling, monotonicMs, slowMs } = options;
@@ -68,32 +71,41 @@ export function createAimdLimit(options: AimdLimitOptions): Limit {
   };
 }
 
-/** Minimum of calls in a window: a limit of 1 would judge by two. */
+/** Minimum number of calls in a window: without it, two calls would decide at a limit of 1. */
 const MIN_CALLS = 6;
-/** A latency up to this multiple of the base is no queue yet, only other searches. */
+/** A latency up to this multiple of the base shows no queue, only a different mix of searches. */
 const TOLERANCE = 1.25;
-/** Lowest factor of one window. */
+/** Lowest factor by which one window multiplies the limit. */
 const STEEPEST = 0.5;
-/** A window with a larger share lost shows a failing engine, not its latency. Costly searches alone stay below. */
+/**
+ * A window with a larger share of lost calls shows a failing engine and says nothing about its latency. Costly searches
+ * alone stay below this share.
+ */
 const TOLERATED_LOSS = 0.25;
 const LOSS_FACTOR = 0.75;
 /**
  * A base is remembered for one to two epochs, each spread by ± a quarter. The first epoch is short, because it began
- * without a base. Each probe that confirms the base doubles the next epoch, because under load a probe costs most of a
- * second of the engine.
+ * without a base. Each probe that confirms the base doubles the next epoch, because under load a probe costs the engine
+ * most of a second.
  */
 const FIRST_EPOCH_MS = 1000;
 const SHORTEST_EPOCH_MS = 10_000;
 const LONGEST_EPOCH_MS = 60_000;
-/** A probe uses the limit divided by this: with 2, an engine of one that is asked by four never shows its base. */
+/** A probe uses the limit divided by this: with 2 and a limit of 4, an engine for one call never shows its base. */
 const PROBE_DIVISOR = 3;
-/** Only a limit that is used up needs a probe: otherwise the probe would shed where all find a slot. */
+/**
+ * Share of the limit in use from which a probe is needed. Below it every search finds a slot, and a probe would shed
+ * some.
+ */
 const FULL = 0.9;
-/** A limit that falls from 4 reaches 2 only at the end, so about half counts as half. */
+/** Share of its old value at which the limit counts as halved: a limit that falls from 4 reaches 2 only at the end. */
 const HALVED = 0.6;
-/** With half the limit, or a third, the latency kept this share: our calls are not waiting for each other. */
+/** When half the limit, or a third, leaves more than this share of the latency, our calls do not wait for each other. */
 const UNMOVED = 0.75;
-/** A probe ends after this many base latencies: it may wait for calls that take seconds, and no call may start meanwhile. */
+/**
+ * Maximum duration of a probe, in base latencies: a probe may wait for calls that take seconds, and no call can start
+ * meanwhile.
+ */
 const PROBE_MAX_BASES = 10;
 const SHORTEST_PROBE_MS = 100;
 const LONGEST_PROBE_BASE_MS = 500;
@@ -102,13 +114,14 @@ const VARIANCE_WEIGHT = 0.1;
 
 /**
  * The limit follows base ÷ latency, plus some room to grow (ideas: TCP Vegas, Netflix's Gradient2, Envoy's gradient
- * controller). The base is the shortest latency of the last epochs. Two rules keep it honest. An epoch under load ends
- * with a probe, one window at a third of the limit, so that a queue inside the engine is never taken for the engine's own
- * latency. And when half the limit leaves the latency unchanged, the engine itself has become slower, and that latency
- * becomes the base at once.
+ * controller). The base is the shortest latency of the last epochs. Two rules protect it from errors. An epoch under
+ * load ends with a probe, one window at a third of the limit, so that a queue inside the engine is never mistaken for
+ * the engine's own latency. When half the limit leaves the latency unchanged, the engine itself has become slower, and
+ * that latency becomes the base at once.
  *
- * Each window counts only as far as its standard error allows. Without that the base is the luckiest of many windows:
- * an engine of eight with a long tail (p99 = 8 × median) got two, and a third of its capacity.
+ * Each latency is corrected by the standard error of its window. Without the correction the base is the shortest of
+ * many windows, by chance: an engine with room for eight calls and a long tail (p99 = 8 × median) got a limit of two,
+ * and gave a third of its throughput.
  */
 export function createGradientLimit(options: GradientLimitOptions): Limit {
   const { ceiling, monotonicMs, random } = options;
@@ -142,7 +155,7 @@ export function createGradientLimit(options: GradientLimitOptions): Limit {
     probeEndsAtMs = undefined;
     const known = Number.isFinite(knownMs()) ? knownMs() : 0;
     beginEpoch(SHORTEST_EPOCH_MS);
-    // The probe gave no better base than the one known before.
+    // The probe ended without a result, so the known base is kept.
     if (known > 0) baseMs = known;
   };
 
@@ -156,7 +169,7 @@ export function createGradientLimit(options: GradientLimitOptions): Limit {
   const errorFactor = ({ answered }: SampleWindow): number =>
     Math.exp(Math.sqrt((variance ?? 0) / Math.max(1, answered)));
 
-  /** Once the limit has been halved: takes the latency as the base if it did not fall with the limit. */
+  /** After the limit has been halved: takes the latency as the base if it did not fall with the limit. */
   const relearnBase = ({ durationMs, maxInFlight }: SampleWindow): void => {
     if (fall === undefined || Math.floor(limit) > Math.max(1, HALVED * Math.floor(fall.limit)) || maxInFlight > limit)
       return;
@@ -181,13 +194,14 @@ export function createGradientLimit(options: GradientLimitOptions): Limit {
     const wasProbe = isProbe();
     probeEndsAtMs = undefined;
     if (window.lost > TOLERATED_LOSS * (window.lost + window.answered)) {
-      // The limit did not cause losses at a third of itself.
+      // Losses at a third of the limit are not caused by the limit.
       if (wasProbe) beginEpoch(SHORTEST_EPOCH_MS);
       else limit = bounded(limit * LOSS_FACTOR);
       return;
     }
     variance = variance === undefined ? window.variance : variance + VARIANCE_WEIGHT * (window.variance - variance);
-    // The shortest of many windows is also short by chance: about two standard errors. A probe is one of one or two.
+    // The shortest of many windows is also short by chance, by about two standard errors. A probe is one window of one
+    // or two, so one standard error is enough.
     const windowMs = window.durationMs * errorFactor(window) ** (wasProbe ? 1 : 2);
     if (wasProbe) {
       const isConfirmed = windowMs > UNMOVED * knownMs();
@@ -217,11 +231,14 @@ export function createGradientLimit(options: GradientLimitOptions): Limit {
   };
 }
 
-/** Consecutive calls, summed up. */
+/** A summary of consecutive calls. */
 interface SampleWindow {
   readonly answered: number;
   readonly lost: number;
-  /** Geometric mean of the answered calls: one costly search in twenty moves it by an eighth; a median jumps between two kinds. */
+  /**
+   * Geometric mean of the durations of answered calls: one costly search in twenty moves it by an eighth, while a
+   * median jumps between two kinds of searches.
+   */
   readonly durationMs: number;
   /** Variance of the logarithms of the answered calls' durations; 0 when it is not known. */
   readonly variance: number;
@@ -238,7 +255,7 @@ interface SampleWindowsOptions {
 /** A window of a fast engine lasts at least this, unless it reaches the maximum of calls. */
 const MIN_SPAN_MS = 50;
 const MAX_CALLS = 256;
-/** A shorter duration measures the clock. */
+/** A shorter duration only measures the resolution of the clock. */
 const SHORTEST_MS = 0.05;
 
 /** `add` returns the window that the call closes, if it does. */
@@ -281,7 +298,10 @@ function createSampleWindows({ monotonicMs, minCalls }: SampleWindowsOptions) {
   };
 }
 
-/** A factor of the limit that climbs from a tenth to 1 when an engine is back, so that waiting searches do not overload it again. */
+/**
+ * A factor of the limit that rises from a tenth to 1 after an engine has come back, so that waiting searches do not
+ * overload it again.
+ */
 interface SlowStart {
   /** The breaker has closed again. */
   readonly restart: () => void;

@@ -73,8 +73,9 @@ export function createBreaker(options: BreakerOptions): Breaker {
   let circuit = createCircuit();
 
   /**
-   * Each closing takes a new circuit. opossum keeps its counts when it closes: earlier failures would open it again at the
-   * next one, and late ends of earlier calls would be counted. A circuit that was shut down has no listeners and no timers.
+   * Each closing takes a new circuit. opossum keeps its counts when it closes: earlier failures would open it again at
+   * the next failure, and late ends of earlier calls would be counted. A circuit that was shut down has no listeners
+   * and no timers.
    */
   const replace = (): void => {
     circuit.shutdown();

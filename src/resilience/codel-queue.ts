@@ -47,9 +47,9 @@ export interface Waiter {
 export type QueueRefusal = Extract<ShedReason, 'queue-full' | 'queue-expired'> | 'left';
 
 interface CodelQueueOptions {
-  /** The engine's. */
+  /** The engine's deadline. */
   readonly deadlineMs: number;
-  /** Longest time a client waits in all. */
+  /** Maximum time that a client waits in all. */
   readonly maxWaitMs: number;
   /** Estimated time until `waiting` more calls have all been answered. */
   readonly answeredMs: (waiting: number) => number;
@@ -58,13 +58,16 @@ interface CodelQueueOptions {
 /** Shares of the deadline. Target and interval together stay under a tenth: no shed reply comes later than that. */
 const TARGET = 0.04;
 const INTERVAL = 0.05;
-/** Share of the deadline in which a burst's rate is measured: no estimate of a call's duration is good before. */
+/** Share of the deadline in which a burst's rate is measured: before its end no estimate of a call's duration is good. */
 const MEASURED = 0.5;
-/** Share of its remaining time within which a waiter must get its answer by estimate. */
+/** A waiter is in time when the estimate of its answer is within this share of its remaining time. */
 const PROMISED = 0.85;
-/** Share of the deadline within which an answer is good for certain. */
+/** Outside a grace period a waiter is in time when the estimate of its answer is within this share of the deadline. */
 const GOOD = 0.4;
-/** Maximum waits without overload before a burst gets a grace period again: under a lasting load the queue is empty at moments. */
+/**
+ * After an overload, a burst gets a grace period only when this number of `maxWaitMs` has passed: under a lasting load
+ * the queue is empty at moments.
+ */
 const CALM = 5;
 
 const NONE: readonly Waiter[] = [];
@@ -76,7 +79,7 @@ export function createCodelQueue({ deadlineMs, maxWaitMs, answeredMs }: CodelQue
   /** The grace period of a burst: when it began and ends, the slots given since, and whether the waiters were reviewed. */
   let grace: { readonly sinceMs: number; readonly untilMs: number; served: number; reviewed: boolean } | undefined;
   let overloadedAtMs = Number.NEGATIVE_INFINITY;
-  /** Since when there has always been a waiter older than the target. */
+  /** Since this time there has always been a waiter older than the target. */
   let standingSinceMs: number | undefined;
 
   /** The waiters that are not kept and are older than the target. */
@@ -103,7 +106,7 @@ export function createCodelQueue({ deadlineMs, maxWaitMs, answeredMs }: CodelQue
     if (grace === undefined || nowMs >= grace.untilMs) return answeredMs(position) <= GOOD * deadlineMs;
     const elapsedMs = nowMs - grace.sinceMs;
     if (elapsedMs < MEASURED * deadlineMs) return true;
-    // One more than was served: the next slot is on its way.
+    // One more than was served, because the elapsed time includes a part of the wait for the next slot.
     const slotMs = (position * elapsedMs) / (grace.served + 1);
     return slotMs + answeredMs(0) <= PROMISED * (waiter.deadlineAtMs - nowMs);
   };
@@ -127,7 +130,7 @@ export function createCodelQueue({ deadlineMs, maxWaitMs, answeredMs }: CodelQue
     keepFrom(line, 0, nowMs);
   };
 
-  /** Kept waiters stand in front, so that a newcomer does not cost a look at the whole of a long queue. */
+  /** Kept waiters are in front, so that a newcomer is checked without a scan of a long queue. */
   const keepNewcomers = (line: readonly Waiter[], nowMs: number): boolean => {
     let from = line.length;
     while (line[from - 1]?.kept === false) from -= 1;
@@ -193,7 +196,7 @@ interface WaitingLines {
 export function createWaitingLines(): WaitingLines {
   const lines: Readonly<Record<Priority, Waiter[]>> = { interactive: [], refresh: [], 'warm-up': [], shadow: [] };
   let size = 0;
-  /** All waiters are looked at when this time has come, not at every step: the queue may be long. */
+  /** All waiters are checked only when this time has come, because the queue may be long. */
   let noDeadlineBeforeMs = Number.POSITIVE_INFINITY;
   return {
     size: () => size,
@@ -205,7 +208,7 @@ export function createWaitingLines(): WaitingLines {
     },
     remove: (waiter) => {
       const line = lines[waiter.priority];
-      // An admitted waiter stands at either end.
+      // An admitted waiter is at either end of the line.
       const at = line.at(-1) === waiter ? line.length - 1 : line.indexOf(waiter);
       if (at < 0) return false;
       line.splice(at, 1);

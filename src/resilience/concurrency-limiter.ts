@@ -28,7 +28,7 @@ export interface ConcurrencyLimiter {
   readonly max: () => number;
   /** Slots that a refresh or a warm-up could take now without delaying a waiter: 0 while interactive searches wait. */
   readonly spare: () => number;
-  /** True while waits have been too long for a while: the queue is then newest first and short. */
+  /** True when waits have been too long for some time: the queue is then short, and serves the newest waiter first. */
   readonly overloaded: () => boolean;
 }
 
@@ -36,16 +36,16 @@ export interface ConcurrencyLimiterOptions {
   /** May change at any time, also below the number of running calls; less than 1 counts as 1. */
   readonly max: () => number;
   readonly maxQueued: number;
-  /** The engine's: the bounds of waiting under overload are shares of it. */
+  /** The engine's deadline: the bounds of waiting under overload are shares of it. */
   readonly deadlineMs: number;
-  /** Longest time a client waits in all: a burst may take as long to clear. At least `deadlineMs`. */
+  /** Maximum time that a client waits in all: a burst may take that time to clear. At least `deadlineMs`. */
   readonly maxWaitMs: number;
   readonly clock: Clock;
   /** False: first come, first served, bounded by deadlines and `maxQueued` alone. For comparison. */
   readonly shedding?: boolean;
 }
 
-/** One error per reason: its stack tells nothing, and capturing a stack is most of the cost of a refusal. */
+/** One error object per reason: its stack is not needed, and capturing a stack is most of the cost of a refusal. */
 const REFUSALS: Readonly<Record<QueueRefusal, Shed>> = {
   'queue-full': new Shed('queue-full'),
   'queue-expired': new Shed('queue-expired'),
@@ -75,7 +75,10 @@ export function createConcurrencyLimiter(options: ConcurrencyLimiterOptions): Co
     return priority === 'interactive' ? queue.next(interactive) : waiting.line(priority)[0];
   };
 
-  /** After every event: refuses expired and shed waiters, admits those that fit, and sets the timer for the next deadline. */
+  /**
+   * After every event: refuses expired and shed waiters, admits the waiters that fit, and sets the timer for the next
+   * deadline.
+   */
   const settle = (nowMs: number): void => {
     refuse(waiting.pastDeadline(nowMs), 'queue-expired');
     if (shedding) shed(nowMs);
@@ -94,7 +97,7 @@ export function createConcurrencyLimiter(options: ConcurrencyLimiterOptions): Co
 
   const shed = (nowMs: number): void => {
     refuse(queue.update(interactive, nowMs), 'queue-expired');
-    // An engine that sheds interactive searches has nothing to spare for the others.
+    // An engine that sheds interactive searches has no capacity for other priorities.
     if (queue.overloaded()) refuse(waiting.background(), 'queue-full');
   };
 
@@ -136,7 +139,8 @@ export function createConcurrencyLimiter(options: ConcurrencyLimiterOptions): Co
   return {
     acquire: async ({ deadlineAtMs, priority, signal }) => {
       if (signal?.aborted) throw REFUSALS.left;
-      // Before any background waiter is looked at: a slot that has just been added goes to the interactive search first.
+      // This check comes before background waiters: a slot that has just been added goes to the interactive search
+      // first.
       if (priority === 'interactive' && interactive.length === 0 && slots.free('interactive') > 0) {
         return slots.take('interactive');
       }
@@ -172,7 +176,7 @@ interface Slots {
   readonly take: (priority: Priority) => () => void;
   /**
    * Estimated time until `waiting` more calls have all started and the last of them has ended, at the mean duration of
-   * calls. The age of the running calls shows an engine that has become slower before the first of them is back.
+   * calls. The age of the running calls shows that an engine has become slower before the first of them has ended.
    */
   readonly answeredMs: (waiting: number) => number;
 }
@@ -187,7 +191,10 @@ interface SlotsOptions {
 
 /** Share of the slots that a priority and all below it may hold together: most slots stay for interactive searches. */
 const SHARE: Readonly<Record<Priority, number>> = { interactive: 1, refresh: 1 / 2, 'warm-up': 1 / 4, shadow: 1 / 4 };
-/** Duration of a call ÷ mean age of the running calls: 1 just before they end together, 2 when they began in turn. */
+/**
+ * Duration of a call ÷ mean age of the running calls: 1 just before they end together, 2 when they began one after
+ * another.
+ */
 const AGE_FACTOR = 1.5;
 /** EWMA weight of the newest duration. */
 const DURATION_WEIGHT = 0.1;
@@ -195,7 +202,7 @@ const DURATION_WEIGHT = 0.1;
 function createSlots({ initialCallMs, monotonicMs, onRelease, ...options }: SlotsOptions): Slots {
   const held: Record<Priority, number> = { interactive: 0, refresh: 0, 'warm-up': 0, shadow: 0 };
   let inFlight = 0;
-  /** Over the running calls. */
+  /** Sum of the start times of the running calls. */
   let sumOfStartsMs = 0;
   let meanDurationMs: number | undefined;
 

@@ -16,17 +16,20 @@ import type { ShedReason } from './shed.ts';
 export interface EngineGuard extends Guard {
   /** Maximum of calls at once that this process may make while the engine is well. */
   readonly ceiling: () => number;
-  /** How many times the breaker of an endpoint has closed again. A refresh that failed before may succeed after it. */
+  /**
+   * Number of times that the breaker of an endpoint has closed again. A refresh that failed before may succeed after
+   * it.
+   */
   readonly revivals: () => number;
   /** The current levels. A refusal from outside, such as a drill's, counts as an open breaker. */
   readonly levels: () => GuardLevels;
 }
 
 interface GuardLevels {
-  /** Calls that run, and searches that wait for a slot. */
+  /** Number of running calls, and of searches that wait for a slot. */
   readonly inFlight: number;
   readonly queued: number;
-  /** The limit at present, and the most that it may be in this process. */
+  /** The current limit, and its maximum in this process. */
   readonly maxConcurrent: number;
   readonly ceiling: number;
   readonly breaker: BreakerState;
@@ -41,9 +44,9 @@ interface GuardSettings {
   readonly limit: 'fixed' | 'aimd' | 'gradient';
   readonly deadlineMs: number;
   readonly hardDeadlineMs: number;
-  /** Longest time a client waits in all; at least the deadline. */
+  /** Maximum time that a client waits in all; at least the deadline. */
   readonly maxWaitMs: number;
-  /** False where the engine works on after an abort. */
+  /** False when the engine goes on working after an abort. */
   readonly abortEndsWork: boolean;
   /** Defences switched off to measure their effect: those of `GuardDefence` count here. */
   readonly disabledDefences: readonly string[];
@@ -64,17 +67,17 @@ interface GuardPorts {
   readonly onBreaker: (endpoint: number, state: BreakerState) => void;
 }
 
-/** The breaker opens when more than half of an endpoint's calls in the last 3 s failed, of at least 20. */
+/** The breaker opens when an endpoint had at least 20 calls in the last 3 s and more than half of them failed. */
 const BREAKER = { errorThresholdPercent: 50, volumeThreshold: 20, windowMs: 3_000 };
 /**
- * Then it lets one search through. Probes close the breaker long before, but a probe may fail where a search does not: on
- * a connection that died silently, or for a facet that the engine does not know.
+ * Time after which an open breaker lets one search through. Probes close the breaker long before, but a probe may fail
+ * where a search does not: on a connection that died silently, or for a facet that the engine does not know.
  */
 const BREAKER_RESET_MS = 4_000;
 /** More calls than any window sees: a breaker that never opens. */
 const NEVER = Number.MAX_SAFE_INTEGER;
 
-/** At most a tenth more calls by asking another endpoint; a few at once when an endpoint has just died. */
+/** Retries at another endpoint add at most a tenth of the calls, and ten at once when an endpoint has just died. */
 const RETRIES = { share: 0.1, burst: 10 };
 
 /** Share of the deadline after which the AIMD limit counts an answer as lost. */
@@ -97,7 +100,7 @@ export function createGuard(
   const onState = (endpoint: number, name: string, state: BreakerState): void => {
     if (state === 'closed') {
       revivals += 1;
-      // Only after an outage of all endpoints: with another one up there was no load to hold back.
+      // Only after an outage of all endpoints: while another endpoint was up, no load had to be held back.
       if (breakers.filter((breaker) => breaker.state() === 'closed').length <= 1) slowStart.restart();
     }
     ports.onBreaker(endpoint, state);
@@ -108,7 +111,8 @@ export function createGuard(
       name: `${target} engine ${name}`,
       ...BREAKER,
       ...(has('breaker') ? {} : { volumeThreshold: NEVER }),
-      // Longer than any call that began before the opening: its late end must not be taken for the end of the trial.
+      // Longer than any call that began before the opening: its late end must not be mistaken for the end of the trial
+      // call.
       resetMs: Math.max(BREAKER_RESET_MS, 2 * deadlineMs),
       isAlive: (error) => ports.faultOf(error) === 'rejected',
       monotonicMs,

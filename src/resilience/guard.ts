@@ -29,12 +29,12 @@ interface AdmissionTask {
   readonly signal?: AbortSignal;
 }
 
-/** A slot held. */
+/** A held slot. */
 export interface Admission {
   /**
    * Calls the engine, once. Settles when the engine has replied or was given up at the hard deadline, which may be long
-   * after any client's deadline: the caller races this promise with it. The slot is released when the engine's work is
-   * over, as far as that is known.
+   * after any client's deadline: the caller races this promise with that deadline. The slot is released when the
+   * engine's work is over, as far as that is known.
    * @throws Shed when every breaker has opened meanwhile; else the error of `call`.
    */
   readonly run: <T>(call: EngineCall<T>) => Promise<T>;
@@ -64,12 +64,15 @@ interface GuardParts {
   readonly refusal: () => ShedReason | undefined;
   /** Errors that mean the engine has too much to do. */
   readonly isOverload: (error: unknown) => boolean;
-  /** True while the engine is coming back and gets a part of its load only. */
+  /** True during slow start: the engine has come back and gets only a part of its load. */
   readonly isStarting: () => boolean;
-  /** A later reply is a failure of the engine for the breaker, however long the queue was before. */
+  /**
+   * From the start of the call, without the time in the queue. For the breaker a later reply is a failure of the
+   * engine.
+   */
   readonly deadlineMs: number;
   readonly hardDeadlineMs: number;
-  /** False where the engine works on after an abort: the slot is then held for one more hard deadline. */
+  /** False when the engine goes on working after an abort: the slot is then held for one more hard deadline. */
   readonly abortEndsWork: boolean;
   readonly clock: Clock;
   readonly observe: (event: GuardEvent) => void;
@@ -181,7 +184,10 @@ export function guardWith(parts: GuardParts): Guard {
       if (lateCall !== undefined) lateCalls.delete(lateCall);
       release();
     };
-    /** At once; or one hard deadline later, when an aborted engine that works on has ended as far as is known. */
+    /**
+     * Calls `then` at once; after an abort of an engine that goes on working, one hard deadline later, when its work
+     * has ended as far as is known.
+     */
     const whenWorkEnds = (then: () => void): void => {
       if (hard.signal.aborted && !parts.abortEndsWork) setTimeout(then, hardDeadlineMs).unref();
       else then();

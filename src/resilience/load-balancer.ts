@@ -2,7 +2,7 @@ import { type Breaker, BreakerOpen, type BreakerState } from './breaker.ts';
 
 /**
  * The servers that can do the same work, each behind its own breaker. A call goes to the least busy endpoint that is not
- * refused. When its connection is lost, the call goes once more to another endpoint, paid for from the retry budget.
+ * refused. When its connection is lost, the call goes once more to another endpoint, and the retry budget pays for it.
  */
 export interface LoadBalancer {
   /** True while every call would be refused: by an open breaker, or because the endpoint hangs. */
@@ -13,7 +13,7 @@ export interface LoadBalancer {
   readonly retryAfterMs: () => number;
   /** Share of the endpoints that takes calls freely, at least one endpoint's. One that is being probed does not count yet. */
   readonly availableShare: () => number;
-  /** Counts one more call in flight there. */
+  /** Counts one more call in flight at the endpoint. */
   readonly begin: (endpoint: number) => EndpointCall;
   /** @throws BreakerOpen when no endpoint was asked; else the error of the last call. */
   readonly fire: <T>(call: (endpoint: number) => Promise<T>) => Promise<T>;
@@ -87,7 +87,7 @@ export function createLoadBalancer(options: LoadBalancerOptions): LoadBalancer {
   const isBetter = (one: Endpoint, than: Endpoint): boolean =>
     one.suspect === than.suspect ? one.inFlight < than.inFlight : !one.suspect;
 
-  /** The least busy. Equals take turns, because otherwise an idle fleet would ask the first endpoint alone. */
+  /** The least busy endpoint. Equally busy endpoints take turns; otherwise an idle fleet would only ask the first one. */
   const pick = (except?: Endpoint): Endpoint | undefined => {
     if (except === undefined) turn = (turn + 1) % endpoints.length;
     let best: Endpoint | undefined;
@@ -187,7 +187,7 @@ interface RetryBudget {
   readonly deposit: () => void;
   /** True: the retry is paid for. False: do not retry. */
   readonly withdraw: () => boolean;
-  /** Retries that could be paid for now. */
+  /** Number of retries that the budget could pay for now. */
   readonly balance: () => number;
 }
 
@@ -207,7 +207,7 @@ export function createRetryBudget({ share, burst }: RetryBudgetOptions): RetryBu
       balance = Math.min(burst, balance + share);
     },
     withdraw: () => {
-      // Ten deposits of 0.1 sum up to a hair less than 1.
+      // Ten deposits of 0.1 sum up to slightly less than 1.
       if (balance < 1 - 1e-9) return false;
       balance = Math.max(0, balance - 1);
       return true;

@@ -10,7 +10,7 @@ export type Priority = (typeof PRIORITIES)[number];
  * - `breaker-open`: no endpoint may be asked, or a drill is simulating an engine outage.
  * - `stalled`: calls past their deadline hold every slot.
  * - `queue-full`: no room in the queue.
- * - `queue-expired`: the search waited too long, or would.
+ * - `queue-expired`: the search waited too long, or would have to.
  */
 export const SHED_REASONS = {
   'breaker-open': 'breaker',
@@ -24,7 +24,7 @@ export type ShedReason = keyof typeof SHED_REASONS;
 /** The engine was not asked. */
 export class Shed extends Error {
   override readonly name = 'Shed';
-  /** `left`: the caller no longer wants it; that is not counted as refused. */
+  /** `left`: the caller no longer wants the call; it is not counted as refused. */
   readonly why: ShedReason | 'left';
 
   constructor(why: Shed['why']) {

@@ -9,24 +9,24 @@ import type { PreparedSearch } from './key.ts';
 export interface Answer {
   readonly entry: Entry;
   readonly outcome: AnswerOutcome;
-  /** Until the entry stops being fresh; negative while it is served stale. */
+  /** Time until the entry stops being fresh; negative while it is served stale. */
   readonly remainingMs: number;
   readonly l1: TierStatus;
   /** Absent where the domain has no store, or L1 answered. */
   readonly l2?: TierStatus;
-  /** Why the first tier that had to forward missed; absent on hits. */
+  /** Why the tiers missed (`missReason`); absent when a tier answered without a load. */
   readonly reason?: MissReason;
-  /** Milliseconds spent in each part, for Server-Timing; only the parts that took part. */
+  /** Duration of each part that ran, for Server-Timing. */
   readonly timings: { readonly l2Ms?: number; readonly engineMs?: number };
 }
 
-/** The part of one tier in an answer, in the words of RFC 9211. */
+/** The part of one tier in an answer, in the terms of RFC 9211. */
 export type TierStatus =
   | { readonly kind: 'hit' }
   | {
       readonly kind: 'forward';
       readonly why: 'uri-miss' | 'stale' | 'bypass';
-      /** The status of a forwarded request that failed; then the tier served stale. */
+      /** The HTTP status of a forwarded request that failed; the tier then served a stale entry. */
       readonly forwardStatus?: 429 | 502 | 503 | 504;
       readonly stored?: boolean;
       readonly collapsed?: boolean;
@@ -92,7 +92,7 @@ export function answerOf(
   timings = NO_TIMINGS,
 ): Answer {
   const leftMs = remainingMs(entry, monotonicMs);
-  // An entry that operators declared outdated is served as stale whatever its age: it has no fresh life left.
+  // An entry that operators declared outdated is served as stale whatever its age: it has no fresh lifetime left.
   return { entry, outcome, remainingMs: outcome === 'stale' ? Math.min(leftMs, -1) : leftMs, ...status, timings };
 }
 
@@ -122,8 +122,8 @@ function whyForwarded(lookup: Lookup): Forward['why'] {
 }
 
 /**
- * Why both tiers missed: the first of MISS_REASONS that holds. L2 knows most; where it only says "unseen" (or there is
- * no store), L1 may still remember the key.
+ * Why both tiers missed: the first of MISS_REASONS that holds. The reason of L2 is the more precise one. When L2 only
+ * says `unseen`, or there is no store, the reason of L1 counts.
  */
 export function missReason({ l1, l2 }: Lookups, wasNotStorable: boolean): MissReason {
   const fromL2 = l2 === undefined ? 'unseen' : reasonIn(l2);

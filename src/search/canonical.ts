@@ -22,7 +22,7 @@ export function canonicalForm(request: SearchRequest, domain: SearchDomain): str
   return `${domain.name}@${domain.answerProfile}?${parts.join('&')}`;
 }
 
-/** The values of a filter: `a,b`, `1,2` or `1..5`. The parameters write one value. */
+/** The values of a filter: `a,b`, `1,2` or `1..5`. `string` and `numeric` format one value each. */
 export function filterText(
   filter: Filter,
   domain: SearchDomain,
@@ -46,16 +46,16 @@ function quote(text: string): string {
   return text.replace(/[%&=,:]/g, (separator) => encodeURIComponent(separator));
 }
 
-/** UTF-16 units of a text in a request: 256 characters, of which each is at most two units. */
+/** Maximum length of a text in a request, in UTF-16 units: 256 characters of at most two units each. */
 export const MAX_REQUEST_TEXT_UNITS = 512;
 
 /**
- * The canonical form of a text in a request: texts of one meaning become one text. The order and the meaning of words
- * never change. To apply it twice changes nothing more, for any input (property-tested).
+ * The canonical form of a text in a request: texts with the same meaning become one text. The order and the meaning of
+ * words never change. Applying it again changes nothing, for any input (property-tested).
  *
- * The result may be longer than the text: NFKC makes 18 letters of ﷺ, and no character makes more.
- * @throws RangeError for more than `MAX_REQUEST_TEXT_UNITS`: callers check the length first, and refuse the parameter by
- *   its name.
+ * The result may be longer than the text: NFKC turns ﷺ into 18 letters, and no character into more.
+ * @throws RangeError for more than `MAX_REQUEST_TEXT_UNITS`: callers check the length first, and name the parameter in
+ * their refusal.
  */
 export function canonicalText(text: string): string {
   if (text.length > MAX_REQUEST_TEXT_UNITS) {
@@ -68,7 +68,8 @@ export function canonicalText(text: string): string {
 export function canonicalDocumentText(text: string): string {
   if (PLAIN.test(text)) return collapse(yo(text.toLowerCase()));
   let current = text;
-  // A rule may uncover work for an earlier one (an accent left behind by ё→е composes anew): to the fixed point.
+  // One rule may make work for an earlier one (an accent that ё→е leaves composes again), so the rules run until the
+  // text no longer changes.
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const next = RULES.reduce((value, rule) => rule.apply(value), current);
     if (next === current) break;
@@ -114,8 +115,9 @@ const collapse = (text: string): string => text.replace(/\s+/gu, ' ').trim();
 const foldCase = (text: string): string => text.toLowerCase().toUpperCase().toLowerCase();
 
 /**
- * To normalise is to sort the marks of each letter, in a time that grows with the square of their number: 120 KB of marks
- * blocked the event loop for two seconds. No script has more than a few; the Stream-Safe Text Format (UAX #15 §13) allows 30.
+ * Normalisation sorts the combining marks of each letter, in a time that grows with the square of their number: 120 KB
+ * of marks blocked the event loop for two seconds. No script has more than a few marks per letter; the Stream-Safe Text
+ * Format (UAX #15 §13) allows 30.
  */
 const MORE_MARKS = /(\p{M}{30})\p{M}+/gu;
 
@@ -124,7 +126,8 @@ const RULES: readonly { readonly rule: string; readonly apply: (text: string) =>
   // NFKC would glue their letters to the word before or after: core™ → coretm, №5 → no5.
   { rule: 'word signs', apply: (text) => text.replace(/[™℠№]/gu, ' ') },
   { rule: 'unicode NFKC', apply: (text) => text.normalize('NFKC') },
-  // Soft hyphen, zero-width space, word joiner, byte order mark, marks of direction: copied with a text, without meaning.
+  // Soft hyphen, zero-width space, word joiner, byte order mark, direction marks: they are copied along with a text and
+  // have no meaning.
   {
     rule: 'invisible characters',
     apply: (text) => text.replace(/[\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/gu, ''),

@@ -1,11 +1,11 @@
 import { createBackfill } from '../cache/backfill.ts';
 import type { LifetimePolicy } from '../cache/entry.ts';
-import { type EntryRules, isRefused } from '../cache/invalidation.ts';
+import type { EntryRules } from '../cache/invalidation.ts';
 import { createLeases } from '../cache/lease.ts';
 import type { MemoryTier } from '../cache/memory.ts';
 import type { Signing } from '../cache/signing.ts';
 import type { Store } from '../cache/store.ts';
-import { createTiers } from '../cache/tiers.ts';
+import { createTiers, isRefused } from '../cache/tiers.ts';
 import type { EngineGuard } from '../resilience/create-guard.ts';
 import type { Runtime } from '../runtime.ts';
 import { createTierAnswers } from './answer.ts';
@@ -31,12 +31,12 @@ import {
 import type { DomainPart } from './search.ts';
 import { type StatusParts, statusOf } from './status.ts';
 
-/** One domain's search with its background tasks: it is loaded, lost and healed alone. */
+/** One domain's search with its background tasks. Its load and its failures do not affect other domains. */
 export interface Domain extends DomainPart {
   readonly warm: Warmer;
-  /** Permits of the engine that no client needs now. */
+  /** Number of engine permits that no client needs now. */
   readonly spare: () => number;
-  /** Loads that are running. */
+  /** Number of running loads. */
   readonly loading: () => number;
   /** Ends the background tasks. Searches go on. */
   readonly close: () => void;
@@ -86,11 +86,17 @@ interface DomainSearchSettings {
   /** Entries written back per second after a store has lost its data; 0: none. */
   readonly reseedPerSecond: number;
   readonly popularity: { readonly maxQueries: number };
-  /** Switched off for a comparison: `stale`, `lease`, `coalescing`, `refresh` and `reseed` are this room's. */
+  /**
+   * Defences that are switched off for a comparison. This room reads `stale`, `lease`, `coalescing`, `refresh` and
+   * `reseed`.
+   */
   readonly disabledDefences: readonly string[];
 }
 
-/** Beyond the hard deadline: the time to write a page before another process may take its lease. */
+/**
+ * Added to the hard deadline in the lifetime of a lease: the time to write a page before another process may take the
+ * lease.
+ */
 const LEASE_WRITE_MS = 1_000;
 
 export function createDomain(options: DomainOptions): Domain {
@@ -194,7 +200,7 @@ export function createDomain(options: DomainOptions): Domain {
   };
 }
 
-/** Popular queries checked for a refresh ahead of need, in each tick. */
+/** Number of popular queries that each tick of refresh-ahead checks. */
 const POPULAR_CHECKED = 200;
 
 function refreshAhead(

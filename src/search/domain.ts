@@ -6,7 +6,7 @@ export type AttributeType = 'string' | 'integer' | 'number' | 'date';
 
 export interface Attribute {
   readonly name: string;
-  /** `date` travels as `YYYY-MM-DD` on the wire and in a page. */
+  /** `date` is written as `YYYY-MM-DD` in requests and in pages. */
   readonly type: AttributeType;
   /** May be counted (`facet=name`). Every attribute may be filtered. */
   readonly facet: boolean;
@@ -46,11 +46,14 @@ export interface Document {
   readonly id: string;
   readonly title: string;
   readonly description: string;
-  /** Declared attributes only; `date` as `YYYY-MM-DD`. A document without one is not in its filters and facets. */
+  /**
+   * Declared attributes only; `date` as `YYYY-MM-DD`. A document without an attribute is not matched by its filters and
+   * not counted in its facets.
+   */
   readonly attributes: Readonly<Record<string, string | number>>;
 }
 
-/** In characters. One real catalogue has an id of 75. */
+/** In characters. One real catalogue has an id of 75 characters. */
 export const MAX_ID_LENGTH = 128;
 
 /** One search, validated against its domain and in canonical form: the only input of an engine. */

@@ -3,7 +3,10 @@ import type { Engine } from './engine.ts';
 import type { SearchEvent } from './events.ts';
 
 const FAILURES_IN_A_ROW = 5;
-/** Twice the slow start: an engine that breaks down under the full load has broken down by then. */
+/**
+ * A closing of the breaker counts as lasting after this time, which is twice the slow start: an engine that breaks down
+ * under the full load has broken down by then.
+ */
 const TRUSTED_AFTER_MS = 10_000;
 
 /**
@@ -12,9 +15,12 @@ const TRUSTED_AFTER_MS = 10_000;
  * that the engine is back.
  */
 export interface EngineHealth {
-  /** Whether each endpoint answered its last probe, in their order. */
+  /** Whether each endpoint answered its last probe, in the order of the endpoints. */
   readonly reachable: () => readonly boolean[];
-  /** The latest searches all failed, by any fault: a live engine that refuses every query opens no breaker. */
+  /**
+   * The last `FAILURES_IN_A_ROW` searches all failed, for any reason: a live engine that refuses every query opens no
+   * breaker.
+   */
   readonly failing: () => boolean;
   readonly note: (event: Pick<Extract<SearchEvent, { kind: 'engine' }>, 'result'>) => void;
   /** The breaker of an endpoint has changed its state, by calls or by `onProbe`. */
@@ -43,7 +49,7 @@ interface Probed {
   readonly endpoint: number;
   readonly engine: Pick<Engine, 'probe'>;
   reachable: boolean;
-  /** To the next probe; undefined while one is running. */
+  /** Timer of the next probe; undefined while a probe is running. */
   timer: NodeJS.Timeout | undefined;
   isClosed: boolean;
   openings: number;
@@ -91,11 +97,11 @@ export function createEngineHealth(options: EngineHealthOptions): EngineHealth {
       one.reachable = true;
       one.unanswered = 0;
     } catch {
-      // Events of searches tell the fault; a probe only tells up or down.
+      // The events of searches carry the fault; a probe only shows whether the engine is up.
       one.reachable = false;
       one.unanswered = monotonicMs() - startedMs < openIntervalMs ? 0 : one.unanswered + 1;
     }
-    // When the breaker has opened since the probe was sent, the calls that failed are the later evidence.
+    // When the breaker has opened since the probe was sent, the failed calls are newer evidence than the probe.
     const isOutdated = one.reachable && one.openings !== openings;
     if (!isOutdated && !closed) onProbe(one.endpoint, one.reachable);
     schedule(one);
@@ -126,7 +132,7 @@ export function createEngineHealth(options: EngineHealthOptions): EngineHealth {
       if (!one.isClosed) return;
       one.isClosed = false;
       one.unanswered = 0;
-      // One probe at a time, however slow: a running probe schedules the next.
+      // At most one probe runs at a time: a running probe schedules the next one at its end.
       if (one.timer !== undefined) schedule(one);
     },
     close: () => {
@@ -134,4 +140,9 @@ export function createEngineHealth(options: EngineHealthOptions): EngineHealth {
       for (const { timer } of all) clearTimeout(timer);
     },
   };
+}
+
+/** Whether the engine gave no page. */
+export function isEngineFailure(result: Extract<SearchEvent, { kind: 'engine' }>['result']): boolean {
+  return result !== 'whole' && result !== 'empty' && result !== 'partial';
 }

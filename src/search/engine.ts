@@ -3,7 +3,7 @@ import type { SearchDomain, SearchRequest } from './domain.ts';
 /**
  * The engine port: an engine computes pages. Its promises, which test/contract/engine.ts checks for every adapter:
  * - `search` settles when the engine has replied, or soon after `signal` aborts; it never hangs past the abort.
- * - `signal` is the hard deadline, not the client's: an adapter destroys connections if it must, and rejects
+ * - `signal` is the hard deadline, not the client's: an adapter destroys connections if it must, and rejects with
  *   `engine-timeout`.
  * - every rejection is an `EngineError`; no value that a `SearchRequest` can carry leads to one.
  */
@@ -36,7 +36,7 @@ export function probeOf({ name, attributes }: SearchDomain): SearchRequest {
 
 /**
  * - `engine-unavailable`: no connection, lost connection, all agents dead, shutting down.
- * - `engine-overloaded`: the engine refused for load (max_children, queue full).
+ * - `engine-overloaded`: the engine refused because of its load (max_children, queue full).
  * - `engine-timeout`: no reply before the hard deadline.
  * - `engine-rejected`: the engine is alive and refused this query (syntax, unknown index): does not trip a breaker.
  */
@@ -53,8 +53,8 @@ export class EngineError extends Error {
 }
 
 /**
- * One answer of an engine. Identical requests to an unchanged index give identical pages. In an order by an attribute,
- * documents without it come last in both directions.
+ * One answer of an engine. Identical requests to an unchanged index give identical pages. In pages sorted by an
+ * attribute, documents without it come last in both directions.
  */
 export interface ResultPage {
   readonly total: number;
@@ -83,5 +83,5 @@ export interface FacetCount {
   readonly count: number;
 }
 
-/** Maximum of values per facet. */
+/** Maximum number of values per facet. */
 export const FACET_VALUES = 20;

@@ -6,7 +6,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** The one way text becomes markup, in snippets, in the page's content and in its quoted attributes alike. */
+/** Escapes text for HTML. The only function for this: snippets, page content and quoted attributes all use it. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
 }

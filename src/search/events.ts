@@ -31,8 +31,3 @@ export type SearchEvent =
 
 /** The outcomes that have a page. */
 export type AnswerOutcome = Extract<Outcome, 'hit-l1' | 'hit-l2' | 'stale' | 'collapsed' | 'engine' | 'lifeboat'>;
-
-/** Whether the engine gave no page. */
-export function isEngineFailure(result: Extract<SearchEvent, { kind: 'engine' }>['result']): boolean {
-  return result !== 'whole' && result !== 'empty' && result !== 'partial';
-}

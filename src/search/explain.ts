@@ -1,21 +1,21 @@
 import { type Entry, type Freshness, freshnessOf } from '../cache/entry.ts';
 import type { MissReason } from '../cache/events.ts';
-import { type EntryRules, isRefused } from '../cache/invalidation.ts';
+import type { EntryRules } from '../cache/invalidation.ts';
 import type { MemoryTier } from '../cache/memory.ts';
 import type { Store } from '../cache/store.ts';
-import { decodeStored, type StoredEntryLimits } from '../cache/tiers.ts';
+import { decodeStored, isRefused, type StoredEntryLimits } from '../cache/tiers.ts';
 import { type AppliedRule, explainCanonicalText } from './canonical.ts';
 import type { SearchDomain } from './domain.ts';
 import { type PreparedSearch, prepareSearch } from './key.ts';
 import type { MissPath } from './miss-path.ts';
 import { ignoredParameters, type SearchParameters } from './query.ts';
 
-/** `/admin/explain`: why two searches do or do not share an answer, and where the answer of this one is. */
+/** `/admin/explain`: why two searches share an answer or not, and which tiers hold the answer of this search. */
 export interface Explanation {
   readonly domain: string;
   /** Each canonicalisation rule that changed the text, in the order applied. */
   readonly rules: readonly AppliedRule[];
-  /** Parameters given that are not declared and therefore not in the key. */
+  /** Parameters of the request that the domain does not declare; they are not in the key. */
   readonly ignored: readonly string[];
   readonly canonical: string;
   readonly answerProfile: string;
@@ -45,7 +45,7 @@ export interface TierExplanation {
     | 'unsigned'
     | 'flushed'
     | 'suppressed';
-  /** Which `fault`. */
+  /** With `fault`: the fault of the store. */
   readonly detail?: MissReason;
   /** Size of the encoded entry. */
   readonly bytes?: number;
@@ -121,7 +121,7 @@ function describe(entry: Entry, name: PreparedSearch, { rules, clock }: ExplainO
   };
 }
 
-/** The words of the API. */
+/** The names of the ages in the API. */
 const AGE_WORDS: Readonly<Record<Freshness, TierExplanation['state']>> = {
   fresh: 'fresh',
   stale: 'stale',

@@ -25,7 +25,7 @@ export interface SearchKey {
 /** Everything on the engine's side that changes an answer. Part of every key: a changed configuration never serves old answers. */
 interface AnswerProfile {
   readonly engine: string;
-  /** The adapter's: raised when it asks or reads in another way. */
+  /** The adapter's revision: raised when its statements or its reading of replies change. */
   readonly revision: number;
   readonly index: string;
   readonly ranker: string;
@@ -53,7 +53,7 @@ interface SearchTexts {
   };
   /** A line such as `q=…&sort=-price`, or plain words. The domain it names is ignored. @throws InvalidSearch */
   readonly parse: (line: string) => PreparedSearch;
-  /** A line that `parse` reads; undefined where none gives that key again. */
+  /** A line that `parse` turns into the same key; undefined when there is none. */
   readonly format: (prepared: PreparedSearch) => string | undefined;
 }
 
@@ -104,7 +104,7 @@ export function storedNameOf(key: string, domain: string): Omit<SearchKey, 'key'
   return { storeName: `sc${ENTRY_VERSION}:${domain}:{${key}}`, bucket };
 }
 
-/** The shape of the body; raised when the same page would be written differently. */
+/** Version of the body's format; raised when the same page would be written differently. */
 const BODY_VERSION = 1;
 
 /** 11 base64url characters. */

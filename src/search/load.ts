@@ -12,18 +12,21 @@ import { type ComputeEntryOptions, computeEntry } from './page.ts';
 import { LeasedElsewhere, searchError, toSearchError } from './search-error.ts';
 
 /**
- * Loads pages that the cache does not have, one load per key for clients and refreshes alike: a permit of the guard, the
- * lease of the key, the engine, both tiers. A load outlives its clients: it ends when the engine has replied or the hard
- * deadline has passed. It fails with a SearchError; any other error is a bug.
+ * Loads pages that the cache does not have, one load per key for clients and refreshes alike. A load gets a permit from
+ * the guard and the lease of the key, asks the engine and writes both tiers. A load outlives its clients: it ends when
+ * the engine has replied or the hard deadline has passed. It fails with a SearchError; any other error is a bug.
  */
 export interface Loader {
   /** Joins the key's load or starts it. `l2`: the lookup that missed; a reply that it still expects may end the load. */
   readonly load: (prepared: PreparedSearch, l2: Lookup | undefined, deadlineAtMs: number) => LoadJoin;
-  /** As `load`, past a load of that key that is running and past every stored page: an operator wants the engine's page. */
+  /** As `load`, but ignores a running load of the key and every stored page: an operator wants the engine's page. */
   readonly reload: (prepared: PreparedSearch, l2: Lookup | undefined, deadlineAtMs: number) => LoadJoin;
-  /** As `load`, in the background: with permits that no client needs, and in the queue no longer than the engine's deadline. */
+  /**
+   * As `load`, in the background: it takes only permits that no client needs, and stays in the queue no longer than the
+   * engine's deadline.
+   */
   readonly refresh: (prepared: PreparedSearch, options: BackgroundLoad) => LoadJoin;
-  /** Whether a load of that key is running: to join it costs the engine nothing. */
+  /** Whether a load of that key is running: joining it costs the engine nothing. */
   readonly isLoading: (key: string) => boolean;
   readonly size: () => number;
 }
@@ -40,48 +43,51 @@ export interface LoadJoin {
   readonly result: Promise<Loaded>;
   /** True for the caller that started the load. */
   readonly leads: boolean;
-  /** Resolved when the engine's call has begun, in whichever process. */
+  /** Resolved when the engine call has begun, in this process or in the process that holds the lease. */
   readonly started: Promise<void>;
 }
 
 interface Loaded {
   readonly entry: Entry;
-  /** `store`: a late reply, or a page that had been stored meanwhile. `fleet`: a load of another process. */
+  /**
+   * `store`: a late reply of the store, or a page that a refresh found in it. `fleet`: the page of another load, found in L1
+   * once the permit was held, or in the store by way of the lease.
+   */
   readonly from: 'engine' | 'store' | 'fleet';
   readonly stored: StoredIn;
 }
 
 interface LoaderOptions extends ComputeEntryOptions {
   readonly domain: string;
-  /** The same index behind each; the guard chooses. */
+  /** One per endpoint, all over the same index; the guard chooses the endpoint. */
   readonly engines: readonly Engine[];
   readonly guard: Pick<Guard, 'admit'>;
   readonly tiers: Tiers;
   /** Absent where there is no store. */
   readonly leases?: Leases;
-  /** False: every search is its own load (to measure what coalescing is worth). */
+  /** False: every search is its own load (to measure the effect of coalescing). */
   readonly coalesce: boolean;
-  /** The engine's. A later reply is reported as late. */
+  /** The engine's deadline. A later reply is reported as late. */
   readonly deadlineMs: number;
   readonly breakerRetryAfterMs: () => number;
   readonly observe: (event: SearchEvent) => void;
 }
 
-/** A late store reply mostly comes soon after its deadline; a refusal does not wait longer than this for it. */
+/** Maximum time that a refusal waits for a late store reply, which mostly comes soon after its deadline. */
 const LATE_REPLY_GRACE_MS = 80;
 
-/** Wall time before everything: every fresh page is new enough. */
+/** A wall time before every page: every fresh page is new enough. */
 const ANY_FRESH = 0;
 
 const INTERACTIVE: Priority = 'interactive';
 
-/** One load on its way. */
+/** One running load. */
 interface Load {
   readonly prepared: PreparedSearch;
   readonly context: LoadContext;
   /** False when the store has just failed. */
   readonly storeIsUp: boolean;
-  /** Wall time: a stored entry created later is as good as a new page. Absent: only the engine's page is. */
+  /** Wall time: a stored entry created later is as good as a new page. Undefined: only the engine's page is wanted. */
   readonly newerThanMs: number | undefined;
 }
 
@@ -95,7 +101,7 @@ export function createLoader(options: LoaderOptions): Loader {
     const { prepared, context } = load;
     for (;;) {
       const admission = await admitted(context);
-      // L1 again: another way (a bypass, a late store reply) may have filled it while this load waited for its permit.
+      // L1 again: a bypass or a late store reply may have filled it while this load waited for its permit.
       const held = asWanted(load, tiers.fromMemory(prepared));
       if (held !== undefined) {
         admission.leave();
@@ -114,10 +120,10 @@ export function createLoader(options: LoaderOptions): Loader {
         if (found === undefined) throw searchError('overloaded');
         return found;
       }
-      // Another process is asking the engine. To wait for its page takes no permit, so this one goes back.
+      // Another process is asking the engine. Waiting for its page takes no permit, so this permit is returned.
       admission.leave();
       context.begin('elsewhere');
-      // Nobody waits for a refresh: the next request finds the page in the store.
+      // No client waits for a refresh: the next request finds the page in the store.
       if (context.priority() !== INTERACTIVE) throw new LeasedElsewhere();
       const waited = await leases.wait(prepared.storeName, context.deadlineAtMs, context.cancelled);
       if (waited.kind === 'ended') {
@@ -129,7 +135,7 @@ export function createLoader(options: LoaderOptions): Loader {
     }
   };
 
-  /** A permit, in as many attempts as the context allows: see LoadContext. */
+  /** Gets a permit, in as many attempts as the context allows: see LoadContext. */
   const admitted = async (context: LoadContext): Promise<Admission> => {
     for (;;) {
       const signal = context.attempt();
@@ -182,7 +188,7 @@ export function createLoader(options: LoaderOptions): Loader {
 
   /**
    * Races the load against the reply of a store that was too slow for the read. A fresh reply ends the load, unless this
-   * process has begun its engine call: then the engine's page is as near, and newer.
+   * process has begun its engine call: then the engine's page comes as soon, and is newer.
    */
   const orLateReply = (load: Load, computed: Promise<Loaded>, late: Promise<Entry | undefined>): Promise<Loaded> => {
     const { context } = load;
@@ -191,7 +197,8 @@ export function createLoader(options: LoaderOptions): Loader {
       context.cancel();
       return fromStore(entry);
     });
-    // A load that was refused at once (an open breaker, a full queue) waits a moment for the reply: nothing else is left.
+    // A load that was refused at once (an open breaker, a full queue) waits a moment for the reply, because the load
+    // has no other source of a page.
     const computedOrLate = computed.catch(async (error: unknown) => {
       const entry = context.begunHere()
         ? undefined
@@ -270,28 +277,28 @@ function fromStore(entry: Entry): Loaded {
 /** An entry that came through `tiers`, which put it into L1. */
 const IN_L1: StoredIn = { l1: true, l2: false };
 
-/** An answer does not claim to be stored in a store that has just failed. A store that only missed may be named. */
+/** An answer does not claim to be stored in a store that has just failed. After a miss without a fault it does. */
 function storeIsUp(l2: Lookup | undefined): boolean {
   if (l2 === undefined || l2.kind === 'found') return true;
   return l2.reason !== 'node-open' && l2.reason !== 'store-down' && l2.reason !== 'store-saturated';
 }
 
 /**
- * The priority and the deadline of a load. Both change while it runs: a client that joins a refresh makes it urgent at once.
- * When its attempt for a permit has expired, the load makes another one if a caller has joined since: under overload the
- * newest is served first, and a load is as new as its latest client.
+ * The priority and the deadline of a load. Both change while it runs: a client that joins a refresh raises its priority
+ * at once. When an attempt to get a permit has expired, the load makes another one if a caller has joined since: under
+ * overload the newest waiter is served first, and a load is as new as its latest client.
  */
 interface LoadContext {
   readonly priority: () => Priority;
-  /** Monotonic: the latest deadline of the clients. */
+  /** Monotonic time: the latest deadline of the clients. */
   readonly deadlineAtMs: () => number;
-  /** Begins an attempt to get a permit. The signal ends it: because another attempt is due, or none. */
+  /** Begins an attempt to get a permit. The signal ends the attempt: another one is due, or the load is cancelled. */
   readonly attempt: () => AbortSignal;
   /** Whether a caller has joined since the attempt began. */
   readonly hasNewWaiters: () => boolean;
   /** Another caller joins. A higher priority ends the attempt. */
   readonly escalate: (priority: Priority, deadlineAtMs: number) => void;
-  /** The engine's call begins: in this process, or in the one that holds the lease. */
+  /** Called when the engine call begins, in this process or in the one that holds the lease. */
   readonly begin: (where: 'here' | 'elsewhere') => void;
   /** Resolved by the first `begin`. */
   readonly begun: Promise<void>;

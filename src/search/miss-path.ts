@@ -11,13 +11,14 @@ import type { Loader, LoadJoin } from './load.ts';
 import { type ForwardStatus, forwardStatus, SearchError, searchError } from './search-error.ts';
 
 /**
- * A search that neither tier could answer: look into L1 again, join or start the key's load, wait for it. When the load
- * brings nothing in time, the first of these that there is: a stale page, a page of the lifeboat, the refusal.
+ * A search that neither tier could answer: it reads L1 again, joins or starts the key's load, and waits for it. When
+ * the load gives no page in time, the search ends with the first of these that exists: a stale page, a page of the
+ * lifeboat, the refusal.
  */
 export interface MissPath {
   /** @throws SearchError */
   readonly answer: (prepared: PreparedSearch, lookups: Lookups, client: MissingClient) => Promise<Answer>;
-  /** Loads past the tiers and past a load of that key that is running. @throws SearchError */
+  /** Starts a load although the tiers may hold a page and a load of the key may be running. @throws SearchError */
   readonly bypass: (prepared: PreparedSearch, lookups: Lookups, client: MissingClient) => Promise<Answer>;
   /** The last miss of a key in this process, if it is remembered. */
   readonly lastMiss: (key: string) => { readonly reason: MissReason; readonly atMs: number } | undefined;
@@ -27,11 +28,11 @@ export interface MissPath {
 interface MissingClient {
   /** Monotonic. */
   readonly deadlineAtMs: number;
-  /** Absent: the client has no budget of misses. */
+  /** Absent: the misses of the client are not limited. */
   readonly mayMiss?: MayMiss | undefined;
 }
 
-/** Whether this client may cost the engine one more search. */
+/** Whether this client may cause one more engine call. True charges its miss budget. */
 export type MayMiss = (prepared: PreparedSearch) => boolean;
 
 interface MissPathOptions {
@@ -40,18 +41,21 @@ interface MissPathOptions {
   readonly tierAnswers: TierAnswers;
   readonly loader: Pick<Loader, 'load' | 'reload' | 'isLoading'>;
   readonly lifeboat?: Lifeboat;
-  /** The engine's: how long a client waits for one engine call. */
+  /** The engine's deadline: the maximum time that a client waits for one engine call. */
   readonly deadlineMs: number;
   readonly clock: Clock;
   readonly observe: (event: SearchEvent) => void;
 }
 
-/** Keys remembered for explain, keys whose page could not be stored, and keys whose load was worse than the page at hand. */
+/**
+ * Maximum number of keys in each of three maps: last misses for explain, pages that could not be stored, and pauses
+ * after a worse load.
+ */
 const REMEMBERED_KEYS = 2048;
 
 /**
- * After a load that brought less than the page at hand, that page is served for this time without a load. Without it, one
- * dead agent of the engine would switch the cache off for every entry past its short stale window.
+ * After a load that gave a worse page than the one at hand, the page at hand is served for this time without a load.
+ * Without it, one dead agent of the engine would disable the cache for every entry past its short stale window.
  */
 const PAUSE_AFTER_WORSE_MS = 1000;
 
@@ -80,7 +84,7 @@ export function createMissPath(options: MissPathOptions): MissPath {
   const pauseLoads = ({ prepared }: Miss, status: ForwardStatus): void =>
     pauses.set(prepared.key, { untilMs: clock.monotonicMs() + PAUSE_AFTER_WORSE_MS, status });
 
-  /** The whole way of one miss, from the record of the miss to the answer or the refusal. */
+  /** One miss, from its record to the answer or the refusal. */
   const answerMiss = async (
     prepared: PreparedSearch,
     lookups: Lookups,
@@ -104,14 +108,16 @@ export function createMissPath(options: MissPathOptions): MissPath {
     }
   };
 
-  /** The checks that need no load. To join a running load costs the engine nothing, so it costs the client no budget. */
+  /**
+   * The checks that need no load. Joining a running load costs the engine nothing, so it costs the client no budget.
+   */
   const refuseEarly = (prepared: PreparedSearch, { deadlineAtMs, mayMiss }: MissingClient): void => {
     if (clock.monotonicMs() >= deadlineAtMs) throw searchError('overloaded');
     if (mayMiss !== undefined && !loader.isLoading(prepared.key) && !mayMiss(prepared))
       throw searchError('over-budget');
   };
 
-  /** The page of the load, and what it says of the key. */
+  /** Waits for the load. Its page also shows whether the key can be stored, and whether its loads must pause. */
   const loadedAnswer = async (
     miss: Miss,
     { result, leads, started }: LoadJoin,
@@ -128,7 +134,7 @@ export function createMissPath(options: MissPathOptions): MissPath {
     });
     if (entry.degraded) {
       pauseLoads(miss, PARTIAL_STATUS);
-      // A part of a new page is worth less than the whole of an older one.
+      // A complete older page is better than a partial new one.
       const whole = staleAnswer(miss, PARTIAL_STATUS);
       if (whole !== undefined) return whole;
     }
@@ -152,7 +158,7 @@ export function createMissPath(options: MissPathOptions): MissPath {
     return answerOf(entry, outcome, nowMs, status, timings);
   };
 
-  /** Something else in place of the page that the load did not bring. @throws the failure when there is nothing. */
+  /** The answer in place of the page that the load did not give. @throws the failure when there is none. */
   const fallbackAnswer = async (miss: Miss, failure: SearchError): Promise<Answer> => {
     const { prepared, lookups } = miss;
     const status = forwardStatus(failure.code);
@@ -168,7 +174,9 @@ export function createMissPath(options: MissPathOptions): MissPath {
     return instead;
   };
 
-  /** Validated again: since the lookup a whole deadline may have passed, and a flush or a suppression with it. */
+  /**
+   * Validated again: since the lookup a whole deadline may have passed, and a flush or a suppression may have arrived.
+   */
   const isServable = (
     lookup: Lookup | undefined,
     prepared: PreparedSearch,
@@ -210,8 +218,8 @@ export function createMissPath(options: MissPathOptions): MissPath {
   return {
     answer: async (prepared, lookups, client) => {
       // L1 again: while the store was read, or a batch waited for its turn, another request may have filled it. Nothing
-      // is awaited between this lookup and the join of the load, so no page can come in between: it is in L1 by now, or
-      // its load is still running and will be joined.
+      // is awaited between this lookup and the join of the load, so no page can arrive in between: either it is in L1
+      // already, or its load is still running and is joined.
       const near = tierAnswers.fromL1(prepared, tiers.fromMemory(prepared));
       return near ?? answerMiss(prepared, lookups, client, loader.load);
     },

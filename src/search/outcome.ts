@@ -1,4 +1,4 @@
-/** Every request ends in exactly one outcome; they are disjoint, so stale answers can never pass for hits. */
+/** Every request ends in exactly one outcome; they are disjoint, so a stale answer is never counted as a hit. */
 export const OUTCOMES = [
   'hit-l1',
   'hit-l2',

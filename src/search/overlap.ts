@@ -1,24 +1,29 @@
 import type { Sort } from './domain.ts';
 import type { ResultPage, SearchResult } from './engine.ts';
 
-/** How similar the answers of two engines to one search are. */
+/** The similarity of two engines' answers to one search. */
 export interface Comparison {
   readonly overlap: number;
   /** The same documents in the same order, among the first `depth`. True for two empty pages. */
   readonly sameOrder: boolean;
   /** The engines that found nothing. */
   readonly empty: 'neither' | 'first' | 'second' | 'both';
-  /** The second's total over the first's; absent where either found nothing or stopped counting. */
+  /** The second's total divided by the first's; absent when either engine found nothing or stopped counting. */
   readonly totalRatio?: number;
   /** Number of results of the first. */
   readonly shown: number;
   /** The ids of the first that the second does not show. */
   readonly missing: readonly string[];
-  /** The first gives its last result and the next one the same rank: chance decides which of them is shown. */
+  /**
+   * The last result of the first engine and the one after it have the same rank: chance decides which of them is shown.
+   */
   readonly tied: boolean;
 }
 
-/** Two whole pages for the same request, each cut to its first `depth` results. Ties show where a page holds more. */
+/**
+ * Two whole pages for the same request, each cut to its first `depth` results. `tied` can only be true when the first
+ * page holds more.
+ */
 export function comparePages(first: ResultPage, second: ResultPage, depth: number, sort: Sort): Comparison {
   const [last, next] = [first.results[depth - 1], first.results[depth]];
   const a = idsOf(first, depth);

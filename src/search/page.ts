@@ -18,7 +18,7 @@ export interface EncodePageOptions {
 }
 
 export interface ComputeEntryOptions extends EncodePageOptions {
-  /** `generation`: of the new entry. `hides`: documents that must not be shown. */
+  /** `generation`: the generation of a new entry. `hides`: documents that must not be shown. */
   readonly rules: Pick<EntryRules, 'generation' | 'hides'>;
 }
 
@@ -47,8 +47,8 @@ export async function computeEntry(
 }
 
 /**
- * The suppression filter: an engine still knows a document after operators have suppressed it (sold, banned). Until the
- * index has lost it too, new pages are computed without it: shorter, and with a lower total.
+ * The suppression filter: an engine still finds a document after operators have suppressed it (sold, banned). Until the
+ * index has dropped it too, new pages leave it out: they are shorter and have a lower total.
  */
 export function withoutSuppressed(page: ResultPage, hides: ((id: string) => boolean) | undefined): ResultPage {
   if (hides === undefined) return page;
@@ -57,7 +57,7 @@ export function withoutSuppressed(page: ResultPage, hides: ((id: string) => bool
   return hidden === 0 ? page : { ...page, results, total: Math.max(results.length, page.total - hidden) };
 }
 
-/** The facts of a page beside its content. */
+/** The metadata of a page. */
 interface PageFacts {
   readonly generation: number;
   /** Wall and monotonic time at the start of the engine call. */
@@ -66,7 +66,7 @@ interface PageFacts {
   readonly costMs: number;
 }
 
-/** A page becomes bytes, once: what is stored in both tiers and sent to every client. */
+/** Encodes a page to bytes, once: both tiers store these bytes, and every client receives them. */
 async function encodePage(
   prepared: PreparedSearch,
   page: ResultPage,

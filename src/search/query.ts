@@ -18,7 +18,10 @@ export interface SearchParameters {
 
 const MAX_TEXT_CHARACTERS = 256;
 const MAX_LIMIT = 100;
-/** `page × limit`: the matches that engines keep (Sphinx's max_matches). No client needs more pages than that. */
+/**
+ * Maximum of `page × limit`: the number of matches that engines keep (Sphinx's max_matches). No client needs more pages
+ * than that.
+ */
 const MAX_DEPTH = 1000;
 const MAX_FILTERS = 16;
 
@@ -153,7 +156,7 @@ function parseContext(given: Given, parameters: SearchParameters, domain: Search
 const MAX_VALUES = 32;
 /** The maximum length of a catalogue's text attributes: every value that a facet shows can be a filter. */
 const MAX_VALUE_LENGTH = 256;
-/** A whole filter with its name: the longest values, each with its comma. This is no less than a URL holds. */
+/** A whole filter with its name: the longest values, each with its comma. No URL that is accepted holds more. */
 const MAX_FILTER_UNITS = MAX_VALUES * (MAX_REQUEST_TEXT_UNITS + 1);
 
 /** `attribute:value,value` (inside a value `\,` is a comma and `\\` a backslash) or `attribute:10..50`, open at either end. */
@@ -186,7 +189,10 @@ export function parseFilter(text: string, attributes: ReadonlyMap<string, Attrib
   return { kind: 'strings', attribute: name, values: [...new Set(parts.map((part) => parseText(name, part)))].sort() };
 }
 
-/** Length first: some letters grow when they are made canonical, and the work grows with the length. */
+/**
+ * Checks the length first: some letters become several when they are made canonical, and the work grows with the
+ * length.
+ */
 function parseText(name: string, text: string): string {
   const trimmed = text.trim();
   const value = trimmed.length > MAX_REQUEST_TEXT_UNITS ? '' : canonicalText(trimmed);
@@ -203,7 +209,7 @@ function parseRange(attribute: Attribute, value: string): Filter {
   if (from !== undefined && to !== undefined && from > to) {
     throw invalidFilter(`"${attribute.name}" has a range that ends before it starts: ${clip(value)}`);
   }
-  // One search has one key.
+  // `5..5` and `5` are one search, so they get one key.
   if (from !== undefined && from === to) return { kind: 'numbers', attribute: attribute.name, values: [from] };
   return {
     kind: 'range',
@@ -218,7 +224,7 @@ function parseNumber(attribute: Attribute, text: string): number {
   const trimmed = text.trim();
   if (attribute.type === 'date') {
     const days = Date.parse(`${trimmed}T00:00:00Z`) / MS_PER_DAY;
-    // Date.parse turns 2026-02-30 into a day of March: the way back shows it.
+    // Date.parse turns 2026-02-30 into a day of March: converting it back shows the difference.
     const real = /^\d{4}-\d{2}-\d{2}$/.test(trimmed) && Number.isInteger(days) && dateText(days) === trimmed;
     if (!real) throw invalidFilter(`"${attribute.name}" takes dates as YYYY-MM-DD, not "${clip(trimmed)}"`);
     return days;
@@ -255,13 +261,14 @@ function invalidFilter(detail: string): InvalidSearch {
 }
 
 /**
- * A request as the query string that gives the same key again, without its domain: `q=красные+кроссовки&filter=…`. Counters
- * keep it and warm-ups read it, and so do people: it is short, and only separators are escaped.
+ * A request as the query string that gives the same key again, without its domain: `q=красные+кроссовки&filter=…`.
+ * Counters keep it, warm-ups read it, and people read it too: it is short, and only separators are escaped.
  *
  * Context parameters are pairs like the others. One that came in a header has the header's lower-case name:
  * `searchParametersOf` finds it there. Defaults are left out.
  *
- * Undefined where no query string gives that key again: canonical text may be longer than `q` may be (ﷺ becomes 18 letters).
+ * Undefined when no query string gives the same key: canonical text may be longer than the maximum of `q` (ﷺ becomes 18
+ * letters).
  */
 export function searchTextOf(request: SearchRequest, domain: SearchDomain): string | undefined {
   if (!fits(request.text)) return undefined;
@@ -284,8 +291,8 @@ export function searchTextOf(request: SearchRequest, domain: SearchDomain): stri
 }
 
 /**
- * A search in a file or of a counter → parameters, not yet validated. It is text of `searchTextOf`, or plain words: any
- * text that does not begin with `q=`.
+ * The text of a search, from a file or a counter → parameters, not yet validated. It is a text of `searchTextOf`, or
+ * plain words: any text that does not begin with `q=`.
  */
 export function searchParametersOf(text: string): SearchParameters {
   if (!text.startsWith('q=')) return { pairs: [['q', text]] };
@@ -294,7 +301,7 @@ export function searchParametersOf(text: string): SearchParameters {
   return { pairs, header: (name) => headers.get(name) };
 }
 
-/** Whether it may be a `q`. */
+/** Whether the text is short enough for `q`. */
 function fits(text: string): boolean {
   return text.length <= MAX_TEXT_CHARACTERS || [...text].length <= MAX_TEXT_CHARACTERS;
 }
@@ -303,7 +310,7 @@ function escapeValue(value: string): string {
   return value.replace(/[\\,]/g, '\\$&');
 }
 
-/** A filter takes 20 digits on either side of the point; `String` may write more of them (1e20, 1.25e-6 in full). */
+/** A filter takes 20 digits on either side of the point; `String` may write more digits (1e20 and 1.25e-6 in full). */
 function numberText(value: number): string {
   const text = String(value);
   return text.length <= 20 ? text : value.toExponential();

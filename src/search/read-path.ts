@@ -28,7 +28,10 @@ interface ReadPathOptions {
   readonly missPath: Pick<MissPath, 'answer' | 'bypass'>;
   /** Called for every search before it is answered: it measures the popularity of queries. */
   readonly note: (key: string, prepared: PreparedSearch) => void;
-  /** Maximum of searches of one batch on the miss path at once: the permits, so that a batch does not overload an idle engine. */
+  /**
+   * Maximum number of searches of one batch that are on the miss path at once: the number of permits, so that a batch
+   * does not overload an idle engine.
+   */
   readonly batchConcurrency: () => number;
   /** The maximum time a client waits in all. */
   readonly patienceMs: number;
@@ -38,7 +41,10 @@ interface ReadPathOptions {
 export function createReadPath(options: ReadPathOptions): ReadPath {
   const { tiers, tierAnswers, missPath, note, patienceMs, clock } = options;
 
-  /** The client's deadline, derived here and nowhere else. The L2 read counts, and so does a batch's wait for its turn. */
+  /**
+   * The client's deadline, derived here and nowhere else. It includes the L2 read and the time that a search of a batch
+   * waits for its turn.
+   */
   const deadlineOf = (startedMs: number): number => startedMs + patienceMs;
 
   /** One L2 read for each distinct key that L1 could not answer. */

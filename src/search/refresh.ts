@@ -19,7 +19,7 @@ interface RefreshOptions {
   readonly domain: string;
   readonly loader: Pick<Loader, 'refresh'>;
   readonly hasStore: boolean;
-  /** How many times the engine has come back. A pause from before the last time is over. */
+  /** Number of times that the engine has recovered. Each recovery ends all pauses before it. */
   readonly revivals: () => number;
   readonly clock: Clock;
   readonly observe: (event: SearchEvent) => void;
@@ -39,12 +39,12 @@ export function createRefresh(options: RefreshOptions): Refresh {
 
   const refresh = (prepared: PreparedSearch, readStore: boolean, newerThanMs: number): void => {
     if (isPaused(prepared.key)) return;
-    // A refresh that began before the engine came back and fails after it pauses nothing.
-    const begunAfter = revivals();
+    // When the engine recovers during a refresh that then fails, the key is not paused.
+    const revivalsAtStart = revivals();
     const { result, leads } = loader.refresh(prepared, { priority: 'refresh', readStore, newerThanMs });
     if (!leads) return;
     const pause = (): void =>
-      pauses.set(prepared.key, { untilMs: clock.monotonicMs() + REFRESH_PAUSE_MS, revivals: begunAfter });
+      pauses.set(prepared.key, { untilMs: clock.monotonicMs() + REFRESH_PAUSE_MS, revivals: revivalsAtStart });
     result.then(
       ({ from, stored }) => {
         // A partial page or one that is too large has not replaced the stale one: the next request would load again.
@@ -67,8 +67,8 @@ export function createRefresh(options: RefreshOptions): Refresh {
 
 /**
  * Refreshes popular pages before a client has to get a stale one or wait, with the permits that no client needs. In the
- * result cache of a large search engine freshness, not eviction, was the problem, and age × frequency the order that paid
- * (Cambazoglu et al., WWW 2010).
+ * result cache of a large search engine freshness, not eviction, was the problem, and age × frequency was the best
+ * order of refreshes (Cambazoglu et al., WWW 2010).
  */
 interface RefreshAhead {
   readonly close: () => void;
@@ -80,7 +80,7 @@ export interface RefreshAheadOptions {
   /** The entry in L1, if it may be served. The lookup does not count as a use. */
   readonly peek: (
     prepared: PreparedSearch,
-  ) => { readonly entry: Entry /** Fresh by age, stale by decision. */; readonly outdated: boolean } | undefined;
+  ) => { readonly entry: Entry /** Made stale by a flush. */; readonly outdated: boolean } | undefined;
   /** Starts a refresh and returns at once. It skips one that is running or has just failed. */
   readonly refresh: (prepared: PreparedSearch, entry: Entry) => void;
   /** Permits that no client needs now. */
@@ -90,9 +90,9 @@ export interface RefreshAheadOptions {
   readonly intervalMs?: number;
   /** Maximum of queries checked in one tick; more popular ones come first. */
   readonly maxLookedAt?: number;
-  /** An entry is due once this part of its fresh life is left. */
+  /** An entry is due when this part of its fresh lifetime, 0–1, or less is left. */
   readonly lastPart?: number;
-  /** A query that has certainly been asked less often than this lately is not refreshed. */
+  /** Minimum of the certain part of the count (`count − error`): a query below it is not refreshed. */
   readonly minCount?: number;
   /** The time after which a refresh that has not made the entry fresh is tried again. */
   readonly againAfterMs?: number;
@@ -160,7 +160,8 @@ export function createRefreshAhead(options: RefreshAheadOptions): RefreshAhead {
 }
 
 /**
- * One search of a warm-up: after clients and refreshes, and only for a page that is not fresh in the cache.
+ * One search of a warm-up. Its priority is below clients and refreshes, and it loads only a page that is not fresh in
+ * the cache.
  * @throws SearchError when the engine has no permit to spare, or fails
  */
 export type Warmer = (prepared: PreparedSearch) => Promise<'cached' | 'computed'>;

@@ -2,7 +2,10 @@ import { DeadlinePassed } from '../resilience/deadline.ts';
 import { SHED_REASONS, Shed } from '../resilience/shed.ts';
 import { EngineError, type EngineErrorCode } from './engine.ts';
 
-/** Every refusal of a search is one of these two errors; http/problem.ts is the one table from code to status and title. */
+/**
+ * Every refusal of a search is one of these two errors. The table from code to status and title is
+ * http/transport/problem.ts.
+ */
 
 export type InvalidCode =
   | 'invalid-query'
@@ -43,7 +46,7 @@ export type SearchErrorCode =
 export class SearchError extends Error {
   override readonly name: string = 'SearchError';
   readonly code: SearchErrorCode;
-  /** When another attempt may help, in milliseconds; http adds jitter. */
+  /** Time after which another attempt may succeed; http adds jitter. */
   readonly retryAfterMs: number;
 
   constructor(code: SearchErrorCode, detail: string, retryAfterMs: number, options?: ErrorOptions) {
@@ -80,7 +83,7 @@ export function searchError(
 
 /**
  * The errors of the guard and the engine as SearchErrors. Any other error is a bug, and is returned as it is.
- * @param breakerRetryAfterMs until the open breaker lets a search through again
+ * @param breakerRetryAfterMs time until the open breaker lets a search through again
  */
 export function toSearchError(error: unknown, breakerRetryAfterMs: () => number): unknown {
   if (error instanceof DeadlinePassed) return searchError('engine-deadline', { cause: error });
@@ -107,7 +110,10 @@ const ENGINE_CODES: Readonly<Record<EngineErrorCode, SearchErrorCode>> = {
 const FAILURE_RETRY_MS = 2000;
 
 interface Failure {
-  /** For clients, so without the engine's own words: they may name hosts and indexes. The cause, for the log, has them. */
+  /**
+   * Shown to clients, so it does not contain the engine's own text, which may name hosts and indexes. The log gets that
+   * text from `cause`.
+   */
   readonly detail: string;
   readonly retryAfterMs: number;
   readonly forwardStatus: ForwardStatus;
@@ -122,7 +128,7 @@ const FAILURES: Readonly<Record<SearchErrorCode, Failure>> = {
   },
   overloaded: {
     detail: 'the engine has more to do than it can',
-    // The queue is a fraction of a second long. An engine that refuses for load itself gets FAILURE_RETRY_MS.
+    // A wait in the queue is a fraction of a second. An engine that refuses for load itself gets FAILURE_RETRY_MS.
     retryAfterMs: 1000,
     forwardStatus: 503,
   },

@@ -23,7 +23,7 @@ export interface Search {
     prepared: readonly PreparedSearch[],
     options?: Pick<SearchOptions, 'mayMiss'>,
   ) => Promise<readonly (Answer | SearchError)[]>;
-  /** The way of this search if it came now, tier by tier. It asks no engine and does not count as a use. */
+  /** How each tier would treat this search now. Asks no engine and does not count as a use. */
   readonly explain: (parameters: SearchParameters) => Promise<Explanation>;
   /** The state of each part of each domain: what /readyz and /admin/domains show. */
   readonly status: () => readonly DomainStatus[];
@@ -34,7 +34,7 @@ export interface SearchOptions {
   readonly bypass?: boolean;
   /**
    * Called when an engine would have to be asked for this client; false refuses with `over-budget`, unless a stale entry
-   * may be served. Hits, stale entries and loads that are running already are free.
+   * may be served. Hits, stale entries and joins of running loads are free.
    */
   readonly mayMiss?: MayMiss;
 }

@@ -26,7 +26,7 @@ export interface DomainStatus {
     readonly maxConcurrent: number;
     /** This process's share: the configured number, divided by the number of live processes. */
     readonly ceiling: number;
-    /** Waits have been too long for some time: the queue is newest first, and the others are shed. */
+    /** Waits have been too long for some time: the queue serves the newest search first and sheds older ones. */
     readonly overloaded: boolean;
   };
   readonly lifeboat?: { readonly breaker: BreakerState; readonly inFlight: number; readonly queued: number };
@@ -36,7 +36,7 @@ export interface DomainStatus {
   readonly processes: number;
   /** Searches of this process that wait for a page of another process. */
   readonly leaseWaiters: number;
-  /** Loads that are running: distinct keys. */
+  /** Number of running loads, one per key. */
   readonly flights: number;
 }
 

@@ -17,7 +17,7 @@ interface ControlPlace {
 
 /** The stores of one process. */
 export interface ProcessStores {
-  /** Opens the store of a domain, which closes it; undefined where none is configured. */
+  /** Opens the store of a domain, and the domain closes it. Undefined when none is configured. */
   readonly open: (domain: string, settings: StoreSettings) => RedisStore | undefined;
   /** @param own the domain's store, if it has one. */
   readonly controlOf: (own: RedisStore | undefined) => ControlPlace;
@@ -27,13 +27,13 @@ export interface ProcessStores {
 }
 
 interface StoresRuntime extends Pick<Runtime<StoreEvent>, 'clock' | 'random'> {
-  /** `name`: of a domain, `control` or `counters`. */
+  /** `name`: the name of a domain, `control` or `counters`. */
   readonly observeStore: (name: string, event: StoreEvent) => void;
 }
 
 /**
- * Opens the stores that the settings name. A domain's control document is kept in the control store; without one in the
- * domain's own store; without that in this process.
+ * Opens the stores that the settings name. A domain's control document is kept in the control store if there is one,
+ * else in the domain's own store if it has one, else in this process.
  */
 export function createStores(
   { control, counters }: Pick<Settings, 'control' | 'counters'>,

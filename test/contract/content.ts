@@ -148,7 +148,7 @@ export function contentContract(name: string, setUp: () => Promise<ContentUnderT
       assert.equal(await counted(), before + 1);
     });
 
-    test('a flushed node is empty, and no other; or nothing is removed and the message says why', async () => {
+    test('a flush empties its node and no other, or removes nothing and says why', async () => {
       const names = await fill('flushed', 150);
       const [first, ...others] = [...(await sweep(1000))];
       assert.ok(first);

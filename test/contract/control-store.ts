@@ -64,8 +64,8 @@ export function controlStoreContract(name: string, setUp: () => Promise<ControlS
     };
 
     test('a document that was never written is absent, for any known tag', async () => {
-      assert.deepEqual(await read('nobody'), ABSENT);
-      assert.deepEqual(await read('nobody', '7-abc'), ABSENT);
+      assert.deepEqual(await read('never-written'), ABSENT);
+      assert.deepEqual(await read('never-written', '7-abc'), ABSENT);
     });
 
     test('every process reads the swapped value: binary, empty, large', async () => {

@@ -34,9 +34,9 @@ export function countersContract(name: string, setUp: () => Promise<CountersUnde
     const top = (domain: string, n = 1000) => under.other.top(domain, n, DEADLINE_MS);
 
     test('without searches the top is empty', async () => {
-      assert.deepEqual(await top('nobody'), []);
-      assert.equal(await add('nobody'), true);
-      assert.equal(await under.held('nobody'), 0);
+      assert.deepEqual(await top('unknown'), []);
+      assert.equal(await add('unknown'), true);
+      assert.equal(await under.held('unknown'), 0);
     });
 
     test('the counts of all processes are summed per domain, most asked first', async () => {

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { SearchRequest, Sort } from '../../src/search/domain.ts';
 import type { ResultPage, SearchResult } from '../../src/search/engine.ts';
-import type { Searching } from './engine.ts';
 import { COMMON, CONTRACT_DOCUMENTS, HARD_IDS } from './engine-documents.ts';
-import { ask, compareValues, matching } from './engine-truth.ts';
+import { ask, compareValues, matching, type Searching } from './engine-truth.ts';
 
 const SORTS: readonly Sort[] = [
   { by: 'relevance' },

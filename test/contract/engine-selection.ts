@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Filter } from '../../src/search/domain.ts';
 import { FACET_VALUES } from '../../src/search/engine.ts';
-import type { Searching } from './engine.ts';
 import { COMMON } from './engine-documents.ts';
-import { ask, counted, days, matching } from './engine-truth.ts';
+import { ask, counted, days, matching, type Searching } from './engine-truth.ts';
 
 const strings = (attribute: string, ...values: string[]): Filter => ({ kind: 'strings', attribute, values });
 const numbers = (attribute: string, ...values: number[]): Filter => ({ kind: 'numbers', attribute, values });
@@ -18,7 +17,7 @@ const SELECTIONS: readonly (readonly [fact: string, filters: readonly Filter[]])
   ['a text with ё, given as е', [strings('city', 'орел')]],
   ['upper case in the document', [strings('brand', 'asus', 'lego')]],
   ['a part of a text is not the text', [strings('city', 'моск')]],
-  ['a text nobody has', [strings('city', 'атлантида')]],
+  ['a text that no document has', [strings('city', 'атлантида')]],
   ['one number', [numbers('rooms', 3)]],
   ['several numbers', [numbers('rooms', 0, 1, 5)]],
   ['negative numbers', [numbers('views', -5, -1)]],

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { ResultPage } from '../../src/search/engine.ts';
-import type { Searching } from './engine.ts';
 import {
   COLOURS,
   COMMON,
@@ -12,7 +11,7 @@ import {
   NOUNS,
   SCRIPT,
 } from './engine-documents.ts';
-import { ask, fold, matching, words } from './engine-truth.ts';
+import { ask, fold, matching, type Searching, words } from './engine-truth.ts';
 import { nastyTexts } from './nasty.ts';
 
 /** Words, highlights, and hostile texts. */

@@ -1,5 +1,5 @@
 import type { Document, Filter, SearchRequest } from '../../src/search/domain.ts';
-import { FACET_VALUES, type FacetCount } from '../../src/search/engine.ts';
+import { FACET_VALUES, type FacetCount, type ResultPage } from '../../src/search/engine.ts';
 import { CONTRACT_DOCUMENTS, CONTRACT_DOMAIN } from './engine-documents.ts';
 
 const wordsHeld = new Map(
@@ -31,7 +31,7 @@ function passes(document: Document, filter: Filter): boolean {
   }
 }
 
-/** Values by falling count, then by value. */
+/** The facet's values by falling count, then by value. */
 export function counted(documents: readonly Document[], attribute: string): readonly FacetCount[] {
   const counts = new Map<string | number, number>();
   for (const { attributes } of documents) {
@@ -67,6 +67,9 @@ export function words(text: string): readonly string[] {
 export function fold(text: string): string {
   return text.normalize('NFKC').toLowerCase().replaceAll('ё', 'е').replace(/\s+/g, ' ').trim();
 }
+
+/** Asks the engine under test. */
+export type Searching = (request: SearchRequest) => Promise<ResultPage>;
 
 export function ask(text: string, rest: Partial<SearchRequest> = {}): SearchRequest {
   return {

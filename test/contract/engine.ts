@@ -1,20 +1,17 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { SearchRequest } from '../../src/search/domain.ts';
-import { type Engine, EngineError, type EngineErrorCode, type ResultPage } from '../../src/search/engine.ts';
+import { type Engine, EngineError, type EngineErrorCode } from '../../src/search/engine.ts';
 import { COLOURS, COMMON, NOUNS } from './engine-documents.ts';
 import { pagesContract } from './engine-pages.ts';
 import { selectionContract } from './engine-selection.ts';
 import { textContract } from './engine-text.ts';
-import { ask, matching } from './engine-truth.ts';
+import { ask, matching, type Searching } from './engine-truth.ts';
 
 export { CONTRACT_DOCUMENTS, CONTRACT_DOMAIN } from './engine-documents.ts';
 
 /** Much longer than any of these searches takes, so that no test fails on a slow machine. */
 const TIME_LIMIT_MS = 20_000;
-
-export type Searching = (request: SearchRequest) => Promise<ResultPage>;
 
 /**
  * The promises of every engine adapter. `open` returns an engine over CONTRACT_DOCUMENTS. All words of a text must match;

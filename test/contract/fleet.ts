@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { SeedItem, StoreEpoch } from '../../src/cache/store.ts';
-import type { StoreUnderTest } from './store.ts';
+import type { SeedItem, Store, StoreEpoch } from '../../src/cache/store.ts';
+
+export interface FleetUnderTest {
+  readonly store: Store;
+  /** Nodes that own names, as `nodes()` must show them. */
+  readonly owners: readonly string[];
+  /** Deletes all data of that node. */
+  readonly lose: (node: string) => Promise<void>;
+}
 
 const DEADLINE_MS = 5000;
 const TTL_MS = 60_000;
@@ -13,7 +20,7 @@ const MANY = 500;
  * The data that processes share through a store: backfill, epochs, membership. Registers its tests in the calling
  * suite.
  */
-export function fleetContract(under: () => StoreUnderTest): void {
+export function fleetContract(under: () => FleetUnderTest): void {
   const seed = (id: string, value: string, ttlMs = TTL_MS): SeedItem => ({
     name: `sc1:contract:{seed-${id}}`,
     value: Buffer.from(value),

@@ -3,7 +3,12 @@ import { randomBytes } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type LeaseNames, type LeaseTake, leaseNames, type Store } from '../../src/cache/store.ts';
-import type { StoreUnderTest } from './store.ts';
+
+export interface LeasesUnderTest {
+  readonly store: Store;
+  /** Stops all nodes that own names until the returned function is called. */
+  readonly stall: () => Promise<() => void>;
+}
 
 /** Generous, for slow machines: the contract tests results and not speed. */
 const DEADLINE_MS = 5000;
@@ -155,7 +160,7 @@ export function leaseContract(store: () => Store): void {
 }
 
 /** Separate, because it stalls nodes, and their breakers would affect the next tests. */
-export function lateLeaseContract(under: () => Pick<StoreUnderTest, 'store' | 'stall'>): void {
+export function lateLeaseContract(under: () => LeasesUnderTest): void {
   test('a take that missed its deadline leaves no lease in the end', async () => {
     const { store, stall } = under();
     const many = Array.from({ length: 60 }, (_, index) => names(`late-${index}`));

@@ -3,20 +3,13 @@ import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { leaseNames, type Store, type StoreRead } from '../../src/cache/store.ts';
-import { fleetContract } from './fleet.ts';
-import { lateLeaseContract, leaseContract } from './lease.ts';
+import { leaseNames, type StoreRead } from '../../src/cache/store.ts';
+import { type FleetUnderTest, fleetContract } from './fleet.ts';
+import { type LeasesUnderTest, lateLeaseContract, leaseContract } from './lease.ts';
 
-export interface StoreUnderTest {
-  readonly store: Store;
-  /** Nodes that own names, as `nodes()` must show them. */
-  readonly owners: readonly string[];
+export interface StoreUnderTest extends FleetUnderTest, LeasesUnderTest {
   /** The server's `CLUSTER KEYSLOT`, for stores with slots. */
   readonly keySlot?: (name: string) => Promise<number>;
-  /** Stops all owners until the returned function is called. */
-  readonly stall: () => Promise<() => void>;
-  /** Deletes all data of that node. */
-  readonly lose: (node: string) => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 

@@ -5,7 +5,7 @@ export interface FakeContent extends StoreContent {
   /** All names on the node, in the order of arrival. */
   readonly held: (node: string) => readonly string[];
   /** From now on each call for that node rejects with this message; undefined ends it. */
-  readonly refuse: (node: string, words: string | undefined) => void;
+  readonly refuse: (node: string, message: string | undefined) => void;
 }
 
 export interface FakeContentOptions {
@@ -33,8 +33,8 @@ export function createFakeContent({ domain, nodes = ['memory:0'] }: FakeContentO
     return values;
   };
   const at = (node: string): Map<string, Held> => {
-    const words = refusals.get(node);
-    if (words !== undefined) throw new StoreUnreachable(words);
+    const message = refusals.get(node);
+    if (message !== undefined) throw new StoreUnreachable(message);
     return known(node);
   };
 
@@ -65,9 +65,9 @@ export function createFakeContent({ domain, nodes = ['memory:0'] }: FakeContentO
       known(node).set(name, { number: numbers, value });
     },
     held: (node) => [...known(node).keys()],
-    refuse(node, words) {
-      if (words === undefined) refusals.delete(node);
-      else refusals.set(node, words);
+    refuse(node, message) {
+      if (message === undefined) refusals.delete(node);
+      else refusals.set(node, message);
     },
   };
 }

@@ -51,12 +51,8 @@ storeContract('the fake in memory', async () => {
 test('the fake answers with the fault that it is set to, until it is set to none', async () => {
   const store = createFakeStore();
   await store.write('a', Buffer.from('1'), 1000);
-  for (const [kind, fault] of [
-    ['down', 'store-down'],
-    ['open', 'node-open'],
-    ['saturated', 'store-saturated'],
-  ] as const) {
-    store.meet({ kind });
+  for (const fault of ['store-down', 'node-open', 'store-saturated', 'store-slow'] as const) {
+    store.meet({ kind: 'fault', fault });
     assert.deepEqual(await store.read('a', 10), { kind: 'fault', fault });
     assert.deepEqual(await store.write('a', Buffer.from('2'), 1000), { kind: 'dropped', fault });
   }

@@ -1,7 +1,7 @@
 import type { Chart, Finding, FindingRecord } from '../../loadtest/finding/finding.ts';
 
 /** The properties of a fake finding. */
-export interface FindingWish {
+export interface FakeFindingOptions {
   /** Replaces whole fields of the finding. */
   readonly finding?: Partial<Finding>;
   /** Replaces whole fields of the record. */
@@ -14,7 +14,7 @@ const PUBLISHED = ['5k/s, 35 ms', '8k/s, 22 ms', '12k/s, 18 ms', '18.5k/s, 15 ms
 const RATES = [61_204, 402_118, 771_390, 842_006, 861_774, 833_015] as const;
 
 /** A plausible record of an experiment's result, the same every time. */
-export function findingOf({ finding, record }: FindingWish = {}): FindingRecord {
+export function findingOf({ finding, record }: FakeFindingOptions = {}): FindingRecord {
   return {
     version: 1,
     machine: '2 shared cores, 23 GiB, Linux 6.1, Redis 7.0.15, Valkey 8.0.1',

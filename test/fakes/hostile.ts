@@ -27,7 +27,7 @@ export const HOSTILE_VALUES: readonly (readonly [name: string, value: unknown])[
 
 /**
  * Each member of a payload, at any depth: its path, and a function that returns the payload with another value in that
- * place. Only the first element of a list: the same code renders the others.
+ * place. A list gives its first element only, because the same code renders the others.
  */
 export function* eachPlace<T>(payload: T): Generator<readonly [path: string, put: (value: unknown) => T]> {
   for (const path of pathsOf(payload)) yield [path.join('.'), (value) => placed(payload, path, value) as T];

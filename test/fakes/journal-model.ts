@@ -14,9 +14,9 @@ export interface TrafficOptions {
   readonly hitRatio: number;
   /** Time until two thirds of a cohort are back. */
   readonly refillMs: number;
-  readonly places: number;
+  readonly slots: number;
   readonly engineCallMs: number;
-  /** Without load. */
+  /** p99 of the engine without load. */
   readonly idleP99Ms?: number;
 }
 
@@ -24,14 +24,14 @@ export interface Now {
   readonly seconds: number;
   readonly phase: DrillPhase;
   readonly stage: number;
-  /** Per stage the time of its flush; absent when it is not flushed. */
+  /** Time since the flush of each stage; undefined before it. */
   readonly flushedForMs: readonly (number | undefined)[];
   readonly isBlackout: boolean;
 }
 
 /** Samples of one domain; each call returns the next one. */
 export function createTraffic(options: TrafficOptions): (now: Now) => Figures {
-  const { plan, searchesPerSecond, hitRatio, refillMs, places, engineCallMs } = options;
+  const { plan, searchesPerSecond, hitRatio, refillMs, slots, engineCallMs } = options;
   const random = seededRandom(options.seed);
   const around = (value: number, share: number): number => value * (1 + (random() + random() - 1) * share);
   const shares = cohortShares(plan);
@@ -51,7 +51,7 @@ export function createTraffic(options: TrafficOptions): (now: Now) => Figures {
     const searches = cohorts.reduce((sum, cohort) => sum + cohort.searches, 0);
     const hits = cohorts.reduce((sum, cohort) => sum + cohort.hits, 0);
     const missed = searches - hits;
-    const capacity = Math.round((places * seconds * 1000) / engineCallMs);
+    const capacity = Math.round((slots * seconds * 1000) / engineCallMs);
     const collapsed = Math.round(missed * 0.12);
     const engine = isBlackout ? 0 : Math.min(missed - collapsed, capacity);
     const left = missed - collapsed - engine;
@@ -75,10 +75,10 @@ export function createTraffic(options: TrafficOptions): (now: Now) => Figures {
       engineCallsPerSecond: engine / seconds,
       ...(engine > 0 && { engineCallMs: around(engineCallMs, 0.1) }),
       engineFailures: Math.round(engine * 0.002 * random()),
-      engineInFlight: Math.min(places, some(load * places)),
+      engineInFlight: Math.min(slots, some(load * slots)),
       engineQueued: load > 0.95 ? some(9) : 0,
-      engineMax: load > 0.8 ? places - 2 : places,
-      engineCeiling: places,
+      engineMax: load > 0.8 ? slots - 2 : slots,
+      engineCeiling: slots,
       breakersOpen: isBlackout ? 3 : 0,
       cohorts: cohorts.map((one) => ({
         searches: one.searches,
@@ -129,7 +129,7 @@ export function guardsOf(plan: Plan, recent: readonly Figures[], baseline: Figur
 export interface Traffic {
   readonly searchesPerSecond?: number;
   readonly hitRatio?: number;
-  readonly places?: number;
+  readonly slots?: number;
   readonly refillMs?: number;
   readonly sampleMs?: number;
   readonly idleP99Ms?: number;
@@ -140,7 +140,7 @@ export interface Traffic {
 interface DomainPart {
   readonly samples: readonly Sample[];
   readonly marks: readonly Mark[];
-  readonly learned: DomainResult;
+  readonly result: DomainResult;
   readonly toMs: number;
 }
 
@@ -148,14 +148,14 @@ const RECOVERY_MS = 15_000;
 
 /** One domain from its baseline to the phase `after`. */
 export function drillDomain(plan: Plan, drilled: Traffic, domain: string, startMs: number, seed: number): DomainPart {
-  const { searchesPerSecond = 640, hitRatio = 0.91, places = 24, refillMs = 7000, sampleMs = 500, end } = drilled;
+  const { searchesPerSecond = 640, hitRatio = 0.91, slots = 24, refillMs = 7000, sampleMs = 500, end } = drilled;
   const traffic = createTraffic({
     plan,
     seed,
     searchesPerSecond,
     hitRatio,
     refillMs,
-    places,
+    slots,
     engineCallMs: 45,
     idleP99Ms: drilled.idleP99Ms ?? 18,
   });
@@ -222,7 +222,7 @@ export function drillDomain(plan: Plan, drilled: Traffic, domain: string, startM
   since.fill(undefined);
   if (since.length > 0 && end?.verdict?.kind !== 'refused' && (end === undefined || end.verdict !== undefined))
     phase('after', last, plan.afterMs);
-  return { samples, marks, learned: learn(domain, samples, marks, baseline), toMs: nowMs };
+  return { samples, marks, result: resultOf(domain, samples, marks, baseline), toMs: nowMs };
 }
 
 /** Share of all keys that are flushed after the stage. */
@@ -232,7 +232,7 @@ export function widthOf(plan: Plan, stage: number): number {
 }
 
 /** The result that a drill would build from these samples. */
-export function learn(
+export function resultOf(
   domain: string,
   samples: readonly Sample[],
   marks: readonly Mark[],

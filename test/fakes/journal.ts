@@ -47,7 +47,7 @@ export function journalOf(drilled: Drilled = {}): Journal {
     const part = drillDomain(plan, drilled, domain, atMs, seed + i);
     samples.push(...part.samples);
     marks.push(...part.marks);
-    learned.push(part.learned);
+    learned.push(part.result);
     atMs = part.toMs;
   }
   const detail = 'Every stage was held, no guard broke, and the cache came back.';
@@ -89,7 +89,7 @@ export const SCENES: Readonly<Record<string, () => Journal>> = {
   passed: () => journalOf(),
   'aborted-at-100': () =>
     journalOf({
-      places: 16,
+      slots: 16,
       end: {
         atMs: 156_000,
         verdict: {
@@ -103,7 +103,7 @@ export const SCENES: Readonly<Record<string, () => Journal>> = {
     const [, broken] = STAGED.guards;
     const detail = 'Shed searches 7.0 %, above 5 % for 2 s, in the stage of all keys.';
     return journalOf({
-      ...{ places: 7, refillMs: 16_000 },
+      ...{ slots: 7, refillMs: 16_000 },
       end: {
         atMs: 153_500,
         verdict: { kind: 'failed', detail, resumable: { domain: 'goods', stage: 3 } },

@@ -6,7 +6,7 @@ import type { RunEvent, RunRecord, Second } from '../../loadtest/record.ts';
 import { callsOf, type Deployment, type Moment, samplesOf, secondOf, wobble } from './load-samples.ts';
 
 /** The properties of a fake run. Everything has a default: an x-load whose five rungs hold. */
-export interface RunWish {
+export interface FakeRunOptions {
   readonly script?: 'x-load' | 'flush-survival';
   readonly stack?: 'local' | 'none';
   /** No replica could be asked for /metrics: no samples, no engine calls. */
@@ -15,13 +15,13 @@ export interface RunWish {
   readonly replicas?: number;
   readonly rampSeconds?: number;
   readonly holdSeconds?: number;
-  /** From this multiple of the base rate on every fifth search is shed, and the answers are slow. */
+  /** At this multiple of the base rate and above, one search in five is shed and the answers are slow. */
   readonly breaksAt?: number;
   /** The run ends some seconds after a rung broke. */
   readonly isAborted?: boolean;
-  /** From this multiple of the base rate on the generator cannot begin a tenth of the requests. */
+  /** At this multiple of the base rate and above, the generator cannot begin a tenth of the requests. */
   readonly starvedAt?: number;
-  /** flush-survival: how fast the hit ratio recovers; Infinity: never. */
+  /** flush-survival: time constant of the hit ratio's recovery; Infinity: no recovery. */
   readonly refillSeconds?: number;
   readonly startedAtMs?: number;
   /** Replaces whole fields of the record. */
@@ -41,13 +41,13 @@ const ABORTED_AFTER_SECONDS = 6;
 const STARTED_AT_MS = Date.UTC(2026, 10, 21, 10, 20, 30);
 
 /** A plausible run record, the same every time, for the tests of verdicts and reports. */
-export function runOf(wish: RunWish = {}): RunRecord {
-  const { script = 'x-load', stack = 'local', baseRps = 750, replicas = 1, isBlind = false } = wish;
-  const startedAtMs = wish.startedAtMs ?? STARTED_AT_MS;
-  const steps = script === 'x-load' ? ladder(wish, baseRps) : survival(wish, baseRps);
+export function runOf(options: FakeRunOptions = {}): RunRecord {
+  const { script = 'x-load', stack = 'local', baseRps = 750, replicas = 1, isBlind = false } = options;
+  const startedAtMs = options.startedAtMs ?? STARTED_AT_MS;
+  const steps = script === 'x-load' ? ladder(options, baseRps) : survival(options, baseRps);
   const events = script === 'x-load' ? [] : lossesOf(steps, startedAtMs);
   const deployment: Deployment = { replicas, cores: 4, vusCap: 600, isLocal: stack === 'local' };
-  const moments = momentsOf(steps, events, startedAtMs, wish);
+  const moments = momentsOf(steps, events, startedAtMs, options);
   const seconds = moments.map((moment) => secondOf(moment, deployment));
   const samples = isBlind ? [] : samplesOf(moments, deployment);
   const summaries = steps.map((step) => summaryOf(step, seconds, moments, startedAtMs, isBlind));
@@ -111,11 +111,11 @@ export function runOf(wish: RunWish = {}): RunRecord {
     },
     verdict,
     exitCode: verdict.kind === 'passed' ? 0 : 1,
-    ...wish.record,
+    ...options.record,
   };
 }
 
-function ladder({ rampSeconds = 4, holdSeconds = 20 }: RunWish, baseRps: number): readonly Step[] {
+function ladder({ rampSeconds = 4, holdSeconds = 20 }: FakeRunOptions, baseRps: number): readonly Step[] {
   const rungs = [1, 2, 3, 4, 5].map((multiplier): StepWish => {
     const ratePerSecond = baseRps * multiplier;
     return {
@@ -135,7 +135,7 @@ function ladder({ rampSeconds = 4, holdSeconds = 20 }: RunWish, baseRps: number)
   ]);
 }
 
-function survival({ rampSeconds = 4, holdSeconds = 20 }: RunWish, baseRps: number): readonly Step[] {
+function survival({ rampSeconds = 4, holdSeconds = 20 }: FakeRunOptions, baseRps: number): readonly Step[] {
   const ratePerSecond = baseRps * 3;
   const part = (name: string, title: string, times: number, limits?: StepLimits): StepWish => ({
     name,
@@ -175,7 +175,7 @@ function momentsOf(
   steps: readonly Step[],
   events: readonly RunEvent[],
   startedAtMs: number,
-  { breaksAt = Infinity, starvedAt = Infinity, isAborted = false, refillSeconds = 4 }: RunWish,
+  { breaksAt = Infinity, starvedAt = Infinity, isAborted = false, refillSeconds = 4 }: FakeRunOptions,
 ): readonly Moment[] {
   const losses = events
     .filter(({ kind }) => kind === 'drill-stage')

@@ -30,11 +30,11 @@ const DOMAINS = [
 ];
 const NODES = ['goods-1', 'goods-2', 'goods-3', 'packages-1', 'packages-2', 'packages-3'];
 const MIB = 2 ** 20;
-/** For one node: more than a run of a few minutes writes. */
+/** Maximum number of keys of a node: more than a run of a few minutes writes. */
 const KEYS = 12_000;
-/** At the engine, for all replicas together, by domain. */
-const PLACES = 4;
-/** Processor time of searchd per call, and duration of a call. */
+/** Engine slots of a domain, for all replicas together. */
+const SLOTS = 4;
+/** CPU time of searchd per call, and duration of a call. */
 const CALL_CPU_SECONDS = 2.4e-3;
 const CALL_SECONDS = 0.012;
 
@@ -69,7 +69,7 @@ export function secondOf({ atMs, rate, hitRatio, shedShare, p99Ms, dropped }: Mo
 
 /** Engine calls a second, limited by the engine slots. */
 export function callsOf({ rate, hitRatio, shedShare }: Moment): number {
-  return Math.min(rate * (1 - hitRatio) * (1 - shedShare) * 0.72, (2 * PLACES) / CALL_SECONDS);
+  return Math.min(rate * (1 - hitRatio) * (1 - shedShare) * 0.72, (2 * SLOTS) / CALL_SECONDS);
 }
 
 /** One sample a second, with counters that only grow. */
@@ -134,7 +134,7 @@ function replicaOf(
   { replicas }: Deployment,
 ): ReplicaSample {
   const own = (value: number): number => Math.round(value / replicas);
-  const ceiling = Math.max(1, Math.floor(PLACES / replicas));
+  const ceiling = Math.max(1, Math.floor(SLOTS / replicas));
   const domains = DOMAINS.map(({ domain, share }) => {
     const wanted = (calls * share * CALL_SECONDS * wobble(sum.seconds + at, 0.4)) / replicas;
     const outcomes = {

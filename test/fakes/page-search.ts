@@ -15,9 +15,9 @@ import { fakeStatus } from './search.ts';
 export interface PageSearch extends Search {
   /** Called before the engine computes; a test makes it wait or reject. */
   before: (prepared: PreparedSearch) => Promise<void>;
-  /** Changes an answer on its way out, kept ones included. */
+  /** Changes each answer before it is returned, also those from memory. */
   dress: (answer: Answer) => Answer;
-  /** How often the engine computed. */
+  /** Number of pages that the engine has computed. */
   computed: number;
 }
 

@@ -5,27 +5,45 @@ import type {
   LeaseStore,
   LeaseTake,
   LeaseWrite,
+  SeedItem,
+  SeedResult,
   Store,
+  StoreBeat,
   StoreEvent,
   StoreRead,
   StoreWrite,
 } from '../../src/cache/store.ts';
 import { type Clock, systemClock } from '../../src/runtime.ts';
 
-/** The behaviour of the fake: no trouble, a fault at once, refused writes, or a reply only after `replyAfterMs`. */
+/**
+ * The behaviour of the fake: no trouble, a fault at once, refused writes, or a reply only after `replyAfterMs`. With
+ * `late` the test itself sends the late reply to the reads.
+ */
 export type Trouble =
   | { readonly kind: 'none' }
-  | { readonly kind: 'down' | 'open' | 'saturated' }
+  | { readonly kind: 'fault'; readonly fault: StoreFault; readonly late?: Promise<Buffer | undefined> }
   | { readonly kind: 'refusing' }
   | { readonly kind: 'slow'; readonly replyAfterMs: number };
 
 export interface FakeStore extends Store {
+  readonly leases: FakeLeases;
   /** From now on until the next call. */
   readonly meet: (trouble: Trouble) => void;
+  /** The unexpired value of a name, whatever the trouble. */
+  readonly value: (name: string) => Buffer | undefined;
   /** Names that hold an unexpired value. */
   readonly names: () => readonly string[];
+  /** The name of each read until now, in their order. */
+  readonly reads: string[];
   /** Loses all data: entries, leases, the epoch, the membership. */
   readonly lose: () => void;
+}
+
+interface FakeLeases extends LeaseStore {
+  /** Names of the leases that are held now; a pass mark is not a held lease. */
+  readonly held: () => readonly string[];
+  /** Loses all leases and marks, as a server that loses its memory. */
+  readonly forget: () => void;
 }
 
 export interface FakeStoreOptions {
@@ -38,6 +56,7 @@ const NODE = 'memory:0';
 /** A store in memory that keeps every promise of the port. */
 export function createFakeStore({ clock = systemClock, observe = () => {} }: FakeStoreOptions = {}): FakeStore {
   const entries = new Map<string, { readonly value: Buffer; readonly expiresMs: number }>();
+  const reads: string[] = [];
   let trouble: Trouble = { kind: 'none' };
   let outstanding = 0;
 
@@ -56,12 +75,8 @@ export function createFakeStore({ clock = systemClock, observe = () => {} }: Fak
       case 'none':
       case 'refusing':
         return reply(name);
-      case 'down':
-        return { kind: 'fault', fault: 'store-down' };
-      case 'open':
-        return { kind: 'fault', fault: 'node-open' };
-      case 'saturated':
-        return { kind: 'fault', fault: 'store-saturated' };
+      case 'fault':
+        return trouble;
       case 'slow': {
         outstanding += 1;
         const replied = sleep(trouble.replyAfterMs).then(() => {
@@ -80,6 +95,7 @@ export function createFakeStore({ clock = systemClock, observe = () => {} }: Fak
 
   const read = async (name: string, deadlineMs: number): Promise<StoreRead> => {
     const startedMs = clock.monotonicMs();
+    reads.push(name);
     const result = await answer(name, deadlineMs);
     const outcome = result.kind === 'fault' ? result.fault : result.kind;
     const durationMs = clock.monotonicMs() - startedMs;
@@ -93,46 +109,50 @@ export function createFakeStore({ clock = systemClock, observe = () => {} }: Fak
     return result;
   };
 
-  const keep = (name: string, bytes: Buffer, ttlMs: number): void => {
+  const set: FakeValues['set'] = (name, bytes, ttlMs) => {
     entries.set(name, { value: Buffer.from(bytes), expiresMs: clock.monotonicMs() + ttlMs });
+  };
+  const perform: Perform = async (command, work, failed) => {
+    const refused = trouble.kind === 'refusing' && command === 'write';
+    const fault = trouble.kind === 'fault' ? trouble.fault : refused ? 'refused' : undefined;
+    return fault === undefined ? work() : failed(fault);
   };
 
   const write = async (name: string, bytes: Buffer, ttlMs: number): Promise<StoreWrite> => {
-    const fault = WRITE_FAULTS[trouble.kind];
     const startedMs = clock.monotonicMs();
     if (trouble.kind === 'slow') await sleep(trouble.replyAfterMs);
-    if (fault === undefined) keep(name, bytes, ttlMs);
+    const result = await perform(
+      'write',
+      (): StoreWrite => {
+        set(name, bytes, ttlMs);
+        return STORED;
+      },
+      dropped,
+    );
     const durationMs = clock.monotonicMs() - startedMs;
-    observe({ kind: 'command', operation: 'write', node: NODE, result: fault ?? 'stored', durationMs });
-    return fault === undefined ? { kind: 'stored' } : { kind: 'dropped', fault };
+    const outcome = result.kind === 'stored' ? result.kind : result.fault;
+    observe({ kind: 'command', operation: 'write', node: NODE, result: outcome, durationMs });
+    return result;
   };
 
-  const values = { get: value, set: keep };
-  const faultNow = () => WRITE_FAULTS[trouble.kind];
-  // A take that misses its deadline leaves no lease in the end: here it takes none.
-  const leases = createFakeLeases(values, clock, () => (trouble.kind === 'slow' ? 'store-slow' : faultNow()));
-  const fleet = createFakeFleet(values, clock, NODE, faultNow);
+  const server: FakeServer = { get: value, set, perform, clock };
+  const leases = createLeases(server, () => trouble.kind === 'slow');
+  const { forget, ...fleet } = createFleet(server);
 
   return {
+    ...fleet,
     leases,
-    seedMany: fleet.seedMany,
-    epochs: fleet.epochs,
-    beat: fleet.beat,
-    leave: fleet.leave,
     read,
     readMany: (names, deadlineMs) => Promise.all(names.map((name) => read(name, deadlineMs))),
     write,
     locate: () => ({ node: NODE }),
-    nodes: () => [
-      {
-        node: NODE,
-        breaker: trouble.kind === 'open' ? 'open' : 'closed',
-        connected: trouble.kind !== 'down',
-        outstanding,
-      },
-    ],
+    nodes: () => {
+      const fault = trouble.kind === 'fault' ? trouble.fault : undefined;
+      const breaker = fault === 'node-open' ? 'open' : 'closed';
+      return [{ node: NODE, breaker, connected: fault !== 'store-down', outstanding }];
+    },
     async close() {
-      trouble = { kind: 'down' };
+      trouble = { kind: 'fault', fault: 'store-down' };
     },
     meet(next) {
       trouble = next;
@@ -140,36 +160,32 @@ export function createFakeStore({ clock = systemClock, observe = () => {} }: Fak
     lose() {
       entries.clear();
       leases.forget();
-      fleet.forget();
+      forget();
     },
+    value,
     names: () => [...entries.keys()].filter((name) => value(name) !== undefined),
+    reads,
   };
 }
 
-const WRITE_FAULTS = {
-  none: undefined,
-  slow: undefined,
-  down: 'store-down',
-  open: 'node-open',
-  saturated: 'store-saturated',
-  refusing: 'refused',
-} as const;
+const STORED = { kind: 'stored' } as const;
+const dropped = <F extends Fault>(fault: F) => ({ kind: 'dropped', fault }) as const;
+const faulty = (fault: Fault) => ({ kind: 'fault', fault }) as const;
 
-/** The entries. A `Map<string, Buffer>` fits, and ignores lifetimes. */
-export interface FakeValues {
+type Fault = StoreFault | 'refused';
+
+/** Every command but `read`: runs `work`, or `failed` with the fault of the moment. Only writes are refused. */
+type Perform = <T>(command: 'read' | 'write', work: () => T, failed: (fault: Fault) => T) => Promise<T>;
+
+interface FakeValues {
   readonly get: (name: string) => Buffer | undefined;
-  readonly set: (name: string, value: Buffer, ttlMs: number) => unknown;
+  readonly set: (name: string, value: Buffer, ttlMs: number) => void;
 }
 
-export interface FakeLeases extends LeaseStore {
-  /** Names of the leases that are held now; a pass mark is not a held lease. */
-  readonly held: () => readonly string[];
-  /** Loses all leases and marks, as a server that loses its memory. */
-  readonly forget: () => void;
+interface FakeServer extends FakeValues {
+  readonly perform: Perform;
+  readonly clock: Clock;
 }
-
-/** The current fault; undefined without one. */
-export type FakeFault = () => StoreFault | 'refused' | undefined;
 
 interface Held {
   /** Undefined for a pass mark. */
@@ -177,105 +193,120 @@ interface Held {
   readonly expiresMs: number;
 }
 
-/** Leases in memory that keep every promise of their port. */
-export function createFakeLeases(values: FakeValues, clock: Clock, fault: FakeFault = () => undefined): FakeLeases {
+/** The leases of the fake. A take that misses its deadline leaves no lease in the end: here it takes none. */
+function createLeases({ get, set, perform, clock }: FakeServer, isSlow: () => boolean): FakeLeases {
   const leases = new Map<string, Held>();
 
   const current = (lease: string): Held | undefined => {
     const held = leases.get(lease);
     return held !== undefined && clock.monotonicMs() < held.expiresMs ? held : undefined;
   };
-  const entryValue = (entry: string): { readonly value?: Buffer } => {
-    const value = values.get(entry);
-    return value === undefined ? {} : { value: Buffer.from(value) };
+  /** Why the lease is not free. */
+  const occupied = (lease: string) => {
+    const held = current(lease);
+    return held === undefined ? undefined : ({ kind: held.token === undefined ? 'pass' : 'held' } as const);
   };
-  const isHolder = (lease: string, token: string): boolean => current(lease)?.token === token;
+  const entryValue = (entry: string): { readonly value?: Buffer } => {
+    const value = get(entry);
+    return value === undefined ? {} : { value };
+  };
+  /** Deletes the lease if it is the token's. @returns whether it was. */
+  const giveBack = (lease: string, token: string): boolean => current(lease)?.token === token && leases.delete(lease);
 
   return {
-    async take(names, token, ttlMs): Promise<LeaseTake> {
-      const broken = fault();
-      if (broken !== undefined) return { kind: 'fault', fault: broken };
-      const held = current(names.lease);
-      if (held !== undefined) return held.token === undefined ? { kind: 'pass' } : { kind: 'held' };
-      leases.set(names.lease, { token, expiresMs: clock.monotonicMs() + ttlMs });
-      return { kind: 'taken', ...entryValue(names.entry) };
+    async take(names, token, ttlMs) {
+      if (isSlow()) return faulty('store-slow');
+      const taken = (): LeaseTake => {
+        leases.set(names.lease, { token, expiresMs: clock.monotonicMs() + ttlMs });
+        return { kind: 'taken', ...entryValue(names.entry) };
+      };
+      return perform('write', (): LeaseTake => occupied(names.lease) ?? taken(), faulty);
     },
-    async writeAndRelease(names, token, value, ttlMs): Promise<LeaseWrite> {
-      const broken = fault();
-      // A server that refuses writes still deletes.
-      if (broken === 'refused' && isHolder(names.lease, token)) leases.delete(names.lease);
-      if (broken !== undefined) return { kind: 'dropped', fault: broken };
-      if (!isHolder(names.lease, token)) return { kind: 'dropped', fault: 'fenced' };
-      values.set(names.entry, Buffer.from(value), ttlMs);
-      leases.delete(names.lease);
-      return { kind: 'stored' };
-    },
-    async release(names, token, passForMs) {
-      const broken = fault();
-      if ((broken !== undefined && broken !== 'refused') || !isHolder(names.lease, token)) return;
-      leases.delete(names.lease);
-      if (broken === undefined && passForMs !== undefined) {
-        leases.set(names.lease, { expiresMs: clock.monotonicMs() + passForMs });
-      }
-    },
-    async look(names): Promise<LeaseLook> {
-      const broken = fault();
-      if (broken !== undefined && broken !== 'refused') return { kind: 'fault', fault: broken };
-      const held = current(names.lease);
-      if (held !== undefined) return held.token === undefined ? { kind: 'pass' } : { kind: 'held' };
-      return { kind: 'free', ...entryValue(names.entry) };
-    },
+    writeAndRelease: (names, token, value, ttlMs) =>
+      perform(
+        'write',
+        (): LeaseWrite => {
+          if (!giveBack(names.lease, token)) return { kind: 'dropped', fault: 'fenced' };
+          set(names.entry, value, ttlMs);
+          return STORED;
+        },
+        (fault) => {
+          // A server that refuses writes still deletes.
+          if (fault === 'refused') giveBack(names.lease, token);
+          return dropped(fault);
+        },
+      ),
+    release: (names, token, passForMs) =>
+      perform(
+        'write',
+        () => {
+          if (!giveBack(names.lease, token) || passForMs === undefined) return;
+          leases.set(names.lease, { expiresMs: clock.monotonicMs() + passForMs });
+        },
+        (fault) => {
+          if (fault === 'refused') giveBack(names.lease, token);
+        },
+      ),
+    look: (names) =>
+      perform('read', (): LeaseLook => occupied(names.lease) ?? { kind: 'free', ...entryValue(names.entry) }, faulty),
     held: () => [...leases.keys()].filter((lease) => current(lease)?.token !== undefined),
     forget: () => leases.clear(),
   };
 }
 
-export interface FakeFleet extends Pick<Store, 'seedMany' | 'epochs' | 'beat' | 'leave'> {
-  /** Loses the epoch and the membership, as a server that loses its memory. The caller empties `values`. */
+interface FakeFleet extends Pick<Store, 'seedMany' | 'epochs' | 'beat' | 'leave'> {
+  /** Loses the epoch and the membership, as a server that loses its memory. */
   readonly forget: () => void;
 }
 
-/**
- * The shared data of a store beside entries and leases, in memory: backfill, one part with its epoch, the membership.
- */
-export function createFakeFleet(
-  values: FakeValues,
-  clock: Clock,
-  node = 'memory:0',
-  fault: FakeFault = () => undefined,
-): FakeFleet {
+/** The other data that processes share: backfill, one part with its epoch, the membership. */
+function createFleet({ get, set, perform, clock }: FakeServer): FakeFleet {
   const fleet = new Map<string, number>();
-  let words = 0;
+  let epochCount = 0;
   let epoch: string | undefined;
 
+  const seed = ({ name, value, ttlMs }: SeedItem): Promise<SeedResult> =>
+    perform(
+      'write',
+      (): SeedResult => {
+        if (get(name) !== undefined) return { kind: 'kept' };
+        set(name, value, ttlMs);
+        return STORED;
+      },
+      dropped,
+    );
+
   return {
-    seedMany: async (items) =>
-      items.map(({ name, value, ttlMs }) => {
-        const broken = fault();
-        if (broken !== undefined) return { kind: 'dropped', fault: broken };
-        if (values.get(name) !== undefined) return { kind: 'kept' };
-        values.set(name, Buffer.from(value), ttlMs);
-        return { kind: 'stored' };
-      }),
-    async epochs() {
-      if (fault() !== undefined) return [];
-      if (epoch === undefined) {
-        words += 1;
-        epoch = `epoch-${words}`;
-      }
-      return [{ part: 'memory', node, epoch }];
-    },
-    async beat(id, ttlMs) {
-      const broken = fault();
-      if (broken !== undefined) return { kind: 'fault', fault: broken };
-      const nowMs = clock.monotonicMs();
-      fleet.set(id, nowMs + ttlMs);
-      for (const [each, untilMs] of [...fleet]) if (untilMs <= nowMs) fleet.delete(each);
-      return { kind: 'fleet', live: fleet.size, rank: [...fleet.keys()].sort().indexOf(id) };
-    },
-    async leave(id) {
-      if (fault() === undefined) fleet.delete(id);
-    },
+    seedMany: (items) => Promise.all(items.map(seed)),
+    epochs: () =>
+      perform(
+        'write',
+        () => {
+          if (epoch === undefined) {
+            epochCount += 1;
+            epoch = `epoch-${epochCount}`;
+          }
+          return [{ part: 'memory', node: NODE, epoch }];
+        },
+        () => [],
+      ),
+    beat: (id, ttlMs) =>
+      perform(
+        'write',
+        (): StoreBeat => {
+          const nowMs = clock.monotonicMs();
+          fleet.set(id, nowMs + ttlMs);
+          for (const [each, untilMs] of [...fleet]) if (untilMs <= nowMs) fleet.delete(each);
+          return { kind: 'fleet', live: fleet.size, rank: [...fleet.keys()].sort().indexOf(id) };
+        },
+        faulty,
+      ),
+    leave: (id) =>
+      perform(
+        'write',
+        () => void fleet.delete(id),
+        () => {},
+      ),
     forget() {
       epoch = undefined;
       fleet.clear();

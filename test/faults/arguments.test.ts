@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { readArguments } from './arguments.ts';
 import { BY_NAME, FAMILIES, select } from './registry.ts';
 
-const wrong: readonly (readonly [words: readonly string[], fault: RegExp])[] = [
+const wrong: readonly (readonly [argv: readonly string[], fault: RegExp])[] = [
   [['--repeat', '0'], /^--repeat takes a whole number from 1 to 100, not "0"$/],
   [['--repeat', 'x'], /^--repeat takes a whole number from 1 to 100, not "x"$/],
   [['--repeat', '1.5'], /^--repeat takes a whole number from 1 to 100, not "1.5"$/],
@@ -34,9 +34,9 @@ const wrong: readonly (readonly [words: readonly string[], fault: RegExp])[] = [
   [['--engine', 'solr'], /^--engine takes sphinx or manticore, not "solr"$/],
   [['--engine', 'manticore', '--only', 'overload'], /^--engine manticore takes rows, not figures$/],
 ];
-for (const [words, fault] of wrong) {
-  test(`a wrong argument is named, with what is allowed: ${words.join(' ')}`, () => {
-    const read = readArguments(words);
+for (const [argv, fault] of wrong) {
+  test(`a wrong argument is named, with what is allowed: ${argv.join(' ')}`, () => {
+    const read = readArguments(argv);
     assert.ok(read.kind === 'wrong', JSON.stringify(read));
     assert.equal(read.faults.length, 1);
     assert.match(read.faults[0] ?? '', fault);

@@ -47,27 +47,27 @@ export const FAULTS: Omit<Program, 'takes'> = {
 export function readArguments(argv: readonly string[]): Arguments {
   const read = parseArguments(argv, FAULTS.options);
   if (read.kind === 'help' || read.kind === 'version') return read;
-  const words = read.kind === 'arguments' ? read.arguments : read.rest;
+  const parsed = read.kind === 'arguments' ? read.arguments : read.rest;
   const faults: string[] = read.kind === 'arguments' ? [] : [...read.faults];
-  const checkout = words.text('checkout') ?? CHECKOUT;
-  const json = words.text('json');
+  const checkout = parsed.text('checkout') ?? CHECKOUT;
+  const json = parsed.text('json');
   const check = (fault: string | undefined): void => {
     if (fault !== undefined) faults.push(fault);
   };
-  const repeat = whole(words, 'repeat', { least: 1, most: MAX_REPEATS }, check);
-  const seed = whole(words, 'seed', { least: 0, most: MAX_SEED }, check);
-  for (const word of words.positionals) check(`"${word}" is no option; a row is named by --only ${word}`);
+  const repeat = whole(parsed, 'repeat', { least: 1, most: MAX_REPEATS }, check);
+  const seed = whole(parsed, 'seed', { least: 0, most: MAX_SEED }, check);
+  for (const word of parsed.positionals) check(`"${word}" is no option; a row is named by --only ${word}`);
   check(checkoutFault(checkout));
   check(json === undefined ? undefined : jsonFault(json));
-  const selection = selectionOf(words.text('only'));
+  const selection = selectionOf(parsed.text('only'));
   if (typeof selection === 'string') faults.push(selection);
-  const server = serverOf(words.text('engine'), selection);
+  const server = serverOf(parsed.text('engine'), selection);
   if (typeof server === 'string') faults.push(server);
   if (typeof selection === 'string' || typeof server === 'string' || faults.length > 0)
     return { kind: 'wrong', faults };
-  if (words.has('list')) return { kind: 'list' };
+  if (parsed.has('list')) return { kind: 'list' };
   const subject = { checkout: resolve(checkout), ...(server === undefined ? {} : { server }) };
-  if (words.has('no-fault')) return { kind: 'no fault', rows: selection.rows, ...subject };
+  if (parsed.has('no-fault')) return { kind: 'no fault', rows: selection.rows, ...subject };
   const options = {
     ...subject,
     repeat,
@@ -78,13 +78,13 @@ export function readArguments(argv: readonly string[]): Arguments {
 }
 
 function whole(
-  words: ParsedArguments,
+  parsed: ParsedArguments,
   option: string,
   range: { readonly least: number; readonly most: number },
   report: (fault: string) => void,
 ): number {
   try {
-    return words.number(option, { ...range, whole: true }) ?? 1;
+    return parsed.number(option, { ...range, whole: true }) ?? 1;
   } catch (error) {
     report(error instanceof Error ? error.message : String(error));
     return 1;

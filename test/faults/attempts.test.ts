@@ -5,11 +5,10 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { EXIT } from '../../src/commands/arguments.ts';
 import type { Figure, Holds } from './figures/figure.ts';
-import { WarmUpError } from './harness.ts';
 import { runMatrix } from './matrix.ts';
 import type { Report } from './report.ts';
 import { reportWith } from './report-fixture.ts';
-import type { Harness, Row } from './row.ts';
+import { type Harness, type Row, WarmUpError } from './row.ts';
 
 const NO_TRACE = { found: false, evidence: 'process: runs → runs' };
 const harness = { stop: async () => undefined } as Harness;
@@ -30,7 +29,7 @@ interface Run {
 
 /** Runs the matrix on one row whose attempts give these reports in turn; an Error is thrown. */
 async function runOf(
-  tries: readonly (Report | Error)[],
+  attempts: readonly (Report | Error)[],
   over: Partial<Row> = {},
   figures: Figure[] = [],
 ): Promise<Run> {
@@ -40,7 +39,7 @@ async function runOf(
   const seeds: number[] = [];
   try {
     const status = await runMatrix(
-      { rows: tries.length === 0 ? [] : [{ ...row, ...over }], figures },
+      { rows: attempts.length === 0 ? [] : [{ ...row, ...over }], figures },
       {
         checkout: directory,
         repeat: 1,
@@ -48,9 +47,10 @@ async function runOf(
         jsonFile,
         print: (line) => lines.push(line),
         parts: {
+          originOf: async () => ({ machine: 'one machine', startedAt: '2026-11-22T15:00:00.000Z' }),
           startHarness: async () => harness,
           runRow: async (_harness, _row, seed) => {
-            const one = tries[seeds.length];
+            const one = attempts[seeds.length];
             seeds.push(seed);
             if (one === undefined) throw new Error('one attempt more than expected');
             if (one instanceof Error) throw one;

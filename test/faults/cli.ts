@@ -1,8 +1,9 @@
 /** `npm run faults`: injects every fault of the matrix in turn, on real servers. arguments.ts declares the options. */
 import { EXIT, refuse } from '../../src/commands/arguments.ts';
 import { FAULTS, readArguments } from './arguments.ts';
-import { checkEffectsWithoutFaults, runMatrix } from './matrix.ts';
+import { runMatrix } from './matrix.ts';
 import { BY_NAME, FAMILIES, FIGURES } from './registry.ts';
+import { checkEffectsWithoutFaults, REAL_PARTS } from './run-row.ts';
 
 // `exit` ends the servers that this process started.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(EXIT.notDone));
@@ -30,6 +31,6 @@ switch (read.kind) {
       : EXIT.failed;
     break;
   case 'run':
-    process.exitCode = await runMatrix(read.selection, { ...read.options, print: console.log });
+    process.exitCode = await runMatrix(read.selection, { ...read.options, print: console.log, parts: REAL_PARTS });
     break;
 }

@@ -5,7 +5,7 @@ import { freePorts } from '../../loadtest/stack/process.ts';
 import { type RunningSearchd, rotations, type SearchServer, startSearchd } from '../../loadtest/stack/sphinx.ts';
 import { writeSphinxSource } from '../../src/engines/sphinx/source.ts';
 import type { Document, SearchDomain } from '../../src/search/domain.ts';
-import { INDEX } from './service.ts';
+import { INDEX } from './configuration.ts';
 
 /** A searchd that a test can end and restart on the same port with the same indexes. */
 export interface EngineServer {

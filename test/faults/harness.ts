@@ -11,10 +11,11 @@ import { createClient } from '../../loadtest/traffic/client.ts';
 import { queriesOf } from '../../loadtest/traffic/queries.ts';
 import { DEMO_DOMAINS, demoDocuments } from '../../src/catalogue/demo.ts';
 import type { Document, SearchDomain } from '../../src/search/domain.ts';
+import { type Changes, configurationOf, HUNG_MS } from './configuration.ts';
 import { type EngineServer, type EngineServerOptions, startEngineServer } from './engine-server.ts';
 import { harmOf } from './judge.ts';
-import type { Harness, Row } from './row.ts';
-import { type Changes, configurationOf, createServiceProcess, HUNG_MS, type ServiceProcess } from './service.ts';
+import { type Harness, type Row, WarmUpError } from './row.ts';
+import { createServiceProcess, type ServiceProcess } from './service.ts';
 import { type StoreKind, type SubjectStore, startStore } from './stores.ts';
 import { createReference, type ReplyVerdict, verdictOf } from './verdict.ts';
 
@@ -144,18 +145,6 @@ async function isClean(store: SubjectStore): Promise<boolean> {
   );
 }
 
-/** A process did not answer every search correctly during the warm-up. */
-export class WarmUpError extends Error {
-  override readonly name = 'WarmUpError';
-  /** Violations by the subject. They count although the row has not begun. */
-  readonly harm: readonly string[];
-
-  constructor(message: string, harm: readonly string[]) {
-    super(message);
-    this.harm = harm;
-  }
-}
-
 const AT_ONCE = 6;
 
 /**
@@ -213,7 +202,7 @@ interface ServicesOptions {
 }
 
 /** Creates resources and builds a harness from them. When `build` fails, everything is stopped and removed. */
-export async function buildWithResources<T>(name: string, build: (ground: TestResources) => Promise<T>): Promise<T> {
+export async function buildWithResources<T>(name: string, build: (resources: TestResources) => Promise<T>): Promise<T> {
   const directory = mkdtempSync(join(tmpdir(), `serpcache-${name}-`));
   const ends: (() => Promise<void>)[] = [async () => rmSync(directory, { recursive: true, force: true })];
   const keep: TestResources['keep'] = (part) => {

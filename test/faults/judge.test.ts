@@ -98,7 +98,7 @@ test('an attempt is invalid when its generator lagged or its control was disturb
   assert.match(invalidReason(reportWith({ control: disturbed })) ?? '', /missed, too/);
 });
 
-test('an aborted attempt, and one whose fault left no trace, is invalid', () => {
+test('an attempt is invalid when it was aborted, and when its fault left no trace', () => {
   assert.match(invalidReason(reportWith({ failure: 'no store' })) ?? '', /could not be run: no store/);
   const trace = { found: false, evidence: 'process: runs → runs' };
   assert.match(invalidReason(reportWith({ trace })) ?? '', /no trace: process: runs → runs/);

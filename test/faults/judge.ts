@@ -1,6 +1,6 @@
+import { PATIENCE_MS } from './configuration.ts';
 import { PHASES, type Report } from './report.ts';
 import { BOUNDS, type Bounds, type Judgement } from './row.ts';
-import { PATIENCE_MS } from './service.ts';
 
 /** One attempt of a row and its findings. */
 export interface Attempt {

@@ -7,6 +7,7 @@ import { EXIT } from '../../src/commands/arguments.ts';
 import { runMatrix } from './matrix.ts';
 import { select } from './registry.ts';
 import type { Row } from './row.ts';
+import { REAL_PARTS } from './run-row.ts';
 
 /** Four rows of the matrix on a small harness, and the row that must be red. */
 const ROWS = ['node-stopped', 'values-corrupted', 'engine-killed', 'out-of-memory'];
@@ -42,6 +43,7 @@ describe('the fault matrix, four rows of it', { timeout: 300_000 }, () => {
           documents: 2500,
           jsonFile,
           print: (line) => lines.push(line),
+          parts: REAL_PARTS,
         },
       );
       const output = `\n${lines.join('\n')}`;

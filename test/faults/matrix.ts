@@ -1,11 +1,9 @@
 import { writeFileSync } from 'node:fs';
-import { originOf } from '../../loadtest/finding/machine-words.ts';
-import { programOf, type SearchServer, SPHINX } from '../../loadtest/stack/sphinx.ts';
-import { createClient } from '../../loadtest/traffic/client.ts';
+import type { FindingRecord } from '../../loadtest/finding/finding.ts';
+import type { SearchServer } from '../../loadtest/stack/sphinx.ts';
 import { EXIT } from '../../src/commands/arguments.ts';
-import type { RunOptions } from './arguments.ts';
 import type { Figure, FigureResult } from './figures/figure.ts';
-import { searchPath, startHarness, WarmUpError } from './harness.ts';
+import type { startHarness } from './harness.ts';
 import {
   type Attempt,
   attemptLines,
@@ -18,9 +16,7 @@ import {
 } from './judge.ts';
 import type { Selection } from './registry.ts';
 import type { Report } from './report.ts';
-import { BOUNDS, type FaultEffect, type Harness, type Judgement, type Row } from './row.ts';
-import { runRow } from './run-row.ts';
-import { HUNG_MS } from './service.ts';
+import { BOUNDS, type Harness, type Judgement, type Row, WarmUpError } from './row.ts';
 
 interface MatrixOptions {
   readonly checkout: string;
@@ -33,8 +29,19 @@ interface MatrixOptions {
   /** Number of repeated searches and of indexed documents. */
   readonly repeated?: number;
   readonly documents?: number;
-  /** Replacements for tests of the matrix itself. */
-  readonly parts?: { readonly startHarness: typeof startHarness; readonly runRow: typeof runRow };
+  readonly parts: MatrixParts;
+}
+
+/** The parts that start servers and programs. Tests of the matrix itself replace them. */
+export interface MatrixParts {
+  readonly startHarness: typeof startHarness;
+  /** @throws when the row cannot be prepared. */
+  readonly runRow: (harness: Harness, row: Row, seed: number) => Promise<Report>;
+  /** Machine, time and code of the measurement. Without `server`: Sphinx. */
+  readonly originOf: (
+    checkout: string,
+    server?: SearchServer,
+  ) => Promise<Pick<FindingRecord, 'machine' | 'startedAt' | 'commit'>>;
 }
 
 const REPEATED = 500;
@@ -56,7 +63,7 @@ interface Measured {
 /** Runs the rows of each layout on one harness, then the figures, each with its own servers. @returns the exit status. */
 export async function runMatrix({ rows, figures }: Selection, options: MatrixOptions): Promise<number> {
   const { checkout, print } = options;
-  const origin = await originOf(checkout, ['node', 'redis-server', programOf('searchd', options.server ?? SPHINX)]);
+  const origin = await options.parts.originOf(checkout, options.server);
   const measured: Measured = { verdicts: [], figures: [], failures: [] };
   const tryStep = async (what: string, work: () => Promise<void>): Promise<void> => {
     try {
@@ -85,7 +92,7 @@ async function runRows(
   options: MatrixOptions,
   { verdicts }: Measured,
 ): Promise<void> {
-  const { checkout, print, repeated = REPEATED, documents = DOCUMENTS, parts = { startHarness, runRow } } = options;
+  const { checkout, print, repeated = REPEATED, documents = DOCUMENTS, parts } = options;
   const server = options.server === undefined ? {} : { server: options.server };
   const harness = await parts.startHarness({ checkout, repeated, documents, layout, ...server });
   try {
@@ -108,7 +115,7 @@ async function runRows(
   }
 }
 
-async function runAndJudge(harness: Harness, row: Row, seed: number, run: typeof runRow): Promise<Attempt> {
+async function runAndJudge(harness: Harness, row: Row, seed: number, run: MatrixParts['runRow']): Promise<Attempt> {
   let report: Report | undefined;
   try {
     report = await run(harness, row, seed);
@@ -184,51 +191,6 @@ function figuresOf({ samples: _, trace: { found, evidence }, ...figures }: Repor
 
 const secondsSince = (startedAt: string): number => (Date.now() - Date.parse(startedAt)) / 1000;
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
-/**
- * Prepares each row and reads its effect before and after some traffic, without injecting the fault.
- * @returns whether no row found its effect and every reading worked.
- */
-export async function checkEffectsWithoutFaults(
-  rows: readonly Row[],
-  { print, ...subject }: Pick<RunOptions, 'checkout' | 'server'> & { readonly print: (line: string) => void },
-): Promise<boolean> {
-  let asExpected = true;
-  for (const [layout, own] of Map.groupBy(rows, (row) => row.layout ?? 'plain')) {
-    const harness = await startHarness({ ...subject, ...SMALL_HARNESS, layout });
-    try {
-      for (const [first, ...others] of Map.groupBy(own, ({ store }) => store).values()) {
-        if (first === undefined) continue;
-        await harness.prepare(first);
-        harness.engineProxy.resetCounts();
-        const watches: (readonly [name: string, traceOf: Awaited<ReturnType<FaultEffect['watch']>>])[] = [];
-        // One after the other, so that no reading counts the connection of another one.
-        for (const row of [first, ...others]) watches.push([row.name, await row.effect.watch(harness)]);
-        await traffic(harness);
-        for (const [name, traceOf] of watches) {
-          const { found, evidence } = await traceOf();
-          const isExpected = !found && !evidence.includes('could not be read');
-          print(`${isExpected ? 'no trace' : 'WRONG   '} ${name.padEnd(22)} ${evidence}`);
-          asExpected &&= isExpected;
-        }
-      }
-    } finally {
-      await harness.stop();
-    }
-  }
-  return asExpected;
-}
-
-/** A harness with few searches and documents, which starts fast. */
-const SMALL_HARNESS = { repeated: 60, documents: 600 };
-
-/** Asks repeated and new searches, so that every counter grows that traffic alone increases. */
-async function traffic(harness: Harness): Promise<void> {
-  const client = createClient({ baseUrl: harness.subject.url, boundMs: HUNG_MS, maxConnections: 4 });
-  for (const text of harness.queries.repeated) await client.get(searchPath(text));
-  for (let search = 0; search < 20; search += 1) await client.get(searchPath(harness.newSearch()));
-  client.close();
-}
 
 function tableHead(): string {
   return line(HEAD);

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { openConnection } from '../../src/engines/sphinx/connection-pool.ts';
 import { EngineError } from '../../src/search/engine.ts';
-import { INDEX } from './service.ts';
+import { INDEX } from './configuration.ts';
 
 /** One command and its reply on a new connection. */
 export interface Exchange {

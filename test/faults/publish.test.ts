@@ -21,11 +21,11 @@ function measured() {
 }
 
 /** As read from a file: NaN is null. */
-function fileOf(wish: Partial<FaultsFile> = {}): FaultsFile {
+function fileOf(over: Partial<FaultsFile> = {}): FaultsFile {
   const file: FaultsFile = {
     ...{ machine: '2 cores, 4 GiB, Linux 6.1', startedAt: '2026-11-22T15:00:00.000Z', tookSeconds: 840 },
     ...{ commit: '0123abc', seed: 1, rows: ALL, figures: [] },
-    ...wish,
+    ...over,
   };
   return parseRecord(JSON.stringify(file)) as FaultsFile;
 }

@@ -41,7 +41,7 @@ test('there is no result before a full window of arrivals after the fault', () =
   assert.equal(recovery.recoveredAt(), 59);
 });
 
-test('a search that both miss does not count, in any order of the answers', () => {
+test('a search that misses in both processes does not count, whatever the order of the answers', () => {
   const recovery = createRecovery({ window: 20, points: 0 });
   recovery.begin(0);
   for (let n = 0; n < 20; n += 1) {

@@ -1,9 +1,10 @@
 import type { DnsNames } from '../../loadtest/proxy/dns-names.ts';
 import type { EngineProxy } from '../../loadtest/proxy/engine-proxy.ts';
 import type { Queries } from '../../loadtest/traffic/queries.ts';
+import type { Changes } from './configuration.ts';
 import type { EngineServer, EngineServerOptions } from './engine-server.ts';
 import type { Report, Trace } from './report.ts';
-import type { Changes, ServiceProcess } from './service.ts';
+import type { ServiceProcess } from './service.ts';
 import type { StoreKind, SubjectStore } from './stores.ts';
 import type { Reference } from './verdict.ts';
 
@@ -74,6 +75,18 @@ export interface Harness {
   /** Restarts the subject with the same configuration and ports. */
   readonly restartSubject: () => Promise<void>;
   readonly stop: () => Promise<void>;
+}
+
+/** A process did not answer every search correctly during the warm-up. */
+export class WarmUpError extends Error {
+  override readonly name = 'WarmUpError';
+  /** Violations by the subject. They count although the row has not begun. */
+  readonly harm: readonly string[];
+
+  constructor(message: string, harm: readonly string[]) {
+    super(message);
+    this.harm = harm;
+  }
 }
 
 /** Findings about the promises of a row. */

@@ -1,16 +1,27 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { originOf } from '../../loadtest/finding/machine-words.ts';
+import { programOf, SPHINX } from '../../loadtest/stack/sphinx.ts';
 import { createClient } from '../../loadtest/traffic/client.ts';
 import { startStream } from '../../loadtest/traffic/stream.ts';
 import { createZipf } from '../../loadtest/traffic/zipf.ts';
 import { createRandom } from '../../src/catalogue/demo/ad.ts';
 import { type Clock, systemClock } from '../../src/runtime.ts';
-import { clientHeaders, searchPath } from './harness.ts';
+import type { RunOptions } from './arguments.ts';
+import { BUSY_MS, HUNG_MS } from './configuration.ts';
+import { clientHeaders, searchPath, startHarness } from './harness.ts';
 import { calmBoundMs } from './judge.ts';
+import type { MatrixParts } from './matrix.ts';
 import { createRecovery } from './recovery.ts';
 import { type Phase, percentile, phaseReports, quantileMs, type Report, type Sample, type Trace } from './report.ts';
-import { BOUNDS, type Harness, type Row } from './row.ts';
-import { BUSY_MS, HUNG_MS } from './service.ts';
+import { BOUNDS, type FaultEffect, type Harness, type Row } from './row.ts';
 import { isHit, verdictOf } from './verdict.ts';
+
+/** The parts of the matrix that start real servers. */
+export const REAL_PARTS: MatrixParts = {
+  startHarness,
+  runRow,
+  originOf: (checkout, server = SPHINX) => originOf(checkout, ['node', 'redis-server', programOf('searchd', server)]),
+};
 
 const RATE_PER_SECOND = 200;
 /** Share of searches that are sent only once. */
@@ -27,7 +38,7 @@ const POINTS = 0.02;
  * has recovered or the time is over. A row that fails is reported with the measurements so far.
  * @throws when the row cannot be prepared.
  */
-export async function runRow(harness: Harness, row: Row, seed: number): Promise<Report> {
+async function runRow(harness: Harness, row: Row, seed: number): Promise<Report> {
   await harness.prepare(row);
   const clock = systemClock;
   const samples = { subject: [] as Sample[], control: [] as Sample[] };
@@ -223,4 +234,49 @@ function violationsOf(
     ...(unknown > 0 ? [`no page to compare ${unknown} pages with`] : []),
   ];
   return { wrong, hung, brokenConnections, dishonest, controlFaults };
+}
+
+/**
+ * Prepares each row and reads its effect before and after some traffic, without injecting the fault.
+ * @returns whether no row found its effect and every reading worked.
+ */
+export async function checkEffectsWithoutFaults(
+  rows: readonly Row[],
+  { print, ...subject }: Pick<RunOptions, 'checkout' | 'server'> & { readonly print: (line: string) => void },
+): Promise<boolean> {
+  let asExpected = true;
+  for (const [layout, own] of Map.groupBy(rows, (row) => row.layout ?? 'plain')) {
+    const harness = await startHarness({ ...subject, ...SMALL_HARNESS, layout });
+    try {
+      for (const [first, ...others] of Map.groupBy(own, ({ store }) => store).values()) {
+        if (first === undefined) continue;
+        await harness.prepare(first);
+        harness.engineProxy.resetCounts();
+        const watches: (readonly [name: string, traceOf: Awaited<ReturnType<FaultEffect['watch']>>])[] = [];
+        // One after the other, so that no reading counts the connection of another one.
+        for (const row of [first, ...others]) watches.push([row.name, await row.effect.watch(harness)]);
+        await traffic(harness);
+        for (const [name, traceOf] of watches) {
+          const { found, evidence } = await traceOf();
+          const isExpected = !found && !evidence.includes('could not be read');
+          print(`${isExpected ? 'no trace' : 'WRONG   '} ${name.padEnd(22)} ${evidence}`);
+          asExpected &&= isExpected;
+        }
+      }
+    } finally {
+      await harness.stop();
+    }
+  }
+  return asExpected;
+}
+
+/** A harness with few searches and documents, which starts fast. */
+const SMALL_HARNESS = { repeated: 60, documents: 600 };
+
+/** Asks repeated and new searches, so that every counter grows that traffic alone increases. */
+async function traffic(harness: Harness): Promise<void> {
+  const client = createClient({ baseUrl: harness.subject.url, boundMs: HUNG_MS, maxConnections: 4 });
+  for (const text of harness.queries.repeated) await client.get(searchPath(text));
+  for (let search = 0; search < 20; search += 1) await client.get(searchPath(harness.newSearch()));
+  client.close();
 }

@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { accepts, type RunningProcess, startProcess } from '../../loadtest/stack/process.ts';
-import type { HostPort } from '../../src/config/fields.ts';
 
 /** A serpcache process that a test can kill, and restart on the same ports with another configuration. */
 export interface ServiceProcess {
@@ -34,38 +33,6 @@ interface ServiceProcessOptions {
   readonly checkout: string;
   readonly nodeOptions: string;
 }
-
-/** A row's changes to the configuration of both processes, by section. */
-export interface Changes {
-  readonly public?: Section;
-  readonly admin?: Section;
-  readonly memory?: Section;
-  readonly compression?: Section;
-  /** Fields of the domain itself. */
-  readonly domain?: Section;
-  readonly engine?: Section;
-  readonly store?: Section;
-  readonly freshness?: Section;
-}
-
-interface Endpoints {
-  readonly store: { readonly kind: 'cluster' | 'standalone'; readonly nodes: readonly HostPort[] };
-  /** `kind` is `sphinx` by default. */
-  readonly engine: HostPort & { readonly kind?: 'sphinx' | 'manticore' };
-}
-
-export const INDEX = 'goods';
-
-export const ENGINE_DEADLINE_MS = 800;
-
-/** Extra time for a busy machine. */
-export const BUSY_MS = 1000;
-
-/** Maximum waiting time of a client: the default of the configuration. */
-export const PATIENCE_MS = 2000;
-
-/** A request without an answer after this time is hung: the service promises one within the patience. */
-export const HUNG_MS = PATIENCE_MS + BUSY_MS;
 
 export function createServiceProcess({
   name,
@@ -155,43 +122,4 @@ export function createServiceProcess({
 
 function read(file: string): string {
   return existsSync(file) ? readFileSync(file, 'utf8') : '';
-}
-
-type Section = Readonly<Record<string, unknown>>;
-
-/**
- * The configuration as JSON, which is valid YAML. L1 is small, so that the store matters: without compression it holds
- * about a fifth of the repeated searches. Pages live longer than any row, so that only the fault can remove them.
- */
-export function configurationOf({ store, engine }: Endpoints, changes: Changes): string {
-  return JSON.stringify({
-    public: { drain: '3s', ...changes.public },
-    ...(changes.admin !== undefined && { admin: changes.admin }),
-    memory: { maxBytes: '1MiB', ...changes.memory },
-    compression: { coding: 'identity', ...changes.compression },
-    log: { hitSample: 0 },
-    domains: {
-      goods: {
-        store: { kind: store.kind, nodes: store.nodes.map(({ host, port }) => `${host}:${port}`), ...changes.store },
-        engine: {
-          kind: 'sphinx',
-          ...engine,
-          index: INDEX,
-          idAttribute: 'doc_id',
-          deadline: `${ENGINE_DEADLINE_MS}ms`,
-          hardDeadline: '2s',
-          maxConcurrent: 8,
-          ...changes.engine,
-        },
-        freshness: { ttl: '1h', emptyTtl: '1h', ...changes.freshness },
-        attributes: {
-          category: { type: 'string', facet: true },
-          city: { type: 'string', facet: true },
-          price: { type: 'integer', sort: true },
-        },
-        patience: `${PATIENCE_MS}ms`,
-        ...changes.domain,
-      },
-    },
-  });
 }

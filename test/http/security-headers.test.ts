@@ -7,7 +7,7 @@ import { sourceFiles } from '../architecture/source.ts';
 import { adminHarness } from './admin/harness.ts';
 import { publicServer } from './harness.ts';
 
-const http = join(import.meta.dirname, '../../src/http');
+const src = join(import.meta.dirname, '../../src');
 
 test('a policy allows only the named sources, and a framed page names its frame', () => {
   assert.equal(
@@ -42,9 +42,9 @@ test('every answer of both listeners forbids type sniffing', async (context) => 
 });
 
 test('each policy is written, and If-None-Match is parsed, in one file', () => {
-  const holding = (pattern: RegExp) =>
-    sourceFiles(http).filter((file) => pattern.test(readFileSync(join(http, file), 'utf8')));
-  assert.deepEqual(holding(/'nosniff'/), ['transport/problem.ts']);
-  assert.deepEqual(holding(/default-src/), ['transport/static-file.ts']);
-  assert.deepEqual(holding(/\(\?:W\\\/\)\?"|replace\(\/\^W/), ['transport/content-coding.ts']);
+  const files = ['http', 'ui'].flatMap((room) => sourceFiles(join(src, room)).map((file) => join(room, file)));
+  const holding = (pattern: RegExp) => files.filter((file) => pattern.test(readFileSync(join(src, file), 'utf8')));
+  assert.deepEqual(holding(/'nosniff'/), ['http/transport/problem.ts']);
+  assert.deepEqual(holding(/default-src/), ['http/transport/static-file.ts']);
+  assert.deepEqual(holding(/\(\?:W\\\/\)\?"|replace\(\/\^W/), ['http/transport/content-coding.ts']);
 });

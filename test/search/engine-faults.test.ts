@@ -139,7 +139,7 @@ test('with the engine down and no stored page the lifeboat answers, and status, 
   assert.equal(bodyOf(answer)['degraded'], true);
   assert.equal(answer.entry.degraded, true);
   await idle();
-  assert.equal(store.values.size, 0);
+  assert.deepEqual(store.names(), []);
   assert.equal(search.fromMemory(prepare('shoes')), undefined, 'it is stored nowhere');
   assert.ok(events.some((event) => event.kind === 'lifeboat' && event.result === 'whole'));
 });
@@ -244,6 +244,18 @@ test('after a partial page, the whole old page is served for a second without a 
   clock.advance(130_000);
   engine.answer = async (text) => pageOf(text, 'agent dead');
   for (let i = 0; i < 20; i += 1) assert.equal((await search.search(prepare('shoes'))).outcome, 'stale');
+  assert.equal(engine.asked.length, 2);
+  clock.advance(1100);
+  await search.search(prepare('shoes'));
+  assert.equal(engine.asked.length, 3);
+});
+
+test('after the engine rejected a query, its old page is served for a second without a load', async (t) => {
+  const { search, engine, prepare, clock } = harness(t);
+  await search.search(prepare('shoes'));
+  clock.advance(200_000);
+  engine.answer = async () => Promise.reject(new EngineError('engine-rejected', 'syntax'));
+  for (let i = 0; i < 3; i += 1) assert.equal((await search.search(prepare('shoes'))).outcome, 'stale');
   assert.equal(engine.asked.length, 2);
   clock.advance(1100);
   await search.search(prepare('shoes'));

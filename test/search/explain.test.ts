@@ -89,7 +89,7 @@ test('a store fault and bytes that are no entry are shown as such', async () => 
   const { store, name, explain: told, states } = harness();
   await store.write(name.storeName, Buffer.from('nonsense'), 60_000);
   assert.deepEqual((await told()).tiers[1], { tier: 'l2', state: 'corrupt', bytes: 8 });
-  store.meet({ kind: 'open' });
+  store.meet({ kind: 'fault', fault: 'node-open' });
   assert.deepEqual((await told()).tiers[1], { tier: 'l2', state: 'fault', detail: 'node-open' });
   store.meet({ kind: 'none' });
   assert.deepEqual(await states(), ['absent', 'corrupt']);

@@ -110,7 +110,7 @@ test('a page that cannot be stored does not make the other processes wait one af
 
 test('without the store every process asks the engine itself, at once', async (t) => {
   const made = harness(t);
-  made.store.fault = { kind: 'fault', fault: 'node-open' };
+  made.store.meet({ kind: 'fault', fault: 'node-open' });
   const other = made.sibling();
   await Promise.all([made.search.search(made.prepare('shoes')), other.search(made.prepare('shoes'))]);
   assert.equal(made.engine.asked.length, 2);
@@ -180,6 +180,6 @@ test('a process that lost its lease overwrites nothing', async (t) => {
   letGo();
   assert.equal((await first).outcome, 'engine');
   await idle();
-  assert.equal(made.store.values.size, 0);
+  assert.deepEqual(made.store.names(), []);
   assert.ok(leases(made).includes('fenced'));
 });

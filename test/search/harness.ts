@@ -1,7 +1,6 @@
 import type { TestContext } from 'node:test';
 import type { LifetimePolicy } from '../../src/cache/entry.ts';
 import { type EntryRules, unflushed } from '../../src/cache/invalidation.ts';
-import type { Store, StoreRead } from '../../src/cache/store.ts';
 import type { Answer, TierStatus } from '../../src/search/answer.ts';
 import type { SearchDomain } from '../../src/search/domain.ts';
 import { createDomain, type Domain, type DomainOptions } from '../../src/search/domain-search.ts';
@@ -12,13 +11,13 @@ import type { ReadPath } from '../../src/search/read-path.ts';
 import type { PopularSearch } from '../../src/search/refresh.ts';
 import { createMemoryTier } from '../../src/stores/memory/memory-tier.ts';
 import { createFakeClock, type FakeClock } from '../fakes/clock.ts';
-import { createFakeFleet, createFakeLeases, type FakeFleet, type FakeLeases } from '../fakes/store.ts';
+import { createFakeStore, type FakeStore } from '../fakes/store.ts';
 import { guardHarness } from '../resilience/harness.ts';
 
 /** One domain with everything real but the engine, the store and the clock, which the test controls. */
 export interface Harness extends Process {
   readonly engine: ScriptedEngine;
-  readonly store: ScriptedStore;
+  readonly store: FakeStore;
   readonly clock: FakeClock;
   readonly events: SearchEvent[];
   /** Keys of searches, in their order. */
@@ -57,7 +56,7 @@ export function harness(t: TestContext, options: HarnessOptions = {}): Harness {
   const events: SearchEvent[] = [];
   const noted: string[] = [];
   const engine = scriptedEngine();
-  const store = scriptedStore(clock);
+  const store = createFakeStore({ clock });
   const start = () => startProcess(t, options, { clock, engine, store, events, noted });
   return {
     ...start(),
@@ -161,14 +160,6 @@ export interface ScriptedEngine extends Engine {
   answer: (text: string, signal: AbortSignal) => Promise<ResultPage>;
 }
 
-export interface ScriptedStore extends Store, Pick<FakeFleet, 'forget'> {
-  readonly leases: FakeLeases;
-  readonly values: Map<string, Buffer>;
-  readonly reads: string[];
-  epochs: Store['epochs'];
-  fault: Extract<StoreRead, { kind: 'fault' }> | undefined;
-}
-
 export function scriptedEngine(): ScriptedEngine {
   const asked: string[] = [];
   const engine: ScriptedEngine = {
@@ -197,35 +188,6 @@ export function pageOf(title: string, partial?: string): ResultPage {
 }
 
 export const EMPTY_PAGE: ResultPage = { total: 0, totalRelation: 'eq', results: [], facets: {} };
-
-export function scriptedStore(clock: FakeClock): ScriptedStore {
-  const values = new Map<string, Buffer>();
-  const reads: string[] = [];
-  const fault = () => store.fault?.fault;
-  const store: ScriptedStore = {
-    ...createFakeFleet(values, clock, 'memory:0', fault),
-    leases: createFakeLeases(values, clock, fault),
-    values,
-    reads,
-    fault: undefined,
-    read: async (name) => {
-      reads.push(name);
-      if (store.fault !== undefined) return store.fault;
-      const value = values.get(name);
-      return value === undefined ? { kind: 'absent' } : { kind: 'value', value: Buffer.from(value) };
-    },
-    readMany: (names, deadlineMs) => Promise.all(names.map((name) => store.read(name, deadlineMs))),
-    write: async (name, value) => {
-      if (store.fault !== undefined) return { kind: 'dropped', fault: store.fault.fault };
-      values.set(name, Buffer.from(value));
-      return { kind: 'stored' };
-    },
-    locate: () => ({ node: 'memory:0' }),
-    nodes: () => [],
-    close: async () => undefined,
-  };
-  return store;
-}
 
 export type Pair = readonly [name: string, value: string];
 

@@ -7,7 +7,7 @@ import { type Harness, harness, pageOf, transcript } from './harness.ts';
 test('a store that is down, slow or full causes a miss with its reason, and no error', async (t) => {
   const { search, explain, store, prepare } = harness(t);
   for (const fault of ['node-open', 'store-down', 'store-saturated', 'store-slow'] as const) {
-    store.fault = { kind: 'fault', fault };
+    store.meet({ kind: 'fault', fault });
     const answer = await search.search(prepare(fault));
     const stored = fault === 'store-slow' ? ' stored' : '';
     assert.equal(transcript(answer), `engine · l2 uri-miss${stored} (${fault}) · l1 uri-miss stored`);
@@ -26,10 +26,10 @@ test('a late store reply ends the load while the engine has not started', async 
   const holder = restarted.search(prepare('занято'));
   await idle();
   const late = Promise.withResolvers<Buffer | undefined>();
-  store.fault = { kind: 'fault', fault: 'store-slow', late: late.promise };
+  store.meet({ kind: 'fault', fault: 'store-slow', late: late.promise });
   const waiting = restarted.search(prepare('диван'));
   await idle();
-  late.resolve(store.values.get(prepare('диван').storeName));
+  late.resolve(store.value(prepare('диван').storeName));
   assert.equal((await waiting).outcome, 'hit-l2');
   busy.resolve();
   await holder;
@@ -46,10 +46,10 @@ test('a late store reply answers after the engine refused at once', async (t) =>
   engine.answer = async () => Promise.reject(new EngineError('engine-unavailable', 'down'));
   for (let i = 0; i < 8; i += 1) await restarted.search(prepare(`нет ${i}`)).catch(() => undefined);
   const late = Promise.withResolvers<Buffer | undefined>();
-  store.fault = { kind: 'fault', fault: 'store-slow', late: late.promise };
+  store.meet({ kind: 'fault', fault: 'store-slow', late: late.promise });
   const waiting = restarted.search(prepare('диван'));
   await idle();
-  late.resolve(store.values.get(prepare('диван').storeName));
+  late.resolve(store.value(prepare('диван').storeName));
   assert.equal((await waiting).outcome, 'hit-l2');
 });
 
@@ -58,7 +58,7 @@ test('a refusal waits only a moment for a store that stays silent', async (t) =>
   const { search, engine, store, prepare } = harness(t);
   engine.answer = async () => Promise.reject(new EngineError('engine-unavailable', 'down'));
   for (let i = 0; i < 8; i += 1) await search.search(prepare(`нет ${i}`)).catch(() => undefined);
-  store.fault = { kind: 'fault', fault: 'store-slow', late: new Promise(() => undefined) };
+  store.meet({ kind: 'fault', fault: 'store-slow', late: new Promise(() => undefined) });
   let refused = false;
   const asked = assert.rejects(search.search(prepare('диван')), { code: 'engine-open' }).then(() => {
     refused = true;
@@ -80,10 +80,10 @@ test('a stale entry that arrived late is served when the engine fails', async (t
   const failing = Promise.withResolvers<never>();
   engine.answer = async () => failing.promise;
   const late = Promise.withResolvers<Buffer | undefined>();
-  store.fault = { kind: 'fault', fault: 'store-slow', late: late.promise };
+  store.meet({ kind: 'fault', fault: 'store-slow', late: late.promise });
   const waiting = restarted.search(prepare('диван'));
   await idle();
-  late.resolve(store.values.get(prepare('диван').storeName));
+  late.resolve(store.value(prepare('диван').storeName));
   await idle();
   failing.reject(new EngineError('engine-unavailable', 'down'));
   assert.equal((await waiting).outcome, 'stale');
@@ -94,9 +94,9 @@ test('values that are not entries are misses with a reason, and are overwritten'
   await search.search(prepare('диван'));
   await idle();
   const name = prepare('диван').storeName;
-  const newer = Buffer.from(store.values.get(name) ?? '');
+  const newer = Buffer.from(store.value(name) ?? '');
   newer[2] = 9;
-  const foreign = store.values.get(name) ?? Buffer.alloc(0);
+  const foreign = store.value(name) ?? Buffer.alloc(0);
   const cases = [
     [Buffer.from('nonsense'), 'corrupt'],
     [Buffer.alloc(0), 'corrupt'],
@@ -104,7 +104,7 @@ test('values that are not entries are misses with a reason, and are overwritten'
     [foreign.subarray(0, 70), 'corrupt'],
   ] as const;
   for (const [value, reason] of cases) {
-    store.values.set(name, value);
+    await store.write(name, value, 600_000);
     const answer = await sibling().search(prepare('диван'));
     assert.equal(transcript(answer), `engine · l2 uri-miss stored (${reason}) · l1 uri-miss stored`);
     await idle();
@@ -116,7 +116,7 @@ test('an entry of another search under our name is never an answer', async (t) =
   const { search, sibling, store, prepare } = harness(t);
   await search.search(prepare('диван'));
   await idle();
-  store.values.set(prepare('стол').storeName, store.values.get(prepare('диван').storeName) ?? Buffer.alloc(0));
+  await store.write(prepare('стол').storeName, store.value(prepare('диван').storeName) ?? Buffer.alloc(0), 600_000);
   const answer = await sibling().search(prepare('стол'));
   assert.deepEqual([answer.outcome, answer.reason], ['engine', 'corrupt']);
   assert.equal(JSON.parse(answer.entry.body.toString()).query, 'стол');
@@ -128,8 +128,8 @@ async function slowStore(t: TestContext): Promise<Harness & { readonly reply: ()
   await made.search.search(made.prepare('диван'));
   await idle();
   const late = Promise.withResolvers<Buffer | undefined>();
-  made.store.fault = { kind: 'fault', fault: 'store-slow', late: late.promise };
-  const reply = (): void => late.resolve(made.store.values.get(made.prepare('диван').storeName));
+  made.store.meet({ kind: 'fault', fault: 'store-slow', late: late.promise });
+  const reply = (): void => late.resolve(made.store.value(made.prepare('диван').storeName));
   return { ...made, reply };
 }
 

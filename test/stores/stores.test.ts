@@ -3,11 +3,17 @@ import { test } from 'node:test';
 import { systemClock } from '../../src/runtime.ts';
 import type { RedisStore } from '../../src/stores/redis/store.ts';
 import { createStores } from '../../src/stores/stores.ts';
-import { CONNECTION } from './redis/harness.ts';
 
 const NONE = { kind: 'none' } as const;
 /** A port without a server: a store connects in the background. */
-const AWAY = { kind: 'standalone', nodes: [{ host: '127.0.0.1', port: 1 }], database: 0, ...CONNECTION } as const;
+const AWAY = {
+  kind: 'standalone',
+  nodes: [{ host: '127.0.0.1', port: 1 }],
+  database: 0,
+  dedicated: false,
+  ...{ deadlineMs: 50, connectTimeoutMs: 2000, socketTimeoutMs: 3000, refreshMs: 15_000 },
+  ...{ maxOutstanding: 64, batchSize: 16 },
+} as const;
 const own = { control: {} } as unknown as RedisStore;
 
 test('a control document is kept in the control store, else in the domain’s store, else in this process', async (t) => {

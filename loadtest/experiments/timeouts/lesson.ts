@@ -30,7 +30,7 @@ const WAITED = 0.1;
 
 /** Of what was lost: fewer, and a breaker explains little of it. */
 const MOSTLY = 0.5;
-/** Of the breaker's two rules the one on shares needs so many commands in one to two seconds: node-breaker.ts, MIN_VOLUME. */
+/** Of the breaker's two rules the one on shares needs so many commands in one to two seconds: MIN_VOLUME in src/stores/redis/node.ts. */
 const MANY_PER_SECOND = 20;
 
 /** Does keeping the connection cost less time than closing it, and does it need fewer connections? */

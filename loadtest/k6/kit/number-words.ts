@@ -1,5 +1,5 @@
 // The engine of k6 1.8.1 takes the options of toLocaleString for a radix and throws, so that nothing of
-// src/report/number-text.ts can be used here.
+// src/report/format.ts can be used here.
 
 /** Keeps a number and its unit on one line. */
 const GAP = '\u00a0';

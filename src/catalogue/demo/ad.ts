@@ -124,7 +124,7 @@ export function lines(block: string): readonly string[] {
     .filter((line) => line !== '');
 }
 
-/** Whether two templates would fill the same slot, and so say the same thing twice. */
+/** Whether two templates fill the same slot, and so would say the same thing twice. */
 export function shareSlots(one: string, other: string): boolean {
   const named = new Set(one.match(/\$\w+/g));
   return (other.match(/\$\w+/g) ?? []).some((name) => named.has(name));

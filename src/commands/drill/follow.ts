@@ -36,7 +36,7 @@ export async function followDrill(
       await client.post(`${path}/abort`, { reason: 'stopped at the command line' }, { evenIfStopped: true });
       view.say('the cache is restored; waiting for the last figures (Ctrl-C again leaves at once)');
     } catch (error) {
-      // Another operator has ended it meanwhile.
+      // Another operator has ended the drill meanwhile.
       if (!(error instanceof AdminProblem) || error.code !== 'drill-over') throw error;
     }
     aborted = true;
@@ -190,8 +190,8 @@ interface JournalReader {
 
 const DEADLINE_MS = 5000;
 /**
- * After this number of polls without a sample all are read again: a long journal drops every second sample, which moves
- * them.
+ * After this number of polls without a new sample, all samples are read again: a long journal drops every second
+ * sample, which renumbers the others.
  */
 const MAX_EMPTY_POLLS = 6;
 

@@ -10,17 +10,17 @@ export interface ConfigurationOptions {
     readonly dialect: Dialect;
     readonly host: string;
     readonly port: number;
-    /** Maximum of connections at once, idle ones included. */
+    /** Maximum number of connections at once, idle ones included. */
     readonly maxConnections: number;
   };
   /** Path for indexer and searchd: they read `<directory>/<index>.tsv` and write `<directory>/data`. */
   readonly directory: string;
 }
 
-/** @throws when a name or a path cannot stand in the file. */
+/** @throws when a name or a path is not allowed in the file. */
 export function sphinxConfiguration(options: ConfigurationOptions): string {
   const { directory, domains, searchd } = options;
-  // The path also stands in a shell command; `#` would begin a comment.
+  // The path is also part of a shell command; `#` would begin a comment.
   if (!/^[\w./@+-]+$/.test(directory))
     throw new Error(`a path of letters, digits and ./@+-_ is needed, not ${directory}`);
   const names = domains.map(({ index }) => index);
@@ -152,7 +152,8 @@ function daemon(directory: string, searchd: ConfigurationOptions['searchd']): st
 
 /**
  * searchd's `charset_table`: letters and digits, each mapped to its lower case, and ё to е, as the canonical form of a
- * query does. What is not named separates words. `A..B/2` maps each even member of a range of pairs to its neighbour.
+ * query does. Every other character separates words. `A..B/2` maps each even member of a range of pairs to its
+ * neighbour.
  */
 export const CHARSET_TABLE: readonly string[] = [
   '0..9, A..Z->a..z, a..z',
@@ -173,8 +174,10 @@ export const CHARSET_TABLE: readonly string[] = [
 /** Han, kana and hangul are written without spaces: each character is a word. */
 const NGRAM_CHARS = 'U+3040..U+30FF, U+3400..U+4DB5, U+4E00..U+9FFF, U+AC00..U+D7A3';
 
-/** Neither part of a word nor a gap in it: accents left over by folding, soft hyphens, joiners. */
+/**
+ * Characters that are removed from words and do not separate them: accents left over by folding, soft hyphens, joiners.
+ */
 export const IGNORE_CHARS = 'U+AD, U+300..U+36F, U+200C, U+200D';
 
-/** Part of a word and a gap in it, both: `c++`, `at&t`, `wi-fi`, `asp.net`, `c#`, `foo_bar`. */
+/** Characters that both belong to a word and separate its parts: `c++`, `at&t`, `wi-fi`, `asp.net`, `c#`, `foo_bar`. */
 const BLEND_CHARS = '+, &, U+23, -, U+2E, _';

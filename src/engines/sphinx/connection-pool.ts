@@ -5,7 +5,10 @@ import type { EngineTlsSettings } from '../../config/settings.ts';
 import { EngineError } from '../../search/engine.ts';
 import { classify } from './errors.ts';
 
-/** One row, every column as text: a 64-bit integer never becomes a number, a 4-byte character never meets a wrong decoder. */
+/**
+ * One row, every column as text: a 64-bit integer never becomes a JavaScript number, and a 4-byte character is decoded
+ * correctly.
+ */
 export type Row = readonly (string | null)[];
 
 export type ResultSets = readonly (readonly Row[])[];
@@ -14,14 +17,14 @@ export type ResultSets = readonly (readonly Row[])[];
 export interface ConnectionEvent {
   readonly kind: 'connection';
   readonly target: string;
-  /** `discarded`: given up with a query on it, which searchd goes on with. `failed`: never opened. */
+  /** `discarded`: closed during a query, which searchd does not stop. `failed`: never opened. */
   readonly state: 'open' | 'closed' | 'failed' | 'discarded';
   readonly detail?: string;
 }
 
 /**
- * A bounded set of connections. A concurrency limiter stands before it, so a connection is nearly always free. The queue
- * for one is at most as long as the set is large.
+ * A bounded set of connections. A concurrency limiter stands before it, so a connection is nearly always free. At most
+ * `maxConnections` calls wait for one.
  */
 export interface Connections {
   /** @throws EngineError; `engine-timeout` as soon as `signal` aborts. */
@@ -33,7 +36,7 @@ export interface Connections {
 
 interface ConnectionsOptions extends Omit<ConnectionOptions, 'onClose'> {
   readonly maxConnections: number;
-  /** Below 300 s, when searchd may close an idle connection. Each one counts toward its max_children. */
+  /** Below 300 s, after which searchd may close an idle connection. Each connection counts toward its max_children. */
   readonly idleMs: number;
   readonly target: string;
   readonly observe: (event: ConnectionEvent) => void;
@@ -41,11 +44,13 @@ interface ConnectionsOptions extends Omit<ConnectionOptions, 'onClose'> {
 
 export function createConnections(options: ConnectionsOptions): Connections {
   const { maxConnections, target, observe } = options;
-  /** Most recently used last, and taken from there, so that surplus connections grow old and are closed. */
+  /**
+   * The most recently used connection is last and is taken first, so that surplus connections stay idle and are closed.
+   */
   const idle: { readonly connection: Connection; readonly timer: NodeJS.Timeout }[] = [];
   const all = new Set<Connection>();
   const waiting: (() => void)[] = [];
-  /** Open ones and those being opened. */
+  /** Number of connections that are open or being opened. */
   let held = 0;
   let closed = false;
 
@@ -88,7 +93,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
     }
   };
 
-  /** Until a connection may be idle or opened, or the signal aborts. */
+  /** Waits until a connection may be idle or may be opened, or the signal aborts. */
   const wait = (signal: AbortSignal): Promise<void> =>
     new Promise((resolve) => {
       const wake = (): void => {
@@ -169,7 +174,10 @@ interface ConnectionOptions {
   readonly password?: string;
   /** Absent: plain text. With it only the greeting is ever plain text, whatever the server offers. */
   readonly tls?: EngineTlsSettings;
-  /** From the first packet to a connection that takes statements. A stopped searchd accepts and sends nothing. */
+  /**
+   * Maximum time from the first packet to a connection that takes statements. A stopped searchd accepts connections and
+   * sends nothing.
+   */
   readonly connectTimeoutMs: number;
   /** Called once, when the connection has ended for any reason. */
   readonly onClose: (detail: string) => void;
@@ -281,7 +289,7 @@ function certificatesOf({ ca, cert, key }: EngineTlsSettings) {
   };
 }
 
-/** mysql2 returns one set alone, several as a list, and an object for a statement without rows. */
+/** mysql2 returns a single set as it is, several sets as a list, and an object for a statement without rows. */
 function setsOf(rows: unknown): ResultSets {
   if (!Array.isArray(rows)) return [];
   return rows.map((set): readonly Row[] => (Array.isArray(set) ? set : []));

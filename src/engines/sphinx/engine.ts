@@ -40,13 +40,13 @@ export type SphinxEvent =
   | {
       readonly kind: 'retry';
       readonly target: string;
-      /** `spent`: the budget allowed none. */
+      /** `spent`: the retry budget was used up. */
       readonly result: 'whole' | 'partial' | 'failed' | 'spent';
       readonly detail: string;
     }
   | { readonly kind: 'relaxed'; readonly target: string; readonly found: boolean };
 
-/** Part of every key. Raise it when the same request may get another page. */
+/** Part of every key. Raise it when the same request may get a different page. */
 export const SPHINX_REVISION = 2;
 
 /** searchd closes idle connections after 300 s at the earliest. */
@@ -60,7 +60,7 @@ const QUERY_TIME_SHARE = 0.9;
 
 /**
  * The engine port over SphinxQL, for searchd 2.2.11 and Manticore.
- * @throws when a configured name cannot stand in a statement.
+ * @throws when a configured name is not allowed in a statement.
  */
 export function createSphinxEngine(options: SphinxOptions): Engine {
   const { clock, random } = options;
@@ -119,7 +119,7 @@ export function createSphinxEngine(options: SphinxOptions): Engine {
       await ask({ request: probe, signal, hardDeadlineAtMs: clock.monotonicMs() + options.hardDeadlineMs }, probeText);
     },
     close: async () => connections.close(),
-    // Nothing cancels a query in searchd: it goes on when the client has gone.
+    // Nothing cancels a query in searchd: it goes on after the client has disconnected.
     abortEndsWork: false,
   };
 }

@@ -1,6 +1,6 @@
 import { EngineError, type EngineErrorCode } from '../../search/engine.ts';
 
-/** An error of the driver or of searchd, read. */
+/** The fields of an error of the driver or of searchd. */
 interface ForeignError {
   readonly message: string;
   /** searchd's errno; 1064 for nearly everything. */
@@ -48,18 +48,9 @@ export function classify(error: unknown): EngineError {
   return new EngineError(rule?.code ?? 'engine-unavailable', foreign.message, { cause: error });
 }
 
-/** An agent failed: another mirror may answer the next attempt. Sphinx 2.2.11 does not try one by itself. */
+/** Whether an agent failed: another mirror may answer the next attempt. Sphinx 2.2.11 does not ask a mirror by itself. */
 export function isAgentFault(text: string): boolean {
   return AGENT.test(text.replace(new RegExp(AGENT_REFUSAL, 'g'), ''));
-}
-
-/** Warnings of whole pages. Every other warning means that a part is missing or was cut short. */
-const HARMLESS = [/^Fields specified in field_weights option not found/i, /^too many words .* for quorum/i];
-
-/** The warning of SHOW META, if it means that the page is not whole. */
-export function partialWarning(warning: string | undefined): string | undefined {
-  const said = warning?.replace(/\0+$/, '');
-  return said?.split('; ').every((part) => HARMLESS.some((harmless) => harmless.test(part))) ? undefined : said;
 }
 
 /** Codes of the driver and of OpenSSL in Node: a wrong certificate, a wrong name, or a server without TLS. */

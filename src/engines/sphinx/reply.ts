@@ -2,7 +2,6 @@ import type { Attribute, SearchDomain, SearchRequest } from '../../search/domain
 import { EngineError, FACET_VALUES, type FacetCount, type ResultPage, type SearchResult } from '../../search/engine.ts';
 import { escapeHtml } from '../../search/escape-html.ts';
 import type { ResultSets, Row } from './connection-pool.ts';
-import { partialWarning } from './errors.ts';
 import { DAY_SECONDS, isMissing, isMissingDay, withoutFloat32Noise } from './schema.ts';
 import { LEADING_COLUMNS as AT, collapseSpaces, declaredAttribute, type Marks } from './statement.ts';
 
@@ -45,6 +44,15 @@ export function pageOf(sets: ResultSets, request: SearchRequest, options: ReplyO
   };
 }
 
+/** Warnings of whole pages. Every other warning means that a part is missing or was cut short. */
+const HARMLESS = [/^Fields specified in field_weights option not found/i, /^too many words .* for quorum/i];
+
+/** The warning of SHOW META, if it means that the page is not whole. */
+export function partialWarning(warning: string | undefined): string | undefined {
+  const said = warning?.replace(/\0+$/, '');
+  return said?.split('; ').every((part) => HARMLESS.some((harmless) => harmless.test(part))) ? undefined : said;
+}
+
 /** The page of a text without a word. */
 export function emptyPage(request: SearchRequest): ResultPage {
   return {
@@ -75,7 +83,7 @@ function resultOf(row: Row, request: SearchRequest, { domain, snippetLength, mar
   };
 }
 
-/** Undefined where the document lacks the attribute. */
+/** Undefined when the document lacks the attribute. */
 function attributeValue(text: string, { type }: Attribute): string | number | undefined {
   if (text === '') return undefined;
   switch (type) {
@@ -90,7 +98,7 @@ function attributeValue(text: string, { type }: Attribute): string | number | un
   }
 }
 
-/** Text where a JavaScript number would change the value. An index may hold a whole number as a float. */
+/** Text when a JavaScript number would change the value. An index may hold a whole number as a float. */
 function integerOf(text: string): string | number {
   const value = Number(text);
   return Number.isSafeInteger(value) || !Number.isInteger(value) ? value : text;
@@ -100,7 +108,7 @@ function isoDate(days: number): string {
   return new Date(days * DAY_SECONDS * 1000).toISOString().slice(0, 10);
 }
 
-/** By falling count, then by value. */
+/** In order of falling count, then of value. */
 function facetOf(rows: readonly Row[], attribute: Attribute): readonly FacetCount[] {
   const counts: FacetCount[] = [];
   for (const [text, count] of rows) {
@@ -133,7 +141,10 @@ interface SnippetSource {
   readonly description: string;
 }
 
-/** The passages of the description with found words. Where only the title has them: the title, then the description's beginning. */
+/**
+ * The passages of the description with found words. When only the title has found words: the title, then the beginning
+ * of the description.
+ */
 export function highlighted({ title, description }: SnippetSource, marks: Marks, length: number): string {
   if (description.includes(marks.open)) return markup(description, marks);
   // Without a found word SNIPPET returns the first characters, which may end within a word.

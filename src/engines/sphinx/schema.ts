@@ -9,7 +9,7 @@ const RESERVED: ReadonlySet<string> = new Set(
 /**
  * Names are the only configured text without quotes in statements and in sphinx.conf. A leading _ is reserved for computed
  * columns.
- * @throws
+ * @throws when the name is not allowed
  */
 export function checkAttributeName(name: string): void {
   if (!/^[A-Za-z]\w*$/.test(name)) {
@@ -20,7 +20,7 @@ export function checkAttributeName(name: string): void {
   }
 }
 
-/** @throws */
+/** @throws when the name is not allowed */
 export function checkIndexName(name: string): void {
   if (!/^[A-Za-z_]\w*$/.test(name)) throw new Error(`Sphinx takes letters, digits and _ in index names, not "${name}"`);
 }
@@ -41,7 +41,7 @@ export const MISSING = '-4611686018427387904';
  */
 export const MISSING_BELOW = '-4000000000000000000';
 
-/** The day that searchd computes for a missing date is far below any real one. */
+/** The day that searchd computes for a missing date is below this, and this is far below any real day. */
 const MISSING_DAY_BELOW = Math.trunc(Number(MISSING_BELOW) / DAY_SECONDS);
 
 export function isMissing(text: string): boolean {

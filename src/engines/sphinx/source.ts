@@ -26,7 +26,7 @@ export interface SphinxSource {
   readonly domains: readonly {
     readonly domain: string;
     readonly documents: number;
-    /** Per `number` attribute: how many values its 32-bit float changes. */
+    /** Per `number` attribute: the number of values that its 32-bit float changes. */
     readonly rounded: Readonly<Record<string, number>>;
   }[];
 }
@@ -91,8 +91,8 @@ async function writeRows(
 }
 
 /**
- * The number of a document in the index: its id where that is a plain decimal below 2^63, else 63 bits of a hash of it.
- * Never 0, which the indexer skips.
+ * The number of a document in the index: its id where that is a plain decimal below 2^63, else 63 bits of a hash of the
+ * id. Never 0, which the indexer skips.
  */
 export function numericId(id: string): bigint {
   if (/^[1-9]\d{0,18}$/.test(id) && BigInt(id) < 2n ** 63n) return BigInt(id);

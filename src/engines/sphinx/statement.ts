@@ -15,7 +15,10 @@ export interface StatementOptions {
   readonly dialect: Dialect;
 }
 
-/** Strings that searchd puts around found words. No document can hold them: they are drawn when the process starts. */
+/**
+ * Strings that searchd puts around found words. They are drawn at random when the process starts, so no document can
+ * contain them.
+ */
 export interface Marks {
   readonly open: string;
   readonly close: string;
@@ -41,18 +44,18 @@ const TITLE_LIMIT = 512;
 
 /**
  * Request → statements for one round trip: the results, then each facet in the request's order, each followed by SHOW
- * META, which alone tells that a part is missing. Undefined: nothing can match.
+ * META, which is the only sign that a part is missing. Undefined: nothing can match.
  *
  * Each facet is a GROUP BY query. FACET would be shorter, but Sphinx 2.2.11 sends it to agents without the computed
  * columns: an error at best, half of the counts without a warning at worst. It is no faster (63k documents, two facets, a
- * word in 54k of them: 38.4 ms at least with FACET, 38.9 ms with GROUP BY). For agents 2.2.11 also breaks backticks in
- * expressions, so names are checked and not quoted.
+ * word in 54k of them: a minimum of 38.4 ms with FACET, 38.9 ms with GROUP BY). In statements for agents, 2.2.11 also
+ * breaks backticks in expressions, so names are checked and not quoted.
  *
  * `maxQueryTimeMs` is soft: searchd looks at it between steps only. Only destroying the socket ends a wait for certain.
  */
 type Statements = (request: SearchRequest, text: MatchText, maxQueryTimeMs: number) => string | undefined;
 
-/** @throws when a configured name cannot stand in a statement: only checked names and quoted values are sent. */
+/** @throws when a configured name is not allowed in a statement: only checked names and quoted values are sent. */
 export function createStatements(options: StatementOptions): Statements {
   const { domain, index, idAttribute, ranker } = options;
   for (const { name } of domain.attributes) checkAttributeName(name);
@@ -97,7 +100,7 @@ export function createStatements(options: StatementOptions): Statements {
       ...computed,
     ].join(', ');
     const offset = (request.page - 1) * request.limit;
-    // An offset of max_matches is an error; a limit of 0 still counts.
+    // An offset of max_matches is an error; with a limit of 0 searchd still gives the total.
     const limit = offset < maxMatches ? `${offset}, ${Math.min(request.limit, maxMatches - offset)}` : '0';
 
     return [
@@ -256,8 +259,9 @@ export function relaxedMatchText(text: string): MatchText | undefined {
 }
 
 /**
- * The words for `SNIPPET(…, '…')`, before `quote`. Sphinx marks each of them wherever it stands. Manticore takes a query,
- * returns empty text for a wrong one, and marks nothing in a field without a match: a quorum of one matches any word.
+ * The words for `SNIPPET(…, '…')`, before `quote`. Sphinx marks each of them wherever it occurs. Manticore takes a
+ * query, returns empty text for a wrong one, and marks nothing in a field without a match: a quorum of one matches any
+ * word.
  */
 export function snippetQuery({ match, words }: MatchText, dialect: Dialect): string {
   return dialect === 'sphinx' ? words : `"${match}"/1`;

@@ -20,7 +20,7 @@ interface BuildOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Documents between two turns of the event loop, in which a progress bar is drawn or the build is aborted. */
+/** Number of documents between two turns of the event loop, in which a progress bar is drawn or the build is aborted. */
 const DOCUMENTS_PER_TURN = 500;
 
 /**
@@ -104,7 +104,7 @@ function finish(database: DatabaseSync): void {
   `);
 }
 
-/** A build that died leaves its temporary file behind. One that is older than this is deleted. */
+/** A build that died leaves its temporary file behind. A temporary file older than this is deleted. */
 const LEFTOVER_AGE_MS = 3_600_000;
 
 /**

@@ -6,7 +6,10 @@ import { startThread } from './thread.ts';
 interface SqliteEngineOptions extends OpenIndexOptions {
   /** Number of threads, which is the number of searches at once. More than the machine's cores only adds latency. */
   readonly workers: number;
-  /** Searches that may wait for a thread. A concurrency limiter stands before the engine, so this is a bound, not a queue. */
+  /**
+   * Searches that may wait for a thread. A concurrency limiter stands before the engine, so this bound is seldom
+   * reached.
+   */
   readonly maxWaiting?: number;
   /** Time that a thread may go on after its search was aborted, before it is ended and replaced (which takes ~60 ms). */
   readonly abortGraceMs?: number;
@@ -17,7 +20,7 @@ interface SqliteEngineOptions extends OpenIndexOptions {
   readonly program?: URL;
 }
 
-/** Part of every key. Raise it when the same request may get another page. */
+/** Part of every key. Raise it when the same request may get a different page. */
 export const SQLITE_REVISION = 1;
 
 const WORKER = new URL('./worker.ts', import.meta.url);
@@ -28,7 +31,7 @@ const WORKER = new URL('./worker.ts', import.meta.url);
  */
 export async function createSqliteEngine(options: SqliteEngineOptions): Promise<Engine> {
   const { file, domain, snippetLength, workers, program = WORKER } = options;
-  // Opened here once for its precise error: a thread could only report that it failed.
+  // The index is opened here once for a precise error: a thread could only report that it failed.
   openIndex({ file, domain, snippetLength }).close();
   const pool = createPool({
     start: () => startThread(program, { file, domain, snippetLength }),

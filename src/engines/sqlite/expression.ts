@@ -51,9 +51,15 @@ export function expressionOf(text: string, vocabulary: Vocabulary): Expression |
 /** A word in fewer documents also matches as a prefix. */
 const RARE_DOCUMENTS = 5;
 const SHORTEST_PREFIX = 3;
-/** From this share of documents on, the word as typed is not scored by itself: that costs time and does not change the order. */
+/**
+ * From this share of documents on, the word as typed is not scored separately: that costs time and does not change the
+ * order.
+ */
 const USUAL_SHARE = 0.8;
-/** Maximum of words read to find some that share the prefix and are no forms; beyond it there certainly are some. */
+/**
+ * Maximum number of words read to find one that shares the prefix and is not a form; with more words there certainly is
+ * one.
+ */
 const PREFIX_LOOK = 100;
 
 interface Clause {
@@ -82,8 +88,8 @@ function clauseOf(word: string, vocabulary: Vocabulary): Clause | undefined {
   const alike = vocabulary.beginningWith(prefix, PREFIX_LOOK);
   const exact = alike.length < PREFIX_LOOK && alike.every((other) => known.has(other));
   const asTyped = known.get(word) ?? 0;
-  const isTelling = asTyped > 0 && asTyped < USUAL_SHARE * documents;
-  const score = anyOf([`${quoted(prefix)}*`, ...(isTelling ? [quoted(word)] : [])]);
+  const isSelective = asTyped > 0 && asTyped < USUAL_SHARE * documents;
+  const score = anyOf([`${quoted(prefix)}*`, ...(isSelective ? [quoted(word)] : [])]);
   return { score, only, exact, term };
 }
 
@@ -96,7 +102,7 @@ function sharedPrefix(words: readonly string[]): string {
   return first.slice(0, length);
 }
 
-/** A word contains no quote, so nothing is escaped. Quoted, AND, OR and NEAR are words. */
+/** A word contains no quote, so nothing is escaped. In quotes AND, OR and NEAR are ordinary words. */
 const quoted = (word: string): string => `"${word}"`;
 const anyOf = (parts: readonly string[]): string => (parts.length === 1 ? parts.join('') : `(${parts.join(' OR ')})`);
 const conjunction = (parts: readonly string[]): string => parts.join(' AND ');
@@ -117,7 +123,7 @@ export const WORD = /(?<![\p{L}\p{N}])[a-z](?:\+\+|#)(?![\p{L}\p{N}])|[\p{L}\p{N
 /** ASCII signs inside words: FTS5's tokeniser must not split there. */
 export const WORD_SIGNS = '+#';
 
-/** Lower case, compatibility forms composed, ё as е, é as e, stress marks gone; й stays itself. */
+/** Lower case, compatibility forms composed, ё as е, é as e, stress marks removed; й stays unchanged. */
 export function foldText(text: string): string {
   // ™ would become the letters "tm" at the end of the word before it.
   if (PLAIN.test(text)) return text.toLowerCase().replaceAll('ё', 'е');
@@ -144,7 +150,7 @@ function formsOf(word: string): readonly string[] {
 }
 
 const SHORTEST_STEM = 3;
-/** Shortest stem for the endings in FLEETING, which would make too many words of a shorter one. */
+/** Shortest stem for the endings in FLEETING, which would make too many words out of a shorter stem. */
 const SHORTEST_FLEETING_STEM = 4;
 const LONGEST_WORD = 32;
 const RUSSIAN = /^[а-я]+$/;
@@ -169,7 +175,7 @@ function russianForms(word: string): readonly string[] {
     const stem = word.slice(0, -ending.length);
     for (const other of family) forms.add(stem + other);
   }
-  // A word with a fleeting vowel has all its endings above.
+  // A word with a fleeting vowel has no endings beside those of FLEETING.
   if (forms.size > 1) return [...forms];
   const ending = ENDINGS.find(
     (candidate) => word.endsWith(candidate) && word.length - candidate.length >= SHORTEST_STEM,

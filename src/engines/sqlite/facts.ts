@@ -60,7 +60,7 @@ interface Label {
   readonly arrival: number;
 }
 
-/** Texts per attribute whose code is remembered: real attributes repeat a few thousand. */
+/** Maximum number of texts per attribute whose code is remembered: real attributes repeat a few thousand texts. */
 const MAX_REMEMBERED = 20_000;
 
 export function createLabels(): Labels {

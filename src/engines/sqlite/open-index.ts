@@ -8,7 +8,7 @@ import { createSearch, createStatements } from './search.ts';
 export interface OpenIndexOptions {
   readonly file: string;
   readonly domain: SearchDomain;
-  /** Length of the text shown with each result, in characters. */
+  /** Maximum length of the text shown with each result, in characters. */
   readonly snippetLength: number;
 }
 
@@ -18,7 +18,7 @@ export interface OpenIndex {
   readonly search: (request: SearchRequest) => ResultPage;
   /** Whether the index has a document with that id. */
   readonly holds: (id: string) => boolean;
-  /** @throws when a search in this index would. */
+  /** @throws when a search in this index would fail. */
   readonly probe: () => void;
   readonly close: () => void;
 }
@@ -46,7 +46,7 @@ export function openIndex({ file, domain, snippetLength }: OpenIndexOptions): Op
     const search = createSearch({ statements, columns: columnsOf(domain), snippetLength });
     const probe = (): void => {
       search(probeOf(domain));
-      // An empty page reads no document.
+      // The search for an empty page reads no document, so one is read here.
       statements('SELECT n FROM documents LIMIT 1').all();
     };
     const holds = (id: string): boolean => statements('SELECT n FROM documents WHERE id = ?').get(id) !== undefined;

@@ -5,7 +5,7 @@ import type { Question } from './worker.ts';
 /** Events of the worker threads of one index, for metrics, logs and tests. */
 export type SqliteEvent =
   | { readonly kind: 'worker'; readonly state: 'ready' | 'ended' }
-  /** It ended by itself or could not start; the next start is tried after `restartMs`. */
+  /** The thread ended by itself or could not start; the next start is tried after `restartMs`. */
   | { readonly kind: 'worker'; readonly state: 'crashed'; readonly detail: string; readonly restartMs: number };
 
 interface PoolOptions {

@@ -8,7 +8,8 @@ export function indexFileOf(directory: string, domain: string): string {
 }
 
 /**
- * - `missing`: no index file. `incompatible`: no index, an index of another schema, or one built for other attributes.
+ * - `missing`: no index file. `incompatible`: not an index, an index of another schema, or an index for other
+ *   attributes.
  * - `invalid-document`: a document that cannot be indexed; `row` counts from 1.
  * - `failed`: the file system refused, or the build was aborted.
  */

@@ -13,7 +13,7 @@ interface IndexSearchOptions {
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** A word in the title counts as much as this many in the description. */
+/** Weight of a word in the title, relative to a word in the description. */
 const TITLE_WEIGHT = 5;
 
 /**
@@ -47,7 +47,7 @@ export function createSearch({ statements, columns, snippetLength }: IndexSearch
   /** Fills `matched`. @returns the number of matches */
   function match(request: SearchRequest, { score, only }: Expression): number {
     statements('DELETE FROM matched').run();
-    // A score that does not order the page is not shown, and scoring is most of the work.
+    // A score that does not order the page is not computed: it is not shown, and scoring is most of the work.
     const isScored = request.sort.by === 'relevance';
     const conditions = ['fts MATCH ?'];
     const values: Value[] = [isScored ? score : (only ?? score)];
@@ -84,7 +84,7 @@ export function createSearch({ statements, columns, snippetLength }: IndexSearch
       });
   }
 
-  /** Ties in the order of the catalogue; documents without the attribute last in both directions. */
+  /** Ties are in the order of the catalogue; documents without the attribute are last in both directions. */
   function pageSql(sort: Sort): string {
     if (sort.by === 'relevance') return 'SELECT n, score FROM matched ORDER BY score DESC, n LIMIT ? OFFSET ?';
     const { name } = columnOf(sort.attribute);
@@ -127,7 +127,7 @@ function countFacets(
   return facets;
 }
 
-/** By falling count, then by value. */
+/** In order of falling count, then of value. */
 function mostFrequent(values: readonly (number | null)[]): readonly (readonly [value: number, count: number])[] {
   const counts = new Map<number, number>();
   for (const value of values) {

@@ -2,7 +2,7 @@ import { escapeHtml } from '../../search/escape-html.ts';
 import { foldText, type Term, WORD } from './expression.ts';
 
 interface SnippetOptions {
-  /** Longest snippet, in UTF-16 units of the source text: before escaping, without `…`. */
+  /** Maximum length of a snippet, in UTF-16 units of the source text: before escaping, without `…`. */
   readonly maxLength: number;
   readonly highlight: boolean;
 }
@@ -29,7 +29,7 @@ export function snippetOf(text: string, terms: readonly Term[], { maxLength, hig
   return `${before}${html.trim()}${after}`;
 }
 
-/** Only this much of a text is searched for highlights and shown. */
+/** Maximum length of a text that is searched for highlights and shown, in UTF-16 units. */
 const SCANNED = 32_768;
 /** Share of a snippet before its first found word. */
 const LEAD_SHARE = 0.2;

@@ -14,9 +14,9 @@ export interface Thread {
    * it from here.
    */
   readonly end: () => Promise<void>;
-  /** False from the moment the thread is gone, before any of its promises settles for that. */
+  /** False as soon as the thread has ended, before the end settles any of its promises. */
   readonly alive: () => boolean;
-  /** Resolves when the thread is gone, with the cause as far as it is known; never rejects. */
+  /** Resolves when the thread has ended, with the cause as far as it is known; never rejects. */
   readonly ended: Promise<string>;
 }
 

@@ -151,21 +151,21 @@ interface TokenGateOptions {
   readonly observe: (event: TokenEvent) => void;
 }
 
-/** Wrong tokens of one address: ten at once after a quiet time, then one a second. */
+/** Maximum rate of wrong tokens of one address: ten at once after a quiet time, then one a second. */
 const PER_CLIENT = { burst: 10, perMinute: 60 };
 /**
- * Wrong tokens through one trusted proxy, from all its clients. A whole network may be trusted, and each machine in it can
- * invent a new client for each guess.
+ * Maximum rate of wrong tokens through one trusted proxy, from all its clients together. A whole network may be
+ * trusted, and each machine in it can invent a new client for each guess.
  */
 const PER_PROXY = { burst: 100, perMinute: 600 };
 /** Maximum number of addresses. The one that was quiet longest is dropped and has a full burst again. */
 const MAX_ADDRESSES = 10_000;
 
 /**
- * Judges the token of a request and slows down guessing: the token of an address that has used up its wrong ones is not
- * compared. The right token is then refused too. If it were accepted, guessing would go on at full speed, and only the
- * answers to wrong guesses would change. The price: a guesser locks out other clients of the same address while it guesses
- * and for a second after. From another address (the machine's own, for example) they get in meanwhile.
+ * Judges the token of a request and slows down guessing: once an address has used up its wrong tokens, its tokens are
+ * not compared. The right token is then refused too. If it were accepted, guessing would go on at full speed, and only
+ * the answers to wrong guesses would change. The price: a guesser locks out other clients of the same address while it
+ * guesses and for a second after. From another address (the machine's own, for example) they get in meanwhile.
  */
 export function createTokenGate(options: TokenGateOptions): (request: IncomingMessage) => TokenVerdict {
   const { token, clock, trustedProxies, observe } = options;

@@ -63,7 +63,7 @@ export interface AdminServer {
 
 const MAX_BODY_BYTES = 64 * 1024;
 const MAX_CONNECTIONS = 64;
-/** More than a console, a scraper and a command need together, and half of all. */
+/** More than a console, a scraper and a command need together, and half of `MAX_CONNECTIONS`. */
 const MAX_PER_ADDRESS = 32;
 
 /** The listener for operators: metrics, the state of each domain, explain, all changes, and the pages that are passed in. */

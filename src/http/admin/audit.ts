@@ -139,7 +139,7 @@ function pathOf({ url = '' }: IncomingMessage): string {
   return (url.split('?', 1)[0] ?? '').slice(0, 200);
 }
 
-/** The text as it was sent, also when the request is refused for it; cut to the maximum of a line. */
+/** The text as it was sent, even when it is the reason of the refusal; cut to `MAX_TEXT` characters. */
 function textOf(given: unknown, field: string): string | undefined {
   const value = memberOf(given, field);
   return typeof value === 'string' && value.trim() !== '' ? value.trim().slice(0, MAX_TEXT) : undefined;
@@ -167,7 +167,7 @@ interface RefusalSampler {
 /** Lines of one address. */
 const PER_ADDRESS = { burst: 5, perMinute: 6 };
 /** Lines of all addresses together: about 17 MB a day at most. */
-const OF_ALL = { burst: 20, perMinute: 60 };
+const ALL_ADDRESSES = { burst: 20, perMinute: 60 };
 /** Maximum number of addresses. Those that were quiet longest are dropped; the limit of all still holds. */
 const MAX_ADDRESSES = 1000;
 /** A count is written with the next line of its address, at the latest after this time. */
@@ -184,7 +184,7 @@ export function createRefusalSampler(options: {
 }): RefusalSampler {
   const { record, clock } = options;
   const perAddress = createTokenBuckets({ ...PER_ADDRESS, maxKeys: MAX_ADDRESSES, clock });
-  const ofAll = createTokenBuckets({ ...OF_ALL, maxKeys: 1, clock });
+  const ofAll = createTokenBuckets({ ...ALL_ADDRESSES, maxKeys: 1, clock });
   const heldBack = new Map<string, number>();
   /** Refusals held back from all addresses beyond `MAX_ADDRESSES`, counted together. */
   let heldBackOfOthers = 0;

@@ -40,6 +40,7 @@ const VerdictBody = Type.Object({
   resumable: Type.Optional(Type.Object({ domain: Type.String(), stage: Type.Integer() })),
 });
 
+/** One line of the list of drills. */
 export const DrillSummaryBody = Type.Object({
   id: Type.String(),
   plan: Type.String(),
@@ -129,7 +130,7 @@ const required = {
   stages: Type.Array(StageBody, { description: '1 to 16.' }),
 };
 
-/** A plan as it is run and shown. */
+/** A plan in an answer: every member is present. */
 export const PlanBody = Type.Object({ ...required, ...defaulted });
 
 /** The plan in a request. The drills room checks a plan that is written out, and names all its faults at once. */
@@ -140,7 +141,7 @@ const PlanChoice = Type.Unsafe<DrillRequest['plan']>({
   description: 'The name of a ready-made plan, or a custom plan.',
 });
 
-/** The same in full, for the API description. */
+/** The same choice with the whole schema of a plan, for the API description. */
 const PlanAsk = Type.Union([
   Type.String({ minLength: 1, maxLength: 64, description: 'The name of a ready-made plan.' }),
   Type.Object(
@@ -160,7 +161,7 @@ const Domains = Type.Optional(
 export const PreviewAsk = Type.Object({ plan: PlanChoice, domains: Domains }, closed);
 export const StartAsk = Type.Object({ plan: PlanChoice, domains: Domains, reason: Reason }, closed);
 
-/** The same for the API description. */
+/** `PreviewAsk` with the whole schema of a plan, for the API description. */
 export const PreviewAskBody = Type.Object({ plan: PlanAsk, domains: Domains }, closed);
 export const StartAskBody = Type.Object({ plan: PlanAsk, domains: Domains, reason: Reason }, closed);
 

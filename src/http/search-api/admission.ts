@@ -17,7 +17,10 @@ export interface Admission {
    * @throws Refusal `busy`.
    */
   readonly admitPage: () => void;
-  /** Answers in order, from memory first. Every other search takes a place of its own; those without one fail alone. */
+  /**
+   * Answers in the order of the searches. Memory is asked first; a search that it cannot answer needs a place of its
+   * own, and fails alone when there is none.
+   */
   readonly searchMany: (
     many: readonly PreparedSearch[],
     request: IncomingMessage,
@@ -124,7 +127,7 @@ function chargeMisses({ misses, clientOf }: MissBudget, request: IncomingMessage
   };
 }
 
-/** The search was shed before the engine, or another page was served instead of the engine's. */
+/** True when the search was shed before the engine, or when a stale page or a page of the lifeboat was served. */
 function costNothing(result: unknown): boolean {
   if (result instanceof Error) {
     const { code } = problemOf(result);
@@ -175,7 +178,7 @@ interface PressureOptions {
 /** Degraded above these shares of the limits, so that a balancer chooses another process before requests are refused. */
 const WARN_IN_FLIGHT = 0.75;
 const WARN_LOOP_DELAY = 0.5;
-/** A batch or a garbage collection takes less, and should not change readiness. */
+/** Time above these shares after which the process is not ready: a batch or a garbage collection takes less. */
 const SUSTAINED_MS = 500;
 
 export function createPressure({ clock, maxInFlight, maxLoopDelayMs }: PressureOptions): Pressure {

@@ -39,11 +39,11 @@ interface MsearchRouteOptions {
   readonly app: Pick<App, 'problemOf' | 'respond'>;
 }
 
-/** Pages of one batch that are inflated at once: the number of threads that do it. */
+/** Maximum number of pages of one batch that are inflated at once: the thread pool has this number of threads. */
 const INFLATED_AT_ONCE = 4;
-/** After this number of characters in one turn of the event loop, the next turn begins: hits of /search wait meanwhile. */
+/** Number of characters after which the batch yields to the event loop: hits of /search wait for each turn to end. */
 const TURN_CHARACTERS = 4096;
-/** The count of a refused item: its suggestion of the nearest name takes as long as canonicalising these characters. */
+/** A refused item counts as this number of characters: finding the nearest known name for its message takes as long. */
 const REFUSAL_CHARACTERS = 512;
 
 /** The result of one item. */

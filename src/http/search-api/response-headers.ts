@@ -140,10 +140,10 @@ export function ageSeconds(entry: Entry, nowMs: number): number {
 /**
  * `Cache-Control` of an answer (RFC 9111, RFC 5861).
  *
- * `max-age` is Age + the smaller of `clientMaxAge` and the fresh life left, so a purged page is fresh downstream for that
- * time at most, and `stale-while-revalidate` is no longer than `clientMaxAge`. A stale answer has no life left, so its
- * `max-age` is below its Age, and caches revalidate it at once. Both are rounded down, so that no fraction of a second is
- * promised.
+ * `max-age` is Age + the smaller of `clientMaxAge` and the remaining fresh time, so a purged page is fresh downstream
+ * for at most `clientMaxAge`, and `stale-while-revalidate` is at most `clientMaxAge`. A stale answer has no fresh time
+ * left, so its `max-age` is below its Age, and caches revalidate it at once. Both are rounded down, so that no fraction
+ * of a second is promised.
  */
 export function cacheControl(
   { entry, remainingMs, outcome }: Answer,

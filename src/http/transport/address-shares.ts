@@ -20,16 +20,16 @@ interface AddressSharesOptions {
 }
 
 /**
- * Node refuses connections above its own limit, and then no room can be made. Its limit is higher by this number, because
- * Node still counts closed connections for one turn of the event loop.
+ * Node's own limit is higher by this number. Node refuses a connection above its limit before this module can close
+ * another one for it, and it still counts closed connections for one turn of the event loop.
  */
 const HEADROOM = 256;
 
 /**
- * An address that has its maximum gives up its least recently used connection for the new one. When the listener is full,
- * the address with the most connections gives one up. Only connections without an answer in progress are given up: a
- * client that polls, sends half a request or does not read its answer occupies a place only until another client needs it.
- * When all connections are busy, the new one is refused.
+ * An address that has the maximum number of connections gives up its least recently used one for a new one. When the
+ * listener is full, the address with the most connections gives one up. Only connections without an answer in progress
+ * are given up: a client that polls, sends half a request or does not read its answer occupies a place only until
+ * another client needs it. When all connections are busy, the new one is refused.
  */
 export function createAddressShares(options: AddressSharesOptions): AddressShares {
   const { server, maxConnections, maxPerAddress, observe } = options;
@@ -75,7 +75,7 @@ export function createAddressShares(options: AddressSharesOptions): AddressShare
         return false;
       }
       const peer = peerOf(socket);
-      // Connections that were closed before they were looked at share one empty remote end.
+      // A connection that is closed already has an empty remote end, so all such connections have the same one.
       forget(address, peer);
       const own = byAddress.get(address) ?? new Map<string, Connection>();
       own.set(peer, { socket, response: undefined });
@@ -101,7 +101,7 @@ export function createAddressShares(options: AddressSharesOptions): AddressShare
 
 interface Connection {
   readonly socket: Socket;
-  /** The latest on this connection. */
+  /** The latest response on this connection. */
   readonly response: ServerResponse | undefined;
 }
 

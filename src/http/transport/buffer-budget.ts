@@ -12,7 +12,7 @@ export interface BufferBudget {
   /** Counts bytes until `release`, or until the connection is closed. */
   readonly hold: (connection: Duplex, bytes: number) => void;
   readonly release: (connection: Duplex, bytes: number) => void;
-  /** Counts what the kernel has not taken of a completely written answer; usually that is nothing. */
+  /** Counts the bytes of a completely written answer that the kernel has not taken yet; usually there are none. */
   readonly watch: (connection: Duplex, response: ServerResponse) => void;
   readonly total: () => number;
 }

@@ -18,8 +18,8 @@ const MAX_HOPS = 16;
  * forwarded, else by the address of the connection. Names are for budgets, not for access control: they prove nothing.
  *
  * `X-Forwarded-For` is read from its end, where the nearest proxy wrote, up to the first address that is not a trusted
- * proxy: any client can send the addresses before it. For the same reason, when trusted proxies are configured, the header
- * is accepted only from them: a crawler that invents a new key for each request would never spend a budget.
+ * proxy: any client can send the addresses before it. When trusted proxies are configured, the configured header is
+ * accepted only from them: otherwise a crawler that sends a new value with each request would never use up a budget.
  */
 export function createClients(options: ClientOptions): (request: IncomingMessage) => string {
   const { trustedProxies, clientHeader } = options;
@@ -31,7 +31,7 @@ export function createClients(options: ClientOptions): (request: IncomingMessage
     const isForwarded = peer !== undefined && isProxy(peer);
     if (clientHeader !== undefined && (isForwarded || trustedProxies.length === 0)) {
       const key = headerOf(headers, clientHeader)?.trim();
-      // A key may be a secret of any length; its digest is neither.
+      // The value may be a secret and of any length; its digest is short and reveals nothing.
       if (key) return `key:${hash('sha256', key, 'base64url')}`;
     }
     if (peer === undefined) return 'address:unknown';

@@ -7,7 +7,7 @@ export type Form = 'stored' | 'identity' | 'none';
 
 type Negotiate = (acceptEncoding: string | undefined, stored: Coding) => Form;
 
-/** Browsers and libraries send a few dozen different values; at this number the memo is cleared. */
+/** Number of values at which the memo is cleared: browsers and libraries send a few dozen different ones. */
 const MAX_REMEMBERED = 128;
 const MAX_FIELD_LENGTH = 256;
 

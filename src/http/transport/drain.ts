@@ -18,7 +18,7 @@ export interface DrainResult {
 }
 
 const SWEEP_MS = 50;
-/** A connection may stay idle for this time after listening stopped. The next request of a busy client comes within it. */
+/** Maximum idle time of a connection after listening stopped. A busy client sends its next request within this time. */
 const IDLE_GRACE_MS = 250;
 /** Maximum number of event loop turns in which the accept queue is emptied. */
 const MAX_TURNS = 1000;

@@ -7,19 +7,25 @@ import type { ConnectionEvent } from './events.ts';
 import type { Problem } from './problem.ts';
 
 export interface ListenerLimits {
-  /** From the first byte of a request to the end of its header. */
+  /** Maximum time from the first byte of a request to the end of its header. */
   readonly headersTimeoutMs: number;
-  /** From the first byte of a request to the end of its body. */
+  /** Maximum time from the first byte of a request to the end of its body. */
   readonly requestTimeoutMs: number;
-  /** An idle connection is closed after this. Must exceed the load balancer's own, or it sends into a closing connection. */
+  /**
+   * An idle connection is closed after this time. Must exceed the idle timeout of the load balancer, which would
+   * otherwise send requests into closing connections.
+   */
   readonly keepAliveTimeoutMs: number;
-  /** Time without a byte in either direction: a client that does not read its answer. Must exceed the longest search. */
+  /**
+   * Maximum time without a byte in either direction, as when a client does not read its answer. Must exceed the longest
+   * search.
+   */
   readonly socketTimeoutMs: number;
   readonly maxConnections: number;
-  /** Connections of one address, or of one IPv6 network (/64). Absent: no limit of its own. */
+  /** Maximum number of connections of one address, or of one IPv6 network (/64). Absent: only the total is limited. */
   readonly maxPerAddress?: number;
   readonly maxUrlBytes: number;
-  /** Bodies and answers buffered for slow clients, see buffer-budget.ts. */
+  /** Maximum bytes of bodies and answers buffered for slow clients, see buffer-budget.ts. */
   readonly maxBufferedBytes: number;
 }
 
@@ -51,7 +57,10 @@ interface ListenerOptions {
 
 /** Room for header fields beside the longest accepted URL, so that the service itself answers a long URL, with 414. */
 const HEADER_ROOM_BYTES = 16 * 1024;
-/** Browsers behind several proxies send forty. Node drops the fields above its own limit without an error. */
+/**
+ * Maximum number of header fields. Browsers behind several proxies send forty. Node drops the fields above its own
+ * limit without an error.
+ */
 const MAX_FIELDS = 128;
 
 /**

@@ -76,7 +76,7 @@ export interface Problem {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A problem as an error that can be thrown. */
+/** A problem that can be thrown. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly problem: Problem;

@@ -23,8 +23,8 @@ interface Bucket {
 }
 
 /**
- * A dropped bucket starts full again. A key that was quiet for `burst ÷ perMinute` minutes has a full bucket anyway, so the
- * maximum changes nothing while fewer keys than it are active in that time.
+ * A dropped bucket starts full again. A key that was quiet for `burst ÷ perMinute` minutes has a full bucket anyway, so
+ * dropping matters only when more than `maxKeys` keys are active within that time.
  */
 export function createTokenBuckets({ perMinute, burst, maxKeys, clock }: TokenBucketOptions): TokenBuckets {
   // Least recently used first: a Map iterates in the order of insertion.

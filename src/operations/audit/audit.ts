@@ -4,8 +4,8 @@ import type { Clock } from '../../runtime.ts';
 import { appendLines, type LogPage, type PageRequest, type Rotation, readBack } from './log-file.ts';
 
 /**
- * One line per requested change, in append-only files and in the log: every change that was made or refused to an operator,
- * and a sample of the requests refused for their token, with the count of the others.
+ * One line per requested change, in append-only files and in the log: every change that was made or refused to an
+ * operator, and a sample of the requests without the right token, with the count of the others.
  */
 export interface Audit {
   readonly record: (entry: AuditEntry) => void;
@@ -32,7 +32,7 @@ export interface AuditEntry {
   readonly reason?: string;
   /** `done`, the code of the refusal, `cut-off`, or `held-back` for refusals without a line of their own. */
   readonly result: string;
-  /** Refusals of the same address without a line since its last one; see `createRefusalLines` in http/admin. */
+  /** Refusals of the same address without a line since its last one; see `createRefusalSampler` in http/admin/audit.ts. */
   readonly heldBack?: number;
   /** The changed part before and after the change; keep it small. */
   readonly before?: unknown;
@@ -51,18 +51,18 @@ export interface AuditOptions extends Rotation {
   readonly file: string;
   readonly log: Logger;
   readonly clock: Pick<Clock, 'wallMs'>;
-  /** Maximum of lines that wait for a slow disk. Further lines are in the log only, and counted. */
+  /** Maximum bytes of lines that wait for a slow disk. Further lines are in the log only, and counted. */
   readonly maxWaitingBytes?: number;
-  /** Interval of attempts while the file cannot be written. */
+  /** Interval between attempts while the file cannot be written. */
   readonly retryMs?: number;
 }
 
 const MAX_WAITING_BYTES = 2 ** 20;
 const MAX_LINE_BYTES = 16 * 1024;
 const RETRY_MS = 1000;
-/** Maximum of entries in one page. */
+/** Maximum number of entries in one page. */
 const MAX_PAGE = 1000;
-/** Maximum of pages of other readers that one reader waits for. */
+/** Maximum number of reads by other readers that one reader waits for. */
 const MAX_TURNS = 64;
 const EMPTY_PAGE: AuditPage = { entries: [] };
 /** Maximum wait for the disk, so that a disk that hangs delays neither the end of the process nor a reader. */

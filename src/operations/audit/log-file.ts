@@ -20,7 +20,7 @@ interface Appended {
 
 /** Which part of the log to read. */
 export interface PageRequest {
-  /** Maximum of entries. */
+  /** Maximum number of entries. */
   readonly limit: number;
   /** The `next` of the page before; absent: the newest entries. */
   readonly before?: string;
@@ -38,7 +38,7 @@ export const CURSOR = /^[0-9a-f]{12}-[0-9]{1,15}$/;
 
 const LINE_FEED = 0x0a;
 const CHUNK_BYTES = 64 * 1024;
-/** Maximum of bytes read for one page, even if that gives fewer entries than requested. */
+/** Maximum number of bytes read for one page, even if the page then has fewer entries than requested. */
 const MAX_PAGE_BYTES = 4 * 2 ** 20;
 /** The start of a file's first line, which identifies the file. The line begins with a time and an action. */
 const HEAD_BYTES = 128;
@@ -222,7 +222,7 @@ async function readEntries<Entry>(
   { limit, maxBytes, isEntry }: ReadOptions<Entry>,
 ): Promise<ReadEntries<Entry>> {
   const entries: Entry[] = [];
-  // The ends of a line whose start was not read yet, last part first.
+  // The parts of a line whose start was not read yet, the last part first.
   let tail: Buffer[] = [];
   let whole = end;
   let at = end;
@@ -249,7 +249,8 @@ async function readEntries<Entry>(
     at = from;
     if (at === 0) take(Buffer.alloc(0), 0);
   }
-  // No audit line is longer than `maxBytes`. With a foreign one, the next page begins inside that line.
+  // No audit line is longer than `maxBytes`. If another program wrote a longer one, the next page begins inside that
+  // line.
   return { entries, from: whole < end ? whole : at, bytes: end - at };
 }
 

@@ -23,7 +23,7 @@ import {
 export interface Archive {
   /** Never rejects: a drill goes on when its journal cannot be written. The latest of several waiting writes wins. */
   readonly write: (journal: Journal) => Promise<void>;
-  /** Journals without samples, newest first, and files that are no valid journal. */
+  /** Journals without samples, newest first, and files that are not valid journals. */
   readonly heads: () => Promise<{
     readonly journals: readonly Journal[];
     readonly unreadable: readonly UnreadableReport[];
@@ -40,9 +40,9 @@ interface ArchiveOptions {
   readonly onFault: (id: string, detail: string) => void;
 }
 
-/** Journals kept in memory: one may have megabytes. */
+/** Maximum number of journals kept in memory: one may have megabytes. */
 const MAX_IN_MEMORY = 8;
-/** Several times the size of a journal with the maximum of samples. */
+/** Several times the size of a journal with `MAX_SAMPLES` samples. */
 const MAX_FILE_BYTES = 64 * 2 ** 20;
 const SUFFIX = '.json';
 
@@ -189,7 +189,7 @@ export interface JournalWriter {
   readonly end: (verdict: Verdict, endedAtMs: number) => void;
 }
 
-/** A guard that breaks and holds again every other second would fill any journal. */
+/** Maximum number of marks of guards: a guard that breaks and holds again every other second would fill any journal. */
 const MAX_GUARD_MARKS = 400;
 
 export function createJournalWriter(begun: Omit<Journal, 'samples' | 'marks' | 'learned'>): JournalWriter {
@@ -206,7 +206,7 @@ export function createJournalWriter(begun: Omit<Journal, 'samples' | 'marks' | '
       learned: [...results.values()],
     }),
     sample: (sample) => {
-      if (samples.length >= MAX_SAMPLES) samples = samples.filter((_, place) => place % 2 === 0);
+      if (samples.length >= MAX_SAMPLES) samples = samples.filter((_, index) => index % 2 === 0);
       samples.push(sample);
     },
     mark: (mark) => {

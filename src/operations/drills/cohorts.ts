@@ -12,7 +12,7 @@ function widthOfHoldout(holdout: number): number {
   return Math.max(1, Math.round(holdout * BUCKETS));
 }
 
-/** How a drill divides the ring of buckets: the stages from the offset on, the holdout last. */
+/** The division of the ring of buckets by a drill: the stages begin at the offset, and the holdout comes last. */
 export interface CohortLayout {
   /** Ranges that are flushed after the stage, earlier stages included. Empty for a blackout before any other stage. */
   readonly flushedBy: (stage: number) => readonly BucketRange[];
@@ -43,20 +43,20 @@ export function createCohortLayout(
   };
   const widths: number[] = [];
   for (const stage of stages) widths.push(widthAfter(stage, widths.at(-1) ?? 0));
-  const cohortOf = (stage: Stage, place: number): readonly BucketRange[] => {
+  const cohortOf = (stage: Stage, index: number): readonly BucketRange[] => {
     if (stage.kind !== 'fraction') return arc(offset, BUCKETS - holdoutWidth);
-    const before = widths[place - 1] ?? 0;
-    return arc(offset + before, (widths[place] ?? 0) - before);
+    const before = widths[index - 1] ?? 0;
+    return arc(offset + before, (widths[index] ?? 0) - before);
   };
   const cohorts = [arc(offset + BUCKETS - holdoutWidth, holdoutWidth), ...stages.map(cohortOf)];
   return {
     flushedBy: (stage) => arc(offset, widths[stage] ?? 0),
     cohorts,
     cohortShareOf: (stage) => (cohorts[stage + 1] ?? []).reduce((sum, { from, to }) => sum + to - from, 0) / BUCKETS,
-    shareOf: (place) => {
-      const lost = stages.slice(0, place + 1).filter(({ kind }) => kind === 'node').length;
+    shareOf: (index) => {
+      const lost = stages.slice(0, index + 1).filter(({ kind }) => kind === 'node').length;
       const nodeShare = lost > 0 && nodes > 0 ? Math.min(1, lost / nodes) : 1;
-      return ((widths[place] ?? 0) / BUCKETS) * nodeShare;
+      return ((widths[index] ?? 0) / BUCKETS) * nodeShare;
     },
   };
 }
@@ -64,20 +64,20 @@ export function createCohortLayout(
 /** The nodes whose keys are flushed after the stage, earlier stages included. Undefined: all nodes. */
 export function nodesLostBy(
   stages: readonly Stage[],
-  place: number,
+  index: number,
   nodes: readonly string[],
 ): readonly string[] | undefined {
-  const lost = stages.slice(0, place + 1).filter((stage) => stage.kind === 'node');
+  const lost = stages.slice(0, index + 1).filter((stage) => stage.kind === 'node');
   if (lost.length === 0) return undefined;
   return lost.flatMap(({ node }) => nodes[node] ?? []);
 }
 
-export function stageTitle(plan: Pick<Plan, 'stages'>, place: number): string {
-  const stage = plan.stages[place];
+export function stageTitle(plan: Pick<Plan, 'stages'>, index: number): string {
+  const stage = plan.stages[index];
   if (stage?.title !== undefined) return stage.title;
   switch (stage?.kind) {
     case undefined:
-      return `stage ${place + 1}`;
+      return `stage ${index + 1}`;
     case 'fraction':
       return stage.fraction === 1
         ? 'all but the holdout'
@@ -91,7 +91,7 @@ export function stageTitle(plan: Pick<Plan, 'stages'>, place: number): string {
 
 /** With fewer searches the hit ratio of a cohort means nothing: with three, one more miss is a third. */
 export const MIN_COHORT_SEARCHES = 20;
-/** How long a baseline or a recovery waits for these searches. */
+/** Maximum time that a baseline or a recovery waits for these searches. */
 export const MAX_COHORT_WAIT_MS = 60_000;
 
 /** Expected traffic of a cohort: the mean over all cohorts that could be drawn. The drawn cohort may get less. */
@@ -122,7 +122,7 @@ export function forecastCohorts(
     if (rate <= 0) return { share };
     return { share, searchesPerSecond: rate, enoughMs: Math.ceil((MIN_COHORT_SEARCHES * 1000) / rate) };
   };
-  const shares = stages.map((_, place) => layout.cohortShareOf(place));
+  const shares = stages.map((_, index) => layout.cohortShareOf(index));
   const hasFractions = stages.some(({ kind }) => kind === 'fraction');
   const flushed = hasFractions ? shares.reduce((sum, share) => sum + share, 0) : (shares.at(-1) ?? 0);
   return { control: forecast(holdout), stages: shares.map(forecast), flushed: forecast(flushed) };
@@ -130,6 +130,6 @@ export function forecastCohorts(
 
 /** Indexes of the cohorts that the verdict is based on. Stages of nodes and blackouts share one cohort. */
 export function flushedCohorts({ stages }: Pick<Plan, 'stages'>): readonly number[] {
-  const fractions = stages.flatMap(({ kind }, place) => (kind === 'fraction' ? [place + 1] : []));
+  const fractions = stages.flatMap(({ kind }, index) => (kind === 'fraction' ? [index + 1] : []));
   return fractions.length > 0 ? fractions : [stages.length];
 }

@@ -41,7 +41,7 @@ export function createDrills(options: DrillsOptions): Drills {
     onFault: (id, detail) => observe({ kind: 'drill-unwritten', id, detail }),
   });
   const running = new Map<string, RunningDrill>();
-  const remote = createRemoteDrills({ domains, processId });
+  const remote = createRemoteDrills({ domains, processId, clock });
   const list = createDrillList({ running, remote, archive });
   let closed = false;
 
@@ -71,7 +71,7 @@ export function createDrills(options: DrillsOptions): Drills {
   /** Changes every domain, also when some of them fail. */
   const changeAll = async (change: (domain: DrillDomain) => Promise<unknown>): Promise<void> => {
     const changed = await Promise.allSettled(domains.map(change));
-    const failed = domains.filter((_, place) => changed[place]?.status === 'rejected').map(({ name }) => name);
+    const failed = domains.filter((_, index) => changed[index]?.status === 'rejected').map(({ name }) => name);
     if (failed.length === 0) return;
     throw new OperationError('control-unavailable', `These domains could not be told: ${failed.join(', ')}.`);
   };

@@ -19,13 +19,13 @@ interface DomainFigures {
   readonly afterBegins: (fromMs: number) => void;
   readonly refillMs: (stage: number) => number | undefined;
   readonly recovery: () => Recovery;
-  /** Searches of the cohorts that stages flush, in this phase. */
+  /** Number of searches of the cohorts that stages flush, in this phase. */
   readonly cohortSearches: () => number;
-  /** In this phase; undefined: nothing was measured. */
+  /** Number of searches in this phase; undefined: nothing was measured. */
   readonly searches: () => number | undefined;
   /** This stage has as many searches as guards need, and some of them are recent. */
   readonly hasEnoughSearches: () => boolean;
-  /** Processes that report now, and those of the baseline. */
+  /** Number of processes that report now, and of those that reported in the baseline. */
   readonly processes: () => { readonly heard: number; readonly before: number };
   /** The limits of the hypothesis that this phase exceeds. */
   readonly broken: () => readonly string[];
@@ -90,7 +90,7 @@ export function createDomainFigures({ domain, plan, layout, nowMs, fromMs }: Dom
     recovery: () => builder?.recovery(metrics) ?? 'unseen',
     cohortSearches: () => {
       const cohorts = measure.figures()?.cohorts;
-      return flushed.reduce((sum, place) => sum + (cohorts?.[place]?.searches ?? 0), 0);
+      return flushed.reduce((sum, index) => sum + (cohorts?.[index]?.searches ?? 0), 0);
     },
     searches: () => measure.figures()?.searches,
     hasEnoughSearches: () =>

@@ -1,4 +1,5 @@
 import { OperationError } from '../../control/operation-error.ts';
+import type { Clock } from '../../runtime.ts';
 import type { Archive } from './archive.ts';
 import type { DrillDomain, DrillSummary, ListedDrills, UnreadableReport } from './drills.ts';
 import { type Journal, type Mark, readJournal } from './journal.ts';
@@ -76,7 +77,7 @@ function summaryOf(journal: Journal, here: boolean): DrillSummary {
 interface RemoteDrills {
   /** Journals without samples. The latest ended drills are remembered. */
   readonly heads: () => readonly Journal[];
-  /** Reports that are no valid journal, at most one per domain. */
+  /** Reports that are not valid journals, at most one per domain. */
   readonly unreadable: () => readonly UnreadableReport[];
   /** Reads the reports of domains in which a drill of another process runs. */
   readonly refresh: () => Promise<void>;
@@ -86,28 +87,42 @@ interface RemoteDrills {
 interface RemoteDrillsOptions {
   readonly domains: readonly Pick<DrillDomain, 'name' | 'control'>[];
   readonly processId: string;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly intervalMs?: number;
 }
 
 const MAX_REMEMBERED = 16;
+/** Maximum time until the verdict is reported, after the end of the last measurement. */
+const VERDICT_MS = 5000;
 
-export function createRemoteDrills({ domains, processId, intervalMs = 2000 }: RemoteDrillsOptions): RemoteDrills {
+export function createRemoteDrills(options: RemoteDrillsOptions): RemoteDrills {
+  const { domains, processId, clock, intervalMs = 2000 } = options;
   const remembered = new Map<string, Journal>();
-  const watched = new Set<DrillDomain['control']>();
+  /** When a drill of another process was last seen in the domain; absent when its reports need not be read. */
+  const watched = new Map<DrillDomain['control'], number>();
+  /** Drills without an overlay, of which the verdict is still expected. */
+  const awaited = new Set<string>();
   const unreadable = new Map<string, UnreadableReport>();
 
   const liveIn = (control: DrillDomain['control']): string | undefined => {
     const overlay = control.overlay();
     return overlay !== undefined && overlay.owner !== processId ? overlay.drill : undefined;
   };
+  /**
+   * The overlay ends when the cache is restored. Then the owner measures for `afterMs`, and reports the verdict last. The
+   * head in the domain of a drill that has gone on to its next domain is not reported any more.
+   */
+  const isAwaited = ({ id, state, plan }: Journal, seenMs: number): boolean =>
+    state.kind !== 'over' &&
+    clock.monotonicMs() - seenMs < plan.afterMs + VERDICT_MS &&
+    domains.every(({ control }) => liveIn(control) !== id);
   const refreshDomain = async ({ name, control }: Pick<DrillDomain, 'name' | 'control'>): Promise<void> => {
-    const isLive = liveIn(control) !== undefined;
-    // After its end a drill is read once more: its owner reports the verdict last.
-    if (!isLive && !watched.has(control)) return;
+    const seenMs = liveIn(control) === undefined ? watched.get(control) : clock.monotonicMs();
+    if (seenMs === undefined) return;
     const reports = await control.reports();
     if (reports === undefined) return;
-    if (isLive) watched.add(control);
-    else watched.delete(control);
+    if (liveIn(control) === undefined) watched.delete(control);
+    else watched.set(control, seenMs);
     unreadable.delete(name);
     if (!reports.has(HEAD_REPORT)) return;
     const read = readJournal(reports.get(HEAD_REPORT));
@@ -117,11 +132,17 @@ export function createRemoteDrills({ domains, processId, intervalMs = 2000 }: Re
     }
     const { journal: head } = read;
     if (head.owner === processId) return;
+    awaited.delete(head.id);
+    if (!watched.has(control) && isAwaited(head, seenMs)) {
+      watched.set(control, seenMs);
+      awaited.add(head.id);
+    }
     remembered.delete(head.id);
     remembered.set(head.id, head);
     for (const id of remembered.keys()) {
       if (remembered.size <= MAX_REMEMBERED) break;
       remembered.delete(id);
+      awaited.delete(id);
     }
   };
   const refresh = async (): Promise<void> => {
@@ -132,7 +153,10 @@ export function createRemoteDrills({ domains, processId, intervalMs = 2000 }: Re
   return {
     heads: () => {
       const live = new Set(domains.map(({ control }) => liveIn(control)));
-      return [...remembered.values()].map((head) => (live.has(head.id) ? head : asAbandoned(head)));
+      return [...remembered.values()].map((head) => {
+        const isMeasured = head.state.kind === 'ending' && awaited.has(head.id);
+        return isMeasured || live.has(head.id) ? head : asAbandoned(head);
+      });
     },
     unreadable: () => [...unreadable.values()],
     refresh,

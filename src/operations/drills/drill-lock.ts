@@ -39,10 +39,10 @@ interface DrillLockOptions {
   readonly sleep: (ms: number) => Promise<void>;
 }
 
-/** One attempt waits for the store as long as is useful; more attempts are for a store that fails over. */
+/** Maximum number of attempts at a change. Each one waits for the store; the repeats are for a store that fails over. */
 const ATTEMPTS = 3;
 const RETRY_DELAY_MS = 150;
-/** For different clocks of two processes, and for the way to the store. */
+/** Covers the difference between the clocks of two processes, and the time of a request to the store. */
 const LEASE_SLACK_MS = 100;
 
 export function createDrillLock({ control, overlay: ours, flushed, nowMs, sleep }: DrillLockOptions): DrillLock {
@@ -100,7 +100,7 @@ export function createDrillLock({ control, overlay: ours, flushed, nowMs, sleep 
     release: () => tryChange((document) => endOverlay(document, drill)),
     renew: async () => {
       const sentMs = nowMs();
-      // A process that was suspended reaches the store again after its lease expired; that is no renewal.
+      // A process that was suspended may reach the store only after its lease has expired. That is not a renewal.
       if ((await control.renew()) && control.overlay()?.drill === drill) renewedMs = sentMs;
     },
     lost: () => {

@@ -4,9 +4,9 @@ import type { GuardFigure, GuardRule, Plan } from './plan.ts';
 
 /** Guards look at the last two seconds, or further back with little traffic. */
 export const WINDOW_MS = 2000;
-/** One error among three searches is no error rate. */
+/** Minimum number of searches for a rate: one error among three searches does not give an error rate. */
 const MIN_SEARCHES = 20;
-/** The control cohort is small: with fewer searches its ratio varies by more than five points by chance. */
+/** Minimum number of searches of the control cohort: with fewer, its ratio varies by more than five points by chance. */
 const MIN_CONTROL_SEARCHES = 100;
 /** With a hit ratio of 1 the baseline has no engine calls to multiply: the factor is computed from at least one a second. */
 const MIN_BASELINE_CALLS_PER_SECOND = 1;
@@ -134,7 +134,7 @@ export function createGuardWatch(rules: readonly GuardRule[]): GuardWatch {
 /** Limit of `max: patience` until the domains of the plan are known: that of a patience of 2 s. */
 export const UNFITTED_PATIENCE_LIMIT_MS = 2250;
 
-/** For a late timer, and for sending the answer. */
+/** Covers a late timer, and the sending of the answer. */
 const PATIENCE_SLACK_MS = 250;
 
 /**

@@ -218,8 +218,9 @@ export function resumePoint(journal: Journal): { readonly point: ResumePoint; re
  */
 
 /**
- * Maximum of counts, rates, sizes and durations. JSON itself has no bound: 1e999 is read as infinity. It is higher than any
- * figure computed from readings that the meter accepts, so a planted reading cannot make the report of a drill unreadable.
+ * Maximum of counts, rates, sizes and durations. JSON itself has no bound: 1e999 is read as infinity. The maximum is
+ * higher than any figure computed from readings that the meter accepts, so a planted reading cannot make the report of
+ * a drill unreadable.
  */
 const MAX_AMOUNT = 1e30;
 const amount = Type.Number({ minimum: 0, maximum: MAX_AMOUNT });
@@ -228,7 +229,7 @@ const difference = Type.Number({ minimum: -MAX_AMOUNT, maximum: MAX_AMOUNT });
 const ratio = Type.Number({ minimum: 0, maximum: 1 });
 /** Until 2100: a later time would always be first in the list and cannot be shown. */
 const wallMs = Type.Number({ minimum: 0, maximum: Date.UTC(2100, 0, 1) });
-const place = Type.Integer({ minimum: 0, maximum: 255 });
+const index = Type.Integer({ minimum: 0, maximum: 255 });
 const name = Type.String({ maxLength: 300 });
 const words = Type.String({ maxLength: 4000 });
 const oneOf = (values: readonly string[]) => Type.Enum([...values]);
@@ -267,7 +268,7 @@ const plan = Type.Object({
   stages: Type.Array(
     Type.Union([
       Type.Object({ ...stage, kind: Type.Literal('fraction'), fraction: ratio }),
-      Type.Object({ ...stage, kind: Type.Literal('node'), node: place }),
+      Type.Object({ ...stage, kind: Type.Literal('node'), node: index }),
       Type.Object({ ...stage, kind: Type.Literal('blackout') }),
     ]),
     { minItems: 1, maxItems: 256 },
@@ -306,21 +307,21 @@ const at = { atMs: amount, domain: name };
 const sample = Type.Object({
   ...at,
   phase,
-  stage: place,
+  stage: index,
   figures,
   guards: listOf(Type.Object({ figure: guardFigure, broken: Type.Boolean(), ...optional({ value: difference }) }), 256),
 });
 
 const mark = Type.Union([
   Type.Object({ ...at, kind: Type.Literal('phase'), phase }),
-  Type.Object({ ...at, kind: Type.Literal('stage'), stage: place, ranges: listOf(range, MAX_ITEMS), title: words }),
+  Type.Object({ ...at, kind: Type.Literal('stage'), stage: index, ranges: listOf(range, MAX_ITEMS), title: words }),
   Type.Object({
     ...{ ...at, kind: Type.Literal('guard'), figure: guardFigure, value: difference, max: amount },
     // biome-ignore lint/suspicious/noThenProperty: the journal's own word; a schema is never awaited.
     then: name,
   }),
   Type.Object({ ...at, kind: Type.Literal('guard-holds'), figure: guardFigure }),
-  Type.Object({ ...at, kind: Type.Literal('recovered'), stage: place, afterMs: amount }),
+  Type.Object({ ...at, kind: Type.Literal('recovered'), stage: index, afterMs: amount }),
   Type.Object({ ...at, kind: Type.Literal('restored'), why: words }),
 ]);
 
@@ -331,7 +332,7 @@ const learned = Type.Object({
   ...optional({ after: figures }),
   stages: listOf(
     Type.Object({
-      ...{ stage: place, title: words, peakEngineCallsPerSecond: amount },
+      ...{ stage: index, title: words, peakEngineCallsPerSecond: amount },
       ...optional({ before: ratio, lowest: ratio, end: ratio, control: ratio, refillMs: amount }),
     }),
     256,
@@ -354,14 +355,14 @@ const JOURNAL = Type.Object({
   samples: listOf(sample, MAX_SAMPLES + 1),
   marks: listOf(mark, 10_000),
   state: Type.Union([
-    Type.Object({ kind: Type.Literal('running'), phase, domain: name, stage: place }),
+    Type.Object({ kind: Type.Literal('running'), phase, domain: name, stage: index }),
     Type.Object({ kind: Type.Literal('ending'), ...optional({ ended: Type.Object(ending) }) }),
     Type.Object({ kind: Type.Literal('over') }),
   ]),
   learned: listOf(learned, 256),
   ...optional({
     endedAtMs: wallMs,
-    verdict: Type.Object({ ...ending, ...optional({ resumable: Type.Object({ domain: name, stage: place }) }) }),
+    verdict: Type.Object({ ...ending, ...optional({ resumable: Type.Object({ domain: name, stage: index }) }) }),
     resumes: name,
     offset: Type.Integer({ minimum: 0, maximum: BUCKETS }),
   }),

@@ -52,8 +52,8 @@ export function createMetricsWindow(): MetricsWindow {
       const { atLeastMs, atLeastSearches = 0, atMostMs = Number.POSITIVE_INFINITY, cohorts } = lookback;
       const latest = entries.at(-1);
       if (latest === undefined) return undefined;
-      for (let place = entries.length - 2; place >= 0; place -= 1) {
-        const start = entries[place];
+      for (let index = entries.length - 2; index >= 0; index -= 1) {
+        const start = entries[index];
         if (start === undefined || start.atMs < fromMs || latest.atMs - start.atMs > atMostMs) return undefined;
         if (latest.atMs - start.atMs < atLeastMs - TIMER_SLACK_MS) continue;
         // Computing all figures for every entry would be most of the cost of a drill, so searches are counted first.

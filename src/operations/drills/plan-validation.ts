@@ -59,7 +59,7 @@ export function readPlan(given: unknown, { form, nodes }: PlanForm): ReadPlan {
     }
     const readGuard = (item: unknown, at: Path): unknown => read(items, withNumericMax(item), at);
     const readItem = items.properties === undefined ? readStage : readGuard;
-    return value.map((item, place) => readItem(item, [...path, place]));
+    return value.map((item, index) => readItem(item, [...path, index]));
   };
 
   const readMapping = (
@@ -98,7 +98,7 @@ export function readPlan(given: unknown, { form, nodes }: PlanForm): ReadPlan {
   const whole = { title: plan['name'], ...plan } as unknown as Omit<Plan, 'stages'> & { stages: readonly DraftStage[] };
   const { stages, ...rest } = whole;
   const expanded: Plan = { ...rest, stages: stages.flatMap((stage) => expandedStages(stage, nodes ?? 0)) };
-  const wrong = [...stages.flatMap((stage, place) => eachFault(stage, place, nodes)), ...contradictions(expanded)];
+  const wrong = [...stages.flatMap((stage, index) => eachFault(stage, index, nodes)), ...contradictions(expanded)];
   return wrong.length > 0 ? { kind: 'faults', faults: wrong } : { kind: 'plan', plan: expanded };
 }
 
@@ -117,12 +117,12 @@ function expandedStages(stage: DraftStage, nodes: number): readonly Stage[] {
   if (stage.kind !== 'node') return [stage];
   const { node, ...rest } = stage;
   if (node !== 'each') return [{ ...rest, node }];
-  return Array.from({ length: Math.min(nodes, MAX_STAGES) }, (_, place) => ({ ...rest, node: place }));
+  return Array.from({ length: Math.min(nodes, MAX_STAGES) }, (_, index) => ({ ...rest, node: index }));
 }
 
-function eachFault(stage: DraftStage, place: number, nodes: number | undefined): readonly PlanFault[] {
+function eachFault(stage: DraftStage, index: number, nodes: number | undefined): readonly PlanFault[] {
   if (stage.kind !== 'node' || stage.node !== 'each' || (nodes !== undefined && nodes > 0)) return [];
-  return [{ path: ['stages', place, 'node'], value: '"each"', allowed: 'the place of a node, counted from 0' }];
+  return [{ path: ['stages', index, 'node'], value: '"each"', allowed: 'the place of a node, counted from 0' }];
 }
 
 function memberName(form: PlanForm['form'], name: string, node: PlanNode | undefined): string {
@@ -271,9 +271,9 @@ function stageFaults({ stages, holdout }: Plan): readonly PlanFault[] {
   const faults: PlanFault[] = [];
   let reached = 0;
   let node = -1;
-  for (const [place, stage] of stages.entries()) {
+  for (const [index, stage] of stages.entries()) {
     const fault = (member: string, value: number, allowed: string): void => {
-      faults.push({ path: ['stages', place, member], value: String(value), allowed });
+      faults.push({ path: ['stages', index, member], value: String(value), allowed });
     };
     if (stage.kind === 'fraction') {
       const { fraction } = stage;
@@ -291,14 +291,14 @@ function stageFaults({ stages, holdout }: Plan): readonly PlanFault[] {
   return faults;
 }
 
-/** FLUSHALL empties whole nodes; only UNLINK can erase a part of one. */
+/** `flushall` empties whole nodes; only `unlink` can erase a part of a node. */
 function eraseFaults({ mode, eraseBy, stages }: Plan): readonly PlanFault[] {
   if (mode !== 'erase' || eraseBy !== 'flushall') return [];
-  return stages.flatMap((stage, place) =>
+  return stages.flatMap((stage, index) =>
     stage.kind === 'fraction' && stage.fraction < 1
       ? [
           {
-            path: ['stages', place, 'fraction'],
+            path: ['stages', index, 'fraction'],
             value: String(stage.fraction),
             allowed: '1, as FLUSHALL empties whole nodes',
           },
@@ -307,7 +307,7 @@ function eraseFaults({ mode, eraseBy, stages }: Plan): readonly PlanFault[] {
   );
 }
 
-/** Maximum of each figure: a guard with a higher limit would never break. */
+/** Highest possible value of each figure: a guard with a higher limit would never break. */
 const HIGHEST: Readonly<Partial<Record<GuardFigure, number>>> = {
   errorRate: 1,
   shedRate: 1,
@@ -316,15 +316,15 @@ const HIGHEST: Readonly<Partial<Record<GuardFigure, number>>> = {
 };
 
 function guardFaults({ guards }: Plan): readonly PlanFault[] {
-  return guards.flatMap(({ figure, max, follows }, place) => {
+  return guards.flatMap(({ figure, max, follows }, index) => {
     if (follows !== undefined && figure !== 'p99Ms') {
-      return [{ path: ['guards', place, 'max'], value: follows, allowed: `a number, for ${figure}` }];
+      return [{ path: ['guards', index, 'max'], value: follows, allowed: `a number, for ${figure}` }];
     }
     const highest = HIGHEST[figure] ?? Number.POSITIVE_INFINITY;
     // The baseline itself has the factor 1.
     const lowest = figure === 'engineRateFactor' ? 1 : 0;
     if (max <= highest && max >= lowest) return [];
     const allowed = max > highest ? `at most ${highest}, for ${figure}` : `at least ${lowest}, for ${figure}`;
-    return [{ path: ['guards', place, 'max'], value: String(max), allowed }];
+    return [{ path: ['guards', index, 'max'], value: String(max), allowed }];
   });
 }

@@ -11,7 +11,10 @@ export interface Plan {
   readonly eraseBy: EraseBy;
   /** `domain`: the stages run for each named domain, one domain after another. */
   readonly over: 'one' | 'domains';
-  /** Measured before the first stage, and up to a minute longer with little traffic. Cohorts are compared with it. */
+  /**
+   * Duration of the baseline before the first stage, up to a minute longer with little traffic. Cohorts are compared
+   * with the baseline.
+   */
   readonly baselineMs: number;
   /** Share of the keys that no stage touches: the control cohort. 0.001–0.5. */
   readonly holdout: number;
@@ -20,7 +23,7 @@ export interface Plan {
   readonly guards: readonly GuardRule[];
   /** After the last stage the flushed cohort must come back to within this many points of its own past. */
   readonly recovery: { readonly withinPoints: number; readonly timeoutMs: number };
-  /** Measured after the cache is restored: the hypothesis must hold again. */
+  /** Duration of the measurement after the cache is restored, in which the hypothesis must hold again. */
   readonly afterMs: number;
   /** With fewer searches in the baseline the drill is refused, because nothing could be concluded. */
   readonly minSearches: number;
@@ -51,11 +54,14 @@ export type GuardFigure = (typeof GUARD_FIGURES)[number];
 
 export interface GuardRule {
   readonly figure: GuardFigure;
-  /** The steady-state hypothesis: the figure is never above it. Checked before the first stage, during the drill and after. */
+  /**
+   * The steady-state hypothesis: the figure is never above this limit. Checked before the first stage, during the drill
+   * and after.
+   */
   readonly max: number;
   /** `max` is the domain's patience plus some slack (`max: patience` in a plan): calculated again for the domains of a drill. */
   readonly follows?: 'patience';
-  /** How long `max` must be exceeded without a break. */
+  /** Minimum time for which the figure must exceed `max` without a break. */
   readonly forMs: number;
   /** `rollback`: ends the drill. `hold`: no further stage until it holds again. `continue`: only recorded. */
   readonly then: 'rollback' | 'hold' | 'continue';

@@ -66,11 +66,11 @@ function checkFits(
   { name: planName, stages, mode, eraseBy }: Plan,
   { name, nodes, hasStore, dedicated }: DrillDomain,
 ): void {
-  const place = stages.findIndex(({ kind }) => kind === 'node');
+  const index = stages.findIndex(({ kind }) => kind === 'node');
   const isFlushall = mode === 'erase' && eraseBy === 'flushall';
-  if ((place >= 0 || isFlushall) && !hasStore) {
+  if ((index >= 0 || isFlushall) && !hasStore) {
     const words = `Domain ${name} has no store, so it has no node to lose; plan ${planName} takes one.`;
-    throw new OperationError('no-store', words, place < 0 ? '/plan/eraseBy' : `/plan/stages/${place}`);
+    throw new OperationError('no-store', words, index < 0 ? '/plan/eraseBy' : `/plan/stages/${index}`);
   }
   const count = nodes().length;
   const beyond = stages.findIndex((stage) => stage.kind === 'node' && stage.node >= count);
@@ -159,14 +159,14 @@ export function warningsOf(plan: Plan, domain: DrillDomain, stages: readonly Sta
     );
   }
   const layout = createCohortLayout(plan, 0, nodes().length);
-  for (const [place, { title, preview }] of stages.entries()) {
+  for (const [index, { title, preview }] of stages.entries()) {
     const { survivable } = preview.engine;
     // Fractions lost in earlier stages have been refilled by then.
     const atOnce =
-      plan.stages[place]?.kind === 'fraction' ? layout.shareOf(place) - layout.shareOf(place - 1) : preview.fraction;
+      plan.stages[index]?.kind === 'fraction' ? layout.shareOf(index) - layout.shareOf(index - 1) : preview.fraction;
     if (survivable === undefined || atOnce <= survivable) continue;
     const words = `loses ${percent(atOnce)} of the keys at once; by its latest figures the engine carries ${percent(survivable)} for sure`;
-    warnings.push(`${name}: stage ${place + 1} (${title}) ${words}.`);
+    warnings.push(`${name}: stage ${index + 1} (${title}) ${words}.`);
   }
   const figures = recent();
   for (const broken of figures === undefined ? [] : brokenHypothesis(plan.guards, figures, undefined, undefined)) {

@@ -1,4 +1,4 @@
-import { ENOUGH_CALLS, MOST_HEADROOM, survivable } from '../flush/preview.ts';
+import { ENOUGH_CALLS, MAX_HEADROOM, survivable } from '../flush/preview.ts';
 import type { CohortFigures, Figures } from '../meter/figures.ts';
 import { type CohortLayout, flushedCohorts, MIN_COHORT_SEARCHES, stageTitle } from './cohorts.ts';
 import { WINDOW_MS } from './guards.ts';
@@ -41,9 +41,9 @@ interface Draft {
   worst?: Figures;
 }
 
-/** The period of the lowest hit ratio. */
+/** Period over which the lowest hit ratio is measured. */
 const LOWEST_PERIOD_MS = 500;
-/** A cohort is reported as not back only after this longer look. */
+/** A cohort is reported as not back only when that was measured over this longer period. */
 const NOT_BACK_PERIOD_MS = 20_000;
 /** From this share of its ceiling on the engine is full: how many more calls it would have got cannot be measured. */
 const SATURATED = 0.95;
@@ -54,7 +54,10 @@ export function createResultBuilder({ domain, plan, layout, baseline }: ResultBu
   const { withinPoints } = plan.recovery;
   const flushed = flushedCohorts(plan);
 
-  /** Points below its own past. A loss that the control cohort shares is not an effect of the flush. */
+  /**
+   * Percentage points that the ratio is below its own past. A loss that the control cohort shares is not an effect of
+   * the flush.
+   */
   const pointsAway = (ratio: number | undefined, past: number | undefined, now: Figures): number | undefined => {
     if (ratio === undefined || past === undefined) return undefined;
     const control = now.cohorts[0];
@@ -154,14 +157,14 @@ export function chancePoints(one: Required<CohortFigures>, other: Required<Cohor
   return 200 * Math.sqrt(ratio * Math.max(0, 1 - ratio) * (1 / one.searches + 1 / other.searches));
 }
 
-function searchesOf({ cohorts }: Figures, places: readonly number[]): number {
-  return places.reduce((sum, place) => sum + (cohorts[place]?.searches ?? 0), 0);
+function searchesOf({ cohorts }: Figures, indexes: readonly number[]): number {
+  return indexes.reduce((sum, index) => sum + (cohorts[index]?.searches ?? 0), 0);
 }
 
-function ratioOf(figures: Figures, places: readonly number[]): number | undefined {
-  const searches = searchesOf(figures, places);
-  const hits = places.reduce((sum, place) => {
-    const cohort = figures.cohorts[place];
+function ratioOf(figures: Figures, indexes: readonly number[]): number | undefined {
+  const searches = searchesOf(figures, indexes);
+  const hits = indexes.reduce((sum, index) => {
+    const cohort = figures.cohorts[index];
     return sum + (cohort?.searches ?? 0) * (cohort?.hitRatio ?? 0);
   }, 0);
   return searches === 0 ? undefined : hits / searches;
@@ -199,7 +202,7 @@ function headroomOf(figures: Figures): Range | undefined {
   if (calls === undefined || engineCallMs === undefined || engineCallMs <= 0 || engineMax <= 0) return undefined;
   const capacity = (engineMax * 1000) / engineCallMs;
   const [low, high] = [capacity / calls.high, capacity / calls.low];
-  return high > MOST_HEADROOM ? { low: Math.min(low, MOST_HEADROOM) } : { low, high };
+  return high > MAX_HEADROOM ? { low: Math.min(low, MAX_HEADROOM) } : { low, high };
 }
 
 /** Extrapolated in proportion to the lost share. Undefined when the effect of the loss may be chance. */
@@ -214,7 +217,7 @@ function amplificationOf(
   const whole = (factor: number): number => 1 + (factor - 1) / share;
   const [low, high] = [whole(during.low / before.high), whole(during.high / before.low)];
   if (low <= 1) return undefined;
-  // The maximum, before coalescing: every hit of the baseline becomes an engine call.
+  // The upper bound, before coalescing: every hit of the baseline becomes an engine call.
   const most = (before.high + (baseline.hitRatio ?? 0) * baseline.searchesPerSecond) / before.high;
   return saturated ? { low, high: Math.max(low, most) } : { low: Math.min(low, most), high: Math.min(high, most) };
 }

@@ -37,9 +37,12 @@ interface DomainEnd extends Ending {
   readonly stage: number | undefined;
 }
 
-/** Until every process follows the document and has reported since: half a second for each, and a little. */
+/**
+ * Time until every process follows the document (half a second) and has reported since then (half a second), with some
+ * slack.
+ */
 const SETTLE_MS = 1500;
-/** Attempts at a stage that the control store did not take. */
+/** Number of failed ticks in a row, in which the control store took no change, after which the drill ends. */
 const MAX_ATTEMPTS = 10;
 
 /** Drills one domain, from its baseline to its end. When it resolves, the overlay is removed or will expire soon. */
@@ -93,21 +96,21 @@ export async function runDomain(run: DomainRun): Promise<DomainEnd> {
     return collected.guards;
   };
 
-  const isBlackout = (place: number): boolean => plan.stages[place]?.kind === 'blackout';
-  const overlayOf = (place: number, blackout: boolean): StageOverlay => {
-    return { ranges: layout.flushedBy(place), nodes: nodesLostBy(plan.stages, place, domain.nodes()), blackout };
+  const isBlackout = (index: number): boolean => plan.stages[index]?.kind === 'blackout';
+  const overlayOf = (index: number, blackout: boolean): StageOverlay => {
+    return { ranges: layout.flushedBy(index), nodes: nodesLostBy(plan.stages, index, domain.nodes()), blackout };
   };
 
-  const beginStage = async (place: number): Promise<void> => {
-    const overlay = overlayOf(place, isBlackout(place));
+  const beginStage = async (index: number): Promise<void> => {
+    const overlay = overlayOf(index, isBlackout(index));
     const ranges = await lock.flush(overlay);
     const atMs = nowMs();
     isFlushed = true;
-    stage = place;
-    figures.stageBegins(place, atMs + SETTLE_MS);
+    stage = index;
+    figures.stageBegins(index, atMs + SETTLE_MS);
     mark({ kind: 'stage', stage, ranges, title: stageTitle(plan, stage) });
     enter({ kind: 'stage', stage, sinceMs: atMs });
-    erasure.begin(place, layout, overlay.nodes);
+    erasure.begin(index, layout, overlay.nodes);
   };
 
   const restore = async (ended: Ending | undefined): Promise<Ending | undefined> => {
@@ -227,7 +230,7 @@ interface StageErasure {
   /** Erases the cohort of the stage. */
   readonly begin: (stage: number, layout: CohortLayout, nodes: readonly string[] | undefined) => void;
   readonly isRunning: () => boolean;
-  /** Why not everything was erased. */
+  /** The reason why not everything was erased. */
   readonly failure: () => string | undefined;
   readonly stop: () => void;
 }
@@ -257,7 +260,7 @@ function createStageErasure(
   return {
     begin: (stage, layout, nodes) => {
       if (mode !== 'erase' || stages[stage]?.kind === 'blackout') return;
-      // FLUSHALL removes every key, the holdout included.
+      // `flushall` removes every key, the holdout included.
       const ranges = eraseBy === 'flushall' ? [{ from: 0, to: BUCKETS }] : (layout.cohorts[stage + 1] ?? []);
       void erase(ranges, nodes);
     },

@@ -47,12 +47,12 @@ export async function beginDrill(
   const startedAtMs = clock.wallMs();
   const id = drillId({ plan: plan.name, domain: first.name, wallMs: startedAtMs, random });
 
-  const parts = domains.map((domain, place): DrillPart => {
+  const parts = domains.map((domain, index): DrillPart => {
     const nodes = domain.nodes();
     const layout = createCohortLayout(plan, offset, nodes.length);
     const overlay = { drill: id, owner: processId, leaseMs, mode: plan.mode, cohorts: layout.cohorts };
     const flushed =
-      place > 0 || from?.ranges === undefined
+      index > 0 || from?.ranges === undefined
         ? undefined
         : { ranges: from.ranges, nodes: nodesLostBy(plan.stages, from.flushedStage ?? 0, nodes) };
     const lock = createDrillLock({ control: domain.control, overlay, flushed, nowMs: clock.monotonicMs, sleep });
@@ -183,32 +183,32 @@ function runDrill(run: DrillRun): RunningDrill {
   };
 
   /** When all stages of its domain are finished, a drill can still be resumed with the next domain. */
-  const resumableAtNext = (verdict: Verdict, place: number): Verdict => {
-    const next = run.parts[place + 1];
+  const resumableAtNext = (verdict: Verdict, index: number): Verdict => {
+    const next = run.parts[index + 1];
     if (verdict.resumable !== undefined || verdict.kind === 'refused' || next === undefined) return verdict;
     return { ...verdict, resumable: { domain: next.domain.name, stage: 0 } };
   };
 
   const runAll = async (): Promise<Verdict> => {
-    for (const [place, { domain, lock, layout }] of run.parts.entries()) {
-      current = run.parts[place];
-      const firstStage = place === 0 ? run.firstStage : 0;
+    for (const [index, { domain, lock, layout }] of run.parts.entries()) {
+      current = run.parts[index];
+      const firstStage = index === 0 ? run.firstStage : 0;
       const fail = ({ kind, detail }: Pick<Verdict, 'kind' | 'detail'>, stage: number | undefined): Verdict => ({
         kind,
         detail: run.parts.length > 1 ? `${domain.name}: ${detail}` : detail,
         ...(stage === undefined ? {} : { resumable: { domain: domain.name, stage } }),
       });
       const stop = stopSignal.pending();
-      if (place > 0 && stop !== undefined) return fail(stop, firstStage);
+      if (index > 0 && stop !== undefined) return fail(stop, firstStage);
       try {
-        if (place > 0) await lock.acquire();
+        if (index > 0) await lock.acquire();
         const { tickMs, sleep } = run;
         const onTick = (): void => publisher.tick(domain);
         const ended = await runDomain({
           ...{ domain, plan, layout, firstStage, lock, writer, clock, startedMs, tickMs, sleep },
           ...{ stopSignal, onMark, onTick },
         });
-        if (ended.kind !== 'passed') return resumableAtNext(fail(ended, ended.stage), place);
+        if (ended.kind !== 'passed') return resumableAtNext(fail(ended, ended.stage), index);
       } catch (error) {
         await lock.release();
         const kind = error instanceof OperationError && error.code === 'halted' ? 'aborted' : 'failed';
@@ -243,7 +243,7 @@ function runDrill(run: DrillRun): RunningDrill {
 /** The report of the journal's head in the control store. A domain has one drill, so one name is enough. */
 export const HEAD_REPORT = 'drill';
 const PUBLISH_INTERVAL_MS = 2000;
-/** The latest marks only: the control store takes small reports. */
+/** Maximum number of marks in a report, the latest ones: the control store takes only small reports. */
 const MAX_REPORTED_MARKS = 64;
 
 /** Writes the journal to the archive and reports its head to the other processes, at intervals and at the end. */

@@ -21,13 +21,13 @@ export interface Observation {
   readonly guards: readonly GuardState[] | undefined;
   /** The limits of the hypothesis that the baseline, or the time afterwards, exceeds. */
   readonly broken: () => readonly string[];
-  /** In the baseline so far, or afterwards; undefined: nothing was measured. */
+  /** Number of searches in the baseline so far, or in the time afterwards; undefined: nothing was measured. */
   readonly searches: number | undefined;
   /** This stage has, and still gets, enough searches for its guards. */
   readonly hasEnoughSearches: () => boolean;
-  /** Processes that report now, and those of the baseline. */
+  /** Number of processes that report now, and of those that reported in the baseline. */
   readonly processes: () => { readonly heard: number; readonly before: number };
-  /** Searches of the cohorts that stages flush, in this phase. */
+  /** Number of searches of the cohorts that stages flush, in this phase. */
   readonly cohortSearches: () => number;
   /** Whether the flushed cohorts are back. */
   readonly recovery: Recovery;
@@ -57,7 +57,7 @@ export type Decision =
 const MAX_HOLD_MS = 300_000;
 /** Without readings no guard works, so the drill ends after this time. */
 const MAX_BLIND_MS = 5000;
-/** Fewer searches say nothing about the time afterwards. */
+/** Minimum number of searches after the cache is restored: fewer say nothing about that time. */
 const MIN_SEARCHES_AFTERWARDS = 20;
 
 const STAY: Decision = { kind: 'stay' };
@@ -159,7 +159,7 @@ function inStage(
   if (isLast) return { kind: 'recover' };
   // A guard that has just broken must hold again, or be breached, before the next stage.
   if (guards.some(({ broken, rule }) => broken && rule.then !== 'continue')) return STAY;
-  // Without searches of the flushed keys a stage cannot be seen to be survived.
+  // Without searches of the flushed keys nothing shows that the engine survives the stage.
   return observed.hasEnoughSearches() ? { kind: 'stage', stage: stage + 1 } : { kind: 'hold', sinceMs: nowMs };
 }
 

@@ -28,7 +28,7 @@ interface ScannedNames {
   readonly names: readonly string[];
 }
 
-/** The node did not answer, or refused (no permission for SCAN, UNLINK or FLUSHALL). The message says which. */
+/** The node did not answer, or refused (no permission for SCAN, UNLINK or FLUSHDB). The message says which. */
 export class StoreUnreachable extends Error {
   override readonly name = 'StoreUnreachable';
 }

@@ -17,13 +17,16 @@ interface ErasureOptions {
   readonly clock: Pick<Clock, 'monotonicMs'>;
   /** Keys removed per second, on each node. */
   readonly keysPerSecond: number;
-  /** Before the first key is removed: until every process knows that it is flushed. */
+  /** Delay before the first key is removed: by then every process knows that it is flushed. */
   readonly delayMs: number;
 }
 
-/** Nodes that are unlinked in parallel. */
+/** Maximum number of nodes whose entries are unlinked in parallel. */
 const MAX_PARALLEL_NODES = 8;
-/** A node that took over during the erasure has the keys of its predecessor, so it is erased in another round. */
+/**
+ * Maximum number of rounds. A node that took over during the erasure has the keys of its predecessor, so it is erased
+ * in another round.
+ */
 const MAX_ROUNDS = 3;
 
 interface NodeErasure {
@@ -68,7 +71,7 @@ function startErasure(request: EraseRequest, options: ErasureOptions, signal: Ab
   const run = async (): Promise<Erasure> => {
     await pause(delayMs, signal);
     for (let round = 0, next = waiting(); next.length > 0 && round < MAX_ROUNDS && !signal.aborted; round += 1) {
-      // FLUSHALL empties one node at a time.
+      // `flushall` empties one node at a time.
       await forEachParallel(next, by === 'flushall' ? 1 : MAX_PARALLEL_NODES, eraseNode);
       next = waiting();
     }
@@ -208,13 +211,16 @@ interface EraseProgress {
   removed: number;
 }
 
-/** Maximum of keys per step, so that reads of searches are served between the steps. */
+/** Maximum number of keys per step, so that reads of searches are served between the steps. */
 const STEP_KEYS = 500;
-/** Maximum of keys per UNLINK: SCAN may return more than its count. */
+/** Maximum number of keys per UNLINK: SCAN may return more than its count. */
 const MAX_UNLINK = 512;
-/** Scanning a key costs at most a tenth of removing it, so erasing a small fraction of a large store does not take hours. */
+/**
+ * Scanning a key is charged as a tenth of removing it, so that erasing a small fraction of a large store does not take
+ * hours.
+ */
 const SCANNED_PER_REMOVED = 10;
-/** A step that failed is retried after 0.5, 1, 2, 4 s. */
+/** Number of failed steps at which a node is given up: the first four are retried after 0.5, 1, 2 and 4 s. */
 const MAX_FAILURES = 5;
 const FIRST_WAIT_MS = 500;
 

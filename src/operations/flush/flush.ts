@@ -26,7 +26,7 @@ export interface Flush {
 
 export interface FlushRequest {
   readonly mode: FlushMode;
-  /** Above 0, at most 1. The buckets are chosen at random each time, unless `from` is the first one. */
+  /** Above 0, at most 1. The buckets are chosen at random each time, unless `from` names the first one. */
   readonly fraction: number;
   readonly from?: number;
   /** With `refresh`: the name of the new index. */

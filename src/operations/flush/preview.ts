@@ -15,7 +15,7 @@ interface PreviewOptions {
   readonly clock: Pick<Clock, 'monotonicMs'>;
 }
 
-/** Bounded, because an operator waits for the preview, and a drill previews each stage before it starts. */
+/** Maximum time of a preview: an operator waits for it, and a drill previews each stage before it starts. */
 const PREVIEW_MS = 3000;
 
 /** The keys that a flush of these ranges would remove, and the load on the engine. All nodes are scanned in parallel. */
@@ -74,9 +74,12 @@ interface NodePreviewOptions {
   readonly untilMs: number;
 }
 
-/** Up to this number of keys on a node all of them are scanned. */
+/** Up to this number of keys on a node, all of them are scanned. */
 const EXACT_KEYS = 20_000;
-/** Above it a sample is scanned. For a tenth of the keys its estimate is within about 8 % in 19 of 20 cases. */
+/**
+ * Number of keys in the sample of a larger node. For a tenth of the keys its estimate is within about 8 % in 19 of 20
+ * cases.
+ */
 const SAMPLE_KEYS = 5000;
 const SCAN_COUNT = 1000;
 const SIZED_NAMES = 300;
@@ -138,7 +141,7 @@ async function failureWithin(work: Promise<void>, ms: number, late: string): Pro
 
 function evenSample(names: readonly string[], maximum: number): readonly string[] {
   const step = Math.max(1, names.length / maximum);
-  return Array.from({ length: Math.min(names.length, maximum) }, (_, place) => names[Math.floor(place * step)] ?? '');
+  return Array.from({ length: Math.min(names.length, maximum) }, (_, index) => names[Math.floor(index * step)] ?? '');
 }
 
 interface AffectedOptions extends Pick<PreviewOptions, 'content' | 'memory' | 'bucketOf' | 'clock'> {
@@ -146,7 +149,7 @@ interface AffectedOptions extends Pick<PreviewOptions, 'content' | 'memory' | 'b
   readonly holds?: (storeName: string) => Promise<boolean | undefined>;
 }
 
-/** Bounded, because an operator waits for the answer; a node that takes longer is reported as not counted. */
+/** Maximum time of a count: an operator waits for the answer; a node that takes longer is reported as not counted. */
 const COUNT_MS = 1000;
 
 /** Pages in the memory of this process that a flush of these ranges removes. Called before the floor is raised. */
@@ -243,7 +246,7 @@ export function includesBucket(ranges: readonly BucketRange[], bucket: number): 
  * call, A is 1/(1 − hit ratio). Coalescing lowers A: in a model of a Zipf stream from 9.2 to 6.1.
  *
  * The capacity of the engine is its concurrency limit ÷ the mean duration of a call. An idle engine may be faster, and one
- * whose calls slow each other down is slower. So no headroom above `MOST_HEADROOM` is reported, and all three figures are
+ * whose calls slow each other down is slower. So no headroom above `MAX_HEADROOM` is reported, and all three figures are
  * bounds: lower bounds of H and f*, an upper bound of A.
  */
 export function estimateSurvival(figures: Figures | undefined, fraction: number): SurvivalEstimate {
@@ -254,7 +257,7 @@ export function estimateSurvival(figures: Figures | undefined, fraction: number)
   // A few calls give neither a rate nor a mean duration.
   const hasEnoughCalls = engineCallsPerSecond * seconds >= ENOUGH_CALLS;
   const measured = hasEnoughCalls ? quotient(capacity, engineCallsPerSecond) : undefined;
-  const headroom = measured === undefined ? undefined : Math.min(MOST_HEADROOM, measured);
+  const headroom = measured === undefined ? undefined : Math.min(MAX_HEADROOM, measured);
   const amplification =
     hitsPerSecond === undefined || !hasEnoughCalls
       ? undefined
@@ -272,10 +275,10 @@ export function estimateSurvival(figures: Figures | undefined, fraction: number)
   };
 }
 
-/** With fewer calls their rate has an error of about a half. */
+/** Minimum number of calls for an estimate: with fewer, their rate has an error of about a half. */
 export const ENOUGH_CALLS = 20;
-/** The behaviour of an engine at more than twenty times its load cannot be measured now. */
-export const MOST_HEADROOM = 20;
+/** Highest headroom that is reported: how an engine behaves at more than twenty times its present load is not known. */
+export const MAX_HEADROOM = 20;
 
 /** f*, 0–1. When no search is served from the cache, all of it may be lost, unless the engine is overloaded already. */
 export function survivable(headroom: number, amplification: number): number {

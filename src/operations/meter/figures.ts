@@ -81,7 +81,7 @@ export interface CohortFigures {
 
 type Readings = ReadonlyMap<string, MeterReading>;
 
-/** Minimum duration for rates, which would have no bound otherwise. No process reports twice within it. */
+/** Minimum duration for rates, which would have no bound otherwise. No process reports twice within this time. */
 const MIN_DURATION_MS = 1;
 
 interface Pair {
@@ -107,7 +107,7 @@ export function figuresBetween(before: Readings, after: Readings): Figures {
 
   const outcomes = outcomesOf(pairs);
   const searches = sum(Object.values(outcomes));
-  const durations = [...DURATION_BOUNDS_MS, 0].map((_, place) => grown((reading) => reading.durations[place] ?? 0));
+  const durations = [...DURATION_BOUNDS_MS, 0].map((_, index) => grown((reading) => reading.durations[index] ?? 0));
   const calls = grown((reading) => reading.engine.calls);
   const seconds =
     pairs.length === 0 ? 0 : sum(pairs.map((pair) => pair.after.atMs - pair.before.atMs)) / pairs.length / 1000;
@@ -195,10 +195,10 @@ function quantile<K extends string>(
   const wanted = sum(counts) * share;
   if (wanted === 0) return {} as { readonly [key in K]?: number };
   let seen = 0;
-  const place = counts.findIndex((count) => {
+  const index = counts.findIndex((count) => {
     seen += count;
     return seen >= wanted;
   });
-  const bound = DURATION_BOUNDS_MS[place] ?? DURATION_BOUNDS_MS[DURATION_BOUNDS_MS.length - 1] ?? 0;
+  const bound = DURATION_BOUNDS_MS[index] ?? DURATION_BOUNDS_MS[DURATION_BOUNDS_MS.length - 1] ?? 0;
   return { [name]: bound } as { readonly [key in K]?: number };
 }

@@ -58,9 +58,9 @@ export function createMeter({ buckets, engine, clock }: MeterOptions): Meter {
   return {
     noteRequest: ({ outcome, durationMs, bucket }) => {
       outcomes[outcome] += 1;
-      let place = 0;
-      while (place < BOUNDS.length && durationMs > (BOUNDS[place] ?? 0)) place += 1;
-      durations[place] = (durations[place] ?? 0) + 1;
+      let index = 0;
+      while (index < BOUNDS.length && durationMs > (BOUNDS[index] ?? 0)) index += 1;
+      durations[index] = (durations[index] ?? 0) + 1;
       if (bucket === undefined) return;
       searches[bucket] = (searches[bucket] ?? 0) + 1;
       if (outcome === 'hit-l1' || outcome === 'hit-l2') hits[bucket] = (hits[bucket] ?? 0) + 1;
@@ -90,7 +90,7 @@ interface Recent {
 interface RecentOptions {
   readonly meter: Pick<Meter, 'read'>;
   readonly intervalMs?: number;
-  /** Readings kept: the maximum of intervals that the figures cover. */
+  /** Number of readings kept, and so the maximum number of intervals that the figures cover. */
   readonly kept?: number;
 }
 
@@ -187,9 +187,12 @@ function isReading(value: unknown): value is MeterReading {
   );
 }
 
-/** Above the counts of any process: sums over a fleet stay exact and finite. */
+/**
+ * Maximum of each count in a report: above the counts of any process, and low enough that sums over a fleet stay exact
+ * and finite.
+ */
 const MAX_AMOUNT = 1e12;
-/** Above the cohorts of any drill plan. */
+/** Maximum number of cohorts in a report: more than any drill plan has. */
 const MAX_COHORTS = 256;
 
 function isAmount(value: unknown): boolean {

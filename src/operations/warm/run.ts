@@ -3,7 +3,7 @@ import type { WarmRequest, WarmUp } from './warm.ts';
 
 /** The parts of a domain that a warm-up uses. */
 export interface WarmDomain<Prepared> {
-  /** Parses one line: a plain text, or a query string that begins with `q=`. Throws when it is no valid search. */
+  /** Parses one line: a plain text, or a query string that begins with `q=`. Throws when it is not a valid search. */
   readonly prepare: (line: string) => Prepared;
   /** Computes the page, unless it is fresh in the cache, with the lowest priority. Rejects when shed or failed. */
   readonly warm: (prepared: Prepared) => Promise<'cached' | 'computed'>;
@@ -25,7 +25,7 @@ interface WarmRunOptions<Prepared> {
   readonly id: string;
   readonly request: WarmRequest;
   readonly domain: WarmDomain<Prepared>;
-  /** Maximum of taken and unfinished queries. */
+  /** Maximum number of taken and unfinished queries. */
   readonly maxWaiting: number;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly onEnd: (warmUp: WarmUp, detail?: string) => void;
@@ -37,7 +37,7 @@ const RETRY_MS = 2000;
 const CHECK_MS = 50;
 /** An idle warm-up without new queries for this time is stopped: its client is gone. */
 const UNFED_MS = 300_000;
-/** Maximum of queries begun in one turn of the event loop. */
+/** Maximum number of queries begun in one turn of the event loop. */
 const SLICE = 32;
 
 export function createWarmRun<Prepared>(options: WarmRunOptions<Prepared>): WarmRun {
@@ -71,10 +71,10 @@ export function createWarmRun<Prepared>(options: WarmRunOptions<Prepared>): Warm
       const found = await domain.warm(prepared);
       if (found === 'cached') pace.refund();
       else pace.succeeded();
-      if (ended === undefined) progress.settle(query.place, found);
+      if (ended === undefined) progress.settle(query.index, found);
     } catch {
       pace.refused();
-      if (ended === undefined && query.isSecond) progress.settle(query.place, 'failed');
+      if (ended === undefined && query.isSecond) progress.settle(query.index, 'failed');
       else if (ended === undefined) queue.addAgain(query, clock.monotonicMs() + RETRY_MS);
     } finally {
       inFlight -= 1;
@@ -88,7 +88,7 @@ export function createWarmRun<Prepared>(options: WarmRunOptions<Prepared>): Warm
       if (query.line === undefined) throw new RangeError('too long');
       prepared = domain.prepare(query.line);
     } catch {
-      progress.settle(query.place, 'invalid');
+      progress.settle(query.index, 'invalid');
       pace.refund();
       return;
     }
@@ -177,9 +177,12 @@ interface Pace {
   readonly isProbing: () => boolean;
 }
 
-/** The burst that is allowed after an idle time. */
+/** Capacity of the bucket: the burst that is allowed after an idle time. */
 const BURST_SECONDS = 0.05;
-/** Finding a page in the cache costs a read of the store, so it is limited to ten times the rate. */
+/**
+ * Tokens that a cached page costs: finding it needs a read of the store, so such queries are limited to ten times the
+ * rate.
+ */
 const CACHED_COST = 0.1;
 /** Doubles with each consecutive refusal. */
 const FIRST_PAUSE_MS = 250;
@@ -241,7 +244,7 @@ interface WarmQueue {
 
 interface Query {
   /** Its number among all queries of the warm-up, from 0. */
-  readonly place: number;
+  readonly index: number;
   /** Undefined: the line was too long for a search. */
   readonly line: string | undefined;
   readonly isSecond: boolean;
@@ -253,13 +256,13 @@ const MAX_LINE_CHARACTERS = 4096;
 function createWarmQueue(): WarmQueue {
   const lines: (string | undefined)[] = [];
   let nextLine = 0;
-  let nextPlace = 0;
+  let nextIndex = 0;
   /** All wait for the same time, so the first one is due first. */
   const again: { readonly query: Query; readonly dueMs: number }[] = [];
 
   const takeLine = (): Query => {
-    const query = { place: nextPlace, line: lines[nextLine], isSecond: false };
-    nextPlace += 1;
+    const query = { index: nextIndex, line: lines[nextLine], isSecond: false };
+    nextIndex += 1;
     nextLine += 1;
     return query;
   };
@@ -300,8 +303,8 @@ type Settlement = 'cached' | 'computed' | 'invalid' | 'failed';
  */
 interface Progress {
   readonly take: (queries: number) => void;
-  /** @param place 0 … taken − 1, each once. */
-  readonly settle: (place: number, settlement: Settlement) => void;
+  /** @param index 0 … taken − 1, each once. */
+  readonly settle: (index: number, settlement: Settlement) => void;
   readonly taken: () => number;
   readonly counts: () => Readonly<Record<'settled' | Settlement, number>>;
 }
@@ -315,8 +318,8 @@ export function createProgress(): Progress {
     take: (queries) => {
       taken += queries;
     },
-    settle: (place, settlement) => {
-      ahead.set(place, settlement);
+    settle: (index, settlement) => {
+      ahead.set(index, settlement);
       for (let next = ahead.get(counts.settled); next !== undefined; next = ahead.get(counts.settled)) {
         ahead.delete(counts.settled);
         counts.settled += 1;

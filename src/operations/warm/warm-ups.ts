@@ -16,12 +16,12 @@ export interface WarmUpDomain<Prepared> extends WarmDomain<Prepared> {
   readonly popular: (n: number) => Promise<readonly string[]>;
 }
 
-/** Maximum of taken and unfinished queries; the client keeps the rest. */
+/** Maximum number of taken and unfinished queries; the client keeps the rest. */
 const MAX_WAITING = 2000;
 const MAX_TOP = 10_000;
 const DEFAULT_TOP = 1000;
 const MAX_PER_SECOND = 10_000;
-/** Warm-ups that are listed: the running ones and the latest ended ones. */
+/** Number of warm-ups that are listed: the running ones and the latest ended ones. */
 const REMEMBERED = 50;
 
 export function createWarmUps<Prepared>(options: WarmUpsOptions<Prepared>): WarmUps {

@@ -20,7 +20,7 @@ export interface WarmUps {
 export interface WarmRequest {
   readonly domain: string;
   readonly from: 'popular' | 'queries';
-  /** Maximum of engine calls per second; fewer when the engine has less spare capacity. 1–10 000. */
+  /** Maximum number of engine calls per second, 1–10 000; fewer when the engine has less spare capacity. */
   readonly maxPerSecond: number;
   /** Number of popular queries. */
   readonly top?: number;

@@ -62,7 +62,7 @@ function bandRect(x: Scale, { fromMs, toMs, style }: Band): Markup {
   });
 }
 
-/** Names that do not fit are left out, on a telephone or on every screen. */
+/** The bands with their names. A name that does not fit is left out: on a telephone only, or on every screen. */
 function strip(x: Scale, bands: readonly Band[], roomPx: number): readonly Markup[] {
   const grounds = bands.map(({ fromMs, toMs, style }) =>
     element('rect', { class: style, x: percentAcross(x, fromMs), width: width(x, fromMs, toMs), height: STRIP_PX }),

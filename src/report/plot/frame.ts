@@ -50,13 +50,16 @@ interface LogFrameOptions {
   readonly heightPx: number;
 }
 
-/** With more powers of ten the distance of two is too small; lower values are drawn on the floor. */
+/**
+ * Maximum number of powers of ten on an axis: with more, the ticks are too close. Lower values are drawn at the lower
+ * edge.
+ */
 const MAX_POWERS = 7;
 const ROUND = [1, 2, 5] as const;
 /** Up to this number of ticks 2 and 5 are shown between the powers of ten. */
 const MAX_FINE_TICKS = 7;
 
-/** A frame with a logarithmic axis of values. Values below its lowest tick are drawn on the floor. */
+/** A frame with a logarithmic axis of values. Values below its lowest tick are drawn at the lower edge. */
 export function createLogFrame({ fromMs, toMs, min, max, heightPx }: LogFrameOptions): Frame {
   const ticks = logTicks(min, max);
   const [from, to] = [ticks[0] ?? 1, ticks[ticks.length - 1] ?? 10];
@@ -92,7 +95,7 @@ function rounded(value: number): number {
   return Number(value.toPrecision(12));
 }
 
-/** The column left of a drawing: the ticks of the values, and the unit of the times below. */
+/** The column at the left of a drawing: the ticks of the values, and the unit of the times that stand below the drawing. */
 export function valueAxis(frame: Frame, text: (value: number) => string): Markup {
   const heightPx = STRIP_PX + frame.heightPx + TIMES_PX;
   return element(

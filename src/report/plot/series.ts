@@ -74,7 +74,7 @@ function heightOf({ top, bottom }: Room): number {
   return bottom - top;
 }
 
-/** Flat over the period of the pile, because its value is a sum over the period. */
+/** The upper edge of a layer: flat over the period of the pile, because its value is a sum over the period. */
 function edge(frame: Frame, pile: Pile, layers: number): readonly Place[] {
   const y = edgeOf(frame, pile, layers);
   return [

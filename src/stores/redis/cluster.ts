@@ -31,8 +31,8 @@ export function connectCluster(settings: ClusterSettings, parts: TopologyParts):
   };
 
   /**
-   * Makes our nodes those of ioredis' pool. It compares, because ioredis sends no event for a node that it drops while
-   * the node is away.
+   * Makes our set of nodes equal to ioredis' pool. It compares both, because ioredis sends no event for a node that it
+   * drops while the node is away.
    */
   const reconcile = (): void => {
     if (closed) return;
@@ -53,8 +53,9 @@ export function connectCluster(settings: ClusterSettings, parts: TopologyParts):
   };
 
   /**
-   * ioredis connects to a node at its first command and refuses further commands until it is connected: so connect before.
-   * Only when the cluster is ready: until then the pool holds startup nodes under their configured names.
+   * ioredis connects to a node at its first command and refuses further commands until it is connected: so this
+   * connects earlier. It does so only when the cluster is ready: until then the pool holds startup nodes under their
+   * configured names.
    */
   const warmUp = (): void => {
     if (client.status !== 'ready') return;
@@ -115,7 +116,7 @@ export function connectCluster(settings: ClusterSettings, parts: TopologyParts):
     refresh(why) {
       if (client.status === 'ready') client.refreshSlotsCache();
       if (why === 'trouble' || [...nodes.values()].some(({ redis }) => redis.status === 'ready')) return;
-      // ioredis asks only nodes that it knows: when all of them have new addresses, only the configured names find
+      // ioredis asks only nodes that it knows: when all of them have new addresses, only the configured names lead to
       // them.
       observe({ kind: 'topology', detail: 'no node answers: starting over from the configured ones' });
       const old = client;
@@ -164,8 +165,8 @@ const TABLE = Uint16Array.from({ length: 256 }, (_, byte) => {
 
 /**
  * The Redis Cluster hash slot of a name, 0–16383: the slot of the hash tag between the first `{` and the next `}`, unless
- * the tag is empty. Our own, because the package that ioredis uses takes a later tag when the first one is empty
- * (`{}a{b}`), and a slot that differs from `CLUSTER KEYSLOT` records the errors of one node with another.
+ * the tag is empty. Our own implementation, because the package that ioredis uses takes a later tag when the first one
+ * is empty (`{}a{b}`), and a slot that differs from `CLUSTER KEYSLOT` records the errors of one node with another.
  */
 export function slotOf(name: string): number {
   const open = name.indexOf('{');
@@ -196,7 +197,7 @@ interface Refresher {
 interface RefresherOptions {
   readonly clock: Clock;
   readonly random: () => number;
-  /** Between refreshes while there is no trouble. */
+  /** Interval between refreshes while there is no trouble. */
   readonly intervalMs: number;
   readonly refresh: (why: 'interval' | 'trouble') => void;
 }

@@ -13,14 +13,14 @@ export interface Command {
   /** Without a deadline it is admitted as a write of `bytes`, which never probes a node whose breaker is open. */
   readonly deadlineMs?: number;
   readonly bytes?: number;
-  /** Called with the end of a command that missed its deadline. */
+  /** Called with the late result of a command that missed its deadline. */
   readonly late?: (reply: CommandReply) => void;
 }
 
 /** `reply`: bulk strings are Buffers, integers numbers, nil null, arrays arrays of these. */
 export type CommandReply = { readonly kind: 'reply'; readonly reply: unknown } | CommandFault;
 
-/** `sent`: the node may have executed it although no reply came. `detail`: the server's words, for an operator. */
+/** `sent`: the node may have executed it although no reply came. `detail`: the server's message, for an operator. */
 export interface CommandFault {
   readonly kind: 'fault';
   readonly fault: StoreFault | 'refused';
@@ -28,7 +28,7 @@ export interface CommandFault {
   readonly detail?: string;
 }
 
-/** To the owner of `name`; a fault when there is none. */
+/** Sends the command to the owner of `name`; a fault when there is none. */
 export type SendCommand = (name: string, command: Command) => Promise<CommandReply>;
 
 export const sendCommand = (node: RedisNode, command: Command): Promise<CommandReply> => send(node, COMMAND, command);
@@ -48,7 +48,7 @@ export const evalOf = (script: string, keys: readonly string[], args: Command['p
 /** A reply that none of our scripts gives. */
 export const UNREADABLE = { kind: 'fault', fault: 'refused' } as const;
 
-/** The fault as the ports know it. */
+/** The fault in the form of the ports. */
 export const portFault = ({ fault }: CommandFault) => ({ kind: 'fault', fault }) as const;
 
 /** For lifetimes: Redis takes whole milliseconds, at least one. */

@@ -28,10 +28,11 @@ export function nodeOptions(settings: RedisSettings, name: string, random: () =>
     disableClientInfo: true,
 
     connectTimeout: settings.connectTimeoutMs,
-    // Closes the connection to a peer that is silent. Long: our own deadline per command closes no connection.
+    // Closes the connection to a peer that is silent. It is long, because it does not bound a command: each command has
+    // its own deadline, which closes no connection.
     socketTimeout: settings.socketTimeoutMs,
     // `commandTimeout` is not set: it rejects the promise but leaves the command in the queue, so it bounds nothing.
-    // The time from a polite end of the connection to its destruction.
+    // The time from an orderly end of the connection to its destruction.
     disconnectTimeout: 200,
     keepAlive: 30_000,
     noDelay: true,
@@ -62,7 +63,7 @@ export function sentinelOptions(settings: SentinelSettings, name: string, random
     ...(settings.sentinelPassword !== undefined && { sentinelPassword: settings.sentinelPassword }),
     // Both use TLS or neither: without this ioredis sends plain text to a master found through sentinels.
     ...(settings.tls && { sentinelTLS: tlsOptions(settings), enableTLSForSentinelMode: true }),
-    // Without it a sentinel that accepts and never answers would block the search for the master for ever.
+    // Without this timeout a sentinel that accepts and never answers would block the search for the master for ever.
     sentinelCommandTimeout: settings.connectTimeoutMs,
     sentinelRetryStrategy: (attempt: number) => reconnectDelayMs(attempt, random),
     // A master that was demoted while its connection lives refuses writes: ask the sentinels again.
@@ -90,8 +91,8 @@ export function clusterOptions(settings: ClusterSettings, name: string, random: 
     slotsRefreshTimeout: settings.connectTimeoutMs,
     // A replica may lag behind; a page that was just deleted must not come back from it.
     scaleReads: 'master',
-    // It asks one random node for the cluster's state and starts over when that node is away: a store that starts
-    // beside a dead shard would serve none of the others. Each node has its own ready check.
+    // The check asks one random node for the cluster's state and starts over when that node is away: a store that
+    // starts beside a dead shard would serve none of the others. Each node has its own ready check.
     enableReadyCheck: false,
     shardedSubscribers: false,
     enableAutoPipelining: false,
@@ -115,21 +116,21 @@ interface ConnectionWatch {
   readonly address: () => string;
   readonly observe: (event: StoreEvent) => void;
   readonly onReady: () => void;
-  /** The connection ends because the received bytes are no RESP. */
+  /** Called when the connection ends because the received bytes are not RESP. */
   readonly onProtocolError: () => void;
 }
 
 /**
- * Turns the events of one ioredis connection into ours, and ends the connection when the received bytes are no RESP. It
- * always listens to `error`, because ioredis writes an error without a listener to the console. ioredis emits `close` for
- * every attempt; we report only the end of an open connection.
+ * Turns the events of one ioredis connection into ours, and ends the connection when the received bytes are not RESP.
+ * It always listens to `error`, because ioredis writes an error without a listener to the console. ioredis emits
+ * `close` for every attempt; we report only the end of an open connection.
  */
 export function watchConnection(redis: Redis, { address, observe, onReady, onProtocolError }: ConnectionWatch): void {
   guardFraming(redis, onProtocolError);
   let open = false;
   redis.on('ready', () => {
     open = true;
-    onReady(); // first: behind sentinels it finds out which node this is
+    onReady(); // first, because behind sentinels it determines which node this is
     observe({ kind: 'connection', node: address(), state: 'open' });
   });
   redis.on('error', (error: Error) => {

@@ -12,9 +12,9 @@ interface RedisContentOptions {
   readonly batchSize: number;
 }
 
-/** Operators wait for these commands, not clients: longer than any ordinary stall of a node. */
+/** Operators wait for these commands, not clients, so the deadline is longer than any ordinary stall of a node. */
 const DEADLINE_MS = 2000;
-/** A step of SCAN blocks the node for about a microsecond per key: this count is 5 ms. */
+/** A step of SCAN blocks the node for about a microsecond per key: this count takes 5 ms. */
 const MAX_SCAN_COUNT = 5000;
 
 /** The entries that the nodes hold: SCAN, STRLEN, UNLINK, DBSIZE, FLUSHDB on the nodes themselves. */
@@ -66,7 +66,8 @@ export function createRedisContent({ domain, owners, batchSize }: RedisContentOp
       return removed.reduce((sum, one) => sum + one, 0);
     },
     count: async (address) => Number(await ask(address, ['DBSIZE'], 'integer')),
-    // Only the database of this store: a cluster has no other, and on other servers the other databases stay.
+    // Empties only the database of this store: a cluster has no other one, and on other servers the other databases
+    // stay.
     async flushNode(address) {
       await ask(address, ['FLUSHDB', 'ASYNC'], 'string');
     },

@@ -83,7 +83,7 @@ function decode(reply: unknown): ControlRead {
   if (found?.length === 0) return { kind: 'absent' };
   const [count, tag, value] = found ?? [];
   const renewals = Number(count?.toString());
-  // Never absent: a process that reads `absent` writes a new document.
+  // An unreadable reply is never `absent`: a process that reads `absent` writes a new document.
   if (!Number.isFinite(renewals) || (tag === undefined) !== (value === undefined)) return UNREADABLE;
   if (tag === undefined || value === undefined) return { kind: 'unchanged', renewals };
   // Latin-1 has one character per byte: any planted tag can be named in a swap.
@@ -92,8 +92,8 @@ function decode(reply: unknown): ControlRead {
 
 /**
  * The scripts of a control document. The document is one hash (`tag`, `value`, `renewals`): a server that evicts loses all
- * of it or nothing. If the renewals survived alone, the owner of a drill would seem to live. Without `tag` there is no
- * document, only renewals. Each script reads before it writes, see lease.ts.
+ * of it or nothing. If the renewals survived alone, the owner of a drill would seem to be alive. Without `tag` there is
+ * no document, only renewals. Each script reads before it writes, see lease.ts.
  */
 
 /** The tag of a value that is no hash, or whose tag is too long: such a value may be overwritten. */
@@ -122,7 +122,7 @@ if held[1] == ARGV[1] then return { renewals } end
 if redis.call('HSTRLEN', KEYS[1], 'value') > ${MAX_VALUE_BYTES} then return { renewals, held[1], '' } end
 return { renewals, held[1], redis.call('HGET', KEYS[1], 'value') or '' }`;
 
-/** ARGV: `t<tag>` or 'absent', the next tag, the next value → 1 swapped, 0 something else is there. */
+/** ARGV: `t<tag>` or 'absent', the next tag, the next value → 1 swapped, 0 another document or none is stored. */
 const SWAP = `${IS_COUNT}
 local tag = redis.pcall('HGET', KEYS[1], 'tag')
 local unreadable = tag and (tag.err or #tag > ${MAX_TAG_BYTES})

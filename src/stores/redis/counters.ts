@@ -13,7 +13,10 @@ interface RedisCountersOptions {
 const BATCH = 128;
 /** The current window and one hour of earlier ones. */
 const WINDOWS = 7;
-/** The maximum per window; the least asked are removed. 1.3 MB with searches of 40 bytes, 12 MB with the longest. */
+/**
+ * The maximum per window; above it the least asked searches are removed. 1.3 MB with searches of 40 bytes, 12 MB with
+ * the longest.
+ */
 const MAX_MEMBERS = 10_000;
 const MAX_TOP = 1000;
 /** The number of windows after which a count weighs half. */
@@ -48,15 +51,15 @@ export function createRedisCounters({ send, clock, windowMs = 600_000 }: RedisCo
     async top(domain, n, deadlineMs) {
       const wanted = Math.min(MAX_TOP, Math.max(0, Math.floor(n)));
       if (wanted === 0) return [];
-      // More than `n` of each window: a search that is second in every window may be first in the sum. For n = 1000 it
-      // takes 4 ms of the server.
+      // Reads more than `n` of each window: a search that is second in every window may be first in the sum. For n =
+      // 1000 it takes 4 ms of the server.
       const reply = await run(domain, TOP, [wanted + 100], { shape: 'array', deadlineMs });
       return reply.kind === 'fault' ? undefined : merge(reply.reply).slice(0, wanted);
     },
   };
 }
 
-/** False for a search that cannot be counted, or that its reader would cut. */
+/** False for a search that cannot be counted, or that is too long for its readers. */
 const isCountable = ({ search, count }: QueryCount): boolean =>
   Number.isFinite(count) && count > 0 && search !== '' && Buffer.byteLength(search) <= MAX_SEARCH_BYTES;
 
@@ -78,9 +81,9 @@ function merge(reply: unknown): readonly QueryCount[] {
 
 /**
  * The scripts of the counters. KEYS: a ring of sorted sets in one slot, one per time window. The server's clock selects the
- * window, because the clocks of processes differ: a fast process would count in a window that no other process reads. A key
- * expires when its place in the ring is used again. A key of another type is skipped by reads and overwritten by writes.
- * TIME before a write needs effects replication: Redis ≥ 5.
+ * window, because the clocks of processes differ: a process with a fast clock would count in a window that no other
+ * process reads. A key expires when its place in the ring is used again. A key of another type is skipped by reads and
+ * overwritten by writes. TIME before a write needs effects replication: Redis ≥ 5.
  */
 const WINDOW = `
 local time = redis.call('TIME')

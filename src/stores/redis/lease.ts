@@ -54,7 +54,7 @@ export function createRedisLeases({ send, deadlineMs, random, closed }: RedisLea
       setTimeout(releaseAgain, RELEASE_RETRY_MS * (0.5 + random() / 2)).unref();
     };
     const reply = await send(names.lease, { operation: 'lease', shape: 'integer', parts, deadlineMs, late });
-    // After `store-slow` the command is still in flight: `late` is called with its end.
+    // After `store-slow` the command is still in flight: `late` is called with its result.
     if (isLost(reply)) retry();
   };
 
@@ -131,8 +131,8 @@ const MAX_LEASE_MS = 900_000;
 
 /**
  * Ends the script when the key holds a lease or a pass mark. A value without a lifetime, or with a longer one than any
- * process gives a lease, was not written by us: waiting for it could keep its page from being computed for ever. For an
- * ACL user without the right to PTTL every value counts as a lease.
+ * process gives a lease, was not written by us: waiting for it could block its page for ever. For an ACL user without
+ * the right to PTTL every value counts as a lease.
  */
 const UNLESS_HELD = `
 local lease = redis.call('GET', KEYS[1])
@@ -159,7 +159,8 @@ if written.err then return written end
 return 1`;
 
 /**
- * ARGV: `t<token>`, lifetime of a pass mark in ms or 0. Without memory for the mark the lease is deleted all the same.
+ * ARGV: `t<token>`, lifetime of a pass mark in ms or 0. When the server has no memory for the mark, the lease is
+ * deleted and no mark is left.
  */
 const RELEASE = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end

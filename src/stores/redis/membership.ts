@@ -25,7 +25,7 @@ redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])
 redis.call('PEXPIREAT', KEYS[1], redis.call('ZRANGE', KEYS[1], -1, -1, 'WITHSCORES')[2])
 return redis.call('ZRANGE', KEYS[1], 0, ${MAX_PROCESSES - 1})`;
 
-/** The live processes of a domain, by heartbeats on the server. */
+/** The live processes of a domain, counted by heartbeats on the server. */
 export function createHeartbeats({ domain, send }: { domain: string; send: SendCommand }): Membership {
   const name = `sc1:${domain}:fleet`;
   return {
@@ -55,7 +55,7 @@ interface EpochsOptions {
 
 /**
  * Reads before it writes: a replica that still has the epoch may answer with it. The key has no lifetime: it is read every
- * second and so stays hot under LRU, unless the node turns over all its data within about a second; then it has in fact
+ * second and so stays hot under LRU, unless the node replaces all its data within about a second; then it has in fact
  * lost its data. A key of another type is overwritten.
  */
 const GET_OR_SET = `
@@ -68,7 +68,8 @@ return ARGV[1]`;
 const MAX_EPOCH_BYTES = 64;
 
 /**
- * Enough to find a node with one slot in a thousand; a node with fewer is left out until more slots have moved there.
+ * Enough tries to find a node with one slot in a thousand; a node with fewer is left out until more slots have moved
+ * there.
  */
 const MAX_TRIES = 16_384;
 

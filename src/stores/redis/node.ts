@@ -10,7 +10,9 @@ export interface RedisNode {
   readonly redis: Redis;
   readonly clock: Clock;
   readonly observe: (event: StoreEvent) => void;
-  /** Permission to send one read, recorded once; or the fault that is its result: the first that applies. */
+  /**
+   * Permission to send one read, whose outcome is recorded once; or the first fault that applies, which is its result.
+   */
   readonly admitRead: () => Permit | StoreFault;
   /** As `admitRead`, but writes use half of the outstanding bound, and never probe a node whose breaker is open. */
   readonly admitWrite: (bytes: number) => Permit | StoreFault;
@@ -27,11 +29,11 @@ export interface RedisNode {
   readonly refreshSlots: () => void;
   /** A reply cannot belong to its command: ends the connection with everything in flight, and opens the breaker. */
   readonly protocolError: (why: string) => void;
-  /** Opens the breaker: its connection has already ended for a protocol error. */
+  /** Opens the breaker, after a connection that has ended because of a protocol error. */
   readonly trip: () => void;
-  /** A new connection is ready. */
+  /** Called when a new connection is ready. */
   readonly probeNow: () => void;
-  /** The store no longer uses the node: a count of open breakers must not contain it for ever. */
+  /** Called when the store no longer uses the node: no count of open breakers may contain it for ever. */
   readonly retire: () => void;
   readonly status: () => StoreNode;
 }
@@ -54,11 +56,11 @@ export interface Topology {
   readonly nodes: () => readonly RedisNode[];
   /** Those of `nodes` that own names. */
   readonly owners: () => readonly RedisNode[];
-  /** How events call a node that is not known (yet). */
+  /** The name in events of a node that is not known (yet). */
   readonly unknownNode: string;
-  /** A name had no owner. */
+  /** Called when a name has no owner. */
   readonly refreshSlots: () => void;
-  /** Ends timers and connections at once; what is in flight fails. */
+  /** Ends timers and connections at once; commands in flight fail. */
   readonly close: () => void;
 }
 
@@ -70,16 +72,14 @@ export interface TopologyParts {
   readonly observe: (event: StoreEvent) => void;
 }
 
-/**
- * A node that stops reading holds what is written to it until its socket is closed: 5,000 writes/s of 4 KB are 60 MB.
- */
+/** Writes to a node that stops reading stay in memory until its socket is closed: 5,000 writes/s of 4 KB are 60 MB. */
 const MAX_OUTSTANDING_WRITE_BYTES = 32 * 1024 * 1024;
 
 export function createRedisNode(options: RedisNodeOptions): RedisNode {
   const { address, redis, clock, maxOutstanding, stuckMs, observe, refreshSlots } = options;
   let outstanding = 0;
   let writeBytes = 0;
-  /** When the last command was answered, or the first one sent after a rest. */
+  /** Time of the last answer, or of the first command after a time without commands. */
   let progressMs = 0;
   let corked: Redis['stream'] | undefined;
   let retired = false;
@@ -124,7 +124,7 @@ export function createRedisNode(options: RedisNodeOptions): RedisNode {
     record(permit, outcome) {
       breaker.record(permit, outcome);
       // ioredis closes a connection that receives nothing. After a damaged length everything that arrives, replies to
-      // probes too, counts as part of one endless reply: only the absence of answers shows it.
+      // probes too, counts as part of one endless reply: only the absence of answers shows the damage.
       if (outcome === 'failed' && outstanding > 0 && clock.monotonicMs() - progressMs > stuckMs) {
         protocolError(`nothing was answered for ${stuckMs} ms`);
       }
@@ -155,9 +155,9 @@ export function createRedisNode(options: RedisNodeOptions): RedisNode {
 }
 
 /**
- * The breaker of one node. While it is open, the node's keys miss in ~0 ms and other nodes are not affected. Our own
- * instead of opossum, measured on Node 24 around a bare async call: 33 ns more per call against 400 ns, under 0.1 µs per
- * refusal against 4 µs, because it creates no promise, timer or error object.
+ * The breaker of one node. While it is open, the node's keys miss in ~0 ms and other nodes are not affected. It is our
+ * own instead of opossum: measured on Node 24 around a bare async call, it costs 33 ns more per call against 400 ns,
+ * and less than 0.1 µs per refusal against 4 µs, because it creates no promise, timer or error object.
  */
 export interface NodeBreaker {
   readonly state: () => StoreNode['breaker'];
@@ -182,27 +182,31 @@ interface NodeBreakerOptions {
   readonly onState: (state: StoreNode['breaker']) => void;
 }
 
-/** This number of failures in a row opens it, however slow the traffic is. */
+/** This number of failures in a row opens the breaker, at any rate of traffic. */
 const CONSECUTIVE_FAILURES = 5;
 /**
- * Or this share of failures among at least `MIN_VOLUME` commands in the last one to two windows: a node that answers
- * every other read.
+ * This share of failures among at least `MIN_VOLUME` commands in the last one to two windows opens it too: it finds a
+ * node that answers only every other read.
  */
 const FAILURE_RATIO = 0.5;
 const MIN_VOLUME = 20;
 /**
- * The minimum time from the first to the last of these failures. Replies that are late together are one hiccup of the node
- * or of this process: a breaker that opens for it gives up the node's keys for a second, and every process computes them.
+ * The minimum time from the first to the last of these failures. Replies that are late together are one short stall of
+ * the node or of this process. A breaker that opens for it makes the node's keys misses for a second, and every process
+ * computes their pages.
  */
 const MIN_FAILURE_SPAN_MS = 100;
 const WINDOW_MS = 1000;
 /**
- * The time to the first probe; it doubles with each failed probe up to the maximum. A hiccup is over soon, and a probe
- * costs one reader one deadline. Spread by ±25 %, so that a fleet does not probe at once.
+ * The time to the first probe; it doubles with each failed probe up to the maximum. A short stall is over soon, and a
+ * probe costs one reader one deadline. Spread by ±25 %, so that a fleet does not probe at once.
  */
 const FIRST_RESET_MS = 250;
 const MAX_RESET_MS = 1000;
-/** Closed for less time, it keeps its last reset time: a node that fails half of its commands is probed rarely. */
+/**
+ * A breaker that was closed for less time keeps its last reset time, so that a node that fails half of its commands is
+ * probed rarely.
+ */
 const SETTLED_MS = 2000;
 
 interface Window {
@@ -297,8 +301,8 @@ export function createNodeBreaker({ clock, random, onState }: NodeBreakerOptions
     },
     probeNow() {
       const nowMs = clock.monotonicMs();
-      // Without the pause a node whose every connection breaks at its first command is probed and connected to without
-      // end.
+      // Without this pause a node whose connections all break at their first command would be connected and probed in
+      // an endless loop.
       if (state === 'open' && nowMs - probedNowMs >= MAX_RESET_MS) {
         probeAtMs = nowMs;
         probedNowMs = nowMs;

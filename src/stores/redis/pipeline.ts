@@ -17,7 +17,7 @@ export const READ_FAULTS: Readonly<Record<StoreFault, Extract<StoreRead, { reado
 
 export const ABSENT: StoreRead = { kind: 'absent' };
 
-/** Why a reply to GET is none: replies and commands are out of step, or the server is no Redis. */
+/** Such a reply cannot belong to GET: replies and commands are out of step, or the server is not Redis. */
 export const NOT_A_VALUE = 'a reply to GET that is neither a string nor nil';
 
 interface PipelineRequest extends NodeRequest {
@@ -25,7 +25,7 @@ interface PipelineRequest extends NodeRequest {
 }
 type Reply = readonly [error: Error | null, value: unknown];
 
-/** `node.pipeline()`, never the cluster's, which answers a change of topology with errors for the whole pipeline. */
+/** Uses `node.pipeline()` and never the cluster's pipeline, which fails as a whole when the topology changes. */
 async function exec(pipeline: ChainableCommander, { commands }: PipelineRequest): Promise<readonly Reply[]> {
   try {
     return (await pipeline.exec()) ?? failed(commands, new Error('no reply'));
@@ -37,7 +37,10 @@ async function exec(pipeline: ChainableCommander, { commands }: PipelineRequest)
 const failed = (commands: number, error: Error): readonly Reply[] =>
   Array.from({ length: commands }, () => [error, undefined]);
 
-/** One failed command is its own: only a pipeline of which every command says so is a node that is down. */
+/**
+ * Whether the node is down: every command of the pipeline must show it. The failure of one command concerns only that
+ * command.
+ */
 const isDown = (replies: readonly Reply[]): boolean =>
   replies.every(([error]) => error !== null && classify(error).kind === 'down');
 
@@ -138,7 +141,7 @@ const KEPT: SeedResult = { kind: 'kept' };
 const DOWN: SeedResult = { kind: 'dropped', fault: 'store-down' };
 const REFUSED: SeedResult = { kind: 'dropped', fault: 'refused' };
 
-/** A pipeline is short on the wire: the reads behind it wait for one megabyte, not for a hundred large entries. */
+/** Keeps a pipeline short on the wire: the reads behind it wait for one megabyte, not for a hundred large entries. */
 const MAX_PIPELINE_BYTES = 1024 * 1024;
 
 /** SET … NX PX in pipelines. As a write it has no deadline and ends with its connection; one result per entry. */
@@ -204,12 +207,12 @@ type NodePipelineReply =
   /** In the order of the names. */
   { readonly kind: 'replies'; readonly replies: readonly number[] } | Omit<CommandFault, 'sent'>;
 
-/** The pause after which a pipeline looks for room again, which single commands have taken. */
+/** The pause before a pipeline checks for room again, after single commands have taken all of it. */
 const NO_ROOM_WAIT_MS = 10;
 
 /**
  * One command for each of many names on one node, in pipelines one after another. For a name that has moved, the redirect
- * is followed once. The first command that the node refuses ends it.
+ * is followed once. The first command that the node refuses ends the whole call.
  */
 export async function pipelineOnNode(options: NodePipelineOptions): Promise<NodePipelineReply> {
   const { node, command, names, batchSize, deadlineMs } = options;
@@ -242,7 +245,7 @@ interface IntegersRequest extends PipelineRequest {
 }
 type Fault = Extract<NodePipelineReply, { readonly kind: 'fault' }>;
 
-/** Admitted as a read, UNLINK too: the caller waits for room first, and follows the redirect of each name alone. */
+/** Admitted as a read, UNLINK too: the caller waits for room first, and follows the redirect of each name separately. */
 const INTEGERS: RequestKind<
   IntegersRequest,
   readonly Reply[],
@@ -265,7 +268,7 @@ const INTEGERS: RequestKind<
   },
 };
 
-/** The reply to one name of a pipeline whose command failed: from the node that has the name now, or the fault. */
+/** The reply for a name whose command failed in the pipeline: from the node that has the name now, or the fault. */
 async function afterError(
   { node, command }: NodePipelineOptions,
   name: string,
@@ -273,7 +276,7 @@ async function afterError(
   leftMs: number,
 ): Promise<number | Fault> {
   const failure = failureOf(node, error);
-  // A key of another type is none of our values.
+  // A key of another type is not one of our values.
   if (failure.kind === 'refused' && error.message.startsWith('WRONGTYPE')) return 0;
   if (failure.kind === 'redirect') {
     const reply = await follow(node, failure, COMMAND, {
@@ -294,7 +297,7 @@ interface PipelinesByNodeOptions<Item, Result> {
   readonly ownerOf: (name: string) => RedisNode | undefined;
   /** The result of items whose name has no owner. */
   readonly unowned: Result;
-  /** How many items from `first` on go into the next pipeline: at least one. */
+  /** The number of items, from `first` on, that go into the next pipeline: at least one. */
   readonly take: (node: RedisNode, items: readonly Item[], first: number) => number;
   /** Results in the order of `chunk`. Never rejects. */
   readonly send: (node: RedisNode, chunk: readonly Item[]) => Promise<readonly Result[]>;

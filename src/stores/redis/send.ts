@@ -6,7 +6,8 @@ import type { Permit, RedisNode } from './node.ts';
 /** The fields of every request. Each kind adds its own. */
 export interface NodeRequest {
   /**
-   * The caller gives up then; the connection stays. Without one the request ends with its connection, as a write does.
+   * After this time the caller gives up, and the connection stays open. Without a deadline the request ends with its
+   * connection, as a write does.
    */
   readonly deadlineMs?: number;
   /** Commands counted as outstanding; 1 unless given. */
@@ -19,18 +20,21 @@ export interface NodeRequest {
 export interface RequestKind<Req extends NodeRequest, Reply, Result> {
   /** Permission to send, or the fault that is the result. */
   readonly admit: (node: RedisNode, request: Req) => Permit | StoreFault;
-  /** It leaves in one write with the other commands of this turn of the event loop. A pipeline is one write already. */
+  /**
+   * Whether it is sent in one write with the other commands of this turn of the event loop. A pipeline is one write
+   * already.
+   */
   readonly corked: boolean;
   /** Rejects with the error of ioredis. A pipeline never rejects: each of its replies carries its own error. */
   readonly send: (redis: Redis, request: Req) => Promise<Reply>;
-  /** Why this reply cannot belong to this request: replies and commands are out of step, or the server is no Redis. */
+  /** Why this reply cannot belong to this request: replies and commands are out of step, or the server is not Redis. */
   readonly mismatch?: (reply: Reply, request: Req) => string | undefined;
   /** The whole reply says that the node is down. */
   readonly isDown?: (reply: Reply) => boolean;
   readonly answer: (reply: Reply, node: RedisNode) => Result;
   /** `sent`: the node may have executed it. `error`: what ioredis rejected with. */
   readonly fail: (cause: FailureCause, request: Req, sent: boolean, error?: Error) => Result;
-  /** The result at the deadline; `reply` may still settle. `fail` with `store-slow` unless given. */
+  /** The result at the deadline; `reply` may still settle. The default is `fail` with `store-slow`. */
   readonly expire?: (node: RedisNode, request: Req, startedMs: number, reply: Promise<Reply>) => Result;
   /** The one event of the request. */
   readonly event: (node: string, request: Req, result: Result, durationMs: number) => StoreEvent;
@@ -53,7 +57,7 @@ const OWN_STALL_MS = 20;
  * The deadline is a plain timer: `AbortSignal.timeout` costs 2.3 times as much. Timers run before sockets are read, so
  * after a blocked event loop every deadline would pass although the replies are in the socket. The decision therefore
  * waits one `setImmediate`, which runs after the sockets were read; and a deadline that our own stall delayed is not
- * held against the node.
+ * counted as a failure of the node.
  */
 export function send<Req extends NodeRequest, Reply, Result>(
   node: RedisNode,
@@ -160,7 +164,7 @@ function report<Req extends NodeRequest, Reply, Result>(
 
 /** The meaning of an error for the caller, for the node's breaker, and for the slot map. */
 type Failure =
-  /** Another node has the slot (`ask`: for this one command only). Says nothing against this node. */
+  /** Another node has the slot (`ask`: for this one command only). This is no failure of this node. */
   | { readonly kind: 'redirect'; readonly to: string; readonly ask: boolean }
   /** The node is up and refuses this one command: OOM, READONLY, MISCONF, NOPERM, WRONGTYPE, a slot without owner. */
   | { readonly kind: 'refused'; readonly refreshSlots: boolean }
@@ -182,7 +186,7 @@ export function classify(error: Error): Failure {
   return { kind: 'refused', refreshSlots: message.startsWith('READONLY') };
 }
 
-/** Classifies an error, and asks for a new slot map when the error says that ours may be out of date. */
+/** Classifies an error, and asks for a new slot map when the error shows that our map may be out of date. */
 export function failureOf(node: RedisNode, error: Error): Failure {
   const failure = classify(error);
   const isStale = failure.kind === 'down' || (failure.kind === 'redirect' ? !failure.ask : failure.refreshSlots);

@@ -58,7 +58,7 @@ export function connectSingle(settings: SingleSettings, { name, clock, random, o
     if (settings.kind === 'sentinel') {
       const address = `${redis.stream.remoteAddress}:${redis.stream.remotePort}`;
       if (node?.address !== address) {
-        // After a failover it is another server: the failures of the old one are not held against it.
+        // After a failover it is another server: the failures of the old one do not count for it.
         node?.retire();
         node = nodeAt(address);
         observe({ kind: 'topology', detail: `${settings.master} is ${address}` });

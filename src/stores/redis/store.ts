@@ -35,7 +35,7 @@ export interface RedisStore extends Store {
   /** The content of the domain that the store is named for. */
   readonly content: StoreContent;
   readonly counters: CounterStore;
-  /** Whether it holds a name; undefined when it did not answer in time. */
+  /** Whether the store holds a name; undefined when the store did not answer in time. */
   readonly holds: (name: string) => Promise<boolean | undefined>;
 }
 
@@ -108,7 +108,7 @@ export function createRedisStore(options: RedisStoreOptions): RedisStore {
       if (closed) return;
       closed = true;
       topology.close();
-      // Sockets close after the first turn, and fail what was in flight by the second.
+      // The sockets close after the first turn, and the commands in flight have failed after the second.
       await nextTurn();
       await nextTurn();
     },
@@ -164,7 +164,7 @@ const STORED: StoreWrite = { kind: 'stored' };
 /**
  * SET … PX. No reply to a client waits for it, so it has no deadline and ends with its connection: confirmed, refused, or
  * given up when `socketTimeout` closes the socket. OOM and similar errors refuse a write while every read is served, so
- * they are not held against the node.
+ * they do not count as failures of the node.
  */
 const WRITE: RequestKind<WriteRequest, unknown, StoreWrite> = {
   admit: (node, { bytes }) => node.admitWrite(bytes),

@@ -22,7 +22,7 @@ export interface FirstPage {
   readonly shown: Shown;
   readonly status: number;
   readonly retryAfter?: string;
-  /** The search's; absent where there was none. */
+  /** The duration of the search; absent without a search. */
   readonly durationMs?: number;
 }
 
@@ -32,11 +32,11 @@ interface Visit {
   readonly request: FastifyRequest;
 }
 
-/** Inflated bodies whose parsed form is remembered. */
+/** Maximum size of the inflated bodies whose parsed form is remembered. */
 const MAX_READ_BYTES = 2 * 2 ** 20;
 const read = createWeakCache<Buffer, AnswerBody>(MAX_READ_BYTES);
 
-/** The HTML of facets and results, by answer: some hundred pages of 20 results. */
+/** Maximum size of the remembered HTML of facets and results: some hundred pages of 20 results. */
 const MAX_DRAWN_BYTES = 8 * 2 ** 20;
 const drawn = createWeakCache<AnswerBody, { readonly view: string; readonly html: Buffer }>(MAX_DRAWN_BYTES);
 
@@ -96,7 +96,10 @@ export function readBody(identity: Buffer): AnswerBody {
   return body;
 }
 
-/** Made from the text of the headers, as in the browser, so that first and fetched pages say the same. */
+/**
+ * The provenance is made from the text of the headers, as in the browser, so that the first page and a fetched page
+ * show the same.
+ */
 export function provenanceOfAnswer(answer: Answer, serverMs: number): Provenance {
   return provenanceOf(cacheStatus(answer), serverTiming(answer, serverMs));
 }

@@ -5,7 +5,7 @@ import type { Example } from './assets/address.mjs';
 
 export interface PageOptions extends PageContext, PageSettings {}
 
-export interface PageSettings {
+interface PageSettings {
   /** Searches offered on the empty page. */
   readonly examples?: readonly Example[];
   /** Address of the admin listener's explain, where readers of this page may open it. */
@@ -14,7 +14,7 @@ export interface PageSettings {
 
 export function pageSettings({ domains, admin, public: { host } }: Settings): PageSettings {
   const isDemo = domains.every(({ engine }) => engine.kind === 'sqlite' && engine.demo);
-  // A reader of the page at the admin listener's own address can open that listener too.
+  // When both listeners have the same address, a reader of the page can reach the admin listener too.
   const isOpen = admin.host === host && admin.token === undefined;
   const scheme = admin.tls === undefined ? 'http' : 'https';
   return {

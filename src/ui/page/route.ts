@@ -36,7 +36,7 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
       return { address, page: await firstPage({ site, address, request }, options) };
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      // The address cannot be read: the page shows the refusal alone.
+      // The address cannot be parsed: the page shows only the refusal.
       const page = refusedPage(error, options.random);
       count({ route: 'search', domain: 'none' }, { outcome: 'rejected', status: page.status }, 0);
       return { address: addressFrom([], site), page };
@@ -56,7 +56,7 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
       if (page.durationMs !== undefined) reply.header('server-timing', `search;dur=${page.durationMs.toFixed(3)}`);
       reply.code(page.status).headers({
         ...FIELDS,
-        // The page says where this answer came from, which holds for one response only.
+        // The page shows where this answer came from, which is true for one response only.
         'cache-control': page.status < 400 ? 'private, no-cache' : 'no-store',
         vary: 'Accept-Language, Accept-Encoding',
       });

@@ -18,10 +18,10 @@ interface AssetSources {
   readonly prefix: string;
   /** The module to begin with. */
   readonly entry: string;
-  /** In the order they apply. */
+  /** In the order in which they apply. */
   readonly styles: readonly string[];
   readonly icon: string;
-  /** Source of modules that are no files of the project, by file. */
+  /** Source of modules that are not files of the project, by file. */
   readonly foreign?: Readonly<Record<string, string>>;
 }
 
@@ -69,7 +69,8 @@ export function registerAssets(app: FastifyInstance, assets: Assets): void {
     handler: async (request, reply) => {
       const file = assets.byName.get(request.params['*']);
       if (file === undefined) return reply.callNotFound();
-      // While a release rolls out, a page may ask a process of the other release: it gets that release's file, not cached.
+      // During a rollout a page may ask a process of the other release. It then gets that release's file, which must
+      // not be cached.
       const known = request.params.version === assets.version;
       reply.headers({
         'cache-control': known ? 'public, max-age=31536000, immutable' : 'no-cache',
@@ -81,10 +82,10 @@ export function registerAssets(app: FastifyInstance, assets: Assets): void {
 }
 
 /**
- * Joins modules to one script, so that a page loads its code with one request. Each module becomes a function that
+ * Joins modules into one script, so that a page loads its code with one request. Each module becomes a function that
  * returns its exports and stands after the modules that it imports. The supported forms are those that the modules use:
- * `import { a, b as c }`, `import a`, and `export` before a declaration. Block comments that stand
- * alone on their lines are left out.
+ * `import { a, b as c }`, `import a`, and `export` before a declaration. Block comments that stand alone on their lines
+ * are left out.
  * @param entry the first module's file.
  * @param read file → source.
  * @throws for every other form of import or export, and for modules that import each other.

@@ -1,14 +1,14 @@
 // @ts-check
 /**
- * Elements as plain data, which become HTML on the server and DOM in the browser: one view serves both, and none of them
- * joins strings to markup.
+ * Elements as plain data, which become HTML on the server and DOM in the browser: one view serves both, and no view
+ * joins strings into markup.
  * @typedef {string | TreeElement} Tree
  * @typedef {Tree | number | false | undefined | readonly Child[]} Child
  */
 
 /**
- * An element, made by `h` only. A private member marks it: an object from JSON is no element, whatever its members are
- * called, and becomes text.
+ * An element, made by `h` only. A private member marks it: an object from JSON is not an element, whatever members it
+ * has, and becomes text.
  */
 export class TreeElement {
   #made = true;
@@ -57,9 +57,9 @@ export function h(tag, attributes, ...children) {
   return new TreeElement(tag, kept, flat);
 }
 
-/** The maximum of characters shown for a value that is no text. */
+/** Maximum number of characters shown for a value that is not text. */
 const MAX_JSON_CHARACTERS = 200;
-/** Nested lists: views write three levels, and JSON may have a million. */
+/** Maximum nesting of lists: views write three levels, and JSON may have a million. */
 const MAX_DEPTH = 16;
 
 /**

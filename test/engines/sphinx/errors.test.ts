@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { classify, isAgentFault, partialWarning } from '../../../src/engines/sphinx/errors.ts';
+import { classify, isAgentFault } from '../../../src/engines/sphinx/errors.ts';
+import { partialWarning } from '../../../src/engines/sphinx/reply.ts';
 import { EngineError, type EngineErrorCode } from '../../../src/search/engine.ts';
 
 interface Case {

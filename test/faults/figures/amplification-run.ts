@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from '../../../loadtest/traffic/client.ts';
 import type { Defence } from '../../../src/config/settings.ts';
+import { HUNG_MS } from '../configuration.ts';
 import { askAll, clientHeaders, searchPath } from '../harness.ts';
-import { HUNG_MS } from '../service.ts';
 import { type Reference, type ReplyVerdict, verdictOf } from '../verdict.ts';
 import type { Fleet } from './fleets.ts';
 
@@ -41,7 +41,7 @@ interface OpenLeases {
 export const PATIENT_STORE_DEADLINE_MS = 250;
 export const ENGINE_DELAY_MS = 200;
 const WINDOW_MS = 4000;
-/** Longer than a window, so that a page refreshed in it is not stale or due for refresh again before its end. */
+/** Longer than a window: a page that is refreshed in a window is neither stale nor due for refresh before its end. */
 const SHORT_TTL_MS = 6000;
 /** Limit of all processes together, high enough that the limit does not prevent duplicates. */
 const MAX_CONCURRENT = 96;

@@ -1,9 +1,9 @@
 import { createClient } from '../../../loadtest/traffic/client.ts';
 import { createZipf } from '../../../loadtest/traffic/zipf.ts';
 import { createRandom } from '../../../src/catalogue/demo/ad.ts';
+import { HUNG_MS } from '../configuration.ts';
 import { searchPath } from '../harness.ts';
 import { createRecovery, type Recovery } from '../recovery.ts';
-import { HUNG_MS } from '../service.ts';
 import { createReference, isHit, type Reference, verdictOf } from '../verdict.ts';
 import type { LimitedFleet } from './fleets.ts';
 import { isPage, type OpenLoop, type SentSearch, startOpenLoop } from './open-loop.ts';
@@ -95,7 +95,7 @@ export function compareWithControl(
   };
 }
 
-/** Gets the arrivals in the order of the control's answers. */
+/** The ideal cache: `add` receives the arrivals in the order of the control's answers. */
 function createIdeal() {
   const recovery = createRecovery({ window: WINDOW, points: POINTS });
   let computed = new Set<string>();

@@ -4,8 +4,9 @@ import { type RedisStack, startCluster, startStandalone, until } from '../../../
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import { startSearchd } from '../../../loadtest/stack/sphinx.ts';
 import { type Queries, queriesOf } from '../../../loadtest/traffic/queries.ts';
+import { type Changes, configurationOf, INDEX } from '../configuration.ts';
 import { buildWithResources, sampleGoods, waitUntilReady } from '../harness.ts';
-import { type Changes, configurationOf, INDEX, type ServiceProcess } from '../service.ts';
+import type { ServiceProcess } from '../service.ts';
 
 /** Several serpcache processes with one store cluster and one engine. A proxy counts the engine's searches. */
 export interface Fleet {
@@ -64,26 +65,26 @@ interface LimitedFleetOptions {
   readonly documents?: number;
 }
 
-export const perSecondOf = ({ slots: places, delayMs }: EngineCapacity): number => (places * 1000) / delayMs;
+export const perSecondOf = ({ slots, delayMs }: EngineCapacity): number => (slots * 1000) / delayMs;
 
 const FLEET_DOCUMENTS = 2000;
-/** More than all processes open together, even while each assumes that it is the only one. */
+/** Above the sum of what all processes open, even when each assumes that it is the only one. */
 const FLEET_ENGINE_CONNECTIONS = 512;
 
 export function startFleet({ checkout, processes, searches }: FleetOptions): Promise<Fleet> {
-  return buildWithResources('fleet', async (ground) => {
+  return buildWithResources('fleet', async (resources) => {
     const goods = sampleGoods(FLEET_DOCUMENTS);
-    const engine = ground.keep(
+    const engine = resources.keep(
       await startSearchd({
-        directory: join(ground.directory, 'engine'),
+        directory: join(resources.directory, 'engine'),
         from: { domains: [{ ...goods, index: INDEX }] },
         maxConnections: FLEET_ENGINE_CONNECTIONS,
       }),
     );
-    const engineProxy = ground.keep(await startEngineProxy({ target: { host: engine.host, port: engine.port } }));
-    const store = ground.keep(await startCluster({ flavour: 'redis', masters: 3 }));
+    const engineProxy = resources.keep(await startEngineProxy({ target: { host: engine.host, port: engine.port } }));
+    const store = resources.keep(await startCluster({ flavour: 'redis', masters: 3 }));
     const names = Array.from({ length: processes }, (_, at) => `serpcache-${at + 1}`);
-    const services = await ground.services(names, { checkout });
+    const services = await resources.services(names, { checkout });
     return {
       services,
       store,
@@ -106,18 +107,18 @@ export function startFleet({ checkout, processes, searches }: FleetOptions): Pro
           return true;
         });
       },
-      stop: ground.stop,
+      stop: resources.stop,
     };
   });
 }
 
-/** The number that a process without limits opens. */
+/** Connections that a process without a concurrency limit opens. */
 const ENGINE_CONNECTIONS = 700;
 const DOCUMENTS = 3000;
 
 export function startLimitedFleet(options: LimitedFleetOptions): Promise<LimitedFleet> {
-  return buildWithResources('narrow', async (ground) => {
-    const { keep } = ground;
+  return buildWithResources('narrow', async (resources) => {
+    const { keep } = resources;
     const startStore = async (): Promise<RedisNode> => {
       const [node] = keep(await startStandalone({ flavour: 'redis' })).nodes;
       if (node === undefined) throw new Error('a store without a node');
@@ -126,7 +127,7 @@ export function startLimitedFleet(options: LimitedFleetOptions): Promise<Limited
     const goods = sampleGoods(options.documents ?? DOCUMENTS);
     const engine = keep(
       await startSearchd({
-        directory: join(ground.directory, 'engine'),
+        directory: join(resources.directory, 'engine'),
         from: { domains: [{ ...goods, index: INDEX }] },
         maxConnections: ENGINE_CONNECTIONS,
       }),
@@ -135,7 +136,7 @@ export function startLimitedFleet(options: LimitedFleetOptions): Promise<Limited
     const store = await startStore();
     const controlStore = await startStore();
     const names = Array.from({ length: options.services }, (_, at) => `serpcache-${at + 1}`);
-    const [control, ...services] = await ground.services(['control', ...names], options);
+    const [control, ...services] = await resources.services(['control', ...names], options);
     if (control === undefined) throw new Error('no control');
     const configuration = (own: RedisNode, at: { readonly host: string; readonly port: number }, changes: Changes) =>
       configurationOf(
@@ -166,7 +167,7 @@ export function startLimitedFleet(options: LimitedFleetOptions): Promise<Limited
         await control.start(configuration(controlStore, engine, changes));
         await waitUntilReady(control);
       },
-      stop: ground.stop,
+      stop: resources.stop,
     };
   });
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DEFENCES, type Defence } from '../../../src/config/settings.ts';
+import type { Changes } from '../configuration.ts';
 import { share } from '../report.ts';
-import type { Changes } from '../service.ts';
 import { isHit } from '../verdict.ts';
 import { compareWithControl } from './comparison.ts';
 import {

@@ -1,9 +1,9 @@
 import { createClient } from '../../../loadtest/traffic/client.ts';
 import { startStream } from '../../../loadtest/traffic/stream.ts';
 import { systemClock } from '../../../src/runtime.ts';
+import { HUNG_MS } from '../configuration.ts';
 import { clientHeaders, searchPath } from '../harness.ts';
 import { percentile } from '../report.ts';
-import { HUNG_MS } from '../service.ts';
 import { type ReplyVerdict, verdictOf } from '../verdict.ts';
 
 /** One search sent to one process, and its result. */

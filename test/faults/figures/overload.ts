@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from '../../../loadtest/traffic/client.ts';
 import { createRandom } from '../../../src/catalogue/demo/ad.ts';
+import { type Changes, ENGINE_DEADLINE_MS, HUNG_MS, PATIENCE_MS } from '../configuration.ts';
 import { clientHeaders, searchPath } from '../harness.ts';
 import { quantileMs } from '../report.ts';
-import { type Changes, ENGINE_DEADLINE_MS, HUNG_MS, PATIENCE_MS } from '../service.ts';
 import { verdictOf } from '../verdict.ts';
 import {
   example,

@@ -59,8 +59,8 @@ export interface Connections {
   /** Connections accepted since the node's start, and reads of the slot map, each of which uses a new connection. */
   readonly counts: () => Promise<readonly NodeConnections[]>;
   /**
-   * Maximum number at the same time since the last call, by node, also of a stopped node. `established` counts those open
-   * at both ends, `held` also those that the client has closed and the stopped node has not.
+   * Maximum number of concurrent connections since the last call, by node; a stopped node is counted too. `established`
+   * counts those open at both ends, `held` also those that the client has closed and the stopped node has not.
    */
   readonly maximum: () => readonly MostConnections[];
   /**

@@ -1,8 +1,8 @@
 import { createClient } from '../../../loadtest/traffic/client.ts';
+import { HUNG_MS } from '../configuration.ts';
 import { connectionsToSubject, faultEffect, subjectPort, unreadConnections } from '../fault-effects.ts';
 import { openRawConnections, type RawConnections } from '../raw-connections.ts';
 import type { Row } from '../row.ts';
-import { HUNG_MS } from '../service.ts';
 
 /** Clients that stay idle, send slowly, do not read, or ask only new searches. Other clients are not affected. */
 export const CLIENTS: readonly Row[] = [

@@ -1,10 +1,10 @@
 import { until } from '../../../loadtest/stack/redis.ts';
 import { createClient } from '../../../loadtest/traffic/client.ts';
+import { HUNG_MS } from '../configuration.ts';
 import { faultEffect, stateOf } from '../fault-effects.ts';
 import { searchPath } from '../harness.ts';
 import type { Report } from '../report.ts';
 import type { Harness, Row } from '../row.ts';
-import { HUNG_MS } from '../service.ts';
 
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;

@@ -6,10 +6,10 @@ import { type ControlDocument, emptyDocument, MAX_GENERATION } from '../../../sr
 import { encodeDocument } from '../../../src/control/document-codec.ts';
 import { descendant } from '../../../src/control/merge.ts';
 import { beginOverlay } from '../../../src/control/overlay.ts';
+import { HUNG_MS } from '../configuration.ts';
 import { allEffects, faultEffect } from '../fault-effects.ts';
 import { searchPath } from '../harness.ts';
 import type { Harness, Row } from '../row.ts';
-import { HUNG_MS } from '../service.ts';
 import { forgeEntry, pageBodyOf, type RewriteEntry, rewriteEntries, withWrongId } from '../store-entries.ts';
 import { overwritten } from './store-values.ts';
 

@@ -80,8 +80,8 @@ async function configure(harness: Harness, ...settings: readonly (readonly [stri
 }
 
 /**
- * Divides the slots among the masters as the test cluster does. A lost slot must be removed on every node, because nodes
- * tell each other about it only by a message.
+ * Divides the slots among the masters as the test cluster does. Lost slots are removed by a command to every node, because
+ * a node learns of another node's change only from its next gossip message.
  */
 async function everySlot(
   harness: Harness,

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ENTRY_VERSION } from '../../../src/cache/codec.ts';
+import type { Changes } from '../configuration.ts';
 import { faultEffect } from '../fault-effects.ts';
 import { MAX_ATTEMPTS } from '../judge.ts';
 import type { FaultEffect, Row } from '../row.ts';
-import type { Changes } from '../service.ts';
 import {
   contentsOf,
   forgeEntry,

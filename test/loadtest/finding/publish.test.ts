@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { checkPage, findingSection, publishFinding } from '../../../loadtest/finding/publish.ts';
 import { MAX_RECORD_BYTES } from '../../../loadtest/finding/publish-section.ts';
-import { asksChart, type FindingWish, findingOf, rateChart } from '../../fakes/finding.ts';
+import { asksChart, type FakeFindingOptions, findingOf, rateChart } from '../../fakes/finding.ts';
 
 const [START, END] = ['<!-- finding: batch -->', '<!-- /finding: batch -->'];
 const OTHER = '<!-- finding: batch-lua -->\nkept\n<!-- /finding: batch-lua -->';
@@ -87,7 +87,7 @@ test('a record that contains a local path, is too large, or has no commit is not
     [{ finding: { notes: ['x'.repeat(MAX_RECORD_BYTES)] } }, /bytes, more than 200000$/],
     [{ record: { commit: undefined } }, /does not say which commit was measured$/],
   ] as const) {
-    assert.throws(() => published(`${START}\n${END}\n`, findingOf(wish as FindingWish)), { message: fault });
+    assert.throws(() => published(`${START}\n${END}\n`, findingOf(wish as FakeFindingOptions)), { message: fault });
     assert.deepEqual(readdirSync(folder), ['README.md']);
   }
 });

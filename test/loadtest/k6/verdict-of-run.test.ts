@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { kneeOf } from '../../../loadtest/k6/kit/knee.ts';
 import type { GeneratorSummary, ScriptSummary, StepSummary, Verdict } from '../../../loadtest/k6/kit/summary.ts';
 import { judgeStep, verdictOf } from '../../../loadtest/k6/kit/verdict.ts';
-import { type RunWish, runOf } from '../../fakes/load-run.ts';
+import { type FakeRunOptions, runOf } from '../../fakes/load-run.ts';
 
 suite('a run with a valid generator', () => {
   test('passes when every rung held, and its knee is the last of them', () => {
@@ -122,7 +122,7 @@ suite('a run is invalid because of its generator', () => {
 });
 
 suite('above the first broken rung', () => {
-  const spent: RunWish = { breaksAt: 3, starvedAt: 4 };
+  const spent: FakeRunOptions = { breaksAt: 3, starvedAt: 4 };
 
   test('a saturated generator does not invalidate the run: the knee was already known', () => {
     const { steps, generator } = runOf(spent).summary;

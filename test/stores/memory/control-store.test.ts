@@ -4,16 +4,13 @@ import { controlStoreContract } from '../../contract/control-store.ts';
 
 controlStoreContract('memory', async () => {
   let memory = createMemoryControlStore({ clock: systemClock });
-  const client = {
-    read: (...args: Parameters<typeof memory.read>) => memory.read(...args),
-    swap: (...args: Parameters<typeof memory.swap>) => memory.swap(...args),
-    renew: (...args: Parameters<typeof memory.renew>) => memory.renew(...args),
-    report: (...args: Parameters<typeof memory.report>) => memory.report(...args),
-    reports: (...args: Parameters<typeof memory.reports>) => memory.reports(...args),
-  };
   return {
-    store: client,
-    other: client,
+    get store() {
+      return memory;
+    },
+    get other() {
+      return memory;
+    },
     lose: async () => {
       memory = createMemoryControlStore({ clock: systemClock });
     },

@@ -71,7 +71,7 @@ describe('the content of a cluster of 3', () => {
   });
 
   test('while its slot moves, an entry is removed on either node', async () => {
-    // Among thousands of entries two of one slot are rare: one entry is enough.
+    // One entry is enough: among thousands, two entries seldom share a slot.
     const entry = keyOf('moving', 'goods').storeName;
     const { slot = -1, node: owner } = store.locate(entry);
     const from = stack.nodes.find(({ address }) => address === owner);

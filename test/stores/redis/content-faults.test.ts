@@ -8,7 +8,7 @@ import type { RedisStore } from '../../../src/stores/redis/store.ts';
 import { connected, onOneServer, openStore, standaloneOf } from './harness.ts';
 
 const TTL_MS = 600_000;
-/** The adapter's 2 s, and the delay of a busy machine. A hang is longer. */
+/** The adapter's deadline of 2 s and the delay of a busy machine. A hang is longer. */
 const BOUND_MS = 6000;
 const entryOf = (id: string | number): string => keyOf(String(id), 'goods').storeName;
 

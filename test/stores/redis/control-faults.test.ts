@@ -145,7 +145,7 @@ describe('the control document on a faulty server', () => {
     assert.deepEqual(await read(), { kind: 'value', tag: '1-abc', value: Buffer.alloc(0), renewals: 0 });
   });
 
-  test('planted reports: large ones are not read, with too many none is read, and our next report starts anew', async () => {
+  test('planted reports: a large one is not read, too many are not read at all, and our next report starts anew', async () => {
     await store.control.report('goods', 'ours', Buffer.from('x'), TTL_MS, DEADLINE_MS);
     await server.command('HSET', REPORTS, 'large', 'x'.repeat(64 * 1024 + 1), 'n'.repeat(300), 'x');
     assert.deepEqual(await ids(), ['ours']);

@@ -9,7 +9,7 @@ import { CONNECTION, connected, openStore } from './harness.ts';
 
 const NAMES = Array.from({ length: 60 }, (_, index) => `sc1:goods:{${index}}`);
 const FAULT_MS = 2000;
-/** The failures until the breaker opens; then one probe and one refresh of the slot map per second. */
+/** Maximum connections: one per failure until the breaker opens, then one probe and one slot map refresh per second. */
 const MAX_OPENED = 6 + 3 * (FAULT_MS / 1000);
 
 type WrongReply = (gets: number) => ReturnType<Match>;
@@ -145,7 +145,7 @@ const TESTS: Readonly<Record<string, (fixture: Fixture) => Promise<void>>> = {
       }
       assert.ok(wrong > 0, 'replies were never out of step');
       assert.ok(untilMs - lastWrongMs > FAULT_MS / 4, `${wrong} replies did not fit, and it did not end`);
-      // Ended by a reply of the wrong type, or by a reply without a command.
+      // A reply of the wrong type, or a reply without a command, ended it.
       assert.ok(events.some((event) => event.kind === 'connection' && event.state !== 'open'));
       await until('its keys to be served', async () => (await store.read(name(0), 1000)).kind === 'value');
     },
@@ -167,7 +167,7 @@ const TESTS: Readonly<Record<string, (fixture: Fixture) => Promise<void>>> = {
   },
 };
 
-/** Tests wait for the end of a fault: some run at the same time, each over its own cluster. */
+/** The tests mostly wait for the end of a fault, so several run at the same time, each over its own cluster. */
 const CLUSTERS = 3;
 
 describe('a node that answers garbage', { concurrency: true }, () => {

@@ -35,7 +35,7 @@ describe('leases on a faulty server', () => {
       assert.deepEqual(await take('a', OTHER), REFUSED);
       assert.deepEqual(await take('b'), { kind: 'held' });
       assert.deepEqual(await write(), NOT_WRITTEN);
-      // Freed by the write itself, not by a later release.
+      // The write itself has freed it, not a later release.
       assert.deepEqual(await look(), { kind: 'free', value: Buffer.from('old') });
     } finally {
       await server.command('CONFIG', 'SET', 'maxmemory', '0');
@@ -54,7 +54,7 @@ describe('leases on a faulty server', () => {
     }
   });
 
-  test('a value with a longer lifetime than any of our leases is no lease: nobody waits for it, and the lease is taken', async () => {
+  test('a value with a longer lifetime than any of our leases is no lease: no process waits for it, and the lease is taken', async () => {
     for (const expiry of [[], ['PX', '4294967295']]) {
       for (const word of ['t0', 'p']) {
         await server.command('SET', ON.lease, word, ...expiry);

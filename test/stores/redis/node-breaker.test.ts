@@ -25,7 +25,7 @@ const book = (outcome: 'answered' | 'failed' | 'unknown', times = 1): void => {
   for (let count = 0; count < times; count += 1) breaker.record(pass(), outcome);
 };
 
-/** Enough failures over enough time. */
+/** Opens the breaker: enough failures over enough time. */
 const giveUp = (): void => {
   book('failed', 4);
   nowMs += 100;
@@ -104,7 +104,7 @@ test('a failed probe opens it again', () => {
   assert.deepEqual(states, ['open', 'half-open', 'open']);
 });
 
-/** The time until it lets the next command through. */
+/** Time until the breaker lets the next command through. */
 const refusedMs = (): number => {
   const sinceMs = nowMs;
   while (breaker.refuses()) nowMs += 10;

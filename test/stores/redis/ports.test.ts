@@ -101,7 +101,7 @@ function portsOver<S extends RedisStack>(
   });
 }
 
-// Each has its own servers, and mostly waits for keys to expire.
+// Each suite has its own servers, and mostly waits for keys to expire.
 describe('the ports of a store', { concurrency: AT_ONCE }, () => {
   for (const flavour of ['redis', 'valkey'] as const) {
     portsOver(`standalone ${flavour}`, () => startStandalone({ flavour }), standaloneOf);

@@ -104,7 +104,7 @@ describe('a store that starts', { concurrency: true }, () => {
     await assertDown(store);
   });
 
-  test('beside one stopped shard it serves the others, and all shards when that one continues', async (t) => {
+  test('with one shard stopped it serves the others, and all shards when that one continues', async (t) => {
     const stack = await started(t, startCluster({ flavour: 'redis', masters: 3 }));
     const [sick] = stack.nodes;
     await sick?.pause();

@@ -100,6 +100,16 @@ it('an answer that the browser fetches is converted as on the server', async (co
   assert.deepEqual([page, limit, results.length], [1000, 1, 100]);
 });
 
+it('a refusal whose problem document is not an object is shown as an unknown refusal', async (context) => {
+  const headers = { 'content-type': 'application/problem+json' };
+  for (const document of ['null', '[]', '"x"']) {
+    context.mock.method(globalThis, 'fetch', async () => new Response(document, { status: 500, headers }));
+    const address = addressFrom(new URLSearchParams(ADDRESS), SITE);
+    const shown = await fetchAnswer(address, SITE, new AbortController().signal);
+    assert.deepEqual(shown, { kind: 'failure', code: 'other' }, document);
+  }
+});
+
 it('nested lists of any depth become text', () => {
   const deep: unknown = JSON.parse('['.repeat(20_000) + ']'.repeat(20_000));
   assert.match(toHtml(h('p', {}, deep as string)), /^<p>[[\]…]*<\/p>$/);

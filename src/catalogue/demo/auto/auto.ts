@@ -27,6 +27,7 @@ const CATEGORIES = [
   { make: partAd, weight: 22 },
 ] as const;
 
+/** An ad for a car, another vehicle, or a part. */
 export function autoAd(random: Random): Draft {
   return random.weighted(CATEGORIES).make(random);
 }

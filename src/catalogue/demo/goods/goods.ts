@@ -45,6 +45,7 @@ const KINDS: readonly Kind[] = [
   ...ANIMALS,
 ];
 
+/** An ad for a thing of everyday use, from a kind, a model, a condition and a city. */
 export function goodsAd(random: Random): Draft {
   const kind = random.weighted(KINDS);
   const language = languageOf(random);

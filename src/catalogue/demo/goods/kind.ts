@@ -51,6 +51,7 @@ export interface Kind extends Omit<KindSource, 'models' | 'slots' | 'titles' | '
   readonly aboutEn: readonly string[];
 }
 
+/** Parses the vocabulary of one kind of thing. */
 export function kind(source: KindSource): Kind {
   return {
     ...source,

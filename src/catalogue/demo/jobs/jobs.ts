@@ -14,6 +14,7 @@ import {
 import { CITIES, placeIn } from '../cities.ts';
 import { PROFESSIONS } from './professions.ts';
 
+/** An ad for a vacancy, from a profession, a schedule, an experience and a city. */
 export function jobsAd(random: Random): Draft {
   const job = random.weighted(PROFESSIONS);
   const english = languageOf(random) === 'en';
@@ -25,7 +26,7 @@ export function jobsAd(random: Random): Draft {
   const share = 0.65 * random.next() + 0.35 * level * random.next();
   const partTime = schedule === 'частичная занятость' ? 0.6 : schedule === 'вахта' ? 1.25 : 1;
   const pay = Math.round((from + (to - from) * share) * city.pay * partTime) * 1000;
-  // Some employers do not name the pay before the interview, in the text either.
+  // Some employers do not name the pay before the interview, not even in the text.
   const isNamed = !random.chance(0.03);
   const firm = random.pick(FIRMS);
   const slots: Readonly<Record<string, string>> = {

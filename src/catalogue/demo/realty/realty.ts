@@ -18,6 +18,7 @@ import { COMMERCIAL, GARAGES, PLOTS } from './non-residential.ts';
 
 type Deal = 'продажа' | 'аренда';
 
+/** An ad that sells or lets a flat, a house, a room, a plot, a garage or commercial premises. */
 export function realtyAd(random: Random): Draft {
   const estate = random.weighted(ESTATES);
   const language = languageOf(random);
@@ -172,7 +173,7 @@ function slotsOf(shape: Shape, city: City, language: Language, random: Random): 
   };
 }
 
-/** The year of construction: five storeys are of the 1950s to 1980s, twenty are recent. */
+/** The year of construction: houses of five storeys were built in the 1950s to 1980s, houses of twenty are recent. */
 function builtIn(shape: Shape, random: Random): number {
   if (shape.kind === 'дома') return random.between(1965, 2024);
   if (shape.floors <= 5) return random.between(1957, 1988);

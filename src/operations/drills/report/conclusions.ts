@@ -203,7 +203,10 @@ interface Ratio {
   readonly hitRatio: number;
 }
 
-/** Stages with fewer searches of the control cohort are left out; when none has enough, all stages are judged as one. */
+/**
+ * A stage with fewer searches of the control cohort is left out; when no stage has enough, all stages are judged
+ * together.
+ */
 const MIN_STAGE_SEARCHES = 100;
 
 /**

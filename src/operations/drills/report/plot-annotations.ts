@@ -12,7 +12,10 @@ interface PlotAnnotations {
   readonly moments: readonly Moment[];
 }
 
-/** A guard that breaks every second would hide the curves. The timeline has all marks. */
+/**
+ * Maximum number of moments in a plot: a guard that breaks every second would hide the curves. The timeline has all
+ * marks.
+ */
 const MAX_MOMENTS = 40;
 
 export function annotationsOf(track: Track, plan: Plan): PlotAnnotations {

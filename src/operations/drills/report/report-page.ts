@@ -22,14 +22,14 @@ import { conclusionsTable, dryRun, hypothesisTable, limitText, phaseTable, stage
 import { lastStage, type PlotInput, samplesOf, type Track, trackOf } from './track.ts';
 import { lossName, stageHeading, verdictWords } from './words.ts';
 
-/** Points along a plot, for all domains together: they keep the page under 300 KB, also for a long drill. */
+/** Number of points along a plot, for all domains together: it keeps the page under 300 KB, also for a long drill. */
 const COLUMNS = 400;
-const [MOST_COLUMNS, LEAST_COLUMNS] = [360, 24];
+const [MAX_COLUMNS, MIN_COLUMNS] = [360, 24];
 
 /** The report of a drill as one HTML page. Rendered from the journal alone, also while the drill runs. */
 export function reportPage(journal: Journal): string {
   const columns = Math.floor(COLUMNS / Math.max(1, journal.domains.length));
-  const perDomain = Math.min(MOST_COLUMNS, Math.max(LEAST_COLUMNS, columns));
+  const perDomain = Math.min(MAX_COLUMNS, Math.max(MIN_COLUMNS, columns));
   return reportDocument({
     title: `${verdictWords(journal).word}: ${journal.plan.title} on ${journal.domains.join(', ')}`,
     body: [

@@ -219,7 +219,7 @@ function keysText(nodes: readonly Node[], memory: FlushPreview['memory']): strin
   return `${about}${countText(keys)} keys (${bytesText(bytes)}) in the store and ${own}`;
 }
 
-/** Rows in the page: a drill whose guards flap has more marks than a person reads. */
+/** Maximum number of rows in the page: a drill whose guards break again and again has more marks than a person reads. */
 const MAX_ROWS = 300;
 
 const PHASES: Readonly<Record<Extract<Mark, { kind: 'phase' }>['phase'], string>> = {

@@ -1,25 +1,25 @@
 /**
- * The operator's actions: how one runs, and those that halt, flush, purge, suppress and warm up.
+ * The operator's actions: running an action, and the actions that halt, flush, purge, suppress and warm up.
  * @typedef {import('./model.mjs').Model} Model
  * @typedef {import('./model.mjs').FlushBody} FlushBody
  *
- * @typedef {object} ActionContext What an action may use.
+ * @typedef {object} ActionContext The parts of the console that actions use.
  * @property {() => Model} model
  * @property {(part: Partial<Model>) => void} set
  * @property {import('./api.mjs').Api} api
  * @property {(...names: (keyof import('./api.mjs').FeedValues)[]) => void} refresh Reads these feeds at once.
  * @property {(id: string) => void} watch Shows this drill.
- * @property {(selector: string) => void} focus After the next drawing.
+ * @property {(selector: string) => void} focus Focuses the element after the next drawing.
  *
  * @typedef {object} ActionRequest The button that was pressed, or the form that was sent.
- * @property {string} domain The one that is shown.
- * @property {string} id From `data-id`; empty without.
+ * @property {string} domain The domain that is shown.
+ * @property {string} id The value of `data-id`; empty without it.
  * @property {FormData} form
  * @property {() => void} clear Empties the form that was sent.
  *
  * @typedef {object} Action
  * @property {string} [slot] The slot that shows the feedback; the action's own name by default.
- * @property {boolean} [readOnly] It changes nothing in the service.
+ * @property {boolean} [readOnly] The action changes nothing in the service.
  * @property {(context: ActionContext, request: ActionRequest) => Promise<string | undefined>} run Returns the feedback,
  *   one sentence; undefined for none.
  * @typedef {Readonly<Record<string, Action>>} Actions
@@ -125,8 +125,8 @@ export const CHANGE_ACTIONS = {
         fraction,
         ...(by === undefined ? {} : { by }),
       });
-      // The service draws the first bucket of a range at random, unless the request names it. Naming the one of the
-      // preview flushes the keys that were counted.
+      // The service draws the first bucket of a range at random, unless the request names it. With the first bucket of
+      // the preview, the flush takes the keys that the preview counted.
       const from = firstBucketOf(preview.ranges);
       const sameKeys = fraction === 1 || from === undefined ? request : { ...request, from };
       set({ flushDryRun: { request: sameKeys, preview } });
@@ -239,7 +239,8 @@ function reasonIn(form) {
 }
 
 /**
- * A range that wraps around the last bucket comes as two: it begins with the part that ends at the last bucket.
+ * A range that wraps around after the last bucket comes as two parts. It begins with the part that ends at the last
+ * bucket.
  * @param {readonly { readonly from: number, readonly to: number }[]} ranges
  */
 function firstBucketOf(ranges) {

@@ -45,7 +45,7 @@
  */
 
 const READ_TIMEOUT_MS = 10_000;
-/** A dry run counts keys on every node, and an abort waits for the store. */
+/** Maximum time of an operator's action: a dry run counts keys on every node, and an abort waits for the store. */
 const CHANGE_TIMEOUT_MS = 60_000;
 
 /** Why a request failed, in words for the operator. */
@@ -79,7 +79,7 @@ export function asProblem(error) {
   }
   if (error instanceof SyntaxError) return new Problem('unreadable', 'The answer could not be read.');
   if (error instanceof TypeError) return new Problem('unreachable', 'The service cannot be reached.');
-  // A fault of the console itself: shown like any other, and reported whole to the browser's console.
+  // A fault of the console itself is shown like any other, and reported in full to the browser's console.
   reportError(error);
   return new Problem('internal', `The console failed: ${error instanceof Error ? error.message : String(error)}`);
 }
@@ -207,7 +207,7 @@ async function problemIn(response) {
     const { code, detail, parameter } = await response.json();
     if (typeof code === 'string' && typeof detail === 'string') return new Problem(code, detail, parameter);
   } catch {
-    // Not a problem of the service: a proxy's page, or an answer that was cut off.
+    // Not a problem document of the service: a proxy's page, or an answer that was cut off.
   }
   return new Problem('unreadable', `The answer was ${response.status} ${response.statusText}, without a reason.`);
 }

@@ -1,7 +1,10 @@
 import { patch } from '../../shared/patch.mjs';
 import { h } from '../../shared/tree.mjs';
 
-/** @typedef {import('../../shared/tree.mjs').Child} Child */
+/**
+ * The dialogs: forms that ask the operator, and the frame that shows a report.
+ * @typedef {import('../../shared/tree.mjs').Child} Child
+ */
 
 /**
  * Opens a dialog with a form and waits for the operator.
@@ -10,7 +13,8 @@ import { h } from '../../shared/tree.mjs';
  * @param {readonly Child[]} options.content The consequences, and the fields to fill in.
  * @param {string} options.submitLabel
  * @param {boolean} [options.isDanger]
- * @returns {Promise<FormData | undefined>} Undefined after Escape or Cancel. Focus returns to where it was.
+ * @returns {Promise<FormData | undefined>} Undefined after Escape or Cancel. The focus returns to the element that had
+ *   it.
  */
 export function openDialog({ title, content, submitLabel, isDanger = false }) {
   const dialog = createDialog('dialog-title', [

@@ -5,6 +5,7 @@ import { GUARD_LABELS, guardValue, modeText, planDurationMs, stageTitle } from '
 import { plannedPercent, rate, stopwatch } from './view/format.mjs';
 
 /**
+ * The operator's actions for drills: dry run, start, abort, resume, watch and report.
  * @typedef {import('./actions.mjs').Actions} Actions
  * @typedef {import('./api.mjs').Journal} Journal
  * @typedef {import('./api.mjs').DrillPreview} DrillPreview

@@ -9,7 +9,7 @@
  * @typedef {import('./model.mjs').Model} Model
  * @typedef {import('./model.mjs').WatchedDrill} WatchedDrill
  *
- * @typedef {object} Feed A resource that is read again and again while a view shows it.
+ * @typedef {object} Feed A resource that is read at intervals while a view shows it.
  * @property {keyof FeedValues} name
  * @property {string} path Another path is another resource: the value read before is forgotten.
  * @property {number} intervalMs
@@ -22,15 +22,18 @@ import { currentDomain, isHalted } from './model.mjs';
 const MAX_SILENCE_MS = 5000;
 const MIN_RETRY_MS = 500;
 const MAX_RETRY_MS = 10_000;
-/** A line holds every domain of the service: some kilobytes. */
+/** Maximum length of a line. A line holds every domain of the service: some kilobytes. */
 const MAX_LINE_CHARACTERS = 4 * 1024 * 1024;
 /** The service keeps no more samples either. */
 const MAX_SAMPLES = 4000;
-/** When the service thins its samples out, reads by sample number stay empty for long: then all are read again. */
+/**
+ * After this number of empty reads all samples are read again. The service drops every second sample of a long drill,
+ * and reads from the next sample number are then empty for a long time.
+ */
 const MAX_EMPTY_READS = 3;
 
 /**
- * Reads `/admin/live` for ever, reconnects, and reports the state of the connection.
+ * Reads `/admin/live` until the page is closed, reconnects, and reports the state of the connection.
  * @param {object} options
  * @param {Api} options.api
  * @param {(line: LiveLine) => void} options.onLine
@@ -118,7 +121,7 @@ export async function* linesOf(body) {
 }
 
 /**
- * The feeds that the current view needs. What no view shows is not read.
+ * The feeds that the current view needs. A feed that no view shows is not read.
  * @param {Model} model
  * @returns {readonly Feed[]}
  */
@@ -212,7 +215,7 @@ export function createFeeds({ api, needed, put }) {
 }
 
 /**
- * Reads one drill's journal, and at each call of `read` only the samples that are new.
+ * Reads one drill's journal. Each call of `read` fetches only the samples that are new.
  * @param {Api} api
  * @param {(watched: WatchedDrill) => void} put
  */

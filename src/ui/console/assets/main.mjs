@@ -10,7 +10,10 @@ import { createCohortPlot } from './plot/cohort-plot.mjs';
 import { createPlots } from './plot/plots.mjs';
 import { announcementsOf, changesBetween, pageView, titleOf } from './view/page.mjs';
 
-/** @typedef {import('./model.mjs').Model} Model */
+/**
+ * The entry of the console: holds the model, draws it, and turns events of the page into actions.
+ * @typedef {import('./model.mjs').Model} Model
+ */
 
 const MAX_ANNOUNCEMENTS = 8;
 /** Changes within one interval are drawn together. */
@@ -172,7 +175,8 @@ app.addEventListener('click', (event) => {
   if (!(pressed instanceof HTMLElement)) return;
   const { action = '', id = '' } = pressed.dataset;
   const ofPage = PAGE_ACTIONS[action];
-  // Other links keep their address, so that they can be opened in a new tab. The skip link's would replace the view.
+  // Other links follow their address, so that they can be opened in a new tab. The address of the skip link would
+  // replace the view.
   if (action === 'skip') event.preventDefault();
   if (ofPage !== undefined) return ofPage();
   run(action, { id });
@@ -192,7 +196,7 @@ matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
   plots.recolour();
   cohortPlot.recolour();
 });
-// Ages grow between two lines, and the feeds are read also while the stream is lost.
+// Draws also without a new line, because ages grow, and reads the feeds also while the stream is lost.
 setInterval(() => {
   feeds.poll();
   set({});

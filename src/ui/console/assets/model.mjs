@@ -1,5 +1,6 @@
 /**
- * Everything the console shows. Views are made from it and from nothing else; an absent value is not known, never zero.
+ * Everything the console shows. Views are made from the model and from nothing else. An absent value means unknown,
+ * never zero.
  * @typedef {import('./api.mjs').LiveLine} LiveLine
  * @typedef {import('./api.mjs').DomainLook} DomainLook
  * @typedef {import('./api.mjs').FeedValues} FeedValues

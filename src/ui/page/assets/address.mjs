@@ -3,7 +3,7 @@ import { withBounds } from './filters.mjs';
 import { pageLanguage } from './locale.mjs';
 
 /**
- * The page's address: what it says, and how it is written.
+ * The page's address: reading and writing it, and the search behind it.
  * @typedef {object} Address The parameters of the page's address, not validated: the service validates them.
  * @property {string} query
  * @property {string} domain
@@ -15,7 +15,7 @@ import { pageLanguage } from './locale.mjs';
  * @property {readonly (readonly [name: string, value: string])[]} repeated Single-value parameters that were given more
  *   than once. The search carries them, so that the service refuses it; no address that the page writes has them.
  *
- * @typedef {object} Site What the page knows of the service besides an answer. It is sent with the document and does not
+ * @typedef {object} Site The facts about the service that every page needs. They are sent with the document and do not
  *   change.
  * @property {readonly SiteDomain[]} domains In configured order; the first is the default.
  * @property {import('./locale.mjs').Language} preferred From Accept-Language.
@@ -25,17 +25,15 @@ import { pageLanguage } from './locale.mjs';
  * @typedef {object} SiteDomain
  * @property {string} name
  * @property {readonly import('../../../search/domain.ts').Attribute[]} attributes
- * @property {readonly { readonly name: string, readonly values: readonly string[] }[]} context Those a query may carry;
- *   the first value is the default.
+ * @property {readonly { readonly name: string, readonly values: readonly string[] }[]} context The context parameters
+ *   that a query may carry; the first value is the default.
  *
  * @typedef {object} Example
  * @property {string} domain
  * @property {string} query
  */
 
-/**
- * The maximum for all links of one kind on a page together. Each link repeats the whole address, which may have 16 KiB.
- */
+/** Maximum size of all links of one kind on a page together. Each link repeats the whole address, which may have 16 KiB. */
 const MAX_LINK_BYTES = 256 * 1024;
 const MIN_LINKS = 4;
 
@@ -68,7 +66,8 @@ export function addressFrom(pairs, site) {
 
 /**
  * @param {Address} address
- * @returns {[string, string][]} The parameters that differ from the defaults, in one order: each search has one address.
+ * @returns {[string, string][]} The parameters that differ from the defaults, in a fixed order, so that each search has
+ *   one address.
  */
 export function addressPairs(address) {
   return /** @type {[string, string][]} */ (
@@ -133,7 +132,7 @@ export function searchPairs(address, site) {
 }
 
 /**
- * The domain of this name; the default for an unknown name, so that a refusal still has tabs around it.
+ * The domain with this name, or the default domain for an unknown name, so that the page of a refusal has tabs too.
  * @param {Site} site
  * @param {string} name
  * @returns {SiteDomain}

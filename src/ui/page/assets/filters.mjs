@@ -40,7 +40,7 @@ export function readFilter(filter, attributes) {
  * The filters with these values of an attribute instead of its own.
  * @param {readonly string[]} filters
  * @param {string} attribute
- * @param {readonly string[]} values Without any, the attribute's filters are removed.
+ * @param {readonly string[]} values When it is empty, the attribute's filters are removed.
  */
 export function withValues(filters, attribute, values) {
   const others = filters.filter((filter) => !filter.startsWith(`${attribute}:`));
@@ -66,7 +66,7 @@ export function valuesOf(filters, attributes, attribute) {
 }
 
 /**
- * The engine's case folding: a filter in any case means the value as it is indexed.
+ * The engine's case folding: a filter matches the indexed value in upper and in lower case.
  * @param {string} value
  */
 export function foldValue(value) {
@@ -108,7 +108,7 @@ export function withBounds(given, attributes, language) {
 }
 
 /**
- * For an input's `pattern`. The service accepts every number that matches.
+ * The regular expression for an input's `pattern`. The service accepts every number that matches.
  * @param {NumberType} type
  * @param {Language} language
  */
@@ -124,7 +124,7 @@ export function numberPattern(type, language) {
  * @param {string} text
  * @param {NumberType} type
  * @param {Language} language
- * @returns {string} Digits and a dot. Text that is no number stays as it is, for the service to refuse.
+ * @returns {string} Digits and a dot. Text that is not a number stays as it is, and the service refuses it.
  */
 export function typedNumber(text, type, language) {
   const trimmed = text.trim();

@@ -8,7 +8,7 @@
 const MAX_FORMATTERS = 256;
 /** Attributes that are amounts of money in every catalogue. */
 const MONEY = new Set(['price', 'salary', 'cost', 'amount', 'budget', 'fee', 'rent']);
-/** Numbers without a thousands separator, because they are no quantities. `god` is «год», `kod` «код». */
+/** Attributes whose numbers have no thousands separator, because they are not quantities. `god` is «год», `kod` «код». */
 const LABELS = /(^|_)(year|god|id|code|kod|sku)(_|$)/;
 
 /**
@@ -186,7 +186,7 @@ export function formatNumber(value, language) {
 }
 
 /**
- * Below a millisecond in microseconds: a memory hit takes less, and `0 ms` would hide it.
+ * A duration below a millisecond is shown in microseconds: a memory hit takes less than one, and `0 ms` would hide it.
  * @param {number} ms
  * @param {Language} language
  */
@@ -212,7 +212,7 @@ export function capitalized(text) {
 }
 
 /**
- * Decides by the script, which is enough for two languages.
+ * The language of a text, by its script, which is enough for two languages.
  * @param {string} text
  * @returns {Language | undefined} Undefined for text without letters of either script.
  */
@@ -222,7 +222,7 @@ function languageOf(text) {
 }
 
 /**
- * @param {string} name Stands for the options in the key.
+ * @param {string} name Identifies the options in the key of the map.
  * @param {Language} language
  * @param {Intl.NumberFormatOptions} options
  */

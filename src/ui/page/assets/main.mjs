@@ -5,6 +5,8 @@ import { messagesIn } from './messages.mjs';
 import { fetchAnswer, titleOf } from './model.mjs';
 import { pageView } from './view/page.mjs';
 
+/** The script of the search page: fetches and draws answers without loading the document again. */
+
 /** @type {import('./address.mjs').Site} */
 const site = JSON.parse(document.body.dataset.site ?? '{}');
 const app = /** @type {HTMLElement} */ (document.getElementById('app'));
@@ -135,7 +137,7 @@ function focusedKey() {
 
 /**
  * Focuses the element with this key again: an element that is moved in the document loses its focus. Without such an
- * element the heading gets it, so that the next Tab continues at the results and not at the top of the page.
+ * element the heading gets the focus, so that the next Tab continues at the results and not at the top of the page.
  * @param {Element} root
  * @param {string | undefined} key
  */

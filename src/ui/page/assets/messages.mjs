@@ -278,7 +278,7 @@ const PLURALS = { en: new Intl.PluralRules('en'), ru: new Intl.PluralRules('ru')
 
 /**
  * @param {number} total
- * @param {boolean} atLeast The engine stopped counting.
+ * @param {boolean} atLeast True: the engine stopped counting, so the total is a lower bound.
  * @param {Language} language
  */
 export function resultCountText(total, atLeast, language) {

@@ -36,9 +36,9 @@ import { provenanceOf } from './provenance.mjs';
 
 /** The service's maximum of `page × limit`. */
 export const MAX_RESULTS = 1000;
-/** The maximum of results on a page, and more than the maximum of values of a facet. */
+/** Maximum number of results on a page, which is more than the maximum number of values of a facet. */
 const MAX_SHOWN = 100;
-/** Longer than any deadline of the service: only a lost network takes as long. */
+/** Longer than any deadline of the service: only a lost network causes such a wait. */
 const TIMEOUT_MS = 20_000;
 
 /**

@@ -6,7 +6,7 @@
  * @typedef {object} Provenance
  * @property {Source} source
  * @property {readonly TierFact[]} tiers The tiers that took part, the nearest to the reader first.
- * @property {string} [reason] Why the first tier that forwarded the search had missed: one of `MISS_REASONS`.
+ * @property {string} [reason] The miss reason of the first tier that forwarded the search: one of `MISS_REASONS`.
  * @property {number} [freshForSeconds] For a cached answer; negative when it is stale.
  * @property {number} [serverMs] Measured by the server.
  * @property {number} [engineMs] The engine's part of that.
@@ -81,7 +81,7 @@ function factOf({ tier, hit, stored, failed, forward, ttl }) {
 }
 
 /**
- * RFC 9211, the part that serpcache writes.
+ * Reads the part of `Cache-Status` (RFC 9211) that serpcache writes.
  * @param {string} header
  * @returns {Member[]}
  */

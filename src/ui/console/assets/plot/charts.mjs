@@ -196,7 +196,7 @@ function outcome(name, colour, ...outcomes) {
 }
 
 /**
- * Each column on top of those before it.
+ * Adds to each column the sum of the columns before it.
  * @param {readonly Column[]} columns
  * @returns {Column[]}
  */

@@ -46,7 +46,7 @@ export function createPlots(colour, momentsOf) {
   return {
     /**
      * @param {HTMLElement | null} host Null when the view has no charts.
-     * @param {unknown} line The latest line. A redraw happens only when it is another one than before.
+     * @param {unknown} line The latest line. The charts are redrawn only when it has changed.
      */
     show: (host, line) => {
       if (current !== undefined && current.host !== host) {
@@ -163,7 +163,7 @@ function legendView({ title, lines, format }, moment, pointedTime) {
 }
 
 /**
- * Shades the time in which a drill was flushing keys or had the engine blacked out, and more lightly its other time.
+ * Shades the time of a drill: darker while keys are flushed or the engine is blacked out, lighter otherwise.
  * @param {import('uplot')} plot
  * @param {readonly Moment[]} moments
  * @param {Palette} colour
@@ -255,7 +255,7 @@ function optionsOf(chart, { colour, width, height, nowS, drawBehind, onPointer }
   };
 }
 
-/** A limit holds until the next one. */
+/** The path of a limit: each value holds until the next one. */
 const stepped = uPlot.paths.stepped?.({ align: 1 });
 
 /**

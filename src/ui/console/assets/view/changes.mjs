@@ -4,7 +4,10 @@ import { actionButton, badge, feedbackView, feedView, panel, submitButton, table
 import { flushView } from './flush.mjs';
 import { counted, dayTime, number, UNKNOWN } from './format.mjs';
 
-/** @typedef {import('../model.mjs').Model} Model */
+/**
+ * The views of changes that are not drills: flush, purge, suppression, warm-up; and the audit.
+ * @typedef {import('../model.mjs').Model} Model
+ */
 
 /** @param {Model} model */
 export function changesView(model) {

@@ -1,6 +1,7 @@
 import { h } from '../../../shared/tree.mjs';
 
 /**
+ * Elements that several views use: badges, buttons, feedback, panels and tables.
  * @typedef {import('../../../shared/tree.mjs').Child} Child
  * @typedef {import('../model.mjs').Model} Model
  */
@@ -140,7 +141,7 @@ export function panel(id, title, ...content) {
 }
 
 /**
- * A table that may be wider than a phone: it scrolls on its own, also by keyboard.
+ * A table that may be wider than a phone: it scrolls by itself, also by keyboard.
  * @param {string} label
  * @param {readonly Child[]} heads
  * @param {readonly (readonly Child[])[]} rows

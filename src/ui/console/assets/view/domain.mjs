@@ -4,6 +4,7 @@ import { badge, breakerBadge, facts, feedView, panel, stateBadge, table } from '
 import { ago, bytes, duration, number, percent, plannedPercent, rate, UNKNOWN } from './format.mjs';
 
 /**
+ * The live view of a domain (plots, engine, store, memory, control document), and its popular searches.
  * @typedef {import('../model.mjs').Model} Model
  * @typedef {import('../model.mjs').DomainLook} DomainLook
  */

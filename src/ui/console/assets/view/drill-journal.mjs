@@ -1,5 +1,5 @@
 /**
- * What a drill's plan and journal say: the texts of the console, and the hit ratios of the cohorts.
+ * The texts of the console about a drill's plan and journal, and the hit ratios of the cohorts.
  * @typedef {import('../../../../operations/drills/plan.ts').GuardFigure} GuardFigure
  * @typedef {import('../../../../operations/drills/journal.ts').Verdict} Verdict
  * @typedef {import('../api.mjs').Journal} Journal
@@ -32,7 +32,7 @@ export const VERDICT_LEVELS = {
   lost: 'bad',
 };
 
-/** What the three figures mean, as tooltips. A test holds them equal to those of the report. */
+/** Explanations of the three figures, for tooltips. A test keeps them equal to those of the report. */
 export const MEANINGS = {
   headroom:
     'H: what the engine can do ÷ what it was asked, from its places, the time of a call and the number of calls',
@@ -60,7 +60,10 @@ const MODES = {
 
 /** A hit ratio of fewer searches is not shown: with three searches, one more miss changes it by a third. */
 export const MIN_SEARCHES = 25;
-/** A hit ratio is taken over at least 2 s, and over at most 10 s for a cohort with few searches. A sample is 0.5 s. */
+/**
+ * A hit ratio is measured over at least 2 s, and for a cohort with few searches over up to 10 s. Samples are 0.5 s
+ * apart.
+ */
 const MIN_SAMPLES = 4;
 const MAX_SAMPLES = 20;
 
@@ -145,7 +148,7 @@ export function modeText(plan) {
 }
 
 /**
- * The shortest time the plan takes.
+ * The minimum duration of the plan.
  * @param {Plan} plan
  */
 export function planDurationMs({ baselineMs, stages, afterMs }) {

@@ -20,7 +20,8 @@ import { bytes, duration, number, percent, plannedPercent, rate, stopwatch } fro
  */
 
 /**
- * First the plan and its dry run, then the reason: a drill is started only after its dry run was shown.
+ * The form that starts a drill: first the plan and its dry run, then the reason. A drill is started only after its dry
+ * run was shown.
  * @param {Model} model
  */
 export function drillStartView(model) {

@@ -31,6 +31,7 @@ import {
 } from './format.mjs';
 
 /**
+ * The drills view: the list of drills, and the drill that is watched.
  * @typedef {import('../model.mjs').Model} Model
  * @typedef {import('../api.mjs').Journal} Journal
  */

@@ -9,14 +9,15 @@ import { bytes, capitalized, counted, duration, number, percent, plannedPercent,
  * @typedef {import('../api.mjs').FlushPreview} FlushPreview
  */
 
-const MODES = /** @type {const} */ ([
-  ['refresh', 'served as stale while the engine computes them anew, at its own pace'],
-  ['drop', 'misses from now on; overwritten in place as they are asked for'],
-  ['erase', 'removed from the store, for good'],
-]);
+/** @satisfies {Record<import('../api.mjs').FlushMode, string>} */
+const MODES = {
+  refresh: 'served as stale while the engine computes them anew, at its own pace',
+  drop: 'misses from now on; overwritten in place as they are asked for',
+  erase: 'removed from the store, for good',
+};
 
 /**
- * A flush is for good: unlike a drill, it cannot bring the old pages back.
+ * The form for a permanent flush. Unlike a drill, a flush cannot bring the old pages back.
  * @param {Model} model
  * @param {string} domain
  */
@@ -32,7 +33,7 @@ export function flushView(model, domain) {
         'fieldset',
         { class: 'choices' },
         h('legend', {}, 'Pages are'),
-        MODES.map(([mode, consequence], at) =>
+        Object.entries(MODES).map(([mode, consequence], at) =>
           h(
             'label',
             { class: 'choice' },
@@ -96,7 +97,7 @@ export function flushView(model, domain) {
 }
 
 /**
- * The pages a flush or a drill would take away, by node.
+ * The pages that a flush or a drill would remove, by node.
  * @param {FlushPreview} preview
  */
 export function lossView({ nodes, memory, fraction }) {

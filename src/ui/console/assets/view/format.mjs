@@ -1,4 +1,4 @@
-/** A value that is not known. Never zero, never blank. */
+/** Shown for a value that is not known, which is neither zero nor blank. */
 export const UNKNOWN = '–';
 
 const LOCALE = 'en-GB';
@@ -17,7 +17,7 @@ export function number(value, digits = 0) {
 }
 
 /**
- * From 10 on without a fraction; below, one digit, so that 0.4 is not shown as 0.
+ * A rate: without decimals from 10 on, with one decimal below 10, so that 0.4 is not shown as 0.
  * @param {number | undefined} perSecond
  */
 export function rate(perSecond) {

@@ -3,7 +3,10 @@ import { isHalted, isStale, runningDrills } from '../model.mjs';
 import { actionButton } from './components.mjs';
 import { ago, clockTime, number, UNKNOWN } from './format.mjs';
 
-/** @typedef {import('../model.mjs').Model} Model */
+/**
+ * The parts above every view: the bar and the banners.
+ * @typedef {import('../model.mjs').Model} Model
+ */
 
 /**
  * The bar that is always on the screen: the state of the connection, and the buttons that stop every drill.
@@ -25,7 +28,7 @@ export function headerView(model) {
       actionButton(
         model,
         'abort',
-        // Disabled and not removed when no drill runs: the button stays where operators look for it.
+        // When no drill runs, the button is disabled and not removed: it stays where operators look for it.
         { class: 'danger abort', 'aria-disabled': running.length === 0 && 'true' },
         abortLabel,
       ),

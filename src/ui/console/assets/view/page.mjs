@@ -8,7 +8,10 @@ import { drillsView } from './drills.mjs';
 import { duration, number, percent, plannedPercent, rate, stopwatch } from './format.mjs';
 import { bannersView, headerView } from './header.mjs';
 
-/** @typedef {import('../model.mjs').Model} Model */
+/**
+ * The frame of the console: the whole page, the title of its tab, and the announcements for screen readers.
+ * @typedef {import('../model.mjs').Model} Model
+ */
 
 /** @type {Readonly<Record<import('../model.mjs').View, (model: Model) => import('../../../shared/tree.mjs').Child>>} */
 const VIEWS = { live: domainView, drills: drillsView, changes: changesView, popular: popularView, audit: auditView };
@@ -204,7 +207,7 @@ function viewsView(model) {
 }
 
 /**
- * The live line may have the end of a drill before the journal is read again.
+ * The state of a drill in the strip. A live line may report the end of a drill before the journal is read again.
  * @param {import('../api.mjs').DrillSummary} drill
  * @param {import('../api.mjs').Journal | undefined} journal
  */

@@ -6,18 +6,18 @@ import { attributeName, foreignLanguage, formatNumber, formatValue } from '../lo
 import { messagesIn } from '../messages.mjs';
 
 /**
- * The filters: facets, bounds and the chips of those in force.
+ * The filters: facets, bounds, and chips for the filters in force.
  * @typedef {import('../model.mjs').PageModel} PageModel
  * @typedef {import('../model.mjs').AnswerBody} AnswerBody
  * @typedef {import('../../../../search/domain.ts').Attribute} Attribute
  * @typedef {{ readonly value: string, readonly count: number | undefined, readonly chosen: boolean }} Choice
  */
 
-/** Values of a facet that are shown at once; the others unfold. */
+/** Number of values of a facet that are shown at first; the others unfold. */
 const SHOWN_VALUES = 8;
-/** Up to this number each value has a chip; with more, each filter has one. */
+/** Up to this number of values each value has a chip; with more, each filter has one chip. */
 const MAX_VALUE_CHIPS = 32;
-/** Characters of a filter that its chip shows. */
+/** Maximum number of characters of a filter that its chip shows. */
 const MAX_CHIP_CHARACTERS = 80;
 
 /**
@@ -111,7 +111,7 @@ export function chipsView(model) {
 
   /**
    * @param {string} text
-   * @param {readonly string[]} filters What stays.
+   * @param {readonly string[]} filters The filters that stay.
    */
   function chip(text, filters) {
     const href = hrefOf({ ...address, filters, page: '' });

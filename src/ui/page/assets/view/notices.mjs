@@ -5,7 +5,7 @@ import { capitalized, foreignLanguage, formatAge, formatDuration, nameFor } from
 import { failureDetail, failureText, messagesIn, reasonText, resultCountText, sourceText } from '../messages.mjs';
 
 /**
- * What the page says besides results: where an answer came from, and why there is none.
+ * The texts besides the results: where an answer came from, and why there is none.
  * @typedef {import('../model.mjs').PageModel} PageModel
  * @typedef {import('../provenance.mjs').Provenance} Provenance
  */
@@ -114,7 +114,7 @@ export function statusLine({ shown, language }) {
 }
 
 /**
- * The tiers that the search passed, closed until a reader opens it.
+ * The tiers that the search passed, in a `<details>` that a reader can open.
  * @param {PageModel} model
  * @param {Extract<import('../model.mjs').Shown, { kind: 'answer' }>} shown
  */
@@ -150,8 +150,8 @@ export function originDetails({ site, address, language }, { provenance }) {
 }
 
 /**
- * The link that may help: the same search again after a fault of the service, the query without refinements when one of
- * them was refused. A refused query has to be typed again, in the box above.
+ * The link that may help: after a fault of the service the same search again, after a refused refinement the query
+ * without refinements. A refused query has to be typed again, in the box above.
  * @param {string} code
  * @param {import('../address.mjs').Address} address
  * @param {import('../address.mjs').Site} site

@@ -8,6 +8,7 @@ import { failureView, originDetails, startView, statusLine } from './notices.mjs
 import { resultsView } from './results.mjs';
 
 /**
+ * The frame of the search page: header, tabs, columns and footer.
  * @typedef {import('../../../shared/tree.mjs').TreeElement} TreeElement
  * @typedef {import('../model.mjs').PageModel} PageModel
  */

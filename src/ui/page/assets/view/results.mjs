@@ -7,6 +7,7 @@ import { MAX_RESULTS } from '../model.mjs';
 import { emptyView } from './notices.mjs';
 
 /**
+ * The list of results, the sort links and the pager.
  * @typedef {import('../model.mjs').PageModel} PageModel
  * @typedef {import('../model.mjs').AnswerBody} AnswerBody
  * @typedef {import('../../../../search/engine.ts').SearchResult} SearchResult
@@ -21,7 +22,7 @@ const ENTITIES = /** @type {Readonly<Record<string, string>>} */ ({
   nbsp: '\u00a0',
 });
 
-/** Pages shown on each side of the current one. */
+/** Number of page links on each side of the current page. */
 const NEIGHBOURS = 2;
 
 /**
@@ -116,7 +117,7 @@ function resultView({ title, snippet, attributes }, { site, address, language })
   function factView(attribute, prominent) {
     const value = attributes[attribute.name] ?? '';
     const text = formatValue(attribute, value, language, currencyIn(attributes) ?? attribute.currency);
-    // A city or a category says itself what it is; a bare number needs its label.
+    // A city or a category can be understood without a label; a number cannot.
     const plain = attribute.type === 'string' || attribute.type === 'date' || prominent;
     return h(
       'div',
