@@ -19,7 +19,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   search: ['cache', 'resilience'],
   control: ['cache'],
   catalogue: ['search'],
-  // The embedded default is the demo catalogue.
+  // The default configuration has the demo catalogue.
   config: ['cache', 'search', 'catalogue'],
   report: ['search'],
   'operations/audit': [],
@@ -34,7 +34,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'engines/sphinx': ['search', 'resilience', 'config'],
   'engines/sqlite': ['search'],
   engines: ['search', 'resilience', 'config', 'engines/*'],
-  // Content codings are those of stored entries.
+  // A page is sent in the content coding of its stored entry.
   'http/transport': ['cache'],
   http: ['cache', 'config', 'control', 'search', 'http/transport'],
   'http/search-api': ['cache', 'search', 'http', 'http/transport'],
@@ -111,7 +111,7 @@ const LOADTEST_ROOMS = [
   'request-files.ts',
 ];
 
-/** A library is known to the room that wraps it and to nobody else. */
+/** The rooms that may import each library: those that wrap it. */
 const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   ioredis: ['stores/redis'],
   mysql2: ['engines/sphinx'],
@@ -191,7 +191,7 @@ test('each room is listed after every room that it imports, and exists', () => {
   assert.deepEqual([...rooms].sort(), [...names, ...ROOTS, 'runtime.ts'].sort());
 });
 
-test('no file and no room imports itself by a detour, types included', () => {
+test('imports form no circle of files or rooms, types included', () => {
   for (const [what, nameOf, arrows] of [
     ['file', (path: string) => path, [...everyImport, ...importsUnder('test')]],
     ['room', (path: string) => join(path.split('/')[0] ?? '', roomOf(path)), everyImport],
@@ -205,7 +205,7 @@ test('no file and no room imports itself by a detour, types included', () => {
   }
 });
 
-/** One path for each way back that a depth-first walk meets. */
+/** One path for each circle that a depth-first walk finds. */
 function circlesOf(next: ReadonlyMap<string, ReadonlySet<string>>): string[] {
   const circles: string[] = [];
   const done = new Set<string>();
@@ -227,7 +227,7 @@ test('the roots connect the rooms in few lines', () => {
   );
 });
 
-/** Each is a sentence torn out of a chapter, unless it is a port or an entry that Node loads by its name. */
+/** Such a file belongs in the file that reads it, unless it is a port or an entry that Node loads by its name. */
 test('few files are short and have a single reader in their own room', () => {
   const readers = Map.groupBy(
     imports.filter((one) => one.target !== undefined && one.target !== one.file),
@@ -304,7 +304,7 @@ function matches(pattern: RegExp, among: (file: string) => boolean): string[] {
   });
 }
 
-test('nothing of the project is hidden from git by a name it shares with something else', () => {
+test('each pattern of .gitignore starts at the root or names an extension, so that it hides no other file', () => {
   const patterns = readFileSync(join(root, '.gitignore'), 'utf8').split('\n').filter(Boolean);
   const loose = patterns.filter((pattern) => !pattern.startsWith('/') && !pattern.startsWith('*.'));
   assert.deepEqual(loose, []);

@@ -30,7 +30,7 @@ interface Project {
   readonly bin: string;
 }
 
-/** Installs as npm 9 with --ignore-scripts: packages, no links to their programs, and at last its own list. */
+/** Installs like npm 9 with --ignore-scripts: packages, no links to their programs, then its own list of packages. */
 const INSTALL = `
 echo "$*" >> "$PROJECT/asked"
 [ "$1" = --version ] && echo 9.2.0 && exit

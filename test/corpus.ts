@@ -154,7 +154,7 @@ async function aptLists(): Promise<readonly string[]> {
   return texts;
 }
 
-/** A paragraph of a list: `Name: value`, and lines that go on with a value begin with a space. */
+/** A paragraph of a list: `Name: value`, and lines that continue a value begin with a space. */
 function packageOf(stanza: string): Document | undefined {
   const field = (name: string): string | undefined =>
     new RegExp(`^${name}: *(.*(?:\n[ \t].*)*)`, 'm').exec(stanza)?.[1]?.trim();

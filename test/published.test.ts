@@ -87,7 +87,7 @@ const MACHINE = /^\d+ (?:shared )?cores?, \d+ GiB, [A-Z]\w+ \d+\.\d+(?:, \w+)?(?
 /** Addresses that name no machine: loopback, and those that network namespaces and documentation use. */
 const ANYBODYS = /^(?:127\.|0\.0\.0\.0|10\.|192\.0\.2\.|198\.(?:18|19|51\.100)\.|203\.0\.113\.)/;
 
-test('a record says command, commit, time and machine, and names no host and no path of one machine', () => {
+test('a record says command, commit, time and machine, and names no host and no path of the machine', () => {
   for (const { file, text, record } of published.flatMap(recordsOf)) {
     assert.equal(recordFault(text), undefined, file);
     assert.equal(record.version, 1, file);

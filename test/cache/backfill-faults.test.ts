@@ -64,7 +64,7 @@ test('a node that answers but refuses every write is tried again at growing inte
   assert.equal(made.values.size, 0);
   made.loseData('even');
   await made.pass(3000);
-  assert.equal(made.values.size, 9, 'another loss is another matter');
+  assert.equal(made.values.size, 9, 'a new loss starts a new run');
 });
 
 test('when a part loses its data again, its run starts again from the hottest entry', async (t) => {

@@ -12,7 +12,7 @@ const current = createSigning({ key: NEW, previousKey: OLD, required: true }, 'g
 const before = createSigning({ key: OLD, required: true }, 'goods');
 const foreign = createSigning({ key: FOREIGN, required: true }, 'goods');
 const introducing = createSigning({ key: NEW, previousKey: OLD, required: false }, 'goods');
-const elsewhere = createSigning({ key: NEW, required: true }, 'auto');
+const otherDomain = createSigning({ key: NEW, required: true }, 'auto');
 
 const canonical = 'goods@x?q=кроссовки';
 const CRC_AT = 58;
@@ -37,7 +37,7 @@ test('an entry without a signature of our keys for this domain is unsigned', () 
   const clock = createFakeClock();
   const kind = (encoded: Buffer, signing = current) =>
     decodeEntry(Buffer.from(encoded), canonical, clock, signing).kind;
-  const [signed, wrong, other, plain] = [current, foreign, elsewhere, undefined].map(
+  const [signed, wrong, other, plain] = [current, foreign, otherDomain, undefined].map(
     (signing) => entryOf(clock, {}, signing).encoded,
   );
   assert.ok(signed && wrong && other && plain);
@@ -48,7 +48,7 @@ test('an entry without a signature of our keys for this domain is unsigned', () 
   assert.deepEqual(
     [signed, wrong, other, plain].map((one) => kind(one, introducing)),
     ['entry', 'unsigned', 'unsigned', 'entry'],
-    'a wrong signature is believed at no time',
+    'a wrong signature is never accepted',
   );
   assert.equal(signed.length, plain.length + 20);
 });
@@ -85,7 +85,7 @@ test('sealed bytes are opened only for their purpose, id, domain and key', () =>
   assert.deepEqual(unseal(undefined, 'report', 'drill', sealed), { kind: 'bytes', bytes, isWeak: false });
   assert.equal(unseal(current, 'report', 'other', sealed).kind, 'refused');
   assert.equal(unseal(current, 'document', 'drill', sealed).kind, 'refused');
-  assert.equal(unseal(elsewhere, 'report', 'drill', sealed).kind, 'refused');
+  assert.equal(unseal(otherDomain, 'report', 'drill', sealed).kind, 'refused');
   assert.equal(unseal(foreign, 'report', 'drill', sealed).kind, 'refused');
   assert.deepEqual(unseal(current, 'report', 'drill', seal(before, 'report', 'drill', bytes)), {
     kind: 'bytes',

@@ -24,12 +24,12 @@ const POLICY: LifetimePolicy = {
 };
 const MAX_ENTRY_BYTES = 4096;
 
-/** Several processes may read the value of one name. */
-function scene() {
+/** Processes of one domain that read one stored value. */
+function harness() {
   const clock = createFakeClock();
   const memory = createMemoryTier({ maxBytes: 1 << 20, emptyMaxBytes: 1 << 16 });
   let stored: StoreRead = { kind: 'absent' };
-  const under = (lifetimes: LifetimePolicy, to = memory) =>
+  const tiersWith = (lifetimes: LifetimePolicy, to = memory) =>
     createTiers({
       domain: 'goods',
       memory: to,
@@ -48,15 +48,15 @@ function scene() {
   return {
     clock,
     memory,
-    under,
-    tiers: under(POLICY),
+    tiersWith,
+    tiers: tiersWith(POLICY),
     /** A new process with an empty L1. */
-    looks: (lifetimes = POLICY): Promise<Lookup> =>
-      under(lifetimes, createMemoryTier({ maxBytes: 1 << 20, emptyMaxBytes: 1 << 16 })).fromStore(NAME),
+    readByNewProcess: (lifetimes = POLICY): Promise<Lookup> =>
+      tiersWith(lifetimes, createMemoryTier({ maxBytes: 1 << 20, emptyMaxBytes: 1 << 16 })).fromStore(NAME),
     plant: (entry: Entry) => {
       stored = { kind: 'value', value: Buffer.from(entry.encoded) };
     },
-    lie: (value: Buffer) => {
+    plantBytes: (value: Buffer) => {
       stored = { kind: 'value', value };
     },
   };
@@ -66,12 +66,12 @@ const wordOf = (lookup: Lookup): string => (lookup.kind === 'found' ? lookup.fre
 const LONG = { freshForMs: LONGEST_MS, revalidateForMs: LONGEST_MS, errorForMs: LONGEST_MS };
 
 test('an entry that claims a life of 49 days lives as long as the policy of its domain allows', async () => {
-  const { clock, plant, looks } = scene();
+  const { clock, plant, readByNewProcess } = harness();
   plant(entryOf(clock, LONG));
   const seen: string[] = [];
   for (const stepMs of [0, 65_000, 2000, 10_000, HOUR_MS - 12_000, 2000]) {
     clock.advance(stepMs);
-    seen.push(wordOf(await looks()));
+    seen.push(wordOf(await readByNewProcess()));
   }
   assert.deepEqual(seen, ['fresh', 'fresh', 'stale', 'stale-if-error', 'stale-if-error', 'lapsed']);
 });
@@ -79,16 +79,16 @@ test('an entry that claims a life of 49 days lives as long as the policy of its 
 test('each lifetime is cut to the policy alone, while the others are within it', async () => {
   const within = { freshForMs: 1000, revalidateForMs: 1000, errorForMs: 1000 };
   for (const name of ['freshForMs', 'revalidateForMs', 'errorForMs'] as const) {
-    const { clock, plant, looks } = scene();
+    const { clock, plant, readByNewProcess } = harness();
     plant(entryOf(clock, { ...within, [name]: LONGEST_MS }));
-    const found = await looks();
+    const found = await readByNewProcess();
     assert.ok(found.kind === 'found');
     assert.ok(found.entry[name] <= HOUR_MS, name);
   }
 });
 
 test('the copy of such an entry in L1 becomes stale with the policy too', async () => {
-  const { clock, tiers, plant } = scene();
+  const { clock, tiers, plant } = harness();
   plant(entryOf(clock, LONG));
   await tiers.fromStore(NAME);
   assert.equal(wordOf(tiers.fromMemory(NAME)), 'fresh');
@@ -101,20 +101,20 @@ test('an empty or partial page is cut to the lifetimes of its kind', async () =>
     [{ empty: true }, 33_000],
     [{ degraded: true }, 5000],
   ] as const) {
-    const { clock, plant, looks } = scene();
+    const { clock, plant, readByNewProcess } = harness();
     plant(entryOf(clock, { ...LONG, ...parts }));
-    const found = await looks();
+    const found = await readByNewProcess();
     assert.ok(found.kind === 'found');
     assert.equal(found.entry.freshForMs, freshForMs);
   }
 });
 
 test('a shortened policy shortens stored entries at once; a lengthened policy lengthens none', async () => {
-  const { clock, plant, looks } = scene();
+  const { clock, plant, readByNewProcess } = harness();
   plant(entryOf(clock, { freshForMs: MINUTE_MS, revalidateForMs: 8000, errorForMs: 9000 }));
   clock.advance(15_000);
-  assert.equal(wordOf(await looks({ ...POLICY, ttlMs: 10_000, jitter: 0 })), 'stale');
-  const found = await looks({ ...POLICY, ttlMs: DAY_MS });
+  assert.equal(wordOf(await readByNewProcess({ ...POLICY, ttlMs: 10_000, jitter: 0 })), 'stale');
+  const found = await readByNewProcess({ ...POLICY, ttlMs: DAY_MS });
   assert.ok(found.kind === 'found');
   assert.deepEqual(
     [found.entry.freshForMs, found.entry.revalidateForMs, found.entry.errorForMs],
@@ -123,40 +123,40 @@ test('a shortened policy shortens stored entries at once; a lengthened policy le
 });
 
 test('an entry of a clock two hours ahead is fresh; an entry of a clock further ahead is stale at every read', async () => {
-  const { clock, plant, looks } = scene();
+  const { clock, plant, readByNewProcess } = harness();
   plant(entryOf(clock, { createdAtMs: clock.wallMs() + 2 * HOUR_MS }));
-  assert.equal(wordOf(await looks()), 'fresh');
+  assert.equal(wordOf(await readByNewProcess()), 'fresh');
   plant(entryOf(clock, { createdAtMs: clock.wallMs() + 365 * DAY_MS }));
   for (let day = 0; day < 3; day += 1) {
-    assert.equal(wordOf(await looks()), 'stale', `day ${day}`);
+    assert.equal(wordOf(await readByNewProcess()), 'stale', `day ${day}`);
     clock.advance(DAY_MS);
   }
 });
 
 test('a value above the maximum size is a counted miss, in single reads, batches and late replies, and is not copied', async () => {
-  const { clock, memory, tiers, plant, lie } = scene();
+  const { clock, memory, tiers, plant, plantBytes } = harness();
   const large = entryOf(clock, { body: Buffer.alloc(MAX_ENTRY_BYTES) });
   plant(large);
   assert.equal(wordOf(await tiers.fromStore(NAME)), 'oversized');
   assert.deepEqual((await tiers.fromStoreMany([NAME])).map(wordOf), ['oversized']);
   assert.equal(wordOf(tiers.open(NAME, large.encoded)), 'oversized');
-  lie(Buffer.alloc(1 << 20));
-  assert.equal(wordOf(await tiers.fromStore(NAME)), 'oversized', 'before anything in it is looked at');
+  plantBytes(Buffer.alloc(1 << 20));
+  assert.equal(wordOf(await tiers.fromStore(NAME)), 'oversized', 'refused before it is decoded');
   assert.equal(memory.peek('k'), undefined);
 });
 
 test('an entry of exactly the maximum size is read', async () => {
-  const { clock, plant, looks } = scene();
+  const { clock, plant, readByNewProcess } = harness();
   const spare = MAX_ENTRY_BYTES - entryOf(clock, { body: Buffer.alloc(0) }).encoded.length;
   plant(entryOf(clock, { body: Buffer.alloc(spare) }));
-  assert.equal(wordOf(await looks()), 'fresh');
+  assert.equal(wordOf(await readByNewProcess()), 'fresh');
 });
 
 test('an entry with more results than a page may have is corrupt', async () => {
-  const { clock, plant, looks } = scene();
+  const { clock, plant, readByNewProcess } = harness();
   const ids = (count: number) => Array.from({ length: count }, (_, index) => `${index}`);
   plant(entryOf(clock, { resultIds: ids(200), body: Buffer.alloc(0) }));
-  assert.equal(wordOf(await looks()), 'fresh');
+  assert.equal(wordOf(await readByNewProcess()), 'fresh');
   plant(entryOf(clock, { resultIds: ids(900), body: Buffer.alloc(0) }));
-  assert.equal(wordOf(await looks()), 'corrupt');
+  assert.equal(wordOf(await readByNewProcess()), 'corrupt');
 });

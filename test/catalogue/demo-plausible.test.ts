@@ -178,7 +178,7 @@ describe('the plausibility of the demo catalogue', () => {
   });
 });
 
-describe('what people search for', () => {
+describe('common searches', () => {
   const searches: readonly (readonly [query: string, documents: readonly Document[], atLeast: number])[] = [
     ['кроссовки', goods, 300],
     ['iphone 13', goods, 100],

@@ -138,7 +138,7 @@ test('over TLS an unknown authority is refused with advice, and one of --ca-file
 
   const trusted = await callCli(['popular', '--admin', url, '--ca-file', caFile]);
   assert.deepEqual([trusted.code, trusted.err], [0, '']);
-  // On the service's machine, the configuration tells that it uses TLS.
+  // On the service's machine, the configuration says that the listener uses TLS.
   const config = join(directory, 'serpcache.yaml');
   const admin = `{ port: ${port}, token: ${TOKEN}, tls: { cert: ${certFile}, key: ${keyFile} } }`;
   writeFileSync(config, `admin: ${admin}\ndomains: { goods: { engine: { kind: sqlite } } }\n`);

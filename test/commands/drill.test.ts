@@ -109,7 +109,7 @@ describe('the drill command', { concurrency: 3 }, () => {
     assert.deepEqual([ended.code, service.posted(`/admin/drills/${id}/abort`)], [0, []]);
   });
 
-  test('abort ends the running drill; status, list and report tell its end; resume continues it', async (t) => {
+  test('abort ends the running drill; status, list and report show its end; resume continues it', async (t) => {
     const service = await adminService(t);
     const at = ['--admin', service.url];
     const none = await callCli(['drill', 'abort', ...at]);
@@ -154,7 +154,7 @@ describe('the drill command', { concurrency: 3 }, () => {
     const { code, err, lines } = await callCli(run(service.url, '--yes'), {
       clock: { wallMs: () => 0, monotonicMs: () => (nowMs += 5000) },
       onWrite: (text) => {
-        if (text.includes('"started"')) void service.goAway();
+        if (text.includes('"started"')) void service.closeListener();
       },
     });
     assert.equal(code, 2);
@@ -216,7 +216,7 @@ describe('the drill command', { concurrency: 3 }, () => {
     });
   }
 
-  test('the dry run tells the expected searches of each cohort, and the time until they are enough', async (t) => {
+  test('the dry run shows the expected searches of each cohort, and the time until there are enough of them', async (t) => {
     const service = await adminService(t);
     const words = ['drill', 'preview', '1-5-25-100', '--domain', 'goods', '--admin', service.url];
     const { code, out } = await callCli(words, { answers: [] });

@@ -28,7 +28,7 @@ export interface AdminService {
   readonly audit: readonly AuditEntry[];
   readonly operations: Operations;
   /** Connections are refused from now on. */
-  readonly goAway: () => Promise<unknown>;
+  readonly closeListener: () => Promise<unknown>;
 }
 
 /** The speed of the virtual clock: a drill of 15 s takes one second. */
@@ -68,12 +68,12 @@ export async function adminService(
     asked.push({ what: `${method} ${url.split('?')[0]}`, body, headers });
   });
   const url = await server.listen({ host: '127.0.0.1', port: 0 });
-  let gone: Promise<unknown> | undefined;
-  const goAway = (): Promise<unknown> => {
-    gone ??= server.close();
-    return gone;
+  let closing: Promise<unknown> | undefined;
+  const closeListener = (): Promise<unknown> => {
+    closing ??= server.close();
+    return closing;
   };
-  t.after(goAway);
+  t.after(closeListener);
   return {
     url,
     port: Number(new URL(url).port),
@@ -82,11 +82,11 @@ export async function adminService(
     headers: () => asked.at(-1)?.headers ?? {},
     audit,
     operations,
-    goAway,
+    closeListener,
   };
 }
 
-export interface Called {
+export interface CliResult {
   readonly code: number;
   readonly out: string;
   readonly err: string;
@@ -96,7 +96,7 @@ export interface Called {
   readonly lines: () => readonly { readonly [name: string]: unknown }[];
 }
 
-export interface Calling extends Partial<Pick<CommandContext, 'signal' | 'adminToken' | 'clock'>> {
+export interface CliCall extends Partial<Pick<CommandContext, 'signal' | 'adminToken' | 'clock'>> {
   /** The answers of a person at a terminal; without them, the output is a pipe. */
   readonly answers?: readonly string[];
   readonly onWrite?: (text: string) => void;
@@ -105,7 +105,7 @@ export interface Calling extends Partial<Pick<CommandContext, 'signal' | 'adminT
 }
 
 /** Calls the CLI as a shell does, but in this process. */
-export async function callCli(words: readonly string[], calling: Calling = {}): Promise<Called> {
+export async function callCli(words: readonly string[], calling: CliCall = {}): Promise<CliResult> {
   const { answers, onWrite, env, ...given } = calling;
   const isTTY = answers !== undefined;
   const questions: string[] = [];
@@ -143,7 +143,7 @@ export async function callCli(words: readonly string[], calling: Calling = {}): 
         }
       : {}),
   });
-  const lines: Called['lines'] = () =>
+  const lines: CliResult['lines'] = () =>
     out
       .split('\n')
       .filter((line) => line !== '')

@@ -4,7 +4,7 @@ import type { Explanation } from '../../src/search/explain.ts';
 import type { SearchParameters } from '../../src/search/query.ts';
 import { adminService, callCli } from './harness.ts';
 
-test('purge takes its second argument as one query, and tells the flushed text', async (t) => {
+test('purge takes its second argument as one query, and shows the flushed text', async (t) => {
   const { url, posted } = await adminService(t);
   const person = await callCli(['purge', 'goods', 'Красные  Кроссовки', '--admin', url], { answers: [] });
   assert.match(

@@ -122,7 +122,7 @@ for (const corpus of corpora('goods')) {
       assert.match(warnings.join(), /none of the engine's \d+ results is in the lifeboat's index.*idAttribute/);
     });
 
-    it('an index compared with itself agrees, and a warning tells that it is the same index', async () => {
+    it('an index compared with itself agrees, and a warning says that it is the same index', async () => {
       const { figures, warnings } = await measure([], settings(`sqlite, directory: ${path('boat')}`));
       assert.deepEqual([figures.overlap.mean, figures.sameOrder, figures.worst], [1, 1, []]);
       assert.match(warnings.join(), /the same index/);

@@ -34,7 +34,7 @@ describe('the warm command', { concurrency: 3 }, () => {
     const pieces = posted('/admin/warm/warm-1/queries') as Piece[];
     assert.ok(pieces.every(({ queries }) => queries.length <= 500));
     // The service takes 1,000 queries more than it has settled, and settles 1,125 a second; the file is read faster.
-    assert.ok(pieces.length > 7, 'what there was no room for was sent again');
+    assert.ok(pieces.length > 7, 'queries for which the service had no room were sent again');
     assert.deepEqual(pieces[0]?.queries.slice(0, 2), ['диван 1', 'диван 2']);
     assert.equal(pieces.at(-1)?.queries.at(-1), 'q=стол&page=2');
     assert.deepEqual(posted('/admin/warm'), [{ domain: 'goods', from: 'queries', maxPerSecond: 75 }]);

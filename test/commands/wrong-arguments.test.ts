@@ -55,7 +55,7 @@ test('a name that the service does not know is reported with the nearest known o
   assert.match(plan.err, /Unknown plan: .* Did you mean canary\?/);
 });
 
-test('the help, overall and of each command, tells the usage and the exit statuses', async () => {
+test('the help, overall and of each command, shows the usage and the exit statuses', async () => {
   const whole = await callCli(['--help']);
   assert.equal(whole.code, 0);
   for (const { name } of COMMANDS) assert.ok(whole.out.includes(`serpcache ${name} `), name);

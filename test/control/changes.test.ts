@@ -17,7 +17,7 @@ const floorsAt = (document: ControlDocument, bucket: number): readonly [number, 
 };
 const flushes = fc.array(fc.tuple(fc.boolean(), fc.array(anyRange, { minLength: 1, maxLength: 3 })), { maxLength: 9 });
 
-test('after any flushes the ranges give the floors of a table of all buckets, and no neighbours could be joined', () => {
+test('after any flushes the ranges give the same floors as a table of all buckets, and no adjacent ranges could be joined', () => {
   fc.assert(
     fc.property(flushes, (all) => {
       let document = emptyDocument;
@@ -36,7 +36,7 @@ test('after any flushes the ranges give the floors of a table of all buckets, an
         if (before === undefined) continue;
         assert.ok(before.to <= range.from);
         const isSame = before.floor === range.floor && before.freshFloor === range.freshFloor;
-        assert.ok(before.to < range.from || !isSame, 'neighbours that could be joined');
+        assert.ok(before.to < range.from || !isSame, 'adjacent ranges that could be joined');
       }
     }),
   );

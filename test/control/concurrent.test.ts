@@ -69,7 +69,7 @@ test('with an unreliable store a confirmed change is made, a refused one may be,
   assert.equal(decodeDocument(encoded, Date.now()).kind, 'document');
 });
 
-test('of processes that begin a drill at the same time one succeeds', async (t) => {
+test('when several processes begin a drill at the same time, one succeeds', async (t) => {
   const harness = createHarness(t);
   const fleet = Array.from({ length: 8 }, (_, index) => harness.join(`process-${index}`));
   await harness.pass(1000);

@@ -37,9 +37,9 @@ export interface Harness {
   readonly write: (value: ControlValue) => Promise<void>;
   /** Lets time pass for all processes, 10 ms at a time. */
   readonly pass: (ms: number) => Promise<void>;
-  /** Lets time pass at once, while no process runs; then one second in which all poll. */
+  /** Advances time in one step, while no process runs; then one second in which all processes poll. */
   readonly leap: (ms: number) => Promise<void>;
-  /** Lets time pass until the condition holds, and returns the time that took. */
+  /** Lets time pass until the condition holds, and returns the time it took. */
   readonly until: (holds: () => boolean, maxMs?: number) => Promise<number>;
   /** Lets time pass until the promise is settled. */
   readonly settle: <Result>(promise: Promise<Result>) => Promise<Result>;

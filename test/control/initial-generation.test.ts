@@ -32,7 +32,7 @@ test('with any wrong clock a history begins at 1 or above and leaves millions of
 });
 
 for (const change of ['suppress', 'purge', 'drop'] as const) {
-  test(`after the document was lost with every process a ${change} holds for entries of the lost history`, async (t) => {
+  test(`after the document and every process were lost, a ${change} also applies to entries of the lost history`, async (t) => {
     const harness = createHarness(t);
     const restarted = harness.join('restarted');
     await harness.pass(1000);
@@ -69,7 +69,7 @@ test('a history begun now with a clock an hour behind is above one begun two hou
   for (const process of [lost, restarted]) assert.equal(judge(process, generation), 'suppressed');
 });
 
-test('of processes with clocks that differ by hours one begins the history, and the others continue it', async (t) => {
+test('when the clocks of processes differ by hours, one process begins the history and the others continue it', async (t) => {
   const harness = createHarness(t);
   const fleet = [0, HOUR_MS, -HOUR_MS].map((skewMs, index) => harness.join(`process-${index}`, skewMs));
   const changes = fleet.map(({ control }, index) => control.change((one) => suppress(one, [`sold-${index}`], 1)));

@@ -61,7 +61,7 @@ test('a fleet without changes writes only the longest life, once a day', async (
   );
 });
 
-test('once the longest life has been out of force for a day and its own length, the next longest one prunes purges', async (t) => {
+test('a longest life that no process has any more expires after its own length and a day; then the next longest one prunes purges', async (t) => {
   const harness = createHarness(t);
   const before = harness.join('before', 0, { longestLifeMs: 10 * DAY_MS });
   await harness.settle(before.control.change((one) => suppress(one, ['banned'], 0)));

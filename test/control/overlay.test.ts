@@ -76,7 +76,7 @@ test('a newcomer joins a drill with a live owner', async (t) => {
   assert.equal(states(late), 'live');
 });
 
-test('a follower that is cut off drops the overlay and joins again later, and the drill goes on elsewhere', async (t) => {
+test('a follower that is cut off drops the overlay and joins again later, and the drill continues in the other processes', async (t) => {
   const harness = createHarness(t);
   const owner = harness.join('owner');
   const [cut, other] = [harness.join('cut'), harness.join('other')];

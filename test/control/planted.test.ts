@@ -82,7 +82,7 @@ test('an implausible step is refused by processes that know a document, and merg
   const settled = await storedTag(harness);
   assert.ok(all.every(({ control }) => tagOf(control.document()) === settled));
   await harness.pass(10_000);
-  assert.equal(await storedTag(harness), settled, 'they no longer write over each other');
+  assert.equal(await storedTag(harness), settled, 'the processes no longer overwrite each other’s document');
 });
 
 test('a process that knows no document does not sync with a corrupt one, refuses changes with the reason, and goes on when it is deleted', async (t) => {

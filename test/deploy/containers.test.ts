@@ -49,7 +49,7 @@ test('everything that the Dockerfile copies exists and is sent to the builder', 
   assert.ok(copies.includes('src'));
   for (const name of copies) {
     assert.ok(existsSync(join(root, name)), `there is no ${name}`);
-    assert.ok(ignored.includes(`!${name}`), `.dockerignore keeps ${name} from the builder`);
+    assert.ok(ignored.includes(`!${name}`), `.dockerignore excludes ${name} from the build`);
   }
 });
 
@@ -124,7 +124,8 @@ test('serpcache gets the addresses of the nodes, and the steps that make the clu
       fixed,
     );
     const create = compose.services[`${name}-cluster`]?.command?.at(-1) ?? '';
-    for (const address of fixed) assert.ok(create.includes(`${address}:6379`), `${name}-cluster forgets ${address}`);
+    for (const address of fixed)
+      assert.ok(create.includes(`${address}:6379`), `${name}-cluster does not name ${address}`);
     assert.ok(engine.kind === 'sphinx' && engine.endpoints[0].host in compose.services);
   }
 });

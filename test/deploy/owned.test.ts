@@ -41,7 +41,7 @@ test('a process that ignores SIGTERM is killed', async (t) => {
   assert.deepEqual(findOwned({ program: 'bash', folder }), []);
 });
 
-test('a process that has got the pid of an earlier one is not killed', async (t) => {
+test('a process that reuses the pid of an earlier one is not killed', async (t) => {
   const { folder, pid } = await start(t, 'sleep', ['60']);
   const [now] = findOwned({ program: 'sleep', folder });
   assert.ok(now !== undefined);

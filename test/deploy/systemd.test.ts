@@ -23,7 +23,7 @@ test('the unit runs the Node of src/node directly on a file of the project', () 
   assert.match(unit, /npm ci --prefix src\/node/);
   const { packages } = JSON.parse(readFileSync(join(root, 'src/node/package-lock.json'), 'utf8'));
   const programs = Object.entries<{ bin?: { node?: string } }>(packages).filter(([path]) => path !== '');
-  for (const [path, { bin }] of programs) assert.ok(bin?.node !== undefined, `${path} brings no node`);
+  for (const [path, { bin }] of programs) assert.ok(bin?.node !== undefined, `${path} contains no node`);
 });
 
 test("the unit's stop timeout is longer than the drain of the service", () => {

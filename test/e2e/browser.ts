@@ -78,20 +78,20 @@ export const LOW_CONTRAST = `(() => {
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
   // Remembered by element, because many elements share a parent.
-  const grounds = new Map([[null, 'rgb(255, 255, 255)']]);
-  const ground = (element) => {
-    const known = grounds.get(element);
+  const backgrounds = new Map([[null, 'rgb(255, 255, 255)']]);
+  const background = (element) => {
+    const known = backgrounds.get(element);
     if (known !== undefined) return known;
     const colour = getComputedStyle(element).backgroundColor;
-    const found = (channels(colour)[3] ?? 1) > 0 ? colour : ground(element.parentElement);
-    grounds.set(element, found);
+    const found = (channels(colour)[3] ?? 1) > 0 ? colour : background(element.parentElement);
+    backgrounds.set(element, found);
     return found;
   };
   const low = [];
   for (const element of document.querySelectorAll('body *')) {
     const ownText = [...element.childNodes].some((node) => node.nodeType === 3 && node.nodeValue.trim() !== '');
     if (!ownText && !element.matches('input, select')) continue;
-    const [a, b] = [luminance(getComputedStyle(element).color), luminance(ground(element))].sort((x, y) => y - x);
+    const [a, b] = [luminance(getComputedStyle(element).color), luminance(background(element))].sort((x, y) => y - x);
     const ratio = (a + 0.05) / (b + 0.05);
     if (ratio < 4.5) low.push(element.className + ' ' + element.textContent.slice(0, 30) + ' ' + ratio.toFixed(2));
   }

@@ -46,7 +46,7 @@ describeConsole('the console when things go wrong', { token: TOKEN }, ({ service
 
   it('a stream that is silent without ending is closed and opened again', async () => {
     const { page } = await open();
-    // A broken network path: the connection stands, and after one line nothing arrives.
+    // A broken network path: the connection stays open, but nothing arrives after one line.
     await page.evaluate(`(() => {
       const real = window.fetch;
       let cut = false;

@@ -100,7 +100,7 @@ describeConsole('the console', { token: TOKEN }, ({ service, open, enter }) => {
     const { page, complaints } = await enter('#/goods/drills', { viewport: { width: 1280, height: 400 } });
     await page.click('[data-action=halt]');
     await page.keyboard.press('Enter');
-    assert.equal(await page.locator('dialog').count(), 1, 'no reason, no halt');
+    assert.equal(await page.locator('dialog').count(), 1, 'without a reason nothing is halted');
     await page.fill('dialog [name=reason]', 'incident 4711');
     await page.keyboard.press('Enter');
     await waitForText(page, '.banner.bad', 'incident 4711');

@@ -80,7 +80,7 @@ describe('drills of a fleet', { timeout: 150_000 }, () => {
     return verdict;
   };
 
-  test('keys that one process drops are flushed in both, and an abort at the other restores both within a second', async () => {
+  test('keys that one process drops are flushed in both, and an abort at the other process restores both within a second', async () => {
     await fillCaches(fleet.members, fleet.texts.slice(0, 40), '&limit=7');
     const id = await begin(one);
     await flushedIn(id);

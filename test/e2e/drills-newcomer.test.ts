@@ -26,7 +26,10 @@ after: 1s
 minSearches: 20
 `;
 
-/** One process without a store, with the demo's goods; `first-drill.test.ts` has the whole demo. The tests are one story, in order. */
+/**
+ * One process without a store, with the demo's goods; `first-drill.test.ts` has the whole demo. The tests depend on each
+ * other, in order.
+ */
 describe('a newcomer’s drills', { timeout: 120_000 }, () => {
   const directory = mkdtempSync(join(tmpdir(), 'serpcache-newcomer-'));
   const plan = join(directory, 'rehearsal.yaml');
@@ -150,7 +153,7 @@ describe('a newcomer’s drills', { timeout: 120_000 }, () => {
     );
   });
 
-  test('under load it passes, a second one is refused meanwhile, and its report is there to read', async () => {
+  test('under load a drill passes, a second one is refused while it runs, and its report can be read', async () => {
     traffic = await startTraffic({ urls: [service.url], domain: 'goods', texts, ratePerSecond: 100 });
     const first = operator.start('drill', 'run', plan, '--domain', 'goods', '--reason', 'rehearsal', '--yes');
     await waitFor('the drill to begin', () => first.lines().some(({ kind }) => kind === 'started'));
@@ -188,7 +191,7 @@ describe('a newcomer’s drills', { timeout: 120_000 }, () => {
     assert.equal(lines[2]?.reason, 'rehearsal');
   });
 
-  test('Ctrl-C in a follow aborts, and what was cached before hits at the first request', async () => {
+  test('Ctrl-C while following aborts the drill, and pages that were cached before it are hits at the first request', async () => {
     const planted = texts.slice(0, 20);
     const at = async (text: string): Promise<string> => (await ask(service, text, '&domain=goods&limit=7')).cacheStatus;
     for (const text of planted) await at(text);

@@ -45,7 +45,7 @@ async function firstDrill(): Promise<{
   }
 }
 
-/** The traffic prints it, and the README says to go on then. */
+/** The traffic prints that the cache is warm; the README says to start the drill then. */
 function isWarm(directory: string): boolean {
   return readFileSync(join(directory, 'traffic.log'), 'utf8').includes('warm after');
 }

@@ -54,22 +54,22 @@ export function startFleet(): Promise<Fleet> {
       directory: join(directory, 'searchd'),
       from: { domains: [{ domain: goods.domain, index: 'goods', documents: goods.documents }] },
     }).then(keep);
-    // After a failed start, the parts that did start are stopped with the ground.
+    // Wait for all three: when one fails, `stop` ends the parts that have started.
     await Promise.allSettled([cluster, control, engine]);
     const [{ nodes }, controlNode, searchd] = await Promise.all([cluster, control, engine]);
     const config = JSON.stringify({
       admin: { token: TOKEN },
-      // Other tests run on this machine: a late event loop is no overload of the process.
+      // Other tests run on this machine, so a late event loop does not mean that the process is overloaded.
       public: { drain: '2s', maxLoopDelay: '2s' },
       log: { hitSample: 0 },
       drills: { lease: `${LEASE_MS}ms` },
       control: { kind: 'standalone', nodes: [controlNode.address] },
       domains: {
         goods: {
-          // Nor is a late reply a slow store.
+          // For the same reason, a late reply does not mean that the store is slow.
           store: { kind: 'cluster', nodes: nodes.map(({ address }) => address), dedicated: true, deadline: '500ms' },
           engine: { kind: 'sphinx', host: searchd.host, port: searchd.port, index: 'goods', idAttribute: 'doc_id' },
-          // No entry expires: only operators take entries away.
+          // No entry expires during the tests: only operators remove entries.
           freshness: { ttl: '1h', emptyTtl: '1h', staleWhileRevalidate: '10m' },
           attributes: {
             category: { type: 'string', facet: true },
@@ -121,7 +121,7 @@ export async function fillCaches(members: readonly Member[], texts: readonly str
   }
 }
 
-/** The cache statuses that are no hits, of one search per process and text. */
+/** Searches each text once in each process. @returns the cache statuses that are not hits. */
 export async function missStatuses(
   members: readonly Member[],
   texts: readonly string[],

@@ -10,7 +10,7 @@ import { BROAD, type Fleet, fillCaches, isHit, type Member, missStatuses, startF
 import { startTraffic, type TrafficAnswer } from './operator-harness.ts';
 import { waitFor } from './service-harness.ts';
 
-/** Flushes, purges and suppressions on two processes with one cluster. The tests are one story, in order. */
+/** Flushes, purges and suppressions on two processes with one cluster. The tests depend on each other, in order. */
 describe('flushes, purges and suppressions of a fleet', { timeout: 120_000 }, () => {
   let fleet: Fleet;
   let one: Member;
@@ -87,7 +87,7 @@ describe('flushes, purges and suppressions of a fleet', { timeout: 120_000 }, ()
     for (const more of pages) await fillCaches(fleet.members, [BROAD], more);
   });
 
-  test('a refresh is served as stale at once, and computed anew in the background', async () => {
+  test('after a refresh, pages are served as stale at once and computed again in the background', async () => {
     const texts = fleet.texts.slice(0, 20);
     await fillCaches(fleet.members, texts, '');
     const calls = await engineCalls();

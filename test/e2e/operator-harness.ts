@@ -45,9 +45,9 @@ export interface RunningCli {
 
 export interface OperatorOptions {
   readonly adminUrl: string;
-  /** Undefined for an operator without one. */
+  /** Undefined for an operator without a token. */
   readonly token: string | undefined;
-  /** The maximum for a command; then it is killed. */
+  /** Maximum duration of a command; after it the command is killed. */
   readonly maxCommandMs?: number;
 }
 
@@ -123,7 +123,7 @@ export function createOperator({ adminUrl, token, maxCommandMs = MAX_COMMAND_MS 
   };
 }
 
-/** Traffic of people: repeated searches to each process in turn, at a fixed rate that does not depend on the answers. */
+/** User traffic: repeated searches to each process in turn, at a fixed rate that does not depend on the answers. */
 export interface Traffic {
   readonly answers: readonly TrafficAnswer[];
   readonly stop: () => Promise<void>;

@@ -139,7 +139,7 @@ describePage('the page when things go wrong', ({ service, open, at }) => {
     assert.equal(await page.inputValue('#query'), 'samba adidas');
   });
 
-  it('every source has its text: store, stale, failed engine, shared, reserve', async () => {
+  it('every source has its text: store, stale, failed engine, shared, lifeboat', async () => {
     const hit = { kind: 'hit' } as const;
     const missed = { kind: 'forward', why: 'uri-miss' } as const;
     const failed = { kind: 'forward', why: 'stale', forwardStatus: 504 } as const;

@@ -18,7 +18,7 @@ import { ask, explained, type Service, startService, waitFor } from './service-h
 
 /**
  * Searches over a real Redis Cluster and a real searchd, where each part is stopped and started again in turn. The tests
- * are one story, in order.
+ * depend on each other, in order.
  */
 eachServer((name, server) => {
   describe(`over a cluster and searchd of ${name}`, { timeout: 180_000 }, () => {

@@ -91,7 +91,7 @@ export async function explained(service: Service, q: string): Promise<{ node?: s
   return (await response.json()) as { node?: string; slot?: number; key: string };
 }
 
-/** Polls until it holds. @returns after how long, ms. @throws after `timeoutMs`, naming what was waited for. */
+/** Polls until `holds` returns true. @returns the time it took, ms. @throws after `timeoutMs`, naming `condition`. */
 export async function waitFor(
   condition: string,
   holds: () => boolean | Promise<boolean>,
@@ -99,7 +99,7 @@ export async function waitFor(
 ): Promise<number> {
   const startedMs = performance.now();
   for (;;) {
-    // The time before the call: the delay of an answer on a busy machine does not count.
+    // Measured before the call: on a busy machine, the delay of the answer does not count.
     const calledMs = performance.now() - startedMs;
     if (await Promise.resolve(holds()).catch(() => false)) return calledMs;
     if (calledMs > timeoutMs) throw new Error(`waited ${timeoutMs} ms in vain for ${condition}`);

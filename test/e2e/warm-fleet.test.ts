@@ -98,7 +98,7 @@ interface Popular {
   readonly queries: readonly { readonly search: string; readonly count: number }[];
 }
 
-/** No search is refused; one that waits for the engine's deadline would be. */
+/** No search was refused. A search that waits for the engine until its deadline is refused. */
 function assertUndisturbed(answers: readonly TrafficAnswer[]): void {
   assert.ok(answers.length > RATE / 2, `${answers.length} answers`);
   assert.deepEqual(

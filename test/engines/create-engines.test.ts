@@ -36,7 +36,7 @@ async function outage(t: TestContext, refusal: EnginesPorts['refusal'] = () => u
     { ...ONE_PROCESS, refusal },
     {
       clock: systemClock,
-      // The ordinary probe then comes later than the search that an open breaker lets through.
+      // With this value the ordinary probe comes later than the search that an open breaker lets through.
       random: () => 0.999,
       observe: ({ source, event }) => {
         if (source !== 'guard' || event.kind !== 'breaker') return;
@@ -66,7 +66,7 @@ test('the breaker of an engine that answers its probe closes before it lets a se
   assert.equal(await ask(async () => 'ok'), 'ok');
 });
 
-test("a drill's simulated outage goes on when the breaker closes", async (t) => {
+test("a drill's simulated outage continues when the breaker closes", async (t) => {
   let dead = false;
   const { untilClosed, guard, ask } = await outage(t, () => (dead ? 'breaker-open' : undefined));
   dead = true;
@@ -78,7 +78,7 @@ test("a drill's simulated outage goes on when the breaker closes", async (t) => 
   );
 });
 
-test('an endpoint that comes back beside another one that was up all the while begins no slow start', async (t) => {
+test('an endpoint that comes back beside another one that stayed up begins no slow start', async (t) => {
   const unreachable = { host: '127.0.0.1', port: 9 };
   const engine = {
     kind: 'sphinx',

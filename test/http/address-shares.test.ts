@@ -33,7 +33,7 @@ function ask(port: number, localAddress: string): Promise<number> {
   });
 }
 
-test('clients of one address occupy at most half of the admin listener, and lock nobody else out', async (context) => {
+test('clients of one address occupy at most half of the admin listener, and other addresses are still served', async (context) => {
   const cut: ConnectionEvent['what'][] = [];
   const { listen } = adminHarness(context, { token: '', observeConnection: ({ what }) => cut.push(what) });
   const port = await listen();

@@ -104,7 +104,7 @@ const HEADERS: readonly Readonly<Record<string, string>>[] = [
   { 'cache-control': fill('no-cache,', ROOM) },
 ];
 
-interface Asked {
+interface RequestParts {
   readonly body?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -124,7 +124,7 @@ describe('no request within the limits holds the event loop for longer than 25 m
     return answer;
   };
 
-  const send = (path: string, { body, headers }: Asked): Promise<void> =>
+  const send = (path: string, { body, headers }: RequestParts): Promise<void> =>
     new Promise((resolve) => {
       const json = body === undefined ? {} : { 'content-type': 'application/json' };
       const method = body === undefined ? 'GET' : 'POST';
@@ -136,7 +136,7 @@ describe('no request within the limits holds the event loop for longer than 25 m
         .end(body);
     });
 
-  const holds = async (what: string, path: string, asked: Asked = {}): Promise<void> => {
+  const holds = async (what: string, path: string, asked: RequestParts = {}): Promise<void> => {
     let least = Number.POSITIVE_INFINITY;
     let mostMs = MOST_MS;
     for (let i = 0; i < TRIES && least > MOST_MS / 2; i += 1) {

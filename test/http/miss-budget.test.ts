@@ -127,7 +127,7 @@ test('without a budget no client is limited', async (context) => {
   assert.equal((await batch(started, [{ q: 'b' }])).statusCode, 200);
 });
 
-/** As the core does before it asks the engine. */
+/** The fake search asks the budget, as the core does before each engine call. */
 function askTheBudget({ search }: TestServer): void {
   const compute = search.answer;
   search.answer = (prepared, options) => {

@@ -57,7 +57,7 @@ test('near the limit it is not ready after half a second, and ready again when t
   assert.deepEqual([pressure.status().state, pressure.status().ready], ['ok', true]);
 });
 
-test('half a second at the limit sheds and stays ready, longer does not', (t) => {
+test('after half a second at the limit it sheds and is ready, after a longer time it is not ready', (t) => {
   const { pressure, pass } = start(t, { maxInFlight: 2 });
   pressure.enter();
   pressure.enter();

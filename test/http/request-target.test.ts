@@ -75,7 +75,7 @@ test('raw bytes that are not UTF-8 are refused by name', async (context) => {
   assert.equal(search.asked.single.length, 0);
 });
 
-test('a raw target is accepted only when nothing can be hidden with it', async (context) => {
+test('a raw target is refused in any request that could hide a second request or field', async (context) => {
   const { port, search } = await listeningServer(context);
   const target = `/search?q=${raw('ё')}`;
   for (const bytes of [

@@ -173,7 +173,7 @@ test('a body that cannot be inflated is an internal error, logged and counted on
 
 const prepared = createFakeSearch({ clock: systemClock }).prepare({ pairs: [['q', 'a']] });
 
-test('a target in use survives a stream of targets that come once', () => {
+test('a target in use stays remembered while a thousand other targets come once each', () => {
   const memo = createTargetMemo({ maxEntries: 100, maxBytes: 10 ** 7 });
   memo.set('/search?q=hot', prepared);
   for (let i = 0; i < 1000; i += 1) {

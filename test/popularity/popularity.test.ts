@@ -28,7 +28,7 @@ test('while there is room every count is exact, in descending order, with the it
   ]);
   assert.deepEqual([popularity.size(), popularity.top(99).length, popularity.top(0).length], [3, 3, 0]);
   popularity.note('d', 'd');
-  assert.equal(popularity.top(3).length, 3, 'of two equal counts one is returned');
+  assert.equal(popularity.top(3).length, 3, 'one of two equal counts is returned');
 });
 
 test('a new key replaces the one with the lowest count, and its error is the inherited count', () => {

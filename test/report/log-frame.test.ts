@@ -27,7 +27,7 @@ test('ticks are round, ascend, reach the highest value, and the lowest unless it
   assert.deepEqual(logTicks(1, 1), [1, 2]);
 });
 
-test('zero, and a value that is no number, is drawn on the floor', () => {
+test('zero, negative values and NaN are drawn at the lower edge', () => {
   const { y } = createLogFrame({ ...span, min: 0, max: 0 });
   assert.deepEqual([0, -3, Number.NaN, 1e300].map(y.at), [300, 300, 300, 0]);
 });

@@ -5,7 +5,7 @@ import { clockText, elapsedText, utcText } from '../../src/report/format.ts';
 
 const plain = (shown: string): string => shown.replaceAll('\u00a0', ' ');
 
-test('numbers are formatted for people', () => {
+test('numbers are formatted for reading', () => {
   const cases: readonly (readonly [string, string])[] = [
     [text.countText(1234.4), '1,234'],
     [text.amountText(1234.4), '1,234'],

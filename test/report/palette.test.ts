@@ -5,7 +5,7 @@ import { contrastOf, distanceOf } from './contrast-of.ts';
 
 const SIDES = ['light', 'dark'] as const;
 
-test('every text is readable on every ground of the page and of the plots', () => {
+test('every text is readable on every background of the page and of the plots', () => {
   for (const side of SIDES) {
     for (const [name, ink] of Object.entries(TEXT)) {
       const grounds = name === 'ink' ? Object.keys(GROUND) : ['ground', 'raised'];

@@ -34,7 +34,7 @@ test('a condensed line has a point per column and keeps the lowest and the highe
   );
 });
 
-test('several percentiles are drawn as their highest, and limits as their median', () => {
+test('a column with several values shows the highest percentile, or the median limit', () => {
   const [worst] = condense([pointsOf([3, 90, 5])], 0, 1000, 'worst');
   const [middle] = condense([pointsOf([3, 90, 5])], 0, 1000, 'middle');
   assert.deepEqual([worst?.[0]?.value, middle?.[0]?.value], [90, 5]);

@@ -1,4 +1,4 @@
-/** The errors that make a page no well-formed XML, by name. Pages have no CDATA and no comments. */
+/** The errors for which a page is not well-formed XML, by name. Pages have no CDATA and no comments. */
 export function markupFaults(page: string): readonly string[] {
   const faults: string[] = [];
   const open: string[] = [];

@@ -27,7 +27,7 @@ interface Harness {
 
 type Kind = 'gradient' | 'aimd';
 
-function limitRig(kind: Kind, ceiling = 64): Harness {
+function limitHarness(kind: Kind, ceiling = 64): Harness {
   const clock = createFakeClock();
   const random = seededRandom(3);
   const options = { ceiling: () => harness.ceiling, monotonicMs: clock.monotonicMs, random, slowMs: 400 };
@@ -49,16 +49,16 @@ function limitRig(kind: Kind, ceiling = 64): Harness {
   return harness;
 }
 
-/** An engine of eight at once, 20 ms each (0.5–1.7 times); more calls wait inside it. */
+/** An engine that runs eight calls at once, of 20 ms (0.5–1.7 times that); further calls wait inside it. */
 const engineOf =
   (random: () => number, baseMs = 20) =>
   (inFlight: number): number =>
     baseMs * (0.5 + 1.2 * random()) * Math.max(1, inFlight / 8);
 
 for (const kind of ['gradient', 'aimd'] as const) {
-  test(`${kind}: it stays between one and the ceiling, whatever the samples and wherever the ceiling moves`, () => {
-    const { random, ...harness } = limitRig(kind);
-    const live = limitRig(kind);
+  test(`${kind}: it stays between one and the ceiling, for any samples and any changes of the ceiling`, () => {
+    const { random, ...harness } = limitHarness(kind);
+    const live = limitHarness(kind);
     for (let step = 0; step < 5000; step += 1) {
       if (step % 50 === 0) live.ceiling = random() < 0.1 ? 0 : 1 + 40 * random();
       const result = (['answered', 'answered', 'lost', 'failed'] as const)[Math.floor(4 * random())] ?? 'answered';
@@ -70,7 +70,7 @@ for (const kind of ['gradient', 'aimd'] as const) {
   });
 
   test(`${kind}: a lower ceiling applies at once, and the earlier higher limit is forgotten`, () => {
-    const harness = limitRig(kind);
+    const harness = limitHarness(kind);
     harness.calls(2000, 5);
     assert.ok(harness.limit.current() > 16);
     harness.ceiling = 4;
@@ -81,7 +81,7 @@ for (const kind of ['gradient', 'aimd'] as const) {
   });
 
   test(`${kind}: an unused limit does not grow`, () => {
-    const harness = limitRig(kind);
+    const harness = limitHarness(kind);
     const before = harness.limit.current();
     harness.calls(1000, 5, { inFlight: 2 });
     assert.equal(harness.limit.current(), before);
@@ -90,7 +90,7 @@ for (const kind of ['gradient', 'aimd'] as const) {
   });
 
   test(`${kind}: calls that failed for other reasons change nothing`, () => {
-    const harness = limitRig(kind);
+    const harness = limitHarness(kind);
     harness.calls(500, 5);
     const before = harness.limit.current();
     harness.calls(1000, 5, { result: 'failed' });
@@ -99,7 +99,7 @@ for (const kind of ['gradient', 'aimd'] as const) {
   });
 
   test(`${kind}: when everything is lost it falls to one, and comes back by itself within twenty seconds`, () => {
-    const harness = limitRig(kind);
+    const harness = limitHarness(kind);
     const engine = engineOf(harness.random, 100);
     harness.calls(600, engine);
     harness.calls(600, 800, { result: 'lost' });
@@ -112,7 +112,7 @@ for (const kind of ['gradient', 'aimd'] as const) {
   });
 
   test(`${kind}: one lost call in twenty does not lower it`, () => {
-    const harness = limitRig(kind, 8);
+    const harness = limitHarness(kind, 8);
     for (let round = 0; round < 100; round += 1) {
       harness.calls(19, 20);
       harness.calls(1, 800, { result: 'lost' });
@@ -131,13 +131,13 @@ test('fixed: the limit is the ceiling', () => {
 });
 
 test('aimd: an answer slower than `slowMs` counts as lost', () => {
-  const harness = limitRig('aimd');
+  const harness = limitHarness('aimd');
   harness.calls(200, (inFlight) => 30 * inFlight);
   harness.calls(2000, (inFlight) => 30 * inFlight);
   assert.ok(harness.limit.current() >= 8 && harness.limit.current() <= 14, `${harness.limit.current()}`);
 });
 
-/** An engine of eight at once that gets three times its capacity; more calls wait inside it, where they cannot be shed. */
+/** An engine that runs eight calls at once and gets three times its capacity; the rest waits inside it, never shed. */
 const ENGINE: Scenario = {
   load: 3,
   deadlineMs: 800,
@@ -163,17 +163,17 @@ async function limits(scenario: Scenario, seed: number): Promise<(fromSeconds: n
 }
 
 for (const spread of [0.2, 0.8])
-  test(`an engine of eight is found among sixty-four, with durations spread by ${spread}`, async () => {
+  test(`with a ceiling of sixty-four, the limit finds an engine that runs eight calls at once, with durations spread by ${spread}`, async () => {
     const mean = await limits({ ...ENGINE, spread }, 11);
     assert.ok(mean(2) >= 6.5 && mean(2) <= 16, `${mean(2)}`);
   });
 
-test('one search in twenty that costs ten times as much does not hide an engine of eight', async () => {
+test('one search in twenty that costs ten times as much does not prevent the limit from finding eight', async () => {
   const mean = await limits({ ...ENGINE, costly: 0.05 }, 12);
   assert.ok(mean(3) >= 6.5 && mean(3) <= 16, `${mean(3)}`);
 });
 
-test('a long tail of slow searches is not taken for load: the limit stays at eight', async () => {
+test('a long tail of slow searches does not count as load: the limit stays at eight', async () => {
   const means = [];
   for (const seed of [3, 4, 5]) {
     const mean = await limits({ ...ENGINE, meanMs: 200, spread: 1.2, seconds: 60 }, seed);
@@ -182,20 +182,20 @@ test('a long tail of slow searches is not taken for load: the limit stays at eig
   assert.ok(means.reduce((sum, mean) => sum + mean, 0) / 3 >= 8, `${means}`);
 });
 
-test('an engine of one gets no more than a few calls at once', async () => {
+test('an engine that runs one call at a time gets no more than a few calls at once', async () => {
   const means: number[] = [];
   for (const seed of [13, 14, 15, 16, 17]) means.push((await limits({ ...ENGINE, atOnce: 1, seconds: 20 }, seed))(8));
   assert.ok(means.reduce((sum, mean) => sum + mean, 0) / means.length <= 4, `${means}`);
 });
 
-test('an engine that became ten times slower by itself keeps its limit, also when it is fast again', async () => {
+test('an engine that becomes ten times slower without more load keeps its limit, also when it is fast again', async () => {
   const slow = { fromSeconds: 8, toSeconds: 30, factor: 10 };
   const mean = await limits({ ...ENGINE, seconds: 50, slow }, 14);
   assert.ok(mean(20, 30) >= 5, `${mean(20, 30)} while slow`);
   assert.ok(mean(40) >= 6.5 && mean(40) <= 16, `${mean(40)} afterwards`);
 });
 
-test('a queue inside the engine is never taken for its own latency, however long it lasts', async () => {
+test('the wait in a queue inside the engine never counts as the engine’s own latency, for any duration of the queue', async () => {
   const mean = await limits({ ...ENGINE, seconds: 40 }, 15);
   assert.ok(mean(30) <= 16, `${mean(30)}`);
 });

@@ -131,7 +131,7 @@ test('a breaker closed from outside during its trial is not opened again by the 
   assert.deepEqual(states, ['open', 'half-open', 'closed']);
 });
 
-test('a breaker closed by its trial has empty counts as well', async (t) => {
+test('a breaker closed by its trial has empty counts too', async (t) => {
   const { breaker, pass, open } = harness(t);
   await open();
   pass(RESET_MS);
@@ -150,7 +150,7 @@ test('closing from outside does nothing to a closed breaker or to one that was s
   assert.deepEqual(states, ['open']);
 });
 
-test('the time to a probe is spread by ± a fifth, and `retryAfterMs` tells it', async (t) => {
+test('the time to a probe is spread by ± a fifth, and `retryAfterMs` gives it', async (t) => {
   for (const [random, resetMs] of [
     [0, 800],
     [0.5, 1000],

@@ -2,18 +2,23 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { idle } from '../fakes/idle.ts';
 import {
-  type Asked,
   LIMITER_DEADLINE_MS,
   type LimiterHarness,
   limiterHarness,
   MAX_WAIT_MS,
+  type SlotRequest,
   states,
 } from './harness.ts';
 
-const endsAtMs = new WeakMap<Asked, number>();
+const endsAtMs = new WeakMap<SlotRequest, number>();
 
 /** Lets `ms` pass; each running request releases its slot after `holdMs`. */
-async function serve(harness: LimiterHarness, asked: readonly Asked[], holdMs: number, ms: number): Promise<void> {
+async function serve(
+  harness: LimiterHarness,
+  asked: readonly SlotRequest[],
+  holdMs: number,
+  ms: number,
+): Promise<void> {
   for (let passed = 0; passed < ms; passed += 1) {
     for (const one of asked) {
       if (one.state !== 'runs') continue;
@@ -71,7 +76,7 @@ test('a burst that the engine clears within the maximum wait is answered complet
 test('a queue that stands for longer than one maximum wait is overload, however short it is', async (t) => {
   const harness = limiterHarness(t, 2);
   const asked = Array.from({ length: 10 }, () => harness.ask());
-  // As many searches arrive as end: the queue never empties, and each waits half a second.
+  // Searches arrive at the rate at which calls end: the queue never empties, and each search waits half a second.
   for (let ms = 0; ms < 1.5 * MAX_WAIT_MS; ms += 10) {
     const before = asked.filter(({ state }) => state === 'released').length;
     await serve(harness, asked, 100, 10);
@@ -107,12 +112,12 @@ test('fifty clients that ask again after each answer are all answered while the 
 
 interface Load {
   readonly harness: LimiterHarness;
-  readonly asked: Asked[];
+  readonly asked: SlotRequest[];
 }
 
-/** Two slots of 20 ms, asked `perTick` times every 10 ms. */
+/** Two slots with calls of 20 ms; `perTick` searches arrive every 10 ms. */
 async function load({ harness, asked }: Load, ms: number, perTick: number): Promise<void> {
-  const running = new Map<Asked, number>();
+  const running = new Map<SlotRequest, number>();
   for (let passed = 0; passed < ms; passed += 1) {
     if (passed % 10 === 0) for (let one = 0; one < perTick; one += 1) asked.push(harness.ask());
     await harness.pass(1);
@@ -127,7 +132,7 @@ for (const times of [2, 5, 10])
   test(`at ${times} times its capacity the engine stays busy, and shed searches are refused within a tenth of the deadline`, async (t) => {
     const harness = limiterHarness(t, 2);
     // The load has lasted longer than any burst may, and the waiters kept until then have left.
-    const earlier: Asked[] = [];
+    const earlier: SlotRequest[] = [];
     await load({ harness, asked: earlier }, 2 * MAX_WAIT_MS, times);
     assert.ok(
       earlier.every(({ state, waitedMs }) => state !== 'queue-expired' || waitedMs < 0.6 * LIMITER_DEADLINE_MS),
@@ -147,7 +152,7 @@ for (const times of [2, 5, 10])
 
 test('under overload the newest goes first and refreshes are refused; it ends with the load', async (t) => {
   const harness = limiterHarness(t, 2);
-  const asked: Asked[] = [];
+  const asked: SlotRequest[] = [];
   await load({ harness, asked }, 2 * MAX_WAIT_MS, 5);
   const refresh = harness.ask({ priority: 'refresh' });
   const [older, newer] = [harness.ask(), harness.ask()];
@@ -171,7 +176,7 @@ test('under overload the newest goes first and refreshes are refused; it ends wi
 
 test('soon after an overload a burst gets no grace period, because under a lasting load the queue is empty at moments', async (t) => {
   const harness = limiterHarness(t, 2);
-  const asked: Asked[] = [];
+  const asked: SlotRequest[] = [];
   await load({ harness, asked }, 2 * MAX_WAIT_MS, 5);
   await load({ harness, asked }, 200, 0);
   const longestShedMs = async (): Promise<number> => {
@@ -187,7 +192,7 @@ test('soon after an overload a burst gets no grace period, because under a lasti
   assert.ok((await longestShedMs()) > LIMITER_DEADLINE_MS / 10, 'a later burst is measured again');
 });
 
-test('an engine that stands still is noticed before any of its calls has ended', async (t) => {
+test('an engine that stalls is detected before any of its calls has ended', async (t) => {
   const harness = limiterHarness(t, 2);
   const asked = [harness.ask(), harness.ask()];
   for (let passed = 0; passed < 500; passed += 10) {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { PRIORITIES, type Priority } from '../../src/resilience/shed.ts';
 import { idle } from '../fakes/idle.ts';
-import { type Asked, LIMITER_DEADLINE_MS, limiterHarness } from './harness.ts';
+import { LIMITER_DEADLINE_MS, limiterHarness, type SlotRequest } from './harness.ts';
 
 const step = fc.oneof(
   fc.record({
@@ -18,8 +18,8 @@ const step = fc.oneof(
   fc.record({ do: fc.constant('max' as const), max: fc.integer({ min: 1, max: 9 }) }),
 );
 
-interface Guest {
-  readonly asked: Asked;
+interface Caller {
+  readonly asked: SlotRequest;
   readonly priority: Priority;
   readonly leave: AbortController;
 }
@@ -32,8 +32,8 @@ for (const shedding of [true, false])
       fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
         t.mock.timers.reset();
         const harness = limiterHarness(t, 3, { maxQueued: MAX_QUEUED, shedding });
-        const guests: Guest[] = [];
-        const inState = (state: Asked['state']): Guest[] => guests.filter(({ asked }) => asked.state === state);
+        const callers: Caller[] = [];
+        const inState = (state: SlotRequest['state']): Caller[] => callers.filter(({ asked }) => asked.state === state);
         for (const one of steps) {
           const before = {
             running: new Set(inState('runs')),
@@ -44,10 +44,10 @@ for (const shedding of [true, false])
             for (let count = 0; count < one.count; count += 1) {
               const leave = new AbortController();
               const { priority, deadlineMs } = one;
-              guests.push({ asked: harness.ask({ priority, deadlineMs, signal: leave.signal }), priority, leave });
+              callers.push({ asked: harness.ask({ priority, deadlineMs, signal: leave.signal }), priority, leave });
             }
           else if (one.do === 'release') for (const { asked } of inState('runs').slice(0, one.count)) asked.release();
-          else if (one.do === 'leave') guests[one.which]?.leave.abort();
+          else if (one.do === 'leave') callers[one.which]?.leave.abort();
           else if (one.do === 'pass') await harness.pass(one.ms);
           else harness.max = one.max;
           await idle();
@@ -85,7 +85,7 @@ for (const shedding of [true, false])
         assert.equal(harness.limiter.inFlight(), 0);
         assert.equal(harness.limiter.overloaded(), false);
         assert.ok(
-          guests.every(({ asked }) => !(asked.waitedMs > LIMITER_DEADLINE_MS)),
+          callers.every(({ asked }) => !(asked.waitedMs > LIMITER_DEADLINE_MS)),
           'no search waits past the deadline',
         );
       }),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
 import { idle } from '../fakes/idle.ts';
-import { type Asked, limiterHarness, states } from './harness.ts';
+import { limiterHarness, type SlotRequest, states } from './harness.ts';
 
 test('no more calls run at once than allowed, first come, first served', async (t) => {
   const { limiter, ask, pass } = limiterHarness(t, 2);
@@ -121,7 +121,7 @@ test('a maximum below one, or NaN, counts as one', async (t) => {
     harness.max = max;
     assert.equal(harness.limiter.max(), 1);
   }
-  const one: Asked = harness.ask();
+  const one: SlotRequest = harness.ask();
   await idle();
   assert.equal(one.state, 'runs');
 });

@@ -10,7 +10,7 @@ interface Harness extends GuardHarness {
   readonly hold: () => Promise<() => void>;
   /** Number of times that a slot was asked for. */
   readonly acquired: () => number;
-  /** What the breaker does from now on. */
+  /** The behaviour of the breaker from now on. */
   breaker: 'calls' | 'refuses' | 'refuses to start';
 }
 

@@ -119,7 +119,7 @@ test('the hard deadline aborts the call; where the work ends with it the slot is
   assert.equal(guard.limiter.inFlight(), 0);
 });
 
-test('where the engine works on after an abort, the slot is held for one more hard deadline', async (t) => {
+test('where the engine continues to work after an abort, the slot is held for one more hard deadline', async (t) => {
   const { guard, run, pass } = timed(t, { maxConcurrent: 1, abortEndsWork: false });
   const cut = assert.rejects(run(untilAborted), /cut/);
   await pass(HARD_DEADLINE_MS);

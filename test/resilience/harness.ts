@@ -150,12 +150,12 @@ export interface LimiterHarness {
   readonly clock: FakeClock;
   readonly pass: (ms: number) => Promise<void>;
   /** Asks for a slot and follows the request. The deadline is the maximum wait from now, unless given. */
-  readonly ask: (options?: { priority?: Priority; deadlineMs?: number; signal?: AbortSignal }) => Asked;
+  readonly ask: (options?: { priority?: Priority; deadlineMs?: number; signal?: AbortSignal }) => SlotRequest;
   /** May be changed at any time. */
   max: number;
 }
 
-export interface Asked {
+export interface SlotRequest {
   state: 'waits' | 'runs' | 'released' | Shed['why'];
   /** From asking to running or being refused. */
   waitedMs: number;
@@ -196,7 +196,7 @@ export function limiterHarness(
     ask: ({ priority = 'interactive', deadlineMs = maxWaitMs, signal } = {}) => {
       const askedAtMs = clock.monotonicMs();
       let give = (): void => undefined;
-      const asked: Asked = {
+      const asked: SlotRequest = {
         state: 'waits',
         waitedMs: Number.NaN,
         release: () => {
@@ -205,7 +205,7 @@ export function limiterHarness(
           give();
         },
       };
-      const settle = (state: Asked['state']): void => {
+      const settle = (state: SlotRequest['state']): void => {
         asked.state = state;
         asked.waitedMs = clock.monotonicMs() - askedAtMs;
       };
@@ -226,6 +226,6 @@ export function limiterHarness(
   return harness;
 }
 
-export function states(asked: readonly Asked[]): string {
+export function states(asked: readonly SlotRequest[]): string {
   return asked.map(({ state }) => state).join(' ');
 }

@@ -126,7 +126,7 @@ test('an endpoint that stalls stays busy past its deadline, and the other gets t
     return stuck(endpoint, signal);
   });
   const ended = assert.rejects(first, /cut/);
-  // Past the deadline, then past the hard deadline: the engine works on as far as is known.
+  // Past the deadline, then past the hard deadline: the call may still occupy the engine.
   for (const waitMs of [DEADLINE_MS + 50, HARD_DEADLINE_MS]) {
     await pass(waitMs);
     for (let i = 0; i < 6; i += 1) assert.notEqual(await run(async (endpoint) => endpoint), stalled);

@@ -44,7 +44,7 @@ test('an optional suite that is present raises the floor by its tests', () => {
   assert.deepEqual(judged({ optional, testsOf: enough }), { faults: [], notes: [], lastLine: undefined });
 });
 
-test('more tests than the floor pass, and a note tells the new possible floor', () => {
+test('more tests than the floor pass, and a note gives the new possible floor', () => {
   const testsOf = new Map([['test/a.test.ts', 9]]);
   const { faults, notes } = judged({ testsOf });
   assert.deepEqual(faults, []);

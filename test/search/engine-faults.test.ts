@@ -41,7 +41,7 @@ test('a refresh that the open breaker refused is tried again as soon as the engi
   await idle();
   engine.answer = async (text) => pageOf(text);
   engineAnswers();
-  assert.equal((await search.search(prepare('диван'))).outcome, 'stale', 'and its refresh behind it');
+  assert.equal((await search.search(prepare('диван'))).outcome, 'stale', 'the next refresh begins in the background');
   await idle();
   assert.equal((await search.search(prepare('диван'))).outcome, 'hit-l1');
 });
@@ -86,7 +86,7 @@ test('without any page, the error has the kind of failure and a time to try agai
   );
 });
 
-test('an open breaker sheds at once, and cached searches go on', async (t) => {
+test('an open breaker sheds at once, and cached searches are still answered', async (t) => {
   const { search, engine, prepare } = harness(t);
   await search.search(prepare('диван'));
   engine.answer = down;
@@ -199,7 +199,7 @@ test('an entry of the stale-if-error window is served at once while the engine i
     clock.advance(20);
     await idle();
   }
-  assert.ok(outcomes.has('hit-l1'), 'well again, it is computed anew');
+  assert.ok(outcomes.has('hit-l1'), 'once the engine is healthy, the page is computed again');
 });
 
 test('a client over its budget is refused, unless a page or a running load exists', async (t) => {

@@ -13,32 +13,32 @@ const TIMES = { intervalMs: INTERVAL_MS, openIntervalMs: OPEN_INTERVAL_MS, timeo
 /** `silent`: no reply until the timeout. */
 type Mode = 'up' | 'down' | 'silent';
 
-interface Scene {
+interface Harness {
   readonly health: EngineHealth;
   /** The behaviour of each engine from now on. */
   readonly modes: Mode[];
   /** From now on `probedAt` has the time of each probe, in ms from now. */
   readonly mark: () => void;
   readonly probedAt: (endpoint?: number) => readonly number[];
-  readonly told: boolean[];
+  readonly reported: boolean[];
   readonly pass: (ms: number) => Promise<void>;
 }
 
-interface SceneOptions {
+interface HarnessOptions {
   readonly engines?: number;
   readonly random?: number;
-  /** Called beside the record in `told`. */
+  /** Called beside the record in `reported`. */
   readonly onProbe?: (endpoint: number, answers: boolean) => void;
   readonly clock?: ReturnType<typeof createFakeClock>;
 }
 
 /** Probed once at the start. The test lets time pass. */
-async function scene(t: TestContext, options: SceneOptions = {}): Promise<Scene> {
+async function createHarness(t: TestContext, options: HarnessOptions = {}): Promise<Harness> {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const { engines = 1, clock = createFakeClock() } = options;
   const modes = Array.from({ length: engines }, (): Mode => 'up');
   const probes = modes.map((): number[] => []);
-  const told: boolean[] = [];
+  const reported: boolean[] = [];
   let sinceMs = clock.monotonicMs();
   const health = createEngineHealth({
     engines: modes.map((_, endpoint) => ({
@@ -52,7 +52,7 @@ async function scene(t: TestContext, options: SceneOptions = {}): Promise<Scene>
     monotonicMs: clock.monotonicMs,
     random: () => options.random ?? 0.5,
     onProbe: (endpoint, answers) => {
-      told.push(answers);
+      reported.push(answers);
       options.onProbe?.(endpoint, answers);
     },
   });
@@ -61,7 +61,7 @@ async function scene(t: TestContext, options: SceneOptions = {}): Promise<Scene>
   return {
     health,
     modes,
-    told,
+    reported,
     mark: () => {
       sinceMs = clock.monotonicMs();
       for (const each of probes) each.length = 0;
@@ -78,14 +78,14 @@ async function scene(t: TestContext, options: SceneOptions = {}): Promise<Scene>
 }
 
 test('an engine that stops answering its probes is unreachable until it answers one', async (t) => {
-  const { health, modes, told, pass } = await scene(t);
+  const { health, modes, reported, pass } = await createHarness(t);
   assert.deepEqual(health.reachable(), [true]);
   modes[0] = 'silent';
   await pass(INTERVAL_MS + TIMEOUT_MS);
   assert.deepEqual(health.reachable(), [false]);
   modes[0] = 'up';
   await pass(INTERVAL_MS);
-  assert.deepEqual([health.reachable(), told], [[true], [true, false, true]]);
+  assert.deepEqual([health.reachable(), reported], [[true], [true, false, true]]);
 });
 
 test('a probe ends at its timeout', async (t) => {
@@ -97,24 +97,24 @@ test('a probe ends at its timeout', async (t) => {
         reject(signal.reason);
       });
     });
-  const toldOf = Promise.withResolvers<boolean>();
+  const firstReport = Promise.withResolvers<boolean>();
   const health = createEngineHealth({
     engines: [{ probe: hangs }],
     ...TIMES,
     timeoutMs: 10,
     monotonicMs: () => performance.now(),
     random: () => 0.5,
-    onProbe: (_, answers) => toldOf.resolve(answers),
+    onProbe: (_, answers) => firstReport.resolve(answers),
   });
   t.after(health.close);
   // The timer of an AbortSignal does not keep the process alive.
   const alive = setTimeout(() => undefined, 60_000);
   t.after(() => clearTimeout(alive));
-  assert.deepEqual([await toldOf.promise, aborted], [false, true]);
+  assert.deepEqual([await firstReport.promise, aborted], [false, true]);
 });
 
 test('an endpoint with a closed breaker is probed at the ordinary interval, and not after close()', async (t) => {
-  const { health, probedAt, pass } = await scene(t);
+  const { health, probedAt, pass } = await createHarness(t);
   await pass(2 * INTERVAL_MS);
   assert.deepEqual(probedAt(), [0, INTERVAL_MS, 2 * INTERVAL_MS]);
   health.close();
@@ -123,7 +123,7 @@ test('an endpoint with a closed breaker is probed at the ordinary interval, and 
 });
 
 test('an endpoint with an open breaker is probed quickly until the breaker is closed; the others are not', async (t) => {
-  const { health, modes, mark, probedAt, pass } = await scene(t, { engines: 2 });
+  const { health, modes, mark, probedAt, pass } = await createHarness(t, { engines: 2 });
   await pass(1000);
   modes[0] = 'down';
   mark();
@@ -135,7 +135,7 @@ test('an endpoint with an open breaker is probed quickly until the breaker is cl
   assert.deepEqual(probedAt().slice(4), [1250]);
   health.breakerIs(0, 'closed');
   await pass(INTERVAL_MS);
-  assert.deepEqual(probedAt().slice(5), [1500], 'the one that was due, and then the ordinary interval');
+  assert.deepEqual(probedAt().slice(5), [1500], 'the probe that was due, and then the ordinary interval');
 });
 
 test('quick probes are spread by ±20 %', async (t) => {
@@ -145,7 +145,7 @@ test('quick probes are spread by ±20 %', async (t) => {
     [0.999, 300],
   ] as const) {
     await t.test(`random ${random}: ${waitMs} ms`, async (each) => {
-      const { health, modes, mark, probedAt, pass } = await scene(each, { random });
+      const { health, modes, mark, probedAt, pass } = await createHarness(each, { random });
       modes[0] = 'down';
       mark();
       health.breakerIs(0, 'open');
@@ -156,7 +156,7 @@ test('quick probes are spread by ±20 %', async (t) => {
 });
 
 test('an engine that hangs gets one probe at a time, each after twice the last wait, up to the interval', async (t) => {
-  const { health, modes, mark, probedAt, pass } = await scene(t);
+  const { health, modes, mark, probedAt, pass } = await createHarness(t);
   modes[0] = 'silent';
   mark();
   health.breakerIs(0, 'open');
@@ -167,12 +167,12 @@ test('an engine that hangs gets one probe at a time, each after twice the last w
   modes[0] = 'down';
   mark();
   await pass(5500);
-  assert.deepEqual(probedAt(), [5000, 5250, 5500], 'one that is refused at once costs nothing');
+  assert.deepEqual(probedAt(), [5000, 5250, 5500], 'after a probe that is refused at once the wait is short again');
 });
 
 test('the result of a probe that was sent before the breaker opened is ignored, and the next probe is quick', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  const told: boolean[] = [];
+  const reported: boolean[] = [];
   const replies = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   let probes = 0;
   const health = createEngineHealth({
@@ -180,22 +180,22 @@ test('the result of a probe that was sent before the breaker opened is ignored, 
     ...TIMES,
     monotonicMs: createFakeClock().monotonicMs,
     random: () => 0.5,
-    onProbe: (_, answers) => told.push(answers),
+    onProbe: (_, answers) => reported.push(answers),
   });
   t.after(health.close);
   health.breakerIs(0, 'open');
   replies[0]?.resolve();
   await idle();
-  assert.deepEqual([told, probes], [[], 1]);
+  assert.deepEqual([reported, probes], [[], 1]);
   t.mock.timers.tick(OPEN_INTERVAL_MS);
   replies[1]?.resolve();
   await idle();
-  assert.deepEqual([told, probes], [[true], 2]);
+  assert.deepEqual([reported, probes], [[true], 2]);
 });
 
 test('each closing that does not last doubles the wait before the next probe, up to the interval; a closing that lasts resets it', async (t) => {
   let isOpen = false;
-  const { health, mark, probedAt, pass } = await scene(t, {
+  const { health, mark, probedAt, pass } = await createHarness(t, {
     onProbe: () => {
       if (isOpen) health.breakerIs(0, 'closed');
       isOpen = false;
@@ -228,8 +228,8 @@ test('the first probe answered after an outage closes the breaker, and the engin
     resetMs: 60_000,
     onState: (endpoint, state) => back?.health.breakerIs(endpoint, state),
   });
-  let back: Scene | undefined;
-  back = await scene(t, { clock, onProbe: guard.balancer.reportProbe });
+  let back: Harness | undefined;
+  back = await createHarness(t, { clock, onProbe: guard.balancer.reportProbe });
   const { modes, pass } = back;
   modes[0] = 'down';
   const lost = async (): Promise<never> => Promise.reject(new Error('down'));
@@ -243,7 +243,7 @@ test('the first probe answered after an outage closes the breaker, and the engin
 });
 
 test('an engine whose latest searches all failed is failing until it answers one', async (t) => {
-  const { health } = await scene(t);
+  const { health } = await createHarness(t);
   for (let i = 0; i < 4; i += 1) health.note({ result: 'engine-rejected' });
   assert.equal(health.failing(), false);
   health.note({ result: 'engine-unavailable' });

@@ -63,7 +63,7 @@ test('an entry is shown with its age, its remaining life and its cost, in each t
   assert.deepEqual((await told()).tiers[0], { ...tiers[1], tier: 'l1' });
 });
 
-test('an entry is fresh, then stale, failing and lapsed as its age grows', async () => {
+test('as its age grows an entry is fresh, then stale, then in its stale-if-error window (`failing`), then expired (`lapsed`)', async () => {
   const { memory, name, entry, clock, states } = harness();
   memory.set(name.key, entry);
   const seen: string[] = [];

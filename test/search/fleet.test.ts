@@ -139,7 +139,11 @@ test('waiters above the maximum are shed, and no waiter waits past its deadline'
   assert.deepEqual(codes, ['overloaded'], 'at once');
   assert.ok(leases(made).includes('crowded'));
   await pass(100);
-  assert.deepEqual(codes, ['overloaded', 'engine-deadline', 'engine-deadline'], 'those that asked first');
+  assert.deepEqual(
+    codes,
+    ['overloaded', 'engine-deadline', 'engine-deadline'],
+    'the two earlier searches are past their deadline',
+  );
   await pass(49);
   assert.equal(codes.length, 3);
   await pass(1);

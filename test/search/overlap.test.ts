@@ -9,7 +9,7 @@ const RELEVANCE: Sort = { by: 'relevance' };
 const ids = (text: string): readonly string[] => [...text];
 
 describe('the overlap of two lists', () => {
-  it('is what they share over the longer one', () => {
+  it('is the number of shared items divided by the length of the longer list', () => {
     assert.equal(overlapOf(ids('abcd'), ids('dcba')), 1);
     assert.equal(overlapOf(ids('abcd'), ids('abxy')), 0.5);
     assert.equal(overlapOf(ids('abcd'), ids('abcdefghij')), 0.4);
@@ -17,7 +17,7 @@ describe('the overlap of two lists', () => {
     assert.equal(overlapOf(ids('ab'), ids('xy')), 0);
   });
 
-  it('is 1 where both found nothing, 0 where one did', () => {
+  it('is 1 when both lists are empty, 0 when one is', () => {
     assert.equal(overlapOf([], []), 1);
     assert.equal(overlapOf(ids('a'), []), 0);
     assert.equal(overlapOf([], ids('a')), 0);
@@ -56,7 +56,7 @@ describe('two pages', () => {
   });
   const compare = (a: ResultPage, b: ResultPage, depth = 10): Comparison => comparePages(a, b, depth, RELEVANCE);
 
-  it('are compared as far as asked, and no further', () => {
+  it('are compared down to the given depth only', () => {
     const comparison = compare(page('abcdef'), page('abcxyz'), 3);
     assert.deepEqual([comparison.overlap, comparison.sameOrder, comparison.shown], [1, true, 3]);
     assert.deepEqual(compare(page('abcdef'), page('abcxyz'), 4).missing, ['d']);
@@ -68,21 +68,21 @@ describe('two pages', () => {
     assert.equal(compare(page('ab'), page('ab')).sameOrder, true);
   });
 
-  it('say which of them found nothing', () => {
+  it('show which of them is empty', () => {
     assert.equal(compare(page('a'), page('b')).empty, 'neither');
     assert.equal(compare(page(''), page('b')).empty, 'first');
     assert.equal(compare(page('a'), page('')).empty, 'second');
     assert.equal(compare(page(''), page('')).empty, 'both');
   });
 
-  it('have a ratio of totals where both counted to the end and found something', () => {
+  it('have a ratio of totals when both totals are exact and above 0', () => {
     assert.equal(compare(page('a', { total: 200 }), page('a', { total: 150 })).totalRatio, 0.75);
     assert.equal(compare(page('a'), page('')).totalRatio, undefined);
     assert.equal(compare(page(''), page('a')).totalRatio, undefined);
     assert.equal(compare(page('a', { totalRelation: 'gte' }), page('a')).totalRatio, undefined);
   });
 
-  it('are tied where the first ranks its last result and the next one alike', () => {
+  it('are tied when the first page sorts its last compared result and the next one equally', () => {
     const flat = page('abc', {}, () => 7);
     assert.equal(compare(flat, page('ab'), 2).tied, true);
     assert.equal(compare(flat, page('ab'), 3).tied, false, 'nothing comes after');

@@ -6,7 +6,7 @@ import { type Pair, prepare } from './harness.ts';
 const bad: readonly (readonly [string, readonly Pair[], string, RegExp])[] = [
   ['no q', [], 'invalid-query', /required: 1 to 256/],
   ['an empty q', [['q', ' \u00a0 ']], 'invalid-query', /1 to 256/],
-  ['a q of nothing visible', [['q', '\u200b\u00ad']], 'invalid-query', /1 to 256/],
+  ['a q without visible characters', [['q', '\u200b\u00ad']], 'invalid-query', /1 to 256/],
   ['257 characters', [['q', '😀'.repeat(257)]], 'invalid-query', /at most 256/],
   ['a NUL', [['q', 'a\0b']], 'invalid-query', /control characters/],
   ['a lone surrogate', [['q', 'a\ud800']], 'invalid-query', /surrogates/],
@@ -128,7 +128,7 @@ const bad: readonly (readonly [string, readonly Pair[], string, RegExp])[] = [
     /whole numbers/,
   ],
   [
-    'half a rouble as a price',
+    'a fraction as a price',
     [
       ['q', 'a'],
       ['filter', 'price:1.5'],
@@ -137,7 +137,7 @@ const bad: readonly (readonly [string, readonly Pair[], string, RegExp])[] = [
     /whole numbers/,
   ],
   [
-    'a range backwards',
+    'a range whose end is below its start',
     [
       ['q', 'a'],
       ['filter', 'price:5..1'],
@@ -146,7 +146,7 @@ const bad: readonly (readonly [string, readonly Pair[], string, RegExp])[] = [
     /ends before/,
   ],
   [
-    'a range of nothing',
+    'a range without bounds',
     [
       ['q', 'a'],
       ['filter', 'price:..'],
@@ -201,7 +201,7 @@ const bad: readonly (readonly [string, readonly Pair[], string, RegExp])[] = [
     /at most 32/,
   ],
   [
-    'a facet not declared as one',
+    'a facet of an attribute that is not declared as a facet',
     [
       ['q', 'a'],
       ['facet', 'price'],

@@ -139,7 +139,7 @@ test('without a spare permit no entry is checked', (t) => {
   assert.equal(made.looks, 0);
 });
 
-test('a query that was not asked lately, or perhaps never twice, is not refreshed', (t) => {
+test('a query that was not asked recently, or may have been asked only once, is not refreshed', (t) => {
   const { hold, asked, clock, ticks, refreshed } = aheadHarness(t);
   for (const text of ['forgotten', 'newcomer', 'popular']) hold(text);
   asked.set('forgotten', { count: 1.9, error: 0 });

@@ -43,7 +43,7 @@ for (const store of [undefined, false] as const) {
     assert.equal(second?.status === 'fulfilled' && shown(second.value.entry.body), 1);
   });
 
-  test(`a stale page that was suppressed meanwhile does not replace the failed engine (${where})`, async (t) => {
+  test(`a stale page that was suppressed during the engine call is not served when the engine fails (${where})`, async (t) => {
     const { rules, begin } = suppressing();
     const { search, prepare, engine, clock } = harness(t, {
       rules,

@@ -9,8 +9,8 @@ import { createFakeClock } from '../fakes/clock.ts';
 import before from './stored-before.json' with { type: 'json' };
 
 /**
- * `stored-before.json` holds entries and a control document as the version of 2026-11-22 encoded them. It is never made
- * anew: a release that cannot read it would start with an empty cache and would forget what operators decided.
+ * `stored-before.json` holds entries and a control document as the version of 2026-11-22 encoded them. It is never
+ * generated again: a release that cannot read it would start with an empty cache and lose the decisions of operators.
  */
 const domain: SearchDomain = {
   ...before.domain,

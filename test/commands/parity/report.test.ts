@@ -18,7 +18,7 @@ const report = (rest: Partial<ParityReport> = {}): ParityReport => ({
 });
 
 describe('the report of a comparison', () => {
-  it("tells the age of the lifeboat's index, and leaves out what the engine does not tell", () => {
+  it("shows the age of the lifeboat's index, and leaves out values that the engine does not report", () => {
     const text = reportText(report(), NOW_MS);
     assert.match(text, /^engine +sphinx h:9306\/goods$/m);
     assert.match(

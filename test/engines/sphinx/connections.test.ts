@@ -14,7 +14,7 @@ const GREETING = Buffer.concat([
 ]);
 const OK = Buffer.from([0, 0, 0, 2, 0, 0, 0]);
 
-interface Rig {
+interface Harness {
   readonly connections: Connections;
   readonly asked: readonly string[];
   /** Answers the statements `hang` received so far. */
@@ -22,7 +22,7 @@ interface Rig {
 }
 
 /** Connections to a server that answers every statement except `hang` at once, with an empty reply. */
-async function rig(t: TestContext, maxConnections: number): Promise<Rig> {
+async function createHarness(t: TestContext, maxConnections: number): Promise<Harness> {
   const asked: string[] = [];
   const hanging: Socket[] = [];
   const server = createServer((socket) => {
@@ -57,7 +57,7 @@ const until = async (holds: () => boolean): Promise<void> => {
 };
 
 test('when a query is given up, the waiter gets a new connection', { timeout: 20_000 }, async (t) => {
-  const { connections, asked } = await rig(t, 1);
+  const { connections, asked } = await createHarness(t, 1);
   const leave = new AbortController();
   const given = assert.rejects(connections.ask('hang', leave.signal), { code: 'engine-timeout' });
   await until(() => asked.includes('hang'));
@@ -72,7 +72,7 @@ test('when a query is given up, the waiter gets a new connection', { timeout: 20
 test('a waiter gets the connection that becomes idle, and a waiter beyond the bound is refused', {
   timeout: 20_000,
 }, async (t) => {
-  const { connections, asked, answer } = await rig(t, 1);
+  const { connections, asked, answer } = await createHarness(t, 1);
   const { signal } = new AbortController();
   const first = connections.ask('hang', signal);
   await until(() => asked.includes('hang'));
@@ -85,7 +85,7 @@ test('a waiter gets the connection that becomes idle, and a waiter beyond the bo
 });
 
 test('closing rejects every waiter', { timeout: 20_000 }, async (t) => {
-  const { connections, asked } = await rig(t, 1);
+  const { connections, asked } = await createHarness(t, 1);
   const { signal } = new AbortController();
   const both = ['hang', 'next'].map((sql) =>
     assert.rejects(connections.ask(sql, signal), { code: 'engine-unavailable' }),

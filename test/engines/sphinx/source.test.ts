@@ -197,7 +197,7 @@ eachServer((name, server) => {
       assert.doesNotMatch(said, /deprecated|removed|unknown key/);
     });
 
-    it('tells ids beyond 2^53 apart', async () => {
+    it('distinguishes ids beyond 2^53', async () => {
       assert.deepEqual(await found('кабель'), ['9007199254740992', '9007199254740993']);
     });
 

@@ -174,7 +174,7 @@ it('the error of a missing file tells how to build it', async (context) => {
   assert.deepEqual(await readdir(join(file, '..')), [], 'opening must not create the file');
 });
 
-it('the error of a file that is no index, or of another schema or other attributes, tells the cause and what to do', async (context) => {
+it('the error of a file that is no index, or of another schema or other attributes, gives the cause and the remedy', async (context) => {
   const directory = await temporaryDirectory(context);
   const rebuild = /rebuild it with: serpcache index goods <file\.ndjson\|csv> \(the demo's: remove it/;
   const open =

@@ -92,7 +92,7 @@ it('a query of very many words is answered', async (context) => {
   assert.deepEqual(await found(context, documents, many.join(' ')), ['1']);
 });
 
-it('texts that a filter cannot tell apart are one facet value, labelled with the first of them', async (context) => {
+it('texts that a filter cannot distinguish are one facet value, labelled with the first of them', async (context) => {
   const documents = titled('чайник', 'чайник', 'чайник').map((document, index) => ({
     ...document,
     attributes: { brand: ['Bosch', 'BOSCH', 'bosch '][index] ?? '' },

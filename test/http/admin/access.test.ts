@@ -11,7 +11,7 @@ async function everyRoute(context: TestContext, token: string): Promise<AdminHar
   return routes.map(({ method, url }) => ({ method, url }));
 }
 
-const isLook = (method: string): boolean => method === 'GET' || method === 'HEAD';
+const isRead = (method: string): boolean => method === 'GET' || method === 'HEAD';
 
 test('with a configured token, every route needs it except those without data', async (context) => {
   const routes = await everyRoute(context, TOKEN);
@@ -21,10 +21,10 @@ test('with a configured token, every route needs it except those without data', 
     for (const authorization of [undefined, 'Bearer nope', TOKEN, `Basic ${TOKEN}`, `Bearer ${TOKEN}x`, 'Bearer ']) {
       const headers = authorization === undefined ? {} : { authorization };
       asked += 1;
-      // Each request from another address: the tokens of one address would soon not be compared.
+      // Each request has another address: after some wrong tokens, those of one address are no longer compared.
       const remoteAddress = `10.0.${asked >> 8}.${asked & 255}`;
       const { statusCode } = await app.inject({ method: method as 'GET', url, headers, remoteAddress });
-      const isOpen = OPEN.includes(url) && isLook(method);
+      const isOpen = OPEN.includes(url) && isRead(method);
       assert.equal(statusCode === 401, !isOpen, `${method} ${url} with ${authorization}`);
     }
   }
@@ -34,7 +34,7 @@ test('without a configured token everything may be read and nothing changed', as
   const routes = await everyRoute(context, '');
   for (const token of [undefined, '']) {
     const { server, entries } = adminHarness(context, { token: token as string });
-    const changing = routes.filter(({ method }) => !isLook(method));
+    const changing = routes.filter(({ method }) => !isRead(method));
     for (const { method, url } of changing) {
       const refused = await server.app.inject({ method: method as 'POST', url, headers: bearer, payload: {} });
       assert.deepEqual([refused.statusCode, refused.json().code], [403, 'token-not-set'], url);

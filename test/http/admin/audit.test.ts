@@ -44,7 +44,7 @@ for (const [what, bytes, expected] of [
   ['a missing token', head('POST', '/admin/halt', ''), ['halt', 'unauthorized']],
   ['a wrong token', head('POST', '/admin/halt', 'Authorization: Bearer no\r\n'), ['halt', 'wrong-token']],
   ['an unknown route', head('POST', '/admin/nope?token=secret', AUTHORISED), ['POST /admin/nope', 'not-found']],
-  ['a route elsewhere', head('DELETE', '/', AUTHORISED), ['DELETE /', 'not-found']],
+  ['a path outside /admin', head('DELETE', '/', AUTHORISED), ['DELETE /', 'not-found']],
   ['a wrong method', head('PUT', '/admin/halt', AUTHORISED), ['PUT /admin/halt', 'method-not-allowed']],
   ['an unknown method', head('PROPFIND', '/admin/halt', AUTHORISED), ['PROPFIND /admin/halt', 'method-not-allowed']],
   ['a broken path', head('POST', '/admin/%zz', AUTHORISED), ['POST /admin/%zz', 'invalid-url']],

@@ -74,7 +74,7 @@ test('the gap is the longest time of any connection without answers, including a
   assert.deepEqual([reads.answered, reads.failed, reads.seconds], [3, 1, 0.1]);
 });
 
-test('a second concurrent run is told that the port is in use, not that root is required', async () => {
+test('a second concurrent run reports that the port is in use, not that root is required', async () => {
   // If a real run already uses the port, nothing is started here, and the message is the same.
   const other = await startNameServer(NAME_SERVER).catch(() => undefined);
   try {

@@ -173,7 +173,7 @@ test('stalls of both kinds, and drops with free bandwidth: it holds', () => {
   assert.match(sentence, /htb .*without a drop; at most 30.% of the rate/);
 });
 
-test('of three runs the median is kept, by late reads, and by p99 where these are equal', () => {
+test('the median of three runs is kept, by late reads, and by p99 where these are equal', () => {
   const times = (...each: readonly (readonly [number, number])[]) =>
     medianRun(
       each.map(([lateShare, p99Ms]) => ({ lateShare, p99Ms })),
@@ -243,7 +243,7 @@ test('a command limits the bandwidth for its own benchmark, and can follow any o
   );
   for (const [at, command] of commands.entries()) {
     assert.match(command, /redis-benchmark -h 198\.18\.0\.2 .*GET page:__rand_int__/);
-    assert.equal(/ qdisc del .* root 2>&-/.test(command), true, 'what the row before it set is taken away');
+    assert.equal(/ qdisc del .* root 2>&-/.test(command), true, 'the limiter of the row before is removed');
     assert.equal(command.includes('ip netns add'), at === 0);
     assert.equal(command.includes('ip netns del'), at === VARIANTS.length - 1);
   }

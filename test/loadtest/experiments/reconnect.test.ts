@@ -34,7 +34,7 @@ test('the lesson holds when clients wait while the store idles, and the full par
   assert.match(sentence, /with TLS .* 20\s× .*so a connect is 475 µs/);
 });
 
-test('waiting for a store that stays busy is half of it, and so is a store that idles while no client waits', () => {
+test('waiting for a store that stays busy makes the lesson hold in part, and so does a store that idles while no client waits', () => {
   const busy = reconnectLesson(figuresOf({ meanMs: 240, storeCores: 0.9, limit: 'store' }));
   assert.equal(busy.holds, 'partly');
   assert.match(busy.sentence, /but it did not idle/);

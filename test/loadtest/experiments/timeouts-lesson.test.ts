@@ -12,7 +12,7 @@ test('it holds with half the time and half the connections, and the sentence giv
   assert.match(sentence, /0 connections were opened instead of 6,000/);
 });
 
-test('fewer connections alone are part of it', () => {
+test('fewer connections alone make the lesson hold in part', () => {
   const lesson = lessonOf({ closes: closing({ meanOfAllMs: 11 }), abandons: abandoning(), calm: CALM });
   assert.equal(lesson.holds, 'partly');
 });

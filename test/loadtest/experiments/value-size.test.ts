@@ -73,7 +73,7 @@ test('without a link nothing is claimed about an idle processor, and the reason 
   assert.match(sentence, /could not be seen \(needs root for network namespaces\)/);
 });
 
-test('chunked reads that delay others more than whole reads do are half of the lesson, with the cost of the whole', () => {
+test('chunked reads that delay others more than whole reads do make the lesson hold in part, and the time for the whole hash is given', () => {
   const reads = { quietP99Ms: 17.4, rows: [read(20_000, 30, 6000, 13.2), read(3000, 3, 600), read(30, 0.2, 3, 114)] };
   const { holds, sentence } = valueSizeLesson({ ...rows(), reads });
   assert.equal(holds, 'partly');
@@ -81,7 +81,7 @@ test('chunked reads that delay others more than whole reads do are half of the l
   assert.match(sentence, /yet the whole hash takes 133.ms in pieces of 30 and 20.ms in pieces of 3,000/);
 });
 
-test('a short reply with a longer total time to read the hash is part of the lesson', () => {
+test('short replies with a longer total time to read the hash make the lesson hold in part', () => {
   const reads = { quietP99Ms: 1, rows: [read(20_000, 30, 6000), read(3000, 3, 600), read(30, 0.2, 3)] };
   assert.equal(valueSizeLesson({ ...rows(), reads }).holds, 'partly');
 });

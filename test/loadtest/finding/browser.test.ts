@@ -72,17 +72,17 @@ const CORNERS = `(() => [...document.querySelectorAll('svg text')].map((text) =>
   return { text: text.textContent, corners: [corner(l, t), corner(r, t), corner(r, b), corner(l, b)] };
 }).filter(({ text }) => text.trim() !== ''))()`;
 
-interface Written {
+interface DrawnText {
   readonly text: string;
   readonly corners: readonly (readonly [number, number])[];
 }
 
 /** Two rotated rectangles are apart when a line parallel to a side of one of them separates them. */
-function overlap(a: Written, b: Written): boolean {
+function overlap(a: DrawnText, b: DrawnText): boolean {
   return [a, b].every(({ corners }) =>
     [0, 1].every((side) => {
       const [[fromX, fromY] = [0, 0], [toX, toY] = [0, 0]] = [corners[side], corners[side + 1]];
-      const along = (one: Written): readonly number[] =>
+      const along = (one: DrawnText): readonly number[] =>
         one.corners.map(([x, y]) => x * (toX - fromX) + y * (toY - fromY));
       const [own, other] = [along(a), along(b)];
       return Math.max(...own) > Math.min(...other) && Math.max(...other) > Math.min(...own);
@@ -107,7 +107,7 @@ suite('charts in a browser', () => {
       assert.equal(await page.evaluate(width), 960);
 
       await page.setContent(`<body style="margin:0">${svg}`);
-      const written: readonly Written[] = await page.evaluate(CORNERS);
+      const written: readonly DrawnText[] = await page.evaluate(CORNERS);
       const height: number = await page.evaluate('document.querySelector("svg").getBoundingClientRect().height');
       const outside = written.filter(({ corners }) =>
         corners.some(([x, y]) => x < 0 || x > 960 || y < 0 || y > height),

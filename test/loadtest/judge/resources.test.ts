@@ -25,7 +25,7 @@ suite('the use of each resource', () => {
     near(useOf(unknown, 'a core of serpcache').used, 0.5);
   });
 
-  test('of several processes and nodes the busiest counts', () => {
+  test('the busiest one of several processes or nodes counts', () => {
     const record = withReplicas(runOf({ replicas: 3 }), (replica, at) => ({
       ...replica,
       cpuSeconds: (replica.name.endsWith('8091') ? 0.8 : 0.2) * at,

@@ -11,7 +11,7 @@ const SCRIPTS = readdirSync(SCRIPTS_FOLDER).flatMap((name) => (name.endsWith('.t
 const OPERATORS = ['flush-survival', 'full-loss', 'cold-start'];
 const ENV = environment();
 
-interface Stretch {
+interface StepTimes {
   readonly name: string;
   readonly start: number;
   readonly rampSeconds: number;
@@ -21,7 +21,7 @@ interface Stretch {
 }
 
 /** The steps among the scenarios, in time order: two stages each, after which a scenario ends its last iterations. */
-function stretches(scenarios: Readonly<Record<string, K6Scenario>>): readonly Stretch[] {
+function stepTimesOf(scenarios: Readonly<Record<string, K6Scenario>>): readonly StepTimes[] {
   const stints = Object.entries(scenarios)
     .filter(([, { exec }]) => exec === null)
     .sort(([, a], [, b]) => secondsOf(a.startTime) - secondsOf(b.startTime));
@@ -36,18 +36,18 @@ function stretches(scenarios: Readonly<Record<string, K6Scenario>>): readonly St
       const [ramp, hold] = stages.slice(i * 2, i * 2 + 2);
       const [rampSeconds, holdSeconds] = [secondsOf(ramp?.duration ?? null), secondsOf(hold?.duration ?? null)];
       const rate = (hold?.target ?? 0) / secondsOf(timeUnit);
-      const stretch = { name: i === 0 ? name : `${name}+${i}`, start, rampSeconds, holdSeconds, rate };
+      const times = { name: i === 0 ? name : `${name}+${i}`, start, rampSeconds, holdSeconds, rate };
       start += rampSeconds + holdSeconds;
-      return stretch;
+      return times;
     });
   });
 }
 
 /** Seconds from the begin of the first step to the end of the last one. */
-async function stepsOf(script: string, more: Readonly<Record<string, string>> = {}): Promise<readonly Stretch[]> {
+async function stepsOf(script: string, more: Readonly<Record<string, string>> = {}): Promise<readonly StepTimes[]> {
   const { code, scenarios, said } = await inspect(script, { ...ENV, ...more });
   assert.equal(code, 0, said);
-  return stretches(scenarios);
+  return stepTimesOf(scenarios);
 }
 
 suite('every script', () => {
@@ -180,7 +180,7 @@ suite('the steps', () => {
   });
 });
 
-function asStep({ name, start, rampSeconds, holdSeconds, rate }: Stretch): Step {
+function asStep({ name, start, rampSeconds, holdSeconds, rate }: StepTimes): Step {
   return {
     ...{ name, title: '', startSeconds: start, rampSeconds, holdSeconds },
     ...{ ratePerSecond: rate, searchesPerRequest: 1 },

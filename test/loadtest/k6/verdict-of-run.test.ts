@@ -190,9 +190,9 @@ test('every rung up to the knee held, and the rung after it broke', () => {
   );
 });
 
-type Told = Pick<ScriptSummary, 'steps' | 'generator'>;
+type RunSummaries = Pick<ScriptSummary, 'steps' | 'generator'>;
 
-function reasonsOf(run: Told): readonly string[] {
+function reasonsOf(run: RunSummaries): readonly string[] {
   const verdict = verdictOf(run);
   assert.equal(verdict.kind, 'invalid');
   return verdict.kind === 'invalid' ? verdict.reasons : [];
@@ -203,7 +203,7 @@ function kneeIn(verdict: Verdict) {
   return verdict.kind === 'invalid' ? undefined : verdict.knee;
 }
 
-function withStep({ steps, generator }: Told, name: string, wish: Partial<StepSummary>): Told {
+function withStep({ steps, generator }: RunSummaries, name: string, wish: Partial<StepSummary>): RunSummaries {
   const changed = steps.map((one) => {
     if (one.step.name !== name) return one;
     const step = { ...one, ...wish };

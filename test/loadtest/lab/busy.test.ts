@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { busyOf, storeCoresDuring } from '../../../loadtest/lab/busy.ts';
 
-/** A store that had used 500 ms before, and uses the given time more at each reading. */
+/** A store that has used 500 ms of processor time, and uses the given time in addition before each reading. */
 function meter(usedMs: number) {
   let looks = -1;
   return {

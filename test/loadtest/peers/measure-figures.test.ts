@@ -144,7 +144,7 @@ for (const [what, ours, near, far] of APART) {
   });
 }
 
-test('a peer that never did it is further behind than any peer that did', () => {
+test('a peer that never recovered is further behind than any peer that did', () => {
   const after = (name: string, recoveredSeconds: number | undefined) => outcome(name, { dead: { recoveredSeconds } });
   const all = [after('slow', 10), after('never', undefined), after('slower', 15), l1({ dead: {} })];
   const [found] = groups(compareAll(all).filter(({ ahead }) => ahead === 'serpcache'));

@@ -13,7 +13,7 @@ const ahead = (outcomes: readonly Outcome[]): string[] =>
     .filter((one) => one.ahead !== 'neither')
     .map((one) => `${one.ahead === 'peer' ? one.peer : 'serpcache'}: ${one.figure.what}`);
 
-test('peers that are ahead are named first, the one furthest ahead by name, and all of them in a table', () => {
+test('the sentence begins with the comparisons in which a peer is ahead and names the peer furthest ahead; a table lists all of them', () => {
   const outcomes = [
     outcome('nginx', { page: { perCore: 30_000 }, queries: 3 }),
     outcome('Varnish', { page: { perCore: 50_000 }, queries: 3 }),

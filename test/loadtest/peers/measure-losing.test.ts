@@ -87,7 +87,7 @@ describe('peers that lose their pages or their engine', { concurrency: 3 }, () =
   });
 });
 
-test('the answer that most unknown pages get is told first, then the peers that got another answer or none', () => {
+test('the answer that most unknown pages get is named first, then the peers that got another answer or none', () => {
   assert.equal(outcomeText({ outcomes: { 503: 20 }, hung: 0, requests: 20 }), '503');
   assert.equal(outcomeText({ outcomes: { 504: 2, 502: 10 }, hung: 8, requests: 20 }), '502, 2 of 20 504, 8 of 20 hung');
   assert.equal(outcomeText({ outcomes: {}, hung: 3, requests: 3 }), '3 of 3 hung');

@@ -65,6 +65,6 @@ test('without an engine, the result has the share of each kind of page, the time
   assert.equal(answersOf({ ...of, unseen: { ...unseen, outcomes: {}, hung: 20 } }).unseenP50Ms, undefined);
 });
 
-test('the value that most peers have is told first, also if it is the larger number', () => {
+test('the value that most peers have is named first, also if it is the larger number', () => {
   assert.equal(outcomeText({ outcomes: { 502: 2, 504: 18 }, hung: 0, requests: 20 }), '504, 2 of 20 502');
 });

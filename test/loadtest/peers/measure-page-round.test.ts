@@ -72,7 +72,7 @@ const ROUNDS: readonly PageRound[] = [
   },
 ];
 
-test("of two rounds, the result has the fastest one's limit, the best of each compared figure, and the spread of each", () => {
+test('the result of two rounds has the limit of the fastest one, the best of each compared figure, and the spread of each', () => {
   const expected = {
     ...ROUNDS[1],
     ...{ perSecond: 10_000, perCore: 12_000, p50Ms: 0.25, p99Ms: 2, limit: 'store' },

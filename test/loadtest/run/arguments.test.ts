@@ -141,7 +141,7 @@ test('without arguments the help is shown, and it names every script', () => {
 test('the table of scripts agrees with the scripts themselves', () => {
   const folder = join(import.meta.dirname, '../../../loadtest/k6');
   const files = readdirSync(folder).flatMap((name) => /^(.+)\.ts$/.exec(name)?.[1] ?? []);
-  // That script is not run for a verdict: it finds x1.
+  // `saturation` is not run for a verdict: it finds x1.
   assert.deepEqual(files.filter((name) => name !== 'saturation').sort(), Object.keys(SCRIPTS).sort());
   for (const [name, { base, operates = false }] of Object.entries(SCRIPTS)) {
     const text = readFileSync(join(folder, `${name}.ts`), 'utf8');

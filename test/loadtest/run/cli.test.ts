@@ -55,11 +55,11 @@ async function call(
   return { code, stdout: stdout.join(''), stderr: stderr.join(''), runs };
 }
 
-interface Told {
+interface FakeK6Summary {
   readonly told: Readonly<Record<string, string>> & { readonly args: readonly string[]; readonly interrupts?: number };
 }
 
-function recordIn(run: string | undefined): RunRecord & { readonly summary: Told } {
+function recordIn(run: string | undefined): RunRecord & { readonly summary: FakeK6Summary } {
   return JSON.parse(readFileSync(join(run ?? assert.fail('no run'), 'run.json'), 'utf8'));
 }
 

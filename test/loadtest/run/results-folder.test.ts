@@ -20,7 +20,7 @@ function kept(out: string, id: string, kind: string, version = 1): string {
   return path;
 }
 
-test('of two runs in one second the later one gets the next folder: no run loses its own', async () => {
+test('when two runs start in one second, the later one gets the next folder, and no run loses its own', async () => {
   const out = join(folder, 'two');
   const [first, second] = [await makeRunFolder(out, 'smoke', AT_MS), await makeRunFolder(out, 'smoke', AT_MS)];
   assert.equal(first.id, '2026-11-21T10-20-30-smoke');

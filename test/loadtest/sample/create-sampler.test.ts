@@ -24,7 +24,7 @@ test('a process that hangs does not delay the samples of the others', async (con
     observe: (event) => events.push(event),
   });
   sampler.start();
-  await until('five looks', async () => asked >= 5);
+  await until('five samples', async () => asked >= 5);
   const samples = await sampler.stop();
 
   assert.ok(samples.length >= 5);
@@ -105,15 +105,15 @@ test('a redirect to a host that was not configured is not followed', async (cont
 });
 
 test('stop takes a last sample at once, and a second stop returns the same samples', async () => {
-  let looks = 0;
+  let samplings = 0;
   const processes = () => {
-    looks += 1;
-    return [{ name: `look-${looks}`, pid: process.pid }];
+    samplings += 1;
+    return [{ name: `look-${samplings}`, pid: process.pid }];
   };
   const sampler = createSampler({ ...NOTHING, processes, everyMs: NEVER_MS });
   sampler.start();
   sampler.start();
-  await until('the first look', async () => looks === 1);
+  await until('the first sample', async () => samplings === 1);
   const [samples, again] = await Promise.all([sampler.stop(), sampler.stop()]);
   sampler.start();
 
@@ -122,13 +122,13 @@ test('stop takes a last sample at once, and a second stop returns the same sampl
     [['look-1'], ['look-2']],
   );
   assert.equal(again, samples);
-  assert.equal(looks, 2);
+  assert.equal(samplings, 2);
 });
 
 test('a sampler that was stopped before it began stays stopped', async () => {
-  let looks = 0;
+  let samplings = 0;
   const processes = () => {
-    looks += 1;
+    samplings += 1;
     return [];
   };
   const sampler = createSampler({ ...NOTHING, processes, everyMs: 1 });
@@ -142,9 +142,9 @@ test('a sampler that was stopped before it began stays stopped', async () => {
     everyMs: 1,
   });
   beside.start();
-  await until('another to look', async () => others >= 5);
+  await until('five samples of the other sampler', async () => others >= 5);
   await beside.stop();
-  assert.deepEqual([samples.length, looks], [1, 1]);
+  assert.deepEqual([samples.length, samplings], [1, 1]);
 });
 
 test('the host and the named processes are sampled only when they are configured', async () => {
@@ -171,11 +171,11 @@ test('a run longer than the maximum is thinned, and its sampling interval grows'
   };
   const sampler = createSampler({ ...NOTHING, processes, everyMs: 5, maxSamples: 2 });
   sampler.start();
-  await until('seven looks', async () => seenMs.length >= 7);
+  await until('seven samples', async () => seenMs.length >= 7);
   const [before = 0, after = 0] = seenMs.slice(5, 7);
   const samples = await sampler.stop();
   // A busy machine makes an interval longer, never shorter.
-  assert.ok(after - before >= 8 * 5, `${after - before} ms between the sixth look and the seventh`);
+  assert.ok(after - before >= 8 * 5, `${after - before} ms between the sixth sample and the seventh`);
   assert.deepEqual(
     samples.map((sample) => sample.processes[0]?.name),
     ['1', `${seenMs.length}`],

@@ -24,7 +24,7 @@ test('arrivals follow their rate, also when a timer is late, and none comes afte
   assert.equal(arrived.length, before);
 });
 
-test('of an hour of arrivals only the latest lags are kept', (t) => {
+test('after an hour of arrivals only the latest lags are kept', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const clock = createFakeClock();
   let arrivals = 0;

@@ -107,7 +107,7 @@ test('while the file cannot be written all lines are in the log, some wait, and 
     .map((line) => JSON.parse(line));
   const { action, after } = texts.at(-1);
   assert.equal(action, 'audit-gap');
-  assert.equal(texts.length - 1 + after.lost, 100, 'written and lost lines are all lines');
+  assert.equal(texts.length - 1 + after.lost, 100, 'the written and the lost lines add up to all lines');
   assert.ok(after.lost > 50);
 });
 
@@ -127,7 +127,8 @@ test('a disk that hangs delays neither a reader nor close, and waiting lines are
   const readMs = performance.now() - startedMs;
   await audit.close();
   const closeMs = performance.now() - startedMs - readMs;
-  // Each waits once for the write, and a reader once more for its read. Eight readers one after another took eight times as long.
+  // `close` and each reader wait once for the write; each reader waits once more for its read. Eight readers in
+  // sequence took eight times as long.
   assert.ok(readMs < 5 * closeMs, `${readMs} ms for the readers, ${closeMs} ms for close`);
   assert.equal(lines.filter(({ audit: logged }) => logged !== undefined).length, 1000);
   const { lost } = lines.at(-1) as { lost: number };

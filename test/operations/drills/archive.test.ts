@@ -99,7 +99,7 @@ test('damaged files and other paths are not read; damaged files with the name of
   }
 });
 
-test('when the directory cannot be written, the drill goes on, its report stays in memory, and one event says so', async (t) => {
+test('when the directory cannot be written, the drill continues, its report stays in memory, and one event says so', async (t) => {
   const directory = join(await folder(t), 'file');
   await writeFile(directory, '');
   const harness = createDrillHarness({ directory });

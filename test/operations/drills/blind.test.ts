@@ -10,7 +10,7 @@ const stagesOf = ({ marks }: Journal): number => marks.filter(({ kind }) => kind
 
 const guarded = (action: string) =>
   planOf({
-    // biome-ignore lint/suspicious/noThenProperty: a word of the plan, and never awaited.
+    // biome-ignore lint/suspicious/noThenProperty: a key of the plan; the object is never awaited.
     guards: [{ figure: 'errorRate', max: 0.01, forMs: 500, then: action }],
   });
 
@@ -42,7 +42,7 @@ test('no stage begins while no process is heard', async (t) => {
 });
 
 for (const [when, fromMs] of Object.entries({ 'with a stage': 0, 'within a stage': 3000 })) {
-  test(`when the searches stop ${when}, the drill goes no further`, async (t) => {
+  test(`when the searches stop ${when}, the drill does not continue`, async (t) => {
     const harness = createDrillHarness();
     t.after(harness.close);
     harness.onTick = ({ marks, samples }) => {
@@ -75,7 +75,7 @@ test('with little traffic a stage lasts until its guards have twenty searches', 
   assert.ok((second ?? 0) - (first ?? 0) >= 5000, `it lasted ${(second ?? 0) - (first ?? 0)} ms`);
 });
 
-test('when searches come back, the drill goes on', async (t) => {
+test('when searches come back, the drill continues', async (t) => {
   const harness = createDrillHarness();
   t.after(harness.close);
   harness.onTick = ({ marks, samples }) => {

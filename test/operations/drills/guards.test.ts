@@ -25,7 +25,7 @@ const atMsOf = (journal: Journal, kind: string): number =>
   journal.marks.find((mark) => mark.kind === kind)?.atMs ?? Number.NaN;
 
 /** Changes the load the given time after the second stage began. */
-function turnWeather(harness: DrillHarness, afterMs: number, change: (harness: DrillHarness) => void): void {
+function changeLoadAfter(harness: DrillHarness, afterMs: number, change: (harness: DrillHarness) => void): void {
   let done = false;
   harness.onTick = (journal) => {
     const stage = journal.marks.find((mark) => mark.kind === 'stage' && mark.stage === 1);
@@ -40,7 +40,7 @@ test('a guard that breaks rolls the drill back within two seconds of the harm', 
   const harness = createDrillHarness();
   t.after(harness.close);
   let brokeMs = 0;
-  turnWeather(harness, 1000, ({ load, clock }) => {
+  changeLoadAfter(harness, 1000, ({ load, clock }) => {
     load().failing = 0.08;
     brokeMs = clock.wallMs();
   });
@@ -56,7 +56,7 @@ test('a guard that breaks rolls the drill back within two seconds of the harm', 
 test('the journal has the figures after a rollback', async (t) => {
   const harness = createDrillHarness();
   t.after(harness.close);
-  turnWeather(harness, 0, ({ load }) => {
+  changeLoadAfter(harness, 0, ({ load }) => {
     load().p99Ms = 2000;
   });
   const { learned, verdict } = await harness.end((await harness.start(withGuard('p99Ms', 500, 'rollback'))).id);
@@ -68,7 +68,7 @@ test('a guard with hold keeps the drill in its stage until the guard holds again
   const harness = createDrillHarness();
   t.after(harness.close);
   let since = 0;
-  turnWeather(harness, 0, ({ load, clock }) => {
+  changeLoadAfter(harness, 0, ({ load, clock }) => {
     load().inFlight = 8;
     since = clock.monotonicMs();
     harness.onTick = () => {
@@ -85,7 +85,7 @@ test('a guard with hold keeps the drill in its stage until the guard holds again
 test('a drill that is held for too long ends', async (t) => {
   const harness = createDrillHarness();
   t.after(harness.close);
-  turnWeather(harness, 0, ({ load }) => {
+  changeLoadAfter(harness, 0, ({ load }) => {
     load().inFlight = 8;
   });
   const { verdict } = await harness.end((await harness.start(withGuard('engineInFlightShare', 0.9, 'hold'))).id);
@@ -106,7 +106,7 @@ test('a guard with continue is recorded and changes nothing', async (t) => {
 test('a break that is shorter than the time of the guard ends nothing', async (t) => {
   const harness = createDrillHarness();
   t.after(harness.close);
-  turnWeather(harness, 0, ({ load, clock }) => {
+  changeLoadAfter(harness, 0, ({ load, clock }) => {
     load().failing = 0.08;
     const sinceMs = clock.monotonicMs();
     harness.onTick = () => {
@@ -127,7 +127,7 @@ test('harm to keys that were not flushed breaks a guard', async (t) => {
       { fraction: 0.2, holdMs: 20_000 },
     ],
   };
-  turnWeather(harness, 0, ({ load }) => {
+  changeLoadAfter(harness, 0, ({ load }) => {
     load().hitRatio = 0.4;
   });
   const { verdict } = await harness.end(
@@ -139,7 +139,7 @@ test('harm to keys that were not flushed breaks a guard', async (t) => {
 test('a drill whose figures can no longer be read ends, because no guard would work', async (t) => {
   const harness = createDrillHarness();
   t.after(harness.close);
-  turnWeather(harness, 0, ({ load }) => {
+  changeLoadAfter(harness, 0, ({ load }) => {
     load().away = true;
   });
   const { verdict } = await harness.end((await harness.start(planOf())).id);
@@ -198,7 +198,7 @@ test('a cache that does not refill within the timeout fails the drill and is res
 test('a loss that the control cohort shares is not counted as an effect of the flush', async (t) => {
   const harness = createDrillHarness();
   t.after(harness.close);
-  turnWeather(harness, 3000, ({ load }) => {
+  changeLoadAfter(harness, 3000, ({ load }) => {
     load().hitRatio = 0.6;
   });
   const stages = [
@@ -210,18 +210,18 @@ test('a loss that the control cohort shares is not counted as an effect of the f
 });
 
 const { guards } = planOf({
-  // biome-ignore lint/suspicious/noThenProperty: a word of the plan, and never awaited.
+  // biome-ignore lint/suspicious/noThenProperty: a key of the plan; the object is never awaited.
   guards: [{ figure: 'errorRate', max: 0.1, forMs: 2000, then: 'hold' }],
 });
 
 /** Checks a guard every half second with the given values. */
-function looks(values: readonly (number | undefined)[]) {
+function statesAfter(values: readonly (number | undefined)[]) {
   const watch = createGuardWatch(guards);
   return values.map((value, n) => watch.check(n * 500, () => value)[0]);
 }
 
 test('a guard is breached when it was broken for its whole time without a break', () => {
-  const states = looks([0.5, 0.5, 0.5, 0.5, 0.5]);
+  const states = statesAfter([0.5, 0.5, 0.5, 0.5, 0.5]);
   assert.deepEqual(
     states.map((state) => state?.breached),
     [false, false, false, false, true],
@@ -229,12 +229,12 @@ test('a guard is breached when it was broken for its whole time without a break'
 });
 
 test('two short breaks do not add up', () => {
-  const states = looks([0.5, 0.5, 0.5, 0, 0.5, 0.5, 0.5, 0]);
+  const states = statesAfter([0.5, 0.5, 0.5, 0, 0.5, 0.5, 0.5, 0]);
   assert.ok(states.every((state) => state?.breached === false && state.turned === undefined));
 });
 
 test('a breached guard holds again when a good value is measured, not when there is no value', () => {
-  const states = looks([0.5, 0.5, 0.5, 0.5, 0.5, undefined, undefined, 0]).slice(4);
+  const states = statesAfter([0.5, 0.5, 0.5, 0.5, 0.5, undefined, undefined, 0]).slice(4);
   assert.deepEqual(
     states.map((state) => [state?.broken, state?.turned]),
     [
@@ -247,7 +247,7 @@ test('a breached guard holds again when a good value is measured, not when there
 });
 
 test('a guard without any value is not broken', () => {
-  const states = looks([undefined, 0.5, undefined, undefined, undefined, undefined, undefined]);
+  const states = statesAfter([undefined, 0.5, undefined, undefined, undefined, undefined, undefined]);
   assert.deepEqual(
     states.map((state) => state?.broken),
     [false, true, false, false, false, false, false],
@@ -269,9 +269,9 @@ test('an answer at the end of the patience breaks no guard, and a clearly later 
   fc.assert(
     fc.property(fc.integer({ min: 100, max: 60_000 }), (patienceMs) => {
       const max = patienceLimitMs(patienceMs);
-      assert.ok(p99Of(patienceMs) <= max, `${patienceMs} ms is told as ${p99Of(patienceMs)}, the limit is ${max}`);
+      assert.ok(p99Of(patienceMs) <= max, `${patienceMs} ms is reported as ${p99Of(patienceMs)}, the limit is ${max}`);
       assert.ok(p99Of(patienceMs + 200) <= max);
-      assert.ok(p99Of(max + 1) > max, `${max + 1} ms is told as ${p99Of(max + 1)}`);
+      assert.ok(p99Of(max + 1) > max, `${max + 1} ms is reported as ${p99Of(max + 1)}`);
       assert.ok(max <= patienceMs * 1.5 + 600, `${max} for ${patienceMs}`);
     }),
   );

@@ -31,10 +31,10 @@ test('a plan needs only a name and one stage; everything else has a default', ()
 
 const head = 'name: a\nstages:\n  - { fraction: 0.1, hold: 10s }\n';
 const BAD: readonly (readonly [what: string, text: string, fault: RegExp])[] = [
-  ['nothing', '', /^the plan: \(missing\); allowed: a mapping of name, /],
+  ['no content', '', /^the plan: \(missing\); allowed: a mapping of name, /],
   ['no YAML', 'name: [', /^the plan \(line \d\): not YAML/],
   ['a list', '- a\n', /^the plan \(line 1\): a list of 1; allowed: a mapping/],
-  ['too much', `name: ${'a'.repeat(70_000)}`, /^the plan: 70006 characters; allowed: at most 65536/],
+  ['too many characters', `name: ${'a'.repeat(70_000)}`, /^the plan: 70006 characters; allowed: at most 65536/],
   ['a name with a capital', head.replace('a', 'A'), /name \(line 1\): "nAme|no such setting|name/],
   ['no stages', 'name: a\n', /^stages \(line 1\): \(missing\); allowed: a list of 1 to 16 stages/],
   ['an empty list of stages', 'name: a\nstages: []\n', /^stages \(line 2\): a list of 0/],
@@ -52,7 +52,7 @@ const BAD: readonly (readonly [what: string, text: string, fault: RegExp])[] = [
     /^stages\[1\]\.fraction \(line 4\): 0\.1; .*0\.1/,
   ],
   [
-    'a fraction the holdout has cut to the one before',
+    'a fraction that the holdout reduces to the one before',
     'name: a\nholdout: 0.5\nstages:\n  - { fraction: 0.6, hold: 1s }\n  - { fraction: 1, hold: 1s }\n',
     /^stages\[1\]\.fraction \(line 5\): 1; .*more than the 0\.5/,
   ],
@@ -63,11 +63,11 @@ const BAD: readonly (readonly [what: string, text: string, fault: RegExp])[] = [
   ],
   ['a duration that is too short', head.replace('10s', '5ms'), /^stages\[0\]\.hold .*: "5ms"; .*from 1s to 1h/],
   [
-    'a stage of no kind',
+    'a stage without a kind',
     'name: a\nstages:\n  - { hold: 1s }\n',
     /^stages\[0\]\.kind .*\(missing\); .*fraction, node, blackout/,
   ],
-  ['a stage without its time', 'name: a\nstages:\n  - { fraction: 1 }\n', /^stages\[0\]\.hold .*\(missing\)/],
+  ['a stage without a duration', 'name: a\nstages:\n  - { fraction: 1 }\n', /^stages\[0\]\.hold .*\(missing\)/],
   ['an unknown setting', `${head}holdOut: 0.1\n`, /^holdOut \(line 4\): 0\.1; allowed: no such setting; known: name,/],
   ['a holdout of nothing', `${head}holdout: 0\n`, /^holdout \(line 4\): 0; allowed: a number from 0\.001/],
   ['nodes after fractions', `${head}  - { node: 1, hold: 1s }\n`, /^stages\[1\]\.node .*not both/],
@@ -78,7 +78,7 @@ const BAD: readonly (readonly [what: string, text: string, fault: RegExp])[] = [
   ],
   ['each node of an unknown store', 'name: a\nstages:\n  - { node: each, hold: 1s }\n', /^stages\[0\]\.node .*"each"/],
   [
-    'a guard of no figure',
+    'a guard of an unknown figure',
     `${head}guards:\n  - { figure: x, max: 1, then: hold }\n`,
     /^guards\[0\]\.figure .*one of errorRate/,
   ],
@@ -88,17 +88,17 @@ const BAD: readonly (readonly [what: string, text: string, fault: RegExp])[] = [
     /^guards\[0\]\.max .*at most 1/,
   ],
   [
-    'a factor that the baseline itself breaks',
+    'a factor that the baseline itself exceeds',
     `${head}guards:\n  - { figure: engineRateFactor, max: 0.5, then: hold }\n`,
     /^guards\[0\]\.max .*at least 1/,
   ],
   [
-    'patience for what is no duration',
+    'patience as the limit of a figure that is not a duration',
     `${head}guards:\n  - { figure: errorRate, max: patience, then: hold }\n`,
     /^guards\[0\]\.max \(line 5\): patience; allowed: a number, for errorRate/,
   ],
   [
-    'a limit in other words',
+    'a limit that is neither a number nor patience',
     `${head}guards:\n  - { figure: p99Ms, max: endless, then: hold }\n`,
     /^guards\[0\]\.max .*"endless"; allowed: a number from 0 to 1000000, or patience for p99Ms/,
   ],

@@ -4,7 +4,7 @@ import { createFakeContent } from '../../fakes/content.ts';
 import { bucketOf, flushHarness } from './harness.ts';
 
 const ALL = [{ from: 0, to: 10_000 }];
-const words = (text: RegExp, parameter: string) => ({ code: 'not-dedicated', message: text, parameter });
+const notDedicated = (text: RegExp, parameter: string) => ({ code: 'not-dedicated', message: text, parameter });
 
 test('an erasure waits until every process knows the floor, then removes the range and nothing else', async (t) => {
   const harness = flushHarness(t);
@@ -139,7 +139,7 @@ test('a drill erases the nodes it names', async (t) => {
   assert.deepEqual([harness.content.held('a:1').length, harness.content.held('b:1').length], [50, 0]);
 });
 
-test('a node that took over during the erasure is erased as well', async (t) => {
+test('a node that took over during the erasure is erased too', async (t) => {
   const nodes = ['a:1'];
   const content = createFakeContent({ domain: 'goods', nodes: ['a:1', 'b:1'] });
   const harness = flushHarness(t, { content: { ...content, nodes: () => nodes }, followMs: 0, bucketOf });
@@ -160,20 +160,20 @@ test('whole nodes are emptied only with a dedicated store and the fraction 1', a
   const ask = { mode: 'erase', fraction: 1, by: 'flushall' } as const;
   const shared = flushHarness(t);
   shared.hold(10);
-  await assert.rejects(shared.flush.flush(ask), words(/dedicated: true/, 'by'));
-  await assert.rejects(shared.flush.preview(ask), words(/dedicated: true/, 'by'));
+  await assert.rejects(shared.flush.flush(ask), notDedicated(/dedicated: true/, 'by'));
+  await assert.rejects(shared.flush.preview(ask), notDedicated(/dedicated: true/, 'by'));
   assert.equal(shared.held().length, 10);
   assert.equal(shared.control.document().revision, 0);
   t.mock.timers.reset();
 
   const together = flushHarness(t, { dedicated: true });
-  await assert.rejects(together.flush.flush(ask), words(/control:/, 'by'));
+  await assert.rejects(together.flush.flush(ask), notDedicated(/control:/, 'by'));
   t.mock.timers.reset();
 
   const harness = flushHarness(t, { dedicated: true, controlElsewhere: true });
   harness.hold(10);
   harness.content.put('a:1', 'somebody else’s', Buffer.alloc(1));
-  await assert.rejects(harness.flush.flush({ ...ask, fraction: 0.5 }), words(/fraction must be 1/, 'fraction'));
+  await assert.rejects(harness.flush.flush({ ...ask, fraction: 0.5 }), notDedicated(/fraction must be 1/, 'fraction'));
   await harness.flush.flush(ask);
   await harness.pass(1100);
   assert.deepEqual(harness.held(), []);

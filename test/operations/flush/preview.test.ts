@@ -62,7 +62,7 @@ test('a node that never answers delays a dry run by three seconds', async (t) =>
   assert.deepEqual(nodes, [{ node: 'a:1', keys: 0, bytes: 0, exact: false, detail: 'a:1 did not answer in time.' }]);
 });
 
-test('a dry run says what the engine would get', async (t) => {
+test('a dry run shows the expected engine calls', async (t) => {
   const figures = {
     ...figuresBetween(new Map(), new Map()),
     ...{ seconds: 60, searches: 6000, searchesPerSecond: 100, hitRatio: 0.9 },
@@ -74,7 +74,7 @@ test('a dry run says what the engine would get', async (t) => {
   assert.equal(engine.survivable?.toFixed(6), (1 / 9).toFixed(6));
 });
 
-test('a dry run is refused for what the flush would be refused for', async (t) => {
+test('a dry run is refused for the same reasons as the flush', async (t) => {
   const { flush } = flushHarness(t);
   await assert.rejects(flush.preview({ mode: 'drop', fraction: 0 }), { code: 'invalid-fraction' });
   await assert.rejects(flush.preview({ mode: 'drop', fraction: 1, indexVersion: 'x' }), { code: 'invalid-request' });

@@ -23,10 +23,10 @@ test('a fraction is that share of the buckets, rounded up, in one range or two',
   );
 });
 
-test('the range begins where it is told to and goes on past the last bucket', () => {
+test('the range begins at the given bucket and continues from the last bucket to the first', () => {
   fc.assert(
     fc.property(fractions, fc.integer({ min: 0, max: 9999 }), (fraction, from) => {
-      const ranges = rangesOf({ fraction, from }, () => assert.fail('nothing is left to chance'));
+      const ranges = rangesOf({ fraction, from }, () => assert.fail('with a given bucket no random number is used'));
       const count = bucketsIn(ranges);
       assert.ok(includesBucket(ranges, from));
       assert.ok(includesBucket(ranges, (from + count - 1) % 10_000));
@@ -35,7 +35,7 @@ test('the range begins where it is told to and goes on past the last bucket', ()
   );
 });
 
-test('a larger share from the same bucket on holds the smaller one', () => {
+test('a larger share contains a smaller one that begins at the same bucket', () => {
   fc.assert(
     fc.property(fractions, fractions, fc.integer({ min: 0, max: 9999 }), (one, other, from) => {
       const small = rangesOf({ fraction: Math.min(one, other), from }, Math.random);
@@ -48,13 +48,13 @@ test('a larger share from the same bucket on holds the smaller one', () => {
   );
 });
 
-test('hundredths are what they say, floating point or not', () => {
+test('each whole percentage has exactly its share of the buckets, without a rounding error', () => {
   for (let percent = 1; percent <= 100; percent += 1) {
     assert.equal(bucketsIn(rangesOf({ fraction: percent / 100, from: 5 }, Math.random)), percent * 100);
   }
 });
 
-test('a fraction that is none is refused by its name', () => {
+test('an invalid fraction is refused with the parameter and the allowed values', () => {
   for (const fraction of [Number.NaN, 0, -0.1, 1.000001, Number.POSITIVE_INFINITY]) {
     assert.throws(() => rangesOf({ fraction }, Math.random), {
       name: 'OperationError',
@@ -65,7 +65,7 @@ test('a fraction that is none is refused by its name', () => {
   }
 });
 
-test('a first bucket that is none is refused by its name', () => {
+test('an invalid first bucket is refused with the parameter', () => {
   for (const from of [-1, 10_000, 0.5, Number.NaN]) {
     assert.throws(() => rangesOf({ fraction: 1, from }, Math.random), { code: 'invalid-request', parameter: 'from' });
   }

@@ -11,7 +11,7 @@ import { createRedisStore } from '../../../src/stores/redis/store.ts';
 import { connected, standaloneOf } from '../../stores/redis/harness.ts';
 import { bucketOf } from './harness.ts';
 
-test('a real store is counted before it is erased, and only what was named is gone', async (t) => {
+test('a real store is counted before it is erased, and only the keys of the erasure are removed', async (t) => {
   const stack = await startStandalone({ flavour: 'redis' });
   t.after(stack.stop);
   const [server] = stack.nodes;

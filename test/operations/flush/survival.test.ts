@@ -7,9 +7,9 @@ import { type Figures, figuresBetween } from '../../../src/operations/meter/figu
 const nothing = figuresBetween(new Map(), new Map());
 const figures = (parts: Partial<Figures>): Figures => ({ ...nothing, seconds: 60, searches: 60_000, ...parts });
 
-test('an engine with half as much again to give carries a tenth of the keys at an amplification of six', () => {
+test('an engine with a headroom of 1.5 survives the loss of a tenth of the keys at an amplification of six', () => {
   const { headroom, amplification, survivable, extraCallsPerSecond } = estimateSurvival(
-    // 1 000 searches per second, five of six from the cache; 5 slots with calls of 20 ms serve 250 calls per second.
+    // 1,000 searches per second; the cache answers 5 in 6. 5 slots with calls of 20 ms serve 250 calls per second.
     figures({
       searchesPerSecond: 1000,
       hitRatio: 5 / 6,
@@ -25,7 +25,7 @@ test('an engine with half as much again to give carries a tenth of the keys at a
   assert.equal(extraCallsPerSecond?.toFixed(6), (1000 / 6).toFixed(6));
 });
 
-test('where every search that is no hit costs one call, the amplification is 1/(1 − h)', () => {
+test('when every miss costs one engine call, the amplification is 1/(1 − h) for the hit ratio h', () => {
   const ratios = fc.double({ min: 0, max: 0.999, noNaN: true });
   fc.assert(
     fc.property(ratios, fc.integer({ min: 1000, max: 100_000 }), (hitRatio, searchesPerSecond) => {
@@ -36,9 +36,9 @@ test('where every search that is no hit costs one call, the amplification is 1/(
   );
 });
 
-test('losing f* of the keys at once asks the engine for what it can do, and no more', () => {
+test('losing the share f* of the keys at once loads the engine up to its capacity, and not above it', () => {
   const positive = fc.double({ min: 0.1, max: 10_000, noNaN: true });
-  // Below a twentieth of its capacity the headroom is cut to twenty.
+  // At a load below a twentieth of the capacity the headroom would be cut to twenty.
   const busy = fc.double({ min: 40, max: 10_000, noNaN: true });
   fc.assert(
     fc.property(positive, busy, fc.double({ min: 0.01, max: 1, noNaN: true }), (searches, calls, hitRatio) => {
@@ -58,18 +58,18 @@ test('losing f* of the keys at once asks the engine for what it can do, and no m
   );
 });
 
-test('of an engine that is hardly used no more is believed than twenty times its load', () => {
+test('the headroom of an engine with little load is reported as at most twenty times its load', () => {
   const idle = { searchesPerSecond: 60, hitRatio: 0.95, engineCallsPerSecond: 1, engineCallMs: 1, engineMax: 4 };
   const { headroom, survivable } = estimateSurvival(figures(idle), 1);
   assert.equal(headroom, 20);
   assert.equal(survivable?.toFixed(6), (19 / 57).toFixed(6));
 });
 
-test('an engine that is full can lose nothing, and one that no key relieves can lose all', () => {
+test('with a full engine no loss is survivable; when hits save no engine calls, a loss of all keys is', () => {
   assert.deepEqual([survivable(1, 2), survivable(1, 1), survivable(1.5, 1), survivable(0.99, 1)], [0, 1, 1, 0]);
 });
 
-test('without traffic, or with an engine that is never asked, nothing is guessed', () => {
+test('without traffic, or without engine calls, there is no estimate', () => {
   assert.deepEqual(estimateSurvival(undefined, 1), { seconds: 0, searches: 0, engineCallsPerSecond: 0 });
   assert.deepEqual(estimateSurvival(figures({ searches: 0 }), 1), {
     seconds: 60,
@@ -86,7 +86,7 @@ test('without traffic, or with an engine that is never asked, nothing is guessed
   });
 });
 
-test('whatever was counted, every estimate is a finite number and f* a share', () => {
+test('for any counts every estimate is a finite number, and f* is a share', () => {
   const number = fc.double({ min: 0, max: 1e6, noNaN: true });
   const maybe = fc.option(number, { nil: undefined });
   const ratio = fc.option(fc.double({ min: 0, max: 1, noNaN: true }), { nil: undefined });

@@ -13,7 +13,7 @@ import { idle } from '../../fakes/idle.ts';
 
 const HALF = [{ from: 0, to: 5000 }];
 
-function sweepScene(t: TestContext, entries: number) {
+function sweepHarness(t: TestContext, entries: number) {
   const clock = createFakeClock();
   const memory = createMemoryTier({ maxBytes: 1 << 26, emptyMaxBytes: 1 << 20 });
   const events: FlushEvent[] = [];
@@ -45,7 +45,7 @@ function sweepScene(t: TestContext, entries: number) {
 }
 
 test('entries that a flush has made useless are removed from memory in slices', async (t) => {
-  const harness = sweepScene(t, 2000);
+  const harness = sweepHarness(t, 2000);
   harness.follow((document) => raiseFloors(document, HALF, 0));
   assert.ok(harness.held().length > 1700, 'not all at once');
   await harness.swept(1);
@@ -55,7 +55,7 @@ test('entries that a flush has made useless are removed from memory in slices', 
 });
 
 test('entries that a drill flushes stay in memory', async (t) => {
-  const harness = sweepScene(t, 300);
+  const harness = sweepHarness(t, 300);
   const asked = { owner: 'p1', leaseMs: 3000, mode: 'drop', ranges: [], blackout: false, cohorts: [] } as const;
   harness.follow((document) => beginOverlay(document, { drill: 'd1', ...asked }));
   harness.follow((document) => changeOverlay(document, 'd1', { ranges: HALF }));
@@ -69,7 +69,7 @@ test('entries that a drill flushes stay in memory', async (t) => {
 });
 
 test('stale and suppressed entries stay, without a walk through memory', async (t) => {
-  const harness = sweepScene(t, 300);
+  const harness = sweepHarness(t, 300);
   harness.follow((document) => raiseFreshFloors(document, HALF, 0));
   harness.follow((document) => suppress(document, ['1'], 0));
   await idle();
@@ -77,7 +77,7 @@ test('stale and suppressed entries stay, without a walk through memory', async (
 });
 
 test('a flush during a walk causes another walk', async (t) => {
-  const harness = sweepScene(t, 1000);
+  const harness = sweepHarness(t, 1000);
   harness.follow((document) => raiseFloors(document, HALF, 0));
   harness.follow((document) => raiseFloors(document, [{ from: 5000, to: 10_000 }], 0));
   await harness.swept(2);
@@ -88,7 +88,7 @@ test('a flush during a walk causes another walk', async (t) => {
 });
 
 test('entries that were computed after the flush stay', async (t) => {
-  const harness = sweepScene(t, 10);
+  const harness = sweepHarness(t, 10);
   const { key } = keyOf('new', 'goods');
   harness.memory.set(key, entryOf(harness.clock, { generation: 2 }));
   harness.follow((document) => raiseFloors(document, [{ from: 0, to: 10_000 }], 0));

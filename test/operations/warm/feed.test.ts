@@ -72,7 +72,7 @@ test('queries count as settled only without a gap, so that a file can be resumed
   harness.answer = (line) => (line === 'query 3' ? 'refused' : 'computed');
   harness.warmUps.feed(id, numbered(20), true);
   await harness.pass(1500);
-  assert.ok(harness.asked.length >= 15, 'the others went on');
+  assert.ok(harness.asked.length >= 15, 'the other queries continued');
   assert.deepEqual([harness.look(id).settled, harness.look(id).computed, harness.look(id).failed], [3, 3, 0]);
   await harness.pass(1500);
   const { state, settled, computed, failed } = harness.look(id);
@@ -132,12 +132,12 @@ test('a warm-up without new queries stops by itself after five minutes', async (
 
 test('a slow warm-up is not stopped as one without new queries', async (t) => {
   const harness = warmHarness(t);
-  harness.people = 8;
+  harness.interactive = 8;
   const id = start(harness);
   harness.warmUps.feed(id, numbered(3), false);
   await harness.pass(301_000);
   assert.deepEqual([harness.look(id).state, harness.asked.length], ['waiting', 0]);
-  harness.people = 0;
+  harness.interactive = 0;
   await harness.pass(1000);
   assert.equal(harness.look(id).settled, 3);
 });

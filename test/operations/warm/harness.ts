@@ -11,11 +11,11 @@ export interface WarmHarness {
   readonly events: WarmEvent[];
   /** Searches in the order in which they were begun. */
   readonly asked: string[];
-  /** Duration of an engine call, and number of slots. */
+  /** Duration of an engine call, and the number of engine slots. */
   engineMs: number;
-  places: number;
-  /** Slots in use by searches of people. */
-  people: number;
+  slots: number;
+  /** Slots in use by interactive searches. */
+  interactive: number;
   /** The answer of the cache and the engine to a line. */
   answer: (line: string) => 'cached' | 'computed' | 'refused';
   /** Maximum of calls that ran at the same time. */
@@ -51,7 +51,7 @@ export function warmHarness(t: TestContext, popular: readonly string[] | Error =
       return line;
     },
     warm,
-    spare: () => Math.max(0, harness.places - harness.people - running),
+    spare: () => Math.max(0, harness.slots - harness.interactive - running),
     popular: async (n: number) => {
       if (popular instanceof Error) throw popular;
       return popular.slice(0, n);
@@ -73,8 +73,8 @@ export function warmHarness(t: TestContext, popular: readonly string[] | Error =
     events,
     asked: [],
     engineMs: 20,
-    places: 8,
-    people: 0,
+    slots: 8,
+    interactive: 0,
     answer: () => 'computed',
     most: () => most,
     look: (id) => {

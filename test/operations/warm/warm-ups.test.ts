@@ -47,14 +47,14 @@ test('cached queries cost a tenth of a computed one', async (t) => {
 
 test('a warm-up leaves the slots of searches alone, and half of the free ones', async (t) => {
   const harness = warmHarness(t, numbered(1000));
-  harness.people = 8;
+  harness.interactive = 8;
   const { id } = harness.warmUps.start({ domain: 'goods', from: 'popular', maxPerSecond: 10_000 });
   await harness.pass(500);
   assert.deepEqual([harness.asked.length, harness.look(id).state], [0, 'waiting']);
-  harness.people = 0;
+  harness.interactive = 0;
   await harness.pass(500);
   assert.deepEqual([harness.most(), harness.look(id).state], [4, 'running']);
-  harness.people = 7;
+  harness.interactive = 7;
   await harness.pass(20);
   const before = harness.asked.length;
   await harness.pass(300);

@@ -38,7 +38,7 @@ describe('the last five minutes', () => {
     assert.equal(column?.[2], null);
   });
 
-  it('begin anew when the clock of the service was set back', () => {
+  it('start again when the clock of the service was set back', () => {
     const past = createHistory();
     for (const atMs of [50_000, 51_000, 10_000, 11_000]) past.add(line(atMs));
     assert.deepEqual(

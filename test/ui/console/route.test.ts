@@ -37,7 +37,7 @@ describe('GET /ops', () => {
     }
   });
 
-  it('every file of the document is served, typed and cached for good, and its modules are one script', async () => {
+  it('every file of the document is served, typed and cached permanently, and its modules are one script', async () => {
     const html = await textOf('/ops');
     const asked = [...html.matchAll(/(?:src|href)="(\/ops\/assets\/[^"]+)"/g)].map(([, path = '']) => path);
     assert.deepEqual(

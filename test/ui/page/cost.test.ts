@@ -71,6 +71,6 @@ test('drawing a page of 20 results takes at most 50 times as long as parsing and
   const { body, model } = await twentyResults();
   const page = meanMs(80, () => documentHtml(model(Buffer.from(body)), ASSETS));
   const json = meanMs(1000, () => JSON.stringify(JSON.parse(body.toString('utf8'))));
-  // 12 to 21 times where this was written, 110 times while each value made a formatter of its own.
+  // Measured: 12 to 21 times; 110 times when each value made its own formatter.
   assert.ok(page < 50 * json, `${page.toFixed(2)} ms against ${json.toFixed(3)}`);
 });

@@ -135,7 +135,7 @@ describe('the files of the page', () => {
   });
   after(() => service.stop());
 
-  it('are typed, cached for good under their version, revalidated by a strong tag, and the script can be parsed', async () => {
+  it('are typed, cached permanently under their version, revalidated by a strong tag, and the script can be parsed', async () => {
     assert.deepEqual(
       files.map((path) => path.replace(/^.*\//, '')),
       ['icon.svg', 'main.css', 'main.mjs'],

@@ -123,7 +123,7 @@ describe('provenance', () => {
     assert.equal(source('cdn.example; hit, serpcache-l1; hit; ttl=1'), 'memory');
   });
 
-  it('lists the tiers from the reader’s side, the first reason, and the times', () => {
+  it('lists the tiers in the order of a read, the first reason, and the times', () => {
     const told = provenanceOf(
       'serpcache-l2; fwd=uri-miss; stored; detail=store-slow, serpcache-l1; fwd=uri-miss; stored',
       'cache;desc=engine, l2;dur=50.1, engine;dur=35.1, total;dur=86.4',
@@ -143,7 +143,7 @@ describe('provenance', () => {
   });
 });
 
-describe('names for people', () => {
+describe('labels', () => {
   it('the attribute currency has a label in the language of the page', () => {
     assert.deepEqual(
       [attributeName({ name: 'currency' }, 'shop', 'ru'), attributeName({ name: 'currency' }, 'shop', 'en')],
@@ -184,7 +184,7 @@ describe('names for people', () => {
   });
 });
 
-describe('numbers for people', () => {
+describe('formatted numbers', () => {
   it('money has its currency, a year no separator, a date its month, a short time its microseconds', () => {
     const year: Attribute = { name: 'year', type: 'integer', facet: false, sort: true };
     const date: Attribute = { name: 'date', type: 'date', facet: false, sort: true };

@@ -7,7 +7,7 @@ function bundled(files: Readonly<Record<string, string>>): string {
   return bundle('/page/main.mjs', (file) => files[file] ?? assert.fail(`${file} was read`));
 }
 
-test('every form of import and export that the modules use means in a bundle what it means in modules', () => {
+test('every form of import and export that the modules use has the same meaning in a bundle', () => {
   const script = bundled({
     '/page/main.mjs': [
       "import plot from '../plot.mjs';",

@@ -15,12 +15,12 @@ suite('the report in a browser', { concurrency: 3 }, () => {
   after(() => browser?.close());
 
   for (const [name, html] of Object.entries(PAGES)) {
-    test(`${name}: fits a light desk and a dark telephone, and complains of nothing`, async () => {
+    test(`${name}: fits a desktop in light mode and a telephone in dark mode, without console messages`, async () => {
       await assertFits(browser, html);
     });
   }
 
-  test('endless words of operators do not widen the page', async () => {
+  test('very long words of operators do not make the page wider', async () => {
     const word = 'x'.repeat(400);
     const plan = { ...STAGED, title: word, stages: STAGED.stages.map((stage) => ({ ...stage, title: word })) };
     const verdict = { kind: 'aborted', detail: word } as const;
@@ -38,7 +38,7 @@ suite('the report in a browser', { concurrency: 3 }, () => {
     await page.context().close();
   });
 
-  test('plots are drawn: the curves have a size, the backdrop that they share is there', async () => {
+  test('every plot is drawn: its curves have a size, and the shared backdrop exists', async () => {
     const { page } = await browser.open();
     await page.setContent(PAGES['failed-by-guard'] ?? assert.fail());
     const flat = `[...document.querySelectorAll('svg.drawing')].filter((svg) => {
@@ -50,7 +50,7 @@ suite('the report in a browser', { concurrency: 3 }, () => {
     await page.context().close();
   });
 
-  test('printed pages have the light colours, also with a dark screen', async () => {
+  test('printed pages have the light colours, also when the screen is dark', async () => {
     const { page } = await browser.open({ colorScheme: 'dark', viewport: { width: 700, height: 900 } });
     await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
     await page.setContent(PAGES['passed'] ?? assert.fail());

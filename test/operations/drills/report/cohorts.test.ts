@@ -47,7 +47,7 @@ test('a control cohort that varies by chance lost nothing; one that fell shows t
   assert.match(fell?.measured ?? '', /^30/);
 });
 
-test('a figure above its limit for a moment held; above it before or after the stages it did not', () => {
+test('a guard held when its figure was above the limit for a moment, and did not hold when it was above it after the stages', () => {
   const [learned] = JOURNAL.learned;
   assert.ok(learned?.after);
   const guard = { ...STAGED, guards: STAGED.guards.filter(({ figure }) => figure === 'engineRateFactor') };

@@ -35,7 +35,7 @@ suite('the report of any drill', () => {
     const journal = scene();
     const page = reportPage(journal);
 
-    test(`${name}: is well-formed, with every reference within itself`, () => {
+    test(`${name}: is well-formed, and every reference points into the page`, () => {
       assert.deepEqual(markupFaults(page), []);
     });
 
@@ -65,7 +65,7 @@ test('every stage is named, in the tables and in the strips of the plots', () =>
   }
 });
 
-test('outcomes are drawn as searches per second, at any distance of the samples', () => {
+test('outcomes are drawn as searches per second, for any interval of the samples', () => {
   const words =
     /searches per second<\/title>.*?<text[^>]*>nothing|Outcomes, searches per second<\/h4>.*?<svg class="values"[^>]*>(.*?)<\/svg>/;
   const axis = words
