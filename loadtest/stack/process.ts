@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** A server started for tests or the local stack: ended by its pid, and with this process at the latest. */
@@ -123,14 +124,15 @@ export async function accepts(port: number, host = '127.0.0.1'): Promise<boolean
 /**
  * Free loopback ports, each with `port + 10000` free as well: a cluster node's bus listens there. Both stay below 32768,
  * where the kernel takes ports for outgoing connections: one of those would hold the port when the server wants it.
- * No port is given twice in one process: servers that start at the same time have not taken theirs yet.
+ * No port is given twice in one process or in one run of the tests: servers bind theirs seconds later, and test files run
+ * side by side.
  */
 export async function freePorts(count: number): Promise<number[]> {
   const ports: number[] = [];
   for (let tries = 0; ports.length < count; tries += 1) {
     if (tries > 2000) throw new Error(`no ${count} free ports on loopback`);
-    const port = 11_000 + Math.floor(Math.random() * 11_000);
-    if (givenPorts.has(port)) continue;
+    const port = 11_000 + Math.floor(Math.random() * 10_000);
+    if (givenPorts.has(port) || !isFirstInRun(port)) continue;
     givenPorts.add(port);
     if ((await isFree(port)) && (await isFree(port + 10_000))) ports.push(port);
   }
@@ -138,6 +140,19 @@ export async function freePorts(count: number): Promise<number[]> {
 }
 
 const givenPorts = new Set<number>();
+
+/** A run of the tests has a folder of its own, which test/run.ts removes: there a port is claimed by creating its file. */
+function isFirstInRun(port: number): boolean {
+  const folder = process.env['SERPCACHE_TEST_RUN'];
+  if (folder === undefined) return true;
+  try {
+    closeSync(openSync(join(folder, `port-${port}`), 'wx'));
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    throw error;
+  }
+}
 
 async function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
