@@ -74,13 +74,17 @@ interface RefreshAhead {
   readonly close: () => void;
 }
 
+interface PeekedEntry {
+  readonly entry: Entry;
+  /** Made stale by a flush. */
+  readonly outdated: boolean;
+}
+
 export interface RefreshAheadOptions {
   /** The most popular searches, most popular first. */
   readonly popular: () => readonly PopularSearch[];
   /** The entry in L1, if it may be served. The lookup does not count as a use. */
-  readonly peek: (
-    prepared: PreparedSearch,
-  ) => { readonly entry: Entry /** Made stale by a flush. */; readonly outdated: boolean } | undefined;
+  readonly peek: (prepared: PreparedSearch) => PeekedEntry | undefined;
   /** Starts a refresh and returns at once. It skips one that is running or has just failed. */
   readonly refresh: (prepared: PreparedSearch, entry: Entry) => void;
   /** Permits that no client needs now. */

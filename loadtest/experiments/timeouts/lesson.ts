@@ -28,9 +28,9 @@ const FULL = 0.85;
 /** More, and the store was slow for a reason that is not in the experiment. */
 const WAITED = 0.1;
 
-/** Of what was lost: fewer, and a breaker explains little of it. */
+/** Share of the lost commands. With a lower share, the breaker explains little of the loss. */
 const MOSTLY = 0.5;
-/** Of the breaker's two rules the one on shares needs so many commands in one to two seconds: MIN_VOLUME in src/stores/redis/node.ts. */
+/** The node breaker's rule on the share of failures needs this number of commands: MIN_VOLUME in src/stores/redis/node.ts. */
 const MANY_PER_SECOND = 20;
 
 /** Does keeping the connection cost less time than closing it, and does it need fewer connections? */
