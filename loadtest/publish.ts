@@ -5,10 +5,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EXIT, type ParsedArguments, type Program, runProgram } from '../src/commands/arguments.ts';
-import { FINDING_FILE } from './finding/keep-finding.ts';
-import { publishFinding } from './finding/publish.ts';
-import { readFinding } from './finding/read-record.ts';
-import type { RunRecord } from './record.ts';
+import type { RunRecord } from './judge/record.ts';
+import { FINDING_FILE } from './labs/kit/keep-finding.ts';
+import { publishFinding } from './labs/kit/publish.ts';
+import { readFinding } from './labs/kit/read-record.ts';
 import { publishRun } from './report/run-section.ts';
 
 /** Each is a program and the folder of its page. */
@@ -43,7 +43,7 @@ function publish(folder: string, told: { readonly commit?: string }): void {
     const finding = readFinding(join(folder, FINDING_FILE));
     const [, program = ''] = /^npm run (\w+) /.exec(finding.command) ?? [];
     if (!FINDING_PAGES.includes(program)) throw new Error(`no page shows what "${finding.command}" found`);
-    publishFinding({ ...told, ...finding }, join(import.meta.dirname, program, 'README.md'));
+    publishFinding({ ...told, ...finding }, join(import.meta.dirname, 'labs', program, 'README.md'));
   } else {
     const run = JSON.parse(readFileSync(join(folder, 'run.json'), 'utf8')) as RunRecord;
     publishRun({ ...told, ...run }, join(import.meta.dirname, 'README.md'));

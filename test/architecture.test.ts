@@ -93,20 +93,16 @@ const LOADTEST_ROOMS = [
   'traffic',
   'k6',
   'sample',
-  'record.ts',
-  'proxy',
+  'fault-proxy',
   'judge',
-  'finding',
+  'labs/kit',
   'report',
-  'run',
+  'runner',
   'bench',
-  'limits',
-  'lab',
-  'experiments',
-  'peers',
+  'labs/limits',
+  'labs/experiments',
+  'labs/peers',
   'rehearsal',
-  'bench.ts',
-  'limits.ts',
   'publish.ts',
   'request-files.ts',
 ];
@@ -123,7 +119,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   'csv-parse': ['catalogue'],
 };
 
-const NESTED = ['engines', 'stores', 'operations', 'http', 'ui'];
+const NESTED = ['labs', 'engines', 'stores', 'operations', 'http', 'ui'];
 const files = sourceFiles(src);
 const imports = importsUnder('src');
 const everyImport = [...imports, ...importsUnder('loadtest')];

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { test } from 'node:test';
-import type { FindingRecord } from '../loadtest/finding/finding.ts';
-import { overviewOf, withOverview } from '../loadtest/finding/overview.ts';
-import { findingSection } from '../loadtest/finding/publish.ts';
+import type { FindingRecord } from '../loadtest/labs/kit/finding.ts';
+import { overviewOf, withOverview } from '../loadtest/labs/kit/overview.ts';
+import { findingSection } from '../loadtest/labs/kit/publish.ts';
 import {
   PLOTS,
   parseRecord,
@@ -13,7 +13,7 @@ import {
   type Section,
   sectionsOf,
   withSection,
-} from '../loadtest/finding/publish-section.ts';
+} from '../loadtest/labs/kit/publish-section.ts';
 import { runSection } from '../loadtest/report/run-section.ts';
 import type { ThinnedRun } from '../loadtest/report/thin-run.ts';
 

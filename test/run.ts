@@ -18,7 +18,7 @@ import { pipeline } from 'node:stream/promises';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { k6Program } from '../loadtest/run/k6-program.ts';
+import { k6Program } from '../loadtest/runner/k6-program.ts';
 import { manticoreFolder } from '../loadtest/stack/sphinx.ts';
 import { EXIT, refuse } from '../src/commands/arguments.ts';
 import floor from './floor.json' with { type: 'json' };

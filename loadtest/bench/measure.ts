@@ -1,5 +1,5 @@
+import { processorMs } from '../stack/processors.ts';
 import type { Bench, Started } from './benches.ts';
-import { processorMs } from './processor.ts';
 import { adminUrl, type BenchCores, type Server } from './room.ts';
 import { load } from './wrk.ts';
 

@@ -1,7 +1,7 @@
-import type { RunRecord } from '../record.ts';
 import type { Comparison, FigureComparison, StepComparison } from './comparison.ts';
 import { differencesOf, isSameRate } from './differences.ts';
 import type { StepFigures } from './judged.ts';
+import type { RunRecord } from './record.ts';
 import { stepFigures } from './step-figures.ts';
 
 /** One run beside an earlier one, step by step where both have a step of that name. */

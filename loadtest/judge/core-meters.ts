@@ -1,7 +1,7 @@
 import type { ReplicaSample, Sample } from '../sample/sample.ts';
+import { processorsIn } from '../stack/processors.ts';
 import { fullest, type Look, type Meter, type Reading } from './meter.ts';
 import { meanOf, perSecond, seriesByPart, seriesOf, totalOf } from './part-series.ts';
-import { processorsIn } from './processors.ts';
 import { machineBusyShare } from './step-figures.ts';
 import { storeDomainOf, storeDomains } from './store-domains.ts';
 

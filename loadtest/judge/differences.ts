@@ -1,5 +1,5 @@
 import { countText, percentText, perSecondText } from '../../src/report/format.ts';
-import type { RunRecord } from '../record.ts';
+import type { RunRecord } from './record.ts';
 
 /** What differs by less was meant to be the same. */
 const SAME_RATE = 0.05;

@@ -1,8 +1,8 @@
 import type { DomainSample, Sample } from '../sample/sample.ts';
+import { processorsIn } from '../stack/processors.ts';
 import { coreCount, coresText, processCores } from './core-meters.ts';
 import type { Look, Meter, Reading } from './meter.ts';
 import { meanOf, mostOf, seriesOf, sumOfKnown } from './part-series.ts';
-import { processorsIn } from './processors.ts';
 
 /** Places at the engine, which serpcache itself keeps few, by domain; and what searchd computes with. */
 export function engineMeters(samples: readonly Sample[]): readonly Meter[] {

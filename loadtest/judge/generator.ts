@@ -1,11 +1,11 @@
 import { percentText } from '../../src/report/format.ts';
 import { beyondKnee } from '../k6/kit/spoiled.ts';
 import type { Verdict } from '../k6/kit/summary.ts';
-import type { RunRecord } from '../record.ts';
 import type { Sample } from '../sample/sample.ts';
+import { processorsIn } from '../stack/processors.ts';
 import { coreCount, coresText, generatorCores } from './core-meters.ts';
 import { holdWindow, samplesIn } from './hold-window.ts';
-import { processorsIn } from './processors.ts';
+import type { RunRecord } from './record.ts';
 import { machineBusyShare } from './step-figures.ts';
 
 /** What is known of a run before anybody has judged it. */

@@ -1,4 +1,4 @@
-import type { Second } from '../record.ts';
+import type { Second } from './record.ts';
 
 export interface RatioPoint {
   /** When its second began. */

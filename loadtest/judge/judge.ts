@@ -1,6 +1,6 @@
-import type { RunRecord } from '../record.ts';
 import { bindingOf } from './binding.ts';
 import type { Judged } from './judged.ts';
+import type { RunRecord } from './record.ts';
 import { recoveriesOf } from './recovery.ts';
 import { resourcesOf } from './resources.ts';
 import { stepFigures } from './step-figures.ts';

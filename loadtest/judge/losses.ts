@@ -1,5 +1,5 @@
-import type { RunEvent, RunRecord } from '../record.ts';
 import type { Stretch } from './hold-window.ts';
+import type { RunEvent, RunRecord } from './record.ts';
 
 /** Keys were taken away at `fromMs`; until `toMs` no others were. */
 export interface Loss extends Stretch {

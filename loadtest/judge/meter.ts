@@ -1,6 +1,6 @@
-import type { Machine } from '../record.ts';
 import type { Sample } from '../sample/sample.ts';
 import type { ResourceKind, ResourceUse } from './judged.ts';
+import type { Machine } from './record.ts';
 
 /** How one thing that can be full is read off the samples of a stretch. */
 export interface Meter {

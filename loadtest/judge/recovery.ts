@@ -1,10 +1,10 @@
-import type { RunRecord, Second } from '../record.ts';
 import type { Sample } from '../sample/sample.ts';
 import { hitRatioCurve, type RatioPoint, ratioOf } from './hit-ratio-curve.ts';
 import { type Stretch, samplesIn } from './hold-window.ts';
 import type { Recovery } from './judged.ts';
 import { type Loss, lossesOf } from './losses.ts';
 import { perSecond, seriesByPart, sumOfKnown, totalOf } from './part-series.ts';
+import type { RunRecord, Second } from './record.ts';
 
 /** What a loss is measured against, and how long it has to stay as good. */
 const BEFORE_MS = 10_000;

@@ -1,4 +1,3 @@
-import type { RunRecord } from '../record.ts';
 import { connectionMeters } from './connection-meters.ts';
 import { coreMeters, generatorMeter } from './core-meters.ts';
 import { engineMeters } from './engine-meters.ts';
@@ -8,6 +7,7 @@ import type { StepFigures } from './judged.ts';
 import { machineMeters } from './machine-meters.ts';
 import { memoryMeters } from './memory-meters.ts';
 import type { CausedUse, Meter, Reading } from './meter.ts';
+import type { RunRecord } from './record.ts';
 
 export interface Resources {
   /** Fullest first. Only what was measured at least once. */

@@ -1,6 +1,6 @@
 import { type Combine, condense, type Point, type Run } from '../../src/report/plot/series.ts';
 import type { Judged } from '../judge/judged.ts';
-import type { RunRecord } from '../record.ts';
+import type { RunRecord } from '../judge/record.ts';
 import type { Stretch, Timeline, Track } from './timeline.ts';
 
 /** What a plot is drawn with: the run, and the room it has. */

@@ -1,7 +1,7 @@
 import { countText, elapsedText } from '../../src/report/format.ts';
 import { type Content, element, said, table } from '../../src/report/markup.ts';
 import { momentSign } from '../../src/report/plot/panel.ts';
-import type { RunEvent, RunRecord } from '../record.ts';
+import type { RunEvent, RunRecord } from '../judge/record.ts';
 import { EVENT_SIGNS, isSigned } from './scenery.ts';
 
 /** What stands in the page; a drill whose guards flap writes more than anybody reads. */

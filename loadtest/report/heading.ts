@@ -9,7 +9,7 @@ import {
 } from '../../src/report/format.ts';
 import { type Content, element, facts, type Markup, said, verdictLine } from '../../src/report/markup.ts';
 import type { Judged } from '../judge/judged.ts';
-import type { BaseRate, Machine, RunRecord } from '../record.ts';
+import type { BaseRate, Machine, RunRecord } from '../judge/record.ts';
 import { verdictWords } from './verdict-words.ts';
 
 /** What was run and why, and how it ended: the answer comes before anything else. */

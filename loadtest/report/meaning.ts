@@ -1,6 +1,6 @@
 import { type Column, type Content, element, type Markup, said, table } from '../../src/report/markup.ts';
 import type { Judged, Recovery } from '../judge/judged.ts';
-import type { RunRecord } from '../record.ts';
+import type { RunRecord } from '../judge/record.ts';
 import { kneeWords } from './knee-words.ts';
 import { recoveryFigures } from './recovery-figures.ts';
 

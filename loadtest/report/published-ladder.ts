@@ -1,7 +1,7 @@
 import { UNKNOWN } from '../../src/report/format.ts';
 import { element, type Markup, said, table } from '../../src/report/markup.ts';
 import type { Judged, StepFigures } from '../judge/judged.ts';
-import type { RunRecord } from '../record.ts';
+import type { RunRecord } from '../judge/record.ts';
 import { CLIENT_FIGURES } from './step-figures.ts';
 import { resultMark } from './verdict-words.ts';
 

@@ -1,6 +1,6 @@
 import { countText, durationText, elapsedText, percentText, perSecondText } from '../../src/report/format.ts';
 import type { Recovery } from '../judge/judged.ts';
-import type { RunRecord } from '../record.ts';
+import type { RunRecord } from '../judge/record.ts';
 
 export interface RecoveryFigure {
   readonly title: string;

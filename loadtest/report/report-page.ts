@@ -2,7 +2,7 @@ import { reportDocument } from '../../src/report/document.ts';
 import { element } from '../../src/report/markup.ts';
 import type { Comparison } from '../judge/comparison.ts';
 import type { Judged } from '../judge/judged.ts';
-import type { RunRecord } from '../record.ts';
+import type { RunRecord } from '../judge/record.ts';
 import { comparisonSection } from './comparison-section.ts';
 import { heading } from './heading.ts';
 import { meaning } from './meaning.ts';

@@ -1,5 +1,5 @@
 import type { Judged } from '../judge/judged.ts';
-import type { RunRecord } from '../record.ts';
+import type { RunRecord } from '../judge/record.ts';
 import type { Sheet } from './curve.ts';
 import { enginePlacesPlot, engineRatePlot } from './engine-plots.ts';
 import { errorPlot } from './error-plot.ts';

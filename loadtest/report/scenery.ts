@@ -1,7 +1,7 @@
 import type { Band, Moment, Shape } from '../../src/report/plot/backdrop.ts';
+import type { RunRecord } from '../judge/record.ts';
 import { holdOf } from '../k6/kit/step.ts';
 import type { StepSummary } from '../k6/kit/summary.ts';
-import type { RunRecord } from '../record.ts';
 import type { Sheet } from './curve.ts';
 
 /** What every plot of a run has behind and across it: the steps, and what was done meanwhile. */

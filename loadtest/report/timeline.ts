@@ -1,4 +1,4 @@
-import type { RunRecord, Second } from '../record.ts';
+import type { RunRecord, Second } from '../judge/record.ts';
 import type { Sample } from '../sample/sample.ts';
 
 /** Something that was measured, with the stretch of time it stands for, in ms since the run began. */

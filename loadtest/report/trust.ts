@@ -1,8 +1,8 @@
 import { amountText, countText, percentText } from '../../src/report/format.ts';
 import { element, facts, type Markup, said, table } from '../../src/report/markup.ts';
 import type { Judged } from '../judge/judged.ts';
+import type { RunRecord } from '../judge/record.ts';
 import type { CheckSummary } from '../k6/kit/summary.ts';
-import type { RunRecord } from '../record.ts';
 
 /** Why the figures can be believed, or not: what was checked of each answer, and how the generator did. */
 export function trust({ summary, command }: RunRecord, { steps }: Judged): Markup {

@@ -1,4 +1,4 @@
-import type { Chart, Finding, FindingRecord } from '../../loadtest/finding/finding.ts';
+import type { Chart, Finding, FindingRecord } from '../../loadtest/labs/kit/finding.ts';
 
 /** The properties of a fake finding. */
 export interface FakeFindingOptions {

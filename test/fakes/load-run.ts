@@ -1,8 +1,8 @@
+import type { RunEvent, RunRecord, Second } from '../../loadtest/judge/record.ts';
 import { SEEN_OUTCOMES, type SeenOutcome } from '../../loadtest/k6/kit/outcome.ts';
 import { holdOf, inTurn, type Step, type StepLimits, type StepWish } from '../../loadtest/k6/kit/step.ts';
 import type { StepSummary } from '../../loadtest/k6/kit/summary.ts';
 import { judgeStep, verdictOf } from '../../loadtest/k6/kit/verdict.ts';
-import type { RunEvent, RunRecord, Second } from '../../loadtest/record.ts';
 import { callsOf, type Deployment, type Moment, samplesOf, secondOf, wobble } from './load-samples.ts';
 
 /** The properties of a fake run. Everything has a default: an x-load whose five rungs hold. */

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { startTcpProxy, type TcpProxy } from '../../loadtest/proxy/tcp-proxy.ts';
+import { startTcpProxy, type TcpProxy } from '../../loadtest/fault-proxy/tcp-proxy.ts';
 import { freePorts } from '../../loadtest/stack/process.ts';
 import { type RunningSearchd, rotations, type SearchServer, startSearchd } from '../../loadtest/stack/sphinx.ts';
 import { writeSphinxSource } from '../../src/engines/sphinx/source.ts';

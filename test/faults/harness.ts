@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createDnsNames } from '../../loadtest/proxy/dns-names.ts';
-import type { EngineLevers } from '../../loadtest/proxy/engine-middle.ts';
-import { startEngineProxy } from '../../loadtest/proxy/engine-proxy.ts';
+import { createDnsNames } from '../../loadtest/fault-proxy/dns-names.ts';
+import type { EngineLevers } from '../../loadtest/fault-proxy/engine-middle.ts';
+import { startEngineProxy } from '../../loadtest/fault-proxy/engine-proxy.ts';
 import { freePorts } from '../../loadtest/stack/process.ts';
 import { startStandalone, until } from '../../loadtest/stack/redis.ts';
 import { SPHINX } from '../../loadtest/stack/sphinx.ts';

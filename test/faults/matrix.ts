@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import type { FindingRecord } from '../../loadtest/finding/finding.ts';
+import type { FindingRecord } from '../../loadtest/labs/kit/finding.ts';
 import type { SearchServer } from '../../loadtest/stack/sphinx.ts';
 import { EXIT } from '../../src/commands/arguments.ts';
 import type { Figure, FigureResult } from './figures/figure.ts';

@@ -5,8 +5,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Column, Finding, FindingRecord, FindingTable, Lesson, Row } from '../../loadtest/finding/finding.ts';
-import { publishFinding } from '../../loadtest/finding/publish.ts';
+import type { Column, Finding, FindingRecord, FindingTable, Lesson, Row } from '../../loadtest/labs/kit/finding.ts';
+import { publishFinding } from '../../loadtest/labs/kit/publish.ts';
 import { EXIT, type Program, runProgram } from '../../src/commands/arguments.ts';
 import { countText } from '../../src/report/format.ts';
 import type { FigureResult } from './figures/figure.ts';

@@ -1,4 +1,4 @@
-import type { EngineCounts } from '../../loadtest/proxy/engine-proxy.ts';
+import type { EngineCounts } from '../../loadtest/fault-proxy/engine-proxy.ts';
 import { isHit, type ReplyVerdict } from './verdict.ts';
 
 /** `before` the fault, during the `fault`, `after` it until the hit ratio has recovered, and `steady` from then on. */

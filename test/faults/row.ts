@@ -1,5 +1,5 @@
-import type { DnsNames } from '../../loadtest/proxy/dns-names.ts';
-import type { EngineProxy } from '../../loadtest/proxy/engine-proxy.ts';
+import type { DnsNames } from '../../loadtest/fault-proxy/dns-names.ts';
+import type { EngineProxy } from '../../loadtest/fault-proxy/engine-proxy.ts';
 import type { Queries } from '../../loadtest/traffic/queries.ts';
 import type { Changes } from './configuration.ts';
 import type { EngineServer, EngineServerOptions } from './engine-server.ts';

@@ -1,9 +1,9 @@
-import { type ProxiedCluster, startProxiedCluster } from '../../loadtest/proxy/cluster.ts';
-import type { DnsNames } from '../../loadtest/proxy/dns-names.ts';
-import type { FaultProxy } from '../../loadtest/proxy/relay.ts';
-import { type RespProxy, startRespProxy } from '../../loadtest/proxy/resp-proxy.ts';
-import { startTcpProxy, type TcpProxy } from '../../loadtest/proxy/tcp-proxy.ts';
-import { startToxiproxy, type ToxicProxy } from '../../loadtest/proxy/toxiproxy.ts';
+import { type ProxiedCluster, startProxiedCluster } from '../../loadtest/fault-proxy/cluster.ts';
+import type { DnsNames } from '../../loadtest/fault-proxy/dns-names.ts';
+import type { FaultProxy } from '../../loadtest/fault-proxy/relay.ts';
+import { type RespProxy, startRespProxy } from '../../loadtest/fault-proxy/resp-proxy.ts';
+import { startTcpProxy, type TcpProxy } from '../../loadtest/fault-proxy/tcp-proxy.ts';
+import { startToxiproxy, type ToxicProxy } from '../../loadtest/fault-proxy/toxiproxy.ts';
 import { type RedisStack, startCluster, startStandalone, until } from '../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../loadtest/stack/redis-node.ts';
 import type { HostPort } from '../../src/config/fields.ts';

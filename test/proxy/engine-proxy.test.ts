@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { type EngineProxy, startEngineProxy } from '../../loadtest/proxy/engine-proxy.ts';
+import { type EngineProxy, startEngineProxy } from '../../loadtest/fault-proxy/engine-proxy.ts';
 import { until } from '../../loadtest/stack/redis.ts';
 import { SPHINX } from '../../loadtest/stack/sphinx.ts';
 import { type Connection, openConnection } from '../../src/engines/sphinx/connection-pool.ts';

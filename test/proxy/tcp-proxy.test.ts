@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, it, test } from 'node:test';
-import { startTcpProxy, type TcpProxy } from '../../loadtest/proxy/tcp-proxy.ts';
+import { startTcpProxy, type TcpProxy } from '../../loadtest/fault-proxy/tcp-proxy.ts';
 import { type RedisStack, startStandalone, until } from '../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../loadtest/stack/redis-node.ts';
 import { knock, redisAt } from './harness.ts';

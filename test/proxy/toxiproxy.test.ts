@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { startToxiproxy, type ToxicProxy, type Toxiproxy } from '../../loadtest/proxy/toxiproxy.ts';
+import { startToxiproxy, type ToxicProxy, type Toxiproxy } from '../../loadtest/fault-proxy/toxiproxy.ts';
 import { type RedisStack, startStandalone } from '../../loadtest/stack/redis.ts';
 import { knock, redisAt } from './harness.ts';
 

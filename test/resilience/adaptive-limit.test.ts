@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { runOnce, type Scenario } from '../../loadtest/limits/run.ts';
+import { runOnce, type Scenario } from '../../loadtest/labs/limits/run.ts';
 import {
   createAimdLimit,
   createFixedLimit,

@@ -11,10 +11,10 @@ const FILES = {
   'test/cache/b.test.ts': "import type { start } from './start.ts';\n",
   'test/cache/start.ts': "import { spawn } from 'node:child_process';\n",
   'test/contract/store.ts': 'export const contract = 1;\n',
-  'test/load/k6.test.ts': "import '../../loadtest/run/k6-program.ts';\n",
+  'test/load/k6.test.ts': "import '../../loadtest/runner/k6-program.ts';\n",
   'test/store.test.ts': "import { contract } from './contract/store.ts';\nawait import('../src/pure.ts');\n",
   'test/worker.test.ts': "new Worker(new URL('./cache/start.ts', import.meta.url));\n",
-  'loadtest/run/k6-program.ts': "import { execFile } from 'node:child_process';\n",
+  'loadtest/runner/k6-program.ts': "import { execFile } from 'node:child_process';\n",
   'src/pure.ts': 'export {};\n',
   'src/node_modules/p/p.test.ts': '',
 };

@@ -29,7 +29,7 @@ export const TEST_PROGRAM: Omit<Program, 'takes'> = {
 const PROGRAM_STARTERS = ['node:child_process', 'node:cluster', 'playwright-core'];
 /** Maximum number of importing files that the message about a path without tests names. */
 const NAMED_IMPORTERS = 5;
-const K6 = join('loadtest', 'run', 'k6-program.ts');
+const K6 = join('loadtest', 'runner', 'k6-program.ts');
 
 /** The run that the arguments of `npm test` ask for. */
 export interface RequestedRun {
@@ -161,7 +161,7 @@ function modulesOf(file: string, root: string): string[] {
  * Folders whose files take longest, mostly waiting for servers. If they started late, one of them would run alone at
  * the end. If they started folder by folder, files that load the machine in the same way would run together.
  */
-export const LONG_FOLDERS = ['test/e2e', 'test/stores/redis', 'test/loadtest/peers'];
+export const LONG_FOLDERS = ['test/e2e', 'test/stores/redis', 'test/loadtest/labs/peers'];
 
 /**
  * Folders that run last. The fault matrix is first of them: it sends searches at a fixed rate, and beside short files

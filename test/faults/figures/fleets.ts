@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type EngineProxy, startEngineProxy } from '../../../loadtest/proxy/engine-proxy.ts';
+import { type EngineProxy, startEngineProxy } from '../../../loadtest/fault-proxy/engine-proxy.ts';
 import { type RedisStack, startCluster, startStandalone, until } from '../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import { startSearchd } from '../../../loadtest/stack/sphinx.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EngineLevers } from '../../../loadtest/proxy/engine-middle.ts';
+import type { EngineLevers } from '../../../loadtest/fault-proxy/engine-middle.ts';
 import { accepts } from '../../../loadtest/stack/process.ts';
 import {
   allEffects,

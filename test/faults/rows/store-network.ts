@@ -1,4 +1,4 @@
-import type { Toxic } from '../../../loadtest/proxy/toxiproxy.ts';
+import type { Toxic } from '../../../loadtest/fault-proxy/toxiproxy.ts';
 import { connectionsEnded, faultEffect, nodesHaveNoClients } from '../fault-effects.ts';
 import { type Exchange, echo } from '../probes.ts';
 import type { FaultEffect, Row } from '../row.ts';

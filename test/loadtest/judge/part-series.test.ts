@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { fullAtRps } from '../../../loadtest/judge/growth.ts';
 import { growthOf, perSecond } from '../../../loadtest/judge/part-series.ts';
-import { processorsIn } from '../../../loadtest/judge/processors.ts';
+import { processorsIn } from '../../../loadtest/stack/processors.ts';
 
 test('counter restarts, however many, lose no value that was read', () => {
   fc.assert(

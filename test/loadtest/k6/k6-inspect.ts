@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { k6Program } from '../../../loadtest/run/k6-program.ts';
+import { k6Program } from '../../../loadtest/runner/k6-program.ts';
 
 export const SCRIPTS_FOLDER = join(import.meta.dirname, '../../../loadtest/k6');
 

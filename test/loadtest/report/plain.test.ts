@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { judge } from '../../../loadtest/judge/judge.ts';
-import type { RunRecord } from '../../../loadtest/record.ts';
+import type { RunRecord } from '../../../loadtest/judge/record.ts';
 import { runText } from '../../../loadtest/report/print-run.ts';
 import { runTables } from '../../../loadtest/report/run-section.ts';
 import { runOf } from '../../fakes/load-run.ts';

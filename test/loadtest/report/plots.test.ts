@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { judge } from '../../../loadtest/judge/judge.ts';
-import type { RunRecord } from '../../../loadtest/record.ts';
+import type { RunRecord } from '../../../loadtest/judge/record.ts';
 import { isPanel } from '../../../loadtest/report/plot.ts';
 import { type PlotName, runPlot, sheetOf } from '../../../loadtest/report/run-plots.ts';
 import { sceneryOf } from '../../../loadtest/report/scenery.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { compareRuns } from '../../../loadtest/judge/compare.ts';
 import { judge } from '../../../loadtest/judge/judge.ts';
-import type { RunRecord } from '../../../loadtest/record.ts';
+import type { RunRecord } from '../../../loadtest/judge/record.ts';
 import { reportPage } from '../../../loadtest/report/report-page.ts';
 import { runOf } from '../../fakes/load-run.ts';
 import { markupFaults } from '../../report/well-formed.ts';

@@ -1,4 +1,4 @@
-import type { RunRecord } from '../../../loadtest/record.ts';
+import type { RunRecord } from '../../../loadtest/judge/record.ts';
 import { runOf } from '../../fakes/load-run.ts';
 
 /** Runs for the tests of the report. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { judge } from '../../../loadtest/judge/judge.ts';
-import type { RunRecord } from '../../../loadtest/record.ts';
+import type { RunRecord } from '../../../loadtest/judge/record.ts';
 import { plotSvg } from '../../../loadtest/report/standalone.ts';
 import { runOf } from '../../fakes/load-run.ts';
 import { markupFaults } from '../../report/well-formed.ts';

@@ -1,8 +1,0 @@
-/** `node loadtest/lab/driver/main.ts <plan.json>`: prints what came of it as JSON. A process of its own has a core of its own. */
-import { readFileSync } from 'node:fs';
-import { drive } from './drive.ts';
-import type { DrivePlan } from './plan.ts';
-
-const plan: DrivePlan = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8'));
-console.log(JSON.stringify(await drive(plan)));
-process.exit(0);

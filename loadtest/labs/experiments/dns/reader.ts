@@ -1,0 +1,88 @@
+/** `node reader.ts <plan.json>`: reads through serpcache's own adapter and says over IPC what it saw. */
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { createRandom } from '../../../../src/catalogue/demo/ad.ts';
+import { systemClock } from '../../../../src/runtime.ts';
+import { createRedisStore } from '../../../../src/stores/redis/store.ts';
+import type { ReaderPlan, ReaderSaid } from './reader-plan.ts';
+import { countReads } from './reads.ts';
+
+const plan: ReaderPlan = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8'));
+const { hosts, port, deadlineMs } = plan;
+const random = createRandom(plan.seed).next;
+const nowMs = (): number => performance.now();
+const say = (said: ReaderSaid): void => {
+  process.send?.(said);
+};
+
+const startedMs = nowMs();
+let counter = countReads(hosts.length, nowMs);
+/** When each connection answered last. */
+const answeredMs = hosts.map(() => Number.NEGATIVE_INFINITY);
+const stores = hosts.map((host, at) =>
+  createRedisStore({
+    // The configuration's defaults.
+    settings: {
+      ...{ kind: 'standalone', nodes: [{ host, port }], database: 0, deadlineMs },
+      ...{ connectTimeoutMs: 2000, socketTimeoutMs: 3000, maxOutstanding: 1024, batchSize: 128, refreshMs: 15_000 },
+      dedicated: false,
+    },
+    name: `domain-${at}`,
+    clock: systemClock,
+    random,
+    observe: () => {},
+  }),
+);
+
+async function read(at: number): Promise<void> {
+  const sentMs = nowMs();
+  const counted = counter;
+  const result = await stores[at]?.read('page', deadlineMs);
+  if (result === undefined || result.kind === 'fault') return counted.failed();
+  answeredMs[at] = nowMs();
+  counted.answered(at, nowMs() - sentMs);
+}
+
+async function readOn(): Promise<void> {
+  const gapMs = 1000 / plan.readsPerSecond;
+  for (let [dueMs, at] = [nowMs(), 0]; ; await sleep(1))
+    for (const now = nowMs(); dueMs <= now; dueMs += gapMs, at += 1) void read(at % hosts.length);
+}
+
+/** @returns how long it took until every connection had answered since. */
+async function allAnswer(sinceMs: number, waitMs: number): Promise<number | undefined> {
+  while (!answeredMs.every((ms) => ms > sinceMs)) {
+    if (nowMs() - sinceMs > waitMs) return undefined;
+    await sleep(2);
+  }
+  return nowMs() - sinceMs;
+}
+
+/** By address: whoever cuts asks no names. The last cut has as long to heal as the others. */
+async function cutEvery(everyMs: number, forMs: number): Promise<void> {
+  const client = new Redis({ host: '127.0.0.1', port, protocol: 2 });
+  for (let leftMs = forMs; leftMs > 0; leftMs -= everyMs) {
+    await client.call('CLIENT', ['KILL', 'TYPE', 'normal', 'SKIPME', 'yes']);
+    await sleep(Math.min(everyMs, leftMs));
+  }
+  client.disconnect();
+}
+
+void readOn();
+say({ kind: 'started', afterMs: await allAnswer(startedMs, plan.startWaitMs) });
+if (plan.then !== undefined) {
+  const { keptMs, cutMs, cutEveryMs, backWaitMs } = plan.then;
+  // Whoever hears `started` changes the resolver now.
+  await sleep(50);
+  counter = countReads(hosts.length, nowMs);
+  await sleep(keptMs);
+  say({ kind: 'kept', reads: counter.end() });
+  counter = countReads(hosts.length, nowMs);
+  const before = process.cpuUsage();
+  await cutEvery(cutEveryMs, cutMs);
+  const { user, system } = process.cpuUsage(before);
+  say({ kind: 'cut', reads: counter.end(), processorMs: (user + system) / 1000 });
+  say({ kind: 'back', afterMs: await allAnswer(nowMs(), backWaitMs) });
+}
+// It is ended from outside: an exit would wait for every lookup under way, and those cannot be given up.

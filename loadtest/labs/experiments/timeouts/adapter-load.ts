@@ -1,0 +1,90 @@
+/** `node adapter-load.ts <plan.json>`: drives serpcache's own adapter and prints a `Driven` as JSON. */
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { StoreFault } from '../../../../src/cache/events.ts';
+import { createRandom } from '../../../../src/catalogue/demo/ad.ts';
+import { systemClock } from '../../../../src/runtime.ts';
+import { createRedisStore, type RedisStore } from '../../../../src/stores/redis/store.ts';
+import { processorMs } from '../../../stack/processors.ts';
+import type { Driven, Errors } from '../../kit/driver/plan.ts';
+import { createTally } from '../../kit/driver/tally.ts';
+import { gaussianKey, mixKey, valueBytes } from '../../kit/mix.ts';
+import { type AdapterPlan, settingsOf } from './adapter-plan.ts';
+
+const OPEN_LIMIT_MS = 3000;
+const TTL_MS = 600_000;
+/** As in the driver: waiting for a timer of one millisecond is no latency of the store. */
+const TIMER_MS = 2.5;
+/** What each fault is among the driver's errors: abandoned, lost with its connection, or not even sent. */
+const ERRORS: Readonly<Partial<Record<StoreFault, keyof Errors>>> = { 'store-slow': 'late', 'store-down': 'broken' };
+
+const plan: AdapterPlan = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8'));
+const { connections, seconds, ratePerSecond, mix, deadlineMs, watched } = plan;
+const random = createRandom(plan.seed).next;
+const nowMs = (): number => performance.now();
+const value = Buffer.alloc(mix.mostBytes, 'x');
+let connects = 0;
+
+const stores: RedisStore[] = Array.from({ length: connections }, () =>
+  createRedisStore({
+    settings: settingsOf(plan),
+    name: 'timeouts',
+    clock: systemClock,
+    random,
+    observe: (event) => {
+      if (event.kind === 'connection' && event.state === 'open') connects += 1;
+    },
+  }),
+);
+const isOpen = (store: RedisStore): boolean => store.nodes().every((node) => node.connected);
+// A socket timeout that is shorter than a handshake takes opens none, ever: then that is what is measured.
+for (const untilMs = nowMs() + OPEN_LIMIT_MS; !stores.every(isOpen) && nowMs() < untilMs; ) await sleep(10);
+
+connects = 0;
+let underWay = 0;
+const startedMs = nowMs();
+const tally = createTally(startedMs, nowMs);
+const before = watched.map(processorMs);
+const cpuBefore = process.cpuUsage();
+const endMs = startedMs + seconds * 1000;
+const gapMs = 1000 / ratePerSecond;
+
+/** A write has no deadline of its own, and a read's begins when it is sent: what took longer since it was due is late. */
+async function ask(store: RedisStore, dueMs: number): Promise<void> {
+  const key = mixKey(gaussianKey(mix.keys, random));
+  underWay += 1;
+  const isRead = random() >= mix.writes;
+  const result = isRead
+    ? await store.read(key, deadlineMs)
+    : await store.write(key, value.subarray(0, valueBytes(mix, random)), TTL_MS);
+  underWay -= 1;
+  const tookMs = nowMs() - dueMs;
+  if (result.kind === 'fault' || result.kind === 'dropped')
+    tally.failed(result.fault === 'refused' ? 'refused' : (ERRORS[result.fault] ?? 'unsent'));
+  else if (tookMs > deadlineMs) tally.failed('late');
+  else tally.answered(tookMs);
+}
+
+for (let [dueMs, at] = [startedMs, 0]; nowMs() < endMs; await sleep(1)) {
+  for (const now = nowMs(); dueMs <= now; dueMs += gapMs, at += 1) {
+    const store = stores[at % stores.length];
+    if (store !== undefined) void ask(store, now - dueMs < TIMER_MS ? now : dueMs);
+  }
+}
+
+const cpu = process.cpuUsage(cpuBefore);
+const tookSeconds = (nowMs() - startedMs) / 1000;
+const ended = tally.end();
+const driven: Driven = {
+  seconds: tookSeconds,
+  ...ended,
+  perSecond: ended.answered / tookSeconds,
+  unanswered: underWay,
+  connects,
+  receivedBytes: 0,
+  sentBytes: 0,
+  watchedCores: watched.map((pid, at) => (processorMs(pid) - (before[at] ?? 0)) / 1000 / tookSeconds),
+  processorSeconds: (cpu.user + cpu.system) / 1e6,
+};
+console.log(JSON.stringify(driven));
+process.exit(0);

@@ -1,0 +1,84 @@
+import { access, constants, stat } from 'node:fs/promises';
+import { parseArguments } from '../../../../src/commands/arguments.ts';
+import { OPTIONS, SECONDS } from './options.ts';
+
+export interface LabArguments {
+  /** In the order of the registry, whatever order they were named in. */
+  readonly names: readonly string[];
+  readonly rowSeconds?: number;
+  readonly servers: readonly string[];
+  readonly isPublished: boolean;
+  readonly out: string;
+}
+
+export type ReadArguments =
+  | { readonly kind: 'run'; readonly arguments: LabArguments }
+  | { readonly kind: 'help' }
+  | { readonly kind: 'version' }
+  /** Every one of them; each names the option and what is allowed. */
+  | { readonly kind: 'wrong'; readonly faults: readonly string[] };
+
+const ALL = 'all';
+
+/** @param known names of what can be run; a single one needs no name. @param comparing those that take `--server`. */
+export async function readArguments(
+  argv: readonly string[],
+  known: readonly string[],
+  comparing: readonly string[],
+): Promise<ReadArguments> {
+  if (argv.length === 0 && known.length > 1) return { kind: 'help' };
+  const read = parseArguments(argv, OPTIONS);
+  if (read.kind === 'help' || read.kind === 'version') return read;
+  const { positionals, text: given, has } = read.kind === 'arguments' ? read.arguments : read.rest;
+  const faults = read.kind === 'arguments' ? [] : [...read.faults];
+
+  const wanted = positionals.length === 0 && known.length === 1 ? known : positionals;
+  const there = `${known.join(', ')}, or ${ALL}`;
+  if (wanted.length === 0) faults.push(`which? There are ${there}`);
+  for (const name of wanted) {
+    if (name !== ALL && !known.includes(name)) faults.push(`there is no "${name}"; there are ${there}`);
+  }
+  const rowSeconds = secondsOf(given('seconds'), faults);
+  if (rowSeconds !== undefined && has('publish'))
+    faults.push('--publish goes without --seconds: a page shows rows measured as long as they should be');
+  const servers = given('server')?.split(',') ?? [];
+  const chosen = wanted.includes(ALL) ? known : known.filter((name) => wanted.includes(name));
+  if (servers.length > 0 && chosen.length > 0 && !chosen.some((name) => comparing.includes(name))) {
+    faults.push(
+      `--server: nothing here compares servers${comparing.length === 0 ? '' : ` but ${comparing.join(', ')}`}`,
+    );
+  }
+  for (const path of servers) {
+    if (!(await isProgram(path)))
+      faults.push(`--server: "${path}" is not allowed; the path of a program is, such as /opt/bin/keydb-server`);
+  }
+  if (faults.length > 0) return { kind: 'wrong', faults };
+  return {
+    kind: 'run',
+    arguments: {
+      names: chosen,
+      servers,
+      isPublished: has('publish'),
+      out: given('out') ?? 'loadtest/results',
+      ...(rowSeconds !== undefined && { rowSeconds }),
+    },
+  };
+}
+
+async function isProgram(path: string): Promise<boolean> {
+  try {
+    await access(path, constants.X_OK);
+    return path.includes('/') && (await stat(path)).isFile();
+  } catch {
+    return false;
+  }
+}
+
+function secondsOf(text: string | undefined, faults: string[]): number | undefined {
+  if (text === undefined) return undefined;
+  // Number alone takes 0x1 and 1e1 too.
+  const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= SECONDS.least && value <= SECONDS.most) return value;
+  faults.push(`--seconds: "${text}" is not allowed; a number from ${SECONDS.least} to ${SECONDS.most} is`);
+  return undefined;
+}

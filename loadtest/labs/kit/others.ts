@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs';
+import { processorsOf } from '../../stack/processors.ts';
+
+/** What the processors have done since they were started, and how much of it we and all who have ended for us. */
+export interface ProcessorTimes {
+  readonly atMs: number;
+  /** For any process. What interrupts take is nobody's: loopback's own is among it. */
+  readonly processesMs: number;
+  /** Taken by the host for other machines. */
+  readonly stolenMs: number;
+  readonly ownMs: number;
+}
+
+const TICK_MS = 10;
+
+/**
+ * Ours is what this process used and every child that has ended and was waited for: to be read before anything is started
+ * and when all of it is gone. Undefined where there is no /proc. @param allowed as taskset lists processors: `0-1`.
+ */
+export function processorTimes(allowed: string): ProcessorTimes | undefined {
+  try {
+    const [stat, own] = [readFileSync('/proc/stat', 'utf8'), readFileSync('/proc/self/stat', 'utf8')];
+    return timesOf({ stat, own, allowed, atMs: performance.now() });
+  } catch {
+    return undefined;
+  }
+}
+
+/** @param texts as the kernel shows them: `stat` of all processors, `own` of this process. */
+export function timesOf(texts: {
+  readonly stat: string;
+  readonly own: string;
+  readonly allowed: string;
+  readonly atMs: number;
+}): ProcessorTimes {
+  const names = new Set(processorsOf(texts.allowed).map((cpu) => `cpu${cpu}`));
+  let [processes, stolen] = [0, 0];
+  for (const line of texts.stat.split('\n')) {
+    const [name = '', user, nice, system, , , , , steal] = line.split(/ +/);
+    if (!names.has(name)) continue;
+    processes += Number(user) + Number(nice) + Number(system);
+    stolen += Number(steal ?? 0);
+  }
+  // Its name may hold spaces but ends in the last bracket. utime, stime, and those of its children.
+  const fields = texts.own.slice(texts.own.lastIndexOf(') ') + 2).split(' ');
+  const own = fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0);
+  return {
+    atMs: texts.atMs,
+    processesMs: processes * TICK_MS,
+    stolenMs: stolen * TICK_MS,
+    ownMs: own * TICK_MS,
+  };
+}
+
+/** Cores that were busy with something that is not ours, in the mean between both readings. */
+export function othersCores(before: ProcessorTimes | undefined, after: ProcessorTimes | undefined): number | undefined {
+  if (before === undefined || after === undefined || after.atMs <= before.atMs) return undefined;
+  const grown = (of: 'processesMs' | 'stolenMs' | 'ownMs'): number => after[of] - before[of];
+  return (Math.max(0, grown('processesMs') - grown('ownMs')) + grown('stolenMs')) / (after.atMs - before.atMs);
+}

@@ -1,0 +1,211 @@
+/**
+ * `node loadtest/labs/limits/cli.ts`: the permit with its limits against a model of an engine that does eight
+ * queries at once and keeps the others in a line of its own. Virtual time and seeded chance, so it repeats to the digit
+ * and puts no load on anything. About a minute.
+ */
+import { join } from 'node:path';
+import { EXIT, type ParsedArguments, type Program, runProgram } from '../../../src/commands/arguments.ts';
+import { durationText, percentText } from '../../../src/report/format.ts';
+import { createAimdLimit, createFixedLimit, createGradientLimit } from '../../../src/resilience/adaptive-limit.ts';
+import { seededRandom } from '../../../src/runtime.ts';
+import type { Column, FindingRecord, FindingTable, Lesson, Row } from '../kit/finding.ts';
+import { originOf } from '../kit/machine-words.ts';
+import { printFinding } from '../kit/print-finding.ts';
+import { publishFinding } from '../kit/publish.ts';
+import { recordText } from '../kit/publish-section.ts';
+import { type Figures, figuresOf, together } from './figures.ts';
+import { type Contender, runOnce, type Scenario } from './run.ts';
+
+const LOADS = [0.5, 1, 2, 5, 10];
+const SEEDS = [1, 2];
+
+const TOO_HIGH = 'fixed 64';
+const LIMITS: Readonly<Record<string, Contender['limit']>> = {
+  [TOO_HIGH]: createFixedLimit,
+  'fixed 8': () => createFixedLimit({ ceiling: () => 8 }),
+  aimd: (parts) => createAimdLimit({ ...parts, slowMs: parts.deadlineMs / 2 }),
+  gradient: createGradientLimit,
+};
+
+const engine = {
+  deadlineMs: 800,
+  patienceMs: 2000,
+  ceiling: 64,
+  maxQueued: 512,
+  atOnce: 8,
+  seconds: 30,
+  fromSeconds: 8,
+};
+const FAST = '10 ms';
+const CASES: Readonly<
+  Record<string, { readonly loads: readonly number[]; readonly scenario: Omit<Scenario, 'load'> }>
+> = {
+  '200 ms': { loads: LOADS, scenario: { ...engine, meanMs: 200, spread: 0.4, costly: 0 } },
+  '5 % cost ×10': { loads: LOADS, scenario: { ...engine, meanMs: 200, spread: 0.4, costly: 0.05 } },
+  'long tail': { loads: LOADS, scenario: { ...engine, meanMs: 200, spread: 0.9, costly: 0 } },
+  [FAST]: { loads: LOADS, scenario: { ...engine, meanMs: 10, spread: 0.8, costly: 0, seconds: 12 } },
+};
+const STEP = {
+  ...engine,
+  load: 2,
+  spread: 0.4,
+  costly: 0,
+  seconds: 70,
+  slow: { fromSeconds: 20, toSeconds: 30, factor: 10 },
+};
+const STEPS: Readonly<Record<string, Scenario>> = {
+  '200 ms → 2 s → 200 ms': { ...STEP, meanMs: 200 },
+  '20 ms → 200 ms → 20 ms': { ...STEP, meanMs: 20 },
+};
+
+interface Measured {
+  readonly case: string;
+  readonly limit: string;
+  readonly shedding: boolean;
+  readonly load: number;
+  readonly figures: Figures;
+}
+
+async function measure(name: string, scenario: Scenario, limit: string, shedding: boolean): Promise<Measured> {
+  const contender = { shedding, limit: LIMITS[limit] ?? createFixedLimit };
+  const figures: Figures[] = [];
+  for (const seed of SEEDS) figures.push(figuresOf(await runOnce(scenario, contender, seededRandom(seed)), scenario));
+  return { case: name, limit, shedding, load: scenario.load, figures: together(figures) };
+}
+
+const [QUEUED_LOADS, REFUSED_LOADS] = [
+  [1, 5],
+  [2, 10],
+];
+const COLUMNS: readonly Column[] = [
+  ...LOADS.map((load): Column => ({ name: `good ÷ capacity at ${load} ×`, unit: 'share' })),
+  ...QUEUED_LOADS.map((load): Column => ({ name: `p99 of good at ${load} ×`, unit: 'ms' })),
+  ...REFUSED_LOADS.flatMap((load): Column[] => [
+    { name: `p99 of shed at ${load} ×`, unit: 'ms' },
+    { name: 'longest', unit: 'ms' },
+  ]),
+  { name: 'mean limit at 5 ×', unit: 'count' },
+  { name: 'found after', unit: 'seconds' },
+];
+
+/** A finding has no word for a mean of nothing. */
+const known = (value = Number.NaN): number | undefined => (Number.isNaN(value) ? undefined : value);
+
+async function loads(): Promise<readonly Measured[]> {
+  const measured: Measured[] = [];
+  for (const [name, { loads: each, scenario }] of Object.entries(CASES))
+    for (const limit of Object.keys(LIMITS))
+      for (const shedding of [true, false])
+        for (const load of each) measured.push(await measure(name, { ...scenario, load }, limit, shedding));
+  return measured;
+}
+
+async function steps(): Promise<readonly Measured[]> {
+  const measured: Measured[] = [];
+  for (const [name, scenario] of Object.entries(STEPS))
+    for (const limit of Object.keys(LIMITS)) measured.push(await measure(name, scenario, limit, true));
+  return measured;
+}
+
+function loadTable(name: string, measured: readonly Measured[]): FindingTable {
+  const rows = Map.groupBy(
+    measured.filter((one) => one.case === name),
+    ({ limit, shedding }) => `${limit}, ${shedding ? 'shedding' : 'plain queue'}`,
+  );
+  return {
+    title: `Engine: ${name}`,
+    columns: COLUMNS,
+    rows: Array.from(rows, ([row, few]): Row => {
+      const at = (load: number): Figures | undefined => few.find((one) => one.load === load)?.figures;
+      const values = [
+        ...LOADS.map((load) => at(load)?.good),
+        ...QUEUED_LOADS.map((load) => at(load)?.p99GoodMs),
+        ...REFUSED_LOADS.flatMap((load) => [at(load)?.p99ShedMs, at(load)?.longestShedMs]),
+        ...[at(5)?.meanLimit, at(5)?.foundAfterSeconds],
+      ];
+      return { name: row, values: values.map(known) };
+    }),
+  };
+}
+
+function stepTable(measured: readonly Measured[]): FindingTable {
+  return {
+    title: 'Ten times slower for 10 s under 2 ×, with shedding: until good answers are back at 0.9 of before',
+    columns: Object.keys(STEPS).map((name): Column => ({ name, unit: 'seconds' })),
+    rows: Object.keys(LIMITS).map((limit): Row => {
+      const own = measured.filter((one) => one.limit === limit);
+      return { name: limit, values: own.map(({ figures }) => known(figures.recoveredAfterSeconds)) };
+    }),
+  };
+}
+
+const ADAPTIVE = ['aimd', 'gradient'];
+/** One part of the defence alone gives next to nothing when both together give more than this multiple of it. */
+const NEXT_TO_NOTHING = 5;
+
+/** Only an engine that is slower than its queue is long needs both: before a fast one a full queue ends within the deadline. */
+function lessonOf(measured: readonly Measured[]): Lesson {
+  const over = measured.filter((one) => one.case !== FAST && one.load > 1);
+  const goods = (isMeant: (one: Measured) => boolean): readonly number[] =>
+    over.filter(isMeant).map(({ figures }) => figures.good);
+  const both = Math.min(...goods(({ limit, shedding }) => shedding && ADAPTIVE.includes(limit)));
+  const plain = Math.max(...goods(({ shedding }) => !shedding));
+  const tooHigh = Math.max(...goods(({ limit, shedding }) => shedding && limit === TOO_HIGH));
+  const p99 = (limit: string): string => {
+    const own = measured.find((one) => one.case === FAST && one.load === 5 && one.shedding && one.limit === limit);
+    return durationText(known(own?.figures.p99GoodMs));
+  };
+  const words = [
+    `asked for more than it can do, an engine of 200 ms behind an adaptive limit with shedding gives at least ${percentText(both)} of its capacity in good answers`,
+    `any limit with a plain queue gives at most ${percentText(plain)}`,
+    `shedding before a limit that is far too high (${TOO_HIGH}) gives at most ${percentText(tooHigh)}`,
+    `at 5 × of a fast engine (${FAST}) the p99 of good answers is ${p99('gradient')} with gradient and ${p99('aimd')} with AIMD`,
+  ].join('; ');
+  return both > NEXT_TO_NOTHING * Math.max(plain, tooHigh)
+    ? { holds: 'yes', sentence: `Holds: ${words}.` }
+    : { holds: 'no', sentence: `It does not hold: ${words}.` };
+}
+
+const PROGRAM: Program = {
+  command: 'node loadtest/labs/limits/cli.ts',
+  usage: '[options]',
+  about: [
+    'Fixed, AIMD and gradient limits, with and without shedding, against a model engine in virtual time; a minute.',
+  ],
+  options: [
+    { name: 'json', about: 'print the record instead of the tables' },
+    { name: 'publish', about: 'write tables and record into loadtest/README.md' },
+  ],
+  takes: { min: 0, max: 0 },
+};
+
+process.exitCode = await runProgram(PROGRAM, compareLimits);
+
+async function compareLimits(words: ParsedArguments): Promise<number> {
+  const root = join(import.meta.dirname, '..', '..', '..');
+  const origin = await originOf(root, ['node']);
+  const startedMs = performance.now();
+  const [loaded, stepped] = [await loads(), await steps()];
+  const record: FindingRecord = {
+    version: 1,
+    finding: {
+      name: 'limits',
+      title: 'Permits: a limit that adapts and a queue that sheds need each other',
+      published: '',
+      tables: [...Object.keys(CASES).map((name) => loadTable(name, loaded)), stepTable(stepped)],
+      charts: [],
+      notes: [
+        `A model engine that does ${engine.atOnce} queries at once; deadline ${engine.deadlineMs} ms, patience ${engine.patienceMs} ms, ceiling ${engine.ceiling}; virtual time, ${SEEDS.length} seeds. The limits and the permit are the real ones.`,
+        'Good: answered before the deadline, as a share of what the engine can do at best. A dash: there were none.',
+        'Found after: from the start until the limit stayed for a second within 0.75–2 × what the engine does at once, at 5 ×.',
+      ],
+      lesson: lessonOf(loaded),
+    },
+    ...origin,
+    tookSeconds: (performance.now() - startedMs) / 1000,
+    command: 'node loadtest/labs/limits/cli.ts',
+  };
+  console.log(words.has('json') ? recordText(record) : printFinding(record));
+  if (words.has('publish')) publishFinding(record, join(root, 'loadtest', 'README.md'));
+  return EXIT.passed;
+}

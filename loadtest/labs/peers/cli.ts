@@ -1,0 +1,20 @@
+/** `npm run peers`: the same page and the same stampede, served by what people use instead of serpcache. See README.md. */
+import { join } from 'node:path';
+import { processorsHere } from '../../stack/processors.ts';
+import { labCommand } from '../kit/command/lab-command.ts';
+import { peers } from './peers.ts';
+
+// Whoever stopped it waits for no server that was just being started: those end with this process.
+const status = await labCommand(
+  {
+    program: 'peers',
+    about: 'The same cached page, the same stampede and the same dead engine, served by each.',
+    experiments: { peers },
+    comparing: [],
+    page: join(import.meta.dirname, 'README.md'),
+    programs: ['node', 'nginx', 'varnishd', 'redis-server', 'searchd'],
+  },
+  process.argv.slice(2),
+  processorsHere(),
+);
+process.exit(status);

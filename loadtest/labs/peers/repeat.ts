@@ -1,0 +1,78 @@
+/**
+ * `node loadtest/labs/peers/repeat.ts <peer> [pages]`: one row of cached pages again, alone: the engine, the origin, a store and
+ * one replica are started, the pages are put into its cache and asked for, and all of it is taken down again.
+ */
+import {
+  EXIT,
+  numberOf,
+  type ParsedArguments,
+  type Program,
+  runProgram,
+  UsageError,
+} from '../../../src/commands/arguments.ts';
+import { amountText, durationText, perSecondText } from '../../../src/report/format.ts';
+import { processorsHere } from '../../stack/processors.ts';
+import { coresOf } from '../kit/cores.ts';
+import { inLab, type Lab } from '../kit/lab.ts';
+import { PEERS } from './all-peers.ts';
+import { startEngineRoom } from './engine-room.ts';
+import { pageRound, warmUp } from './measure/cached-page.ts';
+import { fillPages } from './measure/fill.ts';
+import { pagesOf } from './measure/pages.ts';
+import { startReplicas } from './measure/replicas.ts';
+import { LONG, SIZES } from './measure/sizes.ts';
+import type { Peer } from './peer.ts';
+import { installParts, PARTS, ROW_SECONDS } from './peers.ts';
+
+const LIMIT_MS = 10 * 60_000;
+
+const PROGRAM: Program = {
+  command: 'node loadtest/labs/peers/repeat.ts',
+  usage: '<peer> [pages]',
+  about: [
+    `One row of cached pages again, alone, with 1 to ${SIZES.pages} pages; 1 by default. The peers are`,
+    PEERS.map((one) => `'${one.name}'`).join(', '),
+  ],
+  options: [],
+  takes: { min: 1, max: 2 },
+};
+
+// By exiting: all servers end with this process.
+process.exit(await runProgram(PROGRAM, repeat));
+
+async function repeat({ positionals: [name, count = '1'] }: ParsedArguments): Promise<number> {
+  const peer = PEERS.find((one) => one.name === name);
+  if (peer === undefined) {
+    throw new UsageError(`no peer "${name}"; allowed: ${PEERS.map((one) => `'${one.name}'`).join(', ')}`);
+  }
+  const pages = numberOf('pages', count, { least: 1, most: SIZES.pages, whole: true });
+  const stopping = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stopping.abort());
+  const options = {
+    cores: coresOf(processorsHere()),
+    say: (text: string) => console.error(`  ${text}`),
+    signal: AbortSignal.any([stopping.signal, AbortSignal.timeout(LIMIT_MS)]),
+  };
+  console.log(await inLab(options, (lab) => again(lab, peer, pages)));
+  return EXIT.passed;
+}
+
+async function again(lab: Lab, one: Peer, pages: number): Promise<string> {
+  await installParts(lab, { parts: [...PARTS, ...one.parts] });
+  lab.say('an engine, its origin, and pages of about 4 KB');
+  const room = await startEngineRoom(lab.folder, { ttlSeconds: LONG.ttlSeconds, cores: lab.cores.generator });
+  lab.atEnd(room.stop);
+  // Of as many as the table's were chosen from, so that they are the same ones.
+  const paths = (await pagesOf(room, SIZES.pages + SIZES.memoryPages)).slice(0, pages);
+  const replicas = await startReplicas(lab, room, one, { count: 1, ...LONG });
+  await fillPages(lab, replicas.urls, paths);
+  await warmUp(lab, replicas, paths);
+  lab.say(`${one.name}: wrk with 64 connections, then ${SIZES.perSecond} requests a second`);
+  const row = await pageRound(lab, replicas, { paths, seconds: lab.seconds(ROW_SECONDS), perSecond: SIZES.perSecond });
+  return [
+    `${one.name}, ${pages === 1 ? 'one page' : `${pages} pages`}: ${perSecondText(row.perCore)} per core`,
+    `${perSecondText(row.perSecond)} with ${amountText(row.serverCores)} cores of the server and ${amountText(row.clientCores)} of client and store`,
+    `p50 ${durationText(row.p50Ms)} and p99 ${durationText(row.p99Ms)} at ${SIZES.perSecond}/s`,
+    `${amountText(row.storeCommands)} store commands per request, ${amountText(row.storeCommandsAtRate)} at ${SIZES.perSecond}/s`,
+  ].join('; ');
+}

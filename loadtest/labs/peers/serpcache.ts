@@ -1,0 +1,71 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createAdminClient } from '../../../src/commands/admin-client.ts';
+import { newToken } from '../../stack/plan.ts';
+import { freePorts } from '../../stack/process.ts';
+import type { Peer } from './peer.ts';
+import { startPeerProcess } from './peer-process.ts';
+import { DOMAIN, serviceConfig } from './service-config.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..', '..');
+const TOKEN = newToken();
+const REST =
+  'asks searchd itself, leases across its replicas; pages are not compressed and requests not logged, as with all others; ' +
+  'the rest as it comes; purged by POST /admin/flush (drop) of all keys.';
+
+/** As it is meant to run: what is asked for often is in the process, everything is in the store. */
+export const serpcacheL1 = serpcache('L1', '256MiB', `256 MiB of L1 before one Redis for all replicas; ${REST}`);
+
+/** Only what does not fit into a MiB of L1 comes from the store: ask for a thousand pages and more. */
+export const serpcacheL2 = serpcache(
+  'L2',
+  '1MiB',
+  `L1 at its smallest (1 MiB, some 200 pages), so that of many pages nearly all come from Redis; ${REST}`,
+);
+
+/**
+ * A flush is of the whole fleet; the other replicas hear of it when they next look, twice a second. Asked before that, one
+ * that has not heard would compute a page that the others refuse as older than the flush.
+ */
+const HEARD_MS = 1000;
+
+function serpcache(tier: string, memory: string, setUp: string): Peer {
+  const name = `serpcache ${tier}`;
+  return {
+    name,
+    setUp,
+    parts: ['redis'],
+    keeps: 'shared',
+    start: async (scene) => {
+      const file = join(scene.folder, 'config.json');
+      writeFileSync(file, serviceConfig({ ...scene, memory }));
+      const [adminPort = 0] = await freePorts(1);
+      const admin = createAdminClient({
+        base: new URL(`http://127.0.0.1:${adminPort}`),
+        token: TOKEN,
+        operator: 'peers',
+        signal: new AbortController().signal,
+      });
+      return startPeerProcess(scene, {
+        name,
+        command: process.execPath,
+        args: ['src/main.ts'],
+        cwd: ROOT,
+        env: {
+          SERPCACHE_CONFIG: file,
+          PORT: String(scene.port),
+          ADMIN_PORT: String(adminPort),
+          ADMIN_TOKEN: TOKEN,
+          LOG_LEVEL: 'warn',
+        },
+        // All of it: a lost store is no reason for serpcache not to answer.
+        ready: async (url) => (await (await fetch(`${url}/readyz`)).text()).includes('"ready"'),
+        purge: async () => {
+          await admin.post('/admin/flush', { domain: DOMAIN, mode: 'drop' });
+          await sleep(HEARD_MS);
+        },
+      });
+    },
+  };
+}

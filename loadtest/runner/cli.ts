@@ -1,0 +1,58 @@
+/**
+ * `npm run loadtest -- <script>`: runs a k6 script of loadtest/k6 against the local stack, which it starts and takes down,
+ * or against addresses that were named, and leaves a folder with the report. See usage.ts.
+ */
+import { join } from 'node:path';
+import { EXIT, refuse } from '../../src/commands/arguments.ts';
+import type { RunRecord } from '../judge/record.ts';
+import { checkSections } from '../labs/kit/publish-section.ts';
+import { publishRun } from '../report/run-section.ts';
+import { readArguments } from './arguments.ts';
+import { calibrate } from './calibrate.ts';
+import { keepResults } from './keep-results.ts';
+import { run } from './run.ts';
+import { LOADTEST } from './usage.ts';
+
+const PAGE = join(import.meta.dirname, '..', 'README.md');
+
+// Whoever reads this may go away (a pipe, a terminal): the stack must be taken down all the same.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+process.exitCode = await main();
+
+async function main(): Promise<number> {
+  const read = readArguments(process.argv.slice(2), process.env);
+  if (read.kind !== 'run') return refuse(read, LOADTEST);
+  const stopping = new AbortController();
+  const stop = (): void => {
+    if (!stopping.signal.aborted) say('stopping: what was started is ended first');
+    stopping.abort();
+  };
+  // Never `once`: who presses Ctrl-C twice must not leave a stack behind.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
+  try {
+    if (read.options.isPublished) checkSections(PAGE, [read.options.script]);
+    const ran = await run(read.options, { say, signal: stopping.signal, calibrate });
+    const { record, text } = await keepResults(ran);
+    console.log(text);
+    return read.options.isPublished && !isPublished(record) ? record.exitCode || EXIT.notDone : record.exitCode;
+  } catch (error) {
+    console.error(`loadtest: ${error instanceof Error ? error.message : error}`);
+    return EXIT.notDone;
+  } finally {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.removeListener(signal, stop);
+  }
+}
+
+function isPublished(record: RunRecord): boolean {
+  try {
+    publishRun(record, PAGE);
+    return true;
+  } catch (error) {
+    console.error(`loadtest: not published: ${error instanceof Error ? error.message : error}`);
+    return false;
+  }
+}
+
+function say(text: string): void {
+  console.log(`  ${text}`);
+}

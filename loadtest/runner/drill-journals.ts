@@ -1,0 +1,74 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type AdminClient, createAdminClient } from '../../src/commands/admin-client.ts';
+import type { Journal } from '../../src/operations/drills/journal.ts';
+import type { RunEvent } from '../judge/record.ts';
+
+export interface JournalsWanted {
+  readonly events: readonly RunEvent[];
+  /** A journal is with the process that ran the drill: each is asked. */
+  readonly adminUrls: readonly string[];
+  readonly adminToken?: string;
+  readonly folder: string;
+  readonly say: (text: string) => void;
+  /** A drill takes its last figures after the load has ended. */
+  readonly waitMs?: number;
+}
+
+const WAIT_MS = 30_000;
+const LOOK_MS = 500;
+const ANSWER_MS = 10_000;
+const MOST_DRILLS = 20;
+/** From the millionth on: a look whether it is over need not carry megabytes. */
+const WITHOUT_SAMPLES = [['samples', '1000000']] as const;
+/** As the service makes them: an id becomes a file's name here. */
+const ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
+
+/** Keeps `drill-<id>.json` and the drill's own report beside it. What cannot be had is said, and missing. */
+export async function keepJournals(wanted: JournalsWanted): Promise<void> {
+  const { events, adminUrls, adminToken, folder, say, waitMs = WAIT_MS } = wanted;
+  const ids = [...new Set(events.flatMap(({ drill }) => (drill !== undefined && ID.test(drill) ? [drill] : [])))];
+  const signal = new AbortController().signal;
+  const clients = adminUrls.map((url) =>
+    createAdminClient({ base: new URL(url), token: adminToken, operator: 'loadtest', signal }),
+  );
+  const untilMs = performance.now() + waitMs;
+  for (const id of ids.slice(0, MOST_DRILLS)) {
+    const found = await ownerOf(clients, id, untilMs);
+    if (found === undefined) {
+      say(`no process gives the journal of drill ${id}`);
+      continue;
+    }
+    await writeFile(join(folder, `drill-${id}.json`), JSON.stringify(found.journal));
+    try {
+      await writeFile(join(folder, `drill-${id}.html`), await found.client.page(`/admin/drills/${id}/report`));
+    } catch (error) {
+      say(`no report of drill ${id}: ${error instanceof Error ? error.message : error}`);
+    }
+  }
+}
+
+interface Found {
+  readonly client: AdminClient;
+  readonly journal: Journal;
+}
+
+/** Who has it, when it is over or when there is no time left to wait for that. */
+async function ownerOf(clients: readonly AdminClient[], id: string, untilMs: number): Promise<Found | undefined> {
+  for (const client of clients) {
+    const look = (query: readonly (readonly [string, string])[]): Promise<Journal | undefined> =>
+      client.get<Journal>(`/admin/drills/${id}`, { query, deadlineMs: ANSWER_MS }).catch(() => undefined);
+    for (;;) {
+      const journal = await look(WITHOUT_SAMPLES);
+      if (journal === undefined) break;
+      if (journal.state.kind !== 'over' && performance.now() < untilMs) {
+        await sleep(LOOK_MS);
+        continue;
+      }
+      const whole = await look([]);
+      return { client, journal: whole ?? journal };
+    }
+  }
+  return undefined;
+}

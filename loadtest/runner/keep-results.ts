@@ -1,0 +1,96 @@
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { EXIT } from '../../src/commands/arguments.ts';
+import { compareRuns } from '../judge/compare.ts';
+import { withinLimit } from '../judge/engine-limit.ts';
+import { finalVerdict } from '../judge/generator.ts';
+import { judge } from '../judge/judge.ts';
+import type { RunRecord, Second } from '../judge/record.ts';
+import type { Verdict } from '../k6/kit/summary.ts';
+import { CannotRun } from '../labs/kit/cannot-run.ts';
+import { commitOf } from '../labs/kit/machine-words.ts';
+import { runText } from '../report/print-run.ts';
+import { reportPage } from '../report/report-page.ts';
+import { commandLine } from './command-line.ts';
+import { K6_FILES, type K6End } from './k6-process.ts';
+import { secondsOf } from './k6-seconds.ts';
+import { tailOf } from './load.ts';
+import { machineHere } from './machine.ts';
+import type { Ran } from './run.ts';
+import { readSummary } from './script-summary.ts';
+
+const EXIT_CODES: Readonly<Record<Verdict['kind'], number>> = {
+  passed: EXIT.passed,
+  failed: EXIT.failed,
+  invalid: EXIT.undecided,
+};
+
+export interface Kept {
+  readonly record: RunRecord;
+  /** For a terminal. */
+  readonly text: string;
+}
+
+/**
+ * Makes the record of a run from what k6 has left and what was seen meanwhile, and writes `run.json` and `report.html`.
+ * @throws CannotRun when k6 has left no summary, with its last lines.
+ */
+export async function keepResults(ran: Ran): Promise<Kept> {
+  const { options, folder, program, pins, base, end, samples, events, against } = ran;
+  const summary = await readSummary(join(folder.path, K6_FILES.summary));
+  if (summary === undefined) {
+    const why = end.cut === undefined ? '' : `, it was ended (${CUT[end.cut]})`;
+    throw new CannotRun(
+      `k6 left no summary in ${folder.path}${why}:\n${await tailOf(join(folder.path, K6_FILES.log))}`,
+    );
+  }
+  const machine = await machineHere(program.version, pins);
+  const verdict = unlessCut(end, withinLimit(finalVerdict(summary.verdict, { summary, samples, machine }), samples));
+  const commit = commitOf(join(import.meta.dirname, '..', '..'));
+  const record: RunRecord = {
+    version: 1,
+    id: folder.id,
+    // Nobody's seed was drawn: whoever repeats the run wants the same searches.
+    command: commandLine({ ...options, numbers: { ...options.numbers, seed: summary.queries.seed } }),
+    ...(commit !== undefined && { commit }),
+    stack: options.stack,
+    machine,
+    summary,
+    seconds: await secondsKept(join(folder.path, K6_FILES.seconds)),
+    samples,
+    events,
+    base,
+    verdict,
+    exitCode: EXIT_CODES[verdict.kind],
+  };
+  // First of all: whatever goes wrong with drawing it, it can be drawn again.
+  await writeFile(join(folder.path, 'run.json'), JSON.stringify(record));
+  const judged = judge(record);
+  const beside = against === undefined ? {} : { against: compareRuns(record, against) };
+  const reportFile = join(folder.path, 'report.html');
+  await writeFile(reportFile, reportPage({ record, judged, ...beside }));
+  return { record, text: runText({ record, judged, reportFile: relative(process.cwd(), reportFile) }) };
+}
+
+const CUT: Readonly<Record<NonNullable<K6End['cut']>, string>> = {
+  'by hand': 'stopped by hand',
+  'too long': 'it took much longer than planned',
+};
+
+/** A run that was cut short says nothing, whatever it had found until then. */
+export function unlessCut({ cut }: K6End, found: Verdict): Verdict {
+  if (cut === undefined) return found;
+  const more = found.kind === 'invalid' ? found.reasons : [];
+  return { kind: 'invalid', detail: 'This run was not finished.', reasons: [CUT[cut], ...more] };
+}
+
+/** The record of k6's dashboard, which is kept smaller; without one the run has no seconds. */
+async function secondsKept(file: string): Promise<readonly Second[]> {
+  const record = await readFile(file).catch(() => undefined);
+  if (record === undefined) return [];
+  await writeFile(`${file}.gz`, await promisify(gzip)(record));
+  await rm(file);
+  return secondsOf(record.toString());
+}

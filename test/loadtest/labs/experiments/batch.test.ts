@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { gainsOf } from '../../../../loadtest/labs/experiments/batch/best-batch.ts';
+import { type BatchFigures, batchLesson } from '../../../../loadtest/labs/experiments/batch/lesson.ts';
+import { peakDuring } from '../../../../loadtest/labs/experiments/batch/peak-during.ts';
+import { refusalOfTwoSlots } from '../../../../loadtest/labs/experiments/batch/slots.ts';
+import { batchRow } from '../../../../loadtest/labs/experiments/batch/sweep.ts';
+import { shareTable, waysTable } from '../../../../loadtest/labs/experiments/batch/tables.ts';
+import { addedMeters, timeShareOf } from '../../../../loadtest/labs/experiments/batch/time-share.ts';
+import { shortened } from '../../../../loadtest/labs/experiments/batch/ways.ts';
+import { coresOf } from '../../../../loadtest/labs/kit/cores.ts';
+import type { Limit } from '../../../../loadtest/labs/kit/finding.ts';
+import { inLab } from '../../../../loadtest/labs/kit/lab.ts';
+
+const BATCHES = [1, 10, 50, 100, 200, 500];
+
+const RAN = {
+  latencyMs: { mean: 1, p50: 1, p95: 1, p99: 1, max: 1 },
+  ...{ requests: 1, seconds: 1, storeCores: 1, generatorCores: 0.5, command: '' },
+};
+
+function load(clients: number, rates: readonly number[], limit: Limit = 'store') {
+  return rates.map((perSecond, at) => {
+    const pipeline = BATCHES[at] ?? 0;
+    const networkUs = 5 / pipeline;
+    const share = { networkUs, wholeUs: networkUs + 1.5, parsingUs: 1, executionUs: 0.5 };
+    return { clients, pipeline, perSecond, limit, share };
+  });
+}
+
+function figures(rows: BatchFigures['rows'], mget = 1): BatchFigures {
+  const way = (name: 'pipelined GET' | 'MGET' | 'Lua', storeUsPerKey: number) =>
+    [10, 100].map((keys) => ({ way: name, keys, storeUsPerKey }));
+  return {
+    rows,
+    ways: [...way('pipelined GET', 1.4), ...way('MGET', 1.4 / mget), ...way('Lua', 3)],
+    refusal: "CROSSSLOT Keys in request don't hash to the same slot",
+  };
+}
+
+test('among batches within 5 % of the best rate the smallest is chosen', () => {
+  const [gain] = gainsOf(load(10, [1000, 5000, 9400, 9600, 10_000, 9900]));
+  assert.equal(gain?.best.pipeline, 100);
+  assert.equal(gain?.gain, 9.6);
+});
+
+test('a load without single commands has no baseline', () => {
+  assert.throws(() => gainsOf(load(10, [1, 2, 3]).slice(1)), /10 clients: no row of single commands/);
+});
+
+test('the lesson holds for the published figures', () => {
+  const published = [5000, 8000, 12_000, 18_500, 20_000, 19_800];
+  const moved = [5000, 8000, 12_000, 20_000, 20_000, 19_800];
+  const { holds, sentence } = batchLesson(figures([...load(1, published), ...load(10, moved)]));
+  assert.equal(holds, 'yes');
+  assert.match(sentence, /is 200 with one connection and 100 with 10, so it moves with the load/);
+  assert.match(sentence, /100 to 200 at 2 of 2 loads/);
+});
+
+test('a gain whose best batch size is ten holds in part, and the missing round trip is named', () => {
+  const { holds, sentence } = batchLesson(figures(load(10, [1000, 5000, 5000, 5000, 5000, 5000])));
+  assert.equal(holds, 'partly');
+  assert.match(sentence, /is 10 at every load, and within the published 100 to 200 at 0 of 1 loads/);
+  assert.match(sentence, /5.µs of a single command and 0\.5.µs of one in a batch of 10/);
+});
+
+test('a batch of 50 that is slower than single commands is not a gain', () => {
+  const { holds, sentence } = batchLesson(figures(load(10, [1000, 900, 800, 700, 700, 600])));
+  assert.equal(holds, 'no');
+  assert.match(sentence, /does 1.× with 10 what single commands do .*, which is not everywhere worth a batch/);
+});
+
+test('when the generator was full at the best batch size, the store is not reported as full', () => {
+  const rates = [1000, 2000, 3000, 4000, 5000, 6000];
+  assert.match(batchLesson(figures(load(50, rates, 'generator'))).sentence, /the generator was full .* with 50/);
+  assert.doesNotMatch(batchLesson(figures(load(50, rates))).sentence, /generator/);
+});
+
+test('MGET is recommended for its rate only where it is faster, and a cluster refuses it in both cases', () => {
+  const rows = load(10, [1000, 2000, 3000, 4000, 5000, 5000]);
+  assert.match(
+    batchLesson(figures(rows, 1.4)).sentence,
+    /1\.4 µs in a pipeline of GET, 1 µs by MGET .* so MGET pays where .*CROSSSLOT/,
+  );
+  assert.match(batchLesson(figures(rows, 1)).sentence, /so a pipeline of GET loses nothing .*CROSSSLOT/);
+  const taken = { ...figures(rows), refusal: undefined };
+  assert.doesNotMatch(batchLesson(taken).sentence, /refuses/);
+});
+
+test('the time of a command is split into kernel, command and rest, over all readings together', () => {
+  const at = (userMs: number, systemMs: number, calls: number, us: number) => ({
+    userMs,
+    systemMs,
+    stats: { calls, us },
+  });
+  const used = addedMeters([
+    { before: at(100, 50, 10, 20), after: at(130, 110, 10_010, 5020) },
+    { before: at(200, 200, 20_000, 9000), after: at(320, 320, 50_000, 29_000) },
+  ]);
+  assert.deepEqual(timeShareOf(used), { networkUs: 4.5, wholeUs: 8.25, executionUs: 0.625, parsingUs: 3.125 });
+});
+
+test("when execution took longer in wall time than the store's processor time, the time is not split", () => {
+  const share = timeShareOf({ userMs: 10, systemMs: 10, stats: { calls: 1000, us: 20_000 } });
+  assert.deepEqual(share, { networkUs: 10, wholeUs: 20, executionUs: undefined, parsingUs: undefined });
+  assert.equal(timeShareOf({ userMs: 10, systemMs: 10, stats: { calls: 0, us: 0 } }), undefined);
+});
+
+test('the shares of a command add up to one, and an unknown share stays unknown', () => {
+  const [single, ten] = load(10, [1000, 5000]).map((row) => ({ ...RAN, ...row, wholeMs: 1, clientBytes: 1 }));
+  assert.ok(single && ten);
+  const unknown = { ...ten, share: { ...ten.share, parsingUs: undefined, executionUs: undefined } };
+  const [first, second] = shareTable([single, unknown], 10).rows;
+  const [network, parsing, execution] = (first?.values ?? []).slice(3).map(Number);
+  assert.ok(Math.abs(Number(network) + Number(parsing) + Number(execution) - 1) < 1e-9);
+  assert.equal(second?.values[4], undefined);
+});
+
+test('a row is the run with the higher rate, with the memory and the store time of all runs', () => {
+  const run = (perSecond: number, peak: number | undefined, usedMs: number) => {
+    const stats = { calls: 1000, us: 0 };
+    return {
+      ran: { ...RAN, perSecond, limit: 'store' as const },
+      before: { userMs: 100, systemMs: 0, stats: { calls: 0, us: 0 } },
+      after: { userMs: 100, systemMs: usedMs, stats },
+      peak,
+    };
+  };
+  const row = batchRow(10, 50, [run(2000, 700, 3), run(4000, undefined, 1)]);
+  assert.deepEqual([row.perSecond, row.wholeMs, row.clientBytes, row.share?.networkUs], [4000, 125, 700, 2]);
+  assert.equal(batchRow(10, 50, [run(4000, 300, 1), run(2000, 900, 1)]).perSecond, 4000);
+  assert.equal(batchRow(10, 50, [run(4000, 300, 1), run(2000, 900, 1)]).clientBytes, 900);
+  assert.equal(batchRow(1, 1, [run(5000, undefined, 1)]).clientBytes, undefined);
+});
+
+test('the factor of a read method is relative to a pipeline of GET for the same number of keys', () => {
+  const way = (name: 'pipelined GET' | 'MGET', keys: number, keysPerSecond: number) => ({
+    ...{ ...RAN, way: name, keys, keysPerSecond, perSecond: keysPerSecond / keys, storeUsPerKey: 1 },
+    limit: 'store' as const,
+  });
+  const table = waysTable([
+    ...[way('pipelined GET', 10, 1000), way('MGET', 10, 1500)],
+    ...[way('pipelined GET', 100, 4000), way('MGET', 100, 2000)],
+  ]);
+  const at = table.columns.findIndex(({ name }) => name === 'against a pipeline of GET');
+  assert.deepEqual(
+    table.rows.map(({ values }) => values[at]),
+    [1, 1.5, 1, 0.5],
+  );
+});
+
+test("the generator's time per GET is its cores divided by the rate", () => {
+  const [row] = load(10, [2000]);
+  assert.ok(row);
+  const { rows, columns } = shareTable([{ ...RAN, ...row, wholeMs: 1, clientBytes: 1 }], 10);
+  assert.equal(rows[0]?.values[columns.findIndex(({ name }) => name === 'generator')], 250);
+});
+
+test('a hundred names are printed as a shell brace expansion', () => {
+  const command = `redis-benchmark MGET${' page:__rand_int__'.repeat(100)}`;
+  assert.equal(shortened(command, 100), 'redis-benchmark MGET $(yes page:__rand_int__ | head -100)');
+  assert.equal(shortened('redis-benchmark GET page:__rand_int__', 10), 'redis-benchmark GET page:__rand_int__');
+});
+
+test('the highest reading is kept, and a failed reading is ignored', async () => {
+  const seen = [3, 9, new Error('busy'), 4];
+  const look = async (): Promise<number> => {
+    const one = seen.shift() ?? 1;
+    if (one instanceof Error) throw one;
+    return one;
+  };
+  assert.deepEqual(await peakDuring(() => sleep(60, 'done'), look, 5), { result: 'done', peak: 9 });
+  const failing = peakDuring(
+    async () => {
+      throw new Error('the load failed');
+    },
+    async () => 1,
+    5,
+  );
+  await assert.rejects(failing, /the load failed/);
+});
+
+test('a node of a cluster refuses MGET across two slots', async () => {
+  const lab = { cores: coresOf('0-1'), say: () => undefined, signal: new AbortController().signal };
+  assert.match((await inLab(lab, refusalOfTwoSlots)) ?? '', /^CROSSSLOT/);
+});

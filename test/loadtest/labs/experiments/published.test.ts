@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PUBLISHED as BATCHES, GOLDEN, publishedOf } from '../../../../loadtest/labs/experiments/batch/published.ts';
+import { counterChart } from '../../../../loadtest/labs/experiments/engines/tables.ts';
+import { CLIENTS, KEPT_PUBLISHED_MS, MANNERS } from '../../../../loadtest/labs/experiments/reconnect/manner.ts';
+import { WAYS } from '../../../../loadtest/labs/experiments/value-size/hash-reads.ts';
+import { PUBLISHED as VALUES } from '../../../../loadtest/labs/experiments/value-size/sizes.ts';
+
+// Copied from the publication, not from the code: the published values beside a measurement must not drift.
+
+test('batches: rate and p99 of single commands and of 10 to 500 at once, best from 100 to 200', () => {
+  assert.deepEqual(
+    BATCHES.map(({ pipeline, perSecond, p99Ms }) => [pipeline, perSecond, p99Ms]),
+    [
+      [1, 5000, 35],
+      [10, 8000, 22],
+      [50, 12_000, 18],
+      [100, 18_500, 15],
+      [200, 20_000, 14],
+      [500, 19_800, 16],
+    ],
+  );
+  assert.deepEqual(GOLDEN, { least: 100, most: 200 });
+  assert.deepEqual([publishedOf(50)?.p99Ms, publishedOf(51)], [18, undefined]);
+});
+
+test('new connections: 60 to 190 ms kept, about 600 ms after every 5th request, more than a second after each', () => {
+  assert.deepEqual(
+    MANNERS.map(({ every, published }) => [every, published]),
+    [
+      [undefined, { 200: '60 ms, 100 % CPU', 2000: '190 ms, 100 % CPU' }],
+      [70, {}],
+      [5, { 2000: '~600 ms, ~60 % CPU' }],
+      [1, { 2000: '> 1000 ms, 40–50 % CPU' }],
+    ],
+  );
+  assert.deepEqual(KEPT_PUBLISHED_MS, { 200: 60, 2000: 190 });
+  assert.deepEqual(CLIENTS, [200, 800, 2000]);
+});
+
+test('engines: time per INCR of three clients with one store and with three', () => {
+  const places = ['Redis 7.0.15', 'keydb-server 6.3', 'Dragonfly 1.2', 'Valkey 8.0.1'];
+  const engines = places.map((name) => ({ name, flavour: name, isConfigurable: true }));
+  const drawn = counterChart(engines, []).series.filter(({ isPublished }) => isPublished);
+  assert.deepEqual(
+    drawn.map(({ name, values }) => [name, ...values]),
+    [
+      ['one store, published', 9.3, 10.8, 12.3, undefined],
+      ['three stores, published', 6.68, 8.05, 14.6, undefined],
+    ],
+  );
+});
+
+test('values: 508k SET of 4 KB a second in pipelines of 5000, two rows of GET, and a hash read in pieces', () => {
+  assert.deepEqual(VALUES, {
+    pipeline: 5000,
+    pipelinedSetPerSecond: 508_000,
+    get: [
+      { bytes: 4096, perSecond: 62_566 },
+      { bytes: 4_194_304, perSecond: 57_666 },
+    ],
+  });
+  assert.deepEqual(
+    WAYS.flatMap(({ fields, publishedMs }) => (publishedMs === undefined ? [] : [[fields, publishedMs]])),
+    [
+      [3000, 10_000],
+      [300, 100],
+      [30, 20],
+    ],
+  );
+});

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import { cannotBegin } from '../../../../loadtest/labs/kit/command/cannot-begin.ts';
+import { coresOf } from '../../../../loadtest/labs/kit/cores.ts';
+import { inLab } from '../../../../loadtest/labs/kit/lab.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'serpcache-begin-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+test('an unwritable results folder is reported before anything is measured, and the check leaves no files', async () => {
+  const wish = { names: ['batch'], isPublished: false };
+  assert.equal(await cannotBegin('', { ...wish, out: join(folder, 'new') }), undefined);
+  assert.deepEqual(readdirSync(join(folder, 'new')), []);
+  writeFileSync(join(folder, 'file'), '');
+  const refused = await cannotBegin('', { ...wish, out: join(folder, 'file') });
+  assert.match(refused ?? '', /^--out .*file cannot be written: EEXIST/);
+});
+
+test('a page that could not be published is reported before anything is measured, if publishing is requested', async () => {
+  const page = join(folder, 'README.md');
+  writeFileSync(page, '# nothing\n');
+  const wish = { names: ['batch'], out: folder };
+  assert.match((await cannotBegin(page, { ...wish, isPublished: true })) ?? '', /^--publish: README\.md lacks a line/);
+  assert.equal(await cannotBegin(page, { ...wish, isPublished: false }), undefined);
+});
+
+test('a resource that becomes ready only after the stop is also released', async () => {
+  const stopping = new AbortController();
+  let isStopped = false;
+  let late: Promise<void> | undefined;
+  const running = inLab({ cores: coresOf('0-1'), say: () => undefined, signal: stopping.signal }, (lab) => {
+    late = new Promise((resolve) => {
+      setTimeout(() => {
+        lab.atEnd(async () => {
+          isStopped = true;
+        });
+        resolve();
+      }, 100);
+    });
+    stopping.abort();
+    return late;
+  });
+  await assert.rejects(running, /stopped/);
+  assert.equal(isStopped, false);
+  await late;
+  assert.equal(isStopped, true);
+});

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { after, before, test } from 'node:test';
+import { coresOf } from '../../../../loadtest/labs/kit/cores.ts';
+import { driven } from '../../../../loadtest/labs/kit/driven.ts';
+import { inLab, type Lab, type LabStore } from '../../../../loadtest/labs/kit/lab.ts';
+import { massImport } from '../../../../loadtest/labs/kit/mass-import.ts';
+import { fillCommands } from '../../../../loadtest/labs/kit/mix.ts';
+import { accepts } from '../../../../loadtest/stack/process.ts';
+import { createRandom } from '../../../../src/catalogue/demo/ad.ts';
+
+const MIX = { kind: 'mix', keys: 200, leastBytes: 100, mostBytes: 300, writes: 0.2 } as const;
+const options = { cores: coresOf('0-1'), say: () => undefined, signal: new AbortController().signal };
+
+let lab: Lab;
+let store: LabStore;
+let leave: () => void;
+let left: Promise<void>;
+before(async () => {
+  await new Promise<void>((ready, failed) => {
+    left = inLab(options, async (own) => {
+      lab = own;
+      store = await own.startStore();
+      await massImport(fillCommands(MIX, createRandom(1).next), store);
+      ready();
+      await new Promise<void>((resolve) => {
+        leave = resolve;
+      });
+    });
+    left.catch(failed);
+  });
+});
+after(async () => {
+  leave();
+  await left;
+});
+
+test('a store is filled completely by mass import', async () => {
+  assert.equal(await store.command('DBSIZE'), 200);
+});
+
+test('a store that refuses a command fails the import', async () => {
+  await assert.rejects(massImport([['SET', 'only-a-name']], store), /wrong number of arguments/);
+});
+
+test("the driver's count of answers equals the store's count of commands, four reads to a write", async () => {
+  await store.command('CONFIG', 'RESETSTAT');
+  const result = await driven(lab, [store], { connections: 10, pipeline: 4, seconds: 0.5, commands: MIX });
+  const statistics = await store.info('commandstats');
+  const calls = (name: string): number => Number(/calls=(\d+)/.exec(statistics[`cmdstat_${name}`] ?? '')?.[1] ?? 0);
+  const [reads, writes] = [calls('get'), calls('set')];
+  assert.ok(result.answered > 500, `${result.answered}`);
+  // Commands in flight at the end were executed but not counted.
+  const uncounted = reads + writes - result.answered;
+  assert.ok(uncounted >= 0 && uncounted <= 10 * 4, `${uncounted}`);
+  assert.ok(Math.abs(writes / (reads + writes) - 0.2) < 0.05, `${writes} writes, ${reads} reads`);
+  assert.deepEqual(result.errors, { late: 0, broken: 0, refused: 0, unsent: 0, unconnected: 0 });
+  assert.ok(result.receivedBytes > reads * 100);
+});
+
+test('a connection is closed after the configured number of commands', async () => {
+  const result = await driven(lab, [store], { connections: 4, seconds: 0.5, commands: MIX, commandsPerConnection: 5 });
+  assert.ok(Math.abs(result.answered / result.connects - 5) < 0.5, `${result.answered} over ${result.connects}`);
+});
+
+test('at a fixed rate, the number of sent commands follows the rate', async () => {
+  const result = await driven(lab, [store], { connections: 20, seconds: 1, ratePerSecond: 800, commands: MIX });
+  const begun = result.answered + result.unanswered + result.errors.unsent;
+  assert.ok(begun > 700 && begun < 820, `${begun}`);
+});
+
+test('a deadline that closes opens a new connection for each late command; one that abandons opens none', async () => {
+  // Answers every command, always too late.
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.on('data', (bytes) => {
+      const commands = bytes.toString('latin1').split('*').length - 1;
+      setTimeout(() => socket.write('+OK\r\n'.repeat(commands)), 200);
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const shared = {
+    targets: [{ host: '127.0.0.1', port }],
+    connections: 5,
+    seconds: 1,
+    ratePerSecond: 100,
+    commands: { kind: 'fixed', words: ['PING'] },
+  } as const;
+  const closing = await driven(lab, [], { ...shared, deadline: { ms: 50, closes: true } });
+  const abandoning = await driven(lab, [], { ...shared, deadline: { ms: 50, closes: false } });
+  server.close();
+  assert.ok(closing.errors.late > 5 && closing.connects > 5, JSON.stringify(closing));
+  assert.ok(abandoning.errors.late > 5, JSON.stringify(abandoning));
+  assert.deepEqual([abandoning.connects, abandoning.errors.broken], [0, 0]);
+  // Late replies were dropped: a reply is never taken as the reply of the next command.
+  assert.deepEqual([closing.answered, abandoning.answered], [0, 0]);
+});
+
+test('error replies are refusals, not answers', async () => {
+  const words = ['INCRBY', 'memtier-1', 'x'];
+  const result = await driven(lab, [store], { connections: 2, seconds: 0.3, commands: { kind: 'fixed', words } });
+  assert.equal(result.answered, 0);
+  assert.ok(result.errors.refused > 10, JSON.stringify(result.errors));
+});
+
+test('a store that is not there ends the load, and the error gives the number of connections that were opened', async () => {
+  const targets = [{ host: '127.0.0.1', port: 1 }];
+  await assert.rejects(
+    driven(lab, [], { targets, connections: 2, seconds: 0.2, commands: MIX }),
+    /only 0 of 2 connections/,
+  );
+});
+
+test('everything that an experiment started is stopped when it fails', async () => {
+  let [port, folder, ended] = [0, '', false];
+  await assert.rejects(
+    inLab(options, async (own) => {
+      own.atEnd(async () => {
+        ended = true;
+      });
+      port = (await own.startStore()).port;
+      folder = own.folder;
+      throw new Error('half way');
+    }),
+    /half way/,
+  );
+  assert.ok(ended && !existsSync(folder));
+  assert.equal(await accepts(port), false);
+});

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { atRate } from '../../../../../loadtest/labs/kit/driver/at-rate.ts';
+import type { Connection } from '../../../../../loadtest/labs/kit/driver/connection.ts';
+import { createTally } from '../../../../../loadtest/labs/kit/driver/tally.ts';
+import { timedFrom } from '../../../../../loadtest/labs/kit/timed-from.ts';
+
+/** 1000 commands a second for one second, by a clock that only the pauses move; each is answered when it is sent. */
+async function aSecond(pauseMs: (pause: number) => number, connections = [waitingFor(() => 0)]) {
+  let [now, pauses] = [0, 0];
+  const nowMs = (): number => now;
+  const tally = createTally(0, nowMs);
+  const sent: Connection[] = [];
+  await atRate({
+    ratePerSecond: 1000,
+    endMs: 1000,
+    connections,
+    send: (connection, dueMs) => {
+      sent.push(connection);
+      tally.answered(now - dueMs);
+    },
+    tally,
+    nowMs,
+    pause: async () => {
+      pauses += 1;
+      now += pauseMs(pauses);
+    },
+  });
+  return { sent, ...tally.end() };
+}
+
+const isAbout = (ms: number, wanted: number): void => assert.ok(Math.abs(ms - wanted) < 2, `${ms} ms, not ${wanted}`);
+
+function waitingFor(waiting: () => number): Connection {
+  const nothing = (): void => undefined;
+  return { send: nothing, waiting, pending: waiting, open: async () => true, sweep: nothing, close: nothing };
+}
+
+test('a stall of 100 ms delays every command that was due during it: p99 is about 100 ms', async () => {
+  // A tenth of all commands was due during the stall, each waiting a millisecond less than the one before.
+  const { answered, latencyMs } = await aSecond((pause) => (pause === 500 ? 100 : 1));
+  assert.equal(answered, 1000);
+  isAbout(latencyMs.max, 99);
+  isAbout(latencyMs.p99, 90);
+  isAbout(latencyMs.p95, 50);
+  isAbout(latencyMs.p50, 0);
+});
+
+test('a stall that lasts beyond the end does not drop the commands that were due before the end', async () => {
+  const { answered, latencyMs } = await aSecond((pause) => (pause === 950 ? 200 : 1));
+  assert.equal(answered, 1000);
+  isAbout(latencyMs.max, 199);
+});
+
+test('a timer that is two milliseconds late is not counted as latency of the store', async () => {
+  const { answered, latencyMs } = await aSecond(() => 2);
+  assert.ok(answered > 995, `${answered}`);
+  assert.ok(latencyMs.max < 0.1, `${latencyMs.max} ms`);
+});
+
+test('a command sent later than the timer tolerance is timed from when it was due', () => {
+  assert.deepEqual([timedFrom(10, 12.4), timedFrom(10, 12.5), timedFrom(10, 110)], [12.4, 10, 10]);
+});
+
+test('commands are spread over the connections in turn', async () => {
+  const connections = [waitingFor(() => 0), waitingFor(() => 0), waitingFor(() => 0)];
+  const { sent } = await aSecond(() => 1, connections);
+  for (const [at, connection] of sent.entries()) assert.equal(connection, connections[at % 3]);
+});
+
+test('a command due on a connection with 5000 in flight is not sent, and is counted', async () => {
+  const [full, roomy] = [waitingFor(() => 5000), waitingFor(() => 4999)];
+  const { sent, errors, eachSecond } = await aSecond(() => 1, [full, roomy]);
+  assert.deepEqual([sent.length, errors.unsent, eachSecond[0]?.failed], [500, 500, 500]);
+  assert.ok(sent.every((connection) => connection === roomy));
+});

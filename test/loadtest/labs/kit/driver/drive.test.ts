@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { drive } from '../../../../../loadtest/labs/kit/driver/drive.ts';
+import { createReplyCounter } from '../../../../../loadtest/labs/kit/driver/reply-counter.ts';
+
+const commands = { kind: 'fixed', words: ['PING'] } as const;
+
+/**
+ * Answers every command at once, but stalls before its first answer.
+ * @returns the commands of each connection, in the order they were opened.
+ */
+async function answering(t: TestContext, standstillMs = 0) {
+  let isFirst = true;
+  const each: number[] = [];
+  const server = createServer((socket) => {
+    const at = each.push(0) - 1;
+    // A command is encoded as a list, like a reply.
+    const counter = createReplyCounter();
+    socket.on('error', () => undefined);
+    socket.on('data', (bytes) => {
+      if (isFirst) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, standstillMs);
+      isFirst = false;
+      const { replies } = counter.push(bytes);
+      each[at] = (each[at] ?? 0) + replies;
+      socket.write('+PONG\r\n'.repeat(replies));
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  return { targets: [{ host: '127.0.0.1', port: (server.address() as AddressInfo).port }], each };
+}
+
+test('rates are per second, and processor time includes system time', async (t) => {
+  const { targets } = await answering(t);
+  // The load lasts half a second: a value that is not divided by the time is half of the right one. The process reads
+  // its own usage, so both ways to read processor time must agree; /proc counts both parts in steps of 10 ms.
+  const result = await drive({ targets, connections: 4, seconds: 0.5, commands, seed: 1, watched: [process.pid] });
+  assert.ok(result.answered > 100 && result.seconds >= 0.49, JSON.stringify(result));
+  assert.ok(Math.abs(result.perSecond * result.seconds - result.answered) < 1, JSON.stringify(result));
+  const watchedSeconds = (result.watchedCores[0] ?? 0) * result.seconds;
+  assert.ok(Math.abs(watchedSeconds - result.processorSeconds) < 0.05, `${watchedSeconds} ${result.processorSeconds}`);
+});
+
+test('settled connections are at different points of their life when the measurement begins', async (t) => {
+  const { targets, each } = await answering(t);
+  const lives = { connections: 5, commandsPerConnection: 5, isSettled: true } as const;
+  await drive({ targets, seconds: 0.5, commands, seed: 1, ...lives });
+  assert.deepEqual(each.slice(0, 5).toSorted(), [1, 2, 3, 4, 5]);
+  assert.deepEqual(each.slice(5, 10), [5, 5, 5, 5, 5]);
+});
+
+test('a store that stalls delays the commands that came due during the stall', async (t) => {
+  // The driver runs in this process and stalls with it: it can send only afterwards.
+  const { targets } = await answering(t, 200);
+  const { latencyMs } = await drive({ targets, connections: 4, seconds: 1, ratePerSecond: 100, commands, seed: 1 });
+  // A fifth of all was due during the stall: 5 % waited longer than 150 ms, and longer still on a busy machine.
+  assert.ok(latencyMs.p95 > 100, `${latencyMs.p95} ms`);
+});

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { test } from 'node:test';
+import { othersCores, processorTimes, timesOf } from '../../../../loadtest/labs/kit/others.ts';
+
+/** The text of /proc/stat on Linux, for counts of ticks of 10 ms. */
+function times(ticks: { atMs: number; each?: readonly number[]; ownTicks?: number; stolen?: number }) {
+  const [first = 0, second = 0] = ticks.each ?? [];
+  const line = (name: string, user: number): string => `${name} ${user} 10 20 9999 99 50 60 ${ticks.stolen ?? 0} 0 0`;
+  const stat = `${line('cpu ', 999_999)}\n${line('cpu0', first)}\n${line('cpu1', second)}\n${line('cpu10', 77_777)}\nintr 1`;
+  const own = `7 (a ) name) S 1 7 7 0 -1 0 1 2 3 4 ${ticks.ownTicks ?? 0} 1 2 3 20 0 1 0 5 6`;
+  return timesOf({ stat, own, allowed: '0-1', atMs: ticks.atMs });
+}
+
+test('the processor time of the machine minus our own is the time of other processes', () => {
+  const before = times({ atMs: 0 });
+  const after = times({ atMs: 10_000, each: [500, 300], ownTicks: 600 });
+  assert.equal(othersCores(before, after), 0.2);
+});
+
+test('steal time counts as time of other processes', () => {
+  assert.equal(othersCores(times({ atMs: 0 }), times({ atMs: 10_000, stolen: 50 })), 0.1);
+});
+
+test("when our own time is slightly more than the machine's, the time of others is 0, not negative", () => {
+  assert.equal(othersCores(times({ atMs: 0 }), times({ atMs: 1000, each: [50, 49], ownTicks: 101 })), 0);
+});
+
+test('without readings the result is undefined', () => {
+  assert.equal(othersCores(undefined, times({ atMs: 1 })), undefined);
+  assert.equal(othersCores(times({ atMs: 1 }), undefined), undefined);
+  assert.equal(othersCores(times({ atMs: 1 }), times({ atMs: 1 })), undefined);
+});
+
+test('the time of a child process counts as ours once it has ended', () => {
+  const before = processorTimes('0');
+  spawnSync(process.execPath, ['-e', 'const end = Date.now() + 400; while (Date.now() < end);']);
+  const after = processorTimes('0');
+  assert.ok(before !== undefined && after !== undefined, 'there is no /proc');
+  assert.ok(after.ownMs - before.ownMs >= 100, `${before.ownMs} → ${after.ownMs}`);
+});

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { runProgram } from '../../../../loadtest/labs/kit/run-program.ts';
+
+const node = (code: string, more: { limitMs?: number; signal?: AbortSignal; input?: Iterable<Buffer> } = {}) =>
+  runProgram({ command: process.execPath, args: ['-e', code], limitMs: 20_000, ...more });
+
+test('processor time is the time the program used, not its duration', async () => {
+  const idle = await node('setTimeout(() => console.log("done"), 600)');
+  assert.equal(idle.output, 'done\n');
+  assert.ok(idle.seconds >= 0.6 && idle.processorSeconds < 0.5, JSON.stringify(idle));
+  const busy = await node('const end = Date.now() + 800; while (Date.now() < end);');
+  assert.ok(busy.processorSeconds > idle.processorSeconds, JSON.stringify(busy));
+});
+
+test('a program gets its whole input, and a program that does not read its input does not block', async () => {
+  const pieces = Array.from({ length: 50 }, () => Buffer.alloc(100_000, 'x'));
+  const count = 'let n = 0; process.stdin.on("data", (c) => { n += c.length; }).on("end", () => console.log(n));';
+  assert.equal((await node(count, { input: pieces })).output, '5000000\n');
+  assert.equal((await node('process.exit(0)', { input: pieces })).output, '');
+});
+
+test('a program that fails, is missing or takes too long is reported', async () => {
+  await assert.rejects(node('console.error("no such key"); process.exit(3)'), /ended with 3: no such key/);
+  await assert.rejects(
+    runProgram({ command: 'no-such-program', args: [], limitMs: 1000 }),
+    /no-such-program: there is no no-such-program in PATH; install it/,
+  );
+  await assert.rejects(node('setInterval(() => 0, 100)', { limitMs: 300 }), /not done after 300 ms/);
+});
+
+test('an aborted run does not wait for its program', async () => {
+  const stopping = new AbortController();
+  const running = node('setInterval(() => 0, 100)', { signal: stopping.signal });
+  setTimeout(() => stopping.abort(), 100);
+  await assert.rejects(running, /stopped/);
+});

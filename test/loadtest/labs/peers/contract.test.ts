@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { PEERS } from '../../../../loadtest/labs/peers/all-peers.ts';
+import { bareNode } from '../../../../loadtest/labs/peers/bare-node.ts';
+import type { Peer } from '../../../../loadtest/labs/peers/peer.ts';
+import { accepts } from '../../../../loadtest/stack/process.ts';
+import { createHarness, type Harness } from './harness.ts';
+import { listenerOf, processesIn } from './proc.ts';
+
+const TTL_SECONDS = 2;
+/** serpcache varies lifetimes by up to a tenth, and other peers count whole seconds. */
+const EXPIRED_MS = TTL_SECONDS * 1200 + 1000;
+
+let harness: Harness;
+before(async () => {
+  harness = await createHarness(PEERS, { ttlSeconds: TTL_SECONDS, staleSeconds: 60 });
+});
+after(() => harness.stop());
+
+test('there are peers, and each has its own name', () => {
+  assert.equal(new Set(PEERS.map(({ name }) => name)).size, PEERS.length);
+  assert.ok(PEERS.length >= 8);
+});
+
+/** When the page of each peer was last made. */
+const madeAt = new Map<Peer, number>();
+
+for (const peer of PEERS) {
+  test(`${peer.name}: a page costs one search, and a hit has the same bytes as the origin's answer`, async () => {
+    const expected = await body(harness.room.origin + harness.path(peer));
+    const before = harness.room.searches();
+    const missed = await ask(peer);
+    const hit = await ask(peer);
+    assert.equal(harness.room.searches() - before, 1);
+    assert.ok(expected.includes('"results":[{'));
+    assert.equal(missed, expected);
+    assert.equal(hit, expected);
+  });
+
+  test(`${peer.name}: after a purge the page is gone`, async () => {
+    const expected = await ask(peer);
+    const before = harness.room.searches();
+    await harness.running(peer).purge();
+    assert.equal(await ask(peer), expected);
+    assert.equal(harness.room.searches() - before, 1);
+    await ask(peer);
+    assert.equal(harness.room.searches() - before, 1);
+    madeAt.set(peer, performance.now());
+  });
+
+  if (peer.keeps === 'shared') {
+    test(`${peer.name}: another replica has the page without a search, first from the store and then again`, async () => {
+      const before = harness.room.searches();
+      const expected = await ask(peer);
+      const { url } = harness.second(peer);
+      for (const _ of [1, 2, 3]) assert.equal(await body(url + harness.path(peer)), expected);
+      assert.equal(harness.room.searches() - before, 0);
+    });
+  }
+
+  test(`${peer.name}: its port belongs to one of its processes`, async () => {
+    const { url, pids } = harness.running(peer);
+    const owners = listenerOf(Number(new URL(url).port));
+    assert.ok(owners.length > 0);
+    assert.deepEqual(
+      owners.filter((pid) => !pids().includes(pid)),
+      [],
+    );
+  });
+}
+
+/** @returns searches that reach the engine when the peer is asked for its page after the page has expired. */
+async function askedAgain(peer: Peer): Promise<number> {
+  await sleep(Math.max(0, (madeAt.get(peer) ?? 0) + EXPIRED_MS - performance.now()));
+  const before = harness.room.searches();
+  await ask(peer);
+  // Some serve the stale page once more and refresh it in the background.
+  await until(() => harness.room.searches() > before);
+  return harness.room.searches() - before;
+}
+
+const OURS = PEERS.filter(({ name }) => name.startsWith('serpcache'));
+
+describe('when a page has expired', () => {
+  const signal = (name: 'SIGSTOP' | 'SIGCONT'): void => {
+    for (const peer of OURS)
+      for (const pid of [...harness.running(peer).pids(), ...harness.second(peer).pids()]) process.kill(pid, name);
+  };
+  // serpcache refreshes popular pages by itself: its searches must not count while other peers are tested.
+  before(async () => {
+    signal('SIGSTOP');
+    // Requests that were in flight.
+    await sleep(200);
+  });
+  after(async () => {
+    signal('SIGCONT');
+    // A peer that was paused for seconds may answer "busy" for a moment.
+    for (const peer of OURS) await untilAnswered(harness.running(peer).url + harness.path(peer));
+  });
+  for (const peer of PEERS.filter((one) => !OURS.includes(one)))
+    test(`${peer.name} asks the engine for it again`, async () => assert.equal(await askedAgain(peer), 1));
+});
+
+// serpcache may refresh a page by itself at that moment, and so may its second configuration.
+for (const peer of OURS)
+  test(`${peer.name}: an expired page is requested from the engine again`, async () =>
+    assert.ok((await askedAgain(peer)) > 0));
+
+test("each peer's claim about stale pages holds: with a dead engine all serve them except the bare server", async () => {
+  await sleep(EXPIRED_MS);
+  await harness.room.die();
+  try {
+    // A peer that refreshes in the background learns of the failure after the first answer.
+    for (const _ of [1, 2]) {
+      for (const peer of PEERS) {
+        const { status } = await fetch(harness.running(peer).url + harness.path(peer));
+        assert.equal(status, peer === bareNode ? 503 : 200, peer.name);
+      }
+      await sleep(100);
+    }
+  } finally {
+    await harness.room.revive();
+  }
+});
+
+describe('at the end', { concurrency: true }, () => {
+  for (const peer of PEERS) {
+    test(`${peer.name}: after stop no process and no open port is left`, async () => {
+      const { url, pids, stop } = harness.running(peer);
+      const running = pids();
+      assert.ok(running.length > 0);
+      await stop();
+      assert.deepEqual(pids(), []);
+      assert.deepEqual(processesIn(harness.folder(peer), running), []);
+      assert.equal(await accepts(Number(new URL(url).port)), false);
+    });
+  }
+});
+
+function ask(peer: Peer): Promise<string> {
+  return body(harness.running(peer).url + harness.path(peer));
+}
+
+async function body(url: string): Promise<string> {
+  const response = await fetch(url);
+  const text = await response.text();
+  assert.equal(response.status, 200, text);
+  return text;
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  for (let waited = 0; !isSo() && waited < 3000; waited += 20) await sleep(20);
+}
+
+async function untilAnswered(url: string): Promise<void> {
+  for (let waited = 0; waited < 10_000; waited += 100) {
+    if ((await fetch(url)).status === 200) return;
+    await sleep(100);
+  }
+}

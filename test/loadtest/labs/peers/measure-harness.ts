@@ -1,0 +1,49 @@
+import { coresOf } from '../../../../loadtest/labs/kit/cores.ts';
+import { inLab, type Lab } from '../../../../loadtest/labs/kit/lab.ts';
+import { purgeEach } from '../../../../loadtest/labs/peers/measure/replicas.ts';
+import type { Room } from '../../../../loadtest/labs/peers/measure/room.ts';
+import type { Peer } from '../../../../loadtest/labs/peers/peer.ts';
+import { freePorts } from '../../../../loadtest/stack/process.ts';
+import { processorsHere } from '../../../../loadtest/stack/processors.ts';
+import { fakeRoom } from '../../../fakes/peer.ts';
+
+export interface MeasureHarness {
+  readonly lab: Lab;
+  readonly room: Awaited<ReturnType<typeof fakeRoom>>;
+  /** Replicas without a store. */
+  readonly start: (
+    peer: Peer,
+    options?: { count?: number; ttlSeconds?: number },
+  ) => Promise<{ readonly urls: readonly string[]; readonly purge: () => Promise<number> }>;
+}
+
+export function quietLab<T>(work: (lab: Lab) => Promise<T>): Promise<T> {
+  const signal = AbortSignal.timeout(50_000);
+  return inLab({ cores: coresOf(processorsHere()), rowSeconds: 0.2, say: () => undefined, signal }, work);
+}
+
+/** A lab with a fake engine and fake peers. */
+export function withHarness<T>(work: (harness: MeasureHarness) => Promise<T>): Promise<T> {
+  return quietLab(async (lab) => {
+    const room = await fakeRoom();
+    lab.atEnd(room.stop);
+    return work({ lab, room, start: (peer, options) => replicasOf(lab, room, peer, options) });
+  });
+}
+
+async function replicasOf(
+  lab: Lab,
+  room: Room,
+  peer: Peer,
+  { count = 1, ttlSeconds = 60 }: { count?: number; ttlSeconds?: number } = {},
+) {
+  const settings = { folder: lab.folder, origin: room.origin, engine: room.engine, cores: '0', staleSeconds: 60 };
+  const store = { host: '127.0.0.1', port: 0 };
+  const ports = await freePorts(count);
+  const running = await Promise.all(ports.map((port) => peer.start({ ...settings, store, port, ttlSeconds })));
+  for (const { stop } of running) lab.atEnd(stop);
+  return {
+    urls: running.map(({ url }) => url),
+    purge: () => purgeEach(running),
+  };
+}

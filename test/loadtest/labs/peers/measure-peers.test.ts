@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { test } from 'node:test';
+import { collectGarbage, isNode } from '../../../../loadtest/labs/peers/measure/collect-garbage.ts';
+import { fillMemory } from '../../../../loadtest/labs/peers/measure/memory.ts';
+import { startReplicas } from '../../../../loadtest/labs/peers/measure/replicas.ts';
+import { createTries } from '../../../../loadtest/labs/peers/measure/try.ts';
+import { runPeers } from '../../../../loadtest/labs/peers/peers.ts';
+import { readProcess } from '../../../../loadtest/sample/process-sample.ts';
+import { fakePeer, fakeRoom } from '../../../fakes/peer.ts';
+import { quietLab, withHarness } from './measure-harness.ts';
+
+const SIZES = { pages: 5, memoryPages: 5, knownPages: 3, unseenPages: 2 };
+
+test('a peer that cannot be installed or started is a row without figures, with a note that gives the reason', async () => {
+  const peers = [fakePeer({ name: 'gone' }), fakePeer({ name: 'broken', failsToStart: 'its log says no' })];
+  const finding = await quietLab((lab) =>
+    runPeers(lab, {
+      peers,
+      sizes: SIZES,
+      startRoom: () => fakeRoom(),
+      install: async (_, { name }) => {
+        if (name === 'gone') throw new Error('no such package');
+      },
+    }),
+  );
+  assert.equal(finding.tables.length, 5);
+  for (const { title, rows, columns } of finding.tables) {
+    assert.deepEqual(
+      rows.map(({ name }) => name),
+      ['gone', 'broken'],
+      title,
+    );
+    for (const { values } of rows)
+      assert.deepEqual(
+        values,
+        columns.map(() => undefined),
+        title,
+      );
+  }
+  assert.ok(finding.notes.includes('gone: it cannot be installed: no such package'));
+  assert.ok(finding.notes.includes('broken: the stampede was not measured: its log says no'));
+  assert.ok(finding.notes.includes('broken: the dead engine was not measured: its log says no'));
+  assert.equal(finding.lesson.holds, 'no');
+});
+
+test('a Node process is made to collect its garbage, and other processes are left alone', async () => {
+  const hoard =
+    'let all = []; for (let at = 0; at < 60; at += 1) all.push("x".repeat(2 ** 20) + at, Array(100_000).fill(at)); all = 0;';
+  const child = spawn(process.execPath, ['-e', `${hoard} console.log('ready'); setInterval(() => {}, 1000)`]);
+  const other = spawn('sleep', ['60']);
+  try {
+    await once(child.stdout, 'data');
+    const { pid = 0 } = child;
+    const before = readProcess({ name: 'child', pid })?.residentBytes ?? 0;
+    await collectGarbage(pid);
+    // Its debugger is closed again, otherwise a second request would fail.
+    await collectGarbage(pid);
+    const after = readProcess({ name: 'child', pid })?.residentBytes ?? 0;
+    assert.ok(after < before - 10 * 2 ** 20, `${before} → ${after}`);
+    assert.equal(isNode(pid), true);
+    assert.equal(isNode(other.pid ?? 0), false);
+  } finally {
+    child.kill('SIGKILL');
+    other.kill('SIGKILL');
+  }
+});
+
+test('memory is divided by the number of pages that are still there', async () => {
+  await withHarness(async ({ lab, room }) => {
+    const replicas = await startReplicas(lab, room, fakePeer(), { count: 1, ttlSeconds: 60, staleSeconds: 0 });
+    const paths = Array.from({ length: 40 }, (_, at) => `/search?q=${at}`);
+    let searches = 0;
+    // Every second page of the sample is requested from the engine again.
+    const forgetful = { ...room, searches: () => (searches += 20) };
+    const disk = stepping(0, 20_000);
+    const collectGarbage = async (): Promise<void> => undefined;
+    const grown = {
+      ...replicas,
+      collectGarbage,
+      residentBytes: stepping(1_500_000, 1_000_000, 1_900_000, 1_400_000),
+      diskBytes: async () => disk(),
+    };
+    const figures = await fillMemory(lab, forgetful, grown, paths);
+    assert.deepEqual([figures.residentPerPage, figures.keptShare, figures.pageBytes], [20_000, 0.5, 4096]);
+    assert.deepEqual([figures.diskPerPage, figures.residentBytes], [1000, 1_900_000]);
+  });
+});
+
+function stepping(...values: readonly number[]): () => number {
+  const left = values.values();
+  return () => left.next().value ?? 0;
+}
+
+async function failing(): Promise<never> {
+  throw new Error('no page');
+}
+
+test('a measurement that fails is noted and the others continue, until the run is aborted', async () => {
+  const stopping = new AbortController();
+  const { attempt, problemsOf } = createTries({ say: () => undefined, signal: stopping.signal }, () => true);
+  const peer = fakePeer();
+  assert.equal(await attempt(peer, 'it serves none', failing), undefined);
+  assert.equal(await attempt(peer, 'it serves none', async () => 5), 5);
+  const stopped = attempt(peer, 'it serves none', () => {
+    stopping.abort(new Error('stopped'));
+    return failing();
+  });
+  await assert.rejects(stopped, /stopped/);
+  await assert.rejects(
+    attempt(peer, 'it serves none', async () => 5),
+    /stopped/,
+  );
+  assert.deepEqual(problemsOf(peer), ['it serves none: no page']);
+});
+
+test('when no time is left nothing more is begun, and the skipped measurements are noted', async () => {
+  let hasTime = true;
+  const signal = new AbortController().signal;
+  const { attempt, problemsOf } = createTries({ say: () => undefined, signal }, () => hasTime);
+  const peer = fakePeer();
+  assert.equal(await attempt(peer, 'first', async () => 1), 1);
+  hasTime = false;
+  assert.equal(await attempt(peer, 'second', async () => 2), undefined);
+  assert.deepEqual(problemsOf(peer), ['second: no time was left on this machine']);
+});

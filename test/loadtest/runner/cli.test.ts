@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import type { RunRecord } from '../../../loadtest/judge/record.ts';
+
+const CLI = join(import.meta.dirname, '..', '..', '..', 'loadtest', 'runner', 'cli.ts');
+const FAKE = join(import.meta.dirname, 'fake-k6.mjs');
+const TOKEN = 'nobody-may-read-this';
+
+const folder = mkdtempSync(join(tmpdir(), 'serpcache-run-'));
+after(() => rmSync(folder, { recursive: true }));
+const queries = join(folder, 'my-queries.tsv');
+writeFileSync(queries, 'goods\tsofa\n');
+
+interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** The names of the folders that the run left. */
+  readonly runs: readonly string[];
+}
+
+let outs = 0;
+
+/** @param heard is called with each chunk of standard output and the pid of the runner. */
+async function call(
+  does: string,
+  more: readonly string[] = [],
+  heard: (text: string, pid: number) => void = () => undefined,
+): Promise<Ended> {
+  outs += 1;
+  const out = join(folder, `out-${outs}`);
+  const staging = { '--base-url': 'http://127.0.0.1:9', '--queries': queries, '--k6': FAKE, '--out': out };
+  const own = Object.entries(staging).filter(([option]) => !more.includes(option));
+  const child = spawn(process.execPath, [CLI, 'smoke', ...own.flat(), ...more], {
+    env: { ...process.env, FAKE_K6: does, ADMIN_TOKEN: TOKEN, SEED: '7' },
+  });
+  const [stdout, stderr]: [string[], string[]] = [[], []];
+  child.stdout.on('data', (chunk: Buffer) => {
+    stdout.push(chunk.toString());
+    heard(chunk.toString(), child.pid ?? 0);
+  });
+  child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk.toString()));
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  const runs = (() => {
+    try {
+      return readdirSync(out).map((name) => join(out, name));
+    } catch {
+      return [];
+    }
+  })();
+  return { code, stdout: stdout.join(''), stderr: stderr.join(''), runs };
+}
+
+interface FakeK6Summary {
+  readonly told: Readonly<Record<string, string>> & { readonly args: readonly string[]; readonly interrupts?: number };
+}
+
+function recordIn(run: string | undefined): RunRecord & { readonly summary: FakeK6Summary } {
+  return JSON.parse(readFileSync(join(run ?? assert.fail('no run'), 'run.json'), 'utf8'));
+}
+
+for (const [does, code] of [
+  ['passed', 0],
+  ['failed', 1],
+  ['invalid', 2],
+] as const) {
+  test(`a run whose verdict is ${does} ends with ${code}, and leaves its record and its report`, async () => {
+    const { code: ended, stdout, runs } = await call(does);
+    assert.equal(ended, code);
+    const record = recordIn(runs[0]);
+    assert.deepEqual([record.verdict.kind, record.exitCode], [does, code]);
+    assert.match(readFileSync(join(runs[0] ?? '', 'report.html'), 'utf8'), /^<!doctype html>/i);
+    assert.match(stdout, /k6 has summed up[\s\S]*report\.html/);
+  });
+}
+
+test('k6 gets the options through its environment', async () => {
+  const { runs } = await call('passed', ['--base-rps', '33', '--admin-url', 'http://127.0.0.1:9']);
+  const record = recordIn(runs[0]);
+  const { told } = record.summary;
+  assert.deepEqual(
+    [told['BASE_URL'], told['ADMIN_URL'], told['BASE_RPS'], told['SEED'], told['QUERIES'], told['RUN_ID']],
+    ['http://127.0.0.1:9', 'http://127.0.0.1:9', '33', '7', queries, record.id],
+  );
+  assert.deepEqual([record.base, record.events.length], [{ rps: 33, from: 'told' }, 1]);
+  assert.equal(readFileSync(join(runs[0] ?? '', 'queries.tsv'), 'utf8'), 'goods\tsofa\n');
+});
+
+test('k6 gets the token, but its arguments and the record do not contain it', async () => {
+  const { runs, stdout, stderr } = await call('passed');
+  const { summary, ...record } = recordIn(runs[0]);
+  assert.equal(summary.told['ADMIN_TOKEN'], TOKEN);
+  for (const text of [JSON.stringify(summary.told.args), JSON.stringify(record), stdout, stderr]) {
+    assert.ok(!text.includes(TOKEN));
+  }
+});
+
+test('a script that cannot be read gives no run, and the message of k6 is shown', async () => {
+  const { code, stderr } = await call('unreadable');
+  assert.equal(code, 3);
+  assert.match(stderr, /MAX_VUS is odd/);
+});
+
+test('a script that throws in its set-up gives no run, and the message of k6 is shown', async () => {
+  const { code, stderr } = await call('broken');
+  assert.equal(code, 3);
+  assert.match(stderr, /k6 ended with 107:\nError: BASE_URL names no host/);
+});
+
+test('without a summary there is no verdict', async () => {
+  const { code, stderr, runs } = await call('silent');
+  assert.equal(code, 3);
+  assert.match(stderr, /left no summary[\s\S]*nobody answers there/);
+  assert.deepEqual(
+    runs.flatMap((run) => readdirSync(run)).filter((name) => name === 'run.json'),
+    [],
+  );
+});
+
+test('a program that is not k6 is refused', async () => {
+  const { code, stderr } = await call('passed', ['--k6', '/bin/true']);
+  assert.equal(code, 3);
+  assert.match(stderr, /--k6 \(or K6\): \/bin\/true is not k6/);
+});
+
+test('wrong arguments end with 64, all of them reported, before any file is written', async () => {
+  const { code, stderr, runs } = await call('passed', ['--seed', 'x', '--sample', '2']);
+  assert.deepEqual([code, runs], [64, []]);
+  assert.match(stderr, /--seed[\s\S]*--sample/);
+});
+
+test('two interrupts reach k6 as one, and the run is invalid', async () => {
+  let sent = false;
+  const { code, runs, stdout } = await call('waits', [], (text, pid) => {
+    if (sent || !text.includes('k6 is under way')) return;
+    sent = true;
+    process.kill(pid, 'SIGINT');
+    setTimeout(() => process.kill(pid, 'SIGTERM'), 50);
+  });
+  assert.equal(code, 2);
+  const { verdict, summary } = recordIn(runs[0]);
+  assert.equal(summary.told.interrupts, 1);
+  assert.ok(verdict.kind === 'invalid' && verdict.reasons.includes('stopped by hand'), JSON.stringify(verdict));
+  assert.match(stdout, /stopping/);
+});
+
+test('a run is compared with the last valid run', async () => {
+  const out = join(folder, 'beside');
+  mkdirSync(out);
+  const first = await call('passed', ['--out', out]);
+  assert.equal(first.code, 0);
+  await call('invalid', ['--out', out]);
+  const { code } = await call('passed', ['--out', out, '--against', 'latest']);
+  assert.equal(code, 0);
+  const [earlier = '', , last = ''] = readdirSync(out).sort();
+  assert.ok(readFileSync(join(out, last, 'report.html'), 'utf8').includes(earlier), 'the report names the earlier run');
+});

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { keepJournals } from '../../../loadtest/runner/drill-journals.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'serpcache-journals-'));
+after(() => rmSync(folder, { recursive: true }));
+
+interface Admin {
+  readonly url: string;
+  readonly tokens: ReadonlySet<string>;
+  readonly reports: () => number;
+}
+
+/** A fake admin listener with one drill, which is over after the given number of requests. */
+async function admin(drill: string | undefined, looksUntilOver: number): Promise<Admin> {
+  let looks = 0;
+  let reports = 0;
+  const tokens = new Set<string>();
+  const server = createServer((request, response) => {
+    tokens.add(request.headers.authorization ?? 'none');
+    const { pathname } = new URL(request.url ?? '', 'http://admin');
+    if (drill === undefined || !pathname.startsWith(`/admin/drills/${drill}`)) {
+      response.writeHead(404, { 'content-type': 'application/problem+json' });
+      response.end(
+        JSON.stringify({ code: 'unknown-drill', status: 404, title: 'No', detail: 'There is no such drill.' }),
+      );
+    } else if (pathname.endsWith('/report')) {
+      reports += 1;
+      response.end('<html>report</html>');
+    } else {
+      looks += 1;
+      response.end(JSON.stringify({ id: drill, state: { kind: looks > looksUntilOver ? 'over' : 'ending' } }));
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  after(() => server.close());
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, tokens, reports: () => reports };
+}
+
+function event(drill: string): { atMs: number; kind: string; text: string; drill: string } {
+  return { atMs: 1, kind: 'drill-started', text: 'canary', drill };
+}
+
+test('the journal and the report of a drill are saved once it is over, from any process that has them', async () => {
+  const [other, owner] = [await admin(undefined, 0), await admin('d-1', 2)];
+  await keepJournals({
+    events: [event('d-1'), event('d-1')],
+    adminUrls: [other.url, owner.url],
+    adminToken: 'choose-one',
+    folder,
+    say: (text) => assert.fail(text),
+  });
+  assert.equal(JSON.parse(readFileSync(join(folder, 'drill-d-1.json'), 'utf8')).state.kind, 'over');
+  assert.equal(readFileSync(join(folder, 'drill-d-1.html'), 'utf8'), '<html>report</html>');
+  assert.deepEqual([[...owner.tokens], owner.reports()], [['Bearer choose-one'], 1]);
+});
+
+test('a drill that does not end in time is saved in its current state', async () => {
+  const owner = await admin('d-2', Number.POSITIVE_INFINITY);
+  const said: string[] = [];
+  await keepJournals({
+    events: [event('d-2')],
+    adminUrls: [owner.url],
+    folder,
+    say: (text) => said.push(text),
+    waitMs: 0,
+  });
+  assert.equal(JSON.parse(readFileSync(join(folder, 'drill-d-2.json'), 'utf8')).state.kind, 'ending');
+  assert.deepEqual(said, []);
+});
+
+test('a drill that no process knows is reported as missing', async () => {
+  const { url } = await admin(undefined, 0);
+  const said: string[] = [];
+  await keepJournals({ events: [event('d-3')], adminUrls: [url], folder, say: (text) => said.push(text) });
+  assert.deepEqual(said, ['no process gives the journal of drill d-3']);
+});
+
+test('an id that would lead out of the folder is not requested', async () => {
+  const { url, tokens } = await admin('d-4', 0);
+  const before = readdirSync(folder).length;
+  await keepJournals({
+    events: [event('../d-4'), event('')],
+    adminUrls: [url],
+    folder,
+    say: (text) => assert.fail(text),
+  });
+  assert.deepEqual([tokens.size, readdirSync(folder).length], [0, before]);
+});

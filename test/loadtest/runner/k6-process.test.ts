@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { durationMs, plannedMs } from '../../../loadtest/runner/k6-plan.ts';
+import { type K6Run, runK6 } from '../../../loadtest/runner/k6-process.ts';
+
+const PROGRAM = { path: join(import.meta.dirname, 'fake-k6.mjs'), version: 'v1.8.1' };
+const folder = mkdtempSync(join(tmpdir(), 'serpcache-k6-'));
+after(() => rmSync(folder, { recursive: true }));
+
+function wanted(does: string, more: Partial<K6Run> = {}): K6Run {
+  const signal = new AbortController().signal;
+  return { program: PROGRAM, file: 'smoke.ts', env: { FAKE_K6: does }, folder, limitMs: 20_000, signal, ...more };
+}
+
+test('a k6 that takes too long is interrupted, and then killed', async () => {
+  const end = await runK6(wanted('deaf', { limitMs: 500, graceMs: 300 }));
+  assert.deepEqual(end, { code: undefined, cut: 'too long' });
+  assert.match(readFileSync(join(folder, 'k6.log'), 'utf8'), /not listening/);
+});
+
+test('a k6 that is already being stopped gets no second signal', async () => {
+  const own = mkdtempSync(join(folder, 'told-'));
+  const stopping = new AbortController();
+  setTimeout(() => stopping.abort(), 1000);
+  const end = await runK6(wanted('deaf', { folder: own, limitMs: 500, graceMs: 1000, signal: stopping.signal }));
+  assert.equal(end.cut, 'too long');
+  assert.equal(readFileSync(join(own, 'k6.log'), 'utf8'), 'not listening\n');
+});
+
+test('a run that was stopped before k6 began still stops', async () => {
+  const { cut } = await runK6(wanted('deaf', { signal: AbortSignal.abort(), graceMs: 300 }));
+  assert.equal(cut, 'by hand');
+});
+
+test('a k6 that cannot be started is an error, not an exit status', async () => {
+  const program = { path: join(folder, 'none'), version: 'v1.8.1' };
+  await assert.rejects(runK6(wanted('passed', { program })), /ENOENT/);
+});
+
+test('the planned time is that of the scenarios, plus set-up and tear-down as limited by the script or k6', async () => {
+  assert.equal(await plannedMs({ program: PROGRAM, file: 'smoke.ts', env: {} }), 65_000 + 60_000 + 2000);
+});
+
+test('durations are parsed in the format of k6', () => {
+  const read = ['1h2m3s', '1m30.5s', '34s', '500ms', '2m0s', '', 'soon', '5', null].map(durationMs);
+  assert.deepEqual(read, [3_723_000, 90_500, 34_000, 500, 120_000, undefined, undefined, undefined, undefined]);
+});

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { secondsOf } from '../../../loadtest/runner/k6-seconds.ts';
+
+/** From k6 1.8.1 and a server that answered every fourth request with 500 after 80 ms; one VU, 30 requests a second. */
+const RECORD = readFileSync(join(import.meta.dirname, 'dashboard-record.ndjson'), 'utf8');
+
+test('each snapshot of the record is one second, with its end time', () => {
+  assert.deepEqual(
+    secondsOf(RECORD).map(({ atMs }) => atMs),
+    [1795257127189, 1795257128189, 1795257129189],
+  );
+});
+
+test('figures are found even if metrics that appear later shift the positions', () => {
+  const [first, , third] = secondsOf(RECORD);
+  assert.deepEqual(first, {
+    atMs: 1795257127189,
+    searches: 20,
+    errors: 5,
+    dropped: 10,
+    vus: 0,
+    receivedBytes: 2565,
+    outcomes: { 'hit-l1': 20 },
+    latencyMs: { p50: 6.4138, p90: 81.293, p99: 82.139, max: 82.234 },
+  });
+  assert.deepEqual(third?.outcomes, { stale: 20 });
+  assert.equal(third?.searches, 20);
+});
+
+test('a second without a search has no latency', () => {
+  const metric = '{"event":"metric","data":{"time":{},"search_duration":{},"searches":{}}}';
+  const [zeros, nothing] = secondsOf(
+    `${metric}\n{"event":"snapshot","data":[[0,0,0,0,0,0,0],[0,0],[2000]]}\n{"event":"snapshot","data":[[],[],[3000]]}`,
+  );
+  for (const second of [zeros, nothing]) {
+    assert.equal(second?.searches, 0);
+    assert.ok(second !== undefined && !('latencyMs' in second));
+  }
+});
+
+test('a record that ends in the middle of a line gives the seconds before', () => {
+  const snapshot = RECORD.lastIndexOf('{"event":"snapshot"');
+  assert.equal(secondsOf(RECORD.slice(0, snapshot + 200)).length, 2);
+});
+
+test('other lines of the record are skipped', () => {
+  assert.deepEqual(secondsOf('nonsense\n[]\nnull\n{"event":"snapshot","data":[["x"]]}\n{"event":"snapshot"}\n\n'), []);
+});

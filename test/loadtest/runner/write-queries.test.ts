@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { parseQueries, type Query } from '../../../loadtest/k6/kit/query-file.ts';
+import { writeQueries } from '../../../loadtest/runner/write-queries.ts';
+import { documentsOf } from '../../../loadtest/stack/corpus.ts';
+import { DEMO_DOMAINS } from '../../../src/catalogue/demo.ts';
+import type { Document, SearchDomain } from '../../../src/search/domain.ts';
+import { parseRequest } from '../../../src/search/query.ts';
+
+const DEMO: readonly SearchDomain[] = DEMO_DOMAINS.map((domain) => ({ ...domain, answerProfile: '' }));
+const COUNT = 1000;
+
+/** The first documents of a domain: enough for COUNT queries, while a file of the whole demo takes a second. */
+async function* someOf(...[domain, corpora]: Parameters<typeof documentsOf>): AsyncGenerator<Document> {
+  let left = 5000;
+  for await (const document of documentsOf(domain, corpora)) {
+    yield document;
+    left -= 1;
+    if (left === 0) return;
+  }
+}
+
+/** The query file of the whole catalogue, generated once for all tests. */
+const generated = new Map<string, Promise<readonly Document[]>>();
+async function* demoOf(...[domain, corpora]: Parameters<typeof documentsOf>): AsyncGenerator<Document> {
+  const documents = generated.get(domain.name) ?? Array.fromAsync(someOf(domain, corpora));
+  generated.set(domain.name, documents);
+  yield* await documents;
+}
+
+let folder = '';
+before(() => {
+  folder = mkdtempSync(join(tmpdir(), 'write-queries-'));
+});
+after(() => rmSync(folder, { recursive: true }));
+
+async function written(
+  name: string,
+  options: Partial<Parameters<typeof writeQueries>[0]> = {},
+): Promise<readonly Query[]> {
+  const file = join(folder, name);
+  const given = { corpora: undefined, domains: DEMO.slice(0, 2), documents: demoOf, count: COUNT, ...options };
+  await writeQueries({ file, ...given });
+  return parseQueries(readFileSync(file, 'utf8'));
+}
+
+test('k6 can read a file of the demo, and the service accepts every line of it', async () => {
+  const queries = await written('of/demo.tsv', { documents: documentsOf });
+  assert.equal(queries.length, COUNT);
+  for (const { domain: name, text, parameters } of queries) {
+    const domain = DEMO.find((each) => each.name === name);
+    assert.ok(domain !== undefined, `no domain ${name}`);
+    parseRequest({ pairs: [['q', text], ...new URLSearchParams(parameters)] }, domain);
+  }
+  assert.equal(new Set(queries.map(({ domain, text }) => `${domain} ${text}`)).size, COUNT);
+});
+
+test('the same catalogue gives the same file', async () => {
+  await written('first.tsv');
+  await written('second.tsv', { documents: someOf });
+  assert.equal(readFileSync(join(folder, 'first.tsv'), 'utf8'), readFileSync(join(folder, 'second.tsv'), 'utf8'));
+});
+
+test('four lines in five are goods and the other domains share the rest, in every part of the file', async () => {
+  const queries = await written('three.tsv', { domains: DEMO.slice(0, 3) });
+  for (const upTo of [50, 500, COUNT]) {
+    const of = (name: string): number => queries.slice(0, upTo).filter(({ domain }) => domain === name).length;
+    assert.deepEqual([of('goods'), of('auto'), of('realty')], [0.8 * upTo, 0.1 * upTo, 0.1 * upTo]);
+  }
+});
+
+test('goods is searched most wherever it is declared; without goods it is the first domain', async () => {
+  const [goods, auto, realty] = DEMO;
+  assert.ok(goods !== undefined && auto !== undefined && realty !== undefined);
+  const mostOf = async (domains: readonly SearchDomain[]): Promise<number> =>
+    (await written('most.tsv', { domains, count: 100 })).filter(({ domain }) => domain === 'goods').length;
+  assert.equal(await mostOf([auto, goods]), 80);
+  assert.equal(await mostOf([goods]), 100);
+  const without = await written('most.tsv', { domains: [realty, auto], count: 100 });
+  assert.equal(without.filter(({ domain }) => domain === 'realty').length, 80);
+});
+
+test('about 15 % of the lines have parameters, of every kind that exists', async () => {
+  const given = (await written('parameters.tsv')).flatMap(({ parameters }) => (parameters === '' ? [] : [parameters]));
+  assert.ok(given.length > 0.11 * COUNT && given.length < 0.19 * COUNT, `${given.length}`);
+  for (const kind of [
+    /^filter=[a-z]+:[^.&]+$/,
+    /^filter=[a-z]+:\.\.\d+$/,
+    /^filter=date:[\d-]+\.\.$/,
+    /^sort=-?[a-z]+$/,
+    /^facet=[a-z]+$/,
+    /^filter=.+&sort=/,
+    /^highlight=false$/,
+  ]) {
+    assert.ok(
+      given.some((parameters) => kind.test(parameters)),
+      `none is ${kind}`,
+    );
+  }
+});
+
+test('a filter uses the value of a document that the search matches', async () => {
+  // These values have to be escaped twice.
+  const kinds = ['apple', 'banana', 'cherry'].map((fruit) => ({
+    fruit,
+    brand: `${fruit}, & \\co`,
+    price: fruit.length,
+  }));
+  const documents = (): Document[] =>
+    kinds.flatMap(({ fruit, brand, price }) =>
+      Array.from({ length: 200 }, (_, at) => ({
+        id: `${fruit}${at}`,
+        title: `${fruit} ${fruit}${at} item`,
+        description: '',
+        attributes: { brand, price },
+      })),
+    );
+  const domain: SearchDomain = {
+    name: 'fruit',
+    attributes: [
+      { name: 'brand', type: 'string', facet: true, sort: false },
+      { name: 'price', type: 'number', facet: false, sort: true },
+    ],
+    context: [],
+    answerProfile: '',
+  };
+  const queries = await written('fruit.tsv', { domains: [domain], documents });
+  let seen = 0;
+  for (const { text, parameters } of queries) {
+    const { filters } = parseRequest({ pairs: [['q', text], ...new URLSearchParams(parameters)] }, domain);
+    const fruit = /^[a-z]+/.exec(text)?.[0] ?? '';
+    for (const filter of filters) {
+      seen += 1;
+      if (filter.kind === 'strings') assert.deepEqual(filter.values, [`${fruit}, & \\co`]);
+      else assert.deepEqual(filter, { kind: 'range', attribute: 'price', to: fruit.length });
+    }
+  }
+  assert.ok(seen > 50, `${seen} filters`);
+});
+
+test('a domain without declared filters gets searches without parameters', async () => {
+  const bare = { name: 'goods', attributes: [], context: [], answerProfile: '' };
+  const queries = await written('bare.tsv', { domains: [bare] });
+  assert.deepEqual(
+    queries.filter(({ parameters }) => parameters !== '' && parameters !== 'highlight=false'),
+    [],
+  );
+});
+
+test('with the corpora, goods uses their list, every tenth line is a real search, and few of these find nothing', async () => {
+  const corpora = join(folder, 'corpora');
+  const made = Array.from({ length: 200 }, (_, at) => `${at + 1}\tmade ${at + 1}\t0.1\tword\t3`);
+  const real = ['chorus', 'esci', 'wands'].flatMap((source) =>
+    Array.from({ length: 10 }, (_, at) => `${source} ${at + 1}\t\ten\t${source === 'chorus' ? 'chorus,esci' : source}`),
+  );
+  mkdirSync(corpora);
+  const pack = (name: string, head: string, rows: readonly string[]): void =>
+    writeFileSync(join(corpora, name), gzipSync([head, ...rows, ''].join('\n')));
+  pack('queries-goods-synthetic.tsv.gz', 'rank\tquery\tweight\tkind\ttitle_hits', made);
+  pack('queries-goods-real.tsv.gz', 'query\tweight\tlang\tsources', real);
+
+  const domains = DEMO.slice(0, 1);
+  const documents = (): Document[] => [];
+  const texts = (await written('real.tsv', { corpora, domains, documents, count: 120 })).map(({ text }) => text);
+  assert.deepEqual(texts.slice(0, 11), [...made.slice(0, 9).map((_, at) => `made ${at + 1}`), 'chorus 1', 'made 10']);
+  assert.deepEqual([texts[59], texts[119]], ['wands 1', 'wands 2']);
+  assert.equal(texts.filter((text) => text.startsWith('made')).length, 108);
+  await assert.rejects(
+    written('real.tsv', { corpora, domains, documents, count: 500 }),
+    /the corpora give 230 searches for goods, 501 are wanted/,
+  );
+});
+
+test('searches come from the whole of a sorted catalogue', async () => {
+  const [domain] = DEMO;
+  assert.ok(domain !== undefined);
+  const documents = function* (): Generator<Document> {
+    for (let at = 0; at < 100_000; at += 1) {
+      yield { id: String(at), title: `item number${at} thing`, description: '', attributes: {} };
+    }
+  };
+  const queries = await written('sorted.tsv', { domains: [domain], documents });
+  // Neighbouring searches come neither from the order of the catalogue nor from one title.
+  const at = queries.map(({ text }) => Number(/\d+/.exec(text)?.[0]));
+  const mean = (list: readonly number[]): number => list.reduce((sum, each) => sum + each, 0) / list.length;
+  for (const part of [at.slice(0, 500), at.slice(500)]) {
+    assert.ok(Math.abs(mean(part) - 50_000) < 8000, `${mean(part)}`);
+  }
+  assert.ok(at.filter((number, line) => number === at[line + 1]).length < 20);
+});
+
+test('a catalogue that gives too few queries reports how many it gives', async () => {
+  const documents = (): Document[] => [{ id: '1', title: 'red shoes', description: '', attributes: {} }];
+  await assert.rejects(written('few.tsv', { documents }), /gives 1 searches, 801 are wanted/);
+  await assert.rejects(written('none.tsv', { domains: [] }), /at least one domain/);
+});
