@@ -6,9 +6,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EXIT, type ParsedArguments, type Program, runProgram } from '../src/commands/arguments.ts';
 import type { RunRecord } from './judge/record.ts';
-import { FINDING_FILE } from './labs/kit/keep-finding.ts';
+import { FINDING_FILE, readFinding } from './labs/kit/keep.ts';
 import { publishFinding } from './labs/kit/publish.ts';
-import { readFinding } from './labs/kit/read-record.ts';
 import { publishRun } from './report/run-section.ts';
 
 /** Each is a program and the folder of its page. */

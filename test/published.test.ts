@@ -3,9 +3,9 @@ import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { test } from 'node:test';
 import type { FindingRecord } from '../loadtest/labs/kit/finding.ts';
-import { overviewOf, withOverview } from '../loadtest/labs/kit/overview.ts';
-import { findingSection } from '../loadtest/labs/kit/publish.ts';
+import { overviewOf, withOverview } from '../loadtest/labs/kit/markdown.ts';
 import {
+  findingSection,
   PLOTS,
   parseRecord,
   RECORDS,
@@ -13,7 +13,7 @@ import {
   type Section,
   sectionsOf,
   withSection,
-} from '../loadtest/labs/kit/publish-section.ts';
+} from '../loadtest/labs/kit/publish.ts';
 import { runSection } from '../loadtest/report/run-section.ts';
 import type { ThinnedRun } from '../loadtest/report/thin-run.ts';
 

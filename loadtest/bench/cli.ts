@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EXIT, type ParsedArguments, type Program, runProgram, UsageError } from '../../src/commands/arguments.ts';
-import { commitOf } from '../labs/kit/machine-words.ts';
+import { commitOf } from '../labs/kit/machine.ts';
 import { inPath } from '../stack/go-program.ts';
 import { processorsHere, processorsOf } from '../stack/processors.ts';
 import { BENCHES, type Bench } from './benches.ts';

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { machineWords } from '../labs/kit/machine-words.ts';
+import { machineWords } from '../labs/kit/machine.ts';
 import { type Figure, figureOf } from './verdict.ts';
 
 /** The figure that a bench is judged by, and how it was measured. */

@@ -1,7 +1,7 @@
 import { countText } from '../../src/report/format.ts';
 import type { Judged, StepFigures } from '../judge/judged.ts';
 import type { RunRecord } from '../judge/record.ts';
-import { plainText } from '../labs/kit/plain-text.ts';
+import { plainText } from '../labs/kit/text.ts';
 import { kneeWords } from './knee-words.ts';
 import { recoveryFigures } from './recovery-figures.ts';
 import { CLIENT_FIGURES, PART_FIGURES, type StepFigure } from './step-figures.ts';

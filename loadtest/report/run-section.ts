@@ -2,9 +2,9 @@ import { countText, percentText, perSecondText, UNKNOWN } from '../../src/report
 import { judge } from '../judge/judge.ts';
 import type { Judged, StepFigures } from '../judge/judged.ts';
 import type { BaseRate, RunRecord } from '../judge/record.ts';
-import { measuredWords, tableOfCells } from '../labs/kit/finding-markdown.ts';
-import { prose } from '../labs/kit/prose.ts';
-import { PLOTS, parseRecord, publishSection, recordText, type Section } from '../labs/kit/publish-section.ts';
+import { measuredWords, tableOfCells } from '../labs/kit/markdown.ts';
+import { PLOTS, parseRecord, publishSection, recordText, type Section } from '../labs/kit/publish.ts';
+import { prose } from '../labs/kit/text.ts';
 import { kneeWords } from './knee-words.ts';
 import { publishedWords } from './published-ladder.ts';
 import { recoveryFigures } from './recovery-figures.ts';

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import type { RunRecord, Second } from '../judge/record.ts';
-import { machineText } from '../labs/kit/machine-words.ts';
-import { MAX_RECORD_BYTES, recordText } from '../labs/kit/publish-section.ts';
+import { machineText } from '../labs/kit/machine.ts';
+import { MAX_RECORD_BYTES, recordText } from '../labs/kit/publish.ts';
 import type { Sample } from '../sample/sample.ts';
 
 /** A run as it is published: `run.json` without what no table and no plot of a page needs. */

@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { coresText, generatorCores, processCores } from '../judge/core-meters.ts';
 import { holdWindow, samplesIn } from '../judge/hold-window.ts';
-import { CannotRun } from '../labs/kit/cannot-run.ts';
+import { CannotRun } from '../labs/kit/programs.ts';
 import { createSampler } from '../sample/create-sampler.ts';
 import { pinsHere } from '../stack/processors.ts';
 import { processesOf } from '../stack/stack.ts';

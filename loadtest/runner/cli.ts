@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import { EXIT, refuse } from '../../src/commands/arguments.ts';
 import type { RunRecord } from '../judge/record.ts';
-import { checkSections } from '../labs/kit/publish-section.ts';
+import { checkSections } from '../labs/kit/publish.ts';
 import { publishRun } from '../report/run-section.ts';
 import { readArguments } from './arguments.ts';
 import { calibrate } from './calibrate.ts';

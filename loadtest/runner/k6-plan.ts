@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { CannotRun } from '../labs/kit/cannot-run.ts';
+import { CannotRun } from '../labs/kit/programs.ts';
 import { surroundings } from './k6-environment.ts';
 import type { K6Program } from './k6-program.ts';
 

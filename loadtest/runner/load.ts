@@ -1,8 +1,8 @@
 import { copyFile, open, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { BaseRate, RunEvent } from '../judge/record.ts';
-import { CannotRun } from '../labs/kit/cannot-run.ts';
-import { makeRunFolder, type RunFolder } from '../labs/kit/results-folder.ts';
+import { makeRunFolder, type RunFolder } from '../labs/kit/keep.ts';
+import { CannotRun } from '../labs/kit/programs.ts';
 import { createSampler } from '../sample/create-sampler.ts';
 import type { Sample } from '../sample/sample.ts';
 import { documentsOf } from '../stack/corpus.ts';

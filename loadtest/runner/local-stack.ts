@@ -1,4 +1,4 @@
-import { CannotRun } from '../labs/kit/cannot-run.ts';
+import { CannotRun } from '../labs/kit/programs.ts';
 import type { NamedProcess } from '../sample/process-sample.ts';
 import type { StoreNode } from '../sample/store-asker.ts';
 import { partsOf, readPlan, type StackPlan } from '../stack/plan.ts';

@@ -1,6 +1,6 @@
 import { arch, availableParallelism, release, totalmem, type } from 'node:os';
 import type { Machine } from '../judge/record.ts';
-import { machineWords } from '../labs/kit/machine-words.ts';
+import { machineWords } from '../labs/kit/machine.ts';
 import type { Pins } from '../stack/processors.ts';
 
 /** Servers of the local stack, whose versions the figures depend on. */

@@ -1,5 +1,5 @@
 import type { BaseRate } from '../judge/record.ts';
-import { CannotRun } from '../labs/kit/cannot-run.ts';
+import { CannotRun } from '../labs/kit/programs.ts';
 import type { StackPlan } from '../stack/plan.ts';
 import type { K6Program } from './k6-program.ts';
 

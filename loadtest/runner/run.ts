@@ -1,8 +1,8 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RunRecord } from '../judge/record.ts';
-import { CannotRun } from '../labs/kit/cannot-run.ts';
-import { earlierRun } from '../labs/kit/results-folder.ts';
+import { earlierRun } from '../labs/kit/keep.ts';
+import { CannotRun } from '../labs/kit/programs.ts';
 import { pinsHere } from '../stack/processors.ts';
 import type { RunOptions } from './arguments.ts';
 import { k6Program } from './k6-program.ts';

@@ -1,5 +1,5 @@
 import type { Program } from '../../src/commands/arguments.ts';
-import { columns } from '../labs/kit/command/columns.ts';
+import { columns } from '../labs/kit/arguments.ts';
 import { OPTIONS } from './options.ts';
 import { SCRIPTS } from './scripts.ts';
 

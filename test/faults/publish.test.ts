@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findingMarkdown } from '../../loadtest/labs/kit/finding-markdown.ts';
-import { parseRecord, recordText } from '../../loadtest/labs/kit/publish-section.ts';
+import { findingMarkdown } from '../../loadtest/labs/kit/markdown.ts';
+import { parseRecord, recordText } from '../../loadtest/labs/kit/publish.ts';
 import { type FaultsFile, findingsOf, type RowResult } from './publish.ts';
 import { FAMILIES } from './registry.ts';
 import { phaseReports } from './report.ts';

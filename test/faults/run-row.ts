@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { originOf } from '../../loadtest/labs/kit/machine-words.ts';
+import { originOf } from '../../loadtest/labs/kit/machine.ts';
 import { programOf, SPHINX } from '../../loadtest/stack/sphinx.ts';
 import { createClient } from '../../loadtest/traffic/client.ts';
 import { startStream } from '../../loadtest/traffic/stream.ts';

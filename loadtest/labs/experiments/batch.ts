@@ -1,4 +1,5 @@
-import type { Experiment } from '../kit/experiment.ts';
+import type { Experiment } from '../kit/lab.ts';
+import { fillFirst } from '../kit/table.ts';
 import { batchCharts } from './batch/charts.ts';
 import { clientViews } from './batch/client-view.ts';
 import { batchLesson } from './batch/lesson.ts';
@@ -7,7 +8,6 @@ import { refusalOfTwoSlots } from './batch/slots.ts';
 import { sweep } from './batch/sweep.ts';
 import { clientTable, shareTable, sweepTables, waysTable } from './batch/tables.ts';
 import { waysToAsk } from './batch/ways.ts';
-import { fillFirst } from './fill-first.ts';
 
 const SECONDS = 1.2;
 /** The load whose time is taken apart: enough to keep the store busy, few enough that nothing queues for long. */

@@ -1,7 +1,7 @@
 /** `npm run experiments -- <name…|all>`: each lesson behind serpcache, checked on this machine. See README.md. */
 import { join } from 'node:path';
 import { processorsHere } from '../../stack/processors.ts';
-import { labCommand } from '../kit/command/lab-command.ts';
+import { labCommand } from '../kit/command.ts';
 import { EXPERIMENTS } from './registry.ts';
 
 // Whoever stopped it waits for no server that was just being started: those end with this process.

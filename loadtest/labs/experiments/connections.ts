@@ -1,15 +1,14 @@
 import { bytesText, countText } from '../../../src/report/format.ts';
-import type { Experiment } from '../kit/experiment.ts';
 import type { Chart } from '../kit/finding.ts';
-import type { Lab } from '../kit/lab.ts';
+import type { Experiment, Lab } from '../kit/lab.ts';
 import { memtierFill, PUBLISHED_MIX } from '../kit/mix.ts';
+import { fillFirst } from '../kit/table.ts';
 import { type AtOneRateRow, atOneRate, ONE_RATE } from './connections/at-one-rate.ts';
 import { atFullSpeed } from './connections/full-speed.ts';
 import { connectionsLesson } from './connections/lesson.ts';
 import { POOLS, type PoolRow, pipelineOf, pools, UNDER_WAY } from './connections/pool.ts';
 import { fullSpeedTable, poolTable, rateTable, threadsTable } from './connections/tables.ts';
 import { clientThreads, THREAD_CLIENTS, THREAD_PIPELINE, type ThreadsRow } from './connections/threads.ts';
-import { fillFirst } from './fill-first.ts';
 import { type Counted, MOST_CLIENTS } from './many-clients/counted-benchmark.ts';
 import { roomHere, rungsOf } from './many-clients/room.ts';
 import { BENCHMARK_FILL, SMALL_BYTES, SMALL_FILL, startWideStore } from './many-clients/wide-store.ts';

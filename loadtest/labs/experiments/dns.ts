@@ -1,6 +1,8 @@
-import type { Experiment } from '../kit/experiment.ts';
 import type { Column, FindingTable, Row } from '../kit/finding.ts';
-import { limitOf } from '../kit/limit.ts';
+import type { Experiment } from '../kit/lab.ts';
+import { limitOf } from '../kit/meters.ts';
+import { onceMore } from '../kit/rounds.ts';
+import { fillFirst } from '../kit/table.ts';
 import { commandOf, fillOf } from './dns/command.ts';
 import { isDisturbed, lessonOf, lostShare } from './dns/lesson.ts';
 import { startNameServer } from './dns/name-server.ts';
@@ -15,8 +17,6 @@ import {
   READS_PER_SECOND,
   type Variant,
 } from './dns/row.ts';
-import { fillFirst } from './fill-first.ts';
-import { onceMore } from './once-more.ts';
 
 const VARIANTS: readonly Variant[] = [
   // Nothing is asked: with a resolver that is dead this would be seen.

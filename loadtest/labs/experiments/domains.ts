@@ -1,7 +1,6 @@
 import { bytesText, durationText } from '../../../src/report/format.ts';
-import type { Experiment } from '../kit/experiment.ts';
-import type { Lab } from '../kit/lab.ts';
-import { alternately } from './alternately.ts';
+import type { Experiment, Lab } from '../kit/lab.ts';
+import { alternately } from '../kit/rounds.ts';
 import { ADDED_RTT_MS, startDelay } from './domains/delay.ts';
 import { type DomainRow, domainsLesson, type Weight } from './domains/lesson.ts';
 import {

@@ -1,7 +1,6 @@
 import { countText } from '../../../src/report/format.ts';
-import type { Experiment } from '../kit/experiment.ts';
-import type { Lab, LabStore } from '../kit/lab.ts';
-import { alternately } from './alternately.ts';
+import type { Experiment, Lab, LabStore } from '../kit/lab.ts';
+import { alternately } from '../kit/rounds.ts';
 import { type Engine, type EngineSetting, knownEngines, startEngine } from './engines/engine.ts';
 import { type CounterRow, enginesLesson, type MixRow, type ReadRow } from './engines/lesson.ts';
 import { CONNECTIONS, fillMix, fillReads, type Load, mixLoad, READ_KEYS, readLoad } from './engines/load.ts';

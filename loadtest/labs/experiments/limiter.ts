@@ -1,10 +1,9 @@
 import { createRandom } from '../../../src/catalogue/demo/ad.ts';
-import type { Experiment } from '../kit/experiment.ts';
 import type { Finding } from '../kit/finding.ts';
-import type { Lab, LabStore } from '../kit/lab.ts';
-import { massImport } from '../kit/mass-import.ts';
+import type { Experiment, Lab, LabStore } from '../kit/lab.ts';
+import { massImport } from '../kit/mix.ts';
 import { namespacesProblem, startNamespace } from '../kit/namespace.ts';
-import { medianRun } from './alternately.ts';
+import { medianRun } from '../kit/rounds.ts';
 import { badness, limiterLesson } from './limiter/lesson.ts';
 import { type Measured, measure } from './limiter/measure.ts';
 import { type BurstPlan, pageName } from './limiter/read-in-bursts.ts';

@@ -1,10 +1,8 @@
 import { rowOf } from '../kit/benchmark.ts';
-import { storeCoresDuring } from '../kit/busy.ts';
-import type { Cores } from '../kit/cores.ts';
 import type { Limit } from '../kit/finding.ts';
-import type { Lab } from '../kit/lab.ts';
-import { limitOf } from '../kit/limit.ts';
-import { runProgram } from '../kit/run-program.ts';
+import type { Cores, Lab } from '../kit/lab.ts';
+import { limitOf, storeCoresDuring } from '../kit/meters.ts';
+import { runProgram } from '../kit/programs.ts';
 
 /** What has to be known of a store to ask it: a store of the lab, or a node of a cluster. */
 export interface Asked {

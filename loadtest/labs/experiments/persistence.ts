@@ -1,7 +1,6 @@
-import type { Experiment } from '../kit/experiment.ts';
 import type { Finding } from '../kit/finding.ts';
-import type { Lab } from '../kit/lab.ts';
-import { onceMore } from './once-more.ts';
+import type { Experiment, Lab } from '../kit/lab.ts';
+import { onceMore } from '../kit/rounds.ts';
 import { isHeld, persistenceLesson } from './persistence/lesson.ts';
 import { measure, type PersistenceRow } from './persistence/measure.ts';
 import { endShard, settledSnapshot, startShard } from './persistence/settled.ts';

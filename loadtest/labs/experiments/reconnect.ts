@@ -1,8 +1,8 @@
 import { countText } from '../../../src/report/format.ts';
-import type { Experiment } from '../kit/experiment.ts';
 import type { Chart } from '../kit/finding.ts';
+import type { Experiment } from '../kit/lab.ts';
 import { memtierFill, PUBLISHED_MIX } from '../kit/mix.ts';
-import { fillFirst } from './fill-first.ts';
+import { fillFirst } from '../kit/table.ts';
 import { roomHere, rungsOf } from './many-clients/room.ts';
 import { BENCHMARK_FILL, startWideStore } from './many-clients/wide-store.ts';
 import { type ClosedRow, closedLoopRows } from './reconnect/closed-loop-rows.ts';

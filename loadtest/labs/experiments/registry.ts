@@ -1,4 +1,4 @@
-import type { Experiment } from '../kit/experiment.ts';
+import type { Experiment } from '../kit/lab.ts';
 import { batch } from './batch.ts';
 import { connections } from './connections.ts';
 import { dns } from './dns.ts';

@@ -1,5 +1,5 @@
-import type { Experiment } from '../kit/experiment.ts';
 import type { Chart, Column, FindingTable, Row } from '../kit/finding.ts';
+import type { Experiment } from '../kit/lab.ts';
 import { memtierCommand, memtierFill, PUBLISHED_MIX } from '../kit/mix.ts';
 import { type Figures, quietestOf } from './timeouts/figures.ts';
 import { lessonOf } from './timeouts/lesson.ts';

@@ -1,7 +1,6 @@
 import { amountText, bytesText, countText } from '../../../src/report/format.ts';
-import type { Experiment } from '../kit/experiment.ts';
-import type { Lab, LabStore } from '../kit/lab.ts';
-import { fillFirst } from './fill-first.ts';
+import type { Experiment, Lab, LabStore } from '../kit/lab.ts';
+import { fillFirst } from '../kit/table.ts';
 import { valueSizeCharts } from './value-size/charts.ts';
 import { BIG_FIELDS, FIELD_BYTES, hashFill } from './value-size/hash.ts';
 import { type HashReads, hashReads, SMALL_PER_SECOND } from './value-size/hash-reads.ts';

@@ -1,9 +1,7 @@
-import { busyOf, storeCoresDuring } from './busy.ts';
-import type { Cores } from './cores.ts';
 import type { Limit } from './finding.ts';
-import type { Lab, LabStore } from './lab.ts';
-import { limitOf, type Room } from './limit.ts';
-import { runProgram } from './run-program.ts';
+import type { Cores, Lab, LabStore } from './lab.ts';
+import { busyOf, limitOf, type Room, storeCoresDuring } from './meters.ts';
+import { runProgram } from './programs.ts';
 
 export interface BenchmarkOptions {
   readonly store: LabStore;

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { busyOf } from './busy.ts';
 import type { Driven, DrivePlan } from './driver/plan.ts';
 import type { Limit } from './finding.ts';
 import type { Lab, LabStore } from './lab.ts';
-import { limitOf } from './limit.ts';
-import { runProgram } from './run-program.ts';
+import { busyOf, limitOf } from './meters.ts';
+import { runProgram } from './programs.ts';
 
 export interface LabDriven extends Driven {
   /** Of the busiest store. */

@@ -3,9 +3,50 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Certificates, makeCertificates } from '../../stack/certificates.ts';
 import { freePorts } from '../../stack/process.ts';
-import { pin, processorMs } from '../../stack/processors.ts';
+import { pin, processorMs, processorsOf } from '../../stack/processors.ts';
 import { type Flavour, type RedisNode, startRedisNode } from '../../stack/redis-node.ts';
-import type { Cores } from './cores.ts';
+import type { Finding } from './finding.ts';
+
+/** One lesson that others published, and what checks it here. */
+export interface Experiment {
+  /** What it varies, in one line for the list. */
+  readonly varies: string;
+  /** Parts of loadtest/stack/install.ts that it needs. */
+  readonly parts: readonly string[];
+  /** Undefined: it can run here. Else one line that says what is missing: `needs root for network namespaces`. */
+  readonly cannotRun?: () => Promise<string | undefined>;
+  /** A couple of minutes at most. @throws when a row could not be measured for a reason that is not a finding. */
+  readonly run: (lab: Lab) => Promise<Omit<Finding, 'name'>>;
+}
+
+/**
+ * Which processors stores run on and which ones whoever asks them: lists as taskset takes them. Kept apart, each can be
+ * seen to be full; on one processor alone both are the same, and every row is limited by both.
+ */
+export interface Cores {
+  readonly store: string;
+  readonly generator: string;
+  /** How many each side has. */
+  readonly storeCount: number;
+  readonly generatorCount: number;
+}
+
+/** @param allowed processors this process may use, `0-1,4`: the first half for stores, the rest for generators. */
+export function coresOf(allowed: string): Cores {
+  const all = processorsOf(allowed);
+  if (all.length < 2) {
+    const only = String(all[0] ?? 0);
+    return { store: only, generator: only, storeCount: 1, generatorCount: 1 };
+  }
+  const half = Math.floor(all.length / 2);
+  const [store, generator] = [all.slice(0, half), all.slice(half)];
+  return {
+    store: store.join(','),
+    generator: generator.join(','),
+    storeCount: store.length,
+    generatorCount: generator.length,
+  };
+}
 
 /** A real store, kept to its processors. */
 export interface LabStore extends RedisNode {

@@ -4,7 +4,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { rmdir } from 'node:fs/promises';
 import { inPath } from '../../stack/go-program.ts';
 import type { Lab, LabStore, LabStoreOptions } from './lab.ts';
-import { complaint, systemPath, systemProgram } from './system-program.ts';
+import { complaint, systemPath, systemProgram } from './programs.ts';
 
 /** The store's side of a wire, and ours: a network namespace and a pair of virtual interfaces between it and this one. */
 export interface LabNamespace {

@@ -9,10 +9,9 @@ import { durationText, percentText } from '../../../src/report/format.ts';
 import { createAimdLimit, createFixedLimit, createGradientLimit } from '../../../src/resilience/adaptive-limit.ts';
 import { seededRandom } from '../../../src/runtime.ts';
 import type { Column, FindingRecord, FindingTable, Lesson, Row } from '../kit/finding.ts';
-import { originOf } from '../kit/machine-words.ts';
-import { printFinding } from '../kit/print-finding.ts';
-import { publishFinding } from '../kit/publish.ts';
-import { recordText } from '../kit/publish-section.ts';
+import { originOf } from '../kit/machine.ts';
+import { printFinding } from '../kit/print.ts';
+import { publishFinding, recordText } from '../kit/publish.ts';
 import { type Figures, figuresOf, together } from './figures.ts';
 import { type Contender, runOnce, type Scenario } from './run.ts';
 

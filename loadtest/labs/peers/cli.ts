@@ -1,7 +1,7 @@
 /** `npm run peers`: the same page and the same stampede, served by what people use instead of serpcache. See README.md. */
 import { join } from 'node:path';
 import { processorsHere } from '../../stack/processors.ts';
-import { labCommand } from '../kit/command/lab-command.ts';
+import { labCommand } from '../kit/command.ts';
 import { peers } from './peers.ts';
 
 // Whoever stopped it waits for no server that was just being started: those end with this process.

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { accepts, startProcess } from '../../stack/process.ts';
-import { systemPath } from '../kit/system-program.ts';
+import { systemPath } from '../kit/programs.ts';
 import type { PeerScene, RunningPeer } from './peer.ts';
 import { processTree } from './process-tree.ts';
 

@@ -1,9 +1,8 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Experiment } from '../kit/experiment.ts';
 import type { Finding } from '../kit/finding.ts';
-import type { Lab } from '../kit/lab.ts';
-import { runProgram } from '../kit/run-program.ts';
+import type { Experiment, Lab } from '../kit/lab.ts';
+import { runProgram } from '../kit/programs.ts';
 import { PEERS } from './all-peers.ts';
 import { startEngineRoom } from './engine-room.ts';
 import { chartsOf } from './measure/charts.ts';

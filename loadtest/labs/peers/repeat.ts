@@ -12,8 +12,7 @@ import {
 } from '../../../src/commands/arguments.ts';
 import { amountText, durationText, perSecondText } from '../../../src/report/format.ts';
 import { processorsHere } from '../../stack/processors.ts';
-import { coresOf } from '../kit/cores.ts';
-import { inLab, type Lab } from '../kit/lab.ts';
+import { coresOf, inLab, type Lab } from '../kit/lab.ts';
 import { PEERS } from './all-peers.ts';
 import { startEngineRoom } from './engine-room.ts';
 import { pageRound, warmUp } from './measure/cached-page.ts';

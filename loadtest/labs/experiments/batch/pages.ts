@@ -1,7 +1,6 @@
 import { createRandom } from '../../../../src/catalogue/demo/ad.ts';
 import type { Lab, LabStore } from '../../kit/lab.ts';
-import { massImport } from '../../kit/mass-import.ts';
-import { fillCommand, fillCommands, PUBLISHED_MIX } from '../../kit/mix.ts';
+import { fillCommand, fillCommands, massImport, PUBLISHED_MIX } from '../../kit/mix.ts';
 
 /** Pages of the published mix: 100,000 keys with 100 to 6000 bytes each. */
 export const PAGES = PUBLISHED_MIX.keys;

@@ -1,6 +1,6 @@
 import { type Benchmark, benchmark } from '../../kit/benchmark.ts';
 import type { Lab, LabStore } from '../../kit/lab.ts';
-import { wholeRounds } from '../whole-rounds.ts';
+import { wholeRounds } from '../../kit/rounds.ts';
 import { PAGE, PAGES } from './pages.ts';
 import { peakDuring } from './peak-during.ts';
 import { addedMeters, type Meters, readMeters, type TimeShare, timeShareOf } from './time-share.ts';

@@ -1,5 +1,5 @@
-import { type CommandStats, commandStats } from '../../kit/command-stats.ts';
 import type { LabStore } from '../../kit/lab.ts';
+import { type CommandStats, commandStats } from '../../kit/meters.ts';
 import { type ProcessorTime, processorTime } from './processor-time.ts';
 
 /** Where a store's processor time went, for one command. */

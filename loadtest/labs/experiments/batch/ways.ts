@@ -1,7 +1,6 @@
 import { type Benchmark, benchmark } from '../../kit/benchmark.ts';
 import type { Lab, LabStore } from '../../kit/lab.ts';
-import { alternately } from '../alternately.ts';
-import { wholeRounds } from '../whole-rounds.ts';
+import { alternately, wholeRounds } from '../../kit/rounds.ts';
 import { PAGE, PAGES } from './pages.ts';
 
 /** How several keys are asked for at once. */

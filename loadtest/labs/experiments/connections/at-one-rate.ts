@@ -2,7 +2,7 @@ import { countText } from '../../../../src/report/format.ts';
 import { driven } from '../../kit/driven.ts';
 import type { Lab, LabStore } from '../../kit/lab.ts';
 import { PUBLISHED_MIX } from '../../kit/mix.ts';
-import { alternately } from '../alternately.ts';
+import { alternately } from '../../kit/rounds.ts';
 import { type DrivenRow, drivenRow } from '../many-clients/driven-row.ts';
 import { leftAlone, type WideStore } from '../many-clients/wide-store.ts';
 

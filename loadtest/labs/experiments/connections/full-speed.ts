@@ -1,6 +1,6 @@
 import { countText } from '../../../../src/report/format.ts';
 import type { Lab } from '../../kit/lab.ts';
-import { alternately } from '../alternately.ts';
+import { alternately } from '../../kit/rounds.ts';
 import { type Counted, countedBenchmark, MOST_CLIENTS } from '../many-clients/counted-benchmark.ts';
 import { leftAlone, type WideStore } from '../many-clients/wide-store.ts';
 

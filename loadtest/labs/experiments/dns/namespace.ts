@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runProgram } from '../../kit/run-program.ts';
+import { runProgram } from '../../kit/programs.ts';
 import { startNameServer } from './name-server.ts';
 
 /** On loopback, and nobody's: systemd-resolved has 127.0.0.53, others 127.0.0.1. */

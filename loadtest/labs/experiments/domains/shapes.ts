@@ -3,8 +3,7 @@ import { pin, processorMs } from '../../../stack/processors.ts';
 import { startCluster } from '../../../stack/redis.ts';
 import type { RedisNode } from '../../../stack/redis-node.ts';
 import type { Lab } from '../../kit/lab.ts';
-import { massImport } from '../../kit/mass-import.ts';
-import { fillCommand } from '../../kit/mix.ts';
+import { fillCommand, massImport } from '../../kit/mix.ts';
 import { type Asked, CLIENTS } from '../one-and-three.ts';
 
 /** Where the traffic of three domains goes. */

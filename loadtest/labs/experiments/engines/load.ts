@@ -4,8 +4,15 @@ import { benchmark } from '../../kit/benchmark.ts';
 import { driven } from '../../kit/driven.ts';
 import type { Limit } from '../../kit/finding.ts';
 import type { Lab, LabStore } from '../../kit/lab.ts';
-import { massImport } from '../../kit/mass-import.ts';
-import { fillCommand, fillCommands, memtierCommand, memtierFill, PUBLISHED_MIX, valueBytes } from '../../kit/mix.ts';
+import {
+  fillCommand,
+  fillCommands,
+  massImport,
+  memtierCommand,
+  memtierFill,
+  PUBLISHED_MIX,
+  valueBytes,
+} from '../../kit/mix.ts';
 import { limitOfStores } from '../one-and-three.ts';
 
 /** One measurement of one engine. */

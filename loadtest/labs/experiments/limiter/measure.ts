@@ -1,12 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { busyOf } from '../../kit/busy.ts';
-import { commandStats } from '../../kit/command-stats.ts';
 import type { Limit } from '../../kit/finding.ts';
 import type { Lab, LabStore } from '../../kit/lab.ts';
-import { limitOf } from '../../kit/limit.ts';
+import { busyOf, commandStats, limitOf } from '../../kit/meters.ts';
 import type { LabNamespace } from '../../kit/namespace.ts';
-import { runProgram } from '../../kit/run-program.ts';
+import { runProgram } from '../../kit/programs.ts';
 import { type LimiterState, limiterStateOf } from './limiter-state.ts';
 import type { BurstPlan, BurstReads } from './read-in-bursts.ts';
 import type { Symptoms } from './tell.ts';

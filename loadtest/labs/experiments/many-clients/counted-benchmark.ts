@@ -1,9 +1,8 @@
 import { rowOf } from '../../kit/benchmark.ts';
-import { storeCoresDuring } from '../../kit/busy.ts';
 import type { Limit } from '../../kit/finding.ts';
 import type { Lab, LabStore } from '../../kit/lab.ts';
-import { type Busy, limitOf } from '../../kit/limit.ts';
-import { runProgram } from '../../kit/run-program.ts';
+import { type Busy, limitOf, storeCoresDuring } from '../../kit/meters.ts';
+import { runProgram } from '../../kit/programs.ts';
 import { usOf } from './driven-row.ts';
 import { BENCHMARK_KEYS } from './wide-store.ts';
 

@@ -3,8 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createRandom } from '../../../../src/catalogue/demo/ad.ts';
 import type { Target } from '../../kit/driver/plan.ts';
 import type { Lab, LabStore } from '../../kit/lab.ts';
-import { massImport } from '../../kit/mass-import.ts';
-import { fillCommand, fillCommands, PUBLISHED_MIX, valueBytes } from '../../kit/mix.ts';
+import { fillCommand, fillCommands, massImport, PUBLISHED_MIX, valueBytes } from '../../kit/mix.ts';
 
 /** A store that is ready for more connections than a cache should have. */
 export interface WideStore {

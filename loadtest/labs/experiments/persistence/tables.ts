@@ -1,5 +1,5 @@
 import type { Chart, FindingTable, Row } from '../../kit/finding.ts';
-import { fillFirst } from '../fill-first.ts';
+import { fillFirst } from '../../kit/table.ts';
 import { commandOf, FILL } from './command.ts';
 import { evictionBytes } from './figures.ts';
 import type { PersistenceRow } from './measure.ts';

@@ -6,8 +6,8 @@ import { createRandom } from '../../../../src/catalogue/demo/ad.ts';
 import { systemClock } from '../../../../src/runtime.ts';
 import { createRedisStore, type RedisStore } from '../../../../src/stores/redis/store.ts';
 import { processorMs } from '../../../stack/processors.ts';
+import { createTally } from '../../kit/driver/drive.ts';
 import type { Driven, Errors } from '../../kit/driver/plan.ts';
-import { createTally } from '../../kit/driver/tally.ts';
 import { gaussianKey, mixKey, valueBytes } from '../../kit/mix.ts';
 import { type AdapterPlan, settingsOf } from './adapter-plan.ts';
 

@@ -1,7 +1,7 @@
-import { commandStats } from '../../kit/command-stats.ts';
 import { driven, type LabDriven } from '../../kit/driven.ts';
 import type { Limit } from '../../kit/finding.ts';
 import type { Lab, LabStore } from '../../kit/lab.ts';
+import { commandStats } from '../../kit/meters.ts';
 import { BIG_FIELDS, fieldName, HASH_KEY, storeHash } from './hash.ts';
 
 /** One way to read a hash, so many fields a reply. */

@@ -1,7 +1,6 @@
 import { type Benchmark, benchmark } from '../../kit/benchmark.ts';
 import type { Lab, LabStore } from '../../kit/lab.ts';
-import { alternately } from '../alternately.ts';
-import { wholeRounds } from '../whole-rounds.ts';
+import { alternately, wholeRounds } from '../../kit/rounds.ts';
 import { BIG_FIELDS, FIELD_BYTES, hashFill, SMALL_FIELDS, storeHash } from './hash.ts';
 import { CLIENTS } from './sizes.ts';
 

@@ -1,6 +1,5 @@
 import type { Lab, LabStore } from '../../kit/lab.ts';
-import { massImport } from '../../kit/mass-import.ts';
-import { fillCommand } from '../../kit/mix.ts';
+import { fillCommand, massImport } from '../../kit/mix.ts';
 
 export const BIG_FIELDS = 20_000;
 export const SMALL_FIELDS = 30;

@@ -2,8 +2,8 @@ import { type BenchmarkOptions, benchmark } from '../../kit/benchmark.ts';
 import { driven } from '../../kit/driven.ts';
 import type { Limit } from '../../kit/finding.ts';
 import type { Lab, LabStore } from '../../kit/lab.ts';
-import { massImport } from '../../kit/mass-import.ts';
-import { wholeRounds } from '../whole-rounds.ts';
+import { massImport } from '../../kit/mix.ts';
+import { wholeRounds } from '../../kit/rounds.ts';
 import { clientsOf, type Way } from './sizes.ts';
 
 /** Values of one size, written or read for a while. */

@@ -1,6 +1,6 @@
 import { benchmark } from '../../kit/benchmark.ts';
-import { commandStats } from '../../kit/command-stats.ts';
 import type { Lab, LabStore } from '../../kit/lab.ts';
+import { commandStats } from '../../kit/meters.ts';
 import { CLIENTS, PUBLISHED } from './sizes.ts';
 
 /** `GET` with a size for it, as it was published: what came back. */

@@ -1,12 +1,9 @@
+import { createHistogram } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRandom } from '../../../../src/catalogue/demo/ad.ts';
 import { processorMs } from '../../../stack/processors.ts';
-import { atRate } from './at-rate.ts';
-import { closedLoop } from './closed-loop.ts';
-import { type Connection, createConnection, type Idle } from './connection.ts';
-import { nextCommand } from './next-command.ts';
-import type { Driven, DrivePlan } from './plan.ts';
-import { createTally, type Tally } from './tally.ts';
+import { type Connection, createConnection, type Idle, nextCommand } from './connection.ts';
+import type { Driven, DrivenSecond, DrivePlan, Errors, Latency } from './plan.ts';
 
 /** More at once and a listener's backlog (511) overflows: what is refused there is no finding. */
 const CONNECT_AT_ONCE = 200;
@@ -102,4 +99,150 @@ async function openAll(connections: readonly Connection[]): Promise<void> {
     open += some.filter(Boolean).length;
   }
   if (open < connections.length) throw new Error(`only ${open} of ${connections.length} connections could be opened`);
+}
+
+export interface ClosedLoopOptions {
+  readonly connection: Connection;
+  /** One batch. */
+  readonly send: () => void;
+  /** Batches of one connection, before it is closed and another opened; absent: kept. */
+  readonly most?: number;
+  /** Batches the connection had before the time began: 0 unless said. */
+  readonly sentBefore?: number;
+}
+
+/** Where nothing answers, as fast as possible would be a storm of our own. */
+const PAUSE_MS = 100;
+
+/** Closed loop: the next batch goes out when the last one was answered, or lost. */
+export function closedLoop({ connection, send, most = Number.POSITIVE_INFINITY, sentBefore = 0 }: ClosedLoopOptions) {
+  let [onThis, isOver] = [sentBefore, false];
+  const again = (): void => {
+    if (isOver) return;
+    if (onThis >= most) {
+      connection.close();
+      onThis = 0;
+    }
+    onThis += 1;
+    send();
+  };
+  return {
+    start: again,
+    end: (): void => {
+      isOver = true;
+    },
+    onIdle: (why: Idle): void => {
+      if (why !== 'answered') onThis = 0;
+      if (why === 'unopened') setTimeout(again, PAUSE_MS);
+      else again();
+    },
+  };
+}
+
+export interface AtRateOptions {
+  readonly ratePerSecond: number;
+  readonly endMs: number;
+  readonly connections: readonly Connection[];
+  readonly send: (connection: Connection, dueMs: number, commands: number) => void;
+  readonly tally: Tally;
+  readonly nowMs: () => number;
+  /** Between two looks at what is due: a millisecond unless said. */
+  readonly pause?: () => Promise<unknown>;
+}
+
+/** Under way on one connection; what is due beyond is not sent. */
+const MOST_WAITING = 5000;
+
+/** Open loop: what is due is sent, on one connection after the other, and what was not answered makes nothing wait. */
+export async function atRate(options: AtRateOptions): Promise<void> {
+  const { ratePerSecond, endMs, connections, send, tally, nowMs, pause = () => sleep(1) } = options;
+  const gapMs = 1000 / ratePerSecond;
+  let [dueMs, at] = [nowMs(), 0];
+  for (;;) {
+    const now = nowMs();
+    // What came due during a standstill across the end counts too.
+    for (; dueMs <= now && dueMs < endMs; dueMs += gapMs) {
+      const connection = connections[at % connections.length];
+      at += 1;
+      if (connection === undefined || connection.waiting() >= MOST_WAITING) tally.failed('unsent');
+      else send(connection, timedFrom(dueMs, now), 1);
+    }
+    if (now >= endMs) return;
+    await pause();
+  }
+}
+
+/** Counts what happened, as a whole and by second. */
+export interface Tally {
+  readonly answered: (tookMs: number) => void;
+  readonly failed: (why: keyof Errors, count?: number) => void;
+  readonly end: () => {
+    readonly answered: number;
+    readonly latencyMs: Latency;
+    readonly errors: Errors;
+    readonly eachSecond: readonly DrivenSecond[];
+  };
+}
+
+export function createTally(startedMs: number, nowMs: () => number): Tally {
+  const whole = createHistogram();
+  let second = createHistogram();
+  let [secondFailed, secondNumber] = [0, 0];
+  const errors = { late: 0, broken: 0, refused: 0, unsent: 0, unconnected: 0 };
+  const eachSecond: DrivenSecond[] = [];
+
+  const close = (): void => {
+    eachSecond.push({
+      answered: second.count,
+      failed: secondFailed,
+      p99Ms: second.count === 0 ? 0 : second.percentile(99) / 1000,
+      maxMs: second.count === 0 ? 0 : second.max / 1000,
+    });
+    second = createHistogram();
+    secondFailed = 0;
+  };
+  const turn = (): void => {
+    const now = Math.floor((nowMs() - startedMs) / 1000);
+    for (; secondNumber < now; secondNumber += 1) close();
+  };
+  return {
+    answered: (tookMs) => {
+      turn();
+      const us = Math.max(1, Math.round(tookMs * 1000));
+      whole.record(us);
+      second.record(us);
+    },
+    failed: (why, count = 1) => {
+      turn();
+      errors[why] += count;
+      if (why !== 'unconnected') secondFailed += count;
+    },
+    end: () => {
+      turn();
+      const of = (percentile: number): number => (whole.count === 0 ? 0 : whole.percentile(percentile) / 1000);
+      return {
+        answered: whole.count,
+        latencyMs: {
+          mean: whole.count === 0 ? 0 : whole.mean / 1000,
+          p50: of(50),
+          p95: of(95),
+          p99: of(99),
+          max: whole.count === 0 ? 0 : whole.max / 1000,
+        },
+        errors,
+        eachSecond,
+      };
+    },
+  };
+}
+
+/** How late a timer of one millisecond may be: below it, waiting for the timer is no latency of what is measured. */
+const TIMER_MS = 2.5;
+
+/**
+ * From when on what is sent at a rate is timed: from when it was due, so that a standstill is seen by everything that was
+ * due meanwhile, and not only by the one that was under way.
+ */
+export function timedFrom(dueMs: number, nowMs: number): number {
+  return nowMs - dueMs < TIMER_MS ? nowMs : dueMs;
 }

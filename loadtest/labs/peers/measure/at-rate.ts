@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { timedFrom } from '../../kit/timed-from.ts';
+import { timedFrom } from '../../kit/driver/drive.ts';
 
 /** Resolves when it was answered, broke or hung. @param dueMs from when on it is timed. */
 export type Ask = (path: string, dueMs: number) => Promise<void>;

@@ -1,6 +1,6 @@
 import type { Limit } from '../../kit/finding.ts';
 import type { Lab } from '../../kit/lab.ts';
-import { limitOf } from '../../kit/limit.ts';
+import { limitOf } from '../../kit/meters.ts';
 import { type FullSpeed, fullSpeed } from './full-speed.ts';
 import { httpDriven } from './http-driven.ts';
 import { type HttpDriven, servedShare } from './http-plan.ts';

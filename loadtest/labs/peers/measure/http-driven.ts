@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Lab } from '../../kit/lab.ts';
-import { runProgram } from '../../kit/run-program.ts';
+import { runProgram } from '../../kit/programs.ts';
 import type { HttpDriven, HttpPlan } from './http-plan.ts';
 
 export interface LabHttpDriven extends HttpDriven {

@@ -1,5 +1,5 @@
 import type { FindingTable } from '../../kit/finding.ts';
-import { valueText } from '../../kit/value-text.ts';
+import { valueText } from '../../kit/text.ts';
 import { type Compared, compareAll } from './compare.ts';
 import type { Figure } from './figures.ts';
 import type { Outcome } from './outcome.ts';

@@ -1,5 +1,4 @@
-import type { Cores } from '../../kit/cores.ts';
-import type { Lab } from '../../kit/lab.ts';
+import type { Cores, Lab } from '../../kit/lab.ts';
 import type { Peer } from '../peer.ts';
 import { type PageFigures, type PageRound, pageFigures, pageRound, warmUp } from './cached-page.ts';
 import { fillPages } from './fill.ts';

@@ -9,9 +9,8 @@ import { batchRow } from '../../../../loadtest/labs/experiments/batch/sweep.ts';
 import { shareTable, waysTable } from '../../../../loadtest/labs/experiments/batch/tables.ts';
 import { addedMeters, timeShareOf } from '../../../../loadtest/labs/experiments/batch/time-share.ts';
 import { shortened } from '../../../../loadtest/labs/experiments/batch/ways.ts';
-import { coresOf } from '../../../../loadtest/labs/kit/cores.ts';
 import type { Limit } from '../../../../loadtest/labs/kit/finding.ts';
-import { inLab } from '../../../../loadtest/labs/kit/lab.ts';
+import { coresOf, inLab } from '../../../../loadtest/labs/kit/lab.ts';
 
 const BATCHES = [1, 10, 50, 100, 200, 500];
 

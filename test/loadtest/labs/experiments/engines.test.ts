@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { alternately, medianRun } from '../../../../loadtest/labs/experiments/alternately.ts';
 import { knownEngines, nameOf } from '../../../../loadtest/labs/experiments/engines/engine.ts';
 import {
   type CounterRow,
@@ -10,9 +9,8 @@ import {
 } from '../../../../loadtest/labs/experiments/engines/lesson.ts';
 import { per100k } from '../../../../loadtest/labs/experiments/engines/load.ts';
 import { counterTable, mixTable } from '../../../../loadtest/labs/experiments/engines/tables.ts';
-
-import { coresOf } from '../../../../loadtest/labs/kit/cores.ts';
-import { inLab } from '../../../../loadtest/labs/kit/lab.ts';
+import { coresOf, inLab } from '../../../../loadtest/labs/kit/lab.ts';
+import { alternately, medianRun } from '../../../../loadtest/labs/kit/rounds.ts';
 
 const REDIS = 'Redis 7.0.15';
 const VALKEY = 'Valkey 8.0.1';

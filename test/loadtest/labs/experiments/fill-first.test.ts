@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fillFirst } from '../../../../loadtest/labs/experiments/fill-first.ts';
+import { fillFirst } from '../../../../loadtest/labs/kit/table.ts';
 
 const table = (...commands: readonly (string | undefined)[]) => ({
   title: '',

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { medianRun } from '../../../../loadtest/labs/experiments/alternately.ts';
 import { commandOf, tcCommand } from '../../../../loadtest/labs/experiments/limiter/command.ts';
 import { badness, type LimiterRow, limiterLesson } from '../../../../loadtest/labs/experiments/limiter/lesson.ts';
 import { limiterStateOf } from '../../../../loadtest/labs/experiments/limiter/limiter-state.ts';
@@ -8,6 +7,7 @@ import { retransmitsOf, slowMsOf } from '../../../../loadtest/labs/experiments/l
 import { limiterTables, toldNote } from '../../../../loadtest/labs/experiments/limiter/tables.ts';
 import { type Symptoms, tellLimiter } from '../../../../loadtest/labs/experiments/limiter/tell.ts';
 import { rightBurstBytes, variantsOf } from '../../../../loadtest/labs/experiments/limiter/variants.ts';
+import { medianRun } from '../../../../loadtest/labs/kit/rounds.ts';
 
 const RATE = 50e6;
 const LARGEST = 600_000;

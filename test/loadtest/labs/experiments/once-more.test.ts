@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { onceMore } from '../../../../loadtest/labs/experiments/once-more.ts';
+import { onceMore } from '../../../../loadtest/labs/kit/rounds.ts';
 
 const measuredAs = async (...rows: readonly string[]) => {
   let [measured, again] = [0, 0];

@@ -14,8 +14,7 @@ import type { PersistenceRow } from '../../../../loadtest/labs/experiments/persi
 import { masterConfig, replicaConfig, SETUPS } from '../../../../loadtest/labs/experiments/persistence/setups.ts';
 import { persistenceCharts, persistenceTables } from '../../../../loadtest/labs/experiments/persistence/tables.ts';
 import { attachedOf, settled } from '../../../../loadtest/labs/experiments/persistence/watch-master.ts';
-import { coresOf } from '../../../../loadtest/labs/kit/cores.ts';
-import { inLab } from '../../../../loadtest/labs/kit/lab.ts';
+import { coresOf, inLab } from '../../../../loadtest/labs/kit/lab.ts';
 
 type Change = (row: LessonRow) => Partial<LessonRow>;
 

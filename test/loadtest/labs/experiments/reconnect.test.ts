@@ -7,10 +7,9 @@ import { type ReconnectFigures, reconnectLesson } from '../../../../loadtest/lab
 import { CLIENTS, MANNERS } from '../../../../loadtest/labs/experiments/reconnect/manner.ts';
 import { together } from '../../../../loadtest/labs/experiments/reconnect/price.ts';
 import { closedTable, otherTable, priceTable } from '../../../../loadtest/labs/experiments/reconnect/tables.ts';
-import { coresOf } from '../../../../loadtest/labs/kit/cores.ts';
-import { closedLoop } from '../../../../loadtest/labs/kit/driver/closed-loop.ts';
+import { closedLoop } from '../../../../loadtest/labs/kit/driver/drive.ts';
 import type { Limit } from '../../../../loadtest/labs/kit/finding.ts';
-import { inLab } from '../../../../loadtest/labs/kit/lab.ts';
+import { coresOf, inLab } from '../../../../loadtest/labs/kit/lab.ts';
 
 const [KEPT, , , EACH] = MANNERS;
 assert.ok(KEPT && EACH);

@@ -12,9 +12,8 @@ import {
   writeValues,
 } from '../../../../loadtest/labs/experiments/value-size/transfer.ts';
 import { unsizedGets } from '../../../../loadtest/labs/experiments/value-size/unsized-get.ts';
-import { wholeRounds } from '../../../../loadtest/labs/experiments/whole-rounds.ts';
-import { coresOf } from '../../../../loadtest/labs/kit/cores.ts';
-import { inLab } from '../../../../loadtest/labs/kit/lab.ts';
+import { coresOf, inLab } from '../../../../loadtest/labs/kit/lab.ts';
+import { wholeRounds } from '../../../../loadtest/labs/kit/rounds.ts';
 
 const MIB = 2 ** 20;
 const lab = { cores: coresOf('0-1'), say: () => undefined, signal: new AbortController().signal };

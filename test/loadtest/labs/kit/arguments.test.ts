@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readArguments } from '../../../../loadtest/labs/kit/command/arguments.ts';
+import { readArguments } from '../../../../loadtest/labs/kit/arguments.ts';
 
 const KNOWN = ['timeouts', 'batch', 'dns'];
 const read = (...argv: string[]) => readArguments(argv, KNOWN, ['batch']);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { commandOf, requestsFor, roomFor, rowOf } from '../../../../loadtest/labs/kit/benchmark.ts';
-import { coresOf } from '../../../../loadtest/labs/kit/cores.ts';
+import { coresOf } from '../../../../loadtest/labs/kit/lab.ts';
 
 const HEAD =
   '"test","rps","avg_latency_ms","min_latency_ms","p50_latency_ms","p95_latency_ms","p99_latency_ms","max_latency_ms"';

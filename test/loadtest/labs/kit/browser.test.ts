@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
-import { chartSvg } from '../../../../loadtest/labs/kit/chart-svg.ts';
+import { chartSvg } from '../../../../loadtest/labs/kit/chart.ts';
 import type { Chart } from '../../../../loadtest/labs/kit/finding.ts';
 import { startBrowser, type TestBrowser } from '../../../e2e/browser.ts';
 import { asksChart, fullChart, rateChart } from '../../../fakes/finding.ts';

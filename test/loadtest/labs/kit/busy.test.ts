@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { busyOf, storeCoresDuring } from '../../../../loadtest/labs/kit/busy.ts';
+import { busyOf, storeCoresDuring } from '../../../../loadtest/labs/kit/meters.ts';
 
 /** A store that has used 500 ms of processor time, and uses the given time in addition before each reading. */
 function meter(usedMs: number) {

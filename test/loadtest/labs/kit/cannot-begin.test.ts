@@ -3,9 +3,8 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import { cannotBegin } from '../../../../loadtest/labs/kit/command/cannot-begin.ts';
-import { coresOf } from '../../../../loadtest/labs/kit/cores.ts';
-import { inLab } from '../../../../loadtest/labs/kit/lab.ts';
+import { cannotBegin } from '../../../../loadtest/labs/kit/command.ts';
+import { coresOf, inLab } from '../../../../loadtest/labs/kit/lab.ts';
 
 let folder: string;
 beforeEach(() => {

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { INKS, looksOf } from '../../../../loadtest/labs/kit/chart/look.ts';
-import { chartScale } from '../../../../loadtest/labs/kit/chart/scale.ts';
-import { chartSvg } from '../../../../loadtest/labs/kit/chart-svg.ts';
+import { chartSvg, INKS, looksOf } from '../../../../loadtest/labs/kit/chart.ts';
+import { chartScale } from '../../../../loadtest/labs/kit/chart-layout.ts';
 import type { Chart } from '../../../../loadtest/labs/kit/finding.ts';
 import { GROUND, luminanceOf } from '../../../../src/report/palette.ts';
 import { asksChart, fullChart, rateChart } from '../../../fakes/finding.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { commandStats } from '../../../../loadtest/labs/kit/command-stats.ts';
+import { commandStats } from '../../../../loadtest/labs/kit/meters.ts';
 
 const info = async (section: string): Promise<Record<string, string>> => {
   assert.equal(section, 'commandstats');

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { coresOf } from '../../../../loadtest/labs/kit/cores.ts';
 import { drivenBy } from '../../../../loadtest/labs/kit/driven.ts';
-import { inLab } from '../../../../loadtest/labs/kit/lab.ts';
+import { coresOf, inLab } from '../../../../loadtest/labs/kit/lab.ts';
 
 const options = { cores: coresOf('0-1'), say: () => undefined, signal: new AbortController().signal };
 

@@ -3,11 +3,9 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { after, before, test } from 'node:test';
-import { coresOf } from '../../../../loadtest/labs/kit/cores.ts';
 import { driven } from '../../../../loadtest/labs/kit/driven.ts';
-import { inLab, type Lab, type LabStore } from '../../../../loadtest/labs/kit/lab.ts';
-import { massImport } from '../../../../loadtest/labs/kit/mass-import.ts';
-import { fillCommands } from '../../../../loadtest/labs/kit/mix.ts';
+import { coresOf, inLab, type Lab, type LabStore } from '../../../../loadtest/labs/kit/lab.ts';
+import { fillCommands, massImport } from '../../../../loadtest/labs/kit/mix.ts';
 import { accepts } from '../../../../loadtest/stack/process.ts';
 import { createRandom } from '../../../../src/catalogue/demo/ad.ts';
 

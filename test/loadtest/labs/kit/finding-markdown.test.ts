@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { FindingTable } from '../../../../loadtest/labs/kit/finding.ts';
-import { findingMarkdown } from '../../../../loadtest/labs/kit/finding-markdown.ts';
+import { findingMarkdown } from '../../../../loadtest/labs/kit/markdown.ts';
 import { findingOf } from '../../../fakes/finding.ts';
 import { HOSTILE } from '../../report/sample-runs.ts';
 

@@ -3,9 +3,8 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import { FINDING_FILE, keepFinding } from '../../../../loadtest/labs/kit/keep-finding.ts';
-import { readFinding } from '../../../../loadtest/labs/kit/read-record.ts';
-import { replaceFiles } from '../../../../loadtest/labs/kit/replace-files.ts';
+import { FINDING_FILE, keepFinding, readFinding } from '../../../../loadtest/labs/kit/keep.ts';
+import { replaceFiles } from '../../../../loadtest/labs/kit/publish.ts';
 import { findingOf } from '../../../fakes/finding.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 21, 10, 20, 30);

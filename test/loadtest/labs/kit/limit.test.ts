@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { coresOf } from '../../../../loadtest/labs/kit/cores.ts';
-import { limitOf } from '../../../../loadtest/labs/kit/limit.ts';
+import { coresOf } from '../../../../loadtest/labs/kit/lab.ts';
+import { limitOf } from '../../../../loadtest/labs/kit/meters.ts';
 
 test('the limit is the part that is full', () => {
   assert.equal(limitOf({ storeCores: 0.97, generatorCores: 0.4 }), 'store');

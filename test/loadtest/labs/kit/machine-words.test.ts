@@ -4,8 +4,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { commitOf, machineWords } from '../../../../loadtest/labs/kit/machine-words.ts';
-import { versionWords } from '../../../../loadtest/labs/kit/program-words.ts';
+import { commitOf, machineWords, versionWords } from '../../../../loadtest/labs/kit/machine.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'serpcache-words-'));
 after(() => rmSync(folder, { recursive: true, force: true }));

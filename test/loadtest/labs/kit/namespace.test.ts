@@ -3,10 +3,9 @@ import { execFile } from 'node:child_process';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { limiterStateOf } from '../../../../loadtest/labs/experiments/limiter/limiter-state.ts';
-import { coresOf } from '../../../../loadtest/labs/kit/cores.ts';
-import { inLab } from '../../../../loadtest/labs/kit/lab.ts';
+import { coresOf, inLab } from '../../../../loadtest/labs/kit/lab.ts';
 import { namespacesProblem, startNamespace } from '../../../../loadtest/labs/kit/namespace.ts';
-import { systemPath } from '../../../../loadtest/labs/kit/system-program.ts';
+import { systemPath } from '../../../../loadtest/labs/kit/programs.ts';
 
 const TBF = ['tbf', 'rate', '400mbit', 'burst', '4608', 'latency', '50ms'];
 const skip = (await namespacesProblem([TBF])) ?? false;

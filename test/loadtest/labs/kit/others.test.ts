@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
-import { othersCores, processorTimes, timesOf } from '../../../../loadtest/labs/kit/others.ts';
+import { othersCores, processorTimes, timesOf } from '../../../../loadtest/labs/kit/meters.ts';
 
 /** The text of /proc/stat on Linux, for counts of ticks of 10 ms. */
 function times(ticks: { atMs: number; each?: readonly number[]; ownTicks?: number; stolen?: number }) {

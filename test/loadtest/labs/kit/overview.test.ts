@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { withOverview } from '../../../../loadtest/labs/kit/overview.ts';
+import { withOverview } from '../../../../loadtest/labs/kit/markdown.ts';
 import { findingOf } from '../../../fakes/finding.ts';
 
 const NAMES = ['timeouts', 'batch', 'dns'];

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { FindingTable, Lesson } from '../../../../loadtest/labs/kit/finding.ts';
-import { findingMarkdown } from '../../../../loadtest/labs/kit/finding-markdown.ts';
-import { printFinding } from '../../../../loadtest/labs/kit/print-finding.ts';
+import { findingMarkdown } from '../../../../loadtest/labs/kit/markdown.ts';
+import { printFinding } from '../../../../loadtest/labs/kit/print.ts';
 import { findingOf } from '../../../fakes/finding.ts';
 import { HOSTILE } from '../../report/sample-runs.ts';
 

@@ -3,8 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import { checkPage, findingSection, publishFinding } from '../../../../loadtest/labs/kit/publish.ts';
-import { MAX_RECORD_BYTES } from '../../../../loadtest/labs/kit/publish-section.ts';
+import { checkPage, findingSection, MAX_RECORD_BYTES, publishFinding } from '../../../../loadtest/labs/kit/publish.ts';
 import { asksChart, type FakeFindingOptions, findingOf, rateChart } from '../../../fakes/finding.ts';
 
 const [START, END] = ['<!-- finding: batch -->', '<!-- /finding: batch -->'];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { runProgram } from '../../../../loadtest/labs/kit/run-program.ts';
+import { runProgram } from '../../../../loadtest/labs/kit/programs.ts';
 
 const node = (code: string, more: { limitMs?: number; signal?: AbortSignal; input?: Iterable<Buffer> } = {}) =>
   runProgram({ command: process.execPath, args: ['-e', code], limitMs: 20_000, ...more });

@@ -1,5 +1,4 @@
-import { coresOf } from '../../../../loadtest/labs/kit/cores.ts';
-import { inLab, type Lab } from '../../../../loadtest/labs/kit/lab.ts';
+import { coresOf, inLab, type Lab } from '../../../../loadtest/labs/kit/lab.ts';
 import { purgeEach } from '../../../../loadtest/labs/peers/measure/replicas.ts';
 import type { Room } from '../../../../loadtest/labs/peers/measure/room.ts';
 import type { Peer } from '../../../../loadtest/labs/peers/peer.ts';

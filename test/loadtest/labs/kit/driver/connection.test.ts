@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { type Connection, createConnection, type Idle } from '../../../../../loadtest/labs/kit/driver/connection.ts';
+import { createTally } from '../../../../../loadtest/labs/kit/driver/drive.ts';
 import type { Deadline } from '../../../../../loadtest/labs/kit/driver/plan.ts';
-import { createTally } from '../../../../../loadtest/labs/kit/driver/tally.ts';
 
 const FIVE = Buffer.from('*1\r\n$4\r\nPING\r\n'.repeat(5));
 

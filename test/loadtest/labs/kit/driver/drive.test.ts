@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
+import { createReplyCounter } from '../../../../../loadtest/labs/kit/driver/connection.ts';
 import { drive } from '../../../../../loadtest/labs/kit/driver/drive.ts';
-import { createReplyCounter } from '../../../../../loadtest/labs/kit/driver/reply-counter.ts';
 
 const commands = { kind: 'fixed', words: ['PING'] } as const;
 

@@ -1,5 +1,6 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { processorMs } from '../../stack/processors.ts';
 
 export interface ProgramOptions {
@@ -105,4 +106,29 @@ function usedSoFar(pid: number | undefined, before: number): number {
   } catch {
     return before;
   }
+}
+
+const run = promisify(execFile);
+const LIMIT_MS = 10_000;
+
+/** Debian keeps ip and tc where only root's PATH leads. */
+export function systemPath(): { readonly PATH: string } {
+  return { PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin` };
+}
+
+/** @returns what it printed. @throws with what it complained of, or as ENOENT. */
+export async function systemProgram(command: string, args: readonly string[]): Promise<string> {
+  const { stdout } = await run(command, args, { env: { ...process.env, ...systemPath() }, timeout: LIMIT_MS });
+  return stdout;
+}
+
+/** One line: what a program that failed said itself. */
+export function complaint(error: unknown): string {
+  const said = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
+  return (said || String(error instanceof Error ? error.message : error)).split('\n')[0] ?? '';
+}
+
+/** Why there is no verdict: one clear sentence, or a few lines when k6 has something to say. */
+export class CannotRun extends Error {
+  override readonly name = 'CannotRun';
 }

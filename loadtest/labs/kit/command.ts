@@ -1,18 +1,15 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { EXIT, refuse } from '../../../../src/commands/arguments.ts';
-import { type Cores, coresOf } from '../cores.ts';
-import type { Experiment } from '../experiment.ts';
-import type { FindingRecord } from '../finding.ts';
-import { keepFinding } from '../keep-finding.ts';
-import { inLab } from '../lab.ts';
-import { commitOf, machineWords } from '../machine-words.ts';
-import { othersCores, processorTimes } from '../others.ts';
-import { printFinding } from '../print-finding.ts';
-import { publishFinding } from '../publish.ts';
-import { type LabArguments, readArguments } from './arguments.ts';
-import { cannotBegin, messageOf } from './cannot-begin.ts';
-import { type Described, described } from './usage.ts';
+import { EXIT, refuse } from '../../../src/commands/arguments.ts';
+import { inPath } from '../../stack/go-program.ts';
+import { type Described, described, type LabArguments, readArguments } from './arguments.ts';
+import type { FindingRecord } from './finding.ts';
+import { checkOut, keepFinding } from './keep.ts';
+import { type Cores, coresOf, type Experiment, inLab } from './lab.ts';
+import { commitOf, machineWords } from './machine.ts';
+import { othersCores, processorTimes } from './meters.ts';
+import { printFinding } from './print.ts';
+import { checkPage, publishFinding } from './publish.ts';
 
 export interface LabCommand extends Described {
   /** Where `--publish` writes, and beside it plots and records. */
@@ -23,7 +20,7 @@ export interface LabCommand extends Described {
 
 /** A couple of minutes is what one may take; what has not ended by then hangs. */
 const LIMIT_MS = 12 * 60_000;
-const ROOT = join(import.meta.dirname, '..', '..', '..', '..');
+const ROOT = join(import.meta.dirname, '..', '..', '..');
 const INSTALL = join(ROOT, 'loadtest', 'stack', 'install.ts');
 
 /** Runs what was asked for, one after the other. @returns the exit status: 0 when every row of all of them was measured. */
@@ -146,4 +143,27 @@ async function measure(step: Step, experiment: Experiment): Promise<FindingRecor
 
 function say(text: string): void {
   console.error(`  ${text}`);
+}
+
+/** In one line, what would else be found after minutes, with everything measured. @param page that `--publish` writes. */
+export async function cannotBegin(
+  page: string,
+  { out, names, isPublished }: Pick<LabArguments, 'out' | 'names' | 'isPublished'>,
+): Promise<string | undefined> {
+  if ((await inPath('taskset')).length === 0) return 'there is no taskset: install what Debian calls util-linux';
+  try {
+    await checkOut(out);
+  } catch (error) {
+    return `--out ${out} cannot be written: ${messageOf(error)}`;
+  }
+  try {
+    if (isPublished) checkPage(page, names);
+  } catch (error) {
+    return `--publish: ${messageOf(error)}`;
+  }
+  return undefined;
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

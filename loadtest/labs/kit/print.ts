@@ -1,9 +1,7 @@
 import { durationText } from '../../../src/report/format.ts';
-import type { FindingRecord, FindingTable } from './finding.ts';
-import { LESSON_SIGNS } from './lesson-sign.ts';
-import { othersWords } from './others-words.ts';
-import { plainText } from './plain-text.ts';
-import { cellsOf, commandsOf, oneLine } from './table-cells.ts';
+import type { FindingRecord, FindingTable, Lesson } from './finding.ts';
+import { cellsOf, commandsOf, oneLine } from './table.ts';
+import { othersWords, plainText } from './text.ts';
 
 const [WIDTH, BETWEEN] = [110, '  '];
 
@@ -59,3 +57,6 @@ function wrapped(text: string, indent = ''): readonly string[] {
   }
   return [...lines, current];
 }
+
+/** For who looks for the sentence in many lines: it says the same in words. */
+export const LESSON_SIGNS: Readonly<Record<Lesson['holds'], string>> = { yes: '✓', partly: '~', no: '✕', unseen: '?' };

@@ -1,5 +1,5 @@
 import type { FindingTable, Row } from './finding.ts';
-import { valueText } from './value-text.ts';
+import { valueText } from './text.ts';
 
 /** A table as texts: what was varied, its figures, and what limited and what was published where any row has it. */
 export interface Cells {
@@ -43,4 +43,20 @@ export function oneLine(command: string): string {
     .trim()
     .replaceAll(/[\t\r\n\u2028\u2029]+/g, ' ')
     .replaceAll(/[\p{Cc}\p{Bidi_Control}\ufffe\uffff]/gu, '\ufffd');
+}
+
+/** The same tables, where the first command that is printed fills the store for itself and for all that follow. */
+export function fillFirst(fill: string, tables: readonly FindingTable[]): readonly FindingTable[] {
+  const first = tables.findIndex(({ rows }) => rows.some(({ command }) => command !== undefined));
+  return tables.map((table, at) => {
+    if (at !== first) return table;
+    const row = table.rows.find(({ command }) => command !== undefined);
+    // Rows with one command are printed as one: all of them are changed, or it would stand there twice.
+    const rows = table.rows.map((one) =>
+      one.command !== undefined && one.command === row?.command
+        ? { ...one, command: `${fill} && ${one.command}` }
+        : one,
+    );
+    return { ...table, rows };
+  });
 }

@@ -23,3 +23,31 @@ export async function alternately<Variant, Run>(
 export function medianRun<Run>(runs: readonly Run[], figure: (run: Run) => number): Run | undefined {
   return runs.toSorted((one, other) => figure(one) - figure(other))[Math.floor((runs.length - 1) / 2)];
 }
+
+/**
+ * A row that something else disturbed is measured once more, and no more often: it counts as it is then.
+ * @param isDisturbed by figures that are not what the experiment varies @param again hears that it is measured again
+ */
+export async function onceMore<T>(
+  measure: () => Promise<T>,
+  isDisturbed: (row: T) => boolean,
+  again: () => void,
+): Promise<T> {
+  const row = await measure();
+  if (!isDisturbed(row)) return row;
+  again();
+  return measure();
+}
+
+/**
+ * How many requests fill the time, at a rate that was seen before: at least two rounds of everything that is under way at
+ * once, because of one round alone its beginning and its end are all that is measured.
+ */
+export function wholeRounds(load: {
+  readonly clients: number;
+  readonly pipeline: number;
+  readonly perSecond: number;
+  readonly seconds: number;
+}): number {
+  return Math.max(2 * load.clients * load.pipeline, Math.round(load.perSecond * load.seconds));
+}

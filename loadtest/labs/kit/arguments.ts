@@ -1,6 +1,6 @@
 import { access, constants, stat } from 'node:fs/promises';
-import { parseArguments } from '../../../../src/commands/arguments.ts';
-import { OPTIONS, SECONDS } from './options.ts';
+import { type Option, type Program, parseArguments } from '../../../src/commands/arguments.ts';
+import type { Experiment } from './lab.ts';
 
 export interface LabArguments {
   /** In the order of the registry, whatever order they were named in. */
@@ -81,4 +81,44 @@ function secondsOf(text: string | undefined, faults: string[]): number | undefin
   if (value >= SECONDS.least && value <= SECONDS.most) return value;
   faults.push(`--seconds: "${text}" is not allowed; a number from ${SECONDS.least} to ${SECONDS.most} is`);
   return undefined;
+}
+
+export const SECONDS = { least: 0.1, most: 60 } as const;
+
+export const OPTIONS: readonly Option[] = [
+  {
+    name: 'seconds',
+    takes: 'n',
+    about: `measure each row so long, ${SECONDS.least} to ${SECONDS.most}; else as long as it needs`,
+  },
+  { name: 'server', takes: 'path,…', about: 'further Redis-protocol servers to compare' },
+  { name: 'out', takes: 'folder', about: 'where tables and plots are kept (loadtest/results)' },
+  { name: 'publish', about: 'show the results on the page that stands beside the code' },
+];
+
+/** A command of the lab, for the person who types it. */
+export interface Described {
+  /** As npm knows it: `experiments`. */
+  readonly program: string;
+  readonly about: string;
+  readonly experiments: Readonly<Record<string, Experiment>>;
+  /** Names of those that take further servers. */
+  readonly comparing: readonly string[];
+}
+
+/** How a command describes itself. */
+export function described({ program, about, experiments, comparing }: Described): Omit<Program, 'takes'> {
+  const names = Object.entries(experiments).map(([name, { varies }]) => [name, varies] as const);
+  return {
+    command: `npm run ${program} --`,
+    usage: '<name…|all> [options]',
+    about: [about, '', ...columns(names)],
+    options: OPTIONS.filter(({ name }) => name !== 'server' || comparing.length > 0),
+  };
+}
+
+/** Two columns of a help text. */
+export function columns(rows: readonly (readonly [left: string, right: string])[]): readonly string[] {
+  const width = Math.max(...rows.map(([left]) => left.length));
+  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`);
 }

@@ -1,0 +1,323 @@
+import { lightStyle } from '../../../src/report/document.ts';
+import { UNKNOWN } from '../../../src/report/format.ts';
+import { element, type Markup, styleSheet } from '../../../src/report/markup.ts';
+import { AREAS, type Ink, LINES, readableOn } from '../../../src/report/palette.ts';
+import { type Place, pathData } from '../../../src/report/plot/series.ts';
+import { CHART_STYLE, type ChartScale, chartScale, fitted, isKnown, placeNames, textPx } from './chart-layout.ts';
+import type { Chart, Series } from './finding.ts';
+import { valueText } from './text.ts';
+
+const [WIDTH_PX, EDGE_PX, PLOT_PX] = [960, 16, 280];
+const TITLE = { fontPx: 16, isBold: true, px: WIDTH_PX - 2 * EDGE_PX, lines: 3 } as const;
+const TITLE_LINE_PX = 21;
+const TICK = { fontPx: 12 } as const;
+const LOGARITHMIC = 'logarithmic';
+const ACROSS = { fontPx: 12.5, lines: 2 } as const;
+
+/** One chart as an SVG file of its own, on light ground, for pages that are not ours. Any text makes a well-formed one. */
+export function chartSvg(chart: Chart): string {
+  const looks = looksOf(chart);
+  const scale = chartScale(chart, PLOT_PX);
+  const title = fitted(chart.title, TITLE).lines;
+  const legend = legendOf(chart, looks, {
+    ...{ x: EDGE_PX, y: EDGE_PX + title.length * TITLE_LINE_PX },
+    width: WIDTH_PX - 2 * EDGE_PX,
+  });
+  const topPx = EDGE_PX + title.length * TITLE_LINE_PX + legend.heightPx + HEAD_PX + 6;
+  const floor = topPx + PLOT_PX;
+  const tickTexts = [chart.isLog ? LOGARITHMIC : '', ...scale.ticks.map(({ text = '' }) => text)];
+  const leftPx = EDGE_PX + 8 + Math.max(30, ...tickTexts.map((text) => textPx(text, TICK)));
+  const wide = WIDTH_PX - EDGE_PX - leftPx;
+  const stepPx = wide / Math.max(1, chart.places.length);
+  const startPx = leftPx + stepPx / 2;
+  const names = placeNames({ places: chart.places, startPx, stepPx, y: floor + 2 });
+  const across = fitted(chart.across, { ...ACROSS, px: wide }).lines;
+  const drawing = { chart, looks, scale, startPx, stepPx, topPx, heightPx: PLOT_PX };
+  const acrossPx = floor + names.heightPx + 20;
+  const heightPx = acrossPx + (across.length - 1) * 16 + 12;
+  const isEmpty = !chart.series.some(({ values }) => values.slice(0, chart.places.length).some(isKnown));
+  const file = element(
+    'svg',
+    {
+      ...{ xmlns: 'http://www.w3.org/2000/svg', width: WIDTH_PX, height: heightPx },
+      ...{ viewBox: `0 0 ${WIDTH_PX} ${Math.round(heightPx * 100) / 100}`, role: 'img' },
+      'aria-labelledby': 'chart-title chart-desc',
+    },
+    element('title', { id: 'chart-title' }, chart.title),
+    element('desc', { id: 'chart-desc' }, words(chart)),
+    // Constants of ours: a style is not escaped.
+    styleSheet(`${lightStyle()}${CHART_STYLE}`),
+    element('rect', { class: 'paper', width: WIDTH_PX, height: heightPx, rx: 6 }),
+    title.map((line, i) => element('text', { class: 'heading', x: EDGE_PX, y: 24 + i * TITLE_LINE_PX }, line)),
+    legend.drawn,
+    axis(scale, { leftPx, topPx }),
+    chart.isLog ? element('text', { class: 'tick', x: leftPx - 8, y: topPx - 12 }, LOGARITHMIC) : undefined,
+    names.drawn,
+    isEmpty
+      ? element('text', { class: 'nothing', x: leftPx + wide / 2, y: topPx + PLOT_PX / 2 }, 'nothing was measured')
+      : (chart.shape === 'bars' ? bars : lines)(drawing),
+    across.map((line, i) => element('text', { class: 'across', x: leftPx + wide / 2, y: acrossPx + i * 16 }, line)),
+  );
+  return `${file.markup}\n`;
+}
+
+function axis({ ticks }: ChartScale, { leftPx, topPx }: { readonly leftPx: number; readonly topPx: number }): Markup {
+  return element(
+    'g',
+    {},
+    ticks.map(({ y }, i) => {
+      const at = topPx + y;
+      return element('line', { class: i === 0 ? 'base' : 'grid', x1: leftPx, x2: WIDTH_PX - EDGE_PX, y1: at, y2: at });
+    }),
+    ticks.map(({ y, text }) =>
+      text === undefined ? undefined : element('text', { class: 'tick', x: leftPx - 8, y: topPx + y + 4 }, text),
+    ),
+  );
+}
+
+/** All of its figures, for who cannot see them. */
+function words({ across, places, unit, isLog, series }: Chart): string {
+  const figures = series.map((one) => {
+    const points = places.map((place, at) => `${place}: ${valueText(one.values[at], unit)}`);
+    return `${seriesName(one)}: ${points.join('; ')}.`;
+  });
+  return [`Over ${across}${isLog ? ', on a logarithmic axis' : ''}.`, ...figures].join(' ');
+}
+
+const GROUP_SHARE = 0.84;
+const [WIDEST_PX, BETWEEN_PX] = [72, 2];
+const VALUE_FONT_PX = 11;
+/** Lower ones could not be seen, and would be taken for nothing. */
+const LOWEST_PX = 1.5;
+/** Narrower bars have no room for letters, not even upright. */
+const LETTERS_PX = 14;
+
+/** A group of bars for each place, with their values where there is room. */
+export function bars(drawing: Drawing): readonly Markup[] {
+  const { chart, looks, startPx, stepPx } = drawing;
+  const barPx = Math.min((stepPx * GROUP_SHARE) / chart.series.length, WIDEST_PX);
+  const writing = writingOf(drawing, barPx);
+  return chart.places.map((_, place) => {
+    const left = startPx + place * stepPx - (barPx * chart.series.length) / 2;
+    const group = chart.series.flatMap(({ values }, at) => {
+      const look = looks[at];
+      const box = { x: left + at * barPx, width: Math.max(1, barPx - Math.min(BETWEEN_PX, barPx / 5)) };
+      return look === undefined ? [] : bar(drawing, values[place], { ...box, look, writing });
+    });
+    return element('g', {}, group);
+  });
+}
+
+type Writing = 'level' | 'upright' | 'none';
+
+interface Bar {
+  readonly x: number;
+  readonly width: number;
+  readonly look: Look;
+  readonly writing: Writing;
+}
+
+/** The same for all bars of a chart: some with their value and some without would look like a difference. */
+function writingOf({ chart, stepPx }: Drawing, barPx: number): Writing {
+  const texts = chart.series.flatMap(({ values }) =>
+    values.filter(isKnown).map((value) => valueText(value, chart.unit)),
+  );
+  const longest = Math.max(0, ...texts.map((text) => textPx(text, { fontPx: VALUE_FONT_PX })));
+  if (longest <= (chart.series.length === 1 ? stepPx - 6 : barPx)) return 'level';
+  return barPx >= LETTERS_PX ? 'upright' : 'none';
+}
+
+function bar(drawing: Drawing, value: number | undefined, { x, width, look, writing }: Bar): readonly Markup[] {
+  const { chart, scale, topPx, heightPx } = drawing;
+  const floor = topPx + heightPx;
+  const middle = x + width / 2;
+  const isGap = !isKnown(value);
+  const height = isGap || value <= 0 ? 0 : Math.max(LOWEST_PX, heightPx - scale.at(value));
+  const drawn = height === 0 ? [] : barShape(look, { x, y: floor - height, width, height });
+  const text = isGap ? UNKNOWN : valueText(value, chart.unit);
+  if (writing === 'none') return drawn;
+  if (writing === 'level' || text.length === 1) {
+    return [...drawn, element('text', { class: 'value', x: middle, y: floor - height - 5 }, text)];
+  }
+  // Where there is no room above a bar, it is higher than any value is long.
+  const isAbove = textPx(text, { fontPx: VALUE_FONT_PX }) + 9 <= floor - height - topPx + HEAD_PX;
+  const y = floor - height + (isAbove ? -5 : 6);
+  const place = `translate(${(middle + VALUE_FONT_PX * 0.36).toFixed(1)} ${y.toFixed(1)}) rotate(-90)`;
+  const style = isAbove ? 'value upright' : `value upright within ${look.isHollow ? 'hollow' : look.style}`;
+  return [...drawn, element('text', { class: style, transform: place }, text)];
+}
+
+interface Box {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** As it is drawn, and as the legend shows it. */
+export function barShape({ style, isHollow, isStriped }: Look, box: Box): readonly Markup[] {
+  const { x, y, width, height } = box;
+  if (isHollow) {
+    // The line lies within the box, so that a hollow bar is as high as a filled one.
+    const inner = { x: x + 0.8, y: y + 0.8, width: Math.max(0.5, width - 1.6), height: Math.max(0.5, height - 0.8) };
+    return [element('rect', { class: `bar hollow ${style}`, ...inner })];
+  }
+  const filled = element('rect', { class: `bar ${style}`, x, y, width, height });
+  if (!isStriped) return [filled];
+  // Dashes of a line as broad as the bar: stripes that no file has to spell out.
+  const line = { class: 'stripes', x1: x + width / 2, x2: x + width / 2, y1: y + height, y2: y, 'stroke-width': width };
+  return [filled, element('line', line)];
+}
+
+/** A line for each series, with a point for each value; it is broken where a value is missing. */
+export function lines({ chart, looks, scale, startPx, stepPx, topPx }: Drawing): readonly Markup[] {
+  return chart.series.flatMap(({ values }, at) => {
+    const look = looks[at];
+    if (look === undefined) return [];
+    const points = chart.places.map((_, place): Place | undefined => {
+      const value = values[place];
+      return isKnown(value) ? [startPx + place * stepPx, topPx + scale.at(value)] : undefined;
+    });
+    const data = runsOf(points).map(pathData).join('');
+    const line = data === '' ? [] : [element('path', { class: lineStyle(look), d: data })];
+    return element(
+      'g',
+      {},
+      line,
+      points.flatMap((point) => (point === undefined ? [] : pointShape(look, point))),
+    );
+  });
+}
+
+/** As it is drawn, and as the legend shows it. */
+export function lineShape(look: Look, [x, y]: Place): readonly Markup[] {
+  return [element('path', { class: lineStyle(look), d: `M${x} ${y}h30` }), pointShape(look, [x + 15, y])];
+}
+
+function lineStyle({ style, isHollow }: Look): string {
+  return `line ${style}${isHollow ? ' dashed' : ''}`;
+}
+
+function pointShape({ style, point, isHollow }: Look, [x, y]: Place): Markup {
+  const place = `translate(${x.toFixed(1)} ${y.toFixed(1)})`;
+  return element('path', { class: `point ${isHollow ? 'hollow ' : ''}${style}`, d: point, transform: place });
+}
+
+/** Points that follow each other without a gap. */
+function runsOf(points: readonly (Place | undefined)[]): readonly (readonly Place[])[] {
+  const runs: Place[][] = [[]];
+  for (const point of points) {
+    if (point === undefined) runs.push([]);
+    else runs.at(-1)?.push(point);
+  }
+  return runs.filter((run) => run.length > 1);
+}
+
+const [ROW_PX, GAP_PX, FONT_PX] = [21, 20, 13];
+const SWATCH_PX = { bars: 16, lines: 30 } as const;
+const BEFORE_NAME_PX = 7;
+
+/** What each series is called, beside a sample of it: after each other, in as many rows as they need. */
+export function legendOf(
+  { shape, series }: Chart,
+  looks: readonly Look[],
+  { x: left, y: top, width }: { readonly x: number; readonly y: number; readonly width: number },
+): { readonly drawn: readonly Markup[]; readonly heightPx: number } {
+  const beforePx = SWATCH_PX[shape] + BEFORE_NAME_PX;
+  let [x, row] = [left, 0];
+  const drawn = series.flatMap((one, at) => {
+    const look = looks[at];
+    if (look === undefined) return [];
+    const [text = ''] = fitted(seriesName(one), { fontPx: FONT_PX, px: width - beforePx, lines: 1 }).lines;
+    const wide = beforePx + textPx(text, { fontPx: FONT_PX });
+    if (x > left && x + wide > left + width) [x, row] = [left, row + 1];
+    const y = top + row * ROW_PX;
+    const sample =
+      shape === 'bars'
+        ? barShape(look, { x, y: y + 3, width: SWATCH_PX.bars, height: 13 })
+        : lineShape(look, [Math.round(x), y + 9.5]);
+    const entry = element('g', {}, sample, element('text', { class: 'entry', x: x + beforePx, y: y + 14 }, text));
+    x += wide + GAP_PX;
+    return [entry];
+  });
+  return { drawn, heightPx: drawn.length === 0 ? 0 : (row + 1) * ROW_PX };
+}
+
+/** How one series is drawn: as a bar, as a line with its points, and in the legend. */
+export interface Look {
+  /** Its colour, as a class. */
+  readonly style: string;
+  readonly isStriped: boolean;
+  /** SVG path data of a point around 0, 0. */
+  readonly point: string;
+  /** Published by others: hollow and dashed, whatever its colour. */
+  readonly isHollow: boolean;
+}
+
+/** At least 3 : 1 on the ground, and each lighter or darker than the one before: bars side by side do without their hue. */
+export const INKS: readonly Ink[] = [
+  LINES.control,
+  AREAS.lifeboat,
+  AREAS.unanswered,
+  AREAS.failed,
+  AREAS.engine,
+  AREAS.collapsed,
+  AREAS.shed,
+  AREAS['hit-l2'],
+];
+/** From here on bars are striped: a lightness comes again. */
+const STRIPED_FROM = 4;
+const POINTS: readonly string[] = [
+  'M-4.4 0a4.4 4.4 0 1 0 8.8 0a4.4 4.4 0 1 0-8.8 0z',
+  'M-4-4h8v8h-8z',
+  'M0-5.400L5 3.800h-10z',
+  'M0-5.600L5.600 0L0 5.600L-5.600 0z',
+  'M0 5.400L5-3.800h-10z',
+  'M-1.700-5.200h3.400v3.500h3.500v3.400h-3.500v3.500h-3.400v-3.500h-3.500v-3.400h3.500z',
+  'M-4.800-4.600h9.600l-9.600 9.200h9.600z',
+  'M-2.500-4.800h5l2.800 4.800l-2.800 4.800h-5l-2.800-4.800z',
+];
+
+/** A look for each series. Where as many were published as were measured, the first is beside the first, in its colour. */
+export function looksOf({ series }: Chart): readonly Look[] {
+  const published = series.filter(isPublished);
+  const isPaired = published.length * 2 === series.length;
+  return series.map((one, at) => {
+    const own = isPaired ? series.filter((other) => isPublished(other) === isPublished(one)).indexOf(one) : at;
+    return lookOf(own % INKS.length, isPublished(one));
+  });
+}
+
+function lookOf(at: number, isHollow: boolean): Look {
+  return { style: `s${at}`, isStriped: at >= STRIPED_FROM, point: POINTS[at] ?? '', isHollow };
+}
+
+/** In a legend and in words: what was published says so. */
+export function seriesName({ name, isPublished }: Series): string {
+  return isPublished && !/publish/i.test(name) ? `${name} (published)` : name;
+}
+
+function isPublished(series: Series): boolean {
+  return series.isPublished === true;
+}
+
+/** The colours of all looks, and what is written on them. */
+export function inkStyle(): string {
+  return INKS.map(({ light }, at) => `.s${at}{--own:${light};--on:${readableOn(light)}}`).join('\n');
+}
+
+/** Where a chart's series are drawn: pixels of the picture. */
+export interface Drawing {
+  readonly chart: Chart;
+  readonly looks: readonly Look[];
+  readonly scale: ChartScale;
+  /** The middle of the first place, and from one place to the next. */
+  readonly startPx: number;
+  readonly stepPx: number;
+  /** Of the axis' upper end. */
+  readonly topPx: number;
+  readonly heightPx: number;
+}
+
+/** Room above the axis for a value that reaches its end. */
+export const HEAD_PX = 20;

@@ -1,0 +1,162 @@
+import { readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { compareRuns } from '../../judge/compare.ts';
+import type { RunRecord } from '../../judge/record.ts';
+import { chartSvg } from './chart.ts';
+import type { Finding, FindingRecord } from './finding.ts';
+import { findingMarkdown } from './markdown.ts';
+import { printFinding } from './print.ts';
+import { CannotRun } from './programs.ts';
+import { parseRecord, replaceFiles } from './publish.ts';
+
+/** What a finding is kept in, beside its plots. */
+export const FINDING_FILE = 'finding.json';
+
+/** What a finding and its plots take, several times over. */
+const ROOM_BYTES = 2 ** 20;
+
+/** For who is about to measure for minutes. @throws when nothing could be kept below `out`. */
+export async function checkOut(out: string): Promise<void> {
+  await mkdir(out, { recursive: true });
+  const folder = await mkdtemp(join(out, 'check-'));
+  try {
+    await writeFile(join(folder, FINDING_FILE), Buffer.alloc(ROOM_BYTES, 'x'));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Writes `finding.json` and a plot for each chart into a folder of its own below `out`. @returns that folder. */
+export async function keepFinding(record: FindingRecord, out: string, nowMs: number): Promise<string> {
+  const { name } = record.finding;
+  // Before there is a folder: it takes its name from the finding.
+  plotFile(name, '');
+  const { path } = await makeRunFolder(out, name, nowMs);
+  const write = (files: Iterable<readonly [string, string]>): void =>
+    replaceFiles(new Map(Array.from(files, ([file, text]) => [join(path, file), text])));
+  // First of all: whatever goes wrong with drawing it, it can be drawn again.
+  try {
+    write([[FINDING_FILE, `${JSON.stringify(record, null, 2)}\n`]]);
+  } catch (error) {
+    await rm(path, { recursive: true });
+    throw error;
+  }
+  write(drawnCharts(record.finding));
+  return path;
+}
+
+/** A finding that was kept. @throws with one line when the file is not there, of another version, or damaged. */
+export function readFinding(file: string): FindingRecord {
+  const record = parsed(file);
+  if (typeof record !== 'object' || record === null || !('version' in record)) {
+    throw new Error(`${file} is no kept finding: it has no version`);
+  }
+  if (record.version !== 1)
+    throw new Error(`${file} is a finding of version ${JSON.stringify(record.version)}; 1 can be read`);
+  try {
+    const read = record as FindingRecord;
+    // What is missing shows here, and not half-way through a page.
+    printFinding(read);
+    findingMarkdown(read);
+    drawnCharts(read.finding);
+    return read;
+  } catch (error) {
+    throw new Error(`${file} is damaged: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function parsed(file: string): unknown {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch {
+    throw new Error(`${file} cannot be read`);
+  }
+  try {
+    return parseRecord(text);
+  } catch {
+    throw new Error(`${file} is no JSON`);
+  }
+}
+
+export interface RunFolder {
+  /** `2026-11-21T10-20-30-x-load`: UTC, so that names sort by time everywhere. */
+  readonly id: string;
+  readonly path: string;
+}
+
+/** A folder nobody has: of two runs in one second the later one takes the next. */
+export async function makeRunFolder(out: string, script: string, nowMs: number): Promise<RunFolder> {
+  await mkdir(out, { recursive: true });
+  for (let atMs = nowMs; ; atMs += 1000) {
+    const id = `${new Date(atMs).toISOString().slice(0, 19).replaceAll(':', '-')}-${script}`;
+    const path = resolve(out, id);
+    try {
+      await mkdir(path);
+      return { id, path };
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    }
+  }
+}
+
+/**
+ * The run to compare with. `latest` is the last of this script that says anything; undefined when there is none.
+ * @throws CannotRun when a folder was named and holds no run of this script.
+ */
+export async function earlierRun(against: string, out: string, script: string): Promise<RunRecord | undefined> {
+  if (against !== 'latest') {
+    const record = await readRecord(resolve(against));
+    if (record === undefined) throw new CannotRun(`--against ${against}: no run.json of this version is there`);
+    if (record.summary.script === script) return record;
+    throw new CannotRun(`--against ${against}: that was ${record.summary.script}, this is ${script}`);
+  }
+  const names = await readdir(out).catch(() => []);
+  const own = names.filter((name) => /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-/.test(name) && name.slice(20) === script);
+  for (const name of own.sort().toReversed()) {
+    const record = await readRecord(join(out, name));
+    if (record !== undefined && record.verdict.kind !== 'invalid') return record;
+  }
+  return undefined;
+}
+
+async function readRecord(folder: string): Promise<RunRecord | undefined> {
+  try {
+    const record = JSON.parse(await readFile(join(folder, 'run.json'), 'utf8')) as RunRecord;
+    if (record.version !== 1) return undefined;
+    // A damaged one shows before any load is sent, not after.
+    compareRuns(record, record);
+    return record;
+  } catch {
+    return undefined;
+  }
+}
+
+const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
+
+/** `<name>.svg`, or `<name>-<id>.svg`. @throws when either is more than lower-case words: they become names of files. */
+export function plotFile(name: string, id: string): string {
+  for (const [what, word] of [
+    ['finding', name],
+    ['chart', id],
+  ] as const) {
+    if (!NAME.test(word) && !(what === 'chart' && word === '')) {
+      throw new Error(
+        `a ${what} cannot be called ${JSON.stringify(word)}: it becomes the name of a file, like value-size`,
+      );
+    }
+  }
+  return id === '' ? `${name}.svg` : `${name}-${id}.svg`;
+}
+
+/** All charts of a finding, drawn, by their file's name. @throws when two of them have one name. */
+export function drawnCharts({ name, charts }: Finding): ReadonlyMap<string, string> {
+  const drawn = new Map<string, string>();
+  for (const chart of charts) {
+    const file = plotFile(name, chart.id);
+    if (drawn.has(file)) throw new Error(`${name} has two charts with the id ${JSON.stringify(chart.id)}`);
+    drawn.set(file, chartSvg(chart));
+  }
+  return drawn;
+}
