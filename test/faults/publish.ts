@@ -5,7 +5,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Column, Finding, FindingRecord, FindingTable, Lesson, Row } from '../../loadtest/labs/kit/finding.ts';
+import { verdictOf } from '../../loadtest/labs/kit/claims.ts';
+import type { Claim, Column, Finding, FindingRecord, FindingTable, Row } from '../../loadtest/labs/kit/finding.ts';
 import { publishFinding } from '../../loadtest/labs/kit/publish.ts';
 import { EXIT, type Program, runProgram } from '../../src/commands/arguments.ts';
 import { countText } from '../../src/report/format.ts';
@@ -48,7 +49,7 @@ const COLUMNS: readonly Column[] = [
 /** The matrix, if the file has rows, and the figures. @throws when rows of the matrix are missing. */
 export function findingsOf(file: FaultsFile): readonly FindingRecord[] {
   const { machine, commit, seed, rows, figures } = file;
-  const origin = { version: 1, machine, ...(commit !== undefined && { commit }) } as const;
+  const origin = { version: 2, machine, ...(commit !== undefined && { commit }) } as const;
   const { startedAt, tookSeconds } = file;
   const command = `npm run faults${seed === 1 ? '' : ` -- --seed ${seed}`}`;
   return [
@@ -75,16 +76,18 @@ function matrixFinding(rows: readonly RowResult[]): Finding {
       rows: own.flatMap(({ name }) => rows.filter((row) => row.name === name)).map(rowOf),
     }),
   );
+  const claims = matrixClaims(rows);
   const notKept = rows.filter((row) => promiseOf(row) !== 'kept');
   return {
-    ...{ name: 'matrix', title: 'The matrix: each fault in turn', published: '', tables, charts: [] },
+    ...{ name: 'matrix', title: 'The matrix: each fault in turn', published: '', claims, verdict: verdictOf(claims) },
+    sentence: 'Each row injects one fault into real servers under load and says what the service promises then.',
+    ...{ tables, charts: [] },
     notes: [
       'Hits and pages: shares of the searches, of the process under test and of the control for the same searches while the fault lasts.',
       'Trace of the fault: what its injector or the server that was hurt said of it, before → during.',
       'Back after: from the end of the fault until recovered. The window in which it is looked for is a second and a half.',
       ...notKept.map((row) => `${row.name}, ${promiseOf(row)}: ${[row.invalid ?? [], row.broken].flat().join('; ')}`),
     ],
-    lesson: matrixLesson(rows),
   };
 }
 
@@ -112,26 +115,23 @@ function promiseOf({ broken, invalid }: RowResult): 'kept' | 'broken' | 'not see
   return invalid === undefined ? 'kept' : 'not seen';
 }
 
-function matrixLesson(rows: readonly RowResult[]): Lesson {
-  const named = (promise: string): string =>
-    rows
-      .filter((row) => promiseOf(row) === promise)
-      .map(({ name }) => name)
-      .join(', ');
+function matrixClaims(rows: readonly RowResult[]): readonly Claim[] {
   type Counts = Partial<Pick<Report, 'subject' | 'wrong' | 'hung'>>;
   const reports = rows.flatMap((row): readonly Counts[] => row.tries?.map(({ report }) => report ?? {}) ?? [row]);
-  const sum = (read: (report: Counts) => number | undefined): string =>
-    countText(reports.reduce((total, report) => total + (read(report) ?? 0), 0));
+  const sum = (read: (report: Counts) => number | undefined): number =>
+    reports.reduce((total, report) => total + (read(report) ?? 0), 0);
   const requests = sum(({ subject }) =>
     subject === undefined ? 0 : PHASES.reduce((total, phase) => total + subject[phase].requests, 0),
   );
-  const answers = `of ${requests} requests ${sum(({ wrong }) => wrong?.length)} got a wrong answer and ${sum(({ hung }) => hung)} none`;
-  const [broken, unseen] = [named('broken'), named('not seen')];
-  const rest = unseen === '' ? '' : `; not seen: ${unseen}`;
-  if (broken !== '') return { holds: 'no', sentence: `It does not hold: broken by ${broken}${rest}; ${answers}.` };
-  return unseen === ''
-    ? { holds: 'yes', sentence: `Holds: each of ${rows.length} rows kept its promise; ${answers}.` }
-    : { holds: 'partly', sentence: `Holds in part${rest}; ${answers}.` };
+  const count = (promise: string): number => rows.filter((row) => promiseOf(row) === promise).length;
+  const unit = 'count';
+  return [
+    { text: 'rows that broke their promise', figure: count('broken'), unit, atMost: 0, isRequired: true },
+    { text: 'rows that kept their promise', figure: count('kept'), unit, atLeast: rows.length },
+    { text: 'requests', figure: requests, unit },
+    { text: 'requests with a wrong answer', figure: sum(({ wrong }) => wrong?.length), unit },
+    { text: 'requests without an answer', figure: sum(({ hung }) => hung), unit },
+  ];
 }
 
 const PROMISE = { true: 'Kept', false: 'Broken', 'not measured': 'Not measured' } as const;
@@ -141,10 +141,14 @@ function figureFinding(name: string, { table, verdicts }: FigureResult): Finding
   const [first = '', ...names] = [...new Set(table.flatMap((row) => Object.keys(row)))];
   const kept = verdicts.filter(({ holds }) => holds === true).length;
   const broken = verdicts.some(({ holds }) => holds === false);
+  const verdict = kept > 0 ? (kept === verdicts.length ? 'yes' : 'partly') : broken ? 'no' : 'unseen';
   return {
     name,
     title: `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('-', ' ')}: ${says}`,
     published: '',
+    claims: [{ text: 'promises kept', figure: kept, unit: 'count', atLeast: verdicts.length }],
+    verdict,
+    sentence: 'The notes say which promise is kept.',
     tables: [
       {
         title: '',
@@ -157,10 +161,6 @@ function figureFinding(name: string, { table, verdicts }: FigureResult): Finding
     ],
     charts: [],
     notes: verdicts.map(({ holds, says }) => `${PROMISE[`${holds}`]}: ${says}`),
-    lesson: {
-      holds: kept > 0 ? (kept === verdicts.length ? 'yes' : 'partly') : broken ? 'no' : 'unseen',
-      sentence: `${kept} of ${verdicts.length} promises of this figure are kept.`,
-    },
   };
 }
 

@@ -2,33 +2,39 @@ import { createRandom } from '../../../src/catalogue/demo/ad.ts';
 import { bytesText, countText } from '../../../src/report/format.ts';
 import { driven } from '../kit/driven.ts';
 import type { DrivePlan } from '../kit/driver/plan.ts';
-import type { Experiment, Lab, LabStore } from '../kit/lab.ts';
-import { type Mix, massImport, PUBLISHED_MIX } from '../kit/mix.ts';
+import type { Limit } from '../kit/finding.ts';
+import { defineExperiment, type Lab, type LabStore } from '../kit/lab.ts';
+import {
+  gaussianKey,
+  type Mix,
+  massImport,
+  memtierCommand,
+  memtierFill,
+  mixKey,
+  PUBLISHED_MIX,
+  valueBytes,
+} from '../kit/mix.ts';
 import { alternately } from '../kit/rounds.ts';
+import { chartOf, tableOf } from '../kit/table.ts';
 import { limitOfStores, sum } from './one-and-three.ts';
-import { shardsCommand } from './shards/command.ts';
-import { countersOf, memoryFigures } from './shards/counters.ts';
-import { type ShardRow, shardsLesson } from './shards/lesson.ts';
-import { settledCommands } from './shards/settled-commands.ts';
-import { hitChart, loadTable, memoryTable, processorChart } from './shards/tables.ts';
 
 const SHARDS: readonly number[] = [1, 3, 6];
-/** Half of what the published keys take: so much is evicted as in a cache that has outgrown its memory. */
+/** Half of the bytes of the published keys: it evicts like a cache that has outgrown its memory. */
 const TOTAL_MEMORY_BYTES = 160 * 2 ** 20;
-/** Of all clients together, a multiple of every number of shards. */
+/** All clients together; a multiple of every number of shards. */
 const CONNECTIONS = 60;
 /** x1 of the load, far below what one store can do, so that x5 is a rate as well. */
 const X1_PER_SECOND = 4000;
 const GROWTHS: readonly number[] = [1, 3, 5];
 const ROUNDS = 2;
 const SECONDS = 2;
-/** As fast as possible: what filling and connecting took from the pages is theirs again. */
+/** At full speed: the memory that filling and connecting took goes back to the pages. */
 const SETTLING_SECONDS = 1.5;
 
 interface Side {
   readonly shards: number;
   readonly stores: readonly LabStore[];
-  /** Before there was anything in them, of one. */
+  /** Bytes used by one of them before it held anything. */
   readonly emptyBytes: number;
 }
 
@@ -38,38 +44,152 @@ interface Variant {
   readonly growth?: number;
 }
 
+export interface ShardRow {
+  readonly shards: number;
+  /** Rate as a multiple of the first one; absent: as fast as possible. */
+  readonly growth?: number;
+  readonly perSecond: number;
+  readonly p99Ms: number;
+  /** Share of the reads, all shards together. */
+  readonly hitRatio: number;
+  readonly evictionsPerSecond: number;
+  readonly busiestCores: number;
+  readonly storeCores: number;
+  readonly generatorCores: number;
+  readonly limit: Limit;
+  readonly command: string;
+}
+
+export interface ShardsMeasured {
+  readonly rows: readonly ShardRow[];
+  /** Bytes that one shard uses before it holds anything. */
+  readonly empty: readonly { readonly shards: number; readonly emptyBytes: number }[];
+}
+
+const GROWTH_AXIS = {
+  across: 'load as a multiple of the first rate',
+  points: GROWTHS,
+  pointName: (growth: number) => `x${growth}`,
+  shape: 'lines',
+} as const;
+
 /** The same memory in one shard, three or six, under a load that grows. */
-export const shards: Experiment = {
+export const shards = defineExperiment<ShardsMeasured>({
   varies:
     '1, 3 and 6 shards of one total memory, a working set larger than it, rates from x1 to x5 and as fast as possible',
   parts: ['redis'],
-  run: async (lab) => {
+  title: 'More shards of the same memory',
+  published: '×3 shards were only a temporary cure: evictions came back with the next growth',
+  sentence:
+    'Hits and evictions follow the memory, so more shards of the same memory do not bring evictions down for good. Add memory for hits, and shards for processor time and connections.',
+  measure: async (lab) => {
     const sides: Side[] = [];
     for (const count of SHARDS) sides.push(await startSide(lab, count));
     const atRates = GROWTHS.flatMap((growth) => sides.map((side) => ({ side, growth })));
     // Full speed last: its buffers are paid from maxmemory, and a slow row would take a while to fill what they leave.
-    const rows = [
-      ...(await inTurn(lab, atRates)),
-      ...(await inTurn(
-        lab,
-        sides.map((side) => ({ side })),
-      )),
-    ];
-    return {
-      title: 'More shards of the same memory',
-      published: '×3 shards were only a temporary cure: evictions came back with the next growth',
-      tables: [loadTable(rows), memoryTable(sides, TOTAL_MEMORY_BYTES)],
-      charts: [hitChart(rows), processorChart(rows)],
-      lesson: shardsLesson(rows, lab.cores.storeCount),
-      notes: [
-        `${bytesText(TOTAL_MEMORY_BYTES)} of maxmemory are split evenly (allkeys-lru) and hold about half of the ${countText(PUBLISHED_MIX.keys)} keys of the published mix. They were filled by RESP mass import with keys drawn as the mix draws them, so that what is rarely asked for is gone before anything is measured.`,
-        'Each shard has an even part of the keys, drawn by the same normal distribution: what hashing to slots leaves of it on each shard.',
-        `x1 is ${countText(X1_PER_SECOND)} commands/s of all clients together, sent when they are due whatever was answered; the driver counts the time from then. A miss is not written back, as memtier does not either; only the writes of the mix are.`,
-        'Each row is the calmer of two runs (by its p99) that took turns with the others.',
-      ],
-    };
+    const atFullSpeed = sides.map((side) => ({ side }));
+    return { rows: [...(await inTurn(lab, atRates)), ...(await inTurn(lab, atFullSpeed))], empty: sides };
   },
-};
+  tables: ({ rows, empty }) => [
+    tableOf({
+      title: 'The same memory in 1, 3 and 6 shards',
+      rows,
+      name: ({ growth, shards: count }) =>
+        `${growth === undefined ? 'as fast as possible' : `x${growth}`}, ${shardsName(count)}`,
+      columns: [
+        ['commands', 'per-second', (row) => row.perSecond],
+        ['p99', 'ms', (row) => row.p99Ms],
+        ['hits', 'share', (row) => row.hitRatio],
+        ['evictions', 'per-second', (row) => row.evictionsPerSecond],
+        ['cores of the busiest shard', 'cores', (row) => row.busiestCores],
+        ['cores of all shards', 'cores', (row) => row.storeCores],
+        ['cores of the driver', 'cores', (row) => row.generatorCores],
+      ],
+    }),
+    tableOf({
+      title: 'What the shards take for themselves',
+      rows: empty,
+      name: (side) => shardsName(side.shards),
+      columns: [
+        ['memory of each', 'bytes', (side) => TOTAL_MEMORY_BYTES / side.shards],
+        ['used when empty, each', 'bytes', (side) => side.emptyBytes],
+        ['share of all memory', 'share', (side) => (side.emptyBytes * side.shards) / TOTAL_MEMORY_BYTES],
+      ],
+    }),
+  ],
+  charts: ({ rows }) => [
+    chartOf({
+      ...GROWTH_AXIS,
+      id: 'evictions',
+      title: 'Evictions of all shards together, as the load grows',
+      unit: 'per-second',
+      series: seriesOf(rows, ({ evictionsPerSecond }) => evictionsPerSecond),
+    }),
+    chartOf({
+      ...GROWTH_AXIS,
+      title: 'Cores of the busiest shard, as the load grows',
+      unit: 'cores',
+      series: seriesOf(rows, ({ busiestCores }) => busiestCores),
+    }),
+  ],
+  claims: ({ rows }) => {
+    const last = Math.max(...GROWTHS);
+    const at = (count: number, growth?: number): ShardRow | undefined =>
+      rows.find((row) => row.shards === count && row.growth === growth);
+    const [one, six, calm] = [at(1, last), at(6, last), at(6, Math.min(...GROWTHS))];
+    const [slow, fast] = [at(1), at(6)];
+    return [
+      {
+        text: `difference of the hit ratios of 6 shards and 1, x${last}`,
+        figure: one && six && Math.abs(six.hitRatio - one.hitRatio),
+        unit: 'share',
+        // Six shards take a twentieth of the memory for themselves, which is two points.
+        atMost: 0.03,
+      },
+      {
+        text: `evictions of 6 shards ÷ of 1, x${last}`,
+        figure: one && six && six.evictionsPerSecond / one.evictionsPerSecond,
+        unit: 'times',
+        // Evictions follow the size of the values that happened to be written, so they vary more than hits do.
+        atLeast: 0.75,
+      },
+      {
+        text: `evictions of 6 shards, x${last} ÷ x1`,
+        figure: calm && six && six.evictionsPerSecond / calm.evictionsPerSecond,
+        unit: 'times',
+        atLeast: 1.1,
+      },
+      { text: `cores of the busiest shard, 1 shard, x${last}`, figure: one?.busiestCores, unit: 'cores' },
+      { text: `cores of the busiest shard, 6 shards, x${last}`, figure: six?.busiestCores, unit: 'cores' },
+      {
+        text: 'rate of 6 shards ÷ of 1, as fast as possible; not seen when the driver was full',
+        figure:
+          fast?.limit === 'neither' || fast?.limit === 'store' ? slow && fast.perSecond / slow.perSecond : undefined,
+        unit: 'times',
+      },
+    ];
+  },
+  notes: () => [
+    `${bytesText(TOTAL_MEMORY_BYTES)} of maxmemory are split evenly (allkeys-lru) and hold about half of the ${countText(PUBLISHED_MIX.keys)} keys of the published mix. They are filled by RESP mass import with keys drawn as the mix draws them, so that rarely requested keys are gone before anything is measured.`,
+    'Each shard has an even part of the keys, drawn by the same normal distribution: what hashing to slots leaves of it on each shard.',
+    `x1 is ${countText(X1_PER_SECOND)} commands/s of all clients together, sent when they are due whatever was answered; the driver counts the time from then. A miss is not written back, as memtier does not either; only the writes of the mix are.`,
+    'Each row is the calmer of two runs (by its p99) that took turns with the others. Rows whose limit is the store share the cores of the store.',
+  ],
+});
+
+function seriesOf(rows: readonly ShardRow[], figure: (row: ShardRow) => number) {
+  return SHARDS.map((count) => ({
+    name: shardsName(count),
+    of: (growth: number) => {
+      const row = rows.find((one) => one.shards === count && one.growth === growth);
+      return row && figure(row);
+    },
+  }));
+}
+
+function shardsName(count: number): string {
+  return count === 1 ? '1 shard' : `${count} shards`;
+}
 
 async function inTurn(lab: Lab, variants: readonly Variant[]): Promise<readonly ShardRow[]> {
   const all = await alternately(
@@ -149,4 +269,69 @@ async function measured(lab: Lab, { side, growth }: Variant, round: number): Pro
       ...(growth !== undefined && { perClientPerSecond: (growth * X1_PER_SECOND) / CONNECTIONS }),
     }),
   };
+}
+
+/** Since the stores started, of all of them together. */
+export interface Counters {
+  readonly hits: number;
+  readonly misses: number;
+  readonly evicted: number;
+}
+
+export async function countersOf(stores: readonly Pick<LabStore, 'info'>[]): Promise<Counters> {
+  const all = await Promise.all(stores.map((store) => store.info('stats')));
+  const total = (name: string): number => sum(all.map((fields) => Number(fields[name])));
+  return { hits: total('keyspace_hits'), misses: total('keyspace_misses'), evicted: total('evicted_keys') };
+}
+
+/** What the memory did between two looks, `seconds` of load apart. */
+export function memoryFigures(before: Counters, after: Counters, seconds: number) {
+  const [hits, misses] = [after.hits - before.hits, after.misses - before.misses];
+  return { hitRatio: hits / (hits + misses), evictionsPerSecond: (after.evicted - before.evicted) / seconds };
+}
+
+/** Writes of a key on average. More changes nothing that shows in the hit ratio. */
+const WRITES_PER_KEY = 1.5;
+
+/**
+ * SETs of keys as the mix asks for them, for `massImport`: a store that evicts keeps the last ones written, so keys in
+ * order would leave the upper half of them, and not those that are asked for most.
+ */
+export function* settledCommands(mix: Mix, random: () => number): Iterable<readonly (string | Buffer)[]> {
+  const bytes = Buffer.from(Array.from({ length: mix.mostBytes }, () => 97 + Math.floor(random() * 26)));
+  for (let written = 0; written < mix.keys * WRITES_PER_KEY; written += 1) {
+    yield ['SET', mixKey(gaussianKey(mix.keys, random)), bytes.subarray(0, valueBytes(mix, random))];
+  }
+}
+
+const FIRST_PORT = 6381;
+
+export interface ShardsLoad {
+  readonly shards: number;
+  /** Of each shard. */
+  readonly mix: Mix;
+  readonly maxBytes: number;
+  readonly clients: number;
+  /** Of each client; absent: as fast as possible. */
+  readonly perClientPerSecond?: number;
+}
+
+/** Shards of its own, as a store at the standard port is only one: filled, asked for a while, then loaded as in the row. */
+export function shardsCommand({ shards, mix, maxBytes, clients, perClientPerSecond }: ShardsLoad): string {
+  const ports = Array.from({ length: shards }, (_, at) => FIRST_PORT + at).join(' ');
+  const onEach = (command: string): string => `for port in ${ports}; do ${command.replace('-p 6379', '-p $port')}`;
+  const load = memtierCommand(mix, { clients });
+  const limited = perClientPerSecond === undefined ? load : `${load} --rate-limiting=${Math.round(perClientPerSecond)}`;
+  return [
+    onEach(
+      `redis-server --port $port --save '' --maxmemory ${maxBytes} --maxmemory-policy allkeys-lru --daemonize yes; done`,
+    ),
+    'sleep 1',
+    onEach(`${memtierFill(mix)}; done`),
+    onEach(`${load} & done`),
+    'wait',
+    onEach(`${limited} & done`),
+    'wait',
+    onEach('redis-cli -p 6379 shutdown nosave; done'),
+  ].join('; ');
 }

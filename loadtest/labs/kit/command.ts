@@ -130,7 +130,7 @@ async function measure(step: Step, experiment: Experiment): Promise<FindingRecor
   );
   const others = othersCores(before, processorTimes(allowed));
   return {
-    version: 1,
+    version: 2,
     finding: { name, ...finding },
     machine: await machineWords([...command.programs, ...read.servers]),
     startedAt,

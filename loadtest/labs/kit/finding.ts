@@ -1,26 +1,38 @@
 /** Folders beside a page: one JSON file for each of its sections, and the plots of all sections. */
 export const [RECORDS, PLOTS] = ['records', 'plots'];
 
+/** Whether a published statement holds on this machine. `unseen`: the rows cannot tell, for instance after a disturbance. */
+export type Verdict = 'yes' | 'partly' | 'no' | 'unseen';
+
 /** What an experiment found: everything its tables, its plots and its page are made from. It is JSON as it stands. */
 export interface Finding {
   /** As it is called on the command line: `batch`. */
   readonly name: string;
   readonly title: string;
-  /** What was published, and by whom in general words: what the tables stand beside. */
+  /** What was published, and by whom in general words: the tables stand beside it. */
   readonly published: string;
+  readonly claims: readonly Claim[];
+  readonly verdict: Verdict;
+  /** Written by a person: what to do about it. It holds no figures; the claims do. */
+  readonly sentence: string;
   readonly tables: readonly FindingTable[];
   readonly charts: readonly Chart[];
-  readonly lesson: Lesson;
   /** What a reader has to know to believe the figures, a sentence each. */
   readonly notes: readonly string[];
 }
 
-/** Whether what was published holds on this machine: made from the rows that were measured, never written beforehand. */
-export interface Lesson {
-  /** `unseen`: the rows cannot tell, as when what others are compared with was itself disturbed; the sentence says by what. */
-  readonly holds: 'yes' | 'partly' | 'no' | 'unseen';
-  /** Begins with whether it holds here; then by how much, and if not, why. With the figures in it. */
-  readonly sentence: string;
+/** One figure of the rows and the bounds (inclusive) within which the published statement holds. */
+export interface Claim {
+  /** What the figure is: `rate of the best batch ÷ rate of single commands, 10 connections`. */
+  readonly text: string;
+  /** Undefined: it could not be seen. */
+  readonly figure: number | undefined;
+  readonly unit: Unit;
+  /** Without a bound the figure stands beside the claims and decides nothing. */
+  readonly atLeast?: number;
+  readonly atMost?: number;
+  /** The verdict is `no` when it fails and `unseen` when it could not be seen, whatever the other claims say. */
+  readonly isRequired?: true;
 }
 
 export interface FindingTable {
@@ -93,7 +105,7 @@ export interface Series {
 
 /** A finding as it is kept: `finding.json`. */
 export interface FindingRecord {
-  readonly version: 1;
+  readonly version: 2;
   readonly finding: Finding;
   /** In general words: cores, memory, system, versions of servers. Nothing that names the machine. */
   readonly machine: string;

@@ -52,8 +52,8 @@ export function readFinding(file: string): FindingRecord {
   if (typeof record !== 'object' || record === null || !('version' in record)) {
     throw new Error(`${file} is no kept finding: it has no version`);
   }
-  if (record.version !== 1)
-    throw new Error(`${file} is a finding of version ${JSON.stringify(record.version)}; 1 can be read`);
+  if (record.version !== 2)
+    throw new Error(`${file} is a finding of version ${JSON.stringify(record.version)}; 2 can be read`);
   try {
     const read = record as FindingRecord;
     // What is missing shows here, and not half-way through a page.

@@ -5,7 +5,8 @@ import { type Certificates, makeCertificates } from '../../stack/certificates.ts
 import { freePorts } from '../../stack/process.ts';
 import { pin, processorMs, processorsOf } from '../../stack/processors.ts';
 import { type Flavour, type RedisNode, startRedisNode } from '../../stack/redis-node.ts';
-import type { Finding } from './finding.ts';
+import { verdictOf } from './claims.ts';
+import type { Chart, Claim, Finding, FindingTable } from './finding.ts';
 
 /** One lesson that others published, and what checks it here. */
 export interface Experiment {
@@ -15,8 +16,37 @@ export interface Experiment {
   readonly parts: readonly string[];
   /** Undefined: it can run here. Else one line that says what is missing: `needs root for network namespaces`. */
   readonly cannotRun?: () => Promise<string | undefined>;
-  /** A couple of minutes at most. @throws when a row could not be measured for a reason that is not a finding. */
+  /** Two minutes at most. @throws when a row could not be measured for a reason that is not a finding. */
   readonly run: (lab: Lab) => Promise<Omit<Finding, 'name'>>;
+}
+
+/** An experiment as one file describes it: how its rows are measured, and what is shown and claimed of them. */
+export interface ExperimentParts<Measured>
+  extends Pick<Experiment, 'varies' | 'parts' | 'cannotRun'>,
+    Pick<Finding, 'title' | 'published' | 'sentence'> {
+  readonly measure: (lab: Lab) => Promise<Measured>;
+  readonly tables: (measured: Measured) => readonly FindingTable[];
+  readonly charts: (measured: Measured) => readonly Chart[];
+  readonly claims: (measured: Measured) => readonly Claim[];
+  readonly notes: (measured: Measured) => readonly string[];
+}
+
+/** `findingOf` is the part after the measurement: rows in, finding out. */
+export function defineExperiment<Measured>(
+  own: ExperimentParts<Measured>,
+): Experiment & { readonly findingOf: (measured: Measured) => Omit<Finding, 'name'> } {
+  const { varies, parts, cannotRun, measure, title, published, sentence } = own;
+  const findingOf = (measured: Measured): Omit<Finding, 'name'> => {
+    const claims = own.claims(measured);
+    return {
+      ...{ title, published, claims, verdict: verdictOf(claims), sentence },
+      ...{ tables: own.tables(measured), charts: own.charts(measured), notes: own.notes(measured) },
+    };
+  };
+  return {
+    ...{ varies, parts, findingOf, ...(cannotRun && { cannotRun }) },
+    run: async (lab) => findingOf(await measure(lab)),
+  };
 }
 
 /**

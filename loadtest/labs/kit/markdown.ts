@@ -1,21 +1,23 @@
 import { durationText } from '../../../src/report/format.ts';
 import { plotFile } from './chart.ts';
-import { type FindingRecord, type FindingTable, PLOTS, RECORDS } from './finding.ts';
+import { claimCells, holds, VERDICT_TEXT, verdictText } from './claims.ts';
+import { type Finding, type FindingRecord, type FindingTable, PLOTS, RECORDS } from './finding.ts';
 import { type Cells, cellsOf, commandsOf } from './table.ts';
 import { othersWords, plainText, prose } from './text.ts';
 
 /** The section of a README for a finding. Measured text is escaped, so it is never markup. */
 export function findingMarkdown(record: FindingRecord): string {
-  const { name, title, published, tables, charts, notes, lesson } = record.finding;
+  const { name, title, published, tables, charts, notes, sentence } = record.finding;
   const blocks = [
     `## ${prose(title)}`,
     published === '' ? '' : `Published: ${prose(published)}`,
+    `**${verdictText(record.finding)}.** ${prose(sentence)}`,
+    claimTable(record.finding),
     ...tables.flatMap((table) => [bold(table.title), markdownTable(table)]),
     ...charts.map((chart) => `![${prose(chart.title)}](${PLOTS}/${plotFile(name, chart.id)})`),
     commandBlock(tables),
     notes.map((note) => `- ${prose(note)}`).join('\n'),
     `${measuredWords(record, name)}${othersWords(record.othersCores)}`,
-    bold(lesson.sentence),
   ];
   return `${blocks.filter((block) => block !== '').join('\n\n')}\n`;
 }
@@ -29,6 +31,12 @@ export function measuredWords(
   const at = commit === undefined ? '' : `, commit ${code(commit)}`;
   const took = durationText(tookSeconds * 1000);
   return `${code(command)}: measured on ${day} in ${took} on ${prose(machine)}${at} ([all figures](${RECORDS}/${name}.json)).`;
+}
+
+function claimTable(finding: Finding): string {
+  const rows = claimCells(finding);
+  const titles = ['', 'figure', 'bound', 'holds'];
+  return rows.length === 0 ? '' : tableOfCells({ titles, rows, isFigure: [false, true, false, false] });
 }
 
 function markdownTable(table: FindingTable): string {
@@ -79,7 +87,6 @@ const [START, END] = ['<!-- overview -->', '<!-- /overview -->'];
 /** Whatever somebody may have made of them: a comment of its own line with that word in it. */
 const LIKE_ONE = /^[ \t]*<!--[^>\n]*\boverview\b[^>\n]*-->.*$/gim;
 const HEAD = '| | does it hold here? |\n|---|---|';
-const HOLDS = { yes: 'yes', partly: 'in part', no: 'no', unseen: 'not seen' } as const;
 
 /**
  * What all findings of a page come to, in a table at its beginning: this one's row is replaced or added, the others stay.
@@ -100,11 +107,10 @@ export function withOverview(page: string, { finding }: FindingRecord, names: re
         return name === undefined ? [] : [[name, line] as const];
       }),
   );
-  const { name, lesson } = finding;
-  rows.set(
-    name,
-    `| \`${name}\` ${prose(finding.title)} | **${HOLDS[lesson.holds]}**: ${prose(gist(lesson.sentence))} |`,
-  );
+  const { name, title, claims, verdict, sentence } = finding;
+  const seen = claims.map(holds).filter((one) => one !== undefined);
+  const count = seen.length === 0 ? '' : `, ${seen.filter((one) => one).length} of ${seen.length} claims`;
+  rows.set(name, `| \`${name}\` ${prose(title)} | **${VERDICT_TEXT[verdict]}**${count}: ${prose(sentence)} |`);
   const lines = names.flatMap((one) => rows.get(one) ?? []);
   const table = [HEAD.replaceAll('\n', eol), ...lines].join(eol);
   return `${page.slice(0, from)}${START}${eol}${table}${eol}${page.slice(to)}`;
@@ -120,13 +126,3 @@ export function overviewOf(page: string): { readonly from: number; readonly to: 
     `the overview of a page stands between one line "${START}" and one "${END}"; there are ${found.map(({ text }) => `"${text}"`).join(', ')}`,
   );
 }
-
-/** Up to the first full stop or semicolon that is not in brackets, without the words that say again whether it holds. */
-function gist(sentence: string): string {
-  const ends = [...sentence.matchAll(/; |\. (?=\p{Lu})/gu)].map(({ index }) => index);
-  const first = ends.find((at) => !/\([^)]*$/.test(sentence.slice(0, at)));
-  return sentence.slice(0, first).replace(VERDICT, '').replace(/\.$/, '');
-}
-
-const VERDICT =
-  /^(?:(?:It )?holds(?: here)?(?: in part)?|It does not hold(?: here)?|Does not hold here|It could not be seen here|Partly)[:,] */i;

@@ -1,5 +1,6 @@
 import { durationText } from '../../../src/report/format.ts';
-import type { FindingRecord, FindingTable, Lesson } from './finding.ts';
+import { claimCells, verdictText } from './claims.ts';
+import type { Finding, FindingRecord, FindingTable, Verdict } from './finding.ts';
 import { cellsOf, commandsOf, oneLine } from './table.ts';
 import { othersWords, plainText } from './text.ts';
 
@@ -7,7 +8,7 @@ const [WIDTH, BETWEEN] = [110, '  '];
 
 /** What an experiment found, for a terminal: the sentence it all comes to is the last line. */
 export function printFinding({ finding, machine, tookSeconds, othersCores, command }: FindingRecord): string {
-  const { name, title, published, tables, notes, lesson } = finding;
+  const { name, title, published, tables, notes, verdict, sentence } = finding;
   return [
     ...wrapped(`${name}: ${title}`),
     ...(published === '' ? [] : wrapped(`Published: ${published}`)),
@@ -17,7 +18,8 @@ export function printFinding({ finding, machine, tookSeconds, othersCores, comma
     ...wrapped(`- Measured in ${durationText(tookSeconds * 1000)} on ${machine}.${othersWords(othersCores)}`, '  '),
     `- Again: ${oneLine(command)}`,
     '',
-    ...wrapped(`${LESSON_SIGNS[lesson.holds]} ${lesson.sentence}`, '  '),
+    ...claimLines(finding),
+    ...wrapped(`${VERDICT_SIGNS[verdict]} ${verdictText(finding)}. ${sentence}`, '  '),
   ].join('\n');
 }
 
@@ -32,11 +34,21 @@ function tableLines(table: FindingTable): readonly string[] {
   ];
 }
 
+function claimLines(finding: Finding): readonly string[] {
+  if (finding.claims.length === 0) return [];
+  const rows = [['', 'figure', 'bound', 'holds'], ...claimCells(finding)];
+  return [...aligned(rows, [false, true, false, false]).map((line) => `  ${line}`), ''];
+}
+
 /** Names at the left, figures at the right. */
 function columns(table: FindingTable): readonly string[] {
   const { titles, rows, isFigure } = cellsOf(table);
-  const cells = [titles, ...rows].map((row) => row.map(plainText));
-  const widths = titles.map((_, at) => Math.max(...cells.map((row) => row[at]?.length ?? 0)));
+  return aligned([titles, ...rows], isFigure);
+}
+
+function aligned(table: readonly (readonly string[])[], isFigure: readonly boolean[]): readonly string[] {
+  const cells = table.map((row) => row.map(plainText));
+  const widths = isFigure.map((_, at) => Math.max(...cells.map((row) => row[at]?.length ?? 0)));
   return cells.map((row) =>
     row
       .map((cell, at) => (isFigure[at] ? cell.padStart(widths[at] ?? 0) : cell.padEnd(widths[at] ?? 0)))
@@ -59,4 +71,4 @@ function wrapped(text: string, indent = ''): readonly string[] {
 }
 
 /** For who looks for the sentence in many lines: it says the same in words. */
-export const LESSON_SIGNS: Readonly<Record<Lesson['holds'], string>> = { yes: '✓', partly: '~', no: '✕', unseen: '?' };
+const VERDICT_SIGNS: Readonly<Record<Verdict, string>> = { yes: '✓', partly: '~', no: '✕', unseen: '?' };

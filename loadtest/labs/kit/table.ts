@@ -1,4 +1,4 @@
-import type { FindingTable, Row } from './finding.ts';
+import type { Chart, FindingTable, Row, Unit } from './finding.ts';
 import { valueText } from './text.ts';
 
 /** A table as texts: what was varied, its figures, and what limited and what was published where any row has it. */
@@ -59,4 +59,59 @@ export function fillFirst(fill: string, tables: readonly FindingTable[]): readon
     );
     return { ...table, rows };
   });
+}
+
+/** A table as columns with accessors: each row of `rows` becomes a line, with its own `limit` and `command` if it has them. */
+export interface TableParts<Measured> {
+  readonly title: string;
+  readonly rows: readonly Measured[];
+  readonly name: (row: Measured) => string;
+  readonly columns: readonly (readonly [
+    name: string,
+    unit: Unit,
+    of: (row: Measured) => number | string | undefined,
+  ])[];
+  readonly published?: (row: Measured) => string | undefined;
+}
+
+export function tableOf<Measured extends object>({
+  title,
+  rows,
+  name,
+  columns,
+  published,
+}: TableParts<Measured>): FindingTable {
+  return {
+    title,
+    columns: columns.map(([column, unit]) => ({ name: column, unit })),
+    rows: rows.map((row) => {
+      const text = published?.(row);
+      const { limit, command }: Pick<Row, 'limit' | 'command'> = row as object;
+      return {
+        ...{ name: name(row), values: columns.map(([, , of]) => of(row)) },
+        ...(text !== undefined && { published: text }),
+        ...(limit !== undefined && { limit }),
+        ...(command !== undefined && { command }),
+      };
+    }),
+  };
+}
+
+/** A chart as series with accessors: a point of the axis in, its value out. */
+export interface ChartParts<Point> extends Omit<Chart, 'id' | 'places' | 'series'> {
+  readonly id?: string;
+  readonly points: readonly Point[];
+  readonly pointName: (point: Point) => string;
+  readonly series: readonly {
+    readonly name: string;
+    readonly isPublished?: true;
+    readonly of: (point: Point) => number | undefined;
+  }[];
+}
+
+export function chartOf<Point>({ id = '', points, pointName, series, ...rest }: ChartParts<Point>): Chart {
+  return {
+    ...{ id, ...rest, places: points.map(pointName) },
+    series: series.map(({ of, ...own }) => ({ ...own, values: points.map(of) })),
+  };
 }

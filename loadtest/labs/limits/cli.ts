@@ -5,10 +5,10 @@
  */
 import { join } from 'node:path';
 import { EXIT, type ParsedArguments, type Program, runProgram } from '../../../src/commands/arguments.ts';
-import { durationText, percentText } from '../../../src/report/format.ts';
 import { createAimdLimit, createFixedLimit, createGradientLimit } from '../../../src/resilience/adaptive-limit.ts';
 import { seededRandom } from '../../../src/runtime.ts';
-import type { Column, FindingRecord, FindingTable, Lesson, Row } from '../kit/finding.ts';
+import { verdictOf } from '../kit/claims.ts';
+import type { Claim, Column, FindingRecord, FindingTable, Row } from '../kit/finding.ts';
 import { originOf } from '../kit/machine.ts';
 import { printFinding } from '../kit/print.ts';
 import { publishFinding, recordText } from '../kit/publish.ts';
@@ -143,26 +143,30 @@ const ADAPTIVE = ['aimd', 'gradient'];
 const NEXT_TO_NOTHING = 5;
 
 /** Only an engine that is slower than its queue is long needs both: before a fast one a full queue ends within the deadline. */
-function lessonOf(measured: readonly Measured[]): Lesson {
+function claimsOf(measured: readonly Measured[]): readonly Claim[] {
   const over = measured.filter((one) => one.case !== FAST && one.load > 1);
   const goods = (isMeant: (one: Measured) => boolean): readonly number[] =>
     over.filter(isMeant).map(({ figures }) => figures.good);
   const both = Math.min(...goods(({ limit, shedding }) => shedding && ADAPTIVE.includes(limit)));
   const plain = Math.max(...goods(({ shedding }) => !shedding));
   const tooHigh = Math.max(...goods(({ limit, shedding }) => shedding && limit === TOO_HIGH));
-  const p99 = (limit: string): string => {
+  const p99 = (limit: string): Claim => {
     const own = measured.find((one) => one.case === FAST && one.load === 5 && one.shedding && one.limit === limit);
-    return durationText(known(own?.figures.p99GoodMs));
+    const text = `p99 of good answers at 5 × of a fast engine (${FAST}), ${limit} with shedding`;
+    return { text, figure: known(own?.figures.p99GoodMs), unit: 'ms' };
   };
-  const words = [
-    `asked for more than it can do, an engine of 200 ms behind an adaptive limit with shedding gives at least ${percentText(both)} of its capacity in good answers`,
-    `any limit with a plain queue gives at most ${percentText(plain)}`,
-    `shedding before a limit that is far too high (${TOO_HIGH}) gives at most ${percentText(tooHigh)}`,
-    `at 5 × of a fast engine (${FAST}) the p99 of good answers is ${p99('gradient')} with gradient and ${p99('aimd')} with AIMD`,
-  ].join('; ');
-  return both > NEXT_TO_NOTHING * Math.max(plain, tooHigh)
-    ? { holds: 'yes', sentence: `Holds: ${words}.` }
-    : { holds: 'no', sentence: `It does not hold: ${words}.` };
+  return [
+    { text: 'good ÷ capacity, adaptive limit with shedding: the lowest above 1 ×', figure: both, unit: 'share' },
+    { text: 'good ÷ capacity, any limit with a plain queue: the highest', figure: plain, unit: 'share' },
+    { text: `good ÷ capacity, shedding before a limit of ${TOO_HIGH}: the highest`, figure: tooHigh, unit: 'share' },
+    {
+      text: 'both together ÷ the better of one alone',
+      figure: both / Math.max(plain, tooHigh),
+      unit: 'times',
+      atLeast: NEXT_TO_NOTHING,
+    },
+    ...['gradient', 'aimd'].map(p99),
+  ];
 }
 
 const PROGRAM: Program = {
@@ -185,12 +189,17 @@ async function compareLimits(words: ParsedArguments): Promise<number> {
   const origin = await originOf(root, ['node']);
   const startedMs = performance.now();
   const [loaded, stepped] = [await loads(), await steps()];
+  const claims = claimsOf(loaded);
   const record: FindingRecord = {
-    version: 1,
+    version: 2,
     finding: {
       name: 'limits',
       title: 'Permits: a limit that adapts and a queue that sheds need each other',
       published: '',
+      claims,
+      verdict: verdictOf(claims),
+      sentence:
+        'An engine that is slower than its queue is long needs both: a limit that adapts, and a queue that sheds.',
       tables: [...Object.keys(CASES).map((name) => loadTable(name, loaded)), stepTable(stepped)],
       charts: [],
       notes: [
@@ -198,7 +207,6 @@ async function compareLimits(words: ParsedArguments): Promise<number> {
         'Good: answered before the deadline, as a share of what the engine can do at best. A dash: there were none.',
         'Found after: from the start until the limit stayed for a second within 0.75–2 × what the engine does at once, at 5 ×.',
       ],
-      lesson: lessonOf(loaded),
     },
     ...origin,
     tookSeconds: (performance.now() - startedMs) / 1000,

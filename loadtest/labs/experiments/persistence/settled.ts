@@ -6,7 +6,7 @@ import { createRandom } from '../../../../src/catalogue/demo/ad.ts';
 import { driven } from '../../kit/driven.ts';
 import type { Lab, LabStore } from '../../kit/lab.ts';
 import { massImport, PUBLISHED_MIX } from '../../kit/mix.ts';
-import { settledCommands } from '../shards/settled-commands.ts';
+import { settledCommands } from '../shards.ts';
 import { CONNECTIONS, type Shard } from './measure.ts';
 import { MEMORY_BYTES, masterConfig, replicaConfig, type Setup } from './setups.ts';
 import { settled } from './watch-master.ts';

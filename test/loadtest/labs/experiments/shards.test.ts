@@ -1,43 +1,50 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { shardsCommand } from '../../../../loadtest/labs/experiments/shards/command.ts';
-import { countersOf, memoryFigures } from '../../../../loadtest/labs/experiments/shards/counters.ts';
-import { type ShardRow, shardsLesson } from '../../../../loadtest/labs/experiments/shards/lesson.ts';
-import { settledCommands } from '../../../../loadtest/labs/experiments/shards/settled-commands.ts';
+import {
+  countersOf,
+  memoryFigures,
+  type ShardRow,
+  settledCommands,
+  shards,
+  shardsCommand,
+} from '../../../../loadtest/labs/experiments/shards.ts';
+import type { Finding } from '../../../../loadtest/labs/kit/finding.ts';
 import { PUBLISHED_MIX } from '../../../../loadtest/labs/kit/mix.ts';
 import { createRandom } from '../../../../src/catalogue/demo/ad.ts';
 
 test('more shards in the same memory with the same hits and evictions: the cure is temporary', () => {
-  const { holds, sentence } = shardsLesson(rowsOf({ hitRatio: 0.72, evictions: 1100 }), 1);
-  assert.equal(holds, 'yes');
-  assert.match(sentence, /from 220\/s to 1,100\/s as the load grew from x1 to x5/);
-  assert.match(sentence, /0\.3 of a core with 1, 0\.05 with 6/);
+  const found = findingOf({ hitRatio: 0.72, evictions: 1100 });
+  assert.equal(found.verdict, 'yes');
+  assert.equal(figureOf(found, /evictions of 6 shards, x5 ÷ x1/), 5);
+  assert.equal(figureOf(found, /busiest shard, 1 shard/), 0.3);
+  assert.equal(figureOf(found, /busiest shard, 6 shards/), 0.05);
 });
 
-test('more shards that no longer evict are a cure, and the lesson does not hold', () => {
-  const { holds, sentence } = shardsLesson(rowsOf({ hitRatio: 0.95, evictions: 0 }), 1);
-  assert.equal(holds, 'no');
-  assert.match(sentence, /evictions at x5 were 0\/s, against 1,100\/s with one shard/);
+test('more shards that no longer evict are a cure, and the statement does not hold', () => {
+  const found = findingOf({ hitRatio: 0.95, evictions: 0 });
+  assert.equal(found.verdict, 'no');
+  assert.equal(figureOf(found, /evictions of 6 shards ÷ of 1, x5/), 0);
 });
 
-test('evictions that return with a different hit ratio make the lesson hold in part', () => {
-  const { holds, sentence } = shardsLesson(rowsOf({ hitRatio: 0.6, evictions: 1100 }), 1);
-  assert.equal(holds, 'partly');
-  assert.match(sentence, /differs by 13\spoints/);
+test('evictions that return with a different hit ratio make the statement hold in part', () => {
+  const found = findingOf({ hitRatio: 0.6, evictions: 1100 });
+  assert.equal(found.verdict, 'partly');
+  assert.equal(figureOf(found, /difference of the hit ratios/)?.toFixed(2), '0.13');
 });
 
 test('half the evictions, or evictions that do not grow with the load, do not count as returned', () => {
-  assert.equal(shardsLesson(rowsOf({ evictions: 500 }), 1).holds, 'partly');
-  assert.equal(shardsLesson(rowsOf({ calmEvictions: 1100 }), 1).holds, 'partly');
+  assert.equal(findingOf({ evictions: 500 }).verdict, 'partly');
+  assert.equal(findingOf({ calmEvictions: 1100 }).verdict, 'partly');
 });
 
 test('a full driver gives no result about the shards', () => {
-  assert.match(shardsLesson(rowsOf({ limit: 'generator' }), 4).sentence, /the driver was full/);
+  assert.equal(figureOf(findingOf({ limit: 'generator' }), /as fast as possible/), undefined);
+  assert.ok(figureOf(findingOf({ limit: 'neither' }), /as fast as possible/));
 });
 
 test('shards that share a full core are reported', () => {
-  assert.match(shardsLesson(rowsOf({ limit: 'store' }), 1).sentence, /all shards shared one core/);
-  assert.doesNotMatch(shardsLesson(rowsOf({ limit: 'store' }), 6).sentence, /shared/);
+  const [table] = findingOf({ limit: 'store' }).tables;
+  assert.equal(table?.rows.find(({ name }) => name === 'as fast as possible, 6 shards')?.limit, 'store');
 });
 
 test('hits are a share of the reads between two readings, and evictions a rate, summed over all shards', async () => {
@@ -72,10 +79,20 @@ test('a command starts its own shards, loads each of them, and stops each of the
   assert.match(command, /--rate-limiting=67 & done; wait; .*-p \$port shutdown nosave; done$/);
 });
 
+type Found = Omit<Finding, 'name'>;
+
+function findingOf(six: Parameters<typeof rowsOf>[0]): Found {
+  return shards.findingOf({ rows: rowsOf(six), empty: [] });
+}
+
+function figureOf({ claims }: Found, text: RegExp): number | undefined {
+  return claims.find((claim) => text.test(claim.text))?.figure;
+}
+
 function rowsOf(six: {
   readonly hitRatio?: number;
   readonly evictions?: number;
-  /** At x1. */
+  /** Evictions at x1. */
   readonly calmEvictions?: number;
   readonly limit?: ShardRow['limit'];
 }): readonly ShardRow[] {
