@@ -1,7 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Room } from '../../loadtest/labs/peers/measure/room.ts';
-import type { Peer, RunningPeer } from '../../loadtest/labs/peers/peer.ts';
+import type { Peer, Room, RunningPeer } from '../../loadtest/labs/peers/peer.ts';
 
 export interface FakePeerOptions {
   readonly name?: string;

@@ -7,7 +7,7 @@ import { pin } from '../../stack/processors.ts';
 import { startSearchd } from '../../stack/sphinx.ts';
 import { queriesOf } from '../../traffic/queries.ts';
 import type { PeerScene } from './peer.ts';
-import { DOMAIN, serviceConfig } from './service-config.ts';
+import { DOMAIN, serviceConfig } from './serpcache.ts';
 
 /** One real searchd behind all peers, what counts and hurts its searches, and the origin of those who fetch pages. */
 export interface EngineRoom {

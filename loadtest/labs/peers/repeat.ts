@@ -13,15 +13,11 @@ import {
 import { amountText, durationText, perSecondText } from '../../../src/report/format.ts';
 import { processorsHere } from '../../stack/processors.ts';
 import { coresOf, inLab, type Lab } from '../kit/lab.ts';
-import { PEERS } from './all-peers.ts';
 import { startEngineRoom } from './engine-room.ts';
-import { pageRound, warmUp } from './measure/cached-page.ts';
-import { fillPages } from './measure/fill.ts';
-import { pagesOf } from './measure/pages.ts';
-import { startReplicas } from './measure/replicas.ts';
-import { LONG, SIZES } from './measure/sizes.ts';
 import type { Peer } from './peer.ts';
-import { installParts, PARTS, ROW_SECONDS } from './peers.ts';
+import { installParts, LONG, PARTS, PEERS, ROW_SECONDS, SIZES } from './peers.ts';
+import { fillPages, pagesOf, startReplicas } from './replicas.ts';
+import { pageRound, warmUp } from './serving.ts';
 
 const LIMIT_MS = 10 * 60_000;
 

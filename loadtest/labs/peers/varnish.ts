@@ -2,8 +2,7 @@ import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Peer, PeerScene } from './peer.ts';
-import { startPeerProcess } from './peer-process.ts';
+import { type Peer, type PeerScene, startPeerProcess } from './peer.ts';
 
 const run = promisify(execFile);
 

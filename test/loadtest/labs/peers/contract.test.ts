@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PEERS } from '../../../../loadtest/labs/peers/all-peers.ts';
-import { bareNode } from '../../../../loadtest/labs/peers/bare-node.ts';
+import { bareNode } from '../../../../loadtest/labs/peers/node-peers.ts';
 import type { Peer } from '../../../../loadtest/labs/peers/peer.ts';
+import { PEERS } from '../../../../loadtest/labs/peers/peers.ts';
 import { accepts } from '../../../../loadtest/stack/process.ts';
 import { createHarness, type Harness } from './harness.ts';
 import { listenerOf, processesIn } from './proc.ts';

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type EngineRoom, startEngineRoom } from '../../../../loadtest/labs/peers/engine-room.ts';
-import { installServers } from '../../../../loadtest/labs/peers/install-servers.ts';
+import { installServers } from '../../../../loadtest/labs/peers/node-peers.ts';
 import type { Peer, PeerScene, RunningPeer } from '../../../../loadtest/labs/peers/peer.ts';
 import { freePorts } from '../../../../loadtest/stack/process.ts';
 import { processorsHere } from '../../../../loadtest/stack/processors.ts';

@@ -1,7 +1,6 @@
 import { coresOf, inLab, type Lab } from '../../../../loadtest/labs/kit/lab.ts';
-import { purgeEach } from '../../../../loadtest/labs/peers/measure/replicas.ts';
-import type { Room } from '../../../../loadtest/labs/peers/measure/room.ts';
-import type { Peer } from '../../../../loadtest/labs/peers/peer.ts';
+import type { Peer, Room } from '../../../../loadtest/labs/peers/peer.ts';
+import { purgeEach } from '../../../../loadtest/labs/peers/replicas.ts';
 import { freePorts } from '../../../../loadtest/stack/process.ts';
 import { processorsHere } from '../../../../loadtest/stack/processors.ts';
 import { fakeRoom } from '../../../fakes/peer.ts';

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { deadEngine } from '../../../../loadtest/labs/peers/measure/dead-engine.ts';
+import { deadEngine, stampede } from '../../../../loadtest/labs/peers/losing.ts';
 import { outcomeText } from '../../../../loadtest/labs/peers/measure/http-plan.ts';
-import { purgeEach } from '../../../../loadtest/labs/peers/measure/replicas.ts';
-import { stampede } from '../../../../loadtest/labs/peers/measure/stampede.ts';
+import { purgeEach } from '../../../../loadtest/labs/peers/replicas.ts';
 import { fakePeer } from '../../../fakes/peer.ts';
 import { withHarness } from './measure-harness.ts';
 

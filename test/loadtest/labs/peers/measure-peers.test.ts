@@ -2,11 +2,9 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { test } from 'node:test';
-import { collectGarbage, isNode } from '../../../../loadtest/labs/peers/measure/collect-garbage.ts';
-import { fillMemory } from '../../../../loadtest/labs/peers/measure/memory.ts';
-import { startReplicas } from '../../../../loadtest/labs/peers/measure/replicas.ts';
-import { createTries } from '../../../../loadtest/labs/peers/measure/try.ts';
-import { runPeers } from '../../../../loadtest/labs/peers/peers.ts';
+import { collectGarbage, fillMemory, isNode } from '../../../../loadtest/labs/peers/memory.ts';
+import { createTries, runPeers } from '../../../../loadtest/labs/peers/peers.ts';
+import { startReplicas } from '../../../../loadtest/labs/peers/replicas.ts';
 import { readProcess } from '../../../../loadtest/sample/process-sample.ts';
 import { fakePeer, fakeRoom } from '../../../fakes/peer.ts';
 import { quietLab, withHarness } from './measure-harness.ts';
@@ -42,7 +40,7 @@ test('a peer that cannot be installed or started is a row without figures, with 
   assert.ok(finding.notes.includes('gone: it cannot be installed: no such package'));
   assert.ok(finding.notes.includes('broken: the stampede was not measured: its log says no'));
   assert.ok(finding.notes.includes('broken: the dead engine was not measured: its log says no'));
-  assert.equal(finding.lesson.holds, 'no');
+  assert.equal(finding.verdict, 'no');
 });
 
 test('a Node process is made to collect its garbage, and other processes are left alone', async () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type PageRound, pageFigures } from '../../../../loadtest/labs/peers/measure/cached-page.ts';
 import { reportOf } from '../../../../loadtest/labs/peers/measure/full-speed.ts';
-import { pagesOf } from '../../../../loadtest/labs/peers/measure/pages.ts';
+import { pagesOf } from '../../../../loadtest/labs/peers/replicas.ts';
+import { type PageRound, pageFigures } from '../../../../loadtest/labs/peers/serving.ts';
 import { fakeRoom } from '../../../fakes/peer.ts';
 
 const REPORT = `Running 2s test @ http://127.0.0.1:8080/search

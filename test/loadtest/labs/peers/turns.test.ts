@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { createTurns } from '../../../../loadtest/labs/peers/turns.ts';
+import { createTurns } from '../../../../loadtest/labs/peers/peer.ts';
 
 test('at most the maximum number of tasks run at once, and the others start in arrival order', async () => {
   const turns = createTurns({ atOnce: 2, mostWaiting: 10 });

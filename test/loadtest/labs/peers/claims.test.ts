@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compareAll } from '../../../../loadtest/labs/peers/measure/compare.ts';
-import { leadTables } from '../../../../loadtest/labs/peers/measure/leads.ts';
-import { peersLesson } from '../../../../loadtest/labs/peers/measure/lesson.ts';
-import { noiseWords } from '../../../../loadtest/labs/peers/measure/noise.ts';
-import type { Outcome } from '../../../../loadtest/labs/peers/measure/outcome.ts';
+import { verdictOf } from '../../../../loadtest/labs/kit/claims.ts';
+import { compareAll, noiseRows, type Outcome } from '../../../../loadtest/labs/peers/compare.ts';
+import { SIZES } from '../../../../loadtest/labs/peers/peers.ts';
+import { claimsOf, leadTables, notesOf } from '../../../../loadtest/labs/peers/tables.ts';
 import { l1, l2, outcome } from './measure-outcome.ts';
 
 /** The compared figures, in a few words each. */
@@ -13,21 +12,19 @@ const ahead = (outcomes: readonly Outcome[]): string[] =>
     .filter((one) => one.ahead !== 'neither')
     .map((one) => `${one.ahead === 'peer' ? one.peer : 'serpcache'}: ${one.figure.what}`);
 
-test('the sentence begins with the comparisons in which a peer is ahead and names the peer furthest ahead; a table lists all of them', () => {
+/** The verdict, and the figures of the claims: comparisons, peers ahead, serpcache ahead, level. */
+const compared = (outcomes: readonly Outcome[]) => {
+  const claims = claimsOf(outcomes);
+  return [verdictOf(claims), ...claims.map(({ figure }) => figure)];
+};
+
+test('the claims count the comparisons in which a peer is ahead; a table lists all of them, the furthest first', () => {
   const outcomes = [
     outcome('nginx', { page: { perCore: 30_000 }, queries: 3 }),
     outcome('Varnish', { page: { perCore: 50_000 }, queries: 3 }),
     l1({ page: {}, queries: 1 }),
   ];
-  const { holds, sentence } = peersLesson(outcomes);
-  assert.equal(holds, 'partly');
-  const text = sentence.replaceAll('\u00a0', ' ');
-  assert.match(
-    text,
-    /^Peers are ahead of serpcache in 2 of 18 comparisons: requests per core, one page: Varnish 2.5 × and 1 more\. serpcache is ahead in 2 /,
-  );
-  assert.match(text, /engine queries for the hot page after a purge: nginx 3 × and 1 more\./);
-  assert.match(text, /In the other 14 they are no further apart than the noise\.$/);
+  assert.deepEqual(compared(outcomes), ['partly', 18, 2, 2, 14]);
   const rows = leadTables(outcomes).map((table) => table.rows.map(({ name, values }) => [name, ...values].join(' | ')));
   assert.deepEqual(
     rows.map((some) => some.map((row) => row.replaceAll('\u00a0', ' '))),
@@ -43,19 +40,15 @@ test('the table of leads is left out when there is no lead', () => {
   assert.deepEqual(titles, ['Where serpcache is ahead of a peer, and by how much']);
 });
 
-test('when no peer is ahead in any figure, the lesson holds completely', () => {
-  const { holds, sentence } = peersLesson([outcome('slow', { page: { perCore: 5000, p99Ms: 9 } }), l1({ page: {} })]);
-  assert.equal(holds, 'yes');
-  assert.match(
-    sentence,
-    /^No peer is ahead of serpcache by more than the noise in any figure\. serpcache is ahead in 2 /,
-  );
+test('when no peer is ahead in any figure, the claim holds completely', () => {
+  const found = compared([outcome('slow', { page: { perCore: 5000, p99Ms: 9 } }), l1({ page: {} })]);
+  assert.deepEqual([found[0], found[2], found[3]], ['yes', 0, 2]);
+  assert.equal(compared([outcome('level', { page: {} }), l1({ page: {} })])[0], 'yes');
 });
 
-test('the lesson does not hold when serpcache is ahead in no figure', () => {
-  const { holds, sentence } = peersLesson([outcome('fast', { page: { perCore: 40_000 } }), l1({ page: {} })]);
-  assert.equal(holds, 'no');
-  assert.match(sentence, /serpcache is ahead in nothing\./);
+test('the claim does not hold when serpcache is ahead in no figure', () => {
+  const found = compared([outcome('fast', { page: { perCore: 40_000 } }), l1({ page: {} })]);
+  assert.deepEqual([found[0], found[3]], ['no', 0]);
 });
 
 test('a difference of five per cent is level, in both directions', () => {
@@ -92,19 +85,20 @@ test('a lead within the difference of the two serpcaches, where both do the same
   assert.deepEqual(ahead([dead, ...ours(0.95)]), ['serpcache: fresh pages answered without an engine']);
 });
 
-test('a note gives the noise of each figure that had any', () => {
+test('a row gives the noise of each figure that had any; a note says what noise is', () => {
   const all = [
     outcome('calm', { page: {}, dead: {} }),
     outcome('wild', { page: spread(1.4) }),
     l1({ page: spread(1.1), dead: {} }),
     l2({ dead: { expiredShare: 0.98 } }),
   ];
-  const words = noiseWords(compareAll(all)).replaceAll('\u00a0', ' ');
-  assert.match(
-    words,
-    / 5 % at least\. Here it was, by peer: requests per core, one page 10 % to 40 %; expired pages answered without an engine 2 points\.$/,
-  );
-  assert.doesNotMatch(noiseWords(compareAll([all[0], l1({ page: {} })].flatMap((one) => one ?? []))), /Here it was/);
+  const rows = noiseRows(compareAll(all)).map((row) => Object.values(row).join(' | ').replaceAll('\u00a0', ' '));
+  assert.deepEqual(rows, [
+    'requests per core, one page | 10 % | 40 %',
+    'expired pages answered without an engine | 2 points | 2 points',
+  ]);
+  assert.deepEqual(noiseRows(compareAll([all[0], l1({ page: {} })].flatMap((one) => one ?? []))), []);
+  assert.match(notesOf([], SIZES).join('\n'), /larger than the noise.*at least 5 %\./);
 });
 
 test('for a figure where less is better, the lower value leads', () => {
@@ -136,21 +130,21 @@ test('memory of a page is that of process and store, compared with the serpcache
 
 test('a peer that never refuses or never recovers is behind, and the text says so in words', () => {
   const never = outcome('peer', { dead: { unseenP50Ms: undefined, recoveredSeconds: undefined } });
-  const { holds, sentence } = peersLesson([never, l1({ dead: {} })]);
-  assert.equal(holds, 'yes');
-  assert.match(sentence, /until an answer is fresh after the engine is back: peer never/);
+  assert.equal(compared([never, l1({ dead: {} })])[0], 'yes');
+  const rows = leadTables([never, l1({ dead: {} })]).flatMap((table) => table.rows);
+  assert.deepEqual(rows.find(({ name }) => name.startsWith('until an answer is fresh'))?.values.at(-1), 'peer never');
 });
 
 test('the two serpcaches are not compared with each other, nor in a figure that one of them lacks', () => {
   assert.deepEqual(compareAll([l1({ page: {} }), l2({ page: { perCore: 1 } })]), []);
   assert.deepEqual(compareAll([outcome('peer', { page: {} }), l1({ queries: 1 })]), []);
-  assert.equal(peersLesson([outcome('peer', { page: {} })]).holds, 'no');
+  assert.equal(compared([outcome('peer', { page: {} })])[0], 'no');
 });
 
 test('a peer that refuses most requests is compared by its refusals, not by the cost of the few it admitted', () => {
-  const compared = compareAll([outcome('peer', { queries: 3 }), l1({ queries: 1, failedShare: 0.8 })]);
+  const refusing = compareAll([outcome('peer', { queries: 3 }), l1({ queries: 1, failedShare: 0.8 })]);
   assert.deepEqual(
-    compared.map(({ figure, ahead }) => `${figure.what}: ${ahead}`),
+    refusing.map(({ figure, ahead }) => `${figure.what}: ${ahead}`),
     ['failed after a purge, hot page: peer', 'failed after a purge, many pages: peer'],
   );
   const dead = compareAll([outcome('peer', { dead: {} }), l1({ dead: { expiredShare: 0.2, expiredP99Ms: 0.1 } })]);

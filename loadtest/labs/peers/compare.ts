@@ -1,8 +1,38 @@
-import type { Unit } from '../../kit/finding.ts';
-import type { Spread } from './cached-page.ts';
-import { bytesPerPage } from './memory.ts';
-import { isFromStore, OURS, type Outcome } from './outcome.ts';
-import type { Stampeded, StampedeFigures } from './stampede.ts';
+import { percentText, pointsText } from '../../../src/report/format.ts';
+import type { Unit } from '../kit/finding.ts';
+import type { DeadEngineFigures, Stampeded, StampedeFigures } from './losing.ts';
+import { bytesPerPage, type MemoryFigures } from './memory.ts';
+import type { Peer } from './peer.ts';
+import type { PageFigures, Spread } from './serving.ts';
+
+/** What was measured of one peer. What is absent could not be, and `problems` says why. */
+export interface Outcome {
+  readonly peer: Pick<Peer, 'name' | 'setUp' | 'keeps'>;
+  /** One page, again and again. */
+  readonly page?: PageFigures;
+  /** Many pages in turn. */
+  readonly many?: PageFigures;
+  readonly memory?: MemoryFigures;
+  readonly stampede?: StampedeFigures;
+  readonly dead?: DeadEngineFigures;
+  readonly problems: readonly string[];
+}
+
+/** Store reads for each request, from which on pages are said to come from the store. */
+const FROM_STORE = 0.5;
+
+/** At full speed, or at the rate that times are taken at. False where it was not measured. */
+export function isFromStore(figures: PageFigures | undefined, at: 'full speed' | 'rate'): boolean {
+  if (figures === undefined) return false;
+  return (at === 'rate' ? figures.storeCommandsAtRate : figures.storeCommands) >= FROM_STORE;
+}
+
+/** Ours, as it is meant to run, and with its pages in the store alone. */
+export const OURS = { memory: 'serpcache L1', store: 'serpcache L2' } as const;
+
+export function isOurs({ peer }: Pick<Outcome, 'peer'>): boolean {
+  return peer.name === OURS.memory || peer.name === OURS.store;
+}
 
 /** One figure in which peers are compared with serpcache. */
 export interface Figure {
@@ -150,4 +180,77 @@ function stampeded(
 
 function share(what: string, better: Figure['better'], of: Figure['of']): Figure {
   return { what, unit: 'share', better, of, ours: memory, resolution: SHARE_RESOLUTION, isAlike: always };
+}
+
+/** What is nearer is level on every machine. */
+const LEAST = 1.05;
+
+/**
+ * How far apart one and the same thing was: rounds of either of both that are compared, and the rows of serpcache where
+ * they differ in nothing. A factor; of shares the difference itself. @param ours all rows of serpcache
+ */
+export function noiseOf(figure: Figure, both: readonly Outcome[], ours: readonly Outcome[]): number {
+  const alike = ours.flatMap((one) => (figure.isAlike?.(one) ? (figure.of(one) ?? []) : []));
+  const [most, least] = [Math.max(...alike), Math.min(...alike)];
+  const isPair = alike.length > 1 && most > least;
+  if (figure.unit === 'share') return isPair ? most - least : 0;
+  return Math.max(LEAST, isPair ? most / least : 1, ...both.map((one) => figure.spread?.(one) ?? 1));
+}
+
+/** The figures whose noise is above the minimum: the smallest and the largest of all peers, as `12 %` or `2 points`. */
+export function noiseRows(compared: readonly { readonly figure: Figure; readonly noise: number }[]) {
+  return [...Map.groupBy(compared, ({ figure }) => figure)].flatMap(([figure, some]) => {
+    const all = some.map(({ noise }) => noise);
+    const [least, most] = [Math.min(...all), Math.max(...all)];
+    if (most <= (figure.unit === 'share' ? 0 : LEAST)) return [];
+    return [{ what: figure.what, least: textOf(figure, least), most: textOf(figure, most) }];
+  });
+}
+
+function textOf({ unit }: Figure, noise: number): string {
+  if (!Number.isFinite(noise)) return 'without end';
+  return unit === 'share' ? pointsText(noise * 100) : percentText(noise - 1);
+}
+
+/** One peer against serpcache in one figure. */
+export interface Compared {
+  readonly figure: Figure;
+  readonly peer: string;
+  readonly theirs: number;
+  readonly oursName: string;
+  readonly ours: number;
+  readonly ahead: 'peer' | 'serpcache' | 'neither';
+  /** How many times better whoever is ahead is. Undefined where one of both is nothing, or never came. */
+  readonly factor: number | undefined;
+  /** What is not further apart is level: a factor, of shares a difference. */
+  readonly noise: number;
+}
+
+/** Every figure that both have of what both have in the same place, of every peer; nothing of serpcache with itself. */
+export function compareAll(outcomes: readonly Outcome[], figures: readonly Figure[] = FIGURES): readonly Compared[] {
+  return figures.flatMap((figure) =>
+    outcomes.flatMap((outcome) => {
+      if (isOurs(outcome)) return [];
+      const oursName = figure.ours(outcome);
+      const own = outcomes.find(({ peer }) => peer.name === oursName);
+      const [theirs, ours] = [figure.of(outcome), own === undefined ? undefined : figure.of(own)];
+      if (own === undefined || theirs === undefined || ours === undefined) return [];
+      if (figure.isFromStore?.(outcome) !== figure.isFromStore?.(own)) return [];
+      const noise = noiseOf(figure, [outcome, own], outcomes.filter(isOurs));
+      return [compare({ figure, peer: outcome.peer.name, theirs, oursName, ours, noise })];
+    }),
+  );
+}
+
+function compare(given: Omit<Compared, 'ahead' | 'factor'>): Compared {
+  const { figure, theirs, ours, noise } = given;
+  const [more, less] = [Math.max(theirs, ours), Math.min(theirs, ours)];
+  const isNoise = figure.unit === 'share' ? more - less <= noise : less > 0 && more / less <= noise;
+  const isLevel = more === less || more - less < (figure.resolution ?? 0) || isNoise;
+  const isPeer = figure.better === 'more' ? theirs > ours : theirs < ours;
+  return {
+    ...given,
+    ahead: isLevel ? 'neither' : isPeer ? 'peer' : 'serpcache',
+    factor: less > 0 && Number.isFinite(more) ? more / less : undefined,
+  };
 }

@@ -2,13 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readProcess } from '../../../sample/process-sample.ts';
-import type { ProcessSample } from '../../../sample/sample.ts';
-import { freePorts } from '../../../stack/process.ts';
-import type { Lab, LabStore } from '../../kit/lab.ts';
-import type { Peer, RunningPeer } from '../peer.ts';
-import { collectGarbage, isNode } from './collect-garbage.ts';
-import type { Room } from './room.ts';
+import { readProcess } from '../../sample/process-sample.ts';
+import type { ProcessSample } from '../../sample/sample.ts';
+import { freePorts } from '../../stack/process.ts';
+import type { Lab, LabStore } from '../kit/lab.ts';
+import { httpDriven } from './measure/http-driven.ts';
+import { askOnce } from './measure/http-driver.ts';
+import { type HttpDriven, servedShare } from './measure/http-plan.ts';
+import { collectGarbage, isNode } from './memory.ts';
+import type { Peer, Room, RunningPeer } from './peer.ts';
 
 /** Replicas of one peer that run, and the store they share. */
 export interface Replicas {
@@ -132,4 +134,79 @@ async function bytesBelow(folder: string): Promise<number> {
     sum += (found?.blocks ?? 0) * BLOCK_BYTES;
   }
   return sum;
+}
+
+/** As many as a server keeps under way at its engine. */
+const CONNECTIONS = 8;
+const PATIENCE_MS = 10_000;
+/** Who protects the engine refuses some of what a cold start asks for: they are asked again. */
+const PASSES = 4;
+
+/** Asks each replica for each page until it has answered all. @returns the last pass @throws when some never are. */
+export async function fillPages(
+  lab: Lab,
+  urls: readonly string[],
+  paths: readonly string[],
+  passes = PASSES,
+): Promise<HttpDriven> {
+  const plan = { paths, pace: { kind: 'once', connections: CONNECTIONS }, patienceMs: PATIENCE_MS } as const;
+  let last: HttpDriven | undefined;
+  for (const url of urls) {
+    for (let pass = 0; pass < passes; pass += 1) {
+      last = await httpDriven(lab, { ...plan, replicas: [url] });
+      if (servedShare(last) === 1) break;
+    }
+    if (last === undefined || servedShare(last) < 1) {
+      throw new Error(`not all pages were answered: ${JSON.stringify({ ...last?.outcomes, hung: last?.hung })}`);
+    }
+  }
+  if (last === undefined) throw new Error('no replica to fill');
+  return last;
+}
+
+/** Of a page's body: what the benches of this project use too. */
+const PAGE_BYTES = 4096;
+/** A page may be that much smaller or larger. */
+const TOLERANCE = 0.25;
+/** Other pages of the same search: a result more or less, another order. */
+const ORDERS = ['', '&sort=-date', '&sort=date', '&sort=price'];
+const VARIANTS = ORDERS.flatMap((order) => [10, 9, 11, 8, 12].map((limit) => `&limit=${limit}${order}`));
+const AT_ONCE = 8;
+/** Then it is seen whether there are enough. */
+const LOOK_AT = 200;
+
+/**
+ * Searches whose pages have about 4 KB, the first as near to it as one comes; asked of the origin itself. What all peers
+ * serve is the same, in the same order.
+ * @throws when the engine has not so many.
+ */
+export async function pagesOf(room: Pick<Room, 'origin' | 'texts'>, count: number): Promise<readonly string[]> {
+  const texts = room.texts(TEXTS);
+  const found: { readonly path: string; readonly off: number }[] = [];
+  const paths = VARIANTS.flatMap((variant) => texts.map((text) => `/search?q=${encodeURIComponent(text)}${variant}`));
+  for (let from = 0; from < paths.length && found.length < count; from += LOOK_AT) {
+    found.push(...(await fitting(room.origin, paths.slice(from, from + LOOK_AT))));
+  }
+  if (found.length < count) throw new Error(`the engine has ${found.length} pages of about 4 KB, ${count} are wanted`);
+  const [first, ...others] = found.slice(0, count);
+  if (first === undefined) return [];
+  const nearest = others.reduce((best, one) => (one.off < best.off ? one : best), first);
+  return [nearest, ...[first, ...others].filter((one) => one !== nearest)].map(({ path }) => path);
+}
+
+/** More are rare words, whose pages are short. */
+const TEXTS = 2000;
+
+async function fitting(origin: string, paths: readonly string[]): Promise<{ path: string; off: number }[]> {
+  const sized: { path: string; off: number }[] = [];
+  const left = paths.values();
+  const one = async (): Promise<void> => {
+    for (const path of left) {
+      const answer = await askOnce(new URL(path, origin), { patienceMs: PATIENCE_MS });
+      if (answer.kind !== 'answered' || answer.status !== 200) continue;
+      sized.push({ path, off: Math.abs(answer.bytes - PAGE_BYTES) });
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, one));
+  return sized.filter(({ off }) => off <= PAGE_BYTES * TOLERANCE).toSorted((a, b) => (a.path < b.path ? -1 : 1));
 }

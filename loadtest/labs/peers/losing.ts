@@ -1,0 +1,276 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Lab } from '../kit/lab.ts';
+import { httpDriven } from './measure/http-driven.ts';
+import { askOnce } from './measure/http-driver.ts';
+import { type HttpDriven, outcomeText, servedShare } from './measure/http-plan.ts';
+import type { Peer, Room } from './peer.ts';
+import { LONG, SHORT, type Sizes, type Try } from './peers.ts';
+import { fillPages, type Replicas, startReplicas } from './replicas.ts';
+
+/** What happens when a peer loses its pages, and when it loses its engine. */
+export interface Lost {
+  readonly stampede?: StampedeFigures;
+  readonly dead?: DeadEngineFigures;
+}
+
+export interface LosingOptions {
+  readonly lab: Lab;
+  /** Pages live long in the one, and shortly in the other. */
+  readonly rooms: { readonly long: Room; readonly short: Room };
+  readonly paths: readonly string[];
+  readonly sizes: Sizes;
+  readonly seconds: number;
+  readonly attempt: Try;
+}
+
+/** One peer after the other, each alone: a stampede is over in a second, and there is nothing to take turns in. */
+export async function measureLosing(options: LosingOptions, peer: Peer): Promise<Lost> {
+  const { lab, sizes, attempt } = options;
+  lab.say(`stampede: ${peer.name}, ${sizes.replicas} replicas`);
+  const stampeded = await attempt(peer, 'the stampede was not measured', () => stampedeOf(options, peer));
+  lab.say(`dead engine: ${peer.name}`);
+  const dead = await attempt(peer, 'the dead engine was not measured', () => deadEngineOf(options, peer));
+  return { ...(stampeded !== undefined && { stampede: stampeded }), ...(dead !== undefined && { dead }) };
+}
+
+function stampedeOf({ lab, rooms, paths, sizes }: LosingOptions, peer: Peer): Promise<StampedeFigures> {
+  const [path = '', ...others] = paths;
+  const plan = {
+    engineDelayMs: sizes.engineDelayMs,
+    hot: { path, requests: sizes.hotRequests },
+    many: { paths: others.slice(0, sizes.manyKeys), requestsEach: sizes.requestsEach },
+  };
+  return withReplicas(startReplicas(lab, rooms.long, peer, { count: sizes.replicas, ...LONG }), (replicas) =>
+    stampede(lab, rooms.long, replicas, plan),
+  );
+}
+
+function deadEngineOf({ lab, rooms, paths, sizes, seconds }: LosingOptions, peer: Peer): Promise<DeadEngineFigures> {
+  const plan = {
+    ttlSeconds: SHORT.ttlSeconds,
+    paths: paths.slice(0, sizes.knownPages),
+    unseen: paths.slice(sizes.knownPages, sizes.knownPages + sizes.unseenPages),
+    perSecond: sizes.deadPerSecond,
+    seconds,
+  };
+  return withReplicas(startReplicas(lab, rooms.short, peer, { count: 1, ...SHORT }), (replicas) =>
+    deadEngine(lab, rooms.short, replicas, plan),
+  );
+}
+
+async function withReplicas<T>(starting: Promise<Replicas>, work: (replicas: Replicas) => Promise<T>): Promise<T> {
+  const replicas = await starting;
+  try {
+    return await work(replicas);
+  } finally {
+    await replicas.stop();
+  }
+}
+
+export interface StampedePlan {
+  readonly engineDelayMs: number;
+  /** Everybody asks for this one. */
+  readonly hot: { readonly path: string; readonly requests: number };
+  /** Many pages at one moment, each so often. */
+  readonly many: { readonly paths: readonly string[]; readonly requestsEach: number };
+}
+
+export interface StampedeFigures {
+  readonly hot: Stampeded;
+  readonly many: Stampeded;
+}
+
+export interface Stampeded {
+  /**
+   * Engine queries for each distinct page that anybody got: 1 is as few as can be. Who refuses everybody asks for little, and
+   * must not look thrifty. Undefined: no page was answered.
+   */
+  readonly queriesPerKey: number | undefined;
+  /** Of answers with status 200: a refusal is quick. */
+  readonly p50Ms: number | undefined;
+  readonly p99Ms: number | undefined;
+  /** Answers that were not 200, and no answers: 0–1. */
+  readonly failedShare: number;
+  /** `200, 18 of 60 500`; `200` where nothing failed. */
+  readonly outcome: string;
+  /** How often a replica refused to forget its pages before it did. */
+  readonly purgeRefusals: number;
+}
+
+/** A client that gives up earlier would hide what a stampede costs. */
+const PATIENCE_MS = 30_000;
+/** A thousand connections at once and more overflow the backlog of a listener (511 for each replica). */
+const MOST_AT_ONCE = 1000;
+/** What a server asks of its engine after it has answered belongs to the stampede too, and must not end up in the next. */
+const QUIET_MS = 300;
+const MOST_QUIET_MS = 20_000;
+
+/** Pages are there, all replicas forget them, and everybody asks at once while the engine is slow. */
+export async function stampede(
+  lab: Lab,
+  room: Room,
+  replicas: Pick<Replicas, 'urls' | 'purge'>,
+  plan: StampedePlan,
+): Promise<StampedeFigures> {
+  const once = async (paths: readonly string[], times: number): Promise<Stampeded> => {
+    await fillPages(lab, replicas.urls, paths);
+    const purgeRefusals = await replicas.purge();
+    room.delay(plan.engineDelayMs);
+    try {
+      const pathsAtOnce = Math.max(1, Math.min(paths.length, Math.floor(MOST_AT_ONCE / times)));
+      const pace = { kind: 'burst', times, pathsAtOnce } as const;
+      const { result, searches } = await searchesOf(
+        room,
+        () => httpDriven(lab, { replicas: replicas.urls, paths, pace, patienceMs: PATIENCE_MS }),
+        () => sleep(plan.engineDelayMs + QUIET_MS),
+      );
+      return stampededOf(result, { searches, purgeRefusals });
+    } finally {
+      room.delay(0);
+    }
+  };
+  return {
+    hot: await once([plan.hot.path], plan.hot.requests),
+    many: await once(plan.many.paths, plan.many.requestsEach),
+  };
+}
+
+export function stampededOf(
+  burst: HttpDriven,
+  { searches, purgeRefusals }: { readonly searches: number; readonly purgeRefusals: number },
+): Stampeded {
+  return {
+    queriesPerKey: burst.pathsServed === 0 ? undefined : searches / burst.pathsServed,
+    p50Ms: burst.servedMs?.p50,
+    p99Ms: burst.servedMs?.p99,
+    failedShare: 1 - servedShare(burst),
+    outcome: outcomeText(burst),
+    purgeRefusals,
+  };
+}
+
+/** Those that reach the engine while `work` goes on, and after it until none came for a whole `pause`. */
+export async function searchesOf<T>(
+  room: Pick<Room, 'searches'>,
+  work: () => Promise<T>,
+  pause: () => Promise<unknown>,
+): Promise<{ readonly result: T; readonly searches: number }> {
+  const before = room.searches();
+  const result = await work();
+  const untilMs = performance.now() + MOST_QUIET_MS;
+  for (let seen = -1; seen !== room.searches() && performance.now() < untilMs; ) {
+    seen = room.searches();
+    await pause();
+  }
+  return { result, searches: room.searches() - before };
+}
+
+export interface DeadEnginePlan {
+  readonly ttlSeconds: number;
+  /** Known when the engine dies. */
+  readonly paths: readonly string[];
+  /** Asked for the first time while it is dead. */
+  readonly unseen: readonly string[];
+  /** Of pages that are expired, how long they are asked for, at `perSecond`. */
+  readonly seconds: number;
+  readonly perSecond: number;
+}
+
+export interface DeadEngineFigures {
+  /** Of cached pages, answered with 200 while still fresh: 0–1. Undefined: this machine was too slow to ask in time. */
+  readonly freshShare: number | undefined;
+  /** The same after their time. */
+  readonly expiredShare: number;
+  /** Of those. Undefined: none was. */
+  readonly expiredP99Ms: number | undefined;
+  /** What a page gets that nobody asked before: `503`, `502 and hung`. */
+  readonly unseenOutcome: string;
+  /** How long that takes, of all that end. Undefined: none does. */
+  readonly unseenP50Ms: number | undefined;
+  /** From the engine's revival to the first answer that is from the engine. Undefined: not within 20 s. */
+  readonly recoveredSeconds: number | undefined;
+}
+
+const DEAD_PATIENCE_MS = 5000;
+const CONNECTIONS = 8;
+/** A page's time is spread by up to a fifth, in some peers: before and after that nobody knows which pages are fresh. */
+const SPREAD = 0.2;
+const RECOVERY_MS = 20_000;
+const LOOK_EVERY_MS = 50;
+const WATCHED = 5;
+
+/** How old a page is at most that is surely fresh, and at least that is surely expired. */
+export function agesOf(ttlSeconds: number): { readonly freshMs: number; readonly expiredMs: number } {
+  return { freshMs: ttlSeconds * (1 - SPREAD) * 1000, expiredMs: ttlSeconds * (1 + SPREAD) * 1000 };
+}
+
+/** The engine dies under pages that are fresh, stays dead past their time, and comes back. */
+export async function deadEngine(
+  lab: Lab,
+  room: Room,
+  { urls }: Pick<Replicas, 'urls'>,
+  plan: DeadEnginePlan,
+): Promise<DeadEngineFigures> {
+  const { paths, unseen } = plan;
+  const { freshMs, expiredMs } = agesOf(plan.ttlSeconds);
+  const askEach = (some: readonly string[], connections: number): Promise<HttpDriven> =>
+    httpDriven(lab, { replicas: urls, paths: some, pace: { kind: 'once', connections }, patienceMs: DEAD_PATIENCE_MS });
+
+  const startedMs = performance.now();
+  await fillPages(lab, urls, paths);
+  const filledMs = performance.now();
+  await room.die();
+  let isDead = true;
+  try {
+    const fresh = await askEach(paths, CONNECTIONS);
+    const isInTime = performance.now() - startedMs < freshMs;
+    await sleep(Math.max(0, filledMs + expiredMs - performance.now()));
+    const pace = { kind: 'rate', perSecond: plan.perSecond, seconds: plan.seconds } as const;
+    const expired = await httpDriven(lab, { replicas: urls, paths, pace, patienceMs: DEAD_PATIENCE_MS });
+    const never = await askEach(unseen, unseen.length);
+    await room.revive();
+    isDead = false;
+    const recoveredSeconds = await recovery(room, urls[0] ?? '', paths.slice(0, WATCHED));
+    return { ...answersOf({ fresh: isInTime ? fresh : undefined, expired, unseen: never }), recoveredSeconds };
+  } finally {
+    if (isDead) await room.revive();
+  }
+}
+
+export interface DeadEngineAnswers {
+  /** Undefined: not in time. */
+  readonly fresh: HttpDriven | undefined;
+  readonly expired: HttpDriven;
+  readonly unseen: HttpDriven;
+}
+
+/** What was answered while the engine was dead. */
+export function answersOf({ fresh, expired, unseen }: DeadEngineAnswers): Omit<DeadEngineFigures, 'recoveredSeconds'> {
+  return {
+    freshShare: fresh && servedShare(fresh),
+    expiredShare: servedShare(expired),
+    expiredP99Ms: expired.servedMs?.p99,
+    unseenOutcome: outcomeText(unseen),
+    unseenP50Ms: (unseen.failedMs ?? unseen.servedMs)?.p50,
+  };
+}
+
+/**
+ * Page after page is asked, and again when that had a search reach the engine: a first answer may still be the old one,
+ * with a refresh behind it. @returns seconds, to a twentieth
+ */
+async function recovery(room: Room, url: string, paths: readonly string[]): Promise<number | undefined> {
+  const startedMs = performance.now();
+  let isRefreshed = false;
+  for (let at = 0; performance.now() - startedMs < RECOVERY_MS; at += isRefreshed ? 0 : 1) {
+    const searches = room.searches();
+    const page = new URL(paths[at % paths.length] ?? '/', url);
+    const answer = await askOnce(page, { patienceMs: DEAD_PATIENCE_MS });
+    if (isRefreshed && answer.kind === 'answered' && answer.status === 200) {
+      return (performance.now() - startedMs) / 1000;
+    }
+    await sleep(LOOK_EVERY_MS);
+    isRefreshed = room.searches() > searches;
+  }
+  return undefined;
+}
