@@ -5,7 +5,7 @@ import { bytesPerPage, type MemoryFigures } from './memory.ts';
 import type { Peer } from './peer.ts';
 import type { PageFigures, Spread } from './serving.ts';
 
-/** What was measured of one peer. What is absent could not be, and `problems` says why. */
+/** The measurements of one peer. One that is absent failed, and `problems` says why. */
 export interface Outcome {
   readonly peer: Pick<Peer, 'name' | 'setUp' | 'keeps'>;
   /** One page, again and again. */
@@ -18,16 +18,16 @@ export interface Outcome {
   readonly problems: readonly string[];
 }
 
-/** Store reads for each request, from which on pages are said to come from the store. */
+/** Minimum of store reads per request at which pages count as coming from the store. */
 const FROM_STORE = 0.5;
 
-/** At full speed, or at the rate that times are taken at. False where it was not measured. */
+/** At full speed, or at the rate at which times are measured. False where it was not measured. */
 export function isFromStore(figures: PageFigures | undefined, at: 'full speed' | 'rate'): boolean {
   if (figures === undefined) return false;
   return (at === 'rate' ? figures.storeCommandsAtRate : figures.storeCommands) >= FROM_STORE;
 }
 
-/** Ours, as it is meant to run, and with its pages in the store alone. */
+/** serpcache in normal operation, and with its pages in the store only. */
 export const OURS = { memory: 'serpcache L1', store: 'serpcache L2' } as const;
 
 export function isOurs({ peer }: Pick<Outcome, 'peer'>): boolean {
@@ -40,38 +40,38 @@ export interface Figure {
   readonly what: string;
   readonly unit: Unit;
   readonly better: 'more' | 'less';
-  /** Undefined: not measured. Infinity: it did not happen within the time it was given. */
+  /** Undefined: not measured. Infinity: it did not happen in time. */
   readonly of: (outcome: Outcome) => number | undefined;
-  /** Name of the serpcache to compare with: what is in memory with what is in memory, what is shared with what is shared. */
+  /** Name of the serpcache to compare with: memory with memory, shared store with shared store. */
   readonly ours: (outcome: Outcome) => string;
-  /** Smaller differences are what the clock or the count cannot tell apart. */
+  /** Differences below it are below the resolution of the clock or the count. */
   readonly resolution?: number;
-  /** Whether what it is measured of comes from the store: then it is compared with what does as well, and with nothing else. */
+  /** Whether the pages behind the figure come from the store. Peers are compared only when both answer the same. */
   readonly isFromStore?: (outcome: Outcome) => boolean;
-  /** How many times more the largest of a peer's rounds was than the smallest. Absent: it is measured once. */
+  /** Largest round of a peer ÷ smallest. Absent: there is one round. */
   readonly spread?: (outcome: Outcome) => number | undefined;
-  /** Where both serpcaches do the same for it, their two rows are one thing measured twice: this says of one whether it does. */
+  /** True when this row of serpcache does the same work as the other one: their difference is noise. */
   readonly isAlike?: (outcome: Outcome) => boolean;
 }
 
 const memory = (): string => OURS.memory;
 const MILLISECONDS = { unit: 'ms', better: 'less' } as const;
-/** What is asked for after a purge and without an engine fits into L1 at its smallest. */
+/** The pages of a stampede and of a dead engine fit into the smallest L1. */
 const always = (): boolean => true;
 const likeKept = ({ peer }: Outcome): string => (peer.keeps === 'shared' ? OURS.store : OURS.memory);
 
-/** A search's worth of errors in a stampede is chance. */
+/** About one request of a stampede. */
 const SHARE_RESOLUTION = 0.005;
-/** Two looks. */
+/** Two polls. */
 const RECOVERY_RESOLUTION_SECONDS = 0.12;
-/** What the client itself takes varies by that much in half of all requests, and now and then by this much. */
+/** The client's own time varies by the first in half of its requests, and by the second in the slowest. */
 const [P50_RESOLUTION_MS, P99_RESOLUTION_MS] = [0.02, 0.5];
-/** Memory comes in larger pieces than a page: between two runs of the same. */
+/** Difference between two runs of the same server: memory is allocated in larger pieces than a page. */
 const PAGE_RESOLUTION_BYTES = 512;
-/** Who refuses more has the times and the queries of the few he let in. */
+/** A peer that refuses more has only the times and queries of the few requests that it admitted. */
 const MOST_REFUSED = 0.05;
 
-/** Everything that is measured of each peer and where more or less is better, in the order it is told. */
+/** All compared figures, in the order of the tables. */
 export const FIGURES: readonly Figure[] = [
   cached('requests per core', 'perCore', 'page'),
   cached('requests per core', 'perCore', 'many'),
@@ -80,7 +80,7 @@ export const FIGURES: readonly Figure[] = [
   cached('p50', 'p50Ms', 'many'),
   cached('p99', 'p99Ms', 'many'),
   {
-    // Files are read from memory too, which no process is charged with.
+    // Files are read from the page cache, which is charged to no process.
     what: 'memory and files of a page, process and store',
     unit: 'bytes',
     better: 'less',
@@ -148,14 +148,14 @@ export const FIGURES: readonly Figure[] = [
   },
 ];
 
-/** Of cached pages: best of all rounds. */
+/** A figure of cached pages: the best of all rounds. */
 function cached(what: string, key: Spread, of: 'page' | 'many'): Figure {
   const fromStore = (outcome: Outcome): boolean => isFromStore(outcome[of], key === 'perCore' ? 'full speed' : 'rate');
   return {
     what: `${what}, ${of === 'page' ? 'one page' : 'many pages'}`,
     ...(key === 'perCore' ? ({ unit: 'per-second', better: 'more' } as const) : MILLISECONDS),
     of: (outcome) => outcome[of]?.[key],
-    // Both of ours have one page in memory.
+    // Both serpcaches have one page in memory.
     ours: (outcome) => (of === 'many' && fromStore(outcome) ? OURS.store : OURS.memory),
     isFromStore: fromStore,
     ...(key !== 'perCore' && { resolution: key === 'p50Ms' ? P50_RESOLUTION_MS : P99_RESOLUTION_MS }),
@@ -182,12 +182,12 @@ function share(what: string, better: Figure['better'], of: Figure['of']): Figure
   return { what, unit: 'share', better, of, ours: memory, resolution: SHARE_RESOLUTION, isAlike: always };
 }
 
-/** What is nearer is level on every machine. */
+/** Smaller ratios are level on every machine. */
 const LEAST = 1.05;
 
 /**
- * How far apart one and the same thing was: rounds of either of both that are compared, and the rows of serpcache where
- * they differ in nothing. A factor; of shares the difference itself. @param ours all rows of serpcache
+ * How far repeated measurements of the same thing differ: rounds of either side, and the rows of serpcache where
+ * both do the same work. A factor; for shares the difference itself. @param ours all rows of serpcache
  */
 export function noiseOf(figure: Figure, both: readonly Outcome[], ours: readonly Outcome[]): number {
   const alike = ours.flatMap((one) => (figure.isAlike?.(one) ? (figure.of(one) ?? []) : []));
@@ -220,13 +220,13 @@ export interface Compared {
   readonly oursName: string;
   readonly ours: number;
   readonly ahead: 'peer' | 'serpcache' | 'neither';
-  /** How many times better whoever is ahead is. Undefined where one of both is nothing, or never came. */
+  /** Better ÷ worse, at least 1. Undefined where one of them is zero or never happened. */
   readonly factor: number | undefined;
-  /** What is not further apart is level: a factor, of shares a difference. */
+  /** Smaller differences are level: a factor; for shares a difference. */
   readonly noise: number;
 }
 
-/** Every figure that both have of what both have in the same place, of every peer; nothing of serpcache with itself. */
+/** Each peer against serpcache in each figure that both have from the same tier. serpcache is not compared with itself. */
 export function compareAll(outcomes: readonly Outcome[], figures: readonly Figure[] = FIGURES): readonly Compared[] {
   return figures.flatMap((figure) =>
     outcomes.flatMap((outcome) => {

@@ -3,7 +3,7 @@ import type { Lab } from '../kit/lab.ts';
 import { httpDriven } from './measure/http-driven.ts';
 import { askOnce } from './measure/http-driver.ts';
 import { type HttpDriven, outcomeText, servedShare } from './measure/http-plan.ts';
-import type { Peer, Room } from './peer.ts';
+import type { Backend, Peer } from './peer.ts';
 import { LONG, SHORT, type Sizes, type Try } from './peers.ts';
 import { fillPages, type Replicas, startReplicas } from './replicas.ts';
 
@@ -15,15 +15,15 @@ export interface Lost {
 
 export interface LosingOptions {
   readonly lab: Lab;
-  /** Pages live long in the one, and shortly in the other. */
-  readonly rooms: { readonly long: Room; readonly short: Room };
+  /** Two backends, with long and with short page lifetimes. */
+  readonly backends: { readonly long: Backend; readonly short: Backend };
   readonly paths: readonly string[];
   readonly sizes: Sizes;
   readonly seconds: number;
   readonly attempt: Try;
 }
 
-/** One peer after the other, each alone: a stampede is over in a second, and there is nothing to take turns in. */
+/** One peer after the other, each alone: a stampede lasts a second, so peers cannot take turns. */
 export async function measureLosing(options: LosingOptions, peer: Peer): Promise<Lost> {
   const { lab, sizes, attempt } = options;
   lab.say(`stampede: ${peer.name}, ${sizes.replicas} replicas`);
@@ -33,19 +33,19 @@ export async function measureLosing(options: LosingOptions, peer: Peer): Promise
   return { ...(stampeded !== undefined && { stampede: stampeded }), ...(dead !== undefined && { dead }) };
 }
 
-function stampedeOf({ lab, rooms, paths, sizes }: LosingOptions, peer: Peer): Promise<StampedeFigures> {
+function stampedeOf({ lab, backends, paths, sizes }: LosingOptions, peer: Peer): Promise<StampedeFigures> {
   const [path = '', ...others] = paths;
   const plan = {
     engineDelayMs: sizes.engineDelayMs,
     hot: { path, requests: sizes.hotRequests },
     many: { paths: others.slice(0, sizes.manyKeys), requestsEach: sizes.requestsEach },
   };
-  return withReplicas(startReplicas(lab, rooms.long, peer, { count: sizes.replicas, ...LONG }), (replicas) =>
-    stampede(lab, rooms.long, replicas, plan),
+  return withReplicas(startReplicas(lab, backends.long, peer, { count: sizes.replicas, ...LONG }), (replicas) =>
+    stampede(lab, backends.long, replicas, plan),
   );
 }
 
-function deadEngineOf({ lab, rooms, paths, sizes, seconds }: LosingOptions, peer: Peer): Promise<DeadEngineFigures> {
+function deadEngineOf({ lab, backends, paths, sizes, seconds }: LosingOptions, peer: Peer): Promise<DeadEngineFigures> {
   const plan = {
     ttlSeconds: SHORT.ttlSeconds,
     paths: paths.slice(0, sizes.knownPages),
@@ -53,8 +53,8 @@ function deadEngineOf({ lab, rooms, paths, sizes, seconds }: LosingOptions, peer
     perSecond: sizes.deadPerSecond,
     seconds,
   };
-  return withReplicas(startReplicas(lab, rooms.short, peer, { count: 1, ...SHORT }), (replicas) =>
-    deadEngine(lab, rooms.short, replicas, plan),
+  return withReplicas(startReplicas(lab, backends.short, peer, { count: 1, ...SHORT }), (replicas) =>
+    deadEngine(lab, backends.short, replicas, plan),
   );
 }
 
@@ -69,9 +69,9 @@ async function withReplicas<T>(starting: Promise<Replicas>, work: (replicas: Rep
 
 export interface StampedePlan {
   readonly engineDelayMs: number;
-  /** Everybody asks for this one. */
+  /** The one page that all requests ask for. */
   readonly hot: { readonly path: string; readonly requests: number };
-  /** Many pages at one moment, each so often. */
+  /** Many pages at the same moment, each `requestsEach` times. */
   readonly many: { readonly paths: readonly string[]; readonly requestsEach: number };
 }
 
@@ -82,18 +82,18 @@ export interface StampedeFigures {
 
 export interface Stampeded {
   /**
-   * Engine queries for each distinct page that anybody got: 1 is as few as can be. Who refuses everybody asks for little, and
-   * must not look thrifty. Undefined: no page was answered.
+   * Engine queries ÷ distinct pages that were answered; 1 is the minimum. Divided by answered pages, because a peer that
+   * refuses everybody asks for little. Undefined: no page was answered.
    */
   readonly queriesPerKey: number | undefined;
-  /** Of answers with status 200: a refusal is quick. */
+  /** Of the answers with status 200, because a refusal is fast. */
   readonly p50Ms: number | undefined;
   readonly p99Ms: number | undefined;
-  /** Answers that were not 200, and no answers: 0–1. */
+  /** Share of other answers and of missing answers: 0–1. */
   readonly failedShare: number;
   /** `200, 18 of 60 500`; `200` where nothing failed. */
   readonly outcome: string;
-  /** How often a replica refused to forget its pages before it did. */
+  /** Number of refused purges before the one that succeeded. */
   readonly purgeRefusals: number;
 }
 
@@ -101,32 +101,32 @@ export interface Stampeded {
 const PATIENCE_MS = 30_000;
 /** A thousand connections at once and more overflow the backlog of a listener (511 for each replica). */
 const MOST_AT_ONCE = 1000;
-/** What a server asks of its engine after it has answered belongs to the stampede too, and must not end up in the next. */
+/** Queries after the last answer belong to this stampede, not to the next. */
 const QUIET_MS = 300;
 const MOST_QUIET_MS = 20_000;
 
-/** Pages are there, all replicas forget them, and everybody asks at once while the engine is slow. */
+/** All replicas purge their cached pages, then all requests come at once while the engine is slow. */
 export async function stampede(
   lab: Lab,
-  room: Room,
+  backend: Backend,
   replicas: Pick<Replicas, 'urls' | 'purge'>,
   plan: StampedePlan,
 ): Promise<StampedeFigures> {
   const once = async (paths: readonly string[], times: number): Promise<Stampeded> => {
     await fillPages(lab, replicas.urls, paths);
     const purgeRefusals = await replicas.purge();
-    room.delay(plan.engineDelayMs);
+    backend.delay(plan.engineDelayMs);
     try {
       const pathsAtOnce = Math.max(1, Math.min(paths.length, Math.floor(MOST_AT_ONCE / times)));
       const pace = { kind: 'burst', times, pathsAtOnce } as const;
       const { result, searches } = await searchesOf(
-        room,
+        backend,
         () => httpDriven(lab, { replicas: replicas.urls, paths, pace, patienceMs: PATIENCE_MS }),
         () => sleep(plan.engineDelayMs + QUIET_MS),
       );
       return stampededOf(result, { searches, purgeRefusals });
     } finally {
-      room.delay(0);
+      backend.delay(0);
     }
   };
   return {
@@ -149,57 +149,57 @@ export function stampededOf(
   };
 }
 
-/** Those that reach the engine while `work` goes on, and after it until none came for a whole `pause`. */
+/** Searches at the engine during `work`, and after it until none came for a whole `pause`. */
 export async function searchesOf<T>(
-  room: Pick<Room, 'searches'>,
+  backend: Pick<Backend, 'searches'>,
   work: () => Promise<T>,
   pause: () => Promise<unknown>,
 ): Promise<{ readonly result: T; readonly searches: number }> {
-  const before = room.searches();
+  const before = backend.searches();
   const result = await work();
   const untilMs = performance.now() + MOST_QUIET_MS;
-  for (let seen = -1; seen !== room.searches() && performance.now() < untilMs; ) {
-    seen = room.searches();
+  for (let seen = -1; seen !== backend.searches() && performance.now() < untilMs; ) {
+    seen = backend.searches();
     await pause();
   }
-  return { result, searches: room.searches() - before };
+  return { result, searches: backend.searches() - before };
 }
 
 export interface DeadEnginePlan {
   readonly ttlSeconds: number;
-  /** Known when the engine dies. */
+  /** Cached when the engine dies. */
   readonly paths: readonly string[];
-  /** Asked for the first time while it is dead. */
+  /** Requested for the first time while it is dead. */
   readonly unseen: readonly string[];
-  /** Of pages that are expired, how long they are asked for, at `perSecond`. */
+  /** Duration of the requests for expired pages, at `perSecond`. */
   readonly seconds: number;
   readonly perSecond: number;
 }
 
 export interface DeadEngineFigures {
-  /** Of cached pages, answered with 200 while still fresh: 0–1. Undefined: this machine was too slow to ask in time. */
+  /** Share of fresh pages that were answered 200: 0–1. Undefined: this machine was too slow to ask in time. */
   readonly freshShare: number | undefined;
-  /** The same after their time. */
+  /** The same after they expired. */
   readonly expiredShare: number;
-  /** Of those. Undefined: none was. */
+  /** Undefined: no expired page was answered. */
   readonly expiredP99Ms: number | undefined;
-  /** What a page gets that nobody asked before: `503`, `502 and hung`. */
+  /** The answer for a page that is not cached: `503`, `502 and hung`. */
   readonly unseenOutcome: string;
-  /** How long that takes, of all that end. Undefined: none does. */
+  /** Time of those answers. Undefined: none ended. */
   readonly unseenP50Ms: number | undefined;
-  /** From the engine's revival to the first answer that is from the engine. Undefined: not within 20 s. */
+  /** From the engine's revival to the first answer made from it. Undefined: not within 20 s. */
   readonly recoveredSeconds: number | undefined;
 }
 
 const DEAD_PATIENCE_MS = 5000;
 const CONNECTIONS = 8;
-/** A page's time is spread by up to a fifth, in some peers: before and after that nobody knows which pages are fresh. */
+/** Some peers spread lifetimes by up to a fifth; in that interval a page may be fresh or expired. */
 const SPREAD = 0.2;
 const RECOVERY_MS = 20_000;
 const LOOK_EVERY_MS = 50;
 const WATCHED = 5;
 
-/** How old a page is at most that is surely fresh, and at least that is surely expired. */
+/** Maximum age of a page that is certainly fresh, and minimum age of one that is certainly expired. */
 export function agesOf(ttlSeconds: number): { readonly freshMs: number; readonly expiredMs: number } {
   return { freshMs: ttlSeconds * (1 - SPREAD) * 1000, expiredMs: ttlSeconds * (1 + SPREAD) * 1000 };
 }
@@ -207,7 +207,7 @@ export function agesOf(ttlSeconds: number): { readonly freshMs: number; readonly
 /** The engine dies under pages that are fresh, stays dead past their time, and comes back. */
 export async function deadEngine(
   lab: Lab,
-  room: Room,
+  backend: Backend,
   { urls }: Pick<Replicas, 'urls'>,
   plan: DeadEnginePlan,
 ): Promise<DeadEngineFigures> {
@@ -219,7 +219,7 @@ export async function deadEngine(
   const startedMs = performance.now();
   await fillPages(lab, urls, paths);
   const filledMs = performance.now();
-  await room.die();
+  await backend.die();
   let isDead = true;
   try {
     const fresh = await askEach(paths, CONNECTIONS);
@@ -228,12 +228,12 @@ export async function deadEngine(
     const pace = { kind: 'rate', perSecond: plan.perSecond, seconds: plan.seconds } as const;
     const expired = await httpDriven(lab, { replicas: urls, paths, pace, patienceMs: DEAD_PATIENCE_MS });
     const never = await askEach(unseen, unseen.length);
-    await room.revive();
+    await backend.revive();
     isDead = false;
-    const recoveredSeconds = await recovery(room, urls[0] ?? '', paths.slice(0, WATCHED));
+    const recoveredSeconds = await recovery(backend, urls[0] ?? '', paths.slice(0, WATCHED));
     return { ...answersOf({ fresh: isInTime ? fresh : undefined, expired, unseen: never }), recoveredSeconds };
   } finally {
-    if (isDead) await room.revive();
+    if (isDead) await backend.revive();
   }
 }
 
@@ -244,7 +244,7 @@ export interface DeadEngineAnswers {
   readonly unseen: HttpDriven;
 }
 
-/** What was answered while the engine was dead. */
+/** The answers while the engine was dead. */
 export function answersOf({ fresh, expired, unseen }: DeadEngineAnswers): Omit<DeadEngineFigures, 'recoveredSeconds'> {
   return {
     freshShare: fresh && servedShare(fresh),
@@ -256,21 +256,21 @@ export function answersOf({ fresh, expired, unseen }: DeadEngineAnswers): Omit<D
 }
 
 /**
- * Page after page is asked, and again when that had a search reach the engine: a first answer may still be the old one,
- * with a refresh behind it. @returns seconds, to a twentieth
+ * Requests page after page. A page that caused a search is requested again, because its first answer may be the stale one,
+ * refreshed in the background. @returns seconds, in steps of 0.05
  */
-async function recovery(room: Room, url: string, paths: readonly string[]): Promise<number | undefined> {
+async function recovery(backend: Backend, url: string, paths: readonly string[]): Promise<number | undefined> {
   const startedMs = performance.now();
   let isRefreshed = false;
   for (let at = 0; performance.now() - startedMs < RECOVERY_MS; at += isRefreshed ? 0 : 1) {
-    const searches = room.searches();
+    const searches = backend.searches();
     const page = new URL(paths[at % paths.length] ?? '/', url);
     const answer = await askOnce(page, { patienceMs: DEAD_PATIENCE_MS });
     if (isRefreshed && answer.kind === 'answered' && answer.status === 200) {
       return (performance.now() - startedMs) / 1000;
     }
     await sleep(LOOK_EVERY_MS);
-    isRefreshed = room.searches() > searches;
+    isRefreshed = backend.searches() > searches;
   }
   return undefined;
 }

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { accepts } from '../../stack/process.ts';
 import type { Lab } from '../kit/lab.ts';
-import type { Room } from './peer.ts';
+import type { Backend } from './peer.ts';
 import { fillPages, type Replicas } from './replicas.ts';
 
 export interface MemoryFigures {
@@ -11,29 +11,29 @@ export interface MemoryFigures {
   readonly pages: number;
   /** Body of a page, on average. */
   readonly pageBytes: number;
-  /** Of those pages, as far as a sample shows: 0–1. What was thrown out again takes no memory. */
+  /** Share of those pages that are still cached, by a sample: 0–1. An evicted page takes no memory. */
   readonly keptShare: number;
-  /** What all processes of the replica grew by, for each page kept, garbage collected before and after where they are Node's. */
+  /** Growth of resident memory per kept page. Node processes collect their garbage before and after. */
   readonly residentPerPage: number;
-  /** The same of the store, by its own count. */
+  /** Growth of the store's memory per kept page, by its own count. */
   readonly storePerPage: number;
-  /** Of its files: reads are from the system's memory, which no process is charged with. */
+  /** Growth of the replica's files per kept page: they are read from the page cache, which is charged to no process. */
   readonly diskPerPage: number;
-  /** Of the replica, with all those pages and its garbage. */
+  /** Resident memory of the replica with all those pages and its garbage. */
   readonly residentBytes: number;
 }
 
 const SAMPLE = 200;
-/** Writes to a store are not on a reply's path; memory is given back to the system when it is quiet. */
+/** Store writes end after the reply, and memory returns to the system when the process is idle. */
 const SETTLE_MS = 700;
 
 /**
- * Fills one replica with pages it never had, after it had others: what it takes to get pages at all is there then.
+ * Fills one replica with new pages after it had others, so that its first allocations are not counted.
  * @throws when pages are not answered, or hardly any is kept.
  */
 export async function fillMemory(
   lab: Lab,
-  room: Room,
+  backend: Backend,
   replicas: Replicas,
   paths: readonly string[],
 ): Promise<MemoryFigures> {
@@ -54,15 +54,15 @@ export async function fillMemory(
   const filled = await fillPages(lab, replicas.urls, paths);
   const after = await look();
   const sample = paths.filter((_, at) => at % Math.max(1, Math.floor(paths.length / SAMPLE)) === 0);
-  const searchesBefore = room.searches();
+  const searchesBefore = backend.searches();
   await fillPages(lab, replicas.urls, sample, 1);
-  const missedShare = (room.searches() - searchesBefore) / sample.length;
+  const missedShare = (backend.searches() - searchesBefore) / sample.length;
   return memoryFiguresOf({ before, after, pages: paths.length, filled, missedShare });
 }
 
 /** Bytes. */
 interface MemoryLook {
-  /** Of all processes, with garbage and without. */
+  /** All processes of the replica, with garbage and without. */
   readonly whole: number;
   readonly resident: number;
   readonly store: number;
@@ -72,10 +72,10 @@ interface MemoryLook {
 export interface MemoryLooked {
   readonly before: MemoryLook;
   readonly after: MemoryLook;
-  /** How many were filled in between. */
+  /** Number of pages filled between the two readings. */
   readonly pages: number;
   readonly filled: { readonly bodyBytes: number; readonly requests: number };
-  /** Of a sample of them, asked of the engine again. */
+  /** Sampled pages that reached the engine again. */
   readonly missedShare: number;
 }
 
@@ -97,7 +97,7 @@ export function memoryFiguresOf({ before, after, pages, filled, missedShare }: M
   };
 }
 
-/** What a page takes, wherever it lies. */
+/** Bytes of a page in process, store and files. */
 export function bytesPerPage(of: Pick<MemoryFigures, 'residentPerPage' | 'storePerPage' | 'diskPerPage'>): number {
   return of.residentPerPage + of.storePerPage + of.diskPerPage;
 }
@@ -108,7 +108,7 @@ const INSPECTOR = `http://127.0.0.1:${PORT}`;
 const OPEN_MS = 5000;
 const LOOK_EVERY_MS = 50;
 const MOST_ANSWER_MS = 20_000;
-/** What one collection leaves behind the next one takes: finalisers, and pages that are given back to the system. */
+/** Collections in a row: the second one frees objects with finalisers. */
 const TIMES = 2;
 
 export function isNode(pid: number): boolean {
@@ -120,8 +120,8 @@ export function isNode(pid: number): boolean {
 }
 
 /**
- * Has a Node process collect all its garbage, by its own debugger: what it keeps can be told from what it only has not thrown
- * away yet, which is several times as much and differs from run to run. The debugger is closed again.
+ * Makes a Node process collect all its garbage, by its own debugger. Uncollected garbage is several times as large as the
+ * live memory and differs from run to run. The debugger is closed again.
  * @throws when it does not answer, or when another process has that port.
  */
 export async function collectGarbage(pid: number): Promise<void> {
@@ -131,7 +131,7 @@ export async function collectGarbage(pid: number): Promise<void> {
     const owner = await inspector.ask('Runtime.evaluate', { expression: 'process.pid' });
     if (!JSON.stringify(owner).includes(`"value":${pid}`)) throw new Error(`another process has ${INSPECTOR}`);
     for (let time = 0; time < TIMES; time += 1) await inspector.ask('HeapProfiler.collectGarbage', {});
-    // Later: it waits for its last client, which is the one that asks for this.
+    // Later, because closing waits for the last client, which is this one.
     const close = "setTimeout(() => process.getBuiltinModule('node:inspector').close(), 50)";
     await inspector.ask('Runtime.evaluate', { expression: `void ${close}` });
   } finally {
@@ -175,7 +175,7 @@ async function connected(url: string): Promise<Inspector> {
   await next('open');
   let id = 0;
   return {
-    // One question at a time, and no domain is enabled that would speak unasked.
+    // One request at a time, and no debugger domain is enabled that sends events.
     ask: async (method, params) => {
       id += 1;
       const answered = next('message');

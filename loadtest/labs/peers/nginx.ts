@@ -5,15 +5,15 @@ import {
   flushStore,
   type Peer,
   type PeerProcessOptions,
-  type PeerScene,
   processTree,
+  type ReplicaSetup,
   type RunningPeer,
   startPeerProcess,
 } from './peer.ts';
 
-/** What an nginx of the peers has of its own. */
+/** The differences between the nginx peers. */
 export interface NginxOptions extends Pick<PeerProcessOptions, 'name' | 'purge'> {
-  /** Of Debian's modules, in the order they are loaded. */
+  /** Debian modules, in load order. */
   readonly modules?: readonly string[];
   /** Inside `http`. */
   readonly http: string;
@@ -23,19 +23,19 @@ export interface NginxOptions extends Pick<PeerProcessOptions, 'name' | 'purge'>
 
 const MODULES = '/usr/lib/nginx/modules';
 
-/** nginx with one worker and everything it writes in the scene's folder, in front of the scene's origin. */
-export function startNginx(scene: PeerScene, options: NginxOptions): Promise<RunningPeer> {
-  const file = join(scene.folder, 'nginx.conf');
-  writeFileSync(file, nginxConfig(scene, options, process.getuid?.() === 0));
-  return startPeerProcess(scene, {
+/** nginx with one worker and everything it writes in the setup's folder, in front of the setup's origin. */
+export function startNginx(setup: ReplicaSetup, options: NginxOptions): Promise<RunningPeer> {
+  const file = join(setup.folder, 'nginx.conf');
+  writeFileSync(file, nginxConfig(setup, options, process.getuid?.() === 0));
+  return startPeerProcess(setup, {
     ...options,
     command: 'nginx',
-    args: ['-p', scene.folder, '-e', 'stderr', '-c', file],
+    args: ['-p', setup.folder, '-e', 'stderr', '-c', file],
   });
 }
 
-/** @param isRoot its worker would become somebody who may not read the folder */
-export function nginxConfig({ folder, port, origin }: PeerScene, options: NginxOptions, isRoot: boolean): string {
+/** @param isRoot true: the worker would drop to a user that may not read the folder */
+export function nginxConfig({ folder, port, origin }: ReplicaSetup, options: NginxOptions, isRoot: boolean): string {
   const load = (options.modules ?? []).map((name) => `load_module ${MODULES}/${name}.so;\n`).join('');
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
     .map((kind) => `  ${kind}_temp_path ${join(folder, `${kind}-temp`)};`)
@@ -74,7 +74,7 @@ ${options.server}
 
 const CACHE = 'pages';
 
-/** The cache most people have in front of them already. */
+/** The cache that most sites already run. */
 export const nginxCache: Peer = {
   name: 'nginx proxy_cache',
   setUp:
@@ -82,17 +82,17 @@ export const nginxCache: Peer = {
     'updates, stale pages while updating and on errors; it has no purge, so the files are removed and it is reloaded.',
   parts: ['nginx'],
   keeps: 'own',
-  start: (scene) =>
-    startNginx(scene, {
+  start: (setup) =>
+    startNginx(setup, {
       name: 'nginx proxy_cache',
-      http: cacheConfig(scene),
+      http: cacheConfig(setup),
       server: '    location / { proxy_pass http://origin; }',
-      purge: ({ pid }) => forget(scene, pid),
+      purge: ({ pid }) => forget(setup, pid),
     }),
 };
 
-function cacheConfig({ folder, ttlSeconds, staleSeconds }: PeerScene): string {
-  // `inactive` is the only bound on how long a stale page may be served; how long it is fresh the origin says.
+function cacheConfig({ folder, ttlSeconds, staleSeconds }: ReplicaSetup): string {
+  // `inactive` is the only bound of stale serving; the origin's headers say how long a page is fresh.
   return `  proxy_cache_path ${join(folder, CACHE)} levels=1:2 keys_zone=pages:64m inactive=${ttlSeconds + staleSeconds}s
     max_size=4g use_temp_path=off;
   proxy_cache pages;
@@ -107,10 +107,10 @@ function cacheConfig({ folder, ttlSeconds, staleSeconds }: PeerScene): string {
 const RELOAD_MS = 8000;
 
 /**
- * A page whose file is gone is asked for again, but a worker that has it open would serve it for ever: so there is a new
+ * A worker that has a removed file open would serve it for ever, so the purge starts a new
  * worker. @throws when the old one does not leave.
  */
-async function forget({ folder }: PeerScene, pid: number): Promise<void> {
+async function forget({ folder }: ReplicaSetup, pid: number): Promise<void> {
   const old = processTree(pid).slice(1);
   const directory = join(folder, CACHE);
   for (const name of readdirSync(directory)) rmSync(join(directory, name), { recursive: true, force: true });
@@ -122,7 +122,7 @@ async function forget({ folder }: PeerScene, pid: number): Promise<void> {
   }
 }
 
-/** What people build when nginx is there and pages shall be shared. */
+/** A common set-up where nginx runs already and replicas share pages. */
 export const nginxLua: Peer = {
   name: 'nginx-lua + Redis',
   setUp:
@@ -131,20 +131,20 @@ export const nginxLua: Peer = {
     'FLUSHDB.',
   parts: ['nginx-lua', 'redis'],
   keeps: 'shared',
-  start: (scene) =>
-    startNginx(scene, {
+  start: (setup) =>
+    startNginx(setup, {
       name: 'nginx-lua + Redis',
       modules: ['ndk_http_module', 'ngx_http_lua_module'],
       http: '  lua_shared_dict locks 8m;\n  lua_socket_log_errors off;',
-      server: serverConfig(scene),
-      purge: () => flushStore(scene.store),
+      server: serverConfig(setup),
+      purge: () => flushStore(setup.store),
     }),
 };
 
-/** Longer than the origin may take; a lock that is left behind ends by itself. */
+/** Longer than the deadline of the origin; an abandoned lock expires by itself. */
 const LOCK_SECONDS = 12;
 
-function serverConfig({ store, ttlSeconds, staleSeconds }: PeerScene): string {
+function serverConfig({ store, ttlSeconds, staleSeconds }: ReplicaSetup): string {
   return `    location /origin/ { internal; proxy_ignore_client_abort on; proxy_pass http://origin/; }
     location = /search {
       default_type "application/json; charset=utf-8";

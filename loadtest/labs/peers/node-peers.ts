@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Peer, purgeByRequest, startPeerProcess } from './peer.ts';
 
-/** The least a Node server with a cache can be. */
+/** The smallest possible Node server with a cache. */
 export const bareNode: Peer = {
   name: 'bare Node server',
   setUp:
@@ -12,11 +12,11 @@ export const bareNode: Peer = {
     'with is a route of its own.',
   parts: [],
   keeps: 'own',
-  start: (scene) =>
-    startPeerProcess(scene, {
+  start: (setup) =>
+    startPeerProcess(setup, {
       name: 'bare Node server',
       command: process.execPath,
-      args: [join(import.meta.dirname, 'servers', 'bare.mjs'), JSON.stringify(scene)],
+      args: [join(import.meta.dirname, 'servers', 'bare.mjs'), JSON.stringify(setup)],
       purge: purgeByRequest,
     }),
 };
@@ -31,7 +31,7 @@ export const bentocache = fastifyPeer('bentocache', {
   keeps: 'shared',
 });
 
-/** One storage per function: Redis where replicas shall share pages. */
+/** One storage per function: Redis, so that replicas share pages. */
 export const asyncCacheDedupe = fastifyPeer('async-cache-dedupe', {
   name: 'Fastify + async-cache-dedupe',
   setUp:
@@ -50,12 +50,12 @@ function fastifyPeer(file: string, what: Pick<Peer, 'name' | 'setUp' | 'keeps'>)
   return {
     ...what,
     parts: ['redis'],
-    start: async (scene) => {
+    start: async (setup) => {
       await installServers();
-      return startPeerProcess(scene, {
+      return startPeerProcess(setup, {
         name: what.name,
         command: process.execPath,
-        args: [join(import.meta.dirname, 'servers', `${file}.mjs`), JSON.stringify(scene)],
+        args: [join(import.meta.dirname, 'servers', `${file}.mjs`), JSON.stringify(setup)],
         env: { NODE_ENV: 'production' },
         purge: purgeByRequest,
       });
@@ -67,8 +67,8 @@ const run = promisify(execFile);
 const FOLDER = join(import.meta.dirname, 'servers');
 
 /**
- * What the Fastify peers are made of, in a folder of its own: it has another ioredis than the project. Does nothing when
- * it is there already. @throws with npm's own words.
+ * Installs the packages of the Fastify peers in their own folder: they need another ioredis than the project. Does nothing when
+ * they are installed. @throws with the output of npm.
  */
 export async function installServers(): Promise<void> {
   if (isInstalled()) return;
@@ -77,7 +77,7 @@ export async function installServers(): Promise<void> {
   await run('npm', ['ci', '--no-audit', '--no-fund', '--ignore-scripts'], { cwd: FOLDER, env, timeout: 240_000 });
 }
 
-/** npm notes what it installed, of which version. */
+/** npm's own record of the installed versions. */
 function isInstalled(): boolean {
   const wanted = packagesOf(join(FOLDER, 'package-lock.json'));
   const found = packagesOf(join(FOLDER, 'node_modules', '.package-lock.json'));

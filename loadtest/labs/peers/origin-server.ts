@@ -9,7 +9,7 @@ import { type Engine, EngineError } from '../../../src/search/engine.ts';
 import { prepareSearch } from '../../../src/search/key.ts';
 import { encodeBody } from '../../../src/search/page.ts';
 import { InvalidSearch } from '../../../src/search/search-error.ts';
-import { createTurns } from './peer.ts';
+import { createConcurrencyLimit } from './peer.ts';
 
 /** `origin-server.ts <port> <configuration> <ttl seconds>`: the origin of the peers as a process of its own. */
 
@@ -28,13 +28,13 @@ const origin = createOrigin({
   engine,
   domain,
   ttlSeconds: Number(ttlSeconds),
-  // As many and as long as one serpcache allows itself.
+  // The limits of one serpcache.
   atOnce: settings.engine.maxConcurrent,
   deadlineMs: settings.engine.hardDeadlineMs,
   mostWaiting: MOST_WAITING,
 });
 const server = createServer(origin);
-// Caches keep their connections; whoever closes first loses a request on its way.
+// Caches keep their connections. Closing an idle one first could lose a request that is on its way.
 server.keepAliveTimeout = 300_000;
 server.listen({ port: Number(port), host: '127.0.0.1', backlog: 4096 });
 
@@ -42,22 +42,22 @@ export interface OriginOptions {
   readonly engine: Engine;
   readonly domain: SearchDomain;
   readonly ttlSeconds: number;
-  /** Past it a search is given up: 504. Its time in the queue does not count. */
+  /** Deadline of a search, without its time in the queue; then 504. */
   readonly deadlineMs: number;
-  /** Searches at the engine at once; the others wait, first in first out. */
+  /** Maximum of concurrent searches; the others wait, first in, first out. */
   readonly atOnce: number;
-  /** More are answered 503. */
+  /** Maximum of waiting searches; more are answered 503. */
   readonly mostWaiting: number;
 }
 
 /**
- * What stands behind a cache that knows no engine: `GET /search?q=…` is a search, its page the same bytes as
- * serpcache's, with the headers by which HTTP caches keep it. It waits rather than refuses, so that a stampede costs what
- * the cache lets through, and not what the origin turned away.
+ * The origin behind an HTTP cache: `GET /search?q=…` is a search, its page the same bytes as
+ * serpcache's, with caching headers. It queues rather than refuses, so that a stampede costs the searches that
+ * the cache lets through, not the ones that the origin refused.
  */
 export function createOrigin(options: OriginOptions): RequestListener {
   const { engine, domain, ttlSeconds, deadlineMs } = options;
-  const turns = createTurns(options);
+  const turns = createConcurrencyLimit(options);
 
   const pageOf = async (target: string): Promise<Buffer> => {
     const at = target.indexOf('?');

@@ -6,29 +6,29 @@ import { EngineError } from '../../../src/search/engine.ts';
 import { accepts, startProcess } from '../../stack/process.ts';
 import { systemPath } from '../kit/programs.ts';
 
-/** Something that serves the same pages from a cache, set up with care, as those who use it would. */
+/** A server of the same pages from a cache, configured as its experienced users would. */
 export interface Peer {
-  /** As it is shown: `nginx proxy_cache`. */
+  /** Name in the tables: `nginx proxy_cache`. */
   readonly name: string;
-  /** What one who knows it should know of this set-up, in one sentence. */
+  /** The configuration in one sentence, for a reader who knows the server. */
   readonly setUp: string;
   /** Parts of loadtest/stack/install.ts that it needs. */
   readonly parts: readonly string[];
-  /** Where pages lie: in this replica alone, or in a store that all replicas share. */
+  /** Where pages are kept: in this replica only, or in a store that all replicas share. */
   readonly keeps: 'own' | 'shared';
-  /** Cores one replica can use, where there are so many: 1 unless said. */
+  /** Maximum of cores that one replica can use. Default: 1. */
   readonly mostCores?: number;
   /** One replica. @throws with the end of its log when it will not start. */
-  readonly start: (scene: PeerScene) => Promise<RunningPeer>;
+  readonly start: (setup: ReplicaSetup) => Promise<RunningPeer>;
 }
 
-export interface PeerScene {
-  /** For its files; its own, removed later. */
+export interface ReplicaSetup {
+  /** A folder for its files, removed at the end. */
   readonly folder: string;
   readonly port: number;
-  /** `http://127.0.0.1:1234`: where a miss gets its page, at the same path. What answers there counts engine queries. */
+  /** `http://127.0.0.1:1234`: origin of a missing page, at the same path. It counts engine queries. */
   readonly origin: string;
-  /** The same engine for who speaks SphinxQL itself, through the same counter. */
+  /** The same engine for a peer that speaks SphinxQL, through the same counting proxy. */
   readonly engine: { readonly host: string; readonly port: number; readonly index: string };
   /** Empty at first, shared by the replicas of one peer. */
   readonly store: { readonly host: string; readonly port: number };
@@ -36,7 +36,7 @@ export interface PeerScene {
   readonly cores: string;
   /** How long a page is fresh. */
   readonly ttlSeconds: number;
-  /** How long after that it may be served while the engine is away, where the peer can do so. */
+  /** How long after that it may be served stale while the engine is away, if the peer can. */
   readonly staleSeconds: number;
 }
 
@@ -45,23 +45,23 @@ export interface RunningPeer {
   readonly url: string;
   /** All its processes, for processor time and memory. */
   readonly pids: () => readonly number[];
-  /** Forgets every page of this replica, and of the shared store: what its users do after an index was rebuilt. */
+  /** Removes every page of this replica and of the shared store, as users do after an index rebuild. */
   readonly purge: () => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
-/** What stands behind all peers: one engine, and what counts, slows and ends it. loadtest/labs/peers/engine-room.ts is one. */
-export interface Room {
+/** The engine behind all peers, with its counts and faults; `backend.ts` starts one. */
+export interface Backend {
   readonly origin: string;
-  readonly engine: PeerScene['engine'];
-  /** Searches that reached the engine since it was started, whoever asked. */
+  readonly engine: ReplicaSetup['engine'];
+  /** Searches at the engine since the start, of all clients. */
   readonly searches: () => number;
-  /** Each search stays that much longer at the engine, until said otherwise. */
+  /** Delays each search by `ms` until the next call. */
   readonly delay: (ms: number) => unknown;
-  /** Whoever asks is refused, and what is under way is lost. */
+  /** New connections are refused, and open ones are reset. */
   readonly die: () => Promise<unknown> | unknown;
   readonly revive: () => Promise<unknown> | unknown;
-  /** So many different searches that find something. */
+  /** `count` different searches with results. */
   readonly texts: (count: number) => readonly string[];
 }
 
@@ -69,10 +69,10 @@ export interface PeerProcessOptions {
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
-  /** Absent: the scene's folder. */
+  /** Absent: the setup's folder. */
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Asked once its port answers; absent: that is enough. */
+  /** Called once its port answers. Absent: an open port is ready. */
   readonly ready?: (url: string) => Promise<boolean>;
   readonly purge: (running: { readonly url: string; readonly pid: number }) => Promise<void>;
 }
@@ -82,20 +82,20 @@ const masters = new Set<number>();
 process.prependListener('exit', () => kill([...masters].flatMap(processTree)));
 
 /**
- * One replica on the scene's processors, ready when its port answers. Its workers end with it, also where this process
+ * One replica on the setup's processors, ready when its port answers. Its workers end with it, also where this process
  * ends before it: a master that is killed leaves them behind.
  */
-export async function startPeerProcess(scene: PeerScene, options: PeerProcessOptions): Promise<RunningPeer> {
-  const url = `http://127.0.0.1:${scene.port}`;
-  const ready = async (): Promise<boolean> => (await accepts(scene.port)) && ((await options.ready?.(url)) ?? true);
+export async function startPeerProcess(setup: ReplicaSetup, options: PeerProcessOptions): Promise<RunningPeer> {
+  const url = `http://127.0.0.1:${setup.port}`;
+  const ready = async (): Promise<boolean> => (await accepts(setup.port)) && ((await options.ready?.(url)) ?? true);
   const started = await startProcess({
     name: options.name,
     command: 'taskset',
-    args: ['-c', scene.cores, options.command, ...options.args],
-    cwd: options.cwd ?? scene.folder,
-    // Debian keeps nginx and varnishd where only root's PATH leads.
+    args: ['-c', setup.cores, options.command, ...options.args],
+    cwd: options.cwd ?? setup.folder,
+    // Debian installs nginx and varnishd in folders that are only in root's PATH.
     env: { ...systemPath(), ...options.env },
-    logFile: join(scene.folder, 'peer.log'),
+    logFile: join(setup.folder, 'peer.log'),
     ready,
   });
   const { pid } = started;
@@ -140,7 +140,7 @@ export function processTree(pid: number): readonly number[] {
   return [pid, ...children.flatMap((child) => processTree(child))];
 }
 
-/** Of the main thread: what is measured here forks from no other. */
+/** Children of the main thread; the measured servers fork from no other. */
 function childrenOf(pid: number): string | undefined {
   try {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
@@ -149,13 +149,16 @@ function childrenOf(pid: number): string | undefined {
   }
 }
 
-export interface Turns {
-  /** Does the work when it is its turn. @throws EngineError `engine-overloaded` when too many wait already. */
+export interface ConcurrencyLimit {
+  /** Runs the work when a slot is free. @throws EngineError `engine-overloaded` when `mostWaiting` are waiting. */
   readonly run: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
-/** A queue as plain as backends have: so many at once, the others first in first out, however long it takes. */
-export function createTurns(options: { readonly atOnce: number; readonly mostWaiting: number }): Turns {
+/** A plain concurrency limit: at most `atOnce` run, the others wait first in, first out, without a deadline. */
+export function createConcurrencyLimit(options: {
+  readonly atOnce: number;
+  readonly mostWaiting: number;
+}): ConcurrencyLimit {
   const waiting: (() => void)[] = [];
   let running = 0;
   return {
@@ -167,7 +170,7 @@ export function createTurns(options: { readonly atOnce: number; readonly mostWai
         return await work();
       } finally {
         const next = waiting.shift();
-        // Whoever is next takes the place over: nobody may slip in between.
+        // The next waiter takes the slot over directly, so that no newcomer can take it.
         if (next === undefined) running -= 1;
         else next();
       }
@@ -175,14 +178,14 @@ export function createTurns(options: { readonly atOnce: number; readonly mostWai
   };
 }
 
-/** The servers in `servers/` forget their pages at `POST /purge`. @throws when one does not. */
+/** Purges a server of `servers/` by `POST /purge`. @throws on another status than 204. */
 export async function purgeByRequest({ url }: { readonly url: string }): Promise<void> {
   const { status } = await fetch(`${url}/purge`, { method: 'POST' });
   if (status !== 204) throw new Error(`POST ${url}/purge: ${status}`);
 }
 
-/** Empties a store that holds nothing but pages, as one does by hand. */
-export async function flushStore({ host, port }: PeerScene['store']): Promise<void> {
+/** Empties a store that holds only pages. */
+export async function flushStore({ host, port }: ReplicaSetup['store']): Promise<void> {
   const redis = new Redis({ host, port, lazyConnect: true, maxRetriesPerRequest: 1 });
   try {
     await redis.connect();

@@ -4,12 +4,12 @@ import { verdictOf } from '../kit/claims.ts';
 import type { Finding } from '../kit/finding.ts';
 import type { Experiment, Lab } from '../kit/lab.ts';
 import { runProgram } from '../kit/programs.ts';
+import { startBackend } from './backend.ts';
 import type { Outcome } from './compare.ts';
-import { startEngineRoom } from './engine-room.ts';
 import { measureLosing } from './losing.ts';
 import { nginxCache, nginxLua } from './nginx.ts';
 import { asyncCacheDedupe, asyncCacheDedupeMemory, bareNode, bentocache } from './node-peers.ts';
-import type { Peer, Room } from './peer.ts';
+import type { Backend, Peer } from './peer.ts';
 import { pagesOf } from './replicas.ts';
 import { serpcacheL1, serpcacheL2 } from './serpcache.ts';
 import { measureServing } from './serving.ts';
@@ -17,45 +17,48 @@ import { chartsOf, claimsOf, notesOf, PUBLISHED_WORDS, tablesOf } from './tables
 import { varnish } from './varnish.ts';
 
 export interface PeersOptions {
-  /** In the order they are shown. */
+  /** In the order of the tables. */
   readonly peers?: readonly Peer[];
   readonly sizes?: Partial<Sizes>;
-  /** Past it no further step is begun. */
+  /** No further step begins after it. */
   readonly mostSeconds?: number;
-  /** Its parts are there afterwards. @throws when they cannot be had. */
+  /** Installs the parts of a peer. @throws when that fails. */
   readonly install?: (lab: Lab, peer: Peer) => Promise<unknown>;
-  readonly startRoom?: (
+  readonly startBackend?: (
     folder: string,
     options: { readonly ttlSeconds: number; readonly cores: string },
-  ) => Promise<Room & { readonly stop: () => Promise<void> }>;
+  ) => Promise<Backend & { readonly stop: () => Promise<void> }>;
 }
 
 export const ROW_SECONDS = 2;
-/** What is needed whoever serves. */
+/** Parts that every peer needs. */
 export const PARTS = ['redis', 'sphinx', 'wrk'];
-/** A command is ended after twelve minutes, with all it has measured; a step takes a minute where much goes wrong. */
+/** The command is killed after twelve minutes, and a failing step can take a minute. */
 const MOST_SECONDS = 600;
 const INSTALL = join(import.meta.dirname, '..', '..', 'stack', 'install.ts');
 const INSTALL_LIMIT_MS = 300_000;
 
-/** All peers through the same tasks. Each is a row in every table, also where it could not be started or measured. */
+/** Measures all peers. Each is a row in every table, also when it could not be started or measured. */
 export async function runPeers(lab: Lab, options: PeersOptions = {}): Promise<Omit<Finding, 'name'>> {
-  const { peers: all = PEERS, install = installParts, startRoom = startEngineRoom } = options;
+  const { peers: all = PEERS, install = installParts, startBackend: start = startBackend } = options;
   const sizes = { ...SIZES, ...options.sizes };
   const seconds = lab.seconds(ROW_SECONDS);
   const untilMs = performance.now() + (options.mostSeconds ?? MOST_SECONDS) * 1000;
   const { attempt, problemsOf } = createTries(lab, () => performance.now() < untilMs);
 
-  const roomOf = async (name: string, ttlSeconds: number): Promise<Room> => {
+  const backendOf = async (name: string, ttlSeconds: number): Promise<Backend> => {
     const folder = join(lab.folder, name);
     await mkdir(folder, { recursive: true });
-    const room = await startRoom(folder, { ttlSeconds, cores: lab.cores.generator });
-    lab.atEnd(room.stop);
-    return room;
+    const backend = await start(folder, { ttlSeconds, cores: lab.cores.generator });
+    lab.atEnd(backend.stop);
+    return backend;
   };
   lab.say('an engine, its origin, and pages of about 4 KB');
-  const rooms = { long: await roomOf('room', LONG.ttlSeconds), short: await roomOf('short', SHORT.ttlSeconds) };
-  const paths = await pagesOf(rooms.long, sizes.pages + sizes.memoryPages);
+  const backends = {
+    long: await backendOf('backend', LONG.ttlSeconds),
+    short: await backendOf('short', SHORT.ttlSeconds),
+  };
+  const paths = await pagesOf(backends.long, sizes.pages + sizes.memoryPages);
 
   const able: Peer[] = [];
   for (const peer of all) {
@@ -65,10 +68,12 @@ export async function runPeers(lab: Lab, options: PeersOptions = {}): Promise<Om
     });
     if (ready) able.push(peer);
   }
-  const served = await measureServing({ lab, room: rooms.long, peers: able, paths, sizes, seconds, attempt });
+  const served = await measureServing({ lab, backend: backends.long, peers: able, paths, sizes, seconds, attempt });
   const outcomes: Outcome[] = [];
   for (const peer of all) {
-    const lost = able.includes(peer) ? await measureLosing({ lab, rooms, paths, sizes, seconds, attempt }, peer) : {};
+    const lost = able.includes(peer)
+      ? await measureLosing({ lab, backends, paths, sizes, seconds, attempt }, peer)
+      : {};
     outcomes.push({ peer, ...served.get(peer), ...lost, problems: problemsOf(peer) });
   }
   const claims = claimsOf(outcomes);
@@ -96,14 +101,14 @@ export async function installParts(lab: Lab, { parts }: Pick<Peer, 'parts'>): Pr
   });
 }
 
-/** For the command line. What only some peers need is installed with them: a part that cannot be had is their row alone. */
+/** The experiment of the command line. Parts of single peers are installed with them, so a missing part costs only their rows. */
 export const peers: Experiment = {
   varies: 'who serves a cached page, a stampede and a dead engine: nginx, Varnish, Node servers, serpcache',
   parts: PARTS,
   run: (lab) => runPeers(lab),
 };
 
-/** In the order they are measured and shown. */
+/** In the order of measuring and of the tables. */
 export const PEERS: readonly Peer[] = [
   nginxCache,
   varnish,
@@ -116,17 +121,17 @@ export const PEERS: readonly Peer[] = [
   serpcacheL2,
 ];
 
-/** Undefined when the work failed: one peer that cannot do something is a row that says so, and the others go on. */
+/** Undefined when the work failed: the row of the peer says so, and the others go on. */
 export type Try = <T>(peer: Peer, what: string, work: () => Promise<T>) => Promise<T | undefined>;
 
 export interface Tries {
   readonly attempt: Try;
-  /** What failed, in sentences. */
+  /** Failed steps, one sentence each. */
   readonly problemsOf: (peer: Peer) => readonly string[];
 }
 
 /**
- * @param hasTime false: whatever is left is not begun, so that what was measured is not lost with it.
+ * @param hasTime false: no further step begins, so that the finished measurements are kept.
  * @throws out of `attempt` only when the lab was told to stop.
  */
 export function createTries({ say, signal }: Pick<Lab, 'say' | 'signal'>, hasTime: () => boolean): Tries {
@@ -149,25 +154,25 @@ export function createTries({ say, signal }: Pick<Lab, 'say' | 'signal'>, hasTim
   };
 }
 
-/** How much is asked for. Sizes, not times: those are the lab's. */
+/** Sizes of the tasks. Times are the lab's. */
 export interface Sizes {
-  /** All peers take turns, so often. */
+  /** Number of rounds in which all peers take turns. */
   readonly rounds: number;
-  /** Pages asked for in turn: many more than the smallest first tier holds. */
+  /** Pages requested in turn: many more than the smallest L1 holds. */
   readonly pages: number;
-  /** The rate at which times are taken: a third of what the slowest can do on one core. */
+  /** Requests per second at which times are measured: a third of the slowest peer's maximum on one core. */
   readonly perSecond: number;
-  /** Pages that memory is measured with. */
+  /** Pages of the memory task. */
   readonly memoryPages: number;
   readonly replicas: number;
   readonly engineDelayMs: number;
   readonly hotRequests: number;
   readonly manyKeys: number;
   readonly requestsEach: number;
-  /** Pages that are cached when the engine dies, and that are not. */
+  /** Pages that are cached when the engine dies, and pages that are not. */
   readonly knownPages: number;
   readonly unseenPages: number;
-  /** Of expired pages. */
+  /** Requests per second for expired pages. */
   readonly deadPerSecond: number;
 }
 
@@ -178,7 +183,7 @@ export const SIZES: Sizes = {
   memoryPages: 4000,
   replicas: 3,
   engineDelayMs: 200,
-  // Who does not coalesce sends all of them to the engine, eight at once: more would take a minute.
+  // A peer without coalescing sends all of them to the engine, eight at a time: more would take a minute.
   hotRequests: 150,
   manyKeys: 30,
   requestsEach: 15,
@@ -187,6 +192,6 @@ export const SIZES: Sizes = {
   deadPerSecond: 200,
 };
 
-/** Of the pages of all peers, but those the engine dies under. */
+/** Lifetimes for all tasks except the dead engine, and for the dead engine. */
 export const LONG = { ttlSeconds: 3600, staleSeconds: 60 } as const;
 export const SHORT = { ttlSeconds: 3, staleSeconds: 60 } as const;

@@ -10,22 +10,22 @@ import { httpDriven } from './measure/http-driven.ts';
 import { askOnce } from './measure/http-driver.ts';
 import { type HttpDriven, servedShare } from './measure/http-plan.ts';
 import { collectGarbage, isNode } from './memory.ts';
-import type { Peer, Room, RunningPeer } from './peer.ts';
+import type { Backend, Peer, RunningPeer } from './peer.ts';
 
-/** Replicas of one peer that run, and the store they share. */
+/** Running replicas of one peer, and the store that they share. */
 export interface Replicas {
   readonly urls: readonly string[];
   readonly store: LabStore;
-  /** Of all processes of all replicas, since each was started. */
+  /** CPU time of all processes of all replicas since their start. */
   readonly processorSeconds: () => number;
   readonly residentBytes: () => number;
-  /** Of those processes that are Node's. @throws when one does not. */
+  /** Collects the garbage of all Node processes. @throws when one does not answer. */
   readonly collectGarbage: () => Promise<void>;
-  /** What lies in their folders: some keep pages in files. */
+  /** Bytes in their folders: some peers keep pages in files. */
   readonly diskBytes: () => Promise<number>;
   /**
-   * Every replica forgets its pages, one after the other, and is told again when it refuses: as an operator's loop would.
-   * @returns how often one refused @throws the refusal of one that still does after 10 s
+   * Purges one replica after the other, and retries a refusal as an operator's loop would.
+   * @returns the number of refusals @throws the last refusal after 10 s
    */
   readonly purge: () => Promise<number>;
   /** Safe to call twice. */
@@ -39,11 +39,16 @@ export interface ReplicaOptions {
 }
 
 /**
- * An own store for each peer, started even for those that need none: so all have the same machine. It runs beside the
+ * Starts a store for each peer, also for peers without one, so that all have the same machine. It runs beside the
  * client, because its processor time is not the server's.
  * @throws with the end of its log when one will not start; what was started is gone then.
  */
-export async function startReplicas(lab: Lab, room: Room, peer: Peer, options: ReplicaOptions): Promise<Replicas> {
+export async function startReplicas(
+  lab: Lab,
+  backend: Backend,
+  peer: Peer,
+  options: ReplicaOptions,
+): Promise<Replicas> {
   const store = await lab.startStore({ cores: lab.cores.generator });
   const folder = join(lab.folder, `peer-${randomUUID()}`);
   const running: RunningPeer[] = [];
@@ -60,17 +65,17 @@ export async function startReplicas(lab: Lab, room: Room, peer: Peer, options: R
       lab.signal.throwIfAborted();
       const own = join(folder, String(port));
       await mkdir(own, { recursive: true });
-      const scene = {
+      const setup = {
         folder: own,
         port,
-        origin: room.origin,
-        engine: room.engine,
+        origin: backend.origin,
+        engine: backend.engine,
         store: { host: store.host, port: store.port },
         cores: lab.cores.store,
         ttlSeconds: options.ttlSeconds,
         staleSeconds: options.staleSeconds,
       };
-      running.push(await peer.start(scene));
+      running.push(await peer.start(setup));
     }
   } catch (error) {
     await stop();
@@ -92,7 +97,7 @@ export async function startReplicas(lab: Lab, room: Room, peer: Peer, options: R
   };
 }
 
-/** All processes of all replicas: a worker is the server too. */
+/** All processes of all replicas, workers included. */
 export function samplesOf(
   name: string,
   running: readonly Pick<RunningPeer, 'pids'>[],
@@ -124,25 +129,25 @@ export async function purgeEach(replicas: readonly Pick<RunningPeer, 'purge'>[])
 
 const BLOCK_BYTES = 512;
 
-/** What files really take; logs are a peer's own. */
+/** Blocks of all files except logs. */
 async function bytesBelow(folder: string): Promise<number> {
   let sum = 0;
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile() || entry.name.endsWith('.log')) continue;
-    // One that was replaced meanwhile is not there any more.
+    // A file that was replaced meanwhile is gone.
     const found = await stat(join(entry.parentPath, entry.name)).catch(() => undefined);
     sum += (found?.blocks ?? 0) * BLOCK_BYTES;
   }
   return sum;
 }
 
-/** As many as a server keeps under way at its engine. */
+/** The maximum of concurrent queries of a server at its engine. */
 const CONNECTIONS = 8;
 const PATIENCE_MS = 10_000;
-/** Who protects the engine refuses some of what a cold start asks for: they are asked again. */
+/** A peer that protects its engine refuses some requests of a cold start; they are repeated. */
 const PASSES = 4;
 
-/** Asks each replica for each page until it has answered all. @returns the last pass @throws when some never are. */
+/** Requests each page of each replica until all are answered. @returns the last pass @throws when some never are. */
 export async function fillPages(
   lab: Lab,
   urls: readonly string[],
@@ -164,28 +169,28 @@ export async function fillPages(
   return last;
 }
 
-/** Of a page's body: what the benches of this project use too. */
+/** Size of a page's body, as in the project's benchmarks. */
 const PAGE_BYTES = 4096;
-/** A page may be that much smaller or larger. */
+/** Allowed deviation of that size. */
 const TOLERANCE = 0.25;
-/** Other pages of the same search: a result more or less, another order. */
+/** Variants of a search: another number of results, another order. */
 const ORDERS = ['', '&sort=-date', '&sort=date', '&sort=price'];
 const VARIANTS = ORDERS.flatMap((order) => [10, 9, 11, 8, 12].map((limit) => `&limit=${limit}${order}`));
 const AT_ONCE = 8;
-/** Then it is seen whether there are enough. */
+/** Pages that are measured before the number of fitting ones is checked. */
 const LOOK_AT = 200;
 
 /**
- * Searches whose pages have about 4 KB, the first as near to it as one comes; asked of the origin itself. What all peers
- * serve is the same, in the same order.
- * @throws when the engine has not so many.
+ * Searches whose pages have about 4 KB, the nearest one first, measured at the origin. All peers
+ * serve the same ones in the same order.
+ * @throws when the engine has fewer.
  */
-export async function pagesOf(room: Pick<Room, 'origin' | 'texts'>, count: number): Promise<readonly string[]> {
-  const texts = room.texts(TEXTS);
+export async function pagesOf(backend: Pick<Backend, 'origin' | 'texts'>, count: number): Promise<readonly string[]> {
+  const texts = backend.texts(TEXTS);
   const found: { readonly path: string; readonly off: number }[] = [];
   const paths = VARIANTS.flatMap((variant) => texts.map((text) => `/search?q=${encodeURIComponent(text)}${variant}`));
   for (let from = 0; from < paths.length && found.length < count; from += LOOK_AT) {
-    found.push(...(await fitting(room.origin, paths.slice(from, from + LOOK_AT))));
+    found.push(...(await fitting(backend.origin, paths.slice(from, from + LOOK_AT))));
   }
   if (found.length < count) throw new Error(`the engine has ${found.length} pages of about 4 KB, ${count} are wanted`);
   const [first, ...others] = found.slice(0, count);
@@ -194,7 +199,7 @@ export async function pagesOf(room: Pick<Room, 'origin' | 'texts'>, count: numbe
   return [nearest, ...[first, ...others].filter((one) => one !== nearest)].map(({ path }) => path);
 }
 
-/** More are rare words, whose pages are short. */
+/** Further texts are rare words, whose pages are short. */
 const TEXTS = 2000;
 
 async function fitting(origin: string, paths: readonly string[]): Promise<{ path: string; off: number }[]> {

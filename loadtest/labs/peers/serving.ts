@@ -5,11 +5,11 @@ import { type FullSpeed, fullSpeed } from './measure/full-speed.ts';
 import { httpDriven } from './measure/http-driven.ts';
 import { type HttpDriven, servedShare } from './measure/http-plan.ts';
 import { fillMemory, type MemoryFigures } from './memory.ts';
-import type { Peer, Room } from './peer.ts';
+import type { Backend, Peer } from './peer.ts';
 import { LONG, type Sizes, type Try } from './peers.ts';
 import { fillPages, type Replicas, startReplicas } from './replicas.ts';
 
-/** What one replica costs: its processor for cached pages, its memory for keeping them. */
+/** Cost of one replica: CPU time for cached pages, memory for keeping them. */
 export interface Served {
   readonly page?: PageFigures;
   readonly many?: PageFigures;
@@ -18,9 +18,9 @@ export interface Served {
 
 export interface ServingOptions {
   readonly lab: Lab;
-  readonly room: Room;
+  readonly backend: Backend;
   readonly peers: readonly Peer[];
-  /** Those asked for in turn, then those memory is measured with. */
+  /** Pages requested in turn, then pages of the memory task. */
   readonly paths: readonly string[];
   readonly sizes: Sizes;
   readonly seconds: number;
@@ -36,8 +36,8 @@ interface Runner {
 }
 
 /**
- * All peers run at the same time and take turns, A B C, A B C: what the machine does meanwhile falls on all of them. Those
- * whose turn it is not do nothing.
+ * All peers run at the same time and take turns, A B C, A B C, so that disturbances hit all of them. The others
+ * are idle meanwhile.
  */
 export async function measureServing(options: ServingOptions): Promise<ReadonlyMap<Peer, Served>> {
   const { lab, peers, sizes, attempt } = options;
@@ -48,7 +48,7 @@ export async function measureServing(options: ServingOptions): Promise<ReadonlyM
   }
   for (let round = 1; round <= sizes.rounds; round += 1) {
     for (const runner of runners) {
-      // Who failed once is not asked again: half of the rounds is no figure.
+      // A peer that failed once is not measured again: half of the rounds is no figure.
       if (runner.page.length < round - 1) continue;
       lab.say(`cached pages, round ${round} of ${sizes.rounds}: ${runner.peer.name}`);
       await attempt(runner.peer, 'cached pages were not measured', () => oneRound(options, runner));
@@ -66,7 +66,7 @@ export async function measureServing(options: ServingOptions): Promise<ReadonlyM
   return served;
 }
 
-/** What a server can use of the half that servers have, and the half of wrk and the store. */
+/** Cores that a server can use of the servers' half, and the half of wrk and the store. */
 export function coresFor(
   { mostCores = 1 }: Pick<Peer, 'mostCores'>,
   { storeCount, generatorCount }: Pick<Cores, 'storeCount' | 'generatorCount'>,
@@ -74,15 +74,15 @@ export function coresFor(
   return { server: Math.min(storeCount, mostCores), client: generatorCount };
 }
 
-/** Memory comes first: what a load at full speed has asked of the system and not given back would hide what pages take. */
-async function begin({ lab, room, paths, sizes, attempt }: ServingOptions, peer: Peer): Promise<Runner> {
+/** Memory comes first: allocations left from a load at full speed would hide the memory of pages. */
+async function begin({ lab, backend, paths, sizes, attempt }: ServingOptions, peer: Peer): Promise<Runner> {
   lab.say(`${peer.name}: one replica, ${sizes.pages} pages`);
-  const replicas = await startReplicas(lab, room, peer, { count: 1, ...LONG });
+  const replicas = await startReplicas(lab, backend, peer, { count: 1, ...LONG });
   try {
     const [pages, more] = [paths.slice(0, sizes.pages), paths.slice(sizes.pages, sizes.pages + sizes.memoryPages)];
     await fillPages(lab, replicas.urls, pages);
     lab.say(`memory: ${peer.name}, ${sizes.memoryPages} more pages`);
-    const memory = await attempt(peer, 'memory was not measured', () => fillMemory(lab, room, replicas, more));
+    const memory = await attempt(peer, 'memory was not measured', () => fillMemory(lab, backend, replicas, more));
     await warmUp(lab, replicas, pages);
     return { peer, replicas, memory, page: [], many: [] };
   } catch (error) {
@@ -100,7 +100,7 @@ async function oneRound({ lab, paths, sizes, seconds }: ServingOptions, runner: 
   runner.many.push(many);
 }
 
-/** One round of asking one replica for pages it has. */
+/** One round of requests to one replica for cached pages. */
 export interface PageRound {
   readonly perSecond: number;
   /** Requests per second of the server's processor time, all its processes together. */
@@ -108,48 +108,48 @@ export interface PageRound {
   readonly serverCores: number;
   /** wrk and the store beside it. */
   readonly clientCores: number;
-  /** Of those, the store. */
+  /** Cores of the store among them. */
   readonly storeCores: number;
-  /** Processor time of the store, in microseconds of each request. */
+  /** CPU time of the store per request, µs. */
   readonly storeUs: number;
-  /** Commands the store got for each request: 1 and more where every page comes from there, 0 where none does. */
+  /** Store commands per request: at least 1 where every page comes from the store, 0 where none does. */
   readonly storeCommands: number;
-  /** The same at the rate: who asks its store once for many requests at one moment asks it for each of these. */
+  /** The same at the fixed rate, where no concurrent requests can share one store command. */
   readonly storeCommandsAtRate: number;
-  /** At the rate all are asked at. */
+  /** Times at the fixed rate. */
   readonly p50Ms: number;
   readonly p99Ms: number;
 }
 
 export interface PageFigures extends PageRound {
   readonly limit: Limit;
-  /** How many times more the largest of all rounds was than the smallest: what this very server differs by from itself. */
+  /** Largest round ÷ smallest: how far this server differs from itself. */
   readonly spreads: Readonly<Record<Spread, number>>;
 }
 
-/** Figures of a round that peers are compared by. */
+/** The compared figures of a round. */
 export type Spread = 'perCore' | 'p50Ms' | 'p99Ms';
 
 export interface PageOptions {
   readonly paths: readonly string[];
   readonly seconds: number;
-  /** At which times of answers are taken. */
+  /** Requests per second at which times are measured. */
   readonly perSecond: number;
 }
 
-/** Of all requests. A connection that is closed after so many of them loses one now and then; more is no cached page. */
+/** Maximum share of failed requests. A connection that a server closes after a number of requests can lose one. */
 const MOST_ERRORS = 0.001;
 const PATIENCE_MS = 5000;
-/** A server compiles what is hot while it is asked. */
+/** Warm-up of the server's compiler. */
 const WARM_SECONDS = 1;
-/** So does the client, which opens its connections then as well: else its own start would be the p99 of all. */
+/** Warm-up of the client, connections included; its start would be the p99 otherwise. */
 const LEAD_SECONDS = 0.7;
 
 export async function warmUp(lab: Lab, { urls }: Replicas, paths: readonly string[]): Promise<void> {
   await fullSpeed(lab, { url: urls[0] ?? '', paths, seconds: WARM_SECONDS });
 }
 
-/** @throws when answers are not 200: what was measured would not be the page. */
+/** @throws when answers are not 200, because then another page was measured. */
 export async function pageRound(lab: Lab, replicas: Replicas, options: PageOptions): Promise<PageRound> {
   const { paths, seconds, perSecond } = options;
   const { urls, store } = replicas;
@@ -168,7 +168,7 @@ export async function pageRound(lab: Lab, replicas: Replicas, options: PageOptio
   return roundOf({ looks: [before, between, await look()], fast, calm, perSecond });
 }
 
-/** What has been used since the start of server and store. */
+/** CPU time and commands since the start of server and store. */
 interface Look {
   readonly atMs: number;
   readonly serverSeconds: number;
@@ -177,15 +177,15 @@ interface Look {
 }
 
 export interface Looked {
-  /** Before wrk, between it and the rate, after that. */
+  /** Readings before wrk, between wrk and the fixed rate, and after it. */
   readonly looks: readonly [Look, Look, Look];
   readonly fast: FullSpeed;
-  /** Without its lead, which the store gets as well. */
+  /** Seconds without the warm-up, whose commands the store counts as well. */
   readonly calm: HttpDriven;
   readonly perSecond: number;
 }
 
-/** `INFO`, twice: asking for the figure is a command too. */
+/** The two `INFO` commands of the readings themselves. */
 const ASKING = 2;
 
 /** @throws when answers are not 200 */
@@ -215,10 +215,10 @@ export function roundOf({ looks: [before, between, after], fast, calm, perSecond
 }
 
 /**
- * The best of all rounds: what else a machine did in a round is nobody's cost. Who was full was so in the round that was
- * fastest. @param room cores that this server can use, and those there are for wrk and the store
+ * The best of all rounds, because disturbances of the machine are no cost of the peer. The limit is that of the
+ * fastest. @param backend cores that this server can use, and those there are for wrk and the store
  */
-export function pageFigures(rounds: readonly PageRound[], room: { server: number; client: number }): PageFigures {
+export function pageFigures(rounds: readonly PageRound[], backend: { server: number; client: number }): PageFigures {
   const most = (pick: (round: PageRound) => number): number => Math.max(...rounds.map(pick));
   const least = (pick: (round: PageRound) => number): number => Math.min(...rounds.map(pick));
   const perSecond = most((one) => one.perSecond);
@@ -226,7 +226,7 @@ export function pageFigures(rounds: readonly PageRound[], room: { server: number
   if (fastest === undefined) throw new Error('no round was measured');
   const { serverCores, clientCores, storeCores } = fastest;
   // wrk and the store work in one thread each, however many cores there are for them.
-  const clientShare = Math.max(clientCores / room.client, clientCores - storeCores, storeCores);
+  const clientShare = Math.max(clientCores / backend.client, clientCores - storeCores, storeCores);
   const spread = (of: Spread): number => most((one) => one[of]) / least((one) => one[of]);
   return {
     ...fastest,
@@ -236,7 +236,7 @@ export function pageFigures(rounds: readonly PageRound[], room: { server: number
     p99Ms: least((one) => one.p99Ms),
     limit: limitOf(
       { storeCores: serverCores, generatorCores: clientShare },
-      { storeCores: room.server, generatorCores: 1 },
+      { storeCores: backend.server, generatorCores: 1 },
     ),
   };
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { createTurns } from '../../../../loadtest/labs/peers/peer.ts';
+import { createConcurrencyLimit } from '../../../../loadtest/labs/peers/peer.ts';
 
 test('at most the maximum number of tasks run at once, and the others start in arrival order', async () => {
-  const turns = createTurns({ atOnce: 2, mostWaiting: 10 });
+  const turns = createConcurrencyLimit({ atOnce: 2, mostWaiting: 10 });
   const begun: number[] = [];
   const ends: (() => void)[] = [];
   const all = [0, 1, 2, 3].map((n) =>
@@ -27,7 +27,7 @@ test('at most the maximum number of tasks run at once, and the others start in a
 });
 
 test('a task that fails releases its slot', async () => {
-  const turns = createTurns({ atOnce: 1, mostWaiting: 1 });
+  const turns = createConcurrencyLimit({ atOnce: 1, mostWaiting: 1 });
   const failing = turns.run(() => Promise.reject(new Error('no')));
   const next = turns.run(async () => 'yes');
   await assert.rejects(failing, /no/);
@@ -36,7 +36,7 @@ test('a task that fails releases its slot', async () => {
 });
 
 test('a task that finds the queue full is refused at once', async () => {
-  const turns = createTurns({ atOnce: 1, mostWaiting: 1 });
+  const turns = createConcurrencyLimit({ atOnce: 1, mostWaiting: 1 });
   let end = (): void => {};
   const first = turns.run(() => new Promise<void>((resolve) => (end = resolve)));
   const second = turns.run(async () => {});

@@ -6,35 +6,35 @@ import { accepts, freePorts, startProcess } from '../../stack/process.ts';
 import { pin } from '../../stack/processors.ts';
 import { startSearchd } from '../../stack/sphinx.ts';
 import { queriesOf } from '../../traffic/queries.ts';
-import type { PeerScene } from './peer.ts';
+import type { ReplicaSetup } from './peer.ts';
 import { DOMAIN, serviceConfig } from './serpcache.ts';
 
-/** One real searchd behind all peers, what counts and hurts its searches, and the origin of those who fetch pages. */
-export interface EngineRoom {
+/** One real searchd behind all peers, with a proxy that counts, delays and refuses its searches, and the origin of the HTTP caches. */
+export interface RunningBackend {
   /** `http://127.0.0.1:1234`; `/search?q=…` below it asks the engine each time. */
   readonly origin: string;
-  /** searchd itself, through the same counter. */
-  readonly engine: PeerScene['engine'];
-  /** Searches that have come in since the start or the last `reset`, whoever asked. */
+  /** searchd itself, through the same counting proxy. */
+  readonly engine: ReplicaSetup['engine'];
+  /** Searches since the start or the last `reset`, of all clients. */
   readonly searches: () => number;
-  /** Different ones among them, how often one came at most, and the rest of the proxy's counts. */
+  /** Counts of the proxy: distinct searches, the highest count of one search, and so on. */
   readonly counts: () => EngineCounts;
-  /** Counts start at nothing again. */
+  /** Sets the counts to zero. */
   readonly reset: () => void;
-  /** Each search takes that much longer. */
+  /** Delays each search by `ms`. */
   readonly delay: (ms: number) => void;
   /** Connections are refused, open ones are reset: as after a SIGKILL. */
   readonly die: () => Promise<void>;
   readonly revive: () => Promise<void>;
-  /** So many different searches that find something, from the catalogue. @throws when it has not so many. */
+  /** `count` different searches with results, from the catalogue. @throws when it has fewer. */
   readonly texts: (count: number) => readonly string[];
   readonly stop: () => Promise<void>;
 }
 
-export interface EngineRoomOptions {
-  /** How long the origin says that a page is fresh: what the scenes of its peers say too. */
+export interface BackendOptions {
+  /** Lifetime of a page in the origin's headers; the same as in the setups of the peers. */
   readonly ttlSeconds: number;
-  /** How many of the catalogue's documents are indexed. */
+  /** Maximum number of documents that are indexed. */
   readonly documents?: number;
   /** For searchd and the origin, as taskset takes them; absent: any. */
   readonly cores?: string;
@@ -43,7 +43,7 @@ export interface EngineRoomOptions {
 const DOCUMENTS = 6000;
 
 /** @throws with the end of a log when a part will not start; what did start is ended then. */
-export async function startEngineRoom(folder: string, options: EngineRoomOptions): Promise<EngineRoom> {
+export async function startBackend(folder: string, options: BackendOptions): Promise<RunningBackend> {
   const { ttlSeconds, documents = DOCUMENTS, cores } = options;
   const stops: (() => Promise<void>)[] = [];
   const stop = async (): Promise<void> => {
@@ -85,7 +85,7 @@ export async function startEngineRoom(folder: string, options: EngineRoomOptions
   }
 }
 
-async function startOrigin(folder: string, engine: PeerScene['engine'], ttlSeconds: number) {
+async function startOrigin(folder: string, engine: ReplicaSetup['engine'], ttlSeconds: number) {
   await mkdir(folder, { recursive: true });
   const file = join(folder, 'config.json');
   await writeFile(file, serviceConfig({ engine, ttlSeconds, staleSeconds: 0, memory: '1MiB' }));
