@@ -216,9 +216,9 @@ export function roundOf({ looks: [before, between, after], fast, calm, perSecond
 
 /**
  * The best of all rounds, because disturbances of the machine are no cost of the peer. The limit is that of the
- * fastest. @param backend cores that this server can use, and those there are for wrk and the store
+ * fastest round. @param available cores that this server can use, and cores of wrk and the store
  */
-export function pageFigures(rounds: readonly PageRound[], backend: { server: number; client: number }): PageFigures {
+export function pageFigures(rounds: readonly PageRound[], available: { server: number; client: number }): PageFigures {
   const most = (pick: (round: PageRound) => number): number => Math.max(...rounds.map(pick));
   const least = (pick: (round: PageRound) => number): number => Math.min(...rounds.map(pick));
   const perSecond = most((one) => one.perSecond);
@@ -226,7 +226,7 @@ export function pageFigures(rounds: readonly PageRound[], backend: { server: num
   if (fastest === undefined) throw new Error('no round was measured');
   const { serverCores, clientCores, storeCores } = fastest;
   // wrk and the store work in one thread each, however many cores there are for them.
-  const clientShare = Math.max(clientCores / backend.client, clientCores - storeCores, storeCores);
+  const clientShare = Math.max(clientCores / available.client, clientCores - storeCores, storeCores);
   const spread = (of: Spread): number => most((one) => one[of]) / least((one) => one[of]);
   return {
     ...fastest,
@@ -236,7 +236,7 @@ export function pageFigures(rounds: readonly PageRound[], backend: { server: num
     p99Ms: least((one) => one.p99Ms),
     limit: limitOf(
       { storeCores: serverCores, generatorCores: clientShare },
-      { storeCores: backend.server, generatorCores: 1 },
+      { storeCores: available.server, generatorCores: 1 },
     ),
   };
 }
