@@ -1,9 +1,9 @@
+import { type HttpDriven, servedShare } from '../../../http-driver/plan.ts';
 import type { Limit } from '../../kit/finding.ts';
 import type { Lab } from '../../kit/lab.ts';
 import { limitOf } from '../../kit/meters.ts';
 import { type FullSpeed, fullSpeed } from './full-speed.ts';
 import { httpDriven } from './http-driven.ts';
-import { type HttpDriven, servedShare } from './http-plan.ts';
 import type { Replicas } from './replicas.ts';
 
 /** One round of asking one replica for pages it has. */

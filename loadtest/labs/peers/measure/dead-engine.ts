@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createClient } from '../../../http-driver/client.ts';
+import { type HttpDriven, outcomeText, servedShare } from '../../../http-driver/plan.ts';
 import type { Lab } from '../../kit/lab.ts';
 import { fillPages } from './fill.ts';
 import { httpDriven } from './http-driven.ts';
-import { askOnce } from './http-driver.ts';
-import { type HttpDriven, outcomeText, servedShare } from './http-plan.ts';
 import type { Replicas } from './replicas.ts';
 import type { Room } from './room.ts';
 
@@ -102,17 +102,19 @@ export function answersOf({ fresh, expired, unseen }: DeadEngineAnswers): Omit<D
  * with a refresh behind it. @returns seconds, to a twentieth
  */
 async function recovery(room: Room, url: string, paths: readonly string[]): Promise<number | undefined> {
+  const client = createClient({ baseUrl: url, patienceMs: PATIENCE_MS, maxConnections: 1, discardsBodies: true });
   const startedMs = performance.now();
   let isRefreshed = false;
   for (let at = 0; performance.now() - startedMs < RECOVERY_MS; at += isRefreshed ? 0 : 1) {
     const searches = room.searches();
-    const page = new URL(paths[at % paths.length] ?? '/', url);
-    const answer = await askOnce(page, { patienceMs: PATIENCE_MS });
-    if (isRefreshed && answer.kind === 'answered' && answer.status === 200) {
+    const reply = await client.getOnce(paths[at % paths.length] ?? '/');
+    if (isRefreshed && reply.kind === 'answer' && reply.status === 200) {
+      client.close();
       return (performance.now() - startedMs) / 1000;
     }
     await sleep(LOOK_EVERY_MS);
     isRefreshed = room.searches() > searches;
   }
+  client.close();
   return undefined;
 }

@@ -1,6 +1,6 @@
+import { type HttpDriven, servedShare } from '../../../http-driver/plan.ts';
 import type { Lab } from '../../kit/lab.ts';
 import { httpDriven } from './http-driven.ts';
-import { type HttpDriven, servedShare } from './http-plan.ts';
 
 /** As many as a server keeps under way at its engine. */
 const CONNECTIONS = 8;

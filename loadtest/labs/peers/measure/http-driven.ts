@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { HttpDriven, HttpPlan } from '../../../http-driver/plan.ts';
 import type { Lab } from '../../kit/lab.ts';
 import { runProgram } from '../../kit/programs.ts';
-import type { HttpDriven, HttpPlan } from './http-plan.ts';
 
 export interface LabHttpDriven extends HttpDriven {
   /** Busy cores of the driver, its start included. */
   readonly clientCores: number;
 }
 
-const MAIN = join(import.meta.dirname, 'http-driver-main.ts');
+const MAIN = join(import.meta.dirname, '../../../http-driver/main.ts');
 /** A fill of some thousand searches through a slow server is the longest there is. */
 const LIMIT_MS = 90_000;
 

@@ -1,4 +1,5 @@
-import { askOnce } from './http-driver.ts';
+import { createClient } from '../../../http-driver/client.ts';
+import { closedLoop } from '../../../http-driver/loops.ts';
 import type { Room } from './room.ts';
 
 /** Of a page's body: what the benches of this project use too. */
@@ -37,14 +38,13 @@ const TEXTS = 2000;
 
 async function fitting(origin: string, paths: readonly string[]): Promise<{ path: string; off: number }[]> {
   const sized: { path: string; off: number }[] = [];
-  const left = paths.values();
-  const one = async (): Promise<void> => {
-    for (const path of left) {
-      const answer = await askOnce(new URL(path, origin), { patienceMs: PATIENCE_MS });
-      if (answer.kind !== 'answered' || answer.status !== 200) continue;
-      sized.push({ path, off: Math.abs(answer.bytes - PAGE_BYTES) });
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, one));
+  const options = { patienceMs: PATIENCE_MS, maxConnections: AT_ONCE, discardsBodies: true };
+  const client = createClient({ baseUrl: origin, ...options });
+  await closedLoop(paths, AT_ONCE, async (path) => {
+    const reply = await client.getOnce(path);
+    if (reply.kind !== 'answer' || reply.status !== 200) return;
+    sized.push({ path, off: Math.abs(reply.bytes - PAGE_BYTES) });
+  });
+  client.close();
   return sized.filter(({ off }) => off <= PAGE_BYTES * TOLERANCE).toSorted((a, b) => (a.path < b.path ? -1 : 1));
 }

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type HttpDriven, outcomeText, servedShare } from '../../../http-driver/plan.ts';
 import type { Lab } from '../../kit/lab.ts';
 import { fillPages } from './fill.ts';
 import { httpDriven } from './http-driven.ts';
-import { type HttpDriven, outcomeText, servedShare } from './http-plan.ts';
 import type { Replicas } from './replicas.ts';
 import type { Room } from './room.ts';
 
