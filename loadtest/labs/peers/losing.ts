@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createClient } from '../../http-driver/client.ts';
+import { type HttpDriven, outcomeText, servedShare } from '../../http-driver/plan.ts';
 import type { Lab } from '../kit/lab.ts';
-import { httpDriven } from './measure/http-driven.ts';
-import { askOnce } from './measure/http-driver.ts';
-import { type HttpDriven, outcomeText, servedShare } from './measure/http-plan.ts';
+import { httpDriven } from './driven.ts';
 import type { Backend, Peer } from './peer.ts';
 import { LONG, SHORT, type Sizes, type Try } from './peers.ts';
 import { fillPages, type Replicas, startReplicas } from './replicas.ts';
@@ -261,16 +261,18 @@ export function answersOf({ fresh, expired, unseen }: DeadEngineAnswers): Omit<D
  */
 async function recovery(backend: Backend, url: string, paths: readonly string[]): Promise<number | undefined> {
   const startedMs = performance.now();
+  const client = createClient({ baseUrl: url, patienceMs: DEAD_PATIENCE_MS, maxConnections: 1, discardsBodies: true });
   let isRefreshed = false;
   for (let at = 0; performance.now() - startedMs < RECOVERY_MS; at += isRefreshed ? 0 : 1) {
     const searches = backend.searches();
-    const page = new URL(paths[at % paths.length] ?? '/', url);
-    const answer = await askOnce(page, { patienceMs: DEAD_PATIENCE_MS });
-    if (isRefreshed && answer.kind === 'answered' && answer.status === 200) {
+    const reply = await client.getOnce(paths[at % paths.length] ?? '/');
+    if (isRefreshed && reply.kind === 'answer' && reply.status === 200) {
+      client.close();
       return (performance.now() - startedMs) / 1000;
     }
     await sleep(LOOK_EVERY_MS);
     isRefreshed = backend.searches() > searches;
   }
+  client.close();
   return undefined;
 }

@@ -2,13 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createClient } from '../../http-driver/client.ts';
+import { closedLoop } from '../../http-driver/loops.ts';
+import { type HttpDriven, servedShare } from '../../http-driver/plan.ts';
 import { readProcess } from '../../sample/process-sample.ts';
 import type { ProcessSample } from '../../sample/sample.ts';
 import { freePorts } from '../../stack/process.ts';
 import type { Lab, LabStore } from '../kit/lab.ts';
-import { httpDriven } from './measure/http-driven.ts';
-import { askOnce } from './measure/http-driver.ts';
-import { type HttpDriven, servedShare } from './measure/http-plan.ts';
+import { httpDriven } from './driven.ts';
 import { collectGarbage, isNode } from './memory.ts';
 import type { Backend, Peer, RunningPeer } from './peer.ts';
 
@@ -204,14 +205,13 @@ const TEXTS = 2000;
 
 async function fitting(origin: string, paths: readonly string[]): Promise<{ path: string; off: number }[]> {
   const sized: { path: string; off: number }[] = [];
-  const left = paths.values();
-  const one = async (): Promise<void> => {
-    for (const path of left) {
-      const answer = await askOnce(new URL(path, origin), { patienceMs: PATIENCE_MS });
-      if (answer.kind !== 'answered' || answer.status !== 200) continue;
-      sized.push({ path, off: Math.abs(answer.bytes - PAGE_BYTES) });
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, one));
+  const options = { patienceMs: PATIENCE_MS, maxConnections: AT_ONCE, discardsBodies: true };
+  const client = createClient({ baseUrl: origin, ...options });
+  await closedLoop(paths, AT_ONCE, async (path) => {
+    const reply = await client.getOnce(path);
+    if (reply.kind !== 'answer' || reply.status !== 200) return;
+    sized.push({ path, off: Math.abs(reply.bytes - PAGE_BYTES) });
+  });
+  client.close();
   return sized.filter(({ off }) => off <= PAGE_BYTES * TOLERANCE).toSorted((a, b) => (a.path < b.path ? -1 : 1));
 }

@@ -1,9 +1,8 @@
+import { type HttpDriven, servedShare } from '../../http-driver/plan.ts';
 import type { Limit } from '../kit/finding.ts';
 import type { Cores, Lab } from '../kit/lab.ts';
 import { limitOf } from '../kit/meters.ts';
-import { type FullSpeed, fullSpeed } from './measure/full-speed.ts';
-import { httpDriven } from './measure/http-driven.ts';
-import { type HttpDriven, servedShare } from './measure/http-plan.ts';
+import { type FullSpeed, fullSpeed, httpDriven } from './driven.ts';
 import { fillMemory, type MemoryFigures } from './memory.ts';
 import type { Backend, Peer } from './peer.ts';
 import { LONG, type Sizes, type Try } from './peers.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { outcomeText } from '../../../../loadtest/http-driver/plan.ts';
 import { deadEngine, stampede } from '../../../../loadtest/labs/peers/losing.ts';
-import { outcomeText } from '../../../../loadtest/labs/peers/measure/http-plan.ts';
 import { purgeEach } from '../../../../loadtest/labs/peers/replicas.ts';
 import { fakePeer } from '../../../fakes/peer.ts';
 import { withHarness } from './measure-harness.ts';
@@ -85,7 +85,7 @@ describe('peers that lose their pages or their engine', { concurrency: 3 }, () =
   test('an engine is revived also when its death could not be measured', async () => {
     await withHarness(async ({ lab, backend, start }) => {
       const replicas = await start(fakePeer());
-      await assert.rejects(deadEngine(lab, backend, replicas, { ...DEAD, unseen: ['http://['] }), /Invalid URL/);
+      await assert.rejects(deadEngine(lab, backend, replicas, { ...DEAD, unseen: ['/ '] }), /unescaped characters/);
       assert.equal((await fetch(`${backend.origin}/search?q=a`)).status, 200);
     });
   });

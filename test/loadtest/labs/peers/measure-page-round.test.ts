@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { reportOf } from '../../../../loadtest/labs/peers/measure/full-speed.ts';
+import { reportOf } from '../../../../loadtest/labs/peers/driven.ts';
 import { PEERS } from '../../../../loadtest/labs/peers/peers.ts';
 import {
   coresFor,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { reportOf } from '../../../../loadtest/labs/peers/measure/full-speed.ts';
+import { reportOf } from '../../../../loadtest/labs/peers/driven.ts';
 import { pagesOf } from '../../../../loadtest/labs/peers/replicas.ts';
 import { type PageRound, pageFigures } from '../../../../loadtest/labs/peers/serving.ts';
 import { fakeBackend } from '../../../fakes/peer.ts';

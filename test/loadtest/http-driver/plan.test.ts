@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createHistogram } from 'node:perf_hooks';
 import { type TestContext, test } from 'node:test';
-import { driveHttp } from '../../../../loadtest/labs/peers/measure/http-driver.ts';
-import { servedShare } from '../../../../loadtest/labs/peers/measure/http-plan.ts';
+import { driveHttp, servedShare, timesOf } from '../../../loadtest/http-driver/plan.ts';
 
 async function served(t: TestContext, listener: RequestListener): Promise<string> {
   const server = createServer(listener);
@@ -102,4 +102,31 @@ test('requests in the lead-in of a rate are in no figure', async (t) => {
   const driven = await driveHttp({ replicas: [replica], paths: PATHS, pace, patienceMs: 5000 });
   assert.equal(asked, 30);
   assert.deepEqual([driven.requests, driven.outcomes], [20, { 200: 20 }]);
+});
+
+test('a server that stalls delays the requests that came due during the stall', async (t) => {
+  let isFirst = true;
+  const replica = await served(t, (_, response) => {
+    // The driver runs in this process and stalls with it: it can send only afterwards.
+    if (isFirst) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+    isFirst = false;
+    response.end();
+  });
+  const pace = { kind: 'rate', perSecond: 100, seconds: 0.2 } as const;
+  const { requests, servedMs } = await driveHttp({ replicas: [replica], paths: ['/a'], pace, patienceMs: 5000 });
+  assert.equal(requests, 20);
+  // Due at 0, 10, … 190 ms, and none answered before 200 ms: a busy machine only increases the latency.
+  assert.ok((servedMs?.p50 ?? 0) >= 95, `${servedMs?.p50} ms`);
+});
+
+test('for latencies of 1 to 1000 ms each percentile has the right value', () => {
+  const us = createHistogram();
+  for (let ms = 1; ms <= 1000; ms += 1) us.record(ms * 1000);
+  const { p50, p99, max } = timesOf(us);
+  for (const [ms, wanted] of [
+    [p50, 500],
+    [p99, 990],
+    [max, 1000],
+  ] as const)
+    assert.ok(Math.abs(ms - wanted) < 2, `${ms} ms, not ${wanted}`);
 });
