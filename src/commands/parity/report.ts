@@ -208,7 +208,7 @@ export function warningsOf(queries: Queries, sides: Pick<Sides, 'engine' | 'life
     warnings.push(`none of the engine's ${engine} results is in the lifeboat's index; ${ids}`);
   } else if (notIndexed > FEW_UNKNOWN * engine) {
     const share = Math.round((100 * notIndexed) / missing);
-    const why = 'it is older than the engine, or of another catalogue; build it anew and measure again';
+    const why = 'it is older than the engine, or of another catalogue; build it again and measure again';
     warnings.push(`${share} % of the results that the lifeboat lacks are not in its index: ${why}`);
   }
   return warnings;
