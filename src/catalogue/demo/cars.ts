@@ -2,23 +2,14 @@ import { range, transliterate } from './ad.ts';
 import cars from './vocabulary/cars.json' with { type: 'json' };
 import vehicles from './vocabulary/vehicles.json' with { type: 'json' };
 
-/** A vehicle other than a car, such as a truck or a boat. */
-export interface Vehicle {
-  readonly category: string;
-  readonly make: string;
-  readonly model: string;
-  readonly body: string;
-  readonly noun: string;
-  readonly english: string;
-  readonly years: readonly [from: number, to: number];
-  readonly prices: readonly [oldest: number, newest: number];
-  /** Kilometres per year; 0 for vehicles that count engine hours or nothing. */
-  readonly yearlyKm: number;
-  readonly weight: number;
-}
+export type Vehicle = (typeof VEHICLES)[number];
+export type CarModel = (typeof CARS)[number];
 
-/** Rows by category: make | model | body | noun / English | years | thousand roubles | thousand km a year | weight */
-export const VEHICLES: readonly Vehicle[] = Object.entries(vehicles).flatMap(([category, rows]) =>
+/**
+ * Vehicles other than cars, such as trucks and boats. Rows by category:
+ * make | model | body | noun / English | years | thousand roubles | thousand km a year | weight
+ */
+export const VEHICLES = Object.entries(vehicles).flatMap(([category, rows]) =>
   rows.map((row) => {
     const [make = '', model = '', body = '', nouns = '', years = '', prices = '', km = '', weight = ''] =
       row.split(' | ');
@@ -32,30 +23,15 @@ export const VEHICLES: readonly Vehicle[] = Object.entries(vehicles).flatMap(([c
       english,
       years: range(years),
       prices: roubles(prices),
+      /** Kilometres per year; 0 for vehicles that count engine hours or nothing. */
       yearlyKm: Number(km) * 1000,
       weight: Number(weight),
     };
   }),
 );
 
-export interface CarModel {
-  readonly make: string;
-  /** Make and model, as sellers write them. */
-  readonly name: string;
-  readonly model: string;
-  /** The colloquial name in Russian: «тойота камри». */
-  readonly alias: string;
-  readonly bodies: readonly string[];
-  readonly years: readonly [from: number, to: number];
-  /** Roubles for the oldest and for the newest year, in fair condition. */
-  readonly prices: readonly [oldest: number, newest: number];
-  /** `1.6 MT, 87 л.с.` */
-  readonly engines: readonly string[];
-  readonly weight: number;
-}
-
 /** Rows by `make / alias`: model / alias | bodies | years | thousand roubles | engines | weight */
-export const CARS: readonly CarModel[] = Object.entries(cars).flatMap(([makes, rows]) =>
+export const CARS = Object.entries(cars).flatMap(([makes, rows]) =>
   rows.map((row) => {
     const [make = '', makeAlias = ''] = makes.split(' / ');
     const [names = '', bodies = '', years = '', prices = '', engines = '', weight = ''] = row.split(' | ');
@@ -68,19 +44,23 @@ export const CARS: readonly CarModel[] = Object.entries(cars).flatMap(([makes, r
     const isLada = make.startsWith('LADA');
     return {
       make,
+      /** Make and model, as sellers write them. */
       name: isLada ? model : `${make} ${model}`,
       model: isLada ? model.replace('LADA ', '') : model,
+      /** The colloquial name in Russian: «тойота камри». */
       alias,
       bodies: bodies.split(', '),
       years: range(years),
       prices: roubles(prices),
+      /** `1.6 MT, 87 л.с.` */
       engines: engines.split(', ').map((engine) => engine.replace(/ (\d+)$/, ', $1 л.с.')),
       weight: Number(weight),
     };
   }),
 );
 
-function roubles(thousands: string): readonly [number, number] {
+/** Roubles for the oldest and for the newest year, in fair condition. */
+function roubles(thousands: string): readonly [oldest: number, newest: number] {
   const [oldest, newest] = range(thousands);
   return [oldest * 1000, newest * 1000];
 }

@@ -14,7 +14,7 @@ export interface City {
   readonly places: readonly string[];
 }
 
-/** A row of the vocabulary: name | within | English | weight | thousand roubles per m² | pay | places a seller would name */
+/** A row: name | within | English | weight | thousand roubles per m² | pay | districts and stations a seller would name */
 export const CITIES: readonly City[] = vocabulary.cities.map((line) => {
   const [name = '', within = '', english = '', weight = '', metre = '', pay = '', places = ''] = line.split(' | ');
   return {
