@@ -13,7 +13,6 @@ export async function* csvRows(
   maxBytes: number,
   checkHeader: (columns: readonly string[]) => void,
 ): AsyncGenerator<RawRow, void, undefined> {
-  const [head, all] = await peek(chunks);
   const ready: RawRow[] = [];
   let columns: readonly string[] | undefined;
   // Lines are counted here, because csv-parse counts a CRLF inside quotes as two lines.
@@ -30,32 +29,35 @@ export async function* csvRows(
     columns = header instanceof RowFault ? [] : header;
     if (header instanceof RowFault) ready.push(broken(line, header));
   };
-  const parser = parse({
-    delimiter: delimiterOf(head),
-    // One character per byte: cells are decoded below, so that bad UTF-8 is an error of its row and not a silent
-    // U+FFFD. (`encoding: null` would give bytes, but csv-parse throws a wrong error on them.)
-    encoding: 'latin1',
-    raw: true,
-    // The number of columns is checked below, where the row can be named and skipped.
-    relax_column_count: true,
-    skip_empty_lines: true,
-    max_record_size: maxBytes,
-    // Rows are taken in this callback, not read from the stream: an error destroys the stream with the good rows in it.
-    on_record: (parsed) => {
-      take(parsed as unknown as Parsed);
-      return null;
-    },
-  });
-  // Errors reach the callback of `write`. Without a listener, the event of the same error would end the process.
-  parser.on('error', () => undefined);
+  const parserFor = (head: Buffer) =>
+    parse({
+      delimiter: delimiterOf(head),
+      // One character per byte: cells are decoded below, so that bad UTF-8 is an error of its row and not a silent
+      // U+FFFD. (`encoding: null` would give bytes, but csv-parse throws a wrong error on them.)
+      encoding: 'latin1',
+      raw: true,
+      // The number of columns is checked below, where the row can be named and skipped.
+      relax_column_count: true,
+      skip_empty_lines: true,
+      max_record_size: maxBytes,
+      // Rows are taken in this callback, not read from the stream: an error destroys the stream with the good rows in it.
+      on_record: (parsed) => {
+        take(parsed as unknown as Parsed);
+        return null;
+      },
+    });
+  let parser: Parser | undefined;
   try {
-    for await (const chunk of withEnd(all)) {
+    for await (const chunk of withEnd(chunks)) {
+      if (chunk?.length === 0) continue;
+      // Errors reach the callback of `write`. Without a listener, the event of the same error would end the process.
+      parser ??= parserFor(chunk ?? Buffer.alloc(0)).on('error', () => undefined);
       const error = await feed(parser, chunk);
       yield* ready.splice(0);
       if (error !== undefined) return yield broken(nextLine, new RowFault(problemOf(error, maxBytes)));
     }
   } finally {
-    parser.destroy();
+    parser?.destroy();
   }
   if (columns === undefined) yield broken(1, new RowFault('no header row; allowed: column names, then rows'));
 }
@@ -149,20 +151,4 @@ function delimiterOf(head: Buffer): string {
 
 function newlinesIn(raw: string): number {
   return raw.match(/\r\n|\n|\r/g)?.length ?? 0;
-}
-
-/** The first chunk, and the whole stream with the first chunk included. */
-async function peek(chunks: AsyncIterable<Buffer>): Promise<[Buffer, AsyncIterable<Buffer>]> {
-  const iterator = chunks[Symbol.asyncIterator]();
-  const first = await iterator.next();
-  const head = first.done === true ? Buffer.alloc(0) : first.value;
-  async function* all(): AsyncGenerator<Buffer, void, undefined> {
-    try {
-      if (head.length > 0) yield head;
-      for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) yield next.value;
-    } finally {
-      await iterator.return?.();
-    }
-  }
-  return [head, all()];
 }

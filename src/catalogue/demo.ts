@@ -1,9 +1,9 @@
 import type { Attribute, AttributeType, Document, SearchDomain } from '../search/domain.ts';
 import { createRandom, type Draft, dateOf, type Random, seedOf } from './demo/ad.ts';
-import { autoAd } from './demo/auto/auto.ts';
-import { goodsAd } from './demo/goods/goods.ts';
-import { jobsAd } from './demo/jobs/jobs.ts';
-import { realtyAd } from './demo/realty/realty.ts';
+import { autoAd } from './demo/auto.ts';
+import { goodsAd } from './demo/goods.ts';
+import { jobsAd } from './demo/jobs.ts';
+import { realtyAd } from './demo/realty.ts';
 
 /**
  * The demo catalogue: the ads of an invented classifieds site, generated from vocabulary and templates. The bytes are

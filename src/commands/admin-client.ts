@@ -20,9 +20,7 @@ interface RequestOptions {
   readonly deadlineMs?: number;
 }
 
-interface AdminClientOptions {
-  readonly base: URL;
-  readonly token: string | undefined;
+interface AdminClientOptions extends Access {
   readonly operator: string;
   readonly signal: AbortSignal;
 }
@@ -31,18 +29,22 @@ interface AdminClientOptions {
 const DEADLINE_MS = 60_000;
 
 export function createAdminClient({ base, token, operator, signal }: AdminClientOptions): AdminClient {
-  const send = async (
+  /** @param read the result in the text of a good answer; undefined when it is no answer of the admin listener. */
+  const request = async <T>(
     method: 'GET' | 'POST',
     path: string,
     body: unknown,
-    options: RequestOptions,
-  ): Promise<Response> => {
+    read: (text: string) => T | undefined,
+    options: RequestOptions = {},
+  ): Promise<T> => {
     const { query = [], headers = {}, evenIfStopped = false, deadlineMs = DEADLINE_MS } = options;
     const url = new URL(`${base.pathname.replace(/\/$/, '')}${path}`, base);
     for (const [name, value] of query) url.searchParams.append(name, value);
     const tooLate = AbortSignal.timeout(deadlineMs);
+    let response: Response;
+    let text: string;
     try {
-      return await fetch(url, {
+      response = await fetch(url, {
         method,
         headers: {
           ...headers,
@@ -55,46 +57,24 @@ export function createAdminClient({ base, token, operator, signal }: AdminClient
         redirect: 'manual',
         signal: evenIfStopped ? tooLate : AbortSignal.any([signal, tooLate]),
       });
+      text = await response.text();
     } catch (error) {
       if (!evenIfStopped) signal.throwIfAborted();
       throw unreachable(base, error);
     }
-  };
-
-  const textOf = async (response: Response, evenIfStopped = false): Promise<string> => {
-    try {
-      return await response.text();
-    } catch (error) {
-      if (!evenIfStopped) signal.throwIfAborted();
-      throw unreachable(base, error);
-    }
-  };
-
-  const call = async <T>(
-    method: 'GET' | 'POST',
-    path: string,
-    body: unknown,
-    options: RequestOptions = {},
-  ): Promise<T> => {
-    const response = await send(method, path, body, options);
-    const answer = parsed(await textOf(response, options.evenIfStopped));
-    if (response.ok && answer !== undefined) return answer as T;
-    throw problemIn(response.status, answer) ?? foreignAnswer(base, response.status);
+    const result = response.ok ? read(text) : undefined;
+    if (result !== undefined) return result;
+    throw problemIn(response.status, parsed(text)) ?? foreignAnswer(base, response.status);
   };
 
   return {
-    get: (path, options) => call('GET', path, undefined, options),
-    post: (path, body, options) => call('POST', path, body, options),
-    page: async (path) => {
-      const response = await send('GET', path, undefined, {});
-      const text = await textOf(response);
-      if (response.ok) return text;
-      throw problemIn(response.status, parsed(text)) ?? foreignAnswer(base, response.status);
-    },
+    get: <T>(path: string, options?: RequestOptions) => request<T>('GET', path, undefined, parsed, options),
+    post: <T>(path: string, body: unknown, options?: RequestOptions) => request<T>('POST', path, body, parsed, options),
+    page: (path) => request('GET', path, undefined, (text) => text),
   };
 }
 
-function parsed(text: string): unknown {
+function parsed<T>(text: string): T | undefined {
   try {
     return JSON.parse(text);
   } catch {
@@ -181,15 +161,8 @@ export class AdminProblem extends Error {
   readonly code: string;
   readonly status: number;
 
-  constructor(problem: {
-    code: string;
-    status: number;
-    title: string;
-    detail: string;
-    parameter?: string | undefined;
-  }) {
-    const { code, status, title, detail, parameter } = problem;
-    super(`${title}: ${detail}${parameter === undefined ? '' : ` (field ${parameter})`}`);
+  constructor(code: string, status: number, message: string) {
+    super(message);
     this.code = code;
     this.status = status;
   }
@@ -224,13 +197,9 @@ function problemIn(status: number, body: unknown): AdminProblem | undefined {
   if (typeof body !== 'object' || body === null) return undefined;
   const { code, title, detail, parameter } = body as Readonly<Record<string, unknown>>;
   if (typeof code !== 'string' || typeof title !== 'string') return undefined;
-  return new AdminProblem({
-    code,
-    status,
-    title,
-    detail: `${typeof detail === 'string' ? detail : ''}${ADVICE[code] ?? ''}`,
-    parameter: typeof parameter === 'string' ? parameter : undefined,
-  });
+  const field = typeof parameter === 'string' ? ` (field ${parameter})` : '';
+  const text = `${title}: ${typeof detail === 'string' ? detail : ''}${ADVICE[code] ?? ''}${field}`;
+  return new AdminProblem(code, status, text);
 }
 
 /** Advice about this command's own options, which the service does not know. */

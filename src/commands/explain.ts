@@ -1,9 +1,8 @@
 import type { QueryCount } from '../popularity/shared.ts';
 import type { Explanation, TierExplanation } from '../search/explain.ts';
-import type { AdminClient } from './admin-client.ts';
 import { UsageError } from './arguments.ts';
 import type { Command } from './command.ts';
-import { operatorCommand } from './operator-command.ts';
+import { domainNames, operatorCommand } from './operator-command.ts';
 import { bytes, columns, duration, grouped, indented } from './terminal.ts';
 
 /** Shows the key of a search and the state of its answer in each tier. Changes nothing. */
@@ -101,11 +100,6 @@ export const popular: Command = operatorCommand({
     output.result({ domains }, () => domains.map(popularText).join('\n\n'));
   },
 });
-
-async function domainNames(client: AdminClient): Promise<readonly string[]> {
-  const { domains } = await client.get<{ domains: readonly { readonly domain: string }[] }>('/admin/domains');
-  return domains.map(({ domain }) => domain);
-}
 
 function popularText({ domain, source, queries }: Popular): string {
   const where = source === 'fleet' ? 'all processes, the last hour or so' : 'this process alone';

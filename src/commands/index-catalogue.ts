@@ -225,13 +225,7 @@ interface StarterOptions {
   readonly catalogue: InferredCatalogue;
 }
 
-export interface StarterConfig {
-  /** The YAML file. */
-  readonly text: string;
-  readonly attributes: number;
-  /** Columns that are left out, each with its reason. */
-  readonly ignored: readonly (readonly [column: string, why: string])[];
-}
+export type StarterConfig = ReturnType<typeof starterConfig>;
 
 /** A domain may have the name of a demo domain: this folder keeps their indexes apart. */
 const DIRECTORY = 'data/own';
@@ -240,8 +234,9 @@ const MAX_ATTRIBUTES = 64;
 const MAX_COUNTED_NUMBERS = 30;
 
 /** A first configuration for a user's catalogue: one domain with an embedded index and every usable column. */
-export function starterConfig({ domain, file, catalogue }: StarterOptions): StarterConfig {
-  const ignored: (readonly [string, string])[] = [];
+export function starterConfig({ domain, file, catalogue }: StarterOptions) {
+  /** Columns that are left out, each with its reason. */
+  const ignored: (readonly [column: string, why: string])[] = [];
   const declared = new Map<string, InferredColumn>();
   for (const column of catalogue.columns) {
     const why = reasonToIgnore(column, declared);

@@ -18,15 +18,8 @@ export interface OperatorContext extends Confirm {
   readonly signal: AbortSignal;
 }
 
-interface OperatorCommand {
-  readonly name: string;
-  readonly usage: string;
-  readonly summary: string;
-  /** Options of this command, in addition to the common ones. */
-  readonly options: readonly Option[];
-  readonly details?: readonly string[];
-  /** The number of arguments, options not included. */
-  readonly takes: { readonly min: number; readonly max: number };
+/** Its `options` are added to the common ones. */
+interface OperatorCommand extends Omit<Command, 'run'> {
   readonly run: (context: OperatorContext) => Promise<void>;
 }
 
@@ -53,15 +46,9 @@ const COMMON: readonly Option[] = [
 
 /** A command that works on a running service through its admin API only. */
 export function operatorCommand(definition: OperatorCommand): Command {
-  const { name, usage, summary, takes } = definition;
-  const options = [...definition.options, ...COMMON];
   return {
-    name,
-    usage,
-    summary,
-    options,
-    takes,
-    ...(definition.details === undefined ? {} : { details: definition.details }),
+    ...definition,
+    options: [...definition.options, ...COMMON],
     run: async (args, context) => {
       const { operator, signal, stderr, clock } = context;
       trustAuthorities(args);
@@ -131,14 +118,17 @@ async function suggestedName(
 async function knownNames(code: string, client: AdminClient): Promise<readonly string[]> {
   switch (code) {
     case 'unknown-domain':
-      return (await client.get<{ domains: readonly { domain: string }[] }>('/admin/domains')).domains.map(
-        ({ domain }) => domain,
-      );
+      return domainNames(client);
     case 'unknown-plan':
       return (await client.get<{ plans: readonly Plan[] }>('/admin/plans')).plans.map(({ name }) => name);
     default:
       return [];
   }
+}
+
+export async function domainNames(client: AdminClient): Promise<readonly string[]> {
+  const { domains } = await client.get<{ domains: readonly { readonly domain: string }[] }>('/admin/domains');
+  return domains.map(({ domain }) => domain);
 }
 
 /** Results and remarks. A script reads JSON on standard output, one value per line; a person reads text. */

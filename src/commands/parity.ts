@@ -1,5 +1,4 @@
 import { resolve as resolvePath } from 'node:path';
-
 import type { DomainSettings } from '../config/settings.ts';
 import { searchDomainOf } from '../engines/create-engines.ts';
 import { type PreparedSearch, prepareSearch } from '../search/key.ts';
@@ -62,19 +61,9 @@ export const parity: Command = {
   },
 };
 
-interface ParityRequest {
-  readonly domain: string;
-  readonly file: string;
-  readonly with: string | undefined;
-  readonly limit: number;
-  readonly maxQueries: number;
-  readonly filters: readonly string[];
-  readonly sort: string | undefined;
-  readonly atOnce: number;
-  readonly json: boolean;
-}
+type ParityRequest = ReturnType<typeof requestOf>;
 
-function requestOf(args: ParsedArguments): ParityRequest {
+function requestOf(args: ParsedArguments) {
   const [domain = '', file = ''] = args.positionals;
   const whole = (option: string, most: number) => args.number(option, { least: 1, most, whole: true });
   return {

@@ -41,11 +41,13 @@ export interface EnginesPorts {
   readonly refusal: () => ShedReason | undefined;
 }
 
+type GuardedSettings = Pick<DomainSettings, 'name' | 'engine' | 'patienceMs' | 'disabledDefences'>;
+
 type EnginesRuntime = Pick<Runtime<DomainEnginesEvent>, 'clock' | 'random' | 'observe'>;
 
 /** @throws when an embedded index cannot be opened. A searchd that does not answer is no error here. */
 export async function createEngines(
-  settings: Pick<DomainSettings, 'name' | 'engine' | 'patienceMs' | 'disabledDefences' | 'lifeboat'>,
+  settings: GuardedSettings & Pick<DomainSettings, 'lifeboat'>,
   domain: SearchDomain,
   ports: EnginesPorts,
   runtime: EnginesRuntime,
@@ -76,12 +78,7 @@ export async function createEngines(
 const PROBE = { intervalMs: 5_000, openIntervalMs: 200, timeoutMs: 2_000 };
 
 async function createGuardedEngine(
-  {
-    name,
-    engine: settings,
-    patienceMs,
-    disabledDefences,
-  }: Pick<DomainSettings, 'name' | 'engine' | 'patienceMs' | 'disabledDefences'>,
+  { name, engine: settings, patienceMs, disabledDefences }: GuardedSettings,
   domain: SearchDomain,
   { fleetShare, refusal }: EnginesPorts,
   { clock, random, observe }: EnginesRuntime,

@@ -67,7 +67,9 @@ after(() => rmSync(empty, { recursive: true }));
 function programs(): readonly string[] {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const own = Object.values<string>(scripts).flatMap((script) => / exec node (\S+)$/.exec(script)?.[1] ?? []);
-  const others = ['limits.ts', 'publish.ts', 'stack/install.ts', 'peers/repeat.ts'].map((file) => `loadtest/${file}`);
+  const others = ['labs/limits/cli.ts', 'publish.ts', 'stack/install.ts', 'labs/peers/repeat.ts'].map(
+    (file) => `loadtest/${file}`,
+  );
   return [...own, ...others, 'test/faults/publish.ts'];
 }
 

@@ -1,4 +1,5 @@
 import { seededRandom } from '../../runtime.ts';
+
 /** An ad before it gets its id and its date. */
 export interface Draft {
   readonly title: string;
@@ -31,9 +32,19 @@ export function dateOf(random: Random): string {
   return new Date(Date.parse(`${LAST_DAY}T00:00:00Z`) - daysAgo * DAY_MS).toISOString().slice(0, 10);
 }
 
-/** Some titles as if typed in a hurry: in lower case, «е» for «ё». */
-export function hurried(title: string, random: Random): string {
-  return random.chance(0.07) ? title.toLowerCase().replaceAll('ё', 'е') : title;
+/** A title from one of the templates; a few as if typed in a hurry: in lower case, «е» for «ё». */
+export function titleOf(templates: readonly string[], voice: Voice): string {
+  const title = capital(render(voice.random.pick(templates), voice));
+  return voice.random.chance(0.07) ? title.toLowerCase().replaceAll('ё', 'е') : title;
+}
+
+/** The templates as a paragraph: each sentence begins with a capital and ends with a mark. */
+export function descriptionOf(templates: readonly string[], voice: Voice): string {
+  return templates
+    .map((template) => render(template, voice))
+    .filter((sentence) => sentence !== '')
+    .map((sentence) => (/[.!?)]$/.test(sentence) ? capital(sentence) : `${capital(sentence)}.`))
+    .join(' ');
 }
 
 /** Grammatical gender of the thing sold; `p` for words that are always plural («кроссовки»). */
@@ -49,11 +60,23 @@ export interface Voice {
 
 const GENDERS: readonly Gender[] = ['m', 'f', 'n', 'p'];
 
+export function voiceOf(random: Random, gender: Gender, slots: Readonly<Record<string, string>>): Voice {
+  return {
+    random,
+    gender,
+    slot: (name) => {
+      const value = slots[name];
+      if (value === undefined) throw new Error(`no slot $${name}`);
+      return value;
+    },
+  };
+}
+
 /**
  * Renders a template. `[a|b|]` picks one and may nest; `$name` is a slot; `$name:m` is the slot in the masculine
  * («цвет чёрный», but «чёрная куртка»); `{ый/ая/ое/ые}` is an ending that agrees with the thing.
  */
-export function render(template: string, voice: Voice): string {
+function render(template: string, voice: Voice): string {
   let text = template;
   while (text.includes('[')) {
     const next = text.replace(/\[([^[\]]*)\]/g, (_, options: string) => voice.random.pick(options.split('|')));
@@ -70,14 +93,6 @@ export function render(template: string, voice: Voice): string {
 export function agree(text: string, gender: Gender): string {
   const index = GENDERS.indexOf(gender);
   return text.replace(/\{([^}]*)\}/g, (_, endings: string) => endings.split('/')[index] ?? '');
-}
-
-/** Sentences as a paragraph: each begins with a capital and ends with a mark. */
-export function paragraph(sentences: readonly string[]): string {
-  return sentences
-    .filter((sentence) => sentence !== '')
-    .map((sentence) => (/[.!?)]$/.test(sentence) ? capital(sentence) : `${capital(sentence)}.`))
-    .join(' ');
 }
 
 /** `iPhone`, `iPad` and `iMac` keep their small letter. */
@@ -98,30 +113,32 @@ export function grouped(value: number): string {
   return String(value).replace(/\B(?=(\d{3})+$)/g, ' ');
 }
 
-const LATIN: Readonly<Record<string, string>> = Object.fromEntries(
-  'а a б b в v г g д d е e ё yo ж zh з z и i й y к k л l м m н n о o п p р r с s т t у u ф f х kh ц ts ч ch ш sh щ shch ъ _ ы y ь _ э e ю yu я ya'
+const LATIN = new Map(
+  'а-a б-b в-v г-g д-d е-e ё-yo ж-zh з-z и-i й-y к-k л-l м-m н-n о-o п-p р-r с-s т-t у-u ф-f х-kh ц-ts ч-ch ш-sh щ-shch ъ- ы-y ь- э-e ю-yu я-ya'
     .split(' ')
-    .map((word) => (word === '_' ? '' : word))
-    .reduce<[string, string][]>((pairs, word, index, words) => {
-      if (index % 2 === 0) pairs.push([word, words[index + 1] ?? '']);
-      return pairs;
-    }, []),
+    .map((pair) => pair.split('-') as [string, string]),
 );
 
 /** Latin spelling of names without an English form, as in passports. */
 export function transliterate(text: string): string {
   return text.replace(/[ыи]й(?![а-яё])/gi, 'ы').replace(/[а-яё]/gi, (letter) => {
-    const latin = LATIN[letter.toLowerCase()] ?? letter;
+    const latin = LATIN.get(letter.toLowerCase()) ?? letter;
     return letter === letter.toLowerCase() ? latin : capital(latin);
   });
 }
 
-/** The lines of a vocabulary block, without the empty ones. */
-export function lines(block: string): readonly string[] {
-  return block
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
+/** Vocabulary lines, with each `@name` replaced by the shared lines of that name. */
+export function withShared(
+  lines: readonly string[],
+  shared: Readonly<Record<string, readonly string[]>>,
+): readonly string[] {
+  return lines.flatMap((line) => shared[line] ?? [line]);
+}
+
+/** `1998–2012` of a vocabulary file. */
+export function range(text: string): readonly [from: number, to: number] {
+  const [from = 0, to = 0] = text.split('–').map(Number);
+  return [from, to];
 }
 
 /** Whether two templates fill the same slot, and so would say the same thing twice. */

@@ -46,13 +46,11 @@ export type ReplyFacts =
     }
   | Extract<Reply, { kind: 'fault' }>;
 
-export interface AskOptions {
+export interface AskOptions extends Pick<Sides, 'isIndexed'> {
   readonly engine: Side;
   readonly lifeboat: Side;
   readonly depth: number;
   readonly atOnce: number;
-  /** Whether the lifeboat's index holds a document. */
-  readonly isIndexed: (id: string) => boolean;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly onSample: (done: number) => void;
@@ -116,13 +114,10 @@ export async function askBoth(queries: readonly Query[], options: AskOptions): P
 }
 
 async function replyOf(side: Side, request: SearchRequest, clock: Clock, signal: AbortSignal): Promise<Reply> {
-  const deadline = new AbortController();
-  const abort = (): void => deadline.abort();
-  const timer = setTimeout(abort, side.hardDeadlineMs);
-  signal.addEventListener('abort', abort, { once: true });
+  const deadline = AbortSignal.timeout(side.hardDeadlineMs);
   const startedMs = clock.monotonicMs();
   try {
-    const page = await side.engine.search(request, deadline.signal);
+    const page = await side.engine.search(request, AbortSignal.any([signal, deadline]));
     const tookMs = clock.monotonicMs() - startedMs;
     if (page.partial !== undefined) return { kind: 'fault', fault: 'partial', message: page.partial };
     return { kind: 'page', page, tookMs, late: tookMs > side.deadlineMs };
@@ -130,9 +125,6 @@ async function replyOf(side: Side, request: SearchRequest, clock: Clock, signal:
     signal.throwIfAborted();
     if (!(error instanceof EngineError)) throw error;
     return { kind: 'fault', fault: error.code, message: error.message };
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', abort);
   }
 }
 

@@ -34,67 +34,15 @@ export interface SideHead {
   readonly builtAt: string | null;
 }
 
-/** Figures of the comparison. Shares are 0–1; null when there was nothing to count. */
-interface Figures {
-  /** Queries that both engines answered. The figures below are of these queries only. */
-  readonly compared: number;
-  readonly overlap: {
-    readonly mean: number | null;
-    /** Each query weighted by its count. */
-    readonly weightedMean: number | null;
-    /** Without the queries for which neither engine found anything; in `mean` each of these counts as 1. */
-    readonly meanOfFound: number | null;
-    readonly weightedMeanOfFound: number | null;
-    readonly p10: number | null;
-    readonly p50: number | null;
-    readonly p90: number | null;
-  };
-  /** Queries for which the engine's list is cut between results of equal rank: no other engine can match it fully. */
-  readonly ties: { readonly share: number | null; readonly meanWithout: number | null };
-  /** Share of the queries for which both engines found something. */
-  readonly sameOrder: number | null;
-  /** Shares of all compared queries. */
-  readonly empty: {
-    readonly both: number | null;
-    readonly onlyEngine: number | null;
-    readonly onlyLifeboat: number | null;
-  };
-  /** The lifeboat's total divided by the engine's, for queries with results of both. */
-  readonly totalRatio: { readonly p10: number | null; readonly p50: number | null; readonly p90: number | null };
-  /**
-   * Results of the engine; the part that is missing on the lifeboat's page; the part of that which its index does not
-   * hold.
-   */
-  readonly results: { readonly engine: number; readonly missing: number; readonly notIndexed: number };
-  readonly engine: SideFigures;
-  readonly lifeboat: SideFigures;
-  /** Least overlap first; among equals the most frequent. */
-  readonly worst: readonly WorstQuery[];
-}
-
-interface SideFigures {
-  readonly answered: number;
-  /** Answered after its deadline. */
-  readonly late: number;
-  readonly p50Ms: number | null;
-  readonly p99Ms: number | null;
-  /** Count and first message per code. */
-  readonly faults: Readonly<Partial<Record<Fault, { readonly count: number; readonly message: string }>>>;
-}
-
-interface WorstQuery {
-  readonly query: string;
-  readonly weight: number;
-  readonly overlap: number;
-  readonly engineTitles: readonly string[];
-  readonly lifeboatTitles: readonly string[];
-}
+type Figures = ReturnType<typeof figuresOf>;
+type SideFigures = ReturnType<typeof sideFigures>;
 
 const WORST = 10;
 
 type Compared = Sample & { readonly comparison: Comparison };
 
-export function figuresOf(samples: readonly Sample[]): Figures {
+/** Figures of the comparison. Shares are 0–1; null when there was nothing to count. */
+export function figuresOf(samples: readonly Sample[]) {
   const compared = samples.filter((sample): sample is Compared => sample.comparison !== undefined);
   const found = compared.filter(({ comparison }) => comparison.empty !== 'both');
   const bothFound = compared.filter(({ comparison }) => comparison.empty === 'neither');
@@ -103,16 +51,20 @@ export function figuresOf(samples: readonly Sample[]): Figures {
   const emptyShare = (which: Comparison['empty']): number | null =>
     shareOf(compared, ({ comparison }) => comparison.empty === which);
   return {
+    /** Queries that both engines answered. The figures below are of these queries only. */
     compared: compared.length,
     overlap: {
       mean: meanOverlap(compared, () => 1),
+      /** Each query weighted by its count. */
       weightedMean: meanOverlap(compared, ({ weight }) => weight),
+      /** Without the queries for which neither engine found anything; in `mean` each of these counts as 1. */
       meanOfFound: meanOverlap(found, () => 1),
       weightedMeanOfFound: meanOverlap(found, ({ weight }) => weight),
       p10: quantile(overlaps, 0.1),
       p50: quantile(overlaps, 0.5),
       p90: quantile(overlaps, 0.9),
     },
+    /** Queries for which the engine's list is cut between results of equal rank: no other engine can match it fully. */
     ties: {
       share: shareOf(found, ({ comparison }) => comparison.tied),
       meanWithout: meanOverlap(
@@ -120,9 +72,16 @@ export function figuresOf(samples: readonly Sample[]): Figures {
         () => 1,
       ),
     },
+    /** Share of the queries for which both engines found something. */
     sameOrder: shareOf(bothFound, ({ comparison }) => comparison.sameOrder),
+    /** Shares of all compared queries. */
     empty: { both: emptyShare('both'), onlyEngine: emptyShare('first'), onlyLifeboat: emptyShare('second') },
+    /** The lifeboat's total divided by the engine's, for queries with results of both. */
     totalRatio: { p10: quantile(ratios, 0.1), p50: quantile(ratios, 0.5), p90: quantile(ratios, 0.9) },
+    /**
+     * Results of the engine; the part that is missing on the lifeboat's page; the part of that which its index does not
+     * hold.
+     */
     results: {
       engine: total(compared.map(({ comparison }) => comparison.shown)),
       missing: total(compared.map(({ comparison }) => comparison.missing.length)),
@@ -130,13 +89,15 @@ export function figuresOf(samples: readonly Sample[]): Figures {
     },
     engine: sideFigures(samples.map(({ engine }) => engine)),
     lifeboat: sideFigures(samples.map(({ lifeboat }) => lifeboat)),
+    /** Least overlap first; among equals the most frequent. */
     worst: worstOf(compared),
   };
 }
 
-function sideFigures(replies: readonly ReplyFacts[]): SideFigures {
+function sideFigures(replies: readonly ReplyFacts[]) {
   const pages = replies.filter((reply) => reply.kind === 'page');
   const times = pages.map(({ tookMs }) => tookMs);
+  /** Count and first message per code. */
   const faults: Partial<Record<Fault, { count: number; message: string }>> = {};
   for (const reply of replies) {
     if (reply.kind !== 'fault') continue;
@@ -146,6 +107,7 @@ function sideFigures(replies: readonly ReplyFacts[]): SideFigures {
   }
   return {
     answered: pages.length,
+    /** Answered after its deadline. */
     late: pages.filter(({ late }) => late).length,
     p50Ms: quantile(times, 0.5),
     p99Ms: quantile(times, 0.99),
@@ -153,7 +115,7 @@ function sideFigures(replies: readonly ReplyFacts[]): SideFigures {
   };
 }
 
-function worstOf(compared: readonly Compared[]): readonly WorstQuery[] {
+function worstOf(compared: readonly Compared[]) {
   return compared
     .filter(({ comparison }) => comparison.overlap < 1)
     .sort((a, b) => a.comparison.overlap - b.comparison.overlap || b.weight - a.weight)
@@ -208,7 +170,7 @@ export function warningsOf(queries: Queries, sides: Pick<Sides, 'engine' | 'life
     warnings.push(`none of the engine's ${engine} results is in the lifeboat's index; ${ids}`);
   } else if (notIndexed > FEW_UNKNOWN * engine) {
     const share = Math.round((100 * notIndexed) / missing);
-    const why = 'it is older than the engine, or of another catalogue; build it anew and measure again';
+    const why = 'it is older than the engine, or of another catalogue; build it again and measure again';
     warnings.push(`${share} % of the results that the lifeboat lacks are not in its index: ${why}`);
   }
   return warnings;
@@ -288,7 +250,8 @@ function faultRows(name: string, { faults }: SideFigures): readonly (readonly [s
   ]);
 }
 
-function worstLines({ query, weight, overlap, engineTitles, lifeboatTitles }: WorstQuery): readonly string[] {
+function worstLines(worst: Figures['worst'][number]): readonly string[] {
+  const { query, weight, overlap, engineTitles, lifeboatTitles } = worst;
   const titles = (of: readonly string[]): string =>
     of.map((title) => shortened(plain(title))).join(' | ') || '(nothing)';
   return [

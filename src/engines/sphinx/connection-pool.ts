@@ -167,9 +167,10 @@ export interface Connection {
   readonly isOpen: () => boolean;
 }
 
-interface ConnectionOptions {
+export interface ConnectionOptions {
   readonly host: string;
   readonly port: number;
+  /** Manticore only; searchd 2.2.11 has no accounts. */
   readonly user?: string;
   readonly password?: string;
   /** Absent: plain text. With it only the greeting is ever plain text, whatever the server offers. */

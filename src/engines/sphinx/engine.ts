@@ -1,37 +1,27 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EngineTlsSettings } from '../../config/settings.ts';
 import { createRetryBudget } from '../../resilience/load-balancer.ts';
 import type { Clock } from '../../runtime.ts';
-import type { SearchDomain, SearchRequest } from '../../search/domain.ts';
+import type { SearchRequest } from '../../search/domain.ts';
 import { type Engine, EngineError, probeOf, type ResultPage } from '../../search/engine.ts';
-import { type ConnectionEvent, createConnections } from './connection-pool.ts';
+import { type ConnectionEvent, type ConnectionOptions, createConnections } from './connection-pool.ts';
 import { isAgentFault } from './errors.ts';
 import { emptyPage, pageOf } from './reply.ts';
-import type { Dialect } from './schema.ts';
-import { createMarks, createStatements, type MatchText, matchText, relaxedMatchText } from './statement.ts';
+import {
+  createMarks,
+  createStatements,
+  type MatchText,
+  matchText,
+  relaxedMatchText,
+  type StatementOptions,
+} from './statement.ts';
 
-export interface SphinxOptions {
-  readonly host: string;
-  readonly port: number;
-  /** Plain, real-time or distributed. Pages show its text attributes `title` and `description` and the declared attributes. */
-  readonly index: string;
-  readonly ranker: string;
-  /** Manticore only; searchd 2.2.11 has no accounts. */
-  readonly user?: string;
-  readonly password?: string;
-  readonly tls?: EngineTlsSettings;
-  readonly idAttribute?: string;
-  readonly domain: SearchDomain;
-  readonly connectTimeoutMs: number;
+export interface SphinxOptions extends Omit<StatementOptions, 'marks'>, Omit<ConnectionOptions, 'onClose'> {
   readonly hardDeadlineMs: number;
   /** The sum of all processes and domains must stay below searchd's max_children (Manticore: max_connections). */
   readonly maxConnections: number;
-  readonly maxMatches: number;
-  readonly snippetLength: number;
   readonly clock: Clock;
   readonly random: () => number;
   readonly observe?: (event: SphinxEvent) => void;
-  readonly dialect: Dialect;
 }
 
 /** Events of the adapter, for metrics, logs and tests. `target` is `host:port/index`. */

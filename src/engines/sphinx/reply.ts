@@ -1,3 +1,4 @@
+import { dateText } from '../../search/canonical.ts';
 import type { Attribute, SearchDomain, SearchRequest } from '../../search/domain.ts';
 import { EngineError, FACET_VALUES, type FacetCount, type ResultPage, type SearchResult } from '../../search/engine.ts';
 import { escapeHtml } from '../../search/escape-html.ts';
@@ -94,7 +95,7 @@ function attributeValue(text: string, { type }: Attribute): string | number | un
     case 'number':
       return isMissing(text) ? undefined : withoutFloat32Noise(Number(text));
     case 'date':
-      return isMissing(text) ? undefined : isoDate(Math.floor(Number(text) / DAY_SECONDS));
+      return isMissing(text) ? undefined : dateText(Math.floor(Number(text) / DAY_SECONDS));
   }
 }
 
@@ -102,10 +103,6 @@ function attributeValue(text: string, { type }: Attribute): string | number | un
 function integerOf(text: string): string | number {
   const value = Number(text);
   return Number.isSafeInteger(value) || !Number.isInteger(value) ? value : text;
-}
-
-function isoDate(days: number): string {
-  return new Date(days * DAY_SECONDS * 1000).toISOString().slice(0, 10);
 }
 
 /** In order of falling count, then of value. */
@@ -119,7 +116,7 @@ function facetOf(rows: readonly Row[], attribute: Attribute): readonly FacetCoun
 }
 
 function dayOf(text: string): string | undefined {
-  return text === '' || isMissingDay(text) ? undefined : isoDate(Number(text));
+  return text === '' || isMissingDay(text) ? undefined : dateText(Number(text));
 }
 
 /** searchd sorts by MySQL's utf8_general_ci; this order is for equal counts only. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { finished } from 'node:stream/promises';
+import { pipeline } from 'node:stream/promises';
 import type { Attribute, Document, SearchDomain } from '../../search/domain.ts';
 import { type ConfigurationOptions, sphinxConfiguration } from './configuration.ts';
 import { MISSING, MISSING_BELOW, withoutFloat32Noise } from './schema.ts';
@@ -56,12 +56,9 @@ async function writeRows(
   documents: Iterable<Document> | AsyncIterable<Document>,
   report: (count: number) => void,
 ): Promise<SphinxSource['domains'][number]> {
-  const out = createWriteStream(file);
-  const done = finished(out);
-  done.catch(() => {});
   const rounded: Record<string, number> = {};
   const ids = new Map<bigint, string>();
-  try {
+  async function* rows(): AsyncGenerator<string> {
     for await (const document of documents) {
       const id = numericId(document.id);
       const other = ids.get(id);
@@ -78,13 +75,11 @@ async function writeRows(
         return attributeText(value, attribute, document.id);
       });
       const row = [String(id), cell(document.title), cell(document.description), ...values, cell(document.id)];
-      if (!out.write(`${row.join('\t')}\n`)) await drained(out);
+      yield `${row.join('\t')}\n`;
       report(ids.size);
     }
-  } finally {
-    out.end();
-    await done;
   }
+  await pipeline(rows, createWriteStream(file));
   // For an empty file the indexer writes nothing, and searchd does not serve the index.
   if (ids.size === 0) throw new Error(`domain ${domain.name}: no documents`);
   return { domain: domain.name, documents: ids.size, rounded };
@@ -132,19 +127,4 @@ function attributeText(value: string | number | undefined, { name, type }: Attri
 /** searchd stores a float32 and prints it with six decimals. */
 function isRounded(value: number): boolean {
   return withoutFloat32Noise(Number(Math.fround(value).toFixed(6))) !== value;
-}
-
-function drained(stream: NodeJS.WritableStream): Promise<void> {
-  return new Promise((done, fail) => {
-    const settle = (error?: Error): void => {
-      stream.off('drain', settle);
-      stream.off('error', settle);
-      stream.off('close', settle);
-      if (error instanceof Error) fail(error);
-      else done();
-    };
-    stream.once('drain', settle);
-    stream.once('error', settle);
-    stream.once('close', settle);
-  });
 }

@@ -4,7 +4,10 @@ import { checkAttributeName, checkIndexName, DAY_SECONDS, type Dialect, MISSING_
 
 export interface StatementOptions {
   readonly domain: SearchDomain;
-  /** One index or several: `a`, `a, b`. */
+  /**
+   * One index or several: `a`, `a, b`; plain, real-time or distributed. Pages show the text attributes `title` and
+   * `description` and the declared attributes.
+   */
   readonly index: string;
   readonly ranker: string;
   /** Text attribute that holds the document's own id; without it the engine's numeric id is the id. */

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { canonicalDocumentText } from '../../search/canonical.ts';
+import { canonicalDocumentText, dateText, MS_PER_DAY } from '../../search/canonical.ts';
 import type { Document } from '../../search/domain.ts';
-import { type Column, isoDate, MS_PER_DAY } from './schema.ts';
+import type { Column } from './schema.ts';
 
 /**
  * A document's attributes as the table `facts` holds them, in the order of its columns; null for a missing one.
@@ -37,7 +37,7 @@ function factOf(column: Column, given: string | number, labels: Labels): number 
       return given;
     case 'date': {
       const days = Date.parse(`${given}T00:00:00Z`) / MS_PER_DAY;
-      if (!Number.isInteger(days) || isoDate(days) !== given) throw refuse('a date as YYYY-MM-DD');
+      if (!Number.isInteger(days) || dateText(days) !== given) throw refuse('a date as YYYY-MM-DD');
       return days;
     }
   }
@@ -88,7 +88,10 @@ export function createLabels(): Labels {
       const insertLabel = database.prepare('INSERT INTO labels (attribute, code, key, label) VALUES (?, ?, ?, ?)');
       for (const { attribute, index, name } of columns) {
         if (attribute.type !== 'string') continue;
-        const labels = [...(byKey.get(index)?.values() ?? [])].sort((a, b) => compareCodePoints(a.key, b.key));
+        // SQLite's order of UTF-8. `<` on JavaScript strings puts U+FF00 behind an emoji.
+        const labels = [...(byKey.get(index)?.values() ?? [])].sort((a, b) =>
+          Buffer.compare(Buffer.from(a.key), Buffer.from(b.key)),
+        );
         for (const [code, { key, label, arrival }] of labels.entries()) {
           insertArrival.run(index, arrival, code);
           insertLabel.run(index, code, key, label);
@@ -101,12 +104,6 @@ export function createLabels(): Labels {
       database.exec('DROP TABLE arrivals; CREATE INDEX label_keys ON labels (attribute, key)');
     },
   };
-}
-
-/** SQLite's order of UTF-8. `<` on JavaScript strings puts U+FF00 behind an emoji. */
-function compareCodePoints(a: string, b: string): number {
-  if (a === b) return 0;
-  return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
 function setDefault<V>(maps: Map<number, Map<string, V>>, index: number): Map<string, V> {

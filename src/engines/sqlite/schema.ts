@@ -100,7 +100,7 @@ export function writeMeta(database: DatabaseSync, domain: SearchDomain, meta: In
 
 /** @throws IndexError when the file was built by another version or for other attributes. */
 export function readMeta(database: DatabaseSync, file: string, domain: SearchDomain): IndexMeta {
-  const rebuild = `rebuild it with: serpcache index ${domain.name} <file.ndjson|csv> (the demo's: remove it, and it is made anew)`;
+  const rebuild = `rebuild it with: serpcache index ${domain.name} <file.ndjson|csv> (the demo's: remove it, and it is made again)`;
   let rows: readonly Record<string, unknown>[];
   try {
     rows = database.prepare('SELECT name, value FROM meta').all();
@@ -129,10 +129,4 @@ export function readMeta(database: DatabaseSync, file: string, domain: SearchDom
 /** Names and types in order. Whether an attribute may be sorted or counted does not change the file. */
 function declarationOf(domain: SearchDomain): string {
   return domain.attributes.map(({ name, type }) => `${name}:${type}`).join(', ') || 'none';
-}
-
-export const MS_PER_DAY = 86_400_000;
-
-export function isoDate(days: number): string {
-  return new Date(days * MS_PER_DAY).toISOString().slice(0, 10);
 }

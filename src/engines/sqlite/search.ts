@@ -1,8 +1,9 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { dateText } from '../../search/canonical.ts';
 import type { Filter, SearchRequest, Sort } from '../../search/domain.ts';
 import { FACET_VALUES, type FacetCount, type ResultPage, type SearchResult } from '../../search/engine.ts';
 import { type Expression, expressionOf, type Vocabulary } from './expression.ts';
-import { type Column, isoDate } from './schema.ts';
+import type { Column } from './schema.ts';
 import { snippetOf } from './snippet.ts';
 
 interface IndexSearchOptions {
@@ -150,7 +151,7 @@ function shown(
     case 'number':
       return value;
     case 'date':
-      return isoDate(value);
+      return dateText(value);
   }
 }
 

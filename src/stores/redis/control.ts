@@ -1,13 +1,5 @@
 import type { ControlRead, ControlStore } from '../../control/control-store.ts';
-import {
-  type Command,
-  type CommandReply,
-  evalOf,
-  portFault,
-  type SendCommand,
-  UNREADABLE,
-  wholeMs,
-} from './command.ts';
+import { portFault, type SendCommand, scriptRunner, UNREADABLE, wholeMs } from './command.ts';
 
 /** Reports per domain, one per process; above it the oldest report is removed. */
 const MAX_REPORTS = 256;
@@ -16,13 +8,7 @@ const MAX_REPORT_BYTES = 64 * 1024;
 
 /** Control documents and reports, by scripts on the node that owns the domain's slot. Any Redis-protocol server ≥ 5. */
 export function createRedisControl({ send }: { readonly send: SendCommand }): ControlStore {
-  const run = (
-    script: string,
-    keys: readonly string[],
-    args: Command['parts'],
-    options: Pick<Command, 'shape' | 'deadlineMs' | 'bytes'>,
-  ): Promise<CommandReply> =>
-    send(keys[0] ?? '', { operation: 'control', parts: evalOf(script, keys, args), ...options });
+  const run = scriptRunner(send, 'control');
 
   return {
     async read(domain, known, deadlineMs) {
@@ -136,7 +122,7 @@ return 1`;
 
 /**
  * KEYS: the reports by id, their ids in the order of arrival. ARGV: id, report, lifetime of all reports in ms, maximum
- * number of reports → 1. The order needs no clock: each report gets a number above the last. Both keys start anew when the
+ * number of reports → 1. The order needs no clock: each report gets a number above the last. Both keys are started again when the
  * server has evicted one of them, or when one holds a value that these scripts cannot have written: every live process
  * reports again in a moment.
  */
@@ -162,7 +148,7 @@ return 1`;
 
 /**
  * ARGV: maximum number of reports, maximum bytes of one → id, report, id, report … If there are more, others wrote them:
- * none is read, and our next report starts anew.
+ * none is read, and our next report starts both keys again.
  */
 const REPORTS = `
 local count = redis.call('HLEN', KEYS[1])

@@ -1,6 +1,6 @@
 import { type CounterStore, MAX_SEARCH_BYTES, type QueryCount } from '../../popularity/shared.ts';
 import type { Clock } from '../../runtime.ts';
-import { type Command, evalOf, type SendCommand } from './command.ts';
+import { type SendCommand, scriptRunner } from './command.ts';
 
 interface RedisCountersOptions {
   readonly send: SendCommand;
@@ -24,16 +24,9 @@ const HALF_LIFE_WINDOWS = 3;
 
 /** Counts per window of time in sorted sets. */
 export function createRedisCounters({ send, clock, windowMs = 600_000 }: RedisCountersOptions): CounterStore {
-  const run = (
-    domain: string,
-    script: string,
-    args: Command['parts'],
-    options: Pick<Command, 'shape' | 'deadlineMs'>,
-  ) => {
-    const keys = Array.from({ length: WINDOWS }, (_, index) => `sc1:${domain}:{popular:${domain}}:${index}`);
-    const parts = evalOf(script, keys, [Math.ceil(windowMs), ...args]);
-    return send(keys[0] ?? '', { operation: 'counters', parts, ...options });
-  };
+  const run = scriptRunner(send, 'counters');
+  const keysOf = (domain: string) =>
+    Array.from({ length: WINDOWS }, (_, index) => `sc1:${domain}:{popular:${domain}}:${index}`);
 
   return {
     async add(domain, counts, deadlineMs) {
@@ -43,7 +36,8 @@ export function createRedisCounters({ send, clock, windowMs = 600_000 }: RedisCo
         const leftMs = untilMs - clock.monotonicMs();
         if (leftMs <= 0 && first > 0) return false;
         const pairs = good.slice(first, first + BATCH).flatMap(({ search, count }) => [count, search]);
-        const reply = await run(domain, ADD, [MAX_MEMBERS, ...pairs], { shape: 'integer', deadlineMs: leftMs });
+        const args = [Math.ceil(windowMs), MAX_MEMBERS, ...pairs];
+        const reply = await run(ADD, keysOf(domain), args, { shape: 'integer', deadlineMs: leftMs });
         if (reply.kind === 'fault') return false;
       }
       return good.length === counts.length;
@@ -53,7 +47,8 @@ export function createRedisCounters({ send, clock, windowMs = 600_000 }: RedisCo
       if (wanted === 0) return [];
       // Reads more than `n` of each window: a search that is second in every window may be first in the sum. For n =
       // 1000 it takes 4 ms of the server.
-      const reply = await run(domain, TOP, [wanted + 100], { shape: 'array', deadlineMs });
+      const args = [Math.ceil(windowMs), wanted + 100];
+      const reply = await run(TOP, keysOf(domain), args, { shape: 'array', deadlineMs });
       return reply.kind === 'fault' ? undefined : merge(reply.reply).slice(0, wanted);
     },
   };
@@ -82,7 +77,7 @@ function merge(reply: unknown): readonly QueryCount[] {
 /**
  * The scripts of the counters. KEYS: a ring of sorted sets in one slot, one per time window. The server's clock selects the
  * window, because the clocks of processes differ: a process with a fast clock would count in a window that no other
- * process reads. A key expires when its place in the ring is used again. A key of another type is skipped by reads and
+ * process reads. A key expires when its position in the ring is used again. A key of another type is skipped by reads and
  * overwritten by writes. TIME before a write needs effects replication: Redis ≥ 5.
  */
 const WINDOW = `

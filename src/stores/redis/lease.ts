@@ -1,14 +1,6 @@
 import type { StoreFault } from '../../cache/events.ts';
 import type { LeaseLook, LeaseNames, LeaseStore, LeaseTake, LeaseWrite } from '../../cache/store.ts';
-import {
-  type Command,
-  type CommandReply,
-  evalOf,
-  portFault,
-  type SendCommand,
-  UNREADABLE,
-  wholeMs,
-} from './command.ts';
+import { type CommandReply, portFault, type SendCommand, scriptRunner, UNREADABLE, wholeMs } from './command.ts';
 
 interface RedisLeaseOptions {
   readonly send: SendCommand;
@@ -31,16 +23,10 @@ const MAX_PENDING_RETRIES = 256;
 export function createRedisLeases({ send, deadlineMs, random, closed }: RedisLeaseOptions): LeaseStore {
   let pendingRetries = 0;
 
-  const run = (
-    names: LeaseNames,
-    script: string,
-    args: Command['parts'],
-    options: Pick<Command, 'shape' | 'deadlineMs' | 'late' | 'bytes'>,
-  ) => send(names.lease, { operation: 'lease', parts: evalOf(script, [names.lease, names.entry], args), ...options });
+  const run = scriptRunner(send, 'lease');
 
   /** A lost reply may be a lost release, so it is sent again. A second release finds no lease of its token. */
   const release = async (names: LeaseNames, token: string, passForMs: number, attempt = 1): Promise<void> => {
-    const parts = evalOf(RELEASE, [names.lease], [`t${token}`, passForMs]);
     const late = (reply: CommandReply): void => {
       if (isLost(reply)) retry();
     };
@@ -53,7 +39,7 @@ export function createRedisLeases({ send, deadlineMs, random, closed }: RedisLea
       };
       setTimeout(releaseAgain, RELEASE_RETRY_MS * (0.5 + random() / 2)).unref();
     };
-    const reply = await send(names.lease, { operation: 'lease', shape: 'integer', parts, deadlineMs, late });
+    const reply = await run(RELEASE, [names.lease], [`t${token}`, passForMs], { shape: 'integer', deadlineMs, late });
     // After `store-slow` the command is still in flight: `late` is called with its result.
     if (isLost(reply)) retry();
   };
@@ -66,7 +52,8 @@ export function createRedisLeases({ send, deadlineMs, random, closed }: RedisLea
         if (taken) void release(names, token, 0);
       };
       const args = [`t${token}`, wholeMs(ttlMs)];
-      const reply = await run(names, TAKE, args, { shape: 'array', deadlineMs: takeDeadlineMs, late: giveBack });
+      const options = { shape: 'array', deadlineMs: takeDeadlineMs, late: giveBack } as const;
+      const reply = await run(TAKE, keysOf(names), args, options);
       if (reply.kind === 'fault') {
         giveBack(reply);
         return portFault(reply);
@@ -84,7 +71,7 @@ export function createRedisLeases({ send, deadlineMs, random, closed }: RedisLea
     },
     async writeAndRelease(names, token, value, ttlMs): Promise<LeaseWrite> {
       const args = [`t${token}`, value, wholeMs(ttlMs)];
-      const reply = await run(names, WRITE_AND_RELEASE, args, { shape: 'integer', bytes: value.byteLength });
+      const reply = await run(WRITE_AND_RELEASE, keysOf(names), args, { shape: 'integer', bytes: value.byteLength });
       if (reply.kind === 'reply') return reply.reply === 1 ? { kind: 'stored' } : { kind: 'dropped', fault: 'fenced' };
       // Saturated, refused before the script began, or lost: the lease is released without its entry.
       void release(names, token, 0);
@@ -92,7 +79,7 @@ export function createRedisLeases({ send, deadlineMs, random, closed }: RedisLea
     },
     release: (names, token, passForMs = 0) => release(names, token, passForMs > 0 ? wholeMs(passForMs) : 0),
     async look(names, lookDeadlineMs): Promise<LeaseLook> {
-      const reply = await run(names, LOOK, [], { shape: 'array', deadlineMs: lookDeadlineMs });
+      const reply = await run(LOOK, keysOf(names), [], { shape: 'array', deadlineMs: lookDeadlineMs });
       if (reply.kind === 'fault') return portFault(reply);
       const { word, value } = decode(reply.reply);
       switch (word) {
@@ -107,6 +94,8 @@ export function createRedisLeases({ send, deadlineMs, random, closed }: RedisLea
     },
   };
 }
+
+const keysOf = ({ lease, entry }: LeaseNames): readonly string[] => [lease, entry];
 
 /** Faults after which the server may not have executed the command. */
 const LOST: readonly (StoreFault | 'refused')[] = ['store-down', 'node-open', 'store-saturated'];

@@ -1,5 +1,5 @@
 import type { StoreBeat, StoreEpoch } from '../../cache/store.ts';
-import { evalOf, portFault, type SendCommand, sendCommand, wholeMs } from './command.ts';
+import { evalOf, portFault, type SendCommand, scriptRunner, sendCommand, wholeMs } from './command.ts';
 import type { RedisNode } from './node.ts';
 
 interface Membership {
@@ -28,10 +28,10 @@ return redis.call('ZRANGE', KEYS[1], 0, ${MAX_PROCESSES - 1})`;
 /** The live processes of a domain, counted by heartbeats on the server. */
 export function createHeartbeats({ domain, send }: { domain: string; send: SendCommand }): Membership {
   const name = `sc1:${domain}:fleet`;
+  const run = scriptRunner(send, 'fleet');
   return {
     async beat(id, ttlMs, deadlineMs) {
-      const parts = evalOf(BEAT, [name], [id, wholeMs(ttlMs)]);
-      const reply = await send(name, { operation: 'fleet', shape: 'array', parts, deadlineMs });
+      const reply = await run(BEAT, [name], [id, wholeMs(ttlMs)], { shape: 'array', deadlineMs });
       if (reply.kind === 'fault') return portFault(reply);
       const ids = (Array.isArray(reply.reply) ? (reply.reply as readonly unknown[]) : []).map(String);
       // Sorted here: Lua compares strings by the server's locale.

@@ -66,8 +66,10 @@ export interface Topology {
 
 /** The parts of a topology beside its settings. */
 export interface TopologyParts {
+  /** The domain's name: part of its names in the store, and shown by CLIENT LIST of the servers. */
   readonly name: string;
   readonly clock: Clock;
+  /** [0, 1): spreads waits, so that a fleet does not act at once. */
   readonly random: () => number;
   readonly observe: (event: StoreEvent) => void;
 }

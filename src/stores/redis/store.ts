@@ -3,7 +3,6 @@ import type { Store, StoreEvent, StoreRead, StoreWrite } from '../../cache/store
 import type { ControlStore } from '../../control/control-store.ts';
 import type { StoreContent } from '../../operations/flush/content.ts';
 import type { CounterStore } from '../../popularity/shared.ts';
-import type { Clock } from '../../runtime.ts';
 import { connectCluster } from './cluster.ts';
 import { type SendCommand, sendCommand, wholeMs } from './command.ts';
 import type { RedisSettings } from './connection.ts';
@@ -12,19 +11,13 @@ import { createRedisControl } from './control.ts';
 import { createRedisCounters } from './counters.ts';
 import { createRedisLeases } from './lease.ts';
 import { createEpochs, createHeartbeats } from './membership.ts';
-import type { RedisNode } from './node.ts';
+import type { RedisNode, TopologyParts } from './node.ts';
 import { ABSENT, NOT_A_VALUE, READ_FAULTS, readMany, writeManyIfAbsent } from './pipeline.ts';
 import { type RequestKind, send } from './send.ts';
 import { connectSingle } from './single.ts';
 
-export interface RedisStoreOptions {
+export interface RedisStoreOptions extends TopologyParts {
   readonly settings: RedisSettings;
-  /** The domain's name: part of its names in the store, and shown by CLIENT LIST of the servers. */
-  readonly name: string;
-  readonly clock: Clock;
-  /** [0, 1): spreads waits, so that a fleet does not act at once. */
-  readonly random: () => number;
-  readonly observe: (event: StoreEvent) => void;
   /** Length of one window of the counters; ten minutes unless given. */
   readonly counterWindowMs?: number;
 }

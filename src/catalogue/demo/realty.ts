@@ -1,20 +1,36 @@
 import {
-  capital,
   type Draft,
-  hurried,
+  descriptionOf,
+  type Gender,
   type Language,
   languageOf,
-  paragraph,
   plural,
   type Random,
-  render,
   roundPrice,
+  titleOf,
   transliterate,
-} from '../ad.ts';
-import { addressIn, CITIES, type City, placeIn } from '../cities.ts';
-import type { Estate, EstateWords } from './estate.ts';
-import { FLATS, HOUSES, ROOMS } from './homes.ts';
-import { COMMERCIAL, GARAGES, PLOTS } from './non-residential.ts';
+  voiceOf,
+  withShared,
+} from './ad.ts';
+import { addressIn, CITIES, type City, cityWords } from './cities.ts';
+import vocabulary from './vocabulary/realty.json' with { type: 'json' };
+
+type Words = Readonly<Record<'titles' | 'facts' | 'about' | 'terms', readonly string[]>>;
+
+interface Estate {
+  readonly category: 'квартиры' | 'дома' | 'комнаты' | 'гаражи' | 'участки' | 'коммерческая недвижимость';
+  readonly gender: Gender;
+  readonly weight: number;
+  readonly rentShare: number;
+  /** Square metres; flats, houses and plots have their own rules. */
+  readonly area: readonly number[];
+  /** Price per metre relative to that of a flat in the same city. */
+  readonly metreShare: number;
+  /** Monthly rent as a share of the price. */
+  readonly rentPerMonth: number;
+  readonly sale: Readonly<Record<Language, Words>>;
+  readonly rent: Readonly<Record<Language, Words>>;
+}
 
 type Deal = 'продажа' | 'аренда';
 
@@ -25,28 +41,19 @@ export function realtyAd(random: Random): Draft {
   const city = random.weighted(CITIES);
   const deal: Deal = random.chance(estate.rentShare) ? 'аренда' : 'продажа';
   const shape = shapeOf(estate, random);
-  const words: EstateWords = (deal === 'аренда' ? estate.rent : estate.sale)[language];
-  const slots = slotsOf(shape, city, language, random);
-  const voice = {
-    random,
-    gender: estate.gender,
-    slot: (name: string): string => {
-      const value = slots[name];
-      if (value === undefined) throw new Error(`${estate.category}: no slot $${name}`);
-      return value;
-    },
-  };
+  const words = (deal === 'аренда' ? estate.rent : estate.sale)[language];
+  const voice = voiceOf(random, estate.gender, slotsOf(shape, city, language, random));
   const first = random.pick(words.about);
   const others = words.about.filter((line) => line !== first);
   const templates = [
     random.pick(words.facts),
     first,
     ...(random.chance(0.5) ? [random.pick(others)] : []),
-    ...(random.chance(0.65) ? [random.pick(words.terms)] : []),
+    ...(random.chance(0.65) ? [random.pick(withShared(words.terms, vocabulary.terms))] : []),
   ];
   return {
-    title: hurried(capital(render(random.pick(words.titles), voice)), random),
-    description: paragraph(templates.map((template) => render(template, voice))),
+    title: titleOf(words.titles, voice),
+    description: descriptionOf(templates, voice),
     attributes: {
       category: estate.category,
       deal,
@@ -83,7 +90,7 @@ const FLAT_AREAS = [
 function shapeOf(estate: Estate, random: Random): Shape {
   const floors = random.pick([3, 5, 5, 5, 9, 9, 9, 10, 12, 14, 16, 17, 19, 24, 25]);
   const common = { kind: estate.category, studio: false, plot: 0, floors, floor: random.between(1, floors) };
-  const metres = ([from, to]: readonly [number, number], whole = false): number => {
+  const metres = ([from = 0, to = 0]: readonly number[], whole = false): number => {
     // Small flats are more common. Documents give the area of a flat in tenths of a metre.
     const area = from + (to - from) * random.next() * (0.3 + 0.7 * random.next());
     return whole ? Math.round(area) : Math.round(area * 10) / 10;
@@ -160,9 +167,7 @@ function slotsOf(shape: Shape, city: City, language: Language, random: Random): 
         : 'тихий двор',
     kitchen: String(kitchen),
     plot: english ? `${shape.plot * 100} m²` : `${shape.plot} ${plural(shape.plot, 'сотка', 'сотки', 'соток')}`,
-    city: english ? city.english : city.name,
-    within: english ? `in ${city.english}` : city.within,
-    place: placeIn(city, random, english),
+    ...cityWords(city, random, english),
     address: english
       ? transliterate(addressIn(random).replace('пр-т', 'prospekt').replace('б-р', 'bulvar'))
       : addressIn(random),
@@ -193,4 +198,4 @@ function priceOf(estate: Estate, shape: Shape, city: City, deal: Deal, random: R
   return Math.round((worth * estate.rentPerMonth) / 500) * 500 || 500;
 }
 
-const ESTATES: readonly Estate[] = [FLATS, HOUSES, ROOMS, GARAGES, PLOTS, COMMERCIAL];
+const ESTATES = vocabulary.estates as readonly Estate[];

@@ -1,22 +1,20 @@
 import {
-  capital,
   type Draft,
+  descriptionOf,
+  type Gender,
   grouped,
-  hurried,
   type Language,
   languageOf,
-  paragraph,
   plural,
   type Random,
-  render,
   roundPrice,
-  transliterate,
-  type Voice,
-} from '../ad.ts';
-import { CITIES, type City, placeIn } from '../cities.ts';
+  titleOf,
+  voiceOf,
+} from './ad.ts';
+import { CARS, type CarModel, englishName, VEHICLES, type Vehicle } from './cars.ts';
+import { CITIES, type City, cityWords } from './cities.ts';
 import { partAd } from './parts.ts';
-import { CARS, type CarModel, VEHICLES, type Vehicle } from './vehicles.ts';
-import { carWords, type VehicleWords, vehicleWords } from './words.ts';
+import vocabulary from './vocabulary/auto.json' with { type: 'json' };
 
 /** The year of the newest ads. */
 const THIS_YEAR = 2026;
@@ -40,18 +38,13 @@ function carAd(random: Random): Draft {
   const km = mileage(year, 15_000, random);
   const body = random.pick(car.bodies);
   const engine = random.pick(car.engines);
-  const isLada = car.make.startsWith('LADA');
-  // «LADA (ВАЗ)» is one make with two names; the model's name contains the right one.
-  const name = isLada ? car.model : `${car.make} ${car.model}`;
-  const words = { name, alias: car.alias, year, km, body, engine: engineOf(engine, language) };
-  const { title, description } = compose(carWords[language], words, 'm', city, language, random);
+  const words = { name: car.name, alias: car.alias, year, km, body, engine: engineOf(engine, language) };
   return {
-    title,
-    description,
+    ...compose(vocabulary.car[language], words, 'm', city, language, random),
     attributes: {
       category: 'легковые',
       make: car.make,
-      model: isLada ? car.model.replace('LADA ', '') : car.model,
+      model: car.model,
       body,
       city: city.name,
       year,
@@ -69,12 +62,10 @@ function vehicleAd(random: Random): Draft {
   const km = vehicle.yearlyKm === 0 ? undefined : mileage(year, vehicle.yearlyKm, random);
   const name = `${vehicle.make} ${vehicle.model}`;
   const noun = language === 'ru' ? vehicle.noun : vehicle.english;
-  const words = { name, alias: noun, year, km, body: vehicle.body, noun, category: vehicle.category };
+  const words = { name, alias: noun, year, km, body: vehicle.body, noun };
   const gender = vehicle.noun === 'лодка' ? 'f' : 'm';
-  const { title, description } = compose(vehicleWords(vehicle, language), words, gender, city, language, random);
   return {
-    title,
-    description,
+    ...compose(vehicleTemplates(vehicle, language), words, gender, city, language, random),
     attributes: {
       category: vehicle.category,
       make: vehicle.make,
@@ -88,6 +79,26 @@ function vehicleAd(random: Random): Draft {
   };
 }
 
+interface Templates {
+  readonly titles: readonly string[];
+  /** Facts from the vehicle's documents. */
+  readonly facts: readonly string[];
+  /** For a nearly new vehicle. */
+  readonly fresh: readonly string[];
+  readonly used: readonly string[];
+}
+
+function vehicleTemplates({ category, yearlyKm }: Vehicle, language: Language): Templates {
+  if (language === 'en') {
+    const { titles, facts, about } = vocabulary.vehicle.en;
+    return { titles, facts: yearlyKm > 0 ? facts.distance : facts.age, fresh: about, used: about };
+  }
+  const { titles, facts, about } = vocabulary.vehicle.ru;
+  const lines = about[category as keyof typeof about];
+  const measured = yearlyKm > 0 ? facts.distance : category === 'водный транспорт' ? facts.age : facts.hours;
+  return { titles, facts: measured, fresh: lines, used: lines };
+}
+
 interface Words {
   readonly name: string;
   readonly alias: string;
@@ -99,50 +110,40 @@ interface Words {
 }
 
 function compose(
-  source: VehicleWords,
+  source: Templates,
   words: Words,
-  gender: Voice['gender'],
+  gender: Gender,
   city: City,
   language: Language,
   random: Random,
-): { title: string; description: string } {
+): Omit<Draft, 'attributes'> {
   const english = language === 'en';
   // About one owner per six years of age.
   const owners = Math.min(5, 1 + Math.floor(((THIS_YEAR - words.year) / 6) * random.next() * 1.4));
   const slots: Readonly<Record<string, string>> = {
     ...words,
-    name: english ? transliterate(words.name.replace('серии', 'series').replace('-класс', '-Class')) : words.name,
+    name: english ? englishName(words.name) : words.name,
     year: String(words.year),
     km: words.km === undefined ? '' : grouped(words.km),
-    place: placeIn(city, random, english),
-    city: english ? city.english : city.name,
-    within: english ? `in ${city.english}` : city.within,
+    ...cityWords(city, random, english),
     owners: english
       ? `${owners} ${owners === 1 ? 'owner' : 'owners'}`
       : `${owners} ${plural(owners, 'владелец', 'владельца', 'владельцев')} по ПТС`,
     hours: grouped(Math.max(1, THIS_YEAR - words.year) * random.between(4, 40) * 10),
   };
-  const voice: Voice = {
-    random,
-    gender,
-    slot: (name) => {
-      const value = slots[name];
-      if (value === undefined) throw new Error(`no slot $${name}`);
-      return value;
-    },
-  };
-  const about = [...(words.km === undefined || words.km < 25_000 ? source.fresh : source.used)];
+  const voice = voiceOf(random, gender, slots);
+  const about = words.km === undefined || words.km < 25_000 ? source.fresh : source.used;
   const first = random.pick(about);
   const second = random.pick(about.filter((line) => line !== first));
   const templates = [
     random.pick(source.facts),
     first,
     ...(random.chance(0.45) ? [second] : []),
-    ...(random.chance(0.5) ? [random.pick(source.terms)] : []),
+    ...(random.chance(0.5) ? [random.pick(vocabulary.terms[language])] : []),
   ];
   return {
-    title: hurried(capital(render(random.pick(source.titles), voice)), random),
-    description: paragraph(templates.map((template) => render(template, voice))),
+    title: titleOf(source.titles, voice),
+    description: descriptionOf(templates, voice),
   };
 }
 
