@@ -1,5 +1,5 @@
 import { escapeHtml } from '../search/escape-html.ts';
-import { UNKNOWN } from './format.ts';
+import { UNKNOWN } from './format.mjs';
 
 /**
  * Markup made by `element`: its text is escaped already. A private member marks it, so an object that came as JSON is always

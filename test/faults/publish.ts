@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { Column, Finding, FindingRecord, FindingTable, Lesson, Row } from '../../loadtest/labs/kit/finding.ts';
 import { publishFinding } from '../../loadtest/labs/kit/publish.ts';
 import { EXIT, type Program, runProgram } from '../../src/commands/arguments.ts';
-import { countText } from '../../src/report/format.ts';
+import { countText } from '../../src/report/format.mjs';
 import type { FigureResult } from './figures/figure.ts';
 import { FAMILIES, FIGURES } from './registry.ts';
 import { PHASES, type PhaseReport, type Report, type Trace } from './report.ts';

@@ -9,7 +9,7 @@ import {
   type Survival,
 } from '../../operations/drills/journal.ts';
 import type { GuardFigure, Plan } from '../../operations/drills/plan.ts';
-import { percentText, rangeText, timesText } from '../../report/format.ts';
+import { percentText, rangeText, timesText } from '../../report/format.mjs';
 import type { AdminClient } from '../admin-client.ts';
 import { UsageError } from '../arguments.ts';
 import type { Command } from '../command.ts';

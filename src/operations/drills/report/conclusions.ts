@@ -7,15 +7,14 @@ import {
   rangeText,
   timesText,
   UNKNOWN,
-} from '../../../report/format.ts';
+} from '../../../report/format.mjs';
 import type { CohortFigures, Figures } from '../../meter/figures.ts';
 import { phaseValue } from '../guards.ts';
-import type { DomainResult, Range } from '../journal.ts';
 import { shareInFlight } from '../metrics-window.ts';
 import type { GuardRule, Plan } from '../plan.ts';
 import { chancePoints } from '../result.ts';
+import { MEANINGS, stageHeading, survivalOf } from '../view.mjs';
 import { lastStage, samplesOf, type Track } from './track.ts';
-import { shareFlushed, stageHeading } from './words.ts';
 
 export interface Conclusion {
   readonly name: string;
@@ -50,15 +49,6 @@ export function conclusionsOf(track: Track, plan: Plan): readonly Conclusion[] {
   ];
 }
 
-/** Explanations of the three figures, for tooltips. */
-export const MEANINGS = {
-  headroom:
-    'H: what the engine can do ÷ what it was asked, from its places, the time of a call and the number of calls',
-  amplification: 'A: engine calls with nothing cached ÷ engine calls before, in proportion to the share that was lost',
-  survivable:
-    'f* = (H − 1) ÷ (A − 1): the share of the keys that may be lost at once before the engine has more to do than it can',
-} as const;
-
 function headroom({ result, preview }: Track): readonly Conclusion[] {
   const { headroom: before, headroomLeft: left } = result?.survival ?? {};
   const words =
@@ -72,7 +62,7 @@ function headroom({ result, preview }: Track): readonly Conclusion[] {
     {
       name: 'Headroom left (H)',
       meaning: MEANINGS.headroom,
-      measured: measuredRange(result, left, timesText),
+      measured: survivalOf(result).headroomLeft.text,
       predicted: predicted === undefined ? UNKNOWN : `${timesText(predicted)} before`,
       words: result !== undefined && result.survival === undefined ? OLD_JOURNAL : words,
     },
@@ -94,11 +84,17 @@ function survival(track: Track, plan: Plan): readonly Conclusion[] {
     {
       name: 'Survivable at once (f*)',
       meaning: MEANINGS.survivable,
-      measured: measuredRange(result, range, percentText),
+      measured: survivalOf(result).survivable.text,
       predicted: predicted === undefined ? UNKNOWN : `${percentText(predicted)} at least`,
       words: result !== undefined && result.survival === undefined ? OLD_JOURNAL : words,
     },
   ];
+}
+
+/** The largest share of the keys that a stage up to this one flushed; undefined for nodes and blackouts. */
+function shareFlushed(plan: Plan, stage: number): number | undefined {
+  const shares = plan.stages.slice(0, stage + 1).flatMap((one) => (one.kind === 'fraction' ? [one.fraction] : []));
+  return shares.length === 0 ? undefined : Math.max(...shares);
 }
 
 function amplification({ result, preview }: Track): readonly Conclusion[] {
@@ -115,7 +111,7 @@ function amplification({ result, preview }: Track): readonly Conclusion[] {
     {
       name: 'Amplification (A)',
       meaning: MEANINGS.amplification,
-      measured: measuredRange(result, range, timesText),
+      measured: survivalOf(result).amplification.text,
       predicted: predicted === undefined ? UNKNOWN : `${timesText(predicted)} at most`,
       words: `The engine was asked up to ${perSecondText(peak)}, against ${perSecondText(before)} in the baseline.${told}${most}`,
     },
@@ -125,15 +121,6 @@ function amplification({ result, preview }: Track): readonly Conclusion[] {
 /** A full engine may be measured as slightly less than full. */
 const FULL_ENGINE_HEADROOM = 1.1;
 const OLD_JOURNAL = 'Its journal is of an older version, which told single figures: they are not repeated here.';
-
-/** A journal of an old version has no ranges, which is different from a range that could not be measured. */
-export function measuredRange(
-  result: DomainResult | undefined,
-  range: Range | undefined,
-  text: (value: number) => string,
-): string {
-  return result?.survival === undefined ? UNKNOWN : rangeText(range, text);
-}
 
 function refill({ result }: Track, plan: Plan): readonly Conclusion[] {
   const stages = result?.stages ?? [];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { journalText } from '../../../../src/commands/drill/inspect.ts';
-import { MEANINGS } from '../../../../src/operations/drills/report/conclusions.ts';
+import { MEANINGS } from '../../../../src/operations/drills/view.mjs';
 import { reportPage } from '../../../../src/operations/drills/report/report-page.ts';
 import { MEANINGS as CONSOLE_MEANINGS } from '../../../../src/ui/console/assets/view/drill-journal.mjs';
 import { rangeText as onConsole, plannedPercent, times } from '../../../../src/ui/console/assets/view/format.mjs';
