@@ -19,9 +19,8 @@
  * @property {Tone} tone `open`: the drill is not over, or ended without a verdict.
  * @property {Verdict['kind']} [kind]
  *
- * @typedef {object} MarkView An event of the timeline: `sign` and `lead` in the colour of its tone, then `text`.
+ * @typedef {object} MarkView An event of the timeline: `lead` in the colour of its tone, then `text`.
  * @property {Tone} [tone]
- * @property {string} [sign]
  * @property {string} lead
  * @property {string} text
  */
@@ -87,7 +86,7 @@ export const VERDICT_TONES = {
 
 /**
  * `not measured`
- * @param {Verdict['kind']} kind
+ * @param {string} kind of a verdict.
  */
 export function verdictText(kind) {
   return kind.replaceAll('-', ' ');
@@ -310,20 +309,20 @@ export function markOf(mark, plan) {
       const buckets = mark.ranges.reduce((sum, { from, to }) => sum + to - from, 0);
       const share = `${countText(buckets)} of ${countText(BUCKETS)} buckets, ${percentText(buckets / BUCKETS)} of the keys`;
       const lead = stageHeading(plan, mark.stage, mark.title);
-      return { lead, text: ` (${mark.stage + 1} of ${plan.stages.length}${buckets > 0 ? `; ${share}` : ''})` };
+      return { lead, text: ` (stage ${mark.stage + 1} of ${plan.stages.length}${buckets > 0 ? `; ${share}` : ''})` };
     }
     case 'guard': {
       const { figure, value, max, then } = mark;
       const text = ` ${GUARDS[figure].name}: ${guardText(figure, value)}, limit ${guardText(figure, max)}; then ${then}`;
-      return { tone: 'bad', sign: '✕', lead: 'Guard broken', text };
+      return { tone: 'bad', lead: '✕ Guard broken', text };
     }
     case 'guard-holds':
-      return { tone: 'good', sign: '✓', lead: 'Guard holds again', text: ` ${GUARDS[mark.figure].name}` };
+      return { tone: 'good', lead: '✓ Guard holds again', text: ` ${GUARDS[mark.figure].name}` };
     case 'recovered': {
       const text = ` ${stageHeading(plan, mark.stage)}, after ${durationText(mark.afterMs)}`;
-      return { tone: 'good', sign: '●', lead: 'Recovered', text };
+      return { tone: 'good', lead: '● Recovered', text };
     }
     case 'restored':
-      return { sign: '◆', lead: 'Cache restored', text: `: ${mark.why}` };
+      return { lead: '◆ Cache restored', text: `: ${mark.why}` };
   }
 }

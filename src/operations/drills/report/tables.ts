@@ -242,8 +242,7 @@ function isRedundant(mark: Mark, all: readonly Mark[]): boolean {
 }
 
 function markMarkup(mark: Mark, plan: Plan): Content {
-  const { lead, text, tone, sign } = markOf(mark, plan);
+  const { lead, text, tone } = markOf(mark, plan);
   if (lead === '') return text;
-  const words = sign === undefined ? said(lead) : `${sign} ${lead}`;
-  return [element('span', { class: tone === undefined ? 'word' : `word ${tone}` }, words), said(text)];
+  return [element('span', { class: tone === undefined ? 'word' : `word ${tone}` }, said(lead)), said(text)];
 }

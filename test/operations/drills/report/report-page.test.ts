@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { journalText } from '../../../../src/commands/drill/inspect.ts';
-import { MEANINGS } from '../../../../src/operations/drills/view.mjs';
+import { journalText } from '../../../../src/commands/drill-inspect.ts';
 import { reportPage } from '../../../../src/operations/drills/report/report-page.ts';
+import { MEANINGS } from '../../../../src/operations/drills/view.mjs';
 import { MEANINGS as CONSOLE_MEANINGS } from '../../../../src/ui/console/assets/view/drill-journal.mjs';
 import { rangeText as onConsole, plannedPercent, times } from '../../../../src/ui/console/assets/view/format.mjs';
 import { journalOf, SCENES, STAGED } from '../../../fakes/journal.ts';
