@@ -55,6 +55,11 @@ export const GUARDS = {
   hitRatioDrop: { name: 'Hit ratio lost by the control cohort', unit: 'points', text: pointsText },
 };
 
+/** @param {GuardFigure} figure */
+export function guardName(figure) {
+  return GUARDS[figure]?.name ?? figure;
+}
+
 /**
  * @param {GuardFigure} figure
  * @param {number | undefined} value
@@ -68,7 +73,7 @@ export function guardText(figure, value) {
  * @param {GuardRule} rule
  */
 export function guardRuleText({ figure, max, forMs }) {
-  return `${GUARDS[figure]?.name ?? figure}: ${guardText(figure, max)}${forMs > 0 ? `, for ${durationText(forMs)}` : ''}`;
+  return `${guardName(figure)}: ${guardText(figure, max)}${forMs > 0 ? `, for ${durationText(forMs)}` : ''}`;
 }
 
 /** @type {Readonly<Record<GuardRule['then'], string>>} */
@@ -176,12 +181,11 @@ export function stageName({ stages }, at) {
 }
 
 /**
- * The plan's own title of a stage, or its loss.
+ * The plan's own title of each stage, or its loss.
  * @param {Pick<Plan, 'stages'>} plan
- * @param {number} at
  */
-export function stageTitle(plan, at) {
-  return plan.stages[at]?.title ?? stageName(plan, at);
+export function stageTitles(plan) {
+  return plan.stages.map(({ title }, at) => title ?? stageName(plan, at));
 }
 
 /**
@@ -313,11 +317,11 @@ export function markOf(mark, plan) {
     }
     case 'guard': {
       const { figure, value, max, then } = mark;
-      const text = ` ${GUARDS[figure].name}: ${guardText(figure, value)}, limit ${guardText(figure, max)}; then ${then}`;
+      const text = ` ${guardName(figure)}: ${guardText(figure, value)}, limit ${guardText(figure, max)}; then ${then}`;
       return { tone: 'bad', lead: '✕ Guard broken', text };
     }
     case 'guard-holds':
-      return { tone: 'good', lead: '✓ Guard holds again', text: ` ${GUARDS[mark.figure].name}` };
+      return { tone: 'good', lead: '✓ Guard holds again', text: ` ${guardName(mark.figure)}` };
     case 'recovered': {
       const text = ` ${stageHeading(plan, mark.stage)}, after ${durationText(mark.afterMs)}`;
       return { tone: 'good', lead: '● Recovered', text };
