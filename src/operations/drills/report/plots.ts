@@ -1,8 +1,6 @@
 import { countText, durationText, percentText, perSecondText } from '../../../report/format.mjs';
-import { element, type Markup } from '../../../report/markup.ts';
-import type { Band, Moment } from '../../../report/plot/backdrop.ts';
 import { createFrame } from '../../../report/plot/frame.ts';
-import { type LegendEntry, momentSign, type Panel } from '../../../report/plot/panel.ts';
+import type { LegendEntry, Panel } from '../../../report/plot/panel.ts';
 import {
   type Layer,
   level,
@@ -14,7 +12,6 @@ import {
   stackNames,
 } from '../../../report/plot/series.ts';
 import type { Outcome } from '../../../search/outcome.ts';
-import type { DrillPhase, Mark } from '../journal.ts';
 import { GUARD_FIGURES, type GuardFigure, type Plan } from '../plan.ts';
 import { GUARDS } from '../view.mjs';
 import {
@@ -329,77 +326,4 @@ function total(values: readonly number[]): number {
 
 function counted(value: number | undefined): number {
   return value !== undefined && Number.isFinite(value) && value > 0 ? value : 0;
-}
-
-/** The bands of phases behind the curves of a domain, and the markers of important moments. */
-interface PlotAnnotations {
-  readonly bands: readonly Band[];
-  readonly moments: readonly Moment[];
-}
-
-/**
- * Maximum number of moments in a plot: a guard that breaks every second would hide the curves. The timeline has all
- * marks.
- */
-const MAX_MOMENTS = 40;
-
-export function annotationsOf(track: Track, plan: Plan): PlotAnnotations {
-  const bands = segmentsOf(track, plan).map(({ fromMs, toMs, name, phase, stage }): Band => {
-    return { fromMs, toMs, name, style: bandStyle(phase, stage) };
-  });
-  // The latest moments are kept: they include the end of the drill.
-  return { bands, moments: track.marks.flatMap(momentOf).slice(-MAX_MOMENTS) };
-}
-
-/** Neighbouring stages have different tints. */
-function bandStyle(phase: DrillPhase, stage: number): string {
-  return phase === 'stage' ? `phase-stage-${stage % 2 === 0 ? 'even' : 'odd'}` : `phase-${phase}`;
-}
-
-const MOMENTS = {
-  broken: { shape: 'cross', words: 'a guard broke' },
-  noted: { shape: 'cross', words: 'a guard broke; written down, the drill went on' },
-  recovered: { shape: 'disc', words: "a stage's cohort was back at its own past" },
-  restored: { shape: 'diamond', words: 'the cache was restored' },
-} as const;
-
-function momentOf(mark: Mark): readonly Moment[] {
-  const moment = (style: keyof typeof MOMENTS): readonly Moment[] => [
-    { atMs: mark.atMs, style, shape: MOMENTS[style].shape },
-  ];
-  if (mark.kind === 'guard') return moment(mark.then === 'continue' ? 'noted' : 'broken');
-  return mark.kind === 'restored' || mark.kind === 'recovered' ? moment(mark.kind) : [];
-}
-
-/** Explains how to read the plots, and the period of each point. */
-export function plotKey(input: PlotInput, { moments }: PlotAnnotations): Markup {
-  const used = Object.entries(MOMENTS).filter(([style]) => moments.some((moment) => moment.style === style));
-  return element(
-    'div',
-    {},
-    element(
-      'p',
-      {},
-      'All share one axis of time: since the start of the drill. The strip above each names the phase: baseline, the stages by what they lost, recovery, after.',
-    ),
-    used.length === 0
-      ? undefined
-      : element(
-          'ul',
-          { class: 'legend' },
-          used.map(([style, { shape, words }]) =>
-            element('li', {}, momentSign(style, shape), element('span', {}, words)),
-          ),
-        ),
-    element('p', { class: 'note' }, pointsNote(input)),
-  );
-}
-
-function pointsNote(input: PlotInput): string {
-  const samples = samplesOf(input.track).length;
-  if (samples === 0) return 'No samples were taken.';
-  const points = curve(input, () => 0, 'mean').flat().length;
-  if (samples === 1) return 'The only sample is drawn as long as the time it stands for.';
-  if (points >= samples) return `Every one of ${countText(samples)} samples is drawn.`;
-  return `${countText(samples)} samples on ${countText(points)} points, ${durationText(input.columnMs)} each: lines are their mean (p99, places and guards: their worst; p50: the middle one), the tint around a line reaches from the lowest to the highest of them, areas are means.`;
 }

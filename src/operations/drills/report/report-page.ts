@@ -16,7 +16,8 @@ import { panelFigure } from '../../../report/plot/panel.ts';
 import type { Journal, Mark, Verdict } from '../journal.ts';
 import type { Plan, Stage } from '../plan.ts';
 import { guardRuleText, MEANINGS, modeText, stageHeading, stageName, survivalOf, verdictOf } from '../view.mjs';
-import { annotationsOf, guardPlots, mainPlots, plotKey } from './plots.ts';
+import { annotationsOf, plotKey } from './annotations.ts';
+import { guardPlots, mainPlots } from './plots.ts';
 import { conclusionsTable, dryRun, hypothesisTable, phaseTable, stageTable, timeline } from './tables.ts';
 import { lastStage, type PlotInput, samplesOf, type Track, trackOf } from './track.ts';
 
