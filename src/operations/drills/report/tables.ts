@@ -5,6 +5,7 @@ import {
   elapsedText,
   percentText,
   perSecondText,
+  UNKNOWN,
   utcText,
 } from '../../../report/format.mjs';
 import { type Content, element, type Markup, said, table } from '../../../report/markup.ts';
@@ -100,7 +101,7 @@ export function conclusionsTable(track: Track, plan: Plan): Markup | undefined {
         cell: ({ name, meaning }) => (meaning === undefined ? name : element('abbr', { title: meaning }, name)),
       },
       { title: 'Measured', isNumber: true, cell: ({ measured }) => measured },
-      { title: 'Dry run said', isNumber: true, cell: ({ predicted: foretold }) => foretold },
+      { title: 'Dry run said', isNumber: true, cell: ({ predicted }) => predicted ?? UNKNOWN },
       { title: 'In plain words', isProse: true, cell: ({ words }) => words },
     ],
     rows: conclusionsOf(track, plan),
@@ -129,26 +130,19 @@ export function hypothesisTable(track: Track, plan: Plan): Markup | undefined {
   });
 }
 
+const HELD: Readonly<Record<TestedGuard['held'], readonly [tone: string, words: string]>> = {
+  held: [' good', '✓ held'],
+  passing: [' warn', '✓ held; above it for a moment'],
+  broken: [' bad', '✕ broken at '],
+  'failed before': [' bad', '✕ did not hold before'],
+  'failed after': [' bad', '✕ did not hold after'],
+  'not tested': ['', 'not tested'],
+  'not measured': ['', 'not measured'],
+};
+
 function heldText({ held, brokenAtMs }: TestedGuard): Markup {
-  switch (held) {
-    case 'held':
-      return element('span', { class: 'word good' }, '✓ held');
-    case 'passing':
-      return element('span', { class: 'word warn' }, '✓ held; above it for a moment');
-    case 'broken':
-      return element(
-        'span',
-        { class: 'word bad' },
-        `✕ broken at ${brokenAtMs === undefined ? '?' : elapsedText(brokenAtMs)}`,
-      );
-    case 'failed before':
-      return element('span', { class: 'word bad' }, '✕ did not hold before');
-    case 'failed after':
-      return element('span', { class: 'word bad' }, '✕ did not hold after');
-    case 'not tested':
-    case 'not measured':
-      return element('span', { class: 'word' }, held);
-  }
+  const [tone, words] = HELD[held];
+  return element('span', { class: `word${tone}` }, words, brokenAtMs === undefined ? '' : elapsedText(brokenAtMs));
 }
 
 type Node = FlushPreview['nodes'][number];
