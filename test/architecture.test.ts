@@ -49,9 +49,10 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'http/transport',
     'http/search-api',
   ],
-  'ui/shared': ['search', 'http/transport'],
+  'ui/shared': ['report', 'search', 'http/transport'],
   'ui/page': ['cache', 'catalogue', 'config', 'search', 'http', 'http/transport', 'http/search-api', 'ui/shared'],
-  'ui/console': ['http/transport', 'ui/shared'],
+  // Its browser code shows figures and drills as the reports do.
+  'ui/console': ['report', 'operations/drills', 'http/transport', 'ui/shared'],
   // It reads the events of every room.
   metrics: [
     'cache',

@@ -22,7 +22,8 @@ export type EntryVerdict = 'whole' | 'outdated' | Extract<MissReason, 'flushed' 
  * document is damaged or not trusted; the last known one is in force, and without one no flush, purge or suppression is
  * known.
  */
-export type ControlStanding = 'ok' | 'unheard' | 'away' | 'corrupt';
+export const CONTROL_STANDINGS = ['ok', 'unheard', 'away', 'corrupt'] as const;
+export type ControlStanding = (typeof CONTROL_STANDINGS)[number];
 
 /** Number of buckets, the unit of flushes and drills: a key's bucket is its hash modulo this. */
 export const BUCKETS = 10_000;

@@ -4,15 +4,17 @@ import type { DrillPreview } from '../operations/drills/drills.ts';
 import type { Journal } from '../operations/drills/journal.ts';
 import type { Plan, Stage } from '../operations/drills/plan.ts';
 import { describeFaults, readPlanFile } from '../operations/drills/plan-file.ts';
+import { guardText, planDurationMs } from '../operations/drills/view.mjs';
+import { amountText, countText, durationText, percentText } from '../report/format.mjs';
 import type { DomainStatus } from '../search/status.ts';
 import { type AdminClient, AdminProblem } from './admin-client.ts';
 import { type ParsedArguments, UsageError } from './arguments.ts';
 import type { Command, CommandGroup } from './command.ts';
-import { followDrill, watchDrill } from './drill/follow.ts';
-import { abortDrill, drillStatus, guardValue, listDrills, reportDrill } from './drill/inspect.ts';
+import { followDrill, watchDrill } from './drill-follow.ts';
+import { abortDrill, drillStatus, listDrills, reportDrill } from './drill-inspect.ts';
 import { previewText } from './flush.ts';
 import { type OperatorContext, operatorCommand } from './operator-command.ts';
-import { columns, duration, figure, grouped, indented, percent } from './terminal.ts';
+import { columns, indented } from './terminal.ts';
 
 const DETACH = { name: 'detach', about: 'start the drill and do not follow it' };
 const DETAILS = [
@@ -96,19 +98,22 @@ const previewDrill: Command = operatorCommand({
 });
 
 function forecastCells({ share, searchesPerSecond, enoughMs }: CohortForecast, holdMs?: number): readonly string[] {
-  const keys = `${percent(share)} of the keys`;
+  const keys = `${percentText(share)} of the keys`;
   if (searchesPerSecond === undefined || enoughMs === undefined) return [keys, 'no searches of late'];
-  const held = holdMs === undefined ? '' : `, ${grouped((searchesPerSecond * holdMs) / 1000)} while it is held`;
-  return [keys, `about ${figure(searchesPerSecond)} searches/s${held}`, `tells something after ${duration(enoughMs)}`];
+  const held = holdMs === undefined ? '' : `, ${countText((searchesPerSecond * holdMs) / 1000)} while it is held`;
+  return [
+    keys,
+    `about ${amountText(searchesPerSecond)} searches/s${held}`,
+    `tells something after ${durationText(enoughMs)}`,
+  ];
 }
 
 /** The dry run of a whole drill: one line per stage, and the flush preview of the last (largest) stage in full. */
 function drillPreviewText({ plan, domains, warnings }: DrillPreview): string {
   const lines = [`${plan.name}: ${plan.title}`];
   for (const { domain, stages, cohorts } of domains) {
-    const heldMs = plan.stages.reduce((sum, { holdMs }) => sum + holdMs, 0);
-    const atLeastMs = plan.baselineMs + heldMs + plan.afterMs;
-    lines.push(`${domain}: ${stages.map(({ title }) => title).join(' → ')}, at least ${duration(atLeastMs)}`);
+    const took = durationText(planDurationMs(plan));
+    lines.push(`${domain}: ${stages.map(({ title }) => title).join(' → ')}, at least ${took}`);
     const rows = cohorts.stages.map((one, i) => [`stage ${i + 1}`, ...forecastCells(one, plan.stages[i]?.holdMs)]);
     lines.push(indented(columns([['control', ...forecastCells(cohorts.control)], ...rows])));
     const last = stages.at(-1);
@@ -165,14 +170,18 @@ const listPlans: Command = operatorCommand({
 
 function planText({ name, title, mode, baselineMs, holdout, stages, guards, recovery }: Plan): string {
   const rows = [
-    ['baseline', duration(baselineMs), `${percent(holdout)} of the keys are never touched: the control cohort`],
-    ...stages.map((stage, i) => [`stage ${i + 1}`, duration(stage.holdMs), stageText(stage, mode)]),
-    ['recovery', duration(recovery.timeoutMs), `at most, until within ${recovery.withinPoints} points of its own past`],
+    ['baseline', durationText(baselineMs), `${percentText(holdout)} of the keys are never touched: the control cohort`],
+    ...stages.map((stage, i) => [`stage ${i + 1}`, durationText(stage.holdMs), stageText(stage, mode)]),
+    [
+      'recovery',
+      durationText(recovery.timeoutMs),
+      `at most, until within ${recovery.withinPoints} points of its own past`,
+    ],
   ];
   const rules = guards.map(({ figure, max, forMs, then }) => [
     'guard',
-    `${figure} > ${guardValue(figure, max)}`,
-    `for ${duration(forMs)}: ${then}`,
+    `${figure} > ${guardText(figure, max)}`,
+    `for ${durationText(forMs)}: ${then}`,
   ]);
   return `${name}: ${title}\n${indented(columns(rows))}\n${indented(columns(rules))}`;
 }
@@ -180,7 +189,7 @@ function planText({ name, title, mode, baselineMs, holdout, stages, guards, reco
 function stageText(stage: Stage, mode: string): string {
   switch (stage.kind) {
     case 'fraction':
-      return `${mode} ${percent(stage.fraction)} of the keys`;
+      return `${mode} ${percentText(stage.fraction)} of the keys`;
     case 'node':
       return `${mode} everything on node ${stage.node + 1}`;
     case 'blackout':

@@ -1,9 +1,10 @@
 import type { QueryCount } from '../popularity/shared.ts';
+import { bytesText, countText, durationText } from '../report/format.mjs';
 import type { Explanation, TierExplanation } from '../search/explain.ts';
 import { UsageError } from './arguments.ts';
 import type { Command } from './command.ts';
 import { domainNames, operatorCommand } from './operator-command.ts';
-import { bytes, columns, duration, grouped, indented } from './terminal.ts';
+import { columns, indented } from './terminal.ts';
 
 /** Shows the key of a search and the state of its answer in each tier. Changes nothing. */
 export const explain: Command = operatorCommand({
@@ -41,7 +42,7 @@ function explanationText(found: Explanation): string {
     ...(ignored.length === 0 ? [] : [['ignored', ignored.join(', ')]]),
     ...(lastMiss === undefined
       ? []
-      : [['last miss', `${lastMiss.reason}, ${duration(lastMiss.secondsAgo * 1000)} ago`]]),
+      : [['last miss', `${lastMiss.reason}, ${durationText(lastMiss.secondsAgo * 1000)} ago`]]),
   ];
   const tiers = found.tiers.map((tier) => [tier.tier, tier.state, tierText(tier)]);
   return `${facts.map(([name = '', text]) => `${name.padEnd(10)}  ${text}`).join('\n')}\n${indented(columns(tiers))}`;
@@ -49,7 +50,7 @@ function explanationText(found: Explanation): string {
 
 function tierText(tier: TierExplanation): string {
   const { detail, ageSeconds, freshForSeconds, generation, engineCostMs, results, coding } = tier;
-  const seconds = (value: number): string => duration(Math.abs(value) * 1000);
+  const seconds = (value: number): string => durationText(Math.abs(value) * 1000);
   return [
     detail,
     ageSeconds === undefined ? undefined : `computed ${seconds(ageSeconds)} ago`,
@@ -59,7 +60,7 @@ function tierText(tier: TierExplanation): string {
         ? `fresh for ${seconds(freshForSeconds)}`
         : `stale since ${seconds(freshForSeconds)}`,
     results === undefined ? undefined : `${results} results`,
-    tier.bytes === undefined ? undefined : `${bytes(tier.bytes)}${coding === undefined ? '' : ` ${coding}`}`,
+    tier.bytes === undefined ? undefined : `${bytesText(tier.bytes)}${coding === undefined ? '' : ` ${coding}`}`,
     engineCostMs === undefined ? undefined : `cost ${Math.round(engineCostMs)} ms`,
     generation === undefined ? undefined : `generation ${generation}`,
   ]
@@ -103,6 +104,6 @@ export const popular: Command = operatorCommand({
 
 function popularText({ domain, source, queries }: Popular): string {
   const where = source === 'fleet' ? 'all processes, the last hour or so' : 'this process alone';
-  const rows = queries.map(({ search, count }) => [grouped(count), search]);
+  const rows = queries.map(({ search, count }) => [countText(count), search]);
   return `${domain} (${where})\n${rows.length === 0 ? 'nothing was asked yet' : columns(rows)}`;
 }

@@ -2,22 +2,21 @@ import { nearest } from '../config/faults.ts';
 import { FLUSH_MODES } from '../control/document.ts';
 import type { DrillSummary } from '../operations/drills/drills.ts';
 import type { Erasure, FlushPreview, SurvivalEstimate } from '../operations/flush/flush.ts';
+import {
+  amountText,
+  bytesText,
+  countText,
+  durationText,
+  percentText,
+  perSecondText,
+  timesText,
+  utcText,
+} from '../report/format.mjs';
 import { sleep } from './admin-client.ts';
 import { UsageError } from './arguments.ts';
 import type { Command } from './command.ts';
 import { type OperatorContext, operatorCommand } from './operator-command.ts';
-import {
-  bytes,
-  columns,
-  createProgress,
-  duration,
-  figure,
-  grouped,
-  indented,
-  moment,
-  percent,
-  plural,
-} from './terminal.ts';
+import { columns, createProgress, indented, plural } from './terminal.ts';
 
 /** The part of the answer to a flush or a purge that tells how many pages it affected. */
 interface AffectedAnswer {
@@ -84,7 +83,7 @@ export const flush: Command = operatorCommand({
     if (mode !== 'refresh' && context.asks()) {
       output.remark(previewText(domain, await preview()));
       await context.confirm(
-        `${mode} ${percent(ask.fraction)} of ${domain} for good?`,
+        `${mode} ${percentText(ask.fraction)} of ${domain} for good?`,
         mode === 'erase' ? domain : undefined,
       );
     }
@@ -102,7 +101,7 @@ async function finish(context: OperatorContext, done: FlushAnswer, fraction: num
   const erasure = done.mode === 'erase' ? await followErasure(context, done.domain, done.erasure) : undefined;
   const whole = erasure === undefined ? done : { ...done, erasure };
   const said = [
-    `${done.domain}: ${percent(fraction)} flushed (${done.mode}), revision ${done.revision}, generation ${done.generation}`,
+    `${done.domain}: ${percentText(fraction)} flushed (${done.mode}), revision ${done.revision}, generation ${done.generation}`,
     ...affectedLines(done.affected),
     ...(erasure === undefined ? [] : [erasureText(erasure)]),
   ];
@@ -127,13 +126,13 @@ export function previewText(domain: string, preview: FlushPreview): string {
   const { mode, fraction, nodes, memory, engine } = preview;
   const rows = nodes.map(({ node, keys, bytes: size, exact, detail }) => [
     node,
-    `${grouped(keys)} keys`,
-    bytes(size),
+    `${countText(keys)} keys`,
+    bytesText(size),
     `${exact ? '' : 'estimated from a sample'}${detail === undefined ? '' : ` (${detail})`}`.trim(),
   ]);
-  const held = ['memory of this process', `${grouped(memory.entries)} pages`, bytes(memory.bytes)];
+  const held = ['memory of this process', `${countText(memory.entries)} pages`, bytesText(memory.bytes)];
   return [
-    `${mode} ${percent(fraction)} of ${domain}`,
+    `${mode} ${percentText(fraction)} of ${domain}`,
     indented(columns([...rows, held])),
     ...survivalLines(engine, fraction).map((line) => indented(line)),
   ].join('\n');
@@ -142,18 +141,18 @@ export function previewText(domain: string, preview: FlushPreview): string {
 /** The extra load of the engine, and whether the engine survives it. */
 function survivalLines(estimate: SurvivalEstimate, fraction: number): readonly string[] {
   const { seconds, searches, hitRatio, engineCallMs, engineCallsPerSecond, survivable } = estimate;
-  const measured = `measured over ${plural(searches, 'search', 'searches')} in ${duration(seconds * 1000)}`;
+  const measured = `measured over ${plural(searches, 'search', 'searches')} in ${durationText(seconds * 1000)}`;
   if (hitRatio === undefined) return [`engine: nothing can be said without traffic (${measured})`];
   const more = estimate.extraCallsPerSecond;
-  const cost = engineCallMs === undefined ? '' : ` of ${figure(engineCallMs)} ms`;
+  const cost = engineCallMs === undefined ? '' : ` of ${durationText(engineCallMs)}`;
   const lines = [
-    `engine: ${figure(engineCallsPerSecond)} calls/s${cost} now at a hit ratio of ${percent(hitRatio)}${
-      more === undefined ? '' : `; at most ${figure(more)}/s more right after it`
+    `engine: ${amountText(engineCallsPerSecond)} calls/s${cost} now at a hit ratio of ${percentText(hitRatio)}${
+      more === undefined ? '' : `; at most ${perSecondText(more)} more right after it`
     } (${measured})`,
   ];
   if (survivable === undefined) return [...lines, 'survivable f*: too little load to say'];
-  const why = `headroom H at least ${figure(estimate.headroom)}, amplification A at most ${figure(estimate.amplification)}`;
-  lines.push(`survivable f* = (H − 1)/(A − 1) = at least ${percent(survivable)} of the keys at once (${why})`);
+  const why = `headroom H at least ${timesText(estimate.headroom)}, amplification A at most ${timesText(estimate.amplification)}`;
+  lines.push(`survivable f* = (H − 1)/(A − 1) = at least ${percentText(survivable)} of the keys at once (${why})`);
   if (fraction > survivable) lines.push('! more than that: searches may be shed until it is refilled');
   return lines;
 }
@@ -194,10 +193,10 @@ function erasureText({ nodes, seconds, state }: Erasure): string {
     node,
     by,
     each,
-    `${grouped(removed)} keys`,
+    `${countText(removed)} keys`,
     detail,
   ]);
-  return `erasure ${state} after ${duration(seconds * 1000)}\n${indented(columns(rows))}`;
+  return `erasure ${state} after ${durationText(seconds * 1000)}\n${indented(columns(rows))}`;
 }
 
 interface PurgeAnswer {
@@ -249,7 +248,7 @@ export const suppress: Command = operatorCommand({
       if (ids.length > 0 || args.has('lift')) throw new UsageError('--list takes a domain and nothing else');
       const found = await client.get<Suppressed>('/admin/suppressed', { query: [['domain', domain]] });
       output.result(found, () => {
-        const rows = found.suppressed.map(({ id, atMs }) => [id, moment(atMs)]);
+        const rows = found.suppressed.map(({ id, atMs }) => [id, utcText(atMs)]);
         const sum = `${found.suppressed.length} of at most ${found.max} suppressed`;
         return rows.length === 0 ? sum : `${columns(rows, ['id', 'since'])}\n${sum}`;
       });
@@ -309,6 +308,6 @@ export const halt: Command = operatorCommand({
 
 function statusText({ halted, domains }: HaltState): string {
   if (!halted) return 'not halted';
-  const rows = domains.map(({ domain, atMs, by, reason }) => [domain, moment(atMs), by, reason]);
+  const rows = domains.map(({ domain, atMs, by, reason }) => [domain, utcText(atMs), by, reason]);
   return `halted\n${columns(rows, ['domain', 'since', 'by', 'reason'])}`;
 }

@@ -1,11 +1,12 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { fileBytes, linesOf } from '../catalogue/file.ts';
 import type { WarmUp } from '../operations/warm/warm.ts';
+import { countText, durationText } from '../report/format.mjs';
 import { sleep } from './admin-client.ts';
 import { type ParsedArguments, quoted, UsageError } from './arguments.ts';
 import type { Command } from './command.ts';
 import { type OperatorContext, operatorCommand } from './operator-command.ts';
-import { createProgress, duration, grouped } from './terminal.ts';
+import { createProgress } from './terminal.ts';
 
 const MAX_PER_SECOND = 50;
 
@@ -207,12 +208,12 @@ async function followWarmUp({ client, stderr, clock, signal }: OperatorContext, 
 
 function warmUpText({ domain, state, settled, cached, computed, invalid, failed, seconds }: WarmUp): string {
   const parts = [
-    `${grouped(computed)} computed`,
-    `${grouped(cached)} were cached`,
-    ...(invalid > 0 ? [`${grouped(invalid)} are no search`] : []),
-    ...(failed > 0 ? [`${grouped(failed)} failed or were refused`] : []),
+    `${countText(computed)} computed`,
+    `${countText(cached)} were cached`,
+    ...(invalid > 0 ? [`${countText(invalid)} are no search`] : []),
+    ...(failed > 0 ? [`${countText(failed)} failed or were refused`] : []),
   ];
-  return `${domain}: warm-up ${state}, ${grouped(settled)} queries in ${duration(seconds * 1000)}: ${parts.join(', ')}`;
+  return `${domain}: warm-up ${state}, ${countText(settled)} queries in ${durationText(seconds * 1000)}: ${parts.join(', ')}`;
 }
 
 const KEPT = ['queries', 'from', 'max-per-second', 'top', 'reason', 'admin', 'token-file'];

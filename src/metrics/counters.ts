@@ -7,6 +7,7 @@ import type { RequestEvent } from '../http/events.ts';
 import { CONNECTION_EVENTS, type ConnectionEvent, TOKEN_RESULTS, type TokenEvent } from '../http/transport/events.ts';
 import type { PopularityEvent } from '../popularity/shared.ts';
 import type { GuardEvent } from '../resilience/guard.ts';
+import { SHED_REASONS } from '../resilience/shed.ts';
 import type { SearchEvent } from '../search/events.ts';
 import { OUTCOMES } from '../search/outcome.ts';
 import { type ClosedLabels, createCounter, createHistogram, type PlainCounter } from './family.ts';
@@ -24,7 +25,6 @@ import {
   PIPELINE_TYPES,
   REFRESH_RESULTS,
   RETRY_RESULTS,
-  SHED_REASONS,
   STATUSES,
   STORE_OPERATIONS,
   WORKER_STATES,
@@ -245,7 +245,9 @@ export function createGuardCounters(
   const breakers = counter('engine_breaker_transitions_total', 'State changes of the breaker before the engine.', {
     state: BREAKER_STATES,
   });
-  const shed = counter('shed_total', 'Searches refused before the engine, by reason.', { reason: SHED_REASONS });
+  const shed = counter('shed_total', 'Searches refused before the engine, by reason.', {
+    reason: Object.keys(SHED_REASONS),
+  });
   const waits = createHistogram({
     registry,
     name: 'serpcache_permit_wait_seconds',

@@ -96,13 +96,6 @@ export const COMMAND_RESULTS = values<Of<StoreEvent, 'command'>['result']>({
 
 export const PIPELINE_TYPES = values<Of<StoreEvent, 'pipeline'>['type']>({ read: true, write: true });
 
-export const SHED_REASONS = values<Of<GuardEvent, 'shed'>['why']>({
-  'breaker-open': true,
-  stalled: true,
-  'queue-full': true,
-  'queue-expired': true,
-});
-
 export const BREAKER_STATES = values<Of<GuardEvent, 'breaker'>['state']>({
   closed: true,
   'half-open': true,

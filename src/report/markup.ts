@@ -1,5 +1,6 @@
 import { escapeHtml } from '../search/escape-html.ts';
-import { UNKNOWN } from './format.ts';
+import { UNKNOWN } from './format.mjs';
+import { textOf } from './text-of.mjs';
 
 /**
  * Markup made by `element`: its text is escaped already. A private member marks it, so an object that came as JSON is always
@@ -67,21 +68,6 @@ function flat(content: Content, depth = 0): string {
   if (Markup.is(content)) return content.markup;
   if (Array.isArray(content) && depth < MAX_DEPTH) return content.map((each) => flat(each, depth + 1)).join('');
   return clean(textOf(content));
-}
-
-/** Maximum number of characters shown of a value that is not text. */
-const MAX_JSON_CHARACTERS = 200;
-
-/** The static type is text, but a value from another process may be anything: it is shown as JSON, shortened. */
-function textOf(value: unknown): string {
-  if (typeof value === 'string') return value;
-  if (typeof value !== 'object' || value === null) return value === null ? '' : String(value);
-  try {
-    const json = JSON.stringify(value);
-    return json.length > MAX_JSON_CHARACTERS ? `${json.slice(0, MAX_JSON_CHARACTERS)}…` : json;
-  } catch {
-    return '…';
-  }
 }
 
 function clean(text: string): string {

@@ -30,9 +30,9 @@ describe('progress on a terminal', () => {
     progress.update(20_000);
     progress.finish();
     assert.deepEqual(written, [
-      '\r\u001b[Kindexing goods  ██████░░░░░░░░░░░░░░░░░░ 25 %  5,000 of 20,000 ads  2,500/s  6.0 s left',
+      '\r\u001b[Kindexing goods  ██████░░░░░░░░░░░░░░░░░░ 25 %  5,000 of 20,000 ads  2,500/s  6 s left',
       '\r\u001b[Kindexing goods  ████████████████████████ 100 %  20,000 of 20,000 ads  2,500/s',
-      '\r\u001b[Kindexing goods  20,000 ads in 8.0 s',
+      '\r\u001b[Kindexing goods  20,000 ads in 8 s',
       '\n',
     ]);
   });
@@ -57,7 +57,7 @@ describe('progress on a terminal', () => {
     const known = watched({ isTTY: true });
     known.wait(100_000);
     known.progress.update(3000, 0.5);
-    assert.match(known.written[0] ?? '', /50 % {2}3,000 documents {2}30\/s {2}1:40 min left/);
+    assert.match(known.written[0] ?? '', /50 % {2}3,000 documents {2}30\/s {2}1 min 40 s left/);
     const unknown = watched({ isTTY: true });
     unknown.progress.update(3000);
     assert.ok(unknown.written[0]?.startsWith('\r\u001b[Kindexing goods  3,000 documents'), unknown.written[0]);
@@ -81,7 +81,7 @@ describe('progress without a terminal', () => {
     assert.ok(written.length > 50 && written.length < 80, `${written.length}`);
     for (const text of written)
       assert.ok(/^[^\n]+\n$/.test(text) && !text.includes('\r') && !text.includes('\u001b'), text);
-    assert.equal(written.at(-1), 'indexing goods  36,000 documents in 1:00:00 h\n');
+    assert.equal(written.at(-1), 'indexing goods  36,000 documents in 1 h 00 min\n');
   });
 
   it('writes one line for a task that ends at once, however often it is finished', () => {

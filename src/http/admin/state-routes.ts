@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { Type } from 'typebox';
+import { CONTROL_STANDINGS } from '../../cache/invalidation.ts';
 import type { DrillSummary } from '../../operations/drills/drills.ts';
 import type { Operations, Watcher } from '../../operations/operations.ts';
 import type { Clock } from '../../runtime.ts';
@@ -56,7 +57,6 @@ export function registerState(app: FastifyInstance, { operations }: AdminContext
 }
 
 const Part = choice(['ok', 'degraded', 'down']);
-const CONTROL_STANDINGS = ['ok', 'unheard', 'away', 'corrupt'] as const;
 const Breaker = choice(['closed', 'open', 'half-open']);
 
 const status = {

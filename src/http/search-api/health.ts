@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
+import { CONTROL_STANDINGS } from '../../cache/invalidation.ts';
 import type { Search } from '../../search/search.ts';
 import type { DomainStatus } from '../../search/status.ts';
 import type { Pressure, PressureStatus } from './admission.ts';
@@ -140,7 +141,7 @@ const ReadinessBody = Type.Object({
         inFlight: Type.Integer(),
         queued: Type.Integer(),
       }),
-      control: choice(['ok', 'unheard', 'away', 'corrupt']),
+      control: choice(CONTROL_STANDINGS),
       flights: Type.Integer({ description: 'Distinct searches that are being computed now.' }),
     }),
   ),

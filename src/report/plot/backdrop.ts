@@ -1,4 +1,4 @@
-import { clockText } from '../format.ts';
+import { clockText } from '../format.mjs';
 import { element, type Markup } from '../markup.ts';
 import { FRAME_WIDTH, percentAcross, type Scale, STRIP_PX, timeTicks } from './frame.ts';
 

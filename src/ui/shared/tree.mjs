@@ -6,6 +6,8 @@
  * @typedef {Tree | number | false | undefined | readonly Child[]} Child
  */
 
+import { textOf } from '../../report/text-of.mjs';
+
 /**
  * An element, made by `h` only. A private member marks it: an object from JSON is not an element, whatever members it
  * has, and becomes text.
@@ -57,28 +59,8 @@ export function h(tag, attributes, ...children) {
   return new TreeElement(tag, kept, flat);
 }
 
-/** Maximum number of characters shown for a value that is not text. */
-const MAX_JSON_CHARACTERS = 200;
 /** Maximum nesting of lists: views write three levels, and JSON may have a million. */
 const MAX_DEPTH = 16;
-
-/**
- * The text of a value. The types promise text and numbers, but a store or another process may send anything: that is
- * shown as JSON, cut to a maximum.
- * @param {unknown} value
- * @returns {string}
- */
-export function textOf(value) {
-  if (typeof value === 'string') return value;
-  if (typeof value !== 'object') return String(value);
-  if (value === null) return '';
-  try {
-    const json = JSON.stringify(value) ?? '';
-    return json.length > MAX_JSON_CHARACTERS ? `${json.slice(0, MAX_JSON_CHARACTERS)}…` : json;
-  } catch {
-    return '…';
-  }
-}
 
 /**
  * @param {readonly Child[]} children

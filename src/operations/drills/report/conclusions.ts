@@ -6,60 +6,47 @@ import {
   pointsText,
   rangeText,
   timesText,
-  UNKNOWN,
-} from '../../../report/format.ts';
+} from '../../../report/format.mjs';
 import type { CohortFigures, Figures } from '../../meter/figures.ts';
 import { phaseValue } from '../guards.ts';
-import type { DomainResult, Range } from '../journal.ts';
+import type { DrillPhase } from '../journal.ts';
 import { shareInFlight } from '../metrics-window.ts';
 import type { GuardRule, Plan } from '../plan.ts';
 import { chancePoints } from '../result.ts';
+import { stageHeading, survivalOf } from '../view.mjs';
 import { lastStage, samplesOf, type Track } from './track.ts';
-import { shareFlushed, stageHeading } from './words.ts';
 
 export interface Conclusion {
   readonly name: string;
   /** A tooltip. */
   readonly meaning?: string;
   readonly measured: string;
-  /** The value in the dry run. */
-  readonly predicted: string;
+  /** The value in the dry run, for the figures that it estimates. */
+  readonly predicted?: string | undefined;
   readonly words: string;
 }
 
 export function conclusionsOf(track: Track, plan: Plan): readonly Conclusion[] {
   if (lastStage(track) === undefined) {
-    return [
-      ...survival(track, plan),
-      {
-        name: 'Flushed',
-        measured: 'nothing',
-        predicted: UNKNOWN,
-        words: 'No stage was begun: the cache was never touched.',
-      },
-    ];
+    const words = 'No stage was begun: the cache was never touched.';
+    return [survivable(track, plan), { name: 'Flushed', measured: 'nothing', words }];
   }
   return [
-    ...headroom(track),
-    ...survival(track, plan),
-    ...amplification(track),
-    ...refill(track, plan),
-    ...harm(track),
-    ...controlConclusion(track, plan),
-    ...afterwards(track),
-  ];
+    headroom(track),
+    survivable(track, plan),
+    amplification(track),
+    refill(track, plan),
+    harm(track),
+    controlConclusion(track, plan),
+    afterwards(track),
+  ].filter((one) => one !== undefined);
 }
 
-/** Explanations of the three figures, for tooltips. */
-export const MEANINGS = {
-  headroom:
-    'H: what the engine can do ÷ what it was asked, from its places, the time of a call and the number of calls',
-  amplification: 'A: engine calls with nothing cached ÷ engine calls before, in proportion to the share that was lost',
-  survivable:
-    'f* = (H − 1) ÷ (A − 1): the share of the keys that may be lost at once before the engine has more to do than it can',
-} as const;
+/** A full engine may be measured as slightly less than full. */
+const FULL_ENGINE_HEADROOM = 1.1;
+const OLD_JOURNAL = 'Its journal is of an older version, which told single figures: they are not repeated here.';
 
-function headroom({ result, preview }: Track): readonly Conclusion[] {
+function headroom({ result, preview }: Track): Conclusion {
   const { headroom: before, headroomLeft: left } = result?.survival ?? {};
   const words =
     left === undefined
@@ -67,22 +54,18 @@ function headroom({ result, preview }: Track): readonly Conclusion[] {
       : (left.high ?? Number.POSITIVE_INFINITY) <= FULL_ENGINE_HEADROOM
         ? `At the worst moment the engine was asked for all it can do: ${rangeText(left, timesText)}.`
         : `At the worst moment the engine could have done ${rangeText(left, timesText)} what it was asked; before, ${rangeText(before, timesText)}.`;
+  const { meaning, text: measured } = survivalOf(result).headroomLeft;
   const predicted = preview?.engine.headroom;
-  return [
-    {
-      name: 'Headroom left (H)',
-      meaning: MEANINGS.headroom,
-      measured: measuredRange(result, left, timesText),
-      predicted: predicted === undefined ? UNKNOWN : `${timesText(predicted)} before`,
-      words: result !== undefined && result.survival === undefined ? OLD_JOURNAL : words,
-    },
-  ];
+  return {
+    ...{ name: 'Headroom left (H)', meaning, measured },
+    predicted: predicted === undefined ? undefined : `${timesText(predicted)} before`,
+    words: result !== undefined && result.survival === undefined ? OLD_JOURNAL : words,
+  };
 }
 
-function survival(track: Track, plan: Plan): readonly Conclusion[] {
+function survivable(track: Track, plan: Plan): Conclusion {
   const { result, preview } = track;
   const range = result?.survival?.survivable;
-  const predicted = preview?.engine.survivable;
   const stage = lastStage(track);
   const flushed = stage === undefined ? undefined : shareFlushed(plan, stage);
   const lost = flushed === undefined ? '' : ` This drill flushed ${percentText(flushed)}.`;
@@ -90,18 +73,22 @@ function survival(track: Track, plan: Plan): readonly Conclusion[] {
     range === undefined
       ? `Too little load to say how much of the cache may be lost at once.${lost}`
       : `By these figures ${rangeText(range, percentText)} of the keys may be lost at once before the engine has more to do than it can.${lost}`;
-  return [
-    {
-      name: 'Survivable at once (f*)',
-      meaning: MEANINGS.survivable,
-      measured: measuredRange(result, range, percentText),
-      predicted: predicted === undefined ? UNKNOWN : `${percentText(predicted)} at least`,
-      words: result !== undefined && result.survival === undefined ? OLD_JOURNAL : words,
-    },
-  ];
+  const { meaning, text: measured } = survivalOf(result).survivable;
+  const predicted = preview?.engine.survivable;
+  return {
+    ...{ name: 'Survivable at once (f*)', meaning, measured },
+    predicted: predicted === undefined ? undefined : `${percentText(predicted)} at least`,
+    words: result !== undefined && result.survival === undefined ? OLD_JOURNAL : words,
+  };
 }
 
-function amplification({ result, preview }: Track): readonly Conclusion[] {
+/** The largest share of the keys that a stage up to this one flushed; undefined for nodes and blackouts. */
+function shareFlushed(plan: Plan, stage: number): number | undefined {
+  const shares = plan.stages.slice(0, stage + 1).flatMap((one) => (one.kind === 'fraction' ? [one.fraction] : []));
+  return shares.length === 0 ? undefined : Math.max(...shares);
+}
+
+function amplification({ result, preview }: Track): Conclusion {
   const peak = result?.stages.reduce((most, stage) => Math.max(most, stage.peakEngineCallsPerSecond), 0);
   const before = result?.baseline.engineCallsPerSecond;
   const { engineCallsPerSecond, extraCallsPerSecond, amplification: predicted } = preview?.engine ?? {};
@@ -111,31 +98,15 @@ function amplification({ result, preview }: Track): readonly Conclusion[] {
       : ` The dry run expected ${perSecondText(engineCallsPerSecond + extraCallsPerSecond)} at most.`;
   const range = result?.survival?.amplification;
   const told = range === undefined ? '' : ` With nothing cached that would be ${rangeText(range, timesText)}.`;
-  return [
-    {
-      name: 'Amplification (A)',
-      meaning: MEANINGS.amplification,
-      measured: measuredRange(result, range, timesText),
-      predicted: predicted === undefined ? UNKNOWN : `${timesText(predicted)} at most`,
-      words: `The engine was asked up to ${perSecondText(peak)}, against ${perSecondText(before)} in the baseline.${told}${most}`,
-    },
-  ];
+  const { meaning, text: measured } = survivalOf(result).amplification;
+  return {
+    ...{ name: 'Amplification (A)', meaning, measured },
+    predicted: predicted === undefined ? undefined : `${timesText(predicted)} at most`,
+    words: `The engine was asked up to ${perSecondText(peak)}, against ${perSecondText(before)} in the baseline.${told}${most}`,
+  };
 }
 
-/** A full engine may be measured as slightly less than full. */
-const FULL_ENGINE_HEADROOM = 1.1;
-const OLD_JOURNAL = 'Its journal is of an older version, which told single figures: they are not repeated here.';
-
-/** A journal of an old version has no ranges, which is different from a range that could not be measured. */
-export function measuredRange(
-  result: DomainResult | undefined,
-  range: Range | undefined,
-  text: (value: number) => string,
-): string {
-  return result?.survival === undefined ? UNKNOWN : rangeText(range, text);
-}
-
-function refill({ result }: Track, plan: Plan): readonly Conclusion[] {
+function refill({ result }: Track, plan: Plan): Conclusion {
   const stages = result?.stages ?? [];
   const slowest = stages.toSorted((a, b) => (b.refillMs ?? -1) - (a.refillMs ?? -1))[0];
   const open = stages.filter((stage) => stage.refillMs === undefined);
@@ -147,17 +118,11 @@ function refill({ result }: Track, plan: Plan): readonly Conclusion[] {
       : [`Slowest to come back within ${within} of its own past: ${title(slowest)}.`]),
     ...(open.length === 0 ? [] : [`Not back while it was watched: ${open.map(title).join('; ')}.`]),
   ].join(' ');
-  return [
-    {
-      name: 'Longest refill',
-      measured: durationText(slowest?.refillMs),
-      predicted: UNKNOWN,
-      words: words === '' ? 'No stage was measured.' : words,
-    },
-  ];
+  const measured = durationText(slowest?.refillMs);
+  return { name: 'Longest refill', measured, words: words === '' ? 'No stage was measured.' : words };
 }
 
-function harm(track: Track): readonly Conclusion[] {
+function harm(track: Track): Conclusion {
   const sum = { searches: 0, shed: 0, failed: 0 };
   for (const { figures, phase } of samplesOf(track)) {
     if (phase === 'baseline' || phase === 'after') continue;
@@ -172,30 +137,18 @@ function harm(track: Track): readonly Conclusion[] {
       : refused === 0
         ? `Every one of ${countText(sum.searches)} searches was answered while the cache was flushed.`
         : `Of ${countText(sum.searches)} searches while the cache was flushed, ${countText(sum.shed)} were shed and ${countText(sum.failed)} failed.`;
-  return [
-    {
-      name: 'Searches refused',
-      measured: percentText(sum.searches > 0 ? refused / sum.searches : undefined),
-      predicted: UNKNOWN,
-      words,
-    },
-  ];
+  const measured = percentText(sum.searches > 0 ? refused / sum.searches : undefined);
+  return { name: 'Searches refused', measured, words };
 }
 
-function afterwards({ result }: Track): readonly Conclusion[] {
+function afterwards({ result }: Track): Conclusion | undefined {
   const [before, after] = [result?.baseline.hitRatio, result?.after?.hitRatio];
-  if (before === undefined || after === undefined) return [];
+  if (before === undefined || after === undefined) return undefined;
   const points = (after - before) * 100;
   const changed =
     Math.abs(points) < 0.05 ? 'the same as' : `${pointsText(Math.abs(points))} ${points < 0 ? 'below' : 'above'}`;
-  return [
-    {
-      name: 'Hit ratio afterwards',
-      measured: percentText(after),
-      predicted: UNKNOWN,
-      words: `Once the cache was restored: ${changed} the baseline's ${percentText(before)}.`,
-    },
-  ];
+  const words = `Once the cache was restored: ${changed} the baseline's ${percentText(before)}.`;
+  return { name: 'Hit ratio afterwards', measured: percentText(after), words };
 }
 
 interface Ratio {
@@ -213,10 +166,10 @@ const MIN_STAGE_SEARCHES = 100;
  * Whether the loss reached keys that were not flushed. All samples of a stage are taken together, because the control cohort
  * is small and its ratio at one moment means little.
  */
-export function controlConclusion(track: Track, plan: Plan): readonly Conclusion[] {
+export function controlConclusion(track: Track, plan: Plan): Conclusion | undefined {
   const past = ratioOf([track.result?.baseline.cohorts[0]]);
   const lowest = lowestStage(track);
-  if (past === undefined || lowest === undefined) return [];
+  if (past === undefined || lowest === undefined) return undefined;
   const lost = Math.max(0, (past.hitRatio - lowest.hitRatio) * 100);
   const chance = chancePoints(past, lowest);
   const { withinPoints } = plan.recovery;
@@ -225,7 +178,7 @@ export function controlConclusion(track: Track, plan: Plan): readonly Conclusion
     lost <= Math.max(withinPoints, chance)
       ? `The control cohort, which nobody flushed, did as well as before${asFar}: the loss stayed where it was made.`
       : 'The control cohort, which nobody flushed, lost hits too: the loss reached keys outside of the stages.';
-  return [{ name: 'Lost by the control cohort', measured: pointsText(lost), predicted: UNKNOWN, words }];
+  return { name: 'Lost by the control cohort', measured: pointsText(lost), words };
 }
 
 function lowestStage(track: Track): Ratio | undefined {
@@ -261,20 +214,19 @@ export function testedGuards(track: Track, plan: Plan): readonly TestedGuard[] {
 
 function tested(track: Track, guard: GuardRule): TestedGuard {
   const { result } = track;
-  const seen = samplesOf(track).flatMap(({ atMs, phase, guards }) =>
-    guards.filter(({ figure }) => figure === guard.figure).map((one) => ({ ...one, atMs, phase })),
-  );
-  const values = (phases: readonly string[]): readonly number[] =>
-    seen.flatMap(({ phase, value }) => (phases.includes(phase) && isKnown(value) ? [value] : []));
+  const values = (...phases: readonly DrillPhase[]): readonly number[] =>
+    samplesOf(track)
+      .filter(({ phase }) => phases.includes(phase))
+      .flatMap(({ guards }) => guards.filter(({ figure }) => figure === guard.figure).map(({ value }) => value))
+      .filter(isKnown);
   const over = (figures: Figures, baseline: Figures): number | undefined =>
     phaseValue(guard.figure, figures, baseline, shareInFlight(figures));
-  const during = values(['stage', 'hold', 'recovery']);
-  const before = result === undefined ? values(['baseline']).at(-1) : over(result.baseline, result.baseline);
-  const after = result?.after === undefined ? values(['after']).at(-1) : over(result.after, result.baseline);
+  const during = values('stage', 'hold', 'recovery');
+  const before = result === undefined ? values('baseline').at(-1) : over(result.baseline, result.baseline);
+  const after = result?.after === undefined ? values('after').at(-1) : over(result.after, result.baseline);
   const worst = during.length === 0 ? undefined : Math.max(...during);
   // Several guards may watch one figure with different limits: a mark names its own.
   const mark = track.marks.find((one) => one.kind === 'guard' && one.figure === guard.figure && one.max === guard.max);
-  const brokenAtMs = mark?.atMs;
   const isAbove = (value: number | undefined): boolean => isKnown(value) && value > guard.max;
   const heldWhere = (): TestedGuard['held'] => {
     if (mark !== undefined) return 'broken';
@@ -290,7 +242,7 @@ function tested(track: Track, guard: GuardRule): TestedGuard {
     ...(worst !== undefined && { worst }),
     ...(isKnown(after) && { after }),
     held: heldWhere(),
-    ...(brokenAtMs !== undefined && { brokenAtMs }),
+    ...(mark !== undefined && { brokenAtMs: mark.atMs }),
   };
 }
 

@@ -1,26 +1,25 @@
 import { reportDocument } from '../../../report/document.ts';
+import { countText, durationText, elapsedText, percentText, pointsText, utcText } from '../../../report/format.mjs';
 import {
-  countText,
-  durationText,
-  elapsedText,
-  percentText,
-  pointsText,
-  timesText,
-  utcText,
-} from '../../../report/format.ts';
-import { element, facts, type Markup, said, table, verdictLine } from '../../../report/markup.ts';
+  element,
+  facts,
+  type Markup,
+  SIGNS,
+  said,
+  table,
+  type VerdictWords,
+  verdictLine,
+} from '../../../report/markup.ts';
 import { backdrop } from '../../../report/plot/backdrop.ts';
 import { FRAME_WIDTH, linearScale } from '../../../report/plot/frame.ts';
 import { panelFigure } from '../../../report/plot/panel.ts';
-import type { Journal, Mark } from '../journal.ts';
+import type { Journal, Mark, Verdict } from '../journal.ts';
 import type { Plan, Stage } from '../plan.ts';
-import { hitRatioPlot, latencyPlot, outcomePlot } from './answer-plots.ts';
-import { MEANINGS, measuredRange } from './conclusions.ts';
-import { enginePlacesPlot, engineRatePlot, guardPlots } from './engine-plots.ts';
-import { annotationsOf, plotKey } from './plot-annotations.ts';
-import { conclusionsTable, dryRun, hypothesisTable, limitText, phaseTable, stageTable, timeline } from './tables.ts';
+import { guardRuleText, MEANINGS, modeText, stageHeading, stageName, survivalOf, verdictOf } from '../view.mjs';
+import { annotationsOf, plotKey } from './annotations.ts';
+import { guardPlots, mainPlots } from './plots.ts';
+import { conclusionsTable, dryRun, hypothesisTable, phaseTable, stageTable, timeline } from './tables.ts';
 import { lastStage, type PlotInput, samplesOf, type Track, trackOf } from './track.ts';
-import { lossName, stageHeading, verdictWords } from './words.ts';
 
 /** Number of points along a plot, for all domains together: it keeps the page under 300 KB, also for a long drill. */
 const COLUMNS = 400;
@@ -49,6 +48,21 @@ export function reportPage(journal: Journal): string {
       ),
     ],
   });
+}
+
+const VERDICT_SIGNS: Readonly<Record<Verdict['kind'], string>> = {
+  passed: SIGNS.check,
+  failed: SIGNS.cross,
+  'not-measured': SIGNS.question,
+  refused: SIGNS.bar,
+  aborted: SIGNS.stop,
+  lost: SIGNS.question,
+};
+
+function verdictWords(journal: Journal): VerdictWords {
+  const { kind, word, detail, tone } = verdictOf(journal);
+  const sign = kind === undefined ? SIGNS.wait : VERDICT_SIGNS[kind];
+  return { word: `${word.charAt(0).toUpperCase()}${word.slice(1)}`, detail, tone, sign };
 }
 
 /** Title, verdict, and the facts of the drill. */
@@ -110,19 +124,19 @@ function overview(journal: Journal): Markup | undefined {
         title: 'Headroom left',
         meaning: MEANINGS.headroom,
         isNumber: true,
-        cell: ({ track: { result } }) => measuredRange(result, result?.survival?.headroomLeft, timesText),
+        cell: ({ track: { result } }) => survivalOf(result).headroomLeft.text,
       },
       {
         title: 'Amplification',
         meaning: MEANINGS.amplification,
         isNumber: true,
-        cell: ({ track: { result } }) => measuredRange(result, result?.survival?.amplification, timesText),
+        cell: ({ track: { result } }) => survivalOf(result).amplification.text,
       },
       {
         title: 'f*',
         meaning: MEANINGS.survivable,
         isNumber: true,
-        cell: ({ track: { result } }) => measuredRange(result, result?.survival?.survivable, percentText),
+        cell: ({ track: { result } }) => survivalOf(result).survivable.text,
       },
       { title: 'Longest refill', isNumber: true, cell: ({ track }) => durationText(longestRefillMs(track)) },
       { title: 'Shed, failed', isNumber: true, cell: ({ track }) => countText(refused(track)) },
@@ -134,7 +148,7 @@ function overview(journal: Journal): Markup | undefined {
 
 function reached({ plan }: Journal, track: Track): string {
   const stage = lastStage(track);
-  if (stage !== undefined) return lossName(plan, stage);
+  if (stage !== undefined) return stageName(plan, stage);
   return track.runs.length === 0 ? 'not begun' : 'nothing flushed';
 }
 
@@ -162,13 +176,6 @@ function domainSection({ plan, ...journal }: Journal, at: number, columns: numbe
   const input: PlotInput = { track, columnMs: (track.toMs - track.fromMs) / columns };
   const annotations = annotationsOf(track, plan);
   const id = `domain-${at + 1}`;
-  const panels = [
-    hitRatioPlot(input, plan, `${id}-hits`),
-    engineRatePlot(input, `${id}-engine`),
-    enginePlacesPlot(input, `${id}-places`),
-    latencyPlot(input, `${id}-time`),
-    outcomePlot(input, `${id}-outcomes`),
-  ];
   const guards = guardPlots(input, plan, `${id}-guard`);
   return element(
     'section',
@@ -180,7 +187,7 @@ function domainSection({ plan, ...journal }: Journal, at: number, columns: numbe
     element('h3', {}, 'Over time'),
     plotKey(input, annotations),
     backdrop({ id, x: linearScale(track.fromMs, track.toMs, 0, FRAME_WIDTH), ...annotations }),
-    panels.map((panel) => panelFigure(panel, id)),
+    mainPlots(input, plan, id).map((panel) => panelFigure(panel, id)),
     guards.length === 0
       ? undefined
       : [
@@ -197,12 +204,6 @@ function domainSection({ plan, ...journal }: Journal, at: number, columns: numbe
   );
 }
 
-const MODES: Readonly<Record<Plan['mode'], string>> = {
-  refresh: 'refresh: what was cached is served as stale while it is computed anew',
-  drop: 'drop: what was cached is a miss and stays in the store, so that the end of the drill brings it back',
-  erase: 'erase: what was cached is physically removed and does not come back',
-};
-
 /** The plan at the time of the drill. */
 function planSection({ plan, domains }: Journal): Markup {
   const numbered = plan.stages.map((stage, at) => ({ stage, at }));
@@ -212,7 +213,7 @@ function planSection({ plan, domains }: Journal): Markup {
     element('h2', { id: 'plan' }, 'The plan as run'),
     facts([
       ['Name', said(plan.name)],
-      ['Mode', plan.mode === 'erase' ? `${MODES.erase} (by ${plan.eraseBy})` : MODES[plan.mode]],
+      ['Mode', `${plan.mode}${plan.mode === 'erase' ? ` by ${plan.eraseBy}` : ''}: ${modeText(plan)}`],
       ['Domains', said(domains.join(', '))],
       ['Baseline', `${durationText(plan.baselineMs)}, with at least ${countText(plan.minSearches)} searches`],
       ['Control cohort', `${percentText(plan.holdout)} of the keys, flushed by no stage`],
@@ -237,7 +238,9 @@ function planSection({ plan, domains }: Journal): Markup {
       : element(
           'ul',
           { class: 'plain' },
-          plan.guards.map((guard) => element('li', {}, `Guard – never above ${limitText(guard)}; then ${guard.then}.`)),
+          plan.guards.map((guard) =>
+            element('li', {}, `Guard – never above ${guardRuleText(guard)}; then ${guard.then}.`),
+          ),
         ),
   );
 }

@@ -1,4 +1,3 @@
-import { BUCKETS } from '../../../cache/invalidation.ts';
 import {
   bytesText,
   countText,
@@ -6,16 +5,17 @@ import {
   elapsedText,
   percentText,
   perSecondText,
+  UNKNOWN,
   utcText,
-} from '../../../report/format.ts';
+} from '../../../report/format.mjs';
 import { type Content, element, type Markup, said, table } from '../../../report/markup.ts';
 import type { FlushPreview } from '../../flush/flush.ts';
 import type { Figures } from '../../meter/figures.ts';
-import type { Journal, Mark, StageResult } from '../journal.ts';
-import type { GuardRule, Plan } from '../plan.ts';
+import type { Journal, Mark } from '../journal.ts';
+import type { Plan } from '../plan.ts';
+import { guardRuleText, guardText, markOf, STAGE_COLUMNS, stageRows } from '../view.mjs';
 import { type Conclusion, conclusionsOf, type TestedGuard, testedGuards } from './conclusions.ts';
 import { type Segment, segmentsOf, type Track } from './track.ts';
-import { GUARD_WORDS, stageHeading } from './words.ts';
 
 /** The figures of the plots, one row per phase. */
 export function phaseTable(track: Track, plan: Plan): Markup | undefined {
@@ -81,32 +81,12 @@ function middle(some: readonly number[]): number | undefined {
 }
 
 /** One row per stage: how far the hit ratio of its cohort fell, and how soon it was back. */
-export function stageTable({ result, marks }: Track, plan: Plan): Markup | undefined {
-  const begun = (stage: number): string | undefined => {
-    const mark = marks.find((one) => one.kind === 'stage' && one.stage === stage);
-    return mark?.kind === 'stage' ? mark.title : undefined;
-  };
-  return table<StageResult>({
+export function stageTable({ result }: Track, plan: Plan): Markup | undefined {
+  return table<readonly string[]>({
     caption: 'Stage by stage: hit ratio of its cohort, and what the engine was asked',
     narrow: 'cards',
-    columns: [
-      { title: 'Stage', cell: ({ stage, title }) => stageHeading(plan, stage, begun(stage) ?? title) },
-      { title: 'Before', isNumber: true, cell: ({ before }) => percentText(before) },
-      { title: 'Lowest', isNumber: true, cell: ({ lowest }) => percentText(lowest) },
-      { title: 'At its end', isNumber: true, cell: ({ end }) => percentText(end) },
-      { title: 'Control then', isNumber: true, cell: ({ control }) => percentText(control) },
-      {
-        title: 'Refilled in',
-        isNumber: true,
-        cell: ({ refillMs }) => (refillMs === undefined ? 'not seen' : durationText(refillMs)),
-      },
-      {
-        title: 'Engine, peak',
-        isNumber: true,
-        cell: ({ peakEngineCallsPerSecond }) => perSecondText(peakEngineCallsPerSecond),
-      },
-    ],
-    rows: result?.stages ?? [],
+    columns: STAGE_COLUMNS.map((title, at) => ({ title, isNumber: at > 0, cell: (row) => row[at] })),
+    rows: stageRows(result, plan),
   });
 }
 
@@ -121,7 +101,7 @@ export function conclusionsTable(track: Track, plan: Plan): Markup | undefined {
         cell: ({ name, meaning }) => (meaning === undefined ? name : element('abbr', { title: meaning }, name)),
       },
       { title: 'Measured', isNumber: true, cell: ({ measured }) => measured },
-      { title: 'Dry run said', isNumber: true, cell: ({ predicted: foretold }) => foretold },
+      { title: 'Dry run said', isNumber: true, cell: ({ predicted }) => predicted ?? UNKNOWN },
       { title: 'In plain words', isProse: true, cell: ({ words }) => words },
     ],
     rows: conclusionsOf(track, plan),
@@ -131,14 +111,14 @@ export function conclusionsTable(track: Track, plan: Plan): Markup | undefined {
 /** The steady-state hypothesis: the limits that had to hold before, during and after the drill. */
 export function hypothesisTable(track: Track, plan: Plan): Markup | undefined {
   const value = (row: TestedGuard, of: number | undefined): Markup | string => {
-    const text = GUARD_WORDS[row.guard.figure].text(of);
+    const text = guardText(row.guard.figure, of);
     return of !== undefined && of > row.guard.max ? element('strong', { class: 'word bad' }, text) : text;
   };
   return table<TestedGuard>({
     caption: 'The hypothesis: did it hold?',
     narrow: 'cards',
     columns: [
-      { title: 'Never above', cell: ({ guard }) => limitText(guard) },
+      { title: 'Never above', cell: ({ guard }) => guardRuleText(guard) },
       { title: 'Before', isNumber: true, cell: (row) => value(row, row.before) },
       { title: 'Worst during', isNumber: true, cell: (row) => value(row, row.worst) },
       { title: 'After', isNumber: true, cell: (row) => value(row, row.after) },
@@ -150,32 +130,19 @@ export function hypothesisTable(track: Track, plan: Plan): Markup | undefined {
   });
 }
 
-/** `p99 of searches 800 ms, for 2 s` */
-export function limitText({ figure, max, forMs }: GuardRule): string {
-  const { name, text } = GUARD_WORDS[figure];
-  return `${name}: ${text(max)}${forMs > 0 ? `, for ${durationText(forMs)}` : ''}`;
-}
+const HELD: Readonly<Record<TestedGuard['held'], readonly [tone: string, words: string]>> = {
+  held: [' good', '✓ held'],
+  passing: [' warn', '✓ held; above it for a moment'],
+  broken: [' bad', '✕ broken at '],
+  'failed before': [' bad', '✕ did not hold before'],
+  'failed after': [' bad', '✕ did not hold after'],
+  'not tested': ['', 'not tested'],
+  'not measured': ['', 'not measured'],
+};
 
 function heldText({ held, brokenAtMs }: TestedGuard): Markup {
-  switch (held) {
-    case 'held':
-      return element('span', { class: 'word good' }, '✓ held');
-    case 'passing':
-      return element('span', { class: 'word warn' }, '✓ held; above it for a moment');
-    case 'broken':
-      return element(
-        'span',
-        { class: 'word bad' },
-        `✕ broken at ${brokenAtMs === undefined ? '?' : elapsedText(brokenAtMs)}`,
-      );
-    case 'failed before':
-      return element('span', { class: 'word bad' }, '✕ did not hold before');
-    case 'failed after':
-      return element('span', { class: 'word bad' }, '✕ did not hold after');
-    case 'not tested':
-    case 'not measured':
-      return element('span', { class: 'word' }, held);
-  }
+  const [tone, words] = HELD[held];
+  return element('span', { class: `word${tone}` }, words, brokenAtMs === undefined ? '' : elapsedText(brokenAtMs));
 }
 
 type Node = FlushPreview['nodes'][number];
@@ -222,14 +189,6 @@ function keysText(nodes: readonly Node[], memory: FlushPreview['memory']): strin
 /** Maximum number of rows in the page: a drill whose guards break again and again has more marks than a person reads. */
 const MAX_ROWS = 300;
 
-const PHASES: Readonly<Record<Extract<Mark, { kind: 'phase' }>['phase'], string>> = {
-  baseline: 'Baseline: nothing is flushed yet',
-  stage: 'The stage goes on',
-  hold: 'On hold: no further stage until the guard holds again',
-  recovery: 'Recovery: waits until the cohort is back at its own past',
-  after: 'After: the cache is restored, the hypothesis must hold again',
-};
-
 /** Everything the drill did, in order. */
 export function timeline(journal: Journal): Markup {
   const marks = journal.marks.toSorted((a, b) => a.atMs - b.atMs).filter((mark, _, all) => !isRedundant(mark, all));
@@ -247,7 +206,7 @@ export function timeline(journal: Journal): Markup {
         cell: ({ atMs }) => element('span', { class: 'moment-text' }, utcText(journal.startedAtMs + atMs)),
       },
       ...(many ? [{ title: 'Domain', cell: ({ domain }: Mark) => said(domain) }] : []),
-      { title: 'What', isProse: true, cell: (mark) => markText(journal, mark) },
+      { title: 'What', isProse: true, cell: (mark) => markMarkup(mark, journal.plan) },
     ],
     rows: shown,
     none: 'Nothing is written down yet.',
@@ -276,31 +235,8 @@ function isRedundant(mark: Mark, all: readonly Mark[]): boolean {
   );
 }
 
-function markText({ plan }: Journal, mark: Mark): Content {
-  switch (mark.kind) {
-    case 'phase':
-      return PHASES[mark.phase];
-    case 'stage': {
-      const buckets = mark.ranges.reduce((sum, { from, to }) => sum + to - from, 0);
-      const reach = buckets > 0 ? `, ${countText(buckets)} of ${countText(BUCKETS)} buckets` : '';
-      return [element('strong', {}, said(stageHeading(plan, mark.stage, mark.title))), reach];
-    }
-    case 'guard': {
-      const { name, text } = GUARD_WORDS[mark.figure];
-      return [
-        element('span', { class: 'word bad' }, '✕ Guard broken'),
-        ` ${name}: ${text(mark.value)}, limit ${text(mark.max)}; then `,
-        said(mark.then),
-      ];
-    }
-    case 'guard-holds':
-      return [element('span', { class: 'word good' }, '✓ Guard holds again'), ` ${GUARD_WORDS[mark.figure].name}`];
-    case 'recovered':
-      return [
-        element('span', { class: 'word good' }, '● Recovered'),
-        ` ${stageHeading(plan, mark.stage)}, after ${durationText(mark.afterMs)}`,
-      ];
-    case 'restored':
-      return [element('span', { class: 'word' }, '◆ Cache restored'), ': ', said(mark.why)];
-  }
+function markMarkup(mark: Mark, plan: Plan): Content {
+  const { lead, text, tone } = markOf(mark, plan);
+  if (lead === '') return text;
+  return [element('span', { class: tone === undefined ? 'word' : `word ${tone}` }, said(lead)), said(text)];
 }

@@ -3,7 +3,7 @@ import type { FlushPreview } from '../../flush/flush.ts';
 import type { CohortFigures } from '../../meter/figures.ts';
 import type { DomainResult, DrillPhase, Journal, Mark, Sample } from '../journal.ts';
 import type { Plan } from '../plan.ts';
-import { lossName } from './words.ts';
+import { stageName } from '../view.mjs';
 
 /** A sample with the period that it covers. */
 export interface Stretch {
@@ -121,7 +121,7 @@ function hasStages(phase: DrillPhase): boolean {
 function nameOf(plan: Plan, phase: DrillPhase, stage: number): string {
   switch (phase) {
     case 'stage':
-      return lossName(plan, stage);
+      return stageName(plan, stage);
     case 'hold':
       return 'on hold';
     case 'baseline':

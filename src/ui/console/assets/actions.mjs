@@ -28,10 +28,11 @@
  * @typedef {Done & { readonly affected: { readonly note: string, readonly watch: readonly string[] } }} Flushed
  */
 
+import { percentText } from '../../../report/format.mjs';
 import { h } from '../../shared/tree.mjs';
 import { asProblem, Problem } from './api.mjs';
 import { openDialog, reasonField, textIn } from './dialogs.mjs';
-import { capitalized, counted, plannedPercent } from './view/format.mjs';
+import { capitalized, counted } from './view/format.mjs';
 
 const CHANGES_ARE_OFF = 'Changes are off: the service has no token. Set ADMIN_TOKEN and start it again.';
 
@@ -141,7 +142,7 @@ export const CHANGE_ACTIONS = {
       if (flushDryRun === undefined) return undefined;
       const { request } = flushDryRun;
       const answer = await openDialog({
-        title: `${capitalized(request.mode)} ${plannedPercent(request.fraction)} of ${request.domain}?`,
+        title: `${capitalized(request.mode)} ${percentText(request.fraction)} of ${request.domain}?`,
         submitLabel: capitalized(request.mode),
         isDanger: true,
         content: flushConsequences(request),
@@ -258,7 +259,7 @@ function flushConsequences({ domain, mode, fraction, by }) {
     h(
       'p',
       {},
-      `${plannedPercent(fraction)} of the pages of ${domain} ${consequence[mode]}. This is for good: nothing brings them back.`,
+      `${percentText(fraction)} of the pages of ${domain} ${consequence[mode]}. This is for good: nothing brings them back.`,
     ),
     mode === 'erase' &&
       h(

@@ -1,8 +1,8 @@
+import { guardName, guardText, modeText, planDurationMs, stageTitles } from '../../../operations/drills/view.mjs';
+import { amountText, percentText, stopwatchText } from '../../../report/format.mjs';
 import { h } from '../../shared/tree.mjs';
 import { openDialog, reasonField, showReport, textIn } from './dialogs.mjs';
 import { runningDrills } from './model.mjs';
-import { GUARD_LABELS, guardValue, modeText, planDurationMs, stageTitle } from './view/drill-journal.mjs';
-import { plannedPercent, rate, stopwatch } from './view/format.mjs';
 
 /**
  * The operator's actions for drills: dry run, start, abort, resume, watch and report.
@@ -114,7 +114,7 @@ export const DRILL_ACTIONS = {
 function drillConsequences({ plan, domains, warnings }, reason) {
   const rollbacks = plan.guards
     .filter(({ then }) => then === 'rollback')
-    .map(({ figure, max }) => `${GUARD_LABELS[figure]} above ${guardValue(figure, max)}`);
+    .map(({ figure, max }) => `${guardName(figure)} above ${guardText(figure, max)}`);
   return [
     h('p', {}, modeText(plan)),
     h(
@@ -125,13 +125,13 @@ function drillConsequences({ plan, domains, warnings }, reason) {
         const load =
           extra === undefined
             ? 'the engine gets an unknown number of extra calls'
-            : `the engine gets up to ${rate(extra)} more calls a second`;
-        return h('li', {}, h('b', {}, domain), `: ${plan.stages.map(stageTitle).join(' → ')}; ${load}.`);
+            : `the engine gets up to ${amountText(extra)} more calls a second`;
+        return h('li', {}, h('b', {}, domain), `: ${stageTitles(plan).join(' → ')}; ${load}.`);
       }),
       h(
         'li',
         {},
-        `It takes at least ${stopwatch(planDurationMs(plan) * domains.length)}; ${plannedPercent(plan.holdout)} of the keys are never touched.`,
+        `It takes at least ${stopwatchText(planDurationMs(plan) * domains.length)}; ${percentText(plan.holdout)} of the keys are never touched.`,
       ),
       h(
         'li',

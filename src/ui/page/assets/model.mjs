@@ -1,5 +1,5 @@
 // @ts-check
-import { textOf } from '../../shared/tree.mjs';
+import { textOf } from '../../../report/text-of.mjs';
 import { searchPairs } from './address.mjs';
 import { provenanceOf } from './provenance.mjs';
 

@@ -34,12 +34,12 @@ test('a ratio with few searches is drawn over several samples, but never over tw
 });
 
 test('a control cohort that varies by chance lost nothing; one that fell shows that the loss spread', () => {
-  const [same] = controlConclusion(
+  const same = controlConclusion(
     withControl(() => ({ searches: 3, hitRatio: 0.885 })),
     STAGED,
   );
   assert.match(same?.words ?? '', /did as well as before/);
-  const [fell] = controlConclusion(
+  const fell = controlConclusion(
     withControl(({ stage }) => ({ searches: 3, hitRatio: stage === 3 ? 0.6 : 0.9 })),
     STAGED,
   );

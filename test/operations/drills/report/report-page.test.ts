@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { journalText } from '../../../../src/commands/drill/inspect.ts';
-import { MEANINGS } from '../../../../src/operations/drills/report/conclusions.ts';
+import { journalText } from '../../../../src/commands/drill-inspect.ts';
+import type { Journal } from '../../../../src/operations/drills/journal.ts';
 import { reportPage } from '../../../../src/operations/drills/report/report-page.ts';
-import { MEANINGS as CONSOLE_MEANINGS } from '../../../../src/ui/console/assets/view/drill-journal.mjs';
-import { rangeText as onConsole, plannedPercent, times } from '../../../../src/ui/console/assets/view/format.mjs';
+import { MEANINGS, survivalOf } from '../../../../src/operations/drills/view.mjs';
+import { addressFrom, type Model } from '../../../../src/ui/console/assets/model.mjs';
+import { drillsView } from '../../../../src/ui/console/assets/view/drills.mjs';
+import { toHtml } from '../../../../src/ui/shared/html.ts';
+import { h } from '../../../../src/ui/shared/tree.mjs';
 import { journalOf, SCENES, STAGED } from '../../../fakes/journal.ts';
 import { markupFaults } from '../../../report/well-formed.ts';
 import { anyJournal } from './arbitrary-journal.ts';
@@ -28,6 +31,16 @@ function textOf(page: string): string {
   const body = page.slice(page.indexOf('<body'));
   const spaced = body.replaceAll(/<\/(?:p|td|th|dt|dd|li|h1|h2|h3|h4|caption|text)>/g, ' ').replaceAll(/<[^>]*>/g, '');
   return spaced.replaceAll(/\s+/g, ' ').replaceAll('&#39;', "'");
+}
+
+/** The view of a drill that is over in the console, as HTML. */
+function onConsole(journal: Journal): string {
+  const model: Model = {
+    ...{ address: addressFrom('#/goods/drills'), connection: { kind: 'live' }, receivedMs: 0, nowMs: 0 },
+    ...{ hasToken: true, readOnly: false, feeds: {}, feedback: {}, busy: [] },
+    watched: { id: journal.id, journal, receivedMs: 0 },
+  };
+  return `<body>${toHtml(h('main', {}, drillsView(model)))}`;
 }
 
 suite('the report of any drill', () => {
@@ -131,16 +144,15 @@ test('the page, the console and the terminal show the same figures, each with it
   const learned = first === undefined ? [] : [{ ...first, survival: SURVIVAL }];
   const html = reportPage({ ...journal, learned });
   const terminal = journalText({ ...journal, learned });
-  const { headroomLeft, amplification, survivable } = SURVIVAL;
-  const figures = [
-    onConsole(headroomLeft, times),
-    onConsole(amplification, times),
-    onConsole(survivable, plannedPercent),
-    onConsole(undefined, plannedPercent),
-  ].map(plain);
-  assert.deepEqual(figures, ['1.8–2.4 ×', '6.1–6.5 ×', '21–28 %', 'too little load to say']);
-  for (const figure of figures.slice(0, 3)) {
+  const console = textOf(onConsole({ ...journal, learned }));
+  const [one] = learned;
+  const figures = Object.values(survivalOf(one)).map(({ text }) => plain(text));
+  assert.deepEqual(figures, ['1.8–2.4 ×', '6.1–6.5 ×', '21–28 %']);
+  const little = one === undefined ? undefined : survivalOf({ ...one, survival: {} });
+  assert.equal(little?.survivable.text, 'too little load to say');
+  for (const figure of figures) {
     assert.ok(plain(terminal).includes(figure), `${figure} in ${terminal}`);
+    assert.ok(console.includes(figure), `${figure} in ${console}`);
     assert.ok(textOf(html).includes(figure), figure);
   }
   for (const meaning of [/title="H: /, /title="A: /, /title="f\* = /]) assert.match(html, meaning);
@@ -226,7 +238,10 @@ test('the page of a drill with flapping guards stays small and shows its end', (
 });
 
 test('page and console explain the figures in the same words', () => {
-  assert.deepEqual(CONSOLE_MEANINGS, MEANINGS);
+  const journal = journalOf();
+  for (const page of [reportPage(journal), onConsole(journal)]) {
+    for (const meaning of Object.values(MEANINGS)) assert.ok(page.includes(`title="${meaning}"`), meaning);
+  }
 });
 
 test('the page of any valid journal is well-formed and shows no NaN, no infinity and no undefined', () => {

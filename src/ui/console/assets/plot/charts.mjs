@@ -22,7 +22,7 @@
  * @property {readonly Line[]} lines
  */
 
-import { duration, number, percent, rate } from '../view/format.mjs';
+import { amountText, countText, durationText, percentText } from '../../../../report/format.mjs';
 
 export const WINDOW_MS = 300_000;
 const MAX_MOMENTS = 400;
@@ -101,7 +101,7 @@ export const CHARTS = [
     title: 'Outcomes per second',
     scale: 'count',
     stacked: true,
-    format: rate,
+    format: amountText,
     lines: [
       outcome('memory', 'memory', 'hit-l1'),
       outcome('store', 'store', 'hit-l2'),
@@ -118,14 +118,14 @@ export const CHARTS = [
     id: 'hits',
     title: 'Hit ratio',
     scale: 'share',
-    format: percent,
+    format: percentText,
     lines: [{ name: 'memory and store', colour: 'memory', read: ({ figures }) => figures?.hitRatio }],
   },
   {
     id: 'latency',
     title: 'Time to answer',
     scale: 'log',
-    format: duration,
+    format: durationText,
     lines: [
       { name: 'p99', colour: 'engine', read: ({ figures }) => figures?.p99Ms },
       { name: 'p50', colour: 'store', dashed: true, read: ({ figures }) => figures?.p50Ms },
@@ -135,7 +135,7 @@ export const CHARTS = [
     id: 'calls',
     title: 'Engine calls per second',
     scale: 'count',
-    format: rate,
+    format: amountText,
     lines: [
       { name: 'calls', colour: 'engine', read: ({ figures }) => figures?.engineCallsPerSecond },
       {
@@ -151,7 +151,7 @@ export const CHARTS = [
     id: 'places',
     title: 'Engine places',
     scale: 'count',
-    format: number,
+    format: countText,
     lines: [
       { name: 'in flight', colour: 'engine', read: ({ status }) => status.engine.inFlight },
       { name: 'limit', colour: 'ink', stepped: true, read: ({ status }) => status.engine.maxConcurrent },

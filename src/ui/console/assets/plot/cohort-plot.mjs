@@ -1,6 +1,6 @@
+import { stopwatchText } from '../../../../report/format.mjs';
 import uPlot from '../uplot.mjs';
-import { cohortColour, cohortCount, recentRatio } from '../view/drill-journal.mjs';
-import { stopwatch } from '../view/format.mjs';
+import { cohortColour, cohortCount, recentRatio } from '../view/cohorts.mjs';
 import { axisStyle, VALUE_AXIS_PX } from './plots.mjs';
 
 /**
@@ -83,7 +83,7 @@ function cohortOptions(host, colour, count) {
         size: 24,
         space: 60,
         incrs: TIME_STEPS_S,
-        values: (_plot, splits) => splits.map((s) => stopwatch(s * 1000)),
+        values: (_plot, splits) => splits.map((s) => stopwatchText(s * 1000)),
       },
       {
         ...axisStyle(colour),

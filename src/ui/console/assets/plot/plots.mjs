@@ -9,10 +9,11 @@
  * @typedef {{ readonly redraw: () => void, readonly end: () => void }} DrawnChart
  */
 
+import { countText } from '../../../../report/format.mjs';
 import { patch } from '../../../shared/patch.mjs';
 import { h } from '../../../shared/tree.mjs';
 import uPlot from '../uplot.mjs';
-import { clockTime, UNKNOWN } from '../view/format.mjs';
+import { clockTime } from '../view/format.mjs';
 import { CHARTS, columnsOf, WINDOW_MS } from './charts.mjs';
 
 const DASH = [5, 4];
@@ -272,8 +273,5 @@ function powersBetween(min, max) {
  * @param {number} value
  */
 function axisLabel({ scale, format }, value) {
-  if (scale === 'share') return `${Math.round(value * 100)} %`;
-  if (scale === 'count') return value === 0 ? '0' : String(value);
-  const text = format(value);
-  return text === UNKNOWN ? '' : text.replace(/[.]0+ /, ' ').replace(/(\.\d)0 /, '$1 ');
+  return scale === 'count' ? countText(value) : format(value);
 }

@@ -1,8 +1,9 @@
+import { countText, UNKNOWN } from '../../../../report/format.mjs';
 import { h } from '../../../shared/tree.mjs';
 import { currentDomain, hrefOf } from '../model.mjs';
 import { actionButton, badge, feedbackView, feedView, panel, submitButton, table } from './components.mjs';
 import { flushView } from './flush.mjs';
-import { counted, dayTime, number, UNKNOWN } from './format.mjs';
+import { counted, dayTime } from './format.mjs';
 
 /**
  * The views of changes that are not drills: flush, purge, suppression, warm-up; and the audit.
@@ -103,7 +104,7 @@ function suppressView(model, domain) {
     ),
     feedbackView(model, 'suppress'),
     feedView(model, model.feeds.suppressed, ({ suppressed, max }) => [
-      h('p', { class: 'soft' }, `${number(suppressed.length)} of ${number(max)} places taken.`),
+      h('p', { class: 'soft' }, `${countText(suppressed.length)} of ${countText(max)} places taken.`),
       h(
         'ul',
         { class: 'ids', tabindex: suppressed.length > 0 && '0', 'aria-label': 'Suppressed documents' },
@@ -203,7 +204,7 @@ function warmUpView(model, { id, state, from, taken, settled, cached, computed, 
       h(
         'span',
         {},
-        `from ${from}, ${number(settled)} of ${counted(taken, 'query', 'queries')} in ${number(seconds)} s`,
+        `from ${from}, ${countText(settled)} of ${counted(taken, 'query', 'queries')} in ${countText(seconds)} s`,
       ),
       isOn && actionButton(model, 'stop-warm', { class: 'quiet', 'data-id': id }, 'Stop'),
     ),
@@ -211,7 +212,7 @@ function warmUpView(model, { id, state, from, taken, settled, cached, computed, 
     h(
       'small',
       {},
-      `${number(cached)} were fresh, ${number(computed)} computed, ${number(invalid)} invalid, ${number(failed)} failed`,
+      `${countText(cached)} were fresh, ${countText(computed)} computed, ${countText(invalid)} invalid, ${countText(failed)} failed`,
     ),
   );
 }

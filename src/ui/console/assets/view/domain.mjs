@@ -1,7 +1,8 @@
+import { amountText, bytesText, countText, durationText, percentText, UNKNOWN } from '../../../../report/format.mjs';
 import { h } from '../../../shared/tree.mjs';
 import { currentDomain } from '../model.mjs';
 import { badge, breakerBadge, facts, feedView, panel, stateBadge, table } from './components.mjs';
-import { ago, bytes, duration, number, percent, plannedPercent, rate, UNKNOWN } from './format.mjs';
+import { ago } from './format.mjs';
 
 /**
  * The live view of a domain (plots, engine, store, memory, control document), and its popular searches.
@@ -38,7 +39,7 @@ export function popularView(model) {
         : table(
             'Popular queries',
             ['query', 'refined by', 'count'],
-            queries.map(({ search, count }) => [...queryAndRefinements(search), number(count)]),
+            queries.map(({ search, count }) => [...queryAndRefinements(search), countText(count)]),
             'wide',
           ),
     ]),
@@ -58,19 +59,24 @@ function enginePanel({ status: { engine, lifeboat, processes, flights, leaseWait
         engine.overloaded && badge('warn', 'overloaded'),
       ],
       ['breaker', breakerBadge(engine.breaker), engine.forcedOpen && badge('bad', 'forced by a drill')],
-      ['in flight', `${number(engine.inFlight)} of ${number(engine.maxConcurrent)}, ceiling ${number(engine.ceiling)}`],
-      ['queued', number(engine.queued)],
-      ['calls/s', `${rate(figures?.engineCallsPerSecond)}, mean ${duration(figures?.engineCallMs)}`],
+      [
+        'in flight',
+        `${countText(engine.inFlight)} of ${countText(engine.maxConcurrent)}, ceiling ${countText(engine.ceiling)}`,
+      ],
+      ['queued', countText(engine.queued)],
+      ['calls/s', `${amountText(figures?.engineCallsPerSecond)}, mean ${durationText(figures?.engineCallMs)}`],
       [
         'failures',
-        figures === undefined ? UNKNOWN : `${number(figures.engineFailures)} in ${duration(figures.seconds * 1000)}`,
+        figures === undefined
+          ? UNKNOWN
+          : `${countText(figures.engineFailures)} in ${durationText(figures.seconds * 1000)}`,
       ],
-      ['computing', `${number(flights)} keys, ${number(leaseWaiters)} waiting`],
-      ['processes', `${number(processes)}${processes > 1 ? '; figures are of this one' : ''}`],
+      ['computing', `${countText(flights)} keys, ${countText(leaseWaiters)} waiting`],
+      ['processes', `${countText(processes)}${processes > 1 ? '; figures are of this one' : ''}`],
       lifeboat !== undefined && [
         'lifeboat',
         breakerBadge(lifeboat.breaker),
-        ` ${number(lifeboat.inFlight)} in flight, ${number(lifeboat.queued)} queued`,
+        ` ${countText(lifeboat.inFlight)} in flight, ${countText(lifeboat.queued)} queued`,
       ],
     ]),
     engine.endpoints.length > 1 &&
@@ -81,7 +87,7 @@ function enginePanel({ status: { engine, lifeboat, processes, flights, leaseWait
           endpoint.name,
           endpoint.reachable ? badge('good', 'yes') : badge('bad', 'no'),
           breakerBadge(endpoint.breaker),
-          number(endpoint.inFlight),
+          countText(endpoint.inFlight),
         ]),
       ),
   );
@@ -102,7 +108,7 @@ function storePanel({ status: { store } }) {
         node.node,
         node.connected ? badge('good', 'yes') : badge('bad', 'no'),
         breakerBadge(node.breaker),
-        number(node.outstanding),
+        countText(node.outstanding),
       ]),
     ),
   );
@@ -117,10 +123,10 @@ function memoryPanel({ status: { memory } }) {
     facts([
       [
         'used',
-        `${percent(memory.maxBytes === 0 ? undefined : memory.bytes / memory.maxBytes)} of ${bytes(memory.maxBytes)}`,
+        `${percentText(memory.maxBytes === 0 ? undefined : memory.bytes / memory.maxBytes)} of ${bytesText(memory.maxBytes)}`,
       ],
-      ['pages', `${number(memory.entries)}, and ${number(memory.emptyEntries)} empty`],
-      ['evicted', `${number(memory.evictions)} since the start`],
+      ['pages', `${countText(memory.entries)}, and ${countText(memory.emptyEntries)} empty`],
+      ['evicted', `${countText(memory.evictions)} since the start`],
     ]),
   );
 }
@@ -131,18 +137,18 @@ function controlPanel({ control }) {
     'control',
     'Control',
     facts([
-      ['revision', `${number(control.revision)}, generation ${number(control.generation)}`],
+      ['revision', `${countText(control.revision)}, generation ${countText(control.generation)}`],
       ['heard', control.shared ? ago(control.heardMsAgo) : 'this process alone'],
       control.standing === 'corrupt' && ['stored', badge('bad', 'cannot be believed')],
-      ['flushed', `${number(control.ranges)} ranges, ${number(control.purges)} queries`],
-      ['suppressed', `${number(control.suppressed)} documents`],
+      ['flushed', `${countText(control.ranges)} ranges, ${countText(control.purges)} queries`],
+      ['suppressed', `${countText(control.suppressed)} documents`],
       ['halt', control.halted ? badge('bad', 'halted') : 'no'],
       [
         'drill',
         control.drill === undefined
           ? 'none'
           : [
-              `${control.drill.id}: ${plannedPercent(control.drill.flushed)} flushed`,
+              `${control.drill.id}: ${percentText(control.drill.flushed)} flushed`,
               control.drill.blackout && ', engine blackout',
             ],
       ],

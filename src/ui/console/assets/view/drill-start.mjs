@@ -1,18 +1,27 @@
-import { h } from '../../../shared/tree.mjs';
-import { currentDomain } from '../model.mjs';
-import { feedbackView, feedView, panel, submitButton, table, withTooltip } from './components.mjs';
 import {
-  GUARD_ACTION_LABELS,
-  GUARD_LABELS,
-  guardValue,
+  GUARD_ACTIONS,
+  guardName,
+  guardText,
   isBlackout,
   MEANINGS,
   modeText,
   planDurationMs,
-  stageTitle,
-} from './drill-journal.mjs';
+  stageTitles,
+} from '../../../../operations/drills/view.mjs';
+import {
+  amountText,
+  bytesText,
+  countText,
+  durationText,
+  percentText,
+  perSecondText,
+  pointsText,
+  stopwatchText,
+} from '../../../../report/format.mjs';
+import { h } from '../../../shared/tree.mjs';
+import { currentDomain } from '../model.mjs';
+import { feedbackView, feedView, panel, submitButton, table, withTooltip } from './components.mjs';
 import { lossView, survivalView } from './flush.mjs';
-import { bytes, duration, number, percent, plannedPercent, rate, stopwatch } from './format.mjs';
 
 /**
  * @typedef {import('../model.mjs').Model} Model
@@ -70,7 +79,7 @@ function planChoice(plan, isFirst) {
       h(
         'small',
         {},
-        ` ${isBlackout(plan) ? 'nothing flushed' : plan.mode}, ${plan.stages.map(stageTitle).join(' → ')}, at least ${stopwatch(planDurationMs(plan))}`,
+        ` ${isBlackout(plan) ? 'nothing flushed' : plan.mode}, ${stageTitles(plan).join(' → ')}, at least ${stopwatchText(planDurationMs(plan))}`,
       ),
     ),
   );
@@ -106,7 +115,7 @@ function dryRunView(model) {
     'div',
     { class: 'dry-run', 'data-key': 'dry-run-result' },
     h('h3', { id: 'dry-run-title', tabindex: '-1' }, `Dry run of ${plan.name} on ${dryRun.domains.join(', ')}`),
-    h('p', {}, modeText(plan), ` The control cohort, ${plannedPercent(plan.holdout)} of the keys, is never touched.`),
+    h('p', {}, modeText(plan), ` The control cohort, ${percentText(plan.holdout)} of the keys, is never touched.`),
     warnings.length > 0 &&
       h(
         'ul',
@@ -130,12 +139,12 @@ function dryRunView(model) {
           ],
           stages.map(({ title, preview }, at) => [
             title,
-            number(preview.nodes.length === 0 ? preview.memory.entries : sum(preview.nodes.map(({ keys }) => keys))),
-            bytes(preview.nodes.length === 0 ? preview.memory.bytes : sum(preview.nodes.map((node) => node.bytes))),
-            rate(preview.engine.extraCallsPerSecond),
-            percent(preview.engine.survivable),
+            countText(preview.nodes.length === 0 ? preview.memory.entries : sum(preview.nodes.map(({ keys }) => keys))),
+            bytesText(preview.nodes.length === 0 ? preview.memory.bytes : sum(preview.nodes.map((node) => node.bytes))),
+            amountText(preview.engine.extraCallsPerSecond),
+            percentText(preview.engine.survivable),
             perSecond(cohorts.stages[at]?.searchesPerSecond),
-            duration(cohorts.stages[at]?.enoughMs),
+            durationText(cohorts.stages[at]?.enoughMs),
           ]),
         ),
         h(
@@ -178,23 +187,23 @@ function guardRulesView({ guards, recovery }) {
       'Guards of the plan',
       ['guard', 'at most', 'broken for', 'then'],
       guards.map(({ figure, max, forMs, then }) => [
-        GUARD_LABELS[figure],
-        guardValue(figure, max),
-        duration(forMs),
-        GUARD_ACTION_LABELS[then],
+        guardName(figure),
+        guardText(figure, max),
+        durationText(forMs),
+        GUARD_ACTIONS[then],
       ]),
     ),
     h(
       'p',
       { class: 'soft' },
-      `Recovered when within ${number(recovery.withinPoints)} points of its own past, in ${duration(recovery.timeoutMs)} at most.`,
+      `Recovered when within ${pointsText(recovery.withinPoints)} of its own past, in ${durationText(recovery.timeoutMs)} at most.`,
     ),
   ];
 }
 
 /** @param {number | undefined} searches */
 function perSecond(searches) {
-  return searches === undefined ? 'no' : `about ${number(searches, searches < 10 ? 1 : 0)}/s`;
+  return searches === undefined ? 'no' : `about ${perSecondText(searches)}`;
 }
 
 /** @param {readonly number[]} values */

@@ -1,34 +1,23 @@
+import {
+  endingText,
+  GUARD_ACTIONS,
+  guardName,
+  guardText,
+  STAGE_COLUMNS,
+  stageRows,
+  stageTitles,
+  stateText,
+  survivalOf,
+  VERDICT_TONES,
+  verdictText,
+} from '../../../../operations/drills/view.mjs';
+import { percentText, pointsText, stopwatchText, UNKNOWN } from '../../../../report/format.mjs';
 import { h } from '../../../shared/tree.mjs';
 import { runningDrills } from '../model.mjs';
+import { cohortColour, cohortsOf, drilledDomain, MIN_SEARCHES } from './cohorts.mjs';
 import { actionButton, badge, facts, feedbackView, feedView, panel, table, withTooltip } from './components.mjs';
-import {
-  cohortColour,
-  cohortsOf,
-  drilledDomain,
-  endingText,
-  GUARD_ACTION_LABELS,
-  GUARD_LABELS,
-  guardValue,
-  MEANINGS,
-  MIN_SEARCHES,
-  stageTitle,
-  stateText,
-  VERDICT_LEVELS,
-  verdictText,
-} from './drill-journal.mjs';
 import { drillStartView } from './drill-start.mjs';
-import {
-  ago,
-  dayTime,
-  duration,
-  number,
-  percent,
-  plannedPercent,
-  rangeText,
-  stopwatch,
-  times,
-  UNKNOWN,
-} from './format.mjs';
+import { ago, dayTime } from './format.mjs';
 
 /**
  * The drills view: the list of drills, and the drill that is watched.
@@ -76,9 +65,9 @@ function drillListView(model) {
 
 /** @param {import('../api.mjs').DrillSummary} drill */
 function verdictView({ verdict, running, ending, startedAtMs, endedAtMs }) {
-  const took = endedAtMs === undefined ? '' : ` after ${stopwatch(endedAtMs - startedAtMs)}`;
+  const took = endedAtMs === undefined ? '' : ` after ${stopwatchText(endedAtMs - startedAtMs)}`;
   if (verdict !== undefined)
-    return [badge(VERDICT_LEVELS[verdict.kind], verdictText(verdict.kind)), took, h('small', {}, verdict.detail)];
+    return [badge(VERDICT_TONES[verdict.kind], verdictText(verdict.kind)), took, h('small', {}, verdict.detail)];
   if (ending !== undefined) return h('small', {}, endingText(ending));
   return running ? badge('warn', 'running') : badge('none', 'unknown');
 }
@@ -161,7 +150,7 @@ function drillWatchView(model) {
         { class: 'phase' },
         journal.verdict === undefined
           ? stateText(journal)
-          : badge(VERDICT_LEVELS[journal.verdict.kind], verdictText(journal.verdict.kind)),
+          : badge(VERDICT_TONES[journal.verdict.kind], verdictText(journal.verdict.kind)),
       ),
       h('p', { class: 'clock' }, elapsedText(model, journal)),
       // With one drill the abort button of the header is enough.
@@ -196,7 +185,7 @@ function drillWatchView(model) {
  */
 function elapsedText({ live }, { startedAtMs, endedAtMs }) {
   const untilMs = endedAtMs ?? live?.atMs;
-  return stopwatch(untilMs === undefined ? undefined : untilMs - startedAtMs);
+  return stopwatchText(untilMs === undefined ? undefined : untilMs - startedAtMs);
 }
 
 /** @param {Journal} journal */
@@ -210,13 +199,13 @@ function stagesView(journal) {
   return h(
     'ol',
     { class: 'stages' },
-    plan.stages.map((stage, at) => {
+    stageTitles(plan).map((title, at) => {
       const done = isAfter || at < last;
       const here = !isAfter && at === last;
       return h(
         'li',
         { class: done ? 'done' : here && isOver ? 'stopped' : '', 'aria-current': here && !isOver && 'step' },
-        stageTitle(stage),
+        title,
         here && isOver && h('span', { class: 'visually-hidden' }, ', stopped here'),
       );
     }),
@@ -227,20 +216,19 @@ function stagesView(journal) {
 function cohortsView(journal) {
   return table(
     'Hit ratio of the cohorts',
-    ['hit ratio of', 'baseline', 'now', 'points'],
+    ['hit ratio of', 'baseline', 'now', 'change'],
     cohortsOf(journal).map(({ name, before, now }, at) => [
       [h('i', { class: `swatch ${cohortColour(at)}` }), name],
-      percent(before),
-      percent(now),
-      before === undefined || now === undefined ? UNKNOWN : signed((now - before) * 100),
+      percentText(before),
+      percentText(now),
+      before === undefined || now === undefined ? UNKNOWN : changeText((now - before) * 100),
     ]),
   );
 }
 
 /** @param {number} points */
-function signed(points) {
-  const text = number(Math.abs(points), 1);
-  return text === '0.0' ? '0.0' : `${points < 0 ? '−' : '+'}${text}`;
+function changeText(points) {
+  return `${points >= 0.05 ? '+' : ''}${pointsText(points)}`;
 }
 
 /** @param {Journal} journal */
@@ -252,53 +240,28 @@ function guardsView({ plan, samples }) {
     plan.guards.map(({ figure, max, then }) => {
       const now = latest?.find((guard) => guard.figure === figure);
       return [
-        GUARD_LABELS[figure],
-        now?.broken === true ? badge('bad', guardValue(figure, now.value)) : guardValue(figure, now?.value),
-        guardValue(figure, max),
-        GUARD_ACTION_LABELS[then],
+        guardName(figure),
+        now?.broken === true ? badge('bad', guardText(figure, now.value)) : guardText(figure, now?.value),
+        guardText(figure, max),
+        GUARD_ACTIONS[then],
       ];
     }),
   );
 }
 
 /** @param {Journal} journal */
-function learnedView({ learned, endedAtMs }) {
+function learnedView({ plan, learned, endedAtMs }) {
   return [
     h('h3', {}, 'What was learned'),
-    learned.map(({ domain, survival, stages }) => [
+    learned.map((result) => [
       facts([
-        ['domain', domain],
-        [withTooltip('headroom left', MEANINGS.headroom), survivalText(survival, survival?.headroomLeft, times)],
-        [withTooltip('amplification', MEANINGS.amplification), survivalText(survival, survival?.amplification, times)],
-        [
-          withTooltip('survivable f*', MEANINGS.survivable),
-          survivalText(survival, survival?.survivable, plannedPercent),
-        ],
+        ['domain', result.domain],
+        ...Object.values(survivalOf(result)).map(
+          ({ name, meaning, text }) => /** @type {const} */ ([withTooltip(name, meaning), text]),
+        ),
       ]),
-      table(
-        `Stages of ${domain}`,
-        ['stage', 'before', 'lowest', 'end', 'control', 'refilled in', 'engine peak/s'],
-        stages.map((stage) => [
-          stage.title,
-          percent(stage.before),
-          percent(stage.lowest),
-          percent(stage.end),
-          percent(stage.control),
-          duration(stage.refillMs),
-          number(stage.peakEngineCallsPerSecond),
-        ]),
-      ),
+      table(`Stages of ${result.domain}`, STAGE_COLUMNS, stageRows(result, plan)),
     ]),
     h('p', { class: 'soft' }, 'Ended ', dayTime(endedAtMs), '.'),
   ];
-}
-
-/**
- * A journal of an older version has single figures instead of ranges; they are not shown.
- * @param {import('../../../../operations/drills/journal.ts').Survival | undefined} survival
- * @param {import('../../../../operations/drills/journal.ts').Range | undefined} range
- * @param {(value: number) => string} text
- */
-function survivalText(survival, range, text) {
-  return survival === undefined ? UNKNOWN : rangeText(range, text);
 }

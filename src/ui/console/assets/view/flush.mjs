@@ -1,7 +1,8 @@
+import { MEANINGS } from '../../../../operations/drills/view.mjs';
+import { amountText, bytesText, countText, durationText, percentText, timesText } from '../../../../report/format.mjs';
 import { h } from '../../../shared/tree.mjs';
 import { badge, facts, feedbackView, feedView, panel, submitButton, table, withTooltip } from './components.mjs';
-import { MEANINGS } from './drill-journal.mjs';
-import { bytes, capitalized, counted, duration, number, percent, plannedPercent, rate, times } from './format.mjs';
+import { capitalized, counted } from './format.mjs';
 
 /**
  * @typedef {import('../model.mjs').Model} Model
@@ -103,8 +104,8 @@ export function flushView(model, domain) {
 export function lossView({ nodes, memory, fraction }) {
   return [
     facts([
-      ['share of the keys', plannedPercent(fraction)],
-      ['in memory here', `${counted(memory.entries, 'page')}, ${bytes(memory.bytes)}`],
+      ['share of the keys', percentText(fraction)],
+      ['in memory here', `${counted(memory.entries, 'page')}, ${bytesText(memory.bytes)}`],
     ]),
     nodes.length === 0
       ? h('p', { class: 'soft' }, 'There is no store: only the memory of this process is touched.')
@@ -113,8 +114,8 @@ export function lossView({ nodes, memory, fraction }) {
           ['node', 'keys', 'size', 'counted'],
           nodes.map(({ node, keys, bytes: size, exact, detail }) => [
             node,
-            number(keys),
-            bytes(size),
+            countText(keys),
+            bytesText(size),
             detail ?? (exact ? 'exactly' : 'from a sample'),
           ]),
         ),
@@ -132,25 +133,27 @@ export function survivalView({ engine, fraction }) {
     facts([
       [
         'measured over',
-        `${duration(engine.seconds * 1000)}, ${counted(engine.searches, 'search', 'searches')}, hit ratio ${percent(engine.hitRatio)}`,
+        `${durationText(engine.seconds * 1000)}, ${counted(engine.searches, 'search', 'searches')}, hit ratio ${percentText(engine.hitRatio)}`,
       ],
-      ['engine now', `${rate(engine.engineCallsPerSecond)} calls/s of ${duration(engine.engineCallMs)}`],
+      ['engine now', `${amountText(engine.engineCallsPerSecond)} calls/s of ${durationText(engine.engineCallMs)}`],
       [
         'extra, at most',
-        engine.extraCallsPerSecond === undefined ? number(undefined) : `+${rate(engine.extraCallsPerSecond)} calls/s`,
+        engine.extraCallsPerSecond === undefined
+          ? countText(undefined)
+          : `+${amountText(engine.extraCallsPerSecond)} calls/s`,
       ],
-      [withTooltip('headroom H, at least', MEANINGS.headroom), times(engine.headroom)],
-      [withTooltip('amplification A, at most', MEANINGS.amplification), times(engine.amplification)],
+      [withTooltip('headroom H, at least', MEANINGS.headroom), timesText(engine.headroom)],
+      [withTooltip('amplification A, at most', MEANINGS.amplification), timesText(engine.amplification)],
       [
         withTooltip('survivable f*, at least', MEANINGS.survivable),
-        h('strong', { class: isTooMuch ? 'over' : '' }, percent(survivable)),
+        h('strong', { class: isTooMuch ? 'over' : '' }, percentText(survivable)),
       ],
     ]),
     isTooMuch &&
       h(
         'p',
         { class: 'notice' },
-        `${plannedPercent(fraction)} at once is more than the engine carries for sure: searches may be shed until the cache is refilled.`,
+        `${percentText(fraction)} at once is more than the engine carries for sure: searches may be shed until the cache is refilled.`,
       ),
     survivable === undefined &&
       h('p', { class: 'notice' }, 'Whether the engine can carry it is not known: there was too little load to say.'),
@@ -169,7 +172,7 @@ function previewView(model, domain) {
   return h(
     'div',
     { class: 'dry-run', 'data-key': 'flush-result' },
-    h('h3', { id: 'flush-title', tabindex: '-1' }, `Dry run: ${mode} ${plannedPercent(fraction)} of ${domain}`),
+    h('h3', { id: 'flush-title', tabindex: '-1' }, `Dry run: ${mode} ${percentText(fraction)} of ${domain}`),
     h('div', { class: 'two-columns' }, h('div', {}, lossView(preview)), h('div', {}, survivalView(preview))),
     h(
       'form',
@@ -177,7 +180,7 @@ function previewView(model, domain) {
       h(
         'div',
         { class: 'row' },
-        submitButton(model, 'flush', 'danger', `${capitalized(mode)} ${plannedPercent(fraction)} of ${domain}…`),
+        submitButton(model, 'flush', 'danger', `${capitalized(mode)} ${percentText(fraction)} of ${domain}…`),
       ),
     ),
     feedbackView(model, 'flush'),
@@ -192,7 +195,7 @@ function erasureView({ state, nodes, seconds }) {
       {},
       'Latest erasure ',
       badge(state === 'done' ? 'good' : state === 'running' ? 'warn' : 'bad', state),
-      ` ${duration(seconds * 1000)}`,
+      ` ${durationText(seconds * 1000)}`,
     ),
     table(
       'Nodes of the latest erasure',
@@ -200,8 +203,8 @@ function erasureView({ state, nodes, seconds }) {
       nodes.map((node) => [
         node.node,
         node.detail === undefined ? node.state : `${node.state}: ${node.detail}`,
-        number(node.scanned),
-        number(node.removed),
+        countText(node.scanned),
+        countText(node.removed),
       ]),
     ),
   ];

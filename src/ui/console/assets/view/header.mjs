@@ -1,7 +1,8 @@
+import { countText, UNKNOWN } from '../../../../report/format.mjs';
 import { h } from '../../../shared/tree.mjs';
 import { isHalted, isStale, runningDrills } from '../model.mjs';
 import { actionButton } from './components.mjs';
-import { ago, clockTime, number, UNKNOWN } from './format.mjs';
+import { ago, clockTime } from './format.mjs';
 
 /**
  * The parts above every view: the bar and the banners.
@@ -70,7 +71,7 @@ export function bannersView(model) {
         h(
           'button',
           { type: 'button', class: 'quiet', 'data-action': 'retry' },
-          `Try now (${number(retrySeconds(connection, nowMs))} s)`,
+          `Try now (${countText(retrySeconds(connection, nowMs))} s)`,
         ),
       ),
     model.readOnly &&

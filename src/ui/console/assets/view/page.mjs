@@ -1,11 +1,11 @@
+import { endingText, stateText, verdictText } from '../../../../operations/drills/view.mjs';
+import { amountText, countText, durationText, percentText, stopwatchText } from '../../../../report/format.mjs';
 import { h } from '../../../shared/tree.mjs';
 import { currentDomain, hrefOf, isHalted, isStale, runningDrills } from '../model.mjs';
 import { auditView, changesView } from './changes.mjs';
 import { badge, errorBoundary, facts, stateBadge } from './components.mjs';
 import { domainView, popularView } from './domain.mjs';
-import { endingText, stateText, verdictText } from './drill-journal.mjs';
 import { drillsView } from './drills.mjs';
-import { duration, number, percent, plannedPercent, rate, stopwatch } from './format.mjs';
 import { bannersView, headerView } from './header.mjs';
 
 /**
@@ -130,7 +130,7 @@ export function drillStripView(model) {
         h(
           'span',
           { class: 'clock' },
-          stopwatch(model.live === undefined ? undefined : model.live.atMs - drill.startedAtMs),
+          stopwatchText(model.live === undefined ? undefined : model.live.atMs - drill.startedAtMs),
         ),
         h(
           'a',
@@ -173,14 +173,14 @@ function cardView({ domain, status, figures, control }, isCurrent, view) {
       engine.breaker !== 'closed' && badge('bad', engine.forcedOpen ? 'blackout' : `breaker ${engine.breaker}`),
       engine.overloaded && badge('warn', 'overloaded'),
       control.halted && badge('bad', 'halted'),
-      control.drill !== undefined && badge('warn', `drill ${plannedPercent(control.drill.flushed)}`),
+      control.drill !== undefined && badge('warn', `drill ${percentText(control.drill.flushed)}`),
     ),
     facts(
       [
-        ['hit ratio', percent(figures?.hitRatio)],
-        ['searches/s', rate(figures?.searchesPerSecond)],
-        ['p99', duration(figures?.p99Ms)],
-        ['in flight', `${number(engine.inFlight)}/${number(engine.maxConcurrent)}`],
+        ['hit ratio', percentText(figures?.hitRatio)],
+        ['searches/s', amountText(figures?.searchesPerSecond)],
+        ['p99', durationText(figures?.p99Ms)],
+        ['in flight', `${countText(engine.inFlight)}/${countText(engine.maxConcurrent)}`],
       ],
       'key-figures',
     ),

@@ -1,4 +1,4 @@
-import { countText, durationText } from '../../../report/format.ts';
+import { countText, durationText } from '../../../report/format.mjs';
 import { element, type Markup } from '../../../report/markup.ts';
 import type { Band, Moment } from '../../../report/plot/backdrop.ts';
 import { momentSign } from '../../../report/plot/panel.ts';
@@ -19,13 +19,11 @@ interface PlotAnnotations {
 const MAX_MOMENTS = 40;
 
 export function annotationsOf(track: Track, plan: Plan): PlotAnnotations {
-  const bands = segmentsOf(track, plan).map((segment): Band => {
-    const { fromMs, toMs, name, phase, stage } = segment;
+  const bands = segmentsOf(track, plan).map(({ fromMs, toMs, name, phase, stage }): Band => {
     return { fromMs, toMs, name, style: bandStyle(phase, stage) };
   });
-  const moments = track.marks.flatMap(momentOf);
   // The latest moments are kept: they include the end of the drill.
-  return { bands, moments: moments.length > MAX_MOMENTS ? moments.slice(-MAX_MOMENTS) : moments };
+  return { bands, moments: track.marks.flatMap(momentOf).slice(-MAX_MOMENTS) };
 }
 
 /** Neighbouring stages have different tints. */
@@ -33,31 +31,24 @@ function bandStyle(phase: DrillPhase, stage: number): string {
   return phase === 'stage' ? `phase-stage-${stage % 2 === 0 ? 'even' : 'odd'}` : `phase-${phase}`;
 }
 
-function momentOf(mark: Mark): readonly Moment[] {
-  switch (mark.kind) {
-    case 'guard':
-      return [{ atMs: mark.atMs, style: mark.then === 'continue' ? 'noted' : 'broken', shape: 'cross' }];
-    case 'restored':
-      return [{ atMs: mark.atMs, style: 'restored', shape: 'diamond' }];
-    case 'recovered':
-      return [{ atMs: mark.atMs, style: 'recovered', shape: 'disc' }];
-    case 'phase':
-    case 'stage':
-    case 'guard-holds':
-      return [];
-  }
-}
+const MOMENTS = {
+  broken: { shape: 'cross', words: 'a guard broke' },
+  noted: { shape: 'cross', words: 'a guard broke; written down, the drill went on' },
+  recovered: { shape: 'disc', words: "a stage's cohort was back at its own past" },
+  restored: { shape: 'diamond', words: 'the cache was restored' },
+} as const;
 
-const SIGNS = [
-  { style: 'broken', shape: 'cross', words: 'a guard broke' },
-  { style: 'noted', shape: 'cross', words: 'a guard broke; written down, the drill went on' },
-  { style: 'recovered', shape: 'disc', words: "a stage's cohort was back at its own past" },
-  { style: 'restored', shape: 'diamond', words: 'the cache was restored' },
-] as const;
+function momentOf(mark: Mark): readonly Moment[] {
+  const moment = (style: keyof typeof MOMENTS): readonly Moment[] => [
+    { atMs: mark.atMs, style, shape: MOMENTS[style].shape },
+  ];
+  if (mark.kind === 'guard') return moment(mark.then === 'continue' ? 'noted' : 'broken');
+  return mark.kind === 'restored' || mark.kind === 'recovered' ? moment(mark.kind) : [];
+}
 
 /** Explains how to read the plots, and the period of each point. */
 export function plotKey(input: PlotInput, { moments }: PlotAnnotations): Markup {
-  const used = SIGNS.filter(({ style }) => moments.some((moment) => moment.style === style));
+  const used = Object.entries(MOMENTS).filter(([style]) => moments.some((moment) => moment.style === style));
   return element(
     'div',
     {},
@@ -71,15 +62,15 @@ export function plotKey(input: PlotInput, { moments }: PlotAnnotations): Markup 
       : element(
           'ul',
           { class: 'legend' },
-          used.map(({ style, shape, words }) =>
+          used.map(([style, { shape, words }]) =>
             element('li', {}, momentSign(style, shape), element('span', {}, words)),
           ),
         ),
-    element('p', { class: 'note' }, pointsText(input)),
+    element('p', { class: 'note' }, pointsNote(input)),
   );
 }
 
-function pointsText(input: PlotInput): string {
+function pointsNote(input: PlotInput): string {
   const samples = samplesOf(input.track).length;
   if (samples === 0) return 'No samples were taken.';
   const points = curve(input, () => 0, 'mean').flat().length;

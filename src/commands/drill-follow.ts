@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type DrillPhase, type Journal, MAX_SAMPLES, type Sample } from '../../operations/drills/journal.ts';
-import { type AdminClient, AdminProblem, AdminUnreachable } from '../admin-client.ts';
-import { type Command, NotPassed } from '../command.ts';
-import { type OperatorContext, operatorCommand } from '../operator-command.ts';
-import { elapsed, figure, milliseconds, percent, printable, verdictText } from '../terminal.ts';
-import { journalText, markText, whichDrill } from './inspect.ts';
+import { type Journal, MAX_SAMPLES, type Sample } from '../operations/drills/journal.ts';
+import { markOf, PHASES, verdictText } from '../operations/drills/view.mjs';
+import { amountText, durationText, percentText, stopwatchText } from '../report/format.mjs';
+import { type AdminClient, AdminProblem, AdminUnreachable } from './admin-client.ts';
+import { type Command, NotPassed } from './command.ts';
+import { journalText, whichDrill } from './drill-inspect.ts';
+import { type OperatorContext, operatorCommand } from './operator-command.ts';
+import { printable } from './terminal.ts';
 
 const POLL_MS = 500;
 /**
@@ -121,7 +123,8 @@ function createDrillView({ output, stderr }: Pick<OperatorContext, 'output' | 's
         output.event({ ...mark, kind: 'mark', mark: mark.kind });
         // The `stage` mark already tells the start of a stage. Without a terminal, the JSON lines tell everything.
         if ((mark.kind === 'phase' && mark.phase === 'stage') || !(output.watched || !output.json)) continue;
-        say(`${elapsed(mark.atMs).padStart(9)}  ${markText(mark, started.plan)}`);
+        const { lead, text } = markOf(mark, started.plan);
+        say(`${stopwatchText(mark.atMs).padStart(9)}  ${mark.domain}: ${lead}${text}`);
       }
       for (const sample of journal.samples) output.event({ kind: 'sample', ...sample });
       const latest = journal.samples.at(-1);
@@ -135,14 +138,6 @@ function createDrillView({ output, stderr }: Pick<OperatorContext, 'output' | 's
   };
 }
 
-const PHASES: Readonly<Record<DrillPhase, string>> = {
-  baseline: 'baseline',
-  stage: 'flushed',
-  hold: 'on hold',
-  recovery: 'recovering',
-  after: 'restored',
-};
-
 /** The line that is redrawn: the state of the drill and the domain's figures. */
 function progressLine({ atMs, domain, phase, stage, figures, guards }: Sample, { plan }: Journal): string {
   const [control, ...cohorts] = figures.cohorts;
@@ -150,19 +145,19 @@ function progressLine({ atMs, domain, phase, stage, figures, guards }: Sample, {
   const broken = guards.filter((guard) => guard.broken).map((guard) => guard.figure);
   const place = phase === 'baseline' ? '' : ` stage ${stage + 1}/${plan.stages.length}`;
   const hits = [
-    `hits ${percent(figures.hitRatio)}`,
-    ...(flushed === undefined || phase === 'baseline' ? [] : [`flushed ${percent(flushed)}`]),
-    ...(control?.hitRatio === undefined ? [] : [`control ${percent(control.hitRatio)}`]),
+    `hits ${percentText(figures.hitRatio)}`,
+    ...(flushed === undefined || phase === 'baseline' ? [] : [`flushed ${percentText(flushed)}`]),
+    ...(control?.hitRatio === undefined ? [] : [`control ${percentText(control.hitRatio)}`]),
   ].join(', ');
   return [
-    `${elapsed(atMs).padStart(9)}  ${domain}${place} ${PHASES[phase]}`,
+    `${stopwatchText(atMs).padStart(9)}  ${domain}${place} ${PHASES[phase]}`,
     // Broken guards come first, because a narrow terminal cuts off the rest.
     ...(broken.length === 0 ? [] : [`BROKEN: ${broken.join(', ')}`]),
     hits,
-    `engine ${figure(figures.engineCallsPerSecond)}/s, ${figures.engineInFlight} of ${figures.engineCeiling}`,
-    `p99 ${milliseconds(figures.p99Ms)}`,
-    ...(figures.shedRate ? [`shed ${percent(figures.shedRate)}`] : []),
-    ...(figures.errorRate ? [`errors ${percent(figures.errorRate)}`] : []),
+    `engine ${amountText(figures.engineCallsPerSecond)}/s, ${figures.engineInFlight} of ${figures.engineCeiling}`,
+    `p99 ${durationText(figures.p99Ms)}`,
+    ...(figures.shedRate ? [`shed ${percentText(figures.shedRate)}`] : []),
+    ...(figures.errorRate ? [`errors ${percentText(figures.errorRate)}`] : []),
   ].join('  ');
 }
 

@@ -1,0 +1,329 @@
+import { countText, durationText, percentText, perSecondText } from '../../../report/format.mjs';
+import { createFrame } from '../../../report/plot/frame.ts';
+import type { LegendEntry, Panel } from '../../../report/plot/panel.ts';
+import {
+  type Layer,
+  level,
+  line,
+  type Pile,
+  type Run,
+  spread,
+  stack,
+  stackNames,
+} from '../../../report/plot/series.ts';
+import type { Outcome } from '../../../search/outcome.ts';
+import { GUARD_FIGURES, type GuardFigure, type Plan } from '../plan.ts';
+import { GUARDS } from '../view.mjs';
+import {
+  cohortCurve,
+  curve,
+  highest,
+  MAX_POINT_MS,
+  MIN_POINT_SEARCHES,
+  type PlotInput,
+  type Stretch,
+  samplesOf,
+  segmentsOf,
+  type Track,
+} from './track.ts';
+
+/** All plots of one domain but those of its guards. */
+export function mainPlots(input: PlotInput, plan: Plan, id: string): readonly Panel[] {
+  return [
+    hitRatioPlot(input, plan, `${id}-hits`),
+    engineRatePlot(input, `${id}-engine`),
+    enginePlacesPlot(input, `${id}-places`),
+    latencyPlot(input, `${id}-time`),
+    outcomePlot(input, `${id}-outcomes`),
+  ];
+}
+
+/** A curve, or constant levels, with its entry of the legend. */
+interface Series {
+  readonly style: string;
+  readonly name: string;
+  /** Shown after the name. */
+  readonly figure?: string | undefined;
+  readonly runs?: readonly Run[];
+  /** The range of the joined samples is drawn as a tint around the curve. */
+  readonly isTinted?: boolean;
+  readonly levels?: readonly (readonly [fromMs: number, toMs: number, value: number])[];
+}
+
+interface LinesOptions extends Omit<Panel, 'frame' | 'drawn' | 'legend'> {
+  readonly heightPx: number;
+  /** Absent: the highest value of all series. */
+  readonly max?: number;
+  readonly tickCount?: number;
+  readonly isWhole?: boolean;
+  /** The first one is drawn on top. `undefined`: there is nothing of this kind to draw. */
+  readonly series: readonly (Series | undefined)[];
+}
+
+function linesPlot({ fromMs, toMs }: Track, { heightPx, tickCount, isWhole, ...options }: LinesOptions): Panel {
+  const series = options.series.filter((one) => one !== undefined);
+  const values = series.map(({ runs = [], levels = [] }) => Math.max(highest(runs), ...levels.map(([, , at]) => at)));
+  const { max = Math.max(...values), ...panel } = options;
+  const frame = createFrame({
+    ...{ fromMs, toMs, max, heightPx },
+    ...(tickCount !== undefined && { tickCount }),
+    ...(isWhole !== undefined && { isWhole }),
+  });
+  return {
+    ...panel,
+    frame,
+    drawn: series
+      .toReversed()
+      .flatMap(({ style, runs, isTinted = false, levels = [] }) => [
+        ...levels.map(([from, to, value]) => level(frame, from, to, value, style)),
+        runs !== undefined && isTinted ? spread(frame, runs, style) : undefined,
+        runs && line(frame, runs, style),
+      ]),
+    legend: series.map(
+      ({ style, name, figure }): LegendEntry => ({
+        kind: 'line',
+        style,
+        name,
+        ...(figure !== undefined && { figure }),
+      }),
+    ),
+  };
+}
+
+/** A constant level over the whole plot; undefined when its value is not known. */
+function past({ fromMs, toMs }: Track, value: number | undefined, named: Series): Series | undefined {
+  return value === undefined || !Number.isFinite(value) ? undefined : { ...named, levels: [[fromMs, toMs, value]] };
+}
+
+/** Hit ratio of the current stage's cohort and of the control cohort, each with its own past. */
+function hitRatioPlot(input: PlotInput, plan: Plan, id: string): Panel {
+  const { track } = input;
+  const pasts = track.result?.baseline.cohorts ?? [];
+  const flushed = cohortCurve(
+    input,
+    ({ figures, stage }) => figures.cohorts[stage + 1],
+    ({ stage }) => stage,
+  );
+  const control = cohortCurve(
+    input,
+    ({ figures }) => figures.cohorts[0],
+    () => 0,
+  );
+  const controlPast = pasts[0]?.hitRatio;
+  const stages = segmentsOf(track, plan).flatMap(({ fromMs, toMs, stage }) => {
+    const hitRatio = pasts[stage + 1]?.hitRatio;
+    return hitRatio === undefined ? [] : [[fromMs, toMs, hitRatio] as const];
+  });
+  const figures = { flushed: lowestFigure(flushed), control: lowestFigure(control) };
+  return linesPlot(track, {
+    ...{ id, heightPx: 200, max: 1, tickCount: 5, isDetailed: true },
+    title: 'Hit ratio, % of searches',
+    words: `Hit ratio over time. Flushed cohort: ${figures.flushed}. Control cohort: ${figures.control}.`,
+    tickText: percentText,
+    series: [
+      {
+        style: 'flushed',
+        name: 'flushed: the cohort of the stage',
+        figure: figures.flushed,
+        runs: flushed,
+        isTinted: true,
+      },
+      { style: 'flushed past', name: 'its own past', levels: stages },
+      { style: 'control', name: 'control: flushed by nobody', figure: figures.control, runs: control, isTinted: true },
+      past(track, controlPast, { style: 'control past', name: 'its own past', figure: percentText(controlPast) }),
+    ],
+    notes: [
+      `Hits are answers from L1 or L2 that were fresh. A point takes samples together until they hold ${MIN_POINT_SEARCHES} searches of the cohort, or for ${durationText(MAX_POINT_MS)}.`,
+    ],
+    isEmpty: flushed.length + control.length === 0,
+  });
+}
+
+function lowestFigure(runs: readonly Run[]): string {
+  const low = runs.flat().reduce((least, point) => Math.min(least, point.low), 1);
+  return runs.length === 0 ? 'not measured' : `${percentText(low)} at its lowest`;
+}
+
+/** Engine calls per second, with their rate in the baseline. */
+function engineRatePlot(input: PlotInput, id: string): Panel {
+  const { track } = input;
+  const rate = curve(input, ({ figures }) => figures.engineCallsPerSecond, 'mean');
+  const failures = curve(
+    input,
+    ({ figures }) => (figures.seconds > 0 ? figures.engineFailures / figures.seconds : undefined),
+    'mean',
+  );
+  const peak = perSecondText(highest(rate));
+  const before = track.result?.baseline.engineCallsPerSecond;
+  const baseline = past(track, before, {
+    style: 'engine past',
+    name: 'in the baseline',
+    figure: perSecondText(before),
+  });
+  const failed = {
+    style: 'failed',
+    name: 'failed',
+    figure: `${perSecondText(highest(failures))} at most`,
+    runs: failures,
+    isTinted: true,
+  };
+  return linesPlot(track, {
+    ...{ id, heightPx: 150 },
+    title: 'Engine calls, per second',
+    words: `Engine calls a second over time: at most ${peak}${baseline === undefined ? '' : `, ${baseline.figure} in the baseline`}.`,
+    tickText: perSecondText,
+    series: [
+      highest(failures) > 0 ? failed : undefined,
+      { style: 'engine', name: 'calls', figure: `${peak} at most`, runs: rate, isTinted: true },
+      baseline,
+    ],
+    isEmpty: rate.length === 0,
+  });
+}
+
+/** Engine calls in flight, with the concurrency limit and the ceiling. */
+function enginePlacesPlot(input: PlotInput, id: string): Panel {
+  const inFlight = curve(input, ({ figures }) => figures.engineInFlight, 'worst');
+  const queued = curve(input, ({ figures }) => figures.engineQueued, 'worst');
+  const limit = curve(input, ({ figures }) => figures.engineMax, 'middle');
+  const ceiling = curve(input, ({ figures }) => figures.engineCeiling, 'middle');
+  const open = curve(input, ({ figures }) => (figures.breakersOpen > 0 ? figures.breakersOpen : undefined), 'worst');
+  // A broad bar along the time axis, so that it hides no line.
+  const bar = open.map((run) => run.map((point) => ({ ...point, value: 0 })));
+  const most = countText(highest(inFlight));
+  const ceilingText = countText(highest(ceiling));
+  const waiting = `${countText(highest(queued))} at most`;
+  return linesPlot(input.track, {
+    ...{ id, heightPx: 130, isWhole: true, max: highest(inFlight, queued, limit, ceiling) },
+    title: 'Engine calls in flight, of all processes',
+    words: `Engine calls in flight over time: at most ${most}, with a ceiling of ${ceilingText}.`,
+    tickText: countText,
+    series: [
+      { style: 'engine', name: 'in flight', figure: `${most} at most`, runs: inFlight, isTinted: true },
+      highest(queued) > 0 ? { style: 'queued', name: 'waiting', figure: waiting, runs: queued } : undefined,
+      { style: 'limit', name: 'limit at that time', runs: limit },
+      { style: 'ceiling', name: 'ceiling', figure: ceilingText, runs: ceiling },
+      open.length > 0 ? { style: 'open', name: 'a breaker open', runs: bar } : undefined,
+    ],
+    isEmpty: inFlight.length === 0,
+  });
+}
+
+/** Duration of answers. */
+function latencyPlot(input: PlotInput, id: string): Panel {
+  const { track } = input;
+  // Percentiles have no meaningful mean: a point of several samples shows their worst p99 and their median p50.
+  const p99 = curve(input, ({ figures }) => figures.p99Ms, 'worst');
+  const p50 = curve(input, ({ figures }) => figures.p50Ms, 'middle');
+  const before = track.result?.baseline.p99Ms;
+  const worst = durationText(p99.length === 0 ? undefined : highest(p99));
+  return linesPlot(track, {
+    ...{ id, heightPx: 150 },
+    title: 'Time to the answer, p99 and p50',
+    words: `p99 and p50 over time: p99 at most ${worst}${before === undefined ? '' : `, ${durationText(before)} in the baseline`}.`,
+    tickText: durationText,
+    series: [
+      { style: 'p99', name: 'p99', figure: `${worst} at most`, runs: p99, isTinted: true },
+      { style: 'p50', name: 'p50', runs: p50 },
+      past(track, before, { style: 'p99 past', name: 'p99 in the baseline', figure: durationText(before) }),
+    ],
+    notes: [
+      'Times are counted in classes: what is shown is the upper end of a class, or of the last one for all beyond it.',
+    ],
+    isEmpty: p99.length + p50.length === 0,
+  });
+}
+
+/** Each guarded figure with its limits. */
+export function guardPlots(input: PlotInput, plan: Plan, id: string): readonly Panel[] {
+  return GUARD_FIGURES.filter((figure) => plan.guards.some((guard) => guard.figure === figure)).map((figure) =>
+    guardPlot(input, plan, figure, `${id}-${figure}`),
+  );
+}
+
+function guardPlot(input: PlotInput, plan: Plan, figure: GuardFigure, id: string): Panel {
+  const { track } = input;
+  const { name, unit, text } = GUARDS[figure];
+  const rules = plan.guards.filter((guard) => guard.figure === figure && Number.isFinite(guard.max));
+  const values = curve(input, ({ guards }) => guards.find((guard) => guard.figure === figure)?.value, 'worst');
+  const worst = values.length === 0 ? 'not measured' : `${text(highest(values))} at most`;
+  const limits = rules.map(({ max }) => max);
+  return linesPlot(track, {
+    ...{ id, heightPx: 96, tickCount: 3, max: Math.max(highest(values), ...limits) * 1.05 },
+    title: `${name}, ${unit}`,
+    words: `${name}: ${worst}; limit ${[...new Set(limits)].map(text).join(' and ')}.`,
+    tickText: text,
+    series: [
+      { style: 'guarded', name: 'value', figure: worst, runs: values, isTinted: true },
+      ...rules.map(({ max, then }) =>
+        past(track, max, { style: 'guard-limit', name: `limit ${text(max)}, then ${then}` }),
+      ),
+    ],
+    isEmpty: values.length === 0,
+  });
+}
+
+/** From the bottom up: the best answers are lowest. Invalid requests and those left by their client are not drawn. */
+const DRAWN_OUTCOMES = [
+  'hit-l1',
+  'hit-l2',
+  'stale',
+  'collapsed',
+  'engine',
+  'lifeboat',
+  'shed',
+  'failed',
+] as const satisfies readonly Outcome[];
+
+const LAYERS: readonly Layer[] = DRAWN_OUTCOMES.map((outcome) => ({ name: outcome, style: outcome }));
+
+/** Searches per second by outcome. */
+function outcomePlot({ track, columnMs }: PlotInput, id: string): Panel {
+  const { fromMs, toMs } = track;
+  const runs = track.runs.map((run) => {
+    const columns = Map.groupBy(run, (one) => Math.floor(((one.fromMs + one.toMs) / 2 - fromMs) / columnMs));
+    return [...columns.values()].flatMap(pileOf);
+  });
+  const totals = outcomesOf(samplesOf(track));
+  const all = total(totals);
+  const most = runs.flat().reduce((high, { values }) => Math.max(high, total(values)), 0);
+  const frame = createFrame({ fromMs, toMs, max: most, heightPx: 220 });
+  const figures = DRAWN_OUTCOMES.map((name, i) => {
+    const count = totals[i] ?? 0;
+    return { name, figure: count === 0 ? 'none' : `${countText(count)} (${percentText(count / all)})` };
+  });
+  return {
+    id,
+    title: 'Outcomes, searches per second',
+    words: `Searches by outcome, as stacked areas: ${figures.map(({ name, figure }) => `${name} ${figure}`).join(', ')}.`,
+    frame,
+    tickText: perSecondText,
+    drawn: stack(frame, runs, LAYERS),
+    names: stackNames(frame, runs, LAYERS),
+    // In the order of the areas, from the top down.
+    legend: figures.toReversed().map(({ name, figure }) => ({ kind: 'area', style: name, name, figure })),
+    isEmpty: all === 0,
+  };
+}
+
+/** A column without any time has no rate. */
+function pileOf(stretches: readonly Stretch[]): readonly Pile[] {
+  const [first, last] = [stretches[0], stretches[stretches.length - 1]];
+  const samples = stretches.map(({ sample }) => sample);
+  const seconds = total(samples.map(({ figures }) => counted(figures.seconds)));
+  if (first === undefined || last === undefined || seconds === 0) return [];
+  return [{ fromMs: first.fromMs, toMs: last.toMs, values: outcomesOf(samples).map((count) => count / seconds) }];
+}
+
+/** The searches of each drawn outcome. */
+function outcomesOf(samples: ReturnType<typeof samplesOf>): readonly number[] {
+  return DRAWN_OUTCOMES.map((outcome) => total(samples.map(({ figures }) => counted(figures.outcomes[outcome]))));
+}
+
+function total(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0);
+}
+
+function counted(value: number | undefined): number {
+  return value !== undefined && Number.isFinite(value) && value > 0 ? value : 0;
+}
