@@ -13,6 +13,7 @@ const src = join(root, 'src');
  * `runtime.ts`. A new arrow is a change of the design: it is argued for in the commit that adds it.
  */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
+  schema: [],
   cache: [],
   resilience: [],
   popularity: [],
@@ -20,13 +21,13 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   control: ['cache'],
   catalogue: ['search'],
   // The default configuration has the demo catalogue.
-  config: ['cache', 'search', 'catalogue'],
+  config: ['schema', 'cache', 'search', 'catalogue'],
   report: ['search'],
   'operations/audit': [],
-  'operations/meter': ['control', 'search'],
-  'operations/flush': ['cache', 'control', 'operations/meter'],
+  'operations/meter': ['schema', 'control', 'search'],
+  'operations/flush': ['schema', 'cache', 'control', 'operations/meter'],
   'operations/warm': ['control'],
-  'operations/drills': ['cache', 'control', 'search', 'report', 'operations/flush', 'operations/meter'],
+  'operations/drills': ['schema', 'cache', 'control', 'search', 'report', 'operations/flush', 'operations/meter'],
   operations: ['cache', 'control', 'search', 'popularity', 'config', 'operations/*'],
   'stores/memory': ['cache', 'control'],
   'stores/redis': ['cache', 'control', 'config', 'popularity', 'operations/flush'],
@@ -36,9 +37,10 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   engines: ['search', 'resilience', 'config', 'engines/*'],
   // A page is sent in the content coding of its stored entry.
   'http/transport': ['cache'],
-  http: ['cache', 'config', 'control', 'search', 'http/transport'],
+  http: ['schema', 'cache', 'control', 'search', 'http/transport'],
   'http/search-api': ['cache', 'search', 'http', 'http/transport'],
   'http/admin': [
+    'schema',
     'cache',
     'control',
     'search',
@@ -68,6 +70,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'http/transport',
   ],
   commands: [
+    'schema',
     'cache',
     'catalogue',
     'config',

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { HostPort } from '../../src/config/fields.ts';
 import { purge, raiseFreshFloors, suppress } from '../../src/control/changes.ts';
 import { createControl } from '../../src/control/create-control.ts';
 import { MAX_PURGES, MAX_RANGES, MAX_SUPPRESSED } from '../../src/control/document.ts';
 import { systemClock } from '../../src/runtime.ts';
+import type { HostPort } from '../../src/schema/units.ts';
 import { createRedisStore } from '../../src/stores/redis/store.ts';
 
 /** Longer than any process takes to follow. */

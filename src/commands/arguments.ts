@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { ConfigError, nearest } from '../config/faults.ts';
+import { ConfigError } from '../config/faults.ts';
+import { nearest } from '../schema/faults.ts';
 
 /** The exit statuses of every program of the project; README.md has the same table. */
 export const EXIT = {

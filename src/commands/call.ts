@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import type { Readable, Writable } from 'node:stream';
-import { ConfigError, nearest } from '../config/faults.ts';
+import { ConfigError } from '../config/faults.ts';
+import { nearest } from '../schema/faults.ts';
 import { checkCount, EXIT, EXIT_HELP, optionLines, parseArguments, UsageError, versionText } from './arguments.ts';
 import { type Command, type CommandContext, type CommandGroup, NotPassed } from './command.ts';
 import { config, sphinxSource } from './config.ts';

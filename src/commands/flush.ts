@@ -1,4 +1,3 @@
-import { nearest } from '../config/faults.ts';
 import { FLUSH_MODES } from '../control/document.ts';
 import type { DrillSummary } from '../operations/drills/drills.ts';
 import type { Erasure, FlushPreview, SurvivalEstimate } from '../operations/flush/flush.ts';
@@ -12,6 +11,7 @@ import {
   timesText,
   utcText,
 } from '../report/format.mjs';
+import { nearest } from '../schema/faults.ts';
 import { sleep } from './admin-client.ts';
 import { UsageError } from './arguments.ts';
 import type { Command } from './command.ts';

@@ -1,6 +1,6 @@
-import { nearest } from '../config/faults.ts';
 import type { Plan } from '../operations/drills/plan.ts';
 import type { Clock } from '../runtime.ts';
+import { nearest } from '../schema/faults.ts';
 import { type AdminClient, AdminProblem, accessOf, createAdminClient, trustAuthorities } from './admin-client.ts';
 import { type Option, type ParsedArguments, UsageError } from './arguments.ts';
 import type { Command, CommandContext } from './command.ts';

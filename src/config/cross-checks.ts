@@ -1,14 +1,14 @@
+import { type Fault, HIDDEN, MISSING, type Path, showValue } from '../schema/faults.ts';
+import { formatDuration, formatHostPort, formatSize, isLoopback, isNetwork } from '../schema/units.ts';
 import { REQUEST_PARAMETERS } from '../search/domain.ts';
-import { HIDDEN, MISSING, type Path, type RawFault, showValue } from './faults.ts';
-import { formatDuration, formatHostPort, formatSize, isLoopback, isNetwork } from './fields.ts';
 import { type Config, type DomainConfig, type Draft, type NamedStore, namedStores } from './schema.ts';
 import { TOKEN_ALLOWED } from './schema-process.ts';
 import { checkTls } from './tls.ts';
 
 /**
- * Faults between values that are each allowed. A faulty value is undefined here and is reported once, by `validate`.
+ * Faults between values that are each allowed. A faulty value is undefined here and is reported once, by `readTree`.
  */
-export function crossCheck(config: Draft<Config>): readonly RawFault[] {
+export function crossCheck(config: Draft<Config>): readonly Fault[] {
   const domains = Object.entries(config.domains ?? {});
   return [
     ...checkListeners(config),
@@ -22,8 +22,8 @@ export function crossCheck(config: Draft<Config>): readonly RawFault[] {
   ];
 }
 
-function checkListeners({ public: open, admin }: Draft<Config>): readonly RawFault[] {
-  const faults: RawFault[] = [];
+function checkListeners({ public: open, admin }: Draft<Config>): readonly Fault[] {
+  const faults: Fault[] = [];
   if (admin?.token !== undefined && new Set(admin.token).size < MIN_DISTINCT) {
     faults.push({ path: ['admin', 'token'], value: HIDDEN, allowed: TOKEN_ALLOWED });
   }
@@ -43,8 +43,8 @@ function checkListeners({ public: open, admin }: Draft<Config>): readonly RawFau
 /** A token with fewer different characters is a short word that was repeated until it was long enough. */
 const MIN_DISTINCT = 8;
 
-function checkProxies({ public: open }: Draft<Config>): readonly RawFault[] {
-  const faults = (open?.trustedProxies ?? []).flatMap((network, index): RawFault[] => {
+function checkProxies({ public: open }: Draft<Config>): readonly Fault[] {
+  const faults = (open?.trustedProxies ?? []).flatMap((network, index): Fault[] => {
     if (network === undefined || isNetwork(network)) return [];
     const allowed = 'an IP address or a network, such as 10.0.0.0/8 or fd00::/8';
     return [{ path: ['public', 'trustedProxies', index], value: showValue(network), allowed }];
@@ -57,7 +57,7 @@ function checkProxies({ public: open }: Draft<Config>): readonly RawFault[] {
   return faults;
 }
 
-function checkMemory({ memory, domains }: Draft<Config>): readonly RawFault[] {
+function checkMemory({ memory, domains }: Draft<Config>): readonly Fault[] {
   const total = memory?.maxBytes;
   const members = Object.values(domains ?? {});
   if (total === undefined || members.length === 0) return [];
@@ -76,10 +76,10 @@ function checkMemory({ memory, domains }: Draft<Config>): readonly RawFault[] {
   ];
 }
 
-function checkSigning({ signing }: Draft<Config>): readonly RawFault[] {
+function checkSigning({ signing }: Draft<Config>): readonly Fault[] {
   if (signing === undefined) return [];
   const { key, previousKey, acceptUnsigned } = signing;
-  const fault = (name: string, value: string, allowed: string): RawFault[] => [
+  const fault = (name: string, value: string, allowed: string): Fault[] => [
     { path: ['signing', name], value, allowed },
   ];
   if (key !== undefined) return key === previousKey ? fault('previousKey', HIDDEN, 'another key than signing.key') : [];
@@ -118,17 +118,17 @@ export const RESERVED_ATTRIBUTES: readonly string[] = [
 const RESERVED_CONTEXT: readonly string[] = [...REQUEST_PARAMETERS, 'constructor'];
 
 /** Faults between the values of one domain. */
-function checkDomain(name: string, domain: DraftDomain): readonly RawFault[] {
-  const faults: RawFault[] = [];
+function checkDomain(name: string, domain: DraftDomain): readonly Fault[] {
+  const faults: Fault[] = [];
   const report: Report = (path, value, allowed) => {
     faults.push({ path: ['domains', name, ...path], value, allowed });
   };
   if (name === 'constructor') report([], name, 'another name: this one is reserved');
   checkSizes(domain, report);
   if (domain.engine !== undefined) checkEngine(domain.engine, report);
-  const deadline = domain.engine?.deadline;
-  if (domain.patience !== undefined && deadline !== undefined && domain.patience < deadline) {
-    report(['patience'], formatDuration(domain.patience), `at least engine.deadline (${formatDuration(deadline)})`);
+  const deadlineMs = domain.engine?.deadlineMs;
+  if (domain.patienceMs !== undefined && deadlineMs !== undefined && domain.patienceMs < deadlineMs) {
+    report(['patience'], formatDuration(domain.patienceMs), `at least engine.deadline (${formatDuration(deadlineMs)})`);
   }
   for (const [attribute, declared] of Object.entries(domain.attributes ?? {})) {
     if (declared?.currency !== undefined && (declared.type === 'string' || declared.type === 'date')) {
@@ -154,9 +154,10 @@ function checkSizes({ memory, maxEntryBytes }: DraftDomain, report: Report): voi
 }
 
 function checkEngine(engine: NonNullable<DraftDomain['engine']>, report: Report): void {
-  const { deadline, hardDeadline, maxConcurrent } = engine;
-  if (deadline !== undefined && hardDeadline !== undefined && deadline > hardDeadline) {
-    report(['engine', 'deadline'], formatDuration(deadline), `at most hardDeadline (${formatDuration(hardDeadline)})`);
+  const { deadlineMs, hardDeadlineMs, maxConcurrent } = engine;
+  if (deadlineMs !== undefined && hardDeadlineMs !== undefined && deadlineMs > hardDeadlineMs) {
+    const allowed = `at most hardDeadline (${formatDuration(hardDeadlineMs)})`;
+    report(['engine', 'deadline'], formatDuration(deadlineMs), allowed);
   }
   if (engine.kind !== 'sqlite') {
     const names = [{ host: engine.host, port: engine.port }, ...(engine.mirrors ?? [])].map((each) =>
@@ -200,14 +201,14 @@ function checkContext(context: NonNullable<DraftDomain['context']>, report: Repo
 }
 
 /** Faults between the values of one store. */
-function checkStore({ path: at, store }: NamedStore): readonly RawFault[] {
-  const faults: RawFault[] = [];
+function checkStore({ path: at, store }: NamedStore): readonly Fault[] {
+  const faults: Fault[] = [];
   const report = (path: Path, value: string, allowed: string): void => {
     faults.push({ path: [...at, ...path], value, allowed });
   };
-  const { deadline, socketTimeout, batchSize, maxOutstanding, dedicated, shared } = store;
-  if (deadline !== undefined && socketTimeout !== undefined && deadline >= socketTimeout) {
-    report(['deadline'], formatDuration(deadline), `less than socketTimeout (${formatDuration(socketTimeout)})`);
+  const { deadlineMs, socketTimeoutMs, batchSize, maxOutstanding, dedicated, shared } = store;
+  if (deadlineMs !== undefined && socketTimeoutMs !== undefined && deadlineMs >= socketTimeoutMs) {
+    report(['deadline'], formatDuration(deadlineMs), `less than socketTimeout (${formatDuration(socketTimeoutMs)})`);
   }
   if (batchSize !== undefined && maxOutstanding !== undefined && batchSize > maxOutstanding) {
     report(['batchSize'], String(batchSize), `at most maxOutstanding (${maxOutstanding})`);
@@ -232,7 +233,7 @@ type Claim = Pick<NamedStore, 'path' | 'owner'> & { readonly shared: boolean; re
  * Two users of one store fail together and evict each other's entries, so sharing must be explicit: every setting that
  * names a store and database that another one names too must set `shared: true`.
  */
-function findSharedStores(config: Draft<Config>): readonly RawFault[] {
+function findSharedStores(config: Draft<Config>): readonly Fault[] {
   const claims = namedStores(config).map(claimOf);
   return claims.flatMap(({ path, shared, names }, index) => {
     if (shared) return [];

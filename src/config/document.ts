@@ -1,21 +1,15 @@
 import { isAlias, isMap, isSeq, LineCounter, type Node, type Pair, parseAllDocuments, visit } from 'yaml';
-import {
-  type Fault,
-  formatPath,
-  HIDDEN,
-  looksSecret,
-  type Path,
-  type RawFault,
-  showKind,
-  showValue,
-} from './faults.ts';
-import { CONFIG_TABLE, type SchemaNode, shapeOf } from './table.ts';
+import { type Fault, formatPath, HIDDEN, looksSecret, type Path, showKind, showValue } from '../schema/faults.ts';
+import { nodeOf, type SchemaNode, shapeOf } from '../schema/node.ts';
+import { FAULTY } from '../schema/read.ts';
+import type { ConfigFault } from './faults.ts';
+import { configShape } from './schema.ts';
 
 /** A YAML text as plain values, with the lines of the values. */
 export interface ConfigDocument {
   /** Undefined when the text cannot be parsed. */
   readonly tree: Readonly<Record<string, unknown>> | undefined;
-  readonly faults: readonly Fault[];
+  readonly faults: readonly ConfigFault[];
   /** Line, from 1, of the value at a path, or of the nearest value around it that stands in the text. */
   readonly lineOf: (path: Path) => number | undefined;
 }
@@ -38,7 +32,11 @@ const ALLOWED: Readonly<Record<string, string>> = {
 
 /** @param source the file's name, for faults of the text as a whole. */
 export function readDocument(text: string, source: string): ConfigDocument {
-  const broken = (faults: readonly Fault[]): ConfigDocument => ({ tree: undefined, faults, lineOf: () => undefined });
+  const broken = (faults: readonly ConfigFault[]): ConfigDocument => ({
+    tree: undefined,
+    faults,
+    lineOf: () => undefined,
+  });
   const bytes = Buffer.byteLength(text);
   if (bytes > MAX_BYTES) return broken([{ path: source, value: `${bytes} bytes`, allowed: 'at most 1 MiB' }]);
 
@@ -100,14 +98,14 @@ export function readDocument(text: string, source: string): ConfigDocument {
   return { tree: value as Readonly<Record<string, unknown>>, faults, lineOf };
 }
 
-function syntaxFault(code: string, offset: number, source: string, lines: LineCounter): Fault {
+function syntaxFault(code: string, offset: number, source: string, lines: LineCounter): ConfigFault {
   const { line, col } = lines.linePos(offset);
   return { path: source, value: `not YAML at column ${col}`, allowed: ALLOWED[code] ?? `YAML (${code})`, line };
 }
 
 interface Interpolated {
   readonly value: unknown;
-  readonly faults: readonly RawFault[];
+  readonly faults: readonly Fault[];
   /** Formatted paths of values that hold a variable with the name of a secret; they are never shown. */
   readonly secretPaths: ReadonlySet<string>;
 }
@@ -120,7 +118,7 @@ const NAME = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s;
  * empty variable takes the default. A faulty value becomes `FAULTY`, so that it is reported once.
  */
 export function interpolate(tree: unknown, env: Readonly<Record<string, string | undefined>>): Interpolated {
-  const faults: RawFault[] = [];
+  const faults: Fault[] = [];
   const secretPaths = new Set<string>();
 
   const text = (given: string, path: Path): string | undefined => {
@@ -152,9 +150,6 @@ export function interpolate(tree: unknown, env: Readonly<Record<string, string |
   return { value: walk(tree, []), faults, secretPaths };
 }
 
-/** Replaces a faulty value that has been reported; later steps ignore it. */
-export const FAULTY: unique symbol = Symbol('faulty');
-
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The variable that names the YAML file. Every other variable is declared in the schema. */
@@ -168,7 +163,7 @@ interface ConfigVariable {
 }
 
 /** Every variable of the schema, in its order. */
-export const CONFIG_VARIABLES: readonly ConfigVariable[] = collect(CONFIG_TABLE, []);
+export const CONFIG_VARIABLES: readonly ConfigVariable[] = collect(nodeOf(configShape), []);
 
 interface Overlaid {
   readonly tree: Readonly<Record<string, unknown>>;
@@ -201,7 +196,7 @@ function withValue(
   if (step === undefined) return tree;
   const child = Object.hasOwn(tree, step) ? tree[step] : undefined;
   if (rest.length === 0) return { ...tree, [step]: value };
-  // A value that is not a mapping stays as it is; `validate` reports it.
+  // A value that is not a mapping stays as it is; `readTree` reports it.
   if (child !== undefined && child !== null && (typeof child !== 'object' || Array.isArray(child))) return tree;
   return { ...tree, [step]: withValue((child ?? {}) as Readonly<Record<string, unknown>>, rest, value) };
 }

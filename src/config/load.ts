@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { resolve as resolvePath } from 'node:path';
 import { DEMO_DOMAINS } from '../catalogue/demo.ts';
+import { type Fault, formatPath, MISSING, showValue } from '../schema/faults.ts';
+import { readTree } from '../schema/read.ts';
+import { isLoopback } from '../schema/units.ts';
 import { crossCheck } from './cross-checks.ts';
 import {
   CONFIG_VARIABLE,
@@ -10,13 +13,11 @@ import {
   overlay,
   readDocument,
 } from './document.ts';
-import { ConfigError, type Fault, formatPath, MISSING, type RawFault, showValue } from './faults.ts';
-import { isLoopback } from './fields.ts';
+import { ConfigError, type ConfigFault } from './faults.ts';
 import { resolveSettings } from './resolve.ts';
-import type { Config } from './schema.ts';
+import { type Config, configShape, type Draft } from './schema.ts';
 import type { Settings } from './settings.ts';
 import { type ReadFile, readTls, reasonOf } from './tls.ts';
-import { validate } from './validate.ts';
 
 interface LoadOptions {
   readonly env: Environment;
@@ -40,7 +41,13 @@ export function loadSettings({ env, cwd, readFile = (path) => readFileSync(path,
   const { tree, variables } = overlay(interpolated.value as Readonly<Record<string, unknown>>, env);
   // The demo is served only without a file. A file without domains may be truncated, and must not serve the demo.
   const domains = tree['domains'] ?? (file === '' ? embeddedDomains() : undefined);
-  const { config, faults } = validate(domains === undefined ? tree : { ...tree, domains }, interpolated.secretPaths);
+  const { value, faults } = readTree(configShape, domains === undefined ? tree : { ...tree, domains }, {
+    secretPaths: interpolated.secretPaths,
+    numbersFromText: true,
+    allItems: true,
+  });
+  // Faulty values are left out.
+  const config = value as Draft<Config>;
   const tls = readTls(config, readFile, cwd);
   const single = [...interpolated.faults, ...faults];
   const faulty = new Set(single.map(({ path }) => formatPath(path)));
@@ -56,7 +63,7 @@ export function loadSettings({ env, cwd, readFile = (path) => readFileSync(path,
   return resolveSettings(config as Config, tls.files, cwd);
 }
 
-const NO_DOMAINS: RawFault = {
+const NO_DOMAINS: Fault = {
   path: ['domains'],
   value: MISSING,
   allowed: 'at least one domain; the demo is served only where no file is named',
@@ -74,10 +81,10 @@ function openDocument(file: string, cwd: string, readFile: ReadFile): ConfigDocu
 }
 
 function locate(
-  { path, value, allowed }: RawFault,
+  { path, value, allowed }: Fault,
   document: ConfigDocument,
   variables: ReadonlyMap<string, string>,
-): Fault {
+): ConfigFault {
   const text = formatPath(path);
   const variable = variables.get(text);
   if (variable !== undefined) return { path: variable, value, allowed };

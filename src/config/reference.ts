@@ -1,6 +1,9 @@
+import { formatPath } from '../schema/faults.ts';
+import { allowedAt, isRequired, kindsOf, nodeOf, type SchemaNode, type Shape, shapeOf } from '../schema/node.ts';
 import { CONFIG_VARIABLE, CONFIG_VARIABLES } from './document.ts';
-import { formatPath } from './faults.ts';
-import { allowedAt, CONFIG_TABLE, isRequired, kindsOf, type SchemaNode, type Shape, shapeOf } from './table.ts';
+import { configShape } from './schema.ts';
+
+const CONFIG = nodeOf(configShape);
 
 interface Row {
   readonly path: string;
@@ -12,7 +15,7 @@ interface Row {
 
 /** Every path that a file may hold; `<name>` stands for names that the operator chooses. */
 export function configPaths(): readonly string[] {
-  return rowsOf(CONFIG_TABLE, '').map(({ path }) => path);
+  return rowsOf(CONFIG, '').map(({ path }) => path);
 }
 
 /** The reference page, in Markdown: every setting with its allowed values, its default and its meaning. */
@@ -37,7 +40,7 @@ export function configReference(): string {
       ],
     ),
   ];
-  for (const [section, rows] of Map.groupBy(rowsOf(CONFIG_TABLE, ''), ({ path }) => sectionOf(path))) {
+  for (const [section, rows] of Map.groupBy(rowsOf(CONFIG, ''), ({ path }) => sectionOf(path))) {
     lines.push('', `## ${code(section)}`, '');
     lines.push(...table(['setting', 'allowed', 'default', 'meaning'], rows.map(cellsOf)));
   }
@@ -128,7 +131,7 @@ type JsonSchema = Readonly<Record<string, unknown>>;
  * descriptions tell the allowed values, and an interpolated text (`${PORT}`) is allowed for every value.
  */
 export function configSchema(): JsonSchema {
-  const { properties, ...root } = forEditors(CONFIG_TABLE);
+  const { properties, ...root } = forEditors(CONFIG);
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'serpcache configuration',

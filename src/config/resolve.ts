@@ -1,6 +1,6 @@
 import { resolve as resolvePath } from 'node:path';
+import { formatPath, type Path } from '../schema/faults.ts';
 import { emptyShare, shareMemory } from './cross-checks.ts';
-import { formatPath, type Path } from './faults.ts';
 import type { Config, DomainConfig } from './schema.ts';
 import type { DomainSettings, EngineSettings, Settings, StoreSettings, TlsSettings } from './settings.ts';
 import { type TlsFiles, tlsModeOf } from './tls.ts';
@@ -12,34 +12,22 @@ export function resolveSettings(config: Config, tlsFiles: ReadonlyMap<string, Tl
     config.memory.maxBytes,
     domains.map(([, domain]) => domain.memory.maxBytes),
   );
-  const { drain, maxLoopDelay, clientHeader, missBudget, ...listener } = config.public;
-  const { token, tls: _, ...admin } = config.admin;
+  const { clientHeader } = config.public;
+  const { tls: _, ...admin } = config.admin;
   const tlsOf = (path: Path): TlsFiles => tlsFiles.get(formatPath([...path, 'tls'])) ?? {};
   const { cert, key } = tlsOf(['admin']);
+  const { signing, ...rest } = config;
   return {
+    ...rest,
     public: {
-      ...listener,
-      drainMs: drain,
-      maxLoopDelayMs: maxLoopDelay,
+      ...config.public,
       ...(clientHeader === undefined ? {} : { clientHeader: clientHeader.toLowerCase() }),
-      ...(missBudget === undefined ? {} : { missBudget }),
     },
-    admin: {
-      ...admin,
-      ...(token === undefined ? {} : { token }),
-      ...(cert === undefined || key === undefined ? {} : { tls: { cert, key } }),
-    },
-    log: config.log,
-    memory: config.memory,
-    compression: config.compression,
+    admin: { ...admin, ...(cert === undefined || key === undefined ? {} : { tls: { cert, key } }) },
     control: resolveStore(config.control, tlsOf(['control'])),
     counters: resolveStore(config.counters, tlsOf(['counters'])),
-    ...resolveSigning(config.signing),
-    drills: {
-      directory: resolvePath(cwd, config.drills.directory),
-      keep: config.drills.keep,
-      leaseMs: config.drills.lease,
-    },
+    ...resolveSigning(signing),
+    drills: { ...config.drills, directory: resolvePath(cwd, config.drills.directory) },
     audit: { ...config.audit, file: resolvePath(cwd, config.audit.file) },
     domains: domains.map(([name, domain], index) =>
       resolveDomain(name, domain, {
@@ -72,91 +60,48 @@ function resolveDomain(
   domain: DomainConfig,
   { maxBytes, storeTls, engineTls, cwd }: DomainSurroundings,
 ): DomainSettings {
-  const { freshness } = domain;
+  const { without, lifeboat, ...rest } = domain;
   return {
+    ...rest,
     name,
-    attributes: Object.entries(domain.attributes).map(([attribute, rest]) => ({ name: attribute, ...rest })),
-    context: Object.entries(domain.context).map(([parameter, rest]) => ({ name: parameter, ...rest })),
+    attributes: Object.entries(domain.attributes).map(([attribute, declared]) => ({ name: attribute, ...declared })),
+    context: Object.entries(domain.context).map(([parameter, declared]) => ({ name: parameter, ...declared })),
     memory: { maxBytes, emptyMaxBytes: domain.memory.emptyMaxBytes ?? emptyShare(maxBytes) },
     store: resolveStore(domain.store, storeTls),
     engine: resolveEngine(name, domain.engine, engineTls, cwd),
-    patienceMs: domain.patience ?? Math.max(DEFAULT_PATIENCE_MS, domain.engine.deadline),
-    freshness: {
-      ttlMs: freshness.ttl,
-      staleWhileRevalidateMs: freshness.staleWhileRevalidate,
-      staleIfErrorMs: freshness.staleIfError,
-      emptyTtlMs: freshness.emptyTtl,
-      degradedTtlMs: freshness.degradedTtl,
-      clientMaxAgeMs: freshness.clientMaxAge,
-      jitter: freshness.jitter,
-    },
-    maxEntryBytes: domain.maxEntryBytes,
-    maxLeaseWaiters: domain.maxLeaseWaiters,
-    popularity: { maxQueries: domain.popularity.maxQueries, halfLifeMs: domain.popularity.halfLife },
-    reseedPerSecond: domain.reseedPerSecond,
-    ...(domain.lifeboat === undefined ? {} : { lifeboat: resolveLifeboat(domain.lifeboat, cwd) }),
-    disabledDefences: domain.without,
+    patienceMs: domain.patienceMs ?? Math.max(DEFAULT_PATIENCE_MS, domain.engine.deadlineMs),
+    ...(lifeboat === undefined ? {} : { lifeboat: { ...lifeboat, directory: resolvePath(cwd, lifeboat.directory) } }),
+    disabledDefences: without,
   };
 }
 
 function resolveStore(store: DomainConfig['store'], tlsFiles: TlsFiles): StoreSettings {
   if (store.kind === 'none') return { kind: 'none' };
-  const { deadline, connectTimeout, socketTimeout, refresh, shared: _, tls, ...rest } = store;
-  const connection = {
-    ...(tls === undefined ? {} : { tls: resolveTls(tls, tlsFiles) }),
-    deadlineMs: deadline,
-    connectTimeoutMs: connectTimeout,
-    socketTimeoutMs: socketTimeout,
-    refreshMs: refresh,
-  };
-  if (rest.kind !== 'standalone') return { ...rest, ...connection };
+  const { shared: _, tls, ...rest } = store;
+  const withTls =
+    tls === undefined ? {} : { tls: { ...tlsFiles, ...serverNameOf(tls), rejectUnauthorized: tls.rejectUnauthorized } };
+  if (rest.kind !== 'standalone') return { ...rest, ...withTls };
   const [node] = rest.nodes;
   if (node === undefined) throw new Error('a standalone store without a node passed validation');
-  return { ...rest, nodes: [node], ...connection };
-}
-
-function resolveTls(
-  tls: NonNullable<Exclude<DomainConfig['store'], { kind: 'none' }>['tls']>,
-  files: TlsFiles,
-): TlsSettings {
-  return { ...files, ...serverNameOf(tls), rejectUnauthorized: tls.rejectUnauthorized };
+  return { ...rest, nodes: [node], ...withTls };
 }
 
 function serverNameOf({ serverName }: { readonly serverName?: string }): Pick<TlsSettings, 'serverName'> {
   return serverName === undefined ? {} : { serverName };
 }
 
-function resolveLifeboat({ directory, deadline, ...rest }: NonNullable<DomainConfig['lifeboat']>, cwd: string) {
-  return { ...rest, directory: resolvePath(cwd, directory), deadlineMs: deadline };
-}
-
 function resolveEngine(name: string, engine: DomainConfig['engine'], tlsFiles: TlsFiles, cwd: string): EngineSettings {
   const maxConcurrent = engine.maxConcurrent ?? (engine.kind === 'sqlite' ? engine.workers : 8);
-  const limits = {
-    deadlineMs: engine.deadline,
-    hardDeadlineMs: engine.hardDeadline,
-    maxConcurrent,
-    limit: engine.limit,
-    maxQueued: engine.maxQueued ?? Math.max(64, 8 * maxConcurrent),
-    snippetLength: engine.snippetLength,
-  };
-  if (engine.kind === 'sqlite') {
-    const { kind, directory, workers, demo } = engine;
-    return { kind, directory: resolvePath(cwd, directory), workers, demo, ...limits };
-  }
-  const { kind, host, port, mirrors, index, ranker, user, password, idAttribute, connectTimeout, maxMatches } = engine;
-  const { tls } = engine;
+  const limits = { maxConcurrent, maxQueued: engine.maxQueued ?? Math.max(64, 8 * maxConcurrent) };
+  if (engine.kind === 'sqlite') return { ...engine, ...limits, directory: resolvePath(cwd, engine.directory) };
+  const { host, port, mirrors, index, tls, ...rest } = engine;
   return {
-    kind,
+    ...rest,
+    ...limits,
     endpoints: [{ host, port }, ...mirrors],
     index: index ?? name.replaceAll('-', '_'),
-    ranker,
-    ...(user === undefined ? {} : { user }),
-    ...(password === undefined ? {} : { password }),
-    ...(tls === undefined ? {} : { tls: { mode: tlsModeOf(kind, tls.mode), ...serverNameOf(tls), ...tlsFiles } }),
-    ...(idAttribute === undefined ? {} : { idAttribute }),
-    connectTimeoutMs: connectTimeout,
-    maxMatches,
-    ...limits,
+    ...(tls === undefined
+      ? {}
+      : { tls: { mode: tlsModeOf(engine.kind, tls.mode), ...serverNameOf(tls), ...tlsFiles } }),
   };
 }

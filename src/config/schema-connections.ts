@@ -1,19 +1,6 @@
 import Type from 'typebox';
-import {
-  choice,
-  closed,
-  duration,
-  flag,
-  HOUR,
-  host,
-  hostPort,
-  integer,
-  kind,
-  MINUTE,
-  optional,
-  SECOND,
-  text,
-} from './fields.ts';
+import { choice, closed, duration, flag, host, hostPort, integer, kind, optional, text } from '../schema/fields.ts';
+import { HOUR, MINUTE, SECOND } from '../schema/units.ts';
 
 const FILES = 'The files are read once, at start; relative paths start at the working directory.';
 

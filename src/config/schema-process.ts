@@ -5,18 +5,14 @@ import {
   duration,
   flag,
   fraction,
-  GIB,
   host,
   integer,
-  KIB,
-  MIB,
-  MINUTE,
   optional,
-  SECOND,
   section,
   size,
   text,
-} from './fields.ts';
+} from '../schema/fields.ts';
+import { GIB, KIB, MIB, MINUTE, SECOND } from '../schema/units.ts';
 import { listenerTls } from './schema-connections.ts';
 
 const port = (description: string, env: string, byDefault: number) =>
@@ -246,3 +242,18 @@ export const audit = Type.Object(
   },
   section('The audit log.'),
 );
+
+export const DEFENCES = [
+  'coalescing',
+  'lease',
+  'stale',
+  'limit',
+  'shedding',
+  'breaker',
+  'ramp',
+  'refresh',
+  'reseed',
+  'late-pages',
+] as const;
+
+export type Defence = (typeof DEFENCES)[number];

@@ -1,27 +1,31 @@
-import Type, { type Static } from 'typebox';
-import type { Path } from './faults.ts';
+import Type from 'typebox';
+import type { Path } from '../schema/faults.ts';
 import {
   choice,
   closed,
-  DAY,
+  type Decoded,
   duration,
   flag,
   fraction,
-  GIB,
-  HOUR,
   integer,
-  KIB,
-  MIB,
-  MINUTE,
   optional,
-  SECOND,
   section,
   size,
   text,
-} from './fields.ts';
+} from '../schema/fields.ts';
+import { DAY, GIB, HOUR, KIB, MIB, MINUTE, SECOND } from '../schema/units.ts';
 import { controlStore, counterStore, engine, lifeboat, store } from './schema-connections.ts';
-import { adminListener, audit, compression, drills, log, memory, publicListener, signing } from './schema-process.ts';
-import { DEFENCES } from './settings.ts';
+import {
+  adminListener,
+  audit,
+  compression,
+  DEFENCES,
+  drills,
+  log,
+  memory,
+  publicListener,
+  signing,
+} from './schema-process.ts';
 
 const attribute = Type.Object(
   {
@@ -192,7 +196,7 @@ const domain = Type.Object(
 );
 
 /**
- * The schema of the configuration. Validation, defaults, the JSON Schema for editors and the reference page are all
+ * The schema of the configuration. Reading, defaults, the JSON Schema for editors and the reference page are all
  * derived from it. A field with a `default` (or an `x-default`, a default in words) may be left out; `Config` has it
  * filled in.
  */
@@ -220,7 +224,7 @@ export const configShape = Type.Object(
 );
 
 /** The configuration with defaults applied and units converted; only settings without a fixed default are optional. */
-export type Config = Static<typeof configShape>;
+export type Config = Decoded<typeof configShape>;
 export type DomainConfig = Config['domains'][string];
 
 /**

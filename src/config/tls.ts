@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
-import { formatPath, MISSING, type Path, type RawFault, showValue } from './faults.ts';
+import { type Fault, formatPath, MISSING, type Path, showValue } from '../schema/faults.ts';
 import { type Config, type Draft, namedStores } from './schema.ts';
 import type { EngineTlsSettings, TlsSettings } from './settings.ts';
 
@@ -13,7 +13,7 @@ export type TlsFiles = Pick<TlsSettings, 'ca' | 'cert' | 'key'>;
 interface TlsRead {
   /** PEM texts by the path of their `tls`. */
   readonly files: ReadonlyMap<string, TlsFiles>;
-  readonly faults: readonly RawFault[];
+  readonly faults: readonly Fault[];
 }
 
 const PEM = /-----BEGIN [A-Z0-9 ]+-----/;
@@ -39,8 +39,8 @@ function namedTls(config: Draft<Config>): readonly NamedTls[] {
 }
 
 /** Faults between the values of each `tls` section. */
-export function checkTls(config: Draft<Config>): readonly RawFault[] {
-  const pairs = namedTls(config).flatMap(({ path, tls: { cert, key } }): readonly RawFault[] => {
+export function checkTls(config: Draft<Config>): readonly Fault[] {
+  const pairs = namedTls(config).flatMap(({ path, tls: { cert, key } }): readonly Fault[] => {
     if (cert !== undefined && key === undefined) {
       return [{ path: [...path, 'key'], value: MISSING, allowed: 'the private key of cert' }];
     }
@@ -59,7 +59,7 @@ export function checkTls(config: Draft<Config>): readonly RawFault[] {
  * In the MySQL handshake a certificate is compared with a name only: for an address, it would be compared with
  * `localhost`.
  */
-function checkEngineName(path: Path, engine: DraftEngine): readonly RawFault[] {
+function checkEngineName(path: Path, engine: DraftEngine): readonly Fault[] {
   if (engine.kind === 'sqlite' || engine.tls === undefined || engine.tls.serverName !== undefined) return [];
   if (tlsModeOf(engine.kind, engine.tls.mode) === 'tunnel') return [];
   const address = [engine.host, ...(engine.mirrors ?? []).map((mirror) => mirror?.host)].find(
@@ -77,7 +77,7 @@ export function tlsModeOf(kind: 'sphinx' | 'manticore', given: EngineTlsSettings
 /** Reads every file that a `tls` section names, so that a missing file is a fault at start and not at the first use. */
 export function readTls(config: Draft<Config>, readFile: ReadFile, cwd: string): TlsRead {
   const files = new Map<string, TlsFiles>();
-  const faults: RawFault[] = [];
+  const faults: Fault[] = [];
 
   const readPem = (name: string | undefined, path: Path): string | undefined => {
     if (name === undefined) return undefined;

@@ -1,5 +1,5 @@
-import { nearest } from '../config/faults.ts';
 import { OperationError } from '../control/operation-error.ts';
+import { nearest } from '../schema/faults.ts';
 import { InvalidSearch, SearchError } from '../search/search-error.ts';
 import { type Problem, Refusal } from './transport/problem.ts';
 

@@ -148,7 +148,7 @@ domains:
   );
   assert.match(
     error.message,
-    /^11 faults in the configuration \(serpcache.yaml\):\n {2}PORT: "x"\n {4}allowed: a whole number/,
+    /^11 faults in the configuration \(serpcache.yaml\):\n {2}PORT: "x"; allowed: a whole number/,
   );
   for (const { path, allowed } of error.faults) {
     assert.ok(error.message.includes(path) && error.message.includes(allowed));
@@ -187,6 +187,6 @@ test('an address that cannot be bound is a fault of the variable that names it',
     ...address,
     listener: 'public',
   });
-  assert.match(taken?.message ?? '', /\n {2}PORT \(public\.port\): 81 is taken.*\n {4}allowed: a free port, or 0/);
+  assert.match(taken?.message ?? '', /\n {2}PORT \(public\.port\): 81 is taken.*; allowed: a free port, or 0/);
   assert.equal(listenFault(new Error('a bug'), address), undefined);
 });

@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { CONFIG_VARIABLES } from '../../src/config/document.ts';
 import { configPaths, configReference, configSchema } from '../../src/config/reference.ts';
 
-const deploy = new URL('../../deploy', import.meta.url);
+const deploy = new URL('../../deploy/', import.meta.url);
 
 /** Every property of a JSON Schema, found without the table's own walkers. */
 function pathsOf(schema: Readonly<Record<string, unknown>>, path: string): readonly string[] {

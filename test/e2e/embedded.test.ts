@@ -141,7 +141,7 @@ test('an address that cannot be bound is named by its variable, and the service 
   ] as const) {
     const { code, stderr } = await run(['src/main.ts'], { ...free, [variable]: value });
     assert.equal(code, 78, stderr);
-    assert.ok(stderr.includes(`  ${variable} (${setting}): ${told}\n    allowed: `), stderr);
+    assert.ok(stderr.includes(`  ${variable} (${setting}): ${told}; allowed: `), stderr);
   }
 });
 

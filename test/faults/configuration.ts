@@ -1,4 +1,4 @@
-import type { HostPort } from '../../src/config/fields.ts';
+import type { HostPort } from '../../src/schema/units.ts';
 
 type Section = Readonly<Record<string, unknown>>;
 

@@ -6,7 +6,7 @@ import { startTcpProxy, type TcpProxy } from '../../loadtest/fault-proxy/tcp-pro
 import { startToxiproxy, type ToxicProxy } from '../../loadtest/fault-proxy/toxiproxy.ts';
 import { type RedisStack, startCluster, startStandalone, until } from '../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../loadtest/stack/redis-node.ts';
-import type { HostPort } from '../../src/config/fields.ts';
+import type { HostPort } from '../../src/schema/units.ts';
 
 /**
  * `cluster`: three masters. `replicated`: three masters with one replica each. `single`: one server without cluster mode.

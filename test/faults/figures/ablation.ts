@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DEFENCES, type Defence } from '../../../src/config/settings.ts';
+import { DEFENCES, type Defence } from '../../../src/config/schema-process.ts';
 import type { Changes } from '../configuration.ts';
 import { quantileMs } from '../report.ts';
 import { isHit } from '../verdict.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from '../../../loadtest/http-driver/client.ts';
-import type { Defence } from '../../../src/config/settings.ts';
+import type { Defence } from '../../../src/config/schema-process.ts';
 import { HUNG_MS } from '../configuration.ts';
 import { askAll, clientHeaders, searchPath } from '../harness.ts';
 import { type Reference, type ReplyVerdict, verdictOf } from '../verdict.ts';

@@ -1,6 +1,6 @@
 import { createZipf } from '../../../loadtest/traffic/zipf.ts';
 import { createRandom } from '../../../src/catalogue/demo/ad.ts';
-import type { Defence } from '../../../src/config/settings.ts';
+import type { Defence } from '../../../src/config/schema-process.ts';
 import { createReference } from '../verdict.ts';
 import {
   type Amplification,

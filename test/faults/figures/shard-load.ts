@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
-import type { HostPort } from '../../../src/config/fields.ts';
+import type { HostPort } from '../../../src/schema/units.ts';
 import { CLOSE_WAIT, ESTABLISHED, type KernelSocket, socketsAt } from '../probes.ts';
 
 /** Processes that read from a cluster without a pause. */

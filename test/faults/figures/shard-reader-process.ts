@@ -8,8 +8,8 @@ import { pathToFileURL } from 'node:url';
 import { Redis } from 'ioredis';
 import { openLoop } from '../../../loadtest/http-driver/loops.ts';
 import { createRandom } from '../../../src/catalogue/demo/ad.ts';
-import type { HostPort } from '../../../src/config/fields.ts';
 import { systemClock } from '../../../src/runtime.ts';
+import type { HostPort } from '../../../src/schema/units.ts';
 import { DEADLINE_MS, type ReaderTask, type ShardReads, SOCKET_TIMEOUT_MS } from './shard-load.ts';
 
 /** Allowed lateness of a timer. */

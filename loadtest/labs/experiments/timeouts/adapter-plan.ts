@@ -1,4 +1,4 @@
-import type { HostPort } from '../../../../src/config/fields.ts';
+import type { HostPort } from '../../../../src/schema/units.ts';
 import type { RedisSettings } from '../../../../src/stores/redis/connection.ts';
 import type { Mix } from '../../kit/mix.ts';
 

@@ -1,19 +1,30 @@
 import { Check } from 'typebox/value';
-import { FAULTY } from './document.ts';
-import { formatPath, HIDDEN, MISSING, nearest, type Path, type RawFault, showKind, showValue } from './faults.ts';
-import { parseDuration, parseHostPort, parseSize } from './fields.ts';
-import type { Config, Draft } from './schema.ts';
-import { allowedAt, alternatives, CONFIG_TABLE, isRequired, kindsOf, type SchemaNode, shapeOf } from './table.ts';
+import { type Fault, formatPath, HIDDEN, MISSING, nearest, type Path, showKind, showValue } from './faults.ts';
+import { allowedAt, alternatives, codeName, isRequired, kindsOf, nodeOf, type SchemaNode, shapeOf } from './node.ts';
+import { parseDuration, parseHostPort, parseSize } from './units.ts';
 
-interface Validated {
-  /** Defaults applied and units converted; faulty values are left out. Without faults it is a complete `Config`. */
-  readonly config: Draft<Config>;
-  readonly faults: readonly RawFault[];
+interface ReadOptions {
+  /** Values that hold a variable with the name of a secret, by formatted path. */
+  readonly secretPaths?: ReadonlySet<string>;
+  /** Numbers and flags are also read from text, because variables of the environment are always text. */
+  readonly numbersFromText?: boolean;
+  /** The items of a list are checked even when their number is a fault. */
+  readonly allItems?: boolean;
 }
 
-/** Checks every value against the table and reports all faults. */
-export function validate(tree: unknown, secretPaths: ReadonlySet<string>): Validated {
-  const faults: RawFault[] = [];
+interface Read {
+  /** Defaults applied, units converted, durations in milliseconds under `<name>Ms`; faulty values are left out. */
+  readonly value: unknown;
+  readonly faults: readonly Fault[];
+}
+
+/** Replaces a faulty value that has been reported already; it gets no second fault. */
+export const FAULTY: unique symbol = Symbol('faulty');
+
+/** Checks a tree of plain values, and reports all faults. A member that is null counts as left out, as `memory:` in YAML. */
+export function readTree(schema: object, tree: unknown, options: ReadOptions = {}): Read {
+  const { secretPaths = new Set(), numbersFromText = false, allItems = false } = options;
+  const faults: Fault[] = [];
   const report = (path: Path, value: string, allowed: string): undefined => {
     faults.push({ path, value, allowed });
     return undefined;
@@ -25,7 +36,6 @@ export function validate(tree: unknown, secretPaths: ReadonlySet<string>): Valid
   };
 
   const read = (node: SchemaNode, given: unknown, path: Path): unknown => {
-    // `memory:` without a value is null in YAML; it counts as left out.
     const value = given ?? node.default;
     if (value === FAULTY) return undefined;
     const wrong = (): undefined => report(path, shown(node, value, path), allowedAt(node));
@@ -39,22 +49,23 @@ export function validate(tree: unknown, secretPaths: ReadonlySet<string>): Valid
         if (!Array.isArray(value)) return wrong();
         if (value.length < (node.minItems ?? 0) || value.length > (node.maxItems ?? Number.POSITIVE_INFINITY)) {
           report(path, shown(node, value, path), `${allowedAt(node)}. ${node.description}`);
+          if (!allItems) return undefined;
         }
         return value.map((item, index) => read(shape.item, item, [...path, index]));
       }
       case 'union': {
         if (!isMapping(value)) return wrong();
-        const chosen = own(value, shape.discriminator);
+        const { discriminator, members } = shape;
+        const kinds = members.flatMap((candidate) => kindsOf(candidate, discriminator));
+        const implied = node['x-implied'] === true ? kinds.find((name) => Object.hasOwn(value, name)) : undefined;
+        const chosen = own(value, discriminator) ?? implied;
         if (chosen === FAULTY) return undefined;
-        const member = shape.members.find((candidate) =>
-          kindsOf(candidate, shape.discriminator).some((name) => name === chosen),
-        );
-        if (member !== undefined) return read(member, value, path);
-        const kinds = shape.members.flatMap((candidate) => kindsOf(candidate, shape.discriminator));
-        return report([...path, shape.discriminator], showValue(chosen), alternatives(kinds));
+        const member = members.find((candidate) => kindsOf(candidate, discriminator).some((name) => name === chosen));
+        if (member !== undefined) return read(member, { ...value, [discriminator]: chosen }, path);
+        return report([...path, discriminator], showValue(chosen), alternatives(kinds));
       }
       case 'leaf': {
-        const decoded = readLeaf(node, value);
+        const decoded = readLeaf(node, numbersFromText && typeof value === 'string' ? fromText(node, value) : value);
         return decoded === undefined ? wrong() : decoded;
       }
     }
@@ -72,7 +83,7 @@ export function validate(tree: unknown, secretPaths: ReadonlySet<string>): Valid
         continue;
       }
       const decoded = read(member, given, [...path, name]);
-      if (decoded !== undefined) result.push([name, decoded]);
+      if (decoded !== undefined) result.push([codeName(name, member), decoded]);
     }
     return Object.fromEntries(result);
   };
@@ -97,12 +108,11 @@ export function validate(tree: unknown, secretPaths: ReadonlySet<string>): Valid
     report([...path, name], HIDDEN, `no such setting; ${hint}`);
   };
 
-  return { config: (read(CONFIG_TABLE, tree ?? {}, []) ?? {}) as Draft<Config>, faults };
+  return { value: read(nodeOf(schema), tree, []), faults };
 }
 
-/** The value with its unit converted, or undefined when the table does not allow it. */
-function readLeaf(node: SchemaNode, given: unknown): unknown {
-  const value = typeof given === 'string' ? fromText(node, given) : given;
+/** The value with its unit converted, or undefined when the schema does not allow it. */
+function readLeaf(node: SchemaNode, value: unknown): unknown {
   // The node comes from a TypeBox schema and is JSON Schema, so the cast is safe.
   if (!Check(node as Parameters<typeof Check>[0], value)) return undefined;
   switch (node['x-unit']) {
@@ -117,7 +127,6 @@ function readLeaf(node: SchemaNode, given: unknown): unknown {
   }
 }
 
-/** Variables are always text, so numbers and flags are also read from text. */
 function fromText(node: SchemaNode, given: string): unknown {
   const numeric = node.type === 'integer' || node.type === 'number' || node['x-unit'] === 'size';
   if (numeric && /^-?[0-9]{1,15}(\.[0-9]{1,15})?$/.test(given)) return Number(given);
@@ -130,10 +139,38 @@ function within(node: SchemaNode, value: unknown): number | undefined {
   return typeof value === 'number' && value >= min && value <= max ? value : undefined;
 }
 
+/**
+ * The schema of a request body that carries what `schema` describes for a file: a duration is not `hold: 10s` but
+ * `holdMs: 10000`. It is plain JSON Schema, so it also describes the body in OpenAPI.
+ */
+export function bodyForm(schema: object): SchemaNode {
+  const node = nodeOf(schema);
+  const { properties, required, items, anyOf, default: byDefault } = node;
+  const converted = byDefault === undefined ? {} : { default: readTree(node, byDefault).value };
+  if (node['x-unit'] === 'duration') {
+    const { description = '', 'x-min': minimum = 0, 'x-max': maximum = Number.MAX_SAFE_INTEGER } = node;
+    const allowed = `milliseconds, from ${minimum} to ${maximum}`;
+    return { type: 'integer', minimum, maximum, description, 'x-allowed': allowed, ...converted };
+  }
+  if (properties !== undefined) {
+    const nameOf = (name: string): string => codeName(name, properties[name] ?? {});
+    return {
+      ...node,
+      properties: Object.fromEntries(
+        Object.entries(properties).map(([name, member]) => [nameOf(name), bodyForm(member)]),
+      ),
+      ...(required === undefined ? {} : { required: required.map(nameOf) }),
+      ...converted,
+    };
+  }
+  if (items !== undefined) return { ...node, items: bodyForm(items), ...converted };
+  return shapeOf(node).is === 'union' && anyOf !== undefined ? { ...node, anyOf: anyOf.map(bodyForm) } : node;
+}
+
 type Members = Readonly<Record<string, SchemaNode>>;
 type Mapping = Readonly<Record<string, unknown>>;
 
-function isMapping(value: unknown): value is Mapping {
+export function isMapping(value: unknown): value is Mapping {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

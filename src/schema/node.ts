@@ -1,7 +1,6 @@
 import type { Annotations } from './fields.ts';
-import { configShape } from './schema.ts';
 
-/** A node of the schema, as plain JSON Schema. */
+/** A node of a schema, as plain JSON Schema. Reading, faults, the reference page and editors all use it. */
 export interface SchemaNode extends Annotations {
   readonly type?: string;
   readonly description?: string;
@@ -22,9 +21,6 @@ export interface SchemaNode extends Annotations {
   readonly items?: SchemaNode;
   readonly anyOf?: readonly SchemaNode[];
 }
-
-/** The schema of the configuration as a table: validation, variables, JSON Schema and the reference page read it. */
-export const CONFIG_TABLE: SchemaNode = configShape as unknown as SchemaNode;
 
 /** The form of a node; every reader of the table switches over it. */
 export type Shape =
@@ -100,4 +96,14 @@ function between(from: number | undefined, to: number | undefined, word: string,
   if (from !== undefined && to !== undefined) return `${word} ${word === '' ? 'from ' : ''}${from} to ${to}${unit}`;
   if (to !== undefined) return `${word} at most ${to}${unit}`;
   return from === undefined ? '' : `${word} at least ${from}${unit}`;
+}
+
+/** A TypeBox schema is plain JSON Schema. */
+export function nodeOf(schema: object): SchemaNode {
+  return schema as SchemaNode;
+}
+
+/** The name of a member in code and in request bodies: a duration `hold: 10s` of a file is `holdMs: 10000` there. */
+export function codeName(name: string, node: SchemaNode): string {
+  return node['x-unit'] === 'duration' ? `${name}Ms` : name;
 }

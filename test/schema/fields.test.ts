@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { nearest } from '../../src/config/faults.ts';
+import { nearest } from '../../src/schema/faults.ts';
 import {
   formatDuration,
   formatHostPort,
@@ -9,7 +9,7 @@ import {
   parseDuration,
   parseHostPort,
   parseSize,
-} from '../../src/config/fields.ts';
+} from '../../src/schema/units.ts';
 
 test('every whole number of milliseconds is unchanged after formatting and parsing', () => {
   fc.assert(fc.property(fc.nat(999_999_999), (ms) => parseDuration(formatDuration(ms)) === ms));
