@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { codeOfEnd, DRILL_ENDS, endOfCode } from '../../../loadtest/k6/kit/drill-end.ts';
+import { codeOfEnd, DRILL_ENDS, endOfCode } from '../../../loadtest/k6/kit/drill-plan.ts';
 import { inTurn } from '../../../loadtest/k6/kit/step.ts';
 import { type K6Summary, stepSummaries } from '../../../loadtest/k6/kit/summarize.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { withSheds } from '../../../loadtest/k6/kit/drill-guards.ts';
+import { withSheds } from '../../../loadtest/k6/kit/drill-plan.ts';
 import { loadReadyPlans } from '../../../src/operations/drills/plan-file.ts';
 
 test('the guard allows more refusals than the plan says, and changes no other limit', () => {

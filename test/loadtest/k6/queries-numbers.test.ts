@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { numbersOf } from '../../../loadtest/k6/kit/numbers.ts';
+import { numbersOf } from '../../../loadtest/k6/kit/queries.ts';
 
 const COUNT = 100_000;
 /** Five standard deviations of the mean of COUNT products of two numbers, each uniform around 0. */

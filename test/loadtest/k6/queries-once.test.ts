@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createOnce, onceWordsOf } from '../../../loadtest/k6/kit/once.ts';
+import { createOnce, onceWordsOf } from '../../../loadtest/k6/kit/queries.ts';
 
 const TEN = 'ah be ce de ef eg he ie je ka'.split(' ');
 

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { itemOf } from '../../../loadtest/k6/kit/batch-item.ts';
-import { itemReplies, itemsOf } from '../../../loadtest/k6/kit/batch-reply.ts';
-import { type Ask, targetOf } from '../../../loadtest/k6/kit/queries.ts';
-import { isHonestShed, outcomeOf } from '../../../loadtest/k6/kit/reply.ts';
+import { isHonestShed, outcomeOf } from '../../../loadtest/k6/kit/outcome.ts';
+import { itemReplies, itemsOf } from '../../../loadtest/k6/kit/page.ts';
+import { type Ask, itemOf, targetOf } from '../../../loadtest/k6/kit/queries.ts';
 import { pairsOf } from '../../../src/http/search-api/msearch.ts';
 import { parseQueryString } from '../../../src/http/transport/request-target.ts';
 import { systemClock } from '../../../src/runtime.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { confirmFlush } from '../../../loadtest/k6/kit/confirm-flush.ts';
+import { confirmFlush } from '../../../loadtest/k6/kit/environment.ts';
 
 const HERE = ['http://127.0.0.1:8080', 'http://localhost:8080', 'https://[::1]:8443', 'http://127.9.9.9/serp'];
 const FAR = [

@@ -16,7 +16,13 @@ function k6Of(values: Readonly<Record<string, Readonly<Record<string, number>>>>
 }
 
 function summed(k6: K6Summary, elapsedSeconds: number, watched = true): readonly StepSummary[] {
-  return stepSummaries({ k6, steps, elapsedSeconds, watched, vusOf: (stint) => stint.steps[0]?.ratePerSecond ?? 0 });
+  return stepSummaries({
+    k6,
+    steps,
+    elapsedSeconds,
+    watched,
+    vusOf: (segment) => segment.steps[0]?.ratePerSecond ?? 0,
+  });
 }
 
 const RAN = {

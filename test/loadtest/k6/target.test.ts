@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readTarget } from '../../../loadtest/k6/kit/target.ts';
+import { readTarget } from '../../../loadtest/k6/kit/environment.ts';
 
 test('no load is sent without a configured target', () => {
   for (const BASE_URL of [undefined, '', ' , ']) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ALWAYS, CHECK_NAMES } from '../../../loadtest/k6/kit/checks.ts';
 import { SEEN_OUTCOMES, type SeenOutcome } from '../../../loadtest/k6/kit/outcome.ts';
+import { ALWAYS, CHECK_NAMES } from '../../../loadtest/k6/kit/page.ts';
 import { verdictOf } from '../../../loadtest/k6/kit/verdict.ts';
 import { runOf } from '../../fakes/load-run.ts';
 

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import type { MeasuredStep } from '../../../loadtest/k6/kit/broken-limits.ts';
-import { numberWords } from '../../../loadtest/k6/kit/number-words.ts';
 import type { StepLimits } from '../../../loadtest/k6/kit/step.ts';
-import { judgeStep } from '../../../loadtest/k6/kit/verdict.ts';
+import { numberWords } from '../../../loadtest/k6/kit/summary.ts';
+import { judgeStep, type MeasuredStep } from '../../../loadtest/k6/kit/verdict.ts';
 import { runOf } from '../../fakes/load-run.ts';
 
 const LIMITS: StepLimits = {
