@@ -2,8 +2,9 @@ import { countText, percentText, perSecondText, UNKNOWN } from '../../src/report
 import { judge } from '../judge/judge.ts';
 import type { Judged, StepFigures } from '../judge/judged.ts';
 import type { BaseRate, RunRecord } from '../judge/record.ts';
+import { PLOTS } from '../labs/kit/finding.ts';
 import { measuredWords, tableOfCells } from '../labs/kit/markdown.ts';
-import { PLOTS, parseRecord, publishSection, recordText, type Section } from '../labs/kit/publish.ts';
+import { parseRecord, publishSection, recordText, type Section } from '../labs/kit/publish.ts';
 import { prose } from '../labs/kit/text.ts';
 import { kneeWords } from './knee-words.ts';
 import { publishedWords } from './published-ladder.ts';
