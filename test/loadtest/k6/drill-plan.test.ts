@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { drillSteps, drillWindows, fitPlan } from '../../../loadtest/k6/kit/drill-plan.ts';
+import { drillSteps, drillWindows, fitPlan, withSheds } from '../../../loadtest/k6/kit/drill-plan.ts';
 import { holdOf, inTurn } from '../../../loadtest/k6/kit/step.ts';
 import { loadReadyPlans } from '../../../src/operations/drills/plan-file.ts';
 import { readPlan } from '../../../src/operations/drills/plan-validation.ts';
@@ -108,4 +108,25 @@ suite('a plan in its time window', () => {
       }),
     );
   });
+});
+
+test('the guard allows more refusals than the plan says, and changes no other limit', () => {
+  const plan = loadReadyPlans()(1).find(({ name }) => name === '1-5-25-100');
+  assert.ok(plan !== undefined);
+  const changed = withSheds(plan, 0.5);
+  const maxOf = (figure: string, of = changed) =>
+    of.guards.filter((one) => one.figure === figure).map(({ max }) => max);
+  assert.ok(maxOf('shedRate', plan).some((max) => max < 0.5));
+  assert.ok(maxOf('shedRate').every((max) => max === 0.5));
+  assert.deepEqual(
+    changed.guards.filter(({ figure }) => figure !== 'shedRate'),
+    plan.guards.filter(({ figure }) => figure !== 'shedRate'),
+  );
+  assert.deepEqual({ ...changed, guards: [] }, { ...plan, guards: [] });
+});
+
+test('a plan that already allows more keeps its limit', () => {
+  assert.deepEqual(withSheds({ guards: [{ figure: 'shedRate', max: 0.9 }] }, 0.5).guards, [
+    { figure: 'shedRate', max: 0.9 },
+  ]);
 });
