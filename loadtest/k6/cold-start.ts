@@ -60,13 +60,13 @@ const SETTLE_SECONDS = 2;
  */
 function flushAll(run: RunContext): void {
   const admin = createAdmin(run.target);
-  const known = admin.get('/admin/domains');
+  const known = admin('/admin/domains');
   if (!known.ok) exec.test.abort(`nothing could be flushed: ${known.fault}`);
   // A file without domains uses the default domain, which only the service knows: all domains are flushed.
   const all = known.ok ? textsOf(listOf(known.body, 'domains'), 'domain') : [];
   const domains = run.domains.length > 0 ? run.domains : all;
   for (const domain of domains) {
-    const reply = admin.post('/admin/flush', { domain, mode: 'drop', reason: `cold-start, ${runMark(run)}` });
+    const reply = admin('/admin/flush', { domain, mode: 'drop', reason: `cold-start, ${runMark(run)}` });
     if (!reply.ok) exec.test.abort(`${domain} could not be flushed: ${reply.fault}`);
     say({ kind: 'flush', text: `everything of ${domain}, for good` });
   }

@@ -4,11 +4,8 @@ import type { Target } from './environment.ts';
 import { say } from './event.ts';
 import { parsed } from './page.ts';
 
-/** The admin API of one process. The whole fleet follows its decisions. */
-export interface Admin {
-  readonly get: (path: string) => AdminReply;
-  readonly post: (path: string, body: object) => AdminReply;
-}
+/** Sends a request to the admin API of one process: POST with a body, else GET. The whole fleet follows its decisions. */
+export type Admin = (path: string, body?: object) => AdminReply;
 
 /** `fault`: the reason for a missing answer, in the words of the service if it gave some. */
 export type AdminReply = { readonly ok: true; readonly body: unknown } | { readonly ok: false; readonly fault: string };
@@ -17,7 +14,8 @@ const TIMEOUT = '10s';
 
 export function createAdmin({ adminUrls, token = '' }: Target): Admin {
   const [url = ''] = adminUrls;
-  const ask = (method: string, path: string, body?: object): AdminReply => {
+  return (path, body) => {
+    const method = body === undefined ? 'GET' : 'POST';
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'x-operator': 'loadtest' };
     const params = { headers, responseType: 'text', timeout: TIMEOUT, redirects: 0, tags: { name: 'admin' } } as const;
     const reply = http.request(method, url + path, body === undefined ? null : JSON.stringify(body), params);
@@ -27,7 +25,6 @@ export function createAdmin({ adminUrls, token = '' }: Target): Admin {
     const fault = typeof detail === 'string' ? detail : reply.error || `${method} ${path} answered ${reply.status}`;
     return { ok: false, fault };
   };
-  return { get: (path) => ask('GET', path), post: (path, body) => ask('POST', path, body) };
 }
 
 export function memberOf(body: unknown, name: string): unknown {
@@ -50,13 +47,13 @@ const ALL_SAMPLES = 1_000_000;
 
 /** Undefined if the service did not answer. */
 export function readDrill(admin: Admin, id: string): DrillJournal | undefined {
-  const reply = admin.get(`/admin/drills/${id}?samples=${ALL_SAMPLES}`);
+  const reply = admin(`/admin/drills/${id}?samples=${ALL_SAMPLES}`);
   return reply.ok ? journalOf(reply.body) : undefined;
 }
 
 /** @returns whether the drill was aborted; if not, the log has the reason. */
 export function abortDrill(admin: Admin, id: string, reason: string): boolean {
-  const reply = admin.post(`/admin/drills/${id}/abort`, { reason });
+  const reply = admin(`/admin/drills/${id}/abort`, { reason });
   if (!reply.ok) say({ kind: 'note', drill: id, text: `could not be ended: ${reply.fault}` });
   return reply.ok;
 }

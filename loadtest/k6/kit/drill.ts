@@ -92,7 +92,7 @@ function beginDrill(
   const waitSeconds = (run.startedAtMs - Date.now()) / 1000 + fitted.startSeconds;
   if (waitSeconds > 0) sleep(waitSeconds);
   const startedAtMs = Date.now();
-  const reply = admin.post('/admin/drills', { plan: fitted.plan, domains: [domain], reason });
+  const reply = admin('/admin/drills', { plan: fitted.plan, domains: [domain], reason });
   if (!reply.ok) return reply.fault;
   const id = journalOf(reply.body)?.id;
   if (id === undefined) return 'its journal cannot be read';
@@ -130,7 +130,7 @@ function sayMark(drill: string, mark: DrillJournal['marks'][number], atMs: numbe
 /** Also runs after an interrupted run: a drill must not go on without the searches that its guards measure. */
 function abortOwnDrills(run: RunContext): void {
   const admin = createAdmin(run.target);
-  const listed = admin.get('/admin/drills');
+  const listed = admin('/admin/drills');
   if (!listed.ok) {
     const words = 'one that still runs ends by its guards, or by itself when nobody searches any more';
     say({ kind: 'note', text: `drills could not be looked for: ${listed.fault}; ${words}` });
@@ -148,13 +148,13 @@ function abortOwnDrills(run: RunContext): void {
 function domainOf({ domains }: RunContext, admin: Admin): string | undefined {
   const named = __ENV['DOMAIN'] || domains[0];
   if (named !== undefined) return named;
-  const reply = admin.get('/admin/domains');
+  const reply = admin('/admin/domains');
   return reply.ok ? textsOf(listOf(reply.body, 'domains'), 'domain')[0] : undefined;
 }
 
 /** The ready-made plan with that name, or the reason why there is none. */
 function readPlan(admin: Admin, name: string): DrillPlan | string {
-  const reply = admin.get('/admin/plans');
+  const reply = admin('/admin/plans');
   if (!reply.ok) return reply.fault;
   const plans = listOf(reply.body, 'plans');
   const found = plans.find((plan) => memberOf(plan, 'name') === name);

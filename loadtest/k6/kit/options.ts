@@ -6,13 +6,11 @@ import { type Segment, type Step, segmentsOf } from './step.ts';
 
 export interface OptionsPlan {
   readonly steps: readonly Step[];
-  /** Maximum of each segment; absent: what its rate needs while answers take `slowSeconds`. */
-  readonly maxVus?: number;
-  readonly slowSeconds: number;
+  readonly vusOf: (segment: Segment) => number;
   /** Scenarios without load, by name: one watches the engine, one acts as an operator. */
   readonly beside: Readonly<Record<string, Scenario>>;
-  /** Closed loop: the number of virtual users, each of which sends its next request after the answer to the last. */
-  readonly closedVus?: number;
+  /** Each virtual user sends its next request after the answer to the last. */
+  readonly isClosedLoop: boolean;
   /** A ladder that goes on until the service breaks: requests that the generator drops do not fail the run. */
   readonly isEndless: boolean;
 }
@@ -26,14 +24,12 @@ const DRAIN = '1s';
 const ABORT_AFTER = '5s';
 
 /** One scenario per segment, as an open model: requests begin when they are due, even if earlier ones have no answer. */
-export function optionsOf({ steps, maxVus, slowSeconds, closedVus, beside, isEndless }: OptionsPlan): Options {
+export function optionsOf({ steps, vusOf, isClosedLoop, beside, isEndless }: OptionsPlan): Options {
   const scenarios: Record<string, Scenario> = {};
   let rateBefore = 0;
   for (const segment of segmentsOf(steps)) {
-    scenarios[segment.name] =
-      closedVus === undefined
-        ? openLoop(segment, rateBefore, maxVus ?? vusFor(segment, slowSeconds))
-        : closedLoop(segment, closedVus);
+    const vus = vusOf(segment);
+    scenarios[segment.name] = isClosedLoop ? closedLoop(segment, vus) : openLoop(segment, rateBefore, vus);
     rateBefore = segment.steps.at(-1)?.ratePerSecond ?? 0;
   }
   return {

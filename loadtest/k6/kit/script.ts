@@ -1,12 +1,21 @@
 import exec from 'k6/execution';
-import type { Options, Scenario } from 'k6/options';
+import type { Scenario } from 'k6/options';
 import { numberOf, readTarget, type Target } from './environment.ts';
 import { endedAt, scriptFaults, sent, watchEngine } from './metrics.ts';
 import { optionsOf, vusFor } from './options.ts';
 import { type Ask, createAsker, type Mix, readMix } from './queries.ts';
 import { sendSearch } from './send.ts';
 import { checkReady, domainsOf, readQueries, sharedWords, warmUp } from './set-up.ts';
-import { firstNumbers, inTurn, lastSecond, momentOf, type Step, type StepWish, segmentsOf } from './step.ts';
+import {
+  firstNumbers,
+  inTurn,
+  lastSecond,
+  momentOf,
+  type Segment,
+  type Step,
+  type StepWish,
+  segmentsOf,
+} from './step.ts';
 import { type K6Summary, type SetupResult, summaryOf, summaryText } from './summarize.ts';
 
 export interface ScriptPlan {
@@ -64,29 +73,19 @@ export interface IterationContext {
   readonly isSampled: boolean;
 }
 
-/** The exports of a script to k6. */
-export interface Script {
-  readonly options: Options;
-  readonly setup: () => SetupResult;
-  readonly search: (begun: SetupResult) => void;
-  readonly watch: (begun: SetupResult) => void;
-  readonly operate: (begun: SetupResult) => void;
-  readonly teardown: (begun: SetupResult | undefined) => void;
-  readonly handleSummary: (k6: K6Summary & { readonly setup_data?: SetupResult }) => Record<string, string>;
-}
-
 const DEFAULT_SAMPLE = 0.02;
 /** On a busy machine a process is sometimes stopped for a fifth of a second. */
 const DEFAULT_SLOW_SECONDS = 0.3;
 const MAX_RPS = 1_000_000;
 
-/** @throws Error, before anything is sent, with the faults of the environment. */
-export function script(plan: ScriptPlan): Script {
+/** The exports of a script to k6. @throws Error, before anything is sent, with the faults of the environment. */
+export function script(plan: ScriptPlan) {
   const { name, purpose, slowSeconds = DEFAULT_SLOW_SECONDS, isEndless = false, closedVus } = plan;
   const target = readTarget(__ENV, plan.operator !== undefined || plan.prepare !== undefined);
   const baseRps = numberOf(__ENV, 'BASE_RPS', [0.1, MAX_RPS], plan.baseRps);
   const sample = numberOf(__ENV, 'SAMPLE', [0, 1], plan.sample ?? DEFAULT_SAMPLE);
   const maxVus = __ENV['MAX_VUS'] ? numberOf(__ENV, 'MAX_VUS', [1, 20_000]) : undefined;
+  const vusOf = (segment: Segment): number => closedVus ?? maxVus ?? vusFor(segment, slowSeconds);
   const mix = readMix(__ENV, plan.mix);
   const stepSeconds = (otherwise: number): number => numberOf(__ENV, 'STEP_SECONDS', [1, 86_400], otherwise);
   const steps = inTurn(plan.steps({ baseRps, stepSeconds }));
@@ -97,20 +96,15 @@ export function script(plan: ScriptPlan): Script {
     ...(target.adminUrls.length > 0 ? { watch: single('watch', endSecond) } : {}),
     ...(plan.operator === undefined ? {} : { operator: single('operate', endSecond) }),
   };
-  const contextOf = (begun: Pick<RunContext, 'startedAtMs' | 'domains'>): RunContext => ({
-    ...{ target, steps, startedAtMs: begun.startedAtMs, domains: begun.domains },
-  });
+  type RunStart = Pick<RunContext, 'startedAtMs' | 'domains'>;
+  const contextOf = ({ startedAtMs, domains }: RunStart): RunContext => ({ target, steps, startedAtMs, domains });
   const iterate = createIteration(plan, target, steps, sample, (seed) =>
     createAsker({ queries, words, mix: { ...mix, seed } }),
   );
 
   return {
-    options: optionsOf({
-      ...{ steps, slowSeconds, isEndless, beside },
-      ...(maxVus === undefined ? {} : { maxVus }),
-      ...(closedVus === undefined ? {} : { closedVus }),
-    }),
-    setup: () => {
+    options: optionsOf({ steps, vusOf, isClosedLoop: closedVus !== undefined, beside, isEndless }),
+    setup: (): SetupResult => {
       const setUpAtMs = Date.now();
       // A file without enough words is reported once, before anything is sent.
       createAsker({ queries, words, mix: { ...mix, seed: 0 } });
@@ -123,7 +117,7 @@ export function script(plan: ScriptPlan): Script {
       const startedAtMs = Date.now();
       return { startedAtMs, setUpMs: startedAtMs - setUpAtMs, seed, domains };
     },
-    search: ({ seed }) => {
+    search: ({ seed }: SetupResult) => {
       try {
         iterate(seed);
       } catch (fault) {
@@ -132,26 +126,25 @@ export function script(plan: ScriptPlan): Script {
         throw fault;
       }
     },
-    watch: ({ startedAtMs }) => watchEngine(target.adminUrls, steps, startedAtMs, endSecond),
-    operate: (begun) => {
+    watch: ({ startedAtMs }: SetupResult) => watchEngine(target.adminUrls, steps, startedAtMs, endSecond),
+    operate: (begun: SetupResult) => {
       exec.vu.metrics.tags['step'] = 'operator';
       plan.operator?.(contextOf(begun));
     },
-    teardown: (begun) => {
+    teardown: (begun: SetupResult | undefined) => {
       endedAt.add(Date.now());
       // Undefined if `setup` failed.
       if (begun) plan.teardown?.(contextOf(begun));
     },
-    handleSummary: (k6) => {
+    handleSummary: (k6: K6Summary & { readonly setup_data?: SetupResult }): Record<string, string> => {
       const begun = k6.setup_data;
       // `setup` failed: nothing was sent, and k6 has printed the reason.
       if (begun === undefined) return {};
       const summary = summaryOf({
-        ...{ k6, begun, script: name, purpose, target, mix, baseRps, steps, isEndless, sample },
+        ...{ k6, begun, script: name, purpose, target, mix, baseRps, steps, isEndless, sample, vusOf },
         beside: Object.keys(beside).length,
         queryFile: __ENV['QUERIES'] ?? '',
         queryCount: queries.length,
-        vusOf: (segment) => closedVus ?? maxVus ?? vusFor(segment, slowSeconds),
       });
       const file = __ENV['SUMMARY'];
       return file ? { [file]: JSON.stringify(summary) } : { stdout: summaryText(summary) };

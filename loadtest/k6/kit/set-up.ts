@@ -40,11 +40,12 @@ export function checkReady(url: string): void {
 }
 
 const PER_BATCH = 50;
-/** Maximum of first pages. Frequent searches matter most; the others warm up under load. */
-const MAX_FIRST_PAGES = 10_000;
-/** Maximum of searches with second and third pages. */
-const MAX_DEEP = 1500;
-const DEEP_PAGES = [2, 3];
+/** The maximum of searches by page number. Frequent searches matter most; the others warm up under load. */
+const MAX_BY_PAGE = [
+  [1, 10_000],
+  [2, 1500],
+  [3, 1500],
+] as const;
 const MAX_WARM_UP_MS = 60_000;
 
 /**
@@ -56,7 +57,8 @@ export function warmUp(baseUrls: readonly string[], queries: readonly Query[], i
   const untilMs = Date.now() + MAX_WARM_UP_MS;
   const params = { ...paramsOf('none', { 'content-type': 'application/json' }), tags: { name: 'warm-up' } };
   let batch = 0;
-  const warm = (count: number, page: number): void => {
+  for (const [page, max] of isDeep ? MAX_BY_PAGE : MAX_BY_PAGE.slice(0, 1)) {
+    const count = Math.min(queries.length, max);
     for (let at = 0; at < count && Date.now() < untilMs; at += PER_BATCH) {
       const searches = [];
       for (let i = at; i < Math.min(count, at + PER_BATCH); i += 1) {
@@ -67,7 +69,5 @@ export function warmUp(baseUrls: readonly string[], queries: readonly Query[], i
       batch += 1;
       http.post(`${url}/msearch`, JSON.stringify({ searches }), params);
     }
-  };
-  warm(Math.min(queries.length, MAX_FIRST_PAGES), 1);
-  if (isDeep) for (const page of DEEP_PAGES) warm(Math.min(queries.length, MAX_DEEP), page);
+  }
 }

@@ -28,7 +28,7 @@ export interface SummaryOptions extends Pick<ScriptSummary, 'script' | 'purpose'
   readonly target: TargetSummary;
   readonly mix: Mix;
   readonly steps: readonly Step[];
-  /** Number of virtual users that send no load. */
+  /** Number of virtual users that send no load. Each has one iteration. */
   readonly beside: number;
   readonly isEndless: boolean;
   /** Share of the answers whose bodies are checked. */
@@ -73,14 +73,11 @@ export function summaryOf(options: SummaryOptions): ScriptSummary {
   };
 }
 
-export interface StepSummariesOptions {
-  readonly k6: K6Summary;
-  readonly steps: readonly Step[];
+export interface StepSummariesOptions extends Pick<SummaryOptions, 'k6' | 'steps' | 'vusOf'> {
   /** Duration of the load: shorter than planned if the run was aborted. */
   readonly elapsedSeconds: number;
   /** Whether engine calls were measured. */
   readonly watched: boolean;
-  readonly vusOf: (segment: Segment) => number;
 }
 
 export function stepSummaries(options: StepSummariesOptions): readonly StepSummary[] {
@@ -132,11 +129,8 @@ function latencyOf(value: (name: string) => number): Latency {
   return { p50: value('med'), p90: value('p(90)'), p95: value('p(95)'), p99: value('p(99)'), max: value('max') };
 }
 
-export interface GeneratorOptions {
-  readonly k6: K6Summary;
+export interface GeneratorOptions extends Pick<SummaryOptions, 'k6' | 'beside'> {
   readonly steps: readonly StepSummary[];
-  /** Number of virtual users that send no load, with one iteration each. */
-  readonly beside: number;
   /** The maximum of the step that has the highest. */
   readonly vusCap: number;
   /** The checks that need a result, if any answer was checked. */

@@ -1,5 +1,7 @@
 import type { DrillEnd } from './drill-plan.ts';
+import type { Target } from './environment.ts';
 import type { SeenOutcome } from './outcome.ts';
+import type { Mix } from './queries.ts';
 import type { Step } from './step.ts';
 
 /** The result of a run, as far as k6 can know it. `handleSummary` writes it as JSON. */
@@ -19,20 +21,13 @@ export interface ScriptSummary {
   readonly verdict: Verdict;
 }
 
-export interface TargetSummary {
-  readonly baseUrls: readonly string[];
-  /** Empty: engine calls and the state of the service could not be measured. */
-  readonly adminUrls: readonly string[];
-}
+/** Without admin URLs, engine calls and the state of the service could not be measured. */
+export type TargetSummary = Pick<Target, 'baseUrls' | 'adminUrls'>;
 
-export interface QueriesSummary {
+export interface QueriesSummary extends Omit<Mix, 'pages'> {
   readonly file: string;
   readonly count: number;
   readonly domains: readonly string[];
-  readonly exponent: number;
-  readonly offset: number;
-  /** Share of the searches, 0–1. */
-  readonly onceShare: number;
   readonly seed: number;
 }
 
@@ -67,13 +62,7 @@ export interface StepSummary {
   readonly broken: readonly string[];
 }
 
-export interface Latency {
-  readonly p50: number;
-  readonly p90: number;
-  readonly p95: number;
-  readonly p99: number;
-  readonly max: number;
-}
+export type Latency = Readonly<Record<'p50' | 'p90' | 'p95' | 'p99' | 'max', number>>;
 
 export interface GeneratorSummary {
   readonly requests: number;
