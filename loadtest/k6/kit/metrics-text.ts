@@ -30,10 +30,10 @@ const ENGINE_CALLS = 'serpcache_engine_calls_total';
  */
 export function engineCallsOf(text: string): number | undefined {
   const lines = text.split('\n').filter((line) => line.startsWith(ENGINE_CALLS));
-  const calls = lines.flatMap((line) => parseLine(line) ?? []).filter(({ name }) => name === ENGINE_CALLS);
-  return calls.length === 0
-    ? undefined
-    : calls.reduce((sum, { value }) => sum + (Number.isFinite(value) ? value : 0), 0);
+  const calls = lines
+    .flatMap((line) => parseLine(line) ?? [])
+    .filter(({ name, value }) => name === ENGINE_CALLS && Number.isFinite(value));
+  return calls.length === 0 ? undefined : calls.reduce((sum, { value }) => sum + value, 0);
 }
 
 /** Quoted values may contain braces and spaces. A timestamp may follow the value. */
