@@ -1,5 +1,5 @@
 import { percentText } from '../../src/report/format.ts';
-import { beyondKnee } from '../k6/kit/spoiled.ts';
+import { beyondKnee } from '../k6/kit/validity.ts';
 import type { Verdict } from '../k6/kit/summary.ts';
 import type { Sample } from '../sample/sample.ts';
 import { processorsIn } from '../stack/processors.ts';

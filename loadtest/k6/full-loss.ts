@@ -1,23 +1,20 @@
-/** Everything is lost at once under steady load: how deep does it go, and how soon is it over? */
-import { drillRoom } from './kit/drill-room.ts';
-import { drilled } from './kit/drilled.ts';
+/** The whole cache is lost at once under steady load: how far does the hit ratio fall, and how long does it take? */
+import { drilled } from './kit/drill.ts';
+import { drillSteps } from './kit/drill-plan.ts';
 import { script } from './kit/script.ts';
-import { inTurn } from './kit/step.ts';
 
 const load = script({
-  ...drilled({ script: 'full-loss', plan: 'full-loss' }),
+  ...drilled('full-loss', 'full-loss'),
   purpose: 'The whole cache of one domain lost at once under steady load: how deep it goes, and how soon it is over.',
   steps: ({ baseRps, stepSeconds }) =>
-    inTurn(
-      drillRoom({
-        lossName: 'loss',
-        lossTitle: 'every key of the domain is missing',
-        // The stage of full-loss, and a little.
-        lossSeconds: 35,
-        ratePerSecond: baseRps,
-        stepSeconds,
-      }),
-    ),
+    drillSteps({
+      lossName: 'loss',
+      lossTitle: 'every key of the domain is missing',
+      // A little more than the stage of the plan full-loss.
+      lossSeconds: 35,
+      ratePerSecond: baseRps,
+      stepSeconds,
+    }),
 });
 
 export const { options, setup, watch, operate, teardown, handleSummary } = load;

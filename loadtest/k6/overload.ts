@@ -1,8 +1,8 @@
-/** Past saturation, with a long tail of new searches, until more than half are refused: where does it break, and how? */
-import { ladder } from './kit/ladder.ts';
-import { LONG_TAIL_MIX } from './kit/mixes.ts';
+/** Past saturation, with many new searches, until more than half are refused: where does the service break, and how? */
+
+import { LONG_TAIL_MIX } from './kit/queries.ts';
 import { script } from './kit/script.ts';
-import { inTurn } from './kit/step.ts';
+import { ladder } from './kit/step.ts';
 
 const load = script({
   name: 'overload',
@@ -12,15 +12,13 @@ const load = script({
   isEndless: true,
   slowSeconds: 0.4,
   steps: ({ baseRps, stepSeconds }) =>
-    inTurn(
-      ladder({
-        baseRps,
-        multipliers: [0.5, 1, 1.5, 2, 3, 4],
-        rampSeconds: 3,
-        holdSeconds: stepSeconds(15),
-        limits: { maxErrorRate: 0.001, abortErrorRate: 0.6, maxP99Ms: 1000, shedsAllowed: false },
-      }),
-    ),
+    ladder({
+      baseRps,
+      multipliers: [0.5, 1, 1.5, 2, 3, 4],
+      rampSeconds: 3,
+      holdSeconds: stepSeconds(15),
+      limits: { maxErrorRate: 0.001, abortErrorRate: 0.6, maxP99Ms: 1000, shedsAllowed: false },
+    }),
 });
 
 export const { options, setup, watch, handleSummary } = load;

@@ -1,15 +1,14 @@
-/** The same searches over connections that are kept, and closed after every 70th, 5th and each of them: what does it cost? */
+/** The same rate with kept connections, and with a close after every 70th, every 5th and each request: what is the cost? */
 import exec from 'k6/execution';
-import { CALM_LIMITS } from './kit/calm-limits.ts';
-import { SITE_MIX } from './kit/mixes.ts';
+import { SITE_MIX } from './kit/queries.ts';
 import { script } from './kit/script.ts';
 import { sendSearch } from './kit/send.ts';
-import { inTurn } from './kit/step.ts';
+import { CALM_LIMITS } from './kit/step.ts';
 
-/** By the step's name: of so many requests of a connection, one is its last. */
+/** The number of requests per connection, by the step's name. */
 const CLOSE_EVERY: Readonly<Record<string, number>> = { 'every-70th': 70, 'every-5th': 5, 'every-one': 1 };
 
-/** Without a divisor in common with any of them. */
+/** Coprime to these numbers. */
 const APART = 37;
 
 const STEPS = [
@@ -28,22 +27,20 @@ const load = script({
   isWarmed: true,
   slowSeconds: 0.5,
   steps: ({ baseRps, stepSeconds }) =>
-    inTurn(
-      STEPS.map((step) => ({
-        ...step,
-        // How connections were treated in the step before is forgotten first.
-        rampSeconds: 5,
-        holdSeconds: stepSeconds(20),
-        ratePerSecond: baseRps,
-        ...(step.name === 'warm' ? {} : { limits: CALM_LIMITS }),
-      })),
-    ),
-  send: ({ baseUrl, step, number, ask, isSampled }) => {
+    STEPS.map((step) => ({
+      ...step,
+      // The connections of the step before end during the ramp.
+      rampSeconds: 5,
+      holdSeconds: stepSeconds(20),
+      ratePerSecond: baseRps,
+      ...(step.name === 'warm' ? {} : { limits: CALM_LIMITS }),
+    })),
+  send: ({ baseUrl, step, number, ask, shedsAllowed, isSampled }) => {
     const every = CLOSE_EVERY[step.name];
-    // A virtual user has one connection. Not all of them close theirs at the same moment: each begins its count elsewhere.
+    // A virtual user has one connection. Each begins its count at another number, so that they do not close all at once.
     const isLast = every !== undefined && (exec.vu.iterationInScenario + exec.vu.idInTest * APART) % every === 0;
-    const sending = { shedsAllowed: step.limits?.shedsAllowed === true, isSampled };
-    sendSearch(baseUrl, ask(number), isLast ? { ...sending, headers: { connection: 'close' } } : sending);
+    const headers = isLast ? { headers: { connection: 'close' } } : {};
+    sendSearch(baseUrl, ask(number), { shedsAllowed, isSampled, ...headers });
   },
 });
 

@@ -1,7 +1,6 @@
-/** Is it there, and does it do what it says? A few searches a second, every body looked at. */
-import { SITE_MIX } from './kit/mixes.ts';
+/** A few searches a second with every body checked: does the service answer, and correctly? */
+import { SITE_MIX } from './kit/queries.ts';
 import { script } from './kit/script.ts';
-import { inTurn } from './kit/step.ts';
 
 const load = script({
   name: 'smoke',
@@ -11,17 +10,16 @@ const load = script({
   mix: SITE_MIX,
   isWarmed: false,
   slowSeconds: 2,
-  steps: ({ baseRps, stepSeconds }) =>
-    inTurn([
-      {
-        name: 'smoke',
-        title: 'a steady trickle',
-        rampSeconds: 0,
-        holdSeconds: stepSeconds(10),
-        ratePerSecond: baseRps,
-        limits: { maxErrorRate: 0, abortErrorRate: 0.5, shedsAllowed: false },
-      },
-    ]),
+  steps: ({ baseRps, stepSeconds }) => [
+    {
+      name: 'smoke',
+      title: 'a steady trickle',
+      rampSeconds: 0,
+      holdSeconds: stepSeconds(10),
+      ratePerSecond: baseRps,
+      limits: { maxErrorRate: 0, abortErrorRate: 0.5, shedsAllowed: false },
+    },
+  ],
 });
 
 export const { options, setup, watch, handleSummary } = load;

@@ -1,9 +1,9 @@
-/** x2 for half an hour, or MINUTES: is the last quarter as good as the first? */
-import { CALM_LIMITS } from './kit/calm-limits.ts';
-import { SITE_MIX } from './kit/mixes.ts';
+/** x2 for half an hour, or for MINUTES: is the last quarter as good as the first? */
+
+import { numberOf } from './kit/environment.ts';
+import { SITE_MIX } from './kit/queries.ts';
 import { script } from './kit/script.ts';
-import { numberOf } from './kit/setting.ts';
-import { inTurn } from './kit/step.ts';
+import { CALM_LIMITS } from './kit/step.ts';
 
 const QUARTERS = ['first', 'second', 'third', 'last'] as const;
 
@@ -15,7 +15,7 @@ const load = script({
   steps: ({ baseRps, stepSeconds }) => {
     const ratePerSecond = baseRps * 2;
     const minutes = numberOf(__ENV, 'MINUTES', [0.1, 1440], 30);
-    return inTurn([
+    return [
       { name: 'warm', title: 'warming up', rampSeconds: 5, holdSeconds: stepSeconds(25), ratePerSecond },
       ...QUARTERS.map((which) => ({
         name: `${which}-quarter`,
@@ -26,7 +26,7 @@ const load = script({
         ratePerSecond,
         limits: { ...CALM_LIMITS, minHitRatio: 0.88 },
       })),
-    ]);
+    ];
   },
 });
 

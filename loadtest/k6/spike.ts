@@ -1,8 +1,8 @@
-/** Five times as many all at once, without a ramp, and then as before: is it as before? */
-import { CALM_LIMITS } from './kit/calm-limits.ts';
-import { SITE_MIX } from './kit/mixes.ts';
+/** Five times the rate at once, without a ramp, then the first rate again: does the service recover? */
+
+import { SITE_MIX } from './kit/queries.ts';
 import { script } from './kit/script.ts';
-import { inTurn } from './kit/step.ts';
+import { CALM_LIMITS } from './kit/step.ts';
 
 const load = script({
   name: 'spike',
@@ -10,35 +10,34 @@ const load = script({
   mix: SITE_MIX,
   isWarmed: true,
   slowSeconds: 0.5,
-  steps: ({ baseRps, stepSeconds }) =>
-    inTurn([
-      {
-        name: 'calm',
-        title: 'as on any day',
-        rampSeconds: 5,
-        holdSeconds: stepSeconds(20),
-        ratePerSecond: baseRps,
-        limits: CALM_LIMITS,
-      },
-      {
-        name: 'spike',
-        title: 'five times as many at once',
-        goesOn: true,
-        rampSeconds: 0,
-        holdSeconds: stepSeconds(15),
-        ratePerSecond: baseRps * 5,
-        limits: { maxErrorRate: 0.001, abortErrorRate: 0.5, shedsAllowed: true },
-      },
-      {
-        name: 'after',
-        title: 'as before',
-        goesOn: true,
-        rampSeconds: 0,
-        holdSeconds: stepSeconds(30),
-        ratePerSecond: baseRps,
-        limits: CALM_LIMITS,
-      },
-    ]),
+  steps: ({ baseRps, stepSeconds }) => [
+    {
+      name: 'calm',
+      title: 'as on any day',
+      rampSeconds: 5,
+      holdSeconds: stepSeconds(20),
+      ratePerSecond: baseRps,
+      limits: CALM_LIMITS,
+    },
+    {
+      name: 'spike',
+      title: 'five times as many at once',
+      goesOn: true,
+      rampSeconds: 0,
+      holdSeconds: stepSeconds(15),
+      ratePerSecond: baseRps * 5,
+      limits: { maxErrorRate: 0.001, abortErrorRate: 0.5, shedsAllowed: true },
+    },
+    {
+      name: 'after',
+      title: 'as before',
+      goesOn: true,
+      rampSeconds: 0,
+      holdSeconds: stepSeconds(30),
+      ratePerSecond: baseRps,
+      limits: CALM_LIMITS,
+    },
+  ],
 });
 
 export const { options, setup, watch, handleSummary } = load;

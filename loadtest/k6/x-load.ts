@@ -1,8 +1,8 @@
-/** x1 to x5 of the base rate, a step each: which multiplier is the last that holds? */
-import { ladder } from './kit/ladder.ts';
-import { SITE_MIX } from './kit/mixes.ts';
+/** x1 to x5 of the base rate, one step each: which is the last multiplier that holds? */
+
+import { SITE_MIX } from './kit/queries.ts';
 import { script } from './kit/script.ts';
-import { inTurn } from './kit/step.ts';
+import { ladder } from './kit/step.ts';
 
 const load = script({
   name: 'x-load',
@@ -11,7 +11,7 @@ const load = script({
   isWarmed: true,
   steps: ({ baseRps, stepSeconds }) => {
     const holdSeconds = stepSeconds(25);
-    return inTurn([
+    return [
       { name: 'warm', title: 'warming up', rampSeconds: 5, holdSeconds, ratePerSecond: baseRps },
       ...ladder({
         baseRps,
@@ -20,7 +20,7 @@ const load = script({
         holdSeconds,
         limits: { maxErrorRate: 0.001, abortErrorRate: 0.05, maxP99Ms: 500, minHitRatio: 0.88, shedsAllowed: false },
       }),
-    ]);
+    ];
   },
 });
 

@@ -1,5 +1,5 @@
 import { type ParsedArguments, parseArguments } from '../../src/commands/arguments.ts';
-import { readTarget } from '../k6/kit/target.ts';
+import { readTarget } from '../k6/kit/environment.ts';
 import { MAX_REPLICAS } from '../stack/plan.ts';
 import { type NumberName, OPTIONS, RANGES, STACKS } from './options.ts';
 import { SCRIPTS } from './scripts.ts';

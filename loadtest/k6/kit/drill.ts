@@ -1,86 +1,115 @@
 import { sleep } from 'k6';
 import exec from 'k6/execution';
-import { type Admin, createAdmin, listOf, memberOf, textsOf } from './admin.ts';
-import { codeOfEnd, type DrillEnd } from './drill-end.ts';
-import { fitPlan, isPlan, type PlanTimes } from './drill-fit.ts';
-import { type Guarded, withSheds } from './drill-guards.ts';
-import { abortDrill, lookAtDrill, runMark } from './drill-hands.ts';
-import { type DrillJournal, journalOf } from './drill-journal.ts';
-import { type DrillRoom, drillRooms } from './drill-room.ts';
+import { type Admin, abortDrill, createAdmin, listOf, memberOf, readDrill, runMark, textsOf } from './admin.ts';
+import {
+  codeOfEnd,
+  type DrillEnd,
+  type DrillJournal,
+  type DrillPlan,
+  type DrillWindow,
+  drillWindows,
+  fitPlan,
+  isPlan,
+  journalOf,
+  withSheds,
+} from './drill-plan.ts';
+import { numberOf } from './environment.ts';
 import { say } from './event.ts';
 import { drillEnd } from './metrics.ts';
-import type { Scene } from './script.ts';
-import { numberOf } from './setting.ts';
+import { SITE_MIX } from './queries.ts';
+import type { RunContext, ScriptPlan } from './script.ts';
 import { holdOf } from './step.ts';
 
-export interface Drilling {
-  readonly script: string;
-  /** A ready-made plan, when PLAN names no other. */
-  readonly plan: string;
-}
-
-const LOOK_SECONDS = 1;
-/** Of the searches: with more than half refused, nothing is survived. */
+const POLL_SECONDS = 1;
+/** Share of the searches: a service that refuses more than half did not survive. */
 const MAX_SHED = 0.5;
 const NO_DOMAIN = 'no domain is known; DOMAIN names one';
 
-/** Ends the run before anything is sent when no drill of it could begin. */
-export function checkDrillable(scene: Scene, { plan }: Drilling): void {
-  const admin = createAdmin(scene.target);
-  const found = readyPlan(admin, planName(plan));
-  if (typeof found === 'string') exec.test.abort(`no drill could begin: ${found}`);
-  if (domainOf(scene, admin) === undefined) exec.test.abort(`no drill could begin: ${NO_DOMAIN}`);
+/**
+ * The common part of the scripts that lose the cache in a drill.
+ * @param readyPlan the plan if PLAN names no other.
+ */
+export function drilled(
+  script: string,
+  readyPlan: string,
+): Pick<ScriptPlan, 'name' | 'mix' | 'isWarmed' | 'slowSeconds' | 'prepare' | 'operator' | 'teardown'> {
+  const planName = __ENV['PLAN'] || readyPlan;
+  return {
+    name: script,
+    mix: SITE_MIX,
+    isWarmed: true,
+    // A little more than the patience.
+    slowSeconds: 2.2,
+    prepare: (run) => checkDrillable(run, planName),
+    operator: (run) => runDrills(run, script, planName),
+    teardown: abortOwnDrills,
+  };
 }
 
-/** One drill in each room of the run, one after the other. How each ended is measured at the step of its loss. */
-export function operateDrills(scene: Scene, { script, plan }: Drilling): void {
-  const admin = createAdmin(scene.target);
-  for (const room of drillRooms(scene.steps)) {
-    const { name } = room.loss;
-    const reason = `${script}, step ${name}, ${runMark(scene)}`;
-    const end = drillIn({ scene, room, admin, reason, name: planName(plan) });
-    drillEnd.add(codeOfEnd(end), { step: name });
+/** Ends the run before anything is sent if no drill could begin. */
+function checkDrillable(run: RunContext, planName: string): void {
+  const admin = createAdmin(run.target);
+  const plan = readPlan(admin, planName);
+  if (typeof plan === 'string') exec.test.abort(`no drill could begin: ${plan}`);
+  if (domainOf(run, admin) === undefined) exec.test.abort(`no drill could begin: ${NO_DOMAIN}`);
+}
+
+/** Runs one drill in each window, one after the other. The step of the loss gets its end as a metric. */
+function runDrills(run: RunContext, script: string, planName: string): void {
+  const admin = createAdmin(run.target);
+  for (const window of drillWindows(run.steps)) {
+    const step = window.loss.name;
+    const begun = beginDrill(run, window, admin, planName, `${script}, step ${step}, ${runMark(run)}`);
+    if (typeof begun === 'string') say({ kind: 'note', text: `${step}: the drill did not begin: ${begun}` });
+    const untilMs = run.startedAtMs + holdOf(window.recovery)[1] * 1000;
+    const end = typeof begun === 'string' ? 'not-started' : followDrill(admin, begun, untilMs);
+    drillEnd.add(codeOfEnd(end), { step });
   }
 }
 
-interface DrillWish {
-  readonly scene: Scene;
-  readonly room: DrillRoom;
-  readonly admin: Admin;
-  readonly reason: string;
-  /** Of the plan. */
-  readonly name: string;
+/** A running drill. Times are those of the generator's clock, so that plots do not depend on synchronized clocks. */
+interface Begun {
+  readonly id: string;
+  readonly startedAtMs: number;
 }
 
-function drillIn({ scene, room, admin, reason, name }: DrillWish): DrillEnd {
-  const step = room.loss.name;
-  const domain = domainOf(scene, admin);
-  if (domain === undefined) return notStarted(step, NO_DOMAIN);
-  const plan = readyPlan(admin, name);
-  if (typeof plan === 'string') return notStarted(step, plan);
-  const fitted = fitPlan(withSheds(plan, numberOf(__ENV, 'MAX_SHED', [0, 1], MAX_SHED)), room);
-  if (fitted.isShortened) say({ kind: 'note', text: `${step}: ${name} is shortened to the length of the steps` });
+/** Waits for the start of the drill. @returns the reason if it did not begin. */
+function beginDrill(
+  run: RunContext,
+  window: DrillWindow,
+  admin: Admin,
+  planName: string,
+  reason: string,
+): Begun | string {
+  const step = window.loss.name;
+  const domain = domainOf(run, admin);
+  if (domain === undefined) return NO_DOMAIN;
+  const plan = readPlan(admin, planName);
+  if (typeof plan === 'string') return plan;
+  const fitted = fitPlan(withSheds(plan, numberOf(__ENV, 'MAX_SHED', [0, 1], MAX_SHED)), window);
+  if (fitted.isShortened) say({ kind: 'note', text: `${step}: ${planName} is shortened to the length of the steps` });
 
-  sleepUntil(scene.startedAtMs + fitted.startSeconds * 1000);
+  const waitSeconds = (run.startedAtMs - Date.now()) / 1000 + fitted.startSeconds;
+  if (waitSeconds > 0) sleep(waitSeconds);
   const startedAtMs = Date.now();
-  const begun = admin.post('/admin/drills', { plan: fitted.plan, domains: [domain], reason });
-  const journal = begun.ok ? journalOf(begun.body) : undefined;
-  if (journal === undefined) return notStarted(step, begun.ok ? 'its journal cannot be read' : begun.fault);
-  const { id } = journal;
-  say({ kind: 'drill-started', drill: id, text: `${name} on ${domain}, for ${step}`, atMs: startedAtMs });
-  return follow(admin, id, startedAtMs, scene.startedAtMs + holdOf(room.recovery)[1] * 1000);
+  const reply = admin('/admin/drills', { plan: fitted.plan, domains: [domain], reason });
+  if (!reply.ok) return reply.fault;
+  const id = journalOf(reply.body)?.id;
+  if (id === undefined) return 'its journal cannot be read';
+  say({ kind: 'drill-started', drill: id, text: `${planName} on ${domain}, for ${step}`, atMs: startedAtMs });
+  return { id, startedAtMs };
 }
 
-/** Tells what happens in it until it is over; at `untilMs` it is ended. */
-function follow(admin: Admin, id: string, startedAtMs: number, untilMs: number): DrillEnd {
+/** Reports the marks of a drill until it is over, and aborts it at `untilMs`. */
+function followDrill(admin: Admin, { id, startedAtMs }: Begun, untilMs: number): DrillEnd {
   let told = 0;
   while (Date.now() < untilMs) {
-    sleep(LOOK_SECONDS);
-    const journal = lookAtDrill(admin, id);
-    // A process that does not answer now may be the one that is drilled too hard: it is asked again until the end.
+    sleep(POLL_SECONDS);
+    const journal = readDrill(admin, id);
+    // A process that does not answer may be overloaded by the drill: the next poll asks again.
     if (journal === undefined) continue;
     const { marks, state, verdict } = journal;
-    for (const mark of marks.slice(told)) tell(id, mark, startedAtMs + mark.atMs);
+    for (const mark of marks.slice(told)) sayMark(id, mark, startedAtMs + mark.atMs);
     told = marks.length;
     if (state.kind === 'over' && verdict !== undefined) {
       say({ kind: 'drill-ended', drill: id, text: `${verdict.kind}: ${verdict.detail}` });
@@ -93,39 +122,42 @@ function follow(admin: Admin, id: string, startedAtMs: number, untilMs: number):
   return 'unfinished';
 }
 
-/** Times are of the generator's clock: what is drawn beside its seconds should not depend on how clocks agree. */
-function tell(drill: string, { kind, title, why }: DrillJournal['marks'][number], atMs: number): void {
-  if (kind === 'stage') say({ kind: 'drill-stage', drill, text: title ?? 'a stage begins', atMs });
-  if (kind === 'restored') say({ kind: 'note', drill, text: `the cache is given back: ${why ?? ''}`, atMs });
+function sayMark(drill: string, mark: DrillJournal['marks'][number], atMs: number): void {
+  if (mark.kind === 'stage') say({ kind: 'drill-stage', drill, text: mark.title ?? 'a stage begins', atMs });
+  if (mark.kind === 'restored') say({ kind: 'note', drill, text: `the cache is given back: ${mark.why ?? ''}`, atMs });
 }
 
-function notStarted(step: string, why: string): DrillEnd {
-  say({ kind: 'note', text: `${step}: the drill did not begin: ${why}` });
-  return 'not-started';
+/** Also runs after an interrupted run: a drill must not go on without the searches that its guards measure. */
+function abortOwnDrills(run: RunContext): void {
+  const admin = createAdmin(run.target);
+  const listed = admin('/admin/drills');
+  if (!listed.ok) {
+    const words = 'one that still runs ends by its guards, or by itself when nobody searches any more';
+    say({ kind: 'note', text: `drills could not be looked for: ${listed.fault}; ${words}` });
+    return;
+  }
+  const running = listOf(listed.body, 'drills').filter((drill) => memberOf(drill, 'running') === true);
+  for (const id of textsOf(running, 'id')) {
+    // Drills of other operators go on.
+    if (readDrill(admin, id)?.reason.endsWith(runMark(run)) !== true) continue;
+    const text = 'aborted: it still ran when the load had ended';
+    if (abortDrill(admin, id, text)) say({ kind: 'drill-ended', drill: id, text });
+  }
 }
 
-function planName(otherwise: string): string {
-  return __ENV['PLAN'] || otherwise;
-}
-
-function domainOf({ domains }: Scene, admin: Admin): string | undefined {
+function domainOf({ domains }: RunContext, admin: Admin): string | undefined {
   const named = __ENV['DOMAIN'] || domains[0];
   if (named !== undefined) return named;
-  const reply = admin.get('/admin/domains');
+  const reply = admin('/admin/domains');
   return reply.ok ? textsOf(listOf(reply.body, 'domains'), 'domain')[0] : undefined;
 }
 
-/** The plan, or why there is none. */
-function readyPlan(admin: Admin, name: string): (PlanTimes & Guarded) | string {
-  const reply = admin.get('/admin/plans');
+/** The ready-made plan with that name, or the reason why there is none. */
+function readPlan(admin: Admin, name: string): DrillPlan | string {
+  const reply = admin('/admin/plans');
   if (!reply.ok) return reply.fault;
   const plans = listOf(reply.body, 'plans');
   const found = plans.find((plan) => memberOf(plan, 'name') === name);
   const known = textsOf(plans, 'name').join(', ');
   return isPlan(found) ? found : `PLAN: there is no plan ${name}; allowed: ${known}`;
-}
-
-function sleepUntil(atMs: number): void {
-  const seconds = (atMs - Date.now()) / 1000;
-  if (seconds > 0) sleep(seconds);
 }

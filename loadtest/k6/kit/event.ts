@@ -1,16 +1,17 @@
-/** What happened beside the load, for whoever reads the log: the runner, or a person. `drill`: its id. */
+/** An event of a run apart from the load, for the reader of the log: the runner, or a person. */
 export interface LoadEvent {
   readonly kind: 'drill-started' | 'drill-stage' | 'drill-ended' | 'flush' | 'note';
   readonly text: string;
+  /** The id of the drill. */
   readonly drill?: string;
   /** Wall clock; absent: now. */
   readonly atMs?: number;
 }
 
-/** k6 has one, its types have not. */
+/** k6 has it, its type declarations do not. */
 declare const console: { readonly log: (text: string) => void };
 
-/** A line that begins so is a `LoadEvent` with its time, as JSON. */
+/** The start of a log line that contains a `LoadEvent` with its time, as JSON. */
 export const EVENT_MARK = 'serpcache-event ';
 
 export function say(event: LoadEvent): void {

@@ -2,16 +2,16 @@
 export interface Series {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** As written: NaN and infinities too. */
+  /** NaN and infinities are possible. */
   readonly value: number;
 }
 
-/** Blank lines, comments and whatever is no series of the format are passed over. */
+/** Blank lines, comments and malformed lines are skipped. */
 export function parseMetrics(text: string): readonly Series[] {
   return text.split('\n').flatMap((line) => parseLine(line) ?? []);
 }
 
-/** Of the first series with this name and, among others it may have, these labels. */
+/** The value of the first series with this name and these labels; it may have more labels. */
 export function seriesValue(
   series: readonly Series[],
   name: string,
@@ -25,24 +25,18 @@ export function seriesValue(
 const ENGINE_CALLS = 'serpcache_engine_calls_total';
 
 /**
- * Engine calls of one process since it started, all domains and outcomes; undefined when the page does not say, and so is
- * not a page of serpcache. Looks at these lines alone: a generator reads the whole page, 50 kB, between its requests.
+ * Engine calls of one process since its start, for all domains and outcomes; undefined if the page is not one of serpcache.
+ * Parses only these lines, because a generator reads the whole page of 50 kB between its requests.
  */
 export function engineCallsOf(text: string): number | undefined {
-  let calls: number | undefined;
-  for (let at = text.indexOf(ENGINE_CALLS); at >= 0; at = text.indexOf(ENGINE_CALLS, at + ENGINE_CALLS.length)) {
-    // The comments above name it as well, and another metric's name may begin with it.
-    if (at > 0 && text[at - 1] !== '\n') continue;
-    if (text[at + ENGINE_CALLS.length] !== '{' && text[at + ENGINE_CALLS.length] !== ' ') continue;
-    const end = text.indexOf('\n', at);
-    const line = text.slice(at, end < 0 ? text.length : end);
-    const value = Number.parseFloat(line.slice(line.lastIndexOf('}') + 1 || ENGINE_CALLS.length));
-    if (Number.isFinite(value)) calls = (calls ?? 0) + value;
-  }
-  return calls;
+  const lines = text.split('\n').filter((line) => line.startsWith(ENGINE_CALLS));
+  const calls = lines
+    .flatMap((line) => parseLine(line) ?? [])
+    .filter(({ name, value }) => name === ENGINE_CALLS && Number.isFinite(value));
+  return calls.length === 0 ? undefined : calls.reduce((sum, { value }) => sum + value, 0);
 }
 
-/** Braces and spaces inside quoted values end nothing. A timestamp may follow the value. */
+/** Quoted values may contain braces and spaces. A timestamp may follow the value. */
 const LINE =
   /^[ \t]*([a-zA-Z_:][\w:]*)(?:[ \t]*\{((?:[^"}]|"(?:[^"\\]|\\.)*")*)\}[ \t]*|[ \t]+)(\S+)(?:[ \t]+-?\d+)?[ \t\r]*$/;
 const LABEL = /([a-zA-Z_][a-zA-Z0-9_]*)[ \t]*=[ \t]*"((?:[^"\\]|\\.)*)"/g;

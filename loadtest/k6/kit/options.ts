@@ -1,46 +1,41 @@
 import type { Options, Scenario, Threshold } from 'k6/options';
-import { ALWAYS } from './checks.ts';
-import { codeOfEnd } from './drill-end.ts';
+import { codeOfEnd } from './drill-plan.ts';
 import { metricOf, SEEN_OUTCOMES } from './outcome.ts';
-import type { Step } from './step.ts';
-import { type Stint, stintsOf } from './stint.ts';
+import { ALWAYS } from './page.ts';
+import { type Segment, type Step, segmentsOf } from './step.ts';
 
 export interface OptionsPlan {
   readonly steps: readonly Step[];
-  /** Of each stint; absent: what its rate needs while answers take `slowSeconds`. */
-  readonly maxVus?: number;
-  readonly slowSeconds: number;
-  /** Scenarios beside the load: one that watches, one that acts as an operator. By the name of what they run. */
+  readonly vusOf: (segment: Segment) => number;
+  /** Scenarios without load, by name: one watches the engine, one acts as an operator. */
   readonly beside: Readonly<Record<string, Scenario>>;
-  /** Instead of arrivals: so many virtual users, each asking again as soon as it was answered. */
-  readonly closedVus?: number;
-  /** A ladder that goes on until something gives: what the generator loses then is no fault of the run. */
+  /** Each virtual user sends its next request after the answer to the last. */
+  readonly isClosedLoop: boolean;
+  /** A ladder that goes on until the service breaks: requests that the generator drops do not fail the run. */
   readonly isEndless: boolean;
 }
 
-const LEAST_VUS = 20;
-/** Each is an interpreter with a megabyte or two. */
-const MOST_VUS = 2000;
-/** Without new arrivals, at the end of a stint: shorter than the break to the next. What is not answered by then is lost. */
+const MIN_VUS = 20;
+/** Each VU is an interpreter of one or two megabytes. */
+const MAX_VUS = 2000;
+/** Time without new requests at the end of a segment, shorter than the break. Requests unanswered after it are lost. */
 const DRAIN = '1s';
-/** An abort wants more than the first unlucky searches of a step. */
+/** A few unlucky searches at the start of a step must not abort the run. */
 const ABORT_AFTER = '5s';
 
-/** One scenario per stint, open model: requests begin when they are due, whether or not earlier ones were answered. */
-export function optionsOf({ steps, maxVus, slowSeconds, closedVus, beside, isEndless }: OptionsPlan): Options {
+/** One scenario per segment, as an open model: requests begin when they are due, even if earlier ones have no answer. */
+export function optionsOf({ steps, vusOf, isClosedLoop, beside, isEndless }: OptionsPlan): Options {
   const scenarios: Record<string, Scenario> = {};
-  let before = 0;
-  for (const stint of stintsOf(steps)) {
-    scenarios[stint.name] =
-      closedVus === undefined
-        ? arrivals(stint, before, maxVus ?? vusFor(stint, slowSeconds))
-        : askingAgain(stint, closedVus);
-    before = stint.steps.at(-1)?.ratePerSecond ?? 0;
+  let rateBefore = 0;
+  for (const segment of segmentsOf(steps)) {
+    const vus = vusOf(segment);
+    scenarios[segment.name] = isClosedLoop ? closedLoop(segment, vus) : openLoop(segment, rateBefore, vus);
+    rateBefore = segment.steps.at(-1)?.ratePerSecond ?? 0;
   }
   return {
     scenarios: { ...scenarios, ...beside },
     thresholds: thresholdsOf(steps, isEndless),
-    // Each tag makes series of its own, and they cost the generator. Without the last two k6 does not tell checks by name.
+    // Each tag makes more series, which cost the generator time. The last two are needed to count checks by name.
     systemTags: ['scenario', 'check', 'group'],
     summaryTrendStats: ['med', 'p(90)', 'p(95)', 'p(99)', 'max', 'count'],
     setupTimeout: '120s',
@@ -51,19 +46,19 @@ export function optionsOf({ steps, maxVus, slowSeconds, closedVus, beside, isEnd
   };
 }
 
-function arrivals({ steps }: Stint, before: number, vus: number): Scenario {
+function openLoop({ steps }: Segment, rateBefore: number, vus: number): Scenario {
   return {
     executor: 'ramping-arrival-rate',
     startTime: `${steps[0]?.startSeconds ?? 0}s`,
-    startRate: perMinute(before),
+    startRate: perMinute(rateBefore),
     timeUnit: '1m',
     preAllocatedVUs: vus,
     maxVUs: vus,
-    // A grace would overlap with the next stint, and k6 would make virtual users for both.
+    // With a grace period the segments would overlap, and k6 would make virtual users for both.
     gracefulStop: '0s',
     stages: [
       ...steps.flatMap(({ ratePerSecond, rampSeconds, holdSeconds }) => [
-        // Without a ramp the rate is there at once.
+        // A duration of 0 changes the rate at once.
         { target: perMinute(ratePerSecond), duration: `${rampSeconds}s` },
         { target: perMinute(ratePerSecond), duration: `${holdSeconds}s` },
       ]),
@@ -73,12 +68,12 @@ function arrivals({ steps }: Stint, before: number, vus: number): Scenario {
   };
 }
 
-/** k6 takes whole numbers only, and batches of 50 may come less often than once a second. */
+/** k6 accepts whole numbers only, and batches of 50 can be rarer than one a second. */
 function perMinute(ratePerSecond: number): number {
   return Math.round(ratePerSecond * 60);
 }
 
-function askingAgain({ steps }: Stint, vus: number): Scenario {
+function closedLoop({ steps }: Segment, vus: number): Scenario {
   return {
     executor: 'constant-vus',
     startTime: `${steps[0]?.startSeconds ?? 0}s`,
@@ -88,26 +83,24 @@ function askingAgain({ steps }: Stint, vus: number): Scenario {
   };
 }
 
-/** Little's law, with answers that take as long as they may before it is called trouble. */
-export function vusFor({ steps }: Stint, slowSeconds: number): number {
-  const most = Math.max(...steps.map(({ ratePerSecond }) => ratePerSecond));
-  return Math.min(MOST_VUS, Math.max(LEAST_VUS, Math.ceil(most * slowSeconds)));
+/** Little's law, with the longest time that an answer may normally take. */
+export function vusFor({ steps }: Segment, slowSeconds: number): number {
+  const rate = Math.max(...steps.map(({ ratePerSecond }) => ratePerSecond));
+  return Math.min(MAX_VUS, Math.max(MIN_VUS, Math.ceil(rate * slowSeconds)));
 }
 
-/** What has no limit has a threshold that always holds: without one, k6 sums nothing up by step. */
+/** k6 sums a metric up by step only for a threshold, so figures without a limit have one that always holds. */
 function thresholdsOf(steps: readonly Step[], isEndless: boolean): Record<string, Threshold[]> {
   const all: Record<string, Threshold[]> = isEndless ? {} : { dropped_iterations: ['count==0'] };
   all['script_faults'] = ['count==0'];
   for (const name of ALWAYS) all[`checks{check:${name}}`] = ['rate==1'];
-  for (const { name } of stintsOf(steps)) all[`dropped_iterations{scenario:${name}}`] = ['count>=0'];
+  for (const { name } of segmentsOf(steps)) all[`dropped_iterations{scenario:${name}}`] = ['count>=0'];
   for (const { name, limits } of steps) {
     const on = (metric: string): string => `${metric}{step:${name}}`;
-    // Nothing at all is no success, though k6 takes a threshold without samples for passed.
+    // k6 counts a threshold without samples as passed, but a step without a search is no success.
     all[on('searches')] = [limits === undefined || isEndless ? 'count>=0' : 'count>0'];
-    all[on('sent')] = ['count>=0'];
-    all[on('engine_calls')] = ['count>=0'];
-    for (const outcome of SEEN_OUTCOMES) all[on(metricOf(outcome))] = ['count>=0'];
-    all[on('connections_opened')] = ['count>=0'];
+    const shown = ['sent', 'engine_calls', 'connections_opened', ...SEEN_OUTCOMES.map(metricOf)];
+    for (const metric of shown) all[on(metric)] = ['count>=0'];
     if (limits?.drillPasses === true) all[on('drill_end')] = [`value==${codeOfEnd('passed')}`];
     all[on('dishonest')] = [limits === undefined || isEndless ? 'count>=0' : 'count==0'];
     all[on('search_duration')] = [limits?.maxP99Ms === undefined || isEndless ? 'max>=0' : `p(99)<${limits.maxP99Ms}`];

@@ -1,36 +1,34 @@
-/** One search of a query file. Plain JSON: k6 keeps the list once for all virtual users, as text. */
+/** One search of a query file. Plain JSON: k6 keeps one copy of the list as text for all virtual users. */
 export interface Query {
-  /** Absent: the service's default. */
+  /** Absent: the default of the service. */
   readonly domain?: string;
   readonly text: string;
-  /** A part of a query string, already encoded: `filter=brand:sony&sort=-price`. Often empty. */
+  /** An encoded part of a query string: `filter=brand:sony&sort=-price`. Often empty. */
   readonly parameters: string;
 }
 
 export const MAX_QUERIES = 200_000;
 const MAX_TEXT_CHARACTERS = 256;
 const MAX_FAULTS_SHOWN = 5;
-/** These a search gets from elsewhere: from the line's own columns, and the page by chance. */
+/** Parameters that have another source: columns of the line, or, for the page, chance. */
 const TAKEN = ['q', 'domain', 'page'];
 
 /**
- * A file of searches, UTF-8, one a line, the most frequent first:
+ * Parses a file of searches, UTF-8, one per line, the most frequent first:
  *
  *     text
  *     domain⇥text
  *     domain⇥text⇥parameters
  *
- * An empty domain is the service's default. Lines that start with # and empty lines are skipped.
+ * An empty domain is the default of the service. Lines that start with # and empty lines are skipped.
  *
  * @throws Error with the first faults, each with its line and what is allowed.
  */
 export function parseQueries(text: string): readonly Query[] {
   const queries: Query[] = [];
   const faults: string[] = [];
-  for (const [at, line] of text
-    .replace(/^\ufeff/, '')
-    .split('\n')
-    .entries()) {
+  const lines = text.replace(/^\ufeff/, '').split('\n');
+  for (const [at, line] of lines.entries()) {
     if (line.trim() === '' || line.startsWith('#')) continue;
     const read = readLine(line);
     if (typeof read === 'string') faults.push(`line ${at + 1}: ${read}`);
@@ -47,9 +45,9 @@ export function parseQueries(text: string): readonly Query[] {
   return queries;
 }
 
-/** The search, or what is wrong with it. */
+/** The search of a line, or its fault. */
 function readLine(line: string): Query | string {
-  // What a decoder writes for bytes that are none of UTF-8.
+  // The replacement character that a decoder writes for invalid bytes.
   if (line.includes('\ufffd')) return 'it is not UTF-8';
   const columns = line.split('\t').map((column) => column.trim());
   if (columns.length > 3) {
@@ -63,7 +61,7 @@ function readLine(line: string): Query | string {
   if (characters === 0 || characters > MAX_TEXT_CHARACTERS) {
     return `a text of ${characters} characters; 1 to ${MAX_TEXT_CHARACTERS} are allowed`;
   }
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what the service refuses.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the service refuses these characters.
   if (/[\u0000-\u001f\u007f-\u009f]/.test(text)) return 'a control character in the text; none is allowed';
   return faultOf(parameters) ?? { ...(domain === '' ? {} : { domain }), text, parameters };
 }
@@ -74,9 +72,8 @@ function faultOf(parameters: string): string | undefined {
     return `the parameters "${clip(parameters)}" are not encoded; an encoded part of a query string is allowed`;
   }
   for (const pair of parameters.split('&')) {
-    const equals = pair.indexOf('=');
-    const name = decoded(pair.slice(0, Math.max(equals, 0)));
-    if (name === undefined || name === '' || decoded(pair) === undefined) {
+    const name = pairName(pair);
+    if (name === undefined || name === '') {
       return `"${clip(pair)}" is no parameter; name=value, several with & between, is allowed`;
     }
     if (TAKEN.includes(name)) return `the parameter ${name} is not allowed; anything but ${TAKEN.join(', ')} is`;
@@ -84,12 +81,19 @@ function faultOf(parameters: string): string | undefined {
   return undefined;
 }
 
-function decoded(text: string): string | undefined {
+/** The name in `name=value`; empty if there is none, undefined if the pair is malformed. */
+function pairName(pair: string): string | undefined {
   try {
-    return decodeURIComponent(text.replaceAll('+', ' '));
+    decoded(pair);
+    return decoded(pair.slice(0, Math.max(pair.indexOf('='), 0)));
   } catch {
     return undefined;
   }
+}
+
+/** The text of an encoded name or value. @throws URIError if it is malformed. */
+export function decoded(text: string): string {
+  return decodeURIComponent(text.replaceAll('+', ' '));
 }
 
 function clip(text: string): string {

@@ -1,40 +1,40 @@
 /**
- * A stretch of a run with one rate and one intention: the unit of verdicts, tables and plots. Steps follow each other;
- * what is sent while its rate holds is tagged `step=<name>`.
+ * A part of a run with one rate and one purpose: the unit of verdicts, tables and plots. Steps follow each other. Metrics
+ * are tagged `step=<name>` while the step's rate holds.
  */
 export interface Step {
-  /** `x3`, `steady`, `recovery`. Letters, digits and dashes. */
+  /** `x3`, `steady`, `recovery`: letters, digits and dashes. */
   readonly name: string;
-  /** For people: what happens in it. */
+  /** For people: what happens in the step. */
   readonly title: string;
-  /** Since the start of the run; the ramp comes first, then the rate holds. */
+  /** Since the start of the run. The ramp comes first, then the rate holds. */
   readonly startSeconds: number;
   readonly rampSeconds: number;
   readonly holdSeconds: number;
-  /** Requests a second while it holds. */
+  /** Requests a second while the rate holds. */
   readonly ratePerSecond: number;
-  /** Searches in one request: 1 unless it is a batch. */
+  /** 1 unless the requests are batches. */
   readonly searchesPerRequest: number;
-  /** Of the base rate, where the step is a rung of a ladder. */
+  /** The multiple of the base rate, if the step is a rung of a ladder. */
   readonly multiplier?: number;
-  /** It follows the step before without a break, and is sent by the same virtual users. */
+  /** The step follows the one before without a break, and the same virtual users send it. */
   readonly goesOn?: true;
-  /** A warm-up is measured and shown, but has no limits. */
+  /** Absent in a warm-up, which is measured and shown but not judged. */
   readonly limits?: StepLimits;
 }
 
-/** What has to hold for a step to be held. Shares are 0–1. */
+/** The conditions under which a step held. Shares are 0–1. */
 export interface StepLimits {
-  /** Of searches: whatever was not a page, sheds included unless `shedsAllowed`. */
+  /** Share of the searches that were not answered with a page; sheds count unless `shedsAllowed`. */
   readonly maxErrorRate: number;
-  /** Ends the whole run: there is nothing to be learned above this. */
+  /** Above this error rate the whole run ends, because nothing more can be learned. */
   readonly abortErrorRate: number;
   readonly maxP99Ms?: number;
-  /** `hit-l1` and `hit-l2`, of all searches. */
+  /** `hit-l1` and `hit-l2`, divided by all searches. */
   readonly minHitRatio?: number;
-  /** An honest shed (503, Retry-After, problem+json) is no error here. */
+  /** An honest shed (503, Retry-After, problem+json) is no error in this step. */
   readonly shedsAllowed: boolean;
-  /** A drill is run for it, and has to pass. */
+  /** A drill runs in this step and has to pass. */
   readonly drillPasses?: true;
 }
 
@@ -42,10 +42,18 @@ export interface StepWish extends Omit<Step, 'startSeconds' | 'searchesPerReques
   readonly searchesPerRequest?: number;
 }
 
-/** Between two steps that are not one stint: what is under way is answered, and k6 hands its virtual users on. */
+/** Limits of a step without any disturbance: those of a rung of x-load, without the hit ratio. */
+export const CALM_LIMITS: StepLimits = {
+  maxErrorRate: 0.001,
+  abortErrorRate: 0.05,
+  maxP99Ms: 500,
+  shedsAllowed: false,
+};
+
+/** The break between two scenarios: running requests are answered, and k6 reuses the virtual users. */
 export const BREAK_SECONDS = 1.5;
 
-/** Each step begins when the one before has ended. */
+/** Steps in sequence: each begins when the one before has ended. */
 export function inTurn(wishes: readonly StepWish[]): readonly Step[] {
   let startSeconds = 0;
   return wishes.map((wish, at) => {
@@ -56,7 +64,81 @@ export function inTurn(wishes: readonly StepWish[]): readonly Step[] {
   });
 }
 
-/** Since the start of the run: when its rate begins to hold, and when it ends. */
+export interface LadderOptions extends Pick<Step, 'rampSeconds' | 'holdSeconds'> {
+  readonly baseRps: number;
+  readonly multipliers: readonly number[];
+  readonly limits: StepLimits;
+}
+
+/** Rungs `x1`, `x1-5`, `x3` …: the same step at a growing rate. */
+export function ladder({ baseRps, multipliers, ...each }: LadderOptions): readonly StepWish[] {
+  return multipliers.map((multiplier) => ({
+    // k6 allows no dots in the names of scenarios.
+    name: `x${String(multiplier).replace('.', '-')}`,
+    title: `${multiplier} times the base rate`,
+    ratePerSecond: baseRps * multiplier,
+    multiplier,
+    ...each,
+  }));
+}
+
+/** Start and end of the time in which the rate holds, since the start of the run. */
 export function holdOf({ startSeconds, rampSeconds, holdSeconds }: Step): readonly [fromSeconds: number, to: number] {
   return [startSeconds + rampSeconds, startSeconds + rampSeconds + holdSeconds];
+}
+
+/** The step whose rate holds at that time; undefined during ramps and breaks. */
+export function stepAt(steps: readonly Step[], elapsedSeconds: number): Step | undefined {
+  return steps.find((step) => {
+    const [from, to] = holdOf(step);
+    return elapsedSeconds >= from && elapsedSeconds < to;
+  });
+}
+
+export function lastSecond(steps: readonly Step[]): number {
+  return steps.reduce((last, step) => Math.max(last, holdOf(step)[1]), 0);
+}
+
+/**
+ * Steps without a break between them, sent by the same virtual users: one scenario of k6, with the name of its first step.
+ * With one scenario per step, two adjacent scenarios would each need all their users at the same time, and the second
+ * would open new connections.
+ */
+export interface Segment {
+  readonly name: string;
+  readonly steps: readonly Step[];
+}
+
+export function segmentsOf(steps: readonly Step[]): readonly Segment[] {
+  const segments: { name: string; steps: Step[] }[] = [];
+  for (const step of steps) {
+    const current = segments.at(-1);
+    if (step.goesOn === true && current !== undefined) current.steps.push(step);
+    else segments.push({ name: step.name, steps: [step] });
+  }
+  return segments;
+}
+
+/** The segment's step at that time since its start, and whether the rate holds. After the end it is the last step. */
+export function momentOf({ steps }: Segment, sinceStartMs: number): { readonly step: Step; readonly holds: boolean } {
+  const [first] = steps;
+  if (first === undefined) throw new Error('a segment without a step');
+  const seconds = first.startSeconds + sinceStartMs / 1000;
+  const step = steps.findLast(({ startSeconds }) => startSeconds <= seconds) ?? first;
+  const [from, to] = holdOf(step);
+  return { step, holds: seconds >= from && seconds < to };
+}
+
+/** The number of each segment's first search, by segment name. No two segments use the same number. */
+export function firstNumbers(segments: readonly Segment[]): ReadonlyMap<string, number> {
+  let next = 0;
+  return new Map(
+    segments.map(({ name, steps }) => {
+      const first = next;
+      const rate = Math.max(...steps.map((step) => step.ratePerSecond * step.searchesPerRequest));
+      // An upper bound: a ramp sends less than its final rate.
+      next += Math.ceil(steps.reduce((sum, step) => sum + step.rampSeconds + step.holdSeconds + 1, 0) * rate);
+      return [name, first];
+    }),
+  );
 }

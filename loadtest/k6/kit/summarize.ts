@@ -1,108 +1,188 @@
-import { endOfCode } from './drill-end.ts';
+import { endOfCode } from './drill-plan.ts';
 import { metricOf, SEEN_OUTCOMES, type SeenOutcome } from './outcome.ts';
-import { holdOf, type Step } from './step.ts';
-import { type Stint, stintsOf } from './stint.ts';
-import type { CheckSummary, GeneratorSummary, Latency, StepSummary } from './summary.ts';
-import { judgeStep } from './verdict.ts';
+import { ALWAYS } from './page.ts';
+import type { Mix } from './queries.ts';
+import { holdOf, type Segment, type Step, segmentsOf } from './step.ts';
+import type { CheckSummary, GeneratorSummary, Latency, ScriptSummary, StepSummary, TargetSummary } from './summary.ts';
+import { judgeStep, verdictOf } from './verdict.ts';
 
-/** What k6 gives to `handleSummary`, as far as it is read here. */
+/** The part of the argument of `handleSummary` that is read here. */
 export interface K6Summary {
   readonly metrics: Readonly<Record<string, { readonly values: Readonly<Record<string, number>> } | undefined>>;
   readonly state: { readonly testRunDurationMs: number };
   readonly root_group: { readonly checks?: readonly CheckSummary[] };
 }
 
-export interface StepSummariesOptions {
+/** The result of `setup`, which k6 passes to every other function. */
+export interface SetupResult {
+  readonly startedAtMs: number;
+  /** Duration of `setup`, which k6 counts to the run. */
+  readonly setUpMs: number;
+  readonly seed: number;
+  readonly domains: readonly string[];
+}
+
+export interface SummaryOptions extends Pick<ScriptSummary, 'script' | 'purpose' | 'baseRps'> {
   readonly k6: K6Summary;
+  readonly begun: SetupResult;
+  readonly target: TargetSummary;
+  readonly mix: Mix;
   readonly steps: readonly Step[];
-  /** How long load was sent: shorter than planned when the run was aborted. */
-  readonly elapsedSeconds: number;
-  /** Whether engine calls could be asked for. */
-  readonly watched: boolean;
-  readonly vusOf: (stint: Stint) => number;
+  /** Number of virtual users that send no load. Each has one iteration. */
+  readonly beside: number;
+  readonly isEndless: boolean;
+  /** Share of the answers whose bodies are checked. */
+  readonly sample: number;
+  /** The path of the query file. */
+  readonly queryFile: string;
+  readonly queryCount: number;
+  readonly vusOf: (segment: Segment) => number;
 }
 
-export function stepSummaries(options: StepSummariesOptions): readonly StepSummary[] {
-  const { k6, steps, elapsedSeconds, watched, vusOf } = options;
-  const stints = stintsOf(steps);
-  return steps.map((step) => {
-    const stint = stints.find((one) => one.steps.includes(step)) ?? { name: step.name, steps: [step] };
-    const on = (metric: string, value: string): number | undefined =>
-      k6.metrics[`${metric}{step:${step.name}}`]?.values[value];
-    const answered = on('searches', 'count') ?? 0;
-    // A request that hangs until its stint is over is cut off, and k6 counts it nowhere.
-    const cut = Math.max(0, (on('sent', 'count') ?? 0) - answered);
-    const searches = answered + cut;
-    const of = (metric: string): number => (on(metric, 'rate') ?? 0) * answered;
-    const [from, to] = holdOf(step);
-    const latency = answered > 0 ? latencyOf((value) => on('search_duration', value)) : undefined;
-    const figures = {
-      step,
-      searches,
-      seconds: Math.max(0, Math.min(to, elapsedSeconds) - from),
-      outcomes: Object.fromEntries(
-        SEEN_OUTCOMES.map((outcome) => [
-          outcome,
-          (on(metricOf(outcome), 'count') ?? 0) + (outcome === 'unanswered' ? cut : 0),
-        ]),
-      ) as Record<SeenOutcome, number>,
-      ...(latency === undefined ? {} : { latencyMs: latency }),
-      ...(searches > 0 ? { errorRate: (of('errors') + cut) / searches, hitRatio: of('hits') / searches } : {}),
-      dishonest: on('dishonest', 'count') ?? 0,
-      ...(watched ? { engineCalls: on('engine_calls', 'count') ?? 0 } : {}),
-      connectionsOpened: on('connections_opened', 'count') ?? 0,
-      ...(step.limits?.drillPasses === true ? { drill: endOfCode(on('drill_end', 'value')) } : {}),
-      ...droppedIn(k6, stint, step),
-      vusCap: vusOf(stint),
-    };
-    return { ...figures, ...judgeStep(figures) };
-  });
-}
-
-/** k6 tells them by stint: those of several steps stand at the first, with the name of all. */
-function droppedIn(k6: K6Summary, { name, steps }: Stint, step: Step): Pick<StepSummary, 'dropped' | 'droppedOver'> {
-  const last = steps[steps.length - 1];
-  if (step !== steps[0] || last === undefined) return { dropped: 0 };
-  const dropped = k6.metrics[`dropped_iterations{scenario:${name}}`]?.values['count'] ?? 0;
-  return last === step ? { dropped } : { dropped, droppedOver: `${step.name} to ${last.name}` };
-}
-
-function latencyOf(value: (name: string) => number | undefined): Latency {
+/** The summary of a run, from the metrics of k6. */
+export function summaryOf(options: SummaryOptions): ScriptSummary {
+  const { k6, begun, script, purpose, target, mix, baseRps, beside, isEndless, vusOf } = options;
+  const { startedAtMs, setUpMs, seed, domains } = begun;
+  // k6 counts teardown to the run too, and teardown may wait for a drill.
+  const endedAtMs = k6.metrics['ended_at']?.values['value'] ?? Number.POSITIVE_INFINITY;
+  const durationMs = Math.min(k6.state.testRunDurationMs - setUpMs, endedAtMs - startedAtMs);
+  const watched = countOf(k6, 'watched') > 0;
+  const steps = stepSummaries({ k6, steps: options.steps, elapsedSeconds: durationMs / 1000, watched, vusOf });
+  const hadPages = steps.some(({ outcomes }) => outcomes['hit-l1'] + outcomes.engine > 0);
+  const looked = options.sample > 0 && hadPages ? ALWAYS : [];
+  const vusCap = Math.max(...segmentsOf(options.steps).map(vusOf));
+  const generator = generatorSummary({ k6, steps, beside, vusCap, looked });
+  const checks = (k6.root_group.checks ?? []).map(({ name, passes, fails }) => ({ name, passes, fails }));
   return {
-    p50: value('med') ?? 0,
-    p90: value('p(90)') ?? 0,
-    p95: value('p(95)') ?? 0,
-    p99: value('p(99)') ?? 0,
-    max: value('max') ?? 0,
+    script,
+    purpose,
+    startedAtMs,
+    durationMs,
+    target: { baseUrls: target.baseUrls, adminUrls: target.adminUrls },
+    queries: {
+      file: options.queryFile.replace(/^.*\//, ''),
+      count: options.queryCount,
+      domains,
+      ...{ exponent: mix.exponent, offset: mix.offset, onceShare: mix.onceShare, seed },
+    },
+    baseRps,
+    steps,
+    generator,
+    checks,
+    verdict: verdictOf({ steps, generator, checks, isEndless }),
   };
 }
 
-export interface GeneratorOptions {
-  readonly k6: K6Summary;
+export interface StepSummariesOptions extends Pick<SummaryOptions, 'k6' | 'steps' | 'vusOf'> {
+  /** Duration of the load: shorter than planned if the run was aborted. */
+  readonly elapsedSeconds: number;
+  /** Whether engine calls were measured. */
+  readonly watched: boolean;
+}
+
+export function stepSummaries(options: StepSummariesOptions): readonly StepSummary[] {
+  const { k6, elapsedSeconds, watched, vusOf } = options;
+  return segmentsOf(options.steps).flatMap((segment) =>
+    segment.steps.map((step) => {
+      const on = (metric: string, value: string): number | undefined =>
+        k6.metrics[`${metric}{step:${step.name}}`]?.values[value];
+      const answered = on('searches', 'count') ?? 0;
+      // A request that hangs until its segment ends is cut off, and no k6 metric counts it.
+      const cut = Math.max(0, (on('sent', 'count') ?? 0) - answered);
+      const searches = answered + cut;
+      const answeredWith = (metric: string): number => (on(metric, 'rate') ?? 0) * answered;
+      const [from, to] = holdOf(step);
+      const figures = {
+        step,
+        searches,
+        seconds: Math.max(0, Math.min(to, elapsedSeconds) - from),
+        outcomes: Object.fromEntries(
+          SEEN_OUTCOMES.map((outcome) => [
+            outcome,
+            (on(metricOf(outcome), 'count') ?? 0) + (outcome === 'unanswered' ? cut : 0),
+          ]),
+        ) as Record<SeenOutcome, number>,
+        ...(answered > 0 ? { latencyMs: latencyOf((value) => on('search_duration', value) ?? 0) } : {}),
+        ...(searches > 0
+          ? { errorRate: (answeredWith('errors') + cut) / searches, hitRatio: answeredWith('hits') / searches }
+          : {}),
+        dishonest: on('dishonest', 'count') ?? 0,
+        ...(watched ? { engineCalls: on('engine_calls', 'count') ?? 0 } : {}),
+        connectionsOpened: on('connections_opened', 'count') ?? 0,
+        ...(step.limits?.drillPasses === true ? { drill: endOfCode(on('drill_end', 'value')) } : {}),
+        ...droppedIn(k6, segment, step),
+        vusCap: vusOf(segment),
+      };
+      return { ...figures, ...judgeStep(figures) };
+    }),
+  );
+}
+
+/** k6 counts dropped requests by segment: those of several steps are given to the first, with the names of all. */
+function droppedIn(k6: K6Summary, { name, steps }: Segment, step: Step): Pick<StepSummary, 'dropped' | 'droppedOver'> {
+  if (step !== steps[0]) return { dropped: 0 };
+  const dropped = countOf(k6, `dropped_iterations{scenario:${name}}`);
+  return steps.length === 1 ? { dropped } : { dropped, droppedOver: `${step.name} to ${steps.at(-1)?.name}` };
+}
+
+function latencyOf(value: (name: string) => number): Latency {
+  return { p50: value('med'), p90: value('p(90)'), p95: value('p(95)'), p99: value('p(99)'), max: value('max') };
+}
+
+export interface GeneratorOptions extends Pick<SummaryOptions, 'k6' | 'beside'> {
   readonly steps: readonly StepSummary[];
-  /** Virtual users that do something else, one iteration each. */
-  readonly beside: number;
-  /** Of the step that had most. */
+  /** The maximum of the step that has the highest. */
   readonly vusCap: number;
-  /** What has to be found in answers, where any were looked at. */
+  /** The checks that need a result, if any answer was checked. */
   readonly looked: readonly string[];
 }
 
 export function generatorSummary({ k6, steps, beside, vusCap, looked }: GeneratorOptions): GeneratorSummary {
-  const judged = steps.filter(({ step, seconds }) => step.limits !== undefined && seconds > 0);
+  const silent = steps.filter(
+    ({ step, seconds, searches }) => step.limits !== undefined && seconds > 0 && searches === 0,
+  );
+  const counted = (k6.root_group.checks ?? []).filter(({ passes, fails }) => passes + fails > 0);
+  const missing = looked.filter((name) => counted.every((check) => check.name !== name));
   return {
-    requests: Math.max(0, (k6.metrics['iterations']?.values['count'] ?? 0) - beside),
-    dropped: k6.metrics['dropped_iterations']?.values['count'] ?? 0,
+    requests: Math.max(0, countOf(k6, 'iterations') - beside),
+    dropped: countOf(k6, 'dropped_iterations'),
     vusUsed: Math.max(0, (k6.metrics['vus']?.values['max'] ?? 0) - beside),
     vusCap,
-    scriptFaults: k6.metrics['script_faults']?.values['count'] ?? 0,
+    scriptFaults: countOf(k6, 'script_faults'),
     emptyThresholds: [
-      ...judged.flatMap(({ step, searches }) => (searches === 0 ? [`errors{step:${step.name}}`] : [])),
-      ...looked.filter((name) => !isCounted(k6, name)).map((name) => `checks{check:${name}}`),
+      ...silent.map(({ step }) => `errors{step:${step.name}}`),
+      ...missing.map((name) => `checks{check:${name}}`),
     ],
   };
 }
 
-function isCounted(k6: K6Summary, name: string): boolean {
-  return (k6.root_group.checks ?? []).some((check) => check.name === name && check.passes + check.fails > 0);
+function countOf(k6: K6Summary, metric: string): number {
+  return k6.metrics[metric]?.values['count'] ?? 0;
+}
+
+/** The result of a run as text, for k6 without the runner, which draws a report. */
+export function summaryText({ script, verdict, steps, generator }: ScriptSummary): string {
+  const lines = [
+    '',
+    `${script}: ${verdict.kind.toUpperCase()}. ${verdict.detail}`,
+    ...(verdict.kind === 'invalid' ? verdict.reasons.map((reason) => `  - ${reason}`) : []),
+    ...steps.map(stepLine),
+    `generator: ${generator.requests} requests, ${generator.dropped} dropped, ${generator.vusUsed} of ${generator.vusCap} virtual users`,
+    '',
+  ];
+  return lines.join('\n');
+}
+
+function stepLine(summary: StepSummary): string {
+  const { step, result, broken, searches, seconds, latencyMs, errorRate, hitRatio, connectionsOpened } = summary;
+  if (searches === 0) return `  ${step.name}: ${result}`;
+  const figures = [
+    `${(searches / Math.max(seconds, 1)).toFixed(0)} searches/s`,
+    latencyMs === undefined ? '' : `p50 ${latencyMs.p50.toFixed(1)} ms, p99 ${latencyMs.p99.toFixed(1)} ms`,
+    `errors ${((errorRate ?? 0) * 100).toFixed(2)} %`,
+    `hits ${((hitRatio ?? 0) * 100).toFixed(1)} %`,
+    connectionsOpened === undefined ? '' : `${connectionsOpened} connections opened`,
+  ];
+  const why = broken.length > 0 ? ` (${broken.join('; ')})` : '';
+  return `  ${step.name}: ${result}${why}: ${figures.filter(Boolean).join(', ')}`;
 }

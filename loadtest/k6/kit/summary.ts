@@ -1,13 +1,15 @@
-import type { DrillEnd } from './drill-end.ts';
+import type { DrillEnd } from './drill-plan.ts';
+import type { Target } from './environment.ts';
 import type { SeenOutcome } from './outcome.ts';
+import type { Mix } from './queries.ts';
 import type { Step } from './step.ts';
 
-/** What a script says of its own run, as JSON: all that k6 alone can know. Written by `handleSummary`. */
+/** The result of a run, as far as k6 can know it. `handleSummary` writes it as JSON. */
 export interface ScriptSummary {
   readonly script: string;
-  /** What the script is for: one sentence, shown above its report. */
+  /** The purpose of the script: one sentence, shown above its report. */
   readonly purpose: string;
-  /** Wall clock, ms. The first step began then. */
+  /** Wall clock of the first step, ms. */
   readonly startedAtMs: number;
   readonly durationMs: number;
   readonly target: TargetSummary;
@@ -19,70 +21,57 @@ export interface ScriptSummary {
   readonly verdict: Verdict;
 }
 
-export interface TargetSummary {
-  readonly baseUrls: readonly string[];
-  /** Empty: neither engine calls nor anything inside the service could be measured. */
-  readonly adminUrls: readonly string[];
-}
+/** Without admin URLs, engine calls and the state of the service could not be measured. */
+export type TargetSummary = Pick<Target, 'baseUrls' | 'adminUrls'>;
 
-export interface QueriesSummary {
+export interface QueriesSummary extends Omit<Mix, 'pages'> {
   readonly file: string;
   readonly count: number;
   readonly domains: readonly string[];
-  readonly exponent: number;
-  readonly offset: number;
-  /** 0–1, of the searches. */
-  readonly onceShare: number;
   readonly seed: number;
 }
 
 export interface StepSummary {
   readonly step: Step;
-  /** Searches while its rate held, and how long it held: shorter than planned when the run was aborted. */
+  /** Searches and duration while the rate held. An aborted run is shorter than planned. */
   readonly searches: number;
   readonly seconds: number;
   readonly outcomes: Readonly<Record<SeenOutcome, number>>;
-  /** Of whole requests, batches included; undefined without any. */
+  /** Latency of whole requests, including batches; undefined without requests. */
   readonly latencyMs?: Latency;
-  /** By the step's own limits; undefined without a search. */
+  /** By the limits of the step; undefined without a search. */
   readonly errorRate?: number;
   readonly hitRatio?: number;
-  /** 5xx that were no honest sheds. */
+  /** 5xx that are not honest sheds. */
   readonly dishonest: number;
-  /** Engine calls of all processes, from /metrics; undefined where nobody could be asked. */
+  /** Engine calls of all processes, from /metrics; undefined if no process answered. */
   readonly engineCalls?: number;
-  /** Requests that had to connect first. */
+  /** Requests that opened a connection. */
   readonly connectionsOpened?: number;
-  /** Of the drill that was run for it. */
+  /** The end of the step's drill. */
   readonly drill?: DrillEnd;
-  /** Requests the generator should have begun and could not. */
+  /** Requests that were due and that the generator could not begin. */
   readonly dropped: number;
-  /** The steps they are of, where k6 cannot tell them apart: `x1-steady to x1-recovery`. */
+  /** The steps of the dropped requests, if k6 counted several together: `x1-steady to x1-recovery`. */
   readonly droppedOver?: string;
-  /** VUs this step might use; absent: as many as the run. */
+  /** Maximum VUs of this step; absent: the maximum of the run. */
   readonly vusCap?: number;
   /** `not-run`: the run ended before its rate held. `shown`: it has no limits. */
   readonly result: 'held' | 'broke' | 'not-run' | 'shown';
-  /** Which limits broke: `error rate 0.4 % (limit 0.1 %)`. */
+  /** The limits that broke: `error rate 0.4 % (limit 0.1 %)`. */
   readonly broken: readonly string[];
 }
 
-export interface Latency {
-  readonly p50: number;
-  readonly p90: number;
-  readonly p95: number;
-  readonly p99: number;
-  readonly max: number;
-}
+export type Latency = Readonly<Record<'p50' | 'p90' | 'p95' | 'p99' | 'max', number>>;
 
 export interface GeneratorSummary {
   readonly requests: number;
   readonly dropped: number;
   readonly vusUsed: number;
   readonly vusCap: number;
-  /** Iterations that ended in an exception. */
+  /** Iterations that ended in an exception of the script. */
   readonly scriptFaults: number;
-  /** Thresholds without a single sample: k6 takes them for passed (grafana/k6#4283). */
+  /** Thresholds without a sample, which k6 counts as passed (grafana/k6#4283). */
   readonly emptyThresholds: readonly string[];
 }
 
@@ -92,14 +81,47 @@ export interface CheckSummary {
   readonly fails: number;
 }
 
-/** A run that its generator spoiled says nothing about the service: it is neither green nor red. */
+/** `invalid`: the generator was too weak or stalled, so the figures are not those of the service. */
 export type Verdict =
   | { readonly kind: 'passed'; readonly detail: string; readonly knee?: Knee }
   | { readonly kind: 'failed'; readonly detail: string; readonly knee?: Knee }
   | { readonly kind: 'invalid'; readonly detail: string; readonly reasons: readonly string[] };
 
-/** Of a ladder: the last rung that held with all rungs below it; undefined when the first broke already. */
+/** The last rung of a ladder up to which every rung held, and the rung that broke after it. */
 export interface Knee {
   readonly held?: string;
   readonly broke?: string;
+}
+
+/*
+ * Numbers in verdicts. k6 1.8.1 takes the options of toLocaleString for a radix and throws, so src/report/format.ts cannot
+ * be used here.
+ */
+
+/** Keeps a number and its unit on one line. */
+const GAP = '\u00a0';
+
+/** `1,234`, `12.5`: with a maximum number of decimals, without trailing zeros. */
+export function numberWords(value: number, decimals = 0): string {
+  const [whole = '', rest = ''] = Math.abs(value).toFixed(decimals).split('.');
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');
+  const trimmed = rest.replace(/0+$/, '');
+  const text = trimmed === '' ? grouped : `${grouped}.${trimmed}`;
+  return value < 0 && text !== '0' ? `−${text}` : text;
+}
+
+/** A share of 0–1 as `0.42 %`, `12.3 %`. */
+export function percentWords(share: number, decimals = Math.abs(share) < 0.01 ? 2 : 1): string {
+  return `${numberWords(share * 100, decimals)}${GAP}%`;
+}
+
+/** `0.6 ms`, `240 ms`, `1.2 s` */
+export function msWords(ms: number, decimals = 1): string {
+  if (ms >= 999.5) return `${numberWords(ms / 1000, decimals)}${GAP}s`;
+  return `${numberWords(ms, ms < 100 ? decimals : decimals - 1)}${GAP}ms`;
+}
+
+/** `30 s`, `0.5 s` */
+export function secondsWords(seconds: number): string {
+  return `${numberWords(seconds, seconds < 10 ? 1 : 0)}${GAP}s`;
 }

@@ -1,38 +1,80 @@
-import { brokenLimits, type MeasuredStep } from './broken-limits.ts';
-import { wrongAnswers } from './checks.ts';
-import { kneeOf, rungsOf } from './knee.ts';
-import { numberWords, secondsWords } from './number-words.ts';
-import { beyondKnee, type Run, spoiledBy } from './spoiled.ts';
-import type { Knee, StepSummary, Verdict } from './summary.ts';
+import { ALWAYS } from './page.ts';
+import {
+  type CheckSummary,
+  type Knee,
+  msWords,
+  numberWords,
+  percentWords,
+  type StepSummary,
+  secondsWords,
+  type Verdict,
+} from './summary.ts';
+import { beyondKnee, invalidReasons, kneeOf, type Run, rungsOf } from './validity.ts';
 
-/** Of what was planned: a rung that held for a moment has not shown that it holds. */
-const WHOLE = 0.9;
-/** Of the searches of an endless ladder: more without an answer is no way of refusing. */
-const MOST_SILENT = 0.01;
+/** Share of the planned duration that a step must hold: a short hold shows nothing. */
+const MIN_HELD_SHARE = 0.9;
+/** Maximum share of searches without an answer in an endless ladder: more is not an honest refusal. */
+const MAX_UNANSWERED_SHARE = 0.01;
 
-/** Whether a step held, by its own limits. What was cut short before it broke has not been reached. */
+export type MeasuredStep = Omit<StepSummary, 'result' | 'broken'>;
+
+/** Whether a step held, by its own limits. A step that was cut short before it broke counts as not run. */
 export function judgeStep(measured: MeasuredStep): Pick<StepSummary, 'result' | 'broken'> {
   const { step, searches, seconds } = measured;
   if (searches === 0) return { result: 'not-run', broken: [] };
   if (step.limits === undefined) return { result: 'shown', broken: [] };
   const broken = brokenLimits(measured);
   if (broken.length > 0) return { result: 'broke', broken };
-  if (seconds >= WHOLE * step.holdSeconds) return { result: 'held', broken };
+  if (seconds >= MIN_HELD_SHARE * step.holdSeconds) return { result: 'held', broken };
   const words = `cut short after ${secondsWords(seconds)} of ${secondsWords(step.holdSeconds)}`;
   return { result: 'not-run', broken: [words] };
 }
 
+/** One sentence per limit that did not hold. The limit of a figure that was not measured did not hold. */
+function brokenLimits({ step, errorRate, latencyMs, hitRatio, dishonest, drill }: MeasuredStep): readonly string[] {
+  if (step.limits === undefined) return [];
+  const { maxErrorRate, maxP99Ms, minHitRatio, drillPasses } = step.limits;
+  return [
+    ...limitFault('error rate', errorRate, { max: maxErrorRate }, percentWords),
+    ...(maxP99Ms === undefined ? [] : limitFault('p99', latencyMs?.p99, { max: maxP99Ms }, msWords)),
+    ...(minHitRatio === undefined ? [] : limitFault('hit ratio', hitRatio, { min: minHitRatio }, percentWords)),
+    ...(drillPasses === true && drill !== 'passed' ? [`drill ${drill ?? 'unfinished'} (has to pass)`] : []),
+    // No limit allows these: without Retry-After a client does not know what to do.
+    ...(dishonest > 0 ? [`${numberWords(dishonest)} × 5xx that was no honest shed (none is allowed)`] : []),
+  ];
+}
+
+type Words = (value: number, decimals?: number) => string;
+
+function limitFault(
+  what: string,
+  value: number | undefined,
+  bound: { readonly max: number } | { readonly min: number },
+  words: Words,
+): readonly string[] {
+  const [name, limit] = 'max' in bound ? ['limit', bound.max] : ['at least', bound.min];
+  if (value === undefined) return [`${what} not measured (${name} ${words(limit)})`];
+  if ('max' in bound ? value <= limit : value >= limit) return [];
+  return [`${what} ${distinctText(value, limit, words)} (${name} ${words(limit)})`];
+}
+
+/** A figure with enough decimals to differ from its limit: `0.1 %` above a limit of `0.1 %` would explain nothing. */
+function distinctText(value: number, limit: number, words: Words): string {
+  const differs = [undefined, 2, 3, 4, 5, 6].find((decimals) => words(value, decimals) !== words(limit, decimals));
+  return words(value, differs);
+}
+
 /**
- * Of a whole run, by what k6 alone can know. A run that its generator spoiled is `invalid` before it is anything else:
- * when a service stalls, requests pile up and use up the VUs just as they do when the generator is too weak, and k6
- * cannot know which; the reasons say what it looks like.
+ * The verdict on a run, as far as k6 can know it. An `invalid` run is neither passed nor failed: when a service stalls,
+ * requests pile up and use up the VUs just as with a weak generator, and k6 cannot tell which; the reasons name the
+ * probable cause.
  *
- * A ladder is judged up to its first broken rung. An endless one is to break: it fails where it refuses dishonestly, or
- * does not hold at all.
+ * A ladder is judged up to its first broken rung. An endless ladder is meant to break: it fails if it sheds dishonestly or
+ * if no rung holds.
  */
 export function verdictOf(run: Run): Verdict {
   const { steps, isEndless = false } = run;
-  const reasons = spoiledBy(run);
+  const reasons = invalidReasons(run);
   if (reasons.length > 0) return { kind: 'invalid', detail: 'This run says nothing about the service.', reasons };
   const knee = kneeOf(steps);
   const withKnee = knee === undefined ? {} : { knee };
@@ -43,7 +85,7 @@ export function verdictOf(run: Run): Verdict {
   const faults = [
     ...wrongAnswers(run.checks ?? []),
     ...strict.filter(({ result }) => result === 'broke').map(brokeWords),
-    ...unreachedWords(strict.filter(({ result }) => result === 'not-run')),
+    ...unreachedWords(strict),
     ...endlessFaults(rungs, knee),
   ];
   const topHeld = steps.find(({ step }) => step.name === knee?.held);
@@ -55,30 +97,42 @@ export function verdictOf(run: Run): Verdict {
   return { kind: 'passed', detail: `${detail.charAt(0).toUpperCase()}${detail.slice(1)}.`, ...withKnee };
 }
 
+function wrongAnswers(checks: readonly CheckSummary[]): readonly string[] {
+  return checks
+    .filter(({ name, fails }) => fails > 0 && ALWAYS.includes(name))
+    .map(({ name, passes, fails }) => {
+      const all = numberWords(passes + fails);
+      return `wrong answers: for ${numberWords(fails)} of ${all} it does not hold that ${name}`;
+    });
+}
+
 function endlessFaults(rungs: readonly StepSummary[], knee: Knee | undefined): readonly string[] {
   const [first] = rungs;
   if (first === undefined) return [];
   const dishonest = rungs.filter((one) => one.dishonest > 0);
   if (dishonest.length > 0) return dishonest.map(brokeWords);
-  // A service that is gone refuses nobody honestly.
-  const silent = rungs.filter(({ outcomes, searches }) => outcomes.unanswered > MOST_SILENT * searches);
+  // A service that is gone does not refuse honestly.
+  const silent = rungs.filter(({ outcomes, searches }) => outcomes.unanswered > MAX_UNANSWERED_SHARE * searches);
   if (silent.length > 0) {
     return silent.map(({ step, outcomes }) => `${step.name} broke: ${numberWords(outcomes.unanswered)} got no answer`);
   }
-  // Ended by whoever started it: nothing gave, and nobody knows what would have.
-  const isUnfinished = knee?.broke === undefined && rungs.some(({ result }) => result === 'not-run');
-  if (isUnfinished) return unreachedWords(rungs.filter(({ result }) => result === 'not-run'));
-  if (knee?.held !== undefined) return [];
-  return [brokeWords(first)];
+  // A run that was stopped before any rung broke does not show its limit.
+  const unreached = knee?.broke === undefined ? unreachedWords(rungs) : [];
+  if (unreached.length > 0) return unreached;
+  return knee?.held === undefined ? [brokeWords(first)] : [];
 }
 
 function brokeWords({ step, broken }: StepSummary): string {
   return `${step.name} broke: ${broken.join(', ')}`;
 }
 
+/** The steps that were cut short or never began. */
 function unreachedWords(steps: readonly StepSummary[]): readonly string[] {
-  const cut = steps.filter(({ broken }) => broken.length > 0).map(({ step, broken }) => `${step.name} ${broken[0]}`);
-  const never = steps.filter(({ broken }) => broken.length === 0).map(({ step }) => step.name);
+  const unreached = steps.filter(({ result }) => result === 'not-run');
+  const cut = unreached
+    .filter(({ broken }) => broken.length > 0)
+    .map(({ step, broken }) => `${step.name} ${broken[0]}`);
+  const never = unreached.filter(({ broken }) => broken.length === 0).map(({ step }) => step.name);
   const were = never.length === 1 ? 'was' : 'were';
   return [...cut, ...(never.length === 0 ? [] : [`${never.join(', ')} ${were} never reached`])];
 }

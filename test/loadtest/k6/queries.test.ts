@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Ask, type AskerOptions, createAsker, readMix, targetOf } from '../../../loadtest/k6/kit/queries.ts';
+import {
+  type Ask,
+  type AskerOptions,
+  createAsker,
+  createOnce,
+  numbersOf,
+  onceWordsOf,
+  readMix,
+  targetOf,
+} from '../../../loadtest/k6/kit/queries.ts';
 import type { Query } from '../../../loadtest/k6/kit/query-file.ts';
 import { canonicalText } from '../../../src/search/canonical.ts';
 
@@ -161,3 +170,144 @@ for (const [name, value, allowed] of [
     );
   });
 }
+
+const TEN = 'ah be ce de ef eg he ie je ka'.split(' ');
+
+test('all pairs come before one repeats, and a repeated pair gets one more word: the same text never comes twice', () => {
+  const once = createOnce({ words: TEN }, 5);
+  // There are 70 pairs, so COUNT reaches far into texts of four words.
+  const texts = Array.from({ length: 20_000 }, (_, n) => once(n));
+  assert.equal(new Set(texts).size, texts.length);
+  assert.ok(texts.slice(0, 70).every((text) => text.split(' ').length === 2));
+  assert.ok(texts.slice(70, 700).every((text) => text.split(' ').length === 3));
+});
+
+test('all pairs come, for every number of words', () => {
+  for (let count = 10; count < 60; count += 1) {
+    const once = createOnce({ words: Array.from({ length: count }, (_, at) => `w${at}`) }, 5);
+    const pairs = count * (count - 3);
+    assert.equal(new Set(Array.from({ length: pairs }, (_, n) => once(n))).size, pairs, `${count} words`);
+  }
+});
+
+test('the two words are neither equal nor neighbours in the list', () => {
+  const words = TEN;
+  const once = createOnce({ words: TEN }, 5);
+  for (let n = 0; n < 70; n += 1) {
+    const [first = '', second = ''] = once(n).split(' ');
+    const apart = Math.abs(words.indexOf(first) - words.indexOf(second));
+    assert.ok(apart > 1 && apart < words.length - 1, `${first} ${second}`);
+  }
+});
+
+test('consecutive searches do not share their first word', () => {
+  const many = Array.from({ length: 500 }, (_, at) => `w${at}`);
+  const once = createOnce({ words: many }, 1);
+  for (let n = 0; n < 1000; n += 1) assert.notEqual(once(n).split(' ')[0], once(n + 1).split(' ')[0]);
+});
+
+test('another seed begins at another pair', () => {
+  assert.notEqual(createOnce({ words: TEN }, 1)(0), createOnce({ words: TEN }, 2)(0));
+});
+
+test('the largest n makes a text that the service accepts', () => {
+  const long = Array.from({ length: 10 }, (_, at) => 'abcdefghij'.charAt(at).repeat(20));
+  assert.ok(createOnce({ words: long }, 1)(2 ** 32 - 1).length <= 256);
+});
+
+test('words have three or more letters of any script, are normalized as in the service, and come once each', () => {
+  const queries = ['Red ЁЛКА tv 4k', 'red 10"', 'schöne-Straße USB3', 'красный'].map((text) => ({
+    text,
+    parameters: '',
+  }));
+  assert.deepEqual(onceWordsOf(queries), [{ words: ['red', 'елка', 'schöne', 'strasse', 'usb', 'красный'] }]);
+});
+
+test('each domain has its own words, at most two thousand', () => {
+  const texts = Array.from({ length: 3000 }, (_, at) => [...String(at)].map((digit) => 'abcdefghij'[Number(digit)]));
+  const queries = texts.flatMap((text) =>
+    ['goods', 'auto'].map((domain) => ({
+      domain,
+      text: ['', 'x', 'y'].map((end) => `${domain}${text.join('')}${end}`).join(' '),
+      parameters: '',
+    })),
+  );
+  const lists = onceWordsOf(queries);
+  assert.deepEqual(
+    lists.map(({ domain, words }) => [domain, words.length]),
+    [
+      ['goods', 2000],
+      ['auto', 2000],
+    ],
+  );
+  for (const { domain = '', words } of lists) assert.ok(words.every((word) => word.startsWith(domain)));
+});
+
+const DRAWS = 100_000;
+/** Five standard deviations of the mean of DRAWS products of two numbers, each uniform around 0. */
+const NEAR_ZERO = (5 * (1 / 12)) / Math.sqrt(DRAWS);
+
+/** The draw-th number of each n, centred on 0. */
+function numbers(seed: number, draw: number): number[] {
+  return Array.from({ length: DRAWS }, (_, n) => {
+    const next = numbersOf(seed, n);
+    for (let before = 0; before < draw; before += 1) next();
+    return next() - 0.5;
+  });
+}
+
+function covariance(left: readonly number[], right: readonly number[]): number {
+  let sum = 0;
+  for (const [at, value] of left.entries()) sum += value * (right[at] ?? 0);
+  return sum / left.length;
+}
+
+test('the same seed and n give the same numbers, and another seed or n gives others', () => {
+  const list = (seed: number, n: number): number[] => Array.from({ length: 8 }, numbersOf(seed, n));
+  assert.deepEqual(list(1, 7), list(1, 7));
+  const others = [list(1, 7), list(1, 8), list(2, 7), list(7, 1), list(0, 0)];
+  assert.equal(new Set(others.flat()).size, 40);
+});
+
+test('numbers are uniform over all sixteenths of 0 to 1', () => {
+  for (const draw of [0, 1, 5]) {
+    const bins = new Array<number>(16).fill(0);
+    for (const value of numbers(42, draw)) {
+      assert.ok(value >= -0.5 && value < 0.5);
+      const bin = Math.floor((value + 0.5) * 16);
+      bins[bin] = (bins[bin] ?? 0) + 1;
+    }
+    const wanted = DRAWS / 16;
+    const statistic = bins.reduce((sum, seen) => sum + (seen - wanted) ** 2 / wanted, 0);
+    assert.ok(statistic < 15 + 5 * Math.sqrt(30), `${statistic} at 15 degrees of freedom, draw ${draw}`);
+  }
+});
+
+test('neighbouring n are uncorrelated: in the same draw, in the next one, and with the next seed', () => {
+  const [first, second] = [numbers(1, 0), numbers(1, 1)];
+  const pairs: readonly (readonly [string, readonly number[], readonly number[]])[] = [
+    ['n and n + 1', first, first.slice(1)],
+    ['n and n + 1, a draw later', second, first.slice(1)],
+    ['n + 1 and n, a draw later', first, second.slice(1)],
+    ['draws of one n', first, second],
+    ['seeds', first, numbers(2, 0)],
+    ['seeds and n', first, numbers(2, 0).slice(1)],
+  ];
+  for (const [name, left, right] of pairs) {
+    const value = covariance(left, right);
+    assert.ok(Math.abs(value) < NEAR_ZERO, `${name}: ${value}`);
+  }
+});
+
+test('n up to 2^32 gives numbers of the same quality', () => {
+  for (const [seed, n] of [
+    [0, 0],
+    [2 ** 32 - 1, 2 ** 32 - 1],
+    [2 ** 31, 2 ** 31],
+  ] as const) {
+    const next = numbersOf(seed, n);
+    const values = Array.from({ length: 1000 }, next);
+    const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+    assert.ok(Math.abs(mean - 0.5) < 0.05, `${mean}`);
+  }
+});

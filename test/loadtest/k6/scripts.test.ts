@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { suite, test } from 'node:test';
-import { type FittedPlan, fitPlan } from '../../../loadtest/k6/kit/drill-fit.ts';
+import { type FittedPlan, fitPlan } from '../../../loadtest/k6/kit/drill-plan.ts';
 import { BREAK_SECONDS, type Step } from '../../../loadtest/k6/kit/step.ts';
 import type { Plan } from '../../../src/operations/drills/plan.ts';
 import { loadReadyPlans } from '../../../src/operations/drills/plan-file.ts';
@@ -22,10 +22,10 @@ interface StepTimes {
 
 /** The steps among the scenarios, in time order: two stages each, after which a scenario ends its last iterations. */
 function stepTimesOf(scenarios: Readonly<Record<string, K6Scenario>>): readonly StepTimes[] {
-  const stints = Object.entries(scenarios)
+  const segments = Object.entries(scenarios)
     .filter(([, { exec }]) => exec === null)
     .sort(([, a], [, b]) => secondsOf(a.startTime) - secondsOf(b.startTime));
-  return stints.flatMap(([name, { startTime, timeUnit = '1s', stages = [], duration }]) => {
+  return segments.flatMap(([name, { startTime, timeUnit = '1s', stages = [], duration }]) => {
     let start = secondsOf(startTime);
     if (duration !== undefined) return [{ name, start, rampSeconds: 0, holdSeconds: secondsOf(duration), rate: 0 }];
     assert.deepEqual(stages.slice(-2), [
@@ -52,7 +52,7 @@ async function stepsOf(script: string, more: Readonly<Record<string, string>> = 
 
 suite('every script', () => {
   for (const script of SCRIPTS) {
-    test(`${script}: each stint begins after the previous one has finished, and k6 finds every function it runs`, async () => {
+    test(`${script}: each segment begins after the previous one has finished, and k6 finds every function it runs`, async () => {
       let end = 0;
       for (const { name, start, rampSeconds, holdSeconds } of await stepsOf(script)) {
         const isFirst = end === 0 || name.includes('+');

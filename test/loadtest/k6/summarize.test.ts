@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { suite, test } from 'node:test';
+import { codeOfEnd, DRILL_ENDS, endOfCode } from '../../../loadtest/k6/kit/drill-plan.ts';
 import { inTurn } from '../../../loadtest/k6/kit/step.ts';
 import { generatorSummary, type K6Summary, stepSummaries } from '../../../loadtest/k6/kit/summarize.ts';
 import type { StepSummary } from '../../../loadtest/k6/kit/summary.ts';
@@ -16,7 +17,13 @@ function k6Of(values: Readonly<Record<string, Readonly<Record<string, number>>>>
 }
 
 function summed(k6: K6Summary, elapsedSeconds: number, watched = true): readonly StepSummary[] {
-  return stepSummaries({ k6, steps, elapsedSeconds, watched, vusOf: (stint) => stint.steps[0]?.ratePerSecond ?? 0 });
+  return stepSummaries({
+    k6,
+    steps,
+    elapsedSeconds,
+    watched,
+    vusOf: (segment) => segment.steps[0]?.ratePerSecond ?? 0,
+  });
 }
 
 const RAN = {
@@ -95,4 +102,56 @@ test('a check that never examined an answer is named', () => {
   const k6 = { ...k6Of(RAN, 50), root_group: { checks: [{ name: 'a', passes: 3, fails: 0 }] } };
   const { emptyThresholds } = generatorSummary({ k6, steps: [], beside: 0, vusCap: 60, looked: ['a', 'b'] });
   assert.deepEqual(emptyThresholds, ['checks{check:b}']);
+});
+
+const LOSS_LIMITS = { maxErrorRate: 0.01, abortErrorRate: 0.5, shedsAllowed: true };
+const step = { title: '', rampSeconds: 0, holdSeconds: 10, ratePerSecond: 10 };
+const lossSteps = inTurn([
+  { ...step, name: 'loss', limits: { ...LOSS_LIMITS, drillPasses: true } },
+  { ...step, name: 'recovery', goesOn: true, limits: LOSS_LIMITS },
+]);
+
+/** All searches were answered, and the drill ended as given. */
+function summaries(code: number | undefined) {
+  const searched = (name: string) => ({
+    [`searches{step:${name}}`]: { values: { count: 100 } },
+    [`connections_opened{step:${name}}`]: { values: { count: 7 } },
+  });
+  const metrics: K6Summary['metrics'] = {
+    ...searched('loss'),
+    ...searched('recovery'),
+    ...(code === undefined ? {} : { 'drill_end{step:loss}': { values: { value: code } } }),
+  };
+  const k6 = { metrics, state: { testRunDurationMs: 20_000 }, root_group: {} };
+  return stepSummaries({ k6, steps: lossSteps, elapsedSeconds: 20, watched: false, vusOf: () => 10 });
+}
+
+suite('the end of a drill', () => {
+  test('is encoded as a number, and a metric without a sample means none of them', () => {
+    assert.equal(new Set(DRILL_ENDS.map(codeOfEnd)).size, DRILL_ENDS.length);
+    for (const end of DRILL_ENDS) assert.equal(endOfCode(codeOfEnd(end)), end);
+    assert.equal(endOfCode(0), 'unfinished');
+    assert.equal(endOfCode(undefined), 'unfinished');
+  });
+
+  test('a step whose drill passed has held', () => {
+    const [loss] = summaries(codeOfEnd('passed'));
+    assert.deepEqual([loss?.drill, loss?.result, loss?.broken], ['passed', 'held', []]);
+  });
+
+  for (const end of DRILL_ENDS.filter((one) => one !== 'passed')) {
+    test(`a step whose drill was ${end} has broken, even if every search was answered`, () => {
+      const [loss, recovery] = summaries(codeOfEnd(end));
+      assert.deepEqual([loss?.result, loss?.broken], ['broke', [`drill ${end} (has to pass)`]]);
+      assert.deepEqual([recovery?.result, recovery?.drill], ['held', undefined]);
+    });
+  }
+
+  test('a drill that disappeared from the service did not pass', () => {
+    assert.equal(summaries(undefined)[0]?.result, 'broke');
+  });
+
+  test('a step reports the number of connections it opened', () => {
+    assert.equal(summaries(1)[1]?.connectionsOpened, 7);
+  });
 });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { kneeOf } from '../../../loadtest/k6/kit/knee.ts';
 import type { GeneratorSummary, ScriptSummary, StepSummary, Verdict } from '../../../loadtest/k6/kit/summary.ts';
+import { kneeOf } from '../../../loadtest/k6/kit/validity.ts';
 import { judgeStep, verdictOf } from '../../../loadtest/k6/kit/verdict.ts';
 import { type FakeRunOptions, runOf } from '../../fakes/load-run.ts';
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseCacheStatus } from '../../../loadtest/k6/kit/cache-status.ts';
-import { isHonestShed, outcomeOf } from '../../../loadtest/k6/kit/reply.ts';
+import { isHonestShed, outcomeOf, parseCacheStatus } from '../../../loadtest/k6/kit/outcome.ts';
 
 /** Every field of the header in the design. */
 const FIELDS: readonly (readonly [string, string])[] = [

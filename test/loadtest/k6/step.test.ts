@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ladder } from '../../../loadtest/k6/kit/ladder.ts';
-import { firstNumbers, lastSecond, stepAt } from '../../../loadtest/k6/kit/schedule.ts';
-import { BREAK_SECONDS, holdOf, inTurn } from '../../../loadtest/k6/kit/step.ts';
-import { momentOf, stintsOf } from '../../../loadtest/k6/kit/stint.ts';
+import {
+  BREAK_SECONDS,
+  firstNumbers,
+  holdOf,
+  inTurn,
+  ladder,
+  lastSecond,
+  momentOf,
+  segmentsOf,
+  stepAt,
+} from '../../../loadtest/k6/kit/step.ts';
 
 const LIMITS = { maxErrorRate: 0.001, abortErrorRate: 0.05, shedsAllowed: false };
 const RUNGS = inTurn([
@@ -42,22 +49,22 @@ test('no step holds during a ramp or a break, nor before or after the run', () =
   assert.deepEqual(names, [none, none, 'warm', 'warm', none, none, 'x1', 'x1', none, 'x2-5', 'x2-5', none]);
 });
 
-test('steps that continue belong to one stint with the step they follow', () => {
+test('steps that continue belong to one segment with the step they follow', () => {
   assert.deepEqual(
-    stintsOf(SPIKE).map(({ name, steps }) => [name, steps.map((step) => step.name)]),
+    segmentsOf(SPIKE).map(({ name, steps }) => [name, steps.map((step) => step.name)]),
     [
       ['calm', ['calm', 'spike', 'after']],
       ['later', ['later']],
     ],
   );
   assert.deepEqual(
-    stintsOf(RUNGS).map(({ name }) => name),
+    segmentsOf(RUNGS).map(({ name }) => name),
     ['warm', 'x1', 'x2-5'],
   );
 });
 
-test('a stint knows its current step, and whether the rate holds or still climbs', () => {
-  const [first, second] = stintsOf(SPIKE);
+test('a segment knows its current step, and whether the rate holds or still climbs', () => {
+  const [first, second] = segmentsOf(SPIKE);
   if (first === undefined || second === undefined) throw new Error('there are two');
   const at = (seconds: number) => {
     const { step, holds } = momentOf(first, seconds * 1000);
@@ -67,15 +74,15 @@ test('a stint knows its current step, and whether the rate holds or still climbs
     ...['calm false', 'calm false', 'calm true', 'calm true', 'spike true', 'after false', 'after false'],
     ...['after true', 'after true', 'after false'],
   ]);
-  // The stint has its own clock, not that of the run.
+  // The segment has its own clock, not that of the run.
   assert.deepEqual(momentOf(second, 0).step.name, 'later');
 });
 
-test('no two stints use the same search number, however many searches they send', () => {
-  const first = firstNumbers(stintsOf(RUNGS));
+test('no two segments use the same search number, however many searches they send', () => {
+  const first = firstNumbers(segmentsOf(RUNGS));
   assert.deepEqual([...first.keys()], ['warm', 'x1', 'x2-5']);
   assert.ok((first.get('x1') ?? 0) >= 25 * 100);
   assert.ok((first.get('x2-5') ?? 0) - (first.get('x1') ?? 0) >= 12 * 100);
-  const spike = firstNumbers(stintsOf(SPIKE));
+  const spike = firstNumbers(segmentsOf(SPIKE));
   assert.ok((spike.get('later') ?? 0) >= 15 * 100 + 5 * 500 + 12 * 500);
 });
