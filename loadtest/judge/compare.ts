@@ -1,8 +1,33 @@
-import type { Comparison, FigureComparison, StepComparison } from './comparison.ts';
-import { differencesOf, isSameRate } from './differences.ts';
-import type { StepFigures } from './judged.ts';
-import type { RunRecord } from './record.ts';
+import { countText, percentText, perSecondText } from '../../src/report/format.ts';
+import type { RunRecord, StepFigures } from './record.ts';
 import { stepFigures } from './step-figures.ts';
+
+/** One run against one earlier run: nothing is said of what would come out another time. */
+export interface Comparison {
+  readonly now: string;
+  readonly earlier: string;
+  /** What was different between the two beside the service, the weightiest first: sentences. */
+  readonly notes: readonly string[];
+  /** Steps that both have, in the order of now. */
+  readonly steps: readonly StepComparison[];
+  readonly words: string;
+}
+
+export interface StepComparison {
+  readonly name: string;
+  /** Planned at the same rate, and run in both. */
+  readonly isComparable: boolean;
+  readonly figures: readonly FigureComparison[];
+}
+
+export interface FigureComparison {
+  readonly name: string;
+  readonly unit: 'perSecond' | 'ms' | 'share' | 'cores';
+  readonly now?: number;
+  readonly earlier?: number;
+  /** Now ÷ earlier; undefined where one is unknown or the earlier is 0. */
+  readonly ratio?: number;
+}
 
 /** One run beside an earlier one, step by step where both have a step of that name. */
 export function compareRuns(now: RunRecord, earlier: RunRecord): Comparison {
@@ -57,4 +82,36 @@ function ran({ summary }: StepFigures): boolean {
 
 function planned({ summary: { step } }: StepFigures): number {
   return step.ratePerSecond * step.searchesPerRequest;
+}
+
+/** What differs by less was meant to be the same. */
+const SAME_RATE = 0.05;
+
+export function isSameRate(one: number, other: number): boolean {
+  return Math.abs(one - other) <= SAME_RATE * Math.max(one, other);
+}
+
+/** What was different between two runs beside the service, in sentences. None: they can be compared. */
+export function differencesOf(now: RunRecord, earlier: RunRecord): readonly string[] {
+  const differ = (what: string, read: (run: RunRecord) => string): readonly string[] =>
+    read(now) === read(earlier) ? [] : [`${what}: ${read(now)}, earlier ${read(earlier)}.`];
+  const [one, other] = [now.summary.baseRps, earlier.summary.baseRps];
+  return [
+    ...differ('Script', ({ summary }) => summary.script),
+    ...[now, earlier].flatMap(({ verdict }, at) =>
+      verdict.kind === 'invalid'
+        ? [`${at === 0 ? 'This' : 'The earlier'} run is invalid: its generator spoiled it.`]
+        : [],
+    ),
+    ...(isSameRate(one, other) ? [] : [`Base rate: ${perSecondText(one)}, earlier ${perSecondText(other)}.`]),
+    ...differ('Cores of the machine', ({ machine }) => countText(machine.cores)),
+    ...differ('Processors of the generator', ({ machine }) => machine.generatorCpus ?? 'any'),
+    ...differ('Processors of the service', ({ machine }) => machine.serviceCpus ?? 'any'),
+    ...differ('k6', ({ machine }) => machine.k6),
+    ...differ('Stack', ({ stack }) => stack),
+    ...differ('Queries', ({ summary: { queries } }) => `${countText(queries.count)} of ${queries.domains.join(', ')}`),
+    ...differ('Zipf–Mandelbrot exponent', ({ summary: { queries } }) => String(queries.exponent)),
+    ...differ('Zipf–Mandelbrot offset', ({ summary: { queries } }) => String(queries.offset)),
+    ...differ('Searches that never repeat', ({ summary: { queries } }) => percentText(queries.onceShare)),
+  ];
 }

@@ -1,7 +1,115 @@
 import { bytesText, countText, perSecondText } from '../../src/report/format.ts';
-import type { HostSample, Sample } from '../sample/sample.ts';
-import type { Look, Meter, Reading } from './meter.ts';
-import { growthOf, meanOf, perSecond, seriesOf } from './part-series.ts';
+import type { HostSample, Sample, StoreSample } from '../sample/sample.ts';
+import { growthOf, meanOf, mostOf, perSecond, seriesByPart, seriesOf, storeDomainOf, storeDomains } from './series.ts';
+import { fullest, type Look, type Meter, type Reading } from './work-meters.ts';
+
+/** Connections a store takes, and searches a process lets wait. At the most: who comes after that is turned away. */
+export function connectionMeters(samples: readonly Sample[]): readonly Meter[] {
+  return [
+    { ...CONNECTIONS, name: 'searches that may wait in serpcache', cause: 'searches that may wait', read: waiting },
+    ...storeDomains(samples).map(
+      (domain): Meter => ({
+        ...CONNECTIONS,
+        name: `connections of the store of ${domain}`,
+        cause: 'connections of a store',
+        read: (look) => connections(look, domain),
+      }),
+    ),
+  ];
+}
+
+const CONNECTIONS = { kind: 'connections', growsWithRate: true } as const;
+
+function waiting({ samples }: Look): Reading | undefined {
+  const inFlight = seriesByPart(
+    samples,
+    ({ replicas }) => replicas,
+    (replica) => replica.inFlight,
+  );
+  const allowed = seriesByPart(
+    samples,
+    ({ replicas }) => replicas,
+    (replica) => replica.inFlightMax,
+  );
+  const most = fullest(
+    Array.from(inFlight, ([name, series]) => {
+      const [used, bound] = [mostOf(series) ?? 0, mostOf(allowed.get(name) ?? [])];
+      return { used, bound, share: bound === undefined || bound <= 0 ? -1 : used / bound };
+    }),
+  );
+  if (most === undefined || most.share < 0) return undefined;
+  return { share: most.share, words: `${countText(most.used)} of ${countText(most.bound)} at most` };
+}
+
+function connections({ samples }: Look, domain: string): Reading | undefined {
+  const nodes = ({ stores }: Sample): readonly StoreSample[] =>
+    stores.filter(({ name }) => storeDomainOf(name) === domain);
+  const open = seriesByPart(samples, nodes, (node) => node.connections);
+  const allowed = seriesByPart(samples, nodes, (node) => node.maxConnections);
+  const rejected = seriesByPart(samples, nodes, (node) => node.rejectedConnections);
+  const most = fullest(
+    Array.from(open, ([name, series]) => {
+      const [used, bound] = [mostOf(series) ?? 0, mostOf(allowed.get(name) ?? []) ?? 0];
+      const refused = growthOf(rejected.get(name) ?? []) ?? 0;
+      return { name, used, bound, refused, share: refused > 0 ? 1 : bound > 0 ? used / bound : 0 };
+    }),
+  );
+  if (most === undefined) return undefined;
+  const refused = most.refused > 0 ? `, ${countText(most.refused)} refused` : '';
+  return {
+    share: most.share,
+    words: `${countText(most.used)} of ${countText(most.bound)} at most${refused} (${most.name})`,
+  };
+}
+
+/** Of stores that have a limit, and of the machine. A full L1 is how an L1 should be. */
+export function memoryMeters(samples: readonly Sample[]): readonly Meter[] {
+  return [
+    ...storeDomains(samples).map(
+      (domain): Meter => ({
+        ...MEMORY,
+        name: `memory of the store of ${domain}`,
+        cause: 'memory of a store',
+        read: (look) => storeMemory(look, domain),
+      }),
+    ),
+    { ...MEMORY, name: 'memory of the machine', cause: 'memory of the machine', read: machineMemory },
+  ];
+}
+
+const MEMORY = { kind: 'memory', growsWithRate: false } as const;
+
+/** A store that evicts is full, however it counts. */
+function storeMemory({ samples }: Look, domain: string): Reading | undefined {
+  const nodes = ({ stores }: Sample): readonly StoreSample[] =>
+    stores.filter(({ name, maxBytes }) => storeDomainOf(name) === domain && maxBytes > 0);
+  const used = seriesByPart(samples, nodes, ({ usedBytes }) => usedBytes);
+  const limits = seriesByPart(samples, nodes, ({ maxBytes }) => maxBytes);
+  const evicted = seriesByPart(samples, nodes, (node) => node.evicted);
+  const most = fullest(
+    Array.from(used, ([name, series]) => {
+      const [bytes, limit] = [mostOf(series) ?? 0, mostOf(limits.get(name) ?? []) ?? 0];
+      const own = evicted.get(name) ?? [];
+      const evicts = (growthOf(own) ?? 0) > 0;
+      return { name, bytes, limit, evictions: perSecond(own), evicts, share: evicts ? 1 : bytes / limit };
+    }),
+  );
+  if (most === undefined) return undefined;
+  const evictions = most.evicts ? `, ${perSecondText(most.evictions)} evicted` : '';
+  return {
+    share: most.share,
+    words: `${bytesText(most.bytes)} of ${bytesText(most.limit)}${evictions} (${most.name})`,
+  };
+}
+
+function machineMemory({ samples }: Look): Reading | undefined {
+  const used = mostOf(
+    seriesOf(samples, ({ host }) => (host === undefined ? undefined : host.totalBytes - host.availableBytes)),
+  );
+  const total = mostOf(seriesOf(samples, ({ host }) => host?.totalBytes));
+  if (used === undefined || total === undefined || !(total > 0)) return undefined;
+  return { share: used / total, words: `${bytesText(used)} of ${bytesText(total)}` };
+}
 
 /** What lies between the parts: loopback, the disk, queueing disciplines that hold packets back. */
 export const machineMeters: readonly Meter[] = [

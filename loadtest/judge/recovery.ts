@@ -1,10 +1,16 @@
 import type { Sample } from '../sample/sample.ts';
-import { hitRatioCurve, type RatioPoint, ratioOf } from './hit-ratio-curve.ts';
-import { type Stretch, samplesIn } from './hold-window.ts';
-import type { Recovery } from './judged.ts';
-import { type Loss, lossesOf } from './losses.ts';
-import { perSecond, seriesByPart, sumOfKnown, totalOf } from './part-series.ts';
-import type { RunRecord, Second } from './record.ts';
+import type { Recovery, RunEvent, RunRecord, Second } from './record.ts';
+import {
+  hitRatioCurve,
+  perSecond,
+  type RatioPoint,
+  ratioOf,
+  type Stretch,
+  samplesIn,
+  seriesByPart,
+  sumOfKnown,
+  totalOf,
+} from './series.ts';
 
 /** What a loss is measured against, and how long it has to stay as good. */
 const BEFORE_MS = 10_000;
@@ -85,4 +91,41 @@ function justBefore({ fromMs }: Stretch): Stretch {
 /** Whole seconds only: one that began before the loss is half of each. */
 function secondsIn(seconds: readonly Second[], { fromMs, toMs }: Stretch): readonly Second[] {
   return seconds.filter(({ atMs }) => atMs - 1000 >= fromMs && atMs <= toMs);
+}
+
+/** Keys were taken away at `fromMs`; until `toMs` no others were. */
+export interface Loss extends Stretch {
+  readonly step: string;
+  /** As the event tells it: `25 % of the keys`. */
+  readonly what: string;
+  readonly drill?: string;
+}
+
+/** Domains that are flushed together lose their keys within one poll of the control document or two. */
+const TOGETHER_MS = 1500;
+
+/** In the order in which they happened. A drill whose stages are known begins to lose with the first of them. */
+export function lossesOf({ summary, events, seconds }: RunRecord): readonly Loss[] {
+  const staged = new Set(events.filter(({ kind }) => kind === 'drill-stage').map(({ drill }) => drill));
+  const isLoss = ({ kind, drill }: RunEvent): boolean =>
+    kind === 'flush' || kind === 'drill-stage' || (kind === 'drill-started' && !staged.has(drill));
+  const starts: RunEvent[] = [];
+  let last = Number.NEGATIVE_INFINITY;
+  for (const event of events.filter(isLoss).toSorted((a, b) => a.atMs - b.atMs)) {
+    if (event.atMs - last > TOGETHER_MS) starts.push(event);
+    last = event.atMs;
+  }
+  const endMs = seconds.at(-1)?.atMs ?? summary.startedAtMs + summary.durationMs;
+  return starts
+    .filter(({ atMs }) => atMs < endMs)
+    .map(({ atMs: fromMs, text: what, drill }, at) => {
+      const inStep = summary.steps.findLast(({ step }) => summary.startedAtMs + step.startSeconds * 1000 <= fromMs);
+      return {
+        fromMs,
+        toMs: starts[at + 1]?.atMs ?? endMs,
+        step: inStep?.step.name ?? '',
+        what,
+        ...(drill && { drill }),
+      };
+    });
 }

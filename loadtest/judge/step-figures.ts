@@ -1,9 +1,7 @@
 import type { StepSummary } from '../k6/kit/summary.ts';
 import type { DomainSample, ReplicaSample, Sample } from '../sample/sample.ts';
-import { holdWindow, samplesIn } from './hold-window.ts';
-import type { StepFigures } from './judged.ts';
-import { mostOf, perSecond, seriesByPart, seriesOf, sumOfKnown, totalOf } from './part-series.ts';
-import type { RunRecord } from './record.ts';
+import type { RunRecord, StepFigures } from './record.ts';
+import { holdWindow, mostOf, perSecond, samplesIn, seriesByPart, seriesOf, sumOfKnown, totalOf } from './series.ts';
 
 /** Each step with what was sampled while its rate held. Fewer than two samples make no rate, and none makes no level. */
 export function stepFigures({ summary, samples }: Pick<RunRecord, 'summary' | 'samples'>): readonly StepFigures[] {

@@ -8,7 +8,7 @@ import {
   UNKNOWN,
 } from '../../src/report/format.ts';
 import { type Column, type Content, element, type Markup, said, table } from '../../src/report/markup.ts';
-import type { Comparison, FigureComparison, StepComparison } from '../judge/comparison.ts';
+import type { Comparison, FigureComparison, StepComparison } from '../judge/compare.ts';
 
 const TEXTS: Readonly<Record<FigureComparison['unit'], (value: number | undefined) => string>> = {
   perSecond: perSecondText,

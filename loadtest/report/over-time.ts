@@ -1,13 +1,54 @@
-import { countText, durationText } from '../../src/report/format.ts';
-import { element, type Markup } from '../../src/report/markup.ts';
+import { countText, durationText, elapsedText } from '../../src/report/format.ts';
+import { type Content, element, type Markup, said, table } from '../../src/report/markup.ts';
 import { backdrop } from '../../src/report/plot/backdrop.ts';
 import { FRAME_WIDTH, linearScale } from '../../src/report/plot/frame.ts';
 import { momentSign } from '../../src/report/plot/panel.ts';
-import type { Sheet } from './curve.ts';
-import { eventTable } from './event-table.ts';
-import { plotFigure } from './plot.ts';
-import { runPlots } from './run-plots.ts';
-import { type Scenery, sceneryOf, signsUsed } from './scenery.ts';
+import type { Judged, RunEvent, RunRecord } from '../judge/record.ts';
+import { errorPlot, hitRatioPlot, latencyPlot, outcomePlot, ratePlot } from './answer-plots.ts';
+import { enginePlacesPlot, engineRatePlot, memoryPlot, processorPlot, storePlot } from './part-plots.ts';
+import {
+  EVENT_SIGNS,
+  isSigned,
+  type Plot,
+  plotFigure,
+  type Scenery,
+  type Sheet,
+  sceneryOf,
+  signsUsed,
+} from './plot.ts';
+import { timelineOf } from './timeline.ts';
+
+/** By their names: the order in which they are read, from what was asked for to what it took. */
+const PLOTS = {
+  rate: ratePlot,
+  latency: latencyPlot,
+  outcomes: outcomePlot,
+  'hit-ratio': hitRatioPlot,
+  errors: errorPlot,
+  engine: engineRatePlot,
+  places: enginePlacesPlot,
+  store: storePlot,
+  memory: memoryPlot,
+  processors: processorPlot,
+} as const satisfies Readonly<Record<string, (sheet: Sheet, id: string) => Plot>>;
+
+export type PlotName = keyof typeof PLOTS;
+
+/** Along a plot: what keeps the page under 400 KB however long the run was. */
+const COLUMNS = 300;
+
+export function sheetOf(record: RunRecord, judged: Judged): Sheet {
+  const timeline = timelineOf(record);
+  return { record, judged, timeline, columnMs: timeline.toMs / COLUMNS };
+}
+
+export function runPlots(sheet: Sheet): readonly Plot[] {
+  return Object.entries(PLOTS).map(([name, plot]) => plot(sheet, `plot-${name}`));
+}
+
+export function runPlot(sheet: Sheet, name: PlotName): Plot {
+  return PLOTS[name](sheet, `plot-${name}`);
+}
 
 const BACKDROP = 'over-time';
 
@@ -54,4 +95,38 @@ function pointsText({ timeline, columnMs }: Sheet): string {
   if (seconds === 0) return 'The generator told of no second.';
   if (columnMs <= 1000) return `Every one of ${countText(seconds)} seconds is drawn.`;
   return `${countText(seconds)} seconds, ${durationText(columnMs)} on each point: lines are their mean (p90, p99, places and memory: their worst; p50: the middle one), the tint around a line reaches from the lowest to the highest of them, areas are means.`;
+}
+
+/** What stands in the page; a drill whose guards flap writes more than anybody reads. */
+const MAX_ROWS = 200;
+
+/** What an operator, or the script as one, did meanwhile. */
+export function eventTable({ events, summary }: RunRecord): Content {
+  const inOrder = events.toSorted((a, b) => a.atMs - b.atMs);
+  // The beginning and the end say most.
+  const shown =
+    inOrder.length > MAX_ROWS ? [...inOrder.slice(0, MAX_ROWS / 2), ...inOrder.slice(-MAX_ROWS / 2)] : inOrder;
+  const left = inOrder.length - shown.length;
+  return [
+    table<RunEvent>({
+      caption: 'What was done meanwhile',
+      narrow: 'cards',
+      columns: [
+        { title: 'Elapsed', cell: ({ atMs }) => elapsedText(atMs - summary.startedAtMs) },
+        { title: 'Kind', cell: kindCell },
+        { title: 'What', isProse: true, cell: ({ text }) => said(text) },
+        { title: 'Drill', cell: ({ drill }) => (drill === undefined ? '' : element('code', {}, said(drill))) },
+      ],
+      rows: shown,
+    }),
+    left === 0
+      ? undefined
+      : element('p', { class: 'note' }, `${countText(left)} in the middle are not shown; run.json has them all.`),
+  ];
+}
+
+function kindCell({ kind }: RunEvent): Content {
+  if (!isSigned(kind)) return said(kind);
+  const { style, shape } = EVENT_SIGNS[kind];
+  return element('span', { class: 'signed' }, momentSign(style, shape), ' ', kind);
 }

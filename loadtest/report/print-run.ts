@@ -1,11 +1,8 @@
 import { countText } from '../../src/report/format.ts';
-import type { Judged, StepFigures } from '../judge/judged.ts';
-import type { RunRecord } from '../judge/record.ts';
+import type { Judged, RunRecord, StepFigures } from '../judge/record.ts';
 import { plainText } from '../labs/kit/text.ts';
-import { kneeWords } from './knee-words.ts';
-import { recoveryFigures } from './recovery-figures.ts';
-import { CLIENT_FIGURES, PART_FIGURES, type StepFigure } from './step-figures.ts';
-import { resultWords, verdictWords } from './verdict-words.ts';
+import { CLIENT_FIGURES, PART_FIGURES, type StepFigure } from './tables.ts';
+import { kneeWords, recoveryFigures, resultWords, verdictWords } from './words.ts';
 
 export interface RunTextOptions {
   readonly record: RunRecord;

@@ -1,5 +1,5 @@
 import type { RunRecord, Second } from '../judge/record.ts';
-import type { Sample } from '../sample/sample.ts';
+import type { DomainSample, ReplicaSample, Sample } from '../sample/sample.ts';
 
 /** Something that was measured, with the stretch of time it stands for, in ms since the run began. */
 export interface Stretch<T> {
@@ -91,4 +91,87 @@ function usualLengthMs(stretches: readonly Stretch<unknown>[]): number {
 
 function finite(value: number): number {
   return Number.isFinite(value) ? value : 0;
+}
+
+/** Parts that count for themselves: a process, a node. */
+export type Counted = readonly (readonly [name: string, count: number | undefined])[];
+
+/**
+ * How much the counters of all parts grew between two samples; undefined when no part was there in both. One that began
+ * anew in between has counted from 0 since.
+ */
+export function growth({ before, after }: Between, read: (sample: Sample) => Counted): number | undefined {
+  const earlier = new Map(read(before));
+  return total(
+    read(after).map(([name, count]) => {
+      const from = earlier.get(name);
+      if (count === undefined || from === undefined) return undefined;
+      return count >= from ? count - from : count;
+    }),
+  );
+}
+
+/** By the samples' own times: one that began before the run did is longer than what is drawn of it. */
+export function growthPerSecond(between: Between, read: (sample: Sample) => Counted): number | undefined {
+  const grown = growth(between, read);
+  const seconds = (between.after.atMs - between.before.atMs) / 1000;
+  return grown === undefined || !(seconds > 0) ? undefined : grown / seconds;
+}
+
+/** Of those that are known; undefined without any. */
+export function total(some: readonly (number | undefined)[]): number | undefined {
+  return some.reduce<number | undefined>((sum, one) => (one === undefined ? sum : (sum ?? 0) + one), undefined);
+}
+
+/** A level of all processes and domains together. */
+export function levelOf({ replicas }: Sample, read: (domain: DomainSample) => number | undefined): number | undefined {
+  return total(replicas.flatMap(({ domains }) => Object.values(domains).map(read)));
+}
+
+/** A counter of each process, over its domains. */
+export function perReplica({ replicas }: Sample, read: (domain: DomainSample) => number | undefined): Counted {
+  return replicas.map(({ name, domains }: ReplicaSample) => [name, total(Object.values(domains).map(read))]);
+}
+
+/** What takes part in a run and uses processor time of its own. */
+export interface Part {
+  readonly style: string;
+  readonly name: string;
+  /** Seconds of processor time of each of its processes. */
+  readonly cpuSeconds: (sample: Sample) => Counted;
+}
+
+const ENGINE = /^searchd/;
+const GENERATOR = /^k6/;
+const SERVICE = /^serpcache/;
+
+export const PARTS: readonly Part[] = [
+  { style: 'service', name: 'service', cpuSeconds: serviceSeconds },
+  { style: 'stores', name: 'stores', cpuSeconds: ({ stores }) => stores.map((node) => [node.name, node.cpuSeconds]) },
+  { style: 'engine', name: 'engine', cpuSeconds: (sample) => processSeconds(sample, ENGINE) },
+  { style: 'generator', name: 'generator', cpuSeconds: (sample) => processSeconds(sample, GENERATOR) },
+];
+
+/** Against what was idle, not against the clock: a sample's time is when all its answers were there. */
+export function machineCores({ before, after }: Between): number | undefined {
+  if (before.host === undefined || after.host === undefined) return undefined;
+  const busy = after.host.busySeconds - before.host.busySeconds;
+  const idle = after.host.idleSeconds - before.host.idleSeconds;
+  return busy + idle > 0 ? (after.host.cores * busy) / (busy + idle) : undefined;
+}
+
+/** Of all processes of serpcache, as they say themselves or as the machine does. */
+export function serviceBytes({ replicas, processes }: Sample): readonly (number | undefined)[] {
+  const own = replicas.map(({ residentBytes }) => residentBytes);
+  if (own.some((bytes) => bytes !== undefined)) return own;
+  return processes.filter(({ name }) => SERVICE.test(name)).map(({ residentBytes }) => residentBytes);
+}
+
+function serviceSeconds(sample: Sample): Counted {
+  const own = processSeconds(sample, SERVICE);
+  return own.length > 0 ? own : sample.replicas.map(({ name, cpuSeconds }) => [name, cpuSeconds]);
+}
+
+function processSeconds({ processes }: Sample, names: RegExp): Counted {
+  return processes.filter(({ name }) => names.test(name)).map(({ name, cpuSeconds }) => [name, cpuSeconds]);
 }

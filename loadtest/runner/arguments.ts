@@ -1,8 +1,6 @@
-import { type ParsedArguments, parseArguments } from '../../src/commands/arguments.ts';
+import { type Option, type ParsedArguments, parseArguments } from '../../src/commands/arguments.ts';
 import { readTarget } from '../k6/kit/target.ts';
 import { MAX_REPLICAS } from '../stack/plan.ts';
-import { type NumberName, OPTIONS, RANGES, STACKS } from './options.ts';
-import { SCRIPTS } from './scripts.ts';
 
 export interface RunOptions {
   readonly script: string;
@@ -144,4 +142,127 @@ function localTarget(words: ParsedArguments, faults: string[]): Addresses {
     if (words.has(name)) faults.push(`--${name} goes with --stack none: the local stack has its own`);
   }
   return { baseUrls: [], adminUrls: [] };
+}
+
+export const STACKS = ['local', 'none'] as const;
+
+/** Of numbers: where they may be, and whether only whole ones. The scripts check the same again. */
+export const RANGES = {
+  'base-rps': { variable: 'BASE_RPS', least: 0.1, most: 1_000_000 },
+  exponent: { variable: 'EXPONENT', least: 0.1, most: 3 },
+  offset: { variable: 'OFFSET', least: 0, most: 1000 },
+  'once-share': { variable: 'ONCE_SHARE', least: 0, most: 1 },
+  seed: { variable: 'SEED', least: 0, most: 2 ** 32 - 1, whole: true },
+  'max-vus': { variable: 'MAX_VUS', least: 1, most: 20_000, whole: true },
+  'step-seconds': { variable: 'STEP_SECONDS', least: 1, most: 86_400 },
+  sample: { variable: 'SAMPLE', least: 0, most: 1 },
+} as const;
+
+export type NumberName = keyof typeof RANGES;
+
+export const OPTIONS: readonly Option[] = [
+  { name: 'stack', takes: 'local|none', about: 'start the local stack, or none: the default once an address is named' },
+  { name: 'base-url', takes: 'URL,…', variable: 'BASE_URL', about: 'where searches go, in turn; with --stack none' },
+  { name: 'admin-url', takes: 'URL,…', variable: 'ADMIN_URL', about: 'admin address of every process' },
+  { name: 'base-rps', takes: 'n', variable: 'BASE_RPS', about: 'x1, searches a second, instead of measuring it' },
+  { name: 'queries', takes: 'FILE', variable: 'QUERIES', about: 'a search a line, the most frequent first' },
+  { name: 'exponent', takes: 'n', variable: 'EXPONENT', about: 'of Zipf–Mandelbrot: how steep the head is' },
+  { name: 'offset', takes: 'n', variable: 'OFFSET', about: 'of Zipf–Mandelbrot: how flat its first ranks are' },
+  { name: 'once-share', takes: '0–1', variable: 'ONCE_SHARE', about: 'share of searches nobody repeats' },
+  { name: 'seed', takes: 'n', variable: 'SEED', about: 'the same seed asks the same searches' },
+  { name: 'max-vus', takes: 'n', variable: 'MAX_VUS', about: 'virtual users of each step' },
+  { name: 'step-seconds', takes: 'n', variable: 'STEP_SECONDS', about: 'how long each step holds' },
+  { name: 'sample', takes: '0–1', variable: 'SAMPLE', about: 'share of the bodies that are looked at' },
+  { name: 'replicas', takes: 'n', about: 'processes of serpcache in the local stack' },
+  {
+    name: 'against',
+    takes: 'FOLDER|latest',
+    about: 'compare with an earlier run; latest: the last one that was valid',
+  },
+  { name: 'k6', takes: 'FILE', variable: 'K6', about: 'a k6 program; else one in PATH, else it is built with Go' },
+  { name: 'out', takes: 'FOLDER', about: 'where results are kept: loadtest/results' },
+  { name: 'keep-stack', about: 'leave the local stack running' },
+  { name: 'publish', about: 'write tables, plots and record into loadtest/README.md; with --stack local' },
+  { name: 'pin', about: 'keep k6 and serpcache on cores of their own' },
+];
+
+/** What is to be known of a script before it runs. The scripts themselves are in loadtest/k6. */
+export interface ScriptEntry {
+  readonly purpose: string;
+  /** x1: searches a second, or an eighth of what saturates one process, found just before the run. */
+  readonly base: 'measured' | number;
+  /** Acts as an operator: needs an admin address and ADMIN_TOKEN. */
+  readonly operates?: true;
+  /** Processes of serpcache in the local stack; absent: one. */
+  readonly replicas?: number;
+  /** Of the local stack's file, unless somebody set them. */
+  readonly stackEnv: Readonly<Record<string, string>>;
+}
+
+/** An L1 that holds the head alone, so that L2 has its part: 5,000 searches with their pages are 30 MiB. */
+const SMALL = { LOCAL_MEMORY: '12MiB' };
+/** What was warmed at once lapses at once: within a run that must not be taken for what the load has done. */
+const STEADY = { ...SMALL, LOCAL_TTL: '30m' };
+
+export const SCRIPTS: Readonly<Record<string, ScriptEntry>> = {
+  smoke: { purpose: 'a few searches a second, every answer looked at', base: 20, stackEnv: {} },
+  'x-load': {
+    purpose: 'x1 to x5 of the base rate: the last multiplier that holds',
+    base: 'measured',
+    stackEnv: STEADY,
+  },
+  overload: {
+    purpose: 'past saturation: where it gives, and whether it refuses honestly there',
+    base: 'measured',
+    stackEnv: STEADY,
+  },
+  'flush-survival': {
+    purpose: 'a staged flush of one domain: does the engine survive, and when is the cache back',
+    base: 'measured',
+    operates: true,
+    stackEnv: STEADY,
+  },
+  'full-loss': {
+    purpose: 'everything of one domain flushed at once under steady load',
+    base: 'measured',
+    operates: true,
+    stackEnv: STEADY,
+  },
+  spike: { purpose: 'x1, then x5 at once, then x1 again: what is left behind', base: 'measured', stackEnv: STEADY },
+  soak: { purpose: 'x2 for a long time: does latency or memory drift', base: 'measured', stackEnv: SMALL },
+  reconnect: {
+    purpose: 'connections closed after every 70th, 5th and every request',
+    base: 'measured',
+    stackEnv: STEADY,
+  },
+  batch: { purpose: 'the same searches a second in batches of 1 to 50', base: 'measured', stackEnv: STEADY },
+  'cold-start': {
+    purpose: 'everything flushed for good, then x1 at once: how long until it is warm',
+    base: 'measured',
+    operates: true,
+    stackEnv: STEADY,
+  },
+};
+
+/** As a person would type it to repeat the run, whatever was said by variables. Never the token. */
+export function commandLine(options: RunOptions): string {
+  const { script, stack, baseUrls, adminUrls, queries, numbers, replicas, against, k6, keepStack, pin } = options;
+  const isLocal = stack === 'local';
+  const words: readonly (readonly [option: string, value: string | undefined])[] = [
+    ['--stack', isLocal ? undefined : stack],
+    ['--base-url', baseUrls.join(',') || undefined],
+    ['--admin-url', adminUrls.join(',') || undefined],
+    ['--queries', queries],
+    ...Object.entries(numbers).map(([name, value]) => [`--${name}`, String(value)] as const),
+    ['--replicas', isLocal && replicas > 1 ? String(replicas) : undefined],
+    ['--against', against],
+    ['--k6', k6],
+  ];
+  const given = words.flatMap(([option, value]) => (value === undefined ? [] : [option, quoted(value)]));
+  const switches = [...(keepStack ? ['--keep-stack'] : []), ...(isLocal && pin ? ['--pin'] : [])];
+  return ['npm run loadtest --', script, ...given, ...switches].join(' ');
+}
+
+function quoted(value: string): string {
+  return /^[\w./:,@%+-]+$/.test(value) ? value : `'${value.replaceAll("'", "'\\''")}'`;
 }

@@ -1,17 +1,18 @@
+import { join } from 'node:path';
+import { EXIT, type Program, refuse } from '../../src/commands/arguments.ts';
+import type { RunRecord } from '../judge/record.ts';
+import { columns } from '../labs/kit/arguments.ts';
+import { checkSections } from '../labs/kit/publish.ts';
+import { publishRun } from '../report/section.ts';
+import { OPTIONS, readArguments, SCRIPTS } from './arguments.ts';
+import { keepResults } from './keep-results.ts';
+import { calibrate } from './local-stack.ts';
+import { run } from './run.ts';
+
 /**
  * `npm run loadtest -- <script>`: runs a k6 script of loadtest/k6 against the local stack, which it starts and takes down,
  * or against addresses that were named, and leaves a folder with the report. See usage.ts.
  */
-import { join } from 'node:path';
-import { EXIT, refuse } from '../../src/commands/arguments.ts';
-import type { RunRecord } from '../judge/record.ts';
-import { checkSections } from '../labs/kit/publish.ts';
-import { publishRun } from '../report/run-section.ts';
-import { readArguments } from './arguments.ts';
-import { calibrate } from './calibrate.ts';
-import { keepResults } from './keep-results.ts';
-import { run } from './run.ts';
-import { LOADTEST } from './usage.ts';
 
 const PAGE = join(import.meta.dirname, '..', 'README.md');
 
@@ -56,3 +57,17 @@ function isPublished(record: RunRecord): boolean {
 function say(text: string): void {
   console.log(`  ${text}`);
 }
+
+/** How `npm run loadtest` describes itself. */
+export const LOADTEST: Omit<Program, 'takes'> = {
+  command: 'npm run loadtest --',
+  usage: '<script> [options]',
+  about: [
+    '',
+    ...columns(Object.entries(SCRIPTS).map(([name, { purpose }]) => [name, purpose] as const)),
+    '',
+    'The variables in brackets say the same; ADMIN_TOKEN is only taken from there. Each run leaves a folder with',
+    'report.html and run.json. A run whose generator spoiled it is undecided.',
+  ],
+  options: OPTIONS,
+};

@@ -2,7 +2,9 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { CannotRun } from '../labs/kit/programs.ts';
 import { goProgram, inPath, isAtLeast, isProgram } from '../stack/go-program.ts';
+import { type NumberName, RANGES, type RunOptions } from './arguments.ts';
 
 const run = promisify(execFile);
 
@@ -73,4 +75,82 @@ async function versionOf(path: string): Promise<string | undefined> {
   } catch {
     return undefined;
   }
+}
+
+export interface EnvironmentOptions {
+  readonly id: string;
+  readonly baseUrls: readonly string[];
+  readonly adminUrls: readonly string[];
+  readonly adminToken?: string;
+  readonly baseRps: number;
+  /** Absolute: k6 looks beside the script. */
+  readonly queries: string;
+  readonly numbers: RunOptions['numbers'];
+}
+
+/** What a script is told. The rest is its own to decide, so nothing is said of what nobody wished. */
+export function k6Environment(wanted: EnvironmentOptions): Readonly<Record<string, string>> {
+  const { id, baseUrls, adminUrls, adminToken, baseRps, queries, numbers } = wanted;
+  const wishes = Object.entries({ ...numbers, 'base-rps': baseRps }) as [NumberName, number][];
+  return {
+    RUN_ID: id,
+    BASE_URL: baseUrls.join(','),
+    ADMIN_URL: adminUrls.join(','),
+    // In the environment alone: it is nobody's business who lists processes.
+    ...(adminToken === undefined ? {} : { ADMIN_TOKEN: adminToken }),
+    QUERIES: queries,
+    ...Object.fromEntries(wishes.map(([name, value]) => [RANGES[name].variable, String(value)])),
+  };
+}
+
+/** Of this process's own: what k6 takes for its options would change the run and nobody would know. */
+export function surroundings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('K6_')));
+}
+
+/** The script and its queries are read twice. */
+const LIMIT_MS = 120_000;
+/** k6's own, for a script that does not say. */
+const DEFAULT_SETUP_MS = 60_000;
+const LAST_LINES = 12;
+
+export interface K6Script {
+  readonly program: K6Program;
+  /** Of the script. */
+  readonly file: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/**
+ * How long k6 takes at most, by its own account: scenarios, their grace, set-up and tear-down. Runs the script's first
+ * lines, so that a script that cannot run says so before anything is sent.
+ * @throws CannotRun with k6's own last lines.
+ */
+export async function plannedMs({ program, file, env }: K6Script): Promise<number> {
+  const args = ['inspect', '--execution-requirements', '--include-system-env-vars', '--log-format=raw', file];
+  try {
+    const options = { env: { ...surroundings(process.env), ...env }, timeout: LIMIT_MS, maxBuffer: 16 * 2 ** 20 };
+    const { stdout } = await run(program.path, args, options);
+    const { totalDuration, setupTimeout, teardownTimeout } = JSON.parse(stdout) as Record<string, unknown>;
+    const total = durationMs(totalDuration);
+    if (total === undefined) throw new CannotRun(`k6 does not say how long ${file} takes`);
+    return total + (durationMs(setupTimeout) ?? DEFAULT_SETUP_MS) + (durationMs(teardownTimeout) ?? DEFAULT_SETUP_MS);
+  } catch (error) {
+    if (error instanceof CannotRun) throw error;
+    const said = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
+    throw new CannotRun(said === '' ? `k6 cannot read ${file}: ${error}` : lastLines(said));
+  }
+}
+
+/** `1h2m3.5s` as k6 writes it; undefined of anything else. */
+export function durationMs(text: unknown): number | undefined {
+  if (typeof text !== 'string') return undefined;
+  const [whole, hours = '0', minutes = '0', seconds = '0', rest = '0'] =
+    /^(?:(\d+)h)?(?:(\d+)m)?(?:([\d.]+)s)?(?:(\d+)ms)?$/.exec(text) ?? [];
+  if (whole === undefined || whole === '') return undefined;
+  return ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000 + Number(rest);
+}
+
+export function lastLines(text: string): string {
+  return text.trimEnd().split('\n').slice(-LAST_LINES).join('\n');
 }

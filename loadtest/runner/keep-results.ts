@@ -1,25 +1,22 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
+import { arch, availableParallelism, release, totalmem, type } from 'node:os';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { EXIT } from '../../src/commands/arguments.ts';
 import { compareRuns } from '../judge/compare.ts';
-import { withinLimit } from '../judge/engine-limit.ts';
-import { finalVerdict } from '../judge/generator.ts';
 import { judge } from '../judge/judge.ts';
-import type { RunRecord, Second } from '../judge/record.ts';
+import type { Machine, RunRecord, Second } from '../judge/record.ts';
+import { finalVerdict, withinLimit } from '../judge/work-meters.ts';
 import type { Verdict } from '../k6/kit/summary.ts';
-import { commitOf } from '../labs/kit/machine.ts';
+import { commitOf, machineWords } from '../labs/kit/machine.ts';
 import { CannotRun } from '../labs/kit/programs.ts';
+import { reportPage } from '../report/page.ts';
 import { runText } from '../report/print-run.ts';
-import { reportPage } from '../report/report-page.ts';
-import { commandLine } from './command-line.ts';
-import { K6_FILES, type K6End } from './k6-process.ts';
-import { secondsOf } from './k6-seconds.ts';
-import { tailOf } from './load.ts';
-import { machineHere } from './machine.ts';
-import type { Ran } from './run.ts';
-import { readSummary } from './script-summary.ts';
+import type { Pins } from '../stack/processors.ts';
+import { commandLine } from './arguments.ts';
+import { K6_FILES, type K6End, readSummary, secondsOf } from './k6-process.ts';
+import { type Ran, tailOf } from './run.ts';
 
 const EXIT_CODES: Readonly<Record<Verdict['kind'], number>> = {
   passed: EXIT.passed,
@@ -93,4 +90,18 @@ async function secondsKept(file: string): Promise<readonly Second[]> {
   await writeFile(`${file}.gz`, await promisify(gzip)(record));
   await rm(file);
   return secondsOf(record.toString());
+}
+
+/** Servers of the local stack, whose versions the figures depend on. */
+const PROGRAMS = ['node', 'redis-server', 'valkey-server', 'searchd'];
+
+export async function machineHere(k6Version: string, pins: Pins | undefined): Promise<Machine> {
+  return {
+    cores: availableParallelism(),
+    memoryBytes: totalmem(),
+    system: `${type()} ${release().split('.').slice(0, 2).join('.')}, ${arch()}`,
+    k6: k6Version,
+    words: `${await machineWords(PROGRAMS)}, k6 ${k6Version.replace(/^v/, '')}`,
+    ...pins,
+  };
 }

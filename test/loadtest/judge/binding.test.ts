@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bindingOf } from '../../../loadtest/judge/binding.ts';
-import { judge } from '../../../loadtest/judge/judge.ts';
-import type { CausedUse } from '../../../loadtest/judge/meter.ts';
+import { bindingOf, judge } from '../../../loadtest/judge/judge.ts';
+import type { CausedUse } from '../../../loadtest/judge/work-meters.ts';
 import { runOf } from '../../fakes/load-run.ts';
 
 const record = runOf();

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { judge } from '../../../loadtest/judge/judge.ts';
 import type { RunRecord } from '../../../loadtest/judge/record.ts';
 import { runText } from '../../../loadtest/report/print-run.ts';
-import { runTables } from '../../../loadtest/report/run-section.ts';
+import { runTables } from '../../../loadtest/report/section.ts';
 import { runOf } from '../../fakes/load-run.ts';
 import { hostileRun, SAMPLE_RUNS } from './sample-runs.ts';
 

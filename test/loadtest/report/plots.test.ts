@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { judge } from '../../../loadtest/judge/judge.ts';
 import type { RunRecord } from '../../../loadtest/judge/record.ts';
-import { isPanel } from '../../../loadtest/report/plot.ts';
-import { type PlotName, runPlot, sheetOf } from '../../../loadtest/report/run-plots.ts';
-import { sceneryOf } from '../../../loadtest/report/scenery.ts';
+import { type PlotName, runPlot, sheetOf } from '../../../loadtest/report/over-time.ts';
+import { isPanel, sceneryOf } from '../../../loadtest/report/plot.ts';
 import type { Panel } from '../../../src/report/plot/panel.ts';
 import { runOf } from '../../fakes/load-run.ts';
 

@@ -3,7 +3,7 @@ import { suite, test } from 'node:test';
 import { compareRuns } from '../../../loadtest/judge/compare.ts';
 import { judge } from '../../../loadtest/judge/judge.ts';
 import type { RunRecord } from '../../../loadtest/judge/record.ts';
-import { reportPage } from '../../../loadtest/report/report-page.ts';
+import { reportPage } from '../../../loadtest/report/page.ts';
 import { runOf } from '../../fakes/load-run.ts';
 import { markupFaults } from '../../report/well-formed.ts';
 import { hostileRun, SAMPLE_RUNS } from './sample-runs.ts';

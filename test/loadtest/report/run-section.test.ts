@@ -6,8 +6,7 @@ import { test } from 'node:test';
 import { judge } from '../../../loadtest/judge/judge.ts';
 import type { RunRecord } from '../../../loadtest/judge/record.ts';
 import { MAX_RECORD_BYTES, parseRecord, recordText } from '../../../loadtest/labs/kit/publish.ts';
-import { publishRun, runSection, runTables } from '../../../loadtest/report/run-section.ts';
-import { plotSvg } from '../../../loadtest/report/standalone.ts';
+import { plotSvg, publishRun, runSection, runTables } from '../../../loadtest/report/section.ts';
 import { pack, runOfThinned, type ThinnedRun, thinRun, unpack } from '../../../loadtest/report/thin-run.ts';
 import { runOf } from '../../fakes/load-run.ts';
 

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inTurn } from '../../../loadtest/k6/kit/step.ts';
-import { growth, growthPerSecond, total } from '../../../loadtest/report/growth.ts';
-import { plannedLine } from '../../../loadtest/report/planned.ts';
-import { timelineOf } from '../../../loadtest/report/timeline.ts';
+import { plannedLine } from '../../../loadtest/report/answer-plots.ts';
+import { growth, growthPerSecond, timelineOf, total } from '../../../loadtest/report/timeline.ts';
 import type { Sample } from '../../../loadtest/sample/sample.ts';
 import { createFrame } from '../../../src/report/plot/frame.ts';
 import { runOf } from '../../fakes/load-run.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readProcess } from '../../../sample/process-sample.ts';
+import { readProcess } from '../../../sample/host.ts';
 import type { ProcessSample } from '../../../sample/sample.ts';
 import { freePorts } from '../../../stack/process.ts';
 import type { Lab, LabStore } from '../../kit/lab.ts';

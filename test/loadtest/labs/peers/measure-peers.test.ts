@@ -7,7 +7,7 @@ import { fillMemory } from '../../../../loadtest/labs/peers/measure/memory.ts';
 import { startReplicas } from '../../../../loadtest/labs/peers/measure/replicas.ts';
 import { createTries } from '../../../../loadtest/labs/peers/measure/try.ts';
 import { runPeers } from '../../../../loadtest/labs/peers/peers.ts';
-import { readProcess } from '../../../../loadtest/sample/process-sample.ts';
+import { readProcess } from '../../../../loadtest/sample/host.ts';
 import { fakePeer, fakeRoom } from '../../../fakes/peer.ts';
 import { quietLab, withHarness } from './measure-harness.ts';
 

@@ -1,4 +1,7 @@
+import { holdOf } from '../k6/kit/step.ts';
+import type { ScriptSummary, StepSummary } from '../k6/kit/summary.ts';
 import type { Sample } from '../sample/sample.ts';
+import type { Second } from './record.ts';
 
 /** A counter or a level as it was read, first to last. */
 export type Series = readonly { readonly atMs: number; readonly value: number }[];
@@ -62,4 +65,64 @@ export function totalOf<T>(parts: ReadonlyMap<string, T>, read: (part: T) => num
 
 export function sumOfKnown(values: readonly (number | undefined)[]): number | undefined {
   return values.reduce<number | undefined>((sum, one) => (one === undefined ? sum : (sum ?? 0) + one), undefined);
+}
+
+/** Wall clock, ms. */
+export interface Stretch {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** While the step's rate held: shorter than planned where the run ended in it, of no length where it ended before. */
+export function holdWindow({ startedAtMs }: ScriptSummary, { step, seconds }: StepSummary): Stretch {
+  const [fromSeconds] = holdOf(step);
+  const fromMs = startedAtMs + fromSeconds * 1000;
+  return { fromMs, toMs: fromMs + Math.max(0, Math.min(step.holdSeconds, seconds)) * 1000 };
+}
+
+export function samplesIn(samples: readonly Sample[], { fromMs, toMs }: Stretch): readonly Sample[] {
+  return samples.filter(({ atMs }) => atMs >= fromMs && atMs <= toMs);
+}
+
+/** `goods-1` and `goods-2` are the store of goods: they are widened together. */
+export function storeDomainOf(node: string): string {
+  return node.replace(/-\d+$/, '');
+}
+
+/** Of all stores that were seen, in the order in which they were. */
+export function storeDomains(samples: readonly Sample[]): readonly string[] {
+  return [...new Set(samples.flatMap(({ stores }) => stores.map(({ name }) => storeDomainOf(name))))];
+}
+
+export interface RatioPoint {
+  /** When its second began. */
+  readonly atMs: number;
+  /** 0–1 */
+  readonly ratio: number;
+}
+
+/** Fewer searches make no ratio: of three of them, one more miss is a third. */
+const LEAST_SEARCHES = 40;
+const NEIGHBOURS = 1;
+
+/**
+ * Hit ratio second by second, each with its neighbours: a second alone jumps. Only seconds that are given are mixed, so
+ * that nothing from before a loss softens what came after it. A second whose neighbourhood was asked for too little has
+ * no point.
+ */
+export function hitRatioCurve(seconds: readonly Second[]): readonly RatioPoint[] {
+  return seconds.flatMap(({ atMs }, at) => {
+    const ratio = ratioOf(seconds.slice(Math.max(0, at - NEIGHBOURS), at + NEIGHBOURS + 1));
+    return ratio === undefined ? [] : [{ atMs: atMs - 1000, ratio }];
+  });
+}
+
+/** Undefined of too few searches. */
+export function ratioOf(seconds: readonly Second[]): number | undefined {
+  let [searches, hits] = [0, 0];
+  for (const second of seconds) {
+    searches += second.searches;
+    hits += (second.outcomes['hit-l1'] ?? 0) + (second.outcomes['hit-l2'] ?? 0);
+  }
+  return searches < LEAST_SEARCHES ? undefined : hits / searches;
 }

@@ -1,5 +1,68 @@
-import { TICKS_PER_SECOND } from './process-sample.ts';
-import type { HostSample } from './sample.ts';
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import type { HostSample, ProcessSample } from './sample.ts';
+
+/** The machine this process runs on. */
+export interface HostReader {
+  /** Never rejects; undefined where there is no /proc. */
+  readonly read: (limitMs: number) => Promise<HostSample | undefined>;
+}
+
+const run = promisify(execFile);
+
+/** @param tc the program that shows queueing disciplines, of iproute2. */
+export function createHostReader(tc = 'tc'): HostReader {
+  let disks: ReadonlyMap<string, DiskSample> | undefined;
+  let busyMs = 0;
+  let hasTc = true;
+
+  const readDisks = async (): Promise<Pick<HostSample, 'diskBusyMs' | 'diskWrittenBytes'>> => {
+    const now = disksOf(await readFile('/proc/diskstats', 'utf8').catch(() => ''));
+    if (now.size === 0) return {};
+    const before = disks ?? now;
+    disks = now;
+    // Counted here and not in the kernel: the disk that had most to do since boot need not be the one that has now.
+    const grown = Array.from(now, ([name, disk]) => disk.busyMs - (before.get(name)?.busyMs ?? disk.busyMs));
+    busyMs += Math.max(0, ...grown);
+    const diskWrittenBytes = Array.from(now.values()).reduce((sum, disk) => sum + disk.writtenBytes, 0);
+    return { diskBusyMs: busyMs, diskWrittenBytes };
+  };
+
+  const readLimiters = async (limitMs: number): Promise<LimiterSample | undefined> => {
+    if (!hasTc) return undefined;
+    // Debian keeps it where only root's PATH leads.
+    const env = { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin` };
+    try {
+      const { stdout } = await run(tc, ['-s', 'qdisc', 'show'], { env, timeout: limitMs });
+      return limitersOf(stdout);
+    } catch (error) {
+      hasTc = !(error instanceof Error && 'code' in error && error.code === 'ENOENT');
+      return undefined;
+    }
+  };
+
+  return {
+    read: async (limitMs) => {
+      const file = (path: string): Promise<string> => readFile(`/proc/${path}`, 'utf8').catch(() => '');
+      const [stat, meminfo, dev, snmp, netstat, sockstat, disk, limiters] = await Promise.all([
+        file('stat'),
+        file('meminfo'),
+        file('net/dev'),
+        file('net/snmp'),
+        file('net/netstat'),
+        file('net/sockstat'),
+        readDisks(),
+        readLimiters(limitMs),
+      ]);
+      const sample = hostSampleOf({ stat, meminfo, dev, snmp, netstat, sockstat });
+      if (sample === undefined) return undefined;
+      const limiter = limiters && { limiterDrops: limiters.drops, limiterOverlimits: limiters.overlimits };
+      return { ...sample, ...disk, ...limiter };
+    },
+  };
+}
 
 /** Texts of the files in /proc that a sample of the machine is made of. */
 export interface HostTexts {
@@ -114,4 +177,40 @@ function column(protocol: string, name: string, text: string): number {
 /** NaN when one of them is missing. */
 function sum(values: readonly (number | undefined)[]): number {
   return values.reduce<number>((all, value) => all + (value ?? Number.NaN), 0);
+}
+
+/** Of the unit /proc counts processor time in: 100 on every architecture Node runs on, whatever the kernel's own HZ. */
+export const TICKS_PER_SECOND = 100;
+
+export interface NamedProcess {
+  readonly name: string;
+  readonly pid: number;
+}
+
+/** All its threads, none of its children. Undefined when it has ended, or there is no /proc. */
+export function readProcess({ name, pid }: NamedProcess): ProcessSample | undefined {
+  try {
+    return processSampleOf(
+      name,
+      readFileSync(`/proc/${pid}/stat`, 'utf8'),
+      readFileSync(`/proc/${pid}/status`, 'utf8'),
+    );
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * @param stat /proc/<pid>/stat
+ * @param status /proc/<pid>/status: the same figure as in statm, but in kilobytes and not in pages of unknown size.
+ * @returns undefined of a process that has ended and was not waited for: it has no memory any more.
+ */
+export function processSampleOf(name: string, stat: string, status: string): ProcessSample | undefined {
+  // The program's name comes second and may hold spaces and brackets; proc(5) counts the fields from 1.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const field = (number: number): number => Number(fields[number - 3]);
+  const cpuTicks = field(14) + field(15);
+  const residentKb = /^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1];
+  if (!Number.isFinite(cpuTicks) || residentKb === undefined) return undefined;
+  return { name, cpuSeconds: cpuTicks / TICKS_PER_SECOND, residentBytes: Number(residentKb) * 1024 };
 }
