@@ -2,13 +2,11 @@ import assert from 'node:assert/strict';
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { test } from 'node:test';
-import type { FindingRecord } from '../loadtest/labs/kit/finding.ts';
+import { type FindingRecord, PLOTS, RECORDS } from '../loadtest/labs/kit/finding.ts';
 import { overviewOf, withOverview } from '../loadtest/labs/kit/markdown.ts';
 import {
   findingSection,
-  PLOTS,
   parseRecord,
-  RECORDS,
   recordFault,
   type Section,
   sectionsOf,

@@ -6,8 +6,9 @@ import { FRAME_WIDTH, linearScale, STRIP_PX, TIMES_PX, valueAxis } from '../../s
 import { type LegendEntry, momentSign, panelDrawing, SWATCH_PX, swatch } from '../../src/report/plot/panel.ts';
 import { judge } from '../judge/judge.ts';
 import type { BaseRate, Judged, RunRecord, StepFigures } from '../judge/record.ts';
+import { PLOTS } from '../labs/kit/finding.ts';
 import { measuredWords, tableOfCells } from '../labs/kit/markdown.ts';
-import { PLOTS, parseRecord, publishSection, recordText, type Section } from '../labs/kit/publish.ts';
+import { parseRecord, publishSection, recordText, type Section } from '../labs/kit/publish.ts';
 import { prose } from '../labs/kit/text.ts';
 import { type PlotName, runPlot, sheetOf } from './over-time.ts';
 import { LOAD_STYLE, type ReportOptions } from './page.ts';

@@ -1,5 +1,6 @@
-import { type Option, type ParsedArguments, parseArguments } from '../../src/commands/arguments.ts';
+import { type Option, type ParsedArguments, type Program, parseArguments } from '../../src/commands/arguments.ts';
 import { readTarget } from '../k6/kit/target.ts';
+import { columns } from '../labs/kit/arguments.ts';
 import { MAX_REPLICAS } from '../stack/plan.ts';
 
 export interface RunOptions {
@@ -242,6 +243,20 @@ export const SCRIPTS: Readonly<Record<string, ScriptEntry>> = {
     operates: true,
     stackEnv: STEADY,
   },
+};
+
+/** How `npm run loadtest` describes itself. */
+export const LOADTEST: Omit<Program, 'takes'> = {
+  command: 'npm run loadtest --',
+  usage: '<script> [options]',
+  about: [
+    '',
+    ...columns(Object.entries(SCRIPTS).map(([name, { purpose }]) => [name, purpose] as const)),
+    '',
+    'The variables in brackets say the same; ADMIN_TOKEN is only taken from there. Each run leaves a folder with',
+    'report.html and run.json. A run whose generator spoiled it is undecided.',
+  ],
+  options: OPTIONS,
 };
 
 /** As a person would type it to repeat the run, whatever was said by variables. Never the token. */

@@ -1,12 +1,10 @@
 import { join } from 'node:path';
-import { EXIT, type Program, refuse } from '../../src/commands/arguments.ts';
+import { EXIT, refuse } from '../../src/commands/arguments.ts';
 import type { RunRecord } from '../judge/record.ts';
-import { columns } from '../labs/kit/arguments.ts';
 import { checkSections } from '../labs/kit/publish.ts';
 import { publishRun } from '../report/section.ts';
-import { OPTIONS, readArguments, SCRIPTS } from './arguments.ts';
+import { LOADTEST, readArguments } from './arguments.ts';
 import { keepResults } from './keep-results.ts';
-import { calibrate } from './local-stack.ts';
 import { run } from './run.ts';
 
 /**
@@ -32,7 +30,7 @@ async function main(): Promise<number> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
   try {
     if (read.options.isPublished) checkSections(PAGE, [read.options.script]);
-    const ran = await run(read.options, { say, signal: stopping.signal, calibrate });
+    const ran = await run(read.options, { say, signal: stopping.signal });
     const { record, text } = await keepResults(ran);
     console.log(text);
     return read.options.isPublished && !isPublished(record) ? record.exitCode || EXIT.notDone : record.exitCode;
@@ -57,17 +55,3 @@ function isPublished(record: RunRecord): boolean {
 function say(text: string): void {
   console.log(`  ${text}`);
 }
-
-/** How `npm run loadtest` describes itself. */
-export const LOADTEST: Omit<Program, 'takes'> = {
-  command: 'npm run loadtest --',
-  usage: '<script> [options]',
-  about: [
-    '',
-    ...columns(Object.entries(SCRIPTS).map(([name, { purpose }]) => [name, purpose] as const)),
-    '',
-    'The variables in brackets say the same; ADMIN_TOKEN is only taken from there. Each run leaves a folder with',
-    'report.html and run.json. A run whose generator spoiled it is undecided.',
-  ],
-  options: OPTIONS,
-};

@@ -15,8 +15,9 @@ import { reportPage } from '../report/page.ts';
 import { runText } from '../report/print-run.ts';
 import type { Pins } from '../stack/processors.ts';
 import { commandLine } from './arguments.ts';
-import { K6_FILES, type K6End, readSummary, secondsOf } from './k6-process.ts';
-import { type Ran, tailOf } from './run.ts';
+import { K6_FILES, logTail, readSummary, secondsOf } from './k6-output.ts';
+import type { K6End } from './k6-process.ts';
+import type { Ran } from './run.ts';
 
 const EXIT_CODES: Readonly<Record<Verdict['kind'], number>> = {
   passed: EXIT.passed,
@@ -24,24 +25,17 @@ const EXIT_CODES: Readonly<Record<Verdict['kind'], number>> = {
   invalid: EXIT.undecided,
 };
 
-export interface Kept {
-  readonly record: RunRecord;
-  /** For a terminal. */
-  readonly text: string;
-}
-
 /**
- * Makes the record of a run from what k6 has left and what was seen meanwhile, and writes `run.json` and `report.html`.
- * @throws CannotRun when k6 has left no summary, with its last lines.
+ * Makes the record of a run from k6's files and the samples, and writes `run.json` and `report.html`.
+ * @returns the record, and a text for the terminal.
+ * @throws CannotRun with the last lines of k6's log when k6 has left no summary.
  */
-export async function keepResults(ran: Ran): Promise<Kept> {
+export async function keepResults(ran: Ran): Promise<{ readonly record: RunRecord; readonly text: string }> {
   const { options, folder, program, pins, base, end, samples, events, against } = ran;
-  const summary = await readSummary(join(folder.path, K6_FILES.summary));
+  const summary = await readSummary(folder.path);
   if (summary === undefined) {
     const why = end.cut === undefined ? '' : `, it was ended (${CUT[end.cut]})`;
-    throw new CannotRun(
-      `k6 left no summary in ${folder.path}${why}:\n${await tailOf(join(folder.path, K6_FILES.log))}`,
-    );
+    throw new CannotRun(`k6 left no summary in ${folder.path}${why}:\n${await logTail(folder.path)}`);
   }
   const machine = await machineHere(program.version, pins);
   const verdict = unlessCut(end, withinLimit(finalVerdict(summary.verdict, { summary, samples, machine }), samples));
@@ -49,7 +43,7 @@ export async function keepResults(ran: Ran): Promise<Kept> {
   const record: RunRecord = {
     version: 1,
     id: folder.id,
-    // Nobody's seed was drawn: whoever repeats the run wants the same searches.
+    // With the seed that was used, so that a repetition sends the same searches.
     command: commandLine({ ...options, numbers: { ...options.numbers, seed: summary.queries.seed } }),
     ...(commit !== undefined && { commit }),
     stack: options.stack,
@@ -62,7 +56,7 @@ export async function keepResults(ran: Ran): Promise<Kept> {
     verdict,
     exitCode: EXIT_CODES[verdict.kind],
   };
-  // First of all: whatever goes wrong with drawing it, it can be drawn again.
+  // Written first: if drawing the report fails, it can be drawn again.
   await writeFile(join(folder.path, 'run.json'), JSON.stringify(record));
   const judged = judge(record);
   const beside = against === undefined ? {} : { against: compareRuns(record, against) };
@@ -76,14 +70,14 @@ const CUT: Readonly<Record<NonNullable<K6End['cut']>, string>> = {
   'too long': 'it took much longer than planned',
 };
 
-/** A run that was cut short says nothing, whatever it had found until then. */
+/** A run that was cut short is invalid, whatever the script found. */
 export function unlessCut({ cut }: K6End, found: Verdict): Verdict {
   if (cut === undefined) return found;
   const more = found.kind === 'invalid' ? found.reasons : [];
   return { kind: 'invalid', detail: 'This run was not finished.', reasons: [CUT[cut], ...more] };
 }
 
-/** The record of k6's dashboard, which is kept smaller; without one the run has no seconds. */
+/** Compresses the record of k6's dashboard and reads it; without the file the run has no seconds. */
 async function secondsKept(file: string): Promise<readonly Second[]> {
   const record = await readFile(file).catch(() => undefined);
   if (record === undefined) return [];
@@ -92,10 +86,10 @@ async function secondsKept(file: string): Promise<readonly Second[]> {
   return secondsOf(record.toString());
 }
 
-/** Servers of the local stack, whose versions the figures depend on. */
+/** Programs of the local stack: the figures depend on their versions. */
 const PROGRAMS = ['node', 'redis-server', 'valkey-server', 'searchd'];
 
-export async function machineHere(k6Version: string, pins: Pins | undefined): Promise<Machine> {
+async function machineHere(k6Version: string, pins: Pins | undefined): Promise<Machine> {
   return {
     cores: availableParallelism(),
     memoryBytes: totalmem(),

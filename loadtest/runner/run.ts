@@ -1,64 +1,60 @@
-import { access, copyFile, open, stat } from 'node:fs/promises';
+import { access, copyFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { BaseRate, RunEvent, RunRecord } from '../judge/record.ts';
 import { earlierRun, makeRunFolder, type RunFolder } from '../labs/kit/keep.ts';
 import { CannotRun } from '../labs/kit/programs.ts';
-import type { Sample } from '../sample/sample.ts';
-import { createSampler } from '../sample/sampler.ts';
 import { documentsOf } from '../stack/corpus.ts';
-import type { StackPlan } from '../stack/plan.ts';
 import { type Pins, pinsHere } from '../stack/processors.ts';
 import { type RunOptions, SCRIPTS, type ScriptEntry } from './arguments.ts';
 import { keepJournals } from './drill-journals.ts';
-import { eventsIn, K6_FILES, type K6End, type K6Run, runK6 } from './k6-process.ts';
-import { type K6Program, k6Environment, k6Program, lastLines, plannedMs } from './k6-program.ts';
-import { type LocalStack, planLocalStack, startLocalStack } from './local-stack.ts';
+import { eventsIn, K6_FILES, logTail } from './k6-output.ts';
+import { runSampledK6, type SampledK6 } from './k6-process.ts';
+import { type K6Program, k6Environment, k6Program, plannedMs } from './k6-program.ts';
+import { calibrate, type LocalStack, planLocalStack, startLocalStack } from './local-stack.ts';
 import { writeQueries } from './queries.ts';
 
 export interface RunContext {
-  /** A line for whoever waits. */
+  /** Prints a line of progress. */
   readonly say: (text: string) => void;
-  /** Aborted: k6 is asked to end, and everything that was started is taken down. */
+  /** Aborted: k6 is interrupted, and everything that was started is taken down. */
   readonly signal: AbortSignal;
-  readonly calibrate: Calibrate;
 }
 
-/** Finds x1 on the local stack, which is running. */
-export type Calibrate = (options: {
-  readonly plan: StackPlan;
-  readonly k6: K6Program;
-  readonly queries: string;
-  /** Of the run. */
-  readonly folder: string;
-  readonly say: (text: string) => void;
-  readonly signal: AbortSignal;
-}) => Promise<BaseRate>;
-
-/** @throws CannotRun once the run was stopped. */
-export function goOn({ signal }: RunContext): void {
-  if (signal.aborted) throw new CannotRun('stopped before any load was sent');
+interface Wanted {
+  readonly options: RunOptions;
+  readonly entry: ScriptEntry;
+  /** The script. */
+  readonly file: string;
+  readonly program: K6Program;
+  /** Absent: the load goes to the addresses of the options. */
+  readonly stack?: LocalStack;
+  readonly pins?: Pins;
 }
 
-export interface Ran extends Loaded {
-  /** What it is compared with. */
+/** A finished run, without the files that k6 has written into its folder. */
+export interface Ran extends Wanted, SampledK6 {
+  readonly folder: RunFolder;
+  readonly base: BaseRate;
+  readonly events: readonly RunEvent[];
+  /** The run that this one is compared with. */
   readonly against?: RunRecord;
 }
 
 /**
- * One run, from finding k6 to the stack that is taken down again, whatever happens.
- * @throws CannotRun when no load was sent, or when k6 itself failed; any other Error of what was started.
+ * One run, from finding k6 until the stack is taken down again, also after a failure.
+ * @throws CannotRun when no load was sent, or when k6 itself failed; any other Error of a program that was started.
  */
 export async function run(options: RunOptions, context: RunContext): Promise<Ran> {
   const { script, queries } = options;
   const { say } = context;
   const entry = SCRIPTS[script];
   const file = join(import.meta.dirname, '..', 'k6', `${script}.ts`);
-  if (entry === undefined || !(await isThere(file))) throw new CannotRun(`there is no script loadtest/k6/${script}.ts`);
-  if (queries !== undefined && !(await isThere(queries))) throw new CannotRun(`--queries: there is no file ${queries}`);
+  if (entry === undefined || !(await exists(file))) throw new CannotRun(`there is no script loadtest/k6/${script}.ts`);
+  if (queries !== undefined && !(await exists(queries))) throw new CannotRun(`--queries: there is no file ${queries}`);
   const against = options.against === undefined ? {} : await compared(options.against, options, say);
   const program = await k6Program(options.k6, say);
   const wanted = { options, entry, file, program };
-  goOn(context);
+  throwIfStopped(context);
   if (options.stack === 'none') return { ...(await sendLoad(wanted, context)), ...against };
 
   const plan = planLocalStack({ replicas: options.replicas, env: entry.stackEnv });
@@ -69,7 +65,7 @@ export async function run(options: RunOptions, context: RunContext): Promise<Ran
     return { ...(await sendLoad({ ...wanted, stack, ...pins }, context)), ...against };
   } finally {
     if (options.keepStack) say('the stack stays: `npm run stack -- down` ends it');
-    // Whatever is left, the run has happened: its results must not be lost for it.
+    // The run is over: its results must not be lost because a part cannot be ended.
     else await stack.stop().catch((error: unknown) => say(`the stack could not be taken down: ${error}`));
   }
 }
@@ -85,128 +81,74 @@ async function compared(
   return {};
 }
 
-function isThere(file: string): Promise<boolean> {
+function exists(file: string): Promise<boolean> {
   return access(file).then(
     () => true,
     () => false,
   );
 }
 
-export interface LoadWanted {
-  readonly options: RunOptions;
-  readonly entry: ScriptEntry;
-  /** Of the script. */
-  readonly file: string;
-  readonly program: K6Program;
-  /** Absent: the load goes to the addresses of the options. */
-  readonly stack?: LocalStack;
-  readonly pins?: Pins;
+/** @throws CannotRun */
+function throwIfStopped({ signal }: RunContext): void {
+  if (signal.aborted) throw new CannotRun('stopped before any load was sent');
 }
 
-/** Everything of a run but what k6 has written into its folder. */
-export interface Loaded extends LoadWanted {
-  readonly folder: RunFolder;
-  readonly base: BaseRate;
-  readonly end: K6End;
-  readonly samples: readonly Sample[];
-  readonly events: readonly RunEvent[];
-}
-
-/** Longer than planned by so much is not slow any more. */
+/** A run that takes longer than planned by more than this is ended. */
 const SLACK_MS = 30_000;
-/** Of k6: done, a threshold crossed, interrupted, aborted by the script, marked as failed. */
+/** k6's exit codes: done, a threshold crossed, interrupted, aborted by the script, marked as failed. */
 const ENDED_WELL: readonly (number | undefined)[] = [0, 99, 105, 108, 110];
-/** A larger file is not kept with each run; its name is. */
-const MOST_QUERY_BYTES = 64 * 2 ** 20;
-const TAIL_BYTES = 16 * 1024;
 
-/** Sends the load and watches meanwhile. @throws CannotRun when none was sent, or when k6 itself failed. */
-export async function sendLoad(wanted: LoadWanted, context: RunContext): Promise<Loaded> {
+/** Sends the load and samples meanwhile. @throws CannotRun when none was sent, or when k6 itself failed. */
+async function sendLoad(wanted: Wanted, context: RunContext): Promise<Ran> {
   const { options, file, program, stack, pins } = wanted;
-  goOn(context);
+  throwIfStopped(context);
   const folder = await makeRunFolder(options.out, options.script, Date.now());
-  const queries = await queriesOf(wanted, folder);
-  const base = await baseOf(wanted, folder, queries, context);
-  goOn(context);
+  const queries = await queryFile(wanted, folder);
+  const base = await baseRate(wanted, folder, queries, context);
+  throwIfStopped(context);
   const { baseUrls, adminUrls, adminToken } = stack ?? options;
   const target = { baseUrls, adminUrls, ...(adminToken === undefined ? {} : { adminToken }) };
   const env = k6Environment({ id: folder.id, ...target, baseRps: base.rps, queries, numbers: options.numbers });
   const limitMs = (await plannedMs({ program, file, env })) + SLACK_MS;
   const cpus = pins === undefined ? {} : { cpus: pins.generatorCpus };
   const k6 = { program, file, env, folder: folder.path, ...cpus, limitMs, signal: context.signal };
-  const { end, samples } = await watched(k6, adminUrls, stack);
-  const log = join(folder.path, K6_FILES.log);
+  const parts = { adminUrls, stores: stack?.stores ?? [], processes: stack?.processes ?? (() => []), host: !!stack };
+  const { end, samples } = await runSampledK6(k6, parts);
   if (end.cut === undefined && !ENDED_WELL.includes(end.code)) {
-    throw new CannotRun(`k6 ended with ${end.code ?? 'a signal'}:\n${await tailOf(log)}`);
+    throw new CannotRun(`k6 ended with ${end.code ?? 'a signal'}:\n${await logTail(folder.path)}`);
   }
-  const events = await eventsIn(log);
+  const events = await eventsIn(join(folder.path, K6_FILES.log));
   if (adminUrls.length > 0) await keepJournals({ ...target, events, folder: folder.path, say: context.say });
   return { ...wanted, folder, base, end, samples, events };
 }
 
-/** The last lines of what k6 said. */
-export async function tailOf(log: string): Promise<string> {
-  const file = await open(log).catch(() => undefined);
-  if (file === undefined) return 'it said nothing';
-  try {
-    const { size } = await file.stat();
-    const from = Math.max(0, size - TAIL_BYTES);
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(size - from), 0, size - from, from);
-    return lastLines(buffer.toString('utf8', 0, bytesRead)) || 'it said nothing';
-  } finally {
-    await file.close();
-  }
-}
+/** A larger file is not copied into the folder of each run. */
+const MAX_QUERY_BYTES = 64 * 2 ** 20;
 
-async function queriesOf({ options, stack }: LoadWanted, folder: RunFolder): Promise<string> {
+/** The given query file, or one that is written for the local stack. */
+async function queryFile({ options, stack }: Wanted, folder: RunFolder): Promise<string> {
   const kept = join(folder.path, 'queries.tsv');
   if (options.queries !== undefined) {
     const given = resolve(options.queries);
-    if ((await stat(given)).size <= MOST_QUERY_BYTES) await copyFile(given, kept);
+    if ((await stat(given)).size <= MAX_QUERY_BYTES) await copyFile(given, kept);
     return given;
   }
-  if (stack !== undefined) await writeLocalQueries(kept, stack);
+  if (stack !== undefined) {
+    const { corpora, indexes } = stack.plan;
+    await writeQueries({ file: kept, corpora, domains: indexes.map(({ domain }) => domain), documents: documentsOf });
+  }
   return kept;
 }
 
-function writeLocalQueries(file: string, { plan: { corpora, indexes } }: LocalStack): Promise<void> {
-  return writeQueries({ file, corpora, domains: indexes.map(({ domain }) => domain), documents: documentsOf });
-}
-
-/** Told, the script's own, or measured. */
-async function baseOf(
-  { options, entry, program, stack }: LoadWanted,
+/** From the options, from the script's entry, or measured. */
+async function baseRate(
+  { options, entry, program, stack }: Wanted,
   folder: RunFolder,
   queries: string,
-  { say, signal, calibrate }: RunContext,
+  { say, signal }: RunContext,
 ): Promise<BaseRate> {
-  const told = options.numbers['base-rps'] ?? (entry.base === 'measured' ? undefined : entry.base);
-  if (told !== undefined) return { rps: told, from: 'told' };
+  const given = options.numbers['base-rps'] ?? (entry.base === 'measured' ? undefined : entry.base);
+  if (given !== undefined) return { rps: given, from: 'told' };
   if (stack === undefined) throw new CannotRun('--base-rps is missing: x1 is only measured on the local stack');
-  return calibrate({ plan: stack.plan, k6: program, queries, folder: folder.path, say, signal });
-}
-
-/** k6, and meanwhile a look at everything about once a second. */
-async function watched(
-  k6: K6Run,
-  adminUrls: readonly string[],
-  stack: LocalStack | undefined,
-): Promise<{ readonly end: K6End; readonly samples: readonly Sample[] }> {
-  let pid: number | undefined;
-  const sampler = createSampler({
-    adminUrls,
-    stores: stack?.stores ?? [],
-    processes: () => [...(stack?.processes() ?? []), ...(pid === undefined ? [] : [{ name: 'k6', pid }])],
-    host: stack !== undefined,
-  });
-  sampler.start();
-  const started = (id: number): void => {
-    pid = id;
-  };
-  try {
-    const end = await runK6({ ...k6, started });
-    return { end, samples: await sampler.stop() };
-  } finally {
-    await sampler.stop();
-  }
+  return calibrate({ plan: stack.plan, program, queries, folder: folder.path, say, signal });
 }

@@ -3,10 +3,11 @@ import { UNKNOWN } from '../../../src/report/format.ts';
 import { element, type Markup, styleSheet } from '../../../src/report/markup.ts';
 import { AREAS, type Ink, LINES, readableOn } from '../../../src/report/palette.ts';
 import { type Place, pathData } from '../../../src/report/plot/series.ts';
-import { CHART_STYLE, type ChartScale, chartScale, fitted, isKnown, placeNames, textPx } from './chart-layout.ts';
-import type { Chart, Series } from './finding.ts';
+import { type ChartScale, chartScale, fitted, isKnown, placeNames, textPx } from './chart-layout.ts';
+import type { Chart, Finding, Series } from './finding.ts';
 import { valueText } from './text.ts';
 
+const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 const [WIDTH_PX, EDGE_PX, PLOT_PX] = [960, 16, 280];
 const TITLE = { fontPx: 16, isBold: true, px: WIDTH_PX - 2 * EDGE_PX, lines: 3 } as const;
 const TITLE_LINE_PX = 21;
@@ -301,11 +302,6 @@ function isPublished(series: Series): boolean {
   return series.isPublished === true;
 }
 
-/** The colours of all looks, and what is written on them. */
-export function inkStyle(): string {
-  return INKS.map(({ light }, at) => `.s${at}{--own:${light};--on:${readableOn(light)}}`).join('\n');
-}
-
 /** Where a chart's series are drawn: pixels of the picture. */
 export interface Drawing {
   readonly chart: Chart;
@@ -321,3 +317,62 @@ export interface Drawing {
 
 /** Room above the axis for a value that reaches its end. */
 export const HEAD_PX = 20;
+
+/** `<name>.svg`, or `<name>-<id>.svg`. @throws when either is more than lower-case words: they become names of files. */
+export function plotFile(name: string, id: string): string {
+  for (const [what, word] of [
+    ['finding', name],
+    ['chart', id],
+  ] as const) {
+    if (!NAME.test(word) && !(what === 'chart' && word === '')) {
+      throw new Error(
+        `a ${what} cannot be called ${JSON.stringify(word)}: it becomes the name of a file, like value-size`,
+      );
+    }
+  }
+  return id === '' ? `${name}.svg` : `${name}-${id}.svg`;
+}
+
+/** All charts of a finding, drawn, by their file's name. @throws when two of them have one name. */
+export function drawnCharts({ name, charts }: Finding): ReadonlyMap<string, string> {
+  const drawn = new Map<string, string>();
+  for (const chart of charts) {
+    const file = plotFile(name, chart.id);
+    if (drawn.has(file)) throw new Error(`${name} has two charts with the id ${JSON.stringify(chart.id)}`);
+    drawn.set(file, chartSvg(chart));
+  }
+  return drawn;
+}
+
+/** The colours of all looks, and what is written on them. */
+function inkStyle(): string {
+  return INKS.map(({ light }, at) => `.s${at}{--own:${light};--on:${readableOn(light)}}`).join('\n');
+}
+
+/** What charts have beyond the palette. What is written lies on a rim of the ground, so that no line crosses a letter. */
+const CHART_STYLE = `
+${inkStyle()}
+svg{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans","Helvetica Neue",Arial,sans-serif}
+.paper{fill:var(--ground)}
+.heading{font-size:16px;font-weight:600;fill:var(--ink)}
+.entry{font-size:13px;fill:var(--ink)}
+.place,.tick{font-size:12px;fill:var(--ink);font-variant-numeric:tabular-nums}
+.place{text-anchor:middle}
+.tilted,.tick{text-anchor:end}
+.tick{fill:var(--soft)}
+.across{font-size:12.5px;fill:var(--soft);text-anchor:middle}
+.nothing{font-size:14px;fill:var(--soft);text-anchor:middle}
+.grid{stroke:var(--line)}
+.base{stroke:var(--soft)}
+.bar{fill:var(--own)}
+.stripes{stroke:var(--ground);stroke-dasharray:1.6 4.4;stroke-dashoffset:-3}
+.bar.hollow{fill:var(--ground);stroke:var(--own);stroke-width:1.6;stroke-dasharray:4 2.5}
+.line{fill:none;stroke:var(--own);stroke-width:2;stroke-linejoin:round}
+.line.dashed{stroke-width:1.6;stroke-dasharray:5 4}
+.point{fill:var(--own);stroke:var(--ground);stroke-width:1}
+.point.hollow{fill:var(--ground);stroke:var(--own);stroke-width:1.6}
+.value{font-size:11px;fill:var(--ink);text-anchor:middle;stroke:var(--ground);stroke-width:3px;stroke-linejoin:round;paint-order:stroke;font-variant-numeric:tabular-nums}
+.value.upright{text-anchor:start}
+.value.within{text-anchor:end;stroke-width:4px;fill:var(--on);stroke:var(--own)}
+.value.within.hollow{fill:var(--ink);stroke:var(--ground)}
+`;

@@ -1,3 +1,6 @@
+/** Folders beside a page: one JSON file for each of its sections, and the plots of all sections. */
+export const [RECORDS, PLOTS] = ['records', 'plots'];
+
 /** What an experiment found: everything its tables, its plots and its page are made from. It is JSON as it stands. */
 export interface Finding {
   /** As it is called on the command line: `batch`. */

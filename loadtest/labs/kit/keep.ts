@@ -3,8 +3,8 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { join, resolve } from 'node:path';
 import { compareRuns } from '../../judge/compare.ts';
 import type { RunRecord } from '../../judge/record.ts';
-import { chartSvg } from './chart.ts';
-import type { Finding, FindingRecord } from './finding.ts';
+import { drawnCharts, plotFile } from './chart.ts';
+import type { FindingRecord } from './finding.ts';
 import { findingMarkdown } from './markdown.ts';
 import { printFinding } from './print.ts';
 import { CannotRun } from './programs.ts';
@@ -131,32 +131,4 @@ async function readRecord(folder: string): Promise<RunRecord | undefined> {
   } catch {
     return undefined;
   }
-}
-
-const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
-
-/** `<name>.svg`, or `<name>-<id>.svg`. @throws when either is more than lower-case words: they become names of files. */
-export function plotFile(name: string, id: string): string {
-  for (const [what, word] of [
-    ['finding', name],
-    ['chart', id],
-  ] as const) {
-    if (!NAME.test(word) && !(what === 'chart' && word === '')) {
-      throw new Error(
-        `a ${what} cannot be called ${JSON.stringify(word)}: it becomes the name of a file, like value-size`,
-      );
-    }
-  }
-  return id === '' ? `${name}.svg` : `${name}-${id}.svg`;
-}
-
-/** All charts of a finding, drawn, by their file's name. @throws when two of them have one name. */
-export function drawnCharts({ name, charts }: Finding): ReadonlyMap<string, string> {
-  const drawn = new Map<string, string>();
-  for (const chart of charts) {
-    const file = plotFile(name, chart.id);
-    if (drawn.has(file)) throw new Error(`${name} has two charts with the id ${JSON.stringify(chart.id)}`);
-    drawn.set(file, chartSvg(chart));
-  }
-  return drawn;
 }

@@ -1,7 +1,6 @@
 import { durationText } from '../../../src/report/format.ts';
-import type { FindingRecord, FindingTable } from './finding.ts';
-import { plotFile } from './keep.ts';
-import { PLOTS, RECORDS } from './publish.ts';
+import { plotFile } from './chart.ts';
+import { type FindingRecord, type FindingTable, PLOTS, RECORDS } from './finding.ts';
 import { type Cells, cellsOf, commandsOf } from './table.ts';
 import { othersWords, plainText, prose } from './text.ts';
 

@@ -1,4 +1,3 @@
-import { respCommand } from './driver/connection.ts';
 import { runProgram } from './programs.ts';
 
 /**
@@ -137,4 +136,14 @@ function* pieces(commands: Iterable<readonly (string | Buffer)[]>): Iterable<Buf
     [piece, bytes] = [[], 0];
   }
   if (bytes > 0) yield Buffer.concat(piece);
+}
+
+/** One command as it goes over the wire, in RESP: what `redis-cli --pipe` takes, and what the driver sends. */
+export function respCommand(words: readonly (string | Buffer)[]): Buffer {
+  const parts = words.flatMap((word) => [
+    Buffer.from(`$${Buffer.byteLength(word)}\r\n`),
+    typeof word === 'string' ? Buffer.from(word) : word,
+    Buffer.from('\r\n'),
+  ]);
+  return Buffer.concat([Buffer.from(`*${words.length}\r\n`), ...parts]);
 }

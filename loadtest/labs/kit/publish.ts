@@ -12,12 +12,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { FindingRecord } from './finding.ts';
-import { drawnCharts } from './keep.ts';
+import { drawnCharts } from './chart.ts';
+import { type FindingRecord, PLOTS, RECORDS } from './finding.ts';
 import { findingMarkdown, overviewOf, withOverview } from './markdown.ts';
 
-/** Folders beside a page: one JSON file for each of its sections, and the plots of all sections. */
-export const [RECORDS, PLOTS] = ['records', 'plots'];
 /** A record is read by people and is part of every clone. */
 export const MAX_RECORD_BYTES = 200_000;
 

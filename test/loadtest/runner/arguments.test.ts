@@ -6,12 +6,12 @@ import { readMix } from '../../../loadtest/k6/kit/queries.ts';
 import {
   type Arguments,
   commandLine,
+  LOADTEST,
   RANGES,
   type RunOptions,
   readArguments,
   SCRIPTS,
 } from '../../../loadtest/runner/arguments.ts';
-import { LOADTEST } from '../../../loadtest/runner/cli.ts';
 import { helpOf } from '../../../src/commands/arguments.ts';
 
 const STAGING = ['--base-url', 'https://a.example,https://b.example/', '--queries', 'q.tsv'];

@@ -1,8 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { respCommand } from '../../kit/driver/connection.ts';
 import type { LabStore } from '../../kit/lab.ts';
-import { mixKey, PUBLISHED_MIX } from '../../kit/mix.ts';
+import { mixKey, PUBLISHED_MIX, respCommand } from '../../kit/mix.ts';
 
 /** Counters of a master: what a row is the difference of. */
 export interface MasterFigures {

@@ -1,8 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { gaussianKey, mixKey, valueBytes } from '../mix.ts';
-import type { Tally } from './drive.ts';
-import type { Commands, Deadline, Target } from './plan.ts';
+import { gaussianKey, mixKey, respCommand, valueBytes } from '../mix.ts';
+import type { Commands, Deadline, DrivenSecond, Errors, Latency, Target } from './plan.ts';
 
 export interface ConnectionOptions {
   readonly target: Target;
@@ -226,12 +225,14 @@ function nextOfMix(mix: Extract<Commands, { kind: 'mix' }>, random: () => number
   };
 }
 
-/** One command as it goes over the wire, in RESP: what `redis-cli --pipe` takes, and what the driver sends. */
-export function respCommand(words: readonly (string | Buffer)[]): Buffer {
-  const parts = words.flatMap((word) => [
-    Buffer.from(`$${Buffer.byteLength(word)}\r\n`),
-    typeof word === 'string' ? Buffer.from(word) : word,
-    Buffer.from('\r\n'),
-  ]);
-  return Buffer.concat([Buffer.from(`*${words.length}\r\n`), ...parts]);
+/** Counts what happened, as a whole and by second. */
+export interface Tally {
+  readonly answered: (tookMs: number) => void;
+  readonly failed: (why: keyof Errors, count?: number) => void;
+  readonly end: () => {
+    readonly answered: number;
+    readonly latencyMs: Latency;
+    readonly errors: Errors;
+    readonly eachSecond: readonly DrivenSecond[];
+  };
 }

@@ -2,8 +2,8 @@ import { createHistogram } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRandom } from '../../../../src/catalogue/demo/ad.ts';
 import { processorMs } from '../../../stack/processors.ts';
-import { type Connection, createConnection, type Idle, nextCommand } from './connection.ts';
-import type { Driven, DrivenSecond, DrivePlan, Errors, Latency } from './plan.ts';
+import { type Connection, createConnection, type Idle, nextCommand, type Tally } from './connection.ts';
+import type { Driven, DrivenSecond, DrivePlan } from './plan.ts';
 
 /** More at once and a listener's backlog (511) overflows: what is refused there is no finding. */
 const CONNECT_AT_ONCE = 200;
@@ -170,18 +170,6 @@ export async function atRate(options: AtRateOptions): Promise<void> {
     if (now >= endMs) return;
     await pause();
   }
-}
-
-/** Counts what happened, as a whole and by second. */
-export interface Tally {
-  readonly answered: (tookMs: number) => void;
-  readonly failed: (why: keyof Errors, count?: number) => void;
-  readonly end: () => {
-    readonly answered: number;
-    readonly latencyMs: Latency;
-    readonly errors: Errors;
-    readonly eachSecond: readonly DrivenSecond[];
-  };
 }
 
 export function createTally(startedMs: number, nowMs: () => number): Tally {

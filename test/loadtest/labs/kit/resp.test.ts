@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { respCommand } from '../../../../loadtest/labs/kit/driver/connection.ts';
+import { respCommand } from '../../../../loadtest/labs/kit/mix.ts';
 
 test('the length of an argument is in bytes, not characters', () => {
   const wanted = '*3\r\n$3\r\nSET\r\n$8\r\nключ\r\n$1\r\n1\r\n';
