@@ -9,7 +9,7 @@ export interface RunOptions {
   /** Empty with the local stack, which has its own. */
   readonly baseUrls: readonly string[];
   readonly adminUrls: readonly string[];
-  /** From the environment alone: an option could be read in the list of processes. */
+  /** Only from the environment: an option would be visible in the list of processes. */
   readonly adminToken?: string;
   readonly queries?: string;
   readonly numbers: Readonly<Partial<Record<NumberName, number>>>;
@@ -26,7 +26,7 @@ export type Arguments =
   | { readonly kind: 'run'; readonly options: RunOptions }
   | { readonly kind: 'help' }
   | { readonly kind: 'version' }
-  /** Every one of them; each names the option and what is allowed. */
+  /** All faults; each names the option and what is allowed. */
   | { readonly kind: 'wrong'; readonly faults: readonly string[] };
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -35,7 +35,7 @@ export function readArguments(argv: readonly string[], env: Env): Arguments {
   if (argv.length === 0) return { kind: 'help' };
   const read = parseArguments(argv, OPTIONS);
   if (read.kind === 'help' || read.kind === 'version') return read;
-  // With faults, what is left to check may be checked all the same: all are told at once.
+  // The rest is checked after a fault too, so that all faults are reported at once.
   const words = read.kind === 'arguments' ? read.arguments : read.rest;
   const faults = read.kind === 'arguments' ? [] : [...read.faults];
   const { positionals } = words;
@@ -43,7 +43,7 @@ export function readArguments(argv: readonly string[], env: Env): Arguments {
     const value = words.text(name);
     if (value !== undefined) return value;
     const variable = OPTIONS.find((one) => one.name === name)?.variable;
-    // A variable that is set to nothing is how shells take one away.
+    // An empty variable counts as absent.
     return variable === undefined ? undefined : env[variable] || undefined;
   };
 
@@ -137,7 +137,7 @@ function targetOf(
   }
 }
 
-/** Variables may be there for other runs; an option was meant for this one. */
+/** Variables are ignored, because they may be set for other runs; an option is a mistake. */
 function localTarget(words: ParsedArguments, faults: string[]): Addresses {
   for (const name of ['base-url', 'admin-url']) {
     if (words.has(name)) faults.push(`--${name} goes with --stack none: the local stack has its own`);
@@ -147,7 +147,7 @@ function localTarget(words: ParsedArguments, faults: string[]): Addresses {
 
 export const STACKS = ['local', 'none'] as const;
 
-/** Of numbers: where they may be, and whether only whole ones. The scripts check the same again. */
+/** Ranges of the numeric options. The scripts check them again. */
 export const RANGES = {
   'base-rps': { variable: 'BASE_RPS', least: 0.1, most: 1_000_000 },
   exponent: { variable: 'EXPONENT', least: 0.1, most: 3 },
@@ -187,65 +187,48 @@ export const OPTIONS: readonly Option[] = [
   { name: 'pin', about: 'keep k6 and serpcache on cores of their own' },
 ];
 
-/** What is to be known of a script before it runs. The scripts themselves are in loadtest/k6. */
+/** What the runner must know of a script of loadtest/k6 before it runs. */
 export interface ScriptEntry {
   readonly purpose: string;
-  /** x1: searches a second, or an eighth of what saturates one process, found just before the run. */
+  /** x1: searches a second, or an eighth of the rate that saturates one process, measured just before the run. */
   readonly base: 'measured' | number;
   /** Acts as an operator: needs an admin address and ADMIN_TOKEN. */
   readonly operates?: true;
   /** Processes of serpcache in the local stack; absent: one. */
   readonly replicas?: number;
-  /** Of the local stack's file, unless somebody set them. */
+  /** Variables of the local stack's file, for those that are not set. */
   readonly stackEnv: Readonly<Record<string, string>>;
 }
 
-/** An L1 that holds the head alone, so that L2 has its part: 5,000 searches with their pages are 30 MiB. */
+/** An L1 that holds only the head, so that L2 is used: 5,000 searches with their pages are 30 MiB. */
 const SMALL = { LOCAL_MEMORY: '12MiB' };
-/** What was warmed at once lapses at once: within a run that must not be taken for what the load has done. */
+/** Entries that were warmed together expire together: during a run that would look like an effect of the load. */
 const STEADY = { ...SMALL, LOCAL_TTL: '30m' };
+
+const LOAD = { base: 'measured', stackEnv: STEADY } as const;
 
 export const SCRIPTS: Readonly<Record<string, ScriptEntry>> = {
   smoke: { purpose: 'a few searches a second, every answer looked at', base: 20, stackEnv: {} },
-  'x-load': {
-    purpose: 'x1 to x5 of the base rate: the last multiplier that holds',
-    base: 'measured',
-    stackEnv: STEADY,
-  },
-  overload: {
-    purpose: 'past saturation: where it gives, and whether it refuses honestly there',
-    base: 'measured',
-    stackEnv: STEADY,
-  },
+  'x-load': { ...LOAD, purpose: 'x1 to x5 of the base rate: the last multiplier that holds' },
+  overload: { ...LOAD, purpose: 'past saturation: where it gives, and whether it refuses honestly there' },
   'flush-survival': {
+    ...LOAD,
     purpose: 'a staged flush of one domain: does the engine survive, and when is the cache back',
-    base: 'measured',
     operates: true,
-    stackEnv: STEADY,
   },
-  'full-loss': {
-    purpose: 'everything of one domain flushed at once under steady load',
-    base: 'measured',
-    operates: true,
-    stackEnv: STEADY,
-  },
-  spike: { purpose: 'x1, then x5 at once, then x1 again: what is left behind', base: 'measured', stackEnv: STEADY },
+  'full-loss': { ...LOAD, purpose: 'everything of one domain flushed at once under steady load', operates: true },
+  spike: { ...LOAD, purpose: 'x1, then x5 at once, then x1 again: what is left behind' },
   soak: { purpose: 'x2 for a long time: does latency or memory drift', base: 'measured', stackEnv: SMALL },
-  reconnect: {
-    purpose: 'connections closed after every 70th, 5th and every request',
-    base: 'measured',
-    stackEnv: STEADY,
-  },
-  batch: { purpose: 'the same searches a second in batches of 1 to 50', base: 'measured', stackEnv: STEADY },
+  reconnect: { ...LOAD, purpose: 'connections closed after every 70th, 5th and every request' },
+  batch: { ...LOAD, purpose: 'the same searches a second in batches of 1 to 50' },
   'cold-start': {
+    ...LOAD,
     purpose: 'everything flushed for good, then x1 at once: how long until it is warm',
-    base: 'measured',
     operates: true,
-    stackEnv: STEADY,
   },
 };
 
-/** How `npm run loadtest` describes itself. */
+/** The help of `npm run loadtest`. */
 export const LOADTEST: Omit<Program, 'takes'> = {
   command: 'npm run loadtest --',
   usage: '<script> [options]',
@@ -259,7 +242,7 @@ export const LOADTEST: Omit<Program, 'takes'> = {
   options: OPTIONS,
 };
 
-/** As a person would type it to repeat the run, whatever was said by variables. Never the token. */
+/** The command that repeats the run, with the values of variables as options. It never contains the token. */
 export function commandLine(options: RunOptions): string {
   const { script, stack, baseUrls, adminUrls, queries, numbers, replicas, against, k6, keepStack, pin } = options;
   const isLocal = stack === 'local';

@@ -9,12 +9,12 @@ import { run } from './run.ts';
 
 /**
  * `npm run loadtest -- <script>`: runs a k6 script of loadtest/k6 against the local stack, which it starts and takes down,
- * or against addresses that were named, and leaves a folder with the report. See usage.ts.
+ * or against given addresses, and leaves a folder with the report. Options: arguments.ts.
  */
 
 const PAGE = join(import.meta.dirname, '..', 'README.md');
 
-// Whoever reads this may go away (a pipe, a terminal): the stack must be taken down all the same.
+// The reader of the output (a pipe, a terminal) may close: the stack must be taken down all the same.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 process.exitCode = await main();
 
@@ -26,7 +26,7 @@ async function main(): Promise<number> {
     if (!stopping.signal.aborted) say('stopping: what was started is ended first');
     stopping.abort();
   };
-  // Never `once`: who presses Ctrl-C twice must not leave a stack behind.
+  // Not `once`: a second Ctrl-C must not leave a stack behind.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
   try {
     if (read.options.isPublished) checkSections(PAGE, [read.options.script]);

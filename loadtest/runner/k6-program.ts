@@ -8,11 +8,11 @@ import { type NumberName, RANGES, type RunOptions } from './arguments.ts';
 
 const run = promisify(execFile);
 
-/** The oldest version that the scripts were run with. */
+/** The oldest version with which the scripts were run. */
 const LEAST_K6 = '1.8';
-/** Of go.mod in k6 v1.8.1. */
+/** From go.mod in k6 v1.8.1. */
 const LEAST_GO = '1.25';
-/** A minute and a half on two cores, and the modules have to be fetched. */
+/** A build takes a minute and a half on two cores, and the modules must be fetched. */
 const BUILD_LIMIT_MS = 15 * 60_000;
 const ANSWER_LIMIT_MS = 10_000;
 
@@ -23,9 +23,9 @@ export interface K6Program {
 }
 
 /**
- * The k6 that runs the scripts: the one that was named, else the first in PATH that is not too old, else one of the
- * version in package.json that is built, once, into the user's cache.
- * @throws with one line that says which command helps.
+ * The k6 that runs the scripts: the given one, else the first in PATH that is not too old, else the version in package.json,
+ * built once into the user's cache.
+ * @throws with one line that names the command that helps.
  */
 export async function k6Program(named: string | undefined, say: (text: string) => void): Promise<K6Program> {
   const pinned = await pinnedVersion();
@@ -33,8 +33,8 @@ export async function k6Program(named: string | undefined, say: (text: string) =
   for (const path of await inPath('k6')) {
     const version = await versionOf(path);
     if (version === undefined) continue;
-    // A candidate for a release, `v1.8.0-rc1`, counts as the release.
-    if (isAtLeast(version.replace(/^v|[-+].*$/g, ''), LEAST_K6)) return told({ path, version }, pinned, say);
+    // A release candidate, `v1.8.0-rc1`, counts as the release.
+    if (isAtLeast(version.replace(/^v|[-+].*$/g, ''), LEAST_K6)) return noteVersion({ path, version }, pinned, say);
     say(`${path} is k6 ${version}; the scripts need ${LEAST_K6} or newer`);
   }
   try {
@@ -46,7 +46,7 @@ export async function k6Program(named: string | undefined, say: (text: string) =
   }
 }
 
-/** `config.k6` of package.json: what the scripts are tried with. */
+/** `config.k6` of package.json: the version with which the scripts are tested. */
 async function pinnedVersion(): Promise<string> {
   const file = join(import.meta.dirname, '..', '..', 'package.json');
   const { config } = JSON.parse(await readFile(file, 'utf8')) as { readonly config?: { readonly k6?: string } };
@@ -58,10 +58,10 @@ async function namedProgram(path: string, pinned: string, say: (text: string) =>
   if (!(await isProgram(path))) throw new Error(`--k6 (or K6): ${path} is no program`);
   const version = await versionOf(path);
   if (version === undefined) throw new Error(`--k6 (or K6): ${path} is not k6: it does not tell its version`);
-  return told({ path, version }, pinned, say);
+  return noteVersion({ path, version }, pinned, say);
 }
 
-function told(program: K6Program, pinned: string, say: (text: string) => void): K6Program {
+function noteVersion(program: K6Program, pinned: string, say: (text: string) => void): K6Program {
   const { path, version } = program;
   if (version !== pinned) say(`${path} is k6 ${version}; the scripts are tried with ${pinned}`);
   return program;
@@ -70,7 +70,7 @@ function told(program: K6Program, pinned: string, say: (text: string) => void): 
 async function versionOf(path: string): Promise<string | undefined> {
   try {
     const { stdout } = await run(path, ['version'], { timeout: ANSWER_LIMIT_MS });
-    // It calls itself by the name of its file.
+    // The first word is the name of its file.
     return /^\S+ (v\d+\.\d+\.\d+\S*) \(.*\bgo1\./.exec(stdout)?.[1];
   } catch {
     return undefined;
@@ -88,7 +88,7 @@ export interface EnvironmentOptions {
   readonly numbers: RunOptions['numbers'];
 }
 
-/** What a script is told. The rest is its own to decide, so nothing is said of what nobody wished. */
+/** The variables of a script. Options that were not given are left out: the script has its own defaults. */
 export function k6Environment(wanted: EnvironmentOptions): Readonly<Record<string, string>> {
   const { id, baseUrls, adminUrls, adminToken, baseRps, queries, numbers } = wanted;
   const wishes = Object.entries({ ...numbers, 'base-rps': baseRps }) as [NumberName, number][];
@@ -96,35 +96,35 @@ export function k6Environment(wanted: EnvironmentOptions): Readonly<Record<strin
     RUN_ID: id,
     BASE_URL: baseUrls.join(','),
     ADMIN_URL: adminUrls.join(','),
-    // In the environment alone: it is nobody's business who lists processes.
+    // Not as an argument: arguments are visible in the list of processes.
     ...(adminToken === undefined ? {} : { ADMIN_TOKEN: adminToken }),
     QUERIES: queries,
     ...Object.fromEntries(wishes.map(([name, value]) => [RANGES[name].variable, String(value)])),
   };
 }
 
-/** Of this process's own: what k6 takes for its options would change the run and nobody would know. */
+/** This process's environment without k6's own variables, which would change the run without a trace. */
 export function surroundings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('K6_')));
 }
 
-/** The script and its queries are read twice. */
+/** k6 reads the script and its queries twice. */
 const LIMIT_MS = 120_000;
-/** k6's own, for a script that does not say. */
+/** k6's default for a script that sets none. */
 const DEFAULT_SETUP_MS = 60_000;
 const LAST_LINES = 12;
 
 export interface K6Script {
   readonly program: K6Program;
-  /** Of the script. */
+  /** The script. */
   readonly file: string;
   readonly env: Readonly<Record<string, string>>;
 }
 
 /**
- * How long k6 takes at most, by its own account: scenarios, their grace, set-up and tear-down. Runs the script's first
- * lines, so that a script that cannot run says so before anything is sent.
- * @throws CannotRun with k6's own last lines.
+ * The maximum duration that k6 plans: scenarios, their grace, set-up and tear-down. This runs the top level of the script,
+ * so that a broken script fails before anything is sent.
+ * @throws CannotRun with k6's last lines.
  */
 export async function plannedMs({ program, file, env }: K6Script): Promise<number> {
   const args = ['inspect', '--execution-requirements', '--include-system-env-vars', '--log-format=raw', file];
@@ -142,7 +142,7 @@ export async function plannedMs({ program, file, env }: K6Script): Promise<numbe
   }
 }
 
-/** `1h2m3.5s` as k6 writes it; undefined of anything else. */
+/** `1h2m3.5s` as k6 writes it; undefined for anything else. */
 export function durationMs(text: unknown): number | undefined {
   if (typeof text !== 'string') return undefined;
   const [whole, hours = '0', minutes = '0', seconds = '0', rest = '0'] =

@@ -12,18 +12,18 @@ export interface WriteQueriesOptions {
   readonly file: string;
   /** Folder of the real corpora; undefined: searches are made of titles. */
   readonly corpora: string | undefined;
-  /** At least one: the first, or `goods`, is searched most. */
+  /** At least one. `goods`, or else the first, is the main domain. */
   readonly domains: readonly SearchDomain[];
   readonly documents: (
     domain: SearchDomain,
     corpora: string | undefined,
   ) => Iterable<Document> | AsyncIterable<Document>;
-  /** Searches: 5000 unless it says otherwise. */
+  /** Number of searches, 5000 by default. */
   readonly count?: number;
 }
 
 const DEFAULT_COUNT = 5000;
-/** Of the lines; the other domains share the rest evenly. */
+/** The main domain's share of the lines; the other domains share the rest evenly. */
 const MAIN_SHARE = 0.8;
 const WITH_PARAMETERS = 0.15;
 const HEAD = `# Made for load tests, no query log: which search has which rank is invented.
@@ -33,7 +33,7 @@ const HEAD = `# Made for load tests, no query log: which search has which rank i
 /**
  * Writes a query file for the local stack: all domains, some lines with filters, facets and orders that find something.
  * The same corpora and domains give the same file.
- * @throws Error when a domain's catalogue gives fewer searches than that.
+ * @throws Error when a domain's catalogue gives too few searches.
  */
 export async function writeQueries(options: WriteQueriesOptions): Promise<void> {
   const { file, corpora, domains, documents, count = DEFAULT_COUNT } = options;
@@ -62,14 +62,14 @@ interface Source {
   given: number;
 }
 
-/** At every rank each domain has its share of the lines so far, so that it has it of the traffic as well. */
+/** Each domain has its share of the lines up to every rank, so that it has the same share of the traffic. */
 function interleaved(sources: readonly Source[], count: number): string[] {
   const lines: string[] = [];
   while (lines.length < count) {
     const behind = ({ share, given }: Source): number => share * (lines.length + 1) - given;
     const next = sources.toSorted((a, b) => behind(b) - behind(a))[0];
     const text = next?.texts[next.given];
-    if (next === undefined || text === undefined) break; // Not while each has its share and one more.
+    if (next === undefined || text === undefined) break; // Does not happen: each domain has one text more than its share.
     next.given += 1;
     const parameters = next.random.chance(WITH_PARAMETERS) ? next.choice(text, next.random) : '';
     lines.push(`${next.domain.name}\t${text}${parameters === '' ? '' : `\t${parameters}`}`);
@@ -77,27 +77,26 @@ function interleaved(sources: readonly Source[], count: number): string[] {
   return lines;
 }
 
-/** Titles and attributes of so many: a few megabytes. */
+/** The titles and attributes of these take a few megabytes. */
 const MAX_SAMPLE = 30_000;
 
-/** As many as fit, from all of a stream of unknown length alike: whenever the sample is full, every other one goes. */
-async function evenly(documents: Iterable<Document> | AsyncIterable<Document>, most: number): Promise<Document[]> {
+/** An even sample of a stream of unknown length: whenever it is full, every second document is dropped. */
+async function evenly(documents: Iterable<Document> | AsyncIterable<Document>, max: number): Promise<Document[]> {
   let kept: Document[] = [];
   let stride = 1;
   let at = 0;
   for await (const { id, title, attributes } of documents) {
     if (at % stride === 0) kept.push({ id, title, description: '', attributes });
     at += 1;
-    if (kept.length <= most) continue;
+    if (kept.length <= max) continue;
     kept = kept.filter((_, index) => index % 2 === 0);
     stride *= 2;
   }
   return kept;
 }
 
-export interface TextsOptions {
+interface TextsOptions {
   readonly domain: string;
-  /** Folder of the real corpora, or none. */
   readonly corpora: string | undefined;
   /** Documents of the domain. */
   readonly sample: readonly Document[];
@@ -105,34 +104,34 @@ export interface TextsOptions {
   readonly random: Random;
 }
 
-/** One line in ten is a search somebody made; one of six of these finds next to nothing here, as happens to people. */
+/** One line in ten is a search that a person made. One in six of these finds almost nothing here, as in real traffic. */
 const REAL_EVERY = 10;
 const FRUITLESS_EVERY = 6;
 
 const MAX_CHARACTERS = 256;
 
 /**
- * What is searched in a domain, the most frequent first: `count` texts, each once.
+ * The texts that are searched in a domain, the most frequent first: `count` texts, each once.
  * @throws Error when the catalogue gives fewer.
  */
-export async function textsOf({ domain, corpora, sample, count, random }: TextsOptions): Promise<readonly string[]> {
+async function textsOf({ domain, corpora, sample, count, random }: TextsOptions): Promise<readonly string[]> {
   if (corpora === undefined || domain !== 'goods') {
-    // Twice: the first rank of a title's searches would bring the others along.
+    // Shuffled twice: the searches of one title stand together otherwise.
     return shuffled(queriesOf(shuffled(sample, random), count).repeated, random);
   }
   const synthetic = await rowsOf(join(corpora, 'queries-goods-synthetic.tsv.gz'));
   const real = await rowsOf(join(corpora, 'queries-goods-real.tsv.gz'));
   const isFruitful = (row: Row): boolean => /\b(?:chorus|esci)\b/.test(row.get('sources') ?? '');
-  const made = textsIn(synthetic);
+  const invented = textsIn(synthetic);
   const fruitful = textsIn(real.filter(isFruitful));
   const fruitless = textsIn(real.filter((row) => !isFruitful(row)));
 
   const texts = new Set<string>();
   for (let turn = 1; texts.size < count; turn += 1) {
     const isReal = turn % REAL_EVERY === 0;
-    const wanted = isReal ? (turn % (REAL_EVERY * FRUITLESS_EVERY) === 0 ? fruitless : fruitful) : made;
-    // Real ones are few: the made ones go on alone.
-    const text = wanted.shift() ?? made.shift() ?? fruitful.shift() ?? fruitless.shift();
+    const wanted = isReal ? (turn % (REAL_EVERY * FRUITLESS_EVERY) === 0 ? fruitless : fruitful) : invented;
+    // There are few real ones: synthetic ones replace them when they are used up.
+    const text = wanted.shift() ?? invented.shift() ?? fruitful.shift() ?? fruitless.shift();
     if (text === undefined)
       throw new Error(`the corpora give ${texts.size} searches for ${domain}, ${count} are wanted`);
     texts.add(text);
@@ -140,7 +139,7 @@ export async function textsOf({ domain, corpora, sample, count, random }: TextsO
   return [...texts];
 }
 
-/** In the order of popularity the file has them in. */
+/** The order of the file is that of popularity. */
 function textsIn(rows: readonly Row[]): string[] {
   return rows.map((row) => row.get('query') ?? '').filter((text) => text !== '' && text.length <= MAX_CHARACTERS);
 }
@@ -149,7 +148,7 @@ type Row = ReadonlyMap<string, string>;
 
 const unpack = promisify(gunzip);
 
-/** Of a table with a header row. */
+/** The rows of a table with a header row, by column name. */
 async function rowsOf(file: string): Promise<readonly Row[]> {
   const text = (await unpack(await readFile(file))).toString('utf8');
   const [head = '', ...lines] = text.split('\n').filter((line) => line !== '');
@@ -157,7 +156,6 @@ async function rowsOf(file: string): Promise<readonly Row[]> {
   return lines.map((line) => new Map(line.split('\t').map((value, at) => [names[at] ?? '', value])));
 }
 
-/** A catalogue is sorted by something; what is searched is not. */
 function shuffled<T>(list: readonly T[], random: Random): T[] {
   const result = [...list];
   for (let at = result.length - 1; at > 0; at -= 1) {
@@ -171,9 +169,9 @@ function shuffled<T>(list: readonly T[], random: Random): T[] {
 }
 
 /** Parameters for a search, as an encoded part of a query string; empty where the domain declares nothing that fits. */
-export type ParameterChoice = (text: string, random: Random) => string;
+type ParameterChoice = (text: string, random: Random) => string;
 
-/** How people narrow a search down, by weight: most pick a value of a facet. */
+/** The ways to narrow a search, by weight: the most frequent is a value of a facet. */
 const KINDS = [
   { kind: 'filter', weight: 5 },
   { kind: 'facet', weight: 3 },
@@ -183,8 +181,8 @@ const KINDS = [
   { kind: 'plain', weight: 1 },
 ] as const;
 
-/** Filters take values of a document that has words of the search in its title, so that something is found. */
-export function parameterChoiceOf(domain: SearchDomain, documents: readonly Document[]): ParameterChoice {
+/** Filters take values of a document whose title has words of the search, so that something is found. */
+function parameterChoiceOf(domain: SearchDomain, documents: readonly Document[]): ParameterChoice {
   const byWord = wordIndex(documents);
   const strings = domain.attributes.filter(({ type, facet }) => facet && type === 'string');
   const numbers = domain.attributes.filter(({ type }) => type !== 'string');
@@ -221,7 +219,7 @@ export function parameterChoiceOf(domain: SearchDomain, documents: readonly Docu
   };
 }
 
-/** A few documents a word are enough to find one that has several. */
+/** A few documents per word are enough to find one with several of the words. */
 const MAX_PER_WORD = 32;
 
 type WordIndex = ReadonlyMap<string, readonly Document[]>;
@@ -252,7 +250,7 @@ function wordsOf(text: string): ReadonlySet<string> {
   return new Set(canonicalText(text).match(/[\p{L}\d]+/gu) ?? []);
 }
 
-/** A value, a number as an upper bound, a date as a lower one; as parseFilter reads it, and encoded. */
+/** A value as parseFilter reads it, encoded: a number as an upper bound, a date as a lower bound. */
 function valueText({ type }: Attribute, value: string | number): string {
   if (type === 'string') return encodeURIComponent(String(value).replace(/[\\,]/g, '\\$&'));
   return type === 'date' ? `${value}..` : `..${value}`;
