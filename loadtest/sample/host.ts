@@ -4,7 +4,10 @@ import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import type { HostSample, ProcessSample } from './sample.ts';
 
-/** The machine this process runs on. */
+/** The unit of processor time in /proc: 100 a second on every architecture of Node, independent of the kernel's HZ. */
+const TICKS_PER_SECOND = 100;
+
+/** Reads the machine on which this process runs. */
 export interface HostReader {
   /** Never rejects; undefined where there is no /proc. */
   readonly read: (limitMs: number) => Promise<HostSample | undefined>;
@@ -12,7 +15,7 @@ export interface HostReader {
 
 const run = promisify(execFile);
 
-/** @param tc the program that shows queueing disciplines, of iproute2. */
+/** @param tc the program of iproute2 that shows queueing disciplines. */
 export function createHostReader(tc = 'tc'): HostReader {
   let disks: ReadonlyMap<string, DiskSample> | undefined;
   let busyMs = 0;
@@ -23,7 +26,7 @@ export function createHostReader(tc = 'tc'): HostReader {
     if (now.size === 0) return {};
     const before = disks ?? now;
     disks = now;
-    // Counted here and not in the kernel: the disk that had most to do since boot need not be the one that has now.
+    // Summed here: the disk that was busiest since boot need not be the busiest now.
     const grown = Array.from(now, ([name, disk]) => disk.busyMs - (before.get(name)?.busyMs ?? disk.busyMs));
     busyMs += Math.max(0, ...grown);
     const diskWrittenBytes = Array.from(now.values()).reduce((sum, disk) => sum + disk.writtenBytes, 0);
@@ -32,7 +35,7 @@ export function createHostReader(tc = 'tc'): HostReader {
 
   const readLimiters = async (limitMs: number): Promise<LimiterSample | undefined> => {
     if (!hasTc) return undefined;
-    // Debian keeps it where only root's PATH leads.
+    // On Debian it is in a folder of root's PATH only.
     const env = { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin` };
     try {
       const { stdout } = await run(tc, ['-s', 'qdisc', 'show'], { env, timeout: limitMs });
@@ -64,18 +67,18 @@ export function createHostReader(tc = 'tc'): HostReader {
   };
 }
 
-/** Texts of the files in /proc that a sample of the machine is made of. */
+/** The files in /proc from which a sample of the machine is made. */
 export interface HostTexts {
   readonly stat: string;
   readonly meminfo: string;
-  /** Of /proc/net. */
+  /** This one and those below are in /proc/net. */
   readonly dev: string;
   readonly snmp: string;
   readonly netstat: string;
   readonly sockstat: string;
 }
 
-/** @returns undefined when a figure is missing: the kernel is no Linux we know. */
+/** @returns undefined when a figure is missing, on an unknown kernel. */
 export function hostSampleOf(texts: HostTexts): HostSample | undefined {
   const ticks = numbersAfter(/^cpu +/m, texts.stat);
   // `guest` is in `user` already, and `guest_nice` in `nice`: proc(5).
@@ -84,16 +87,16 @@ export function hostSampleOf(texts: HostTexts): HostSample | undefined {
   const sample: HostSample = {
     cores: texts.stat.match(/^cpu\d/gm)?.length ?? Number.NaN,
     busySeconds: sum([user, nice, system, irq, softirq]) / TICKS_PER_SECOND,
-    // Waiting for a disk is idle: the core is there for whoever wants it.
+    // A core that waits for a disk is idle: another process may use it.
     idleSeconds: sum([idle, iowait]) / TICKS_PER_SECOND,
     stolenSeconds: sum([steal]) / TICKS_PER_SECOND,
     availableBytes: kilobytes('MemAvailable', texts.meminfo) * 1024,
     totalBytes: kilobytes('MemTotal', texts.meminfo) * 1024,
-    // What loopback sends it receives: one direction is all there is. Drops are only counted where they are received.
+    // On loopback everything sent is received, so one direction is counted. Drops are counted by the receiver.
     loopbackBytes: sum([loopback[0]]),
     loopbackDrops: sum([loopback[3]]),
     retransmits: column('Tcp', 'RetransSegs', texts.snmp),
-    // ListenOverflows are counted here as well.
+    // These include ListenOverflows.
     listenDrops: column('TcpExt', 'ListenDrops', texts.netstat),
     tcpInUse: numberAfter(/^TCP: inuse +/m, texts.sockstat),
   };
@@ -105,9 +108,9 @@ export interface DiskSample {
   readonly writtenBytes: number;
 }
 
-/** Sectors are 512 bytes here, whatever they are on the disk. */
+/** In /proc/diskstats a sector is 512 bytes on every disk. */
 const SECTOR_BYTES = 512;
-/** In memory, of other files, or of disks that have a line of their own. */
+/** Devices in memory, on files, or on disks that have their own lines. */
 const NO_DISK = /^(loop|ram|zram|dm-|md|nbd|sr|fd)\d/;
 
 /** Whole disks by name. @param diskstats /proc/diskstats */
@@ -133,8 +136,8 @@ export interface LimiterSample {
 }
 
 /**
- * A discipline inside another tells its parents of what it drops, so the outermost ones (and those of incoming packets)
- * know all drops. What it holds back only itself knows, except that `mq` adds up its parts'.
+ * A discipline reports its drops to its parents, so the outermost ones (and those of incoming packets) know all drops. Each
+ * counts only its own delays, except that `mq` adds those of its parts.
  *
  * @param shown `tc -s qdisc show`
  */
@@ -165,7 +168,7 @@ function kilobytes(name: string, meminfo: string): number {
   return numberAfter(new RegExp(`^${name}: +`, 'm'), meminfo.replaceAll(' kB', ''));
 }
 
-/** Two lines a protocol: the names of the figures, then the figures. */
+/** Each protocol has two lines: the names of the figures, then the figures. */
 function column(protocol: string, name: string, text: string): number {
   const [names = [], figures = []] = text
     .split('\n')
@@ -179,15 +182,12 @@ function sum(values: readonly (number | undefined)[]): number {
   return values.reduce<number>((all, value) => all + (value ?? Number.NaN), 0);
 }
 
-/** Of the unit /proc counts processor time in: 100 on every architecture Node runs on, whatever the kernel's own HZ. */
-export const TICKS_PER_SECOND = 100;
-
 export interface NamedProcess {
   readonly name: string;
   readonly pid: number;
 }
 
-/** All its threads, none of its children. Undefined when it has ended, or there is no /proc. */
+/** With all its threads, without its children. Undefined when it has ended, or without /proc. */
 export function readProcess({ name, pid }: NamedProcess): ProcessSample | undefined {
   try {
     return processSampleOf(
@@ -202,11 +202,11 @@ export function readProcess({ name, pid }: NamedProcess): ProcessSample | undefi
 
 /**
  * @param stat /proc/<pid>/stat
- * @param status /proc/<pid>/status: the same figure as in statm, but in kilobytes and not in pages of unknown size.
- * @returns undefined of a process that has ended and was not waited for: it has no memory any more.
+ * @param status /proc/<pid>/status, whose memory is in kilobytes; that of statm is in pages of unknown size.
+ * @returns undefined for a zombie: it has no memory any more.
  */
 export function processSampleOf(name: string, stat: string, status: string): ProcessSample | undefined {
-  // The program's name comes second and may hold spaces and brackets; proc(5) counts the fields from 1.
+  // The second field, the program's name, may hold spaces and brackets; proc(5) counts the fields from 1.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const field = (number: number): number => Number(fields[number - 3]);
   const cpuTicks = field(14) + field(15);

@@ -1,7 +1,7 @@
 import { parseMetrics, type Series, seriesValue } from '../k6/kit/metrics-text.ts';
-import type { DomainSample, ReplicaSample } from './sample.ts';
+import { type DomainSample, defined, type ReplicaSample } from './sample.ts';
 
-/** @param adminUrl `http://127.0.0.1:8081`; /metrics there is open to whoever reaches it. */
+/** @param adminUrl `http://127.0.0.1:8081`; its /metrics needs no token. */
 export function createReplicaAsker(adminUrl: string): {
   readonly name: string;
   /** Never rejects; undefined when the process is away, takes longer than `limitMs` or is not serpcache. */
@@ -15,7 +15,7 @@ export function createReplicaAsker(adminUrl: string): {
       const aborter = new AbortController();
       const timer = setTimeout(() => aborter.abort(), limitMs);
       try {
-        // A redirect would lead to a host that nobody named.
+        // A redirect would lead to a host that is not in the options.
         const response = await fetch(url, { redirect: 'error', signal: aborter.signal });
         const text = await response.text();
         return response.ok ? replicaSampleOf(name, text) : undefined;
@@ -28,18 +28,15 @@ export function createReplicaAsker(adminUrl: string): {
   };
 }
 
-/**
- * @param text of the process's /metrics.
- * @returns undefined when that is no page of serpcache.
- */
+/** @param text the process's /metrics. @returns undefined when it is not serpcache's. */
 export function replicaSampleOf(name: string, text: string): ReplicaSample | undefined {
-  // Two lines of three are buckets of histograms, which nothing here is made of.
+  // Buckets of histograms are two thirds of the lines, and not used here.
   const series = parseMetrics(text).filter((one) => Number.isFinite(one.value) && !one.name.endsWith('_bucket'));
   if (!series.some((one) => one.name.startsWith('serpcache_'))) return undefined;
   const lagSeconds = seriesValue(series, 'nodejs_eventloop_lag_p99_seconds');
   return {
     name,
-    ...given({
+    ...defined({
       cpuSeconds: seriesValue(series, 'process_cpu_seconds_total'),
       residentBytes: seriesValue(series, 'process_resident_memory_bytes'),
       loopUtilization: seriesValue(series, 'nodejs_eventloop_utilization'),
@@ -56,7 +53,7 @@ export function replicaSampleOf(name: string, text: string): ReplicaSample | und
   };
 }
 
-/** `none`: searches refused before anybody knew their domain. Nothing can be asked of it, it is only counted. */
+/** The domain `none` has only counts: searches that were refused before their domain was known. */
 function domainsOf(series: readonly Series[]): Readonly<Record<string, DomainSample>> {
   const ofDomain = Map.groupBy(
     series.filter((one) => one.labels['domain'] !== undefined),
@@ -68,7 +65,7 @@ function domainsOf(series: readonly Series[]): Readonly<Record<string, DomainSam
   );
 }
 
-/** Pages that came, with or without results, or with a part of the engine missing. All else was an error. */
+/** Calls that brought a page: with results, without, or with a part of the engine missing. All others failed. */
 const ENGINE_PAGES: readonly string[] = ['whole', 'empty', 'partial'];
 
 function domainOf(series: readonly Series[]): DomainSample {
@@ -79,7 +76,7 @@ function domainOf(series: readonly Series[]): DomainSample {
     engineCalls: sum(calls),
     engineFailures: sum(calls.filter(([outcome]) => !ENGINE_PAGES.includes(outcome))),
     storeCommands: countsOf(series, 'serpcache_store_commands_total', 'outcome'),
-    ...given({
+    ...defined({
       engineInFlight: seriesValue(series, 'serpcache_engine_permits_in_flight'),
       engineQueued: seriesValue(series, 'serpcache_engine_permits_queued'),
       engineLimit: seriesValue(series, 'serpcache_engine_permits_limit'),
@@ -90,7 +87,7 @@ function domainOf(series: readonly Series[]): DomainSample {
   };
 }
 
-/** By one label, over all others. Zeros are left out: most are, and a long run keeps thousands of samples. */
+/** Sums by one label. Zeros are left out: most counts are 0, and a long run keeps thousands of samples. */
 function countsOf(series: readonly Series[], name: string, label: string): Readonly<Record<string, number>> {
   const counts = new Map<string, number>();
   for (const { name: own, labels, value } of series) {
@@ -100,14 +97,7 @@ function countsOf(series: readonly Series[], name: string, label: string): Reado
   return Object.fromEntries(counts);
 }
 
-/** Undefined when there is no such series: 0 would be a measurement. */
+/** Undefined without such a series: 0 would be a measurement. */
 function sumOf(series: readonly Series[], name: string): number | undefined {
   return series.reduce<number | undefined>((sum, one) => (one.name === name ? (sum ?? 0) + one.value : sum), undefined);
-}
-
-type Given<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> };
-
-/** Without what is undefined. */
-function given<T extends Readonly<Record<string, number | undefined>>>(values: T): Given<T> {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Given<T>;
 }

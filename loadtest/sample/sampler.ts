@@ -5,29 +5,29 @@ import { createReplicaAsker } from './replica.ts';
 import type { HostSample, Sample } from './sample.ts';
 import { createStoreAsker, type StoreNode } from './store.ts';
 
-/** Looks at the service and its parts about once a second, from `start` to `stop`. Keeps no process from ending. */
+/** Samples the service and its parts about once a second, from `start` to `stop`. It keeps no process alive. */
 export interface Sampler {
-  /** The first look is taken at once. A second call does nothing. */
+  /** Takes the first sample at once. A second call does nothing. */
   readonly start: () => void;
-  /** Takes a last look and gives all that were kept, oldest first. A second call gives the same. */
+  /** Takes a last sample and returns the kept ones, oldest first. A second call returns the same. */
   readonly stop: () => Promise<readonly Sample[]>;
 }
 
 export interface SamplerOptions {
   /** `http://127.0.0.1:8081`, one per process of serpcache. */
   readonly adminUrls: readonly string[];
-  /** Those of the local stack: on loopback, without a password. */
+  /** Nodes of the local stack: on loopback, without a password. */
   readonly stores: readonly StoreNode[];
-  /** Asked at each look: one that was restarted has a new id. */
+  /** Called for each sample, because a restarted process has a new id. */
   readonly processes: () => readonly NamedProcess[];
   /** Whether everything runs on this machine. */
   readonly host: boolean;
-  /** Default 1000. A page of /metrics takes 4–12 ms of the service's one core: oftener would be a load of its own. */
+  /** Default 1000. /metrics takes 4–12 ms of the service's one core, so a shorter interval would be a load. */
   readonly everyMs?: number;
-  /** Even. Default 7200: two hours at one a second. A run twice as long keeps one every two seconds, and so on. */
+  /** Even. Default 7200: two hours at one a second. A longer run keeps one every two seconds, then every four. */
   readonly maxSamples?: number;
   readonly clock?: Clock;
-  /** Hears when a part stops answering, and when it does again. */
+  /** Called when a part stops answering, and when it answers again. */
   readonly observe?: (event: SamplerEvent) => void;
 }
 
@@ -37,13 +37,13 @@ export interface SamplerEvent {
   readonly part: string;
 }
 
-/** About 2–6 kB each as JSON, all in one file and one page. */
+/** Each is about 2–6 kB as JSON, and all are in one file and one page. */
 const MAX_SAMPLES = 7200;
 const EVERY_MS = 1000;
-/** Of the time between two looks: what answers later is absent, and the next look is not late. */
+/** Share of the interval: a part that answers later is absent, and the next sample is not late. */
 const LIMIT_SHARE = 0.8;
 
-/** @throws when an admin URL is none, or `maxSamples` is odd. */
+/** @throws when an admin URL is invalid, or `maxSamples` is odd. */
 export function createSampler(options: SamplerOptions): Sampler {
   const { processes, everyMs = EVERY_MS, clock = systemClock, observe = () => undefined } = options;
   const kept = createThinned<Sample>(options.maxSamples ?? MAX_SAMPLES);
@@ -53,10 +53,10 @@ export function createSampler(options: SamplerOptions): Sampler {
   const host = options.host ? { name: 'host', ask: createHostReader().read } : undefined;
   const away = new Set<string>();
   const stopping = new AbortController();
-  let looking: Promise<void> | undefined;
+  let sampling: Promise<void> | undefined;
   let stopped: Promise<readonly Sample[]> | undefined;
 
-  const look = async (): Promise<void> => {
+  const sample = async (): Promise<void> => {
     let atMs = clock.wallMs();
     const processSamples = processes().flatMap((one) => readProcess(one) ?? []);
     const ask = async <T>(part: Part<T>): Promise<readonly T[]> => {
@@ -68,7 +68,7 @@ export function createSampler(options: SamplerOptions): Sampler {
         return [];
       }
       away.delete(part.name);
-      // Of the last that came: waiting in vain for another makes no figure any younger.
+      // The time of the last answer: a wait for a part that is away makes no figure younger.
       atMs = clock.wallMs();
       return [answer];
     };
@@ -87,12 +87,12 @@ export function createSampler(options: SamplerOptions): Sampler {
     });
   };
 
-  const lookOnAndOn = async (): Promise<void> => {
+  const sampleUntilStopped = async (): Promise<void> => {
     let dueMs = clock.monotonicMs();
     while (!stopping.signal.aborted) {
-      await look();
+      await sample();
       dueMs += everyMs * kept.stride();
-      // After a pause of the whole machine there is nothing to catch up with.
+      // After a pause of the whole machine the missed samples are not made up for.
       const waitMs = Math.max(0, dueMs - clock.monotonicMs());
       if (waitMs === 0) dueMs = clock.monotonicMs();
       await sleep(waitMs, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined);
@@ -101,14 +101,14 @@ export function createSampler(options: SamplerOptions): Sampler {
 
   const stop = async (): Promise<readonly Sample[]> => {
     stopping.abort();
-    await looking;
-    await look();
+    await sampling;
+    await sample();
     for (const store of stores) store.close();
     return kept.all();
   };
   return {
     start: () => {
-      looking ??= lookOnAndOn();
+      sampling ??= sampleUntilStopped();
     },
     stop: () => {
       stopped ??= stop();
@@ -122,16 +122,16 @@ interface Part<T> {
   readonly ask: (limitMs: number) => Promise<T | undefined>;
 }
 
-/** A list with a bound that covers any length of time: when it is full, every second thing goes. */
+/** A bounded list that covers any length of time: when it is full, every second item is dropped. */
 export interface Thinned<T> {
-  /** Of any two kept neighbours, how many were added from one to the next: 1, 2, 4, … */
+  /** The number of additions from one kept item to the next: 1, 2, 4, … */
   readonly stride: () => number;
-  /** Whoever adds is asked to come half as often once `stride` has doubled. The newest is always kept. */
+  /** The caller adds half as often when `stride` has doubled. The newest item is always kept. */
   readonly add: (item: T) => void;
   readonly all: () => readonly T[];
 }
 
-/** @throws when `max` is no even number of at least 2. */
+/** @throws unless `max` is even and at least 2. */
 export function createThinned<T>(max: number): Thinned<T> {
   if (!Number.isInteger(max) || max < 2 || max % 2 !== 0) throw new Error(`max is an even number from 2, not ${max}`);
   let kept: T[] = [];

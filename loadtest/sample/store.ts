@@ -9,16 +9,16 @@ export interface StoreNode {
   readonly port: number;
 }
 
-/** One store node over one connection: a connection per question would be a load of its own, and count as one. */
+/** Reads one store node over one connection: a connection per sample would be a load, and would be counted. */
 export interface StoreAsker {
   /** Never rejects; undefined when the node is away or takes longer than `limitMs`. */
   readonly ask: (limitMs: number) => Promise<StoreSample | undefined>;
   readonly close: () => void;
 }
 
-/** A refused connection is tried again with the next question but one at most: a little under a second of ticks. */
+/** A little under the sampling interval: a refused connection is tried again after at most two samples. */
 const RECONNECT_MS = 900;
-/** A stopped process keeps its connections and answers when it goes on; a machine that is gone never does. */
+/** A stopped process answers when it continues, on the same connection; a machine that is gone never does. */
 const SILENT_MS = 10_000;
 /** `INFO` is 4–7 kB. */
 const MAX_REPLY_BYTES = 1 << 20;
@@ -28,7 +28,7 @@ export function createStoreAsker({ name, host, port }: StoreNode, clock: Clock):
   let socket: Socket | undefined;
   let connectedMs = -Infinity;
   let received = '';
-  /** When the question was sent whose reply has not come, and who still waits for that reply. */
+  /** Set while a reply is outstanding; `answer` resolves its caller. */
   let askedMs: number | undefined;
   let answer: (info: string | undefined) => void = () => undefined;
   let isClosed = false;
@@ -46,7 +46,7 @@ export function createStoreAsker({ name, host, port }: StoreNode, clock: Clock):
   const open = (): Socket => {
     connectedMs = clock.monotonicMs();
     const opened = connect({ host, port });
-    // Nobody is kept from ending by it; whoever waits for an answer has a timer that runs.
+    // The socket keeps no process alive; a caller that waits has a timer that does.
     opened.unref();
     opened.setEncoding('latin1'); // one character is one byte
     opened.on('data', (part: string) => {
@@ -68,7 +68,7 @@ export function createStoreAsker({ name, host, port }: StoreNode, clock: Clock):
     ask: async (limitMs) => {
       const nowMs = clock.monotonicMs();
       if (askedMs !== undefined && nowMs - askedMs > SILENT_MS) drop();
-      // The reply to the question before is still to come: one more would only be one more to wait for.
+      // Another command would only wait behind the outstanding reply.
       if (isClosed || askedMs !== undefined) return undefined;
       if (socket === undefined && nowMs - connectedMs < RECONNECT_MS) return undefined;
       socket ??= open();
@@ -90,7 +90,7 @@ export function createStoreAsker({ name, host, port }: StoreNode, clock: Clock):
   };
 }
 
-/** A bulk string, or a line of any other kind: an error, which says nothing. */
+/** A bulk string; any other line is an error and has no text. */
 function replyOf(received: string): 'more' | { readonly text: string | undefined } {
   const end = received.indexOf('\r\n');
   if (end < 0) return 'more';
@@ -102,7 +102,7 @@ function replyOf(received: string): 'more' | { readonly text: string | undefined
 
 /**
  * @param info the reply to `INFO`, as Redis ≥ 7 and Valkey write it.
- * @returns undefined when a figure is missing: that was another kind of answer.
+ * @returns undefined when a figure is missing.
  */
 export function storeSampleOf(name: string, info: string): StoreSample | undefined {
   const fields = new Map(
