@@ -1,21 +1,22 @@
 import { countText, percentText, perSecondText } from '../../src/report/format.ts';
+import { defined } from '../sample/sample.ts';
 import type { RunRecord, StepFigures } from './record.ts';
 import { stepFigures } from './step-figures.ts';
 
-/** One run against one earlier run: nothing is said of what would come out another time. */
+/** One run against one earlier run, without a statement about further runs. */
 export interface Comparison {
   readonly now: string;
   readonly earlier: string;
-  /** What was different between the two beside the service, the weightiest first: sentences. */
+  /** Differences between the two other than the service, the most important first, as sentences. */
   readonly notes: readonly string[];
-  /** Steps that both have, in the order of now. */
+  /** Steps that both runs have, in the order of the current one. */
   readonly steps: readonly StepComparison[];
   readonly words: string;
 }
 
 export interface StepComparison {
   readonly name: string;
-  /** Planned at the same rate, and run in both. */
+  /** Planned at the same rate, and executed in both. */
   readonly isComparable: boolean;
   readonly figures: readonly FigureComparison[];
 }
@@ -29,7 +30,6 @@ export interface FigureComparison {
   readonly ratio?: number;
 }
 
-/** One run beside an earlier one, step by step where both have a step of that name. */
 export function compareRuns(now: RunRecord, earlier: RunRecord): Comparison {
   const before = new Map(stepFigures(earlier).map((step) => [step.summary.step.name, step]));
   const steps = stepFigures(now).flatMap((step): readonly StepComparison[] => {
@@ -53,13 +53,8 @@ function stepComparison(now: StepFigures, earlier: StepFigures): StepComparison 
     read: (step: StepFigures) => number | undefined,
   ): FigureComparison => {
     const [one, other] = [read(now), read(earlier)];
-    return {
-      name,
-      unit,
-      ...(one === undefined ? {} : { now: one }),
-      ...(other === undefined ? {} : { earlier: other }),
-      ...(one === undefined || other === undefined || other === 0 ? {} : { ratio: one / other }),
-    };
+    const ratio = one === undefined || other === undefined || other === 0 ? undefined : one / other;
+    return { name, unit, ...defined({ now: one, earlier: other, ratio }) };
   };
   return {
     name: now.summary.step.name,
@@ -84,15 +79,15 @@ function planned({ summary: { step } }: StepFigures): number {
   return step.ratePerSecond * step.searchesPerRequest;
 }
 
-/** What differs by less was meant to be the same. */
+/** Rates that differ by a smaller share were meant to be equal. */
 const SAME_RATE = 0.05;
 
-export function isSameRate(one: number, other: number): boolean {
+function isSameRate(one: number, other: number): boolean {
   return Math.abs(one - other) <= SAME_RATE * Math.max(one, other);
 }
 
-/** What was different between two runs beside the service, in sentences. None: they can be compared. */
-export function differencesOf(now: RunRecord, earlier: RunRecord): readonly string[] {
+/** Empty: the runs can be compared. */
+function differencesOf(now: RunRecord, earlier: RunRecord): readonly string[] {
   const differ = (what: string, read: (run: RunRecord) => string): readonly string[] =>
     read(now) === read(earlier) ? [] : [`${what}: ${read(now)}, earlier ${read(earlier)}.`];
   const [one, other] = [now.summary.baseRps, earlier.summary.baseRps];

@@ -1,12 +1,12 @@
 import { countText } from '../../src/report/format.ts';
-import type { Sample } from '../sample/sample.ts';
-import type { Binding, Judged, ResourceKind, RunRecord, StepFigures } from './record.ts';
+import { defined, type Sample } from '../sample/sample.ts';
+import type { CausedUse } from './meters.ts';
+import type { Bottleneck, Judged, ResourceKind, RunRecord, StepFigures } from './record.ts';
 import { recoveriesOf } from './recovery.ts';
 import { type Resources, resourcesOf } from './resources.ts';
 import { stepFigures } from './step-figures.ts';
-import type { CausedUse } from './work-meters.ts';
 
-/** What the figures of a run mean. The verdict was given when it ended, and is not given again. */
+/** The results of a run. The verdict was given at its end, and is not computed again. */
 export function judge(record: RunRecord): Judged {
   const steps = stepFigures(record);
   const resources = resourcesOf(record, steps);
@@ -14,7 +14,7 @@ export function judge(record: RunRecord): Judged {
     verdict: record.verdict,
     steps,
     resources: resources.uses,
-    binding: bindingOf(resources, record.samples),
+    bottleneck: bottleneckOf(resources, record.samples),
     recoveries: recoveriesOf(record),
   };
 }
@@ -33,54 +33,41 @@ const KINDS: readonly ResourceKind[] = [
 const FULL = 0.9;
 
 /**
- * What binds and what would next. Something that is full at the telling step binds; else it is read off the growth which
- * will be full first. The generator never binds the service: that it is full is said, and spoils the run.
+ * The limiting resource, and the one that would be next. It is a resource that is full at the decisive step, or else the one
+ * that would be full first if its use grows as before. The generator never limits the service: when it is full, the run is
+ * invalid.
  */
-export function bindingOf({ uses, telling }: Resources, samples: readonly Sample[]): Binding {
+export function bottleneckOf({ uses, decisive }: Resources, samples: readonly Sample[]): Bottleneck {
   const unmeasured = KINDS.filter((kind) => !uses.some((use) => use.kind === kind));
   const unseen = unseenWords(samples);
   const generator = uses.find(({ kind }) => kind === 'generator');
   const service = uses.filter((use) => use !== generator);
-  if (telling === undefined) return { words: `Nothing ran.${unseen}`, isReached: false, unmeasured };
-  const where = `${telling.summary.step.name} (${countText(telling.searchesPerSecond)} searches/s)`;
-  const first = byGrowth(service);
+  if (decisive === undefined) return { words: `Nothing ran.${unseen}`, isReached: false, unmeasured };
+  const where = `${decisive.summary.step.name} (${countText(decisive.searchesPerSecond)} searches/s)`;
+  const byGrowth = service
+    .filter(({ fullAtRps }) => fullAtRps !== undefined)
+    .toSorted((a, b) => (a.fullAtRps ?? 0) - (b.fullAtRps ?? 0));
 
   if (generator !== undefined && generator.used >= FULL) {
     const words = `The generator was full at ${where}: ${generator.words}. What the service could take is not known.`;
-    return { binds: generator, words: `${words}${unseen}`, isReached: true, unmeasured };
+    return { limiting: generator, words: `${words}${unseen}`, isReached: true, unmeasured };
   }
   const full = service.find(({ used }) => used >= FULL);
   if (full !== undefined) {
-    const next =
-      otherThan(full, first) ??
-      otherThan(
-        full,
-        service.filter(({ used }) => used > 0),
-      );
+    const used = service.filter((use) => use.used > 0);
+    const next = withOtherCause(full, byGrowth) ?? withOtherCause(full, used);
     const after = next === undefined ? '' : ` Next would be ${next.name}${fullAtWords(next) ?? `, now ${next.words}`}.`;
-    const words = `${capital(full.name)} ${isMany(full.name) ? 'are' : 'is'} full at ${where}: ${full.words}.${after}`;
-    return {
-      binds: full,
-      ...(next === undefined ? {} : { next }),
-      words: `${words}${unseen}`,
-      isReached: true,
-      unmeasured,
-    };
+    const words = `${capital(full.name)} ${isPlural(full.name) ? 'are' : 'is'} full at ${where}: ${full.words}.${after}`;
+    return { limiting: full, ...defined({ next }), words: `${words}${unseen}`, isReached: true, unmeasured };
   }
-  const binds = first[0];
-  const next = binds === undefined ? undefined : otherThan(binds, first);
+  const limiting = byGrowth[0];
+  const next = limiting && withOtherCause(limiting, byGrowth);
   const words = [
-    nothingFull(telling, where, service[0]),
-    ...(service.length === 0 ? [] : firstWords(binds, next)),
-    ...generatorWords(generator, binds),
+    nothingFull(decisive, where, service[0]),
+    ...(service.length === 0 ? [] : firstWords(limiting, next)),
+    ...generatorWords(generator, limiting),
   ];
-  return {
-    ...(binds === undefined ? {} : { binds }),
-    ...(next === undefined ? {} : { next }),
-    words: `${words.join(' ')}${unseen}`,
-    isReached: false,
-    unmeasured,
-  };
+  return { ...defined({ limiting, next }), words: `${words.join(' ')}${unseen}`, isReached: false, unmeasured };
 }
 
 function nothingFull({ summary }: StepFigures, where: string, fullest: CausedUse | undefined): string {
@@ -89,15 +76,15 @@ function nothingFull({ summary }: StepFigures, where: string, fullest: CausedUse
   return `${where} broke, and nothing that was measured was full; ${fullest.name} came nearest: ${fullest.words}.`;
 }
 
-function firstWords(binds: CausedUse | undefined, next: CausedUse | undefined): readonly string[] {
-  if (binds === undefined) return ['No two rates held that tell what would be full first.'];
+function firstWords(limiting: CausedUse | undefined, next: CausedUse | undefined): readonly string[] {
+  if (limiting === undefined) return ['No two rates held that tell what would be full first.'];
   const after = next === undefined ? '' : `; next ${next.name}${fullAtWords(next) ?? ''}`;
-  return [`First to fill would be ${binds.name}${fullAtWords(binds) ?? ''}${after}.`];
+  return [`First to fill would be ${limiting.name}${fullAtWords(limiting) ?? ''}${after}.`];
 }
 
-/** What is above the generator's own end cannot be tried with it. */
-function generatorWords(generator: CausedUse | undefined, binds: CausedUse | undefined): readonly string[] {
-  const [own, service] = [generator?.fullAtRps, binds?.fullAtRps];
+/** A rate above that at which the generator is full cannot be tried with this generator. */
+function generatorWords(generator: CausedUse | undefined, limiting: CausedUse | undefined): readonly string[] {
+  const [own, service] = [generator?.fullAtRps, limiting?.fullAtRps];
   if (own === undefined || (service !== undefined && service <= own)) return [];
   return [`The generator itself would be full at about ${roundText(own)}: it takes a larger one to see that.`];
 }
@@ -106,31 +93,26 @@ function fullAtWords({ fullAtRps }: CausedUse): string | undefined {
   return fullAtRps === undefined ? undefined : `, at about ${roundText(fullAtRps)} searches/s`;
 }
 
-/** Two digits: the growth of a few steps tells no more. */
+/** Two digits: the growth over a few steps is not more precise. */
 function roundText(rps: number): string {
   return countText(Number(rps.toPrecision(2)));
 }
 
-function byGrowth(uses: readonly CausedUse[]): readonly CausedUse[] {
-  return uses
-    .filter(({ fullAtRps }) => fullAtRps !== undefined)
-    .toSorted((a, b) => (a.fullAtRps ?? 0) - (b.fullAtRps ?? 0));
-}
-
-function otherThan({ cause }: CausedUse, uses: readonly CausedUse[]): CausedUse | undefined {
+function withOtherCause({ cause }: CausedUse, uses: readonly CausedUse[]): CausedUse | undefined {
   return uses.find((use) => use.cause !== cause);
 }
 
-/** A kind counts as measured when one part of it was: the parts nobody saw are named. */
+/** Names the parts that were never sampled. A kind counts as measured when one part of it was. */
 function unseenWords(samples: readonly Sample[]): string {
-  const isSeen = (read: (sample: Sample) => boolean): boolean => samples.some(read);
-  const unseen = [
-    ...(isSeen(({ replicas }) => replicas.length > 0) ? [] : ['serpcache itself']),
-    ...(isSeen(({ stores }) => stores.length > 0) ? [] : ['the stores']),
-    ...(isSeen(({ processes }) => processes.some(({ name }) => name === 'searchd')) ? [] : ['searchd']),
-    ...(isSeen(({ host }) => host !== undefined) ? [] : ['the machine']),
-    ...(isSeen(({ processes }) => processes.some(({ name }) => name === 'k6')) ? [] : ['the generator']),
+  const hasProcess = (process: string) => (sample: Sample) => sample.processes.some(({ name }) => name === process);
+  const parts: readonly (readonly [string, (sample: Sample) => boolean])[] = [
+    ['serpcache itself', ({ replicas }) => replicas.length > 0],
+    ['the stores', ({ stores }) => stores.length > 0],
+    ['searchd', hasProcess('searchd')],
+    ['the machine', ({ host }) => host !== undefined],
+    ['the generator', hasProcess('k6')],
   ];
+  const unseen = parts.flatMap(([name, isSeen]) => (samples.some(isSeen) ? [] : [name]));
   return unseen.length === 0 ? '' : ` Nobody could look at ${listed(unseen)}.`;
 }
 
@@ -143,6 +125,6 @@ function capital(text: string): string {
 }
 
 /** `places at …`, `all cores of …` */
-function isMany(name: string): boolean {
+function isPlural(name: string): boolean {
   return /^(places|connections|searches|cores|all cores|processors)\b/.test(name);
 }

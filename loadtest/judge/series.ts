@@ -3,10 +3,10 @@ import type { ScriptSummary, StepSummary } from '../k6/kit/summary.ts';
 import type { Sample } from '../sample/sample.ts';
 import type { Second } from './record.ts';
 
-/** A counter or a level as it was read, first to last. */
+/** The values of a counter or a level, in order of time. */
 export type Series = readonly { readonly atMs: number; readonly value: number }[];
 
-/** One series for each part that was seen, by its name: a process, a node. */
+/** One series for each part, such as a process or a node, by its name. */
 export function seriesByPart<T extends { readonly name: string }>(
   samples: readonly Sample[],
   partsOf: (sample: Sample) => readonly T[],
@@ -25,7 +25,7 @@ export function seriesByPart<T extends { readonly name: string }>(
   return found;
 }
 
-/** One series of something that every sample has once. */
+/** One series of a value that each sample has once. */
 export function seriesOf(samples: readonly Sample[], read: (sample: Sample) => number | undefined): Series {
   return samples.flatMap((sample) => {
     const value = read(sample);
@@ -33,7 +33,7 @@ export function seriesOf(samples: readonly Sample[], read: (sample: Sample) => n
   });
 }
 
-/** How much a counter grew. One that fell belongs to a process that began anew, and has counted from 0 since. */
+/** How much a counter grew. A counter that fell belongs to a restarted process, and has counted from 0 since. */
 export function growthOf(series: Series): number | undefined {
   if (series.length < 2) return undefined;
   return series.slice(1).reduce((sum, { value }, at) => {
@@ -42,7 +42,7 @@ export function growthOf(series: Series): number | undefined {
   }, 0);
 }
 
-/** By the counter's own times: samples come about once a second, not exactly. */
+/** By the samples' own times: they are only about a second apart. */
 export function perSecond(series: Series): number | undefined {
   const grown = growthOf(series);
   const seconds = ((series.at(-1)?.atMs ?? 0) - (series[0]?.atMs ?? 0)) / 1000;
@@ -54,11 +54,11 @@ export function meanOf(series: Series): number | undefined {
   return series.reduce((sum, { value }) => sum + value, 0) / series.length;
 }
 
-export function mostOf(series: Series): number | undefined {
+export function maxOf(series: Series): number | undefined {
   return series.reduce<number | undefined>((most, { value }) => Math.max(most ?? value, value), undefined);
 }
 
-/** Of all parts that are known; undefined without any. */
+/** The sum over the parts with a known value; undefined without any. */
 export function totalOf<T>(parts: ReadonlyMap<string, T>, read: (part: T) => number | undefined): number | undefined {
   return sumOfKnown(Array.from(parts.values(), read));
 }
@@ -68,47 +68,36 @@ export function sumOfKnown(values: readonly (number | undefined)[]): number | un
 }
 
 /** Wall clock, ms. */
-export interface Stretch {
+export interface TimeSpan {
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-/** While the step's rate held: shorter than planned where the run ended in it, of no length where it ended before. */
-export function holdWindow({ startedAtMs }: ScriptSummary, { step, seconds }: StepSummary): Stretch {
+/** The time in which the step's rate held: shorter than planned where the run ended in it, empty where it ended before. */
+export function holdWindow({ startedAtMs }: ScriptSummary, { step, seconds }: StepSummary): TimeSpan {
   const [fromSeconds] = holdOf(step);
   const fromMs = startedAtMs + fromSeconds * 1000;
   return { fromMs, toMs: fromMs + Math.max(0, Math.min(step.holdSeconds, seconds)) * 1000 };
 }
 
-export function samplesIn(samples: readonly Sample[], { fromMs, toMs }: Stretch): readonly Sample[] {
+export function samplesIn(samples: readonly Sample[], { fromMs, toMs }: TimeSpan): readonly Sample[] {
   return samples.filter(({ atMs }) => atMs >= fromMs && atMs <= toMs);
 }
 
-/** `goods-1` and `goods-2` are the store of goods: they are widened together. */
-export function storeDomainOf(node: string): string {
-  return node.replace(/-\d+$/, '');
-}
-
-/** Of all stores that were seen, in the order in which they were. */
-export function storeDomains(samples: readonly Sample[]): readonly string[] {
-  return [...new Set(samples.flatMap(({ stores }) => stores.map(({ name }) => storeDomainOf(name))))];
-}
-
 export interface RatioPoint {
-  /** When its second began. */
+  /** The beginning of its second. */
   readonly atMs: number;
   /** 0–1 */
   readonly ratio: number;
 }
 
-/** Fewer searches make no ratio: of three of them, one more miss is a third. */
-const LEAST_SEARCHES = 40;
+/** Fewer searches give no ratio: of three searches, one more miss is a third. */
+const MIN_SEARCHES = 40;
 const NEIGHBOURS = 1;
 
 /**
- * Hit ratio second by second, each with its neighbours: a second alone jumps. Only seconds that are given are mixed, so
- * that nothing from before a loss softens what came after it. A second whose neighbourhood was asked for too little has
- * no point.
+ * The hit ratio second by second, each averaged with its neighbours, because single seconds vary. Only the given seconds are
+ * averaged, so that nothing from before a loss hides the loss. A second with too few searches around it has no point.
  */
 export function hitRatioCurve(seconds: readonly Second[]): readonly RatioPoint[] {
   return seconds.flatMap(({ atMs }, at) => {
@@ -117,12 +106,17 @@ export function hitRatioCurve(seconds: readonly Second[]): readonly RatioPoint[]
   });
 }
 
-/** Undefined of too few searches. */
+/** Undefined for too few searches. */
 export function ratioOf(seconds: readonly Second[]): number | undefined {
   let [searches, hits] = [0, 0];
   for (const second of seconds) {
     searches += second.searches;
-    hits += (second.outcomes['hit-l1'] ?? 0) + (second.outcomes['hit-l2'] ?? 0);
+    hits += hitsOf(second);
   }
-  return searches < LEAST_SEARCHES ? undefined : hits / searches;
+  return searches < MIN_SEARCHES ? undefined : hits / searches;
+}
+
+/** Searches that were answered fresh from L1 or L2. */
+export function hitsOf({ outcomes }: Second): number {
+  return (outcomes['hit-l1'] ?? 0) + (outcomes['hit-l2'] ?? 0);
 }

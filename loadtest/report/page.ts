@@ -139,7 +139,7 @@ function machineWords({ cores, memoryBytes, system, generatorCpus, serviceCpus }
 
 /** The few sentences a run is made for. */
 export function meaning(record: RunRecord, judged: Judged): Markup {
-  const { binding, verdict } = judged;
+  const { bottleneck, verdict } = judged;
   const knee = kneeWords(judged);
   return element(
     'section',
@@ -154,7 +154,7 @@ export function meaning(record: RunRecord, judged: Judged): Markup {
         )
       : undefined,
     knee === undefined ? undefined : element('p', {}, said(knee)),
-    element('p', {}, said(binding.words)),
+    element('p', {}, said(bottleneck.words)),
     recoveryTable(record, judged),
   );
 }

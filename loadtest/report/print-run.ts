@@ -31,7 +31,7 @@ const TITLES: Readonly<Record<string, string>> = {
 
 /** What a run came to, for a terminal: the verdict first, at most 110 characters wide. */
 export function runText({ record, judged, reportFile }: RunTextOptions): string {
-  const { verdict, binding, steps } = judged;
+  const { verdict, bottleneck, steps } = judged;
   const { word, detail } = verdictWords(verdict);
   const reasons = verdict.kind === 'invalid' ? verdict.reasons.flatMap((reason) => wrapped(`- ${reason}`, '  ')) : [];
   const knee = kneeWords(judged);
@@ -48,7 +48,7 @@ export function runText({ record, judged, reportFile }: RunTextOptions): string 
     ...recoveries(record, judged),
     '',
     ...(knee === undefined ? [] : wrapped(knee)),
-    ...wrapped(binding.words),
+    ...wrapped(bottleneck.words),
     ...wrapped(`Generator: ${countText(dropped)} requests not begun, ${users}.`),
     // A path is not broken into lines: it is there to be copied.
     `Report: ${plainText(reportFile ?? `loadtest/results/${record.id}/report.html`)}`,

@@ -58,7 +58,7 @@ export function runSection(record: string): Section {
   const { kind, detail } = judged.verdict;
   const blocks = [
     `## ${prose(`${name}: ${kind}`)}`,
-    prose([detail, ...(knee === undefined ? [] : [knee]), judged.binding.words].join(' ')),
+    prose([detail, ...(knee === undefined ? [] : [knee]), judged.bottleneck.words].join(' ')),
     prose(`${baseWords(run.base)} ${queryWords(run)}`),
     runTables(run, judged),
     ...plots.map(({ plot, file }) => `![${plot}](${PLOTS}/${file})`),

@@ -122,8 +122,8 @@ function lowerTitle({ title }: StepFigure): string {
 }
 
 /** How full everything was that can be full, fullest first. */
-export function resourceTable({ resources, steps, binding }: Judged): Markup {
-  const { unmeasured } = binding;
+export function resourceTable({ resources, steps, bottleneck }: Judged): Markup {
+  const { unmeasured } = bottleneck;
   return element(
     'section',
     { 'aria-labelledby': 'resources' },

@@ -7,7 +7,7 @@ import { EXIT } from '../../src/commands/arguments.ts';
 import { compareRuns } from '../judge/compare.ts';
 import { judge } from '../judge/judge.ts';
 import type { Machine, RunRecord, Second } from '../judge/record.ts';
-import { finalVerdict, withinLimit } from '../judge/work-meters.ts';
+import { finalVerdict, withinLimit } from '../judge/verdict.ts';
 import type { Verdict } from '../k6/kit/summary.ts';
 import { commitOf, machineWords } from '../labs/kit/machine.ts';
 import { CannotRun } from '../labs/kit/programs.ts';

@@ -141,8 +141,8 @@ suite('the most informative step', () => {
   });
 
   test('among steps at one rate is the one with the fullest resource', () => {
-    const { binding } = judge(runOf({ script: 'flush-survival' }));
-    assert.match(binding.words, /at flush \(2,250 searches\/s\)/);
+    const { bottleneck } = judge(runOf({ script: 'flush-survival' }));
+    assert.match(bottleneck.words, /at flush \(2,250 searches\/s\)/);
   });
 
   test('is the one before, if it was too short for two samples', () => {

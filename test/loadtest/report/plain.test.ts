@@ -65,7 +65,7 @@ test('the knee, the binding resource and the losses are printed', () => {
   const record = runOf({ script: 'flush-survival' });
   const text = textOf(record);
   assert.match(text, /^flush +all keys +\+1:25\.0 min /m);
-  const [first = ''] = judge(record).binding.words.replaceAll('\u00a0', ' ').split('. ');
+  const [first = ''] = judge(record).bottleneck.words.replaceAll('\u00a0', ' ').split('. ');
   assert.ok(text.replaceAll(/\s+/g, ' ').includes(first), first);
 });
 

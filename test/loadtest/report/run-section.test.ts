@@ -22,7 +22,7 @@ for (const script of SCRIPTS) {
     const whole = runOf({ script });
     const thinned = kept(whole);
     assert.equal(runTables(thinned, judge(thinned)), runTables(whole, judge(whole)));
-    assert.equal(judge(thinned).binding.words, judge(whole).binding.words);
+    assert.equal(judge(thinned).bottleneck.words, judge(whole).bottleneck.words);
     for (const plot of ['rate', 'latency', 'processors', 'outcomes', 'places'] as const) {
       // Rounding moves a line by less than one pixel.
       const drawn = (record: RunRecord) =>
