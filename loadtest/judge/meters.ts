@@ -11,7 +11,7 @@ import {
   seriesByPart,
   seriesOf,
   sumOfKnown,
-  totalOf,
+  totalPerSecond,
 } from './series.ts';
 import { machineBusyShare } from './step-figures.ts';
 
@@ -155,12 +155,11 @@ function machineCores({ samples, machine }: Window): Reading | undefined {
   const share = machineBusyShare(samples);
   if (share === undefined) return undefined;
   const k6 = processCores(samples, 'k6');
-  const processes = seriesByPart(
+  const ours = totalPerSecond(
     samples,
-    (sample) => sample.processes,
+    ({ processes }) => processes,
     ({ cpuSeconds }) => cpuSeconds,
   );
-  const ours = totalOf(processes, perSecond);
   const others = share * machine.cores - (ours ?? 0);
   const words = [
     `${coresText(share * machine.cores)} of ${coreCount(machine.cores)}`,

@@ -2,14 +2,12 @@ import type { Sample } from '../sample/sample.ts';
 import type { Recovery, RunEvent, RunRecord, Second } from './record.ts';
 import {
   hitRatioCurve,
-  perSecond,
+  overDomains,
   type RatioPoint,
   ratioOf,
   samplesIn,
-  seriesByPart,
-  sumOfKnown,
   type TimeSpan,
-  totalOf,
+  totalPerSecond,
 } from './series.ts';
 
 /** The time before a loss that gives the baseline. */
@@ -71,16 +69,10 @@ function recoveryTime(points: readonly RatioPoint[], min: number): number | unde
 /** Engine calls a second of all processes, between consecutive samples. */
 function engineRates(samples: readonly Sample[], span: TimeSpan): readonly number[] {
   const own = samplesIn(samples, span);
-  return own.slice(1).flatMap((after, at) => {
-    const pair = own.slice(at, at + 2);
-    const calls = seriesByPart(
-      pair,
-      ({ replicas }) => replicas,
-      ({ domains }) => sumOfKnown(Object.values(domains).map(({ engineCalls }) => engineCalls)),
-    );
-    const rate = after.replicas.length === 0 ? undefined : totalOf(calls, perSecond);
-    return rate === undefined ? [] : [rate];
-  });
+  const calls = overDomains(({ engineCalls }) => engineCalls);
+  return own
+    .slice(1)
+    .flatMap((_, at) => totalPerSecond(own.slice(at, at + 2), ({ replicas }) => replicas, calls) ?? []);
 }
 
 function sum(values: readonly number[]): number {

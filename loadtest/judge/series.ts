@@ -1,6 +1,6 @@
 import { holdOf } from '../k6/kit/step.ts';
 import type { ScriptSummary, StepSummary } from '../k6/kit/summary.ts';
-import type { Sample } from '../sample/sample.ts';
+import type { DomainSample, ReplicaSample, Sample } from '../sample/sample.ts';
 import type { Second } from './record.ts';
 
 /** The values of a counter or a level, in order of time. */
@@ -58,11 +58,21 @@ export function maxOf(series: Series): number | undefined {
   return series.reduce<number | undefined>((most, { value }) => Math.max(most ?? value, value), undefined);
 }
 
-/** The sum over the parts with a known value; undefined without any. */
-export function totalOf<T>(parts: ReadonlyMap<string, T>, read: (part: T) => number | undefined): number | undefined {
-  return sumOfKnown(Array.from(parts.values(), read));
+/** The growth of a counter a second, over all parts that have two values; undefined without any. */
+export function totalPerSecond<T extends { readonly name: string }>(
+  samples: readonly Sample[],
+  partsOf: (sample: Sample) => readonly T[],
+  read: (part: T) => number | undefined,
+): number | undefined {
+  return sumOfKnown(Array.from(seriesByPart(samples, partsOf, read).values(), perSecond));
 }
 
+/** Reads the sum over the domains of a process. */
+export function overDomains(read: (domain: DomainSample) => number | undefined) {
+  return ({ domains }: ReplicaSample): number | undefined => sumOfKnown(Object.values(domains).map(read));
+}
+
+/** Undefined when all values are. */
 export function sumOfKnown(values: readonly (number | undefined)[]): number | undefined {
   return values.reduce<number | undefined>((sum, one) => (one === undefined ? sum : (sum ?? 0) + one), undefined);
 }

@@ -1,7 +1,16 @@
 import type { StepSummary } from '../k6/kit/summary.ts';
 import { type DomainSample, defined, type ReplicaSample, type Sample } from '../sample/sample.ts';
 import type { RunRecord, StepFigures } from './record.ts';
-import { holdWindow, maxOf, perSecond, samplesIn, seriesByPart, seriesOf, sumOfKnown, totalOf } from './series.ts';
+import {
+  holdWindow,
+  maxOf,
+  overDomains,
+  perSecond,
+  samplesIn,
+  seriesOf,
+  sumOfKnown,
+  totalPerSecond,
+} from './series.ts';
 
 /** Each step with the samples from the time in which its rate held. A rate needs two samples, a level one. */
 export function stepFigures({ summary, samples }: Pick<RunRecord, 'summary' | 'samples'>): readonly StepFigures[] {
@@ -20,21 +29,12 @@ export function stepFigures({ summary, samples }: Pick<RunRecord, 'summary' | 's
 
 function measured(step: StepSummary, searchesPerSecond: number, samples: readonly Sample[]): Partial<StepFigures> {
   const perReplica = (read: (replica: ReplicaSample) => number | undefined): number | undefined =>
-    totalOf(
-      seriesByPart(samples, ({ replicas }) => replicas, read),
-      perSecond,
-    );
+    totalPerSecond(samples, ({ replicas }) => replicas, read);
   const perNode = (read: (node: Sample['stores'][number]) => number): number | undefined =>
-    totalOf(
-      seriesByPart(samples, ({ stores }) => stores, read),
-      perSecond,
-    );
+    totalPerSecond(samples, ({ stores }) => stores, read);
   const cores = (names: RegExp): number | undefined => {
     const partsOf = ({ processes }: Sample) => processes.filter(({ name }) => names.test(name));
-    return totalOf(
-      seriesByPart(samples, partsOf, ({ cpuSeconds }) => cpuSeconds),
-      perSecond,
-    );
+    return totalPerSecond(samples, partsOf, ({ cpuSeconds }) => cpuSeconds);
   };
   const last = (read: (sample: Sample) => number | undefined): number | undefined =>
     seriesOf(samples, read).at(-1)?.value;
@@ -68,8 +68,4 @@ export function machineBusyShare(samples: readonly Sample[]): number | undefined
   const busy = perSecond(seriesOf(samples, ({ host }) => host?.busySeconds));
   const idle = perSecond(seriesOf(samples, ({ host }) => host?.idleSeconds));
   return busy === undefined || idle === undefined || !(busy + idle > 0) ? undefined : busy / (busy + idle);
-}
-
-function overDomains(read: (domain: DomainSample) => number | undefined) {
-  return ({ domains }: ReplicaSample): number | undefined => sumOfKnown(Object.values(domains).map(read));
 }

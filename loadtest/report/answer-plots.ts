@@ -11,16 +11,17 @@ import {
   stack,
   stackNames,
 } from '../../src/report/plot/series.ts';
+import { hitsOf } from '../judge/series.ts';
 import type { SeenOutcome } from '../k6/kit/outcome.ts';
 import { holdOf, type Step } from '../k6/kit/step.ts';
-import { columnsOf, curve, highest, linePlot, lowestAboveZero, type Plot, type Sheet } from './plot.ts';
+import { columnsOf, curve, highest, linePlot, lowestAboveZero, type Plot, type PlotContext } from './plot.ts';
 
-/** Searches a second while the step's rate holds. */
+/** Searches a second while the rate of the step holds. */
 export function plannedRate({ ratePerSecond, searchesPerRequest }: Step): number {
   return ratePerSecond * searchesPerRequest;
 }
 
-/** The rate the steps ask for, from ramp to ramp, as far as the run came. */
+/** The planned rate with its ramps, up to the end of the run. */
 export function plannedLine(frame: Frame, steps: readonly Step[]): Markup {
   const corners = cornersOf(steps);
   const endMs = frame.x.to;
@@ -45,7 +46,7 @@ function cornersOf(steps: readonly Step[]): readonly (readonly [atMs: number, ra
     const rate = plannedRate(step);
     const endedMs = before === undefined ? 0 : holdOf(before)[1] * 1000;
     return [
-      // Nothing is sent in a break.
+      // The rate is 0 in a break.
       ...(startMs > endedMs
         ? ([
             [endedMs, 0],
@@ -59,11 +60,11 @@ function cornersOf(steps: readonly Step[]): readonly (readonly [atMs: number, ra
   });
 }
 
-/** What was asked for against what was sent: where they part, the generator failed, not the service. */
-export function ratePlot(sheet: Sheet, id: string): Plot {
-  const { timeline, record } = sheet;
-  const sent = curve(sheet, timeline.seconds, ({ searches }) => searches, 'mean');
-  const dropped = curve(sheet, timeline.seconds, ({ dropped: lost }) => lost, 'mean');
+/** The planned rate and the sent one: where they differ, the generator failed, not the service. */
+export function ratePlot(context: PlotContext, id: string): Plot {
+  const { timeline, record } = context;
+  const sent = curve(context, timeline.seconds, ({ searches }) => searches, 'mean');
+  const dropped = curve(context, timeline.seconds, ({ dropped: lost }) => lost, 'mean');
   const steps = record.summary.steps.map(({ step }) => step);
   const reached = steps.filter(({ startSeconds }) => startSeconds * 1000 < timeline.toMs);
   const planned = reached.reduce((most, step) => Math.max(most, plannedRate(step)), 0);
@@ -71,7 +72,7 @@ export function ratePlot(sheet: Sheet, id: string): Plot {
   const frame = createFrame({ fromMs: 0, toMs: timeline.toMs, max, heightPx: 190 });
   const lost = record.summary.generator.dropped;
   return linePlot({
-    ...{ sheet, id, frame, text: perSecondText },
+    ...{ context, id, frame, text: perSecondText },
     title: 'Rate, searches per second',
     curves: [
       { style: 'sent', name: 'sent', runs: sent, hasSpread: true },
@@ -97,7 +98,7 @@ export interface OutcomeLayer extends Layer {
   readonly outcomes: readonly SeenOutcome[];
 }
 
-/** From the bottom up: the better the answer, the lower. */
+/** From the bottom up: the better answers are lower. */
 export const OUTCOME_LAYERS: readonly OutcomeLayer[] = [
   { name: 'hit-l1', style: 'hit-l1', outcomes: ['hit-l1'] },
   { name: 'hit-l2', style: 'hit-l2', outcomes: ['hit-l2'] },
@@ -110,7 +111,7 @@ export const OUTCOME_LAYERS: readonly OutcomeLayer[] = [
   { name: 'unanswered or strange', style: 'unanswered', outcomes: ['unanswered', 'rejected', 'unknown'] },
 ];
 
-/** Those in which nobody got a page. */
+/** The outcomes without a page. */
 export const PAGELESS_LAYERS = OUTCOME_LAYERS.slice(OUTCOME_LAYERS.findIndex(({ name }) => name === 'shed'));
 
 type Counts = Readonly<Partial<Record<SeenOutcome, number>>>;
@@ -122,35 +123,34 @@ export function countOf(counts: Counts, { outcomes }: OutcomeLayer): number {
   }, 0);
 }
 
-/** Searches a second by outcome, as they lie on each other. */
-export function pilesOf(sheet: Sheet, layers: readonly OutcomeLayer[]): readonly (readonly Pile[])[] {
-  return sheet.timeline.seconds.map((run) =>
-    columnsOf(sheet, run).flatMap((stretches) => {
-      const [first, last] = [stretches[0], stretches[stretches.length - 1]];
+/** Searches a second by outcome, stacked. */
+function stacksOf(context: PlotContext, layers: readonly OutcomeLayer[]): readonly (readonly Pile[])[] {
+  return context.timeline.seconds.map((run) =>
+    columnsOf(context, run).flatMap((slices) => {
+      const [first, last] = [slices[0], slices.at(-1)];
       if (first === undefined || last === undefined) return [];
       const values = layers.map(
-        (layer) => stretches.reduce((sum, { own }) => sum + countOf(own.outcomes, layer), 0) / stretches.length,
+        (layer) => sum(slices.map(({ data }) => countOf(data.outcomes, layer))) / slices.length,
       );
       return [{ fromMs: first.fromMs, toMs: last.toMs, values }];
     }),
   );
 }
 
-export function highestPile(runs: readonly (readonly Pile[])[]): number {
-  const heights = runs.flat().map(({ values }) => values.reduce((sum, value) => sum + value, 0));
-  return heights.reduce((most, height) => Math.max(most, height), 0);
+function maxHeight(runs: readonly (readonly Pile[])[]): number {
+  return runs.flat().reduce((most, { values }) => Math.max(most, sum(values)), 0);
 }
 
-/** What became of the searches, a second, as their clients saw it. */
-export function outcomePlot(sheet: Sheet, id: string): Plot {
-  const { timeline } = sheet;
+/** Searches a second by outcome, as their clients saw them. */
+export function outcomePlot(context: PlotContext, id: string): Plot {
+  const { timeline } = context;
   const title = 'Outcomes, searches per second';
-  const runs = pilesOf(sheet, OUTCOME_LAYERS);
-  const seconds = timeline.seconds.flat().map(({ own }) => own);
+  const runs = stacksOf(context, OUTCOME_LAYERS);
+  const seconds = timeline.seconds.flat().map(({ data }) => data);
   const totals = OUTCOME_LAYERS.map((layer) => sum(seconds.map(({ outcomes }) => countOf(outcomes, layer))));
   const all = sum(totals);
   if (all === 0) return { id, title, missing: 'no search ended in any way.' };
-  const frame = createFrame({ fromMs: 0, toMs: timeline.toMs, max: highestPile(runs), heightPx: 220 });
+  const frame = createFrame({ fromMs: 0, toMs: timeline.toMs, max: maxHeight(runs), heightPx: 220 });
   const figures = OUTCOME_LAYERS.map(({ name, style }, i) => {
     const total = totals[i] ?? 0;
     const figure = total === 0 ? 'none' : `${countText(total)} (${percentText(total / all)})`;
@@ -164,20 +164,19 @@ export function outcomePlot(sheet: Sheet, id: string): Plot {
     tickText: perSecondText,
     drawn: stack(frame, runs, OUTCOME_LAYERS),
     names: stackNames(frame, runs, OUTCOME_LAYERS),
-    // In the order in which they lie on each other, so that an area is found by its place as well.
+    // In the order of the stack, so that an area is also found by its position.
     legend: figures.toReversed().map(({ name, style, figure }) => ({ kind: 'area', style, name, figure })),
     isEmpty: false,
   };
 }
 
-/** The share of answers that came fresh out of a cache. */
-export function hitRatioPlot(sheet: Sheet, id: string): Plot {
-  const { timeline, record, judged } = sheet;
+/** The share of searches that were answered fresh from a cache. */
+export function hitRatioPlot(context: PlotContext, id: string): Plot {
+  const { timeline, record, judged } = context;
   const hits = curve(
-    sheet,
+    context,
     timeline.seconds,
-    ({ outcomes, searches }) =>
-      searches > 0 ? ((outcomes['hit-l1'] ?? 0) + (outcomes['hit-l2'] ?? 0)) / searches : undefined,
+    (second) => (second.searches > 0 ? hitsOf(second) / second.searches : undefined),
     'mean',
     ({ searches }) => searches,
   );
@@ -189,7 +188,7 @@ export function hitRatioPlot(sheet: Sheet, id: string): Plot {
   });
   const low = hits.flat().reduce((least, point) => Math.min(least, point.low), 1);
   return linePlot({
-    ...{ sheet, id, frame, text: percentText, behind: before },
+    ...{ context, id, frame, text: percentText, behind: before },
     title: 'Hit ratio, % of searches',
     curves: [
       {
@@ -210,50 +209,48 @@ function sum(some: readonly number[]): number {
   return some.reduce((all, one) => all + one, 0);
 }
 
-/** Searches without a page, by how they ended, and what of them counts as an error: an honest shed may not. */
-export function errorPlot(sheet: Sheet, id: string): Plot {
-  const { timeline } = sheet;
+/** Searches without a page by outcome, and those that count as errors: some limits allow honest sheds. */
+export function errorPlot(context: PlotContext, id: string): Plot {
+  const { timeline } = context;
   const title = 'Errors and sheds, per second';
-  const seconds = timeline.seconds.flat().map(({ own }) => own);
+  const seconds = timeline.seconds.flat().map(({ data }) => data);
   if (seconds.length === 0) return { id, title, missing: 'the generator told of no second.' };
-  const total = (read: (second: (typeof seconds)[number]) => number): number =>
-    seconds.reduce((sum, second) => sum + read(second), 0);
   const areas = PAGELESS_LAYERS.map((layer) => ({
     ...layer,
-    count: total(({ outcomes }) => countOf(outcomes, layer)),
+    count: sum(seconds.map(({ outcomes }) => countOf(outcomes, layer))),
   }));
-  const errors = total((second) => second.errors);
+  const errors = sum(seconds.map((second) => second.errors));
   if (errors === 0 && areas.every(({ count }) => count === 0)) {
     return { id, title, missing: 'there were none in any second.' };
   }
-  const piles = pilesOf(sheet, PAGELESS_LAYERS);
-  const errorRuns = curve(sheet, timeline.seconds, (second) => second.errors, 'mean');
-  const max = Math.max(highestPile(piles), highest(errorRuns));
+  const stacks = stacksOf(context, PAGELESS_LAYERS);
+  const errorRuns = curve(context, timeline.seconds, (second) => second.errors, 'mean');
+  const max = Math.max(maxHeight(stacks), highest(errorRuns));
   const frame = createFrame({ fromMs: 0, toMs: timeline.toMs, max, heightPx: 150 });
-  const told = areas.map(({ name, style, count }) => ({
+  const entries = areas.map(({ name, style, count }) => ({
     ...{ name, style, kind: 'area' as const },
     figure: count === 0 ? 'none' : countText(count),
   }));
   const figure = `${countText(errors)} in all`;
   return {
     ...{ id, title, frame, isEmpty: false },
-    words: `Searches without a page over time, as stacked areas: ${told.map(({ name, figure: of }) => `${name} ${of}`).join(', ')}. Errors by the limits of their step: ${figure}.`,
+    words: `Searches without a page over time, as stacked areas: ${entries.map(({ name, figure: of }) => `${name} ${of}`).join(', ')}. Errors by the limits of their step: ${figure}.`,
     tickText: perSecondText,
-    drawn: [...stack(frame, piles, PAGELESS_LAYERS), line(frame, errorRuns, 'errors')],
+    drawn: [...stack(frame, stacks, PAGELESS_LAYERS), line(frame, errorRuns, 'errors')],
     legend: [
       { kind: 'line', style: 'errors', name: 'errors, by the limits of their step', figure },
-      ...told.toReversed(),
+      ...entries.toReversed(),
     ],
   };
 }
 
-/** How long answers took. On factors of ten: a hit takes a fraction of a millisecond, a bad p99 a second. */
-export function latencyPlot(sheet: Sheet, id: string): Plot {
-  const { timeline, record } = sheet;
-  // A mean of percentiles is none: what is drawn of several seconds is their worst p90 and p99 and their middle p50.
-  const p99 = curve(sheet, timeline.seconds, ({ latencyMs }) => latencyMs?.p99, 'worst');
-  const p90 = curve(sheet, timeline.seconds, ({ latencyMs }) => latencyMs?.p90, 'worst');
-  const p50 = curve(sheet, timeline.seconds, ({ latencyMs }) => latencyMs?.p50, 'middle');
+/** On a logarithmic scale: a hit takes a fraction of a millisecond, a bad p99 a second. */
+export function latencyPlot(context: PlotContext, id: string): Plot {
+  const { timeline, record } = context;
+  // A mean of percentiles is no percentile: several seconds are drawn as their worst p90 and p99 and their median p50.
+  const p99 = curve(context, timeline.seconds, ({ latencyMs }) => latencyMs?.p99, 'worst');
+  const p90 = curve(context, timeline.seconds, ({ latencyMs }) => latencyMs?.p90, 'worst');
+  const p50 = curve(context, timeline.seconds, ({ latencyMs }) => latencyMs?.p50, 'middle');
   const limits = record.summary.steps.flatMap(({ step }) => {
     const limit = step.limits?.maxP99Ms;
     const [from, to] = holdOf(step).map((seconds) => seconds * 1000);
@@ -266,7 +263,7 @@ export function latencyPlot(sheet: Sheet, id: string): Plot {
   const p50s = p50.flat().map(({ value }) => value);
   const middle = p50s.toSorted((a, b) => a - b)[Math.floor(p50s.length / 2)];
   return linePlot({
-    ...{ sheet, id, frame, text: durationText },
+    ...{ context, id, frame, text: durationText },
     title: 'Time to the answer: p50, p90 and p99 of each second',
     curves: [
       { style: 'p99', name: 'p99', runs: p99, hasSpread: true },

@@ -5,15 +5,15 @@ import { FRAME_WIDTH, linearScale } from '../../src/report/plot/frame.ts';
 import { momentSign } from '../../src/report/plot/panel.ts';
 import type { Judged, RunEvent, RunRecord } from '../judge/record.ts';
 import { errorPlot, hitRatioPlot, latencyPlot, outcomePlot, ratePlot } from './answer-plots.ts';
-import { enginePlacesPlot, engineRatePlot, memoryPlot, processorPlot, storePlot } from './part-plots.ts';
+import { enginePermitsPlot, engineRatePlot, memoryPlot, processorPlot, storePlot } from './part-plots.ts';
 import {
+  type Annotations,
+  annotationsOf,
   EVENT_SIGNS,
   isSigned,
   type Plot,
+  type PlotContext,
   plotFigure,
-  type Scenery,
-  type Sheet,
-  sceneryOf,
   signsUsed,
 } from './plot.ts';
 import { timelineOf } from './timeline.ts';
@@ -26,49 +26,49 @@ const PLOTS = {
   'hit-ratio': hitRatioPlot,
   errors: errorPlot,
   engine: engineRatePlot,
-  places: enginePlacesPlot,
+  places: enginePermitsPlot,
   store: storePlot,
   memory: memoryPlot,
   processors: processorPlot,
-} as const satisfies Readonly<Record<string, (sheet: Sheet, id: string) => Plot>>;
+} as const satisfies Readonly<Record<string, (context: PlotContext, id: string) => Plot>>;
 
 export type PlotName = keyof typeof PLOTS;
 
 /** Along a plot: what keeps the page under 400 KB however long the run was. */
 const COLUMNS = 300;
 
-export function sheetOf(record: RunRecord, judged: Judged): Sheet {
+export function plotContext(record: RunRecord, judged: Judged): PlotContext {
   const timeline = timelineOf(record);
   return { record, judged, timeline, columnMs: timeline.toMs / COLUMNS };
 }
 
-export function runPlots(sheet: Sheet): readonly Plot[] {
-  return Object.entries(PLOTS).map(([name, plot]) => plot(sheet, `plot-${name}`));
+export function runPlots(context: PlotContext): readonly Plot[] {
+  return Object.entries(PLOTS).map(([name, plot]) => plot(context, `plot-${name}`));
 }
 
-export function runPlot(sheet: Sheet, name: PlotName): Plot {
-  return PLOTS[name](sheet, `plot-${name}`);
+export function runPlot(context: PlotContext, name: PlotName): Plot {
+  return PLOTS[name](context, `plot-${name}`);
 }
 
 const BACKDROP = 'over-time';
 
 /** The whole run, second by second, on one axis of time. */
-export function overTime(sheet: Sheet): Markup {
-  const scenery = sceneryOf(sheet);
+export function overTime(context: PlotContext): Markup {
+  const annotations = annotationsOf(context);
   return element(
     'section',
     { 'aria-labelledby': 'time' },
     element('h2', { id: 'time' }, 'Over time'),
-    plotKey(sheet, scenery),
-    backdrop({ id: BACKDROP, x: linearScale(0, sheet.timeline.toMs, 0, FRAME_WIDTH), ...scenery }),
-    runPlots(sheet).map((plot) => plotFigure(plot, BACKDROP)),
-    eventTable(sheet.record),
+    plotKey(context, annotations),
+    backdrop({ id: BACKDROP, x: linearScale(0, context.timeline.toMs, 0, FRAME_WIDTH), ...annotations }),
+    runPlots(context).map((plot) => plotFigure(plot, BACKDROP)),
+    eventTable(context.record),
   );
 }
 
 /** How the plots are read, and how much each of their points stands for. */
-function plotKey(sheet: Sheet, scenery: Scenery): Markup {
-  const signs = signsUsed(sheet.record, scenery);
+function plotKey(context: PlotContext, annotations: Annotations): Markup {
+  const signs = signsUsed(context.record, annotations);
   return element(
     'div',
     {},
@@ -86,11 +86,11 @@ function plotKey(sheet: Sheet, scenery: Scenery): Markup {
             element('li', {}, momentSign(style, shape), element('span', {}, words)),
           ),
         ),
-    element('p', { class: 'note' }, pointsText(sheet)),
+    element('p', { class: 'note' }, pointsText(context)),
   );
 }
 
-function pointsText({ timeline, columnMs }: Sheet): string {
+function pointsText({ timeline, columnMs }: PlotContext): string {
   const seconds = timeline.seconds.flat().length;
   if (seconds === 0) return 'The generator told of no second.';
   if (columnMs <= 1000) return `Every one of ${countText(seconds)} seconds is drawn.`;

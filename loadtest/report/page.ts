@@ -21,7 +21,7 @@ import {
 import type { Comparison } from '../judge/compare.ts';
 import type { BaseRate, Judged, Machine, Recovery, RunRecord } from '../judge/record.ts';
 import { comparisonSection } from './comparison-section.ts';
-import { overTime, sheetOf } from './over-time.ts';
+import { overTime, plotContext } from './over-time.ts';
 import { publishedLadder, resourceTable, stepTables, trust } from './tables.ts';
 import { kneeWords, recoveryFigures, verdictWords } from './words.ts';
 
@@ -48,7 +48,7 @@ export function reportPage({ record, judged, against }: PageOptions): string {
         meaning(record, judged),
         stepTables(judged),
         publishedLadder(record, judged),
-        overTime(sheetOf(record, judged)),
+        overTime(plotContext(record, judged)),
         resourceTable(judged),
         against === undefined ? undefined : comparisonSection(against),
         trust(record, judged),

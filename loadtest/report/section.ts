@@ -10,9 +10,9 @@ import { PLOTS } from '../labs/kit/finding.ts';
 import { measuredWords, tableOfCells } from '../labs/kit/markdown.ts';
 import { parseRecord, publishSection, recordText, type Section } from '../labs/kit/publish.ts';
 import { prose } from '../labs/kit/text.ts';
-import { type PlotName, runPlot, sheetOf } from './over-time.ts';
+import { type PlotName, plotContext, runPlot } from './over-time.ts';
 import { LOAD_STYLE, type ReportOptions } from './page.ts';
-import { isPanel, type Sign, sceneryOf, signsUsed } from './plot.ts';
+import { annotationsOf, isPanel, type Sign, signsUsed } from './plot.ts';
 import { CLIENT_FIGURES, PART_FIGURES, publishedWords, type StepFigure } from './tables.ts';
 import { runOfThinned, type ThinnedRun, thinRun } from './thin-run.ts';
 import { kneeWords, recoveryFigures, resultWords } from './words.ts';
@@ -133,11 +133,11 @@ svg{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans","Helvetica
 
 /** One plot of a run as an SVG file of its own, on light ground, for pages that are not ours; undefined: not measured. */
 export function plotSvg({ record, judged }: ReportOptions, name: PlotName): string | undefined {
-  const sheet = sheetOf(record, judged);
-  const panel = runPlot(sheet, name);
+  const context = plotContext(record, judged);
+  const panel = runPlot(context, name);
   if (!isPanel(panel)) return undefined;
-  const scenery = sceneryOf(sheet);
-  const signs = signsUsed(record, scenery).filter(({ shape }) => panel.isDetailed || shape !== 'disc');
+  const annotations = annotationsOf(context);
+  const signs = signsUsed(record, annotations).filter(({ shape }) => panel.isDetailed || shape !== 'disc');
   const legend = laidOut(entriesOf(panel.legend, signs));
   const topPx = TITLE_PX + legend.rows * ROW_PX + 8;
   const heightPx = topPx + STRIP_PX + panel.frame.heightPx + TIMES_PX + 10;
@@ -151,7 +151,7 @@ export function plotSvg({ record, judged }: ReportOptions, name: PlotName): stri
     element('rect', { class: 'paper', ...{ width: WIDTH_PX, height: heightPx, rx: 6 } }),
     element('text', { class: 'heading', x: EDGE_PX, y: 24 }, `${record.summary.script}: ${panel.title}`),
     legend.drawn,
-    backdrop({ id: 'run', x: linearScale(0, sheet.timeline.toMs, 0, FRAME_WIDTH), ...scenery }),
+    backdrop({ id: 'run', x: linearScale(0, context.timeline.toMs, 0, FRAME_WIDTH), ...annotations }),
     element('g', { transform: `translate(${EDGE_PX} ${topPx})` }, valueAxis(panel.frame, panel.tickText)),
     panelDrawing(panel, 'run', { x: EDGE_PX + AXIS_PX, y: topPx, width: widthPx }),
   );
