@@ -17,8 +17,9 @@ import {
   signsUsed,
 } from './plot.ts';
 import { timelineOf } from './timeline.ts';
+import { note, section } from './words.ts';
 
-/** By their names: the order in which they are read, from what was asked for to what it took. */
+/** In the order of the page: first the requests, then the parts. */
 const PLOTS = {
   rate: ratePlot,
   latency: latencyPlot,
@@ -34,7 +35,7 @@ const PLOTS = {
 
 export type PlotName = keyof typeof PLOTS;
 
-/** Along a plot: what keeps the page under 400 KB however long the run was. */
+/** Points along a plot: they keep the page of a long run under 400 KB. */
 const COLUMNS = 300;
 
 export function plotContext(record: RunRecord, judged: Judged): PlotContext {
@@ -52,13 +53,12 @@ export function runPlot(context: PlotContext, name: PlotName): Plot {
 
 const BACKDROP = 'over-time';
 
-/** The whole run, second by second, on one axis of time. */
+/** All plots on one axis of time, and the events. */
 export function overTime(context: PlotContext): Markup {
   const annotations = annotationsOf(context);
-  return element(
-    'section',
-    { 'aria-labelledby': 'time' },
-    element('h2', { id: 'time' }, 'Over time'),
+  return section(
+    'time',
+    'Over time',
     plotKey(context, annotations),
     backdrop({ id: BACKDROP, x: linearScale(0, context.timeline.toMs, 0, FRAME_WIDTH), ...annotations }),
     runPlots(context).map((plot) => plotFigure(plot, BACKDROP)),
@@ -66,7 +66,7 @@ export function overTime(context: PlotContext): Markup {
   );
 }
 
-/** How the plots are read, and how much each of their points stands for. */
+/** Explains the plots and the duration of their points. */
 function plotKey(context: PlotContext, annotations: Annotations): Markup {
   const signs = signsUsed(context.record, annotations);
   return element(
@@ -86,7 +86,7 @@ function plotKey(context: PlotContext, annotations: Annotations): Markup {
             element('li', {}, momentSign(style, shape), element('span', {}, words)),
           ),
         ),
-    element('p', { class: 'note' }, pointsText(context)),
+    note(pointsText(context)),
   );
 }
 
@@ -97,13 +97,13 @@ function pointsText({ timeline, columnMs }: PlotContext): string {
   return `${countText(seconds)} seconds, ${durationText(columnMs)} on each point: lines are their mean (p90, p99, places and memory: their worst; p50: the middle one), the tint around a line reaches from the lowest to the highest of them, areas are means.`;
 }
 
-/** What stands in the page; a drill whose guards flap writes more than anybody reads. */
+/** Rows in the page: a drill with a guard that trips again and again writes many more events. */
 const MAX_ROWS = 200;
 
-/** What an operator, or the script as one, did meanwhile. */
-export function eventTable({ events, summary }: RunRecord): Content {
+/** Actions of an operator, or of the script as an operator. */
+function eventTable({ events, summary }: RunRecord): Content {
   const inOrder = events.toSorted((a, b) => a.atMs - b.atMs);
-  // The beginning and the end say most.
+  // The first and the last ones are shown.
   const shown =
     inOrder.length > MAX_ROWS ? [...inOrder.slice(0, MAX_ROWS / 2), ...inOrder.slice(-MAX_ROWS / 2)] : inOrder;
   const left = inOrder.length - shown.length;
@@ -119,9 +119,7 @@ export function eventTable({ events, summary }: RunRecord): Content {
       ],
       rows: shown,
     }),
-    left === 0
-      ? undefined
-      : element('p', { class: 'note' }, `${countText(left)} in the middle are not shown; run.json has them all.`),
+    left === 0 ? undefined : note(`${countText(left)} in the middle are not shown; run.json has them all.`),
   ];
 }
 

@@ -22,8 +22,8 @@ import type { Comparison } from '../judge/compare.ts';
 import type { BaseRate, Judged, Machine, Recovery, RunRecord } from '../judge/record.ts';
 import { comparisonSection } from './comparison-section.ts';
 import { overTime, plotContext } from './over-time.ts';
-import { publishedLadder, resourceTable, stepTables, trust } from './tables.ts';
-import { kneeWords, recoveryFigures, verdictWords } from './words.ts';
+import { checksSection, publishedLadder, resourceTable, stepTables } from './tables.ts';
+import { kneeWords, note, recoveryFigures, section, verdictWords } from './words.ts';
 
 export interface ReportOptions {
   readonly record: RunRecord;
@@ -35,7 +35,7 @@ export interface PageOptions extends ReportOptions {
   readonly against?: Comparison;
 }
 
-/** The report of a load run as one HTML page of at most 400 KB, the answer first. */
+/** The report of a load run as one HTML page of at most 400 KB, with the verdict first. */
 export function reportPage({ record, judged, against }: PageOptions): string {
   return reportDocument({
     title: `${verdictWords(judged.verdict).word}: ${record.summary.script}`,
@@ -45,13 +45,13 @@ export function reportPage({ record, judged, against }: PageOptions): string {
       element(
         'main',
         {},
-        meaning(record, judged),
+        conclusions(record, judged),
         stepTables(judged),
         publishedLadder(record, judged),
         overTime(plotContext(record, judged)),
         resourceTable(judged),
         against === undefined ? undefined : comparisonSection(against),
-        trust(record, judged),
+        checksSection(record, judged),
       ),
       element(
         'footer',
@@ -62,8 +62,8 @@ export function reportPage({ record, judged, against }: PageOptions): string {
   });
 }
 
-/** What was run and why, and how it ended: the answer comes before anything else. */
-export function heading(record: RunRecord, { verdict }: Judged): Markup {
+/** The script with its purpose, the verdict, and the conditions of the run. */
+function heading(record: RunRecord, { verdict }: Judged): Markup {
   const { summary, machine, base, stack } = record;
   return element(
     'header',
@@ -71,7 +71,13 @@ export function heading(record: RunRecord, { verdict }: Judged): Markup {
     element('p', { class: 'kind' }, 'serpcache load report'),
     element('h1', {}, said(summary.script), element('span', { class: 'soft' }, ' ', said(summary.purpose))),
     verdictLine(verdictWords(verdict)),
-    verdict.kind === 'invalid' ? reasonsList(verdict.reasons) : undefined,
+    verdict.kind === 'invalid' && verdict.reasons.length > 0
+      ? element(
+          'ul',
+          { class: 'plain reasons' },
+          verdict.reasons.map((reason) => element('li', {}, said(reason))),
+        )
+      : undefined,
     facts([
       ['When', `${utcText(summary.startedAtMs)}, for ${durationText(summary.durationMs)}`],
       ['Base rate, x1', baseWords(base)],
@@ -83,15 +89,6 @@ export function heading(record: RunRecord, { verdict }: Judged): Markup {
       ['Run', element('code', {}, said(record.id))],
       ['To run it again', element('code', {}, said(record.command))],
     ]),
-  );
-}
-
-function reasonsList(reasons: readonly string[]): Markup | undefined {
-  if (reasons.length === 0) return undefined;
-  return element(
-    'ul',
-    { class: 'plain reasons' },
-    reasons.map((reason) => element('li', {}, said(reason))),
   );
 }
 
@@ -137,14 +134,13 @@ function machineWords({ cores, memoryBytes, system, generatorCpus, serviceCpus }
   ];
 }
 
-/** The few sentences a run is made for. */
-export function meaning(record: RunRecord, judged: Judged): Markup {
+/** The results in a few sentences. */
+function conclusions(record: RunRecord, judged: Judged): Markup {
   const { bottleneck, verdict } = judged;
   const knee = kneeWords(judged);
-  return element(
-    'section',
-    { 'aria-labelledby': 'meaning' },
-    element('h2', { id: 'meaning' }, 'What it means'),
+  return section(
+    'meaning',
+    'What it means',
     verdict.kind === 'invalid'
       ? element(
           'p',
@@ -175,15 +171,13 @@ function recoveryTable(record: RunRecord, { recoveries }: Judged): Content {
   if (drawn === undefined) return undefined;
   return [
     drawn,
-    element(
-      'p',
-      { class: 'note' },
+    note(
       'Recovered: the hit ratio stayed within two points of what it was before, as Zhang et al. count it (HotStorage ’20).',
     ),
   ];
 }
 
-/** What load reports have beyond other reports: all colours are those of the palette, lines differ in their dashes too. */
+/** Rules that other reports do not have. All colours are those of the palette; lines also differ in their dashes. */
 export const LOAD_STYLE = `
 .step-shown{fill:var(--calm)}
 .step-even{fill:var(--calm)}

@@ -17,7 +17,7 @@ import { CLIENT_FIGURES, PART_FIGURES, publishedWords, type StepFigure } from '.
 import { runOfThinned, type ThinnedRun, thinRun } from './thin-run.ts';
 import { kneeWords, recoveryFigures, resultWords } from './words.ts';
 
-/** Plots that a reader of a page needs of each script. */
+/** The published plots of each script. */
 const SHOWN_PLOTS: Readonly<Record<string, readonly PlotName[]>> = {
   'x-load': ['rate', 'latency', 'processors'],
   'flush-survival': ['outcomes', 'places', 'latency'],
@@ -36,15 +36,15 @@ const SHOWN_FIGURES: readonly StepFigure[] = [
 ];
 
 /**
- * Writes a run into a page, with its plots and its record beside it. @throws as `publishSection` does, when the run is
- * invalid, was not made on the local stack, or when the commit of the measured code is unknown.
+ * Writes a run into a page, with its plots and its record beside it.
+ * @throws when the run is invalid or was not made on the local stack, when its commit is unknown, and as `publishSection` does.
  */
 export function publishRun(record: RunRecord, page: string): void {
   if (record.verdict.kind === 'invalid') throw new Error(`${record.id} is invalid: it says nothing about the service`);
   publishSection(runSection(recordText(thinRun(record))), page);
 }
 
-/** The section of a page for a run. It is rendered from the text of the record, as a reader of the record can do. */
+/** The section of a run. It is rendered from the text of the record, so that a reader of the record can repeat it. */
 export function runSection(record: string): Section {
   const thinned = parseRecord(record) as ThinnedRun;
   const { name } = thinned;
@@ -96,7 +96,7 @@ export function runTables(record: RunRecord, { steps, recoveries, verdict }: Jud
   return tables.join('\n\n');
 }
 
-/** All columns but the first are figures, or a word or two. */
+/** All columns but the first are figures or short words. */
 function table(titles: readonly string[], rows: readonly (readonly string[])[]): string {
   return tableOfCells({ titles, rows, isFigure: titles.map((_, at) => at > 0) });
 }
@@ -120,7 +120,7 @@ function strideWords({ sampleStride }: ThinnedRun): string {
 
 const [WIDTH_PX, EDGE_PX, AXIS_PX] = [960, 16, 62];
 const [TITLE_PX, ROW_PX, GAP_PX] = [34, 21, 18];
-/** Of a legend's letters, a little more than most are wide: names never run into each other. */
+/** Width of a letter in the legend, a little more than the average, so that entries do not overlap. */
 const LETTER_PX = 6.9;
 
 const OWN_STYLE = `
@@ -131,7 +131,7 @@ svg{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans","Helvetica
 .entry .soft{fill:var(--soft)}
 `;
 
-/** One plot of a run as an SVG file of its own, on light ground, for pages that are not ours; undefined: not measured. */
+/** One plot of a run as an SVG file on a light background; undefined when it was not measured. */
 export function plotSvg({ record, judged }: ReportOptions, name: PlotName): string | undefined {
   const context = plotContext(record, judged);
   const panel = runPlot(context, name);
@@ -146,7 +146,7 @@ export function plotSvg({ record, judged }: ReportOptions, name: PlotName): stri
   const file = element(
     'svg',
     { xmlns: 'http://www.w3.org/2000/svg', ...size },
-    // Constants of ours: a style is not escaped.
+    // A style is not escaped: only constants.
     styleSheet(`${lightStyle()}${PLOT_STYLE}${LOAD_STYLE}${OWN_STYLE}`),
     element('rect', { class: 'paper', ...{ width: WIDTH_PX, height: heightPx, rx: 6 } }),
     element('text', { class: 'heading', x: EDGE_PX, y: 24 }, `${record.summary.script}: ${panel.title}`),
@@ -165,7 +165,7 @@ interface Entry {
   readonly figure: string;
 }
 
-/** What is drawn, and what was done meanwhile. */
+/** The legend of the plot, then the signs of events. */
 function entriesOf(legend: readonly LegendEntry[], signs: readonly Sign[]): readonly Entry[] {
   return [
     ...legend.map(({ kind, style, name, figure = '' }) => ({
@@ -179,7 +179,7 @@ function entriesOf(legend: readonly LegendEntry[], signs: readonly Sign[]): read
   ];
 }
 
-/** Names after each other, in as many rows as they need. */
+/** The entries in rows from left to right. */
 function laidOut(entries: readonly Entry[]): { readonly drawn: readonly Markup[]; readonly rows: number } {
   let [x, row] = [EDGE_PX, 0];
   const drawn = entries.map(({ sign, signPx, name, figure }) => {

@@ -12,16 +12,16 @@ import { type Column, type Content, element, facts, type Markup, said, table } f
 import type { Judged, ResourceUse, RunRecord, StepFigures } from '../judge/record.ts';
 import type { CheckSummary, Latency, Verdict } from '../k6/kit/summary.ts';
 import { countOf, OUTCOME_LAYERS, PAGELESS_LAYERS, plannedRate } from './answer-plots.ts';
-import { resultMark } from './words.ts';
+import { note, resultMark, section } from './words.ts';
 
 export interface StepFigure {
   readonly title: string;
   readonly text: (figures: StepFigures) => string;
 }
 
-const MOST_OUTCOMES = 3;
+const MAX_OUTCOMES = 3;
 
-/** What clients saw of a step: the same on the page, in a terminal and in a README. */
+/** A step as clients saw it: the same on the page, in a terminal and in a README. */
 export const CLIENT_FIGURES = {
   planned: { title: 'Planned', text: ({ summary }) => perSecondText(plannedRate(summary.step)) },
   sent: { title: 'Searches', text: (step) => (isRun(step) ? perSecondText(step.searchesPerSecond) : UNKNOWN) },
@@ -32,7 +32,7 @@ export const CLIENT_FIGURES = {
   hits: { title: 'Hit ratio', text: ({ summary }) => percentText(summary.hitRatio) },
 } as const satisfies Readonly<Record<string, StepFigure>>;
 
-/** What it took. */
+/** The load of the parts. */
 export const PART_FIGURES = {
   engine: { title: 'Engine calls', text: (step) => (isRun(step) ? perSecondText(step.engineCallsPerSecond) : UNKNOWN) },
   amplification: { title: 'Per search', text: (step) => (isRun(step) ? timesText(step.amplification) : UNKNOWN) },
@@ -47,18 +47,17 @@ export const PART_FIGURES = {
   machine: { title: 'Machine busy', text: ({ machineBusyShare }) => percentText(machineBusyShare) },
 } as const satisfies Readonly<Record<string, StepFigure>>;
 
-/** The commonest ends of its searches, and every one that was no page: `hit-l1 72 %, hit-l2 19 %, shed 2 %`. */
+/** The most frequent outcomes, and all without a page: `hit-l1 72 %, hit-l2 19 %, shed 2 %`. */
 export function outcomesText({ summary }: StepFigures): string {
   const counts = OUTCOME_LAYERS.map((layer) => ({ layer, count: countOf(summary.outcomes, layer) }));
   const all = counts.reduce((sum, { count }) => sum + count, 0);
-  const told = counts
+  const shown = counts
     .filter(({ count }) => count > 0)
     .toSorted((a, b) => b.count - a.count)
-    .filter(({ layer }, rank) => rank < MOST_OUTCOMES || PAGELESS_LAYERS.includes(layer));
-  return told.map(({ layer, count }) => `${layer.name} ${percentText(count / all)}`).join(', ') || UNKNOWN;
+    .filter(({ layer }, rank) => rank < MAX_OUTCOMES || PAGELESS_LAYERS.includes(layer));
+  return shown.map(({ layer, count }) => `${layer.name} ${percentText(count / all)}`).join(', ') || UNKNOWN;
 }
 
-/** Whether its rate held at any time. */
 function isRun({ summary }: StepFigures): boolean {
   return summary.searches > 0;
 }
@@ -72,16 +71,15 @@ function placesText({ engineInFlightMax: most, engineCeiling: ceiling }: StepFig
   return ceiling === undefined ? countText(most) : `${countText(most)} of ${countText(ceiling)}`;
 }
 
-/** Step by step: first what clients saw, then what it took. */
+/** Two tables with a row for each step: the clients' view, then the load of the parts. */
 export function stepTables({ steps, verdict }: Judged): Markup {
   const numbers = (figures: readonly StepFigure[]): readonly Column<StepFigures>[] =>
     figures.map(({ title, text }) => ({ title, isNumber: true, cell: text }));
   const parts = Object.values(PART_FIGURES).filter(({ text }) => steps.some((step) => text(step) !== UNKNOWN));
   const absent = Object.values(PART_FIGURES).filter((one) => !parts.includes(one));
-  return element(
-    'section',
-    { 'aria-labelledby': 'steps' },
-    element('h2', { id: 'steps' }, 'Step by step'),
+  return section(
+    'steps',
+    'Step by step',
     table<StepFigures>({
       caption: 'What clients saw while the rate of each step held',
       narrow: 'sideways',
@@ -104,7 +102,7 @@ export function stepTables({ steps, verdict }: Judged): Markup {
         }),
     absent.length === 0
       ? undefined
-      : element('p', { class: 'note' }, `Not measured in this run: ${absent.map(lowerTitle).join(', ')}.`),
+      : note(`Not measured in this run: ${absent.map(({ title }) => title.toLowerCase()).join(', ')}.`),
   );
 }
 
@@ -117,17 +115,12 @@ function resultCell({ summary }: StepFigures, verdict: Verdict): Content {
   return [resultMark(summary.result, verdict), why];
 }
 
-function lowerTitle({ title }: StepFigure): string {
-  return title.toLowerCase();
-}
-
-/** How full everything was that can be full, fullest first. */
+/** The use of every resource, fullest first. */
 export function resourceTable({ resources, steps, bottleneck }: Judged): Markup {
   const { unmeasured } = bottleneck;
-  return element(
-    'section',
-    { 'aria-labelledby': 'resources' },
-    element('h2', { id: 'resources' }, 'What was how full'),
+  return section(
+    'resources',
+    'What was how full',
     table<ResourceUse>({
       caption: 'Use of what there is, by step',
       narrow: 'sideways',
@@ -152,39 +145,36 @@ export function resourceTable({ resources, steps, bottleneck }: Judged): Markup 
       rows: resources,
       none: 'Nothing that can be full was measured.',
     }),
-    element(
-      'p',
-      { class: 'note' },
+    note(
       'Full at: the searches a second at which it would be full if its use went on growing as it did; a dash where that cannot be told.',
       unmeasured.length === 0 ? undefined : ` Could not be measured here: ${unmeasured.join(', ')}.`,
     ),
   );
 }
 
-/** By the multiple of the base rate. Whatever is not here was not told. */
+/** A published ladder, by the multiple of the base rate. Nothing was published for the other rungs. */
 const OWN_STORE: Readonly<Record<number, string>> = {
   2: 'few errors',
   3: 'errors and delay grew linearly until the disk limit went, then held',
 };
 const MANAGED_STORE: Readonly<Record<number, string>> = { 4: 'errors and delay rise' };
 
-/** The rung of that ladder in words, for one column; a dash where nothing was told or another script was run. */
+/** The published rung in words, for one column; a dash where nothing was published, and for another script. */
 export function publishedWords({ summary }: RunRecord, { summary: { step } }: StepFigures): string {
   if (summary.script !== 'x-load' || step.multiplier === undefined) return UNKNOWN;
   const managed = MANAGED_STORE[step.multiplier];
   return OWN_STORE[step.multiplier] ?? (managed === undefined ? UNKNOWN : `a managed store: ${managed}`);
 }
 
-/** What somebody else's ladder came to, rung by rung beside this one; of the script that climbs the same rungs. */
+/** The published ladder beside this run, for the script with the same rungs. */
 export function publishedLadder({ summary }: RunRecord, { steps, verdict }: Judged): Markup | undefined {
   const rungs = steps.filter(({ summary: { step } }) => step.multiplier !== undefined);
   if (summary.script !== 'x-load' || rungs.length === 0) return undefined;
-  const published = (told: Readonly<Record<number, string>>) => (rung: StepFigures) =>
-    told[rung.summary.step.multiplier ?? Number.NaN] ?? UNKNOWN;
-  return element(
-    'section',
-    { 'aria-labelledby': 'ladder' },
-    element('h2', { id: 'ladder' }, 'Beside a published ladder'),
+  const published = (ladder: Readonly<Record<number, string>>) => (rung: StepFigures) =>
+    ladder[rung.summary.step.multiplier ?? Number.NaN] ?? UNKNOWN;
+  return section(
+    'ladder',
+    'Beside a published ladder',
     table<StepFigures>({
       caption: 'The same multiples of a base rate, there and here',
       narrow: 'cards',
@@ -198,24 +188,21 @@ export function publishedLadder({ summary }: RunRecord, { steps, verdict }: Judg
       ],
       rows: rungs,
     }),
-    element(
-      'p',
-      { class: 'note' },
+    note(
       'There: a published load test of a classifieds site’s search cache, first on a store of its own, then on a managed one. It gave no figures beyond these words; x1 was its usual traffic, here it is the base rate above.',
     ),
   );
 }
 
-/** Why the figures can be believed, or not: what was checked of each answer, and how the generator did. */
-export function trust({ summary, command }: RunRecord, { steps }: Judged): Markup {
+/** The checks of the answers, the generator, and the command that repeats the run. */
+export function checksSection({ summary, command }: RunRecord, { steps }: Judged): Markup {
   const { requests, dropped, vusUsed, vusCap, emptyThresholds } = summary.generator;
   const cores = steps.flatMap(({ generatorCores }) => generatorCores ?? []);
   const most = cores.length === 0 ? undefined : Math.max(...cores);
   const share = vusCap > 0 ? ` (${percentText(vusUsed / vusCap)})` : '';
-  return element(
-    'section',
-    { 'aria-labelledby': 'trust' },
-    element('h2', { id: 'trust' }, 'Checks, generator, and again'),
+  return section(
+    'trust',
+    'Checks, generator, and again',
     table<CheckSummary>({
       caption: 'Checks of the answers',
       narrow: 'cards',
@@ -236,18 +223,12 @@ export function trust({ summary, command }: RunRecord, { steps }: Judged): Marku
       ['Cores of k6, in its hardest step', most === undefined ? 'not measured' : amountText(most)],
       ['Thresholds without a sample', emptyThresholds.length === 0 ? 'none' : said(emptyThresholds.join(', '))],
     ]),
-    element(
-      'p',
-      { class: 'note' },
+    note(
       'Requests are begun when they are due, whether or not earlier ones were answered. A run whose generator could not begin them all, or nearly ran out of virtual users or of processor time, is invalid.',
     ),
     element('h3', {}, 'To run it again'),
     element('pre', { class: 'command' }, element('code', {}, said(command))),
-    element(
-      'p',
-      { class: 'note' },
-      `With the same seed (${String(summary.queries.seed)}) and query file the same searches are sent.`,
-    ),
+    note(`With the same seed (${String(summary.queries.seed)}) and query file the same searches are sent.`),
   );
 }
 

@@ -1,9 +1,18 @@
 import { countText, durationText, elapsedText, percentText, perSecondText } from '../../src/report/format.ts';
-import { element, type Markup, SIGNS, type VerdictWords } from '../../src/report/markup.ts';
+import { type Content, element, type Markup, SIGNS, type VerdictWords } from '../../src/report/markup.ts';
 import type { Judged, Recovery, RunRecord } from '../judge/record.ts';
 import type { StepSummary, Verdict } from '../k6/kit/summary.ts';
 
-/** How a run ended. An invalid one is no failure of the service, and no success either. */
+/** A section of the page with its title. */
+export function section(id: string, title: string, ...content: readonly Content[]): Markup {
+  return element('section', { 'aria-labelledby': id }, element('h2', { id }, title), ...content);
+}
+
+export function note(...content: readonly Content[]): Markup {
+  return element('p', { class: 'note' }, ...content);
+}
+
+/** An invalid run is neither a failure nor a success of the service. */
 export function verdictWords({ kind, detail }: Verdict): VerdictWords {
   switch (kind) {
     case 'passed':
@@ -21,7 +30,7 @@ interface ResultWords {
   readonly tone: 'good' | 'bad' | undefined;
 }
 
-/** Of a step. In an invalid run it is told, but counts for nothing. */
+/** The result of a step. In an invalid run it is shown, but does not count. */
 export function resultWords(result: StepSummary['result'], { kind }: Verdict): ResultWords {
   if (kind === 'invalid' && (result === 'held' || result === 'broke')) {
     return { sign: '?', word: `${result}, not counted`, tone: undefined };
@@ -43,9 +52,9 @@ export function resultMark(result: StepSummary['result'], verdict: Verdict): Mar
   return element('span', { class: `word${tone === undefined ? '' : ` ${tone}`}` }, `${sign} ${word}`);
 }
 
-/** The last rung that held, in a sentence; undefined where no ladder was climbed or its rungs mean nothing. */
+/** The last rung that held, in a sentence; undefined without a ladder, and for an invalid run. */
 export function kneeWords({ verdict, steps }: Judged): string | undefined {
-  const knee = kneeOf(verdict);
+  const knee = verdict.kind === 'invalid' ? undefined : verdict.knee;
   if (knee === undefined) return undefined;
   const named = (name: string): string => {
     const step = steps.find(({ summary }) => summary.step.name === name);
@@ -57,26 +66,19 @@ export function kneeWords({ verdict, steps }: Judged): string | undefined {
   if (held === undefined)
     return broke === undefined ? undefined : `The knee lies below ${named(broke)}: it broke already.`;
   if (broke === undefined) return `Every rung held, up to ${named(held)}: the knee lies above it.`;
-  const why = steps.find(({ summary }) => summary.step.name === broke)?.summary;
-  return `The knee: ${named(held)} held, ${named(broke)} broke${brokenText(why)}.`;
-}
-
-function brokenText(step: StepSummary | undefined): string {
-  return step === undefined || step.broken.length === 0 ? '' : `: ${step.broken.join(', ')}`;
-}
-
-function kneeOf(verdict: Verdict) {
-  return verdict.kind === 'invalid' ? undefined : verdict.knee;
+  const broken = steps.find(({ summary }) => summary.step.name === broke)?.summary.broken ?? [];
+  const why = broken.length === 0 ? '' : `: ${broken.join(', ')}`;
+  return `The knee: ${named(held)} held, ${named(broke)} broke${why}.`;
 }
 
 export interface RecoveryFigure {
   readonly title: string;
-  /** Words of others, as long as they like. */
+  /** A text of any length from outside. */
   readonly isProse?: true;
   readonly text: (recovery: Recovery) => string;
 }
 
-/** What is told of a loss, the same on the page and in a README. */
+/** The figures of a loss: the same on the page and in a README. */
 export function recoveryFigures({ summary }: RunRecord): readonly RecoveryFigure[] {
   return [
     { title: 'Lost', isProse: true, text: ({ what }) => what },
