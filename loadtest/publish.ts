@@ -8,7 +8,7 @@ import { EXIT, type ParsedArguments, type Program, runProgram } from '../src/com
 import type { RunRecord } from './judge/record.ts';
 import { FINDING_FILE, readFinding } from './labs/kit/keep.ts';
 import { publishFinding } from './labs/kit/publish.ts';
-import { publishRun } from './report/run-section.ts';
+import { publishRun } from './report/section.ts';
 
 /** Each is a program and the folder of its page. */
 const FINDING_PAGES = ['experiments', 'peers'];

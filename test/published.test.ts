@@ -12,7 +12,7 @@ import {
   sectionsOf,
   withSection,
 } from '../loadtest/labs/kit/publish.ts';
-import { runSection } from '../loadtest/report/run-section.ts';
+import { runSection } from '../loadtest/report/section.ts';
 import type { ThinnedRun } from '../loadtest/report/thin-run.ts';
 
 const root = join(import.meta.dirname, '..');

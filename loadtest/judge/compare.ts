@@ -1,10 +1,35 @@
-import type { Comparison, FigureComparison, StepComparison } from './comparison.ts';
-import { differencesOf, isSameRate } from './differences.ts';
-import type { StepFigures } from './judged.ts';
-import type { RunRecord } from './record.ts';
+import { countText, percentText, perSecondText } from '../../src/report/format.ts';
+import { defined } from '../sample/sample.ts';
+import type { RunRecord, StepFigures } from './record.ts';
 import { stepFigures } from './step-figures.ts';
 
-/** One run beside an earlier one, step by step where both have a step of that name. */
+/** One run against one earlier run, without a statement about further runs. */
+export interface Comparison {
+  readonly now: string;
+  readonly earlier: string;
+  /** Differences between the two other than the service, the most important first, as sentences. */
+  readonly notes: readonly string[];
+  /** Steps that both runs have, in the order of the current one. */
+  readonly steps: readonly StepComparison[];
+  readonly words: string;
+}
+
+export interface StepComparison {
+  readonly name: string;
+  /** Planned at the same rate, and executed in both. */
+  readonly isComparable: boolean;
+  readonly figures: readonly FigureComparison[];
+}
+
+export interface FigureComparison {
+  readonly name: string;
+  readonly unit: 'perSecond' | 'ms' | 'share' | 'cores';
+  readonly now?: number;
+  readonly earlier?: number;
+  /** Now ÷ earlier; undefined where one is unknown or the earlier is 0. */
+  readonly ratio?: number;
+}
+
 export function compareRuns(now: RunRecord, earlier: RunRecord): Comparison {
   const before = new Map(stepFigures(earlier).map((step) => [step.summary.step.name, step]));
   const steps = stepFigures(now).flatMap((step): readonly StepComparison[] => {
@@ -28,13 +53,8 @@ function stepComparison(now: StepFigures, earlier: StepFigures): StepComparison 
     read: (step: StepFigures) => number | undefined,
   ): FigureComparison => {
     const [one, other] = [read(now), read(earlier)];
-    return {
-      name,
-      unit,
-      ...(one === undefined ? {} : { now: one }),
-      ...(other === undefined ? {} : { earlier: other }),
-      ...(one === undefined || other === undefined || other === 0 ? {} : { ratio: one / other }),
-    };
+    const ratio = one === undefined || other === undefined || other === 0 ? undefined : one / other;
+    return { name, unit, ...defined({ now: one, earlier: other, ratio }) };
   };
   return {
     name: now.summary.step.name,
@@ -57,4 +77,36 @@ function ran({ summary }: StepFigures): boolean {
 
 function planned({ summary: { step } }: StepFigures): number {
   return step.ratePerSecond * step.searchesPerRequest;
+}
+
+/** Rates that differ by a smaller share were meant to be equal. */
+const SAME_RATE = 0.05;
+
+function isSameRate(one: number, other: number): boolean {
+  return Math.abs(one - other) <= SAME_RATE * Math.max(one, other);
+}
+
+/** Empty: the runs can be compared. */
+function differencesOf(now: RunRecord, earlier: RunRecord): readonly string[] {
+  const differ = (what: string, read: (run: RunRecord) => string): readonly string[] =>
+    read(now) === read(earlier) ? [] : [`${what}: ${read(now)}, earlier ${read(earlier)}.`];
+  const [one, other] = [now.summary.baseRps, earlier.summary.baseRps];
+  return [
+    ...differ('Script', ({ summary }) => summary.script),
+    ...[now, earlier].flatMap(({ verdict }, at) =>
+      verdict.kind === 'invalid'
+        ? [`${at === 0 ? 'This' : 'The earlier'} run is invalid: its generator spoiled it.`]
+        : [],
+    ),
+    ...(isSameRate(one, other) ? [] : [`Base rate: ${perSecondText(one)}, earlier ${perSecondText(other)}.`]),
+    ...differ('Cores of the machine', ({ machine }) => countText(machine.cores)),
+    ...differ('Processors of the generator', ({ machine }) => machine.generatorCpus ?? 'any'),
+    ...differ('Processors of the service', ({ machine }) => machine.serviceCpus ?? 'any'),
+    ...differ('k6', ({ machine }) => machine.k6),
+    ...differ('Stack', ({ stack }) => stack),
+    ...differ('Queries', ({ summary: { queries } }) => `${countText(queries.count)} of ${queries.domains.join(', ')}`),
+    ...differ('Zipf–Mandelbrot exponent', ({ summary: { queries } }) => String(queries.exponent)),
+    ...differ('Zipf–Mandelbrot offset', ({ summary: { queries } }) => String(queries.offset)),
+    ...differ('Searches that never repeat', ({ summary: { queries } }) => percentText(queries.onceShare)),
+  ];
 }

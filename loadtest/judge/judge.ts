@@ -1,11 +1,12 @@
-import { bindingOf } from './binding.ts';
-import type { Judged } from './judged.ts';
-import type { RunRecord } from './record.ts';
+import { countText } from '../../src/report/format.ts';
+import { defined, type Sample } from '../sample/sample.ts';
+import type { CausedUse } from './meters.ts';
+import type { Bottleneck, Judged, ResourceKind, RunRecord, StepFigures } from './record.ts';
 import { recoveriesOf } from './recovery.ts';
-import { resourcesOf } from './resources.ts';
+import { type Resources, resourcesOf } from './resources.ts';
 import { stepFigures } from './step-figures.ts';
 
-/** What the figures of a run mean. The verdict was given when it ended, and is not given again. */
+/** The results of a run. The verdict was given at its end, and is not computed again. */
 export function judge(record: RunRecord): Judged {
   const steps = stepFigures(record);
   const resources = resourcesOf(record, steps);
@@ -13,7 +14,117 @@ export function judge(record: RunRecord): Judged {
     verdict: record.verdict,
     steps,
     resources: resources.uses,
-    binding: bindingOf(resources, record.samples),
+    bottleneck: bottleneckOf(resources, record.samples),
     recoveries: recoveriesOf(record),
   };
+}
+
+const KINDS: readonly ResourceKind[] = [
+  'connections',
+  'core',
+  'memory',
+  'network',
+  'disk',
+  'limiter',
+  'engine',
+  'generator',
+];
+
+const FULL = 0.9;
+
+/**
+ * The limiting resource, and the one that would be next. It is a resource that is full at the decisive step, or else the one
+ * that would be full first if its use grows as before. The generator never limits the service: when it is full, the run is
+ * invalid.
+ */
+export function bottleneckOf({ uses, decisive }: Resources, samples: readonly Sample[]): Bottleneck {
+  const unmeasured = KINDS.filter((kind) => !uses.some((use) => use.kind === kind));
+  const unseen = unseenWords(samples);
+  const generator = uses.find(({ kind }) => kind === 'generator');
+  const service = uses.filter((use) => use !== generator);
+  if (decisive === undefined) return { words: `Nothing ran.${unseen}`, isReached: false, unmeasured };
+  const where = `${decisive.summary.step.name} (${countText(decisive.searchesPerSecond)} searches/s)`;
+  const byGrowth = service
+    .filter(({ fullAtRps }) => fullAtRps !== undefined)
+    .toSorted((a, b) => (a.fullAtRps ?? 0) - (b.fullAtRps ?? 0));
+
+  if (generator !== undefined && generator.used >= FULL) {
+    const words = `The generator was full at ${where}: ${generator.words}. What the service could take is not known.`;
+    return { limiting: generator, words: `${words}${unseen}`, isReached: true, unmeasured };
+  }
+  const full = service.find(({ used }) => used >= FULL);
+  if (full !== undefined) {
+    const used = service.filter((use) => use.used > 0);
+    const next = withOtherCause(full, byGrowth) ?? withOtherCause(full, used);
+    const after = next === undefined ? '' : ` Next would be ${next.name}${fullAtWords(next) ?? `, now ${next.words}`}.`;
+    const words = `${capital(full.name)} ${isPlural(full.name) ? 'are' : 'is'} full at ${where}: ${full.words}.${after}`;
+    return { limiting: full, ...defined({ next }), words: `${words}${unseen}`, isReached: true, unmeasured };
+  }
+  const limiting = byGrowth[0];
+  const next = limiting && withOtherCause(limiting, byGrowth);
+  const words = [
+    nothingFull(decisive, where, service[0]),
+    ...(service.length === 0 ? [] : firstWords(limiting, next)),
+    ...generatorWords(generator, limiting),
+  ];
+  return { ...defined({ limiting, next }), words: `${words.join(' ')}${unseen}`, isReached: false, unmeasured };
+}
+
+function nothingFull({ summary }: StepFigures, where: string, fullest: CausedUse | undefined): string {
+  if (fullest === undefined) return `What was full at ${where} was not measured.`;
+  if (summary.result !== 'broke') return `Nothing is full at ${where}.`;
+  return `${where} broke, and nothing that was measured was full; ${fullest.name} came nearest: ${fullest.words}.`;
+}
+
+function firstWords(limiting: CausedUse | undefined, next: CausedUse | undefined): readonly string[] {
+  if (limiting === undefined) return ['No two rates held that tell what would be full first.'];
+  const after = next === undefined ? '' : `; next ${next.name}${fullAtWords(next) ?? ''}`;
+  return [`First to fill would be ${limiting.name}${fullAtWords(limiting) ?? ''}${after}.`];
+}
+
+/** A rate above that at which the generator is full cannot be tried with this generator. */
+function generatorWords(generator: CausedUse | undefined, limiting: CausedUse | undefined): readonly string[] {
+  const [own, service] = [generator?.fullAtRps, limiting?.fullAtRps];
+  if (own === undefined || (service !== undefined && service <= own)) return [];
+  return [`The generator itself would be full at about ${roundText(own)}: it takes a larger one to see that.`];
+}
+
+function fullAtWords({ fullAtRps }: CausedUse): string | undefined {
+  return fullAtRps === undefined ? undefined : `, at about ${roundText(fullAtRps)} searches/s`;
+}
+
+/** Two digits: the growth over a few steps is not more precise. */
+function roundText(rps: number): string {
+  return countText(Number(rps.toPrecision(2)));
+}
+
+function withOtherCause({ cause }: CausedUse, uses: readonly CausedUse[]): CausedUse | undefined {
+  return uses.find((use) => use.cause !== cause);
+}
+
+/** Names the parts that were never sampled. A kind counts as measured when one part of it was. */
+function unseenWords(samples: readonly Sample[]): string {
+  const hasProcess = (process: string) => (sample: Sample) => sample.processes.some(({ name }) => name === process);
+  const parts: readonly (readonly [string, (sample: Sample) => boolean])[] = [
+    ['serpcache itself', ({ replicas }) => replicas.length > 0],
+    ['the stores', ({ stores }) => stores.length > 0],
+    ['searchd', hasProcess('searchd')],
+    ['the machine', ({ host }) => host !== undefined],
+    ['the generator', hasProcess('k6')],
+  ];
+  const unseen = parts.flatMap(([name, isSeen]) => (samples.some(isSeen) ? [] : [name]));
+  return unseen.length === 0 ? '' : ` Nobody could look at ${listed(unseen)}.`;
+}
+
+function listed(names: readonly string[]): string {
+  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+}
+
+function capital(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}
+
+/** `places at …`, `all cores of …` */
+function isPlural(name: string): boolean {
+  return /^(places|connections|searches|cores|all cores|processors)\b/.test(name);
 }

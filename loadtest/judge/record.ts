@@ -1,31 +1,31 @@
 import type { SeenOutcome } from '../k6/kit/outcome.ts';
-import type { ScriptSummary, Verdict } from '../k6/kit/summary.ts';
+import type { ScriptSummary, StepSummary, Verdict } from '../k6/kit/summary.ts';
 import type { Sample } from '../sample/sample.ts';
 
 /**
- * One run, as it is kept in `run.json`: everything its report is drawn from, and everything a later run is compared
- * with. Times are wall clock, ms since the epoch, of the machine that ran k6.
+ * One run as it is stored in `run.json`: all data of its report and of a comparison with a later run. Times are wall clock,
+ * ms since the epoch, of the machine that ran k6.
  */
 export interface RunRecord {
   readonly version: 1;
   /** The folder's name: `2026-11-21T10-20-30-x-load`. */
   readonly id: string;
-  /** As a person would type it to repeat the run. */
+  /** Repeats the run. */
   readonly command: string;
-  /** Commit of the measured code: see `commitOf`. Absent outside of a repository. */
+  /** Commit of the measured code, from `commitOf`. Absent outside of a repository. */
   readonly commit?: string;
   readonly stack: 'local' | 'none';
   readonly machine: Machine;
   readonly summary: ScriptSummary;
-  /** What the generator saw, second by second. */
+  /** As the generator saw it, second by second. */
   readonly seconds: readonly Second[];
-  /** What the service and its parts were doing, about once a second. */
+  /** The service and its parts, about once a second. */
   readonly samples: readonly Sample[];
-  /** What an operator, or the script as one, did meanwhile. */
+  /** Actions of an operator, or of the script as an operator. */
   readonly events: readonly RunEvent[];
-  /** How x1 came about: measured in this run, or told. */
+  /** The rate of x1: measured in this run, or given. */
   readonly base: BaseRate;
-  /** The script's, and what only the runner could see: a generator short of processor time. */
+  /** The script's, or that of the runner, which also sees a generator without processor time: judge/verdict.ts. */
   readonly verdict: Verdict;
   readonly exitCode: number;
 }
@@ -36,24 +36,24 @@ export interface Machine {
   /** `Linux 6.1, x64`: nothing that names a host. */
   readonly system: string;
   readonly k6: string;
-  /** All of it with the versions of the servers, in one line: see `machineWords`. */
+  /** All of it with the versions of the servers in one line, from `machineWords`. */
   readonly words?: string;
-  /** Processors the generator was kept on, and the service: as taskset takes them; absent: not pinned. */
+  /** Processors of the generator and of the service, as taskset takes them; absent when not pinned. */
   readonly generatorCpus?: string;
   readonly serviceCpus?: string;
 }
 
 export interface BaseRate {
   readonly rps: number;
-  /** `measured`: an eighth of `saturationRps`, found just before this run. */
+  /** `measured`: an eighth of `saturationRps`, measured just before this run. */
   readonly from: 'measured' | 'told';
   readonly saturationRps?: number;
-  /** What was full at saturation, in a sentence. */
+  /** The processor use at saturation, as text. */
   readonly saturated?: string;
 }
 
 export interface Second {
-  /** When it was over. */
+  /** Its end. */
   readonly atMs: number;
   readonly searches: number;
   readonly errors: number;
@@ -61,7 +61,7 @@ export interface Second {
   readonly vus: number;
   readonly receivedBytes: number;
   readonly outcomes: Readonly<Partial<Record<SeenOutcome, number>>>;
-  /** Of the requests of this second; undefined without any. */
+  /** Undefined in a second without requests. */
   readonly latencyMs?: { readonly p50: number; readonly p90: number; readonly p99: number; readonly max: number };
 }
 
@@ -70,6 +70,86 @@ export interface RunEvent {
   /** `drill-started`, `drill-stage`, `drill-ended`, `flush`, `note`. */
   readonly kind: string;
   readonly text: string;
-  /** Of a drill, where the event is one of its. */
+  /** The id of the drill to which the event belongs. */
   readonly drill?: string;
+}
+
+/** The results of a run: computed from its record whenever it is shown, never stored. */
+export interface Judged {
+  readonly verdict: Verdict;
+  readonly steps: readonly StepFigures[];
+  /** Fullest first, at the decisive step: the first that broke, else the one with the highest rate. */
+  readonly resources: readonly ResourceUse[];
+  readonly bottleneck: Bottleneck;
+  /** For scripts that flush a cache. */
+  readonly recoveries: readonly Recovery[];
+}
+
+/** A step with the load of the parts while its rate held. Shares are 0–1. */
+export interface StepFigures {
+  readonly summary: StepSummary;
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly searchesPerSecond: number;
+  readonly errorsPerSecond: number;
+  readonly engineCallsPerSecond?: number;
+  /** Engine calls ÷ searches. */
+  readonly amplification?: number;
+  readonly engineInFlightMax?: number;
+  readonly engineCeiling?: number;
+  readonly storeCommandsPerSecond?: number;
+  readonly storeBytes?: number;
+  readonly serviceBytes?: number;
+  readonly evictionsPerSecond?: number;
+  /** Cores used: 1 is one core. */
+  readonly serviceCores?: number;
+  readonly storeCores?: number;
+  readonly engineCores?: number;
+  readonly generatorCores?: number;
+  readonly machineBusyShare?: number;
+}
+
+export type ResourceKind = 'connections' | 'core' | 'memory' | 'network' | 'disk' | 'limiter' | 'engine' | 'generator';
+
+export interface ResourceUse {
+  readonly kind: ResourceKind;
+  /** `a core of serpcache`, `places at the engine for goods`. */
+  readonly name: string;
+  /** By step in the order of `steps`, 0–1 of the capacity; undefined where not measured. */
+  readonly byStep: readonly (number | undefined)[];
+  /** At the decisive step. */
+  readonly used: number;
+  /** `0.62 of 1 core` */
+  readonly words: string;
+  /** The rate at which it is full if its use grows as before; undefined when it does not grow. */
+  readonly fullAtRps?: number;
+}
+
+/** The resource that limits the service, and the one that would limit it next. */
+export interface Bottleneck {
+  readonly limiting?: ResourceUse;
+  readonly next?: ResourceUse;
+  /** One or two sentences. */
+  readonly words: string;
+  /** True when a resource was full (≥ 0.9), false when it is predicted from the growth. */
+  readonly isReached: boolean;
+  /** Kinds that were not measured. */
+  readonly unmeasured: readonly ResourceKind[];
+}
+
+/** The effect of one loss of cached entries, until the hit ratio recovered. */
+export interface Recovery {
+  /** The step of the loss. */
+  readonly step: string;
+  /** The text of its event: `25 % of the keys`. */
+  readonly what: string;
+  readonly lostAtMs: number;
+  readonly hitRatioBefore: number;
+  readonly hitRatioLowest: number;
+  /** Until the ratio stayed within two points of before (Zhang et al., HotStorage '20); undefined: not in this run. */
+  readonly recoveredAfterMs?: number;
+  readonly engineCallsPerSecondBefore?: number;
+  readonly engineCallsPerSecondMost?: number;
+  readonly shed: number;
+  readonly dishonest: number;
 }

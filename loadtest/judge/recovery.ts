@@ -1,22 +1,27 @@
 import type { Sample } from '../sample/sample.ts';
-import { hitRatioCurve, type RatioPoint, ratioOf } from './hit-ratio-curve.ts';
-import { type Stretch, samplesIn } from './hold-window.ts';
-import type { Recovery } from './judged.ts';
-import { type Loss, lossesOf } from './losses.ts';
-import { perSecond, seriesByPart, sumOfKnown, totalOf } from './part-series.ts';
-import type { RunRecord, Second } from './record.ts';
+import type { Recovery, RunEvent, RunRecord, Second } from './record.ts';
+import {
+  hitRatioCurve,
+  overDomains,
+  type RatioPoint,
+  ratioOf,
+  samplesIn,
+  type TimeSpan,
+  totalPerSecond,
+} from './series.ts';
 
-/** What a loss is measured against, and how long it has to stay as good. */
+/** The time before a loss that gives the baseline. */
 const BEFORE_MS = 10_000;
+/** A recovered hit ratio must stay for this time. */
 const STAYS_MS = 10_000;
-/** Zhang et al., HotStorage '20: recovered is within two points of before. */
+/** Recovered means within two points of before: Zhang et al., HotStorage '20. */
 const WITHIN = 0.02;
-/** A second or two at the end of a run do not stay. */
-const LEAST_POINTS = 3;
+/** One or two seconds at the end of a run are too few. */
+const MIN_POINTS = 3;
 
 /**
- * Of each loss: how deep it went and when it was over. The stages of one drill are all measured against what was before
- * its first: losing a little again and again, or half of what was left already, is no recovery.
+ * The recovery from each loss. All stages of one drill have the same baseline, from before its first stage: otherwise a small
+ * loss after many small losses would count as recovered.
  */
 export function recoveriesOf(record: RunRecord): readonly Recovery[] {
   const found: Recovery[] = [];
@@ -34,10 +39,10 @@ function recoveryOf(record: RunRecord, loss: Loss, hitRatioBefore: number): Reco
   const seconds = secondsIn(record.seconds, loss);
   const points = hitRatioCurve(seconds);
   if (points.length === 0) return undefined;
-  const recoveredAtMs = backFor(points, hitRatioBefore - WITHIN);
+  const recoveredAtMs = recoveryTime(points, hitRatioBefore - WITHIN);
   const calls = engineRates(record.samples, loss);
   const callsBefore = engineRates(record.samples, justBefore(loss));
-  const count = (read: (second: Second) => number): number => seconds.reduce((sum, second) => sum + read(second), 0);
+  const count = (read: (second: Second) => number): number => sum(seconds.map(read));
   return {
     step: loss.step,
     what: loss.what,
@@ -45,44 +50,77 @@ function recoveryOf(record: RunRecord, loss: Loss, hitRatioBefore: number): Reco
     hitRatioBefore,
     hitRatioLowest: Math.min(...points.map(({ ratio }) => ratio)),
     ...(recoveredAtMs === undefined ? {} : { recoveredAfterMs: Math.max(0, recoveredAtMs - loss.fromMs) }),
-    ...(callsBefore.length === 0
-      ? {}
-      : { engineCallsPerSecondBefore: callsBefore.reduce((sum, rate) => sum + rate, 0) / callsBefore.length }),
+    ...(callsBefore.length === 0 ? {} : { engineCallsPerSecondBefore: sum(callsBefore) / callsBefore.length }),
     ...(calls.length === 0 ? {} : { engineCallsPerSecondMost: Math.max(...calls) }),
     shed: count(({ outcomes }) => outcomes.shed ?? 0),
-    // Second by second nobody counts what was no honest shed; the service calls nearly all of it failed.
+    // The seconds have no count of 5xx answers other than sheds; nearly all of those have the outcome `failed`.
     dishonest: count(({ outcomes }) => outcomes.failed ?? 0),
   };
 }
 
-/** Since when it was as before, and stayed so for a while, or for as long as anybody looked. */
-function backFor(points: readonly RatioPoint[], least: number): number | undefined {
+/** The first moment from which the ratio stayed at `min` or above for `STAYS_MS`, or until the last point. */
+function recoveryTime(points: readonly RatioPoint[], min: number): number | undefined {
   return points.find(({ atMs }, at) => {
     const next = points.slice(at).filter((point) => point.atMs < atMs + STAYS_MS);
-    return next.length >= LEAST_POINTS && next.every(({ ratio }) => ratio >= least);
+    return next.length >= MIN_POINTS && next.every(({ ratio }) => ratio >= min);
   })?.atMs;
 }
 
-/** Engine calls a second of the fleet, between each two samples. */
-function engineRates(samples: readonly Sample[], stretch: Stretch): readonly number[] {
-  const own = samplesIn(samples, stretch);
-  return own.slice(1).flatMap((after, at) => {
-    const pair = own.slice(at, at + 2);
-    const calls = seriesByPart(
-      pair,
-      ({ replicas }) => replicas,
-      ({ domains }) => sumOfKnown(Object.values(domains).map(({ engineCalls }) => engineCalls)),
-    );
-    const rate = after.replicas.length === 0 ? undefined : totalOf(calls, perSecond);
-    return rate === undefined ? [] : [rate];
-  });
+/** Engine calls a second of all processes, between consecutive samples. */
+function engineRates(samples: readonly Sample[], span: TimeSpan): readonly number[] {
+  const own = samplesIn(samples, span);
+  const calls = overDomains(({ engineCalls }) => engineCalls);
+  return own
+    .slice(1)
+    .flatMap((_, at) => totalPerSecond(own.slice(at, at + 2), ({ replicas }) => replicas, calls) ?? []);
 }
 
-function justBefore({ fromMs }: Stretch): Stretch {
+function sum(values: readonly number[]): number {
+  return values.reduce((all, value) => all + value, 0);
+}
+
+function justBefore({ fromMs }: TimeSpan): TimeSpan {
   return { fromMs: fromMs - BEFORE_MS, toMs: fromMs };
 }
 
-/** Whole seconds only: one that began before the loss is half of each. */
-function secondsIn(seconds: readonly Second[], { fromMs, toMs }: Stretch): readonly Second[] {
+/** Whole seconds only: a second that began before the loss belongs to both times. */
+function secondsIn(seconds: readonly Second[], { fromMs, toMs }: TimeSpan): readonly Second[] {
   return seconds.filter(({ atMs }) => atMs - 1000 >= fromMs && atMs <= toMs);
+}
+
+/** Keys were lost at `fromMs`, and no others until `toMs`. */
+export interface Loss extends TimeSpan {
+  readonly step: string;
+  /** The text of the event: `25 % of the keys`. */
+  readonly what: string;
+  readonly drill?: string;
+}
+
+/** Domains that are flushed together lose their keys within two polls of the control document. */
+const TOGETHER_MS = 1500;
+
+/** In order of time. A drill with known stages begins to lose keys with the first stage. */
+export function lossesOf({ summary, events, seconds }: RunRecord): readonly Loss[] {
+  const staged = new Set(events.filter(({ kind }) => kind === 'drill-stage').map(({ drill }) => drill));
+  const isLoss = ({ kind, drill }: RunEvent): boolean =>
+    kind === 'flush' || kind === 'drill-stage' || (kind === 'drill-started' && !staged.has(drill));
+  const starts: RunEvent[] = [];
+  let last = Number.NEGATIVE_INFINITY;
+  for (const event of events.filter(isLoss).toSorted((a, b) => a.atMs - b.atMs)) {
+    if (event.atMs - last > TOGETHER_MS) starts.push(event);
+    last = event.atMs;
+  }
+  const endMs = seconds.at(-1)?.atMs ?? summary.startedAtMs + summary.durationMs;
+  return starts
+    .filter(({ atMs }) => atMs < endMs)
+    .map(({ atMs: fromMs, text: what, drill }, at) => {
+      const inStep = summary.steps.findLast(({ step }) => summary.startedAtMs + step.startSeconds * 1000 <= fromMs);
+      return {
+        fromMs,
+        toMs: starts[at + 1]?.atMs ?? endMs,
+        step: inStep?.step.name ?? '',
+        what,
+        ...(drill && { drill }),
+      };
+    });
 }

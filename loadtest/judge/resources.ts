@@ -1,73 +1,57 @@
-import { connectionMeters } from './connection-meters.ts';
-import { coreMeters, generatorMeter } from './core-meters.ts';
-import { engineMeters } from './engine-meters.ts';
-import { fullAtRps } from './growth.ts';
-import { samplesIn } from './hold-window.ts';
-import type { StepFigures } from './judged.ts';
-import { machineMeters } from './machine-meters.ts';
-import { memoryMeters } from './memory-meters.ts';
-import type { CausedUse, Meter, Reading } from './meter.ts';
-import type { RunRecord } from './record.ts';
+import { type CausedUse, type Meter, metersFor, type Reading } from './meters.ts';
+import type { RunRecord, StepFigures } from './record.ts';
+import { samplesIn } from './series.ts';
 
 export interface Resources {
   /** Fullest first. Only what was measured at least once. */
   readonly uses: readonly CausedUse[];
-  /** The step that `used` and `words` are of; undefined when none ran. */
-  readonly telling?: StepFigures;
+  /** The step of `used` and `words`; undefined when none ran. */
+  readonly decisive?: StepFigures;
 }
 
-/** Everything that can be full and was measured, step by step. */
-export function resourcesOf(record: RunRecord, steps: readonly StepFigures[]): Resources {
-  const { samples, machine } = record;
-  const meters: readonly Meter[] = [
-    ...coreMeters(samples),
-    ...engineMeters(samples),
-    ...connectionMeters(samples),
-    ...memoryMeters(samples),
-    ...machineMeters,
-    generatorMeter,
-  ];
-  const looks = steps.map(({ searchesPerSecond, ...step }) => ({
+/** The use of every resource that was measured, step by step. */
+export function resourcesOf({ samples, machine }: RunRecord, steps: readonly StepFigures[]): Resources {
+  const windows = steps.map(({ searchesPerSecond, ...step }) => ({
     samples: samplesIn(samples, step),
     searchesPerSecond,
     machine,
   }));
-  const measured = meters
-    .map((meter) => ({ meter, readings: looks.map((look) => bounded(meter.read(look))) }))
+  const measured = metersFor(samples)
+    .map((meter) => ({ meter, readings: windows.map((window) => bounded(meter.read(window))) }))
     .filter(({ readings }) => readings.some((reading) => reading !== undefined));
   const working = measured.filter(({ meter }) => meter.growsWithRate && meter.kind !== 'generator');
   const fullestIn = (step: number): number => Math.max(0, ...working.map(({ readings }) => readings[step]?.share ?? 0));
-  const telling = tellingStep(steps, fullestIn);
-  const uses = measured.map(({ meter, readings }) => useOf(meter, readings, steps, telling));
-  const found = telling === undefined ? undefined : steps[telling];
-  return { uses: uses.toSorted((a, b) => b.used - a.used), ...(found === undefined ? {} : { telling: found }) };
+  const at = decisiveStep(steps, fullestIn);
+  const uses = measured.map(({ meter, readings }) => useOf(meter, readings, steps, at));
+  const decisive = at === undefined ? undefined : steps[at];
+  return { uses: uses.toSorted((a, b) => b.used - a.used), ...(decisive && { decisive }) };
 }
 
-/** A store's bookkeeping is beside its limit, and two clocks make more than a core of one: full is full. */
+/** A share can exceed 1: a store counts some memory beside its limit, and times of two clocks can give more than a core. */
 function bounded(reading: Reading | undefined): Reading | undefined {
   return reading?.share === undefined ? reading : { ...reading, share: Math.min(1, reading.share) };
 }
 
-/** A rate that is as high as this share of the highest is as high. */
-const AS_HIGH = 0.98;
+/** Rates from this share of the highest rate count as the highest. */
+const SAME_RATE = 0.98;
 
 /**
- * The first step that broke; else that with the highest rate, and of several the one in which something was fullest:
- * what a loss does to the engine shows while it lasts, not in the recovery at the same rate.
+ * The first step that broke; else the step with the highest rate, and of several the one in which some resource was
+ * fullest: the effect of a loss on the engine shows during the loss, not in the recovery at the same rate.
  */
-function tellingStep(steps: readonly StepFigures[], fullestIn: (step: number) => number): number | undefined {
+function decisiveStep(steps: readonly StepFigures[], fullestIn: (step: number) => number): number | undefined {
   const broke = steps.findIndex(({ summary }) => summary.result === 'broke');
   if (broke !== -1) return broke;
   const ran = steps.flatMap(({ summary }, at) => (summary.searches > 0 ? [at] : []));
   const judged = ran.filter((at) => steps[at]?.summary.step.limits !== undefined);
-  const those = judged.length > 0 ? judged : ran;
+  const candidates = judged.length > 0 ? judged : ran;
   const planned = (at: number): number => {
     const step = steps[at]?.summary.step;
     return step === undefined ? 0 : step.ratePerSecond * step.searchesPerRequest;
   };
-  const highest = Math.max(0, ...those.map(planned));
-  return those
-    .filter((at) => planned(at) >= AS_HIGH * highest)
+  const highest = Math.max(0, ...candidates.map(planned));
+  return candidates
+    .filter((at) => planned(at) >= SAME_RATE * highest)
     .reduce<number | undefined>(
       (best, at) => (best === undefined || fullestIn(at) >= fullestIn(best) ? at : best),
       undefined,
@@ -78,17 +62,17 @@ function useOf(
   { kind, name, cause, growsWithRate }: Meter,
   readings: readonly (Reading | undefined)[],
   steps: readonly StepFigures[],
-  telling = 0,
+  decisive = 0,
 ): CausedUse {
   const held = steps.flatMap(({ summary, searchesPerSecond }, at) => {
     const share = readings[at]?.share;
     return summary.result === 'held' && share !== undefined ? [{ searchesPerSecond, share }] : [];
   });
   const fullAt = growsWithRate ? fullAtRps(held) : undefined;
-  // A step too short for two samples: the last one before that was long enough says more than nothing.
-  const before = readings[telling] === undefined ? readings.findLastIndex((one) => one !== undefined) : telling;
-  const reading = readings[before];
-  const where = before === telling ? '' : ` (at ${steps[before]?.summary.step.name})`;
+  // A step may be too short for two samples: then the last measured step is shown.
+  const shown = readings[decisive] === undefined ? readings.findLastIndex((one) => one !== undefined) : decisive;
+  const reading = readings[shown];
+  const where = shown === decisive ? '' : ` (at ${steps[shown]?.summary.step.name})`;
   return {
     kind,
     name,
@@ -98,4 +82,41 @@ function useOf(
     words: `${reading?.words ?? ''}${where}`,
     ...(fullAt === undefined ? {} : { fullAtRps: fullAt }),
   };
+}
+
+/** Highest ÷ lowest rate: below this the rates count as one, and a line between them is chance. */
+const MIN_SPREAD = 1.2;
+/** Times the highest rate: a line predicts nothing at a higher rate. */
+const MAX_FACTOR = 20;
+
+export interface Held {
+  readonly searchesPerSecond: number;
+  /** 0–1 */
+  readonly share: number;
+}
+
+/**
+ * The rate at which a resource is full if its use grows as before: a line by least squares through the steps that held.
+ * Undefined when the use does not grow, with fewer than two rates, and for a rate that is too high to predict. Never below a
+ * rate that held.
+ */
+export function fullAtRps(held: readonly Held[]): number | undefined {
+  const rates = held.map(({ searchesPerSecond }) => searchesPerSecond);
+  const [lowest, highest] = [Math.min(...rates), Math.max(...rates)];
+  if (held.length < 2 || !(highest > 0) || highest < MIN_SPREAD * lowest) return undefined;
+  const meanRate = mean(rates);
+  const meanShare = mean(held.map(({ share }) => share));
+  let [covariance, variance] = [0, 0];
+  for (const { searchesPerSecond, share } of held) {
+    covariance += (searchesPerSecond - meanRate) * (share - meanShare);
+    variance += (searchesPerSecond - meanRate) ** 2;
+  }
+  const slope = covariance / variance;
+  if (!(slope > 0)) return undefined;
+  const rate = meanRate + (1 - meanShare) / slope;
+  return rate > MAX_FACTOR * highest ? undefined : Math.max(rate, highest);
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }

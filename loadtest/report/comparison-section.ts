@@ -8,7 +8,8 @@ import {
   UNKNOWN,
 } from '../../src/report/format.ts';
 import { type Column, type Content, element, type Markup, said, table } from '../../src/report/markup.ts';
-import type { Comparison, FigureComparison, StepComparison } from '../judge/comparison.ts';
+import type { Comparison, FigureComparison, StepComparison } from '../judge/compare.ts';
+import { note, section } from './words.ts';
 
 const TEXTS: Readonly<Record<FigureComparison['unit'], (value: number | undefined) => string>> = {
   perSecond: perSecondText,
@@ -17,16 +18,16 @@ const TEXTS: Readonly<Record<FigureComparison['unit'], (value: number | undefine
   cores: (cores) => (cores === undefined ? UNKNOWN : `${amountText(cores)}\u00a0cores`),
 };
 
-/** Less is told by the two figures well enough. */
-const WORTH_TELLING = 0.05;
+/** Smaller changes are shown by the two figures alone. */
+const MIN_CHANGE = 0.05;
 
-/** This run beside an earlier one: first what else was different, then step by step. */
+/** This run beside an earlier one: the other differences, then a table with a row for each step. */
 export function comparisonSection({ earlier, notes, steps, words }: Comparison): Markup {
   const names = [...new Set(steps.flatMap(({ figures }) => figures.map(({ name }) => name)))];
-  return element(
-    'section',
-    { 'aria-labelledby': 'comparison' },
-    element('h2', { id: 'comparison' }, 'Beside an earlier run'),
+  const unlike = steps.filter(({ isComparable }) => !isComparable).length;
+  return section(
+    'comparison',
+    'Beside an earlier run',
     element('p', {}, 'Earlier: ', element('code', {}, said(earlier)), '. ', said(words)),
     notes.length === 0
       ? undefined
@@ -51,13 +52,9 @@ export function comparisonSection({ earlier, notes, steps, words }: Comparison):
       rows: steps,
       none: 'The two have no step of the same name.',
     }),
-    steps.every(({ isComparable }) => isComparable)
+    unlike === 0
       ? undefined
-      : element(
-          'p',
-          { class: 'note' },
-          `${countText(unlike(steps))} of the steps cannot be compared: their rates differ, or one of them was not run.`,
-        ),
+      : note(`${countText(unlike)} of the steps cannot be compared: their rates differ, or one of them was not run.`),
   );
 }
 
@@ -69,15 +66,9 @@ function figureCell(figure: FigureComparison | undefined): Content {
   if (figure === undefined) return undefined;
   const text = TEXTS[figure.unit];
   const was = figure.earlier === undefined ? 'not known then' : `was ${text(figure.earlier)}`;
-  const times = isAnother(figure) ? element('span', { class: 'was' }, `now ${timesText(figure.ratio)}`) : undefined;
+  const { unit, ratio } = figure;
+  // Two shares can be compared without their ratio.
+  const hasTimes = unit !== 'share' && ratio !== undefined && Math.abs(ratio - 1) >= MIN_CHANGE;
+  const times = hasTimes ? element('span', { class: 'was' }, `now ${timesText(ratio)}`) : undefined;
   return [text(figure.now), element('span', { class: 'soft was' }, was), times];
-}
-
-/** Shares are read beside each other as they are. */
-function isAnother({ unit, ratio }: FigureComparison): boolean {
-  return unit !== 'share' && ratio !== undefined && Math.abs(ratio - 1) >= WORTH_TELLING;
-}
-
-function unlike(steps: readonly StepComparison[]): number {
-  return steps.filter(({ isComparable }) => !isComparable).length;
 }

@@ -1,16 +1,128 @@
-import { amountText, bytesText, countText } from '../../src/report/format.ts';
+import { amountText, bytesText, countText, perSecondText } from '../../src/report/format.ts';
 import type { Run } from '../../src/report/plot/series.ts';
-import type { Sample } from '../sample/sample.ts';
-import { curve, highest, type Sheet } from './curve.ts';
-import { growthPerSecond, total } from './growth.ts';
-import { machineCores, PARTS, serviceBytes } from './parts.ts';
-import { linePlot, type Plot } from './plot.ts';
-import type { Between } from './timeline.ts';
+import { overDomains, sumOfKnown, totalPerSecond } from '../judge/series.ts';
+import { machineBusyShare } from '../judge/step-figures.ts';
+import type { DomainSample, ReplicaSample, Sample, StoreSample } from '../sample/sample.ts';
+import { curve, highest, linePlot, type Plot, type PlotContext } from './plot.ts';
+import type { SamplePair } from './timeline.ts';
 
-/** What the service and its stores held. */
-export function memoryPlot(sheet: Sheet, id: string): Plot {
+const MISSING = 'no admin address was given, or it answered nothing.';
+
+/** The growth of a counter a second, over all parts. The rate is that of the whole pair, also if only a part is drawn. */
+function rateCurve<T extends { readonly name: string }>(
+  context: PlotContext,
+  partsOf: (sample: Sample) => readonly T[],
+  read: (part: T) => number | undefined,
+): readonly Run[] {
+  return curve(context, context.timeline.samples, (pair) => totalPerSecond(pair, partsOf, read), 'mean');
+}
+
+function replicasOf({ replicas }: Sample): readonly ReplicaSample[] {
+  return replicas;
+}
+
+export function engineRatePlot(context: PlotContext, id: string): Plot {
+  const rate = (read: (domain: DomainSample) => number) => rateCurve(context, replicasOf, overDomains(read));
+  const failures = rate(({ engineFailures }) => engineFailures);
+  return linePlot({
+    ...{ context, id, text: perSecondText },
+    title: 'Engine calls, per second',
+    curves: [
+      { style: 'engine', name: 'calls', runs: rate(({ engineCalls }) => engineCalls), hasSpread: true },
+      { style: 'failed', name: 'failed', runs: highest(failures) > 0 ? failures : [], hasSpread: true },
+    ],
+    missing: MISSING,
+  });
+}
+
+/** Permits in use and their limits. */
+export function enginePermitsPlot(context: PlotContext, id: string): Plot {
+  const level = (read: (domain: DomainSample) => number | undefined, combine: 'worst' | 'middle') => {
+    const total = ([, after]: SamplePair) => sumOfKnown(after.replicas.map(overDomains(read)));
+    return curve(context, context.timeline.samples, total, combine);
+  };
+  const queued = level(({ engineQueued }) => engineQueued, 'worst');
+  const open = level(({ breaker }) => (breaker === 2 ? 1 : undefined), 'worst');
+  const inFlight = level(({ engineInFlight }) => engineInFlight, 'worst');
+  const fullest = fullestDomain(context);
+  return linePlot({
+    ...{ context, id, text: countText, isWhole: true, heightPx: 130 },
+    title: 'Engine calls in flight, of all processes and domains',
+    curves: [
+      { style: 'open', name: 'a breaker open', runs: atFloor(open), figure: '' },
+      { style: 'ceiling', name: 'ceiling', runs: level(({ engineCeiling }) => engineCeiling, 'middle') },
+      { style: 'limit', name: 'limit at that time', runs: level(({ engineLimit }) => engineLimit, 'middle') },
+      { style: 'queued', name: 'waiting', runs: highest(queued) > 0 ? queued : [] },
+      { style: 'engine', name: 'in flight', runs: inFlight, hasSpread: true },
+    ],
+    notes: [
+      `Seen about once a second: peaks in between are not in it.${fullest === undefined ? '' : ` Fullest domain: ${fullest}.`}`,
+    ],
+    missing: MISSING,
+  });
+}
+
+/** A broad bar along the floor, which hides no curve. */
+function atFloor(runs: readonly Run[]): readonly Run[] {
+  return runs.map((run) => run.map((point) => ({ ...point, value: 0 })));
+}
+
+/** The domain with the highest share of its own ceiling, which the sum of all domains does not show. */
+function fullestDomain({ record }: PlotContext): string | undefined {
+  let fullest: { readonly share: number; readonly words: string } | undefined;
+  for (const { replicas } of record.samples) {
+    for (const domain of new Set(replicas.flatMap(({ domains }) => Object.keys(domains)))) {
+      const own = replicas.map(({ domains }) => domains[domain]);
+      const inFlight = sumOfKnown(own.map((one) => one?.engineInFlight));
+      const ceiling = sumOfKnown(own.map((one) => one?.engineCeiling));
+      if (inFlight === undefined || ceiling === undefined || ceiling <= 0) continue;
+      const share = inFlight / ceiling;
+      if (fullest !== undefined && share <= fullest.share) continue;
+      fullest = { share, words: `${domain}, ${countText(inFlight)} of ${countText(ceiling)} places` };
+    }
+  }
+  return fullest?.words;
+}
+
+/** Outcomes of store commands that were not answered in time. */
+const UNANSWERED = ['refused', 'node-open', 'store-down', 'store-saturated', 'store-slow'];
+
+/** Store commands, as the processes and as the nodes count them. */
+export function storePlot(context: PlotContext, id: string): Plot {
+  const ofReplicas = (count: (commands: DomainSample['storeCommands']) => number | undefined) =>
+    rateCurve(
+      context,
+      replicasOf,
+      overDomains(({ storeCommands }) => count(storeCommands)),
+    );
+  const ofNodes = (read: (node: StoreSample) => number) => rateCurve(context, ({ stores }) => stores, read);
+  const asked = ofReplicas((commands) => sumOfKnown(Object.values(commands)));
+  const failed = ofReplicas((commands) => sumOfKnown(UNANSWERED.map((outcome) => commands[outcome] ?? 0)));
+  const evicted = ofNodes((node) => node.evicted);
+  return linePlot({
+    ...{ context, id, text: perSecondText },
+    title: 'Store commands, per second',
+    curves: [
+      {
+        style: 'nodes',
+        name: 'at the nodes, all commands',
+        runs: ofNodes(({ commands }) => commands),
+        hasSpread: true,
+      },
+      { style: 'store', name: 'of the service, as it counts them', runs: asked, hasSpread: true },
+      { style: 'failed', name: 'of those without an answer', runs: highest(failed) > 0 ? failed : [], hasSpread: true },
+      { style: 'dropped', name: 'keys evicted', runs: highest(evicted) > 0 ? evicted : [] },
+    ],
+    missing: 'neither the processes nor the nodes could be asked.',
+  });
+}
+
+const SERVICE = /^serpcache/;
+
+/** Memory of the service and of its stores. */
+export function memoryPlot(context: PlotContext, id: string): Plot {
   const level = (read: (sample: Sample) => readonly (number | undefined)[]) =>
-    curve(sheet, sheet.timeline.samples, ({ after }) => total(read(after)), 'worst');
+    curve(context, context.timeline.samples, ([, after]) => sumOfKnown(read(after)), 'worst');
   const curves = [
     { style: 'service', name: 'service, resident', runs: level(serviceBytes) },
     { style: 'hits', name: 'of which L1', runs: level(({ replicas }) => replicas.map((one) => one.memoryBytes)) },
@@ -19,27 +131,55 @@ export function memoryPlot(sheet: Sheet, id: string): Plot {
   // In powers of 1,024 the ticks are round.
   const unit = 1024 ** Math.max(0, Math.floor(Math.log2(highest(...curves.map(({ runs }) => runs))) / 10));
   return linePlot({
-    ...{ sheet, id, text: (units: number) => bytesText(units * unit) },
+    ...{ context, id, text: (units: number) => bytesText(units * unit) },
     title: 'Memory',
     curves: curves.map((one) => ({ ...one, runs: inUnits(one.runs, unit) })),
     missing: 'neither the processes nor the stores could be asked.',
   });
 }
 
-/** Who used the processors. */
-export function processorPlot(sheet: Sheet, id: string): Plot {
-  const { cores } = sheet.record.machine;
-  const drawn = (read: (between: Between) => number | undefined) => curve(sheet, sheet.timeline.samples, read, 'mean');
+/** Of all processes of serpcache, from their /metrics or else from /proc. */
+function serviceBytes({ replicas, processes }: Sample): readonly (number | undefined)[] {
+  const own = replicas.map(({ residentBytes }) => residentBytes);
+  if (own.some((bytes) => bytes !== undefined)) return own;
+  return processes.filter(({ name }) => SERVICE.test(name)).map(({ residentBytes }) => residentBytes);
+}
+
+function inUnits(runs: readonly Run[], unit: number): readonly Run[] {
+  return runs.map((run) =>
+    run.map(({ value, low, high, ...rest }) => ({ ...rest, value: value / unit, low: low / unit, high: high / unit })),
+  );
+}
+
+interface WithCpu {
+  readonly name: string;
+  readonly cpuSeconds?: number;
+}
+
+/** Processor use by part, and of the whole machine. */
+export function processorPlot(context: PlotContext, id: string): Plot {
+  const { cores } = context.record.machine;
+  const processes = (names: RegExp) => (sample: Sample) => sample.processes.filter(({ name }) => names.test(name));
+  const service = (sample: Sample): readonly WithCpu[] => {
+    const own = processes(SERVICE)(sample);
+    return own.length > 0 ? own : sample.replicas;
+  };
+  const used = (partsOf: (sample: Sample) => readonly WithCpu[]) =>
+    rateCurve(context, partsOf, ({ cpuSeconds }) => cpuSeconds);
   const curves = [
-    ...PARTS.map(({ style, name, cpuSeconds }) => ({
-      ...{ style, name },
-      runs: drawn((between) => growthPerSecond(between, cpuSeconds)),
-    })),
-    { style: 'machine', name: 'all of the machine', runs: drawn(machineCores) },
+    { style: 'service', name: 'service', runs: used(service) },
+    { style: 'stores', name: 'stores', runs: used(({ stores }) => stores) },
+    { style: 'engine', name: 'engine', runs: used(processes(/^searchd/)) },
+    { style: 'generator', name: 'generator', runs: used(processes(/^k6/)) },
+    {
+      style: 'machine',
+      name: 'all of the machine',
+      runs: curve(context, context.timeline.samples, machineCores, 'mean'),
+    },
   ];
   const unseen = curves.filter(({ runs }) => runs.length === 0).map(({ name }) => name);
   return linePlot({
-    ...{ sheet, id, text: amountText, curves, heightPx: 190 },
+    ...{ context, id, text: amountText, curves, heightPx: 190 },
     title: 'Processor use, in cores',
     notes: [
       `The machine that ran k6 has ${countText(cores)} ${cores === 1 ? 'core' : 'cores'}.${unseen.length === 0 ? '' : ` Not measured: ${unseen.join(', ')}.`}`,
@@ -48,8 +188,9 @@ export function processorPlot(sheet: Sheet, id: string): Plot {
   });
 }
 
-function inUnits(runs: readonly Run[], unit: number): readonly Run[] {
-  return runs.map((run) =>
-    run.map(({ value, low, high, ...rest }) => ({ ...rest, value: value / unit, low: low / unit, high: high / unit })),
-  );
+/** From the busy and idle time, not from the clock: the time of a sample is that of its last answer. */
+function machineCores(pair: SamplePair): number | undefined {
+  const share = machineBusyShare(pair);
+  const cores = pair[1].host?.cores;
+  return share === undefined || cores === undefined ? undefined : cores * share;
 }

@@ -1,16 +1,13 @@
 import { countText } from '../../src/report/format.ts';
-import type { Judged, StepFigures } from '../judge/judged.ts';
-import type { RunRecord } from '../judge/record.ts';
+import type { Judged, RunRecord, StepFigures } from '../judge/record.ts';
 import { plainText } from '../labs/kit/text.ts';
-import { kneeWords } from './knee-words.ts';
-import { recoveryFigures } from './recovery-figures.ts';
-import { CLIENT_FIGURES, PART_FIGURES, type StepFigure } from './step-figures.ts';
-import { resultWords, verdictWords } from './verdict-words.ts';
+import { CLIENT_FIGURES, PART_FIGURES, type StepFigure } from './tables.ts';
+import { kneeWords, recoveryFigures, resultWords, verdictWords } from './words.ts';
 
 export interface RunTextOptions {
   readonly record: RunRecord;
   readonly judged: Judged;
-  /** Where the page was written to. */
+  /** The path of the page. */
   readonly reportFile?: string;
 }
 
@@ -21,7 +18,7 @@ const SHOWN: readonly StepFigure[] = [
   ...Object.values(CLIENT_FIGURES),
   ...[PART_FIGURES.engine, PART_FIGURES.serviceCores, PART_FIGURES.generatorCores],
 ];
-/** Shorter than on the page, where lines are as long as they like. */
+/** Shorter titles than those of the page, to save width. */
 const TITLES: Readonly<Record<string, string>> = {
   'Hit ratio before': 'Hits before',
   'Recovered after': 'Recovered',
@@ -32,9 +29,9 @@ const TITLES: Readonly<Record<string, string>> = {
   'Generator cores': 'k6 cores',
 };
 
-/** What a run came to, for a terminal: the verdict first, at most 110 characters wide. */
+/** The results of a run for a terminal: the verdict first, at most 110 characters wide. */
 export function runText({ record, judged, reportFile }: RunTextOptions): string {
-  const { verdict, binding, steps } = judged;
+  const { verdict, bottleneck, steps } = judged;
   const { word, detail } = verdictWords(verdict);
   const reasons = verdict.kind === 'invalid' ? verdict.reasons.flatMap((reason) => wrapped(`- ${reason}`, '  ')) : [];
   const knee = kneeWords(judged);
@@ -51,9 +48,9 @@ export function runText({ record, judged, reportFile }: RunTextOptions): string 
     ...recoveries(record, judged),
     '',
     ...(knee === undefined ? [] : wrapped(knee)),
-    ...wrapped(binding.words),
+    ...wrapped(bottleneck.words),
     ...wrapped(`Generator: ${countText(dropped)} requests not begun, ${users}.`),
-    // A path is not broken into lines: it is there to be copied.
+    // A path is not wrapped, so that it can be copied.
     `Report: ${plainText(reportFile ?? `loadtest/results/${record.id}/report.html`)}`,
     '',
   ].join('\n');
@@ -62,7 +59,7 @@ export function runText({ record, judged, reportFile }: RunTextOptions): string 
 function rowOf(step: StepFigures, { verdict }: Judged): readonly string[] {
   const { result } = step.summary;
   const { sign, word } = resultWords(result, verdict);
-  // That an invalid run counts for nothing stands above: the words of the page would be too long here.
+  // The words of the page for an invalid run are too long here, and its verdict is at the top.
   const shown = verdict.kind === 'invalid' && sign === '?' ? `(${result})` : `${sign} ${word}`;
   return [step.summary.step.name.slice(0, MAX_NAME), ...SHOWN.map(({ text }) => text(step)), shown];
 }
@@ -74,7 +71,7 @@ function recoveries(record: RunRecord, judged: Judged): readonly string[] {
   return ['', ...columns([['Lost in', ...figures.map(({ title }) => title)], ...rows])];
 }
 
-/** Names at the left, figures at the right; what does not fit between the first and the last column is left out. */
+/** Names at the left, figures at the right. The last columns before the result are left out until the rows fit. */
 function columns(rows: readonly (readonly string[])[]): readonly string[] {
   const cells = rows.map((row) => row.map((cell, at) => plainText(at > 0 ? (TITLES[cell] ?? cell) : cell)));
   const widths = (cells[0] ?? []).map((_, at) => Math.max(...cells.map((row) => row[at]?.length ?? 0)));

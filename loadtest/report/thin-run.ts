@@ -4,7 +4,7 @@ import { machineText } from '../labs/kit/machine.ts';
 import { MAX_RECORD_BYTES, recordText } from '../labs/kit/publish.ts';
 import type { Sample } from '../sample/sample.ts';
 
-/** A run as it is published: `run.json` without what no table and no plot of a page needs. */
+/** A run as it is published: `run.json` without the members that no table and no plot of a page needs. */
 export interface ThinnedRun {
   readonly version: 1;
   /** The script. */
@@ -14,7 +14,7 @@ export interface ThinnedRun {
   readonly startedAt: string;
   readonly tookSeconds: number;
   readonly machine: string;
-  /** One sample of this number is kept: 1 is all of them. */
+  /** One of this number of samples is kept: 1 keeps all. */
   readonly sampleStride: number;
   readonly run: Omit<RunRecord, 'seconds' | 'samples' | 'command' | 'commit'> & {
     readonly seconds: Packed;
@@ -23,8 +23,8 @@ export interface ThinnedRun {
 }
 
 /**
- * Records of one shape as a table, one line each. A path is made of `/name` for a member and `#0` for an item of a list;
- * null stands for a value that a record does not have.
+ * Records of one shape as a table with a row for each. A path is made of `/name` for a member and `#0` for an item of a list;
+ * null stands for an absent value.
  */
 export interface Packed {
   /** Values that are the same in all records, by path. */
@@ -33,7 +33,7 @@ export interface Packed {
   readonly rows: readonly (readonly Leaf[])[];
 }
 
-/** Lists and objects are empty ones. */
+/** A list or an object is an empty one. */
 type Leaf = unknown;
 
 /** Members of a sample that no verdict, no table and no published plot reads. */
@@ -74,7 +74,7 @@ export function thinRun(record: RunRecord): ThinnedRun {
   return thinned(stride);
 }
 
-/** The run that tables and plots are made from, without what was left out. */
+/** The run for tables and plots, without the members that were left out. */
 export function runOfThinned({ run, command, commit }: ThinnedRun): RunRecord {
   return {
     ...{ ...run, command, commit },
@@ -112,7 +112,7 @@ function* leavesOf(value: unknown, path = ''): Generator<readonly [path: string,
   for (const [name, one] of members) yield* leavesOf(one, `${path}${Array.isArray(value) ? '#' : '/'}${name}`);
 }
 
-/** Microseconds, milliseconds of processor time and tenths of a per cent are finer than anything a page shows. */
+/** Three decimals: microseconds, milliseconds of processor time and tenths of a per cent are finer than a page shows. */
 function rounded(value: number): number {
   return Math.round(value * 1000) / 1000;
 }

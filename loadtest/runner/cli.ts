@@ -1,21 +1,20 @@
-/**
- * `npm run loadtest -- <script>`: runs a k6 script of loadtest/k6 against the local stack, which it starts and takes down,
- * or against addresses that were named, and leaves a folder with the report. See usage.ts.
- */
 import { join } from 'node:path';
 import { EXIT, refuse } from '../../src/commands/arguments.ts';
 import type { RunRecord } from '../judge/record.ts';
 import { checkSections } from '../labs/kit/publish.ts';
-import { publishRun } from '../report/run-section.ts';
-import { readArguments } from './arguments.ts';
-import { calibrate } from './calibrate.ts';
+import { publishRun } from '../report/section.ts';
+import { LOADTEST, readArguments } from './arguments.ts';
 import { keepResults } from './keep-results.ts';
 import { run } from './run.ts';
-import { LOADTEST } from './usage.ts';
+
+/**
+ * `npm run loadtest -- <script>`: runs a k6 script of loadtest/k6 against the local stack, which it starts and takes down,
+ * or against given addresses, and leaves a folder with the report. Options: arguments.ts.
+ */
 
 const PAGE = join(import.meta.dirname, '..', 'README.md');
 
-// Whoever reads this may go away (a pipe, a terminal): the stack must be taken down all the same.
+// The reader of the output (a pipe, a terminal) may close: the stack must be taken down all the same.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 process.exitCode = await main();
 
@@ -27,11 +26,11 @@ async function main(): Promise<number> {
     if (!stopping.signal.aborted) say('stopping: what was started is ended first');
     stopping.abort();
   };
-  // Never `once`: who presses Ctrl-C twice must not leave a stack behind.
+  // Not `once`: a second Ctrl-C must not leave a stack behind.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
   try {
     if (read.options.isPublished) checkSections(PAGE, [read.options.script]);
-    const ran = await run(read.options, { say, signal: stopping.signal, calibrate });
+    const ran = await run(read.options, { say, signal: stopping.signal });
     const { record, text } = await keepResults(ran);
     console.log(text);
     return read.options.isPublished && !isPublished(record) ? record.exitCode || EXIT.notDone : record.exitCode;

@@ -7,25 +7,25 @@ import type { RunEvent } from '../judge/record.ts';
 
 export interface JournalsWanted {
   readonly events: readonly RunEvent[];
-  /** A journal is with the process that ran the drill: each is asked. */
+  /** Only the process that ran the drill has its journal, so each is asked. */
   readonly adminUrls: readonly string[];
   readonly adminToken?: string;
   readonly folder: string;
   readonly say: (text: string) => void;
-  /** A drill takes its last figures after the load has ended. */
+  /** A drill takes its last samples after the load has ended. */
   readonly waitMs?: number;
 }
 
 const WAIT_MS = 30_000;
-const LOOK_MS = 500;
+const POLL_MS = 500;
 const ANSWER_MS = 10_000;
-const MOST_DRILLS = 20;
-/** From the millionth on: a look whether it is over need not carry megabytes. */
+const MAX_DRILLS = 20;
+/** Samples from the millionth on, which is none: a poll for the state need not carry megabytes. */
 const WITHOUT_SAMPLES = [['samples', '1000000']] as const;
-/** As the service makes them: an id becomes a file's name here. */
+/** The form of the service's ids: an id becomes a file name here. */
 const ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
-/** Keeps `drill-<id>.json` and the drill's own report beside it. What cannot be had is said, and missing. */
+/** Writes `drill-<id>.json` and the drill's own report beside it. A missing one is reported and left out. */
 export async function keepJournals(wanted: JournalsWanted): Promise<void> {
   const { events, adminUrls, adminToken, folder, say, waitMs = WAIT_MS } = wanted;
   const ids = [...new Set(events.flatMap(({ drill }) => (drill !== undefined && ID.test(drill) ? [drill] : [])))];
@@ -34,7 +34,7 @@ export async function keepJournals(wanted: JournalsWanted): Promise<void> {
     createAdminClient({ base: new URL(url), token: adminToken, operator: 'loadtest', signal }),
   );
   const untilMs = performance.now() + waitMs;
-  for (const id of ids.slice(0, MOST_DRILLS)) {
+  for (const id of ids.slice(0, MAX_DRILLS)) {
     const found = await ownerOf(clients, id, untilMs);
     if (found === undefined) {
       say(`no process gives the journal of drill ${id}`);
@@ -54,7 +54,7 @@ interface Found {
   readonly journal: Journal;
 }
 
-/** Who has it, when it is over or when there is no time left to wait for that. */
+/** The process that has the journal: returned when the drill is over, or when the waiting time is. */
 async function ownerOf(clients: readonly AdminClient[], id: string, untilMs: number): Promise<Found | undefined> {
   for (const client of clients) {
     const look = (query: readonly (readonly [string, string])[]): Promise<Journal | undefined> =>
@@ -63,7 +63,7 @@ async function ownerOf(clients: readonly AdminClient[], id: string, untilMs: num
       const journal = await look(WITHOUT_SAMPLES);
       if (journal === undefined) break;
       if (journal.state.kind !== 'over' && performance.now() < untilMs) {
-        await sleep(LOOK_MS);
+        await sleep(POLL_MS);
         continue;
       }
       const whole = await look([]);

@@ -1,21 +1,20 @@
 import { spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
-import { surroundings } from './k6-environment.ts';
-import type { K6Script } from './k6-plan.ts';
-
-/** What k6 leaves in the folder of a run. */
-export const K6_FILES = { summary: 'k6-summary.json', seconds: 'k6-seconds.ndjson', log: 'k6.log' } as const;
+import type { Sample } from '../sample/sample.ts';
+import { createSampler, type SamplerOptions } from '../sample/sampler.ts';
+import { K6_FILES } from './k6-output.ts';
+import { type K6Script, surroundings } from './k6-program.ts';
 
 export interface K6Run extends K6Script {
   readonly folder: string;
   /** Processors it is kept on, as taskset takes them. */
   readonly cpus?: string;
-  /** Longer than this and it is ended. */
+  /** It is interrupted after this time. */
   readonly limitMs: number;
-  /** Between being asked to end and being made to. */
+  /** From SIGINT to SIGKILL. */
   readonly graceMs?: number;
-  /** Asks it to end: it still writes its summary. */
+  /** Interrupts it: k6 still writes its summary. */
   readonly signal: AbortSignal;
   readonly started?: (pid: number) => void;
 }
@@ -26,9 +25,9 @@ export interface K6End {
   readonly cut?: 'by hand' | 'too long';
 }
 
-/** Of Go's memory: k6 spends a tenth of its time looking for garbage otherwise, and has memory to spare. */
+/** For Go's collector: with Go's own value k6 spends a tenth of its time on garbage, and it has memory to spare. */
 const GOGC = process.env['GOGC'] ?? '400';
-/** What it does when it is interrupted (teardown of the script included) has to fit. */
+/** An interrupted k6 also runs the script's teardown in this time. */
 const GRACE_MS = 30_000;
 
 /** @throws when it cannot be started. */
@@ -39,13 +38,13 @@ export async function runK6(wanted: K6Run): Promise<K6End> {
     program.path,
     ...argumentsOf(wanted.file),
   ];
-  // What it says before it has read its arguments, and its last words when it crashes.
+  // Holds what k6 says before it has read its arguments, and when it crashes.
   const log = openSync(join(folder, K6_FILES.log), 'a');
   const child = spawn(command, args, {
     cwd: folder,
     env: { ...surroundings(process.env), ...env, GOGC, SUMMARY: join(folder, K6_FILES.summary) },
     stdio: ['ignore', 'inherit', log],
-    // In a group of its own: Ctrl-C reaches it once, through us. The second ends k6 before it has summed anything up.
+    // In a group of its own: Ctrl-C reaches it once, through us. A second one ends k6 before it has written its summary.
     detached: true,
   });
   closeSync(log);
@@ -82,9 +81,29 @@ export async function runK6(wanted: K6Run): Promise<K6End> {
   }
 }
 
+export interface SampledK6 {
+  readonly end: K6End;
+  readonly samples: readonly Sample[];
+}
+
+/** Runs k6 and samples the parts meanwhile; k6 is one of the sampled processes. */
+export async function runSampledK6(k6: K6Run, parts: SamplerOptions): Promise<SampledK6> {
+  let pid: number | undefined;
+  const sampler = createSampler({
+    ...parts,
+    processes: () => [...parts.processes(), ...(pid === undefined ? [] : [{ name: 'k6', pid }])],
+  });
+  sampler.start();
+  const started = (id: number): void => {
+    pid = id;
+  };
+  const end = await runK6({ ...k6, started }).finally(() => sampler.stop());
+  return { end, samples: await sampler.stop() };
+}
+
 /**
- * Nothing listens but k6's dashboard, which writes what it shows into a file: on loopback, any free port (told to have
- * none it listens on all addresses: grafana/xk6-dashboard v0.8.1). Its costs are about a sixth of the generator's time.
+ * Nothing listens but k6's dashboard, which writes what it shows into a file: on loopback, any free port (told to use none, it
+ * listens on all addresses: grafana/xk6-dashboard v0.8.1). It costs about a sixth of the generator's time.
  */
 function argumentsOf(file: string): readonly string[] {
   const dashboard = `host=127.0.0.1&port=0&period=1s&record=${K6_FILES.seconds}`;

@@ -1,25 +1,23 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
+import { arch, availableParallelism, release, totalmem, type } from 'node:os';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { EXIT } from '../../src/commands/arguments.ts';
 import { compareRuns } from '../judge/compare.ts';
-import { withinLimit } from '../judge/engine-limit.ts';
-import { finalVerdict } from '../judge/generator.ts';
 import { judge } from '../judge/judge.ts';
-import type { RunRecord, Second } from '../judge/record.ts';
+import type { Machine, RunRecord, Second } from '../judge/record.ts';
+import { finalVerdict, withinLimit } from '../judge/verdict.ts';
 import type { Verdict } from '../k6/kit/summary.ts';
-import { commitOf } from '../labs/kit/machine.ts';
+import { commitOf, machineWords } from '../labs/kit/machine.ts';
 import { CannotRun } from '../labs/kit/programs.ts';
+import { reportPage } from '../report/page.ts';
 import { runText } from '../report/print-run.ts';
-import { reportPage } from '../report/report-page.ts';
-import { commandLine } from './command-line.ts';
-import { K6_FILES, type K6End } from './k6-process.ts';
-import { secondsOf } from './k6-seconds.ts';
-import { tailOf } from './load.ts';
-import { machineHere } from './machine.ts';
+import type { Pins } from '../stack/processors.ts';
+import { commandLine } from './arguments.ts';
+import { K6_FILES, logTail, readSummary, secondsOf } from './k6-output.ts';
+import type { K6End } from './k6-process.ts';
 import type { Ran } from './run.ts';
-import { readSummary } from './script-summary.ts';
 
 const EXIT_CODES: Readonly<Record<Verdict['kind'], number>> = {
   passed: EXIT.passed,
@@ -27,24 +25,17 @@ const EXIT_CODES: Readonly<Record<Verdict['kind'], number>> = {
   invalid: EXIT.undecided,
 };
 
-export interface Kept {
-  readonly record: RunRecord;
-  /** For a terminal. */
-  readonly text: string;
-}
-
 /**
- * Makes the record of a run from what k6 has left and what was seen meanwhile, and writes `run.json` and `report.html`.
- * @throws CannotRun when k6 has left no summary, with its last lines.
+ * Makes the record of a run from k6's files and the samples, and writes `run.json` and `report.html`.
+ * @returns the record, and a text for the terminal.
+ * @throws CannotRun with the last lines of k6's log when k6 has left no summary.
  */
-export async function keepResults(ran: Ran): Promise<Kept> {
+export async function keepResults(ran: Ran): Promise<{ readonly record: RunRecord; readonly text: string }> {
   const { options, folder, program, pins, base, end, samples, events, against } = ran;
-  const summary = await readSummary(join(folder.path, K6_FILES.summary));
+  const summary = await readSummary(folder.path);
   if (summary === undefined) {
     const why = end.cut === undefined ? '' : `, it was ended (${CUT[end.cut]})`;
-    throw new CannotRun(
-      `k6 left no summary in ${folder.path}${why}:\n${await tailOf(join(folder.path, K6_FILES.log))}`,
-    );
+    throw new CannotRun(`k6 left no summary in ${folder.path}${why}:\n${await logTail(folder.path)}`);
   }
   const machine = await machineHere(program.version, pins);
   const verdict = unlessCut(end, withinLimit(finalVerdict(summary.verdict, { summary, samples, machine }), samples));
@@ -52,7 +43,7 @@ export async function keepResults(ran: Ran): Promise<Kept> {
   const record: RunRecord = {
     version: 1,
     id: folder.id,
-    // Nobody's seed was drawn: whoever repeats the run wants the same searches.
+    // With the seed that was used, so that a repetition sends the same searches.
     command: commandLine({ ...options, numbers: { ...options.numbers, seed: summary.queries.seed } }),
     ...(commit !== undefined && { commit }),
     stack: options.stack,
@@ -65,7 +56,7 @@ export async function keepResults(ran: Ran): Promise<Kept> {
     verdict,
     exitCode: EXIT_CODES[verdict.kind],
   };
-  // First of all: whatever goes wrong with drawing it, it can be drawn again.
+  // Written first: if drawing the report fails, it can be drawn again.
   await writeFile(join(folder.path, 'run.json'), JSON.stringify(record));
   const judged = judge(record);
   const beside = against === undefined ? {} : { against: compareRuns(record, against) };
@@ -79,18 +70,32 @@ const CUT: Readonly<Record<NonNullable<K6End['cut']>, string>> = {
   'too long': 'it took much longer than planned',
 };
 
-/** A run that was cut short says nothing, whatever it had found until then. */
+/** A run that was cut short is invalid, whatever the script found. */
 export function unlessCut({ cut }: K6End, found: Verdict): Verdict {
   if (cut === undefined) return found;
   const more = found.kind === 'invalid' ? found.reasons : [];
   return { kind: 'invalid', detail: 'This run was not finished.', reasons: [CUT[cut], ...more] };
 }
 
-/** The record of k6's dashboard, which is kept smaller; without one the run has no seconds. */
+/** Compresses the record of k6's dashboard and reads it; without the file the run has no seconds. */
 async function secondsKept(file: string): Promise<readonly Second[]> {
   const record = await readFile(file).catch(() => undefined);
   if (record === undefined) return [];
   await writeFile(`${file}.gz`, await promisify(gzip)(record));
   await rm(file);
   return secondsOf(record.toString());
+}
+
+/** Programs of the local stack: the figures depend on their versions. */
+const PROGRAMS = ['node', 'redis-server', 'valkey-server', 'searchd'];
+
+async function machineHere(k6Version: string, pins: Pins | undefined): Promise<Machine> {
+  return {
+    cores: availableParallelism(),
+    memoryBytes: totalmem(),
+    system: `${type()} ${release().split('.').slice(0, 2).join('.')}, ${arch()}`,
+    k6: k6Version,
+    words: `${await machineWords(PROGRAMS)}, k6 ${k6Version.replace(/^v/, '')}`,
+    ...pins,
+  };
 }

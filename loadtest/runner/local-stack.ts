@@ -1,36 +1,39 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { BaseRate } from '../judge/record.ts';
+import { holdWindow, samplesIn } from '../judge/series.ts';
+import { coresText, processCores } from '../judge/meters.ts';
 import { CannotRun } from '../labs/kit/programs.ts';
-import type { NamedProcess } from '../sample/process-sample.ts';
-import type { StoreNode } from '../sample/store-asker.ts';
+import type { NamedProcess } from '../sample/host.ts';
+import type { StoreNode } from '../sample/store.ts';
 import { partsOf, readPlan, type StackPlan } from '../stack/plan.ts';
-import { type Pins, pin } from '../stack/processors.ts';
+import { type Pins, pin, pinsHere } from '../stack/processors.ts';
 import { down, processesOf, up } from '../stack/stack.ts';
+import { readSummary } from './k6-output.ts';
+import { runSampledK6 } from './k6-process.ts';
+import { type K6Program, k6Environment } from './k6-program.ts';
 
-/** The local stack, of this run alone. */
+/** A local stack that was started for one run. */
 export interface LocalStack {
   readonly plan: StackPlan;
   readonly baseUrls: readonly string[];
   readonly adminUrls: readonly string[];
   readonly adminToken?: string;
   readonly stores: readonly StoreNode[];
-  /** Processes that run now, with the names of their parts. */
+  /** Processes that run at this moment, named as their parts. */
   readonly processes: () => readonly NamedProcess[];
   /** Ends everything and removes it. */
   readonly stop: () => Promise<void>;
 }
 
-export interface LocalStackWish {
+interface PlanOptions {
   readonly replicas: number;
   /** Variables of the stack's file, for each process of serpcache. */
   readonly env: Readonly<Record<string, string>>;
 }
 
-export interface StartOptions {
-  readonly pins?: Pins;
-  readonly say: (text: string) => void;
-}
-
-/** @throws CannotRun when a part of a stack runs already: its cache is somebody's, and its figures would be everybody's. */
-export function planLocalStack({ replicas, env: wished }: LocalStackWish): StackPlan {
+/** @throws CannotRun when a part of a stack runs already: the run would change its cache, and its load the figures. */
+export function planLocalStack({ replicas, env: wished }: PlanOptions): StackPlan {
   const read = readPlan(process.env, replicas);
   const running = partsOf(read).filter((part) => processesOf(part).length > 0);
   if (running.length > 0) {
@@ -39,12 +42,17 @@ export function planLocalStack({ replicas, env: wished }: LocalStackWish): Stack
       `a stack runs here already (${names}): end it with \`npm run stack -- down\`, or send the load to it with --base-url`,
     );
   }
-  // Whoever set the variable wants it so.
+  // A variable that the user has set wins.
   const env = Object.fromEntries(Object.entries(wished).filter(([name]) => !process.env[name]));
   return { ...read, replicas: read.replicas.map((replica) => ({ ...replica, env: { ...replica.env, ...env } })) };
 }
 
-/** @throws when it cannot be started; what was is ended. */
+interface StartOptions {
+  readonly pins?: Pins;
+  readonly say: (text: string) => void;
+}
+
+/** @throws when a part cannot be started; the others are ended. */
 export async function startLocalStack(plan: StackPlan, { pins, say }: StartOptions): Promise<LocalStack> {
   const stop = (): Promise<void> => down(plan);
   try {
@@ -64,5 +72,70 @@ export async function startLocalStack(plan: StackPlan, { pins, say }: StartOptio
     stores: plan.clusters.flatMap(({ nodes }) => nodes.map(({ name, port }) => ({ name, host: '127.0.0.1', port }))),
     processes: () => partsOf(plan).flatMap((part) => processesOf(part).map(({ pid }) => ({ name: part.name, pid }))),
     stop,
+  };
+}
+
+/** x1 is this fraction of the saturation rate: x5 is then a high load that leaves some capacity. */
+const FRACTION = 8;
+const SCRIPT = join(import.meta.dirname, '..', 'k6', 'saturation.ts');
+const STEP = 'full';
+const LIMIT_MS = 120_000;
+
+interface CalibrateOptions {
+  readonly plan: StackPlan;
+  readonly program: K6Program;
+  readonly queries: string;
+  /** Of the run. */
+  readonly folder: string;
+  readonly say: (text: string) => void;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Finds x1 on the running stack: an eighth of the warm searches that one process answers to k6 on one core, sent as fast
+ * as they are answered. Where that core is full first, which is reported, x1 is an eighth of what the pair does: less than
+ * the process could. On two cores k6 alone would leave nothing for the other work of a run: with an eighth of that rate,
+ * misses of one search in ten filled the machine at x4.
+ */
+export async function calibrate(options: CalibrateOptions): Promise<BaseRate> {
+  const { plan, program, queries, folder, say, signal } = options;
+  const [replica] = plan.replicas;
+  if (replica === undefined) throw new CannotRun('a stack without serpcache');
+  say('finding x1: an eighth of what goes');
+  const own = join(folder, 'saturation');
+  await mkdir(own);
+  const target = {
+    baseUrls: [`http://127.0.0.1:${replica.port}`],
+    adminUrls: [`http://127.0.0.1:${replica.adminPort}`],
+  };
+  const pins = await pinsHere(say);
+  const env = k6Environment({ id: 'saturation', ...target, baseRps: 1, queries, numbers: {} });
+  const cpus = pins === undefined ? {} : { cpus: pins.generatorCpus };
+  const { end, samples } = await runSampledK6(
+    { program, file: SCRIPT, env, folder: own, ...cpus, limitMs: LIMIT_MS, signal },
+    {
+      adminUrls: [],
+      stores: [],
+      processes: () => processesOf(replica).map(({ pid }) => ({ name: replica.name, pid })),
+      host: false,
+      everyMs: 500,
+    },
+  );
+  const summary = end.cut === undefined ? await readSummary(own) : undefined;
+  const step = summary?.steps.find((one) => one.step.name === STEP);
+  if (summary === undefined || step === undefined || step.searches === 0) {
+    throw new CannotRun(`x1 could not be measured: look into ${own}, or say it with --base-rps`);
+  }
+  const saturationRps = step.searches / step.seconds;
+  const held = samplesIn(samples, holdWindow(summary, step));
+  const used = ['k6', replica.name].flatMap((name) => {
+    const cores = processCores(held, name);
+    return cores === undefined ? [] : [`${name} used ${coresText(cores)} cores`];
+  });
+  return {
+    rps: Math.max(1, Math.round(saturationRps / FRACTION)),
+    from: 'measured',
+    saturationRps,
+    ...(used.length === 0 ? {} : { saturated: `${used.join(', ')} then` }),
   };
 }

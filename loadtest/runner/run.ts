@@ -1,36 +1,60 @@
-import { access } from 'node:fs/promises';
-import { join } from 'node:path';
-import type { RunRecord } from '../judge/record.ts';
-import { earlierRun } from '../labs/kit/keep.ts';
+import { access, copyFile, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import type { BaseRate, RunEvent, RunRecord } from '../judge/record.ts';
+import { earlierRun, makeRunFolder, type RunFolder } from '../labs/kit/keep.ts';
 import { CannotRun } from '../labs/kit/programs.ts';
-import { pinsHere } from '../stack/processors.ts';
-import type { RunOptions } from './arguments.ts';
-import { k6Program } from './k6-program.ts';
-import { type Loaded, sendLoad } from './load.ts';
-import { planLocalStack, startLocalStack } from './local-stack.ts';
-import { goOn, type RunContext } from './run-context.ts';
-import { SCRIPTS } from './scripts.ts';
+import { documentsOf } from '../stack/corpus.ts';
+import { type Pins, pinsHere } from '../stack/processors.ts';
+import { type RunOptions, SCRIPTS, type ScriptEntry } from './arguments.ts';
+import { keepJournals } from './drill-journals.ts';
+import { eventsIn, K6_FILES, logTail } from './k6-output.ts';
+import { runSampledK6, type SampledK6 } from './k6-process.ts';
+import { type K6Program, k6Environment, k6Program, plannedMs } from './k6-program.ts';
+import { calibrate, type LocalStack, planLocalStack, startLocalStack } from './local-stack.ts';
+import { writeQueries } from './queries.ts';
 
-export interface Ran extends Loaded {
-  /** What it is compared with. */
+export interface RunContext {
+  /** Prints a line of progress. */
+  readonly say: (text: string) => void;
+  /** Aborted: k6 is interrupted, and everything that was started is taken down. */
+  readonly signal: AbortSignal;
+}
+
+interface Wanted {
+  readonly options: RunOptions;
+  readonly entry: ScriptEntry;
+  /** The script. */
+  readonly file: string;
+  readonly program: K6Program;
+  /** Absent: the load goes to the addresses of the options. */
+  readonly stack?: LocalStack;
+  readonly pins?: Pins;
+}
+
+/** A finished run, without the files that k6 has written into its folder. */
+export interface Ran extends Wanted, SampledK6 {
+  readonly folder: RunFolder;
+  readonly base: BaseRate;
+  readonly events: readonly RunEvent[];
+  /** The run that this one is compared with. */
   readonly against?: RunRecord;
 }
 
 /**
- * One run, from finding k6 to the stack that is taken down again, whatever happens.
- * @throws CannotRun when no load was sent, or when k6 itself failed; any other Error of what was started.
+ * One run, from finding k6 until the stack is taken down again, also after a failure.
+ * @throws CannotRun when no load was sent, or when k6 itself failed; any other Error of a program that was started.
  */
 export async function run(options: RunOptions, context: RunContext): Promise<Ran> {
   const { script, queries } = options;
   const { say } = context;
   const entry = SCRIPTS[script];
   const file = join(import.meta.dirname, '..', 'k6', `${script}.ts`);
-  if (entry === undefined || !(await isThere(file))) throw new CannotRun(`there is no script loadtest/k6/${script}.ts`);
-  if (queries !== undefined && !(await isThere(queries))) throw new CannotRun(`--queries: there is no file ${queries}`);
+  if (entry === undefined || !(await exists(file))) throw new CannotRun(`there is no script loadtest/k6/${script}.ts`);
+  if (queries !== undefined && !(await exists(queries))) throw new CannotRun(`--queries: there is no file ${queries}`);
   const against = options.against === undefined ? {} : await compared(options.against, options, say);
   const program = await k6Program(options.k6, say);
   const wanted = { options, entry, file, program };
-  goOn(context);
+  throwIfStopped(context);
   if (options.stack === 'none') return { ...(await sendLoad(wanted, context)), ...against };
 
   const plan = planLocalStack({ replicas: options.replicas, env: entry.stackEnv });
@@ -41,7 +65,7 @@ export async function run(options: RunOptions, context: RunContext): Promise<Ran
     return { ...(await sendLoad({ ...wanted, stack, ...pins }, context)), ...against };
   } finally {
     if (options.keepStack) say('the stack stays: `npm run stack -- down` ends it');
-    // Whatever is left, the run has happened: its results must not be lost for it.
+    // The run is over: its results must not be lost because a part cannot be ended.
     else await stack.stop().catch((error: unknown) => say(`the stack could not be taken down: ${error}`));
   }
 }
@@ -57,9 +81,74 @@ async function compared(
   return {};
 }
 
-function isThere(file: string): Promise<boolean> {
+function exists(file: string): Promise<boolean> {
   return access(file).then(
     () => true,
     () => false,
   );
+}
+
+/** @throws CannotRun */
+function throwIfStopped({ signal }: RunContext): void {
+  if (signal.aborted) throw new CannotRun('stopped before any load was sent');
+}
+
+/** A run that takes longer than planned by more than this is ended. */
+const SLACK_MS = 30_000;
+/** k6's exit codes: done, a threshold crossed, interrupted, aborted by the script, marked as failed. */
+const ENDED_WELL: readonly (number | undefined)[] = [0, 99, 105, 108, 110];
+
+/** Sends the load and samples meanwhile. @throws CannotRun when none was sent, or when k6 itself failed. */
+async function sendLoad(wanted: Wanted, context: RunContext): Promise<Ran> {
+  const { options, file, program, stack, pins } = wanted;
+  throwIfStopped(context);
+  const folder = await makeRunFolder(options.out, options.script, Date.now());
+  const queries = await queryFile(wanted, folder);
+  const base = await baseRate(wanted, folder, queries, context);
+  throwIfStopped(context);
+  const { baseUrls, adminUrls, adminToken } = stack ?? options;
+  const target = { baseUrls, adminUrls, ...(adminToken === undefined ? {} : { adminToken }) };
+  const env = k6Environment({ id: folder.id, ...target, baseRps: base.rps, queries, numbers: options.numbers });
+  const limitMs = (await plannedMs({ program, file, env })) + SLACK_MS;
+  const cpus = pins === undefined ? {} : { cpus: pins.generatorCpus };
+  const k6 = { program, file, env, folder: folder.path, ...cpus, limitMs, signal: context.signal };
+  const parts = { adminUrls, stores: stack?.stores ?? [], processes: stack?.processes ?? (() => []), host: !!stack };
+  const { end, samples } = await runSampledK6(k6, parts);
+  if (end.cut === undefined && !ENDED_WELL.includes(end.code)) {
+    throw new CannotRun(`k6 ended with ${end.code ?? 'a signal'}:\n${await logTail(folder.path)}`);
+  }
+  const events = await eventsIn(join(folder.path, K6_FILES.log));
+  if (adminUrls.length > 0) await keepJournals({ ...target, events, folder: folder.path, say: context.say });
+  return { ...wanted, folder, base, end, samples, events };
+}
+
+/** A larger file is not copied into the folder of each run. */
+const MAX_QUERY_BYTES = 64 * 2 ** 20;
+
+/** The given query file, or one that is written for the local stack. */
+async function queryFile({ options, stack }: Wanted, folder: RunFolder): Promise<string> {
+  const kept = join(folder.path, 'queries.tsv');
+  if (options.queries !== undefined) {
+    const given = resolve(options.queries);
+    if ((await stat(given)).size <= MAX_QUERY_BYTES) await copyFile(given, kept);
+    return given;
+  }
+  if (stack !== undefined) {
+    const { corpora, indexes } = stack.plan;
+    await writeQueries({ file: kept, corpora, domains: indexes.map(({ domain }) => domain), documents: documentsOf });
+  }
+  return kept;
+}
+
+/** From the options, from the script's entry, or measured. */
+async function baseRate(
+  { options, entry, program, stack }: Wanted,
+  folder: RunFolder,
+  queries: string,
+  { say, signal }: RunContext,
+): Promise<BaseRate> {
+  const given = options.numbers['base-rps'] ?? (entry.base === 'measured' ? undefined : entry.base);
+  if (given !== undefined) return { rps: given, from: 'told' };
+  if (stack === undefined) throw new CannotRun('--base-rps is missing: x1 is only measured on the local stack');
+  return calibrate({ plan: stack.plan, program, queries, folder: folder.path, say, signal });
 }

@@ -1,30 +1,30 @@
 /**
- * What was seen of the service and its parts at one moment. Counters grow since their process started; only
- * differences mean anything, and a process that started anew counts from 0 again. Whatever could not be asked is absent,
- * never 0; in a record of counts, what never happened is absent too.
+ * The state of the service and its parts at one moment. Counters grow since their process started, so only differences
+ * mean anything; a restarted process counts from 0 again. What could not be read is absent, never 0. In a record of counts
+ * a zero is absent too.
  */
 export interface Sample {
-  /** Wall clock, ms, when the answers were there. */
+  /** Wall clock, ms, when the last answer came. */
   readonly atMs: number;
   readonly replicas: readonly ReplicaSample[];
   /** Store nodes; empty without a local stack. */
   readonly stores: readonly StoreSample[];
   /** Processes of the local stack and the generator. */
   readonly processes: readonly ProcessSample[];
-  /** The machine everything runs on; absent without a local stack. */
+  /** The machine on which everything runs; absent without a local stack. */
   readonly host?: HostSample;
 }
 
-/** Of one process of serpcache, from its /metrics. */
+/** One process of serpcache, from its /metrics. */
 export interface ReplicaSample {
   /** Its admin address without scheme. */
   readonly name: string;
   readonly cpuSeconds?: number;
   readonly residentBytes?: number;
-  /** 0–1, since the scrape before. */
+  /** 0–1, since the previous scrape. */
   readonly loopUtilization?: number;
   readonly loopLagP99Ms?: number;
-  /** Searches under way that wait for something, and how many may. */
+  /** Searches that wait for something, and their maximum. */
   readonly inFlight?: number;
   readonly inFlightMax?: number;
   readonly memoryBytes?: number;
@@ -32,14 +32,13 @@ export interface ReplicaSample {
   readonly memoryEvictions?: number;
   /** By domain. */
   readonly domains: Readonly<Record<string, DomainSample>>;
-  /** Sheds by reason, all domains. */
+  /** By reason, all domains. */
   readonly sheds: Readonly<Record<string, number>>;
-  /** By reason: misses, all domains. */
   readonly misses: Readonly<Record<string, number>>;
 }
 
 export interface DomainSample {
-  /** Counted by outcome. */
+  /** Requests by outcome. */
   readonly outcomes: Readonly<Record<string, number>>;
   readonly engineCalls: number;
   readonly engineFailures: number;
@@ -50,13 +49,13 @@ export interface DomainSample {
   readonly engineCeiling?: number;
   /** 0 closed, 1 half-open, 2 open. */
   readonly breaker?: number;
-  /** Counted by how they ended: `ok`, `deadline`, … */
+  /** By outcome: `ok`, `deadline`, … */
   readonly storeCommands: Readonly<Record<string, number>>;
-  /** 0–1: share of the keys a drill has taken away just now. */
+  /** 0–1: share of the keys that a drill suppresses now. */
   readonly flushedShare?: number;
 }
 
-/** Of one Redis or Valkey node, from INFO. */
+/** One Redis or Valkey node, from INFO. */
 export interface StoreSample {
   /** `goods-1` */
   readonly name: string;
@@ -92,17 +91,23 @@ export interface HostSample {
   readonly stolenSeconds: number;
   readonly availableBytes: number;
   readonly totalBytes: number;
-  /** Of the loopback interface. */
   readonly loopbackBytes: number;
   readonly loopbackDrops: number;
   readonly retransmits: number;
   readonly listenDrops: number;
   readonly tcpInUse: number;
-  /** Milliseconds with something to do, of whichever disk had most each time; absent where no disk can be seen. */
+  /** Busy milliseconds, each time those of the busiest disk; absent where no disk is visible. */
   readonly diskBusyMs?: number;
-  /** All disks together. */
+  /** Of all disks. */
   readonly diskWrittenBytes?: number;
-  /** Packets dropped by and held back in queueing disciplines, loopback included; absent where `tc` is. */
+  /** Packets that queueing disciplines dropped and delayed, loopback included; absent without `tc`. */
   readonly limiterDrops?: number;
   readonly limiterOverlimits?: number;
+}
+
+type Defined<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> };
+
+/** The members that are not undefined. */
+export function defined<T extends object>(values: T): Defined<T> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Defined<T>;
 }

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from '../../http-driver/client.ts';
 import { closedLoop } from '../../http-driver/loops.ts';
 import { type HttpDriven, servedShare } from '../../http-driver/plan.ts';
-import { readProcess } from '../../sample/process-sample.ts';
+import { readProcess } from '../../sample/host.ts';
 import type { ProcessSample } from '../../sample/sample.ts';
 import { freePorts } from '../../stack/process.ts';
 import type { Lab, LabStore } from '../kit/lab.ts';

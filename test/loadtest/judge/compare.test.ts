@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compareRuns } from '../../../loadtest/judge/compare.ts';
-import type { FigureComparison } from '../../../loadtest/judge/comparison.ts';
+import { compareRuns, type FigureComparison } from '../../../loadtest/judge/compare.ts';
 import { runOf } from '../../fakes/load-run.ts';
 
 const LATER = { startedAtMs: Date.UTC(2026, 10, 22) };

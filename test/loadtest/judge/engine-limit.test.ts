@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { overLimit, withinLimit } from '../../../loadtest/judge/engine-limit.ts';
+import { overLimit, withinLimit } from '../../../loadtest/judge/verdict.ts';
 import type { Sample } from '../../../loadtest/sample/sample.ts';
 import { runOf } from '../../fakes/load-run.ts';
 

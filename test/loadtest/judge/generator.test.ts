@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { finalVerdict, generatorReasons } from '../../../loadtest/judge/generator.ts';
 import type { RunRecord } from '../../../loadtest/judge/record.ts';
 import { stepFigures } from '../../../loadtest/judge/step-figures.ts';
+import { finalVerdict, generatorReasons } from '../../../loadtest/judge/verdict.ts';
 import { runOf } from '../../fakes/load-run.ts';
 
 test('a generator with spare processor time does not change the verdict', () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { fullAtRps } from '../../../loadtest/judge/growth.ts';
-import { growthOf, perSecond } from '../../../loadtest/judge/part-series.ts';
+import { fullAtRps } from '../../../loadtest/judge/resources.ts';
+import { growthOf, perSecond } from '../../../loadtest/judge/series.ts';
 import { processorsIn } from '../../../loadtest/stack/processors.ts';
 
 test('counter restarts, however many, lose no value that was read', () => {

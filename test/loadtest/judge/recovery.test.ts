@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Recovery } from '../../../loadtest/judge/judged.ts';
-import { lossesOf } from '../../../loadtest/judge/losses.ts';
-import type { RunEvent, RunRecord, Second } from '../../../loadtest/judge/record.ts';
-import { recoveriesOf } from '../../../loadtest/judge/recovery.ts';
+import type { Recovery, RunEvent, RunRecord, Second } from '../../../loadtest/judge/record.ts';
+import { lossesOf, recoveriesOf } from '../../../loadtest/judge/recovery.ts';
 import { runOf } from '../../fakes/load-run.ts';
 
 test('each stage of a drill is its own loss, and the start of the drill is none', () => {

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { judge } from '../../../loadtest/judge/judge.ts';
-import type { ResourceUse } from '../../../loadtest/judge/judged.ts';
-import type { RunRecord } from '../../../loadtest/judge/record.ts';
+import type { ResourceUse, RunRecord } from '../../../loadtest/judge/record.ts';
 import type { DomainSample, HostSample, ReplicaSample, Sample, StoreSample } from '../../../loadtest/sample/sample.ts';
 import { runOf } from '../../fakes/load-run.ts';
 
@@ -142,8 +141,8 @@ suite('the most informative step', () => {
   });
 
   test('among steps at one rate is the one with the fullest resource', () => {
-    const { binding } = judge(runOf({ script: 'flush-survival' }));
-    assert.match(binding.words, /at flush \(2,250 searches\/s\)/);
+    const { bottleneck } = judge(runOf({ script: 'flush-survival' }));
+    assert.match(bottleneck.words, /at flush \(2,250 searches\/s\)/);
   });
 
   test('is the one before, if it was too short for two samples', () => {

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
 import type { RunEvent } from '../../../loadtest/judge/record.ts';
 import type { ScriptSummary } from '../../../loadtest/k6/kit/summary.ts';
-import { eventIn } from '../../../loadtest/runner/events.ts';
+import { eventIn } from '../../../loadtest/runner/k6-output.ts';
 import { listeningServer, until } from '../../http/harness.ts';
 import { type DrillServiceOptions, drillService, OURS } from './drill-service.ts';
 import { environment, k6, SCRIPTS_FOLDER } from './k6-inspect.ts';

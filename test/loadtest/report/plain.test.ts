@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { judge } from '../../../loadtest/judge/judge.ts';
 import type { RunRecord } from '../../../loadtest/judge/record.ts';
 import { runText } from '../../../loadtest/report/print-run.ts';
-import { runTables } from '../../../loadtest/report/run-section.ts';
+import { runTables } from '../../../loadtest/report/section.ts';
 import { runOf } from '../../fakes/load-run.ts';
 import { hostileRun, SAMPLE_RUNS } from './sample-runs.ts';
 
@@ -65,7 +65,7 @@ test('the knee, the binding resource and the losses are printed', () => {
   const record = runOf({ script: 'flush-survival' });
   const text = textOf(record);
   assert.match(text, /^flush +all keys +\+1:25\.0 min /m);
-  const [first = ''] = judge(record).binding.words.replaceAll('\u00a0', ' ').split('. ');
+  const [first = ''] = judge(record).bottleneck.words.replaceAll('\u00a0', ' ').split('. ');
   assert.ok(text.replaceAll(/\s+/g, ' ').includes(first), first);
 });
 

@@ -2,14 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { judge } from '../../../loadtest/judge/judge.ts';
 import type { RunRecord } from '../../../loadtest/judge/record.ts';
-import { isPanel } from '../../../loadtest/report/plot.ts';
-import { type PlotName, runPlot, sheetOf } from '../../../loadtest/report/run-plots.ts';
-import { sceneryOf } from '../../../loadtest/report/scenery.ts';
+import { type PlotName, plotContext, runPlot } from '../../../loadtest/report/over-time.ts';
+import { annotationsOf, isPanel } from '../../../loadtest/report/plot.ts';
 import type { Panel } from '../../../src/report/plot/panel.ts';
 import { runOf } from '../../fakes/load-run.ts';
 
 function panelOf(record: RunRecord, name: PlotName): Panel {
-  const plot = runPlot(sheetOf(record, judge(record)), name);
+  const plot = runPlot(plotContext(record, judge(record)), name);
   return isPanel(plot) ? plot : assert.fail(plot.missing);
 }
 
@@ -73,7 +72,7 @@ test('parts that could not be observed are named beside the processor use of the
 
 test('bands show where a rate holds; a broken step has a mark, and a step that was not reached has no band', () => {
   const record = runOf({ breaksAt: 4, isAborted: true });
-  const { bands } = sceneryOf(sheetOf(record, judge(record)));
+  const { bands } = annotationsOf(plotContext(record, judge(record)));
   assert.deepEqual(
     bands.map(({ name }) => name),
     ['warm-up', 'x1', 'x2', 'x3', 'x4 ✕'],
@@ -84,7 +83,7 @@ test('bands show where a rate holds; a broken step has a mark, and a step that w
 
 test('neighbouring steps have different tints', () => {
   const record = runOf();
-  const { bands } = sceneryOf(sheetOf(record, judge(record)));
+  const { bands } = annotationsOf(plotContext(record, judge(record)));
   for (const [i, { style }] of bands.entries()) assert.notEqual(style, bands[i + 1]?.style);
 });
 

@@ -3,7 +3,7 @@ import { suite, test } from 'node:test';
 import { compareRuns } from '../../../loadtest/judge/compare.ts';
 import { judge } from '../../../loadtest/judge/judge.ts';
 import type { RunRecord } from '../../../loadtest/judge/record.ts';
-import { reportPage } from '../../../loadtest/report/report-page.ts';
+import { reportPage } from '../../../loadtest/report/page.ts';
 import { runOf } from '../../fakes/load-run.ts';
 import { markupFaults } from '../../report/well-formed.ts';
 import { hostileRun, SAMPLE_RUNS } from './sample-runs.ts';
@@ -77,7 +77,7 @@ test('the knee and the binding resource come before the tables', () => {
   const record = runOf({ breaksAt: 4, isAborted: true });
   const text = textOf(pageOf(record));
   const knee = text.indexOf('The knee: x3 (2,250 searches/s) held, x4 (3,000 searches/s) broke');
-  const binds = text.indexOf(judge(record).binding.words.replaceAll(/\s+/g, ' '));
+  const binds = text.indexOf(judge(record).bottleneck.words.replaceAll(/\s+/g, ' '));
   assert.ok(knee > 0 && binds > knee && binds < text.indexOf('Step by step'), `${knee}, ${binds}`);
 });
 
@@ -155,7 +155,7 @@ test('a run without any data yet is still a page', () => {
 test('resources are listed with their use by step, and kinds that were not measured are named', () => {
   const record = runOf({ stack: 'none', isBlind: true });
   const text = textOf(pageOf(record));
-  const { unmeasured } = judge(record).binding;
+  const { unmeasured } = judge(record).bottleneck;
   assert.ok(unmeasured.length > 0);
   assert.ok(text.includes(`Could not be measured here: ${unmeasured.join(', ')}.`));
   assert.match(textOf(pageOf(runOf())), /a core of serpcache core [\d.]+ % [\d.]+ % [\d.]+ %/);

@@ -6,8 +6,7 @@ import { test } from 'node:test';
 import { judge } from '../../../loadtest/judge/judge.ts';
 import type { RunRecord } from '../../../loadtest/judge/record.ts';
 import { MAX_RECORD_BYTES, parseRecord, recordText } from '../../../loadtest/labs/kit/publish.ts';
-import { publishRun, runSection, runTables } from '../../../loadtest/report/run-section.ts';
-import { plotSvg } from '../../../loadtest/report/standalone.ts';
+import { plotSvg, publishRun, runSection, runTables } from '../../../loadtest/report/section.ts';
 import { pack, runOfThinned, type ThinnedRun, thinRun, unpack } from '../../../loadtest/report/thin-run.ts';
 import { runOf } from '../../fakes/load-run.ts';
 
@@ -23,7 +22,7 @@ for (const script of SCRIPTS) {
     const whole = runOf({ script });
     const thinned = kept(whole);
     assert.equal(runTables(thinned, judge(thinned)), runTables(whole, judge(whole)));
-    assert.equal(judge(thinned).binding.words, judge(whole).binding.words);
+    assert.equal(judge(thinned).bottleneck.words, judge(whole).bottleneck.words);
     for (const plot of ['rate', 'latency', 'processors', 'outcomes', 'places'] as const) {
       // Rounding moves a line by less than one pixel.
       const drawn = (record: RunRecord) =>

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { judge } from '../../../loadtest/judge/judge.ts';
 import type { RunRecord } from '../../../loadtest/judge/record.ts';
-import { plotSvg } from '../../../loadtest/report/standalone.ts';
+import { plotSvg } from '../../../loadtest/report/section.ts';
 import { runOf } from '../../fakes/load-run.ts';
 import { markupFaults } from '../../report/well-formed.ts';
 import { hostileRun, SAMPLE_RUNS } from './sample-runs.ts';

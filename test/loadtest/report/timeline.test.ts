@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { sumOfKnown, totalPerSecond } from '../../../loadtest/judge/series.ts';
 import { inTurn } from '../../../loadtest/k6/kit/step.ts';
-import { growth, growthPerSecond, total } from '../../../loadtest/report/growth.ts';
-import { plannedLine } from '../../../loadtest/report/planned.ts';
+import { plannedLine } from '../../../loadtest/report/answer-plots.ts';
 import { timelineOf } from '../../../loadtest/report/timeline.ts';
 import type { Sample } from '../../../loadtest/sample/sample.ts';
 import { createFrame } from '../../../src/report/plot/frame.ts';
@@ -11,6 +11,14 @@ import { runOf } from '../../fakes/load-run.ts';
 const record = runOf();
 const startedAtMs = record.summary.startedAtMs;
 const empty = { replicas: [], stores: [], processes: [] };
+
+function cpuPerSecond(samples: readonly Sample[]): number | undefined {
+  return totalPerSecond(
+    samples,
+    ({ processes }) => processes,
+    ({ cpuSeconds }) => cpuSeconds,
+  );
+}
 
 test('a second stands for the time before it, from the start of the run to its end', () => {
   const { seconds, toMs } = timelineOf(record);
@@ -52,31 +60,29 @@ test('samples from before the run or after its end are not drawn', () => {
 });
 
 test('a counter that fell has counted from 0 since, and a part that just appeared counts for nothing', () => {
-  const sample = (counts: Readonly<Record<string, number>>): Sample => ({
+  const sample = (atMs: number, counts: Readonly<Record<string, number>>): Sample => ({
     ...empty,
-    atMs: 0,
+    atMs,
     processes: Object.entries(counts).map(([name, cpuSeconds]) => ({ name, cpuSeconds, residentBytes: 1 })),
   });
-  const read = ({ processes }: Sample) => processes.map(({ name, cpuSeconds }) => [name, cpuSeconds] as const);
   const between = (before: Readonly<Record<string, number>>, after: Readonly<Record<string, number>>) =>
-    growth({ before: sample(before), after: sample(after) }, read);
+    cpuPerSecond([sample(0, before), sample(1000, after)]);
   assert.equal(between({ a: 10, b: 4 }, { a: 13, b: 5 }), 4);
   assert.equal(between({ a: 10, b: 4 }, { a: 2, b: 5 }), 3);
   assert.equal(between({ a: 10 }, { a: 11, late: 900 }), 1);
   assert.equal(between({}, { a: 10 }), undefined);
-  assert.equal(total([undefined, undefined]), undefined);
+  assert.equal(sumOfKnown([undefined, undefined]), undefined);
 });
 
 test('a rate is computed over the whole time between its samples, even if only a part of it is drawn', () => {
   const sample = (atMs: number, cpuSeconds: number): Sample => {
     return { ...empty, atMs, processes: [{ name: 'k6', cpuSeconds, residentBytes: 1 }] };
   };
-  const read = ({ processes }: Sample) => processes.map(({ name, cpuSeconds }) => [name, cpuSeconds] as const);
   const endMs = startedAtMs + record.summary.durationMs;
   const samples = [sample(endMs - 100, 1), sample(endMs + 900, 1.5)];
-  const [stretch] = timelineOf({ ...record, samples }).samples.flat();
-  assert.equal((stretch?.toMs ?? 0) - (stretch?.fromMs ?? 0), 100);
-  assert.equal(growthPerSecond(stretch?.own ?? assert.fail(), read), 0.5);
+  const [slice] = timelineOf({ ...record, samples }).samples.flat();
+  assert.equal((slice?.toMs ?? 0) - (slice?.fromMs ?? 0), 100);
+  assert.equal(cpuPerSecond(slice?.data ?? assert.fail()), 0.5);
 });
 
 test('the planned rate climbs from step to step and ends with the run', () => {

@@ -3,11 +3,15 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { readMix } from '../../../loadtest/k6/kit/queries.ts';
-import { type Arguments, type RunOptions, readArguments } from '../../../loadtest/runner/arguments.ts';
-import { commandLine } from '../../../loadtest/runner/command-line.ts';
-import { RANGES } from '../../../loadtest/runner/options.ts';
-import { SCRIPTS } from '../../../loadtest/runner/scripts.ts';
-import { LOADTEST } from '../../../loadtest/runner/usage.ts';
+import {
+  type Arguments,
+  commandLine,
+  LOADTEST,
+  RANGES,
+  type RunOptions,
+  readArguments,
+  SCRIPTS,
+} from '../../../loadtest/runner/arguments.ts';
 import { helpOf } from '../../../src/commands/arguments.ts';
 
 const STAGING = ['--base-url', 'https://a.example,https://b.example/', '--queries', 'q.tsv'];

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { EVENT_MARK } from '../../../loadtest/k6/kit/event.ts';
-import { eventIn, eventsIn } from '../../../loadtest/runner/events.ts';
+import { eventIn, eventsIn } from '../../../loadtest/runner/k6-output.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'serpcache-events-'));
 after(() => rmSync(folder, { recursive: true }));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { k6Environment } from '../../../loadtest/runner/k6-environment.ts';
+import { k6Environment } from '../../../loadtest/runner/k6-program.ts';
 
 const RUN = { id: 'run', baseUrls: ['http://a', 'http://b'], adminUrls: [], baseRps: 12.5, queries: '/q.tsv' };
 

@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { durationMs, plannedMs } from '../../../loadtest/runner/k6-plan.ts';
 import { type K6Run, runK6 } from '../../../loadtest/runner/k6-process.ts';
+import { durationMs, plannedMs } from '../../../loadtest/runner/k6-program.ts';
 
 const PROGRAM = { path: join(import.meta.dirname, 'fake-k6.mjs'), version: 'v1.8.1' };
 const folder = mkdtempSync(join(tmpdir(), 'serpcache-k6-'));

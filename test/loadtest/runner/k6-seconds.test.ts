@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { secondsOf } from '../../../loadtest/runner/k6-seconds.ts';
+import { secondsOf } from '../../../loadtest/runner/k6-output.ts';
 
 /** From k6 1.8.1 and a server that answered every fourth request with 500 after 80 ms; one VU, 30 requests a second. */
 const RECORD = readFileSync(join(import.meta.dirname, 'dashboard-record.ndjson'), 'utf8');

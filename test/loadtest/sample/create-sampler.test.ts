@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { type TestContext, test } from 'node:test';
-import { createSampler, type SamplerEvent } from '../../../loadtest/sample/create-sampler.ts';
+import { createSampler, type SamplerEvent } from '../../../loadtest/sample/sampler.ts';
 import { until } from '../../../loadtest/stack/redis.ts';
 
 const NOTHING = { adminUrls: [], stores: [], processes: () => [], host: false };

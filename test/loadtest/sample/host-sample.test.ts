@@ -3,8 +3,7 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { cpus, totalmem } from 'node:os';
 import { test } from 'node:test';
-import { createHostReader } from '../../../loadtest/sample/host-reader.ts';
-import { disksOf, type HostTexts, hostSampleOf, limitersOf } from '../../../loadtest/sample/host-sample.ts';
+import { createHostReader, disksOf, type HostTexts, hostSampleOf, limitersOf } from '../../../loadtest/sample/host.ts';
 
 const LIMIT_MS = 10_000;
 

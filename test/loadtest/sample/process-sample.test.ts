@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { test } from 'node:test';
-import { processSampleOf, readProcess } from '../../../loadtest/sample/process-sample.ts';
+import { processSampleOf, readProcess } from '../../../loadtest/sample/host.ts';
 
 test('processor time grows while a process computes, and its memory is that of the whole process', () => {
   const own = { name: 'me', pid: process.pid };

@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { engineCallsOf } from '../../../loadtest/k6/kit/metrics-text.ts';
-import { createReplicaAsker } from '../../../loadtest/sample/replica-asker.ts';
-import { replicaSampleOf } from '../../../loadtest/sample/replica-sample.ts';
+import { createReplicaAsker, replicaSampleOf } from '../../../loadtest/sample/replica.ts';
 import { ask, demoGoods, startService } from '../../e2e/service-harness.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'serpcache-sample-'));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { createStoreAsker } from '../../../loadtest/sample/store-asker.ts';
+import { createStoreAsker } from '../../../loadtest/sample/store.ts';
 import { startStandalone, until } from '../../../loadtest/stack/redis.ts';
 import { systemClock } from '../../../src/runtime.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createThinned } from '../../../loadtest/sample/thinned.ts';
+import { createThinned } from '../../../loadtest/sample/sampler.ts';
 
 test('up to its maximum it keeps every item', () => {
   const list = createThinned<number>(4);

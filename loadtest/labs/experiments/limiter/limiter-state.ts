@@ -1,4 +1,4 @@
-import { limitersOf } from '../../../sample/host-sample.ts';
+import { limitersOf } from '../../../sample/host.ts';
 
 /** A limiter as tc shows it: how it is set, and what it has done since it was set so. */
 export interface LimiterState {

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { collectGarbage, fillMemory, isNode } from '../../../../loadtest/labs/peers/memory.ts';
 import { createTries, runPeers } from '../../../../loadtest/labs/peers/peers.ts';
 import { startReplicas } from '../../../../loadtest/labs/peers/replicas.ts';
-import { readProcess } from '../../../../loadtest/sample/process-sample.ts';
+import { readProcess } from '../../../../loadtest/sample/host.ts';
 import { fakeBackend, fakePeer } from '../../../fakes/peer.ts';
 import { quietLab, withHarness } from './measure-harness.ts';
 

@@ -1,0 +1,210 @@
+import { reportDocument } from '../../src/report/document.ts';
+import {
+  amountText,
+  bytesText,
+  countText,
+  durationText,
+  percentText,
+  perSecondText,
+  utcText,
+} from '../../src/report/format.ts';
+import {
+  type Column,
+  type Content,
+  element,
+  facts,
+  type Markup,
+  said,
+  table,
+  verdictLine,
+} from '../../src/report/markup.ts';
+import type { Comparison } from '../judge/compare.ts';
+import type { BaseRate, Judged, Machine, Recovery, RunRecord } from '../judge/record.ts';
+import { comparisonSection } from './comparison-section.ts';
+import { overTime, plotContext } from './over-time.ts';
+import { checksSection, publishedLadder, resourceTable, stepTables } from './tables.ts';
+import { kneeWords, note, recoveryFigures, section, verdictWords } from './words.ts';
+
+export interface ReportOptions {
+  readonly record: RunRecord;
+  readonly judged: Judged;
+}
+
+export interface PageOptions extends ReportOptions {
+  /** This run beside an earlier one. */
+  readonly against?: Comparison;
+}
+
+/** The report of a load run as one HTML page of at most 400 KB, with the verdict first. */
+export function reportPage({ record, judged, against }: PageOptions): string {
+  return reportDocument({
+    title: `${verdictWords(judged.verdict).word}: ${record.summary.script}`,
+    style: LOAD_STYLE,
+    body: [
+      heading(record, judged),
+      element(
+        'main',
+        {},
+        conclusions(record, judged),
+        stepTables(judged),
+        publishedLadder(record, judged),
+        overTime(plotContext(record, judged)),
+        resourceTable(judged),
+        against === undefined ? undefined : comparisonSection(against),
+        checksSection(record, judged),
+      ),
+      element(
+        'footer',
+        {},
+        'A dash stands for what was not measured. Drawn from run.json beside this page, which holds every second.',
+      ),
+    ],
+  });
+}
+
+/** The script with its purpose, the verdict, and the conditions of the run. */
+function heading(record: RunRecord, { verdict }: Judged): Markup {
+  const { summary, machine, base, stack } = record;
+  return element(
+    'header',
+    {},
+    element('p', { class: 'kind' }, 'serpcache load report'),
+    element('h1', {}, said(summary.script), element('span', { class: 'soft' }, ' ', said(summary.purpose))),
+    verdictLine(verdictWords(verdict)),
+    verdict.kind === 'invalid' && verdict.reasons.length > 0
+      ? element(
+          'ul',
+          { class: 'plain reasons' },
+          verdict.reasons.map((reason) => element('li', {}, said(reason))),
+        )
+      : undefined,
+    facts([
+      ['When', `${utcText(summary.startedAtMs)}, for ${durationText(summary.durationMs)}`],
+      ['Base rate, x1', baseWords(base)],
+      ['Target', targetWords(record)],
+      ['Stack', stack === 'local' ? 'local: everything ran on one machine' : 'none: what was there already'],
+      ['Queries', queryWords(record)],
+      ['Machine of the generator', machineWords(machine)],
+      ['k6', said(machine.k6)],
+      ['Run', element('code', {}, said(record.id))],
+      ['To run it again', element('code', {}, said(record.command))],
+    ]),
+  );
+}
+
+function baseWords({ rps, from, saturationRps, saturated }: BaseRate): Content {
+  const rate = perSecondText(rps);
+  if (from === 'told') return `${rate}, as it was told`;
+  const of =
+    saturationRps === undefined
+      ? ''
+      : ` of ${perSecondText(saturationRps)}, the most that was answered of warm searches`;
+  return [`${rate}: an eighth${of}; measured just before. `, saturated === undefined ? undefined : said(saturated)];
+}
+
+function targetWords({ summary }: RunRecord): Content {
+  const { baseUrls, adminUrls } = summary.target;
+  const admin = adminUrls.length === 0 ? ['; no admin address: nothing inside could be seen'] : [];
+  return [baseUrls.map((url, i) => [i === 0 ? undefined : ', ', said(url)]), ...admin];
+}
+
+function queryWords({ summary }: RunRecord): Content {
+  const { file, count, domains, exponent, offset, onceShare, seed } = summary.queries;
+  return [
+    `${countText(count)} of `,
+    said(file),
+    ', for ',
+    said(domains.join(', ')),
+    `; Zipf–Mandelbrot with exponent ${String(exponent)} and offset ${amountText(offset)}, `,
+    `${percentText(onceShare)} never repeated, seed ${String(seed)}`,
+  ];
+}
+
+function machineWords({ cores, memoryBytes, system, generatorCpus, serviceCpus }: Machine): Content {
+  const pinned = [
+    generatorCpus === undefined ? [] : [`generator on ${generatorCpus}`],
+    serviceCpus === undefined ? [] : [`service on ${serviceCpus}`],
+  ].flat();
+  const kept = pinned.length === 0 ? 'not pinned' : `processors: ${pinned.join(', ')}`;
+  return [
+    `${countText(cores)} ${cores === 1 ? 'core' : 'cores'}, ${bytesText(memoryBytes)}, `,
+    said(system),
+    '; ',
+    said(kept),
+  ];
+}
+
+/** The results in a few sentences. */
+function conclusions(record: RunRecord, judged: Judged): Markup {
+  const { bottleneck, verdict } = judged;
+  const knee = kneeWords(judged);
+  return section(
+    'meaning',
+    'What it means',
+    verdict.kind === 'invalid'
+      ? element(
+          'p',
+          {},
+          element('strong', {}, 'The generator spoiled this run.'),
+          ' What follows says what happened, not what the service can do: nothing of it counts for or against the service.',
+        )
+      : undefined,
+    knee === undefined ? undefined : element('p', {}, said(knee)),
+    element('p', {}, said(bottleneck.words)),
+    recoveryTable(record, judged),
+  );
+}
+
+function recoveryTable(record: RunRecord, { recoveries }: Judged): Content {
+  const drawn = table<Recovery>({
+    caption: 'Each loss: how deep it went, and when it was over',
+    narrow: 'cards',
+    columns: [
+      { title: 'Step', cell: ({ step }) => said(step) },
+      ...recoveryFigures(record).map(
+        ({ title, text, isProse = false }): Column<Recovery> =>
+          isProse ? { title, isProse, cell: (one) => said(text(one)) } : { title, isNumber: true, cell: text },
+      ),
+    ],
+    rows: recoveries,
+  });
+  if (drawn === undefined) return undefined;
+  return [
+    drawn,
+    note(
+      'Recovered: the hit ratio stayed within two points of what it was before, as Zhang et al. count it (HotStorage ’20).',
+    ),
+  ];
+}
+
+/** Rules that other reports do not have. All colours are those of the palette; lines also differ in their dashes. */
+export const LOAD_STYLE = `
+.step-shown{fill:var(--calm)}
+.step-even{fill:var(--calm)}
+.step-odd{fill:var(--recovery)}
+.step-broke{fill:var(--hold)}
+.line.planned{--own:var(--line-ceiling);stroke-dasharray:9 4}
+.line.sent,.spread.sent{--own:var(--line-control)}
+.line.dropped,.spread.dropped{--own:var(--line-broken);stroke-width:2;stroke-dasharray:2 2}
+.line.errors{--own:var(--line-ceiling);stroke-width:2;stroke-dasharray:2 2}
+.line.p90{--own:var(--line-noted);stroke-dasharray:3 2}
+.line.hits,.spread.hits{--own:var(--line-recovered)}
+.line.before{--own:var(--line-ceiling);stroke-dasharray:1.5 3}
+.line.nodes,.spread.nodes{--own:var(--line-control)}
+.line.store,.spread.store{--own:var(--line-p50);stroke-dasharray:7 3}
+.line.service{--own:var(--line-control);stroke-width:2.2}
+.line.stores{--own:var(--line-p50);stroke-dasharray:7 3}
+.line.generator{--own:var(--line-queued);stroke-dasharray:4 2}
+.line.machine{--own:var(--line-ceiling);stroke-dasharray:1.5 3}
+.moment.started{--own:var(--line-control)}
+.missing{margin:1rem 0}
+.sideways td.words{min-width:11rem;white-space:normal}
+.sideways thead th{white-space:normal;overflow-wrap:normal;vertical-align:bottom}
+.was{display:block;font-size:.8125rem}
+.title{font-weight:400}
+.reasons{margin-top:0}
+@media screen and (max-width:51.99rem){.sideways .was{display:block;font-size:.8125rem}
+.title{display:none}}
+@media print{.sideways thead th{font-size:7pt}.sideways td.number{white-space:nowrap}.sideways td.words{min-width:0}.sideways .title{display:none}.was{font-size:6.5pt}}
+pre.command{margin:.4rem 0;padding:.5rem .7rem;background:var(--raised);border:1px solid var(--line);border-radius:.3rem;white-space:pre-wrap;overflow-wrap:anywhere}
+`;

@@ -1,0 +1,98 @@
+import { countText, durationText, elapsedText, percentText, perSecondText } from '../../src/report/format.ts';
+import { type Content, element, type Markup, SIGNS, type VerdictWords } from '../../src/report/markup.ts';
+import type { Judged, Recovery, RunRecord } from '../judge/record.ts';
+import type { StepSummary, Verdict } from '../k6/kit/summary.ts';
+
+/** A section of the page with its title. */
+export function section(id: string, title: string, ...content: readonly Content[]): Markup {
+  return element('section', { 'aria-labelledby': id }, element('h2', { id }, title), ...content);
+}
+
+export function note(...content: readonly Content[]): Markup {
+  return element('p', { class: 'note' }, ...content);
+}
+
+/** An invalid run is neither a failure nor a success of the service. */
+export function verdictWords({ kind, detail }: Verdict): VerdictWords {
+  switch (kind) {
+    case 'passed':
+      return { word: 'Passed', detail, tone: 'good', sign: SIGNS.check };
+    case 'failed':
+      return { word: 'Failed', detail, tone: 'bad', sign: SIGNS.cross };
+    case 'invalid':
+      return { word: 'Invalid', detail, tone: 'warn', sign: SIGNS.question };
+  }
+}
+
+interface ResultWords {
+  readonly sign: string;
+  readonly word: string;
+  readonly tone: 'good' | 'bad' | undefined;
+}
+
+/** The result of a step. In an invalid run it is shown, but does not count. */
+export function resultWords(result: StepSummary['result'], { kind }: Verdict): ResultWords {
+  if (kind === 'invalid' && (result === 'held' || result === 'broke')) {
+    return { sign: '?', word: `${result}, not counted`, tone: undefined };
+  }
+  switch (result) {
+    case 'held':
+      return { sign: '✓', word: 'held', tone: 'good' };
+    case 'broke':
+      return { sign: '✕', word: 'broke', tone: 'bad' };
+    case 'not-run':
+      return { sign: '–', word: 'not run', tone: undefined };
+    case 'shown':
+      return { sign: '·', word: 'no limits', tone: undefined };
+  }
+}
+
+export function resultMark(result: StepSummary['result'], verdict: Verdict): Markup {
+  const { sign, word, tone } = resultWords(result, verdict);
+  return element('span', { class: `word${tone === undefined ? '' : ` ${tone}`}` }, `${sign} ${word}`);
+}
+
+/** The last rung that held, in a sentence; undefined without a ladder, and for an invalid run. */
+export function kneeWords({ verdict, steps }: Judged): string | undefined {
+  const knee = verdict.kind === 'invalid' ? undefined : verdict.knee;
+  if (knee === undefined) return undefined;
+  const named = (name: string): string => {
+    const step = steps.find(({ summary }) => summary.step.name === name);
+    return step === undefined
+      ? name
+      : `${name} (${perSecondText(step.searchesPerSecond).replace('/s', '\u00a0searches/s')})`;
+  };
+  const { held, broke } = knee;
+  if (held === undefined)
+    return broke === undefined ? undefined : `The knee lies below ${named(broke)}: it broke already.`;
+  if (broke === undefined) return `Every rung held, up to ${named(held)}: the knee lies above it.`;
+  const broken = steps.find(({ summary }) => summary.step.name === broke)?.summary.broken ?? [];
+  const why = broken.length === 0 ? '' : `: ${broken.join(', ')}`;
+  return `The knee: ${named(held)} held, ${named(broke)} broke${why}.`;
+}
+
+export interface RecoveryFigure {
+  readonly title: string;
+  /** A text of any length from outside. */
+  readonly isProse?: true;
+  readonly text: (recovery: Recovery) => string;
+}
+
+/** The figures of a loss: the same on the page and in a README. */
+export function recoveryFigures({ summary }: RunRecord): readonly RecoveryFigure[] {
+  return [
+    { title: 'Lost', isProse: true, text: ({ what }) => what },
+    { title: 'Lost at', text: ({ lostAtMs }) => elapsedText(lostAtMs - summary.startedAtMs) },
+    { title: 'Hit ratio before', text: ({ hitRatioBefore }) => percentText(hitRatioBefore) },
+    { title: 'Lowest', text: ({ hitRatioLowest }) => percentText(hitRatioLowest) },
+    {
+      title: 'Recovered after',
+      text: ({ recoveredAfterMs: after }) =>
+        after === undefined ? 'not in its time' : after === 0 ? 'never below' : durationText(after),
+    },
+    { title: 'Engine before', text: ({ engineCallsPerSecondBefore: before }) => perSecondText(before) },
+    { title: 'Engine, most', text: ({ engineCallsPerSecondMost: most }) => perSecondText(most) },
+    { title: 'Shed honestly', text: ({ shed }) => countText(shed) },
+    { title: 'Other 5xx', text: ({ dishonest }) => countText(dishonest) },
+  ];
+}

@@ -1,0 +1,216 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import type { HostSample, ProcessSample } from './sample.ts';
+
+/** The unit of processor time in /proc: 100 a second on every architecture of Node, independent of the kernel's HZ. */
+const TICKS_PER_SECOND = 100;
+
+/** Reads the machine on which this process runs. */
+export interface HostReader {
+  /** Never rejects; undefined where there is no /proc. */
+  readonly read: (limitMs: number) => Promise<HostSample | undefined>;
+}
+
+const run = promisify(execFile);
+
+/** @param tc the program of iproute2 that shows queueing disciplines. */
+export function createHostReader(tc = 'tc'): HostReader {
+  let disks: ReadonlyMap<string, DiskSample> | undefined;
+  let busyMs = 0;
+  let hasTc = true;
+
+  const readDisks = async (): Promise<Pick<HostSample, 'diskBusyMs' | 'diskWrittenBytes'>> => {
+    const now = disksOf(await readFile('/proc/diskstats', 'utf8').catch(() => ''));
+    if (now.size === 0) return {};
+    const before = disks ?? now;
+    disks = now;
+    // Summed here: the disk that was busiest since boot need not be the busiest now.
+    const grown = Array.from(now, ([name, disk]) => disk.busyMs - (before.get(name)?.busyMs ?? disk.busyMs));
+    busyMs += Math.max(0, ...grown);
+    const diskWrittenBytes = Array.from(now.values()).reduce((sum, disk) => sum + disk.writtenBytes, 0);
+    return { diskBusyMs: busyMs, diskWrittenBytes };
+  };
+
+  const readLimiters = async (limitMs: number): Promise<LimiterSample | undefined> => {
+    if (!hasTc) return undefined;
+    // On Debian it is in a folder of root's PATH only.
+    const env = { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin` };
+    try {
+      const { stdout } = await run(tc, ['-s', 'qdisc', 'show'], { env, timeout: limitMs });
+      return limitersOf(stdout);
+    } catch (error) {
+      hasTc = !(error instanceof Error && 'code' in error && error.code === 'ENOENT');
+      return undefined;
+    }
+  };
+
+  return {
+    read: async (limitMs) => {
+      const file = (path: string): Promise<string> => readFile(`/proc/${path}`, 'utf8').catch(() => '');
+      const [stat, meminfo, dev, snmp, netstat, sockstat, disk, limiters] = await Promise.all([
+        file('stat'),
+        file('meminfo'),
+        file('net/dev'),
+        file('net/snmp'),
+        file('net/netstat'),
+        file('net/sockstat'),
+        readDisks(),
+        readLimiters(limitMs),
+      ]);
+      const sample = hostSampleOf({ stat, meminfo, dev, snmp, netstat, sockstat });
+      if (sample === undefined) return undefined;
+      const limiter = limiters && { limiterDrops: limiters.drops, limiterOverlimits: limiters.overlimits };
+      return { ...sample, ...disk, ...limiter };
+    },
+  };
+}
+
+/** The files in /proc from which a sample of the machine is made. */
+export interface HostTexts {
+  readonly stat: string;
+  readonly meminfo: string;
+  /** This one and those below are in /proc/net. */
+  readonly dev: string;
+  readonly snmp: string;
+  readonly netstat: string;
+  readonly sockstat: string;
+}
+
+/** @returns undefined when a figure is missing, on an unknown kernel. */
+export function hostSampleOf(texts: HostTexts): HostSample | undefined {
+  const ticks = numbersAfter(/^cpu +/m, texts.stat);
+  // `guest` is in `user` already, and `guest_nice` in `nice`: proc(5).
+  const [user, nice, system, idle, iowait, irq, softirq, steal] = ticks;
+  const loopback = numbersAfter(/^ *lo: */m, texts.dev);
+  const sample: HostSample = {
+    cores: texts.stat.match(/^cpu\d/gm)?.length ?? Number.NaN,
+    busySeconds: sum([user, nice, system, irq, softirq]) / TICKS_PER_SECOND,
+    // A core that waits for a disk is idle: another process may use it.
+    idleSeconds: sum([idle, iowait]) / TICKS_PER_SECOND,
+    stolenSeconds: sum([steal]) / TICKS_PER_SECOND,
+    availableBytes: kilobytes('MemAvailable', texts.meminfo) * 1024,
+    totalBytes: kilobytes('MemTotal', texts.meminfo) * 1024,
+    // On loopback everything sent is received, so one direction is counted. Drops are counted by the receiver.
+    loopbackBytes: sum([loopback[0]]),
+    loopbackDrops: sum([loopback[3]]),
+    retransmits: column('Tcp', 'RetransSegs', texts.snmp),
+    // These include ListenOverflows.
+    listenDrops: column('TcpExt', 'ListenDrops', texts.netstat),
+    tcpInUse: numberAfter(/^TCP: inuse +/m, texts.sockstat),
+  };
+  return Object.values(sample).some((value) => Number.isNaN(value)) ? undefined : sample;
+}
+
+export interface DiskSample {
+  readonly busyMs: number;
+  readonly writtenBytes: number;
+}
+
+/** In /proc/diskstats a sector is 512 bytes on every disk. */
+const SECTOR_BYTES = 512;
+/** Devices in memory, on files, or on disks that have their own lines. */
+const NO_DISK = /^(loop|ram|zram|dm-|md|nbd|sr|fd)\d/;
+
+/** Whole disks by name. @param diskstats /proc/diskstats */
+export function disksOf(diskstats: string): ReadonlyMap<string, DiskSample> {
+  const lines = diskstats.split('\n').map((line) => line.trim().split(/ +/));
+  const names = lines.flatMap(([, , name]) => name ?? []);
+  const disks = new Map<string, DiskSample>();
+  for (const [, , name, ...figures] of lines) {
+    if (name === undefined || NO_DISK.test(name) || names.some((other) => isPartition(name, other))) continue;
+    disks.set(name, { busyMs: Number(figures[9]), writtenBytes: Number(figures[6]) * SECTOR_BYTES });
+  }
+  return disks;
+}
+
+/** `sda1` of `sda`, `nvme0n1p1` of `nvme0n1`: a `p` stands where the disk's name ends in a digit. */
+function isPartition(name: string, disk: string): boolean {
+  return name.startsWith(disk) && (/\d$/.test(disk) ? /^p\d+$/ : /^\d+$/).test(name.slice(disk.length));
+}
+
+export interface LimiterSample {
+  readonly drops: number;
+  readonly overlimits: number;
+}
+
+/**
+ * A discipline reports its drops to its parents, so the outermost ones (and those of incoming packets) know all drops. Each
+ * counts only its own delays, except that `mq` adds those of its parts.
+ *
+ * @param shown `tc -s qdisc show`
+ */
+export function limitersOf(shown: string): LimiterSample {
+  let drops = 0;
+  let overlimits = 0;
+  for (const [, head = '', dropped, heldBack] of shown.matchAll(QDISC)) {
+    if (/ root\b| parent ffff:fff1\b/.test(head)) drops += Number(dropped);
+    if (!/^mq(prio)? /.test(head)) overlimits += Number(heldBack);
+  }
+  return { drops, overlimits };
+}
+
+const QDISC = /^qdisc (.*)\n\s+Sent .*\(dropped (\d+), overlimits (\d+) /gm;
+
+function numbersAfter(start: RegExp, text: string): readonly number[] {
+  const found = start.exec(text);
+  if (found === null) return [];
+  const [line = ''] = text.slice(found.index + found[0].length).split('\n', 1);
+  return line.trim().split(/ +/).map(Number);
+}
+
+function numberAfter(start: RegExp, text: string): number {
+  return sum([numbersAfter(start, text)[0]]);
+}
+
+function kilobytes(name: string, meminfo: string): number {
+  return numberAfter(new RegExp(`^${name}: +`, 'm'), meminfo.replaceAll(' kB', ''));
+}
+
+/** Each protocol has two lines: the names of the figures, then the figures. */
+function column(protocol: string, name: string, text: string): number {
+  const [names = [], figures = []] = text
+    .split('\n')
+    .filter((line) => line.startsWith(`${protocol}: `))
+    .map((line) => line.trim().split(/ +/));
+  return Number(figures[names.indexOf(name)]);
+}
+
+/** NaN when one of them is missing. */
+function sum(values: readonly (number | undefined)[]): number {
+  return values.reduce<number>((all, value) => all + (value ?? Number.NaN), 0);
+}
+
+export interface NamedProcess {
+  readonly name: string;
+  readonly pid: number;
+}
+
+/** With all its threads, without its children. Undefined when it has ended, or without /proc. */
+export function readProcess({ name, pid }: NamedProcess): ProcessSample | undefined {
+  try {
+    return processSampleOf(
+      name,
+      readFileSync(`/proc/${pid}/stat`, 'utf8'),
+      readFileSync(`/proc/${pid}/status`, 'utf8'),
+    );
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * @param stat /proc/<pid>/stat
+ * @param status /proc/<pid>/status, whose memory is in kilobytes; that of statm is in pages of unknown size.
+ * @returns undefined for a zombie: it has no memory any more.
+ */
+export function processSampleOf(name: string, stat: string, status: string): ProcessSample | undefined {
+  // The second field, the program's name, may hold spaces and brackets; proc(5) counts the fields from 1.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const field = (number: number): number => Number(fields[number - 3]);
+  const cpuTicks = field(14) + field(15);
+  const residentKb = /^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1];
+  if (!Number.isFinite(cpuTicks) || residentKb === undefined) return undefined;
+  return { name, cpuSeconds: cpuTicks / TICKS_PER_SECOND, residentBytes: Number(residentKb) * 1024 };
+}

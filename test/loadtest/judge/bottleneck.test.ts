@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { bottleneckOf, judge } from '../../../loadtest/judge/judge.ts';
+import type { CausedUse } from '../../../loadtest/judge/meters.ts';
+import { runOf } from '../../fakes/load-run.ts';
+
+const record = runOf();
+const decisive = judge(record).steps.at(-1);
+assert.ok(decisive);
+
+test('a full resource binds, and the resource that would be full next is named after it', () => {
+  const { limiting, next, isReached, words } = bottleneckOf(
+    {
+      uses: [
+        use('a core of serpcache', 0.97),
+        use('the busiest disk', 0.5, 8000),
+        use('all cores of the machine', 0.4, 6000),
+      ],
+      decisive,
+    },
+    record.samples,
+  );
+  assert.equal(isReached, true);
+  assert.equal(limiting?.name, 'a core of serpcache');
+  assert.equal(next?.name, 'all cores of the machine');
+  assert.match(words, /^A core of serpcache is full at x5 \(3,750 searches\/s\): .* Next would be all cores/);
+});
+
+test('when no resource is full, the one that grows fastest towards its limit will bind', () => {
+  const uses = [use('the busiest disk', 0.5, 12_345), use('a core of serpcache', 0.4, 9123), use('memory', 0.6)];
+  const { limiting, next, isReached, words } = bottleneckOf({ uses, decisive }, record.samples);
+  assert.deepEqual([limiting?.name, next?.name, isReached], ['a core of serpcache', 'the busiest disk', false]);
+  assert.equal(
+    words,
+    'Nothing is full at x5 (3,750 searches/s). First to fill would be a core of serpcache, at about 9,100 searches/s; next the busiest disk, at about 12,000 searches/s.',
+  );
+});
+
+test('a resource that is lifted together with the binding one is not named as the next', () => {
+  const places = (domain: string, fullAtRps: number): CausedUse => ({
+    ...use(`places at the engine for ${domain}`, 0.5, fullAtRps),
+    cause: 'places at the engine',
+  });
+  const uses = [places('goods', 5000), places('packages', 6000), use('a core of serpcache', 0.4, 9000)];
+  assert.equal(bottleneckOf({ uses, decisive }, record.samples).next?.name, 'a core of serpcache');
+});
+
+test('a full generator is reported before any other full resource', () => {
+  const generator = { ...use('processors of the generator', 0.93), kind: 'generator' as const };
+  const { limiting, words } = bottleneckOf(
+    { uses: [use('a core of serpcache', 0.99), generator], decisive },
+    record.samples,
+  );
+  assert.equal(limiting?.kind, 'generator');
+  assert.match(words, /^The generator was full at x5 .* is not known\.$/);
+});
+
+test('a generator that would be full before the service does not bind the service, and is mentioned', () => {
+  const generator = { ...use('processors of the generator', 0.6, 6000), kind: 'generator' as const };
+  const { limiting, words } = bottleneckOf(
+    { uses: [generator, use('a core of serpcache', 0.4, 9000)], decisive },
+    record.samples,
+  );
+  assert.equal(limiting?.name, 'a core of serpcache');
+  assert.match(words, /The generator itself would be full at about 6,000/);
+});
+
+test('a step that broke while no resource was full stays unexplained', () => {
+  const { steps } = judge(runOf({ breaksAt: 4 }));
+  const broke = steps.find(({ summary }) => summary.result === 'broke');
+  assert.ok(broke);
+  const { limiting, words } = bottleneckOf({ uses: [use('the busiest disk', 0.5)], decisive: broke }, record.samples);
+  assert.equal(limiting, undefined);
+  assert.match(words, /^x4 .* broke, and nothing that was measured was full; the busiest disk came nearest/);
+});
+
+test('resources that could not be observed are listed, by kind and by part', () => {
+  const staging = judge(runOf({ stack: 'none' })).bottleneck;
+  assert.deepEqual(staging.unmeasured, ['memory', 'network', 'disk', 'limiter', 'generator']);
+  assert.match(staging.words, /Nobody could look at the stores, searchd, the machine and the generator\.$/);
+  const blind = judge(runOf({ isBlind: true })).bottleneck;
+  assert.equal(blind.unmeasured.length, 8);
+  assert.equal(blind.limiting, undefined);
+  assert.match(blind.words, /^What was full at x5 .* was not measured\. Nobody could look at serpcache itself/);
+  assert.deepEqual(judge(record).bottleneck.unmeasured, []);
+});
+
+test('a run without any steps has no binding resource', () => {
+  const steps = record.summary.steps.map((one) => ({ ...one, searches: 0, seconds: 0, result: 'not-run' as const }));
+  const { limiting, words } = judge({ ...record, summary: { ...record.summary, steps } }).bottleneck;
+  assert.equal(limiting, undefined);
+  assert.match(words, /^Nothing ran\./);
+});
+
+function use(name: string, used: number, fullAtRps?: number): CausedUse {
+  return {
+    kind: 'core',
+    name,
+    cause: name,
+    byStep: [],
+    used,
+    words: `${used} of 1`,
+    ...(fullAtRps === undefined ? {} : { fullAtRps }),
+  };
+}
