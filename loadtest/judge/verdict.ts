@@ -1,6 +1,6 @@
 import { percentText } from '../../src/report/format.ts';
-import { beyondKnee } from '../k6/kit/validity.ts';
 import type { Verdict } from '../k6/kit/summary.ts';
+import { beyondKnee } from '../k6/kit/validity.ts';
 import type { Sample } from '../sample/sample.ts';
 import { processorsIn } from '../stack/processors.ts';
 import { coreCount, coresText, processCores } from './meters.ts';

@@ -1,8 +1,8 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { coresText, processCores } from '../judge/meters.ts';
 import type { BaseRate } from '../judge/record.ts';
 import { holdWindow, samplesIn } from '../judge/series.ts';
-import { coresText, processCores } from '../judge/meters.ts';
 import { CannotRun } from '../labs/kit/programs.ts';
 import type { NamedProcess } from '../sample/host.ts';
 import type { StoreNode } from '../sample/store.ts';

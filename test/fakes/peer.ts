@@ -1,6 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Peer, Backend, RunningPeer } from '../../loadtest/labs/peers/peer.ts';
+import type { Backend, Peer, RunningPeer } from '../../loadtest/labs/peers/peer.ts';
 
 export interface FakePeerOptions {
   readonly name?: string;
