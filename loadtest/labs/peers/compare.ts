@@ -1,9 +1,8 @@
 import { percentText, pointsText } from '../../../src/report/format.ts';
 import type { Unit } from '../kit/finding.ts';
 import type { DeadEngineFigures, Stampeded, StampedeFigures } from './losing.ts';
-import { bytesPerPage, type MemoryFigures } from './memory.ts';
 import type { Peer } from './peer.ts';
-import type { PageFigures, Spread } from './serving.ts';
+import { bytesPerPage, type MemoryFigures, type PageFigures, type Spread } from './serving.ts';
 
 /** The measurements of one peer. One that is absent failed, and `problems` says why. */
 export interface Outcome {

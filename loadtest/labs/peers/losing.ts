@@ -4,7 +4,7 @@ import { type HttpDriven, outcomeText, servedShare } from '../../http-driver/pla
 import type { Lab } from '../kit/lab.ts';
 import { httpDriven } from './driven.ts';
 import type { Backend, Peer } from './peer.ts';
-import { LONG, SHORT, type Sizes, type Try } from './peers.ts';
+import { LONG, SHORT, type Sizes, type Try } from './peer.ts';
 import { fillPages, type Replicas, startReplicas } from './replicas.ts';
 
 /** What happens when a peer loses its pages, and when it loses its engine. */

@@ -194,3 +194,48 @@ export async function flushStore({ host, port }: ReplicaSetup['store']): Promise
     redis.disconnect();
   }
 }
+
+/** Undefined when the work failed: the row of the peer says so, and the others go on. */
+export type Try = <T>(peer: Peer, what: string, work: () => Promise<T>) => Promise<T | undefined>;
+
+/** Sizes of the tasks. Times are the lab's. */
+export interface Sizes {
+  /** Number of rounds in which all peers take turns. */
+  readonly rounds: number;
+  /** Pages requested in turn: many more than the smallest L1 holds. */
+  readonly pages: number;
+  /** Requests per second at which times are measured: a third of the slowest peer's maximum on one core. */
+  readonly perSecond: number;
+  /** Pages of the memory task. */
+  readonly memoryPages: number;
+  readonly replicas: number;
+  readonly engineDelayMs: number;
+  readonly hotRequests: number;
+  readonly manyKeys: number;
+  readonly requestsEach: number;
+  /** Pages that are cached when the engine dies, and pages that are not. */
+  readonly knownPages: number;
+  readonly unseenPages: number;
+  /** Requests per second for expired pages. */
+  readonly deadPerSecond: number;
+}
+
+export const SIZES: Sizes = {
+  rounds: 2,
+  pages: 1200,
+  perSecond: 1000,
+  memoryPages: 4000,
+  replicas: 3,
+  engineDelayMs: 200,
+  // A peer without coalescing sends all of them to the engine, eight at a time: more would take a minute.
+  hotRequests: 150,
+  manyKeys: 30,
+  requestsEach: 15,
+  knownPages: 100,
+  unseenPages: 20,
+  deadPerSecond: 200,
+};
+
+/** Lifetimes for all tasks except the dead engine, and for the dead engine. */
+export const LONG = { ttlSeconds: 3600, staleSeconds: 60 } as const;
+export const SHORT = { ttlSeconds: 3, staleSeconds: 60 } as const;

@@ -9,7 +9,7 @@ import type { Outcome } from './compare.ts';
 import { measureLosing } from './losing.ts';
 import { nginxCache, nginxLua } from './nginx.ts';
 import { asyncCacheDedupe, asyncCacheDedupeMemory, bareNode, bentocache } from './node-peers.ts';
-import type { Backend, Peer } from './peer.ts';
+import { type Backend, LONG, type Peer, SHORT, SIZES, type Sizes, type Try } from './peer.ts';
 import { pagesOf } from './replicas.ts';
 import { serpcacheL1, serpcacheL2 } from './serpcache.ts';
 import { measureServing } from './serving.ts';
@@ -121,9 +121,6 @@ export const PEERS: readonly Peer[] = [
   serpcacheL2,
 ];
 
-/** Undefined when the work failed: the row of the peer says so, and the others go on. */
-export type Try = <T>(peer: Peer, what: string, work: () => Promise<T>) => Promise<T | undefined>;
-
 export interface Tries {
   readonly attempt: Try;
   /** Failed steps, one sentence each. */
@@ -153,45 +150,3 @@ export function createTries({ say, signal }: Pick<Lab, 'say' | 'signal'>, hasTim
     },
   };
 }
-
-/** Sizes of the tasks. Times are the lab's. */
-export interface Sizes {
-  /** Number of rounds in which all peers take turns. */
-  readonly rounds: number;
-  /** Pages requested in turn: many more than the smallest L1 holds. */
-  readonly pages: number;
-  /** Requests per second at which times are measured: a third of the slowest peer's maximum on one core. */
-  readonly perSecond: number;
-  /** Pages of the memory task. */
-  readonly memoryPages: number;
-  readonly replicas: number;
-  readonly engineDelayMs: number;
-  readonly hotRequests: number;
-  readonly manyKeys: number;
-  readonly requestsEach: number;
-  /** Pages that are cached when the engine dies, and pages that are not. */
-  readonly knownPages: number;
-  readonly unseenPages: number;
-  /** Requests per second for expired pages. */
-  readonly deadPerSecond: number;
-}
-
-export const SIZES: Sizes = {
-  rounds: 2,
-  pages: 1200,
-  perSecond: 1000,
-  memoryPages: 4000,
-  replicas: 3,
-  engineDelayMs: 200,
-  // A peer without coalescing sends all of them to the engine, eight at a time: more would take a minute.
-  hotRequests: 150,
-  manyKeys: 30,
-  requestsEach: 15,
-  knownPages: 100,
-  unseenPages: 20,
-  deadPerSecond: 200,
-};
-
-/** Lifetimes for all tasks except the dead engine, and for the dead engine. */
-export const LONG = { ttlSeconds: 3600, staleSeconds: 60 } as const;
-export const SHORT = { ttlSeconds: 3, staleSeconds: 60 } as const;

@@ -15,7 +15,8 @@ import { processorsHere } from '../../stack/processors.ts';
 import { coresOf, inLab, type Lab } from '../kit/lab.ts';
 import { startBackend } from './backend.ts';
 import type { Peer } from './peer.ts';
-import { installParts, LONG, PARTS, PEERS, ROW_SECONDS, SIZES } from './peers.ts';
+import { LONG, SIZES } from './peer.ts';
+import { installParts, PARTS, PEERS, ROW_SECONDS } from './peers.ts';
 import { fillPages, pagesOf, startReplicas } from './replicas.ts';
 import { pageRound, warmUp } from './serving.ts';
 

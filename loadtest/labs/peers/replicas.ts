@@ -9,8 +9,8 @@ import { readProcess } from '../../sample/host.ts';
 import type { ProcessSample } from '../../sample/sample.ts';
 import { freePorts } from '../../stack/process.ts';
 import type { Lab, LabStore } from '../kit/lab.ts';
+import { collectGarbage, isNode } from './collect-garbage.ts';
 import { httpDriven } from './driven.ts';
-import { collectGarbage, isNode } from './memory.ts';
 import type { Backend, Peer, RunningPeer } from './peer.ts';
 
 /** Running replicas of one peer, and the store that they share. */

@@ -1,11 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type HttpDriven, servedShare } from '../../http-driver/plan.ts';
 import type { Limit } from '../kit/finding.ts';
 import type { Cores, Lab } from '../kit/lab.ts';
 import { limitOf } from '../kit/meters.ts';
 import { type FullSpeed, fullSpeed, httpDriven } from './driven.ts';
-import { fillMemory, type MemoryFigures } from './memory.ts';
-import type { Backend, Peer } from './peer.ts';
-import { LONG, type Sizes, type Try } from './peers.ts';
+import { type Backend, LONG, type Peer, type Sizes, type Try } from './peer.ts';
 import { fillPages, type Replicas, startReplicas } from './replicas.ts';
 
 /** Cost of one replica: CPU time for cached pages, memory for keeping them. */
@@ -238,4 +237,100 @@ export function pageFigures(rounds: readonly PageRound[], available: { server: n
       { storeCores: available.server, generatorCores: 1 },
     ),
   };
+}
+
+export interface MemoryFigures {
+  /** Pages that were asked for. */
+  readonly pages: number;
+  /** Body of a page, on average. */
+  readonly pageBytes: number;
+  /** Share of those pages that are still cached, by a sample: 0–1. An evicted page takes no memory. */
+  readonly keptShare: number;
+  /** Growth of resident memory per kept page. Node processes collect their garbage before and after. */
+  readonly residentPerPage: number;
+  /** Growth of the store's memory per kept page, by its own count. */
+  readonly storePerPage: number;
+  /** Growth of the replica's files per kept page: they are read from the page cache, which is charged to no process. */
+  readonly diskPerPage: number;
+  /** Resident memory of the replica with all those pages and its garbage. */
+  readonly residentBytes: number;
+}
+
+const SAMPLE = 200;
+/** Store writes end after the reply, and memory returns to the system when the process is idle. */
+const SETTLE_MS = 700;
+
+/**
+ * Fills one replica with new pages after it had others, so that its first allocations are not counted.
+ * @throws when pages are not answered, or hardly any is kept.
+ */
+export async function fillMemory(
+  lab: Lab,
+  backend: Backend,
+  replicas: Replicas,
+  paths: readonly string[],
+): Promise<MemoryFigures> {
+  const look = async (): Promise<MemoryLook> => {
+    await sleep(SETTLE_MS);
+    const whole = replicas.residentBytes();
+    await replicas.collectGarbage();
+    await sleep(SETTLE_MS);
+    const memory = await replicas.store.info('memory');
+    return {
+      whole,
+      resident: replicas.residentBytes(),
+      store: Number(memory['used_memory'] ?? 0),
+      disk: await replicas.diskBytes(),
+    };
+  };
+  const before = await look();
+  const filled = await fillPages(lab, replicas.urls, paths);
+  const after = await look();
+  const sample = paths.filter((_, at) => at % Math.max(1, Math.floor(paths.length / SAMPLE)) === 0);
+  const searchesBefore = backend.searches();
+  await fillPages(lab, replicas.urls, sample, 1);
+  const missedShare = (backend.searches() - searchesBefore) / sample.length;
+  return memoryFiguresOf({ before, after, pages: paths.length, filled, missedShare });
+}
+
+/** Bytes. */
+interface MemoryLook {
+  /** All processes of the replica, with garbage and without. */
+  readonly whole: number;
+  readonly resident: number;
+  readonly store: number;
+  readonly disk: number;
+}
+
+export interface MemoryLooked {
+  readonly before: MemoryLook;
+  readonly after: MemoryLook;
+  /** Number of pages filled between the two readings. */
+  readonly pages: number;
+  readonly filled: { readonly bodyBytes: number; readonly requests: number };
+  /** Sampled pages that reached the engine again. */
+  readonly missedShare: number;
+}
+
+const LEAST_KEPT = 0.05;
+
+/** @throws when hardly any is kept */
+export function memoryFiguresOf({ before, after, pages, filled, missedShare }: MemoryLooked): MemoryFigures {
+  const keptShare = Math.max(0, 1 - missedShare);
+  const kept = pages * keptShare;
+  if (keptShare < LEAST_KEPT) throw new Error(`of ${pages} pages it keeps ${Math.round(kept)}`);
+  return {
+    pages,
+    pageBytes: filled.bodyBytes / filled.requests,
+    keptShare,
+    residentPerPage: (after.resident - before.resident) / kept,
+    storePerPage: (after.store - before.store) / kept,
+    diskPerPage: (after.disk - before.disk) / kept,
+    residentBytes: after.whole,
+  };
+}
+
+/** Bytes of a page in process, store and files. */
+export function bytesPerPage(of: Pick<MemoryFigures, 'residentPerPage' | 'storePerPage' | 'diskPerPage'>): number {
+  return of.residentPerPage + of.storePerPage + of.diskPerPage;
 }

@@ -3,9 +3,8 @@ import { chartOf, tableOf } from '../kit/table.ts';
 import { valueText } from '../kit/text.ts';
 import { type Compared, compareAll, type Figure, noiseRows, OURS, type Outcome } from './compare.ts';
 import type { Stampeded } from './losing.ts';
-import { bytesPerPage } from './memory.ts';
-import { SHORT, type Sizes } from './peers.ts';
-import type { PageFigures } from './serving.ts';
+import { SHORT, type Sizes } from './peer.ts';
+import { bytesPerPage, type PageFigures } from './serving.ts';
 
 type ColumnOf = readonly [name: string, unit: Unit, of: (outcome: Outcome) => number | string | undefined];
 

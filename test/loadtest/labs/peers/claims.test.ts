@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { verdictOf } from '../../../../loadtest/labs/kit/claims.ts';
 import { compareAll, noiseRows, type Outcome } from '../../../../loadtest/labs/peers/compare.ts';
-import { SIZES } from '../../../../loadtest/labs/peers/peers.ts';
+import { SIZES } from '../../../../loadtest/labs/peers/peer.ts';
 import { claimsOf, leadTables, notesOf } from '../../../../loadtest/labs/peers/tables.ts';
 import { l1, l2, outcome } from './measure-outcome.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compareAll, FIGURES, type Outcome } from '../../../../loadtest/labs/peers/compare.ts';
-import { SIZES } from '../../../../loadtest/labs/peers/peers.ts';
+import { SIZES } from '../../../../loadtest/labs/peers/peer.ts';
 import { leadTables, notesOf } from '../../../../loadtest/labs/peers/tables.ts';
 import { fleetShare } from '../../../../src/control/membership.ts';
 import { type Given, l1, l2, outcome } from './measure-outcome.ts';

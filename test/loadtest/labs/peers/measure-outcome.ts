@@ -1,7 +1,6 @@
 import type { Outcome } from '../../../../loadtest/labs/peers/compare.ts';
 import type { DeadEngineFigures, Stampeded } from '../../../../loadtest/labs/peers/losing.ts';
-import type { MemoryFigures } from '../../../../loadtest/labs/peers/memory.ts';
-import type { PageFigures } from '../../../../loadtest/labs/peers/serving.ts';
+import type { MemoryFigures, PageFigures } from '../../../../loadtest/labs/peers/serving.ts';
 
 export interface Given {
   readonly keeps?: 'own' | 'shared';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { FindingTable } from '../../../../loadtest/labs/kit/finding.ts';
 import type { Outcome } from '../../../../loadtest/labs/peers/compare.ts';
-import { SIZES } from '../../../../loadtest/labs/peers/peers.ts';
+import { SIZES } from '../../../../loadtest/labs/peers/peer.ts';
 import type { PageFigures } from '../../../../loadtest/labs/peers/serving.ts';
 import {
   chartsOf,

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
-import { PEERS, SIZES } from '../../../../loadtest/labs/peers/peers.ts';
+import { SIZES } from '../../../../loadtest/labs/peers/peer.ts';
+import { PEERS } from '../../../../loadtest/labs/peers/peers.ts';
 import type { PageFigures } from '../../../../loadtest/labs/peers/serving.ts';
 import { tablesOf } from '../../../../loadtest/labs/peers/tables.ts';
 
