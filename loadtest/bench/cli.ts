@@ -11,12 +11,21 @@ import { EXIT, type ParsedArguments, type Program, runProgram, UsageError } from
 import { commitOf } from '../labs/kit/machine.ts';
 import { inPath } from '../stack/go-program.ts';
 import { processorsHere, processorsOf } from '../stack/processors.ts';
-import { BENCHES, type Bench } from './benches.ts';
-import { committedOf, readCommitted, writeCommitted } from './committed.ts';
+import { BENCHES, type Bench, versionBenches } from './benches.ts';
 import { MEASURED_SECONDS, measureStart, type StartMeasured } from './measure.ts';
-import { type BenchCores, createRoom, type Room } from './room.ts';
-import { COMMITTED_STARTS, exitStatusOf, figureOf, STARTS, type Verdict, verdictOf } from './verdict.ts';
-import { differs, versionBenches } from './versions.ts';
+import { type BenchCores, createServers, type Servers } from './servers.ts';
+import {
+  COMMITTED_STARTS,
+  committedOf,
+  differs,
+  exitStatusOf,
+  figureOf,
+  readCommitted,
+  STARTS,
+  type Verdict,
+  verdictOf,
+  writeCommitted,
+} from './verdict.ts';
 
 const PROGRAM: Program = {
   command: 'npm run bench --',
@@ -142,18 +151,20 @@ async function measureStarts(
   { bench, folder, cores, isCommitting }: Pick<Run, 'bench' | 'folder' | 'cores' | 'isCommitting'>,
   measured: (start: StartMeasured) => void,
 ): Promise<void> {
-  const inRoom = async <Result>(work: (room: Room) => Promise<Result>): Promise<Result> => {
-    const room = createRoom(folder, cores);
+  const withServers = async <Result>(work: (servers: Servers) => Promise<Result>): Promise<Result> => {
+    const servers = createServers(folder, cores);
     try {
-      return await work(room);
+      return await work(servers);
     } finally {
-      await room.close();
+      await servers.close();
     }
   };
-  await inRoom(async (shared) => {
+  await withServers(async (shared) => {
     const start = await bench.prepare(shared);
     for (let count = 0; count < (isCommitting ? COMMITTED_STARTS : STARTS); count += 1) {
-      await inRoom(async (room) => measured(await measureStart(bench, await start(room), { folder, cores })));
+      await withServers(async (servers) =>
+        measured(await measureStart(bench, await start(servers), { folder, cores })),
+      );
     }
   });
 }

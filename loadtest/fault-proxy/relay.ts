@@ -1,7 +1,5 @@
-import { createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 import { freePorts } from '../stack/process.ts';
-import { type CreateMiddle, createPair, type Pair } from './pair.ts';
-import { resetSocket } from './reset-socket.ts';
 
 /** What every proxy of ours can do to its connections, whatever it understands of what they carry. */
 export interface FaultProxy {
@@ -34,16 +32,16 @@ export interface ProxyOptions {
 }
 
 export interface RelayOptions extends ProxyOptions {
-  readonly createMiddle: CreateMiddle;
+  readonly createSession: CreateSession;
   /** Said to a new client instead of connecting it, then its connection ends. Undefined: come in. */
   readonly turnAway?: () => Buffer | undefined;
 }
 
 const HOST = '127.0.0.1';
 
-/** The part the proxies share: a listener, a pair of sockets per client, and the levers. */
+/** The part the proxies share: a listener, a pair of sockets per client, and the faults. */
 export async function startRelay(options: RelayOptions): Promise<FaultProxy> {
-  const { target, createMiddle, turnAway, maxConnections = 4096 } = options;
+  const { target, createSession, turnAway, maxConnections = 4096 } = options;
   const [port] = options.port === undefined ? await freePorts(1) : [options.port];
   if (port === undefined) throw new Error('no free port');
   const pairs = new Set<Pair>();
@@ -63,7 +61,7 @@ export async function startRelay(options: RelayOptions): Promise<FaultProxy> {
     opened += 1;
     const farewell = turnAway?.();
     if (farewell === undefined) {
-      const pair = createPair({ client, target, createMiddle, onEnd: () => pairs.delete(pair) });
+      const pair = createPair({ client, target, createSession, onEnd: () => pairs.delete(pair) });
       pairs.add(pair);
       if (paused) pair.hold(true);
       return;
@@ -115,4 +113,186 @@ export async function startRelay(options: RelayOptions): Promise<FaultProxy> {
       cut();
     },
   };
+}
+
+/** What a session may do with the connection it stands on. Writing to a side that is gone does nothing. */
+export interface Wire {
+  readonly toClient: (bytes: Buffer) => void;
+  readonly toServer: (bytes: Buffer) => void;
+  /** RST on both sides. */
+  readonly reset: () => void;
+}
+
+/** Stands on one connection: bytes come in as they were read, and it passes on what it likes, when it likes. */
+export interface Session {
+  readonly fromClient: (bytes: Buffer) => void;
+  readonly fromServer: (bytes: Buffer) => void;
+  /** What it keeps back; nothing more is read while this is too much. */
+  readonly keptBytes?: () => number;
+  /** The client is gone: true when the server must not notice yet; the session calls `reset` when it may. */
+  readonly clientGone?: () => boolean;
+  /** The server is gone, what the session still waits for will not come. May be said twice. */
+  readonly serverGone?: () => void;
+}
+
+export type CreateSession = (wire: Wire) => Session;
+
+export interface Pair {
+  readonly hasClient: () => boolean;
+  readonly hold: (on: boolean) => void;
+  readonly reset: () => void;
+}
+
+export interface PairOptions {
+  /** Accepted with `allowHalfOpen`. */
+  readonly client: Socket;
+  readonly target: { readonly host: string; readonly port: number };
+  readonly createSession: CreateSession;
+  readonly onEnd: () => void;
+}
+
+/** Per direction; past it the other side is not read until some of it has left. */
+const MOST_KEPT_BYTES = 2 ** 20;
+
+/** One direction's way out: what is written while the connection is held waits here, the end as well. */
+interface Lane {
+  readonly write: (bytes: Buffer) => void;
+  readonly end: () => void;
+  readonly release: () => void;
+  readonly keptBytes: () => number;
+}
+
+/** A client's socket, a server's for it alone, and what stands between. */
+export function createPair({ client, target, createSession, onEnd }: PairOptions): Pair {
+  const server = connect({ ...target, noDelay: true, allowHalfOpen: true });
+  let held = false;
+  let ended = false;
+  const isHeld = (): boolean => held;
+  const toClient = createLane(client, isHeld);
+  const toServer = createLane(server, isHeld);
+
+  /** Nobody is read whose bytes could not go on: the memory of a connection is bounded by this alone. */
+  const throttle = (): void => {
+    const isFull = (lane: Lane, sink: Socket): boolean => sink.writableNeedDrain || lane.keptBytes() > MOST_KEPT_BYTES;
+    const stuffed = isFull(toClient, client) || (session.keptBytes?.() ?? 0) > MOST_KEPT_BYTES;
+    read(server, !stuffed);
+    read(client, !stuffed && !isFull(toServer, server));
+  };
+  /** A connection that is not made yet would be made first, which takes long when a stopped server's queue is full. */
+  const resetServer = (): void => {
+    if (server.connecting) server.destroy();
+    else resetSocket(server);
+  };
+  const reset = (): void => {
+    resetSocket(client);
+    resetServer();
+  };
+  const session = createSession({
+    toClient: (bytes) => {
+      toClient.write(bytes);
+      throttle();
+    },
+    toServer: (bytes) => {
+      toServer.write(bytes);
+      throttle();
+    },
+    reset,
+  });
+
+  /** However many pieces the session writes, they leave in one. */
+  const together = (work: () => void): void => {
+    for (const socket of [client, server]) socket.cork();
+    work();
+    for (const socket of [client, server]) socket.uncork();
+    throttle();
+  };
+  client.on('data', (bytes) => together(() => session.fromClient(bytes)));
+  server.on('data', (bytes) => together(() => session.fromServer(bytes)));
+  for (const socket of [client, server]) {
+    socket.on('drain', throttle);
+    socket.on('error', () => {}); // `close` follows
+  }
+  client.on('end', () => {
+    if (session.clientGone?.() === true) client.destroy();
+    else if (held) reset();
+    else toServer.end();
+  });
+  client.on('close', () => {
+    if (!server.destroyed && session.clientGone?.() !== true) resetServer();
+    finish();
+  });
+  server.on('end', () => {
+    // A server that says no more will not read either.
+    session.serverGone?.();
+    toClient.end();
+    server.end();
+  });
+  server.on('close', (withError) => {
+    session.serverGone?.();
+    // Held, the client learns of it at the release.
+    if (withError && !held) resetSocket(client);
+    else toClient.end();
+    finish();
+  });
+  const finish = (): void => {
+    if (ended || !client.destroyed || !server.destroyed) return;
+    ended = true;
+    onEnd();
+  };
+
+  return {
+    hasClient: () => !client.destroyed,
+    hold: (on) => {
+      held = on;
+      if (on) return;
+      toServer.release();
+      toClient.release();
+      throttle();
+    },
+    reset,
+  };
+}
+
+function createLane(sink: Socket, isHeld: () => boolean): Lane {
+  let kept: Buffer[] = [];
+  let bytesKept = 0;
+  let mustEnd = false;
+  const isOpen = (): boolean => !sink.destroyed && !sink.writableEnded;
+  return {
+    write: (bytes) => {
+      if (!isOpen()) return;
+      if (isHeld()) {
+        kept.push(bytes);
+        bytesKept += bytes.length;
+      } else sink.write(bytes);
+    },
+    end: () => {
+      if (isHeld()) mustEnd = true;
+      else if (isOpen()) sink.end();
+    },
+    release: () => {
+      const bytes = Buffer.concat(kept);
+      kept = [];
+      bytesKept = 0;
+      if (!isOpen()) return;
+      if (bytes.length > 0) sink.write(bytes);
+      if (mustEnd) sink.end();
+    },
+    keptBytes: () => bytesKept,
+  };
+}
+
+function read(socket: Socket, on: boolean): void {
+  if (socket.destroyed || socket.isPaused() === !on) return;
+  if (on) socket.resume();
+  else socket.pause();
+}
+
+/**
+ * RST, so that the other side cannot take it for an orderly end. A socket whose own end is still on its way out is closed
+ * instead: node 24 fails to reset that one (EINVAL), never closes its handle, and the process never ends.
+ */
+export function resetSocket(socket: Socket): void {
+  if (socket.writableEnded && !socket.writableFinished) socket.destroy();
+  else socket.resetAndDestroy();
 }

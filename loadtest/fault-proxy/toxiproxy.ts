@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { goProgram } from '../stack/go-program.ts';
 import { freePorts, startProcess } from '../stack/process.ts';
-import { toxiproxyProgram } from './toxiproxy-program.ts';
 
 /** What happens to the bytes of one direction, after toxiproxy's own list. */
 export type Toxic =
@@ -24,7 +24,7 @@ export type Toxic =
   /** The connection is closed after so many bytes. */
   | { readonly kind: 'limit_data'; readonly bytes: number };
 
-export interface ToxicPlace {
+export interface ToxicScope {
   /** downstream: from the server to the client; upstream: from the client to the server. */
   readonly direction: 'downstream' | 'upstream';
   /** The share of connections concerned, 0–1; drawn when the toxic is added, and once for each connection after that. */
@@ -38,7 +38,7 @@ export interface ToxicProxy {
   /** `host:port`. */
   readonly address: string;
   /** Open connections are concerned as well. @returns a function that takes it away again. */
-  readonly add: (toxic: Toxic, place: ToxicPlace) => Promise<() => Promise<void>>;
+  readonly add: (toxic: Toxic, place: ToxicScope) => Promise<() => Promise<void>>;
   /** Takes all toxics away. */
   readonly heal: () => Promise<void>;
   /** Off: closes every connection and refuses new ones. */
@@ -143,4 +143,18 @@ function attributesOf(toxic: Toxic): Readonly<Record<string, number>> {
     case 'limit_data':
       return { bytes: toxic.bytes };
   }
+}
+
+/**
+ * The toxiproxy server's path. When it is not in the user's cache yet it is built there, in half a minute.
+ * @throws with one line that says which command helps, or with the words of Go.
+ */
+export function toxiproxyProgram(): Promise<string> {
+  return goProgram({
+    name: 'toxiproxy',
+    // The last that any Go at hand can build: Debian 12's own is 1.19.
+    version: 'v2.5.0',
+    module: 'github.com/Shopify/toxiproxy/v2/cmd/server',
+    limitMs: 5 * 60_000,
+  });
 }

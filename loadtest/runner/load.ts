@@ -5,7 +5,7 @@ import { makeRunFolder, type RunFolder } from '../labs/kit/keep.ts';
 import { CannotRun } from '../labs/kit/programs.ts';
 import { createSampler } from '../sample/create-sampler.ts';
 import type { Sample } from '../sample/sample.ts';
-import { documentsOf } from '../stack/corpus.ts';
+import { documentsOf } from '../stack/plan.ts';
 import type { Pins } from '../stack/processors.ts';
 import type { RunOptions } from './arguments.ts';
 import { keepJournals } from './drill-journals.ts';

@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { demoDocuments } from '../../src/catalogue/demo.ts';
+import { readCatalogue } from '../../src/catalogue/read.ts';
 import { loadSettings } from '../../src/config/load.ts';
 import type { Settings } from '../../src/config/settings.ts';
-import type { SearchDomain } from '../../src/search/domain.ts';
+import type { Document, SearchDomain } from '../../src/search/domain.ts';
 import type { Flavour } from './redis-node.ts';
 import type { SearchServer } from './sphinx.ts';
 
@@ -183,4 +185,26 @@ function startedReplicas(folder: string): number {
 /** In the order in which they are started; `down` goes backwards. */
 export function partsOf(plan: StackPlan): readonly PartPlan[] {
   return [...plan.clusters.flatMap((cluster) => cluster.nodes), plan.control, plan.searchd, ...plan.replicas];
+}
+
+/** Real corpora of a domain, as they lie beside the project. */
+const FILES: Readonly<Record<string, readonly { readonly file: string; readonly idSuffix: string }[]>> = {
+  goods: [{ file: 'goods.ndjson.gz', idSuffix: '' }],
+  packages: [
+    { file: 'packages.ndjson.gz', idSuffix: '' },
+    // The same packages described in Russian: the suffix keeps their ids apart.
+    { file: 'packages-ru.ndjson.gz', idSuffix: '.ru' },
+  ],
+};
+
+/** The documents of a domain of the local stack: from the corpora in `folder`, or of the demo without one. */
+export async function* documentsOf(domain: SearchDomain, folder: string | undefined): AsyncGenerator<Document> {
+  if (folder === undefined) return yield* demoDocuments(domain.name);
+  const files = FILES[domain.name];
+  if (files === undefined) throw new Error(`there is no corpus for the domain ${domain.name}`);
+  for (const { file, idSuffix } of files) {
+    for await (const document of readCatalogue(join(folder, file), { attributes: domain.attributes })) {
+      yield idSuffix === '' ? document : { ...document, id: `${document.id}${idSuffix}` };
+    }
+  }
 }

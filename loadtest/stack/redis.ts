@@ -2,9 +2,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Certificates, makeCertificates } from './certificates.ts';
 import { freePorts } from './process.ts';
-import { type AclUser, type Flavour, type RedisNode, startRedisNode } from './redis-node.ts';
+import {
+  type AclUser,
+  type Certificates,
+  type Flavour,
+  makeCertificates,
+  type RedisNode,
+  startRedisNode,
+} from './redis-node.ts';
 
 /** Servers on loopback, configured by deploy/redis/*-cache.conf. `stop` ends all of them and removes their files. */
 export interface RedisStack {

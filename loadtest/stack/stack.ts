@@ -1,19 +1,18 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { documentsOf } from './corpus.ts';
-import { endOwned, findOwned, type OwnedProcess } from './owned.ts';
 import {
   BUILT_FILE,
   builtEngine,
   type ClusterPlan,
+  documentsOf,
   type PartPlan,
   partsOf,
   type ReplicaPlan,
   type StackPlan,
   TOKEN_FILE,
 } from './plan.ts';
-import { accepts, startProcess } from './process.ts';
+import { accepts, endOwned, findOwned, type OwnedProcess, startProcess } from './process.ts';
 import { startCluster } from './redis.ts';
 import { startRedisNode } from './redis-node.ts';
 import { MANTICORE_NEEDS, manticoreFolder, type SearchServer, SPHINX, startSearchd } from './sphinx.ts';

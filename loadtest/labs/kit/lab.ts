@@ -1,10 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Certificates, makeCertificates } from '../../stack/certificates.ts';
+import { type Certificates, makeCertificates, type Flavour, type RedisNode, startRedisNode } from '../../stack/redis-node.ts';
 import { freePorts } from '../../stack/process.ts';
 import { pin, processorMs, processorsOf } from '../../stack/processors.ts';
-import { type Flavour, type RedisNode, startRedisNode } from '../../stack/redis-node.ts';
 import type { Finding } from './finding.ts';
 
 /** One lesson that others published, and what checks it here. */
