@@ -66,7 +66,7 @@ async function main({ positionals: named, has, text }: ParsedArguments): Promise
   const verdicts: Verdict[] = [];
   const commit = commitOf(join(import.meta.dirname, '..', '..'));
   for (const [name, bench] of Object.entries(BENCHES)) {
-    // One without a committed figure can only be read, so it runs by name.
+    // A bench without a committed figure is not judged, so it runs only by name.
     if (named.length === 0 ? Object.hasOwn(readCommitted(), name) : named.includes(name))
       verdicts.push(await run({ name, bench, folder, cores, commit, isCommitting }));
   }
@@ -77,7 +77,7 @@ async function main({ positionals: named, has, text }: ParsedArguments): Promise
 async function compareVersions(
   other: string,
   named: readonly string[],
-  place: Pick<Run, 'folder' | 'cores'>,
+  where: Pick<Run, 'folder' | 'cores'>,
 ): Promise<number> {
   let status: number = EXIT.passed;
   for (const name of ['l1', 'l2'] as const) {
@@ -89,7 +89,7 @@ async function compareVersions(
     ] as const) {
       const bench = versionBenches({ first, second: other })[name];
       console.log(`${bench.title}, ${kind === 'ours' ? 'this checkout' : 'the other'} against the other checkout:`);
-      await measureStarts({ bench, isCommitting: false, ...place }, (measured) => {
+      await measureStarts({ bench, isCommitting: false, ...where }, (measured) => {
         ratios[kind].push(measured.serpcache.perCpu / measured.bare.perCpu);
         console.log(`  start ${ratios[kind].length}: ${textOf(bench, measured)}`);
       });
@@ -105,7 +105,7 @@ async function compareVersions(
   return status;
 }
 
-/** @returns why nothing can be measured here. */
+/** @returns a text when nothing can be measured here. */
 async function benchCores(): Promise<BenchCores | string> {
   const { status } = spawnSync(process.execPath, [INSTALL, 'redis', 'wrk'], { stdio: 'inherit' });
   if (status !== 0) return 'redis and wrk are needed, see above';
@@ -146,7 +146,7 @@ async function run(wanted: Run): Promise<Verdict> {
   return verdict;
 }
 
-/** @throws at the first start that cannot be measured: those that are left would be too few. */
+/** @throws at the first start that cannot be measured: the others would be too few. */
 async function measureStarts(
   { bench, folder, cores, isCommitting }: Pick<Run, 'bench' | 'folder' | 'cores' | 'isCommitting'>,
   measured: (start: StartMeasured) => void,

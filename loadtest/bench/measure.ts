@@ -7,7 +7,7 @@ import type { Bench, Started } from './benches.ts';
 import { adminUrl, type BenchCores, type Server } from './servers.ts';
 
 const WARM_UP_SECONDS = 2;
-/** Short ones in turns, so that what changes on a shared machine meanwhile concerns both servers. */
+/** Short rounds in turns, so that changes on a shared machine affect both servers. */
 const [ROUND_SECONDS, ROUNDS] = [1, 6];
 const CONNECTIONS = 64;
 /** Load on each server at each start, without the warm-up. */
@@ -28,7 +28,7 @@ export interface StartMeasured {
   readonly share: number;
 }
 
-/** @throws when a request failed, or when too few had the outcome: then nothing was measured. */
+/** @throws when a request failed, or when too few had the outcome of the bench. */
 export async function measureStart(
   bench: Bench,
   { serpcache, bare, targets }: Started,
@@ -76,9 +76,9 @@ export interface Load {
   readonly targets: readonly string[];
   readonly seconds: number;
   readonly connections: number;
-  /** The processor the client runs on; the server has another. */
+  /** The processor of the client; the server has another. */
   readonly cpu: number;
-  /** For the script wrk reads. */
+  /** For wrk's script. */
   readonly directory: string;
 }
 

@@ -37,7 +37,7 @@ export interface Servers {
   readonly startService: (options: ServiceOptions) => Promise<Server & { readonly settings: Settings }>;
   readonly startBare: (plan: Omit<BarePlan, 'port'>) => Promise<Server>;
   readonly startStores: (starting: Promise<RedisStack>) => Promise<RedisStack>;
-  /** Ends all that was started here, the last first. */
+  /** Ends everything that was started here, in reverse order. */
   readonly close: () => Promise<void>;
 }
 

@@ -8,7 +8,7 @@ import { machineWords } from '../labs/kit/machine.ts';
  * time, divided by those that the server it is compared with answers: the client is often full before the server is.
  */
 
-/** A process has one of two speeds for as long as it lives, so fewer starts say nothing. */
+/** A process keeps one of two speeds for its whole life, so fewer starts say nothing. */
 export const STARTS = 5;
 /**
  * The committed noise is the distance from the median of these starts to the lowest. The median of five more starts of
@@ -107,10 +107,10 @@ export function readCommitted(file = COMMITTED_FILE): CommittedFigures {
   }
 }
 
-/** Replaces the figure of one bench; those of others stay. */
+/** Replaces the figure of one bench and keeps the others. */
 export function writeCommitted(name: string, committed: CommittedFigure, file = COMMITTED_FILE): void {
   const text = JSON.stringify({ version: VERSION, benches: { ...readCommitted(file), [name]: committed } }, null, 2);
-  // In one step: an interrupted write must not take the other figures along.
+  // Renamed in one step: an interrupted write must not lose the other figures.
   writeFileSync(`${file}.new`, `${text}\n`);
   renameSync(`${file}.new`, file);
 }
@@ -124,7 +124,7 @@ export interface Measured {
 }
 
 export async function committedOf({ name, commit, starts, seconds, startedAt }: Measured): Promise<CommittedFigure> {
-  // The figure is that of the starts as they are written.
+  // Computed from the starts as they are written.
   const written = starts.map((start) => Number(start.toFixed(4)));
   return {
     ...figureOf(written),

@@ -3,12 +3,12 @@ import { createPacketFramer, createReplyReader, errorPacket, type Packet } from 
 import { type FaultProxy, type ProxyOptions, type Session, startRelay, type Wire } from './relay.ts';
 
 export interface EngineProxyOptions extends ProxyOptions {
-  /** Past it a search is answered with errno 1040. Default 4096. */
+  /** Maximum number of waiting searches; further ones get errno 1040. Default 4096. */
   readonly maxWaiting?: number;
 }
 
 export interface EngineProxy extends FaultProxy {
-  /** Changes the named faults. At first: 0, Infinity, 1, undefined. */
+  /** Changes the named faults. Defaults: 0, Infinity, 1, undefined. */
   readonly set: (faults: Partial<EngineFaults>) => void;
   /** On: a new connection is dismissed as by a searchd at max_children, errno 1040; open ones stay. */
   readonly maxedOut: (on: boolean) => void;
@@ -20,25 +20,25 @@ export interface EngineProxy extends FaultProxy {
 export interface EngineCounts extends SlotCounts {
   /** Statements with `MATCH(` that came in, without serpcache's own probes. */
   readonly searches: number;
-  /** How many different texts among them, whoever asked and however long he can wait. */
+  /** Number of different texts among them; the deadline and the marks of highlighting do not count as text. */
   readonly distinct: number;
-  /** The most often that one text came. */
+  /** Count of the most frequent text. */
   readonly mostOfOne: number;
   /** Searches that are not in `distinct` because it holds 200,000 others. */
   readonly uncounted: number;
-  /** What serpcache asks to know whether the engine is alive; the faults hold for it like for a search. */
+  /** serpcache's own searches that check whether the engine is alive. The faults apply to them too. */
   readonly probes: number;
-  /** Answered by `fail`, or because too many wait; probes included. */
+  /** Searches and probes refused by `fail`, or because too many wait. */
   readonly refused: number;
 }
 
 const MOST_DISTINCT = 200_000;
-const OWN_TO_THE_ASKER = /max_query_time=\d+|(?:before|after)_match=[^']*/g;
+const CALLER_SPECIFIC = /max_query_time=\d+|(?:before|after)_match=[^']*/g;
 const PROBE = "MATCH('serpcacheprobe')";
 
 /**
- * A proxy before searchd that knows its searches: counts them, and makes it slow, narrow or broken without taking any
- * CPU from the machine. Knows the protocol as searchd 2.2 speaks it, without TLS and compression.
+ * A proxy before searchd that knows its searches: counts them, and makes it slow, narrow or broken without using
+ * CPU. Knows the protocol as searchd 2.2 speaks it, without TLS and compression.
  */
 export async function startEngineProxy({ maxWaiting = 4096, ...options }: EngineProxyOptions): Promise<EngineProxy> {
   let faults: EngineFaults = { delayMs: 0, capacity: Number.POSITIVE_INFINITY, multiply: 1, fail: undefined };
@@ -53,8 +53,8 @@ export async function startEngineProxy({ maxWaiting = 4096, ...options }: Engine
       return;
     }
     tally.searches += 1;
-    // What is left of a deadline, and the marks each process makes up for found words, do not make another question.
-    const text = hash('sha1', statement.replaceAll(OWN_TO_THE_ASKER, ''), 'base64');
+    // The remaining deadline, and the marks for found words that each process makes up, do not make another text.
+    const text = hash('sha1', statement.replaceAll(CALLER_SPECIFIC, ''), 'base64');
     const count = (texts.get(text) ?? 0) + 1;
     if (count === 1 && texts.size >= MOST_DISTINCT) {
       tally.uncounted += 1;
@@ -94,16 +94,16 @@ export interface EngineSessionOptions {
   /** Read again at each step of each search. */
   readonly faults: () => EngineFaults;
   readonly slots: EngineSlots;
-  /** A search came in. */
+  /** Called for each search. */
   readonly seen: (statement: string) => void;
-  /** It gets an error of ours. */
+  /** Called for each search that gets an error of the proxy. */
   readonly refused: () => void;
 }
 
 /** A search between its packet and the end of its reply; a connection has one at a time. */
 type Search =
   | { readonly state: 'waiting'; readonly giveUp: () => void }
-  /** It has a place; `timer` is the lever's delay before the engine is asked, or after it has answered. */
+  /** It has a slot. `timer` is the injected delay before the request to the engine, or after the reply. */
   | { readonly state: 'delayed'; readonly timer: NodeJS.Timeout }
   | { readonly state: 'asked'; readonly sinceMs: number; readonly isLast: (payload: Buffer) => boolean };
 
@@ -112,8 +112,8 @@ const COM_QUERY = 0x03;
 const MOST_REPLY_BYTES = 64 * 2 ** 20;
 
 /**
- * One connection of the engine proxy. What is not a search passes as it comes. An engine does not know that its client
- * has left: a search whose client is gone still waits for its place, runs, and holds it to the end.
+ * One connection of the engine proxy. Everything but searches passes unchanged. An engine does not know that its client
+ * has left: a search whose client is gone still waits for its slot, runs, and holds the slot to the end.
  */
 export function createEngineSession(wire: Wire, { faults, slots, seen, refused }: EngineSessionOptions): Session {
   const packetsOf = createPacketFramer();
@@ -227,15 +227,15 @@ export interface EngineFaults {
   readonly fail: string | undefined;
 }
 
-/** Places at the engine, for all connections of a proxy together: first come, first served. */
+/** Slots at the engine, for all connections of a proxy together: first come, first served. */
 export interface EngineSlots {
   /**
-   * Calls `start` when there is a place, at once or later; whoever was started calls `leave` once.
-   * @returns a function that gives up waiting, or undefined when too many wait already: `start` is never called then.
+   * Calls `start` when there is a slot, at once or later. The search that was started calls `leave` once.
+   * @returns a function that gives up waiting, or undefined when too many wait: then `start` is never called.
    */
   readonly enter: (start: () => void) => (() => void) | undefined;
   readonly leave: () => void;
-  /** The capacity has changed: some may start. */
+  /** To be called when the capacity has changed: some may start. */
   readonly review: () => void;
   readonly counts: () => SlotCounts;
   readonly resetCounts: () => void;

@@ -1,7 +1,7 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { freePorts } from '../stack/process.ts';
 
-/** What every proxy of ours can do to its connections, whatever it understands of what they carry. */
+/** The faults that every proxy can inject into its connections, for any protocol. */
 export interface FaultProxy {
   readonly host: string;
   readonly port: number;
@@ -15,9 +15,9 @@ export interface FaultProxy {
   readonly refuse: (on: boolean) => Promise<void>;
   /** Resets every open connection (RST on both sides). */
   readonly cut: () => void;
-  /** A black hole: connections are accepted and stay, nothing passes in either direction, nobody is told of an end. */
+  /** A black hole: connections are accepted and stay, nothing passes in either direction, and neither side learns of an end. */
   readonly pause: () => void;
-  /** What came meanwhile passes, in order. */
+  /** The bytes that arrived meanwhile pass, in order. */
   readonly resume: () => void;
   /** Resets what is open and stops listening. Safe to call twice. */
   readonly stop: () => Promise<void>;
@@ -27,25 +27,25 @@ export interface ProxyOptions {
   readonly target: { readonly host: string; readonly port: number };
   /** A free one when absent, below the range from which the system takes ports by itself. */
   readonly port?: number;
-  /** Clients at once; more are reset at the door. Default 4096. */
+  /** Maximum number of clients; further ones are reset after the accept. Default 4096. */
   readonly maxConnections?: number;
 }
 
 export interface RelayOptions extends ProxyOptions {
   readonly createSession: CreateSession;
-  /** Said to a new client instead of connecting it, then its connection ends. Undefined: come in. */
+  /** Bytes for a new client that is not connected to the server: then its connection ends. Undefined: connect it. */
   readonly turnAway?: () => Buffer | undefined;
 }
 
 const HOST = '127.0.0.1';
 
-/** The part the proxies share: a listener, a pair of sockets per client, and the faults. */
+/** The common part of the proxies: a listener, a pair of sockets per client, and the faults. */
 export async function startRelay(options: RelayOptions): Promise<FaultProxy> {
   const { target, createSession, turnAway, maxConnections = 4096 } = options;
   const [port] = options.port === undefined ? await freePorts(1) : [options.port];
   if (port === undefined) throw new Error('no free port');
   const pairs = new Set<Pair>();
-  /** Clients that were turned away and have not gone yet. */
+  /** Clients that were turned away and whose sockets are still open. */
   const leaving = new Set<Socket>();
   let opened = 0;
   let paused = false;
@@ -74,7 +74,7 @@ export async function startRelay(options: RelayOptions): Promise<FaultProxy> {
 
   const listen = (): Promise<void> =>
     new Promise((resolve, reject) => {
-      // A new one each time: a server that was closed still waits for its connections.
+      // A new server each time: a closed one still waits for its connections.
       const server = createServer({ allowHalfOpen: true, noDelay: true }, accept);
       listener = server;
       server.once('error', reject);
@@ -115,7 +115,7 @@ export async function startRelay(options: RelayOptions): Promise<FaultProxy> {
   };
 }
 
-/** What a session may do with the connection it stands on. Writing to a side that is gone does nothing. */
+/** The operations of a session on its connection. Writing to a closed side does nothing. */
 export interface Wire {
   readonly toClient: (bytes: Buffer) => void;
   readonly toServer: (bytes: Buffer) => void;
@@ -123,15 +123,15 @@ export interface Wire {
   readonly reset: () => void;
 }
 
-/** Stands on one connection: bytes come in as they were read, and it passes on what it likes, when it likes. */
+/** Decides for one connection which bytes pass, and when. It gets the bytes as they were read. */
 export interface Session {
   readonly fromClient: (bytes: Buffer) => void;
   readonly fromServer: (bytes: Buffer) => void;
-  /** What it keeps back; nothing more is read while this is too much. */
+  /** Bytes that it holds back. Above the maximum nothing more is read. */
   readonly keptBytes?: () => number;
-  /** The client is gone: true when the server must not notice yet; the session calls `reset` when it may. */
+  /** The client has closed. True: the server must not notice yet, and the session calls `reset` later. */
   readonly clientGone?: () => boolean;
-  /** The server is gone, what the session still waits for will not come. May be said twice. */
+  /** The server has closed: no further reply will come. May be called twice. */
   readonly serverGone?: () => void;
 }
 
@@ -151,10 +151,10 @@ export interface PairOptions {
   readonly onEnd: () => void;
 }
 
-/** Per direction; past it the other side is not read until some of it has left. */
+/** Per direction. Above it the other side is not read until some bytes have left. */
 const MOST_KEPT_BYTES = 2 ** 20;
 
-/** One direction's way out: what is written while the connection is held waits here, the end as well. */
+/** The outgoing side of one direction. Writes during a hold wait here, and so does the end. */
 interface Lane {
   readonly write: (bytes: Buffer) => void;
   readonly end: () => void;
@@ -162,7 +162,7 @@ interface Lane {
   readonly keptBytes: () => number;
 }
 
-/** A client's socket, a server's for it alone, and what stands between. */
+/** A client's socket, its own socket to the server, and the session between them. */
 export function createPair({ client, target, createSession, onEnd }: PairOptions): Pair {
   const server = connect({ ...target, noDelay: true, allowHalfOpen: true });
   let held = false;
@@ -171,14 +171,14 @@ export function createPair({ client, target, createSession, onEnd }: PairOptions
   const toClient = createLane(client, isHeld);
   const toServer = createLane(server, isHeld);
 
-  /** Nobody is read whose bytes could not go on: the memory of a connection is bounded by this alone. */
+  /** A side is not read while its bytes cannot go on. Nothing else bounds the memory of a connection. */
   const throttle = (): void => {
     const isFull = (lane: Lane, sink: Socket): boolean => sink.writableNeedDrain || lane.keptBytes() > MOST_KEPT_BYTES;
     const stuffed = isFull(toClient, client) || (session.keptBytes?.() ?? 0) > MOST_KEPT_BYTES;
     read(server, !stuffed);
     read(client, !stuffed && !isFull(toServer, server));
   };
-  /** A connection that is not made yet would be made first, which takes long when a stopped server's queue is full. */
+  /** A reset would first wait for a pending connect, which takes long when a stopped server's queue is full. */
   const resetServer = (): void => {
     if (server.connecting) server.destroy();
     else resetSocket(server);
@@ -199,7 +199,7 @@ export function createPair({ client, target, createSession, onEnd }: PairOptions
     reset,
   });
 
-  /** However many pieces the session writes, they leave in one. */
+  /** All pieces that the session writes leave as one. */
   const together = (work: () => void): void => {
     for (const socket of [client, server]) socket.cork();
     work();
@@ -222,14 +222,14 @@ export function createPair({ client, target, createSession, onEnd }: PairOptions
     finish();
   });
   server.on('end', () => {
-    // A server that says no more will not read either.
+    // A server that has ended its side will not read either.
     session.serverGone?.();
     toClient.end();
     server.end();
   });
   server.on('close', (withError) => {
     session.serverGone?.();
-    // Held, the client learns of it at the release.
+    // During a hold, the client learns of it at the release.
     if (withError && !held) resetSocket(client);
     else toClient.end();
     finish();

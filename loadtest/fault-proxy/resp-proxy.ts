@@ -3,13 +3,13 @@ import { type FaultProxy, type ProxyOptions, type Session, startRelay, type Wire
 export type Match = (command: Command) => Answer | undefined;
 
 export interface RespProxy extends FaultProxy {
-  /** Asked for every command of every connection, in order; undefined lets it pass. Without `match`: all pass. */
+  /** Called for every command of every connection, in order; undefined lets it pass. Without `match` all pass. */
   readonly answer: (match?: Match) => void;
-  /** Replies reach the client that much later (in order). 0: at once. */
+  /** Delays replies to the client, and keeps their order. 0: at once. */
   readonly delay: (delayMs: number) => void;
   /** Commands seen since the start or `resetCounts`, by upper-case name; at most 256 names. */
   readonly counts: () => ReadonlyMap<string, number>;
-  /** How many of them `answer` had something for. */
+  /** Count of commands that `answer` gave a substitute for. */
   readonly answered: () => number;
   readonly resetCounts: () => void;
 }
@@ -58,17 +58,17 @@ export async function startRespProxy(options: ProxyOptions): Promise<RespProxy> 
 }
 
 export interface RespSessionOptions {
-  /** A command came in. */
+  /** Called for each command. */
   readonly seen: (command: Command) => Answer | undefined;
   readonly delayMs: () => number;
 }
 
-/** A place in the order of replies: one for each command that has none yet. */
+/** The reply that a command waits for. They are kept in the order of the commands. */
 type PendingReply =
   | { readonly kind: 'server'; readonly change?: (reply: Buffer) => Buffer }
   | { readonly kind: 'own'; readonly bytes: Buffer; readonly end?: 'silence' | 'reset' };
 
-/** A command and no reply for it; a client that sends more than this without reading answers is not one of ours. */
+/** Maximum number of commands without a reply. No client of the tests sends more. */
 const MAX_PENDING = 100_000;
 
 /** One connection of the RESP-aware proxy. */
@@ -108,10 +108,10 @@ export function createRespSession(wire: Wire, { seen, delayMs }: RespSessionOpti
     if (silent) return;
     if (end !== undefined) silent = true;
     wire.toClient(bytes);
-    // The bytes must have left before the reset, which throws away what has not.
+    // A reset discards bytes that have not left yet.
     if (end === 'reset') setImmediate(wire.reset);
   };
-  /** Own answers whose turn has come: every command before them has its reply. */
+  /** Delivers substitutes as soon as every earlier command has its reply. */
   const advance = (): void => {
     for (let first = pending[0]; first?.kind === 'own'; first = pending[0]) {
       pending.shift();
@@ -146,9 +146,9 @@ export function createRespSession(wire: Wire, { seen, delayMs }: RespSessionOpti
         deliver(value);
         continue;
       }
-      const place = pending.shift();
-      if (place?.kind !== 'server') throw new Error('a reply to no command');
-      deliver(place.change?.(value) ?? value);
+      const next = pending.shift();
+      if (next?.kind !== 'server') throw new Error('a reply to no command');
+      deliver(next.change?.(value) ?? value);
       advance();
     }
   };
@@ -175,11 +175,11 @@ export type Answer =
   | ((reply: Buffer) => Buffer)
   | { readonly last: Buffer; readonly end: 'silence' | 'reset' };
 
-/** Cuts what a Redis connection carries into whole values, RESP2 and RESP3, without looking into them. */
+/** Cuts the bytes of a Redis connection into whole values of RESP2 and RESP3, without parsing their content. */
 export interface RespFramer {
   /** @returns the values completed by these bytes. @throws when they are not RESP, or one value is too large. */
   readonly push: (bytes: Buffer) => Buffer[];
-  /** Of the value that is not complete yet. */
+  /** Bytes of the incomplete value. */
   readonly keptBytes: () => number;
 }
 
@@ -188,14 +188,14 @@ const MOST_VALUE_BYTES = 64 * 2 ** 20;
 const MOST_LINE_BYTES = 64 * 1024;
 const LF = 10;
 
-/** One pass over the bytes, however they were split: a value of 1 MiB arrives in many pieces. */
+/** Looks at each byte once: a value of 1 MiB arrives in many pieces. */
 export function createRespFramer(): RespFramer {
   let parts: Buffer[] = [];
   let partsBytes = 0;
   let line = '';
-  /** Bytes of a bulk, its line end included, that are still to come. */
+  /** Missing bytes of a bulk string, its line end included. */
   let bulk = 0;
-  /** Values still to come until the outermost one is whole. */
+  /** Missing values of the outermost one. */
   let missing = 1;
 
   const header = (): void => {

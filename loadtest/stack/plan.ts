@@ -9,7 +9,7 @@ import type { Document, SearchDomain } from '../../src/search/domain.ts';
 import type { Flavour } from './redis-node.ts';
 import type { SearchServer } from './sphinx.ts';
 
-/** What the local stack consists of, read from the very file serpcache is started with. */
+/** The parts of the local stack, read from the configuration file that serpcache is started with. */
 export interface StackPlan {
   /** The file, relative to the project. */
   readonly config: string;
@@ -23,7 +23,7 @@ export interface StackPlan {
   readonly searchd: PartPlan;
   /** Neither server can read the other's indexes. */
   readonly engine: SearchServer['dialect'];
-  /** What searchd serves. */
+  /** The indexes of searchd. */
   readonly indexes: readonly { readonly domain: SearchDomain; readonly index: string }[];
   /** At least one. They share everything above; each has a folder, and so drill reports and an audit, of its own. */
   readonly replicas: readonly ReplicaPlan[];
@@ -35,7 +35,7 @@ export interface ReplicaPlan extends PartPlan {
   readonly adminPort: number;
   /** Variables it is started with beside its ports. */
   readonly env: Readonly<Record<string, string>>;
-  /** Its wall clock runs ahead of the machine's by so much: 0 unless a rehearsal wants clocks that disagree. */
+  /** Its wall clock runs ahead of the machine's by this time: 0 except in a rehearsal, whose clocks disagree. */
   readonly clockAheadMs: number;
   /** Another checkout of serpcache to run, such as the released version; this one when absent. */
   readonly checkout?: string;
@@ -53,7 +53,7 @@ export interface PartPlan {
   readonly name: string;
   readonly program: string;
   readonly port: number;
-  /** Where it listens for operators as well. */
+  /** Port of the admin listener, if it has one. */
   readonly adminPort?: number;
   readonly folder: string;
   readonly logFile: string;
@@ -68,7 +68,7 @@ const CORPORA = join(ROOT, '..', 'shared', 'data');
 /** The first domain runs on Redis, the second on Valkey: the same service over both. */
 const FLAVOURS: readonly Flavour[] = ['redis', 'valkey'];
 
-/** More would share two cores for nothing. */
+/** More replicas than this gain nothing on two cores. */
 export const MAX_REPLICAS = 5;
 
 /**
@@ -148,14 +148,14 @@ function planOf(
   };
 }
 
-/** Readable by its owner alone; gone after `down`. A token that stands in a file of the project is everybody's. */
+/** Readable by its owner alone; gone after `down`. A token in a file of the project would be public. */
 export const TOKEN_FILE = join(FOLDER, 'admin-token');
 
 function writtenToken(): string | undefined {
   return existsSync(TOKEN_FILE) ? readFileSync(TOKEN_FILE, 'utf8').trim() : undefined;
 }
 
-/** Longer than anybody can guess. */
+/** 192 random bits. */
 export function newToken(): string {
   return randomBytes(24).toString('base64url');
 }
@@ -167,7 +167,7 @@ function replicaName(at: number): string {
   return at === 0 ? 'serpcache' : `serpcache-${at + 1}`;
 }
 
-/** Written when searchd has answered from its indexes, with the name of the server: a build that was cut short is done again. */
+/** Written when searchd has answered from its indexes, with the name of the server: an interrupted build is repeated. */
 export const BUILT_FILE = join(FOLDER, 'searchd', 'built');
 
 /** The server that the indexes of the stack were built with. */
@@ -187,7 +187,7 @@ export function partsOf(plan: StackPlan): readonly PartPlan[] {
   return [...plan.clusters.flatMap((cluster) => cluster.nodes), plan.control, plan.searchd, ...plan.replicas];
 }
 
-/** Real corpora of a domain, as they lie beside the project. */
+/** The corpora of each domain, as files beside the project. */
 const FILES: Readonly<Record<string, readonly { readonly file: string; readonly idSuffix: string }[]>> = {
   goods: [{ file: 'goods.ndjson.gz', idSuffix: '' }],
   packages: [

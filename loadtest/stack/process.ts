@@ -11,11 +11,11 @@ export interface RunningProcess {
   readonly logFile: string;
   /** Sends any signal, SIGCONT included; for SIGSTOP see `pause`. */
   readonly signal: (signal: NodeJS.Signals) => void;
-  /** SIGSTOP; resolves when every thread has stopped: a signal sent is not yet a process that no longer answers. */
+  /** SIGSTOP; resolves when every thread has stopped, which is later than the signal was sent. */
   readonly pause: () => Promise<void>;
-  /** SIGTERM, then SIGKILL after `graceMs`; resolves when the process is gone. Safe to call twice. */
+  /** SIGTERM, then SIGKILL after `graceMs`; resolves when the process has ended. Safe to call twice. */
   readonly stop: (graceMs?: number) => Promise<void>;
-  /** Resolves when the process ends, however. */
+  /** Resolves when the process ends, for any reason. */
   readonly ended: Promise<void>;
 }
 
@@ -95,12 +95,12 @@ export async function startProcess(options: ProcessOptions): Promise<RunningProc
 async function pause(child: ChildProcess): Promise<void> {
   child.kill('SIGSTOP');
   const threads = `/proc/${child.pid}/task`;
-  // The state follows the program's name, which may hold spaces but ends in the last bracket.
+  // The state follows the program's name, which may contain spaces and ends with the last bracket.
   const isStopped = (thread: string): boolean => /^.*\) [Tt]/s.test(readFileSync(`${threads}/${thread}/stat`, 'utf8'));
   while (child.exitCode === null && child.signalCode === null && !readdirSync(threads).every(isStopped)) await sleep(5);
 }
 
-/** Called when a process ends: a log that was removed before that must not keep anybody waiting for the end. */
+/** Called when a process ends: a log that was removed before must not delay the end. */
 function tail(logFile: string): string {
   try {
     return readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-8).join('\n');
@@ -169,9 +169,8 @@ export interface OwnedProcess {
 }
 
 /**
- * What tells the processes of one part from everybody else's. Servers that outlive the command that started them are
- * found by what they are, not by a note of their pid: the note is missing when `up` was cut short, and lies when the
- * pid was given to somebody else.
+ * Identifies the processes of one part. Servers outlive the command that started them, and are found by these properties
+ * and not by a pid file: the file is missing when `up` was interrupted, and wrong when another process got the pid.
  */
 export interface Identity {
   /** Name of the running program. */
@@ -229,10 +228,10 @@ function isAlive({ pid, startTicks }: OwnedProcess): boolean {
   return startTicksOf(pid) === startTicks;
 }
 
-/** Undefined when there is no such process, or only a dead one that nobody has waited for. */
+/** Undefined when there is no such process, or only a zombie. */
 function startTicksOf(pid: number): number | undefined {
   const text = read(pid, 'stat');
-  // The second field is a name that may hold anything, in brackets.
+  // The second field is a name in brackets, which may contain any character.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   return fields.length < 20 || fields[0] === 'Z' ? undefined : Number(fields[19]);
 }

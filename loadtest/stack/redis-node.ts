@@ -16,7 +16,7 @@ export interface AclUser {
   readonly rules: string;
 }
 
-/** One server process that can be hurt and healed: its port and directory outlive each run. */
+/** One server process that can be killed, paused and restarted: its port and directory outlive each run. */
 export interface RedisNode {
   readonly host: string;
   readonly port: number;
@@ -31,14 +31,14 @@ export interface RedisNode {
   /** Starts it again (ends it first when it runs). */
   readonly restart: () => Promise<void>;
   readonly stop: () => Promise<void>;
-  /** One command over a connection of its own, as the user that may do everything. @throws on an error reply. */
+  /** One command over its own connection, as the user with all rights. @throws on an error reply. */
   readonly command: (...parts: readonly (string | number)[]) => Promise<unknown>;
 }
 
 export interface RedisNodeOptions {
   readonly flavour: Flavour;
   readonly port: number;
-  /** In a cluster: where clients are sent instead, to a proxy before this node. */
+  /** In a cluster: the port that clients are sent to, of a proxy before this node. */
   readonly announcedPort?: number;
   readonly directory: string;
   /** Lines of configuration after the included deploy/redis file. */
@@ -48,9 +48,9 @@ export interface RedisNodeOptions {
   readonly acl?: AclUser;
   /** Let it outlive this process (the local stack). */
   readonly detached?: boolean;
-  /** Where it listens; loopback unless said. */
+  /** Address to listen on. Default: loopback. */
   readonly host?: string;
-  /** Program and arguments that start it in their place: `nsenter --net=…`. */
+  /** Program and arguments that start the server: `nsenter --net=…`. */
   readonly through?: readonly string[];
 }
 
@@ -121,7 +121,7 @@ export async function startRedisNode(options: RedisNodeOptions): Promise<RedisNo
   };
 }
 
-/** Beside an application user there must be one that may set up the cluster. */
+/** With an application user, a second user is needed that may set up the cluster. */
 const ADMIN = { username: 'stack', password: 'stack-only-on-loopback' };
 
 function program(flavour: Flavour): string {
@@ -163,7 +163,7 @@ function argumentsOf(options: RedisNodeOptions): string[] {
           ...(options.sentinel ? [] : [`masteruser ${ADMIN.username}`, `masterauth ${ADMIN.password}`]),
         ]
       : []),
-    // The bus stays where it is, 10000 above the node's own port.
+    // The bus keeps its port, 10000 above the node's own.
     ...(options.announcedPort === undefined
       ? []
       : [`cluster-announce-ip ${host}`, `cluster-announce-port ${options.announcedPort}`]),
