@@ -1,5 +1,5 @@
 /**
- * What the benchmark compares with: the least a Node server can do. `bare.ts <plan.json>` answers every URL with the
+ * The baseline of the benchmark: a Node server that does the minimum. `bare.ts <plan.json>` answers every URL with the
  * plan's headers and either its body (no store) or the value under the URL's name in the cluster.
  */
 import { readFileSync } from 'node:fs';

@@ -1,11 +1,12 @@
+import { resolve } from 'node:path';
 import { searchDomainOf } from '../../src/engines/create-engines.ts';
 import { prepareSearch } from '../../src/search/key.ts';
 import { startCluster, startStandalone } from '../stack/redis.ts';
+import type { RedisNode } from '../stack/redis-node.ts';
 import { fillDocument } from './full-document.ts';
-import { fetchPage, pageOfSize } from './page.ts';
-import type { Room, Server } from './room.ts';
+import type { Server, Servers } from './servers.ts';
 
-/** Both servers of one start, and what they are asked for. */
+/** Both servers of one start, and the targets of the requests to them. */
 export interface Started {
   readonly serpcache: Server;
   readonly bare: Server;
@@ -19,13 +20,13 @@ export interface Bench {
   readonly outcome: string;
   /** The smallest share of them; with less, something else was measured. */
   readonly leastShare: number;
-  /** Starts in `room` the parts that all starts share. @returns a start of both servers, in a room of its own. */
-  readonly prepare: (room: Room) => Promise<(room: Room) => Promise<Started>>;
+  /** Starts the parts that all starts share. @returns a start of both servers, which the caller closes. */
+  readonly prepare: (servers: Servers) => Promise<(servers: Servers) => Promise<Started>>;
 }
 
-export const PAGE_BYTES = 4096;
+const PAGE_BYTES = 4096;
 /** Far more entries than the smallest L1 holds, so that nearly every request is an L2 hit. */
-export const STORE_QUERIES = 4000;
+const STORE_QUERIES = 4000;
 
 export const BENCHES: Readonly<Record<string, Bench>> = {
   l1: {
@@ -33,10 +34,10 @@ export const BENCHES: Readonly<Record<string, Bench>> = {
     baseline: 'bare node:http',
     outcome: 'hit-l1',
     leastShare: 0.99,
-    prepare: async () => async (room) => {
-      const serpcache = await room.startService({ name: 'l1', store: 'store: { kind: none }', memory: '64MiB' });
+    prepare: async () => async (servers) => {
+      const serpcache = await servers.startService({ name: 'l1', store: 'store: { kind: none }', memory: '64MiB' });
       const target = await pageOfSize(serpcache.url, PAGE_BYTES);
-      const bare = await room.startBare(await fetchPage(serpcache.url + target));
+      const bare = await servers.startBare(await fetchPage(serpcache.url + target));
       return { serpcache, bare, targets: [target] };
     },
   },
@@ -59,10 +60,10 @@ export const BENCHES: Readonly<Record<string, Bench>> = {
     baseline: 'the same answer as JSON from bare node:http',
     outcome: 'hit-l1',
     leastShare: 0.99,
-    prepare: async () => async (room) => {
-      const serpcache = await room.startService({ name: 'page', store: 'store: { kind: none }', memory: '64MiB' });
+    prepare: async () => async (servers) => {
+      const serpcache = await servers.startService({ name: 'page', store: 'store: { kind: none }', memory: '64MiB' });
       const question = `?q=${encodeURIComponent('кроссовки')}`;
-      const bare = await room.startBare(await fetchPage(`${serpcache.url}/search${question}`));
+      const bare = await servers.startBare(await fetchPage(`${serpcache.url}/search${question}`));
       return { serpcache, bare, targets: [`/${question}`] };
     },
   },
@@ -75,15 +76,13 @@ export const BENCHES: Readonly<Record<string, Bench>> = {
   },
 };
 
-/** The same service twice: the one follows a document as full as it may be in a store, the other nothing. */
-async function startFollowing(room: Room): Promise<Started> {
-  const { nodes } = await room.startStores(startStandalone({ flavour: 'redis' }));
-  const [node] = nodes;
-  if (node === undefined) throw new Error('a stack without a server');
+/** The same service twice: the first follows a control document of the maximum size, the second follows none. */
+async function startFollowing(servers: Servers): Promise<Started> {
+  const node = await startStore(servers);
   const more = `control: { kind: standalone, nodes: ["${node.host}:${node.port}"] }\n`;
   const same = { store: 'store: { kind: none }', memory: '64MiB' };
-  const serpcache = await room.startService({ ...same, name: 'following', more });
-  const bare = await room.startService({ ...same, name: 'alone' });
+  const serpcache = await servers.startService({ ...same, name: 'following', more });
+  const bare = await servers.startService({ ...same, name: 'alone' });
   const target = await pageOfSize(serpcache.url, PAGE_BYTES);
   await fetchPage(bare.url + target);
   const pairs = [...new URLSearchParams(target.slice(target.indexOf('?')))];
@@ -93,20 +92,15 @@ async function startFollowing(room: Room): Promise<Started> {
 }
 
 /** The first start fills the store; the others find everything there and begin with an empty L1. */
-async function prepareStore(shared: Room): Promise<(room: Room) => Promise<Started>> {
+async function prepareStore(shared: Servers): Promise<(servers: Servers) => Promise<Started>> {
   const cluster = await shared.startStores(startCluster({ flavour: 'redis', masters: 3 }));
   const nodes = cluster.nodes.map(({ host, port }) => ({ host, port }));
   const list = nodes.map(({ host, port }) => `"${host}:${port}"`).join(', ');
   const store = `store: { kind: cluster, nodes: [${list}], deadline: 1s }`;
   let targets: readonly string[] = [];
-  return async (room) => {
-    const serpcache = await room.startService({ name: 'l2', store, memory: '1MiB' });
-    if (targets.length === 0) {
-      const page = await pageOfSize(serpcache.url, PAGE_BYTES);
-      // The same page under many keys: an upper bound nothing reaches.
-      targets = Array.from({ length: STORE_QUERIES }, (_, at) => `${page}&filter=price:..${90_000_000 + at}`);
-      for (const target of targets) await fetchPage(serpcache.url + target);
-    }
+  return async (servers) => {
+    const serpcache = await servers.startService({ name: 'l2', store, memory: '1MiB' });
+    if (targets.length === 0) targets = await fillStore(serpcache);
     const domains = serpcache.settings.domains.map(searchDomainOf);
     const nameOf = Object.fromEntries(
       targets.map((target) => {
@@ -115,30 +109,109 @@ async function prepareStore(shared: Room): Promise<(room: Room) => Promise<Start
       }),
     );
     const page = await fetchPage(serpcache.url + targets[0]);
-    const bare = await room.startBare({ ...page, store: { nodes, nameOf } });
+    const bare = await servers.startBare({ ...page, store: { nodes, nameOf } });
     return { serpcache, bare, targets };
   };
 }
 
-/** The same service twice over the same signed entries: one verifies them, the other does not look at signatures. */
-async function prepareSigned(shared: Room): Promise<(room: Room) => Promise<Started>> {
-  const { nodes } = await shared.startStores(startStandalone({ flavour: 'redis' }));
-  const [node] = nodes;
-  if (node === undefined) throw new Error('a stack without a server');
+/** The same service twice over the same signed entries: the first verifies signatures, the second does not read them. */
+async function prepareSigned(shared: Servers): Promise<(servers: Servers) => Promise<Started>> {
+  const node = await startStore(shared);
   const same = {
     store: `store: { kind: standalone, nodes: ["${node.host}:${node.port}"], deadline: 1s }`,
     memory: '1MiB',
   };
   const more = `signing: { key: ${'k'.repeat(64)} }\n`;
   let targets: readonly string[] = [];
-  return async (room) => {
-    const serpcache = await room.startService({ ...same, name: 'signed', more });
-    const bare = await room.startService({ ...same, name: 'unsigned' });
-    if (targets.length === 0) {
-      const page = await pageOfSize(serpcache.url, PAGE_BYTES);
-      targets = Array.from({ length: STORE_QUERIES }, (_, at) => `${page}&filter=price:..${90_000_000 + at}`);
-      for (const target of targets) await fetchPage(serpcache.url + target);
-    }
+  return async (servers) => {
+    const serpcache = await servers.startService({ ...same, name: 'signed', more });
+    const bare = await servers.startService({ ...same, name: 'unsigned' });
+    if (targets.length === 0) targets = await fillStore(serpcache);
     return { serpcache, bare, targets };
+  };
+}
+
+async function startStore(servers: Servers): Promise<RedisNode> {
+  const [node] = (await servers.startStores(startStandalone({ flavour: 'redis' }))).nodes;
+  if (node === undefined) throw new Error('a stack without a server');
+  return node;
+}
+
+/** Stores one page under many keys: each search has another upper bound that no price reaches. */
+async function fillStore({ url }: Server): Promise<readonly string[]> {
+  const page = await pageOfSize(url, PAGE_BYTES);
+  const targets = Array.from({ length: STORE_QUERIES }, (_, at) => `${page}&filter=price:..${90_000_000 + at}`);
+  for (const target of targets) await fetchPage(url + target);
+  return targets;
+}
+
+/** The search whose page comes nearest to the wanted size. */
+async function pageOfSize(baseUrl: string, wantedBytes: number): Promise<string> {
+  const sized: { target: string; off: number }[] = [];
+  for (let limit = 4; limit <= 24; limit += 1) {
+    const target = `/search?q=${encodeURIComponent('кроссовки')}&limit=${limit}&facet=city`;
+    const { body } = await fetchPage(baseUrl + target);
+    sized.push({ target, off: Math.abs(Buffer.byteLength(body) - wantedBytes) });
+  }
+  return sized.sort((a, b) => a.off - b.off)[0]?.target ?? '';
+}
+
+async function fetchPage(url: string): Promise<{ headers: Record<string, string>; body: string }> {
+  const response = await fetch(url, { headers: { 'accept-encoding': 'identity' } });
+  const body = await response.text();
+  if (response.status !== 200) throw new Error(`${url}: ${response.status} ${body}`);
+  const headers = Object.fromEntries(response.headers);
+  for (const own of ['date', 'connection', 'keep-alive', 'content-length']) delete headers[own];
+  return { headers, body };
+}
+
+/** Two checkouts of the service over the same pages; `undefined` is this checkout. */
+interface Versions {
+  readonly first: string | undefined;
+  readonly second: string;
+}
+
+/** The benches `l1` and `l2` with another version of the service in the place of the bare server. */
+export function versionBenches({ first, second }: Versions): Readonly<Record<'l1' | 'l2', Bench>> {
+  const both = async (servers: Servers, store: string, memory: string): Promise<readonly [Server, Server]> => [
+    await servers.startService({
+      name: 'first',
+      store,
+      memory,
+      ...(first === undefined ? {} : { checkout: resolve(first) }),
+    }),
+    await servers.startService({ name: 'second', store, memory, checkout: resolve(second) }),
+  ];
+  const common = { baseline: 'the other checkout' };
+  return {
+    l1: {
+      ...common,
+      title: 'L1 hit',
+      outcome: 'hit-l1',
+      leastShare: 0.99,
+      prepare: async () => async (servers) => {
+        const [serpcache, bare] = await both(servers, 'store: { kind: none }', '64MiB');
+        const target = await pageOfSize(serpcache.url, PAGE_BYTES);
+        // The same warm-up for both: the search for a page of this size is part of what V8 optimises for.
+        await pageOfSize(bare.url, PAGE_BYTES);
+        return { serpcache, bare, targets: [target] };
+      },
+    },
+    l2: {
+      ...common,
+      title: 'L2 hit',
+      outcome: 'hit-l2',
+      leastShare: 0.95,
+      prepare: async (shared) => {
+        const { host, port } = await startStore(shared);
+        const store = `store: { kind: standalone, nodes: ["${host}:${port}"], deadline: 1s }`;
+        let targets: readonly string[] = [];
+        return async (servers): Promise<Started> => {
+          const [serpcache, bare] = await both(servers, store, '1MiB');
+          if (targets.length === 0) targets = await fillStore(serpcache);
+          return { serpcache, bare, targets };
+        };
+      },
+    },
   };
 }

@@ -11,12 +11,21 @@ import { EXIT, type ParsedArguments, type Program, runProgram, UsageError } from
 import { commitOf } from '../labs/kit/machine.ts';
 import { inPath } from '../stack/go-program.ts';
 import { processorsHere, processorsOf } from '../stack/processors.ts';
-import { BENCHES, type Bench } from './benches.ts';
-import { committedOf, readCommitted, writeCommitted } from './committed.ts';
+import { BENCHES, type Bench, versionBenches } from './benches.ts';
 import { MEASURED_SECONDS, measureStart, type StartMeasured } from './measure.ts';
-import { type BenchCores, createRoom, type Room } from './room.ts';
-import { COMMITTED_STARTS, exitStatusOf, figureOf, STARTS, type Verdict, verdictOf } from './verdict.ts';
-import { differs, versionBenches } from './versions.ts';
+import { type BenchCores, createServers, type Servers } from './servers.ts';
+import {
+  COMMITTED_STARTS,
+  committedOf,
+  differs,
+  exitStatusOf,
+  figureOf,
+  readCommitted,
+  STARTS,
+  type Verdict,
+  verdictOf,
+  writeCommitted,
+} from './verdict.ts';
 
 const PROGRAM: Program = {
   command: 'npm run bench --',
@@ -57,7 +66,7 @@ async function main({ positionals: named, has, text }: ParsedArguments): Promise
   const verdicts: Verdict[] = [];
   const commit = commitOf(join(import.meta.dirname, '..', '..'));
   for (const [name, bench] of Object.entries(BENCHES)) {
-    // One without a committed figure can only be read, so it runs by name.
+    // A bench without a committed figure is not judged, so it runs only by name.
     if (named.length === 0 ? Object.hasOwn(readCommitted(), name) : named.includes(name))
       verdicts.push(await run({ name, bench, folder, cores, commit, isCommitting }));
   }
@@ -68,7 +77,7 @@ async function main({ positionals: named, has, text }: ParsedArguments): Promise
 async function compareVersions(
   other: string,
   named: readonly string[],
-  place: Pick<Run, 'folder' | 'cores'>,
+  where: Pick<Run, 'folder' | 'cores'>,
 ): Promise<number> {
   let status: number = EXIT.passed;
   for (const name of ['l1', 'l2'] as const) {
@@ -80,7 +89,7 @@ async function compareVersions(
     ] as const) {
       const bench = versionBenches({ first, second: other })[name];
       console.log(`${bench.title}, ${kind === 'ours' ? 'this checkout' : 'the other'} against the other checkout:`);
-      await measureStarts({ bench, isCommitting: false, ...place }, (measured) => {
+      await measureStarts({ bench, isCommitting: false, ...where }, (measured) => {
         ratios[kind].push(measured.serpcache.perCpu / measured.bare.perCpu);
         console.log(`  start ${ratios[kind].length}: ${textOf(bench, measured)}`);
       });
@@ -96,7 +105,7 @@ async function compareVersions(
   return status;
 }
 
-/** @returns why nothing can be measured here. */
+/** @returns a text when nothing can be measured here. */
 async function benchCores(): Promise<BenchCores | string> {
   const { status } = spawnSync(process.execPath, [INSTALL, 'redis', 'wrk'], { stdio: 'inherit' });
   if (status !== 0) return 'redis and wrk are needed, see above';
@@ -137,23 +146,25 @@ async function run(wanted: Run): Promise<Verdict> {
   return verdict;
 }
 
-/** @throws at the first start that cannot be measured: those that are left would be too few. */
+/** @throws at the first start that cannot be measured: the others would be too few. */
 async function measureStarts(
   { bench, folder, cores, isCommitting }: Pick<Run, 'bench' | 'folder' | 'cores' | 'isCommitting'>,
   measured: (start: StartMeasured) => void,
 ): Promise<void> {
-  const inRoom = async <Result>(work: (room: Room) => Promise<Result>): Promise<Result> => {
-    const room = createRoom(folder, cores);
+  const withServers = async <Result>(work: (servers: Servers) => Promise<Result>): Promise<Result> => {
+    const servers = createServers(folder, cores);
     try {
-      return await work(room);
+      return await work(servers);
     } finally {
-      await room.close();
+      await servers.close();
     }
   };
-  await inRoom(async (shared) => {
+  await withServers(async (shared) => {
     const start = await bench.prepare(shared);
     for (let count = 0; count < (isCommitting ? COMMITTED_STARTS : STARTS); count += 1) {
-      await inRoom(async (room) => measured(await measureStart(bench, await start(room), { folder, cores })));
+      await withServers(async (servers) =>
+        measured(await measureStart(bench, await start(servers), { folder, cores })),
+      );
     }
   });
 }

@@ -6,12 +6,12 @@ import { systemClock } from '../../src/runtime.ts';
 import type { HostPort } from '../../src/schema/units.ts';
 import { createRedisStore } from '../../src/stores/redis/store.ts';
 
-/** Longer than any process takes to follow. */
+/** Every process has followed the document after this time. */
 const FOLLOWED_MS = 1500;
 
 /**
- * As many purges and suppressions as a document may hold, none of which concerns the page that is measured, and every
- * range but that of `bucket`: all of it is looked at, at every hit of an entry that was there before.
+ * Writes a document with the maximum number of purges, suppressions and ranges. None of them matches the measured page or
+ * its `bucket`, and every hit of an older entry checks all of them.
  */
 export async function fillDocument(domain: string, node: HostPort, bucket: number): Promise<void> {
   const store = createRedisStore({

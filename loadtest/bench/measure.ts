@@ -1,10 +1,13 @@
+import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { processorMs } from '../stack/processors.ts';
 import type { Bench, Started } from './benches.ts';
-import { adminUrl, type BenchCores, type Server } from './room.ts';
-import { load } from './wrk.ts';
+import { adminUrl, type BenchCores, type Server } from './servers.ts';
 
 const WARM_UP_SECONDS = 2;
-/** Short ones in turns, so that what changes on a shared machine meanwhile concerns both servers. */
+/** Short rounds in turns, so that changes on a shared machine affect both servers. */
 const [ROUND_SECONDS, ROUNDS] = [1, 6];
 const CONNECTIONS = 64;
 /** Load on each server at each start, without the warm-up. */
@@ -25,7 +28,7 @@ export interface StartMeasured {
   readonly share: number;
 }
 
-/** @throws when a request failed, or when too few had the outcome: then nothing was measured. */
+/** @throws when a request failed, or when too few had the outcome of the bench. */
 export async function measureStart(
   bench: Bench,
   { serpcache, bare, targets }: Started,
@@ -65,4 +68,41 @@ async function outcomes(url: string, outcome: string): Promise<{ readonly wanted
   const counts = [...text.matchAll(/^serpcache_requests_total\{(.*)\} (\d+)$/gm)];
   const sum = (rows: typeof counts): number => rows.reduce((total, [, , count]) => total + Number(count), 0);
   return { wanted: sum(counts.filter(([, labels]) => labels?.includes(`outcome="${outcome}"`))), all: sum(counts) };
+}
+
+export interface Load {
+  readonly baseUrl: string;
+  /** Request targets, asked for in turn from a random start. */
+  readonly targets: readonly string[];
+  readonly seconds: number;
+  readonly connections: number;
+  /** The processor of the client; the server has another. */
+  readonly cpu: number;
+  /** For wrk's script. */
+  readonly directory: string;
+}
+
+export interface LoadResult {
+  readonly requests: number;
+  /** Answers that were not 2xx or 3xx, and broken connections. A benchmark with any is void. */
+  readonly errors: number;
+}
+
+/** One bounded run of wrk, pinned. @throws when wrk is missing or reports nothing. */
+export async function load({ baseUrl, targets, seconds, connections, cpu, directory }: Load): Promise<LoadResult> {
+  const script = join(directory, 'targets.lua');
+  const list = targets.map((target) => JSON.stringify(target)).join(',\n');
+  writeFileSync(
+    script,
+    `local targets = {\n${list}\n}\nlocal next = math.random(#targets)\n` +
+      'function request()\n  next = next % #targets + 1\n  return wrk.format("GET", targets[next])\nend\n',
+  );
+  const args = ['-c', `${cpu}`, 'wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '-s', script, baseUrl];
+  const { stdout } = await promisify(execFile)('taskset', args, { timeout: (seconds + 20) * 1000 });
+  const requests = /(\d+) requests in /.exec(stdout)?.[1];
+  if (requests === undefined) throw new Error(`wrk reported no requests:\n${stdout}`);
+  const refused = Number(/Non-2xx or 3xx responses: (\d+)/.exec(stdout)?.[1] ?? 0);
+  const broken = /Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)/.exec(stdout);
+  const errors = refused + (broken?.slice(1).reduce((sum, each) => sum + Number(each), 0) ?? 0);
+  return { requests: Number(requests), errors };
 }

@@ -1,10 +1,14 @@
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { EXIT, type ExitStatus } from '../../src/commands/arguments.ts';
+import { machineWords } from '../labs/kit/machine.ts';
+
 /**
  * Whether hits became slower. The figure of a start is the requests that serpcache answers with a second of processor
  * time, divided by those that the server it is compared with answers: the client is often full before the server is.
  */
-import { EXIT, type ExitStatus } from '../../src/commands/arguments.ts';
 
-/** A process has one of two speeds for as long as it lives, so fewer starts say nothing. */
+/** A process keeps one of two speeds for its whole life, so fewer starts say nothing. */
 export const STARTS = 5;
 /**
  * The committed noise is the distance from the median of these starts to the lowest. The median of five more starts of
@@ -47,6 +51,16 @@ export function exitStatusOf(verdicts: readonly Verdict[]): ExitStatus {
   return isUndecided ? EXIT.undecided : EXIT.passed;
 }
 
+/**
+ * `same` holds the ratios of the other checkout against itself, which differ by chance alone. The versions differ when the
+ * median of `ours` lies outside of the range of `same`. @returns undefined when no start was measured
+ */
+export function differs(ours: readonly number[], same: readonly number[]): boolean | undefined {
+  if (ours.length === 0 || same.length === 0) return undefined;
+  const { figure } = figureOf(ours);
+  return figure < Math.min(...same) || figure > Math.max(...same);
+}
+
 function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const [low = 0, high = low] = [sorted[Math.ceil(sorted.length / 2) - 1], sorted[Math.floor(sorted.length / 2)]];
@@ -55,4 +69,70 @@ function median(values: readonly number[]): number {
 
 function rounded(value: number): number {
   return Math.round(value * 10_000) / 10_000;
+}
+
+/** The figure that a bench is judged by, and how it was measured. */
+export interface CommittedFigure extends Figure {
+  /** The figure of each start, in the order they were measured. */
+  readonly starts: readonly number[];
+  /** Load on each of both servers, at each start. */
+  readonly seconds: number;
+  readonly command: string;
+  /** Commit of the measured code; absent outside of a repository. */
+  readonly commit?: string;
+  readonly machine: string;
+  readonly startedAt: string;
+}
+
+export type CommittedFigures = Readonly<Record<string, CommittedFigure>>;
+
+export const COMMITTED_FILE = join(import.meta.dirname, 'committed.json');
+const VERSION = 1;
+
+/** Empty where there is no file. @throws when it holds something else. */
+export function readCommitted(file = COMMITTED_FILE): CommittedFigures {
+  if (!existsSync(file)) return {};
+  try {
+    const { version, benches } = JSON.parse(readFileSync(file, 'utf8')) as {
+      readonly version?: unknown;
+      readonly benches?: CommittedFigures;
+    };
+    const isWhole =
+      version === VERSION &&
+      Object.values(benches ?? {}).every(({ figure, noise }) => [figure, noise].every(Number.isFinite));
+    if (benches === undefined || !isWhole) throw new Error(`it is not version ${VERSION}`);
+    return benches;
+  } catch (error) {
+    throw new Error(`${file} cannot be read: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+/** Replaces the figure of one bench and keeps the others. */
+export function writeCommitted(name: string, committed: CommittedFigure, file = COMMITTED_FILE): void {
+  const text = JSON.stringify({ version: VERSION, benches: { ...readCommitted(file), [name]: committed } }, null, 2);
+  // Renamed in one step: an interrupted write must not lose the other figures.
+  writeFileSync(`${file}.new`, `${text}\n`);
+  renameSync(`${file}.new`, file);
+}
+
+export interface Measured {
+  readonly name: string;
+  readonly commit: string | undefined;
+  readonly starts: readonly number[];
+  readonly seconds: number;
+  readonly startedAt: string;
+}
+
+export async function committedOf({ name, commit, starts, seconds, startedAt }: Measured): Promise<CommittedFigure> {
+  // Computed from the starts as they are written.
+  const written = starts.map((start) => Number(start.toFixed(4)));
+  return {
+    ...figureOf(written),
+    starts: written,
+    seconds,
+    command: `npm run bench -- ${name} --commit`,
+    ...(commit !== undefined && { commit }),
+    machine: await machineWords(['node', 'redis-server', 'wrk']),
+    startedAt,
+  };
 }

@@ -7,7 +7,7 @@ import type { FaultProxy, ProxyOptions } from './relay.ts';
 export interface ProxiedNode<P extends FaultProxy> {
   /**
    * The server itself. Its `address` is the proxy's, as CLUSTER SLOTS names it; its `port` and `command` are its own, so
-   * that what a test asks passes no proxy. Killed or stopped, its proxy refuses connections too, as its port does.
+   * that commands of a test pass no proxy. While it is killed or stopped, its proxy refuses connections as well.
    */
   readonly node: RedisNode;
   readonly proxy: P;
@@ -24,7 +24,7 @@ export interface ProxiedClusterOptions<P extends FaultProxy> {
   readonly flavour: Flavour;
   /** Default 3. */
   readonly masters?: number;
-  /** Of each node, as in its configuration: `256mb`. */
+  /** Memory of each node, as in its configuration: `256mb`. */
   readonly maxMemory?: string;
   /** `startTcpProxy`, `startRespProxy`, … */
   readonly startProxy: (options: ProxyOptions) => Promise<P>;
@@ -75,7 +75,7 @@ export async function startProxiedCluster<P extends FaultProxy>(
   }
 }
 
-/** A proxy accepts before it knows that the server behind it is dead: its door is closed and opened with the server's. */
+/** A proxy accepts before it knows that its server is dead, so its port is closed and opened with the server's. */
 function refusing(node: RedisNode, proxy: FaultProxy): RedisNode {
   return {
     ...node,

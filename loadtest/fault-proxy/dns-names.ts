@@ -2,14 +2,14 @@ import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** What a name gives: addresses; an error as the resolver would; or silence, a resolver that does not answer. */
+/** The result of a look-up: addresses, an error of the resolver, or silence (a resolver that does not answer). */
 export type DnsAnswer = readonly string[] | 'ENOTFOUND' | 'EAI_AGAIN' | 'silence';
 
 /** Names of a test, resolved without the machine's resolver in processes started with `nodeOptions`. */
 export interface DnsNames {
   /** For the environment of a Node process: `NODE_OPTIONS`. */
   readonly nodeOptions: string;
-  /** Takes effect at the next look-up, in all of these processes. @throws for a name that somebody may own. */
+  /** Takes effect at the next look-up, in all of these processes. @throws for a name that may exist. */
   readonly set: (name: string, answer: DnsAnswer) => void;
 }
 
@@ -18,7 +18,7 @@ export function createDnsNames(directory: string): DnsNames {
   const file = join(directory, 'names.json');
   const names: Record<string, DnsAnswer> = {};
   const write = (): void => {
-    // In one step: a process may read it at any moment.
+    // Renamed in one step, because a process may read it at any moment.
     writeFileSync(`${file}.next`, JSON.stringify(names));
     renameSync(`${file}.next`, file);
   };

@@ -1,5 +1,5 @@
 /**
- * A DNS lever for one process, without touching the machine's resolver: `node --import=file:///…/dns.mjs?names=FILE`.
+ * DNS faults for one process, without touching the machine's resolver: `node --import=file:///…/dns.mjs?names=FILE`.
  *
  * Everything that connects to a host name through node:net or node:tls, and so ioredis, mysql2, node:http and fetch,
  * looks it up with the function that node:dns holds as `lookup` at that moment. This module puts its own there, for

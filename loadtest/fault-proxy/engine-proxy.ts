@@ -1,17 +1,15 @@
 import { hash } from 'node:crypto';
-import { createEngineMiddle, type EngineLevers } from './engine-middle.ts';
-import { createEnginePlaces, type PlaceCounts } from './engine-places.ts';
-import { errorPacket } from './mysql-framing.ts';
-import { type FaultProxy, type ProxyOptions, startRelay } from './relay.ts';
+import { createPacketFramer, createReplyReader, errorPacket, type Packet } from './mysql-framing.ts';
+import { type FaultProxy, type ProxyOptions, type Session, startRelay, type Wire } from './relay.ts';
 
 export interface EngineProxyOptions extends ProxyOptions {
-  /** Past it a search is answered with errno 1040. Default 4096. */
+  /** Maximum number of waiting searches; further ones get errno 1040. Default 4096. */
   readonly maxWaiting?: number;
 }
 
 export interface EngineProxy extends FaultProxy {
-  /** Changes the named levers. At first: 0, Infinity, 1, undefined. */
-  readonly set: (levers: Partial<EngineLevers>) => void;
+  /** Changes the named faults. Defaults: 0, Infinity, 1, undefined. */
+  readonly set: (faults: Partial<EngineFaults>) => void;
   /** On: a new connection is dismissed as by a searchd at max_children, errno 1040; open ones stay. */
   readonly maxedOut: (on: boolean) => void;
   readonly counts: () => EngineCounts;
@@ -19,33 +17,33 @@ export interface EngineProxy extends FaultProxy {
   readonly resetCounts: () => void;
 }
 
-export interface EngineCounts extends PlaceCounts {
+export interface EngineCounts extends SlotCounts {
   /** Statements with `MATCH(` that came in, without serpcache's own probes. */
   readonly searches: number;
-  /** How many different texts among them, whoever asked and however long he can wait. */
+  /** Number of different texts among them; the deadline and the marks of highlighting do not count as text. */
   readonly distinct: number;
-  /** The most often that one text came. */
+  /** Count of the most frequent text. */
   readonly mostOfOne: number;
   /** Searches that are not in `distinct` because it holds 200,000 others. */
   readonly uncounted: number;
-  /** What serpcache asks to know whether the engine is alive; the levers hold for it like for a search. */
+  /** serpcache's own searches that check whether the engine is alive. The faults apply to them too. */
   readonly probes: number;
-  /** Answered by `fail`, or because too many wait; probes included. */
+  /** Searches and probes refused by `fail`, or because too many wait. */
   readonly refused: number;
 }
 
 const MOST_DISTINCT = 200_000;
-const OWN_TO_THE_ASKER = /max_query_time=\d+|(?:before|after)_match=[^']*/g;
+const CALLER_SPECIFIC = /max_query_time=\d+|(?:before|after)_match=[^']*/g;
 const PROBE = "MATCH('serpcacheprobe')";
 
 /**
- * A proxy before searchd that knows its searches: counts them, and makes it slow, narrow or broken without taking any
- * CPU from the machine. Knows the protocol as searchd 2.2 speaks it, without TLS and compression.
+ * A proxy before searchd that knows its searches: counts them, and makes it slow, narrow or broken without using
+ * CPU. Knows the protocol as searchd 2.2 speaks it, without TLS and compression.
  */
 export async function startEngineProxy({ maxWaiting = 4096, ...options }: EngineProxyOptions): Promise<EngineProxy> {
-  let levers: EngineLevers = { delayMs: 0, capacity: Number.POSITIVE_INFINITY, multiply: 1, fail: undefined };
+  let faults: EngineFaults = { delayMs: 0, capacity: Number.POSITIVE_INFINITY, multiply: 1, fail: undefined };
   let isMaxedOut = false;
-  const places = createEnginePlaces({ capacity: () => levers.capacity, maxWaiting });
+  const slots = createEngineSlots({ capacity: () => faults.capacity, maxWaiting });
   const texts = new Map<string, number>();
   let tally = { searches: 0, uncounted: 0, probes: 0, refused: 0, mostOfOne: 0 };
 
@@ -55,8 +53,8 @@ export async function startEngineProxy({ maxWaiting = 4096, ...options }: Engine
       return;
     }
     tally.searches += 1;
-    // What is left of a deadline, and the marks each process makes up for found words, do not make another question.
-    const text = hash('sha1', statement.replaceAll(OWN_TO_THE_ASKER, ''), 'base64');
+    // The remaining deadline, and the marks for found words that each process makes up, do not make another text.
+    const text = hash('sha1', statement.replaceAll(CALLER_SPECIFIC, ''), 'base64');
     const count = (texts.get(text) ?? 0) + 1;
     if (count === 1 && texts.size >= MOST_DISTINCT) {
       tally.uncounted += 1;
@@ -71,23 +69,227 @@ export async function startEngineProxy({ maxWaiting = 4096, ...options }: Engine
   const proxy = await startRelay({
     ...options,
     turnAway: () => (isMaxedOut ? errorPacket(0, 1040, 'Too many connections') : undefined),
-    createMiddle: (wire) => createEngineMiddle(wire, { levers: () => levers, places, seen, refused }),
+    createSession: (wire) => createEngineSession(wire, { faults: () => faults, slots, seen, refused }),
   });
 
   return {
     ...proxy,
     set: (changed) => {
-      levers = { ...levers, ...changed };
-      places.review();
+      faults = { ...faults, ...changed };
+      slots.review();
     },
     maxedOut: (on) => {
       isMaxedOut = on;
     },
-    counts: () => ({ ...tally, ...places.counts(), distinct: texts.size }),
+    counts: () => ({ ...tally, ...slots.counts(), distinct: texts.size }),
     resetCounts: () => {
       texts.clear();
-      places.resetCounts();
+      slots.resetCounts();
       tally = { searches: 0, uncounted: 0, probes: 0, refused: 0, mostOfOne: 0 };
+    },
+  };
+}
+
+export interface EngineSessionOptions {
+  /** Read again at each step of each search. */
+  readonly faults: () => EngineFaults;
+  readonly slots: EngineSlots;
+  /** Called for each search. */
+  readonly seen: (statement: string) => void;
+  /** Called for each search that gets an error of the proxy. */
+  readonly refused: () => void;
+}
+
+/** A search between its packet and the end of its reply; a connection has one at a time. */
+type Search =
+  | { readonly state: 'waiting'; readonly giveUp: () => void }
+  /** It has a slot. `timer` is the injected delay before the request to the engine, or after the reply. */
+  | { readonly state: 'delayed'; readonly timer: NodeJS.Timeout }
+  | { readonly state: 'asked'; readonly sinceMs: number; readonly isLast: (payload: Buffer) => boolean };
+
+const COM_QUIT = 0x01;
+const COM_QUERY = 0x03;
+const MOST_REPLY_BYTES = 64 * 2 ** 20;
+
+/**
+ * One connection of the engine proxy. Everything but searches passes unchanged. An engine does not know that its client
+ * has left: a search whose client is gone still waits for its slot, runs, and holds the slot to the end.
+ */
+export function createEngineSession(wire: Wire, { faults, slots, seen, refused }: EngineSessionOptions): Session {
+  const packetsOf = createPacketFramer();
+  const repliesOf = createPacketFramer();
+  let search: Search | undefined;
+  let reply: Buffer[] = [];
+  let replyBytes = 0;
+  let clientIsGone = false;
+
+  const refuse = (errno: number, text: string): void => {
+    refused();
+    wire.toClient(errorPacket(1, errno, text, '42000'));
+  };
+  const free = (): void => {
+    search = undefined;
+    slots.leave();
+    if (clientIsGone) wire.reset();
+  };
+  const after = (waitMs: number, then: () => void): void => {
+    if (waitMs <= 0) then();
+    else search = { state: 'delayed', timer: setTimeout(then, waitMs) };
+  };
+  const begin = (packet: Packet): void => {
+    const statement = packet.payload.toString('utf8', 1);
+    seen(statement);
+    const { fail } = faults();
+    if (fail !== undefined) {
+      refuse(1064, fail);
+      return;
+    }
+    const start = (): void =>
+      after(faults().delayMs, () => {
+        search = { state: 'asked', sinceMs: performance.now(), isLast: createReplyReader() };
+        wire.toServer(packet.bytes);
+      });
+    const giveUp = slots.enter(start);
+    if (giveUp === undefined) refuse(1040, 'maxed out, dismissing client');
+    else search ??= { state: 'waiting', giveUp };
+  };
+  const finish = (asked: { readonly sinceMs: number }): void => {
+    const tookMs = performance.now() - asked.sinceMs;
+    after((faults().multiply - 1) * tookMs, () => {
+      wire.toClient(Buffer.concat(reply));
+      reply = [];
+      replyBytes = 0;
+      free();
+    });
+  };
+
+  const fromClient = (bytes: Buffer): void => {
+    for (const packet of packetsOf(bytes)) {
+      if (search !== undefined) {
+        if (packet.payload[0] === COM_QUIT) continue;
+        throw new Error('a command before the reply to the last one');
+      }
+      if (isSearch(packet)) begin(packet);
+      else wire.toServer(packet.bytes);
+    }
+  };
+  const fromServer = (bytes: Buffer): void => {
+    for (const packet of repliesOf(bytes)) {
+      if (search?.state !== 'asked') {
+        wire.toClient(packet.bytes);
+        continue;
+      }
+      reply.push(packet.bytes);
+      replyBytes += packet.bytes.length;
+      if (replyBytes > MOST_REPLY_BYTES) throw new Error('a reply larger than any page');
+      if (search.isLast(packet.payload)) finish(search);
+    }
+  };
+  const orReset = (work: () => void): void => {
+    try {
+      work();
+    } catch {
+      wire.reset();
+    }
+  };
+
+  return {
+    fromClient: (bytes) => orReset(() => fromClient(bytes)),
+    fromServer: (bytes) => orReset(() => fromServer(bytes)),
+    clientGone: () => {
+      clientIsGone = true;
+      return search !== undefined;
+    },
+    serverGone: () => {
+      if (search === undefined) return;
+      if (search.state === 'delayed') clearTimeout(search.timer);
+      if (search.state === 'waiting') {
+        search.giveUp();
+        search = undefined;
+      } else free();
+    },
+  };
+}
+
+function isSearch({ sequence, payload }: Packet): boolean {
+  return sequence === 0 && payload[0] === COM_QUERY && payload.includes('MATCH(');
+}
+
+/** The faults that the proxy injects into searches. They are read at each step, so a change affects running searches. */
+export interface EngineFaults {
+  /** Added to the engine's own time for each search. */
+  readonly delayMs: number;
+  /** Maximum number of searches at the engine at once; the others wait in the proxy, first in first out. */
+  readonly capacity: number;
+  /** 10: an engine ten times slower. Nine times the engine's own time is waited on top. */
+  readonly multiply: number;
+  /** Every search gets errno 1064 with this text and does not reach the engine. */
+  readonly fail: string | undefined;
+}
+
+/** Slots at the engine, for all connections of a proxy together: first come, first served. */
+export interface EngineSlots {
+  /**
+   * Calls `start` when there is a slot, at once or later. The search that was started calls `leave` once.
+   * @returns a function that gives up waiting, or undefined when too many wait: then `start` is never called.
+   */
+  readonly enter: (start: () => void) => (() => void) | undefined;
+  readonly leave: () => void;
+  /** To be called when the capacity has changed: some may start. */
+  readonly review: () => void;
+  readonly counts: () => SlotCounts;
+  readonly resetCounts: () => void;
+}
+
+export interface SlotCounts {
+  readonly atEngine: number;
+  readonly mostAtEngine: number;
+  readonly waiting: number;
+  readonly mostWaiting: number;
+}
+
+export function createEngineSlots(options: {
+  readonly capacity: () => number;
+  readonly maxWaiting: number;
+}): EngineSlots {
+  const { capacity, maxWaiting } = options;
+  const waiting = new Set<() => void>();
+  let atEngine = 0;
+  let mostAtEngine = 0;
+  let mostWaiting = 0;
+
+  const admit = (start: () => void): void => {
+    atEngine += 1;
+    mostAtEngine = Math.max(mostAtEngine, atEngine);
+    start();
+  };
+  const review = (): void => {
+    for (const start of waiting) {
+      if (atEngine >= capacity()) return;
+      waiting.delete(start);
+      admit(start);
+    }
+  };
+  return {
+    enter: (start) => {
+      if (waiting.size === 0 && atEngine < capacity()) {
+        admit(start);
+        return () => {};
+      }
+      if (waiting.size >= maxWaiting) return undefined;
+      waiting.add(start);
+      mostWaiting = Math.max(mostWaiting, waiting.size);
+      return () => waiting.delete(start);
+    },
+    leave: () => {
+      atEngine -= 1;
+      review();
+    },
+    review,
+    counts: () => ({ atEngine, mostAtEngine, waiting: waiting.size, mostWaiting }),
+    resetCounts: () => {
+      mostAtEngine = atEngine;
+      mostWaiting = waiting.size;
     },
   };
 }

@@ -3,11 +3,11 @@ export interface Packet {
   /** 0 opens a command; a client's answer to the greeting has 1. */
   readonly sequence: number;
   readonly payload: Buffer;
-  /** All of it, as it came. */
+  /** The whole packet, header included. */
   readonly bytes: Buffer;
 }
 
-/** Longer ones are continued in the next packet; no statement and no row of ours is. */
+/** A longer one is continued in the next packet. No statement and no row of serpcache is that long. */
 const MOST_PAYLOAD_BYTES = 0xff_ff_ff - 1;
 const HEADER_BYTES = 4;
 
@@ -48,7 +48,7 @@ const ERR = 0xff;
 
 /**
  * @returns a function that is given the packets of the reply to one COM_QUERY, in order: true with the last one. A
- * result set is its number of columns, so many definitions, EOF, rows, EOF; the status of OK and of the second EOF tells
+ * result set is its number of columns, one definition for each, EOF, rows, EOF; the status of OK and of the second EOF tells
  * whether another follows, and an error is always the last. searchd knows no newer form, whatever the client offers.
  */
 export function createReplyReader(): (payload: Buffer) => boolean {

@@ -1,9 +1,7 @@
-import { createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 import { freePorts } from '../stack/process.ts';
-import { type CreateMiddle, createPair, type Pair } from './pair.ts';
-import { resetSocket } from './reset-socket.ts';
 
-/** What every proxy of ours can do to its connections, whatever it understands of what they carry. */
+/** The faults that every proxy can inject into its connections, for any protocol. */
 export interface FaultProxy {
   readonly host: string;
   readonly port: number;
@@ -17,9 +15,9 @@ export interface FaultProxy {
   readonly refuse: (on: boolean) => Promise<void>;
   /** Resets every open connection (RST on both sides). */
   readonly cut: () => void;
-  /** A black hole: connections are accepted and stay, nothing passes in either direction, nobody is told of an end. */
+  /** A black hole: connections are accepted and stay, nothing passes in either direction, and neither side learns of an end. */
   readonly pause: () => void;
-  /** What came meanwhile passes, in order. */
+  /** The bytes that arrived meanwhile pass, in order. */
   readonly resume: () => void;
   /** Resets what is open and stops listening. Safe to call twice. */
   readonly stop: () => Promise<void>;
@@ -29,25 +27,25 @@ export interface ProxyOptions {
   readonly target: { readonly host: string; readonly port: number };
   /** A free one when absent, below the range from which the system takes ports by itself. */
   readonly port?: number;
-  /** Clients at once; more are reset at the door. Default 4096. */
+  /** Maximum number of clients; further ones are reset after the accept. Default 4096. */
   readonly maxConnections?: number;
 }
 
 export interface RelayOptions extends ProxyOptions {
-  readonly createMiddle: CreateMiddle;
-  /** Said to a new client instead of connecting it, then its connection ends. Undefined: come in. */
+  readonly createSession: CreateSession;
+  /** Bytes for a new client that is not connected to the server: then its connection ends. Undefined: connect it. */
   readonly turnAway?: () => Buffer | undefined;
 }
 
 const HOST = '127.0.0.1';
 
-/** The part the proxies share: a listener, a pair of sockets per client, and the levers. */
+/** The common part of the proxies: a listener, a pair of sockets per client, and the faults. */
 export async function startRelay(options: RelayOptions): Promise<FaultProxy> {
-  const { target, createMiddle, turnAway, maxConnections = 4096 } = options;
+  const { target, createSession, turnAway, maxConnections = 4096 } = options;
   const [port] = options.port === undefined ? await freePorts(1) : [options.port];
   if (port === undefined) throw new Error('no free port');
   const pairs = new Set<Pair>();
-  /** Clients that were turned away and have not gone yet. */
+  /** Clients that were turned away and whose sockets are still open. */
   const leaving = new Set<Socket>();
   let opened = 0;
   let paused = false;
@@ -63,7 +61,7 @@ export async function startRelay(options: RelayOptions): Promise<FaultProxy> {
     opened += 1;
     const farewell = turnAway?.();
     if (farewell === undefined) {
-      const pair = createPair({ client, target, createMiddle, onEnd: () => pairs.delete(pair) });
+      const pair = createPair({ client, target, createSession, onEnd: () => pairs.delete(pair) });
       pairs.add(pair);
       if (paused) pair.hold(true);
       return;
@@ -76,7 +74,7 @@ export async function startRelay(options: RelayOptions): Promise<FaultProxy> {
 
   const listen = (): Promise<void> =>
     new Promise((resolve, reject) => {
-      // A new one each time: a server that was closed still waits for its connections.
+      // A new server each time: a closed one still waits for its connections.
       const server = createServer({ allowHalfOpen: true, noDelay: true }, accept);
       listener = server;
       server.once('error', reject);
@@ -115,4 +113,186 @@ export async function startRelay(options: RelayOptions): Promise<FaultProxy> {
       cut();
     },
   };
+}
+
+/** The operations of a session on its connection. Writing to a closed side does nothing. */
+export interface Wire {
+  readonly toClient: (bytes: Buffer) => void;
+  readonly toServer: (bytes: Buffer) => void;
+  /** RST on both sides. */
+  readonly reset: () => void;
+}
+
+/** Decides for one connection which bytes pass, and when. It gets the bytes as they were read. */
+export interface Session {
+  readonly fromClient: (bytes: Buffer) => void;
+  readonly fromServer: (bytes: Buffer) => void;
+  /** Bytes that it holds back. Above the maximum nothing more is read. */
+  readonly keptBytes?: () => number;
+  /** The client has closed. True: the server must not notice yet, and the session calls `reset` later. */
+  readonly clientGone?: () => boolean;
+  /** The server has closed: no further reply will come. May be called twice. */
+  readonly serverGone?: () => void;
+}
+
+export type CreateSession = (wire: Wire) => Session;
+
+export interface Pair {
+  readonly hasClient: () => boolean;
+  readonly hold: (on: boolean) => void;
+  readonly reset: () => void;
+}
+
+export interface PairOptions {
+  /** Accepted with `allowHalfOpen`. */
+  readonly client: Socket;
+  readonly target: { readonly host: string; readonly port: number };
+  readonly createSession: CreateSession;
+  readonly onEnd: () => void;
+}
+
+/** Per direction. Above it the other side is not read until some bytes have left. */
+const MOST_KEPT_BYTES = 2 ** 20;
+
+/** The outgoing side of one direction. Writes during a hold wait here, and so does the end. */
+interface Lane {
+  readonly write: (bytes: Buffer) => void;
+  readonly end: () => void;
+  readonly release: () => void;
+  readonly keptBytes: () => number;
+}
+
+/** A client's socket, its own socket to the server, and the session between them. */
+export function createPair({ client, target, createSession, onEnd }: PairOptions): Pair {
+  const server = connect({ ...target, noDelay: true, allowHalfOpen: true });
+  let held = false;
+  let ended = false;
+  const isHeld = (): boolean => held;
+  const toClient = createLane(client, isHeld);
+  const toServer = createLane(server, isHeld);
+
+  /** A side is not read while its bytes cannot go on. Nothing else bounds the memory of a connection. */
+  const throttle = (): void => {
+    const isFull = (lane: Lane, sink: Socket): boolean => sink.writableNeedDrain || lane.keptBytes() > MOST_KEPT_BYTES;
+    const stuffed = isFull(toClient, client) || (session.keptBytes?.() ?? 0) > MOST_KEPT_BYTES;
+    read(server, !stuffed);
+    read(client, !stuffed && !isFull(toServer, server));
+  };
+  /** A reset would first wait for a pending connect, which takes long when a stopped server's queue is full. */
+  const resetServer = (): void => {
+    if (server.connecting) server.destroy();
+    else resetSocket(server);
+  };
+  const reset = (): void => {
+    resetSocket(client);
+    resetServer();
+  };
+  const session = createSession({
+    toClient: (bytes) => {
+      toClient.write(bytes);
+      throttle();
+    },
+    toServer: (bytes) => {
+      toServer.write(bytes);
+      throttle();
+    },
+    reset,
+  });
+
+  /** All pieces that the session writes leave as one. */
+  const together = (work: () => void): void => {
+    for (const socket of [client, server]) socket.cork();
+    work();
+    for (const socket of [client, server]) socket.uncork();
+    throttle();
+  };
+  client.on('data', (bytes) => together(() => session.fromClient(bytes)));
+  server.on('data', (bytes) => together(() => session.fromServer(bytes)));
+  for (const socket of [client, server]) {
+    socket.on('drain', throttle);
+    socket.on('error', () => {}); // `close` follows
+  }
+  client.on('end', () => {
+    if (session.clientGone?.() === true) client.destroy();
+    else if (held) reset();
+    else toServer.end();
+  });
+  client.on('close', () => {
+    if (!server.destroyed && session.clientGone?.() !== true) resetServer();
+    finish();
+  });
+  server.on('end', () => {
+    // A server that has ended its side will not read either.
+    session.serverGone?.();
+    toClient.end();
+    server.end();
+  });
+  server.on('close', (withError) => {
+    session.serverGone?.();
+    // During a hold, the client learns of it at the release.
+    if (withError && !held) resetSocket(client);
+    else toClient.end();
+    finish();
+  });
+  const finish = (): void => {
+    if (ended || !client.destroyed || !server.destroyed) return;
+    ended = true;
+    onEnd();
+  };
+
+  return {
+    hasClient: () => !client.destroyed,
+    hold: (on) => {
+      held = on;
+      if (on) return;
+      toServer.release();
+      toClient.release();
+      throttle();
+    },
+    reset,
+  };
+}
+
+function createLane(sink: Socket, isHeld: () => boolean): Lane {
+  let kept: Buffer[] = [];
+  let bytesKept = 0;
+  let mustEnd = false;
+  const isOpen = (): boolean => !sink.destroyed && !sink.writableEnded;
+  return {
+    write: (bytes) => {
+      if (!isOpen()) return;
+      if (isHeld()) {
+        kept.push(bytes);
+        bytesKept += bytes.length;
+      } else sink.write(bytes);
+    },
+    end: () => {
+      if (isHeld()) mustEnd = true;
+      else if (isOpen()) sink.end();
+    },
+    release: () => {
+      const bytes = Buffer.concat(kept);
+      kept = [];
+      bytesKept = 0;
+      if (!isOpen()) return;
+      if (bytes.length > 0) sink.write(bytes);
+      if (mustEnd) sink.end();
+    },
+    keptBytes: () => bytesKept,
+  };
+}
+
+function read(socket: Socket, on: boolean): void {
+  if (socket.destroyed || socket.isPaused() === !on) return;
+  if (on) socket.resume();
+  else socket.pause();
+}
+
+/**
+ * RST, so that the other side cannot take it for an orderly end. A socket whose own end is still on its way out is closed
+ * instead: node 24 fails to reset that one (EINVAL), never closes its handle, and the process never ends.
+ */
+export function resetSocket(socket: Socket): void {
+  if (socket.writableEnded && !socket.writableFinished) socket.destroy();
+  else socket.resetAndDestroy();
 }

@@ -1,16 +1,15 @@
-import { type FaultProxy, type ProxyOptions, startRelay } from './relay.ts';
-import { type Answer, type Command, createRespMiddle } from './resp-middle.ts';
+import { type FaultProxy, type ProxyOptions, type Session, startRelay, type Wire } from './relay.ts';
 
 export type Match = (command: Command) => Answer | undefined;
 
 export interface RespProxy extends FaultProxy {
-  /** Asked for every command of every connection, in order; undefined lets it pass. Without `match`: all pass. */
+  /** Called for every command of every connection, in order; undefined lets it pass. Without `match` all pass. */
   readonly answer: (match?: Match) => void;
-  /** Replies reach the client that much later (in order). 0: at once. */
+  /** Delays replies to the client, and keeps their order. 0: at once. */
   readonly delay: (delayMs: number) => void;
   /** Commands seen since the start or `resetCounts`, by upper-case name; at most 256 names. */
   readonly counts: () => ReadonlyMap<string, number>;
-  /** How many of them `answer` had something for. */
+  /** Count of commands that `answer` gave a substitute for. */
   readonly answered: () => number;
   readonly resetCounts: () => void;
 }
@@ -39,7 +38,7 @@ export async function startRespProxy(options: ProxyOptions): Promise<RespProxy> 
   };
   const proxy = await startRelay({
     ...options,
-    createMiddle: (wire) => createRespMiddle(wire, { seen, delayMs: () => delayMs }),
+    createSession: (wire) => createRespSession(wire, { seen, delayMs: () => delayMs }),
   });
   return {
     ...proxy,
@@ -56,4 +55,233 @@ export async function startRespProxy(options: ProxyOptions): Promise<RespProxy> 
       answered = 0;
     },
   };
+}
+
+export interface RespSessionOptions {
+  /** Called for each command. */
+  readonly seen: (command: Command) => Answer | undefined;
+  readonly delayMs: () => number;
+}
+
+/** The reply that a command waits for. They are kept in the order of the commands. */
+type PendingReply =
+  | { readonly kind: 'server'; readonly change?: (reply: Buffer) => Buffer }
+  | { readonly kind: 'own'; readonly bytes: Buffer; readonly end?: 'silence' | 'reset' };
+
+/** Maximum number of commands without a reply. No client of the tests sends more. */
+const MAX_PENDING = 100_000;
+
+/** One connection of the RESP-aware proxy. */
+export function createRespSession(wire: Wire, { seen, delayMs }: RespSessionOptions): Session {
+  const commands = createRespFramer();
+  const replies = createRespFramer();
+  const pending: PendingReply[] = [];
+  /** Replies on their way to the client, in order. */
+  const late: { readonly bytes: Buffer; readonly dueMs: number; readonly end?: 'silence' | 'reset' }[] = [];
+  let lateBytes = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let silent = false;
+
+  const deliver = (bytes: Buffer, end?: 'silence' | 'reset'): void => {
+    const waitMs = delayMs();
+    if (waitMs === 0 && late.length === 0) out(bytes, end);
+    else {
+      late.push({ bytes, dueMs: performance.now() + waitMs, ...(end && { end }) });
+      lateBytes += bytes.length;
+      timer ??= setTimeout(release, waitMs);
+    }
+  };
+  const release = (): void => {
+    timer = undefined;
+    const nowMs = performance.now();
+    for (let first = late[0]; first !== undefined; first = late[0]) {
+      if (first.dueMs > nowMs) {
+        timer = setTimeout(release, first.dueMs - nowMs);
+        return;
+      }
+      late.shift();
+      lateBytes -= first.bytes.length;
+      out(first.bytes, first.end);
+    }
+  };
+  const out = (bytes: Buffer, end?: 'silence' | 'reset'): void => {
+    if (silent) return;
+    if (end !== undefined) silent = true;
+    wire.toClient(bytes);
+    // A reset discards bytes that have not left yet.
+    if (end === 'reset') setImmediate(wire.reset);
+  };
+  /** Delivers substitutes as soon as every earlier command has its reply. */
+  const advance = (): void => {
+    for (let first = pending[0]; first?.kind === 'own'; first = pending[0]) {
+      pending.shift();
+      deliver(first.bytes, first.end);
+    }
+  };
+  const orReset = (work: () => void): void => {
+    try {
+      work();
+    } catch {
+      wire.reset();
+    }
+  };
+
+  const fromClient = (bytes: Buffer): void => {
+    const passing: Buffer[] = [];
+    for (const value of commands.push(bytes)) {
+      const answer = seen(commandOf(value));
+      if (answer === undefined) pending.push({ kind: 'server' });
+      else if (typeof answer === 'function') pending.push({ kind: 'server', change: answer });
+      else if (Buffer.isBuffer(answer)) pending.push({ kind: 'own', bytes: answer });
+      else pending.push({ kind: 'own', bytes: answer.last, end: answer.end });
+      if (pending.at(-1)?.kind === 'server') passing.push(value);
+    }
+    if (pending.length > MAX_PENDING) throw new Error('too many commands without a reply');
+    if (passing.length > 0) wire.toServer(Buffer.concat(passing));
+    advance();
+  };
+  const fromServer = (bytes: Buffer): void => {
+    for (const value of replies.push(bytes)) {
+      if (isPush(value)) {
+        deliver(value);
+        continue;
+      }
+      const next = pending.shift();
+      if (next?.kind !== 'server') throw new Error('a reply to no command');
+      deliver(next.change?.(value) ?? value);
+      advance();
+    }
+  };
+
+  return {
+    fromClient: (bytes) => orReset(() => fromClient(bytes)),
+    fromServer: (bytes) => orReset(() => fromServer(bytes)),
+    keptBytes: () => lateBytes,
+    serverGone: () => clearTimeout(timer),
+  };
+}
+
+/** One command as the client sent it: name and arguments. */
+export type Command = readonly Buffer[];
+
+/**
+ * A substitute for a reply:
+ * - bytes: the server never sees the command (as a server that refuses it would not run it);
+ * - a function of the real reply (whole, as framed): the server runs the command, the client gets the result;
+ * - `last`: these bytes instead, and then nothing ever comes on this connection again, or it is reset.
+ */
+export type Answer =
+  | Buffer
+  | ((reply: Buffer) => Buffer)
+  | { readonly last: Buffer; readonly end: 'silence' | 'reset' };
+
+/** Cuts the bytes of a Redis connection into whole values of RESP2 and RESP3, without parsing their content. */
+export interface RespFramer {
+  /** @returns the values completed by these bytes. @throws when they are not RESP, or one value is too large. */
+  readonly push: (bytes: Buffer) => Buffer[];
+  /** Bytes of the incomplete value. */
+  readonly keptBytes: () => number;
+}
+
+const MOST_VALUE_BYTES = 64 * 2 ** 20;
+/** A line is a header, a simple string or an error. */
+const MOST_LINE_BYTES = 64 * 1024;
+const LF = 10;
+
+/** Looks at each byte once: a value of 1 MiB arrives in many pieces. */
+export function createRespFramer(): RespFramer {
+  let parts: Buffer[] = [];
+  let partsBytes = 0;
+  let line = '';
+  /** Missing bytes of a bulk string, its line end included. */
+  let bulk = 0;
+  /** Missing values of the outermost one. */
+  let missing = 1;
+
+  const header = (): void => {
+    const count = Number(line.slice(1, -2));
+    missing -= 1;
+    switch (line[0]) {
+      case '+':
+      case '-':
+      case ':':
+      case '_':
+      case ',':
+      case '#':
+      case '(':
+        return;
+      case '$':
+      case '!':
+      case '=':
+        if (!Number.isInteger(count) || count < -1 || count > MOST_VALUE_BYTES) throw new Error(`not a bulk: ${line}`);
+        bulk = count === -1 ? 0 : count + 2;
+        return;
+      case '*':
+      case '~':
+      case '>':
+      case '%':
+      case '|':
+        if (!Number.isInteger(count) || count < -1 || count > MOST_VALUE_BYTES) throw new Error(`not a list: ${line}`);
+        // An attribute stands before the value it describes.
+        missing += Math.max(0, count) * (line[0] === '%' || line[0] === '|' ? 2 : 1) + (line[0] === '|' ? 1 : 0);
+        return;
+      default:
+        throw new Error(`not RESP: ${JSON.stringify(line.slice(0, 40))}`);
+    }
+  };
+
+  const push = (bytes: Buffer): Buffer[] => {
+    const whole: Buffer[] = [];
+    let start = 0;
+    let at = 0;
+    while (at < bytes.length) {
+      if (bulk > 0) {
+        const taken = Math.min(bulk, bytes.length - at);
+        bulk -= taken;
+        at += taken;
+      } else {
+        const end = bytes.indexOf(LF, at);
+        line += bytes.toString('latin1', at, end === -1 ? bytes.length : end + 1);
+        at = end === -1 ? bytes.length : end + 1;
+        if (line.length > MOST_LINE_BYTES) throw new Error('a line without an end');
+        if (end === -1) break;
+        header();
+        line = '';
+      }
+      if (bulk === 0 && missing === 0) {
+        whole.push(Buffer.concat([...parts, bytes.subarray(start, at)]));
+        parts = [];
+        partsBytes = 0;
+        start = at;
+        missing = 1;
+      }
+    }
+    if (start < bytes.length) {
+      parts.push(bytes.subarray(start));
+      partsBytes += bytes.length - start;
+      if (partsBytes > MOST_VALUE_BYTES) throw new Error(`a value of more than ${MOST_VALUE_BYTES} bytes`);
+    }
+    return whole;
+  };
+  return { push, keptBytes: () => partsBytes };
+}
+
+/** @throws when a framed value is not a list of bulk strings, as every command is. */
+export function commandOf(value: Buffer): readonly Buffer[] {
+  const words: Buffer[] = [];
+  let at = value.indexOf(LF) + 1;
+  if (value[0] !== 0x2a) throw new Error('a command is a list of bulk strings');
+  while (at < value.length) {
+    const end = value.indexOf(LF, at);
+    if (value[at] !== 0x24 || end === -1) throw new Error('a command is a list of bulk strings');
+    const length = Number(value.toString('latin1', at + 1, end - 1));
+    words.push(value.subarray(end + 1, end + 1 + length));
+    at = end + 1 + length + 2;
+  }
+  return words;
+}
+
+/** A push of RESP3 comes between replies and answers no command. */
+export function isPush(value: Buffer): boolean {
+  return value[0] === 0x3e;
 }

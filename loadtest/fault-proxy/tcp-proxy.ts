@@ -19,7 +19,7 @@ export async function startTcpProxy({ random = Math.random, ...options }: TcpPro
   let share = 0;
   const proxy = await startRelay({
     ...options,
-    createMiddle: (wire) => ({
+    createSession: (wire) => ({
       fromClient: (bytes) => {
         if (share > 0 && random() < share) wire.reset();
         else wire.toServer(bytes);

@@ -1,33 +1,33 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { goProgram } from '../stack/go-program.ts';
 import { freePorts, startProcess } from '../stack/process.ts';
-import { toxiproxyProgram } from './toxiproxy-program.ts';
 
-/** What happens to the bytes of one direction, after toxiproxy's own list. */
+/** A fault for the bytes of one direction, by toxiproxy's own names. */
 export type Toxic =
   | { readonly kind: 'latency'; readonly latencyMs: number; readonly jitterMs?: number }
   | { readonly kind: 'bandwidth'; readonly kibPerSecond: number }
-  /** The connection is closed that much later than the server or the client closed it. */
+  /** Closes the connection this time after the server or the client closed it. */
   | { readonly kind: 'slow_close'; readonly delayMs: number }
-  /** Bytes are thrown away; after `timeoutMs` the connection is closed, 0: never. Taken away, it closes all it held. */
+  /** Discards bytes and closes the connection after `timeoutMs`, 0: never. Its removal closes all these connections. */
   | { readonly kind: 'timeout'; readonly timeoutMs: number }
   /** RST, `timeoutMs` after the next bytes. */
   | { readonly kind: 'reset_peer'; readonly timeoutMs: number }
-  /** Bytes come in pieces of that size, `delayUs` between them; without a delay the receiver may see several as one. */
+  /** Sends pieces of this size with `delayUs` between them. Without a delay the receiver may see several as one. */
   | {
       readonly kind: 'slicer';
       readonly averageBytes: number;
       readonly variationBytes?: number;
       readonly delayUs: number;
     }
-  /** The connection is closed after so many bytes. */
+  /** Closes the connection after this number of bytes. */
   | { readonly kind: 'limit_data'; readonly bytes: number };
 
-export interface ToxicPlace {
+export interface ToxicScope {
   /** downstream: from the server to the client; upstream: from the client to the server. */
   readonly direction: 'downstream' | 'upstream';
-  /** The share of connections concerned, 0–1; drawn when the toxic is added, and once for each connection after that. */
+  /** The share of affected connections, 0–1. Drawn when the toxic is added, and once for each later connection. */
   readonly toxicity?: number;
 }
 
@@ -37,9 +37,9 @@ export interface ToxicProxy {
   readonly port: number;
   /** `host:port`. */
   readonly address: string;
-  /** Open connections are concerned as well. @returns a function that takes it away again. */
-  readonly add: (toxic: Toxic, place: ToxicPlace) => Promise<() => Promise<void>>;
-  /** Takes all toxics away. */
+  /** Affects open connections too. @returns a function that removes the toxic. */
+  readonly add: (toxic: Toxic, scope: ToxicScope) => Promise<() => Promise<void>>;
+  /** Removes all toxics. */
   readonly heal: () => Promise<void>;
   /** Off: closes every connection and refuses new ones. */
   readonly enable: (on: boolean) => Promise<void>;
@@ -143,4 +143,18 @@ function attributesOf(toxic: Toxic): Readonly<Record<string, number>> {
     case 'limit_data':
       return { bytes: toxic.bytes };
   }
+}
+
+/**
+ * The toxiproxy server's path. When it is not in the user's cache yet it is built there, in half a minute.
+ * @throws with one line that says which command helps, or with the words of Go.
+ */
+export function toxiproxyProgram(): Promise<string> {
+  return goProgram({
+    name: 'toxiproxy',
+    // The last that any Go at hand can build: Debian 12's own is 1.19.
+    version: 'v2.5.0',
+    module: 'github.com/Shopify/toxiproxy/v2/cmd/server',
+    limitMs: 5 * 60_000,
+  });
 }

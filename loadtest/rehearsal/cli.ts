@@ -1,31 +1,16 @@
 /**
- * `npm run drill:rehearsal`: three replicas on a real cluster and searchd, a steady load, and everything that may happen
- * to a drill: it ends, it is aborted at 100 %, its owner is killed, a guard breaks, and a document is suppressed beside
+ * `npm run drill:rehearsal`: three replicas on a real cluster and searchd, a steady load, and all that may happen to a
+ * drill: it ends, it is aborted at 100 %, its owner is killed, a guard breaks, and a document is suppressed beside
  * it. Prints the figures with their targets; exit status 1 when one is missed. Loopback only; ends by itself.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EXIT, type ParsedArguments, type Program, runProgram, UsageError } from '../../src/commands/arguments.ts';
-import { aborted } from './aborted.ts';
-import { layBed } from './bed.ts';
-import { completion } from './completion.ts';
-import { type Figure, figureTable } from './figure.ts';
-import { guardBroken } from './guard-broken.ts';
-import { startLoad } from './load.ts';
-import { ownerKilled } from './owner-killed.ts';
-import { createProbe } from './probe.ts';
-import type { Scene } from './scene.ts';
-import { suppressed } from './suppressed.ts';
+import { startHarness } from './harness.ts';
+import { createProbe, startLoad } from './load.ts';
+import { type Figure, SCENARIOS } from './scenarios.ts';
 
-const SCENES: Readonly<Record<string, Scene>> = {
-  completion,
-  abort: aborted,
-  'owner-killed': ownerKilled,
-  guard: guardBroken,
-  suppress: suppressed,
-};
-const PLAN = '1-5-25-100';
 const WARM_MS = 15_000;
-/** Between two scenes: what the one did must not be measured by the next. */
+/** Between two scenarios, so that the effects of one are not measured by the next. */
 const REST_MS = 5000;
 
 const PROGRAM: Program = {
@@ -35,7 +20,7 @@ const PROGRAM: Program = {
     'Five drills on three replicas of the local stack under a steady load, each figure beside its target; 6 minutes.',
   ],
   options: [
-    { name: 'only', takes: 'A,B', about: `some of ${Object.keys(SCENES).join(', ')}` },
+    { name: 'only', takes: 'A,B', about: `some of ${Object.keys(SCENARIOS).join(', ')}` },
     {
       name: 'checkout',
       takes: 'FOLDER',
@@ -49,36 +34,47 @@ const PROGRAM: Program = {
 process.exitCode = await runProgram(PROGRAM, rehearse);
 
 async function rehearse(words: ParsedArguments): Promise<number> {
-  const names = words.text('only')?.split(',') ?? Object.keys(SCENES);
-  const unknown = names.filter((name) => !Object.hasOwn(SCENES, name));
+  const names = words.text('only')?.split(',') ?? Object.keys(SCENARIOS);
+  const unknown = names.filter((name) => !Object.hasOwn(SCENARIOS, name));
   if (unknown.length > 0) {
-    throw new UsageError(`--only takes some of ${Object.keys(SCENES).join(', ')}, not "${unknown.join(', ')}"`);
+    throw new UsageError(`--only takes some of ${Object.keys(SCENARIOS).join(', ')}, not "${unknown.join(', ')}"`);
   }
   const rate = words.number('rps', { least: 10, most: 1000 }) ?? 150;
-  const bed = await layBed(say, words.text('checkout'));
-  const load = startLoad(bed, rate);
-  const probe = createProbe(bed);
-  const figures: Figure[] = [];
+  const harness = await startHarness(say, words.text('checkout'));
+  const load = startLoad(harness, rate);
+  const probe = createProbe(harness);
+  const rows: string[][] = [];
+  let isMet = true;
   try {
-    say(`${rate} searches a second over ${bed.replicas.length} replicas; warming up`);
+    say(`${rate} searches a second over ${harness.replicas.length} replicas; warming up`);
     await sleep(WARM_MS);
     for (const name of names) {
-      const scene = SCENES[name];
-      if (scene === undefined) continue;
+      const scenario = SCENARIOS[name];
+      if (scenario === undefined) continue;
       console.log(`\n${name}`);
-      const found = await scene({ bed, load, probe, plan: PLAN, say });
-      for (const { what, value, target, met } of found) say(`${what}: ${value} (${target}: ${met ? 'yes' : 'NO'})`);
-      figures.push(...found);
+      const found: readonly Figure[] = await scenario.run({ harness, load, probe, say });
+      for (const { what, value, target, met } of found) {
+        say(`${what}: ${value} (${target}: ${met ? 'yes' : 'NO'})`);
+        rows.push([scenario.title, what, value, target, met ? 'yes' : 'NO']);
+        isMet &&= met;
+      }
       await sleep(REST_MS);
     }
     say(`the generator was late by ${load.lagMs().toFixed(0)} ms at worst lately`);
   } finally {
     load.stop();
     probe.close();
-    await bed.stop();
+    await harness.stop();
   }
-  console.log(`\n${figureTable(figures)}`);
-  return figures.every(({ met }) => met) ? EXIT.passed : EXIT.failed;
+  console.log(`\n${tableOf(['scene', 'figure', 'measured', 'target', 'met'], rows)}`);
+  return isMet ? EXIT.passed : EXIT.failed;
+}
+
+function tableOf(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = head.map((_, column) => Math.max(...[head, ...rows].map((row) => row[column]?.length ?? 0)));
+  const line = (row: readonly string[]): string =>
+    `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
+  return [line(head), `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`, ...rows.map(line)].join('\n');
 }
 
 function say(text: string): void {

@@ -1,18 +1,19 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../src/runtime.ts';
 import type { Outcome } from '../../src/search/outcome.ts';
 import { createClient, outcomeOf, type Reply } from '../http-driver/client.ts';
 import { openLoop } from '../http-driver/loops.ts';
 import { createZipf } from '../traffic/zipf.ts';
-import type { Bed } from './bed.ts';
+import type { Harness } from './harness.ts';
 
-/** People: searches that come again, each to one replica in turn, at a steady rate whatever the answers are. */
+/** Repeated searches in an open loop, sent to the replicas in turn. */
 export interface Load {
-  /** Answers of the last minutes, in the order they came. */
+  /** The latest answers, in the order in which they came. */
   readonly answers: readonly Answered[];
   readonly nowMs: () => number;
   /** Called with each answer. */
   onAnswer: (answered: Answered) => void;
-  /** How late the generator itself was, worst of the last arrivals. */
+  /** The largest lateness of the generator among the latest requests. */
   readonly lagMs: () => number;
   readonly stop: () => void;
 }
@@ -20,45 +21,42 @@ export interface Load {
 export interface Answered {
   readonly sentMs: number;
   readonly atMs: number;
-  /** Index of the replica. */
-  readonly replica: number;
-  readonly text: string;
   readonly result: Outcome | 'refused' | 'broken';
+  /** Empty in `answers`: bodies are only read as they come. */
   readonly body: string;
 }
 
-const BOUND_MS = 5000;
+const PATIENCE_MS = 5000;
 const KEPT = 60_000;
-/** Whatever happens, it ends. */
-const LONGEST_MS = 20 * 60_000;
-const ZIPF_EXPONENT = 1;
+/** The load ends by itself after this time. */
+const MAX_LOAD_MS = 20 * 60_000;
 
-export function startLoad({ replicas, queries, domain }: Bed, ratePerSecond: number): Load {
-  const clients = replicas.map(({ url }) => createClient({ baseUrl: url, patienceMs: BOUND_MS, maxConnections: 512 }));
-  const rank = createZipf({ size: queries.repeated.length, exponent: ZIPF_EXPONENT });
+export function startLoad({ replicas, queries, domain }: Harness, ratePerSecond: number): Load {
+  const clients = replicas.map(({ url }) =>
+    createClient({ baseUrl: url, patienceMs: PATIENCE_MS, maxConnections: 512 }),
+  );
+  const rank = createZipf({ size: queries.repeated.length, exponent: 1 });
   const answers: Answered[] = [];
   const nowMs = systemClock.monotonicMs;
 
-  const ask = async (arrival: number): Promise<void> => {
-    const replica = arrival % clients.length;
+  const send = async (n: number): Promise<void> => {
     const text = queries.repeated[rank(Math.random)] ?? '';
     const sentMs = nowMs();
-    const reply = await clients[replica]?.get(targetOf(text, domain));
+    const reply = await clients[n % clients.length]?.get(targetOf(text, domain));
     if (reply === undefined) return;
     const body = reply.kind === 'answer' ? reply.body : '';
-    const answered = { sentMs, atMs: nowMs(), replica, text, result: resultOf(reply), body };
-    // Bodies are only looked at as they come.
+    const answered = { sentMs, atMs: nowMs(), result: resultOf(reply), body };
     answers.push({ ...answered, body: '' });
     if (answers.length > KEPT) answers.splice(0, KEPT / 2);
     load.onAnswer(answered);
   };
-  const loop = openLoop({ ratePerSecond, random: Math.random, send: ask });
+  const loop = openLoop({ ratePerSecond, random: Math.random, send });
   const stop = (): void => {
     loop.stop();
     clearTimeout(limit);
     for (const client of clients) client.close();
   };
-  const limit = setTimeout(stop, LONGEST_MS);
+  const limit = setTimeout(stop, MAX_LOAD_MS);
   const load: Load = {
     answers,
     nowMs,
@@ -69,12 +67,11 @@ export function startLoad({ replicas, queries, domain }: Bed, ratePerSecond: num
   return load;
 }
 
-export function targetOf(text: string, domain: string): string {
+function targetOf(text: string, domain: string): string {
   return `/search?domain=${domain}&q=${encodeURIComponent(text)}`;
 }
 
-/** `server-timing` says the outcome of a page. */
-export function resultOf(reply: Reply): Answered['result'] {
+function resultOf(reply: Reply): Answered['result'] {
   if (reply.kind !== 'answer') return 'broken';
   if (reply.status !== 200) return 'refused';
   return (outcomeOf(reply) ?? 'broken') as Answered['result'];
@@ -84,7 +81,63 @@ export function isHit({ result }: Pick<Answered, 'result'>): boolean {
   return result === 'hit-l1' || result === 'hit-l2';
 }
 
-/** 0–1; NaN of nothing. */
+/** 0–1; NaN without answers. */
 export function hitRatio(answers: readonly Answered[]): number {
   return answers.filter(isHit).length / answers.length;
+}
+
+/** The first `count` answers to searches that were sent after `sinceMs`. @throws when they take over a minute. */
+export async function answersSince({ answers }: Load, sinceMs: number, count: number): Promise<readonly Answered[]> {
+  const untilMs = performance.now() + 60_000;
+  for (;;) {
+    const found = answers.filter(({ sentMs }) => sentMs >= sinceMs);
+    if (found.length >= count) return found.slice(0, count);
+    if (performance.now() > untilMs) throw new Error(`${found.length} of ${count} answers came in a minute`);
+    await sleep(100);
+  }
+}
+
+/** Searches that the load never sends, cached in every replica: only a drill changes their entries. */
+export interface Planted {
+  readonly texts: readonly string[];
+  readonly limit: number;
+}
+
+export interface Probe {
+  /** Caches `count` searches in every L1 and in L2. @param limit different for each set: it makes the keys unique. */
+  readonly plant: (count: number, limit: number) => Promise<Planted>;
+  /** The share of planted searches that are hits at these replicas (all by default). A miss is computed and cached. */
+  readonly firstHits: (planted: Planted, replicas?: readonly number[]) => Promise<number>;
+  readonly close: () => void;
+}
+
+/** Sends single searches to one replica, beside the load. */
+export function createProbe({ replicas, domain, queries }: Harness): Probe {
+  const clients = replicas.map(({ url }) => createClient({ baseUrl: url, patienceMs: PATIENCE_MS, maxConnections: 8 }));
+  const all = [...replicas.keys()];
+  const isHitAt = async (replica: number, text: string, limit: number): Promise<boolean> => {
+    const reply = await clients[replica]?.get(`${targetOf(text, domain)}&limit=${limit}`);
+    return reply !== undefined && isHit({ result: resultOf(reply) });
+  };
+  return {
+    plant: async (count, limit) => {
+      const texts = queries.repeated.slice(0, count);
+      // Twice, so that each page is in every L1 and in L2.
+      for (let round = 0; round < 2; round += 1) {
+        for (const text of texts) for (const at of all) await isHitAt(at, text, limit);
+      }
+      return { texts, limit };
+    },
+    firstHits: async ({ texts, limit }, at = all) => {
+      let hits = 0;
+      for (const replica of at) {
+        const found = await Promise.all(texts.map((text) => isHitAt(replica, text, limit)));
+        hits += found.filter(Boolean).length;
+      }
+      return hits / (texts.length * at.length);
+    },
+    close: () => {
+      for (const client of clients) client.close();
+    },
+  };
 }

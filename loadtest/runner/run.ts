@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import type { BaseRate, RunEvent, RunRecord } from '../judge/record.ts';
 import { earlierRun, makeRunFolder, type RunFolder } from '../labs/kit/keep.ts';
 import { CannotRun } from '../labs/kit/programs.ts';
-import { documentsOf } from '../stack/corpus.ts';
+import { documentsOf } from '../stack/plan.ts';
 import { type Pins, pinsHere } from '../stack/processors.ts';
 import { type RunOptions, SCRIPTS, type ScriptEntry } from './arguments.ts';
 import { keepJournals } from './drill-journals.ts';

@@ -27,7 +27,7 @@ export interface GoProgram {
   readonly limitMs: number;
 }
 
-/** Where a Go comes from; tests bring their own. */
+/** The source of a Go; tests have their own. */
 export interface GoSource {
   /** In the order of preference. */
   readonly atHand: () => Promise<readonly string[]>;
@@ -55,10 +55,10 @@ export async function goProgram(wanted: GoProgram, source: GoSource = MACHINE): 
     console.error(`serpcache: building ${name} ${version} with ${go}`);
     const env = { ...process.env, GOBIN: folder };
     await run(go, ['install', `${module}@${version}`], { env, timeout: limitMs, maxBuffer: 4 * 2 ** 20 });
-    // Go names it by the module's last word, whatever it is called here.
+    // Go names it by the module's last word.
     const [built] = await readdir(folder);
     if (built === undefined) throw new Error('Go built nothing');
-    // In one step: two that build at once both end with a whole program.
+    // Renamed in one step: two concurrent builds both end with a whole program.
     await rename(join(folder, built), program);
     return program;
   } catch (error) {
@@ -76,7 +76,7 @@ export function isProgram(file: string): Promise<boolean> {
   );
 }
 
-/** The places where a program of this name lies, in the order of PATH. */
+/** The paths of programs with this name, in the order of PATH. */
 export async function inPath(name: string, further: readonly string[] = []): Promise<readonly string[]> {
   const folders = [...(process.env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== ''), ...further];
   const files = [...new Set(folders)].map((folder) => join(folder, name));
@@ -111,7 +111,7 @@ async function goFor({ name, leastGo }: GoProgram, { atHand, install }: GoSource
   );
 }
 
-/** One that is new enough goes before one that has to fetch another first. */
+/** A Go that is new enough is preferred to one that has to fetch another. */
 function suitedGo(candidates: readonly Go[], leastGo: string | undefined): string | undefined {
   const known = candidates.flatMap(({ path, version, toolchain }) =>
     version === undefined ? [] : [{ path, version, toolchain }],

@@ -13,7 +13,7 @@ interface Part {
   readonly name: string;
   readonly packages: readonly string[];
   readonly programs: readonly string[];
-  /** What else it is known by: one that brings no program of its own. */
+  /** Further files by which an installed part is known. */
   readonly files?: readonly string[];
   /** In Debian 12 it is only in the suite of backports, or only there new enough. */
   readonly backports?: true;
@@ -118,7 +118,7 @@ function isProgram(file: string): boolean {
   }
 }
 
-/** Runs this file again as root, one at a time on this machine; whoever waited finds nothing left to do. */
+/** Runs this file again as root, one at a time on this machine. A process that waited finds nothing left to do. */
 function runLocked(missing: readonly Part[]): number {
   console.error(`serpcache: installing ${missing.flatMap((part) => part.packages).join(' ')}`);
   const root = process.getuid?.() === 0;
@@ -141,7 +141,7 @@ function install(missing: readonly Part[]): number {
     const late = missing.filter((part) => part.backports !== undefined);
     apt([], ['update']);
     const batch = plain.flatMap((part) => part.packages);
-    // One part that cannot be had must not hide which one it is, nor keep the others away.
+    // One part at a time: a part that cannot be installed is named, and does not prevent the others.
     if (batch.length > 0 && apt([], installCommand(batch), 'quiet') !== '') {
       for (const part of plain) note(failed, part, apt([], installCommand(part.packages)));
     }
@@ -230,7 +230,7 @@ function holdServices(): () => void {
   return () => rmSync(POLICY, { force: true });
 }
 
-/** Nor may they start at the next boot of a machine with systemd: nobody asked for a server here. */
+/** They may not start at the next boot of a machine with systemd either. */
 function disableUnits(parts: readonly Part[]): void {
   if (!existsSync('/run/systemd/system')) return;
   const units = parts

@@ -1,13 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { demoDocuments } from '../../src/catalogue/demo.ts';
+import { readCatalogue } from '../../src/catalogue/read.ts';
 import { loadSettings } from '../../src/config/load.ts';
 import type { Settings } from '../../src/config/settings.ts';
-import type { SearchDomain } from '../../src/search/domain.ts';
+import type { Document, SearchDomain } from '../../src/search/domain.ts';
 import type { Flavour } from './redis-node.ts';
 import type { SearchServer } from './sphinx.ts';
 
-/** What the local stack consists of, read from the very file serpcache is started with. */
+/** The parts of the local stack, read from the configuration file that serpcache is started with. */
 export interface StackPlan {
   /** The file, relative to the project. */
   readonly config: string;
@@ -21,7 +23,7 @@ export interface StackPlan {
   readonly searchd: PartPlan;
   /** Neither server can read the other's indexes. */
   readonly engine: SearchServer['dialect'];
-  /** What searchd serves. */
+  /** The indexes of searchd. */
   readonly indexes: readonly { readonly domain: SearchDomain; readonly index: string }[];
   /** At least one. They share everything above; each has a folder, and so drill reports and an audit, of its own. */
   readonly replicas: readonly ReplicaPlan[];
@@ -33,7 +35,7 @@ export interface ReplicaPlan extends PartPlan {
   readonly adminPort: number;
   /** Variables it is started with beside its ports. */
   readonly env: Readonly<Record<string, string>>;
-  /** Its wall clock runs ahead of the machine's by so much: 0 unless a rehearsal wants clocks that disagree. */
+  /** Its wall clock runs ahead of the machine's by this time: 0 except in a rehearsal, whose clocks disagree. */
   readonly clockAheadMs: number;
   /** Another checkout of serpcache to run, such as the released version; this one when absent. */
   readonly checkout?: string;
@@ -51,7 +53,7 @@ export interface PartPlan {
   readonly name: string;
   readonly program: string;
   readonly port: number;
-  /** Where it listens for operators as well. */
+  /** Port of the admin listener, if it has one. */
   readonly adminPort?: number;
   readonly folder: string;
   readonly logFile: string;
@@ -66,7 +68,7 @@ const CORPORA = join(ROOT, '..', 'shared', 'data');
 /** The first domain runs on Redis, the second on Valkey: the same service over both. */
 const FLAVOURS: readonly Flavour[] = ['redis', 'valkey'];
 
-/** More would share two cores for nothing. */
+/** More replicas than this gain nothing on two cores. */
 export const MAX_REPLICAS = 5;
 
 /**
@@ -146,14 +148,14 @@ function planOf(
   };
 }
 
-/** Readable by its owner alone; gone after `down`. A token that stands in a file of the project is everybody's. */
+/** Readable by its owner alone; gone after `down`. A token in a file of the project would be public. */
 export const TOKEN_FILE = join(FOLDER, 'admin-token');
 
 function writtenToken(): string | undefined {
   return existsSync(TOKEN_FILE) ? readFileSync(TOKEN_FILE, 'utf8').trim() : undefined;
 }
 
-/** Longer than anybody can guess. */
+/** 192 random bits. */
 export function newToken(): string {
   return randomBytes(24).toString('base64url');
 }
@@ -165,7 +167,7 @@ function replicaName(at: number): string {
   return at === 0 ? 'serpcache' : `serpcache-${at + 1}`;
 }
 
-/** Written when searchd has answered from its indexes, with the name of the server: a build that was cut short is done again. */
+/** Written when searchd has answered from its indexes, with the name of the server: an interrupted build is repeated. */
 export const BUILT_FILE = join(FOLDER, 'searchd', 'built');
 
 /** The server that the indexes of the stack were built with. */
@@ -183,4 +185,26 @@ function startedReplicas(folder: string): number {
 /** In the order in which they are started; `down` goes backwards. */
 export function partsOf(plan: StackPlan): readonly PartPlan[] {
   return [...plan.clusters.flatMap((cluster) => cluster.nodes), plan.control, plan.searchd, ...plan.replicas];
+}
+
+/** The corpora of each domain, as files beside the project. */
+const FILES: Readonly<Record<string, readonly { readonly file: string; readonly idSuffix: string }[]>> = {
+  goods: [{ file: 'goods.ndjson.gz', idSuffix: '' }],
+  packages: [
+    { file: 'packages.ndjson.gz', idSuffix: '' },
+    // The same packages described in Russian: the suffix keeps their ids apart.
+    { file: 'packages-ru.ndjson.gz', idSuffix: '.ru' },
+  ],
+};
+
+/** The documents of a domain of the local stack: from the corpora in `folder`, or of the demo without one. */
+export async function* documentsOf(domain: SearchDomain, folder: string | undefined): AsyncGenerator<Document> {
+  if (folder === undefined) return yield* demoDocuments(domain.name);
+  const files = FILES[domain.name];
+  if (files === undefined) throw new Error(`there is no corpus for the domain ${domain.name}`);
+  for (const { file, idSuffix } of files) {
+    for await (const document of readCatalogue(join(folder, file), { attributes: domain.attributes })) {
+      yield idSuffix === '' ? document : { ...document, id: `${document.id}${idSuffix}` };
+    }
+  }
 }

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** A server started for tests or the local stack: ended by its pid, and with this process at the latest. */
@@ -11,11 +11,11 @@ export interface RunningProcess {
   readonly logFile: string;
   /** Sends any signal, SIGCONT included; for SIGSTOP see `pause`. */
   readonly signal: (signal: NodeJS.Signals) => void;
-  /** SIGSTOP; resolves when every thread has stopped: a signal sent is not yet a process that no longer answers. */
+  /** SIGSTOP; resolves when every thread has stopped, which is later than the signal was sent. */
   readonly pause: () => Promise<void>;
-  /** SIGTERM, then SIGKILL after `graceMs`; resolves when the process is gone. Safe to call twice. */
+  /** SIGTERM, then SIGKILL after `graceMs`; resolves when the process has ended. Safe to call twice. */
   readonly stop: (graceMs?: number) => Promise<void>;
-  /** Resolves when the process ends, however. */
+  /** Resolves when the process ends, for any reason. */
   readonly ended: Promise<void>;
 }
 
@@ -95,12 +95,12 @@ export async function startProcess(options: ProcessOptions): Promise<RunningProc
 async function pause(child: ChildProcess): Promise<void> {
   child.kill('SIGSTOP');
   const threads = `/proc/${child.pid}/task`;
-  // The state follows the program's name, which may hold spaces but ends in the last bracket.
+  // The state follows the program's name, which may contain spaces and ends with the last bracket.
   const isStopped = (thread: string): boolean => /^.*\) [Tt]/s.test(readFileSync(`${threads}/${thread}/stat`, 'utf8'));
   while (child.exitCode === null && child.signalCode === null && !readdirSync(threads).every(isStopped)) await sleep(5);
 }
 
-/** Called when a process ends: a log that was removed before that must not keep anybody waiting for the end. */
+/** Called when a process ends: a log that was removed before must not delay the end. */
 function tail(logFile: string): string {
   try {
     return readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-8).join('\n');
@@ -160,4 +160,94 @@ async function isFree(port: number): Promise<boolean> {
     server.once('error', () => resolve(false));
     server.listen({ port, host: '127.0.0.1' }, () => server.close(() => resolve(true)));
   });
+}
+
+/** A running server of the local stack. `startTicks` tells it from a later process that got the same pid. */
+export interface OwnedProcess {
+  readonly pid: number;
+  readonly startTicks: number;
+}
+
+/**
+ * Identifies the processes of one part. Servers outlive the command that started them, and are found by these properties
+ * and not by a pid file: the file is missing when `up` was interrupted, and wrong when another process got the pid.
+ */
+export interface Identity {
+  /** Name of the running program. */
+  readonly program: string;
+  /** Its working directory, which lies in the stack's own folder. */
+  readonly folder: string;
+}
+
+/** Only where there is /proc. */
+export function findOwned({ program, folder }: Identity): OwnedProcess[] {
+  return readdirSync('/proc').flatMap((name) => {
+    const pid = Number(name);
+    if (!Number.isInteger(pid) || readLink(pid) !== folder) return [];
+    // Servers that set a title separate its words by spaces, the others by NUL.
+    const [command = ''] = read(pid, 'cmdline').split(/[\0 ]/);
+    const startTicks = startTicksOf(pid);
+    return basename(command) === program && startTicks !== undefined ? [{ pid, startTicks }] : [];
+  });
+}
+
+/** SIGTERM, after `graceMs` SIGKILL; resolves when all are gone. */
+export async function endOwned(processes: readonly OwnedProcess[], graceMs = 10_000): Promise<void> {
+  signalOwned(processes, 'SIGCONT');
+  signalOwned(processes, 'SIGTERM');
+  if (await allGone(processes, graceMs)) return;
+  signalOwned(processes, 'SIGKILL');
+  if (!(await allGone(processes, 5000))) throw new Error(`cannot end ${processes.map((one) => one.pid)}`);
+}
+
+export function signalOwned(processes: readonly OwnedProcess[], signal: NodeJS.Signals): void {
+  for (const one of processes) if (isAlive(one)) process.kill(one.pid, signal);
+}
+
+/** Milliseconds since it was started. */
+export function ageMs({ startTicks }: OwnedProcess): number {
+  const uptimeMs = Number(readFileSync('/proc/uptime', 'utf8').split(' ')[0]) * 1000;
+  return Math.max(0, uptimeMs - startTicks * 10); // /proc counts in hundredths of a second
+}
+
+/** Resident bytes. */
+export function residentBytes({ pid }: OwnedProcess): number {
+  return Number(/^VmRSS:\s+(\d+) kB/m.exec(read(pid, 'status'))?.[1] ?? 0) * 1024;
+}
+
+async function allGone(processes: readonly OwnedProcess[], timeoutMs: number): Promise<boolean> {
+  const deadlineMs = performance.now() + timeoutMs;
+  while (processes.some(isAlive)) {
+    if (performance.now() > deadlineMs) return false;
+    await sleep(50);
+  }
+  return true;
+}
+
+function isAlive({ pid, startTicks }: OwnedProcess): boolean {
+  return startTicksOf(pid) === startTicks;
+}
+
+/** Undefined when there is no such process, or only a zombie. */
+function startTicksOf(pid: number): number | undefined {
+  const text = read(pid, 'stat');
+  // The second field is a name in brackets, which may contain any character.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  return fields.length < 20 || fields[0] === 'Z' ? undefined : Number(fields[19]);
+}
+
+function read(pid: number, file: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+function readLink(pid: number): string {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return '';
+  }
 }

@@ -7,7 +7,7 @@ const run = promisify(execFile);
 
 /**
  * Two cores kept apart, one for k6 and one for serpcache; everything else goes where there is room. As taskset takes
- * them: `1`. For runs only when somebody asks for it: on a core of its own each also has its garbage collected there, and
+ * them: `1`. Runs do so only on request: on a core of its own each also has its garbage collected there, and
  * both stalled for 50–200 ms (of 2,500 searches/s, one in 14 could not be begun in time; without pins, none).
  */
 export interface Pins {
@@ -36,7 +36,7 @@ export async function pin(pids: readonly number[], cpus: string): Promise<void> 
   for (const pid of pids) await run('taskset', ['--all-tasks', '--cpu-list', '--pid', cpus, String(pid)]);
 }
 
-/** The processors this process may use, as taskset lists them: `0-1`. Empty where nobody says. */
+/** The processors this process may use, as taskset lists them: `0-1`. Empty where that is unknown. */
 export function processorsHere(): string {
   return /^Cpus_allowed_list:\s*(\S+)/m.exec(readStatus())?.[1] ?? '';
 }
@@ -65,7 +65,7 @@ export function processorsIn(list: string | undefined): number | undefined {
   return list === undefined ? undefined : processorsOf(list).length || undefined;
 }
 
-/** What a process has used of its processors since it started, in steps of 10 ms. */
+/** CPU time of a process since it started, in steps of 10 ms. */
 export function processorMs(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
   const [user, system] = [fields[11], fields[12]];

@@ -1,8 +1,9 @@
-import { appendFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
-import type { Certificates } from './certificates.ts';
 import { accepts, type RunningProcess, startProcess } from './process.ts';
 
 /** `redis` and `valkey` are the installed ones; anything else is the path of a Redis-protocol server. */
@@ -15,7 +16,7 @@ export interface AclUser {
   readonly rules: string;
 }
 
-/** One server process that can be hurt and healed: its port and directory outlive each run. */
+/** One server process that can be killed, paused and restarted: its port and directory outlive each run. */
 export interface RedisNode {
   readonly host: string;
   readonly port: number;
@@ -30,14 +31,14 @@ export interface RedisNode {
   /** Starts it again (ends it first when it runs). */
   readonly restart: () => Promise<void>;
   readonly stop: () => Promise<void>;
-  /** One command over a connection of its own, as the user that may do everything. @throws on an error reply. */
+  /** One command over its own connection, as the user with all rights. @throws on an error reply. */
   readonly command: (...parts: readonly (string | number)[]) => Promise<unknown>;
 }
 
 export interface RedisNodeOptions {
   readonly flavour: Flavour;
   readonly port: number;
-  /** In a cluster: where clients are sent instead, to a proxy before this node. */
+  /** In a cluster: the port that clients are sent to, of a proxy before this node. */
   readonly announcedPort?: number;
   readonly directory: string;
   /** Lines of configuration after the included deploy/redis file. */
@@ -47,9 +48,9 @@ export interface RedisNodeOptions {
   readonly acl?: AclUser;
   /** Let it outlive this process (the local stack). */
   readonly detached?: boolean;
-  /** Where it listens; loopback unless said. */
+  /** Address to listen on. Default: loopback. */
   readonly host?: string;
-  /** Program and arguments that start it in their place: `nsenter --net=…`. */
+  /** Program and arguments that start the server: `nsenter --net=…`. */
   readonly through?: readonly string[];
 }
 
@@ -120,7 +121,7 @@ export async function startRedisNode(options: RedisNodeOptions): Promise<RedisNo
   };
 }
 
-/** Beside an application user there must be one that may set up the cluster. */
+/** With an application user, a second user is needed that may set up the cluster. */
 const ADMIN = { username: 'stack', password: 'stack-only-on-loopback' };
 
 function program(flavour: Flavour): string {
@@ -162,7 +163,7 @@ function argumentsOf(options: RedisNodeOptions): string[] {
           ...(options.sentinel ? [] : [`masteruser ${ADMIN.username}`, `masterauth ${ADMIN.password}`]),
         ]
       : []),
-    // The bus stays where it is, 10000 above the node's own port.
+    // The bus keeps its port, 10000 above the node's own.
     ...(options.announcedPort === undefined
       ? []
       : [`cluster-announce-ip ${host}`, `cluster-announce-port ${options.announcedPort}`]),
@@ -170,4 +171,41 @@ function argumentsOf(options: RedisNodeOptions): string[] {
   ];
   appendFileSync(file, `${lines.join('\n')}\n`);
   return options.sentinel ? [file, '--sentinel'] : [file];
+}
+
+const run = promisify(execFile);
+
+/** A throw-away CA and one server certificate of it, valid a day for loopback. PEM. */
+export interface Certificates {
+  readonly ca: string;
+  readonly caFile: string;
+  readonly certFile: string;
+  readonly keyFile: string;
+}
+
+/** @throws when `openssl` is missing. Made at run time, so that no key is ever kept in the project. */
+export async function makeCertificates(directory: string): Promise<Certificates> {
+  const file = (name: string): string => join(directory, name);
+  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+  const days = ['-days', '1'];
+  await run('openssl', [
+    ...['req', '-x509', ...curve, ...days, '-subj', '/CN=serpcache test CA'],
+    ...['-keyout', file('ca.key'), '-out', file('ca.crt')],
+  ]);
+  await run('openssl', [
+    ...['req', ...curve, '-subj', '/CN=localhost'],
+    ...['-keyout', file('server.key'), '-out', file('server.csr')],
+  ]);
+  // Node checks the address it dials against the alternative names only; a cluster is dialled by address.
+  writeFileSync(file('names.ext'), 'subjectAltName=IP:127.0.0.1,DNS:localhost\n');
+  await run('openssl', [
+    ...['x509', '-req', '-in', file('server.csr'), '-CA', file('ca.crt'), '-CAkey', file('ca.key'), '-CAcreateserial'],
+    ...[...days, '-extfile', file('names.ext'), '-out', file('server.crt')],
+  ]);
+  return {
+    ca: readFileSync(file('ca.crt'), 'utf8'),
+    caFile: file('ca.crt'),
+    certFile: file('server.crt'),
+    keyFile: file('server.key'),
+  };
 }

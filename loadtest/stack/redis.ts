@@ -2,9 +2,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Certificates, makeCertificates } from './certificates.ts';
 import { freePorts } from './process.ts';
-import { type AclUser, type Flavour, type RedisNode, startRedisNode } from './redis-node.ts';
+import {
+  type AclUser,
+  type Certificates,
+  type Flavour,
+  makeCertificates,
+  type RedisNode,
+  startRedisNode,
+} from './redis-node.ts';
 
 /** Servers on loopback, configured by deploy/redis/*-cache.conf. `stop` ends all of them and removes their files. */
 export interface RedisStack {
@@ -25,7 +31,7 @@ export interface StackOptions {
   readonly acl?: AclUser;
   /** Fixed ports instead of free ones, one per server. */
   readonly ports?: readonly number[];
-  /** Where a cluster sends its clients instead, in the same order: to proxies before the servers. */
+  /** Ports that a cluster sends its clients to, in the same order: of proxies before the servers. */
   readonly announcedPorts?: readonly number[];
   /** Where the servers keep their files; absent: a temporary directory, removed by `stop`. */
   readonly directory?: string;
@@ -49,13 +55,13 @@ export async function startCluster(
     const config = ['cluster-enabled yes', 'cluster-config-file nodes.conf', 'cluster-node-timeout 2000'];
     await everyOne(Array.from({ length: masters + replicas }, () => add(config)));
     for (const [index, node] of nodes.entries()) {
-      // Distinct epochs before they meet: nobody has to quarrel about slots afterwards.
+      // Distinct epochs before they meet prevent conflicts about slots.
       await node.command('CLUSTER', 'SET-CONFIG-EPOCH', index + 1);
       if (index >= masters) continue;
       const first = Math.floor((16_384 * index) / masters);
       await node.command('CLUSTER', 'ADDSLOTSRANGE', first, Math.floor((16_384 * (index + 1)) / masters) - 1);
     }
-    // Each meets each: gossip alone takes a second or two to carry the news.
+    // Each node meets each other: gossip alone takes a second or two.
     const pairs = nodes.flatMap((one, index) => nodes.slice(index + 1).map((other) => [one, other] as const));
     await Promise.all(pairs.map(([one, other]) => one.command('CLUSTER', 'MEET', other.host, other.port)));
     await until('the cluster to know all its nodes', async () => all(nodes, clusterKnows(nodes.length)));
@@ -95,7 +101,7 @@ export async function startSentinel(
   return { ...stack, nodes: stack.nodes.slice(0, split), sentinels: stack.nodes.slice(split), master };
 }
 
-/** Waits for all, also when one fails: what did start must be known to be stopped. */
+/** Waits for all, also when one fails: a node that did start must be known to be stopped. */
 async function everyOne(starting: readonly Promise<unknown>[]): Promise<void> {
   for (const one of await Promise.allSettled(starting)) if (one.status === 'rejected') throw one.reason;
 }
@@ -151,7 +157,7 @@ type Check = (node: RedisNode) => Promise<boolean>;
 
 const all = async (nodes: readonly RedisNode[], check: Check): Promise<boolean> =>
   (await Promise.all(nodes.map(check))).every(Boolean);
-/** With `cluster-require-full-coverage no` a node is ok before it has heard who has which slots. */
+/** With `cluster-require-full-coverage no` a node is ok before it knows the slots of the others. */
 const clusterOk: Check = async (node) => {
   const info = String(await node.command('CLUSTER', 'INFO'));
   return info.includes('cluster_state:ok') && info.includes('cluster_slots_ok:16384');
@@ -168,7 +174,7 @@ const clusterKnows =
 const linkUp: Check = async (node) =>
   String(await node.command('INFO', 'replication')).includes('master_link_status:up');
 
-/** Polls until true. @throws after `timeoutMs`, naming what was waited for. */
+/** Polls until true. @throws after `timeoutMs`, with `what` in the message. */
 export async function until(what: string, check: () => Promise<boolean>, timeoutMs = 30_000): Promise<void> {
   const deadlineMs = performance.now() + timeoutMs;
   while (!(await check().catch(() => false))) {

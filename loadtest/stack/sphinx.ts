@@ -41,7 +41,7 @@ function unpacked(): string {
   throw new Error(`${UNPACKER} failed: ${why}; an empty SERPCACHE_MANTICORE does without Manticore`);
 }
 
-/** The name or the path to start it by. */
+/** The program's name, or its path. */
 export function programOf(name: 'searchd' | 'indexer', server: SearchServer): string {
   return server.dialect === 'manticore' ? join(server.folder, name) : name;
 }
@@ -69,7 +69,7 @@ export interface RunningSearchd {
   readonly port: number;
   readonly configFile: string;
   readonly process: RunningProcess;
-  /** What was written, when built from documents. */
+  /** The written source, when built from documents. */
   readonly source?: SphinxSource;
   /** Builds the indexes again from their sources and swaps them in; resolves when searchd serves the new ones. */
   readonly rotate: () => Promise<void>;
@@ -146,7 +146,7 @@ export async function buildIndexes(
   }
 }
 
-/** Whether searchd says hello: it listens a while before it does. */
+/** Whether searchd sends its greeting. It listens some time before it can. */
 function greets(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: HOST, timeout: 1000 });
@@ -159,7 +159,7 @@ function greets(port: number): Promise<boolean> {
   });
 }
 
-/** How often a searchd has taken new indexes, by its log. */
+/** Count of index rotations in the log of a searchd. */
 export async function rotations(logFile: string): Promise<number> {
   const log = await readFile(logFile, 'utf8').catch(() => '');
   // Manticore calls an index a table.

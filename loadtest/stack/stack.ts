@@ -1,29 +1,28 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { documentsOf } from './corpus.ts';
-import { endOwned, findOwned, type OwnedProcess } from './owned.ts';
 import {
   BUILT_FILE,
   builtEngine,
   type ClusterPlan,
+  documentsOf,
   type PartPlan,
   partsOf,
   type ReplicaPlan,
   type StackPlan,
   TOKEN_FILE,
 } from './plan.ts';
-import { accepts, startProcess } from './process.ts';
+import { accepts, endOwned, findOwned, type OwnedProcess, startProcess } from './process.ts';
 import { startCluster } from './redis.ts';
 import { startRedisNode } from './redis-node.ts';
 import { MANTICORE_NEEDS, manticoreFolder, type SearchServer, SPHINX, startSearchd } from './sphinx.ts';
 
-/** Says, in a few words, what is being done. */
+/** Reports progress in a few words. */
 export type Say = (text: string) => void;
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
-/** Starts what is not running; whatever runs stays as it is. @throws with one clear line; `down` cleans up after it. */
+/** Starts the parts that do not run, and leaves the others as they are. @throws with one clear line; `down` cleans up. */
 export async function up(plan: StackPlan, say: Say): Promise<void> {
   const built = builtEngine() ?? plan.engine;
   if (built !== plan.engine) {
@@ -52,7 +51,7 @@ export async function up(plan: StackPlan, say: Say): Promise<void> {
   for (const replica of plan.replicas) await upReplica(plan, replica, say);
 }
 
-/** Ends replicas that are not wanted any more. */
+/** Ends these replicas and removes their folders. */
 export async function endReplicas(replicas: readonly ReplicaPlan[]): Promise<void> {
   for (const replica of replicas) {
     await stopPart(replica);
@@ -64,7 +63,7 @@ export async function endReplicas(replicas: readonly ReplicaPlan[]): Promise<voi
 export async function down(plan: StackPlan): Promise<void> {
   for (const part of partsOf(plan).toReversed()) await stopPart(part);
   rmSync(plan.folder, { recursive: true, force: true, maxRetries: 5 });
-  // `data` was made for the stack unless there is something else in it.
+  // `data` is removed too when the stack was its only content.
   const data = dirname(plan.folder);
   if (existsSync(data) && readdirSync(data).length === 0) rmdirSync(data);
 }
@@ -85,7 +84,7 @@ export async function stopPart(part: PartPlan, graceMs?: number): Promise<void> 
   await endOwned(processesOf(part), graceMs);
 }
 
-/** searchd is two: the server, and its watchdog when it has one. */
+/** searchd may be two processes: the server and its watchdog. */
 export function processesOf({ program, folder }: PartPlan): readonly OwnedProcess[] {
   return findOwned({ program, folder });
 }
@@ -123,7 +122,7 @@ async function upControl({ control }: StackPlan, say: Say): Promise<void> {
   await startRedisNode({ flavour: 'redis', port, directory: folder, config, detached: true });
 }
 
-/** Written when the nodes have met: an `up` that was cut short before that leaves nothing worth keeping. */
+/** Written when the nodes have met: an `up` that was interrupted before leaves nothing worth keeping. */
 function formedFile(cluster: ClusterPlan): string {
   return join(cluster.folder, 'formed');
 }

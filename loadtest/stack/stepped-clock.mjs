@@ -1,6 +1,6 @@
 /**
  * Loaded before the service: its wall clock runs ahead of the machine's by what CLOCK_STEP_FILE says, in milliseconds.
- * The monotonic clock is nobody's to step.
+ * The monotonic clock is never stepped.
  */
 import { readFileSync, watchFile } from 'node:fs';
 

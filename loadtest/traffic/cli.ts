@@ -1,7 +1,6 @@
 /**
- * `npm run traffic`: users who search the demo catalogue, so that there is something to drill: searches that come again, at
- * a steady rate, whatever the answers are. First each of them once, so that the cache is warm. Loopback only; until it is
- * stopped, one hour at most.
+ * `npm run traffic`: searches of the demo catalogue, so that a drill has traffic. First each search once, so that the
+ * cache is warm, then repeated searches in an open loop. Loopback only; until it is stopped, one hour at most.
  *
  * A drill of 1 % of the keys has to see something: of 2,000 searches about twenty lie in such a cohort, and with the head of
  * the Zipf curve flattened (as users do not all ask for one thing) they get 3 of 300 searches a second, one in a thousand

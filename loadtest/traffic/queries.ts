@@ -1,14 +1,14 @@
 import { canonicalText } from '../../src/search/canonical.ts';
 import type { Document } from '../../src/search/domain.ts';
 
-/** What the stream asks: searches that come again, by rank, and searches nobody asked before. */
+/** Searches of a load: repeated ones, by rank, and searches that are sent once. */
 export interface Queries {
   readonly repeated: readonly string[];
-  /** The nth of the searches that are asked once: two words of the catalogue, a new pair each time. */
+  /** The nth search that is sent once: two words of the catalogue, a new pair each time. */
   readonly once: (n: number) => string;
 }
 
-/** Words and neighbouring words of titles, in the order they are met: the same catalogue gives the same searches. */
+/** Words and neighbouring words of titles, in the order of the documents: the same catalogue gives the same searches. */
 export function queriesOf(documents: Iterable<Document>, count: number): Queries {
   const repeated = new Set<string>();
   const words = new Set<string>();
@@ -26,7 +26,7 @@ export function queriesOf(documents: Iterable<Document>, count: number): Queries
   return {
     repeated: [...repeated],
     once: (n) => {
-      // Neighbours in this list are neighbours in titles, which others ask for.
+      // Neighbours in this list are neighbours in titles, which are repeated searches.
       const round = FAR + Math.floor(n / list.length);
       return `${list[n % list.length]} ${list[(n + round) % list.length]}`;
     },

@@ -8,7 +8,7 @@ export interface ZipfOptions {
 
 /**
  * Ranks 0 … size − 1, rank r drawn with a probability proportional to 1 / (r + 1 + offset)^exponent: how often searches
- * of a site are repeated. Nothing is tabulated, so that thousands of virtual users may have one each.
+ * of a site are repeated. There is no table, so thousands of virtual users may have one each.
  *
  * Rejection-inversion: W. Hörmann, G. Derflinger, "Rejection-inversion to generate variates from monotone discrete
  * distributions", ACM TOMACS 6(3), 1996. A place x is drawn under a continuous hat by inverting its integral and rounded

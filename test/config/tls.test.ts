@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { makeCertificates } from '../../loadtest/stack/certificates.ts';
+import { makeCertificates } from '../../loadtest/stack/redis-node.ts';
 import { loadSettings, warningsOf } from '../../src/config/load.ts';
 import type { EngineTlsSettings, Settings } from '../../src/config/settings.ts';
 import { faultsOf, goods } from './harness.ts';

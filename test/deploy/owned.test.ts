@@ -5,7 +5,7 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { endOwned, findOwned, signalOwned } from '../../loadtest/stack/owned.ts';
+import { endOwned, findOwned, signalOwned } from '../../loadtest/stack/process.ts';
 
 async function start(
   t: TestContext,

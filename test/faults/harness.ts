@@ -2,8 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createDnsNames } from '../../loadtest/fault-proxy/dns-names.ts';
-import type { EngineLevers } from '../../loadtest/fault-proxy/engine-middle.ts';
-import { startEngineProxy } from '../../loadtest/fault-proxy/engine-proxy.ts';
+import { type EngineFaults, startEngineProxy } from '../../loadtest/fault-proxy/engine-proxy.ts';
 import { createClient } from '../../loadtest/http-driver/client.ts';
 import { closedLoop } from '../../loadtest/http-driver/loops.ts';
 import { freePorts } from '../../loadtest/stack/process.ts';
@@ -33,7 +32,7 @@ interface HarnessOptions {
 }
 
 /** Settings of an engine proxy that only counts. */
-export const NO_ENGINE_FAULT: EngineLevers = {
+export const NO_ENGINE_FAULT: EngineFaults = {
   delayMs: 0,
   capacity: Number.POSITIVE_INFINITY,
   multiply: 1,

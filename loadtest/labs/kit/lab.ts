@@ -1,10 +1,15 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Certificates, makeCertificates } from '../../stack/certificates.ts';
 import { freePorts } from '../../stack/process.ts';
 import { pin, processorMs, processorsOf } from '../../stack/processors.ts';
-import { type Flavour, type RedisNode, startRedisNode } from '../../stack/redis-node.ts';
+import {
+  type Certificates,
+  type Flavour,
+  makeCertificates,
+  type RedisNode,
+  startRedisNode,
+} from '../../stack/redis-node.ts';
 import { verdictOf } from './claims.ts';
 import type { Chart, Claim, Finding, FindingTable } from './finding.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EngineLevers } from '../../../loadtest/fault-proxy/engine-middle.ts';
+import type { EngineFaults } from '../../../loadtest/fault-proxy/engine-proxy.ts';
 import { accepts } from '../../../loadtest/stack/process.ts';
 import {
   allEffects,
@@ -162,7 +162,7 @@ export const ENGINE: readonly Row[] = [
   },
 ];
 
-function withEngineFault(given: Partial<EngineLevers>): Pick<Row, 'begin' | 'end'> {
+function withEngineFault(given: Partial<EngineFaults>): Pick<Row, 'begin' | 'end'> {
   return {
     begin: async (harness) => harness.engineProxy.set(given),
     end: async (harness) => harness.engineProxy.set(NO_ENGINE_FAULT),

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { type ConnectionOptions, connect } from 'node:tls';
 import pino from 'pino';
-import { type Certificates, makeCertificates } from '../../../loadtest/stack/certificates.ts';
+import { type Certificates, makeCertificates } from '../../../loadtest/stack/redis-node.ts';
 import { createClientErrorHandler } from '../../../src/http/transport/client-error.ts';
 import { createListener, DEFAULT_LIMITS, type ListenerTls } from '../../../src/http/transport/listener.ts';
 import { adminHarness, bearer } from './harness.ts';

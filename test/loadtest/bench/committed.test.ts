@@ -4,8 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { BENCHES } from '../../../loadtest/bench/benches.ts';
-import { committedOf, readCommitted, writeCommitted } from '../../../loadtest/bench/committed.ts';
-import { COMMITTED_STARTS, figureOf } from '../../../loadtest/bench/verdict.ts';
+import {
+  COMMITTED_STARTS,
+  committedOf,
+  figureOf,
+  readCommitted,
+  writeCommitted,
+} from '../../../loadtest/bench/verdict.ts';
 
 const STARTS = [0.61234, 0.58, 0.65];
 const MEASURED = { name: 'l1', commit: '066071a', starts: STARTS, seconds: 6, startedAt: '2026-11-22T12:00:00.000Z' };

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { exitStatusOf, figureOf, STARTS, type Verdict, verdictOf } from '../../../loadtest/bench/verdict.ts';
-import { differs } from '../../../loadtest/bench/versions.ts';
+import { differs, exitStatusOf, figureOf, STARTS, type Verdict, verdictOf } from '../../../loadtest/bench/verdict.ts';
 
 const COMMITTED = { figure: 0.62, noise: 0.04 };
 const around = (median: number): readonly number[] => [0.1, median - 0.01, median, median + 0.01, 2];

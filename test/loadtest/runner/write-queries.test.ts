@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { parseQueries, type Query } from '../../../loadtest/k6/kit/query-file.ts';
 import { writeQueries } from '../../../loadtest/runner/queries.ts';
-import { documentsOf } from '../../../loadtest/stack/corpus.ts';
+import { documentsOf } from '../../../loadtest/stack/plan.ts';
 import { DEMO_DOMAINS } from '../../../src/catalogue/demo.ts';
 import type { Document, SearchDomain } from '../../../src/search/domain.ts';
 import { parseRequest } from '../../../src/search/query.ts';

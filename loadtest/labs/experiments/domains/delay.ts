@@ -16,7 +16,7 @@ export async function startDelay(
 ): Promise<{ readonly host: string; readonly port: number }> {
   const relay = await startRelay({
     target: { host: target.host, port: target.port },
-    createMiddle: (wire) => ({
+    createSession: (wire) => ({
       fromClient: wire.toServer,
       // Timers of one duration fire in the order in which they were set: replies stay in order.
       fromServer: (bytes) => setTimeout(wire.toClient, ADDED_RTT_MS, Buffer.from(bytes)),

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it, test } from 'node:test';
 import fc from 'fast-check';
-import { createPacketFramer, createReplyReader, errorPacket } from '../../loadtest/fault-proxy/mysql-framing.ts';
-import { commandOf, createRespFramer } from '../../loadtest/fault-proxy/resp-framing.ts';
+import { createPacketFramer, createReplyReader, errorPacket } from '../../../loadtest/fault-proxy/mysql-framing.ts';
+import { commandOf, createRespFramer } from '../../../loadtest/fault-proxy/resp-proxy.ts';
 
 const packet = (sequence: number, payload: Buffer): Buffer => {
   const header = Buffer.alloc(4);

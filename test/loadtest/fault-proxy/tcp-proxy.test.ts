@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, it, test } from 'node:test';
-import { startTcpProxy, type TcpProxy } from '../../loadtest/fault-proxy/tcp-proxy.ts';
-import { type RedisStack, startStandalone, until } from '../../loadtest/stack/redis.ts';
-import type { RedisNode } from '../../loadtest/stack/redis-node.ts';
+import { startTcpProxy, type TcpProxy } from '../../../loadtest/fault-proxy/tcp-proxy.ts';
+import { type RedisStack, startStandalone, until } from '../../../loadtest/stack/redis.ts';
+import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import { knock, redisAt } from './harness.ts';
 
 describe('a TCP proxy in front of Redis', () => {
@@ -136,7 +136,7 @@ describe('a TCP proxy in front of Redis', () => {
   });
 });
 
-const MODULE = join(import.meta.dirname, '../../loadtest/proxy/reset-socket.ts');
+const MODULE = join(import.meta.dirname, '../../../loadtest/fault-proxy/relay.ts');
 
 /** A client that ends its socket and resets it in the same turn of the event loop. */
 const PROGRAM = `

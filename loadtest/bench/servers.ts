@@ -33,11 +33,11 @@ export interface ServiceOptions {
   readonly checkout?: string;
 }
 
-export interface Room {
+export interface Servers {
   readonly startService: (options: ServiceOptions) => Promise<Server & { readonly settings: Settings }>;
   readonly startBare: (plan: Omit<BarePlan, 'port'>) => Promise<Server>;
   readonly startStores: (starting: Promise<RedisStack>) => Promise<RedisStack>;
-  /** Ends all that was started here, the last first. */
+  /** Ends everything that was started here, in reverse order. */
   readonly close: () => Promise<void>;
 }
 
@@ -47,7 +47,7 @@ const ROOT = resolve(import.meta.dirname, '..', '..');
 /** Port of the admin listener, above the service's own; `freePorts` finds both free. */
 const ADMIN_OFFSET = 10_000;
 
-export function createRoom(folder: string, cores: BenchCores): Room {
+export function createServers(folder: string, cores: BenchCores): Servers {
   const cleanUp: (() => Promise<void>)[] = [];
 
   async function start(name: string, port: number, args: readonly string[], env: Record<string, string>) {

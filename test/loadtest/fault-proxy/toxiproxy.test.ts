@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { startToxiproxy, type ToxicProxy, type Toxiproxy } from '../../loadtest/fault-proxy/toxiproxy.ts';
-import { type RedisStack, startStandalone } from '../../loadtest/stack/redis.ts';
+import { startToxiproxy, type ToxicProxy, type Toxiproxy } from '../../../loadtest/fault-proxy/toxiproxy.ts';
+import { type RedisStack, startStandalone } from '../../../loadtest/stack/redis.ts';
 import { knock, redisAt } from './harness.ts';
 
 describe('toxiproxy in front of Redis', () => {

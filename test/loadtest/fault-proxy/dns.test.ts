@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, describe, it } from 'node:test';
-import { createDnsNames, type DnsNames } from '../../loadtest/fault-proxy/dns-names.ts';
-import { type EngineProxy, startEngineProxy } from '../../loadtest/fault-proxy/engine-proxy.ts';
-import { type RedisStack, startStandalone } from '../../loadtest/stack/redis.ts';
+import { createDnsNames, type DnsNames } from '../../../loadtest/fault-proxy/dns-names.ts';
+import { type EngineProxy, startEngineProxy } from '../../../loadtest/fault-proxy/engine-proxy.ts';
+import { type RedisStack, startStandalone } from '../../../loadtest/stack/redis.ts';
 
 describe('host names of a test, resolved by a process that connects to them', () => {
   let folder: string;

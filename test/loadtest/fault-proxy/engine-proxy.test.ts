@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { type EngineProxy, startEngineProxy } from '../../loadtest/fault-proxy/engine-proxy.ts';
-import { until } from '../../loadtest/stack/redis.ts';
-import { SPHINX } from '../../loadtest/stack/sphinx.ts';
-import { type Connection, openConnection } from '../../src/engines/sphinx/connection-pool.ts';
-import { CONTRACT_DOCUMENTS, CONTRACT_DOMAIN } from '../contract/engine.ts';
-import { openSphinx } from '../engines/sphinx/harness.ts';
+import { type EngineProxy, startEngineProxy } from '../../../loadtest/fault-proxy/engine-proxy.ts';
+import { until } from '../../../loadtest/stack/redis.ts';
+import { SPHINX } from '../../../loadtest/stack/sphinx.ts';
+import { type Connection, openConnection } from '../../../src/engines/sphinx/connection-pool.ts';
+import { CONTRACT_DOCUMENTS, CONTRACT_DOMAIN } from '../../contract/engine.ts';
+import { openSphinx } from '../../engines/sphinx/harness.ts';
 
 const search = (text: string, maxQueryTimeMs = 1000): string =>
   `SELECT id FROM contract WHERE MATCH('${text}') LIMIT 5 OPTION max_query_time=${maxQueryTimeMs}; SHOW META; ` +

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Cluster } from 'ioredis';
-import { type ProxiedCluster, startProxiedCluster } from '../../loadtest/fault-proxy/cluster.ts';
-import { type RespProxy, startRespProxy } from '../../loadtest/fault-proxy/resp-proxy.ts';
-import { startTcpProxy } from '../../loadtest/fault-proxy/tcp-proxy.ts';
-import { until } from '../../loadtest/stack/redis.ts';
-import { slotOf } from '../../src/stores/redis/cluster.ts';
-import { migrateSlot } from '../stores/redis/migration.ts';
+import { type ProxiedCluster, startProxiedCluster } from '../../../loadtest/fault-proxy/cluster.ts';
+import { type RespProxy, startRespProxy } from '../../../loadtest/fault-proxy/resp-proxy.ts';
+import { startTcpProxy } from '../../../loadtest/fault-proxy/tcp-proxy.ts';
+import { until } from '../../../loadtest/stack/redis.ts';
+import { slotOf } from '../../../src/stores/redis/cluster.ts';
+import { migrateSlot } from '../../stores/redis/migration.ts';
 import { knock } from './harness.ts';
 
 async function connectThrough(nodes: ProxiedCluster<RespProxy>['nodes']): Promise<Cluster> {

@@ -1,0 +1,153 @@
+import { resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type AdminClient, createAdminClient } from '../../src/commands/admin-client.ts';
+import type { ControlSummary } from '../../src/control/control.ts';
+import type { Journal } from '../../src/operations/drills/journal.ts';
+import type { Plan } from '../../src/operations/drills/plan.ts';
+import type { DomainStatus } from '../../src/search/status.ts';
+import { documentsOf, type ReplicaPlan, readPlan, type StackPlan } from '../stack/plan.ts';
+import { down, processesOf, startPart, stopPart, up } from '../stack/stack.ts';
+import { type Queries, queriesOf } from '../traffic/queries.ts';
+
+/** The local stack with three replicas whose wall clocks disagree by ten seconds, and an operator at each. */
+export interface Harness {
+  readonly domain: string;
+  readonly replicas: readonly Replica[];
+  readonly queries: Queries;
+  readonly stop: () => Promise<void>;
+}
+
+export interface Replica {
+  readonly url: string;
+  readonly adminUrl: string;
+  readonly admin: AdminClient;
+  /** SIGKILL. */
+  readonly kill: () => Promise<void>;
+  readonly start: () => Promise<void>;
+}
+
+export const CLOCKS_AHEAD_MS = [0, 5000, -5000] as const;
+/** The replica that runs `checkout`. It owns no drill at first, and takes over when the owner ends. */
+const CHECKOUT_REPLICA = 1;
+const REPEATED = 400;
+
+/** @throws when a stack already runs: its cache may be in use. */
+export async function startHarness(say: (text: string) => void, checkout?: string): Promise<Harness> {
+  const read = readPlan(process.env, CLOCKS_AHEAD_MS.length);
+  const running = read.replicas.filter((replica) => processesOf(replica).length > 0);
+  if (running.length > 0) throw new Error('a stack runs here already: `npm run stack -- down` ends it');
+  const replicas = read.replicas.map((replica, at) => ({
+    ...replica,
+    clockAheadMs: CLOCKS_AHEAD_MS[at] ?? 0,
+    ...(at === CHECKOUT_REPLICA && checkout !== undefined ? { checkout: resolve(checkout) } : {}),
+    // No entry expires during the rehearsal: an expiry would look like an effect of the drill.
+    env: { ...replica.env, LOCAL_TTL: '30m' },
+  }));
+  const plan: StackPlan = { ...read, replicas };
+  try {
+    await up(plan, say);
+    const [first] = plan.indexes;
+    if (first === undefined) throw new Error('a stack without a domain');
+    const documents = await firstOf(documentsOf(first.domain, plan.corpora), MAX_DOCUMENTS);
+    return {
+      domain: first.domain.name,
+      replicas: replicas.map((replica) => replicaOf(plan, replica, say)),
+      queries: queriesOf(documents, REPEATED),
+      stop: () => down(plan),
+    };
+  } catch (error) {
+    await down(plan);
+    throw error;
+  }
+}
+
+function replicaOf(plan: StackPlan, replica: ReplicaPlan, say: (text: string) => void): Replica {
+  const adminUrl = `http://127.0.0.1:${replica.adminPort}`;
+  const signal = new AbortController().signal;
+  return {
+    adminUrl,
+    url: `http://127.0.0.1:${replica.port}`,
+    admin: createAdminClient({ base: new URL(adminUrl), token: plan.adminToken, operator: 'rehearsal', signal }),
+    kill: () => stopPart(replica, 0),
+    start: () => startPart(plan, replica, say),
+  };
+}
+
+const MAX_DOCUMENTS = 3000;
+
+async function firstOf<T>(all: AsyncIterable<T>, count: number): Promise<readonly T[]> {
+  const found: T[] = [];
+  for await (const one of all) if (found.push(one) >= count) break;
+  return found;
+}
+
+export function replicaAt({ replicas }: Harness, at: number): Replica {
+  const replica = replicas[at];
+  if (replica === undefined) throw new Error(`there is no replica ${at}`);
+  return replica;
+}
+
+/** A plan that the replica offers, to be started with changes. */
+export async function planNamed({ admin }: Replica, name: string): Promise<Plan> {
+  const { plans } = await admin.get<{ readonly plans: readonly Plan[] }>('/admin/plans');
+  const plan = plans.find((each) => each.name === name);
+  if (plan === undefined) throw new Error(`no plan ${name}; there are ${plans.map((each) => each.name).join(', ')}`);
+  return plan;
+}
+
+export function startDrill({ admin }: Replica, { domain }: Harness, plan: string | Plan): Promise<Journal> {
+  return admin.post<Journal>('/admin/drills', { plan, domains: [domain], reason: 'rehearsal' });
+}
+
+/** Polls the drill's journal until it holds. @throws after five minutes, or when the drill ended before. */
+export async function until(
+  { admin }: Replica,
+  id: string,
+  what: string,
+  holds: (journal: Journal) => boolean,
+): Promise<Journal> {
+  const untilMs = performance.now() + DRILL_MS;
+  for (;;) {
+    const journal = await admin.get<Journal>(`/admin/drills/${id}`);
+    if (holds(journal)) return journal;
+    const { verdict } = journal;
+    if (isOver(journal)) throw new Error(`${id}: waited for ${what}; it ended ${verdict?.kind}: ${verdict?.detail}`);
+    if (performance.now() > untilMs) throw new Error(`${id}: waited ${DRILL_MS} ms in vain for ${what}`);
+    await sleep(100);
+  }
+}
+
+const DRILL_MS = 300_000;
+
+export function isOver({ state }: Journal): boolean {
+  return state.kind === 'over';
+}
+
+/** The last stage has begun. */
+export function atLastStage({ plan, marks }: Journal): boolean {
+  return marks.some((mark) => mark.kind === 'stage' && mark.stage === plan.stages.length - 1);
+}
+
+export async function controlOf({ admin }: Replica, { domain }: Harness): Promise<ControlSummary> {
+  type Status = DomainStatus & { readonly control: ControlSummary };
+  const { domains } = await admin.get<{ readonly domains: readonly Status[] }>('/admin/domains');
+  const found = domains.find((each) => each.domain === domain);
+  if (found === undefined) throw new Error(`no domain ${domain}`);
+  return found.control;
+}
+
+/** Engine calls per second of all replicas together, measured over `ms`. */
+export async function engineRate(harness: Harness, ms: number): Promise<number> {
+  const [before, startMs] = [await engineCalls(harness), performance.now()];
+  await sleep(ms);
+  return ((await engineCalls(harness)) - before) / ((performance.now() - startMs) / 1000);
+}
+
+/** Engine calls of all replicas together since they started. */
+async function engineCalls({ replicas }: Harness): Promise<number> {
+  const pages = await Promise.all(replicas.map(({ admin }) => admin.page('/metrics')));
+  return pages
+    .flatMap((page) => page.split('\n'))
+    .filter((line) => line.startsWith('serpcache_engine_calls_total{'))
+    .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
+}
