@@ -23,10 +23,10 @@ interface OperatorCommand {
   readonly usage: string;
   readonly summary: string;
   /** Options of this command, in addition to the common ones. */
-  readonly options: readonly Option[];
+  readonly options?: readonly Option[];
   readonly details?: readonly string[];
-  /** The number of arguments, options not included. */
-  readonly takes: { readonly min: number; readonly max: number };
+  /** The number of arguments, options not included; none by default. */
+  readonly takes?: { readonly min: number; readonly max: number };
   readonly run: (context: OperatorContext) => Promise<void>;
 }
 
@@ -53,8 +53,8 @@ const COMMON: readonly Option[] = [
 
 /** A command that works on a running service through its admin API only. */
 export function operatorCommand(definition: OperatorCommand): Command {
-  const { name, usage, summary, takes } = definition;
-  const options = [...definition.options, ...COMMON];
+  const { name, usage, summary, takes = { min: 0, max: 0 } } = definition;
+  const options = [...(definition.options ?? []), ...COMMON];
   return {
     name,
     usage,
