@@ -27,7 +27,7 @@ export async function followDrill(
 ): Promise<void> {
   const { client, output, clock, signal } = context;
   const path = `/admin/drills/${encodeURIComponent(started.id)}`;
-  const reader = createJournalReader(client, path);
+  const readJournal = createJournalReader(client, path);
   const view = createDrillView(context, started);
   let aborted = false;
   let heardMs = clock.monotonicMs();
@@ -47,7 +47,7 @@ export async function followDrill(
   const step = async (): Promise<Journal | undefined> => {
     try {
       if (signal.aborted && !aborted) await abort();
-      const journal = await reader.next();
+      const journal = await readJournal();
       heardMs = clock.monotonicMs();
       return journal;
     } catch (error) {
@@ -165,7 +165,6 @@ export const watchDrill: Command = operatorCommand({
   name: 'drill watch',
   usage: '[id]',
   summary: 'follow a drill to its end; Ctrl-C leaves it running',
-  options: [],
   takes: { min: 0, max: 1 },
   details: [
     'Exit status 0: it passed. 1: it failed. 2: not measured, aborted or lost. 3: refused, or no longer followed.',
@@ -178,11 +177,6 @@ export const watchDrill: Command = operatorCommand({
   },
 });
 
-/** Reads a growing journal: each call returns it with new samples and marks only. */
-interface JournalReader {
-  readonly next: () => Promise<Journal>;
-}
-
 const DEADLINE_MS = 5000;
 /**
  * After this number of polls without a new sample, all samples are read again: a long journal drops every second
@@ -190,27 +184,26 @@ const DEADLINE_MS = 5000;
  */
 const MAX_EMPTY_POLLS = 6;
 
-function createJournalReader(client: AdminClient, path: string): JournalReader {
+/** Reads a growing journal: each call returns it with new samples and marks only. */
+function createJournalReader(client: AdminClient, path: string): () => Promise<Journal> {
   let read = 0;
   let marks = 0;
   let lastMs = Number.NEGATIVE_INFINITY;
   let emptyPolls = 0;
 
-  return {
-    next: async () => {
-      const query = [['samples', String(read)]] as const;
-      const journal = await client.get<Journal>(path, { query, deadlineMs: DEADLINE_MS, evenIfStopped: true });
-      const samples = journal.samples.filter(({ atMs }) => atMs > lastMs);
-      read += journal.samples.length;
-      emptyPolls = samples.length === 0 ? emptyPolls + 1 : 0;
-      if (emptyPolls >= MAX_EMPTY_POLLS) {
-        read = 0;
-        emptyPolls = 0;
-      }
-      lastMs = samples.at(-1)?.atMs ?? lastMs;
-      const fresh = journal.marks.slice(marks);
-      marks = journal.marks.length;
-      return { ...journal, samples, marks: fresh };
-    },
+  return async () => {
+    const query = [['samples', String(read)]] as const;
+    const journal = await client.get<Journal>(path, { query, deadlineMs: DEADLINE_MS, evenIfStopped: true });
+    const samples = journal.samples.filter(({ atMs }) => atMs > lastMs);
+    read += journal.samples.length;
+    emptyPolls = samples.length === 0 ? emptyPolls + 1 : 0;
+    if (emptyPolls >= MAX_EMPTY_POLLS) {
+      read = 0;
+      emptyPolls = 0;
+    }
+    lastMs = samples.at(-1)?.atMs ?? lastMs;
+    const fresh = journal.marks.slice(marks);
+    marks = journal.marks.length;
+    return { ...journal, samples, marks: fresh };
   };
 }

@@ -27,8 +27,6 @@ export const listDrills: Command = operatorCommand({
   name: 'drill list',
   usage: '',
   summary: 'running and finished drills, newest first',
-  options: [],
-  takes: { min: 0, max: 0 },
   run: async ({ client, output }) => {
     const found = await client.get<Listed>('/admin/drills');
     output.result(found, () => {
@@ -62,7 +60,6 @@ export const drillStatus: Command = operatorCommand({
   name: 'drill status',
   usage: '[id]',
   summary: 'the state of a drill, or its end; by default the running one, else the latest',
-  options: [],
   takes: { min: 0, max: 1 },
   run: async ({ args, client, output }) => {
     const id = await whichDrill(args.positionals[0], client, 'latest');
@@ -98,7 +95,6 @@ export const abortDrill: Command = operatorCommand({
   name: 'drill abort',
   usage: '[id] [--reason TEXT]',
   summary: 'end a drill and restore the cache at once; by default the running one',
-  options: [],
   takes: { min: 0, max: 1 },
   run: async ({ args, client, output, reason }) => {
     const id = await whichDrill(args.positionals[0], client, 'running');

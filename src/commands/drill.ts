@@ -160,8 +160,6 @@ const listPlans: Command = operatorCommand({
   name: 'drill plans',
   usage: '',
   summary: 'the ready-made plans, with their stages and guards',
-  options: [],
-  takes: { min: 0, max: 0 },
   run: async ({ client, output }) => {
     const found = await client.get<{ plans: readonly Plan[] }>('/admin/plans');
     output.result(found, () => found.plans.map(planText).join('\n\n'));

@@ -211,7 +211,6 @@ export const purge: Command = operatorCommand({
   name: 'purge',
   usage: '<domain> <query> [--reason TEXT]',
   summary: 'flush every page of one query, whatever its filters and page numbers',
-  options: [],
   takes: { min: 2, max: 2 },
   run: async ({ args, client, output, reason }) => {
     const [domain, q] = args.positionals;
@@ -282,7 +281,6 @@ export const halt: Command = operatorCommand({
     { name: 'lift', about: 'drills may start again' },
     { name: 'status', about: 'show whether drills are halted, since when and why' },
   ],
-  takes: { min: 0, max: 0 },
   run: async ({ args, client, output, reason, asks, confirm }) => {
     if (args.has('status')) {
       const state = await client.get<HaltState>('/admin/halt');

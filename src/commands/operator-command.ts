@@ -18,8 +18,10 @@ export interface OperatorContext extends Confirm {
   readonly signal: AbortSignal;
 }
 
-/** Its `options` are added to the common ones. */
-interface OperatorCommand extends Omit<Command, 'run'> {
+/** Its `options` are added to the common ones; it takes no arguments by default. */
+interface OperatorCommand
+  extends Omit<Command, 'run' | 'options' | 'takes'>,
+    Partial<Pick<Command, 'options' | 'takes'>> {
   readonly run: (context: OperatorContext) => Promise<void>;
 }
 
@@ -47,8 +49,9 @@ const COMMON: readonly Option[] = [
 /** A command that works on a running service through its admin API only. */
 export function operatorCommand(definition: OperatorCommand): Command {
   return {
+    takes: { min: 0, max: 0 },
     ...definition,
-    options: [...definition.options, ...COMMON],
+    options: [...(definition.options ?? []), ...COMMON],
     run: async (args, context) => {
       const { operator, signal, stderr, clock } = context;
       trustAuthorities(args);

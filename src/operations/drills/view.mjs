@@ -142,8 +142,8 @@ export const PHASES = {
 export function stateText({ state, plan }) {
   switch (state.kind) {
     case 'running': {
-      const stage = `stage ${state.stage + 1} of ${plan.stages.length} (${stageName(plan, state.stage)})`;
-      return `${state.domain}: ${PHASES[state.phase]}, ${stage}`;
+      const title = stageTitles(plan)[state.stage] ?? stageName(plan, state.stage);
+      return `${state.domain}: ${PHASES[state.phase]}, stage ${state.stage + 1} of ${plan.stages.length} (${title})`;
     }
     case 'ending':
       return endingText(state);

@@ -32,7 +32,7 @@ export function mainPlots(input: PlotInput, plan: Plan, id: string): readonly Pa
   return [
     hitRatioPlot(input, plan, `${id}-hits`),
     engineRatePlot(input, `${id}-engine`),
-    enginePlacesPlot(input, `${id}-places`),
+    inFlightPlot(input, `${id}-places`),
     latencyPlot(input, `${id}-time`),
     outcomePlot(input, `${id}-outcomes`),
   ];
@@ -182,7 +182,7 @@ function engineRatePlot(input: PlotInput, id: string): Panel {
 }
 
 /** Engine calls in flight, with the concurrency limit and the ceiling. */
-function enginePlacesPlot(input: PlotInput, id: string): Panel {
+function inFlightPlot(input: PlotInput, id: string): Panel {
   const inFlight = curve(input, ({ figures }) => figures.engineInFlight, 'worst');
   const queued = curve(input, ({ figures }) => figures.engineQueued, 'worst');
   const limit = curve(input, ({ figures }) => figures.engineMax, 'middle');

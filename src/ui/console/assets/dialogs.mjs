@@ -1,5 +1,6 @@
 import { patch } from '../../shared/patch.mjs';
 import { h } from '../../shared/tree.mjs';
+import { field } from './view/components.mjs';
 
 /**
  * The dialogs: forms that ask the operator, and the frame that shows a report.
@@ -47,8 +48,8 @@ export function openDialog({ title, content, submitLabel, isDanger = false }) {
       resolve(answer);
     });
     dialog.showModal();
-    const field = dialog.querySelector('input, textarea');
-    if (field instanceof HTMLElement) field.focus();
+    const first = dialog.querySelector('input, textarea');
+    if (first instanceof HTMLElement) first.focus();
   });
 }
 
@@ -57,20 +58,15 @@ export function openDialog({ title, content, submitLabel, isDanger = false }) {
  * @param {string} placeholder
  */
 export function reasonField(placeholder) {
-  return h(
-    'label',
-    {},
-    'Reason, for the audit',
-    h('input', {
-      name: 'reason',
-      required: true,
-      maxlength: '500',
-      autocomplete: 'off',
-      pattern: '.*\\S.*',
-      title: 'Say why.',
-      placeholder,
-    }),
-  );
+  return field('Reason, for the audit', {
+    name: 'reason',
+    required: true,
+    maxlength: '500',
+    autocomplete: 'off',
+    pattern: '.*\\S.*',
+    title: 'Say why.',
+    placeholder,
+  });
 }
 
 /**
@@ -98,32 +94,22 @@ export async function askCredentials(refused) {
         { class: 'soft' },
         'The value of ADMIN_TOKEN. It stays in the memory of this page and is forgotten when you close or reload it.',
       ),
-      h(
-        'label',
-        {},
-        'Token',
-        h('input', {
-          name: 'token',
-          type: 'password',
-          required: true,
-          autocomplete: 'off',
-          spellcheck: 'false',
-          pattern: '[!-~]+',
-          title: 'A token has no spaces.',
-        }),
-      ),
-      h(
-        'label',
-        {},
-        'Your name, for the audit',
-        h('input', {
-          name: 'operator',
-          maxlength: '64',
-          autocomplete: 'off',
-          pattern: '[ -~]*',
-          title: 'Latin letters, digits and signs.',
-        }),
-      ),
+      field('Token', {
+        name: 'token',
+        type: 'password',
+        required: true,
+        autocomplete: 'off',
+        spellcheck: 'false',
+        pattern: '[!-~]+',
+        title: 'A token has no spaces.',
+      }),
+      field('Your name, for the audit', {
+        name: 'operator',
+        maxlength: '64',
+        autocomplete: 'off',
+        pattern: '[ -~]*',
+        title: 'Latin letters, digits and signs.',
+      }),
     ],
   });
   if (form === undefined) return undefined;

@@ -1,7 +1,7 @@
 import { countText, UNKNOWN } from '../../../../report/format.mjs';
 import { h } from '../../../shared/tree.mjs';
 import { currentDomain, hrefOf } from '../model.mjs';
-import { actionButton, badge, feedbackView, feedView, panel, submitButton, table } from './components.mjs';
+import { actionButton, badge, feedbackView, feedView, field, panel, submitButton, table } from './components.mjs';
 import { flushView } from './flush.mjs';
 import { counted, dayTime } from './format.mjs';
 
@@ -68,13 +68,8 @@ function purgeView(model, domain) {
     h(
       'form',
       { class: 'form', 'data-form': 'purge', 'data-key': 'purge-form' },
-      h(
-        'label',
-        {},
-        'Query',
-        h('input', { name: 'q', required: true, maxlength: '256', autocomplete: 'off', spellcheck: 'false' }),
-      ),
-      h('label', {}, 'Reason', h('input', { name: 'reason', maxlength: '500', autocomplete: 'off' })),
+      field('Query', { name: 'q', required: true, maxlength: '256', autocomplete: 'off', spellcheck: 'false' }),
+      field('Reason', { name: 'reason', maxlength: '500', autocomplete: 'off' }),
       h('div', { class: 'row' }, submitButton(model, 'purge', '', 'Purge')),
     ),
     feedbackView(model, 'purge'),
@@ -99,7 +94,7 @@ function suppressView(model, domain) {
         'Ids, one a line or between commas',
         h('textarea', { name: 'ids', required: true, rows: '2', spellcheck: 'false' }),
       ),
-      h('label', {}, 'Reason', h('input', { name: 'reason', maxlength: '500', autocomplete: 'off' })),
+      field('Reason', { name: 'reason', maxlength: '500', autocomplete: 'off' }),
       h('div', { class: 'row' }, submitButton(model, 'suppress', '', 'Suppress')),
     ),
     feedbackView(model, 'suppress'),
@@ -146,34 +141,24 @@ function warmView(model, domain) {
       h(
         'div',
         { class: 'fields' },
-        h(
-          'label',
-          {},
-          'Engine calls/s, at most',
-          h('input', {
-            name: 'maxPerSecond',
-            type: 'number',
-            min: '1',
-            max: '10000',
-            value: '20',
-            required: true,
-            inputmode: 'numeric',
-          }),
-        ),
-        h(
-          'label',
-          {},
-          'Popular queries',
-          h('input', {
-            name: 'top',
-            type: 'number',
-            min: '1',
-            max: '100000',
-            value: '1000',
-            required: true,
-            inputmode: 'numeric',
-          }),
-        ),
+        field('Engine calls/s, at most', {
+          name: 'maxPerSecond',
+          type: 'number',
+          min: '1',
+          max: '10000',
+          value: '20',
+          required: true,
+          inputmode: 'numeric',
+        }),
+        field('Popular queries', {
+          name: 'top',
+          type: 'number',
+          min: '1',
+          max: '100000',
+          value: '1000',
+          required: true,
+          inputmode: 'numeric',
+        }),
       ),
       h('div', { class: 'row' }, submitButton(model, 'warm', '', 'Warm up from popular')),
     ),

@@ -70,6 +70,15 @@ export function actionButton(model, action, attributes, ...label) {
 }
 
 /**
+ * An input with its label.
+ * @param {string} label
+ * @param {Parameters<typeof h>[1]} attributes
+ */
+export function field(label, attributes) {
+  return h('label', {}, label, h('input', attributes));
+}
+
+/**
  * The button that submits a form.
  * @param {Model} model
  * @param {string} form

@@ -20,7 +20,7 @@ import {
 } from '../../../../report/format.mjs';
 import { h } from '../../../shared/tree.mjs';
 import { currentDomain } from '../model.mjs';
-import { feedbackView, feedView, panel, submitButton, table, withTooltip } from './components.mjs';
+import { feedbackView, feedView, field, panel, submitButton, table, withTooltip } from './components.mjs';
 import { lossView, survivalView } from './flush.mjs';
 
 /**
@@ -162,18 +162,13 @@ function dryRunView(model) {
     h(
       'form',
       { class: 'form', 'data-form': 'start-drill', 'data-key': 'start-drill' },
-      h(
-        'label',
-        {},
-        'Reason',
-        h('input', {
-          name: 'reason',
-          required: true,
-          maxlength: '500',
-          autocomplete: 'off',
-          placeholder: 'rehearsal before the sale',
-        }),
-      ),
+      field('Reason', {
+        name: 'reason',
+        required: true,
+        maxlength: '500',
+        autocomplete: 'off',
+        placeholder: 'rehearsal before the sale',
+      }),
       h('div', { class: 'row' }, submitButton(model, 'start-drill', 'danger', 'Start the drill…')),
     ),
     feedbackView(model, 'start-drill'),

@@ -1,7 +1,7 @@
 import { MEANINGS } from '../../../../operations/drills/view.mjs';
 import { amountText, bytesText, countText, durationText, percentText, timesText } from '../../../../report/format.mjs';
 import { h } from '../../../shared/tree.mjs';
-import { badge, facts, feedbackView, feedView, panel, submitButton, table, withTooltip } from './components.mjs';
+import { badge, facts, feedbackView, feedView, field, panel, submitButton, table, withTooltip } from './components.mjs';
 import { capitalized, counted } from './format.mjs';
 
 /**
@@ -46,21 +46,16 @@ export function flushView(model, domain) {
       h(
         'div',
         { class: 'fields' },
-        h(
-          'label',
-          {},
-          'Share of the keys, %',
-          h('input', {
-            name: 'percent',
-            type: 'number',
-            min: '0.01',
-            max: '100',
-            step: 'any',
-            value: '100',
-            required: true,
-            inputmode: 'decimal',
-          }),
-        ),
+        field('Share of the keys, %', {
+          name: 'percent',
+          type: 'number',
+          min: '0.01',
+          max: '100',
+          step: 'any',
+          value: '100',
+          required: true,
+          inputmode: 'decimal',
+        }),
         h(
           'label',
           {},
@@ -72,18 +67,8 @@ export function flushView(model, domain) {
             h('option', { value: 'flushall' }, 'whole nodes (dedicated stores)'),
           ),
         ),
-        h(
-          'label',
-          {},
-          'Index version, with refresh',
-          h('input', { name: 'indexVersion', maxlength: '128', autocomplete: 'off' }),
-        ),
-        h(
-          'label',
-          {},
-          'Reason, required to erase',
-          h('input', { name: 'reason', maxlength: '500', autocomplete: 'off' }),
-        ),
+        field('Index version, with refresh', { name: 'indexVersion', maxlength: '128', autocomplete: 'off' }),
+        field('Reason, required to erase', { name: 'reason', maxlength: '500', autocomplete: 'off' }),
       ),
       h(
         'div',

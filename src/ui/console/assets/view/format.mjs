@@ -1,4 +1,4 @@
-// What only the console shows: ages, and wall times in the reader's own time zone.
+// Formats of the console alone: ages, and wall times in the reader's own time zone.
 import { amountText, countText, stopwatchText, UNKNOWN } from '../../../../report/format.mjs';
 
 const LOCALE = 'en-GB';
