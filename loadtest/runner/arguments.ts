@@ -50,7 +50,12 @@ export function readArguments(argv: readonly string[], env: Env): Arguments {
 
   const [script = '', ...more] = positionals;
   const entry = Object.hasOwn(SCRIPTS, script) ? SCRIPTS[script] : undefined;
-  if (entry === undefined) faults.push(unknownScript(script));
+  if (entry === undefined) {
+    const known = Object.keys(SCRIPTS).join(', ');
+    faults.push(
+      script === '' ? `which script? There are ${known}` : `there is no script "${script}"; there are ${known}`,
+    );
+  }
   if (more.length > 0) faults.push(`one script at a time: ${more.join(' ')} is too much`);
 
   const asked = given('stack') ?? (given('base-url') === undefined ? 'local' : 'none');
@@ -87,11 +92,6 @@ export function readArguments(argv: readonly string[], env: Env): Arguments {
       isPublished: words.has('publish'),
     },
   };
-}
-
-function unknownScript(script: string): string {
-  const known = Object.keys(SCRIPTS).join(', ');
-  return script === '' ? `which script? There are ${known}` : `there is no script "${script}"; there are ${known}`;
 }
 
 function numberOf(name: NumberName, text: string | undefined, faults: string[]): [NumberName, number][] {
