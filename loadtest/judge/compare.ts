@@ -95,7 +95,7 @@ function differencesOf(now: RunRecord, earlier: RunRecord): readonly string[] {
     ...differ('Script', ({ summary }) => summary.script),
     ...[now, earlier].flatMap(({ verdict }, at) =>
       verdict.kind === 'invalid'
-        ? [`${at === 0 ? 'This' : 'The earlier'} run is invalid: its generator spoiled it.`]
+        ? [`${at === 0 ? 'This' : 'The earlier'} run is invalid because of its generator.`]
         : [],
     ),
     ...(isSameRate(one, other) ? [] : [`Base rate: ${perSecondText(one)}, earlier ${perSecondText(other)}.`]),

@@ -1,7 +1,7 @@
 import { countText } from '../../src/report/format.ts';
 import { defined, type Sample } from '../sample/sample.ts';
 import type { CausedUse } from './meters.ts';
-import type { Bottleneck, Judged, ResourceKind, RunRecord, StepFigures } from './record.ts';
+import { type Bottleneck, type Judged, RESOURCE_KINDS, type RunRecord, type StepFigures } from './record.ts';
 import { recoveriesOf } from './recovery.ts';
 import { type Resources, resourcesOf } from './resources.ts';
 import { stepFigures } from './step-figures.ts';
@@ -19,17 +19,6 @@ export function judge(record: RunRecord): Judged {
   };
 }
 
-const KINDS: readonly ResourceKind[] = [
-  'connections',
-  'core',
-  'memory',
-  'network',
-  'disk',
-  'limiter',
-  'engine',
-  'generator',
-];
-
 const FULL = 0.9;
 
 /**
@@ -38,7 +27,7 @@ const FULL = 0.9;
  * invalid.
  */
 export function bottleneckOf({ uses, decisive }: Resources, samples: readonly Sample[]): Bottleneck {
-  const unmeasured = KINDS.filter((kind) => !uses.some((use) => use.kind === kind));
+  const unmeasured = RESOURCE_KINDS.filter((kind) => !uses.some((use) => use.kind === kind));
   const unseen = unseenWords(samples);
   const generator = uses.find(({ kind }) => kind === 'generator');
   const service = uses.filter((use) => use !== generator);

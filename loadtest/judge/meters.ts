@@ -28,7 +28,7 @@ export interface Meter {
 }
 
 export interface Window {
-  /** Of one time span, in order. */
+  /** The samples of one time span, in order. */
   readonly samples: readonly Sample[];
   readonly searchesPerSecond: number;
   readonly machine: Machine;
@@ -176,13 +176,21 @@ export function processCores(samples: readonly Sample[], process: string): numbe
   return perSecond(seriesOf(samples, ({ processes }) => processes.find(({ name }) => name === process)?.cpuSeconds));
 }
 
-/** Against the processors on which k6 is kept, or all where it is not pinned. */
 function generator({ samples, machine }: Window): Reading | undefined {
-  const cores = processCores(samples, 'k6');
-  const capacity = processorsIn(machine.generatorCpus) ?? machine.cores;
+  const reading = coresReading(samples, 'k6', processorsIn(machine.generatorCpus) ?? machine.cores);
+  return reading && { ...reading, words: `k6 used ${reading.words}` };
+}
+
+function searchdCores({ samples, machine }: Window): Reading | undefined {
+  return coresReading(samples, 'searchd', processorsIn(machine.serviceCpus) ?? machine.cores);
+}
+
+/** @param capacity the processors on which the process is kept, or all where it is not pinned. */
+function coresReading(samples: readonly Sample[], process: string, capacity: number): Reading | undefined {
+  const cores = processCores(samples, process);
   return cores === undefined
     ? undefined
-    : { share: cores / capacity, words: `k6 used ${coresText(cores)} of ${coreCount(capacity)}` };
+    : { share: cores / capacity, words: `${coresText(cores)} of ${coreCount(capacity)}` };
 }
 
 export function coresText(cores: number): string {
@@ -221,14 +229,6 @@ function enginePermits({ samples }: Window, domain: string): Reading | undefined
 /** `4`, `3.5` */
 function short(value: number): string {
   return String(Math.round(value * 10) / 10);
-}
-
-function searchdCores({ samples, machine }: Window): Reading | undefined {
-  const cores = processCores(samples, 'searchd');
-  const capacity = processorsIn(machine.serviceCpus) ?? machine.cores;
-  return cores === undefined
-    ? undefined
-    : { share: cores / capacity, words: `${coresText(cores)} of ${coreCount(capacity)}` };
 }
 
 /** The maximum, not the mean: a search beyond the limit is refused. */

@@ -109,7 +109,18 @@ export interface StepFigures {
   readonly machineBusyShare?: number;
 }
 
-export type ResourceKind = 'connections' | 'core' | 'memory' | 'network' | 'disk' | 'limiter' | 'engine' | 'generator';
+/** In the order in which unmeasured kinds are listed. */
+export const RESOURCE_KINDS = [
+  'connections',
+  'core',
+  'memory',
+  'network',
+  'disk',
+  'limiter',
+  'engine',
+  'generator',
+] as const;
+export type ResourceKind = (typeof RESOURCE_KINDS)[number];
 
 export interface ResourceUse {
   readonly kind: ResourceKind;

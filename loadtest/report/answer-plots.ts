@@ -64,31 +64,25 @@ function cornersOf(steps: readonly Step[]): readonly (readonly [atMs: number, ra
 export function ratePlot(context: PlotContext, id: string): Plot {
   const { timeline, record } = context;
   const sent = curve(context, timeline.seconds, ({ searches }) => searches, 'mean');
-  const dropped = curve(context, timeline.seconds, ({ dropped: lost }) => lost, 'mean');
+  const lost = curve(context, timeline.seconds, ({ dropped }) => dropped, 'mean');
+  const dropped = { style: 'dropped', name: 'due, but not begun by the generator' };
   const steps = record.summary.steps.map(({ step }) => step);
   const reached = steps.filter(({ startSeconds }) => startSeconds * 1000 < timeline.toMs);
   const planned = reached.reduce((most, step) => Math.max(most, plannedRate(step)), 0);
-  const max = Math.max(planned, highest(sent, dropped));
+  const max = Math.max(planned, highest(sent, lost));
   const frame = createFrame({ fromMs: 0, toMs: timeline.toMs, max, heightPx: 190 });
-  const lost = record.summary.generator.dropped;
+  const hasLost = highest(lost) > 0;
   return linePlot({
     ...{ context, id, frame, text: perSecondText },
     title: 'Rate, searches per second',
     curves: [
       { style: 'sent', name: 'sent', runs: sent, hasSpread: true },
-      {
-        style: 'dropped',
-        name: 'due, but not begun by the generator',
-        runs: highest(dropped) > 0 ? dropped : [],
-        figure: `${countText(lost)} in all`,
-      },
+      { ...dropped, runs: hasLost ? lost : [], figure: `${countText(record.summary.generator.dropped)} in all` },
     ],
     behind: [plannedLine(frame, reached)],
     legend: [
       { kind: 'line', style: 'planned', name: 'planned', figure: `up to ${perSecondText(planned)}` },
-      ...(highest(dropped) > 0
-        ? []
-        : [{ kind: 'line', style: 'dropped', name: 'due, but not begun by the generator', figure: 'none' } as const]),
+      ...(hasLost ? [] : [{ ...dropped, kind: 'line', figure: 'none' } as const]),
     ],
     missing: 'the generator told of no second.',
   });
@@ -98,16 +92,11 @@ export interface OutcomeLayer extends Layer {
   readonly outcomes: readonly SeenOutcome[];
 }
 
+const OUTCOMES = ['hit-l1', 'hit-l2', 'stale', 'collapsed', 'engine', 'lifeboat', 'shed', 'failed'] as const;
+
 /** From the bottom up: the better answers are lower. */
 export const OUTCOME_LAYERS: readonly OutcomeLayer[] = [
-  { name: 'hit-l1', style: 'hit-l1', outcomes: ['hit-l1'] },
-  { name: 'hit-l2', style: 'hit-l2', outcomes: ['hit-l2'] },
-  { name: 'stale', style: 'stale', outcomes: ['stale'] },
-  { name: 'collapsed', style: 'collapsed', outcomes: ['collapsed'] },
-  { name: 'engine', style: 'engine', outcomes: ['engine'] },
-  { name: 'lifeboat', style: 'lifeboat', outcomes: ['lifeboat'] },
-  { name: 'shed', style: 'shed', outcomes: ['shed'] },
-  { name: 'failed', style: 'failed', outcomes: ['failed'] },
+  ...OUTCOMES.map((name) => ({ name, style: name, outcomes: [name] })),
   { name: 'unanswered or strange', style: 'unanswered', outcomes: ['unanswered', 'rejected', 'unknown'] },
 ];
 
@@ -170,6 +159,8 @@ export function outcomePlot(context: PlotContext, id: string): Plot {
   };
 }
 
+const HITS = { style: 'hits', name: 'hits: fresh from L1 or L2' };
+
 /** The share of searches that were answered fresh from a cache. */
 export function hitRatioPlot(context: PlotContext, id: string): Plot {
   const { timeline, record, judged } = context;
@@ -190,15 +181,7 @@ export function hitRatioPlot(context: PlotContext, id: string): Plot {
   return linePlot({
     ...{ context, id, frame, text: percentText, behind: before },
     title: 'Hit ratio, % of searches',
-    curves: [
-      {
-        style: 'hits',
-        name: 'hits: fresh from L1 or L2',
-        runs: hits,
-        figure: `${percentText(low)} at least`,
-        hasSpread: true,
-      },
-    ],
+    curves: [{ ...HITS, runs: hits, figure: `${percentText(low)} at least`, hasSpread: true }],
     legend: before.length === 0 ? [] : [{ kind: 'line', style: 'before', name: 'before each loss' }],
     isDetailed: true,
     missing: 'no second had a search.',

@@ -145,7 +145,7 @@ function conclusions(record: RunRecord, judged: Judged): Markup {
       ? element(
           'p',
           {},
-          element('strong', {}, 'The generator spoiled this run.'),
+          element('strong', {}, 'This run is invalid because of its generator.'),
           ' What follows says what happened, not what the service can do: nothing of it counts for or against the service.',
         )
       : undefined,

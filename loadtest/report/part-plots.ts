@@ -138,7 +138,7 @@ export function memoryPlot(context: PlotContext, id: string): Plot {
   });
 }
 
-/** Of all processes of serpcache, from their /metrics or else from /proc. */
+/** The memory of each process of serpcache, from its /metrics or else from /proc. */
 function serviceBytes({ replicas, processes }: Sample): readonly (number | undefined)[] {
   const own = replicas.map(({ residentBytes }) => residentBytes);
   if (own.some((bytes) => bytes !== undefined)) return own;

@@ -6,6 +6,7 @@ import { type Combine, condense, line, type Point, type Run, spread } from '../.
 import type { Judged, RunRecord } from '../judge/record.ts';
 import { holdOf } from '../k6/kit/step.ts';
 import type { StepSummary } from '../k6/kit/summary.ts';
+import { defined } from '../sample/sample.ts';
 import type { Slice, Timeline, Track } from './timeline.ts';
 
 /** A drawn plot, or the reason why there is none. */
@@ -66,9 +67,8 @@ export function linePlot(options: LinePlotOptions): Plot {
       ),
       ...legend,
     ],
-    ...(options.notes !== undefined && { notes: options.notes }),
+    ...defined({ notes: options.notes, isDetailed }),
     isEmpty: false,
-    ...(isDetailed !== undefined && { isDetailed }),
   };
 }
 

@@ -1,6 +1,7 @@
 import { type Option, type ParsedArguments, type Program, parseArguments } from '../../src/commands/arguments.ts';
 import { readTarget } from '../k6/kit/environment.ts';
 import { columns } from '../labs/kit/arguments.ts';
+import { defined } from '../sample/sample.ts';
 import { MAX_REPLICAS } from '../stack/plan.ts';
 
 export interface RunOptions {
@@ -49,7 +50,12 @@ export function readArguments(argv: readonly string[], env: Env): Arguments {
 
   const [script = '', ...more] = positionals;
   const entry = Object.hasOwn(SCRIPTS, script) ? SCRIPTS[script] : undefined;
-  if (entry === undefined) faults.push(unknownScript(script));
+  if (entry === undefined) {
+    const known = Object.keys(SCRIPTS).join(', ');
+    faults.push(
+      script === '' ? `which script? There are ${known}` : `there is no script "${script}"; there are ${known}`,
+    );
+  }
   if (more.length > 0) faults.push(`one script at a time: ${more.join(' ')} is too much`);
 
   const asked = given('stack') ?? (given('base-url') === undefined ? 'local' : 'none');
@@ -71,30 +77,21 @@ export function readArguments(argv: readonly string[], env: Env): Arguments {
     }
   }
   if (faults.length > 0 || stack === undefined) return { kind: 'wrong', faults };
-  const [against, k6, token] = [given('against'), given('k6'), env['ADMIN_TOKEN'] || undefined];
   return {
     kind: 'run',
     options: {
       script,
       stack,
       ...target,
-      ...(token === undefined ? {} : { adminToken: token }),
-      ...(queries === undefined ? {} : { queries }),
+      ...defined({ adminToken: env['ADMIN_TOKEN'] || undefined, queries, against: given('against'), k6: given('k6') }),
       numbers,
       replicas,
-      ...(against === undefined ? {} : { against }),
-      ...(k6 === undefined ? {} : { k6 }),
       out: given('out') ?? 'loadtest/results',
       keepStack: words.has('keep-stack'),
       pin: words.has('pin'),
       isPublished: words.has('publish'),
     },
   };
-}
-
-function unknownScript(script: string): string {
-  const known = Object.keys(SCRIPTS).join(', ');
-  return script === '' ? `which script? There are ${known}` : `there is no script "${script}"; there are ${known}`;
 }
 
 function numberOf(name: NumberName, text: string | undefined, faults: string[]): [NumberName, number][] {
@@ -237,7 +234,7 @@ export const LOADTEST: Omit<Program, 'takes'> = {
     ...columns(Object.entries(SCRIPTS).map(([name, { purpose }]) => [name, purpose] as const)),
     '',
     'The variables in brackets say the same; ADMIN_TOKEN is only taken from there. Each run leaves a folder with',
-    'report.html and run.json. A run whose generator spoiled it is undecided.',
+    'report.html and run.json. A run that is invalid because of its generator is undecided.',
   ],
   options: OPTIONS,
 };

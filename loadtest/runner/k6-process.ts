@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Sample } from '../sample/sample.ts';
+import { defined, type Sample } from '../sample/sample.ts';
 import { createSampler, type SamplerOptions } from '../sample/sampler.ts';
 import { K6_FILES } from './k6-output.ts';
 import { type K6Script, surroundings } from './k6-program.ts';
@@ -71,7 +71,7 @@ export async function runK6(wanted: K6Run): Promise<K6End> {
         if (child.pid !== undefined) wanted.started?.(child.pid);
         if (signal.aborted) byHand();
       });
-      child.once('exit', (code) => resolve({ code: code ?? undefined, ...(cut === undefined ? {} : { cut }) }));
+      child.once('exit', (code) => resolve({ code: code ?? undefined, ...defined({ cut }) }));
     });
   } finally {
     clearTimeout(limit);

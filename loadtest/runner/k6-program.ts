@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { CannotRun } from '../labs/kit/programs.ts';
+import { defined } from '../sample/sample.ts';
 import { goProgram, inPath, isAtLeast, isProgram } from '../stack/go-program.ts';
 import { type NumberName, RANGES, type RunOptions } from './arguments.ts';
 
@@ -97,7 +98,7 @@ export function k6Environment(wanted: EnvironmentOptions): Readonly<Record<strin
     BASE_URL: baseUrls.join(','),
     ADMIN_URL: adminUrls.join(','),
     // Not as an argument: arguments are visible in the list of processes.
-    ...(adminToken === undefined ? {} : { ADMIN_TOKEN: adminToken }),
+    ...defined({ ADMIN_TOKEN: adminToken }),
     QUERIES: queries,
     ...Object.fromEntries(wishes.map(([name, value]) => [RANGES[name].variable, String(value)])),
   };

@@ -13,6 +13,7 @@ import { commitOf, machineWords } from '../labs/kit/machine.ts';
 import { CannotRun } from '../labs/kit/programs.ts';
 import { reportPage } from '../report/page.ts';
 import { runText } from '../report/print-run.ts';
+import { defined } from '../sample/sample.ts';
 import type { Pins } from '../stack/processors.ts';
 import { commandLine } from './arguments.ts';
 import { K6_FILES, logTail, readSummary, secondsOf } from './k6-output.ts';
@@ -45,7 +46,7 @@ export async function keepResults(ran: Ran): Promise<{ readonly record: RunRecor
     id: folder.id,
     // With the seed that was used, so that a repetition sends the same searches.
     command: commandLine({ ...options, numbers: { ...options.numbers, seed: summary.queries.seed } }),
-    ...(commit !== undefined && { commit }),
+    ...defined({ commit }),
     stack: options.stack,
     machine,
     summary,
@@ -59,9 +60,11 @@ export async function keepResults(ran: Ran): Promise<{ readonly record: RunRecor
   // Written first: if drawing the report fails, it can be drawn again.
   await writeFile(join(folder.path, 'run.json'), JSON.stringify(record));
   const judged = judge(record);
-  const beside = against === undefined ? {} : { against: compareRuns(record, against) };
   const reportFile = join(folder.path, 'report.html');
-  await writeFile(reportFile, reportPage({ record, judged, ...beside }));
+  await writeFile(
+    reportFile,
+    reportPage({ record, judged, ...defined({ against: against && compareRuns(record, against) }) }),
+  );
   return { record, text: runText({ record, judged, reportFile: relative(process.cwd(), reportFile) }) };
 }
 

@@ -5,6 +5,7 @@ import type { BaseRate } from '../judge/record.ts';
 import { holdWindow, samplesIn } from '../judge/series.ts';
 import { CannotRun } from '../labs/kit/programs.ts';
 import type { NamedProcess } from '../sample/host.ts';
+import { defined } from '../sample/sample.ts';
 import type { StoreNode } from '../sample/store.ts';
 import { partsOf, readPlan, type StackPlan } from '../stack/plan.ts';
 import { type Pins, pin, pinsHere } from '../stack/processors.ts';
@@ -26,14 +27,11 @@ export interface LocalStack {
   readonly stop: () => Promise<void>;
 }
 
-interface PlanOptions {
-  readonly replicas: number;
-  /** Variables of the stack's file, for each process of serpcache. */
-  readonly env: Readonly<Record<string, string>>;
-}
-
-/** @throws CannotRun when a part of a stack runs already: the run would change its cache, and its load the figures. */
-export function planLocalStack({ replicas, env: wished }: PlanOptions): StackPlan {
+/**
+ * @param wished variables of the stack's file, for each process of serpcache.
+ * @throws CannotRun when a part of a stack runs already: the run would change its cache, and its load the figures.
+ */
+export function planLocalStack(replicas: number, wished: Readonly<Record<string, string>>): StackPlan {
   const read = readPlan(process.env, replicas);
   const running = partsOf(read).filter((part) => processesOf(part).length > 0);
   if (running.length > 0) {
@@ -47,13 +45,12 @@ export function planLocalStack({ replicas, env: wished }: PlanOptions): StackPla
   return { ...read, replicas: read.replicas.map((replica) => ({ ...replica, env: { ...replica.env, ...env } })) };
 }
 
-interface StartOptions {
-  readonly pins?: Pins;
-  readonly say: (text: string) => void;
-}
-
 /** @throws when a part cannot be started; the others are ended. */
-export async function startLocalStack(plan: StackPlan, { pins, say }: StartOptions): Promise<LocalStack> {
+export async function startLocalStack(
+  plan: StackPlan,
+  pins: Pins | undefined,
+  say: (text: string) => void,
+): Promise<LocalStack> {
   const stop = (): Promise<void> => down(plan);
   try {
     await up(plan, say);
@@ -66,12 +63,18 @@ export async function startLocalStack(plan: StackPlan, { pins, say }: StartOptio
   const { replicas, adminToken } = plan;
   return {
     plan,
-    baseUrls: replicas.map(({ port }) => `http://127.0.0.1:${port}`),
-    adminUrls: replicas.map(({ adminPort }) => `http://127.0.0.1:${adminPort}`),
-    ...(adminToken === undefined ? {} : { adminToken }),
+    ...targetOf(replicas),
+    ...defined({ adminToken }),
     stores: plan.clusters.flatMap(({ nodes }) => nodes.map(({ name, port }) => ({ name, host: '127.0.0.1', port }))),
     processes: () => partsOf(plan).flatMap((part) => processesOf(part).map(({ pid }) => ({ name: part.name, pid }))),
     stop,
+  };
+}
+
+function targetOf(replicas: StackPlan['replicas']): Pick<LocalStack, 'baseUrls' | 'adminUrls'> {
+  return {
+    baseUrls: replicas.map(({ port }) => `http://127.0.0.1:${port}`),
+    adminUrls: replicas.map(({ adminPort }) => `http://127.0.0.1:${adminPort}`),
   };
 }
 
@@ -85,7 +88,7 @@ interface CalibrateOptions {
   readonly plan: StackPlan;
   readonly program: K6Program;
   readonly queries: string;
-  /** Of the run. */
+  /** The folder of the run. */
   readonly folder: string;
   readonly say: (text: string) => void;
   readonly signal: AbortSignal;
@@ -104,15 +107,11 @@ export async function calibrate(options: CalibrateOptions): Promise<BaseRate> {
   say('finding x1: an eighth of what goes');
   const own = join(folder, 'saturation');
   await mkdir(own);
-  const target = {
-    baseUrls: [`http://127.0.0.1:${replica.port}`],
-    adminUrls: [`http://127.0.0.1:${replica.adminPort}`],
-  };
+  const target = targetOf([replica]);
   const pins = await pinsHere(say);
   const env = k6Environment({ id: 'saturation', ...target, baseRps: 1, queries, numbers: {} });
-  const cpus = pins === undefined ? {} : { cpus: pins.generatorCpus };
   const { end, samples } = await runSampledK6(
-    { program, file: SCRIPT, env, folder: own, ...cpus, limitMs: LIMIT_MS, signal },
+    { program, file: SCRIPT, env, folder: own, ...defined({ cpus: pins?.generatorCpus }), limitMs: LIMIT_MS, signal },
     {
       adminUrls: [],
       stores: [],

@@ -1,8 +1,10 @@
-import { access, copyFile, stat } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { copyFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { BaseRate, RunEvent, RunRecord } from '../judge/record.ts';
 import { earlierRun, makeRunFolder, type RunFolder } from '../labs/kit/keep.ts';
 import { CannotRun } from '../labs/kit/programs.ts';
+import { defined } from '../sample/sample.ts';
 import { documentsOf } from '../stack/plan.ts';
 import { type Pins, pinsHere } from '../stack/processors.ts';
 import { type RunOptions, SCRIPTS, type ScriptEntry } from './arguments.ts';
@@ -49,43 +51,25 @@ export async function run(options: RunOptions, context: RunContext): Promise<Ran
   const { say } = context;
   const entry = SCRIPTS[script];
   const file = join(import.meta.dirname, '..', 'k6', `${script}.ts`);
-  if (entry === undefined || !(await exists(file))) throw new CannotRun(`there is no script loadtest/k6/${script}.ts`);
-  if (queries !== undefined && !(await exists(queries))) throw new CannotRun(`--queries: there is no file ${queries}`);
-  const against = options.against === undefined ? {} : await compared(options.against, options, say);
+  if (entry === undefined || !existsSync(file)) throw new CannotRun(`there is no script loadtest/k6/${script}.ts`);
+  if (queries !== undefined && !existsSync(queries)) throw new CannotRun(`--queries: there is no file ${queries}`);
+  const against = options.against === undefined ? undefined : await earlierRun(options.against, options.out, script);
+  if (options.against !== undefined && against === undefined) say(`no earlier run of ${script} to compare with`);
   const program = await k6Program(options.k6, say);
   const wanted = { options, entry, file, program };
   throwIfStopped(context);
-  if (options.stack === 'none') return { ...(await sendLoad(wanted, context)), ...against };
+  if (options.stack === 'none') return { ...(await sendLoad(wanted, context)), ...defined({ against }) };
 
-  const plan = planLocalStack({ replicas: options.replicas, env: entry.stackEnv });
-  const found = options.pin ? await pinsHere(say) : undefined;
-  const pins = found === undefined ? {} : { pins: found };
-  const stack = await startLocalStack(plan, { ...pins, say });
+  const plan = planLocalStack(options.replicas, entry.stackEnv);
+  const pins = options.pin ? await pinsHere(say) : undefined;
+  const stack = await startLocalStack(plan, pins, say);
   try {
-    return { ...(await sendLoad({ ...wanted, stack, ...pins }, context)), ...against };
+    return { ...(await sendLoad({ ...wanted, stack, ...defined({ pins }) }, context)), ...defined({ against }) };
   } finally {
     if (options.keepStack) say('the stack stays: `npm run stack -- down` ends it');
     // The run is over: its results must not be lost because a part cannot be ended.
     else await stack.stop().catch((error: unknown) => say(`the stack could not be taken down: ${error}`));
   }
-}
-
-async function compared(
-  against: string,
-  { out, script }: RunOptions,
-  say: RunContext['say'],
-): Promise<Pick<Ran, 'against'>> {
-  const earlier = await earlierRun(against, out, script);
-  if (earlier !== undefined) return { against: earlier };
-  say(`no earlier run of ${script} to compare with`);
-  return {};
-}
-
-function exists(file: string): Promise<boolean> {
-  return access(file).then(
-    () => true,
-    () => false,
-  );
 }
 
 /** @throws CannotRun */
@@ -107,10 +91,10 @@ async function sendLoad(wanted: Wanted, context: RunContext): Promise<Ran> {
   const base = await baseRate(wanted, folder, queries, context);
   throwIfStopped(context);
   const { baseUrls, adminUrls, adminToken } = stack ?? options;
-  const target = { baseUrls, adminUrls, ...(adminToken === undefined ? {} : { adminToken }) };
+  const target = { baseUrls, adminUrls, ...defined({ adminToken }) };
   const env = k6Environment({ id: folder.id, ...target, baseRps: base.rps, queries, numbers: options.numbers });
   const limitMs = (await plannedMs({ program, file, env })) + SLACK_MS;
-  const cpus = pins === undefined ? {} : { cpus: pins.generatorCpus };
+  const cpus = defined({ cpus: pins?.generatorCpus });
   const k6 = { program, file, env, folder: folder.path, ...cpus, limitMs, signal: context.signal };
   const parts = { adminUrls, stores: stack?.stores ?? [], processes: stack?.processes ?? (() => []), host: !!stack };
   const { end, samples } = await runSampledK6(k6, parts);

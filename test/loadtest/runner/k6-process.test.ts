@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { type K6Run, runK6 } from '../../../loadtest/runner/k6-process.ts';
-import { durationMs, plannedMs } from '../../../loadtest/runner/k6-program.ts';
+import { durationMs, k6Environment, plannedMs } from '../../../loadtest/runner/k6-program.ts';
 
 const PROGRAM = { path: join(import.meta.dirname, 'fake-k6.mjs'), version: 'v1.8.1' };
 const folder = mkdtempSync(join(tmpdir(), 'serpcache-k6-'));
@@ -47,4 +47,26 @@ test('the planned time is that of the scenarios, plus set-up and tear-down as li
 test('durations are parsed in the format of k6', () => {
   const read = ['1h2m3s', '1m30.5s', '34s', '500ms', '2m0s', '', 'soon', '5', null].map(durationMs);
   assert.deepEqual(read, [3_723_000, 90_500, 34_000, 500, 120_000, undefined, undefined, undefined, undefined]);
+});
+
+const RUN = { id: 'run', baseUrls: ['http://a', 'http://b'], adminUrls: [], baseRps: 12.5, queries: '/q.tsv' };
+
+test('a script gets the variables of the given options, and no variable for an option that was not given', () => {
+  assert.deepEqual(k6Environment({ ...RUN, numbers: { seed: 0, 'once-share': 0.45 } }), {
+    RUN_ID: 'run',
+    BASE_URL: 'http://a,http://b',
+    ADMIN_URL: '',
+    QUERIES: '/q.tsv',
+    SEED: '0',
+    ONCE_SHARE: '0.45',
+    BASE_RPS: '12.5',
+  });
+});
+
+test('the script gets the token of the local stack, whatever the environment contains', () => {
+  assert.equal(k6Environment({ ...RUN, adminToken: 'choose-one', numbers: {} })['ADMIN_TOKEN'], 'choose-one');
+});
+
+test('the script gets the measured rate, not the requested one', () => {
+  assert.equal(k6Environment({ ...RUN, numbers: { 'base-rps': 3 } })['BASE_RPS'], '12.5');
 });
