@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { PUBLISHED as BATCHES, GOLDEN, publishedText } from '../../../../loadtest/labs/experiments/batch.ts';
 import { counterChart } from '../../../../loadtest/labs/experiments/engines/tables.ts';
 import { CLIENTS, KEPT_PUBLISHED_MS, MANNERS } from '../../../../loadtest/labs/experiments/reconnect/manner.ts';
-import { WAYS } from '../../../../loadtest/labs/experiments/value-size/hash-reads.ts';
-import { PUBLISHED as VALUES } from '../../../../loadtest/labs/experiments/value-size/sizes.ts';
+import { WAYS } from '../../../../loadtest/labs/experiments/value-size/hash.ts';
+import { PUBLISHED as VALUES } from '../../../../loadtest/labs/experiments/value-size/transfer.ts';
 
 // Copied from the publication, not from the code: the published values beside a measurement must not drift.
 
