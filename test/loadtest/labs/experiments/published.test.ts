@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PUBLISHED as BATCHES, GOLDEN, publishedText } from '../../../../loadtest/labs/experiments/batch.ts';
-import { counterChart } from '../../../../loadtest/labs/experiments/engines/tables.ts';
+import { engines } from '../../../../loadtest/labs/experiments/engines.ts';
 import { CLIENTS, KEPT_PUBLISHED_MS, MANNERS } from '../../../../loadtest/labs/experiments/reconnect/manner.ts';
 import { WAYS } from '../../../../loadtest/labs/experiments/value-size/hash.ts';
 import { PUBLISHED as VALUES } from '../../../../loadtest/labs/experiments/value-size/transfer.ts';
@@ -41,8 +41,10 @@ test('new connections: 60 to 190 ms kept, about 600 ms after every 5th request, 
 
 test('engines: time per INCR of three clients with one store and with three', () => {
   const places = ['Redis 7.0.15', 'keydb-server 6.3', 'Dragonfly 1.2', 'Valkey 8.0.1'];
-  const engines = places.map((name) => ({ name, flavour: name, isConfigurable: true }));
-  const drawn = counterChart(engines, []).series.filter(({ isPublished }) => isPublished);
+  const known = places.map((name) => ({ name, flavour: name, isConfigurable: true }));
+  const rows = { mix: [], reads: [], counters: [], settings: [] };
+  const { charts } = engines.findingOf({ known, ...rows, cores: { storeCount: 1 } });
+  const drawn = charts.flatMap(({ series }) => series).filter(({ isPublished }) => isPublished);
   assert.deepEqual(
     drawn.map(({ name, values }) => [name, ...values]),
     [
