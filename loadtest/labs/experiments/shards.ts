@@ -16,7 +16,7 @@ import {
 } from '../kit/mix.ts';
 import { alternately } from '../kit/rounds.ts';
 import { chartOf, tableOf } from '../kit/table.ts';
-import { limitOfStores, sum } from './one-and-three.ts';
+import { limitOfStores, sum } from './three-clients.ts';
 
 const SHARDS: readonly number[] = [1, 3, 6];
 /** Half of the bytes of the published keys: it evicts like a cache that has outgrown its memory. */

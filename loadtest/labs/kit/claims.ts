@@ -51,3 +51,9 @@ export function claimCells({ claims }: Pick<Finding, 'claims'>): readonly (reado
     ];
   });
 }
+
+/** Undefined: one of the claims could not be seen. */
+export function allHold(claims: readonly Claim[]): boolean | undefined {
+  const all = claims.map(holds);
+  return all.includes(undefined) ? undefined : !all.includes(false);
+}

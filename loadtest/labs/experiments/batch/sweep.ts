@@ -1,25 +1,31 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Benchmark, benchmark } from '../../kit/benchmark.ts';
 import type { Lab, LabStore } from '../../kit/lab.ts';
+import { type CommandStats, commandStats } from '../../kit/meters.ts';
+import { PUBLISHED_MIX } from '../../kit/mix.ts';
 import { wholeRounds } from '../../kit/rounds.ts';
-import { PAGE, PAGES } from './pages.ts';
-import { peakDuring } from './peak-during.ts';
-import { addedMeters, type Meters, readMeters, type TimeShare, timeShareOf } from './time-share.ts';
 
-/** Commands of a pipeline, and connections that send such pipelines. */
+/** Commands in a pipeline. */
 export const BATCHES: readonly number[] = [1, 10, 50, 100, 200, 500];
+/** Connections that send such pipelines. */
 export const LOADS: readonly number[] = [1, 10, 50];
 
-export function loadName(clients: number): string {
-  return clients === 1 ? 'one connection' : `${clients} connections`;
-}
+export const PAGES = PUBLISHED_MIX.keys;
+/** redis-benchmark replaces the number: `page:000000000012`. */
+export const PAGE = 'page:__rand_int__';
 
-/** One size of batch under one load: the better of its runs. */
+/** A few tens of milliseconds. Only the first run of a batch needs a pilot: the run on the way back uses its rate. */
+const PILOT_REQUESTS = 5000;
+const MEMORY_INTERVAL_MS = 60;
+
+/** One batch size under one load: the better of its runs. */
 export interface BatchRow extends Benchmark {
   readonly clients: number;
   readonly pipeline: number;
-  /** From sending a batch to its last reply, on average: what is under way over what is answered. */
+  /** Mean time from sending a batch to its last reply: commands under way ÷ commands answered per second. */
   readonly wholeMs: number;
-  /** Most that the store held for its clients at one time. */
+  /** The most memory that the store held for its clients at one time. */
   readonly clientBytes: number | undefined;
   readonly share: TimeShare | undefined;
 }
@@ -31,13 +37,9 @@ interface Run {
   readonly peak: number | undefined;
 }
 
-/** Some tens of milliseconds: the run after it says the rate, the one on the way back takes that one's word. */
-const PILOT = 5000;
-const LOOK_EVERY_MS = 60;
-
 /**
- * Every batch at every load, from small to large and back again, each time for half of a row's time: what the machine
- * does meanwhile takes from both ends alike.
+ * Every batch at every load, from small to large and back again, each time for half of a row's time: a disturbance of the
+ * machine then falls on both ends alike.
  */
 export async function sweep(lab: Lab, store: LabStore, seconds: number): Promise<readonly BatchRow[]> {
   const rows: BatchRow[] = [];
@@ -45,35 +47,27 @@ export async function sweep(lab: Lab, store: LabStore, seconds: number): Promise
     const all = BATCHES.map((pipeline) => ({ pipeline, runs: [] as Run[] }));
     for (const { pipeline, runs } of [...all, ...all.toReversed()]) {
       lab.say(`${loadName(clients)}, ${pipeline} commands at once`);
-      runs.push(await once(lab, { store, clients, pipeline, seconds: seconds / 2, earlier: runs.at(-1)?.ran }));
+      const load = { store, clients, pipeline, keySpace: PAGES, command: ['GET', PAGE], seconds: seconds / 2 };
+      const before = await readMeters(store);
+      const pilot = runs.at(-1)?.ran ?? (await benchmark(lab, { ...load, requests: pilotRequests(load) }));
+      const requests = wholeRounds({ ...load, perSecond: pilot.perSecond });
+      const { result: ran, peak } = await peakDuring(
+        () => benchmark(lab, { ...load, requests }),
+        async () => Number((await store.info('memory'))['mem_clients_normal']),
+        MEMORY_INTERVAL_MS,
+      );
+      runs.push({ ran, before, after: await readMeters(store), peak });
     }
     for (const { pipeline, runs } of all) rows.push(batchRow(clients, pipeline, runs));
   }
   return rows;
 }
 
-interface OnceOptions {
-  readonly store: LabStore;
-  readonly clients: number;
-  readonly pipeline: number;
-  readonly seconds: number;
-  /** Its rate says how many requests fill the time. */
-  readonly earlier: Benchmark | undefined;
+function pilotRequests({ clients, pipeline }: { readonly clients: number; readonly pipeline: number }): number {
+  return Math.max(PILOT_REQUESTS, clients * pipeline);
 }
 
-async function once(lab: Lab, { store, clients, pipeline, seconds, earlier }: OnceOptions): Promise<Run> {
-  const load = { store, clients, pipeline, keySpace: PAGES, command: ['GET', PAGE], seconds };
-  const before = await readMeters(store);
-  const { perSecond } = earlier ?? (await benchmark(lab, { ...load, requests: Math.max(PILOT, clients * pipeline) }));
-  const { result: ran, peak } = await peakDuring(
-    () => benchmark(lab, { ...load, requests: wholeRounds({ clients, pipeline, perSecond, seconds }) }),
-    async () => Number((await store.info('memory'))['mem_clients_normal']),
-    LOOK_EVERY_MS,
-  );
-  return { ran, before, after: await readMeters(store), peak };
-}
-
-/** The run with the higher rate, with what all of them together say of memory and of the store's time. */
+/** The run with the higher rate; memory and the store's time are those of all runs together. */
 export function batchRow(clients: number, pipeline: number, runs: readonly Run[]): BatchRow {
   const [best] = runs.map(({ ran }) => ran).toSorted((one, other) => other.perSecond - one.perSecond);
   if (best === undefined) throw new Error('a row needs a run');
@@ -85,5 +79,90 @@ export function batchRow(clients: number, pipeline: number, runs: readonly Run[]
     wholeMs: (clients * pipeline * 1000) / best.perSecond,
     clientBytes: peaks.length === 0 ? undefined : Math.max(...peaks),
     share: timeShareOf(addedMeters(runs)),
+  };
+}
+
+export function loadName(clients: number): string {
+  return clients === 1 ? 'one connection' : `${clients} connections`;
+}
+
+/** Calls `look` at an interval while `work` runs. @returns the largest value seen; a look that fails is left out. */
+export async function peakDuring<T>(
+  work: () => Promise<T>,
+  look: () => Promise<number>,
+  intervalMs: number,
+): Promise<{ readonly result: T; readonly peak: number | undefined }> {
+  const stop = new AbortController();
+  let peak: number | undefined;
+  const looking = (async (): Promise<void> => {
+    while (!stop.signal.aborted) {
+      // A full store may not answer in time, and it is being measured: it is asked again later.
+      const seen = await look().catch(() => undefined);
+      if (seen !== undefined && !stop.signal.aborted) peak = Math.max(peak ?? 0, seen);
+      await sleep(intervalMs, undefined, { signal: stop.signal }).catch(() => undefined);
+    }
+  })();
+  try {
+    const result = await work();
+    return { result, peak };
+  } finally {
+    stop.abort();
+    await looking;
+  }
+}
+
+/** Where a store's processor time went, per command. */
+export interface TimeShare {
+  /** Kernel time: a store that keeps nothing on disk spends it on its sockets. */
+  readonly networkUs: number;
+  /** All processor time. */
+  readonly wholeUs: number;
+  /**
+   * The command itself with the copying of its reply, as the store counts it. The store counts by a clock: where it had
+   * to wait for its processor, the count is more than it used and cannot be told from the rest. Undefined then.
+   */
+  readonly executionUs: number | undefined;
+  /** Reading requests, keeping clients, sending replies: the store's own code around the command. */
+  readonly parsingUs: number | undefined;
+}
+
+interface Meters {
+  /** Since the store started, in steps of 10 ms: its own code, and the kernel on its behalf. */
+  readonly userMs: number;
+  readonly systemMs: number;
+  readonly stats: CommandStats;
+}
+
+async function readMeters(store: LabStore): Promise<Meters> {
+  // The program's name ends at the last bracket and may hold anything.
+  const fields = readFileSync(`/proc/${store.pid()}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
+  return {
+    userMs: Number(fields[11]) * 10,
+    systemMs: Number(fields[12]) * 10,
+    stats: await commandStats(store, 'get'),
+  };
+}
+
+/** Sums several runs: steps of 10 ms say little about one of them. */
+export function addedMeters(meters: readonly { readonly before: Meters; readonly after: Meters }[]): Meters {
+  const sum = (value: (meters: Meters) => number): number =>
+    meters.reduce((total, { before, after }) => total + value(after) - value(before), 0);
+  return {
+    userMs: sum(({ userMs }) => userMs),
+    systemMs: sum(({ systemMs }) => systemMs),
+    stats: { calls: sum(({ stats }) => stats.calls), us: sum(({ stats }) => stats.us) },
+  };
+}
+
+/** @param used between two readings. @returns undefined when nothing was called. */
+export function timeShareOf({ userMs, systemMs, stats }: Meters): TimeShare | undefined {
+  if (stats.calls === 0 || userMs + systemMs === 0) return undefined;
+  const us = (ms: number): number => (ms * 1000) / stats.calls;
+  const executionUs = stats.us / stats.calls;
+  const parsingUs = us(userMs) - executionUs;
+  return {
+    networkUs: us(systemMs),
+    wholeUs: us(userMs + systemMs),
+    ...(parsingUs >= 0 ? { executionUs, parsingUs } : { executionUs: undefined, parsingUs: undefined }),
   };
 }

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { createRandom } from '../../../../src/catalogue/demo/ad.ts';
-import { benchmark } from '../../kit/benchmark.ts';
+import type { Flavour } from '../../../stack/redis-node.ts';
+import { type Benchmark, benchmark } from '../../kit/benchmark.ts';
 import { driven } from '../../kit/driven.ts';
 import type { Limit } from '../../kit/finding.ts';
 import type { Lab, LabStore } from '../../kit/lab.ts';
@@ -13,7 +15,26 @@ import {
   PUBLISHED_MIX,
   valueBytes,
 } from '../../kit/mix.ts';
-import { limitOfStores } from '../one-and-three.ts';
+import { limitOfStores } from '../three-clients.ts';
+
+/** Always measured; others are given by their paths. */
+export const BUILT_IN: readonly Flavour[] = ['redis', 'valkey'];
+
+/** A Redis-protocol server, by name or by path. */
+export interface Engine {
+  readonly flavour: Flavour;
+  /** `Redis 7.0.15`; the file's name when the version is unknown. */
+  readonly name: string;
+  /** Takes Redis's lines of configuration: TLS and io-threads can be varied. */
+  readonly isConfigurable: boolean;
+  /** Why it does not serve, a sentence without its beginning; its row has no figures then. */
+  readonly problem?: string;
+}
+
+export interface EngineSetting {
+  readonly isTls: boolean;
+  readonly ioThreads: number;
+}
 
 /** One measurement of one engine. */
 export interface Load {
@@ -22,45 +43,74 @@ export interface Load {
   readonly p99Ms: number;
   readonly storeCores: number;
   readonly generatorCores: number;
-  /** Busy cores of the store for 100,000 commands a second: what is left to compare when the generator is full. */
+  /** Busy cores of the store for 100,000 commands a second: still comparable when the generator is full. */
   readonly coresPer100k: number;
   readonly limit: Limit;
   readonly command: string;
 }
 
 export const CONNECTIONS = 50;
-/** Of redis-benchmark's own keys, with values of the sizes of the mix. */
+/** Keys under redis-benchmark's names, with values of the sizes of the mix. */
 export const READ_KEYS = 2000;
-const READABLE = { ...PUBLISHED_MIX, keys: READ_KEYS };
-/** With more io-threads than cores a store answers a thousand a second, and guesses would take longer than the row. */
+/** With more io-threads than cores a store answers a thousand a second, and pilots would take longer than the row. */
 const PILOT_REQUESTS = 200;
+
+/** @throws when Redis or Valkey does not start; a server given by its path gets a `problem` instead. */
+export async function knownEngines(lab: Lab): Promise<readonly Engine[]> {
+  const engines: Engine[] = [];
+  for (const flavour of BUILT_IN) engines.push(await identified(lab, flavour));
+  for (const flavour of lab.servers) {
+    try {
+      engines.push(await identified(lab, flavour));
+    } catch (error) {
+      lab.signal.throwIfAborted();
+      // The server's last output follows a colon, and some servers print nothing.
+      const problem = `${(error instanceof Error ? error.message : String(error)).replace(/[\s:.]+$/, '')}.`;
+      engines.push({ flavour, isConfigurable: false, name: basename(flavour), problem });
+    }
+  }
+  return engines;
+}
+
+async function identified(lab: Lab, flavour: Flavour): Promise<Engine> {
+  const store = await lab.startStore({ flavour });
+  const name = nameOf(flavour, await store.info('server'));
+  await store.stop();
+  return { flavour, isConfigurable: /^(redis|valkey)/.test(basename(flavour)), name };
+}
+
+/** The server's own name and version; Valkey gives a Redis version beside its own, for clients that look for one. */
+export function nameOf(flavour: Flavour, server: Readonly<Record<string, string>>): string {
+  const { valkey_version: valkey, redis_version: redis, dragonfly_version: dragonfly } = server;
+  if (valkey !== undefined) return `Valkey ${valkey}`;
+  if (dragonfly !== undefined) return `Dragonfly ${dragonfly}`;
+  const file = basename(flavour);
+  if (redis === undefined) return file;
+  return /^redis/.test(file) ? `Redis ${redis}` : `${file} ${redis}`;
+}
+
+export function startEngine(lab: Lab, { flavour }: Engine, { isTls, ioThreads }: EngineSetting): Promise<LabStore> {
+  // Valkey 8 always reads with its threads and no longer has the second line.
+  const config = [`io-threads ${ioThreads}`, ...(flavour === 'redis' ? ['io-threads-do-reads yes'] : [])];
+  return lab.startStore({ flavour, ...(isTls && { tls: true }), ...(ioThreads > 1 && { config }) });
+}
 
 /** The published mix by the driver: one write to four reads. */
 export async function mixLoad(lab: Lab, store: LabStore, seconds: number): Promise<Load> {
-  const isTls = store.caFile !== undefined;
+  const { caFile } = store;
   const ran = await driven(lab, [store], {
     connections: CONNECTIONS,
     seconds,
     commands: { kind: 'mix', ...PUBLISHED_MIX },
-    ...(store.caFile !== undefined && { ca: readFileSync(store.caFile, 'utf8') }),
+    ...(caFile !== undefined && { ca: readFileSync(caFile, 'utf8') }),
   });
-  return {
-    perSecond: ran.perSecond,
-    p50Ms: ran.latencyMs.p50,
-    p99Ms: ran.latencyMs.p99,
-    storeCores: ran.storeCores,
-    generatorCores: ran.generatorCores,
-    coresPer100k: per100k(ran.storeCores, ran.perSecond),
-    limit: ran.limit,
-    // Each engine is another store, so each row fills its own.
-    command: `${memtierFill(PUBLISHED_MIX, { isTls })} && ${memtierCommand(PUBLISHED_MIX, {
-      clients: CONNECTIONS,
-      ...(isTls && { more: '--tls --cacert=ca.crt' }),
-    })}`,
-  };
+  const more = caFile === undefined ? {} : { more: '--tls --cacert=ca.crt' };
+  // Each engine is another store, so each row fills its own.
+  const fill = memtierFill(PUBLISHED_MIX, { isTls: caFile !== undefined });
+  return loadOf(ran, `${fill} && ${memtierCommand(PUBLISHED_MIX, { clients: CONNECTIONS, ...more })}`, ran.limit);
 }
 
-/** Reads of stored values by redis-benchmark, of Valkey too: it must not be the tool that differs. */
+/** Reads of stored values by redis-benchmark, of Valkey too: no difference may be the tool's. */
 export async function readLoad(lab: Lab, store: LabStore, seconds: number, ioThreads: number): Promise<Load> {
   const ran = await benchmark(lab, {
     store: { ...store, flavour: 'redis' },
@@ -70,16 +120,29 @@ export async function readLoad(lab: Lab, store: LabStore, seconds: number, ioThr
     seconds,
     pilot: PILOT_REQUESTS,
   });
+  const readable = { ...PUBLISHED_MIX, keys: READ_KEYS };
+  const fill = fillCommand('SET key:%012d', readable, { isTls: store.caFile !== undefined });
+  return loadOf(ran, `${fill} && ${ran.command}`, limitOfStores(lab.cores, ioThreads, ran, { clients: 1 }));
+}
+
+function loadOf(
+  ran: Pick<Benchmark, 'perSecond' | 'storeCores' | 'generatorCores'> & {
+    readonly latencyMs: { readonly p50: number; readonly p99: number };
+  },
+  command: string,
+  limit: Limit,
+): Load {
+  const { perSecond, storeCores, generatorCores, latencyMs } = ran;
+  const coresPer100k = per100k(storeCores, perSecond);
   return {
-    perSecond: ran.perSecond,
-    p50Ms: ran.latencyMs.p50,
-    p99Ms: ran.latencyMs.p99,
-    storeCores: ran.storeCores,
-    generatorCores: ran.generatorCores,
-    coresPer100k: per100k(ran.storeCores, ran.perSecond),
-    limit: limitOfStores(lab.cores, ioThreads, ran, { clients: 1 }),
-    command: `${fillCommand('SET key:%012d', READABLE, { isTls: store.caFile !== undefined })} && ${ran.command}`,
+    ...{ perSecond, p50Ms: latencyMs.p50, p99Ms: latencyMs.p99, storeCores, generatorCores, coresPer100k },
+    ...{ limit, command },
   };
+}
+
+/** Busy cores for 100,000 commands a second. */
+export function per100k(cores: number, perSecond: number): number {
+  return (cores / perSecond) * 1e5;
 }
 
 export async function fillMix(lab: Lab, store: LabStore): Promise<void> {
@@ -89,17 +152,12 @@ export async function fillMix(lab: Lab, store: LabStore): Promise<void> {
 
 export async function fillReads(lab: Lab, store: LabStore): Promise<void> {
   const options = { ...store, cores: lab.cores.generator, signal: lab.signal };
-  await massImport(readable(createRandom(1).next), options);
+  await massImport(readableValues(createRandom(1).next), options);
 }
 
-function* readable(random: () => number): Iterable<readonly (string | Buffer)[]> {
+function* readableValues(random: () => number): Iterable<readonly (string | Buffer)[]> {
   const bytes = Buffer.from(Array.from({ length: PUBLISHED_MIX.mostBytes }, () => 97 + Math.floor(random() * 26)));
   for (let key = 0; key < READ_KEYS; key += 1) {
     yield ['SET', `key:${String(key).padStart(12, '0')}`, bytes.subarray(0, valueBytes(PUBLISHED_MIX, random))];
   }
-}
-
-/** Busy cores for 100,000 commands a second. */
-export function per100k(cores: number, perSecond: number): number {
-  return (cores / perSecond) * 1e5;
 }

@@ -1,10 +1,51 @@
-import { type BenchmarkOptions, benchmark } from '../../kit/benchmark.ts';
+import { bytesText, countText } from '../../../../src/report/format.ts';
+import { benchmark } from '../../kit/benchmark.ts';
 import { driven } from '../../kit/driven.ts';
 import type { Limit } from '../../kit/finding.ts';
 import type { Lab, LabStore } from '../../kit/lab.ts';
+import { commandStats } from '../../kit/meters.ts';
 import { massImport } from '../../kit/mix.ts';
+import { namespacesProblem, startNamespace } from '../../kit/namespace.ts';
 import { wholeRounds } from '../../kit/rounds.ts';
-import { clientsOf, type Way } from './sizes.ts';
+
+const [KIB, MIB] = [2 ** 10, 2 ** 20];
+
+/** Bytes of a value. */
+export const SIZES: readonly number[] = [1, 4, 16, 64, 256, 1024, 4096].map((size) => size * KIB);
+
+/** Both sides have one thread each, which ten connections keep busy. */
+export const CLIENTS = 10;
+/** Two pipelines keep both sides busy. Ten of 20 MB would be filled before the first reply leaves, and measure that. */
+export const PIPELINED_CLIENTS = 2;
+
+export const PUBLISHED = {
+  /** `SET` of 4 KiB: commands at once, and their rate. */
+  pipeline: 5000,
+  pipelinedSetPerSecond: 508_000,
+  /** `GET` by `redis-benchmark -d`. */
+  get: [
+    { bytes: 4 * KIB, perSecond: 62_566 },
+    { bytes: 4096 * KIB, perSecond: 57_666 },
+  ],
+} as const;
+
+/** One gigabit per second. */
+export const LINK_BYTES_PER_SECOND = 125_000_000;
+/** Room for what ten connections may have under way: a shorter queue drops, and how TCP reacts is another subject. */
+const LINK = ['tbf', 'rate', '1gbit', 'burst', '256kb', 'latency', '500ms'];
+/** From this size on the link is the limit, so its rate says how many requests fill the time. */
+const LINK_LIMITS_FROM = 64 * KIB;
+
+const SECONDS = 0.7;
+const LINK_SECONDS = 0.8;
+const UNSIZED_SECONDS = 0.4;
+/** All values of one size together: more than a processor's cache, less than the memory of a small machine. */
+const STORED_BYTES = 64 * MIB;
+const MOST_KEYS = 10_000;
+const PILOT_BYTES = 32 * MIB;
+const [LEAST_PILOT, MOST_PILOT] = [20, 2000];
+
+export type Way = 'SET' | 'GET';
 
 /** Values of one size, written or read for a while. */
 export interface Transfer {
@@ -12,7 +53,7 @@ export interface Transfer {
   readonly bytes: number;
   readonly pipeline: number;
   readonly perSecond: number;
-  /** Of values alone. */
+  /** Values alone. */
   readonly bytesPerSecond: number;
   /** Undefined: the time was too short for even one whole reply. */
   readonly p99Ms: number | undefined;
@@ -27,71 +68,75 @@ export interface TransferOptions {
   readonly bytes: number;
   readonly pipeline: number;
   readonly seconds: number;
-  /** Commands per second that are the most there can be, where a link says it: nothing has to be tried first. */
+  /** The most commands per second that a link allows: no pilot is needed. */
   readonly mostPerSecond?: number;
 }
 
-/** All values of one size together: more than a processor's cache, less than anybody's memory. */
-const STORED_BYTES = 64 * 2 ** 20;
-const MOST_KEYS = 10_000;
-const PILOT_BYTES = 32 * 2 ** 20;
-const [LEAST_PILOT, MOST_PILOT] = [20, 2000];
-
-/** `SET` by redis-benchmark. */
-export async function writeValues(lab: Lab, options: TransferOptions): Promise<Transfer> {
-  const { store, bytes, pipeline, seconds } = options;
-  const load: BenchmarkOptions = {
-    store,
-    clients: clientsOf(pipeline),
-    ...(pipeline > 1 && { pipeline }),
-    dataBytes: bytes,
-    keySpace: keysOf(bytes),
-    test: 'SET',
-    seconds,
-    pilot: pilotOf(bytes),
-  };
-  const requests = await requestsOf(lab, load, options);
-  const ran = await benchmark(lab, { ...load, ...(requests !== undefined && { requests }) });
-  const { perSecond, storeCores, generatorCores, limit, command } = ran;
-  const figures = { perSecond, bytesPerSecond: perSecond * bytes, p99Ms: ran.latencyMs.p99 };
-  return { way: 'SET', bytes, pipeline, ...figures, storeCores, generatorCores, limit, command };
+/** @returns writes before reads, single before pipelined, each from small to large. */
+export async function overLoopback(lab: Lab, store: LabStore): Promise<readonly Transfer[]> {
+  const rows: Transfer[] = [];
+  const seconds = lab.seconds(SECONDS);
+  for (const bytes of SIZES) {
+    await storeValues(lab, store, bytes);
+    for (const [way, measure] of [
+      ['GET', readValues],
+      ['SET', writeValues],
+    ] as const) {
+      for (const pipeline of [1, depthOf(bytes)]) {
+        lab.say(rowName({ way, bytes, pipeline }));
+        rows.push(await measure(lab, { store, bytes, pipeline, seconds }));
+      }
+    }
+  }
+  const rank = ({ way, pipeline }: Transfer): number => (way === 'SET' ? 0 : 2) + (pipeline === 1 ? 0 : 1);
+  return rows.toSorted((one, other) => rank(one) - rank(other));
 }
 
-/**
- * `GET` of values that were stored, by the driver: redis-benchmark stops its clock at the first bytes of a reply.
- * @throws when what was received is less than the values that were asked for.
- */
-export async function readValues(lab: Lab, options: Omit<TransferOptions, 'mostPerSecond'>): Promise<Transfer> {
-  const { store, bytes, pipeline, seconds } = options;
-  const keys = keysOf(bytes);
-  const ran = await driven(lab, [store], {
-    connections: clientsOf(pipeline),
-    pipeline,
-    seconds,
-    commands: { kind: 'fixed', words: ['GET', 'value:__rand_int__'], keys },
-  });
-  // Whole pipelines were left when the time was over: the store is through with them before anything else is measured.
-  await store.command('PING');
-  const bytesPerSecond = valueBytesPerSecond({ bytes, ...ran });
-  return {
-    way: 'GET',
-    bytes,
-    pipeline,
-    perSecond: bytesPerSecond / bytes,
-    bytesPerSecond,
-    p99Ms: ran.answered === 0 ? undefined : ran.latencyMs.p99,
-    storeCores: ran.storeCores,
-    generatorCores: ran.generatorCores,
-    limit: ran.limit,
-    command: readCommand(
-      bytes,
-      pipeline,
-      wholeRounds({ clients: clientsOf(pipeline), pipeline, perSecond: ran.perSecond, seconds }),
-    ),
+/** The same over a link of known bandwidth, so that it can be full while processors idle. @returns a text: why not. */
+export async function overLink(lab: Lab): Promise<readonly Transfer[] | string> {
+  const problem = await namespacesProblem([LINK]);
+  if (problem !== undefined) return problem;
+  const wire = await startNamespace(lab);
+  const store = await wire.startStore();
+  const shape = async (discipline: readonly string[] | undefined): Promise<void> => {
+    await wire.shape('requests', discipline);
+    await wire.shape('replies', discipline);
   };
+  const rows: Transfer[] = [];
+  for (const bytes of SIZES) {
+    await shape(undefined);
+    await storeValues(lab, store, bytes);
+    await shape(LINK);
+    const load = { store, bytes, pipeline: 1, seconds: lab.seconds(LINK_SECONDS) };
+    lab.say(`over a link of 1 Gbit/s: ${rowName({ way: 'SET', bytes, pipeline: 1 })} and GET`);
+    rows.push(await readValues(lab, load));
+    const isLimit = bytes >= LINK_LIMITS_FROM;
+    rows.push(await writeValues(lab, { ...load, ...(isLimit && { mostPerSecond: LINK_BYTES_PER_SECOND / bytes }) }));
+  }
+  return rows
+    .toSorted((one, other) => other.way.localeCompare(one.way))
+    .map((row) => ({ ...row, command: row.command.replaceAll('-p 6379', '-h store -p 6379') }));
 }
 
-/** Stores the values that `readValues` asks for; nothing else is in the store then. */
+/** `SET of 4 KiB, 5,000 at once` */
+export function rowName({ way, bytes, pipeline }: Pick<Transfer, 'way' | 'bytes' | 'pipeline'>): string {
+  return `${way} of ${bytesText(bytes)}${pipeline === 1 ? '' : `, ${countText(pipeline)} at once`}`;
+}
+
+/** Commands of a pipeline: as published for 4 KiB, and no more bytes at once than that for larger values. */
+export function depthOf(bytes: number): number {
+  return Math.min(PUBLISHED.pipeline, Math.max(1, Math.floor((PUBLISHED.pipeline * 4 * KIB) / bytes)));
+}
+
+export function clientsOf(pipeline: number): number {
+  return pipeline === 1 ? CLIENTS : PIPELINED_CLIENTS;
+}
+
+function keysOf(bytes: number): number {
+  return Math.max(1, Math.min(MOST_KEYS, Math.floor(STORED_BYTES / bytes)));
+}
+
+/** Stores the values that `readValues` asks for, and nothing else. */
 export async function storeValues(lab: Lab, store: LabStore, bytes: number): Promise<void> {
   const value = Buffer.alloc(bytes, 'x');
   await store.command('FLUSHALL', 'SYNC');
@@ -99,9 +144,59 @@ export async function storeValues(lab: Lab, store: LabStore, bytes: number): Pro
   await massImport(commands, { ...store, cores: lab.cores.generator, signal: lab.signal });
 }
 
+/** `SET` by redis-benchmark. */
+export async function writeValues(lab: Lab, options: TransferOptions): Promise<Transfer> {
+  const { bytes, pipeline, mostPerSecond } = options;
+  const pilot = Math.max(LEAST_PILOT, Math.min(MOST_PILOT, Math.floor(PILOT_BYTES / bytes)));
+  const clients = clientsOf(pipeline);
+  const load = {
+    ...{ store: options.store, clients, ...(pipeline > 1 && { pipeline }), seconds: options.seconds },
+    ...{ dataBytes: bytes, keySpace: keysOf(bytes), test: 'SET', pilot },
+  };
+  const expected = async (): Promise<number> =>
+    // redis-benchmark counts whole milliseconds: a pilot that ends within one has no rate.
+    mostPerSecond ?? (await benchmark(lab, { ...load, requests: Math.max(clients * pipeline, pilot) })).perSecond;
+  const ran = await benchmark(lab, {
+    ...load,
+    ...((mostPerSecond !== undefined || pipeline > 1) && {
+      requests: wholeRounds({ ...options, clients, perSecond: await expected() }),
+    }),
+  });
+  const { perSecond, storeCores, generatorCores, limit, command } = ran;
+  const figures = { perSecond, bytesPerSecond: perSecond * bytes, p99Ms: ran.latencyMs.p99 };
+  return { way: 'SET', bytes, pipeline, ...figures, storeCores, generatorCores, limit, command };
+}
+
 /**
- * Values a second by the bytes that were received: of values of megabytes a short time holds few whole replies.
- * @throws when fewer bytes came than the replies that were counted must have carried.
+ * `GET` of stored values by the driver: redis-benchmark stops its clock at the first bytes of a reply.
+ * @throws when fewer bytes were received than the values that were asked for.
+ */
+export async function readValues(lab: Lab, options: TransferOptions): Promise<Transfer> {
+  const { store, bytes, pipeline, seconds } = options;
+  const [keys, clients] = [keysOf(bytes), clientsOf(pipeline)];
+  const ran = await driven(lab, [store], {
+    connections: clients,
+    pipeline,
+    seconds,
+    commands: { kind: 'fixed', words: ['GET', 'value:__rand_int__'], keys },
+  });
+  // Whole pipelines were under way when the time ended: the store answers this after them.
+  await store.command('PING');
+  const bytesPerSecond = valueBytesPerSecond({ bytes, ...ran });
+  const { storeCores, generatorCores, limit, perSecond } = ran;
+  const requests = wholeRounds({ clients, pipeline, perSecond, seconds });
+  const depth = pipeline === 1 ? '' : ` -P ${pipeline}`;
+  return {
+    ...{ way: 'GET', bytes, pipeline, perSecond: bytesPerSecond / bytes, bytesPerSecond },
+    ...{ p99Ms: ran.answered === 0 ? undefined : ran.latencyMs.p99, storeCores, generatorCores, limit },
+    // Keys under redis-benchmark's own names, stored by itself first.
+    command: `redis-benchmark -p 6379 -c 1 -n ${10 * keys} -d ${bytes} -r ${keys} -t set && redis-benchmark -p 6379 -c ${clients} -n ${requests}${depth} -r ${keys} GET key:__rand_int__`,
+  };
+}
+
+/**
+ * Value bytes a second by what was received: with values of megabytes a short time holds few whole replies.
+ * @throws when fewer bytes came than the counted replies must have carried.
  */
 export function valueBytesPerSecond(ran: {
   readonly bytes: number;
@@ -112,32 +207,36 @@ export function valueBytesPerSecond(ran: {
   const { bytes, answered, receivedBytes, seconds } = ran;
   if (receivedBytes < answered * bytes)
     throw new Error(`${answered} replies of ${bytes} bytes were counted, but only ${receivedBytes} bytes received`);
-  const around = `$${bytes}\r\n\r\n`.length;
-  return (receivedBytes / seconds) * (bytes / (bytes + around));
+  const header = `$${bytes}\r\n\r\n`.length;
+  return (receivedBytes / seconds) * (bytes / (bytes + header));
 }
 
-function keysOf(bytes: number): number {
-  return Math.max(1, Math.min(MOST_KEYS, Math.floor(STORED_BYTES / bytes)));
+/** `GET` with a size, as it was published, and what came back. */
+export interface UnsizedGet {
+  /** The value of `-d`. */
+  readonly bytes: number;
+  readonly perSecond: number;
+  /** Real size of a reply, by the store's count of written bytes. */
+  readonly replyBytes: number;
+  readonly publishedPerSecond: number;
+  readonly command: string;
 }
 
-function pilotOf(bytes: number): number {
-  return Math.max(LEAST_PILOT, Math.min(MOST_PILOT, Math.floor(PILOT_BYTES / bytes)));
-}
-
-/** Undefined: a guess of the benchmark's own serves. */
-async function requestsOf(lab: Lab, load: BenchmarkOptions, options: TransferOptions): Promise<number | undefined> {
-  const { bytes, pipeline, seconds, mostPerSecond } = options;
-  if (mostPerSecond === undefined && pipeline === 1) return undefined;
-  const clients = clientsOf(pipeline);
-  // redis-benchmark counts whole milliseconds: what is done within one has no rate.
-  const pilot = Math.max(clients * pipeline, pilotOf(bytes));
-  const perSecond = mostPerSecond ?? (await benchmark(lab, { ...load, requests: pilot })).perSecond;
-  return wholeRounds({ clients, pipeline, perSecond, seconds });
-}
-
-/** Keys as redis-benchmark names them, stored by itself first. */
-function readCommand(bytes: number, pipeline: number, requests: number): string {
-  const keys = keysOf(bytes);
-  const depth = pipeline === 1 ? '' : ` -P ${pipeline}`;
-  return `redis-benchmark -p 6379 -c 1 -n ${10 * keys} -d ${bytes} -r ${keys} -t set && redis-benchmark -p 6379 -c ${clientsOf(pipeline)} -n ${requests}${depth} -r ${keys} GET key:__rand_int__`;
+/** redis-benchmark's `-d` sizes what `SET` writes. `GET` returns what was stored, and here nothing was. */
+export async function unsizedGets(lab: Lab, store: LabStore): Promise<readonly UnsizedGet[]> {
+  await store.command('FLUSHALL', 'SYNC');
+  const written = async () => ({
+    bytes: Number((await store.info('stats'))['total_net_output_bytes'] ?? 0),
+    gets: (await commandStats(store, 'get')).calls,
+  });
+  const rows: UnsizedGet[] = [];
+  for (const { bytes, perSecond: publishedPerSecond } of PUBLISHED.get) {
+    const before = await written();
+    const seconds = lab.seconds(UNSIZED_SECONDS);
+    const ran = await benchmark(lab, { store, clients: CLIENTS, test: 'GET', dataBytes: bytes, seconds });
+    const after = await written();
+    const replyBytes = (after.bytes - before.bytes) / Math.max(1, after.gets - before.gets);
+    rows.push({ bytes, perSecond: ran.perSecond, replyBytes, publishedPerSecond, command: ran.command });
+  }
+  return rows;
 }

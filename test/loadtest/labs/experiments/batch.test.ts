@@ -1,15 +1,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { gainsOf } from '../../../../loadtest/labs/experiments/batch/best-batch.ts';
-import { type BatchFigures, batchLesson } from '../../../../loadtest/labs/experiments/batch/lesson.ts';
-import { peakDuring } from '../../../../loadtest/labs/experiments/batch/peak-during.ts';
-import { refusalOfTwoSlots } from '../../../../loadtest/labs/experiments/batch/slots.ts';
-import { batchRow } from '../../../../loadtest/labs/experiments/batch/sweep.ts';
-import { shareTable, waysTable } from '../../../../loadtest/labs/experiments/batch/tables.ts';
-import { addedMeters, timeShareOf } from '../../../../loadtest/labs/experiments/batch/time-share.ts';
-import { shortened } from '../../../../loadtest/labs/experiments/batch/ways.ts';
-import type { Limit } from '../../../../loadtest/labs/kit/finding.ts';
+import {
+  addedMeters,
+  type BatchRow,
+  batchRow,
+  peakDuring,
+  timeShareOf,
+} from '../../../../loadtest/labs/experiments/batch/sweep.ts';
+import {
+  batch,
+  gainsOf,
+  refusalOfTwoSlots,
+  shortened,
+  type WayRow,
+} from '../../../../loadtest/labs/experiments/batch.ts';
+import { holds } from '../../../../loadtest/labs/kit/claims.ts';
+import type { Finding, FindingTable, Limit } from '../../../../loadtest/labs/kit/finding.ts';
 import { coresOf, inLab } from '../../../../loadtest/labs/kit/lab.ts';
 
 const BATCHES = [1, 10, 50, 100, 200, 500];
@@ -19,23 +26,44 @@ const RAN = {
   ...{ requests: 1, seconds: 1, storeCores: 1, generatorCores: 0.5, command: '' },
 };
 
-function load(clients: number, rates: readonly number[], limit: Limit = 'store') {
+const REFUSAL = "CROSSSLOT Keys in request don't hash to the same slot";
+
+function load(clients: number, rates: readonly number[], limit: Limit = 'store'): readonly BatchRow[] {
   return rates.map((perSecond, at) => {
     const pipeline = BATCHES[at] ?? 0;
     const networkUs = 5 / pipeline;
     const share = { networkUs, wholeUs: networkUs + 1.5, parsingUs: 1, executionUs: 0.5 };
-    return { clients, pipeline, perSecond, limit, share };
+    return { ...RAN, clients, pipeline, perSecond, limit, share, wholeMs: 1, clientBytes: 1 };
   });
 }
 
-function figures(rows: BatchFigures['rows'], mget = 1): BatchFigures {
-  const way = (name: 'pipelined GET' | 'MGET' | 'Lua', storeUsPerKey: number) =>
-    [10, 100].map((keys) => ({ way: name, keys, storeUsPerKey }));
-  return {
-    rows,
-    ways: [...way('pipelined GET', 1.4), ...way('MGET', 1.4 / mget), ...way('Lua', 3)],
-    refusal: "CROSSSLOT Keys in request don't hash to the same slot",
-  };
+function way(name: WayRow['way'], keys: number, own: Partial<WayRow>): WayRow {
+  return { ...RAN, limit: 'store', way: name, keys, keysPerSecond: 1, perSecond: 1, storeUsPerKey: 1, ...own };
+}
+
+type Found = Omit<Finding, 'name'>;
+
+function findingOf(rows: readonly BatchRow[], mget = 1): Found {
+  const ways = [10, 100].flatMap((keys) => [
+    way('pipelined GET', keys, { storeUsPerKey: 1.4 }),
+    way('MGET', keys, { storeUsPerKey: 1.4 / mget }),
+    way('Lua', keys, { storeUsPerKey: 3 }),
+  ]);
+  return batch.findingOf({ rows, views: [], ways, refusal: REFUSAL });
+}
+
+function claimsOf({ claims }: Found, text: RegExp) {
+  return claims.filter((claim) => text.test(claim.text));
+}
+
+function figuresOf(found: Found, text: RegExp): readonly (number | undefined)[] {
+  return claimsOf(found, text).map(({ figure }) => figure);
+}
+
+function tableOf({ tables }: Found, title: RegExp): FindingTable {
+  const table = tables.find((one) => title.test(one.title));
+  assert.ok(table);
+  return table;
 }
 
 test('among batches within 5 % of the best rate the smallest is chosen', () => {
@@ -51,40 +79,46 @@ test('a load without single commands has no baseline', () => {
 test('the lesson holds for the published figures', () => {
   const published = [5000, 8000, 12_000, 18_500, 20_000, 19_800];
   const moved = [5000, 8000, 12_000, 20_000, 20_000, 19_800];
-  const { holds, sentence } = batchLesson(figures([...load(1, published), ...load(10, moved)]));
-  assert.equal(holds, 'yes');
-  assert.match(sentence, /is 200 with one connection and 100 with 10, so it moves with the load/);
-  assert.match(sentence, /100 to 200 at 2 of 2 loads/);
+  const found = findingOf([...load(1, published), ...load(10, moved)]);
+  assert.equal(found.verdict, 'yes');
+  assert.deepEqual(figuresOf(found, /smallest batch .*, (one|10) connection/), [200, 100]);
+  assert.deepEqual(claimsOf(found, /smallest batch/).map(holds), [true, true]);
 });
 
 test('a gain whose best batch size is ten holds in part, and the missing round trip is named', () => {
-  const { holds, sentence } = batchLesson(figures(load(10, [1000, 5000, 5000, 5000, 5000, 5000])));
-  assert.equal(holds, 'partly');
-  assert.match(sentence, /is 10 at every load, and within the published 100 to 200 at 0 of 1 loads/);
-  assert.match(sentence, /5.µs of a single command and 0\.5.µs of one in a batch of 10/);
+  const found = findingOf(load(10, [1000, 5000, 5000, 5000, 5000, 5000]));
+  assert.equal(found.verdict, 'partly');
+  const [size] = claimsOf(found, /smallest batch/);
+  assert.deepEqual([size?.figure, size && holds(size)], [10, false]);
+  assert.deepEqual([size?.atLeast, size?.atMost], [100, 200]);
+  assert.deepEqual(figuresOf(found, /network time .* (single commands|10 at once)/), [5, 0.5]);
 });
 
 test('a batch of 50 that is slower than single commands is not a gain', () => {
-  const { holds, sentence } = batchLesson(figures(load(10, [1000, 900, 800, 700, 700, 600])));
-  assert.equal(holds, 'no');
-  assert.match(sentence, /does 1.× with 10 what single commands do .*, which is not everywhere worth a batch/);
+  const found = findingOf(load(10, [1000, 900, 800, 700, 700, 600]));
+  assert.equal(found.verdict, 'no');
+  const [gain] = claimsOf(found, /rate of the best batch .* 10 connections/);
+  assert.deepEqual([gain?.figure, gain && holds(gain)], [1, false]);
 });
 
 test('when the generator was full at the best batch size, the store is not reported as full', () => {
   const rates = [1000, 2000, 3000, 4000, 5000, 6000];
-  assert.match(batchLesson(figures(load(50, rates, 'generator'))).sentence, /the generator was full .* with 50/);
-  assert.doesNotMatch(batchLesson(figures(load(50, rates))).sentence, /generator/);
+  const full = findingOf(load(50, rates, 'generator'));
+  assert.deepEqual(figuresOf(full, /full generator at the best batch/), [1]);
+  assert.equal(tableOf(full, /in batches, 50 connections/).rows.at(-1)?.limit, 'generator');
+  assert.deepEqual(figuresOf(findingOf(load(50, rates)), /full generator/), [0]);
 });
 
 test('MGET is recommended for its rate only where it is faster, and a cluster refuses it in both cases', () => {
   const rows = load(10, [1000, 2000, 3000, 4000, 5000, 5000]);
-  assert.match(
-    batchLesson(figures(rows, 1.4)).sentence,
-    /1\.4 µs in a pipeline of GET, 1 µs by MGET .* so MGET pays where .*CROSSSLOT/,
-  );
-  assert.match(batchLesson(figures(rows, 1)).sentence, /so a pipeline of GET loses nothing .*CROSSSLOT/);
-  const taken = { ...figures(rows), refusal: undefined };
-  assert.doesNotMatch(batchLesson(taken).sentence, /refuses/);
+  const perKey = /processor time of the store per key, 100 keys/;
+  assert.deepEqual(figuresOf(findingOf(rows, 1.4), perKey), [1.4, 1, 3]);
+  assert.deepEqual(figuresOf(findingOf(rows, 1), perKey), [1.4, 1.4, 3]);
+  assert.match(findingOf(rows, 1.4).sentence, /MGET only .* where it costs the store clearly less/);
+  for (const mget of [1.4, 1])
+    assert.match(findingOf(rows, mget).notes.join(' '), /answers MGET of two slots with: CROSSSLOT/);
+  const taken = batch.findingOf({ rows, views: [], ways: [], refusal: undefined });
+  assert.match(taken.notes.join(' '), /took MGET of two slots/);
 });
 
 test('the time of a command is split into kernel, command and rest, over all readings together', () => {
@@ -107,10 +141,10 @@ test("when execution took longer in wall time than the store's processor time, t
 });
 
 test('the shares of a command add up to one, and an unknown share stays unknown', () => {
-  const [single, ten] = load(10, [1000, 5000]).map((row) => ({ ...RAN, ...row, wholeMs: 1, clientBytes: 1 }));
-  assert.ok(single && ten);
+  const [single, ten] = load(10, [1000, 5000]);
+  assert.ok(single && ten?.share);
   const unknown = { ...ten, share: { ...ten.share, parsingUs: undefined, executionUs: undefined } };
-  const [first, second] = shareTable([single, unknown], 10).rows;
+  const [first, second] = tableOf(findingOf([single, unknown]), /time of one GET/).rows;
   const [network, parsing, execution] = (first?.values ?? []).slice(3).map(Number);
   assert.ok(Math.abs(Number(network) + Number(parsing) + Number(execution) - 1) < 1e-9);
   assert.equal(second?.values[4], undefined);
@@ -134,14 +168,12 @@ test('a row is the run with the higher rate, with the memory and the store time 
 });
 
 test('the factor of a read method is relative to a pipeline of GET for the same number of keys', () => {
-  const way = (name: 'pipelined GET' | 'MGET', keys: number, keysPerSecond: number) => ({
-    ...{ ...RAN, way: name, keys, keysPerSecond, perSecond: keysPerSecond / keys, storeUsPerKey: 1 },
-    limit: 'store' as const,
-  });
-  const table = waysTable([
-    ...[way('pipelined GET', 10, 1000), way('MGET', 10, 1500)],
-    ...[way('pipelined GET', 100, 4000), way('MGET', 100, 2000)],
-  ]);
+  const ways = [
+    ...[way('pipelined GET', 10, { keysPerSecond: 1000 }), way('MGET', 10, { keysPerSecond: 1500 })],
+    ...[way('pipelined GET', 100, { keysPerSecond: 4000 }), way('MGET', 100, { keysPerSecond: 2000 })],
+  ];
+  const found = batch.findingOf({ rows: load(10, [1000]), views: [], ways, refusal: REFUSAL });
+  const table = tableOf(found, /Several keys/);
   const at = table.columns.findIndex(({ name }) => name === 'against a pipeline of GET');
   assert.deepEqual(
     table.rows.map(({ values }) => values[at]),
@@ -150,9 +182,7 @@ test('the factor of a read method is relative to a pipeline of GET for the same 
 });
 
 test("the generator's time per GET is its cores divided by the rate", () => {
-  const [row] = load(10, [2000]);
-  assert.ok(row);
-  const { rows, columns } = shareTable([{ ...RAN, ...row, wholeMs: 1, clientBytes: 1 }], 10);
+  const { rows, columns } = tableOf(findingOf(load(10, [2000])), /time of one GET/);
   assert.equal(rows[0]?.values[columns.findIndex(({ name }) => name === 'generator')], 250);
 });
 

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type DomainRow, domainsLesson, gainOf } from '../../../../loadtest/labs/experiments/domains/lesson.ts';
-import { domainTable, publishedUs } from '../../../../loadtest/labs/experiments/domains/tables.ts';
-import { figuresOf, limitOfStores } from '../../../../loadtest/labs/experiments/one-and-three.ts';
+import { type DomainRow, domains, gainOf } from '../../../../loadtest/labs/experiments/domains.ts';
+import { figuresOf, limitOfStores } from '../../../../loadtest/labs/experiments/three-clients.ts';
+import { holds } from '../../../../loadtest/labs/kit/claims.ts';
+import type { Finding, FindingTable } from '../../../../loadtest/labs/kit/finding.ts';
 
 const TWO = { store: '0', generator: '1', storeCount: 1, generatorCount: 1 };
 const EIGHT = { store: '0-3', generator: '4-7', storeCount: 4, generatorCount: 4 };
+
+const OVER_NETWORK = /INCR over a network/;
 
 test('the saving of one store per domain is the share of the time that a single store took more', () => {
   const rows = [row({ usPerOp: 8.36 }), row({ shape: 'one store each', usPerOp: 5.54 })];
@@ -19,14 +22,14 @@ test('one store is not compared with itself, nor loopback with a network', () =>
 });
 
 test('the lesson holds when INCR has the published gain and almost none over a network', () => {
-  const { holds, sentence } = domainsLesson(rowsOf({ light: 5.54, heavy: 12, far: 660 }), cores(EIGHT));
-  assert.equal(holds, 'yes');
-  assert.match(sentence, /−33\.7\s%/);
-  assert.doesNotMatch(sentence, /cannot show/);
+  const found = findingOf(rowsOf({ light: 5.54, heavy: 12, far: 660 }));
+  assert.equal(found.verdict, 'yes');
+  assert.equal(claimOf(found, /, INCR$/)[0]?.toFixed(3), '0.337');
+  assert.doesNotMatch(found.notes.join(' '), /cannot show/);
 });
 
 test('a gain that a network does not reduce makes the lesson hold in part', () => {
-  assert.equal(domainsLesson(rowsOf({ light: 5.54, heavy: 12, far: 400 }), cores(EIGHT)).holds, 'partly');
+  assert.equal(findingOf(rowsOf({ light: 5.54, heavy: 12, far: 400 })).verdict, 'partly');
 });
 
 test('a gain that exists only where stores and clients share all cores makes it hold in part, with both figures', () => {
@@ -36,48 +39,51 @@ test('a gain that exists only where stores and clients share all cores makes it 
     row({ isAnywhere: true, weight: 'heavy', usPerOp: 20 }),
     row({ isAnywhere: true, weight: 'heavy', shape: 'one store each', usPerOp: 12 }),
   ];
-  const { holds, sentence } = domainsLesson(
-    [...rowsOf({ light: 8.3, heavy: 22, far: 666 }), ...anywhere],
-    cores(EIGHT),
+  const found = findingOf([...rowsOf({ light: 8.3, heavy: 22, far: 666 }), ...anywhere]);
+  assert.equal(found.verdict, 'partly');
+  const names = [
+    /, INCR$/,
+    /, pages$/,
+    /, INCR, stores and clients on any core/,
+    /, pages, stores and clients on any core/,
+  ];
+  assert.deepEqual(
+    names.map((name) => claimOf(found, name)[0]?.toFixed(3)),
+    ['0.007', '-0.100', '0.337', '0.400'],
   );
-  assert.equal(holds, 'partly');
-  assert.match(
-    sentence,
-    /−0\.7\d*.% for INCR and \+10.% for pages where stores .* own cores, by −33\.7.% and −40.% where/,
-  );
-  const both = domainsLesson([...rowsOf({ light: 5.54, heavy: 12, far: 660 }), ...anywhere], cores(EIGHT));
-  assert.equal(both.holds, 'yes');
+  const both = findingOf([...rowsOf({ light: 5.54, heavy: 12, far: 660 }), ...anywhere]);
+  assert.equal(both.verdict, 'yes');
 });
 
 test('a loss over a network is not described as a smaller gain', () => {
-  const { holds, sentence } = domainsLesson(rowsOf({ light: 5.54, heavy: 12, far: 780 }), cores(EIGHT));
-  assert.equal(holds, 'partly');
-  assert.match(sentence, /over a network INCR takes longer with a store each \(\+16\.9.%\), a loss/);
-  assert.doesNotMatch(sentence, /is left/);
-  const nothing = domainsLesson(rowsOf({ light: 5.54, heavy: 12, far: 670 }), cores(EIGHT));
-  assert.equal(nothing.holds, 'yes');
-  assert.match(nothing.sentence, /nothing of it is left for INCR \(\+0\.4/);
+  const found = findingOf(rowsOf({ light: 5.54, heavy: 12, far: 780 }));
+  assert.equal(found.verdict, 'partly');
+  const [lost, isHeld] = claimOf(found, OVER_NETWORK);
+  assert.deepEqual([lost?.toFixed(3), isHeld], ['-0.169', false]);
+  const nothing = findingOf(rowsOf({ light: 5.54, heavy: 12, far: 670 }));
+  assert.equal(nothing.verdict, 'yes');
+  const [left, isNothingHeld] = claimOf(nothing, OVER_NETWORK);
+  assert.deepEqual([left?.toFixed(3), isNothingHeld], ['-0.004', true]);
 });
 
 test('a gain has shrunk when less than half of it is left', () => {
-  const far = (gain: number) => domainsLesson(rowsOf({ light: 5.54, heavy: 12, far: 667 * (1 - gain) }), cores(EIGHT));
-  assert.equal(far(0.15).holds, 'yes');
+  const far = (gain: number) => findingOf(rowsOf({ light: 5.54, heavy: 12, far: 667 * (1 - gain) }));
+  assert.equal(far(0.15).verdict, 'yes');
   const more = far(0.19);
-  assert.equal(more.holds, 'partly');
-  assert.match(more.sentence, /is not the shrinking that was published/);
+  assert.equal(more.verdict, 'partly');
+  assert.equal(claimOf(more, OVER_NETWORK)[1], false);
 });
 
 test('a loss of a twentieth is ignored; more is a loss', () => {
-  const far = (loss: number) => domainsLesson(rowsOf({ light: 5.54, heavy: 12, far: 667 * (1 + loss) }), cores(EIGHT));
-  assert.equal(far(0.045).holds, 'yes');
+  const far = (loss: number) => findingOf(rowsOf({ light: 5.54, heavy: 12, far: 667 * (1 + loss) }));
+  assert.equal(far(0.045).verdict, 'yes');
   const lost = far(0.055);
-  assert.equal(lost.holds, 'partly');
-  assert.match(lost.sentence, /a loss where a smaller gain was published/);
+  assert.equal(lost.verdict, 'partly');
+  assert.equal(claimOf(lost, OVER_NETWORK)[1], false);
 });
 
 test('a table shows a saving as less time, a loss as more time, and no value for one store against itself', () => {
-  const near = rowsOf({ light: 4.18, heavy: 25, far: 660 }).filter(({ isFar }) => !isFar);
-  const { columns, rows } = domainTable('near', near, false);
+  const { columns, rows } = tableOf(findingOf(rowsOf({ light: 4.18, heavy: 25, far: 660 })), 0);
   const at = columns.findIndex(({ name }) => name === 'against one store');
   assert.deepEqual(
     rows.map(({ values }) => values[at]),
@@ -87,18 +93,20 @@ test('a table shows a saving as less time, a loss as more time, and no value for
 });
 
 test('published values are shown only beside light commands on loopback, with stores on their own cores', () => {
-  const published = (rows: readonly DomainRow[], isFar: boolean) =>
-    domainTable('', rows, isFar).rows.map((one) => one.published);
+  const published = (rows: readonly DomainRow[], table: number) =>
+    tableOf(findingOf(rows), table).rows.map((one) => one.published);
   const each = { shape: 'one store each' } as const;
-  assert.deepEqual(published([row({}), row(each), row({ ...each, weight: 'heavy' })], false), [
+  assert.deepEqual(published([row({}), row(each), row({ ...each, weight: 'heavy' })], 0), [
     '8.36 µs, 9.30 µs',
     '5.54 µs (−33 %), 6.68 µs (−28 %)',
     undefined,
   ]);
-  assert.deepEqual(published([row({ isFar: true }), row({ ...each, isFar: true })], true), [undefined, undefined]);
+  assert.deepEqual(published([row({ isFar: true }), row({ ...each, isFar: true })], 1), [undefined, undefined]);
   const cluster = row({ shape: 'a cluster of three shards' });
-  assert.deepEqual(published([row({ isAnywhere: true }), cluster], false), [undefined, undefined]);
-  assert.deepEqual([row({}), row(each), cluster].map(publishedUs), [8.36, 5.54, undefined]);
+  assert.deepEqual(published([row({ isAnywhere: true }), cluster], 0), [undefined, undefined]);
+  const [chart] = findingOf([row({}), row(each), cluster]).charts;
+  const drawn = chart?.series.find(({ isPublished }) => isPublished);
+  assert.deepEqual(drawn?.values, [8.36, 5.54, undefined]);
 });
 
 test('three clients have finished when the slowest has, and the store use is measured over that time', () => {
@@ -115,25 +123,23 @@ test('three clients have finished when the slowest has, and the store use is mea
 });
 
 test('a gain for pages only makes the lesson hold in part', () => {
-  assert.equal(domainsLesson(rowsOf({ light: 8.3, heavy: 12, far: 666 }), cores(EIGHT)).holds, 'partly');
+  assert.equal(findingOf(rowsOf({ light: 8.3, heavy: 12, far: 666 })).verdict, 'partly');
 });
 
 test('three stores that share one full core gain nothing, and the sentence says what this machine cannot show', () => {
-  const { holds, sentence } = domainsLesson(rowsOf({ light: 8.6, heavy: 20, far: 666, limit: 'store' }), cores(TWO));
-  assert.equal(holds, 'no');
-  assert.match(sentence, /The three stores have one core together here, and it was full/);
-  assert.match(sentence, /cannot show three stores side by side: at the 8 µs of processor/);
-  assert.match(sentence, /125,000\/s at most/);
+  const found = findingOf(rowsOf({ light: 8.6, heavy: 20, far: 666, limit: 'store' }), TWO);
+  assert.equal(found.verdict, 'no');
+  assert.equal(eachLimit(found), 'store');
+  assert.match(found.notes.join(' '), /three stores have one core together .* cannot show three stores side by side/);
+  assert.equal(claimOf(found, /INCR per second that one store's core allows/)[0], 125_000);
 });
 
 test('full clients are named as the reason, and stores are not reported as full', () => {
-  const { sentence } = domainsLesson(rowsOf({ light: 8.6, heavy: 20, far: 666, limit: 'generator' }), cores(EIGHT));
-  assert.match(sentence, /The clients, not the stores, were the limit/);
+  assert.equal(eachLimit(findingOf(rowsOf({ light: 8.6, heavy: 20, far: 666, limit: 'generator' }))), 'generator');
 });
 
 test('when nothing was full, the round trip is the reason', () => {
-  const { sentence } = domainsLesson(rowsOf({ light: 8.6, heavy: 20, far: 666, limit: 'neither' }), cores(EIGHT));
-  assert.match(sentence, /Nothing was full/);
+  assert.equal(eachLimit(findingOf(rowsOf({ light: 8.6, heavy: 20, far: 666, limit: 'neither' }))), 'neither');
 });
 
 test('three stores on one core fill it together, even if none of them is busy alone', () => {
@@ -165,8 +171,31 @@ function rowsOf(us: {
   ];
 }
 
-function cores({ storeCount, generatorCount }: typeof TWO) {
-  return { storeCores: storeCount, allCores: storeCount + generatorCount };
+type Found = Omit<Finding, 'name'>;
+
+function findingOf(rows: readonly DomainRow[], cores = EIGHT): Found {
+  return domains.findingOf({
+    near: rows.filter(({ isFar }) => !isFar),
+    far: rows.filter(({ isFar }) => isFar),
+    cores,
+  });
+}
+
+/** The figure of a claim, and whether it holds. */
+function claimOf({ claims }: Found, text: RegExp): readonly [number | undefined, boolean | undefined] {
+  const claim = claims.find((one) => text.test(one.text));
+  assert.ok(claim, String(text));
+  return [claim.figure, holds(claim)];
+}
+
+function tableOf({ tables }: Found, at: number): FindingTable {
+  const table = tables[at];
+  assert.ok(table);
+  return table;
+}
+
+function eachLimit(found: Found) {
+  return tableOf(found, 0).rows.find(({ name }) => name === 'light, one store each')?.limit;
 }
 
 function row(own: Partial<DomainRow>): DomainRow {

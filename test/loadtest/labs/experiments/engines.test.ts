@@ -1,76 +1,86 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { knownEngines, nameOf } from '../../../../loadtest/labs/experiments/engines/engine.ts';
+import { type Engine, knownEngines, nameOf, per100k } from '../../../../loadtest/labs/experiments/engines/load.ts';
 import {
   type CounterRow,
-  enginesLesson,
+  type EnginesMeasured,
+  engines,
   type MixRow,
   threeStoresGain,
-} from '../../../../loadtest/labs/experiments/engines/lesson.ts';
-import { per100k } from '../../../../loadtest/labs/experiments/engines/load.ts';
-import { counterTable, mixTable } from '../../../../loadtest/labs/experiments/engines/tables.ts';
+} from '../../../../loadtest/labs/experiments/engines.ts';
+import { holds } from '../../../../loadtest/labs/kit/claims.ts';
+import type { Finding, FindingTable } from '../../../../loadtest/labs/kit/finding.ts';
 import { coresOf, inLab } from '../../../../loadtest/labs/kit/lab.ts';
 import { alternately, medianRun } from '../../../../loadtest/labs/kit/rounds.ts';
 
 const REDIS = 'Redis 7.0.15';
 const VALKEY = 'Valkey 8.0.1';
 
+const AHEAD = /processor time of a command saved .* the mix;/;
+const AHEAD_TLS = /processor time of a command saved .* with TLS;/;
+const GIVEN = /engines of the publication that were given/;
+
 test('the lesson holds when all published results of all three engines are confirmed', () => {
-  const { holds, sentence } = enginesLesson(
+  const found = findingOf(
     rowsOf({ [REDIS]: [1.2, 2.4, 0.28], 'keydb-server 6.3': [1, 2, 0.26], 'Dragonfly 1.2': [1.5, 3, -0.19] }),
   );
-  assert.equal(holds, 'yes');
-  assert.match(sentence, /keydb-server 6\.3 is ahead of Redis 7\.0\.15 under the published mix \(1 against 1\.2/);
-  assert.match(sentence, /Dragonfly 1\.2 \+19\s%/);
-  assert.doesNotMatch(sentence, /not given/);
+  assert.equal(found.verdict, 'yes');
+  const { text, figure } = claimOf(found, AHEAD);
+  assert.match(text, /saved by keydb-server 6\.3 against Redis 7\.0\.15, the mix/);
+  assert.equal(figure, 1 - 1 / 1.2);
+  const [, , , , , dragonfly] = tableAt(found, 2).rows.map(({ values }) => values[1]);
+  assert.equal(Number(dragonfly).toFixed(2), '0.19');
+  assert.equal(holds(claimOf(found, GIVEN)), true);
 });
 
 test('without KeyDB and Dragonfly it holds in part at most, and the sentence names the missing checks', () => {
-  const { holds, sentence } = enginesLesson(rowsOf({ [REDIS]: [1.2, 2.4, 0.28], [VALKEY]: [1, 2, 0.2] }));
-  assert.equal(holds, 'partly');
-  assert.match(sentence, /KeyDB and Dragonfly were not given/);
+  const found = findingOf(rowsOf({ [REDIS]: [1.2, 2.4, 0.28], [VALKEY]: [1, 2, 0.2] }));
+  assert.equal(found.verdict, 'partly');
+  const given = claimOf(found, /given beside Redis: KeyDB, Dragonfly/);
+  assert.deepEqual([given.figure, holds(given)], [0, false]);
 });
 
 test('Redis must have its published gain, and no other engine a larger one', () => {
   const others = { 'keydb 6.3': [1, 2, 0.26], 'Dragonfly 1.2': [1.5, 3, -0.19] } as const;
-  assert.equal(
-    enginesLesson(rowsOf({ [REDIS]: [1.2, 2.4, 0.05], ...others, 'keydb 6.3': [1, 2, 0.04] })).holds,
-    'partly',
-  );
-  assert.equal(enginesLesson(rowsOf({ [REDIS]: [1.2, 2.4, 0.2], ...others })).holds, 'partly');
-  assert.equal(enginesLesson(rowsOf({ [REDIS]: [1.2, 2.4, 0.28], ...others })).holds, 'yes');
+  const verdict = (rows: Parameters<typeof rowsOf>[0]) => findingOf(rowsOf(rows)).verdict;
+  assert.equal(verdict({ [REDIS]: [1.2, 2.4, 0.05], ...others, 'keydb 6.3': [1, 2, 0.04] }), 'partly');
+  assert.equal(verdict({ [REDIS]: [1.2, 2.4, 0.2], ...others }), 'partly');
+  assert.equal(verdict({ [REDIS]: [1.2, 2.4, 0.28], ...others }), 'yes');
 });
 
 test('an engine that uses more processor time is not ahead', () => {
-  const { holds, sentence } = enginesLesson(rowsOf({ [REDIS]: [1, 2, 0.02], [VALKEY]: [1.2, 2.5, 0.3] }));
-  assert.equal(holds, 'no');
-  assert.match(sentence, /Redis 7\.0\.15 is ahead of Valkey 8\.0\.1 with TLS \(2 against 2\.5/);
+  const found = findingOf(rowsOf({ [REDIS]: [1, 2, 0.02], [VALKEY]: [1.2, 2.5, 0.3] }));
+  assert.equal(found.verdict, 'no');
+  const { text, figure } = claimOf(found, AHEAD_TLS);
+  assert.match(text, /saved by Valkey 8\.0\.1 against Redis 7\.0\.15/);
+  assert.equal(figure, 1 - 2.5 / 2);
 });
 
 test('the cost of a command is not compared between 53,000 and 17,000 commands a second', () => {
   const rows = rowsOf({ [REDIS]: [1.7, 3, 0.02], [VALKEY]: [1.4, 2.5, 0.02] });
   const asked = (perSecond: number, limit: MixRow['limit']) =>
-    enginesLesson({
+    findingOf({
       ...rows,
       mix: rows.mix.map((row) =>
         row.engine === REDIS ? { ...row, perSecond: 1e5 / 3, limit } : { ...row, perSecond },
       ),
     });
-  const { holds, sentence } = asked(1e5, 'neither');
-  assert.equal(holds, 'unseen');
-  assert.match(
-    sentence,
-    /^It could not be seen here: under the published mix Valkey.* cannot be compared: .*100,000\/s and 33,333/,
+  const found = asked(1e5, 'neither');
+  assert.equal(found.verdict, 'unseen');
+  for (const claim of [AHEAD, AHEAD_TLS]) assert.equal(claimOf(found, claim).figure, undefined);
+  assert.deepEqual(
+    tableAt(found, 0).rows.map(({ values }) => Math.round(Number(values[1]))),
+    [33_333, 33_333, 100_000, 100_000],
   );
-  assert.doesNotMatch(sentence, /is ahead/);
-  assert.equal(asked(39_000, 'neither').holds, 'partly');
+  assert.match(found.notes.join(' '), /compared only between rates that differ by less than a factor of 1\.2/);
+  assert.equal(asked(39_000, 'neither').verdict, 'partly');
   // Both were full, so the rate shows the cost.
-  assert.equal(asked(1e5, 'store').holds, 'partly');
+  assert.equal(asked(1e5, 'store').verdict, 'partly');
 });
 
 test('a server that does not serve has a row without figures, and the others keep theirs', () => {
-  const { mix } = rowsOf({ [REDIS]: [1, 2, 0.3] });
-  const { rows, columns } = mixTable([engine(REDIS), { ...engine('true'), problem: 'it ended at once' }], mix);
+  const known = [engine(REDIS), { ...engine('true'), problem: 'it ended at once' }];
+  const { rows, columns } = tableAt(findingOf(rowsOf({ [REDIS]: [1, 2, 0.3] }), known), 0);
   assert.deepEqual(
     rows.map(({ name }) => name),
     [REDIS, `${REDIS}, TLS`, 'true'],
@@ -83,19 +93,21 @@ test('a server that does not serve has a row without figures, and the others kee
 
 test('Redis and Valkey are measured even if another server exited at once, which is reported', async () => {
   const options = { cores: coresOf('0-1'), say: () => undefined, signal: new AbortController().signal };
-  const engines = await inLab({ ...options, servers: ['/bin/true'] }, knownEngines);
+  const known = await inLab({ ...options, servers: ['/bin/true'] }, knownEngines);
   assert.deepEqual(
-    engines.map(({ problem }) => problem === undefined),
+    known.map(({ problem }) => problem === undefined),
     [true, true, false],
   );
-  assert.match(engines.at(-1)?.problem ?? '', /ended \(0\)\.$/);
+  assert.match(known.at(-1)?.problem ?? '', /ended \(0\)\.$/);
 });
 
 test('a difference of less than a twentieth is level', () => {
-  assert.match(
-    enginesLesson(rowsOf({ [REDIS]: [1, 2, 0.3], [VALKEY]: [0.97, 2.04, 0.3] })).sentence,
-    /are level under the published mix .*are level with TLS/,
-  );
+  const found = findingOf(rowsOf({ [REDIS]: [1, 2, 0.3], [VALKEY]: [0.97, 2.04, 0.3] }));
+  for (const text of [AHEAD, AHEAD_TLS]) {
+    const claim = claimOf(found, text);
+    assert.ok(Math.abs(claim.figure ?? 1) < 0.05);
+    assert.equal(holds(claim), false);
+  }
 });
 
 test('three stores that take longer than one have a negative gain', () => {
@@ -115,12 +127,11 @@ test('half a core for 50,000 commands a second is one core for 100,000', () => {
 });
 
 test('a published value is shown beside the engine it was published for', () => {
-  const { counters, mix } = rowsOf({ [REDIS]: [1, 2, 0.3], [VALKEY]: [1, 2, 0.3] });
-  const engines = [engine(REDIS), engine(VALKEY)];
-  const published = counterTable(engines, counters).rows.map((row) => row.published);
+  const rows = rowsOf({ [REDIS]: [1, 2, 0.3], [VALKEY]: [1, 2, 0.3] });
+  const published = tableAt(findingOf(rows, [engine(REDIS), engine(VALKEY)]), 2).rows.map((row) => row.published);
   assert.deepEqual(published, ['9.3 µs', '6.68 µs', undefined, undefined]);
   // A variant that a server does not support gets no row: one without figures would look like a failure.
-  assert.equal(mixTable([engine('other')], mix).rows.length, 0);
+  assert.equal(tableAt(findingOf(rows, [engine('other')]), 0).rows.length, 0);
 });
 
 test('variants alternate, forwards and backwards, and each keeps its median run', async () => {
@@ -171,6 +182,27 @@ function rowsOf(engines: Readonly<Record<string, readonly [number, number, numbe
   };
 }
 
-function engine(name: string) {
+function engine(name: string): Engine {
   return { name, flavour: name, isConfigurable: true };
+}
+
+type Found = Omit<Finding, 'name'>;
+
+function findingOf(
+  rows: Pick<EnginesMeasured, 'mix' | 'reads' | 'counters'>,
+  known = [...new Set(rows.mix.map((row) => row.engine))].map(engine),
+): Found {
+  return engines.findingOf({ ...rows, known, settings: [], cores: { storeCount: 1 } });
+}
+
+function claimOf({ claims }: Found, text: RegExp) {
+  const claim = claims.find((one) => text.test(one.text));
+  assert.ok(claim, String(text));
+  return claim;
+}
+
+function tableAt({ tables }: Found, at: number): FindingTable {
+  const table = tables[at];
+  assert.ok(table);
+  return table;
 }

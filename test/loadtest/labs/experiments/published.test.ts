@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PUBLISHED as BATCHES, GOLDEN, publishedOf } from '../../../../loadtest/labs/experiments/batch/published.ts';
-import { counterChart } from '../../../../loadtest/labs/experiments/engines/tables.ts';
+import { PUBLISHED as BATCHES, GOLDEN, publishedText } from '../../../../loadtest/labs/experiments/batch.ts';
+import { engines } from '../../../../loadtest/labs/experiments/engines.ts';
 import { CLIENTS, KEPT_PUBLISHED_MS, MANNERS } from '../../../../loadtest/labs/experiments/reconnect/manner.ts';
-import { WAYS } from '../../../../loadtest/labs/experiments/value-size/hash-reads.ts';
-import { PUBLISHED as VALUES } from '../../../../loadtest/labs/experiments/value-size/sizes.ts';
+import { WAYS } from '../../../../loadtest/labs/experiments/value-size/hash.ts';
+import { PUBLISHED as VALUES } from '../../../../loadtest/labs/experiments/value-size/transfer.ts';
 
 // Copied from the publication, not from the code: the published values beside a measurement must not drift.
 
@@ -21,7 +21,8 @@ test('batches: rate and p99 of single commands and of 10 to 500 at once, best fr
     ],
   );
   assert.deepEqual(GOLDEN, { least: 100, most: 200 });
-  assert.deepEqual([publishedOf(50)?.p99Ms, publishedOf(51)], [18, undefined]);
+  const shown = [50, 51].map((pipeline) => publishedText({ pipeline })?.replaceAll('\u00a0', ' '));
+  assert.deepEqual(shown, ['12,000/s, p99 18 ms', undefined]);
 });
 
 test('new connections: 60 to 190 ms kept, about 600 ms after every 5th request, more than a second after each', () => {
@@ -40,8 +41,10 @@ test('new connections: 60 to 190 ms kept, about 600 ms after every 5th request, 
 
 test('engines: time per INCR of three clients with one store and with three', () => {
   const places = ['Redis 7.0.15', 'keydb-server 6.3', 'Dragonfly 1.2', 'Valkey 8.0.1'];
-  const engines = places.map((name) => ({ name, flavour: name, isConfigurable: true }));
-  const drawn = counterChart(engines, []).series.filter(({ isPublished }) => isPublished);
+  const known = places.map((name) => ({ name, flavour: name, isConfigurable: true }));
+  const rows = { mix: [], reads: [], counters: [], settings: [] };
+  const { charts } = engines.findingOf({ known, ...rows, cores: { storeCount: 1 } });
+  const drawn = charts.flatMap(({ series }) => series).filter(({ isPublished }) => isPublished);
   assert.deepEqual(
     drawn.map(({ name, values }) => [name, ...values]),
     [

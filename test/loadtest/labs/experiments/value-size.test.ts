@@ -1,35 +1,63 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { aloneRead } from '../../../../loadtest/labs/experiments/value-size/hash-reads.ts';
-import { type ValueSizeRows, valueSizeLesson } from '../../../../loadtest/labs/experiments/value-size/lesson.ts';
-import { clientsOf, depthOf, SIZES } from '../../../../loadtest/labs/experiments/value-size/sizes.ts';
-import { linkTable } from '../../../../loadtest/labs/experiments/value-size/tables.ts';
+import { aloneRead, type HashRead } from '../../../../loadtest/labs/experiments/value-size/hash.ts';
 import {
+  clientsOf,
+  depthOf,
   readValues,
+  SIZES,
   storeValues,
   type Transfer,
+  unsizedGets,
   valueBytesPerSecond,
   writeValues,
 } from '../../../../loadtest/labs/experiments/value-size/transfer.ts';
-import { unsizedGets } from '../../../../loadtest/labs/experiments/value-size/unsized-get.ts';
+import { type ValueSizeMeasured, valueSize } from '../../../../loadtest/labs/experiments/value-size.ts';
+import { holds } from '../../../../loadtest/labs/kit/claims.ts';
+import type { Finding } from '../../../../loadtest/labs/kit/finding.ts';
 import { coresOf, inLab } from '../../../../loadtest/labs/kit/lab.ts';
 import { wholeRounds } from '../../../../loadtest/labs/kit/rounds.ts';
 
 const MIB = 2 ** 20;
 const lab = { cores: coresOf('0-1'), say: () => undefined, signal: new AbortController().signal };
 
+const LATENCY = { mean: 1, p50: 1, p95: 1, p99: 1, max: 1 };
+
+type Found = Omit<Finding, 'name'>;
+
+function findingOf(own: Partial<ValueSizeMeasured> = {}): Found {
+  return valueSize.findingOf({ ...rows(), ...own });
+}
+
+/** The figure of a claim, and whether it holds. */
+function claimOf({ claims }: Found, text: RegExp): readonly [number | undefined, boolean | undefined] {
+  const claim = claims.find((one) => text.test(one.text));
+  assert.ok(claim, String(text));
+  return [claim.figure, holds(claim)];
+}
+
+/** Values of one column. */
+function columnOf({ tables }: Found, title: RegExp, name: RegExp): readonly (number | string | undefined)[] {
+  const table = tables.find((one) => title.test(one.title));
+  const at = table?.columns.findIndex((column) => name.test(column.name)) ?? -1;
+  assert.ok(table && at >= 0, String(name));
+  return table.rows.map(({ values }) => values[at]);
+}
+
 function set(bytes: number, pipeline: number, perSecond: number, storeCores: number): Transfer {
   const fixed = { way: 'SET', p99Ms: 1, generatorCores: 0.3, limit: 'neither', command: '' } as const;
   return { ...fixed, bytes, pipeline, perSecond, bytesPerSecond: perSecond * bytes, storeCores };
 }
 
-function read(fields: number, replyMs: number, executionUs: number, besideP99Ms = 1) {
+function read(fields: number, replyMs: number, executionUs: number, besideP99Ms = 1): HashRead {
   const alone = { replyMs, wholeMs: (replyMs * 20_000) / fields, replyBytes: fields * 100, executionUs };
-  return { fields, alone, besideP99Ms };
+  const fixed = { name: String(fields), crowdP99Ms: 1, crowdCores: 1, limit: 'store', command: '' } as const;
+  return { ...fixed, fields, alone, besideP99Ms };
 }
 
-function rows(): ValueSizeRows {
+function rows(): ValueSizeMeasured {
   return {
+    unsized: [],
     near: [set(4 * MIB, 1, 300, 0.9), set(4096, 1, 50_000, 0.8), set(4096, 5000, 400_000, 1)],
     link: [set(4 * MIB, 1, 28, 0.1)],
     reads: {
@@ -41,84 +69,105 @@ function rows(): ValueSizeRows {
 }
 
 /** Processor time of the store per HSET for each hash; ten per batch save nine tenths. */
-function writes(small: number, big: number): ValueSizeRows['writes'] {
-  return [1, 10].flatMap((pipeline) => [
-    { fields: 30, pipeline, storeUs: small / pipeline },
-    { fields: 20_000, pipeline, storeUs: big / pipeline },
-  ]);
+function writes(small: number, big: number): ValueSizeMeasured['writes'] {
+  const fixed = { perSecond: 1, latencyMs: LATENCY, requests: 1, seconds: 1, storeCores: 1, generatorCores: 1 };
+  return [1, 10].flatMap((pipeline) =>
+    [
+      { fields: 30, pipeline, storeUs: small / pipeline },
+      { fields: 20_000, pipeline, storeUs: big / pipeline },
+    ].map((own) => ({ ...fixed, limit: 'store' as const, command: '', ...own })),
+  );
 }
 
+const LINK_SHARE = /share of a link/;
+const LINK_STORE = /busy cores of the store/;
+const REPLY = /time of a reply of 3,000 fields/;
+const WHOLE = /time of the whole hash/;
+const BESIDE = /p99 of small reads beside/;
+const WRITE = /per HSET/;
+
 test('a full link, an idle store, fast chunked reads and equal writes: the lesson of large values holds', () => {
-  const { holds, sentence } = valueSizeLesson(rows());
-  assert.equal(holds, 'yes');
-  assert.match(sentence, /94.% of the link, with 0\.1 of a core busy in the store: low rate, full network, idle/);
-  assert.match(sentence, /from 50,000\/s to 400,000\/s with 5,000 at once/);
+  const found = findingOf();
+  assert.equal(found.verdict, 'yes');
+  assert.equal(claimOf(found, LINK_SHARE)[0]?.toFixed(2), '0.94');
+  assert.deepEqual(claimOf(found, LINK_STORE), [0.1, true]);
+  assert.deepEqual(columnOf(found, /loopback/, /^rate/).slice(1), [50_000, 400_000]);
+  assert.deepEqual(found.tables[0]?.rows.at(-1)?.name, 'SET of 4 KiB, 5,000 at once'.replace('4 KiB', '4\u00a0KiB'));
 });
 
 test('a full link beside a busy store differs from the published result', () => {
-  const { holds, sentence } = valueSizeLesson({ ...rows(), link: [set(4 * MIB, 1, 28, 0.9)] });
-  assert.equal(holds, 'partly');
-  assert.match(sentence, /the network is full, but the store is not idle/);
+  const found = findingOf({ link: [set(4 * MIB, 1, 28, 0.9)] });
+  assert.equal(found.verdict, 'partly');
+  assert.deepEqual([claimOf(found, LINK_SHARE)[1], claimOf(found, LINK_STORE)[1]], [true, false]);
 });
 
 test('a store that is busy for at most half of the time counts as idle beside a full link', () => {
-  const holds = (storeCores: number) => valueSizeLesson({ ...rows(), link: [set(4 * MIB, 1, 28, storeCores)] }).holds;
-  assert.deepEqual([holds(0.45), holds(0.55)], ['yes', 'partly']);
+  const verdict = (storeCores: number) => findingOf({ link: [set(4 * MIB, 1, 28, storeCores)] }).verdict;
+  assert.deepEqual([verdict(0.45), verdict(0.55)], ['yes', 'partly']);
 });
 
 test('without a link nothing is claimed about an idle processor, and the reason is given', () => {
-  const { holds, sentence } = valueSizeLesson({ ...rows(), link: 'needs root for network namespaces' });
-  assert.equal(holds, 'partly');
-  assert.match(sentence, /could not be seen \(needs root for network namespaces\)/);
+  const found = findingOf({ link: 'needs root for network namespaces' });
+  assert.equal(found.verdict, 'partly');
+  assert.deepEqual(claimOf(found, LINK_STORE), [undefined, undefined]);
+  assert.match(found.notes.join(' '), /no link of a known bandwidth .*: needs root for network namespaces\./);
 });
 
 test('chunked reads that delay others more than whole reads do make the lesson hold in part, and the time for the whole hash is given', () => {
-  const reads = { quietP99Ms: 17.4, rows: [read(20_000, 30, 6000, 13.2), read(3000, 3, 600), read(30, 0.2, 3, 114)] };
-  const { holds, sentence } = valueSizeLesson({ ...rows(), reads });
-  assert.equal(holds, 'partly');
-  assert.match(sentence, /pieces do not spare others: .* 13\.2.ms beside whole reads and 114.ms beside pieces/);
-  assert.match(sentence, /yet the whole hash takes 133.ms in pieces of 30 and 20.ms in pieces of 3,000/);
+  const found = findingOf({
+    reads: { quietP99Ms: 17.4, rows: [read(20_000, 30, 6000, 13.2), read(3000, 3, 600), read(30, 0.2, 3, 114)] },
+  });
+  assert.equal(found.verdict, 'partly');
+  assert.deepEqual(claimOf(found, BESIDE), [114 / 17.4, false]);
+  assert.deepEqual(columnOf(found, /^Reading a hash/, /small reads/), [17.4, 13.2, 1, 114]);
+  const [, , many, few] = columnOf(found, /^Reading a hash/, /whole hash/).map((ms) => Math.round(Number(ms)));
+  assert.deepEqual([few, many], [133, 20]);
+  assert.equal(claimOf(found, WHOLE)[1], false);
 });
 
 test('short replies with a longer total time to read the hash make the lesson hold in part', () => {
-  const reads = { quietP99Ms: 1, rows: [read(20_000, 30, 6000), read(3000, 3, 600), read(30, 0.2, 3)] };
-  assert.equal(valueSizeLesson({ ...rows(), reads }).holds, 'partly');
+  const found = findingOf({
+    reads: { quietP99Ms: 1, rows: [read(20_000, 30, 6000), read(3000, 3, 600), read(30, 0.2, 3)] },
+  });
+  assert.equal(found.verdict, 'partly');
+  assert.deepEqual([claimOf(found, REPLY)[1], claimOf(found, WHOLE)[1]], [true, false]);
 });
 
 test('latency of others while no hash is read is not attributed to chunked reads', () => {
   const reads = { quietP99Ms: 16, rows: [read(20_000, 30, 6000, 13), read(3000, 3, 600), read(30, 0.03, 3, 19)] };
-  assert.equal(valueSizeLesson({ ...rows(), reads }).holds, 'yes');
+  assert.equal(findingOf({ reads }).verdict, 'yes');
 });
 
 test('a read without answers has no figures, and the lesson is drawn from the others', () => {
   const latencyMs = { mean: 0, p50: 0, p95: 0, p99: 0, max: 0 };
   assert.equal(aloneRead({ answered: 0, receivedBytes: 12, latencyMs }, 30, 0), undefined);
-  const unanswered = { fields: 30, alone: undefined, besideP99Ms: undefined };
-  const reads = { quietP99Ms: 1, rows: [read(20_000, 30, 6000), read(3000, 3, 600), unanswered] };
-  const { holds, sentence } = valueSizeLesson({ ...rows(), reads });
-  assert.equal(holds, 'partly');
-  assert.match(sentence, /fewer fields saves could not be seen/);
+  const unanswered = { ...read(30, 1, 1), name: 'HMGET, 30', alone: undefined, besideP99Ms: undefined };
+  const found = findingOf({
+    reads: { quietP99Ms: 1, rows: [read(20_000, 30, 6000), read(3000, 3, 600), unanswered] },
+  });
+  assert.equal(found.verdict, 'partly');
+  assert.deepEqual(claimOf(found, REPLY), [undefined, undefined]);
+  assert.match(found.notes.join(' '), /HMGET, 30: not answered once/);
 });
 
 test('a hash whose fields take twice as long to write because there are many is reported to slow writes', () => {
-  const { holds, sentence } = valueSizeLesson({ ...rows(), writes: writes(2, 4) });
-  assert.equal(holds, 'partly');
-  assert.match(sentence, /does slow writes: a field of 20,000 takes 4 µs instead of 2 .* and 0\.4 µs instead of 0\.2/);
+  const found = findingOf({ writes: writes(2, 4) });
+  assert.equal(found.verdict, 'partly');
+  assert.deepEqual(claimOf(found, WRITE), [2, false]);
+  assert.deepEqual(columnOf(found, /^Writing one field/, /store per command/), [2, 4, 0.2, 0.4]);
 });
 
 test('no lesson without a published effect, and a small gain of chunks is attributed to the round trip only with figures', () => {
-  const figures = (fewUs: number): ValueSizeRows => ({
-    ...rows(),
-    link: [set(4 * MIB, 1, 5, 0.1)],
-    reads: { quietP99Ms: 1, rows: [read(20_000, 9, 900), read(3000, 3, 600), read(30, 1, fewUs, 5)] },
-    writes: writes(10, 20),
-  });
-  assert.equal(valueSizeLesson(figures(6)).holds, 'no');
-  assert.match(
-    valueSizeLesson(figures(6)).sentence,
-    /3.× less \(100.× less of the store's own time\) where .* is the round trip of a reply/,
-  );
-  assert.doesNotMatch(valueSizeLesson(figures(300)).sentence, /round trip/);
+  const figures = (fewUs: number) =>
+    findingOf({
+      link: [set(4 * MIB, 1, 5, 0.1)],
+      reads: { quietP99Ms: 1, rows: [read(20_000, 9, 900), read(3000, 3, 600), read(30, 1, fewUs, 5)] },
+      writes: writes(10, 20),
+    });
+  assert.equal(figures(6).verdict, 'no');
+  assert.deepEqual(claimOf(figures(6), REPLY), [3, false]);
+  assert.equal(claimOf(figures(6), /store's own time/)[0], 100);
+  assert.equal(claimOf(figures(300), /store's own time/)[0], 2);
 });
 
 test('replies smaller than the requested values give no measurement', () => {
@@ -143,7 +192,8 @@ test('at least two rounds of the requests in flight are sent', () => {
 });
 
 test('without a link its rows have no figures', () => {
-  const table = linkTable('needs root');
+  const [, table] = findingOf({ link: 'needs root' }).tables;
+  assert.ok(table);
   assert.equal(table.rows.length, 2 * SIZES.length);
   assert.ok(table.rows.every(({ values }) => values.length === table.columns.length && !values.some(Boolean)));
 });

@@ -4,39 +4,42 @@ import type { Cores, Lab } from '../kit/lab.ts';
 import { limitOf, storeCoresDuring } from '../kit/meters.ts';
 import { runProgram } from '../kit/programs.ts';
 
-/** What has to be known of a store to ask it: a store of the lab, or a node of a cluster. */
-export interface Asked {
+export interface Endpoint {
   readonly host: string;
   readonly port: number;
+}
+
+/** A store of the lab, or a node of a cluster. */
+export interface MeteredStore extends Endpoint {
   readonly caFile?: string;
   readonly processorMs: () => number;
 }
 
 export interface ThreeClientsOptions {
   /** One for all three clients, or one for each. */
-  readonly stores: readonly Asked[];
+  readonly stores: readonly MeteredStore[];
   /** Where the clients connect instead, in the same order: to relays before the stores. */
-  readonly via?: readonly { readonly host: string; readonly port: number }[];
-  /** Words of what client 0, 1 or 2 sends; `__rand_int__` stands for twelve digits. */
+  readonly via?: readonly Endpoint[];
+  /** The command of client 0, 1 or 2; `__rand_int__` stands for twelve digits. */
   readonly command: (client: number) => readonly string[];
   readonly keySpace: number;
-  /** Prints what stores the keys that client 0, 1 or 2 asks for; absent: it needs none. */
+  /** A shell command that stores the keys of client 0, 1 or 2; absent: it needs none. */
   readonly fill?: (client: number, port: number) => string;
   readonly seconds: number;
-  /** All clients together, as an earlier run had it; absent: a pilot finds out. */
+  /** The rate of all clients together in an earlier run; absent: a pilot measures it. */
   readonly expectedPerSecond?: number;
   /** Where stores and clients run: each side on its own cores, or wherever the system puts them. */
   readonly isAnywhere?: true;
 }
 
 export interface ThreeClients {
-  /** Time that passed over all commands of all clients: what was published. */
+  /** Elapsed time over the commands of all clients: the published figure. */
   readonly usPerOp: number;
   readonly perSecond: number;
-  /** Processor time of all stores together for one command. It hardly depends on how many cores there are. */
+  /** Processor time of all stores together per command. It hardly depends on the number of cores. */
   readonly storeUsPerOp: number;
   readonly p99Ms: number;
-  /** Of all stores together. */
+  /** All stores together. */
   readonly storeCores: number;
   readonly generatorCores: number;
   readonly limit: Limit;
@@ -50,18 +53,18 @@ const PILOT_SECONDS = 0.15;
 const LEAST_REQUESTS = 50;
 
 /**
- * Three processes of redis-benchmark with a connection each and one command under way, at the same time. The same
- * generator whatever the store is, so that it is not the tool that differs.
+ * Three processes of redis-benchmark at the same time, each with one connection and one command under way. The generator
+ * is the same for every store, so that no difference is the tool's.
  */
 export async function threeClients(lab: Lab, options: ThreeClientsOptions): Promise<ThreeClients> {
   let rate = options.expectedPerSecond;
   if (rate === undefined) {
     const pilot = async (own: number): Promise<number> =>
-      figuresOf(await together(lab, options, own), own, 0).perSecond;
+      figuresOf(await runClients(lab, options, own), own, 0).perSecond;
     rate = await pilot(requestsOf(await pilot(PILOT_REQUESTS), PILOT_SECONDS));
   }
   const requests = requestsOf(rate, options.seconds);
-  const during = await storeCoresDuring(options.stores, () => together(lab, options, requests));
+  const during = await storeCoresDuring(options.stores, () => runClients(lab, options, requests));
   const figures = figuresOf(during.result, requests, sum(during.eachCores) * during.seconds);
   return {
     ...figures,
@@ -70,19 +73,19 @@ export async function threeClients(lab: Lab, options: ThreeClientsOptions): Prom
   };
 }
 
-/** What one of the clients printed, and the processor time it took. */
+/** The figures that one client printed, and its processor time. */
 type Client = ReturnType<typeof rowOf> & { readonly processorSeconds: number };
 
-/** @param requests of each client. @param storeSeconds of processor, of all stores together. */
+/** @param requests of each client. @param storeSeconds processor time of all stores together. */
 export function figuresOf(
   clients: readonly Client[],
   requests: number,
   storeSeconds: number,
 ): Omit<ThreeClients, 'limit' | 'command'> {
   const all = requests * clients.length;
-  // Together they are done when the last one is.
+  // All are done when the slowest one is.
   const elapsedSeconds = Math.max(...clients.map(({ perSecond }) => requests / perSecond));
-  // Starting and ending take a few hundredths of a second, in which nobody is asked: cores are those of the load.
+  // Starting and ending a client takes a few hundredths of a second without load: cores are counted over the load alone.
   const cores = (processorSeconds: number): number => processorSeconds / elapsedSeconds;
   return {
     usPerOp: (elapsedSeconds / all) * 1e6,
@@ -95,8 +98,8 @@ export function figuresOf(
 }
 
 /**
- * What was full where several stores share their cores: no single one is, but all of them together are.
- * @param busy cores of all stores together, and of all clients.
+ * What was full where several stores share their cores: all of them together may fill the cores while no single one does.
+ * @param busy cores of all stores together, and of all clients together.
  */
 export function limitOfStores(
   cores: Cores,
@@ -111,9 +114,9 @@ export function limitOfStores(
   };
   const limit = limitOf(busy, room);
   if (!isAnywhere) return limit;
-  // Nobody has cores of their own there: when none is left, both wait for one.
-  const everybody = { storeCores: busy.storeCores + busy.generatorCores, generatorCores: 0 };
-  return limitOf(everybody, { storeCores: all, generatorCores: all }) === 'store' ? 'both' : limit;
+  // Stores and clients share all cores there: when none is left, both wait for one.
+  const together = { storeCores: busy.storeCores + busy.generatorCores, generatorCores: 0 };
+  return limitOf(together, { storeCores: all, generatorCores: all }) === 'store' ? 'both' : limit;
 }
 
 export function sum(values: readonly number[]): number {
@@ -124,7 +127,7 @@ function requestsOf(perSecond: number, seconds: number): number {
   return Math.max(LEAST_REQUESTS, Math.round((perSecond * seconds) / CLIENTS));
 }
 
-async function together(lab: Lab, options: ThreeClientsOptions, requests: number): Promise<readonly Client[]> {
+async function runClients(lab: Lab, options: ThreeClientsOptions, requests: number): Promise<readonly Client[]> {
   const { stores, via = stores, keySpace, seconds } = options;
   return Promise.all(
     Array.from({ length: CLIENTS }, async (_, client) => {
@@ -152,6 +155,6 @@ function shown({ stores, keySpace, command, fill }: ThreeClientsOptions, request
     `redis-benchmark -p ${port(client)}${tls} -c 1 -n ${requests} -r ${keySpace} ${command(client).join(' ')}`;
   const clients = Array.from({ length: CLIENTS }, (_, client) => client);
   const fills = fill === undefined ? [] : clients.map((client) => `${fill(client, port(client))} && `);
-  // All of them are waited for: the next command must not meet the end of this one.
+  // It waits for all of them: the next command must not overlap the end of this one.
   return `${fills.join('')}{ ${clients.map(one).join(' & ')} & wait; }`;
 }
