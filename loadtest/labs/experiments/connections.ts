@@ -1,114 +1,399 @@
 import { bytesText, countText } from '../../../src/report/format.ts';
-import type { Chart } from '../kit/finding.ts';
-import type { Experiment, Lab } from '../kit/lab.ts';
-import { memtierFill, PUBLISHED_MIX } from '../kit/mix.ts';
-import { fillFirst } from '../kit/table.ts';
-import { type AtOneRateRow, atOneRate, ONE_RATE } from './connections/at-one-rate.ts';
-import { atFullSpeed } from './connections/full-speed.ts';
-import { connectionsLesson } from './connections/lesson.ts';
-import { POOLS, type PoolRow, pipelineOf, pools, UNDER_WAY } from './connections/pool.ts';
-import { fullSpeedTable, poolTable, rateTable, threadsTable } from './connections/tables.ts';
-import { clientThreads, THREAD_CLIENTS, THREAD_PIPELINE, type ThreadsRow } from './connections/threads.ts';
-import { type Counted, MOST_CLIENTS } from './many-clients/counted-benchmark.ts';
-import { roomHere, rungsOf } from './many-clients/room.ts';
-import { BENCHMARK_FILL, SMALL_BYTES, SMALL_FILL, startWideStore } from './many-clients/wide-store.ts';
+import { type Benchmark, benchmark } from '../kit/benchmark.ts';
+import type { Chart, Claim, FindingTable } from '../kit/finding.ts';
+import { defineExperiment, type Lab, type LabStore } from '../kit/lab.ts';
+import { memtierCommand, memtierFill, PUBLISHED_MIX } from '../kit/mix.ts';
+import { alternately } from '../kit/rounds.ts';
+import { chartOf, fillFirst, tableOf } from '../kit/table.ts';
+import {
+  allClosed,
+  BENCHMARK_FILL,
+  BENCHMARK_KEYS,
+  type Counted,
+  countedBenchmark,
+  type DrivenRow,
+  type LoadRow,
+  MOST_CLIENTS,
+  maximumHere,
+  mixRow,
+  mostClientBytes,
+  rungsOf,
+  SMALL_BYTES,
+  SMALL_FILL,
+  startWideStore,
+  type WideStore,
+  withMaxClients,
+} from './many-clients.ts';
 
-/** How many connections a store bears, and how many a process needs. */
-export const connections: Experiment = {
-  varies: 'connections to one store at one rate and at full speed, the pool of one process, client threads',
-  parts: ['redis'],
-  run: async (lab) => {
-    const wide = await startWideStore(lab);
-    const room = await roomHere(wide.store);
-    const rungs = rungsOf(room.most);
-    const oneRate = await atOneRate(lab, wide, rungs);
-    const fullSpeed = await atFullSpeed(lab, wide, rungs);
-    const { atRate, saturated } = await pools(lab, wide);
-    const threads = await clientThreads(lab, wide.store);
-    return {
-      title: 'How many connections a store bears',
-      published:
-        'the shard of one site fell at 2,000 connections where 60,000–70,000 were required; another keeps a pool of 100 with a socket timeout of 5 s and a connect timeout of 2 s; 7–10 client threads made 2 million commands a second, 50 threads fewer and a latency of 1 s',
-      tables: [
-        ...fillFirst(memtierFill(PUBLISHED_MIX), [rateTable(oneRate)]),
-        ...fillFirst(BENCHMARK_FILL, [fullSpeedTable(fullSpeed)]),
-        poolTable(atRate, `at ${countText(ONE_RATE)} commands a second`),
-        poolTable(saturated, `with about ${UNDER_WAY} commands under way in all`),
-        ...fillFirst(SMALL_FILL, [threadsTable(threads)]),
-      ],
-      charts: chartsOf({ oneRate, fullSpeed, saturated, threads }),
-      lesson: connectionsLesson({
-        askedPerSecond: ONE_RATE,
-        atOneRate: oneRate,
-        fullSpeed,
-        pools: saturated,
-        threads,
-        cores: lab.cores.generatorCount,
-      }),
-      notes: notesOf(lab, oneRate, room.why),
-    };
-  },
-};
+/** Any store can do it on any core, so that only the number of connections differs. */
+const ONE_RATE = 10_000;
+const ROUNDS = 2;
+const [RATE_SECONDS, FULL_SPEED_SECONDS, POOL_SECONDS, THREADS_SECONDS] = [2, 1.5, 1, 1.5];
+const PILOT_REQUESTS = 20_000;
+/** With fewer requests of each, some connections would hardly be used. */
+const LEAST_OF_EACH = 5;
 
-function chartsOf(all: {
+/** Connections of one process; the largest pool is the published one. */
+export const POOLS = [1, 3, 10, 30, 100];
+/** Commands that a process has under way, about: the same number on each connection of its pool. */
+const UNDER_WAY = 100;
+
+/** Published are 7–10, and 50. */
+const THREADS = [1, 2, 4, 8, 50];
+const PUBLISHED_THREADS = 7;
+const THREAD_CLIENTS = 200;
+/** With fewer, one thread fills a store of one thread, and all rows are the same. */
+const THREAD_PIPELINE = 16;
+/** With --threads redis-benchmark looks four times a second whether it is done: a short pilot would measure that. */
+const THREADS_PILOT_REQUESTS = 200_000;
+
+export interface AtOneRateRow extends DrivenRow {
+  readonly connections: number;
+  /** Memory of the store for each: query buffer, output buffer and the client itself. */
+  readonly bytesEach: number;
+}
+
+export interface PoolRow extends DrivenRow {
+  readonly connections: number;
+  /** Commands of each connection that are under way at once; absent at a rate. */
+  readonly pipeline?: number;
+}
+
+export type ThreadsRow = Benchmark & { readonly threads: number };
+
+export interface ConnectionsMeasured {
+  /** From few connections to many, as `fullSpeed`. */
   readonly oneRate: readonly AtOneRateRow[];
   readonly fullSpeed: readonly Counted[];
-  readonly saturated: readonly PoolRow[];
+  readonly poolsAtRate: readonly PoolRow[];
+  /** With the same number of commands under way in all. */
+  readonly pools: readonly PoolRow[];
   readonly threads: readonly ThreadsRow[];
-}): Chart[] {
-  const { oneRate, fullSpeed, saturated, threads } = all;
-  const across = 'connections to one store';
-  const places = oneRate.map((row) => countText(row.connections));
+  /** Processors of the generator. */
+  readonly cores: number;
+  /** A sentence: why no more connections were measured. */
+  readonly whyNoMore: string;
+}
+
+type Rows<Row> = readonly (readonly [string, 'per-second' | 'ms' | 'count' | 'cores' | 'us', (row: Row) => number])[];
+
+const TIMES: Rows<LoadRow> = [
+  ['answered', 'per-second', (row) => row.perSecond],
+  ['p50', 'ms', (row) => row.p50Ms],
+  ['p99', 'ms', (row) => row.p99Ms],
+];
+const CORES: Rows<Pick<LoadRow, 'storeCores' | 'generatorCores'>> = [
+  ['store cores', 'cores', (row) => row.storeCores],
+  ['generator cores', 'cores', (row) => row.generatorCores],
+];
+const STORE_TIME: Rows<LoadRow>[number] = ['store time per command', 'us', (row) => row.storeUs];
+const DRIVEN: Rows<DrivenRow> = [...TIMES, ['errors', 'count', (row) => row.errors], ...CORES, STORE_TIME];
+
+/** The number of connections that a store can have, and the number that a process needs. */
+export const connections = defineExperiment<ConnectionsMeasured>({
+  varies: 'connections to one store at one rate and at full speed, the pool of one process, client threads',
+  parts: ['redis'],
+  title: 'How many connections a store bears',
+  published:
+    'the shard of one site fell at 2,000 connections where 60,000–70,000 were required; another keeps a pool of 100 with a socket timeout of 5 s and a connect timeout of 2 s; 7–10 client threads made 2 million commands a second, 50 threads fewer and a latency of 1 s',
+  sentence:
+    'Connections cost processor time and memory of the store: give each process the smallest pool that reaches nearly its best rate, and no more client threads than cores.',
+  measure: async (lab) => {
+    const wide = await startWideStore(lab);
+    const { most, why } = await maximumHere(wide.store);
+    const rungs = rungsOf(most);
+    return {
+      oneRate: await atOneRate(lab, wide, rungs),
+      fullSpeed: await atFullSpeed(lab, wide, rungs),
+      poolsAtRate: await poolRows(lab, wide, false),
+      pools: await poolRows(lab, wide, true),
+      threads: await clientThreads(lab, wide.store),
+      cores: lab.cores.generatorCount,
+      whyNoMore: why,
+    };
+  },
+  tables: ({ oneRate, fullSpeed, poolsAtRate, pools, threads }) => [
+    ...fillFirst(memtierFill(PUBLISHED_MIX), [
+      tableOf({
+        title: `Connections to one store, at ${countText(ONE_RATE)} commands a second in all`,
+        rows: oneRate.map((row) => ({ ...row, command: withMaxClients(row.connections, mixAtRate(row)) })),
+        name: (row) => `${countText(row.connections)} connections`,
+        columns: [...DRIVEN, ['store memory per connection', 'bytes', (row) => row.bytesEach]],
+        published: (row) => (row.connections === 2000 ? 'the shard fell; 60,000–70,000 were required' : undefined),
+      }),
+    ]),
+    ...fillFirst(BENCHMARK_FILL, [
+      tableOf({
+        title: 'Connections to one store, at full speed',
+        rows: fullSpeed.map((row) => ({ ...row, command: withMaxClients(row.clients, row.command) })),
+        name: (row) => `${countText(row.clients)} connections`,
+        columns: [...TIMES, ...CORES, STORE_TIME],
+      }),
+    ]),
+    poolTable(poolsAtRate, `at ${countText(ONE_RATE)} commands a second`),
+    poolTable(pools, `with about ${UNDER_WAY} commands under way in all`),
+    ...fillFirst(SMALL_FILL, [
+      tableOf({
+        title: `Threads of one client with ${THREAD_CLIENTS} connections and ${THREAD_PIPELINE} commands at once on each`,
+        rows: threads,
+        name: (row) => (row.threads === 1 ? '1 thread' : `${row.threads} threads`),
+        columns: [
+          ['answered', 'per-second', (row) => row.perSecond],
+          ['p50', 'ms', (row) => row.latencyMs.p50],
+          ['p99', 'ms', (row) => row.latencyMs.p99],
+          ...CORES,
+        ],
+        published: (row) => ({ 8: '7–10 threads: 2 million/s', 50: 'fewer than 2 million/s, 1 s' })[row.threads],
+      }),
+    ]),
+  ],
+  charts: ({ oneRate, fullSpeed, pools, threads }) => {
+    const perConnections = {
+      across: 'connections to one store',
+      points: oneRate,
+      pointName: (row: AtOneRateRow) => countText(row.connections),
+      shape: 'lines',
+    } as const;
+    return [
+      chartOf({
+        ...perConnections,
+        title: `Latency at ${countText(ONE_RATE)} commands a second in all`,
+        unit: 'ms',
+        isLog: true,
+        series: [
+          { name: 'p99', of: (row) => row.p99Ms },
+          { name: 'p50', of: (row) => row.p50Ms },
+        ],
+      }),
+      chartOf({
+        ...perConnections,
+        id: 'cost',
+        title: 'Processor time of the store for one command',
+        unit: 'us',
+        series: [
+          { name: `at ${countText(ONE_RATE)}/s in all`, of: (row) => row.storeUs },
+          {
+            name: 'GET at full speed',
+            of: (row) => fullSpeed.find(({ clients }) => clients === row.connections)?.storeUs,
+          },
+        ],
+      }),
+      answeredChart(
+        {
+          id: 'pool',
+          title: `One process with about ${UNDER_WAY} commands under way`,
+          across: 'connections in its pool',
+        },
+        pools.map((row) => ({ ...row, name: String(row.connections) })),
+      ),
+      answeredChart(
+        { id: 'threads', title: 'One process with several threads', across: 'threads of redis-benchmark' },
+        threads.map((row) => ({ ...row, name: String(row.threads) })),
+      ),
+    ];
+  },
+  claims: (measured) => [...numberClaims(measured), ...clientClaims(measured)],
+  notes: ({ oneRate, cores, whyNoMore }) => {
+    const bytesEach = Math.max(...oneRate.map((row) => row.bytesEach));
+    const share = 2 ** 28;
+    const { leastBytes, mostBytes, keys } = PUBLISHED_MIX;
+    return [
+      whyNoMore,
+      `At one rate and in pools our own driver sends the published mix (one write to four reads, ${leastBytes}–${mostBytes} B, ${countText(keys)} keys) at a fixed rate, whatever is answered. The command of a row repeats it with memtier_benchmark, which sends at least one command a second on each connection. A row includes the driver's own processor time: where the driver was full, the latency is its own.`,
+      `At full speed redis-benchmark sends GET for values of the same sizes. It opens at most ${countText(MOST_CLIENTS)} connections. All of them wait at once, so p50 cannot be below their number over the rate: compare the rates.`,
+      'Store time is processor time of the store for one command. It does not depend on the speed of the generator. It includes idle connections, because the store checks each connection once a second.',
+      `The limit on connection memory was removed. With maxmemory-clients at ${bytesText(share)} (25 % of 1 GiB, as deploy/redis has it) and ${bytesText(bytesEach)} for each, the store would begin to close connections at ${countText(Math.floor(share / bytesEach))} busy ones.`,
+      `The connections of a pool have the same number of commands under way, about ${UNDER_WAY} in all: ${POOLS.map((size) => `${size * pipelineOf(size)} at ${size}`).join(', ')}.`,
+      `Each row is the better of two runs that took turns with the others (at one rate by the mean latency, else by the rate), because other load on the machine can only slow a run down. Client threads have one run, and so have ${countText(MOST_CLIENTS)} connections at full speed, which take longest to open.`,
+      'A pool sends the published number of commands in batches, and each connection waits for its whole batch: fewer connections need fewer system calls on both sides. The experiment `timeouts` is about socket and connect timeouts; nothing here was slow enough for one.',
+      `Client threads: GET of ${SMALL_BYTES} B, ${THREAD_CLIENTS} connections, ${THREAD_PIPELINE} commands at once. They share ${cores === 1 ? 'one core' : `${cores} cores`}; more threads than cores cannot help${cores < PUBLISHED_THREADS ? ', so the published gain of 7–10 threads cannot show on so few cores' : ''}. One store has one thread for commands, so the published 2 million need several stores. The tool checks four times a second whether it is done, so these rates are uncertain by a tenth.`,
+    ];
+  },
+});
+
+/** A shard has fallen when a larger share of its commands fails, or when it answers a smaller share. */
+const [FALLEN_ERRORS, FALLEN_ANSWERS] = [0.01, 0.9];
+
+/** The number alone fells a store: `yes`. Nothing fell, but many connections cost more than few: `partly`. */
+function numberClaims({ oneRate, fullSpeed }: ConnectionsMeasured): readonly Claim[] {
+  const fallen = oneRate.filter((row) => row.errorShare > FALLEN_ERRORS || row.perSecond < FALLEN_ANSWERS * ONE_RATE);
+  const [first] = fallen;
+  // A command that is not sent in time, or waits for a core of another program, is not the store's failure.
+  const isByStore =
+    first !== undefined && (first.errorShare > FALLEN_ERRORS || ['store', 'both'].includes(first.limit));
+  const [few, many] = [oneRate[0], oneRate.at(-1)];
+  const [slowFew, slowMany] = [fullSpeed[0], fullSpeed.at(-1)];
+  // Costs are compared only where nothing fell: a fallen store answers the question by itself.
+  const isStanding = first === undefined && few !== undefined && many !== undefined;
   return [
     {
-      ...{ id: '', title: `Latency at ${countText(ONE_RATE)} commands a second in all`, across, places },
-      ...{ unit: 'ms', shape: 'lines', isLog: true },
-      series: [
-        { name: 'p99', values: oneRate.map((row) => row.p99Ms) },
-        { name: 'p50', values: oneRate.map((row) => row.p50Ms) },
-      ],
+      text: `numbers of connections that fell: over ${FALLEN_ERRORS * 100} % failed, or under ${FALLEN_ANSWERS * 100} % of the rate was answered`,
+      figure: fallen.length,
+      unit: 'count',
+      atLeast: 1,
     },
     {
-      ...{ id: 'cost', title: 'Processor time of the store for one command', across, places },
-      ...{ unit: 'us', shape: 'lines' },
-      series: [
-        { name: `at ${countText(ONE_RATE)}/s in all`, values: oneRate.map((row) => row.storeUs) },
-        {
-          name: 'GET at full speed',
-          values: oneRate.map((row) => fullSpeed.find(({ clients }) => clients === row.connections)?.storeUs),
-        },
-      ],
+      text: 'of these, the first fell with the store full or with failures (1), and not for lack of a generator or a core (0)',
+      figure: isByStore ? 1 : 0,
+      unit: 'count',
+      atLeast: 1,
     },
     {
-      ...{
-        id: 'pool',
-        title: `One process with about ${UNDER_WAY} commands under way`,
-        across: 'connections in its pool',
-      },
-      ...{ places: saturated.map((row) => String(row.connections)), unit: 'per-second', shape: 'lines' },
-      series: [{ name: 'answered', values: saturated.map((row) => row.perSecond) }],
+      text: 'store time per command, most connections ÷ fewest, at one rate; not seen when one fell',
+      figure: isStanding ? many.storeUs / few.storeUs : undefined,
+      unit: 'times',
+      // A smaller difference is within two runs of the same row on a busy machine; so it is below.
+      atLeast: 1.5,
     },
     {
-      ...{ id: 'threads', title: 'One process with several threads', across: 'threads of redis-benchmark' },
-      ...{ places: threads.map((row) => String(row.threads)), unit: 'per-second', shape: 'lines' },
-      series: [{ name: 'answered', values: threads.map((row) => row.perSecond) }],
+      text: 'p99, most connections ÷ fewest, at one rate; not seen when one fell or the generator was full',
+      figure: isStanding && !['generator', 'both'].includes(many.limit) ? many.p99Ms / few.p99Ms : undefined,
+      unit: 'times',
+      atLeast: 3,
+    },
+    {
+      text: 'rate at full speed, most connections ÷ fewest; not seen when one fell or only the generator was full',
+      figure:
+        isStanding && slowFew && slowMany?.limit !== 'generator'
+          ? slowMany && slowMany.perSecond / slowFew.perSecond
+          : undefined,
+      unit: 'times',
+      atMost: 0.67,
+    },
+    { text: 'connections of the first that fell', figure: first?.connections, unit: 'count' },
+    { text: 'failed there', figure: first?.errorShare, unit: 'share' },
+    { text: 'p99 of the most connections', figure: many?.p99Ms, unit: 'ms' },
+    {
+      text: 'store memory per connection, at most',
+      figure: Math.max(0, ...oneRate.map((row) => row.bytesEach)),
+      unit: 'bytes',
     },
   ];
 }
 
-function notesOf(lab: Lab, oneRate: readonly AtOneRateRow[], whyNoMore: string): string[] {
-  const bytesEach = Math.max(...oneRate.map((row) => row.bytesEach));
-  const share = 2 ** 28;
-  const { leastBytes, mostBytes, keys } = PUBLISHED_MIX;
+/** Share of the best rate at which a pool is large enough. */
+const ENOUGH = 0.9;
+
+/** Figures of one process: the size of its pool and its number of threads. They decide nothing. */
+function clientClaims({ pools, threads }: ConnectionsMeasured): readonly Claim[] {
+  const best = Math.max(...pools.map((row) => row.perSecond));
+  const shareOf = (row: PoolRow | undefined): number | undefined => row && row.perSecond / best;
+  const enough = pools.find((row) => (shareOf(row) ?? 0) >= ENOUGH);
+  const bestThreads = threads.toSorted((one, other) => other.perSecond - one.perSecond)[0];
+  const mostThreads = threads.at(-1);
   return [
-    whyNoMore,
-    `At one rate and in pools the load is the published mix (one write to four reads, ${leastBytes}–${mostBytes} B, ${countText(keys)} keys) by our own driver, which keeps to a rate whatever is answered; its command says how memtier_benchmark does the same (with more connections than commands a second it asks more: each has at least one a second). What the driver took for itself is in the figures of its row: where it was full, latency is its own.`,
-    `At full speed the load is GET by redis-benchmark, on values of the same sizes. It watches at most ${countText(MOST_CLIENTS)} connections. With so many waiting at once, p50 can be no less than their number over the rate: look at the rate.`,
-    'Store time is processor time of the store for one command. It does not depend on how much the generator can do; connections that are hardly used are part of it, since the store looks after each of them once a second.',
-    `The bound on connection memory was taken off. With maxmemory-clients at ${bytesText(share)} (25 % of 1 GiB, as deploy/redis has it) and ${bytesText(bytesEach)} for each, the store would begin to cut them off at ${countText(Math.floor(share / bytesEach))} busy ones.`,
-    `A pool has as many commands under way as all its connections alike can have of ${UNDER_WAY}: ${POOLS.map((size) => `${size * pipelineOf(size)} at ${size}`).join(', ')}.`,
-    `Each row is the better of two runs that took turns with the others (at one rate by the mean latency, else by the rate), since whatever else runs only takes away; client threads have one run, and so have ${countText(MOST_CLIENTS)} connections at full speed, which take longest to open.`,
-    'A pool sends the published number of commands in batches, and each connection waits for all of its batch: the fewer connections, the fewer system calls on both sides. Socket and connect timeouts are the subject of `timeouts`; nothing was slow enough for one here.',
-    `Client threads: GET of ${SMALL_BYTES} B, ${THREAD_CLIENTS} connections, ${THREAD_PIPELINE} commands at once. They share ${lab.cores.generatorCount === 1 ? 'one core' : `${lab.cores.generatorCount} cores`}; more threads than cores cannot help, and one store has one thread for commands, so the published 2 million need several stores. The tool looks four times a second whether it is done, which makes these rates uncertain by a tenth.`,
+    { text: `smallest pool with ${ENOUGH * 100} % of the best rate`, figure: enough?.connections, unit: 'count' },
+    { text: 'its share of the best rate', figure: shareOf(enough), unit: 'share' },
+    { text: 'share of the best rate of the largest pool', figure: shareOf(pools.at(-1)), unit: 'share' },
+    { text: 'client threads with the best rate', figure: bestThreads?.threads, unit: 'count' },
+    {
+      text: 'rate of the most threads ÷ best',
+      figure: bestThreads && mostThreads && mostThreads.perSecond / bestThreads.perSecond,
+      unit: 'times',
+    },
   ];
+}
+
+function answeredChart(
+  texts: Pick<Chart, 'id' | 'title' | 'across'>,
+  points: readonly { readonly name: string; readonly perSecond: number }[],
+): Chart {
+  const series = [{ name: 'answered', of: (row: { readonly perSecond: number }) => row.perSecond }];
+  return chartOf({ ...texts, points, pointName: ({ name }) => name, unit: 'per-second', shape: 'lines', series });
+}
+
+function poolTable(rows: readonly PoolRow[], how: string): FindingTable {
+  return tableOf({
+    title: `The pool of one process, ${how}`,
+    rows: rows.map((row) => ({ ...row, command: mixAtRate(row) })),
+    name: ({ connections: size, pipeline }) =>
+      pipeline === undefined ? `pool of ${size}` : `pool of ${size} × ${pipeline}`,
+    columns: [...DRIVEN, ['generator time per command', 'us', (row) => row.generatorUs]],
+    published: (row) =>
+      row.connections === POOLS.at(-1) ? 'pool of 100, socket timeout 5 s, connect timeout 2 s' : undefined,
+  });
+}
+
+function mixAtRate({ connections: clients, pipeline }: Pick<PoolRow, 'connections' | 'pipeline'>): string {
+  const more = `--rate-limiting=${Math.max(1, Math.round(ONE_RATE / clients))}`;
+  return memtierCommand(PUBLISHED_MIX, { clients, ...(pipeline === undefined ? { more } : { pipeline }) });
+}
+
+/** The published mix at one total rate, by each number of connections. */
+function atOneRate(lab: Lab, wide: WideStore, rungs: readonly number[]): Promise<readonly AtOneRateRow[]> {
+  return inTurn(
+    rungs,
+    async (clients) => {
+      lab.say(`${countText(clients)} connections, ${countText(ONE_RATE)} commands/s in all`);
+      await allClosed(lab, wide.store);
+      const load = { connections: clients, seconds: lab.seconds(RATE_SECONDS), ratePerSecond: ONE_RATE };
+      const { result, most } = await mostClientBytes(wide.store, () => mixRow(lab, wide, load));
+      return { ...result, connections: clients, bytesEach: most / clients };
+    },
+    ({ meanMs }) => meanMs,
+  );
+}
+
+async function inTurn<Row>(
+  sizes: readonly number[],
+  measure: (size: number, before: readonly Row[]) => Promise<Row>,
+  figure: (row: Row) => number,
+): Promise<readonly Row[]> {
+  return (await alternately(sizes, ROUNDS, measure, figure)).map(({ run }) => run);
+}
+
+/** GET as fast as possible by each number of connections, each waiting for its reply. */
+async function atFullSpeed(lab: Lab, wide: WideStore, rungs: readonly number[]): Promise<readonly Counted[]> {
+  const once = countedBenchmark(lab, wide);
+  const possible = rungs.filter((clients) => clients <= MOST_CLIENTS);
+  let last = await once({ clients: Math.min(...possible), requests: PILOT_REQUESTS });
+  return inTurn(
+    possible,
+    async (clients, before) => {
+      // Opening ten thousand takes longer than all else: the first round is enough.
+      const known = before.at(-1);
+      if (known !== undefined && clients >= MOST_CLIENTS) return known;
+      lab.say(`${countText(clients)} connections at full speed`);
+      const expected = (known ?? last).perSecond * lab.seconds(FULL_SPEED_SECONDS);
+      last = await once({ clients, requests: Math.max(clients * LEAST_OF_EACH, Math.round(expected)) });
+      return last;
+    },
+    // The faster of two: other load on the machine only slows a run down.
+    ({ perSecond }) => -perSecond,
+  );
+}
+
+/** One process with a pool: at a given rate, or with a given number of commands under way. */
+function poolRows(lab: Lab, wide: WideStore, isSaturated: boolean): Promise<readonly PoolRow[]> {
+  return inTurn<PoolRow>(
+    POOLS,
+    async (size) => {
+      const pipeline = pipelineOf(size);
+      lab.say(`a pool of ${size}, ${isSaturated ? `${size * pipeline} under way` : `${countText(ONE_RATE)}/s`}`);
+      const load = isSaturated ? { pipeline } : { ratePerSecond: ONE_RATE };
+      const row = await mixRow(lab, wide, { connections: size, seconds: lab.seconds(POOL_SECONDS), ...load });
+      return { ...row, connections: size, ...(isSaturated && { pipeline }) };
+    },
+    (row) => (isSaturated ? -row.perSecond : row.meanMs),
+  );
+}
+
+/** Commands that each connection of a pool has under way. */
+export function pipelineOf(size: number): number {
+  return Math.round(UNDER_WAY / size);
+}
+
+/** One process with several threads, all of them sending as fast as they can. */
+async function clientThreads(lab: Lab, store: LabStore): Promise<readonly ThreadsRow[]> {
+  const rows: ThreadsRow[] = [];
+  for (const threads of THREADS) {
+    lab.say(`client threads: ${threads}`);
+    const run = await benchmark(lab, {
+      ...{ store, threads, clients: THREAD_CLIENTS, pipeline: THREAD_PIPELINE },
+      ...{ command: ['GET', 'small:__rand_int__'], keySpace: BENCHMARK_KEYS },
+      ...{ seconds: lab.seconds(THREADS_SECONDS), pilot: THREADS_PILOT_REQUESTS },
+    });
+    rows.push({ ...run, threads });
+  }
+  return rows;
 }

@@ -1,25 +1,31 @@
-import type { Column, FindingTable, Row } from '../kit/finding.ts';
-import type { Experiment } from '../kit/lab.ts';
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { FindingTable } from '../kit/finding.ts';
+import { defineExperiment, type Lab, type LabStore } from '../kit/lab.ts';
 import { limitOf } from '../kit/meters.ts';
 import { onceMore } from '../kit/rounds.ts';
-import { fillFirst } from '../kit/table.ts';
-import { commandOf, fillOf } from './dns/command.ts';
-import { isDisturbed, lessonOf, lostShare } from './dns/lesson.ts';
-import { startNameServer } from './dns/name-server.ts';
-import { cannotResolve, NAME_SERVER } from './dns/namespace.ts';
+import { chartOf, fillFirst, tableOf } from '../kit/table.ts';
 import {
-  CUT_EVERY_MS,
-  DEADLINE_MS,
-  type DnsRow,
-  DOMAINS,
-  measureRow,
-  type Phase,
-  READS_PER_SECOND,
-  type Variant,
-} from './dns/row.ts';
+  cannotResolve,
+  inNamespace,
+  NAME_SERVER,
+  type NameServer,
+  type Resolver,
+  startNameServer,
+} from './dns/name-server.ts';
+import type { ReaderPlan, ReaderSaid, Reads } from './dns/reads.ts';
+
+/** One way to name a store, and the state of its resolver meanwhile. */
+export interface Variant {
+  readonly name: string;
+  readonly isNamed: boolean;
+  readonly resolver: Resolver;
+}
 
 const VARIANTS: readonly Variant[] = [
-  // Nothing is asked: with a resolver that is dead this would be seen.
+  // No name is looked up: a lookup at a silent resolver would show.
   { name: 'addresses', isNamed: false, resolver: { kind: 'silent' } },
   { name: 'names, a healthy resolver', isNamed: true, resolver: { kind: 'healthy' } },
   { name: 'answers after 200 ms', isNamed: true, resolver: { kind: 'slow', ms: 200 } },
@@ -27,119 +33,284 @@ const VARIANTS: readonly Variant[] = [
   { name: 'SERVFAIL', isNamed: true, resolver: { kind: 'servfail' } },
   { name: 'silence', isNamed: true, resolver: { kind: 'silent' } },
 ];
-const PUBLISHED: Readonly<Record<string, string>> = { addresses: 'slightly fewer errors' };
-const PAGE_BYTES = 2000;
-const OWN_CUT_SECONDS = 5;
-/** Of that time. */
-const KEPT_PART = 0.4;
-/** Two connect timeouts of the adapter: who has not connected by then has failed and begun anew. */
-const WAIT_MS = 4000;
 
-/** What names cost instead of addresses, by what the resolver does meanwhile. */
-export const dns: Experiment = {
+/** A service with a few domains: one connection for each. */
+const DOMAINS = ['goods', 'auto', 'jobs', 'homes', 'services', 'hobby'];
+const READS_PER_SECOND = 600;
+const DEADLINE_MS = 50;
+const CUT_EVERY_MS = 1000;
+const PAGE_BYTES = 2000;
+const CUT_SECONDS = 5;
+/** Share of that time in which connections are kept. */
+const KEPT_PART = 0.4;
+/** Two connect timeouts of the adapter: a connection that is not there by then has failed and begun anew. */
+const WAIT_MS = 4000;
+/** For a start with a healthy resolver, on a machine with other load. */
+const HEALTHY_START_MS = 10_000;
+/** For the processes of the reader beside the times of its plan. */
+const AROUND_MS = 25_000;
+const MOST_ERROR = 2000;
+
+export interface Phase extends Reads {
+  /** Questions that reached the name server. */
+  readonly asked: number;
+}
+
+export interface DnsRow {
+  readonly variant: Variant;
+  /** From the first connection to answers on all of them; undefined: not within the time. */
+  readonly startedMs: number | undefined;
+  readonly startAsked: number;
+  readonly kept: Phase;
+  readonly cut: Phase;
+  /** From the moment when the resolver is healthy again until all connections answered. */
+  readonly backMs: number | undefined;
+  /** While connections were cut, as `generatorCores`. */
+  readonly storeCores: number;
+  readonly generatorCores: number;
+}
+
+/** The cost of names instead of addresses, by the state of the resolver. */
+export const dns = defineExperiment<readonly DnsRow[]>({
   varies: 'addresses or host names of the stores, with a resolver that is healthy, slow or failing',
   parts: ['redis'],
   cannotRun: cannotResolve,
-  run: async (lab) => {
+  title: 'Addresses and names',
+  published:
+    'A classifieds site: addresses instead of names gave slightly fewer errors, though noisy neighbours left at the same time.',
+  sentence:
+    'Each reconnect by name waits for the resolver: use addresses for stores, or a resolver on the same machine with a short timeout, and keep connections open.',
+  measure: async (lab) => {
     const server = await startNameServer(NAME_SERVER);
     lab.atEnd(server.stop);
     const store = await lab.startStore();
     await store.command('SET', 'page', 'x'.repeat(PAGE_BYTES));
-    const cutMs = lab.seconds(OWN_CUT_SECONDS) * 1000;
-    const times = { cutMs, keptMs: cutMs * KEPT_PART, waitMs: WAIT_MS };
     const rows: DnsRow[] = [];
     for (const variant of VARIANTS) {
       lab.say(variant.name);
-      const measure = (): Promise<DnsRow> => measureRow(lab, { store, server, times }, variant);
       const again = (): void =>
         lab.say(`${variant.name} again: it was disturbed while nothing was cut and no name asked for`);
-      rows.push(await onceMore(measure, isDisturbed, again));
+      rows.push(await onceMore(() => measureRow(lab, store, server, variant), isDisturbed, again));
     }
-    return {
-      title: 'Addresses and names',
-      published:
-        'A classifieds site: addresses instead of names gave slightly fewer errors, though noisy neighbours left at the same time.',
-      tables: fillFirst(fillOf(PAGE_BYTES), [cutTable(rows), keptTable(rows), startTable(rows)]),
-      charts: [
-        {
-          id: '',
-          title: 'Reads lost, by what the resolver does',
-          across: 'how the store is named',
-          places: rows.map(({ variant }) => variant.name),
-          unit: 'share',
-          shape: 'bars',
-          series: [
-            { name: 'connections cut every second', values: rows.map(({ cut }) => lostShare(cut)) },
-            { name: 'connections kept', values: rows.map(({ kept }) => lostShare(kept)) },
-          ],
-        },
-      ],
-      lesson: lessonOf(rows),
-      notes: [
-        `Names are looked up by glibc, as in production: Node asks getaddrinfo on libuv's threads. The process that reads has a mount namespace in which a resolv.conf of its own names our name server (${NAME_SERVER}, UDP); this machine's resolver is not touched, and nothing is cached in between.`,
-        `One process with serpcache's own adapter, one connection for each of ${DOMAINS.length} domains, all to one store; ${READS_PER_SECOND} reads/s with ${DEADLINE_MS} ms each. Connections are cut by CLIENT KILL every ${CUT_EVERY_MS} ms; the adapter connects again after 50–100 ms and resolves each time.`,
-        'A row that lost reads while nothing was cut and no name was asked for says nothing about names: it is measured once more, and counts as it is then.',
-        'memtier resolves once, when it starts, and connects again to that address: the commands repeat the load and the cuts, not the lookups. Put a name that your own resolver answers for in place of localhost.',
-        'At most two lookups of a process are under way at a time (half of four threads), and none can be given up: with six names at a second each the last pair is answered after three seconds, which is past the connect timeout of two, and begins anew. UV_THREADPOOL_SIZE raises that.',
-        'A silent resolver is asked again after 5 s and given up after 10 (resolv.conf timeout:5 attempts:2): `options timeout:1` in it shortens both.',
-        `Longest gap: of the connection that was without answers longest. The start and the way back are waited for ${WAIT_MS / 1000} s; "–" is longer. The way back begins when the resolver is healthy again, a second after the last cut.`,
-      ],
-    };
+    return rows;
   },
-};
+  tables: (rows) =>
+    fillFirst(fillOf(PAGE_BYTES), [
+      phaseTable('Connections cut every second', rows, 'cut'),
+      phaseTable('Connections kept', rows, 'kept'),
+      tableOf({
+        title: 'A start, and the way back',
+        rows: rows.map(({ variant, startedMs, startAsked, backMs }) => ({ variant, startedMs, startAsked, backMs })),
+        name: ({ variant }) => variant.name,
+        columns: [
+          ['all connections answer after', 'ms', (row) => row.startedMs],
+          ['lookups asked', 'count', (row) => row.startAsked],
+          ['back after the resolver is healthy', 'ms', (row) => row.backMs],
+        ],
+      }),
+    ]),
+  charts: (rows) => [
+    chartOf({
+      title: 'Reads lost, by what the resolver does',
+      across: 'how the store is named',
+      points: rows,
+      pointName: ({ variant }) => variant.name,
+      unit: 'share',
+      shape: 'bars',
+      series: [
+        { name: 'connections cut every second', of: ({ cut }) => lostShare(cut) },
+        { name: 'connections kept', of: ({ kept }) => lostShare(kept) },
+      ],
+    }),
+  ],
+  claims: (rows) => {
+    const address = rows.find(({ variant }) => !variant.isNamed);
+    const healthy = rows.find(({ variant }) => variant.isNamed && variant.resolver.kind === 'healthy');
+    if (address === undefined || healthy === undefined)
+      throw new Error('the claims need a row with addresses and one with a healthy resolver');
+    const faulty = rows.filter(({ variant }) => variant.isNamed && variant.resolver.kind !== 'healthy');
+    const named = [healthy, ...faulty];
+    const moreLost = (row: DnsRow): number => lostShare(row.cut) - lostShare(address.cut);
+    const isSeen = !isDisturbed(address) && !isDisturbed(healthy);
+    return [
+      {
+        text: 'reads lost while connections are cut, names minus addresses: the worst resolver, a healthy one included',
+        figure: isSeen ? Math.max(...named.map(moreLost)) : undefined,
+        unit: 'share',
+        atLeast: NOTICED,
+      },
+      {
+        text: 'the same: the best of the faulty resolvers',
+        figure: isSeen && faulty.length > 0 ? Math.min(...faulty.map(moreLost)) : undefined,
+        unit: 'share',
+        atLeast: NOTICED,
+      },
+      { text: 'the same: the healthy resolver', figure: moreLost(healthy), unit: 'share' },
+      // A loss here that no lookup explains is the machine's: nothing can be compared with such a row.
+      { text: 'reads lost with addresses while nothing is cut', figure: lostShare(address.kept), unit: 'share' },
+      {
+        text: 'reads lost with names while nothing is cut, at most',
+        figure: Math.max(...named.map(({ kept }) => lostShare(kept))),
+        unit: 'share',
+      },
+      {
+        text: 'names looked up while nothing is cut: of connections that broke by themselves',
+        figure: named.reduce((sum, { kept }) => sum + kept.asked, 0),
+        unit: 'count',
+      },
+      {
+        text: 'faulty resolvers with which a start did not end in time',
+        figure: faulty.filter(({ startedMs }) => startedMs === undefined).length,
+        unit: 'count',
+      },
+    ];
+  },
+  notes: () => [
+    `glibc looks up names, as in production: Node calls getaddrinfo on libuv's threads. The reading process has a mount namespace in which its own resolv.conf names our name server (${NAME_SERVER}, UDP); this machine's resolver is not touched, and nothing in between keeps an answer.`,
+    `One process reads through serpcache's own adapter, with one connection for each of ${DOMAINS.length} domains, all to one store; ${READS_PER_SECOND} reads/s with ${DEADLINE_MS} ms each. CLIENT KILL cuts the connections every ${CUT_EVERY_MS} ms; the adapter connects again after 50–100 ms and resolves each time.`,
+    'A row that lost reads while nothing was cut and no name was asked for says nothing about names: it is measured once more, and the second measurement counts. When it is the row with addresses or with a healthy resolver, and it is still disturbed, the claims are not seen.',
+    'memtier resolves once, when it starts, and connects again to that address: the commands repeat the load and the cuts, not the lookups. Put a name that your own resolver answers for in place of localhost.',
+    'A process has at most two lookups under way (half of four threads), and no lookup can be cancelled: with six names at a second each the last pair is answered after three seconds, which is past the connect timeout of two, and begins anew. UV_THREADPOOL_SIZE raises the limit.',
+    'glibc asks a silent resolver again after 5 s and gives up after 10 s (resolv.conf timeout:5 attempts:2): `options timeout:1` in it shortens both.',
+    `The longest gap is the longest time without an answer on any one connection. The maximum wait for the start and for the way back is ${WAIT_MS / 1000} s; "–" is longer. The way back begins when the resolver is healthy again, a second after the last cut.`,
+  ],
+});
 
-const PHASE_COLUMNS: readonly Column[] = [
-  { name: 'answered', unit: 'per-second' },
-  { name: 'lost', unit: 'share' },
-  { name: 'p50', unit: 'ms' },
-  { name: 'p99', unit: 'ms' },
-  { name: 'longest gap', unit: 'ms' },
-  { name: 'lookups asked', unit: 'count' },
-];
+/** A reconnect waits a random 50–100 ms, a dozen times or more in a row: that moves the share by less than this. */
+const NOTICED = 0.03;
 
-function cutTable(rows: readonly DnsRow[]): FindingTable {
-  return {
-    title: 'Connections cut every second',
-    columns: PHASE_COLUMNS,
-    rows: rows.map((row) => phaseRow(row, row.cut)),
-  };
+/** Reads were lost while nothing was cut and no resolver was asked: the machine itself disturbed the row. */
+export function isDisturbed({ kept }: Pick<DnsRow, 'kept'>): boolean {
+  return kept.asked === 0 && lostShare(kept) > NOTICED;
 }
 
-function keptTable(rows: readonly DnsRow[]): FindingTable {
-  return { title: 'Connections kept', columns: PHASE_COLUMNS, rows: rows.map((row) => phaseRow(row, row.kept)) };
+function lostShare({ answered, failed }: Pick<Reads, 'answered' | 'failed'>): number {
+  return failed / Math.max(1, answered + failed);
 }
 
-function phaseRow(row: DnsRow, phase: Phase): Row {
-  const { answered, seconds, p50Ms, p99Ms, longestGapMs, asked } = phase;
-  const published = phase === row.cut ? PUBLISHED[row.variant.name] : undefined;
-  const hasAnswers = answered > 0;
-  return {
-    name: row.variant.name,
-    values: [
-      answered / seconds,
-      lostShare(phase),
-      hasAnswers ? p50Ms : undefined,
-      hasAnswers ? p99Ms : undefined,
-      longestGapMs,
-      asked,
-    ],
-    ...(published !== undefined && { published }),
-    limit: limitOf(row),
-    command: commandOf(row.variant, phase === row.cut),
-  };
-}
-
-function startTable(rows: readonly DnsRow[]): FindingTable {
-  return {
-    title: 'A start, and the way back',
-    columns: [
-      { name: 'all connections answer after', unit: 'ms' },
-      { name: 'lookups asked', unit: 'count' },
-      { name: 'back after the resolver is healthy', unit: 'ms' },
-    ],
-    rows: rows.map(({ variant, startedMs, startAsked, backMs }) => ({
-      name: variant.name,
-      values: [startedMs, startAsked, backMs],
+function phaseTable(title: string, rows: readonly DnsRow[], name: 'cut' | 'kept'): FindingTable {
+  const hasAnswers = (phase: Phase): boolean => phase.answered > 0;
+  return tableOf({
+    title,
+    rows: rows.map((row) => ({
+      ...{ variant: row.variant, phase: row[name] },
+      ...{ limit: limitOf(row), command: commandOf(row.variant, name === 'cut') },
     })),
+    name: ({ variant }) => variant.name,
+    columns: [
+      ['answered', 'per-second', ({ phase }) => phase.answered / phase.seconds],
+      ['lost', 'share', ({ phase }) => lostShare(phase)],
+      ['p50', 'ms', ({ phase }) => (hasAnswers(phase) ? phase.p50Ms : undefined)],
+      ['p99', 'ms', ({ phase }) => (hasAnswers(phase) ? phase.p99Ms : undefined)],
+      ['longest gap', 'ms', ({ phase }) => phase.longestGapMs],
+      ['lookups asked', 'count', ({ phase }) => phase.asked],
+    ],
+    published: ({ variant }) => (variant.isNamed || name === 'kept' ? undefined : 'slightly fewer errors'),
+  });
+}
+
+const COMMAND_SECONDS = 10;
+const KEY = 1;
+
+/** Stores the page that the commands read, under the name that memtier gives it. */
+export function fillOf(bytes: number): string {
+  return `redis-cli SET memtier-${KEY} $(printf %0${bytes}d 0)`;
+}
+
+/** The load, and the cuts beside it where there are any: they end before it does. */
+export function commandOf({ isNamed }: Variant, isCut: boolean): string {
+  const load = [
+    `memtier_benchmark -s ${isNamed ? 'localhost' : '127.0.0.1'} -p 6379 -t 1 -c ${DOMAINS.length} --ratio=0:1`,
+    `--key-minimum=${KEY} --key-maximum=${KEY} --rate-limiting=${READS_PER_SECOND / DOMAINS.length}`,
+    `--test-time=${COMMAND_SECONDS}`,
+  ].join(' ');
+  if (!isCut) return load;
+  const every = CUT_EVERY_MS / 1000;
+  const cuts = `for cut in $(seq ${Math.floor(COMMAND_SECONDS / every) - 1}); do sleep ${every}; redis-cli CLIENT KILL TYPE normal; done`;
+  return `${load} --reconnect-on-error & ${cuts}; wait`;
+}
+
+/**
+ * Two processes: one starts with the resolver in its state. The other starts with a healthy resolver, which gets its state
+ * when all connections are there, keeps it while connections are kept and cut, and is healthy again at the end.
+ */
+async function measureRow(lab: Lab, store: LabStore, server: NameServer, variant: Variant): Promise<DnsRow> {
+  const plan: ReaderPlan = {
+    hosts: DOMAINS.map((domain) => (variant.isNamed ? `${domain}.serpcache.test` : store.host)),
+    port: store.port,
+    readsPerSecond: READS_PER_SECOND,
+    deadlineMs: DEADLINE_MS,
+    startWaitMs: WAIT_MS,
+    seed: 1,
   };
+  server.set(variant.resolver);
+  const askedBefore = server.asked();
+  const heard = new Map<ReaderSaid['kind'], ReaderSaid>();
+  await runReader(lab, plan, (said) => heard.set(said.kind, said));
+  const startedMs = afterOf(heard.get('started'));
+  const startAsked = server.asked() - askedBefore;
+
+  server.set({ kind: 'healthy' });
+  let asked = server.asked();
+  let [storeMs, readerMs] = [0, 0];
+  const phases = new Map<string, Phase>();
+  const cutMs = lab.seconds(CUT_SECONDS) * 1000;
+  const then = { keptMs: cutMs * KEPT_PART, cutMs, cutEveryMs: CUT_EVERY_MS, backWaitMs: WAIT_MS };
+  await runReader(lab, { ...plan, startWaitMs: HEALTHY_START_MS, then }, (said) => {
+    heard.set(said.kind, said);
+    if (said.kind === 'kept' || said.kind === 'cut')
+      phases.set(said.kind, { ...said.reads, asked: server.asked() - asked });
+    asked = server.asked();
+    if (said.kind === 'started') server.set(variant.resolver);
+    if (said.kind === 'kept') storeMs = -store.processorMs();
+    if (said.kind !== 'cut') return;
+    [storeMs, readerMs] = [storeMs + store.processorMs(), said.processorMs];
+    server.set({ kind: 'healthy' });
+  });
+  const [kept, cut] = [phases.get('kept'), phases.get('cut')];
+  if (kept === undefined || cut === undefined || afterOf(heard.get('started')) === undefined)
+    throw new Error(
+      `${variant.name}: not all connections were there after ${HEALTHY_START_MS} ms of a healthy resolver`,
+    );
+  return {
+    ...{ variant, startedMs, startAsked, kept, cut },
+    backMs: afterOf(heard.get('back')),
+    storeCores: storeMs / 1000 / cut.seconds,
+    generatorCores: readerMs / 1000 / cut.seconds,
+  };
+}
+
+function afterOf(said: ReaderSaid | undefined): number | undefined {
+  return said !== undefined && 'afterMs' in said ? said.afterMs : undefined;
+}
+
+/** Runs a reader that looks up names at our name server. Its messages reach `hear` at once. @throws when it fails. */
+async function runReader(lab: Lab, plan: ReaderPlan, hear: (said: ReaderSaid) => void): Promise<void> {
+  const file = join(lab.folder, `reader-${randomUUID()}.json`);
+  writeFileSync(file, JSON.stringify(plan));
+  const words = inNamespace(lab.folder, [process.execPath, join(import.meta.dirname, 'dns', 'reader.ts'), file]);
+  const { keptMs = 0, cutMs = 0, backWaitMs = 0 } = plan.then ?? {};
+  const limitMs = plan.startWaitMs + keptMs + cutMs + backWaitMs + AROUND_MS;
+  const last: ReaderSaid['kind'] = plan.then === undefined ? 'started' : 'back';
+  const child = spawn('taskset', ['-c', lab.cores.generator, ...words], {
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    signal: AbortSignal.any([lab.signal, AbortSignal.timeout(limitMs)]),
+    killSignal: 'SIGKILL',
+  });
+  let complaint = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    complaint = (complaint + text).slice(-MOST_ERROR);
+  });
+  let isDone = false;
+  child.on('message', (message: ReaderSaid) => {
+    hear(message);
+    if (message.kind !== last) return;
+    isDone = true;
+    child.kill('SIGKILL');
+  });
+  const problem = await new Promise<string | undefined>((resolve) => {
+    child.once('error', (error) => resolve(error.message));
+    child.once('close', (code, killed) => resolve(isDone ? undefined : `ended with ${killed ?? code}`));
+  });
+  if (problem !== undefined) throw new Error(`the reader of names: ${problem}: ${complaint.trim()}`);
 }

@@ -1,25 +1,97 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { createRandom } from '../../../src/catalogue/demo/ad.ts';
-import type { Finding } from '../kit/finding.ts';
-import type { Experiment, Lab, LabStore } from '../kit/lab.ts';
+import type { Limit } from '../kit/finding.ts';
+import { defineExperiment, type Lab, type LabStore } from '../kit/lab.ts';
+import { busyOf, commandStats, limitOf } from '../kit/meters.ts';
 import { massImport } from '../kit/mix.ts';
-import { namespacesProblem, startNamespace } from '../kit/namespace.ts';
+import { type LabNamespace, namespacesProblem, startNamespace } from '../kit/namespace.ts';
+import { runProgram } from '../kit/programs.ts';
 import { medianRun } from '../kit/rounds.ts';
-import { badness, limiterLesson } from './limiter/lesson.ts';
-import { type Measured, measure } from './limiter/measure.ts';
-import { type BurstPlan, pageName } from './limiter/read-in-bursts.ts';
-import { limiterCharts, limiterTables, toldNote } from './limiter/tables.ts';
-import { variantsOf } from './limiter/variants.ts';
+import { chartOf, tableOf } from '../kit/table.ts';
+import {
+  diagnose,
+  leastBurstBytes,
+  limiterStateOf,
+  rightBurstBytes,
+  type Symptoms,
+  usedShare,
+} from './limiter/diagnosis.ts';
+import type { BurstPlan, BurstReads } from './limiter/reader.ts';
 
 const RATE_BYTES = 50e6; // 400 mbit/s
 const [LEAST_PAGE_BYTES, MOST_PAGE_BYTES] = [4096, 16_384];
+const MEAN_PAGE_BYTES = (LEAST_PAGE_BYTES + MOST_PAGE_BYTES) / 2;
 /** 25 bursts of 60 pages of 10 KB are 15 MB/s: 31 % of the rate. */
 const LOAD = { clients: 8, burst: 60, burstsPerSecond: 25, keys: 2000, deadlineMs: 50 };
-const MEAN_BURST_BYTES = (LOAD.burst * (LEAST_PAGE_BYTES + MOST_PAGE_BYTES)) / 2;
-/** The machine's own stalls are 100 ms now and then, and drops come by chance: of three times the middle one is kept. */
-const TIMES = 3;
+const MEAN_BURST_BYTES = LOAD.burst * MEAN_PAGE_BYTES;
+/** The machine stalls for 100 ms now and then, and drops come by chance: the median of three runs is kept. */
+const ROUNDS = 3;
 const ROW_SECONDS = 2;
+/** Beside the load: starting and ending the reader. */
+const AROUND_SECONDS = 20;
+/** As deploy/redis has it. */
+const SLOWLOG_LENGTH = 512;
 
-export const limiter: Experiment = {
+/** One configuration of a limiter, and whether it is right for the load. */
+export interface Variant {
+  readonly name: string;
+  readonly kind: 'none' | 'tbf' | 'htb';
+  readonly isRight: boolean;
+  /** As the namespace's `shape` takes it. */
+  readonly discipline?: readonly string[];
+  readonly classes?: readonly (readonly string[])[];
+}
+
+/** Just over one packet: tc's own choice for htb (rate ÷ 10⁹ + 1600), and common in examples for slow lines. */
+const ONE_PACKET_BYTES = 1600;
+/** Three packets. */
+const FEW_PACKETS_BYTES = 4608;
+
+/** All variants have one rate. `queueMs`: a time at this rate, which tc-tbf(8) calls latency. */
+export function variantsOf(rateBytesPerSecond: number, largestBytes: number): readonly Variant[] {
+  const rate = ['rate', `${(rateBytesPerSecond * 8) / 1e6}mbit`];
+  const right = rightBurstBytes(rateBytesPerSecond, largestBytes);
+  const tbf = (burst: number, queueMs: number): Pick<Variant, 'kind' | 'discipline'> => ({
+    kind: 'tbf',
+    discipline: ['tbf', ...rate, 'burst', String(burst), 'latency', `${queueMs}ms`],
+  });
+  const htb = (...bursts: readonly (string | number)[]): Pick<Variant, 'kind' | 'discipline' | 'classes'> => ({
+    kind: 'htb',
+    discipline: ['htb', 'default', '10'],
+    // The quantum only divides among classes; named, so that tc does not complain of its own choice.
+    classes: [['parent', '1:', 'classid', '1:10', 'htb', ...rate, ...bursts.map(String), 'quantum', '60000']],
+  });
+  return [
+    { name: 'no limiter', kind: 'none', isRight: true },
+    { name: 'tbf, right', isRight: true, ...tbf(right, 50) },
+    { name: 'tbf, burst of 3 packets', isRight: false, ...tbf(FEW_PACKETS_BYTES, 50) },
+    { name: 'tbf, burst of 3 packets, queue of 1 ms', isRight: false, ...tbf(FEW_PACKETS_BYTES, 1) },
+    { name: 'tbf, burst of rate ÷ HZ, queue of 1 ms', isRight: false, ...tbf(leastBurstBytes(rateBytesPerSecond), 1) },
+    { name: 'htb, right', isRight: true, ...htb('burst', right, 'cburst', right) },
+    { name: 'htb, burst of 1 packet', isRight: false, ...htb('burst', ONE_PACKET_BYTES, 'cburst', right) },
+    { name: 'htb, cburst of 1 packet', isRight: false, ...htb('burst', right, 'cburst', ONE_PACKET_BYTES) },
+    { name: 'htb, no burst named', isRight: false, ...htb() },
+  ];
+}
+
+export interface LimiterRow extends Symptoms {
+  readonly variant: Variant;
+  /** Share of all reads. */
+  readonly refusedShare: number;
+  readonly pagesPerSecond: number;
+  readonly bytesPerSecond: number;
+  readonly latencyMs: BurstReads['latencyMs'];
+  readonly limit: Limit;
+}
+
+const LIMITERS = {
+  across: 'limiter, all at one rate',
+  pointName: ({ variant }: LimiterRow) => variant.name,
+  shape: 'bars',
+} as const;
+
+export const limiter = defineExperiment<readonly LimiterRow[]>({
   varies: 'bandwidth limiters (tbf, htb) at one rate, with a right and a wrong burst and queue',
   parts: ['redis'],
   cannotRun: () =>
@@ -27,49 +99,271 @@ export const limiter: Experiment = {
       ['tbf', 'rate', '1mbit', 'burst', '10kb', 'latency', '50ms'],
       ['htb', 'default', '10'],
     ]),
-  run,
-};
-
-async function run(lab: Lab): Promise<Omit<Finding, 'name'>> {
-  const namespace = await startNamespace(lab);
-  const store = await namespace.startStore();
-  await fill(lab, store);
-  const plan: BurstPlan = { host: store.host, port: store.port, ...LOAD, seconds: lab.seconds(ROW_SECONDS), seed: 1 };
-  const variants = variantsOf(RATE_BYTES, MEAN_BURST_BYTES);
-  const all = new Map<string, Measured[]>();
-  for (let time = 1; time <= TIMES; time += 1) {
-    for (const variant of variants) {
-      lab.say(`${variant.name} (${time} of ${TIMES})`);
-      const one = await measure(lab, namespace, store, variant, plan);
-      all.set(variant.name, [...(all.get(variant.name) ?? []), one]);
+  title: 'A bandwidth limiter between service and store',
+  published:
+    'A classifieds site saw stalls and drops although its bandwidth was free: the burst and cburst of its limiter (TBF) were misconfigured. No figures were published.',
+  sentence:
+    'Give a limiter a burst and a queue of at least the bytes that are requested at once, and always name burst and cburst. When reads are late and the store is idle, look at the drops of tc before anything else.',
+  measure: async (lab) => {
+    const namespace = await startNamespace(lab);
+    const store = await namespace.startStore();
+    const { between } = createRandom(1);
+    const page = Buffer.alloc(MOST_PAGE_BYTES, 'x');
+    const fill = Array.from({ length: LOAD.keys }, (_, at) => [
+      'SET',
+      // As the reader and redis-benchmark, with `page:__rand_int__`, name the pages.
+      `page:${String(at).padStart(12, '0')}`,
+      page.subarray(0, between(LEAST_PAGE_BYTES, MOST_PAGE_BYTES)),
+    ]);
+    const { host, port } = store;
+    await massImport(fill, { host, port, cores: lab.cores.generator, signal: lab.signal });
+    const plan: BurstPlan = { host, port, ...LOAD, seconds: lab.seconds(ROW_SECONDS), seed: 1 };
+    const variants = variantsOf(RATE_BYTES, MEAN_BURST_BYTES);
+    const runs: LimiterRow[] = [];
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      for (const variant of variants) {
+        lab.say(`${variant.name} (${round} of ${ROUNDS})`);
+        runs.push(await measureRow(lab, namespace, store, variant, plan));
+      }
     }
-  }
-  const rows = [...all.values()].flatMap((times) => medianRun(times, badness) ?? []);
+    return variants.flatMap(
+      (variant) =>
+        medianRun(
+          runs.filter((run) => run.variant === variant),
+          badness,
+        ) ?? [],
+    );
+  },
+  tables: (rows) => [
+    tableOf({
+      title: 'What the service sees',
+      rows: rows.map((row, at) => ({ ...row, command: commandOf(row.variant, at === 0, at === rows.length - 1) })),
+      name: ({ variant }) => variant.name,
+      columns: [
+        ['pages in time', 'per-second', (row) => row.pagesPerSecond],
+        ['throughput', 'bytes-per-second', (row) => row.bytesPerSecond],
+        ['of the rate', 'share', usedShare],
+        ['p50', 'ms', (row) => row.latencyMs.p50],
+        ['p99', 'ms', (row) => row.latencyMs.p99],
+        ['longest', 'ms', (row) => row.latencyMs.max],
+        ['late', 'share', (row) => row.lateShare - row.refusedShare],
+        ['not asked', 'share', (row) => row.refusedShare],
+      ],
+    }),
+    tableOf({
+      title: 'How a doctor could tell',
+      // Its limit and its command are in the first table.
+      rows: rows.map(({ limit: _, ...row }) => row),
+      name: ({ variant }) => variant.name,
+      columns: [
+        ['dropped', 'count', (row) => row.limiter?.drops],
+        ['held back', 'count', (row) => row.limiter?.overlimits],
+        ['burst set', 'bytes', (row) => row.limiter?.burstBytes],
+        ['sent again', 'count', (row) => row.retransmits],
+        ['slowlog', 'ms', (row) => row.store.slowMs],
+        ['in the store', 'us', (row) => row.store.readMs * 1000],
+        ['store', 'cores', (row) => row.store.cores],
+        ['cause', 'text', (row) => diagnose(row).cause],
+        ['enough burst', 'bytes', (row) => diagnose(row).enoughBytes],
+      ],
+    }),
+  ],
+  charts: (rows) => [
+    chartOf({
+      ...{ ...LIMITERS, points: rows },
+      title: 'Time of a page, service to store and back',
+      unit: 'ms',
+      isLog: true,
+      series: [
+        { name: 'p50', of: ({ latencyMs }) => latencyMs.p50 },
+        { name: 'p99', of: ({ latencyMs }) => latencyMs.p99 },
+      ],
+    }),
+    chartOf({
+      ...{ ...LIMITERS, points: rows },
+      id: 'late',
+      title: 'Reads without a page within 50 ms',
+      unit: 'share',
+      series: [{ name: 'late or not asked', of: ({ lateShare }) => lateShare }],
+    }),
+  ],
+  claims: (rows) => {
+    const kinds = kindsOf(rows);
+    const stalled = kinds.filter(({ isStalled }) => isStalled).length;
+    // A limiter on another machine counts as blamed too: somebody would look for it.
+    const blamedShare = (some: readonly LimiterRow[]): number | undefined =>
+      some.filter((row) => ['burst', 'queue', 'unseen'].includes(diagnose(row).cause)).length / some.length;
+    return [
+      {
+        text: `kinds of limiter that stall when wrong: p99 ≥ ${STALL_TIMES} × the right one's, or ${LATE_SHARE * 100} % more reads late`,
+        figure: stalled,
+        unit: 'count',
+        atLeast: 1,
+        isRequired: true,
+      },
+      { text: 'their share of all kinds', figure: stalled / kinds.length, unit: 'share', atLeast: 1 },
+      {
+        text: 'packets dropped by a wrong limiter, at most',
+        figure: Math.max(0, ...kinds.map(({ drops }) => drops)),
+        unit: 'count',
+        atLeast: 1,
+      },
+      {
+        text: 'used share of the rate, at most',
+        figure: Math.max(0, ...rows.map((row) => usedShare(row) ?? 0)),
+        unit: 'share',
+        // Above it, nobody can say that the bandwidth was free.
+        atMost: 0.7,
+      },
+      ...kinds.flatMap(({ kind, right, worst }) => [
+        { text: `p99, ${kind} right`, figure: right.p99Ms, unit: 'ms' as const },
+        { text: `p99, worst ${kind}: ${worst.variant.name}`, figure: worst.p99Ms, unit: 'ms' as const },
+        { text: `reads late or not asked, ${kind} right`, figure: right.lateShare, unit: 'share' as const },
+        { text: `reads late or not asked, worst ${kind}`, figure: worst.lateShare, unit: 'share' as const },
+      ]),
+      {
+        text: 'wrong limiters that the figures of a row blame',
+        figure: blamedShare(rows.filter(({ variant }) => !variant.isRight)),
+        unit: 'share',
+      },
+      {
+        text: 'right limiters, or none, that the figures of a row blame',
+        figure: blamedShare(rows.filter(({ variant }) => variant.isRight)),
+        unit: 'share',
+      },
+    ];
+  },
+  notes: () => [
+    `All limiters allow ${(RATE_BYTES * 8) / 1e6} mbit/s. Pages of 4–16 KB are read in bursts of ${LOAD.burst} over ${LOAD.clients} connections, ${LOAD.burstsPerSecond} bursts a second at random distances (Poisson): ${Math.round((LOAD.burstsPerSecond * MEAN_BURST_BYTES * 100) / RATE_BYTES)} % of the rate on average. The bursts are the same for every row.`,
+    "Reads go through the project's own adapter, with its deadline of 50 ms, its breaker and its one connection for each process. Late: no page in time. Not asked: refused by the breaker because of earlier late reads.",
+    'A right burst is 4 × rate ÷ HZ (HZ 250) or the bytes that are requested at once, whichever is more; tc-tbf(8) asks for at least rate ÷ HZ. For an htb without a burst tc itself chooses 1600 bytes, because it takes HZ for 10⁹ where timers are fine.',
+    'Segmentation offload stays on, as on real machines: the store hands packets of up to 64 KB to the limiter. tbf cuts a packet that is larger than its burst into packets of the wire; htb lets it pass and waits afterwards. A limiter on the same machine that refuses such a packet at once reports it to TCP, which tries again later without counting a retransmit: drops are the figure to look at, not retransmits.',
+    'Held back by itself says nothing: right limiters hold back as well, and for the burst of htb it counts nothing.',
+    `Each row is the median of ${ROUNDS} runs, taken in turns. The commands need root: the first one makes a namespace with a store in it and fills that, the last one removes it. redis-benchmark repeats the reads at full speed, not in bursts: it shows the rate that is allowed, and tc -s qdisc there the drops.`,
+  ],
+});
+
+/** On a busy machine the p99 of one limiter differs by half from run to run: twice the right one's is a stall. */
+const STALL_TIMES = 2;
+/** Or a share of late reads that is larger by this: a site sees one in a hundred in its engine's load. */
+const LATE_SHARE = 0.01;
+
+/** The right variant of each kind, and the worst of its wrong ones. */
+function kindsOf(rows: readonly LimiterRow[]) {
+  return (['tbf', 'htb'] as const).flatMap((kind) => {
+    const right = rows.find(({ variant }) => variant.kind === kind && variant.isRight);
+    const wrong = rows.filter(({ variant }) => variant.kind === kind && !variant.isRight);
+    const worst = wrong.toSorted((a, b) => badness(b) - badness(a))[0];
+    if (right === undefined || worst === undefined) return [];
+    const isStalled = worst.p99Ms >= STALL_TIMES * right.p99Ms || worst.lateShare - right.lateShare >= LATE_SHARE;
+    return [{ kind, right, worst, isStalled, drops: Math.max(...wrong.map((row) => row.limiter?.drops ?? 0)) }];
+  });
+}
+
+/** Late reads first: a p99 beyond the deadline counts only reads that were still waited for. */
+export function badness({ lateShare, p99Ms }: Pick<LimiterRow, 'lateShare' | 'p99Ms'>): number {
+  return lateShare * 1e6 + p99Ms;
+}
+
+/** One load through one limiter, newly set up: its bucket is full and its counters are 0. */
+async function measureRow(
+  lab: Lab,
+  namespace: LabNamespace,
+  store: LabStore,
+  variant: Variant,
+  plan: BurstPlan,
+): Promise<LimiterRow> {
+  await namespace.shape('replies', variant.discipline, variant.classes);
+  await store.command('SLOWLOG', 'RESET');
+  const before = await storeFigures(store);
+  const busyMs = store.processorMs();
+  const { output } = await runProgram({
+    command: process.execPath,
+    args: [join(import.meta.dirname, 'limiter', 'reader.ts'), JSON.stringify(plan)],
+    cores: lab.cores.generator,
+    limitMs: (plan.seconds + AROUND_SECONDS) * 1000,
+    signal: lab.signal,
+  });
+  // Before the store is asked, because its replies go through the limiter as well.
+  const state = limiterStateOf(await namespace.tcStatistics('replies'));
+  const after = await storeFigures(store);
+  const reads: BurstReads = JSON.parse(output);
+  // Cores over the time of the load: the reader takes a while to start and to end.
+  const cores = (store.processorMs() - busyMs) / 1000 / reads.seconds;
+  const share = (count: number): number => count / Math.max(1, reads.asked);
   return {
-    title: 'A bandwidth limiter between service and store',
-    published:
-      'A classifieds site saw stalls and drops although its bandwidth was free: the burst and cburst of its limiter (TBF) were misconfigured. No figures were published.',
-    tables: limiterTables(rows, LOAD.keys),
-    charts: limiterCharts(rows),
-    lesson: limiterLesson(rows),
-    notes: [
-      `All limiters allow ${(RATE_BYTES * 8) / 1e6} mbit/s. Pages of 4–16 KB are read in bursts of ${LOAD.burst} over ${LOAD.clients} connections, ${LOAD.burstsPerSecond} bursts a second at random distances (Poisson): ${Math.round((LOAD.burstsPerSecond * MEAN_BURST_BYTES * 100) / RATE_BYTES)} % of the rate on average. The bursts are the same for every row.`,
-      "Reads go through the project's own adapter, with its deadline of 50 ms, its breaker and its one connection for each process: late is what had no page in time, not asked is what the breaker refused because of those before.",
-      'Right is a burst of 4 × rate ÷ HZ (HZ 250) or as large as what is asked for at once, whichever is more; tc-tbf(8) asks for rate ÷ HZ at the very least. For an htb without a burst tc itself chooses 1600 bytes, because it takes HZ for 10⁹ where timers are fine.',
-      'Segmentation offload stays on, as on real machines: the store hands packets of up to 64 KB to the limiter. tbf cuts those that are larger than its burst into packets of the wire, htb lets them pass and waits afterwards. A limiter on the same machine that refuses such a packet at once tells TCP so, which tries again later without counting a retransmit: drops are the figure to look at, not retransmits.',
-      toldNote(rows),
-      `Each row is the middle one of ${TIMES} times, taken in turns. The commands need root: the first one makes a namespace with a store in it and fills that, the last one takes it away. redis-benchmark repeats the reads as fast as they go, not in bursts: it shows the rate that is allowed, and tc -s qdisc there the drops.`,
-    ],
+    ...{ variant, seconds: reads.seconds, deadlineMs: plan.deadlineMs, latencyMs: reads.latencyMs },
+    p99Ms: reads.latencyMs.p99,
+    lateShare: share(reads.late + reads.refused),
+    refusedShare: share(reads.refused),
+    largestBytes: Math.round(plan.burst * (reads.pageBytes / Math.max(1, reads.pages))),
+    store: {
+      cores,
+      slowMs: slowMsOf(await store.command('SLOWLOG', 'GET', SLOWLOG_LENGTH)),
+      readMs: (after.us - before.us) / Math.max(1, after.calls - before.calls) / 1000,
+    },
+    retransmits: after.retransmits - before.retransmits,
+    pagesPerSecond: reads.inTime / reads.seconds,
+    bytesPerSecond: reads.pageBytes / reads.seconds,
+    limit: limitOf(busyOf(cores, reads)),
+    ...(state !== undefined && { limiter: state }),
   };
 }
 
-async function fill(lab: Lab, store: LabStore): Promise<void> {
-  const { between } = createRandom(1);
-  const page = Buffer.alloc(MOST_PAGE_BYTES, 'x');
-  const commands = Array.from({ length: LOAD.keys }, (_, at) => [
-    'SET',
-    pageName(at),
-    page.subarray(0, between(LEAST_PAGE_BYTES, MOST_PAGE_BYTES)),
-  ]);
-  await massImport(commands, { host: store.host, port: store.port, cores: lab.cores.generator, signal: lab.signal });
+async function storeFigures(store: LabStore) {
+  const snmp = readFileSync(`/proc/${store.pid()}/net/snmp`, 'utf8');
+  return { ...(await commandStats(store, 'get')), retransmits: retransmitsOf(snmp) };
 }
+
+/** @param entries of `SLOWLOG GET`: number, time, microseconds, command. */
+export function slowMsOf(entries: unknown): number {
+  if (!Array.isArray(entries)) return 0;
+  return entries.reduce<number>((sum, entry) => sum + (Array.isArray(entry) ? Number(entry[2]) / 1000 : 0), 0);
+}
+
+/** In the namespace of the process. @param snmp /proc/<pid>/net/snmp: a line of names, a line of figures. */
+export function retransmitsOf(snmp: string): number {
+  const lines = snmp.split('\n').filter((line) => line.startsWith('Tcp: '));
+  const [names = [], figures = []] = lines.map((line) => line.split(' '));
+  return Number(figures[names.indexOf('RetransSegs')] ?? 0);
+}
+
+/**
+ * The commands make a small network of the reader's own, as root: on loopback packets are as large as loopback has them,
+ * and a limiter there would hold back everything else on the machine.
+ */
+const [NAMESPACE, ADDRESS, OURS] = ['limited', '198.18.0.2', '198.18.0.1'];
+const WITHIN = `nsenter --net=/run/netns/${NAMESPACE}`;
+/** Inside: replies leave by it. */
+const DEVICE = 'limited-in';
+
+/** Sets up the limiter in place of any other. */
+export function tcCommand({ discipline, classes = [] }: Variant): string {
+  const tc = `${WITHIN} tc`;
+  const bare = `${tc} qdisc del dev ${DEVICE} root 2>&-`;
+  if (discipline === undefined) return bare;
+  const add = `${tc} qdisc add dev ${DEVICE} root handle 1: ${discipline.join(' ')}`;
+  return [bare, add, ...classes.map((one) => `${tc} class add dev ${DEVICE} ${one.join(' ')}`)].join('; ');
+}
+
+function commandOf(variant: Variant, isFirst: boolean, isLast: boolean): string {
+  return [
+    ...(isFirst ? SET_UP : []),
+    tcCommand(variant),
+    `redis-benchmark -h ${ADDRESS} -c 8 -P 8 -n 20000 -r ${LOAD.keys} GET page:__rand_int__`,
+    ...(isLast ? [`redis-cli -h ${ADDRESS} shutdown nosave`, `ip netns del ${NAMESPACE}`] : []),
+  ].join('; ');
+}
+
+const SET_UP = [
+  `ip netns add ${NAMESPACE}`,
+  `ip link add limited-out type veth peer name ${DEVICE} netns ${NAMESPACE}`,
+  `ip addr add ${OURS}/30 dev limited-out`,
+  'ip link set limited-out up',
+  `${WITHIN} ip addr add ${ADDRESS}/30 dev ${DEVICE}`,
+  `${WITHIN} ip link set ${DEVICE} up`,
+  `${WITHIN} redis-server --bind ${ADDRESS} --protected-mode no --save '' --daemonize yes`,
+  'sleep 1',
+  // Fifteen writes for each key, so that random keys leave none out.
+  `redis-benchmark -h ${ADDRESS} -q -P 8 -n ${LOAD.keys * 15} -r ${LOAD.keys} SET page:__rand_int__ $(printf %0${MEAN_PAGE_BYTES}d 0)`,
+];

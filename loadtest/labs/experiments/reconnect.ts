@@ -1,118 +1,394 @@
 import { countText } from '../../../src/report/format.ts';
-import type { Chart } from '../kit/finding.ts';
-import type { Experiment } from '../kit/lab.ts';
-import { memtierFill, PUBLISHED_MIX } from '../kit/mix.ts';
-import { fillFirst } from '../kit/table.ts';
-import { roomHere, rungsOf } from './many-clients/room.ts';
-import { BENCHMARK_FILL, startWideStore } from './many-clients/wide-store.ts';
-import { type ClosedRow, closedLoopRows } from './reconnect/closed-loop-rows.ts';
-import { reconnectLesson } from './reconnect/lesson.ts';
-import { CLIENTS, KEPT_PUBLISHED_MS, MANNERS } from './reconnect/manner.ts';
-import { type OtherRow, otherGenerator } from './reconnect/other-generator.ts';
-import { PRICE_CLIENTS, type PriceRow, prices } from './reconnect/price.ts';
-import { closedTable, otherTable, priceTable } from './reconnect/tables.ts';
+import type { Claim } from '../kit/finding.ts';
+import { defineExperiment, type Lab } from '../kit/lab.ts';
+import { memtierCommand, memtierFill, PUBLISHED_MIX } from '../kit/mix.ts';
+import { alternately } from '../kit/rounds.ts';
+import { chartOf, fillFirst, tableOf } from '../kit/table.ts';
+import {
+  allClosed,
+  BENCHMARK_FILL,
+  type Counted,
+  countedBenchmark,
+  type DrivenRow,
+  maximumHere,
+  mixRow,
+  rungsOf,
+  startWideStore,
+  usOf,
+  type WideStore,
+} from './many-clients.ts';
 
-/** A connection that was closed is the store's client until it looks, and as many may be so as there are clients. */
-const SHARE_OF_ROOM = 0.5;
-
-/** What it costs to open a new connection after every so many requests. */
-export const reconnect: Experiment = {
-  varies: 'a new connection after every 70th, 5th and every request, and never, with 200, 800 and 2,000 clients',
-  parts: ['redis', 'openssl'],
-  run: async (lab) => {
-    const wide = await startWideStore(lab);
-    const room = await roomHere(wide.store);
-    const rungs = rungsOf(Math.floor(room.most * SHARE_OF_ROOM), CLIENTS);
-    const closed = await closedLoopRows(lab, wide, rungs);
-    const other = await otherGenerator(lab, wide, rungs);
-    const priced = await prices(lab, wide);
-    return {
-      title: 'A new connection after every so many requests',
-      published:
-        'kept connections: 60 ms with 200 clients, 190 ms with 2,000, the store at 100 % CPU; a new one after every 5th request: about 600 ms at about 60 %; after every request: more than 1000 ms at 40–50 %. The store idles, and yet everybody waits',
-      tables: [
-        ...fillFirst(memtierFill(PUBLISHED_MIX), [closedTable(closed)]),
-        priceTable(priced),
-        ...fillFirst(BENCHMARK_FILL, [otherTable(other)]),
-      ],
-      charts: chartsOf(closed, priced, rungs),
-      lesson: reconnectLesson({
-        rows: closed.map((row) => ({ ...row, every: row.manner.every })),
-        prices: pricesOf(priced),
-      }),
-      notes: [...roomNotes(rungs, room.why), ...notesOf(closed, other, rungs)],
-    };
-  },
-};
-
-/** None where there were as many clients as were published. */
-function roomNotes(rungs: readonly number[], why: string): readonly string[] {
-  const missing = CLIENTS.filter((clients) => !rungs.includes(clients)).map(countText);
-  return missing.length === 0
-    ? []
-    : [
-        `${missing.join(' and ')} clients were not measured: half of the room is left to connections that are closing. ${why}`,
-      ];
+/** How long a client keeps a connection. */
+export interface Policy {
+  readonly name: string;
+  /** Commands of one connection; undefined: kept for ever. */
+  readonly every: number | undefined;
+  /** As published, by the number of clients. */
+  readonly published: Readonly<Record<number, string>>;
 }
 
-function pricesOf(rows: readonly PriceRow[]) {
-  return [false, true].flatMap((isTls) => {
-    const us = (isKept: boolean): number | undefined =>
-      rows.find((row) => row.isTls === isTls && (row.manner.every === undefined) === isKept)?.storeUs;
-    const [anewUs, keptUs] = [us(false), us(true)];
-    return anewUs === undefined || keptUs === undefined ? [] : [{ isTls, anewUs, keptUs }];
+/** As published. */
+export const CLIENTS = [200, 800, 2000];
+
+export const KEPT: Policy = {
+  name: 'kept',
+  every: undefined,
+  published: { 200: '60 ms, 100 % CPU', 2000: '190 ms, 100 % CPU' },
+};
+/** The publication names no number of clients for the third and fourth: they stand at the largest. */
+export const EACH: Policy = { name: 'new each time', every: 1, published: { 2000: '> 1000 ms, 40–50 % CPU' } };
+export const POLICIES: readonly Policy[] = [
+  KEPT,
+  { name: 'new after 70', every: 70, published: {} },
+  { name: 'new after 5', every: 5, published: { 2000: '~600 ms, ~60 % CPU' } },
+  EACH,
+];
+
+/** Published mean latency of kept connections, by clients; for the other policies the clients are not known. */
+export const KEPT_PUBLISHED_MS: Readonly<Record<number, number>> = { 200: 60, 2000: 190 };
+
+/** A closed connection stays a client of the store until the store reads from it: half of the maximum is left to those. */
+const SHARE_OF_MAXIMUM = 0.5;
+const COST_CLIENTS = 50;
+const ROUNDS = 2;
+const [CLOSED_LOOP_SECONDS, COST_SECONDS, BENCHMARK_SECONDS] = [1.5, 2, 1.5];
+const PILOT_REQUESTS = 4000;
+/** The first request of each client has a connection that was opened before the time began. */
+const LEAST_OF_EACH = 5;
+/** A row connects to one address, which has about 28,000 ports, and each may be held for a minute. */
+const MOST_CONNECTS = 20_000;
+
+export interface ClosedRow extends DrivenRow {
+  readonly policy: Policy;
+  readonly clients: number;
+  readonly connectsPerSecond: number;
+}
+
+export interface CostRow extends DrivenRow {
+  readonly policy: Policy;
+  readonly isTls: boolean;
+  readonly connectsPerSecond: number;
+}
+
+export interface BenchmarkRow extends Counted {
+  readonly isKept: boolean;
+  /** From one answer to the next as each client sees it, connecting included. */
+  readonly roundMs: number;
+}
+
+export interface ReconnectMeasured {
+  readonly closed: readonly ClosedRow[];
+  readonly costs: readonly CostRow[];
+  readonly benchmarks: readonly BenchmarkRow[];
+  /** Numbers of clients that could be measured, and a sentence why no more. */
+  readonly rungs: readonly number[];
+  readonly whyNoMore: string;
+}
+
+const CORES = [
+  ['store cores', 'cores', (row: Pick<DrivenRow, 'storeCores'>) => row.storeCores],
+  ['generator cores', 'cores', (row: Pick<DrivenRow, 'generatorCores'>) => row.generatorCores],
+] as const;
+const STORE_TIME = ['store time per command', 'us', (row: Pick<DrivenRow, 'storeUs'>) => row.storeUs] as const;
+
+/** The cost of opening a new connection after a number of requests. */
+export const reconnect = defineExperiment<ReconnectMeasured>({
+  varies: 'a new connection after every 70th, 5th and every request, and never, with 200, 800 and 2,000 clients',
+  parts: ['redis', 'openssl'],
+  title: 'A new connection after every so many requests',
+  published:
+    'kept connections: 60 ms with 200 clients, 190 ms with 2,000, the store at 100 % CPU; a new one after every 5th request: about 600 ms at about 60 %; after every request: more than 1000 ms at 40–50 %. The store idles, and yet everybody waits',
+  sentence:
+    'Keep connections: a new one for each request costs processor time on both sides, and far more with TLS. An idle store under waiting clients is a reason to count connects.',
+  measure: async (lab) => {
+    const wide = await startWideStore(lab);
+    const { most, why } = await maximumHere(wide.store);
+    const rungs = rungsOf(Math.floor(most * SHARE_OF_MAXIMUM), CLIENTS);
+    return {
+      closed: await closedLoopRows(lab, wide, rungs),
+      benchmarks: await benchmarkRows(lab, wide, rungs),
+      costs: await costRows(lab, wide),
+      ...{ rungs, whyNoMore: why },
+    };
+  },
+  tables: ({ closed, costs, benchmarks }) => [
+    ...fillFirst(memtierFill(PUBLISHED_MIX), [
+      tableOf({
+        title: 'Each client asks again as soon as it was answered',
+        rows: closed.map((row) => ({ ...row, command: commandOf(row.policy, row.clients) })),
+        name: (row) => `${countText(row.clients)} clients, ${row.policy.name}`,
+        columns: [
+          ['answered', 'per-second', (row) => row.perSecond],
+          ['mean', 'ms', (row) => row.meanMs],
+          ['p99', 'ms', (row) => row.p99Ms],
+          ['connects', 'per-second', (row) => row.connectsPerSecond],
+          ['errors', 'count', (row) => row.errors],
+          ...CORES,
+          STORE_TIME,
+        ],
+        published: (row) => row.policy.published[row.clients],
+      }),
+    ]),
+    tableOf({
+      title: 'What a connect costs the store: new connections, and kept ones at the rate which those gave',
+      rows: costs.map((row) => ({ ...row, command: costCommand(row) })),
+      name: (row) => `${row.isTls ? 'TLS' : 'plain'}, ${row.policy.name}`,
+      columns: [
+        ['answered', 'per-second', (row) => row.perSecond],
+        ['connects', 'per-second', (row) => row.connectsPerSecond],
+        STORE_TIME,
+        ['generator time per command', 'us', (row) => row.generatorUs],
+        ...CORES,
+        ['errors', 'count', (row) => row.errors],
+      ],
+    }),
+    ...fillFirst(BENCHMARK_FILL, [
+      tableOf({
+        title: 'The same by redis-benchmark (GET only)',
+        rows: benchmarks,
+        name: (row) => `${countText(row.clients)} clients, ${row.isKept ? 'kept' : 'new each time'}`,
+        columns: [
+          ['answered', 'per-second', (row) => row.perSecond],
+          ['round of a client', 'ms', (row) => row.roundMs],
+          ['p99 without connecting', 'ms', (row) => row.p99Ms],
+          ...CORES,
+          STORE_TIME,
+        ],
+      }),
+    ]),
+  ],
+  charts: ({ closed, costs, rungs }) => {
+    const perClients = { across: 'clients', points: rungs, pointName: countText, shape: 'lines' } as const;
+    const perPolicy = (figure: (row: ClosedRow) => number) =>
+      POLICIES.map((policy) => ({
+        name: policy.name,
+        of: (clients: number) => {
+          const row = closed.find((one) => one.policy === policy && one.clients === clients);
+          return row && figure(row);
+        },
+      }));
+    return [
+      chartOf({
+        ...perClients,
+        title: 'Mean latency, connecting included',
+        unit: 'ms',
+        isLog: true,
+        series: [
+          ...perPolicy((row) => row.meanMs),
+          { name: 'kept, published', isPublished: true, of: (clients) => KEPT_PUBLISHED_MS[clients] },
+        ],
+      }),
+      chartOf({
+        ...{ ...perClients, id: 'store', title: 'Busy cores of the store', unit: 'cores' },
+        series: perPolicy((row) => row.storeCores),
+      }),
+      chartOf({
+        id: 'price',
+        title: 'Processor time of the store for one command, at one rate',
+        across: 'how it connects',
+        points: [false, true],
+        pointName: (isTls) => (isTls ? 'TLS' : 'plain'),
+        unit: 'us',
+        shape: 'bars',
+        series: [EACH, KEPT].map((policy) => ({
+          name: policy.name,
+          of: (isTls: boolean) => costs.find((row) => row.isTls === isTls && row.policy === policy)?.storeUs,
+        })),
+      }),
+    ];
+  },
+  claims: (measured) => [...waitClaims(measured), ...costClaims(measured)],
+  notes: ({ closed, rungs, whyNoMore }) => {
+    const errors = closed.reduce((sum, row) => sum + row.errors, 0);
+    const missing = CLIENTS.filter((clients) => !rungs.includes(clients)).map(countText);
+    return [
+      ...(missing.length === 0
+        ? []
+        : [
+            `${missing.join(' and ')} clients were not measured: half of the possible connections are left to those that are closing. ${whyNoMore}`,
+          ]),
+      'Our own driver sends the published mix in a closed loop: each client has one request under way, so the mean latency is clients over rate. A row whose limit is the generator shows what one core can ask; that the store idles is part of the answer.',
+      'On loopback the kernel does most of a TCP handshake on the core of the client; over a network the store’s machine does its half of it, and every connect waits a round trip more.',
+      'Each row of the closed loop is the faster of two runs that took turns with the others, because other load on the machine can only slow a run down; a row of redis-benchmark is one run.',
+      'All connections are open when a row begins, each at another point of its life, as after a long time; latency includes connecting.',
+      `Rows of one rate: ${COST_CLIENTS} clients connect for each request as fast as the generator can, then the same number of kept connections is asked at that rate. Store time is the store’s processor time over the commands of both rounds; the kept rows at a low rate are counted in steps of 10 ms.`,
+      'redis-benchmark -k 0 is another generator, written in C: a difference to the driver’s rows is the generator’s own. It starts the clock of a request after connecting, so its p99 lacks the connecting. The round of a client is clients over rate.',
+      `A closed connection may hold its local port for a minute, and there are some 28,000 to one address: the connects are spread over eight loopback addresses, with TLS over one. ${errors === 0 ? 'No connect failed in any row' : `${countText(errors)} requests or connects failed in all rows`}.`,
+      'Published latencies of new connections do not say the number of clients: they stand beside 2,000. For every 70th nothing was published.',
+    ];
+  },
+});
+
+/** Clients wait longer although the store is less busy. Means over all numbers of clients: one disturbed row decides nothing. */
+function waitClaims({ closed, benchmarks }: ReconnectMeasured): readonly Claim[] {
+  const pairs = closed.flatMap((anew) => {
+    const kept = closed.find((row) => row.policy === KEPT && row.clients === anew.clients);
+    return anew.policy !== EACH || kept === undefined ? [] : [{ anew, kept }];
+  });
+  const most = pairs.at(-1);
+  const other = benchmarks.find(({ isKept }) => !isKept);
+  const fullShare = (...limits: readonly string[]): number | undefined =>
+    most && pairs.filter(({ anew }) => limits.includes(anew.limit)).length / pairs.length;
+  return [
+    {
+      text: 'mean latency, new each time ÷ kept, mean over all numbers of clients',
+      figure: most && geometricMean(pairs.map(({ anew, kept }) => anew.meanMs / kept.meanMs)),
+      unit: 'times',
+      // Published: from 190 ms to more than 1000. Half of that is still the same statement.
+      atLeast: 2.5,
+    },
+    {
+      text: 'busy cores of the store, new each time ÷ kept, mean over all numbers of clients',
+      figure: most && geometricMean(pairs.map(({ anew, kept }) => anew.storeCores / kept.storeCores)),
+      unit: 'times',
+      // Published: from 100 % of a core to 40–50 %. A smaller difference is within the noise of a busy machine.
+      atMost: 0.8,
+    },
+    ...pairs.map(
+      ({ anew, kept }): Claim => ({
+        text: `mean latency with ${countText(anew.clients)} clients, new each time ÷ kept`,
+        figure: anew.meanMs / kept.meanMs,
+        unit: 'times',
+      }),
+    ),
+    { text: 'busy cores of the store at most clients, new each time', figure: most?.anew.storeCores, unit: 'cores' },
+    { text: 'busy cores of the store at most clients, kept', figure: most?.kept.storeCores, unit: 'cores' },
+    // A full generator: everybody waits for the side that connects. A full store: accepting makes it slow.
+    { text: 'rows of new connections with only the generator full', figure: fullShare('generator'), unit: 'share' },
+    { text: 'rows of new connections with the store full', figure: fullShare('store', 'both'), unit: 'share' },
+    {
+      text: 'rate of redis-benchmark ÷ the driver, new each time, fewest clients',
+      figure: other && pairs[0] && other.perSecond / pairs[0].anew.perSecond,
+      unit: 'times',
+    },
+  ];
+}
+
+function costClaims({ costs }: ReconnectMeasured): readonly Claim[] {
+  return [false, true].flatMap((isTls): Claim[] => {
+    const us = (policy: Policy) => costs.find((row) => row.isTls === isTls && row.policy === policy)?.storeUs;
+    const [anewUs, keptUs] = [us(EACH), us(KEPT)];
+    // Processor time comes in steps of 10 ms: a short run of kept connections may have none.
+    if (anewUs === undefined || keptUs === undefined || keptUs === 0) return [];
+    const how = isTls ? 'with TLS' : 'plain';
+    return [
+      { text: `store time per command, new each time ÷ kept, ${how}`, figure: anewUs / keptUs, unit: 'times' },
+      { text: `store time of one connect, ${how}`, figure: Math.max(0, anewUs - keptUs), unit: 'us' },
+    ];
   });
 }
 
-function chartsOf(closed: readonly ClosedRow[], priced: readonly PriceRow[], rungs: readonly number[]): Chart[] {
-  const places = rungs.map(countText);
-  const perManner = (figure: (row: ClosedRow) => number) =>
-    MANNERS.map((manner) => ({
-      name: manner.name,
-      values: rungs.map((clients) => {
-        const row = closed.find((one) => one.manner === manner && one.clients === clients);
-        return row && figure(row);
-      }),
-    }));
-  return [
-    {
-      ...{ id: '', title: 'Mean latency, connecting included', across: 'clients', places },
-      ...{ unit: 'ms', shape: 'lines', isLog: true },
-      series: [
-        ...perManner((row) => row.meanMs),
-        { name: 'kept, published', isPublished: true, values: rungs.map((clients) => KEPT_PUBLISHED_MS[clients]) },
-      ],
-    },
-    {
-      ...{ id: 'store', title: 'Busy cores of the store', across: 'clients', places, unit: 'cores', shape: 'lines' },
-      series: perManner((row) => row.storeCores),
-    },
-    {
-      ...{ id: 'price', title: 'Processor time of the store for one command, at one rate', across: 'how it connects' },
-      ...{ places: ['plain', 'TLS'], unit: 'us', shape: 'bars' },
-      series: (['anewUs', 'keptUs'] as const).map((key) => ({
-        name: key === 'keptUs' ? 'kept' : 'new each time',
-        values: pricesOf(priced).map((price) => price[key]),
-      })),
-    },
-  ];
+function geometricMean(factors: readonly number[]): number {
+  return Math.exp(factors.reduce((sum, factor) => sum + Math.log(factor), 0) / factors.length);
 }
 
-function notesOf(closed: readonly ClosedRow[], other: readonly OtherRow[], rungs: readonly number[]): string[] {
-  const errors = closed.reduce((sum, row) => sum + row.errors, 0);
-  const full = closed.filter((row) => row.limit === 'generator' || row.limit === 'both').length;
-  const [own, others] = [
-    closed.find((row) => row.manner.every === 1)?.perSecond,
-    other.find((row) => !row.isKept)?.perSecond,
-  ];
-  return [
-    `The load is the published mix by our own driver, in a closed loop: as many requests are under way as there are clients, so the mean latency is clients over rate. The generator was full in ${full} of ${closed.length} rows; such a row says what one core can ask, and the store's idling is part of the answer.`,
-    'On loopback the kernel does most of a TCP handshake on the core of whoever connects; over a network the store’s machine has its half of it, and every connect waits a round trip more.',
-    'Each row of the closed loop is the faster of two runs that took turns with the others, since whatever else runs only takes away; a row of redis-benchmark is one run.',
-    'All connections are open when a row begins, each at another point of its life, as after a long time; latency includes connecting.',
-    `Rows of one rate: ${PRICE_CLIENTS} clients connect for each request as fast as the generator can, then as many kept connections are asked at that very rate. Store time is the store’s processor time over the commands of both rounds; the kept rows at a low rate are counted in steps of 10 ms.`,
-    `redis-benchmark -k 0 ${own !== undefined && others !== undefined ? `had ${countText(others)} requests a second where the driver had ${countText(own)}, both with ${countText(rungs[0])} clients` : 'is another generator'}; it begins to count when the connection is asked for its request, so its p99 lacks the connecting. The round of a client is clients over rate.`,
-    `A closed connection may hold its local port for a minute, and there are some 28,000 to one address: the connects are spread over eight loopback addresses, with TLS over one. ${errors === 0 ? 'No connect failed in any row' : `${countText(errors)} requests or connects failed in all rows`}.`,
-    'Published latencies of new connections do not say with how many clients: they stand beside 2,000. For every 70th nothing was published.',
-  ];
+function commandOf({ every }: Policy, clients: number, more: readonly string[] = []): string {
+  const all = [...(every === undefined ? [] : [`--reconnect-interval=${every}`]), ...more].join(' ');
+  return memtierCommand(PUBLISHED_MIX, { clients, ...(all !== '' && { more: all }) });
+}
+
+function costCommand({ policy, isTls, perSecond }: CostRow): string {
+  const isKept = policy.every === undefined;
+  const load = commandOf(policy, COST_CLIENTS, [
+    ...(isTls ? ['--tls --cacert=ca.crt'] : []),
+    ...(isKept ? [`--rate-limiting=${Math.max(1, Math.round(perSecond / COST_CLIENTS))}`] : []),
+  ]);
+  // The store with TLS is another one; the store without is filled already.
+  return isTls && !isKept ? `${memtierFill(PUBLISHED_MIX, { isTls: true })} && ${load}` : load;
+}
+
+/** Every policy by every number of clients, each client asking again as soon as it was answered. */
+async function closedLoopRows(lab: Lab, wide: WideStore, rungs: readonly number[]): Promise<readonly ClosedRow[]> {
+  const rows = await alternately(
+    rungs.flatMap((clients) => POLICIES.map((policy) => ({ clients, policy }))),
+    ROUNDS,
+    ({ clients, policy }) => {
+      lab.say(`${countText(clients)} clients, ${policy.name}`);
+      return closedLoopRow(lab, wide, { clients, policy, seconds: lab.seconds(CLOSED_LOOP_SECONDS) });
+    },
+    // The faster of two: other load on the machine only slows a run down.
+    ({ perSecond }) => -perSecond,
+  );
+  return rows.map(({ run }) => run);
+}
+
+export async function closedLoopRow(
+  lab: Lab,
+  wide: WideStore,
+  load: {
+    readonly clients: number;
+    readonly policy: Policy;
+    readonly seconds: number;
+    readonly ratePerSecond?: number;
+  },
+): Promise<ClosedRow> {
+  const { clients, policy, ...rest } = load;
+  await allClosed(lab, wide.store);
+  const row = await mixRow(lab, wide, {
+    ...{ ...rest, connections: clients },
+    ...(policy.every !== undefined && { commandsPerConnection: policy.every, isSettled: true }),
+  });
+  return { ...row, policy, clients, connectsPerSecond: row.connects / row.seconds };
+}
+
+/**
+ * The cost of a connect for the store: a new connection for each command as fast as the generator can, then kept ones at
+ * the same rate. The store's processor time for either does not depend on the speed of the generator.
+ */
+async function costRows(lab: Lab, plain: WideStore): Promise<readonly CostRow[]> {
+  const secure = await startWideStore(lab, { tls: true });
+  const seconds = lab.seconds(COST_SECONDS);
+  const all: CostRow[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    for (const wide of [plain, secure]) {
+      const isTls = wide === secure;
+      lab.say(`${COST_CLIENTS} clients${isTls ? ' with TLS' : ''}: ${EACH.name}, then ${KEPT.name} at the same rate`);
+      const anew = await closedLoopRow(lab, wide, { clients: COST_CLIENTS, policy: EACH, seconds });
+      const ratePerSecond = Math.max(1, Math.round(anew.perSecond));
+      const kept = await closedLoopRow(lab, wide, { clients: COST_CLIENTS, policy: KEPT, seconds, ratePerSecond });
+      all.push({ ...anew, isTls }, { ...kept, isTls });
+    }
+  }
+  return [false, true].flatMap((isTls) =>
+    [EACH, KEPT].flatMap((policy) => {
+      const own = all.filter((row) => row.isTls === isTls && row.policy === policy);
+      const [first] = own;
+      return first === undefined ? [] : [{ ...first, ...together(own) }];
+    }),
+  );
+}
+
+/** All rounds as one: processor time is counted in steps of 10 ms, and one round at a low rate has few of them. */
+export function together(rows: readonly CostRow[]) {
+  const over = (figure: (row: CostRow) => number): number => rows.reduce((sum, row) => sum + figure(row), 0);
+  const seconds = over((row) => row.seconds);
+  const perSecond = over((row) => row.answered) / seconds;
+  const storeCores = over((row) => row.storeCores * row.seconds) / seconds;
+  const generatorCores = over((row) => row.generatorCores * row.seconds) / seconds;
+  return {
+    ...{ perSecond, storeCores, generatorCores },
+    storeUs: usOf(storeCores, perSecond),
+    generatorUs: usOf(generatorCores, perSecond),
+    connectsPerSecond: over((row) => row.connects) / seconds,
+    errors: over((row) => row.errors),
+  };
+}
+
+/** The same by redis-benchmark, which is written in C: a difference to our driver's rows is the generator's own. */
+async function benchmarkRows(lab: Lab, wide: WideStore, rungs: readonly number[]): Promise<readonly BenchmarkRow[]> {
+  const once = countedBenchmark(lab, wide);
+  const rows: BenchmarkRow[] = [];
+  for (const clients of rungs) {
+    for (const isKept of [true, false]) {
+      lab.say(`redis-benchmark, ${countText(clients)} clients, ${isKept ? 'kept' : 'new each time'}`);
+      const load = { clients, ...(!isKept && { reconnects: true as const }) };
+      // At two thousand clients a pilot takes as long as the row: the row before gives the expected rate.
+      const expected =
+        rows.findLast((row) => row.isKept === isKept) ?? (await once({ ...load, requests: PILOT_REQUESTS }));
+      const wanted = Math.max(clients * LEAST_OF_EACH, Math.round(expected.perSecond * lab.seconds(BENCHMARK_SECONDS)));
+      const run = await once({ ...load, requests: isKept ? wanted : Math.min(MOST_CONNECTS, wanted) });
+      rows.push({ ...run, isKept, roundMs: (clients / run.perSecond) * 1000 });
+    }
+  }
+  return rows;
 }

@@ -1,7 +1,12 @@
 import { createSocket, type RemoteInfo } from 'node:dgram';
+import { existsSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { runProgram } from '../../kit/programs.ts';
 
-/** How a resolver can be. `silent`: packets to it are lost, and whoever asked waits for its own time-out. */
+/** States of a resolver. `silent`: packets to it are lost, and a client waits for its own time-out. */
 export type Resolver =
   | { readonly kind: 'healthy' }
   | { readonly kind: 'slow'; readonly ms: number }
@@ -10,9 +15,8 @@ export type Resolver =
 
 /** A name server on loopback: every name is 127.0.0.1 and has no IPv6 address. */
 export interface NameServer {
-  readonly address: string;
-  readonly be: (resolver: Resolver) => void;
-  /** Questions it was sent, answered or not. */
+  readonly set: (resolver: Resolver) => void;
+  /** Questions received, answered or not. */
   readonly asked: () => number;
   readonly stop: () => Promise<void>;
 }
@@ -21,11 +25,11 @@ const HEADER_BYTES = 12;
 const TYPE_A = 1;
 /** Response, recursion desired and available (RFC 1035, 4.1.1). */
 const [FLAGS_OK, FLAGS_SERVFAIL] = [0x8180, 0x8182];
-/** Nothing is kept by a resolver in between: there is none. */
+/** There is no resolver in between that could keep an answer. */
 const TTL_SECONDS = 0;
 const LOOPBACK = [127, 0, 0, 1];
 
-/** @throws when the address and port are not free, or not allowed: 53 is the only port that resolv.conf can mean. */
+/** @throws when the address and port are not free, or not allowed: resolv.conf can only name port 53. */
 export async function startNameServer(address: string, port = 53): Promise<NameServer> {
   const socket = createSocket('udp4');
   let resolver: Resolver = { kind: 'healthy' };
@@ -46,11 +50,10 @@ export async function startNameServer(address: string, port = 53): Promise<NameS
       resolve();
     });
   });
-  // A client that has left is reported at its next packet; nobody here waits for it.
+  // The socket reports a client that has gone at the next packet to it; nothing here depends on that.
   socket.on('error', () => undefined);
   return {
-    address,
-    be: (next) => {
+    set: (next) => {
       resolver = next;
     },
     asked: () => asked,
@@ -63,7 +66,7 @@ export async function startNameServer(address: string, port = 53): Promise<NameS
   };
 }
 
-/** Of one question of class IN: its address, no address of its type, or SERVFAIL. Undefined: not a question. */
+/** Answers one question of class IN: its address, no address of its type, or SERVFAIL. Undefined: not a question. */
 export function replyTo(question: Buffer, isFailing: boolean): Buffer | undefined {
   const end = endOfQuestion(question);
   if (end === undefined) return undefined;
@@ -78,7 +81,7 @@ export function replyTo(question: Buffer, isFailing: boolean): Buffer | undefine
   return Buffer.concat([header, question.subarray(HEADER_BYTES, end), Buffer.from(hasAddress ? address : [])]);
 }
 
-/** Behind name, type and class. */
+/** The offset after name, type and class. */
 function endOfQuestion(question: Buffer): number | undefined {
   if (question.length < HEADER_BYTES || question.readUInt16BE(4) !== 1) return undefined;
   let at = HEADER_BYTES;
@@ -88,4 +91,48 @@ function endOfQuestion(question: Buffer): number | undefined {
     at += length + 1;
   }
   return at + 5 <= question.length ? at + 5 : undefined;
+}
+
+/** An unused loopback address: systemd-resolved has 127.0.0.53, others 127.0.0.1. */
+export const NAME_SERVER = '127.83.0.53';
+const [RESOLV, NSSWITCH] = ['/etc/resolv.conf', '/etc/nsswitch.conf'];
+const TRY_LIMIT_MS = 5000;
+
+/**
+ * A command whose process alone asks our name server. glibc reads its resolver from /etc/resolv.conf, so the process gets
+ * a mount namespace with its own file over that one, and an nsswitch.conf without /etc/hosts, mDNS and systemd-resolved.
+ * Both end with the process.
+ * @param folder gets the two files.
+ */
+export function inNamespace(folder: string, words: readonly string[]): readonly string[] {
+  const [resolv, nsswitch] = [join(folder, 'resolv.conf'), join(folder, 'nsswitch.conf')];
+  writeFileSync(resolv, `nameserver ${NAME_SERVER}\n`);
+  writeFileSync(nsswitch, 'hosts: dns\n');
+  const mounts = [`mount --bind "$1" ${RESOLV}`, ...(existsSync(NSSWITCH) ? [`mount --bind "$2" ${NSSWITCH}`] : [])];
+  const script = `${mounts.join(' && ')} && shift 2 && exec "$@"`;
+  return ['unshare', '-m', '--propagation', 'private', 'sh', '-c', script, 'sh', resolv, nsswitch, ...words];
+}
+
+/** Looks up a name in such a namespace. Undefined: the question reached our name server, and the answer came back. */
+export async function cannotResolve(): Promise<string | undefined> {
+  const needs = `needs Linux, root for a mount namespace with a resolv.conf of its own, and UDP port 53 of ${NAME_SERVER}`;
+  const folder = await mkdtemp(join(tmpdir(), 'serpcache-dns-'));
+  try {
+    const server = await startNameServer(NAME_SERVER);
+    try {
+      const ask = `require('node:dns').lookup('ready.serpcache.test', (error, address) => console.log(error ?? address))`;
+      const [command = '', ...args] = inNamespace(folder, [process.execPath, '-e', ask]);
+      const { output } = await runProgram({ command, args, limitMs: TRY_LIMIT_MS });
+      if (output.trim() === '127.0.0.1' && server.asked() > 0) return undefined;
+      return `${needs}: the name resolved as ${output.trim()}`;
+    } finally {
+      await server.stop();
+    }
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')
+      return `another run of it has UDP port 53 of ${NAME_SERVER}: wait until that one is over`;
+    return `${needs}: ${error instanceof Error ? error.message.split('\n')[0] : error}`;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }

@@ -1,12 +1,11 @@
-/** `node reader.ts <plan.json>`: reads through serpcache's own adapter and says over IPC what it saw. */
+/** `node reader.ts <plan.json>`: reads through serpcache's own adapter and reports over IPC. */
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { createRandom } from '../../../../src/catalogue/demo/ad.ts';
 import { systemClock } from '../../../../src/runtime.ts';
 import { createRedisStore } from '../../../../src/stores/redis/store.ts';
-import type { ReaderPlan, ReaderSaid } from './reader-plan.ts';
-import { countReads } from './reads.ts';
+import { countReads, type ReaderPlan, type ReaderSaid } from './reads.ts';
 
 const plan: ReaderPlan = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8'));
 const { hosts, port, deadlineMs } = plan;
@@ -18,7 +17,7 @@ const say = (said: ReaderSaid): void => {
 
 const startedMs = nowMs();
 let counter = countReads(hosts.length, nowMs);
-/** When each connection answered last. */
+/** Time of the last answer of each connection. */
 const answeredMs = hosts.map(() => Number.NEGATIVE_INFINITY);
 const stores = hosts.map((host, at) =>
   createRedisStore({
@@ -50,7 +49,7 @@ async function readOn(): Promise<void> {
     for (const now = nowMs(); dueMs <= now; dueMs += gapMs, at += 1) void read(at % hosts.length);
 }
 
-/** @returns how long it took until every connection had answered since. */
+/** @returns the time until every connection has answered since `sinceMs`; undefined when that takes longer than `waitMs`. */
 async function allAnswer(sinceMs: number, waitMs: number): Promise<number | undefined> {
   while (!answeredMs.every((ms) => ms > sinceMs)) {
     if (nowMs() - sinceMs > waitMs) return undefined;
@@ -59,7 +58,7 @@ async function allAnswer(sinceMs: number, waitMs: number): Promise<number | unde
   return nowMs() - sinceMs;
 }
 
-/** By address: whoever cuts asks no names. The last cut has as long to heal as the others. */
+/** Connects by address, so it asks for no name. After the last cut it waits as after the others. */
 async function cutEvery(everyMs: number, forMs: number): Promise<void> {
   const client = new Redis({ host: '127.0.0.1', port, protocol: 2 });
   for (let leftMs = forMs; leftMs > 0; leftMs -= everyMs) {
@@ -73,7 +72,7 @@ void readOn();
 say({ kind: 'started', afterMs: await allAnswer(startedMs, plan.startWaitMs) });
 if (plan.then !== undefined) {
   const { keptMs, cutMs, cutEveryMs, backWaitMs } = plan.then;
-  // Whoever hears `started` changes the resolver now.
+  // On `started` the parent process changes the resolver.
   await sleep(50);
   counter = countReads(hosts.length, nowMs);
   await sleep(keptMs);
@@ -85,4 +84,4 @@ if (plan.then !== undefined) {
   say({ kind: 'cut', reads: counter.end(), processorMs: (user + system) / 1000 });
   say({ kind: 'back', afterMs: await allAnswer(nowMs(), backWaitMs) });
 }
-// It is ended from outside: an exit would wait for every lookup under way, and those cannot be given up.
+// The parent kills this process: an exit would wait for every lookup under way, and lookups cannot be cancelled.

@@ -1,13 +1,44 @@
 import { createHistogram } from 'node:perf_hooks';
 
-/** What came of the reads of one phase, of all connections together. */
+/** Reads of one process through serpcache's own adapter, and the disturbance. */
+export interface ReaderPlan {
+  /** One connection each, as a service has one for each of its domains. */
+  readonly hosts: readonly string[];
+  readonly port: number;
+  /** All connections together. */
+  readonly readsPerSecond: number;
+  readonly deadlineMs: number;
+  /** Maximum time to wait for all connections. */
+  readonly startWaitMs: number;
+  /** Absent: it ends when it has started. */
+  readonly then?: {
+    readonly keptMs: number;
+    readonly cutMs: number;
+    readonly cutEveryMs: number;
+    /** Maximum time to wait for all connections at the end. */
+    readonly backWaitMs: number;
+  };
+  /** For the adapter's random waits: the same in every row. */
+  readonly seed: number;
+}
+
+/** The messages of the process, in this order. */
+export type ReaderSaid =
+  /** All connections answer; undefined: not within the time. */
+  | { readonly kind: 'started'; readonly afterMs: number | undefined }
+  | { readonly kind: 'kept'; readonly reads: Reads }
+  | { readonly kind: 'cut'; readonly reads: Reads; readonly processorMs: number }
+  /** Time since the message `cut`. */
+  | { readonly kind: 'back'; readonly afterMs: number | undefined };
+
+/** The reads of one phase, all connections together. */
 export interface Reads {
   readonly seconds: number;
   readonly answered: number;
   readonly failed: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** The longest time in which one of the connections answered nothing. */
+  /** The longest time without an answer on any one connection. */
   readonly longestGapMs: number;
 }
 
@@ -17,7 +48,7 @@ export interface ReadCounter {
   readonly end: () => Reads;
 }
 
-/** Counts from now on. */
+/** The time of the phase begins with the call. */
 export function countReads(connections: number, nowMs: () => number): ReadCounter {
   const startedMs = nowMs();
   const latency = createHistogram();

@@ -1,6 +1,144 @@
-/** `node reader.ts <plan as JSON>`: prints what came of it as JSON. A process of its own has a core of its own. */
-import { type BurstPlan, readInBursts } from './read-in-bursts.ts';
+/** `node reader.ts <plan as JSON>`: reads pages in bursts and prints a `BurstReads` as JSON, on a core of its own. */
+import { createHistogram } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createRandom } from '../../../../src/catalogue/demo/ad.ts';
+import { systemClock } from '../../../../src/runtime.ts';
+import { createRedisStore, type RedisStore } from '../../../../src/stores/redis/store.ts';
+
+/** Pages are read as a service reads them: through the project's own adapter, with its deadline and its breaker. */
+export interface BurstPlan {
+  readonly host: string;
+  readonly port: number;
+  /** Each stands for a process of the service with its one connection. */
+  readonly clients: number;
+  /** Pages requested at once, spread over all clients, as after an index update or for a page of suggestions. */
+  readonly burst: number;
+  readonly burstsPerSecond: number;
+  readonly keys: number;
+  readonly deadlineMs: number;
+  readonly seconds: number;
+  readonly seed: number;
+}
+
+export interface BurstReads {
+  readonly seconds: number;
+  readonly asked: number;
+  /** With a page within the deadline. */
+  readonly inTime: number;
+  /** No page within the deadline; it came later or never. */
+  readonly late: number;
+  /** Not sent: the breaker was open, or too much was under way. */
+  readonly refused: number;
+  /** Late ones included. */
+  readonly pages: number;
+  readonly pageBytes: number;
+  /** From the request to the page, late ones included; a page that never came counts with the time of the wait. */
+  readonly latencyMs: { readonly p50: number; readonly p99: number; readonly max: number };
+  readonly processorSeconds: number;
+}
+
+/** Maximum wait for reads that are under way when the time is over. */
+const AFTERWARDS_MS = 1500;
+const CONNECT_WITHIN_MS = 5000;
+
+/** Bursts at random distances (Poisson), whatever was answered. */
+async function read(plan: BurstPlan, clients: readonly RedisStore[], random: () => number): Promise<BurstReads> {
+  const took = createHistogram();
+  const counts = { asked: 0, inTime: 0, late: 0, refused: 0, pages: 0, pageBytes: 0 };
+  const waiting = new Set<number>();
+  const settle = (askedMs: number): void => {
+    took.record(Math.max(1, Math.round((performance.now() - askedMs) * 1000)));
+  };
+  const one = async (client: RedisStore): Promise<void> => {
+    const askedMs = performance.now();
+    const number = counts.asked;
+    counts.asked += 1;
+    const result = await client.read(
+      `page:${String(Math.floor(random() * plan.keys)).padStart(12, '0')}`,
+      plan.deadlineMs,
+    );
+    if (result.kind === 'value') {
+      counts.inTime += 1;
+      counts.pages += 1;
+      counts.pageBytes += result.value.length;
+      return settle(askedMs);
+    }
+    if (result.kind === 'absent') throw new Error('a page that was stored is not there: the store is too small');
+    if (result.late === undefined) {
+      // A connection that breaks took the reads on it along: they were sent, and nothing came.
+      if (result.fault === 'store-down') counts.late += 1;
+      else counts.refused += 1;
+      return;
+    }
+    counts.late += 1;
+    waiting.add(number);
+    const value = await result.late;
+    waiting.delete(number);
+    if (value !== undefined) {
+      counts.pages += 1;
+      counts.pageBytes += value.length;
+    }
+    settle(askedMs);
+  };
+
+  const startedMs = performance.now();
+  const cpuBefore = process.cpuUsage();
+  const endMs = startedMs + plan.seconds * 1000;
+  const reads: Promise<void>[] = [];
+  let turn = 0;
+  for (let dueMs = startedMs; dueMs < endMs; dueMs += (-Math.log(1 - random()) * 1000) / plan.burstsPerSecond) {
+    if (dueMs > performance.now()) await sleep(dueMs - performance.now());
+    for (let at = 0; at < plan.burst; at += 1) {
+      const client = clients[turn % clients.length];
+      turn += 1;
+      if (client !== undefined) reads.push(one(client));
+    }
+  }
+  const seconds = (performance.now() - startedMs) / 1000;
+  const cpu = process.cpuUsage(cpuBefore);
+  const all = Promise.all(reads);
+  await Promise.race([all, sleep(AFTERWARDS_MS, undefined, { ref: false })]);
+  for (let left = waiting.size; left > 0; left -= 1) took.record(AFTERWARDS_MS * 1000);
+  const of = (percentile: number): number => (took.count === 0 ? 0 : took.percentile(percentile) / 1000);
+  return {
+    seconds,
+    ...counts,
+    latencyMs: { p50: of(50), p99: of(99), max: took.count === 0 ? 0 : took.max / 1000 },
+    processorSeconds: (cpu.user + cpu.system) / 1e6,
+  };
+}
+
+function openClient({ host, port, deadlineMs }: BurstPlan, at: number): RedisStore {
+  return createRedisStore({
+    settings: {
+      kind: 'standalone',
+      nodes: [{ host, port }],
+      database: 0,
+      deadlineMs,
+      connectTimeoutMs: 2000,
+      socketTimeoutMs: 3000,
+      maxOutstanding: 1024,
+      batchSize: 128,
+      refreshMs: 15_000,
+      dedicated: false,
+    },
+    name: `client ${at}`,
+    clock: systemClock,
+    random: Math.random,
+    observe: () => undefined,
+  });
+}
+
+async function connected(clients: readonly RedisStore[]): Promise<void> {
+  const giveUpMs = performance.now() + CONNECT_WITHIN_MS;
+  while (clients.some((client) => client.nodes().some((node) => !node.connected))) {
+    if (performance.now() > giveUpMs) throw new Error('the store cannot be reached');
+    await sleep(20);
+  }
+}
 
 const plan: BurstPlan = JSON.parse(process.argv[2] ?? '');
-console.log(JSON.stringify(await readInBursts(plan)));
+const clients = Array.from({ length: plan.clients }, (_, at) => openClient(plan, at));
+await connected(clients);
+console.log(JSON.stringify(await read(plan, clients, createRandom(plan.seed).next)));
 process.exit(0);

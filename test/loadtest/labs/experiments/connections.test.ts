@@ -1,38 +1,38 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  type ConnectionsFigures,
-  connectionsLesson,
-} from '../../../../loadtest/labs/experiments/connections/lesson.ts';
-import { POOLS, pipelineOf } from '../../../../loadtest/labs/experiments/connections/pool.ts';
+  type ConnectionsMeasured,
+  connections,
+  POOLS,
+  pipelineOf,
+} from '../../../../loadtest/labs/experiments/connections.ts';
 import {
-  fullSpeedTable,
-  poolTable,
-  rateTable,
-  threadsTable,
-} from '../../../../loadtest/labs/experiments/connections/tables.ts';
-import { awakeCores, pauseSeconds } from '../../../../loadtest/labs/experiments/many-clients/counted-benchmark.ts';
-import { type DrivenRow, drivenRow } from '../../../../loadtest/labs/experiments/many-clients/driven-row.ts';
-import { roomOf, rungsOf } from '../../../../loadtest/labs/experiments/many-clients/room.ts';
-import type { FindingTable } from '../../../../loadtest/labs/kit/finding.ts';
+  awakeCores,
+  type DrivenRow,
+  drivenRow,
+  maximumOf,
+  pauseSeconds,
+  rungsOf,
+} from '../../../../loadtest/labs/experiments/many-clients.ts';
+import type { Finding } from '../../../../loadtest/labs/kit/finding.ts';
 
-const ROOM = { fileLimit: 1e6, maxClients: 1e6, ports: 28_232, addresses: 8, freeBytes: 2 ** 36 };
+const LIMITS = { fileLimit: 1e6, maxClients: 1e6, ports: 28_232, addresses: 8, freeBytes: 2 ** 36 };
 
 test('the ladder ends at the last published rung, if no limit ends it earlier', () => {
-  const { most, why } = roomOf(ROOM);
+  const { most, why } = maximumOf(LIMITS);
   assert.deepEqual(rungsOf(most), [200, 2000, 10_000, 30_000, 65_000]);
-  assert.match(why, /where the published one does/);
+  assert.match(why, /where the published ones do/);
 });
 
 test('each limit alone ends the ladder and is named', () => {
-  const ends: readonly [Partial<typeof ROOM>, number, RegExp][] = [
+  const ends: readonly [Partial<typeof LIMITS>, number, RegExp][] = [
     [{ fileLimit: 20_000 }, 19_900, /may open 20,000 files/],
     [{ maxClients: 4064 }, 4000, /maxclients down to 4,064/],
     [{ addresses: 1 }, 14_100, /28,232 local ports/],
     [{ freeBytes: 2 ** 30 }, 10_400, /1\sGiB of memory/],
   ];
   for (const [limited, expected, reason] of ends) {
-    const { most, why } = roomOf({ ...ROOM, ...limited });
+    const { most, why } = maximumOf({ ...LIMITS, ...limited });
     assert.equal(most, expected);
     assert.match(why, reason);
     assert.doesNotMatch(why, / and the store| and there| and a process/);
@@ -40,7 +40,10 @@ test('each limit alone ends the ladder and is named', () => {
 });
 
 test('two limits at the same rung are both named', () => {
-  assert.match(roomOf({ ...ROOM, fileLimit: 20_000, maxClients: 20_000 }).why, /20,000 files .*, and the store took/);
+  assert.match(
+    maximumOf({ ...LIMITS, fileLimit: 20_000, maxClients: 20_000 }).why,
+    /20,000 files .*, and the store took/,
+  );
 });
 
 test('the highest possible number beyond the last published rung is added only when it is clearly higher', () => {
@@ -49,82 +52,111 @@ test('the highest possible number beyond the last published rung is added only w
   assert.deepEqual(rungsOf(90), [90]);
 });
 
-const row = { connections: 200, perSecond: 9990, errorShare: 0, p99Ms: 4, storeUs: 18, bytesEach: 35_000 };
-const FIGURES: ConnectionsFigures = {
-  askedPerSecond: 10_000,
-  atOneRate: [
-    { ...row, limit: 'neither' },
-    { ...row, connections: 19_900, limit: 'neither' },
-  ],
+const DRIVEN: DrivenRow = {
+  ...{ perSecond: 9990, meanMs: 1, p50Ms: 1, p99Ms: 4, errors: 0, errorShare: 0, connects: 0, seconds: 2 },
+  ...{ answered: 20_000, storeCores: 0.2, generatorCores: 0.4, storeUs: 18, generatorUs: 40, limit: 'neither' },
+};
+const COUNTED = { ...DRIVEN, command: 'redis-benchmark' };
+const BENCHMARK = {
+  ...{ perSecond: 1, latencyMs: { mean: 1, p50: 1, p95: 1, p99: 1, max: 1 }, requests: 1, seconds: 1 },
+  ...{ storeCores: 1, generatorCores: 1, limit: 'both' as const, command: 'redis-benchmark' },
+};
+const FEW = { ...DRIVEN, connections: 200, bytesEach: 35_000 };
+const MEASURED: ConnectionsMeasured = {
+  oneRate: [FEW, { ...FEW, connections: 19_900 }],
   fullSpeed: [
-    { clients: 200, perSecond: 60_000, limit: 'both' },
-    { clients: 10_000, perSecond: 55_000, limit: 'both' },
+    { ...COUNTED, clients: 200, perSecond: 60_000, limit: 'both' },
+    { ...COUNTED, clients: 10_000, perSecond: 55_000, limit: 'both' },
   ],
+  poolsAtRate: [],
   pools: [
-    { connections: 1, perSecond: 40_000, limit: 'generator' },
-    { connections: 10, perSecond: 76_000, limit: 'generator' },
-    { connections: 100, perSecond: 80_000, limit: 'generator' },
+    { ...DRIVEN, connections: 1, perSecond: 40_000, limit: 'generator' },
+    { ...DRIVEN, connections: 10, perSecond: 76_000, limit: 'generator' },
+    { ...DRIVEN, connections: 100, perSecond: 80_000, limit: 'generator' },
   ],
   threads: [
-    { threads: 1, perSecond: 500_000, limit: 'both' },
-    { threads: 50, perSecond: 250_000, limit: 'both' },
+    { ...BENCHMARK, threads: 1, perSecond: 500_000 },
+    { ...BENCHMARK, threads: 50, perSecond: 250_000 },
   ],
   cores: 1,
+  whyNoMore: '',
 };
 
-function withMany(many: Partial<ConnectionsFigures['atOneRate'][number]>) {
-  const [few, last] = FIGURES.atOneRate;
-  assert.ok(few && last);
-  return connectionsLesson({ ...FIGURES, atOneRate: [few, { ...last, ...many }] });
+function withMany(many: Partial<ConnectionsMeasured['oneRate'][number]>): Found {
+  return connections.findingOf({ ...MEASURED, oneRate: [FEW, { ...FEW, connections: 19_900, ...many }] });
+}
+
+type Found = Omit<Finding, 'name'>;
+
+function figureOf({ claims }: Found, text: RegExp): number | undefined {
+  const claim = claims.find((one) => text.test(one.text));
+  assert.ok(claim, `no claim ${text}`);
+  return claim.figure;
 }
 
 test('many connections that cost as little as few do no harm', () => {
-  const { holds, sentence } = connectionsLesson(FIGURES);
-  assert.equal(holds, 'no');
-  assert.match(sentence, /nothing fell, though a published shard did at 2,000/);
+  const found = connections.findingOf(MEASURED);
+  assert.equal(found.verdict, 'no');
+  assert.equal(figureOf(found, /numbers of connections that fell/), 0);
+  assert.match(found.published, /fell at 2,000/);
 });
 
 test('a store that answers less while it is full, or loses some, was overloaded by the number of connections', () => {
-  assert.equal(withMany({ perSecond: 6000, limit: 'store' }).holds, 'yes');
+  assert.equal(withMany({ perSecond: 6000, limit: 'store' }).verdict, 'yes');
   const lost = withMany({ errorShare: 0.05 });
-  assert.equal(lost.holds, 'yes');
-  assert.match(lost.sentence, /with 19,900 connections .* 5\s% failed/);
+  assert.equal(lost.verdict, 'yes');
+  assert.equal(figureOf(lost, /connections of the first that fell/), 19_900);
+  assert.equal(figureOf(lost, /failed there/), 0.05);
 });
 
 test('a store that was not full when it answered less is not blamed', () => {
   const generator = withMany({ perSecond: 6000, limit: 'generator' });
-  assert.equal(generator.holds, 'partly');
-  assert.match(generator.sentence, /the generator was full there/);
-  assert.match(withMany({ perSecond: 6000 }).sentence, /neither the store nor the generator was full/);
+  assert.equal(generator.verdict, 'partly');
+  assert.equal(figureOf(generator, /the store full or with failures/), 0);
+  assert.equal(generator.tables[0]?.rows.at(-1)?.limit, 'generator');
+  const neither = withMany({ perSecond: 6000 });
+  assert.equal(neither.verdict, 'partly');
+  assert.equal(figureOf(neither, /the store full or with failures/), 0);
 });
 
-test('a number that overloads nothing, but costs more or adds latency, makes the lesson hold in part, with the cost', () => {
+test('a store that fell is a yes whatever its commands cost, and no row at all is a no', () => {
+  assert.equal(withMany({ errorShare: 0.05, storeUs: 18, p99Ms: 4 }).verdict, 'yes');
+  assert.equal(withMany({ errorShare: 0.05, storeUs: 45, p99Ms: 80 }).verdict, 'yes');
+  assert.equal(connections.findingOf({ ...MEASURED, oneRate: [] }).verdict, 'no');
+});
+
+test('a number that overloads nothing, but costs more or adds latency, makes the statement hold in part, with the cost', () => {
   const dearer = withMany({ storeUs: 45 });
-  assert.equal(dearer.holds, 'partly');
-  assert.match(dearer.sentence, /2\.5\s× the processor time \(45 µs instead of 18\)/);
-  assert.equal(withMany({ p99Ms: 80 }).holds, 'partly');
-  const slower = [
-    { clients: 200, perSecond: 60_000, limit: 'both' as const },
-    { clients: 10_000, perSecond: 30_000, limit: 'both' as const },
-  ];
-  assert.equal(connectionsLesson({ ...FIGURES, fullSpeed: slower }).holds, 'partly');
-  const generator = slower.map((one) => ({ ...one, limit: 'generator' as const }));
-  assert.equal(connectionsLesson({ ...FIGURES, fullSpeed: generator }).holds, 'no');
+  assert.equal(dearer.verdict, 'partly');
+  assert.equal(figureOf(dearer, /store time per command/), 2.5);
+  assert.equal(withMany({ p99Ms: 80 }).verdict, 'partly');
+  const slower = (limit: 'both' | 'generator') => {
+    const rates = [60_000, 30_000].map((perSecond, at) => ({ ...COUNTED, clients: 200 + at, perSecond, limit }));
+    return connections.findingOf({ ...MEASURED, fullSpeed: rates }).verdict;
+  };
+  assert.equal(slower('both'), 'partly');
+  assert.equal(slower('generator'), 'no');
 });
 
 test('latency measured with a full generator is attributed to the generator', () => {
-  const { holds, sentence } = withMany({ p99Ms: 80, limit: 'generator' });
-  assert.equal(holds, 'no');
-  assert.match(sentence, /80\sms, with the generator full/);
-  assert.match(withMany({ p99Ms: 80, limit: 'both' }).sentence, /with both full/);
+  for (const limit of ['generator', 'both'] as const) {
+    const found = withMany({ p99Ms: 80, limit });
+    assert.equal(found.verdict, 'no');
+    assert.equal(figureOf(found, /p99 of the most/), 80);
+    assert.equal(figureOf(found, /p99, most connections ÷ fewest/), undefined);
+    assert.equal(found.tables[0]?.rows.at(-1)?.limit, limit);
+  }
 });
 
 test('the smallest pool with nearly the best rate is named, and the best number of threads', () => {
-  const { sentence } = connectionsLesson(FIGURES);
-  assert.match(sentence, /a pool of 10 reached 95\s% of the best rate of any, one of 100 100\s%/);
-  assert.match(sentence, /best at 1 on one core; 50 had 0\.5\s× that rate, and on so few cores/);
-  const { sentence: wide } = connectionsLesson({ ...FIGURES, cores: 16 });
-  assert.doesNotMatch(wide, /so few cores/);
+  const found = connections.findingOf(MEASURED);
+  assert.equal(figureOf(found, /smallest pool/), 10);
+  assert.equal(figureOf(found, /its share of the best/), 0.95);
+  assert.equal(figureOf(found, /largest pool/), 1);
+  assert.equal(figureOf(found, /client threads with the best rate/), 1);
+  assert.equal(figureOf(found, /rate of the most threads/), 0.5);
+  assert.match(found.notes.at(-1) ?? '', /one core; .* on so few cores/);
+  assert.doesNotMatch(connections.findingOf({ ...MEASURED, cores: 16 }).notes.at(-1) ?? '', /so few cores/);
 });
 
 test('the time in which redis-benchmark opens connections is not counted as load time', () => {
@@ -153,45 +185,32 @@ test('processor time per command is cores divided by rate, and every kind of err
 });
 
 test('every row has a value for each column, a limit and a command', () => {
-  const driven: DrivenRow = {
-    ...{ perSecond: 10_000, meanMs: 1, p50Ms: 1, p99Ms: 2, errors: 0, errorShare: 0, connects: 0, seconds: 2 },
-    ...{ answered: 20_000, storeCores: 0.2, generatorCores: 0.4, storeUs: 20, generatorUs: 40, limit: 'neither' },
-  };
-  const counted = { clients: 200, perSecond: 1, p50Ms: 1, p99Ms: 1, storeCores: 1, generatorCores: 1, storeUs: 1 };
-  const benchmark = {
-    ...{ perSecond: 1, latencyMs: { mean: 1, p50: 1, p95: 1, p99: 1, max: 1 }, requests: 1, seconds: 1 },
-    ...{ storeCores: 1, generatorCores: 1, limit: 'both' as const, command: 'redis-benchmark' },
-  };
-  checkTable(rateTable([{ ...driven, connections: 2000, bytesEach: 1 }]), /the shard fell/);
-  checkTable(fullSpeedTable([{ ...counted, limit: 'store', command: 'redis-benchmark' }]));
-  checkTable(poolTable([{ ...driven, connections: 100, pipeline: 1 }], 'full'), /pool of 100/);
-  checkTable(threadsTable([{ ...benchmark, threads: 50 }]), /1 s/);
+  const { tables } = connections.findingOf({
+    ...MEASURED,
+    oneRate: [{ ...FEW, connections: 2000 }],
+    poolsAtRate: [{ ...DRIVEN, connections: 100 }],
+    pools: [{ ...DRIVEN, connections: 100, pipeline: 1 }],
+    threads: [{ ...BENCHMARK, threads: 50 }],
+  });
+  const published = [/the shard fell/, undefined, /pool of 100/, /pool of 100/, /1 s/];
+  assert.equal(tables.length, published.length);
+  for (const [at, { columns, rows }] of tables.entries()) {
+    for (const one of rows) {
+      assert.equal(one.values.length, columns.length);
+      assert.ok(one.limit && one.command);
+      assert.match(one.published ?? '', published[at] ?? /^$/);
+    }
+  }
 });
 
 test('a plain store gets a higher connection limit, which is restored afterwards', () => {
-  const commandOf = (clients: number) =>
-    fullSpeedTable([
-      {
-        clients,
-        perSecond: 1,
-        p50Ms: 1,
-        p99Ms: 1,
-        storeCores: 1,
-        generatorCores: 1,
-        storeUs: 1,
-        limit: 'store',
-        command: 'ask',
-      },
-    ]).rows[0]?.command;
-  assert.equal(commandOf(2000), 'ask');
+  const fullSpeed = [
+    { ...COUNTED, clients: 2000, command: 'ask few' },
+    { ...COUNTED, clients: 19_900, command: 'ask' },
+  ];
+  const [few, many] = connections.findingOf({ ...MEASURED, fullSpeed }).tables[1]?.rows ?? [];
+  assert.match(few?.command ?? '', /&& ask few$/);
+  assert.doesNotMatch(few?.command ?? '', /maxclients/);
   const set = 'redis-cli -p 6379 CONFIG SET maxclients';
-  assert.equal(commandOf(19_900), `${set} 19932 && ask; ${set} 10000`);
+  assert.equal(many?.command, `${set} 19932 && ask; ${set} 10000`);
 });
-
-function checkTable({ columns, rows }: FindingTable, published?: RegExp): void {
-  for (const one of rows) {
-    assert.equal(one.values.length, columns.length);
-    assert.ok(one.limit && one.command);
-    if (published !== undefined) assert.match(one.published ?? '', published);
-  }
-}

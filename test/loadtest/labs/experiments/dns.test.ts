@@ -1,10 +1,104 @@
 import assert from 'node:assert/strict';
 import { Resolver } from 'node:dns/promises';
 import { after, before, test } from 'node:test';
-import { type NameServer, replyTo, startNameServer } from '../../../../loadtest/labs/experiments/dns/name-server.ts';
-import { cannotResolve, NAME_SERVER } from '../../../../loadtest/labs/experiments/dns/namespace.ts';
+import {
+  cannotResolve,
+  NAME_SERVER,
+  type NameServer,
+  replyTo,
+  startNameServer,
+} from '../../../../loadtest/labs/experiments/dns/name-server.ts';
 import { countReads } from '../../../../loadtest/labs/experiments/dns/reads.ts';
+import {
+  commandOf,
+  type DnsRow,
+  dns,
+  fillOf,
+  isDisturbed,
+  type Phase,
+} from '../../../../loadtest/labs/experiments/dns.ts';
+import type { Finding } from '../../../../loadtest/labs/kit/finding.ts';
 import { freePorts } from '../../../../loadtest/stack/process.ts';
+
+const ADDRESSES = dnsRow('addresses', 'address', 0.08);
+const HEALTHY = dnsRow('names', { kind: 'healthy' }, 0.09);
+const SLOW = dnsRow('answers after 200 ms', { kind: 'slow', ms: 200 }, 0.4);
+const FAILING = dnsRow('SERVFAIL', { kind: 'servfail' }, 0.99);
+
+type Found = Omit<Finding, 'name'>;
+
+function figureOf({ claims }: Found, text: RegExp): number | undefined {
+  const claim = claims.find((one) => text.test(one.text));
+  assert.ok(claim, `no claim ${text}`);
+  return claim.figure;
+}
+
+test('it holds when names lose more than addresses with every faulty resolver', () => {
+  const found = dns.findingOf([ADDRESSES, HEALTHY, SLOW, FAILING]);
+  assert.equal(found.verdict, 'yes');
+  const lost = found.tables[0]?.rows.map(({ name, values }) => [name, values[1]]);
+  assert.deepEqual(lost, [
+    ['addresses', 0.08],
+    ['names', 0.09],
+    ['answers after 200 ms', 0.4],
+    ['SERVFAIL', 0.99],
+  ]);
+  assert.equal(figureOf(found, /the healthy resolver/)?.toFixed(6), '0.010000');
+  assert.equal(figureOf(found, /names looked up while nothing is cut/), 0);
+});
+
+test('it holds in part when only one faulty resolver causes loss', () => {
+  const quick = dnsRow('answers after 200 ms', { kind: 'slow', ms: 200 }, 0.1);
+  assert.equal(dns.findingOf([ADDRESSES, HEALTHY, quick, FAILING]).verdict, 'partly');
+});
+
+test('it does not hold when names lose no more than addresses', () => {
+  const quick = dnsRow('answers after 200 ms', { kind: 'slow', ms: 200 }, 0.1);
+  assert.equal(dns.findingOf([ADDRESSES, HEALTHY, quick]).verdict, 'no');
+});
+
+test('loss with a healthy resolver is reported', () => {
+  const dear = dnsRow('names', { kind: 'healthy' }, 0.18);
+  const found = dns.findingOf([ADDRESSES, dear, SLOW, FAILING]);
+  assert.equal(figureOf(found, /the healthy resolver/)?.toFixed(6), '0.100000');
+  const quick = dnsRow('answers after 200 ms', { kind: 'slow', ms: 200 }, 0.1);
+  assert.equal(dns.findingOf([ADDRESSES, dear, quick]).verdict, 'partly');
+});
+
+test('a start that did not finish is reported, and so is a connection that broke by itself', () => {
+  const never = dnsRow('SERVFAIL', { kind: 'servfail' }, 0.99, { startedMs: undefined });
+  const broken = dnsRow('names', { kind: 'healthy' }, 0.09, { kept: { ...HEALTHY.kept, asked: 2 } });
+  const found = dns.findingOf([ADDRESSES, broken, SLOW, never]);
+  assert.equal(figureOf(found, /a start did not end in time/), 1);
+  assert.deepEqual(found.tables[2]?.rows.at(-1), { name: 'SERVFAIL', values: [undefined, 12, 10] });
+  assert.equal(figureOf(found, /names looked up while nothing is cut/), 2);
+});
+
+test('reads lost with addresses while nothing was cut mean a disturbed baseline, so there is no answer', () => {
+  const disturbed = dnsRow('addresses', 'address', 0.08, { kept: { ...ADDRESSES.kept, answered: 400, failed: 600 } });
+  const found = dns.findingOf([disturbed, HEALTHY, SLOW, FAILING]);
+  assert.equal(found.verdict, 'unseen');
+  assert.equal(figureOf(found, /lost with addresses while nothing is cut/), 0.6);
+});
+
+test('a row that lost reads is disturbed only if no name was resolved', () => {
+  const lost = { ...ADDRESSES.kept, answered: 900, failed: 100 };
+  assert.equal(isDisturbed({ kept: lost }), true);
+  assert.equal(isDisturbed({ kept: { ...lost, asked: 3 } }), false);
+  assert.equal(isDisturbed(ADDRESSES), false);
+});
+
+test('a command reads an existing page, and cuts connections beside the load only where the row did', () => {
+  assert.match(fillOf(2000), /^redis-cli SET memtier-1 /);
+  for (const { variant } of [ADDRESSES, HEALTHY]) {
+    const [cut, kept] = [commandOf(variant, true), commandOf(variant, false)];
+    assert.match(
+      cut,
+      /--key-minimum=1 --key-maximum=1 .*--test-time=10 .*& for .*CLIENT KILL TYPE normal; done; wait$/,
+    );
+    assert.doesNotMatch(kept, /KILL|reconnect/);
+  }
+});
 
 let server: NameServer;
 const resolver = new Resolver({ timeout: 300, tries: 1 });
@@ -20,7 +114,7 @@ const codeOf = (asked: Promise<unknown>): Promise<unknown> =>
   asked.catch((error: { readonly code: string }) => error.code);
 
 test('every name resolves to loopback, has no IPv6 address, and each query is counted', async () => {
-  server.be({ kind: 'healthy' });
+  server.set({ kind: 'healthy' });
   const before = server.asked();
   assert.deepEqual(await resolver.resolve4('goods.serpcache.test'), ['127.0.0.1']);
   assert.equal(await codeOf(resolver.resolve6('goods.serpcache.test')), 'ENODATA');
@@ -28,14 +122,14 @@ test('every name resolves to loopback, has no IPv6 address, and each query is co
 });
 
 test('a failing resolver fails at once, and a silent one times out', async () => {
-  server.be({ kind: 'servfail' });
+  server.set({ kind: 'servfail' });
   assert.equal(await codeOf(resolver.resolve4('goods.serpcache.test')), 'ESERVFAIL');
-  server.be({ kind: 'silent' });
+  server.set({ kind: 'silent' });
   assert.equal(await codeOf(resolver.resolve4('goods.serpcache.test')), 'ETIMEOUT');
 });
 
 test('a slow resolver answers after its configured delay, not earlier', async () => {
-  server.be({ kind: 'slow', ms: 60 });
+  server.set({ kind: 'slow', ms: 60 });
   const startedMs = performance.now();
   assert.deepEqual(await resolver.resolve4('goods.serpcache.test'), ['127.0.0.1']);
   assert.ok(performance.now() - startedMs >= 55);
@@ -83,3 +177,33 @@ test('a second concurrent run reports that the port is in use, not that root is 
     await other?.stop();
   }
 });
+
+/** A row with the given loss while connections were cut, and no loss while they were kept. */
+function dnsRow(
+  name: string,
+  resolver: DnsRow['variant']['resolver'] | 'address',
+  lost: number,
+  over: Partial<DnsRow> = {},
+): DnsRow {
+  const phase = (failed: number): Phase => ({
+    seconds: 5,
+    answered: 1000 - failed,
+    failed,
+    p50Ms: 0.3,
+    p99Ms: 2,
+    longestGapMs: 100,
+    asked: 0,
+  });
+  const isNamed = resolver !== 'address';
+  return {
+    variant: { name, isNamed, resolver: isNamed ? resolver : { kind: 'silent' } },
+    startedMs: 100,
+    startAsked: 12,
+    kept: phase(0),
+    cut: phase(lost * 1000),
+    backMs: 10,
+    storeCores: 0.01,
+    generatorCores: 0.1,
+    ...over,
+  };
+}

@@ -1,12 +1,21 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { commandOf, tcCommand } from '../../../../loadtest/labs/experiments/limiter/command.ts';
-import { badness, type LimiterRow, limiterLesson } from '../../../../loadtest/labs/experiments/limiter/lesson.ts';
-import { limiterStateOf } from '../../../../loadtest/labs/experiments/limiter/limiter-state.ts';
-import { retransmitsOf, slowMsOf } from '../../../../loadtest/labs/experiments/limiter/measure.ts';
-import { limiterTables, toldNote } from '../../../../loadtest/labs/experiments/limiter/tables.ts';
-import { type Symptoms, tellLimiter } from '../../../../loadtest/labs/experiments/limiter/tell.ts';
-import { rightBurstBytes, variantsOf } from '../../../../loadtest/labs/experiments/limiter/variants.ts';
+import {
+  diagnose,
+  limiterStateOf,
+  rightBurstBytes,
+  type Symptoms,
+} from '../../../../loadtest/labs/experiments/limiter/diagnosis.ts';
+import {
+  badness,
+  limiter as experiment,
+  type LimiterRow,
+  retransmitsOf,
+  slowMsOf,
+  tcCommand,
+  variantsOf,
+} from '../../../../loadtest/labs/experiments/limiter.ts';
+import type { Finding } from '../../../../loadtest/labs/kit/finding.ts';
 import { medianRun } from '../../../../loadtest/labs/kit/rounds.ts';
 
 const RATE = 50e6;
@@ -76,55 +85,51 @@ test('retransmitted segments are read by name', () => {
 
 test('late reads behind a small burst, with free bandwidth and a free store, blame the limiter and name the right burst', () => {
   const limiter = { ...SET, burstBytes: 4600, drops: 900, overlimits: 20_000 };
-  const told = tellLimiter({ ...WELL, lateShare: 0.05, p99Ms: 200, limiter });
+  const told = diagnose({ ...WELL, lateShare: 0.05, p99Ms: 200, limiter });
   assert.equal(told.cause, 'burst');
-  assert.match(
-    told.sentence,
-    /too small.*at 30.% of the rate.*raise burst from 4600 to at least 800000 bytes and its queue/,
-  );
+  assert.deepEqual([told.usedShare?.toFixed(6), told.enoughBytes, told.isQueueShort], ['0.300000', 800_000, true]);
 });
 
 test('a burst smaller than the largest request is reported when pages take half of their deadline, not before', () => {
   const limiter = { ...SET, burstBytes: 300_000, overlimits: 500 };
-  assert.equal(tellLimiter({ ...WELL, p99Ms: 26, limiter }).cause, 'burst');
-  assert.equal(tellLimiter({ ...WELL, p99Ms: 24, limiter }).cause, 'nothing');
+  assert.equal(diagnose({ ...WELL, p99Ms: 26, limiter }).cause, 'burst');
+  assert.equal(diagnose({ ...WELL, p99Ms: 24, limiter }).cause, 'nothing');
 });
 
 test('a burst below rate ÷ HZ is reported before it causes late reads, and a right one never is', () => {
-  const told = tellLimiter({ ...WELL, limiter: { ...SET, burstBytes: 1600 } });
+  const told = diagnose({ ...WELL, limiter: { ...SET, burstBytes: 1600 } });
   assert.equal(told.cause, 'burst');
-  assert.match(told.sentence, /no read was late yet/);
-  assert.equal(tellLimiter({ ...WELL, limiter: { ...SET, overlimits: 500 } }).cause, 'nothing');
+  assert.equal(told.isHurt, false);
+  assert.equal(diagnose({ ...WELL, limiter: { ...SET, overlimits: 500 } }).cause, 'nothing');
 });
 
 test('a burst of rate ÷ HZ with drops needs a longer queue', () => {
   const limiter = { ...SET, burstBytes: 200_000, drops: 300, overlimits: 1400 };
-  assert.equal(tellLimiter({ ...WELL, lateShare: 0.1, limiter }).cause, 'queue');
+  assert.equal(diagnose({ ...WELL, lateShare: 0.1, limiter }).cause, 'queue');
 });
 
 test('drops without late reads are not reported', () => {
-  assert.equal(tellLimiter({ ...WELL, limiter: { ...SET, drops: 3 } }).cause, 'nothing');
+  assert.equal(diagnose({ ...WELL, limiter: { ...SET, drops: 3 } }).cause, 'nothing');
 });
 
 test('a rate that is used up is not reported as a burst that is too small', () => {
   const limiter = { ...SET, burstBytes: 1600, sentBytes: 48e6, drops: 900, overlimits: 20_000 };
-  const told = tellLimiter({ ...WELL, lateShare: 0.5, limiter });
+  const told = diagnose({ ...WELL, lateShare: 0.5, limiter });
   assert.equal(told.cause, 'full');
-  assert.match(told.sentence, /raise the rate/);
 });
 
 test('a slow store is examined before any limiter', () => {
   const limiter = { ...SET, burstBytes: 1600, drops: 10, overlimits: 100 };
   const late = { ...WELL, lateShare: 0.2, limiter };
-  assert.equal(tellLimiter({ ...late, store: { ...WELL.store, slowMs: 100 } }).cause, 'store');
-  assert.equal(tellLimiter({ ...late, store: { ...WELL.store, cores: 0.97 } }).cause, 'store');
+  assert.equal(diagnose({ ...late, store: { ...WELL.store, slowMs: 100 } }).cause, 'store');
+  assert.equal(diagnose({ ...late, store: { ...WELL.store, cores: 0.97 } }).cause, 'store');
 });
 
 test('one or two slow commands do not explain a fifth of the reads', () => {
   const limiter = { ...SET, burstBytes: 1600, drops: 10, overlimits: 100 };
-  const { cause, sentence } = tellLimiter({ ...WELL, lateShare: 0.2, limiter, store: { ...WELL.store, slowMs: 30 } });
+  const { cause, slowShare } = diagnose({ ...WELL, lateShare: 0.2, limiter, store: { ...WELL.store, slowMs: 30 } });
   assert.equal(cause, 'burst');
-  assert.match(sentence, /slowlog fills only 3.% of the time/);
+  assert.equal(slowShare, 0.03);
 });
 
 test('the slowlog total is the sum of its command times, in microseconds', () => {
@@ -138,39 +143,58 @@ test('the slowlog total is the sum of its command times, in microseconds', () =>
 
 test('without a visible limiter, retransmits point to one on the path; without retransmits there is no suspect', () => {
   const { limiter: _, ...unseen } = { ...WELL, lateShare: 0.05 };
-  assert.equal(tellLimiter({ ...unseen, retransmits: 40 }).cause, 'unseen');
-  assert.equal(tellLimiter(unseen).cause, 'unknown');
-  assert.equal(tellLimiter({ ...unseen, lateShare: 0 }).cause, 'nothing');
+  assert.equal(diagnose({ ...unseen, retransmits: 40 }).cause, 'unseen');
+  assert.equal(diagnose(unseen).cause, 'unknown');
+  assert.equal(diagnose({ ...unseen, lateShare: 0 }).cause, 'nothing');
 });
 
 test('late reads behind a limiter with a sufficient burst and no drops are not blamed on it', () => {
-  assert.equal(tellLimiter({ ...WELL, lateShare: 0.05, limiter: { ...SET, overlimits: 500 } }).cause, 'unknown');
+  assert.equal(diagnose({ ...WELL, lateShare: 0.05, limiter: { ...SET, overlimits: 500 } }).cause, 'unknown');
 });
+
+const FIGURES = {
+  pagesPerSecond: 1500,
+  bytesPerSecond: 15e6,
+  refusedShare: 0,
+  latencyMs: { p50: 2, p99: 10, max: 20 },
+  limit: 'neither' as const,
+};
 
 /** @param wrong the figures of every wrong variant of a kind; the right ones take 10 ms. */
 function rowsWith(
   wrong: Partial<Record<'tbf' | 'htb', { p99Ms?: number; lateShare?: number; drops?: number }>>,
 ): LimiterRow[] {
+  const { limiter: _, ...unlimited } = { ...WELL, ...FIGURES };
   return VARIANTS.map((variant) => {
     const {
       p99Ms = 10,
       lateShare = 0,
       drops = 0,
     } = variant.isRight ? {} : (wrong[variant.kind as 'tbf' | 'htb'] ?? {});
-    return { variant, p99Ms, lateShare, seconds: 1, ...(variant.kind !== 'none' && { limiter: { ...SET, drops } }) };
+    const limited = variant.kind !== 'none' && { limiter: { ...SET, drops } };
+    return { ...unlimited, variant, p99Ms, lateShare, ...limited };
   });
 }
 
+type Found = Omit<Finding, 'name'>;
+
+function figureOf({ claims }: Found, text: RegExp): number | undefined {
+  const claim = claims.find((one) => text.test(one.text));
+  assert.ok(claim, `no claim ${text}`);
+  return claim.figure;
+}
+
 test('stalls of both kinds, and drops with free bandwidth: it holds', () => {
-  const { holds, sentence } = limiterLesson(
-    rowsWith({ tbf: { p99Ms: 150, lateShare: 0.1, drops: 300 }, htb: { p99Ms: 30 } }),
-  );
-  assert.equal(holds, 'yes');
-  assert.match(
-    sentence,
-    /tbf p99 10.ms and 0.% late or not asked when right, 150.ms and 10.% when wrong .*up to 300 packets dropped/,
-  );
-  assert.match(sentence, /htb .*without a drop; at most 30.% of the rate/);
+  const found = experiment.findingOf(rowsWith({ tbf: { p99Ms: 150, lateShare: 0.1, drops: 300 }, htb: { p99Ms: 30 } }));
+  assert.equal(found.verdict, 'yes');
+  assert.equal(figureOf(found, /^p99, tbf right/), 10);
+  assert.equal(figureOf(found, /late or not asked, tbf right/), 0);
+  assert.equal(figureOf(found, /^p99, worst tbf/), 150);
+  assert.equal(figureOf(found, /late or not asked, worst tbf/), 0.1);
+  assert.equal(figureOf(found, /packets dropped/), 300);
+  assert.equal(figureOf(found, /used share of the rate/)?.toFixed(6), '0.300000');
+  const dropped = found.tables[1]?.rows.filter(({ name }) => name.startsWith('htb')).map(({ values }) => values[0]);
+  assert.deepEqual(dropped, [0, 0, 0, 0]);
 });
 
 test('the median of three runs is kept, by late reads, and by p99 where these are equal', () => {
@@ -184,63 +208,61 @@ test('the median of three runs is kept, by late reads, and by p99 where these ar
 });
 
 test('a share of late reads is a stall even when the p99 hides it', () => {
-  const lesson = limiterLesson(rowsWith({ tbf: { lateShare: 0.02, drops: 1 }, htb: { lateShare: 0.02 } }));
-  assert.equal(lesson.holds, 'yes');
+  const found = experiment.findingOf(rowsWith({ tbf: { lateShare: 0.02, drops: 1 }, htb: { lateShare: 0.02 } }));
+  assert.equal(found.verdict, 'yes');
 });
 
 test('without drops, or with stalls of only one kind, it holds in part', () => {
-  const noDrops = limiterLesson(rowsWith({ tbf: { p99Ms: 40 }, htb: { p99Ms: 30 } }));
-  assert.equal(noDrops.holds, 'partly');
-  assert.match(noDrops.sentence, /the drops are not/);
-  const oneKind = limiterLesson(rowsWith({ tbf: { p99Ms: 40, drops: 5 } }));
-  assert.equal(oneKind.holds, 'partly');
-  assert.match(oneKind.sentence, /only tbf stalled/);
+  const noDrops = experiment.findingOf(rowsWith({ tbf: { p99Ms: 40 }, htb: { p99Ms: 30 } }));
+  assert.equal(noDrops.verdict, 'partly');
+  assert.equal(figureOf(noDrops, /packets dropped/), 0);
+  const oneKind = experiment.findingOf(rowsWith({ tbf: { p99Ms: 40, drops: 5 } }));
+  assert.equal(oneKind.verdict, 'partly');
+  assert.equal(figureOf(oneKind, /share of all kinds/), 0.5);
+  assert.equal(figureOf(oneKind, /^p99, worst tbf/), 40);
 });
 
 test('with drops but no stalls it does not hold', () => {
-  assert.equal(limiterLesson(rowsWith({ tbf: { drops: 50, p99Ms: 19 }, htb: { p99Ms: 12 } })).holds, 'no');
+  const rows = rowsWith({ tbf: { drops: 50, p99Ms: 19 }, htb: { p99Ms: 12 } });
+  assert.equal(experiment.findingOf(rows).verdict, 'no');
 });
 
 test('stalls at a rate that is used up prove nothing about bursts', () => {
   const rows = rowsWith({ tbf: { p99Ms: 150, drops: 300 }, htb: { p99Ms: 30 } });
   const full = rows.map((row) => (row.limiter ? { ...row, limiter: { ...row.limiter, sentBytes: 40e6 } } : row));
-  assert.equal(limiterLesson(full).holds, 'partly');
+  assert.equal(experiment.findingOf(full).verdict, 'partly');
 });
 
 test('rows have a value for every column, and correct diagnoses are counted', () => {
-  const figures = {
-    pagesPerSecond: 1500,
-    bytesPerSecond: 15e6,
-    refusedShare: 0,
-    latencyMs: { p50: 2, p99: 10, max: 20 },
-  };
   const measured = VARIANTS.map((variant) => {
     const limiter = { ...SET, burstBytes: variant.isRight ? 800_000 : 1600 };
-    return { ...WELL, ...figures, variant, limiter, limit: 'neither' as const };
+    return { ...WELL, ...FIGURES, variant, limiter };
   });
-  for (const { columns, rows } of limiterTables(measured, 2000)) {
+  const found = experiment.findingOf(measured);
+  for (const { columns, rows } of found.tables) {
     assert.equal(rows.length, VARIANTS.length);
     for (const row of rows) assert.equal(row.values.length, columns.length);
   }
-  assert.match(toldNote(measured), /told in 6 of 6 rows where it is, and in 0 of 3 where there is none/);
+  assert.equal(VARIANTS.filter(({ isRight }) => isRight).length, 3);
+  assert.equal(figureOf(found, /^wrong limiters that/), 1);
+  assert.equal(figureOf(found, /^right limiters/), 0);
 
   const alarmed = measured.map((row) => {
     const { limiter: _, ...unseen } = { ...row, lateShare: 0.05, retransmits: 12 };
     return row.variant.kind === 'none' ? unseen : row;
   });
-  assert.match(toldNote(alarmed), /and in 1 of 3 where there is none/);
+  assert.equal(figureOf(experiment.findingOf(alarmed), /^right limiters/), 1 / 3);
 });
 
 test('a p99 beyond the deadline, while no read was late by its own timing, is the service and not a limiter on the path', () => {
   const { limiter: _, ...unseen } = { ...WELL, p99Ms: 147, retransmits: 12 };
-  assert.equal(tellLimiter(unseen).cause, 'service');
-  assert.equal(tellLimiter({ ...unseen, lateShare: 0.02 }).cause, 'unseen');
+  assert.equal(diagnose(unseen).cause, 'service');
+  assert.equal(diagnose({ ...unseen, lateShare: 0.02 }).cause, 'unseen');
 });
 
 test('a command limits the bandwidth for its own benchmark, and can follow any other command', () => {
-  const commands = VARIANTS.map((variant, at) =>
-    commandOf(variant, 2000, at === 0 ? 'first' : at === VARIANTS.length - 1 ? 'last' : 'between'),
-  );
+  const commands = experiment.findingOf(rowsWith({})).tables[0]?.rows.map(({ command }) => command ?? '') ?? [];
+  assert.equal(commands.length, VARIANTS.length);
   for (const [at, command] of commands.entries()) {
     assert.match(command, /redis-benchmark -h 198\.18\.0\.2 .*GET page:__rand_int__/);
     assert.equal(/ qdisc del .* root 2>&-/.test(command), true, 'the limiter of the row before is removed');

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PUBLISHED as BATCHES, GOLDEN, publishedText } from '../../../../loadtest/labs/experiments/batch.ts';
 import { engines } from '../../../../loadtest/labs/experiments/engines.ts';
-import { CLIENTS, KEPT_PUBLISHED_MS, MANNERS } from '../../../../loadtest/labs/experiments/reconnect/manner.ts';
 import { WAYS } from '../../../../loadtest/labs/experiments/value-size/hash.ts';
 import { PUBLISHED as VALUES } from '../../../../loadtest/labs/experiments/value-size/transfer.ts';
 
@@ -23,20 +22,6 @@ test('batches: rate and p99 of single commands and of 10 to 500 at once, best fr
   assert.deepEqual(GOLDEN, { least: 100, most: 200 });
   const shown = [50, 51].map((pipeline) => publishedText({ pipeline })?.replaceAll('\u00a0', ' '));
   assert.deepEqual(shown, ['12,000/s, p99 18 ms', undefined]);
-});
-
-test('new connections: 60 to 190 ms kept, about 600 ms after every 5th request, more than a second after each', () => {
-  assert.deepEqual(
-    MANNERS.map(({ every, published }) => [every, published]),
-    [
-      [undefined, { 200: '60 ms, 100 % CPU', 2000: '190 ms, 100 % CPU' }],
-      [70, {}],
-      [5, { 2000: '~600 ms, ~60 % CPU' }],
-      [1, { 2000: '> 1000 ms, 40–50 % CPU' }],
-    ],
-  );
-  assert.deepEqual(KEPT_PUBLISHED_MS, { 200: 60, 2000: 190 });
-  assert.deepEqual(CLIENTS, [200, 800, 2000]);
 });
 
 test('engines: time per INCR of three clients with one store and with three', () => {

@@ -1,64 +1,111 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { DrivenRow } from '../../../../loadtest/labs/experiments/many-clients/driven-row.ts';
-import { rungsOf } from '../../../../loadtest/labs/experiments/many-clients/room.ts';
-import { closedLoopRow } from '../../../../loadtest/labs/experiments/reconnect/closed-loop-rows.ts';
-import { type ReconnectFigures, reconnectLesson } from '../../../../loadtest/labs/experiments/reconnect/lesson.ts';
-import { CLIENTS, MANNERS } from '../../../../loadtest/labs/experiments/reconnect/manner.ts';
-import { together } from '../../../../loadtest/labs/experiments/reconnect/price.ts';
-import { closedTable, otherTable, priceTable } from '../../../../loadtest/labs/experiments/reconnect/tables.ts';
+import type { DrivenRow } from '../../../../loadtest/labs/experiments/many-clients.ts';
+import { rungsOf } from '../../../../loadtest/labs/experiments/many-clients.ts';
+import {
+  CLIENTS,
+  type CostRow,
+  closedLoopRow,
+  EACH,
+  KEPT,
+  KEPT_PUBLISHED_MS,
+  POLICIES,
+  type ReconnectMeasured,
+  reconnect,
+  together,
+} from '../../../../loadtest/labs/experiments/reconnect.ts';
 import { closedLoop } from '../../../../loadtest/labs/kit/driver/drive.ts';
-import type { Limit } from '../../../../loadtest/labs/kit/finding.ts';
+import type { Finding } from '../../../../loadtest/labs/kit/finding.ts';
 import { coresOf, inLab } from '../../../../loadtest/labs/kit/lab.ts';
 
-const [KEPT, , , EACH] = MANNERS;
-assert.ok(KEPT && EACH);
+const AFTER_5 = POLICIES.find(({ every }) => every === 5) ?? EACH;
 
-function figuresOf(each: { readonly meanMs: number; readonly storeCores: number; readonly limit?: Limit }) {
-  const { limit = 'generator' } = each;
-  const rows: ReconnectFigures['rows'] = [200, 2000].flatMap((clients) => [
-    { every: undefined, clients, meanMs: 40, storeCores: 0.9, limit: 'both' as const },
-    { every: 5, clients, meanMs: 1, storeCores: 0, limit },
-    { ...each, every: 1, clients, limit },
-  ]);
-  return { rows, prices: [{ isTls: true, anewUs: 500, keptUs: 25 }] };
+const DRIVEN: DrivenRow = {
+  ...{ perSecond: 8000, meanMs: 1, p50Ms: 1, p99Ms: 2, errors: 0, errorShare: 0, connects: 0, seconds: 2 },
+  ...{ answered: 20_000, storeCores: 0.2, generatorCores: 0.4, storeUs: 20, generatorUs: 40, limit: 'neither' },
+};
+const ROW = { ...DRIVEN, connectsPerSecond: 1 };
+
+/** Rows of new connections like `each`, beside kept ones with 40 ms and 0.9 cores. */
+function measuredOf(each: Partial<DrivenRow>): ReconnectMeasured {
+  const limit = 'generator' as const;
+  return {
+    ...{ benchmarks: [], rungs: CLIENTS, whyNoMore: '' },
+    closed: [200, 2000].flatMap((clients) => [
+      { ...ROW, policy: KEPT, clients, meanMs: 40, storeCores: 0.9, limit: 'both' as const },
+      { ...ROW, policy: AFTER_5, clients, meanMs: 1, storeCores: 0, limit },
+      { ...ROW, limit, ...each, policy: EACH, clients },
+    ]),
+    costs: costsOf(true, 500, 25),
+  };
 }
 
-test('the lesson holds when clients wait while the store idles, and the full part is named', () => {
-  const { holds, sentence } = reconnectLesson(figuresOf({ meanMs: 240, storeCores: 0.45 }));
-  assert.equal(holds, 'yes');
-  assert.match(sentence, /2,000 clients wait 6\s× as long \(240\sms instead of 40\sms\)/);
-  assert.match(sentence, /busy for 45\s% of a core instead of 90\s%/);
-  assert.match(sentence, /The generator was full in each of these rows/);
-  assert.match(sentence, /with TLS .* 20\s× .*so a connect is 475 µs/);
+function costsOf(isTls: boolean, anewUs: number, keptUs: number): readonly CostRow[] {
+  return [
+    { ...ROW, policy: EACH, isTls, storeUs: anewUs },
+    { ...ROW, policy: KEPT, isTls, storeUs: keptUs },
+  ];
+}
+
+type Found = Omit<Finding, 'name'>;
+
+function figureOf({ claims }: Found, text: RegExp): number | undefined {
+  const claim = claims.find((one) => text.test(one.text));
+  assert.ok(claim, `no claim ${text}`);
+  return claim.figure;
+}
+
+// Copied from the publication, not from the code: the published values beside a measurement must not drift.
+test('new connections: 60 to 190 ms kept, about 600 ms after every 5th request, more than a second after each', () => {
+  assert.deepEqual(
+    POLICIES.map(({ every, published }) => [every, published]),
+    [
+      [undefined, { 200: '60 ms, 100 % CPU', 2000: '190 ms, 100 % CPU' }],
+      [70, {}],
+      [5, { 2000: '~600 ms, ~60 % CPU' }],
+      [1, { 2000: '> 1000 ms, 40–50 % CPU' }],
+    ],
+  );
+  assert.deepEqual(KEPT_PUBLISHED_MS, { 200: 60, 2000: 190 });
+  assert.deepEqual(CLIENTS, [200, 800, 2000]);
 });
 
-test('waiting for a store that stays busy makes the lesson hold in part, and so does a store that idles while no client waits', () => {
-  const busy = reconnectLesson(figuresOf({ meanMs: 240, storeCores: 0.9, limit: 'store' }));
-  assert.equal(busy.holds, 'partly');
-  assert.match(busy.sentence, /but it did not idle/);
-  assert.match(busy.sentence, /The store was full in each of these rows/);
-  const idle = reconnectLesson(figuresOf({ meanMs: 60, storeCores: 0.4 }));
-  assert.equal(idle.holds, 'partly');
-  assert.match(idle.sentence, /but nobody waited/);
+test('the statement holds when clients wait while the store idles, and the full part is named', () => {
+  const found = reconnect.findingOf(measuredOf({ meanMs: 240, storeCores: 0.45 }));
+  assert.equal(found.verdict, 'yes');
+  assert.equal(figureOf(found, /mean latency with 2,000 clients/), 6);
+  assert.equal(found.tables[0]?.rows.at(-1)?.values[1], 240);
+  assert.equal(figureOf(found, /at most clients, new each time/), 0.45);
+  assert.equal(figureOf(found, /at most clients, kept/), 0.9);
+  assert.equal(figureOf(found, /only the generator full/), 1);
+  assert.equal(figureOf(found, /÷ kept, with TLS/), 20);
+  assert.equal(figureOf(found, /one connect, with TLS/), 475);
+});
+
+test('waiting for a store that stays busy makes the statement hold in part, and so does a store that idles while no client waits', () => {
+  const busy = reconnect.findingOf(measuredOf({ meanMs: 240, storeCores: 0.9, limit: 'store' }));
+  assert.equal(busy.verdict, 'partly');
+  assert.equal(figureOf(busy, /^busy cores .*numbers of clients/), 1);
+  assert.equal(figureOf(busy, /with the store full/), 1);
+  const idle = reconnect.findingOf(measuredOf({ meanMs: 60, storeCores: 0.4 }));
+  assert.equal(idle.verdict, 'partly');
+  assert.equal(figureOf(idle, /^mean latency, .*numbers of clients/)?.toFixed(6), '1.500000');
 });
 
 test('new connections that add no waiting and leave the store equally busy do no harm', () => {
-  const { holds, sentence } = reconnectLesson(figuresOf({ meanMs: 50, storeCores: 0.85, limit: 'neither' }));
-  assert.equal(holds, 'no');
-  assert.match(sentence, /Neither was full in each of these rows/);
+  const found = reconnect.findingOf(measuredOf({ meanMs: 50, storeCores: 0.85, limit: 'neither' }));
+  assert.equal(found.verdict, 'no');
+  assert.equal(figureOf(found, /only the generator full/), 0);
+  assert.equal(figureOf(found, /with the store full/), 0);
 });
 
 test('a cost too small to measure is not used as a divisor', () => {
-  const { rows } = figuresOf({ meanMs: 240, storeCores: 0.4 });
-  const { sentence } = reconnectLesson({ rows, prices: [{ isTls: false, anewUs: 50, keptUs: 0 }] });
-  assert.doesNotMatch(sentence, /At one rate/);
+  const measured = { ...measuredOf({ meanMs: 240, storeCores: 0.4 }), costs: costsOf(false, 50, 0) };
+  assert.ok(reconnect.findingOf(measured).claims.every(({ text }) => !text.includes('store time')));
 });
 
 test('when no number of clients could be measured, the answer is "unseen"', () => {
-  const { holds, sentence } = reconnectLesson({ rows: [], prices: [] });
-  assert.equal(holds, 'unseen');
-  assert.match(sentence, /^It could not be seen here: /);
+  assert.equal(reconnect.findingOf({ ...measuredOf({}), closed: [], costs: [] }).verdict, 'unseen');
 });
 
 test('a low limit on open files limits the number of clients to exactly what it allows', () => {
@@ -68,20 +115,21 @@ test('a low limit on open files limits the number of clients to exactly what it 
 });
 
 test('one disturbed row does not change the answer', () => {
-  const { rows, prices } = figuresOf({ meanMs: 240, storeCores: 0.4 });
-  const disturbed = rows.map((row) => (row.every === 1 && row.clients === 200 ? { ...row, meanMs: 90 } : row));
-  assert.equal(reconnectLesson({ rows: disturbed, prices }).holds, 'yes');
+  const measured = measuredOf({ meanMs: 240, storeCores: 0.4 });
+  const closed = measured.closed.map((row) =>
+    row.policy === EACH && row.clients === 200 ? { ...row, meanMs: 90 } : row,
+  );
+  assert.equal(reconnect.findingOf({ ...measured, closed }).verdict, 'yes');
 });
 
 test('a single number of clients with long waits, or with an idle store, is not enough for the whole answer', () => {
-  const pairs = (few: readonly [number, number], many: readonly [number, number]) =>
-    reconnectLesson({
-      prices: [],
-      rows: ([few, many] as const).flatMap(([meanMs, storeCores], at) => [
-        { every: undefined, clients: [200, 2000][at] ?? 0, meanMs: 40, storeCores: 1, limit: 'both' as const },
-        { every: 1, clients: [200, 2000][at] ?? 0, meanMs, storeCores, limit: 'generator' as const },
-      ]),
-    }).holds;
+  const pairs = (few: readonly [number, number], many: readonly [number, number]) => {
+    const closed = ([few, many] as const).flatMap(([meanMs, storeCores], at) => [
+      { ...ROW, policy: KEPT, clients: [200, 2000][at] ?? 0, meanMs: 40, storeCores: 1 },
+      { ...ROW, policy: EACH, clients: [200, 2000][at] ?? 0, meanMs, storeCores },
+    ]);
+    return reconnect.findingOf({ ...measuredOf({}), closed }).verdict;
+  };
   // The geometric mean of 1.2 and 4 is 2.2; that of 0.7 and 1 is 0.84.
   assert.equal(pairs([48, 1], [160, 1]), 'no');
   assert.equal(pairs([40, 0.7], [40, 1]), 'no');
@@ -90,12 +138,10 @@ test('a single number of clients with long waits, or with an idle store, is not 
 });
 
 test('a cost is the mean over all rounds, weighted by their time', () => {
-  const round: DrivenRow = {
-    ...{ perSecond: 100, meanMs: 1, p50Ms: 1, p99Ms: 2, errors: 1, errorShare: 0, connects: 30, seconds: 1 },
-    ...{ answered: 100, storeCores: 0.4, generatorCores: 0.8, storeUs: 1, generatorUs: 1, limit: 'neither' },
-  };
+  const load = { answered: 100, storeCores: 0.4, generatorCores: 0.8, connects: 30, errors: 1, seconds: 1 };
+  const round: DrivenRow = { ...DRIVEN, ...load };
   const longer = { ...round, seconds: 3, answered: 700, storeCores: 0.2, generatorCores: 0.4, connects: 50, errors: 2 };
-  const of = { manner: EACH, isTls: false, connectsPerSecond: 0 };
+  const of = { policy: EACH, isTls: false, connectsPerSecond: 0 };
   const price = together([round, longer].map((one) => ({ ...one, ...of })));
   const near = Object.fromEntries(Object.entries(price).map(([name, value]) => [name, Math.round(value * 1e6) / 1e6]));
   assert.deepEqual(near, {
@@ -122,28 +168,26 @@ test('a new connection for each request gives one connect per answer, and a kept
     const store = await lab.startStore({ config: ['bind 127.0.0.1 127.0.0.2'] });
     const targets = ['127.0.0.1', '127.0.0.2'].map((host) => ({ host, port: store.port }));
     const wide = { store, targets };
-    const anew = await closedLoopRow(lab, wide, { clients: 8, manner: EACH, seconds: 0.4 });
+    const anew = await closedLoopRow(lab, wide, { clients: 8, policy: EACH, seconds: 0.4 });
     assert.ok(anew.answered > 20, `${anew.answered}`);
     // The first of each was opened before the measurement; the last may be open and unanswered.
     const { connects, answered } = anew;
     assert.ok(Math.abs(connects - answered) <= 8, `${connects} connects, ${answered} answers`);
     assert.equal(anew.errors, 0);
-    const kept = await closedLoopRow(lab, wide, { clients: 8, manner: KEPT, seconds: 0.4 });
+    const kept = await closedLoopRow(lab, wide, { clients: 8, policy: KEPT, seconds: 0.4 });
     assert.ok(kept.answered > 20 && kept.connects === 0 && kept.errors === 0, JSON.stringify(kept));
   });
 });
 
 test('every row has a value for each column, a limit, and a command that reconnects in the same way', () => {
-  const driven: DrivenRow = {
-    ...{ perSecond: 8000, meanMs: 1, p50Ms: 1, p99Ms: 2, errors: 0, errorShare: 0, connects: 0, seconds: 2 },
-    ...{ answered: 20_000, storeCores: 0.2, generatorCores: 0.4, storeUs: 20, generatorUs: 40, limit: 'neither' },
-  };
-  const counted = { clients: 200, perSecond: 1, p50Ms: 1, p99Ms: 1, storeCores: 1, generatorCores: 1, storeUs: 1 };
-  const tables = [
-    closedTable([{ ...driven, manner: EACH, clients: 2000, connectsPerSecond: 1 }]),
-    priceTable([{ ...driven, manner: EACH, isTls: true, connectsPerSecond: 1 }]),
-    otherTable([{ ...counted, limit: 'store', command: '-k 0', isKept: false, roundMs: 1 }]),
-  ];
+  const tablesOf = (policy: typeof EACH, isTls: boolean) =>
+    reconnect.findingOf({
+      ...{ rungs: CLIENTS, whyNoMore: '' },
+      closed: [{ ...ROW, policy, clients: 2000 }],
+      costs: [{ ...ROW, policy, isTls }],
+      benchmarks: [{ ...DRIVEN, clients: 200, command: '-k 0', isKept: false, roundMs: 1 }],
+    }).tables;
+  const tables = tablesOf(EACH, true);
   for (const { columns, rows } of tables) {
     for (const row of rows) {
       assert.equal(row.values.length, columns.length);
@@ -153,7 +197,7 @@ test('every row has a value for each column, a limit, and a command that reconne
   }
   assert.match(tables[0]?.rows[0]?.published ?? '', /> 1000 ms/);
   assert.match(tables[1]?.rows[0]?.command ?? '', /--tls/);
-  const kept = priceTable([{ ...driven, manner: KEPT, isTls: false, connectsPerSecond: 0 }]).rows[0]?.command ?? '';
+  const kept = tablesOf(KEPT, false)[1]?.rows[0]?.command ?? '';
   assert.match(kept, /--rate-limiting=160/);
   assert.doesNotMatch(kept, /reconnect/);
 });

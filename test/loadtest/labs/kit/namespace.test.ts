@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { limiterStateOf } from '../../../../loadtest/labs/experiments/limiter/limiter-state.ts';
+import { limiterStateOf } from '../../../../loadtest/labs/experiments/limiter/diagnosis.ts';
 import { coresOf, inLab } from '../../../../loadtest/labs/kit/lab.ts';
 import { namespacesProblem, startNamespace } from '../../../../loadtest/labs/kit/namespace.ts';
 import { systemPath } from '../../../../loadtest/labs/kit/programs.ts';

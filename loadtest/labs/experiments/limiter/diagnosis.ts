@@ -1,0 +1,135 @@
+import { limitersOf } from '../../../sample/host-sample.ts';
+
+/** A limiter as tc shows it: its settings, and its counters since it was set up. */
+export interface LimiterState {
+  readonly rateBytesPerSecond: number;
+  /** The smaller one of burst and cburst: it is the one that holds back. */
+  readonly burstBytes: number;
+  readonly sentBytes: number;
+  readonly drops: number;
+  readonly overlimits: number;
+}
+
+/** tc counts sizes by 1024 and rates by 1000. */
+const SIZES: Readonly<Record<string, number>> = { K: 1024, M: 1024 ** 2, G: 1024 ** 3 };
+const RATES: Readonly<Record<string, number>> = { K: 1e3, M: 1e6, G: 1e9 };
+
+/** @param shown `tc -s qdisc show`, then `tc -s class show`. Undefined without a tbf or a class of htb in it. */
+export function limiterStateOf(shown: string): LimiterState | undefined {
+  const [, settings] = /^qdisc tbf .*? (rate .*)$/m.exec(shown) ?? /^class htb .*? (rate .*)$/m.exec(shown) ?? [];
+  if (settings === undefined) return undefined;
+  const bursts = [...settings.matchAll(/\bc?burst ([\d.]+)([KMG]?)b/g)].map(
+    ([, number, unit = '']) => Number(number) * (SIZES[unit] ?? 1),
+  );
+  const rates = [...settings.matchAll(/\b(?:rate|ceil) ([\d.]+)([KMG]?)bit/g)].map(
+    ([, number, unit = '']) => (Number(number) * (RATES[unit] ?? 1)) / 8,
+  );
+  const sent = /^ +Sent (\d+) bytes/m.exec(shown)?.[1];
+  if (bursts.length === 0 || rates.length === 0 || sent === undefined) return undefined;
+  return {
+    // A class may borrow up to its ceiling.
+    rateBytesPerSecond: Math.max(...rates),
+    burstBytes: Math.min(...bursts),
+    sentBytes: Number(sent),
+    ...limitersOf(shown),
+  };
+}
+
+/**
+ * Ticks a second of the usual Debian and Ubuntu kernel. tc cannot be asked for it: it assumes 10⁹ where timers are fine,
+ * and from that comes its burst of 1600 bytes where none is named.
+ */
+const TICKS_PER_SECOND = 250;
+/** Times the smallest burst that works: a burst that only just fits is held back when a second one follows. */
+const MARGIN = 4;
+
+/** tc-tbf(8): a bucket must hold at least rate ÷ HZ, else more tokens come with a tick than fit. */
+export function leastBurstBytes(rateBytesPerSecond: number): number {
+  return rateBytesPerSecond / TICKS_PER_SECOND;
+}
+
+/** A burst that is large enough. @param largestBytes the most that is requested at once. */
+export function rightBurstBytes(rateBytesPerSecond: number, largestBytes: number): number {
+  return Math.ceil(Math.max(MARGIN * leastBurstBytes(rateBytesPerSecond), largestBytes) / 1000) * 1000;
+}
+
+/** Figures that are visible outside of the limiter: to the service, to the store, and to tc on the machine that limits. */
+export interface Symptoms {
+  readonly seconds: number;
+  readonly deadlineMs: number;
+  readonly p99Ms: number;
+  /** Share of all reads without a page within the deadline, or not sent because of those before. */
+  readonly lateShare: number;
+  /** The most that is requested at once. */
+  readonly largestBytes: number;
+  readonly store: {
+    readonly cores: number;
+    /** All new entries of its slowlog together. */
+    readonly slowMs: number;
+    /** Mean execution time of a read. */
+    readonly readMs: number;
+  };
+  /** TCP segments that were sent again. */
+  readonly retransmits: number;
+  /** Undefined: no limiter on a machine that is visible here. */
+  readonly limiter?: LimiterState;
+}
+
+export interface Diagnosis {
+  /**
+   * `burst` and `queue`: the limiter is too small. `full`: its rate is used up. `unseen`: the figures look like a limiter on
+   * another machine. `service`: the reading process itself stood still.
+   */
+  readonly cause: 'nothing' | 'service' | 'burst' | 'queue' | 'full' | 'store' | 'unseen' | 'unknown';
+  /** Reads are late, or nearly. */
+  readonly isHurt: boolean;
+  /** Share of the time that the slowlog of the store fills. */
+  readonly slowShare: number;
+  /** Share of the limiter's rate. */
+  readonly usedShare?: number;
+  /** With a burst or a queue that is too small: a burst that is enough. */
+  readonly enoughBytes?: number;
+  readonly isQueueShort?: true;
+}
+
+/** A service notices one late read in a thousand. */
+const NOTICED_SHARE = 0.001;
+/** Share of the deadline: pages that take half of it are late with the next disturbance. */
+const SLOW_SHARE = 0.5;
+const FULL = 0.85;
+/** More reads than these take longer than a p99. */
+const BEYOND_P99 = 0.01;
+/** A read during a slow command waits. The slow commands are the cause of this share of the late reads, or of the slowest hundredth. */
+const EXPLAINED = 0.5;
+
+/** Tells a limiter that is too small from a slow store and from a line that is full. */
+export function diagnose(symptoms: Symptoms): Diagnosis {
+  const { limiter, store, deadlineMs, p99Ms, lateShare, largestBytes } = symptoms;
+  const isHurt = lateShare >= NOTICED_SHARE || p99Ms >= SLOW_SHARE * deadlineMs;
+  const slowShare = store.slowMs / 1000 / symptoms.seconds;
+  const used = usedShare(symptoms);
+  const told = (cause: Diagnosis['cause'], more: Partial<Diagnosis> = {}): Diagnosis => ({
+    ...{ cause, isHurt, slowShare, ...more },
+    ...(used !== undefined && { usedShare: used }),
+  });
+  // By a clock that runs, a page that comes after the deadline is late.
+  if (p99Ms > deadlineMs && lateShare < BEYOND_P99) return told('service');
+  const isSlow = slowShare >= EXPLAINED * Math.max(lateShare, 0.01);
+  if (isHurt && (isSlow || store.cores >= FULL)) return told('store');
+  if (limiter === undefined || used === undefined) {
+    if (!isHurt) return told('nothing');
+    return told(symptoms.retransmits === 0 ? 'unknown' : 'unseen');
+  }
+  if (isHurt && used >= FULL) return told('full');
+  const { burstBytes, drops, overlimits, rateBytesPerSecond } = limiter;
+  const enoughBytes = rightBurstBytes(rateBytesPerSecond, largestBytes);
+  const least = leastBurstBytes(rateBytesPerSecond);
+  if (isHurt && drops > 0 && burstBytes >= least) return told('queue', { enoughBytes, isQueueShort: true });
+  if (burstBytes < least || (isHurt && overlimits > 0 && burstBytes < largestBytes))
+    return told('burst', { enoughBytes, ...(drops > 0 && { isQueueShort: true }) });
+  return told(isHurt ? 'unknown' : 'nothing');
+}
+
+export function usedShare({ limiter, seconds }: Pick<Symptoms, 'limiter' | 'seconds'>): number | undefined {
+  return limiter && limiter.sentBytes / seconds / limiter.rateBytesPerSecond;
+}

@@ -1,0 +1,333 @@
+import { readFileSync } from 'node:fs';
+import { freemem } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createRandom } from '../../../src/catalogue/demo/ad.ts';
+import { bytesText, countText } from '../../../src/report/format.ts';
+import { rowOf } from '../kit/benchmark.ts';
+import { driven, type LabDriven } from '../kit/driven.ts';
+import type { DrivePlan, Target } from '../kit/driver/plan.ts';
+import type { Limit } from '../kit/finding.ts';
+import type { Lab, LabStore } from '../kit/lab.ts';
+import { type Busy, limitOf, storeCoresDuring } from '../kit/meters.ts';
+import { fillCommand, fillCommands, massImport, PUBLISHED_MIX, valueBytes } from '../kit/mix.ts';
+import { runProgram } from '../kit/programs.ts';
+
+/** A store that accepts more connections than a cache should have. */
+export interface WideStore {
+  readonly store: LabStore;
+  /** The same store by several addresses: each has local ports of its own. */
+  readonly targets: readonly Target[];
+  /** PEM, when it speaks TLS. */
+  readonly ca?: string;
+}
+
+/**
+ * Local ports are counted for each address that is connected to: about 28,000, and a closed connection may keep its own
+ * for a minute. All of 127.0.0.0/8 is this machine.
+ */
+const ADDRESSES = Array.from({ length: 8 }, (_, at) => `127.0.0.${at + 1}`);
+
+/** Keys as `redis-benchmark -t get -r` asks for them, with values of the published mix. */
+export const BENCHMARK_KEYS = 10_000;
+/** Bytes of the values of `GET small:__rand_int__`, for rows that are not about the size of values. */
+export const SMALL_BYTES = 100;
+
+/** Both fill the reader's own store before a command is repeated. */
+export const BENCHMARK_FILL = fillCommand('SET key:%012d', { ...PUBLISHED_MIX, keys: BENCHMARK_KEYS });
+export const SMALL_FILL = fillCommand('SET small:%012d', {
+  keys: BENCHMARK_KEYS,
+  leastBytes: SMALL_BYTES,
+  mostBytes: SMALL_BYTES,
+});
+
+/** A filled store without a limit on the memory of connections, so that their cost shows and not an eviction. */
+export async function startWideStore(lab: Lab, options: { readonly tls?: true } = {}): Promise<WideStore> {
+  // The certificate is for the first address only.
+  const addresses = options.tls ? ADDRESSES.slice(0, 1) : ADDRESSES;
+  const store = await lab.startStore({
+    config: [`bind ${addresses.join(' ')}`, 'maxclients 70000', 'maxmemory 6gb', 'maxmemory-clients 0'],
+    ...options,
+  });
+  lab.say('filling the store');
+  const { host, port, caFile } = store;
+  await massImport(everyKey(), {
+    ...{ host, port, cores: lab.cores.generator, signal: lab.signal },
+    ...(caFile !== undefined && { caFile }),
+  });
+  return {
+    store,
+    targets: addresses.map((address) => ({ host: address, port })),
+    ...(caFile !== undefined && { ca: readFileSync(caFile, 'utf8') }),
+  };
+}
+
+function* everyKey(): Iterable<readonly (string | Buffer)[]> {
+  const random = createRandom(1).next;
+  yield* fillCommands(PUBLISHED_MIX, random);
+  const bytes = Buffer.alloc(PUBLISHED_MIX.mostBytes, 'x');
+  for (let at = 0; at < BENCHMARK_KEYS; at += 1) {
+    const number = String(at).padStart(12, '0');
+    yield ['SET', `key:${number}`, bytes.subarray(0, valueBytes(PUBLISHED_MIX, random))];
+    yield ['SET', `small:${number}`, bytes.subarray(0, SMALL_BYTES)];
+  }
+}
+
+const CLOSED_WITHIN_MS = 10_000;
+const LOOK_EVERY_MS = 50;
+/** The connection that asks, and one that may be ending. */
+const FEW_CLIENTS = 2;
+
+/** Waits until the connections of the row before are gone: together with the next ones they would be too many. */
+export async function allClosed(lab: Lab, store: LabStore): Promise<void> {
+  const endMs = performance.now() + CLOSED_WITHIN_MS;
+  while (!lab.signal.aborted) {
+    const clients = Number((await store.info('clients'))['connected_clients']);
+    if (clients <= FEW_CLIENTS) return;
+    if (performance.now() > endMs) throw new Error(`${clients} connections of the row before are still at the store`);
+    await sleep(LOOK_EVERY_MS);
+  }
+}
+
+const MEMORY_EVERY_MS = 250;
+
+/** Runs `work`, and samples the memory of its clients as the store counts it. */
+export async function mostClientBytes<T>(store: LabStore, work: () => Promise<T>) {
+  let [most, isOver] = [0, false];
+  const looking = (async () => {
+    while (!isOver) {
+      // This request is one more client; a store too busy to answer is asked again.
+      const memory = await store.info('memory').catch(() => undefined);
+      most = Math.max(most, Number(memory?.['mem_clients_normal'] ?? 0));
+      await sleep(MEMORY_EVERY_MS);
+    }
+  })();
+  try {
+    const result = await work();
+    return { result, most };
+  } finally {
+    isOver = true;
+    await looking;
+  }
+}
+
+/** `maxclients` of a store without a configuration, and clients beside the load. */
+const [PLAIN_MAX_CLIENTS, OTHER_CLIENTS] = [10_000, 32];
+
+/** A store without a configuration accepts too few connections for some rows: its limit is raised and put back. */
+export function withMaxClients(clients: number, command: string): string {
+  if (clients < PLAIN_MAX_CLIENTS) return command;
+  const set = (most: number): string => `redis-cli -p 6379 CONFIG SET maxclients ${most}`;
+  return `${set(clients + OTHER_CLIENTS)} && ${command}; ${set(PLAIN_MAX_CLIENTS)}`;
+}
+
+/** The limits on connections between one driver process and one store. */
+export interface ConnectionLimits {
+  /** Open files of the driver process. */
+  readonly fileLimit: number;
+  /** `maxclients` of the store, after it was lowered to fit the store's own file limit. */
+  readonly maxClients: number;
+  /** Local ports to one address. */
+  readonly ports: number;
+  readonly addresses: number;
+  readonly freeBytes: number;
+}
+
+export interface MaximumConnections {
+  readonly most: number;
+  /** A sentence. */
+  readonly why: string;
+}
+
+/** As published: 2,000 were, 60,000–70,000 were required. */
+const RUNGS = [200, 2000, 10_000, 30_000, 65_000];
+const TOP = RUNGS.at(-1) ?? 0;
+/** A last rung that is nearer to the one before shows nothing new. */
+const NEXT_RUNG = 1.25;
+/** Files of the driver itself, and other clients of the store. */
+const [OWN_FILES, OWN_CLIENTS] = [64, 32];
+/** Closed connections keep their ports for a while. */
+const SHARE_OF_PORTS = 0.5;
+/** Buffers of the store, and of the kernel at both ends. */
+const BYTES_EACH = 100 * 1024;
+const ROUNDED_TO = 100;
+
+export function maximumOf(limits: ConnectionLimits): MaximumConnections {
+  const { fileLimit, maxClients, ports, addresses, freeBytes } = limits;
+  const bounds = [
+    {
+      most: fileLimit - OWN_FILES,
+      why: `a process may open ${countText(fileLimit)} files and the driver needs one for each`,
+    },
+    {
+      most: maxClients - OWN_CLIENTS,
+      why: `the store took its own maxclients down to ${countText(maxClients)}, as its file limit demands`,
+    },
+    {
+      most: ports * addresses * SHARE_OF_PORTS,
+      why: `there are ${countText(ports)} local ports to each of ${addresses} loopback addresses`,
+    },
+    { most: freeBytes / BYTES_EACH, why: `${bytesText(freeBytes)} of memory are free` },
+  ];
+  const least = Math.min(...bounds.map(({ most }) => most));
+  if (least >= TOP) return { most: TOP, why: `The rungs end at ${countText(TOP)}, where the published ones do.` };
+  const most = Math.max(1, least < ROUNDED_TO ? least : Math.floor(least / ROUNDED_TO) * ROUNDED_TO);
+  const reasons = bounds.filter((bound) => bound.most < least + ROUNDED_TO).map(({ why }) => why);
+  return { most, why: `The rungs end at ${countText(most)} connections: ${reasons.join(', and ')}.` };
+}
+
+/** The published numbers up to `most`, and `most` itself when it is well above the last of them. */
+export function rungsOf(most: number, published: readonly number[] = RUNGS): readonly number[] {
+  const rungs = published.filter((rung) => rung <= most);
+  return most >= (rungs.at(-1) ?? 0) * NEXT_RUNG && most < (published.at(-1) ?? 0) ? [...rungs, most] : rungs;
+}
+
+export async function maximumHere(store: Pick<LabStore, 'command'>): Promise<MaximumConnections> {
+  const answer = await store.command('CONFIG', 'GET', 'maxclients');
+  const [first = 32_768, last = 60_999] = textOf('/proc/sys/net/ipv4/ip_local_port_range')
+    .split(/\s+/)
+    .flatMap((text) => (text === '' ? [] : [Number(text)]));
+  // Node raises its own soft limit to the hard one.
+  const files = /^Max open files\s+\S+\s+(\d+)/m.exec(textOf('/proc/self/limits'))?.[1];
+  return maximumOf({
+    fileLimit: files === undefined ? Number.POSITIVE_INFINITY : Number(files),
+    maxClients: Array.isArray(answer) ? Number(answer[1]) : 0,
+    ports: last - first + 1,
+    addresses: ADDRESSES.length,
+    freeBytes: freemem(),
+  });
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** Figures that both generators have: our driver and redis-benchmark. */
+export interface LoadRow {
+  readonly perSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly storeCores: number;
+  readonly generatorCores: number;
+  /** Processor time of the store for one command: it does not depend on the speed of the generator. */
+  readonly storeUs: number;
+  readonly limit: Limit;
+}
+
+/** One load by the driver. */
+export interface DrivenRow extends LoadRow {
+  readonly meanMs: number;
+  /** All kinds of errors; a command that is still under way when the time is over is none. */
+  readonly errors: number;
+  readonly errorShare: number;
+  readonly connects: number;
+  readonly seconds: number;
+  readonly answered: number;
+  readonly generatorUs: number;
+}
+
+/** One load of the published mix by the driver. */
+export async function mixRow(
+  lab: Lab,
+  { store, targets, ca }: WideStore,
+  plan: Omit<DrivePlan, 'targets' | 'commands' | 'seed' | 'ca'>,
+): Promise<DrivenRow> {
+  const commands = { kind: 'mix', ...PUBLISHED_MIX } as const;
+  return drivenRow(await driven(lab, [store], { ...plan, targets, commands, ...(ca !== undefined && { ca }) }));
+}
+
+export function drivenRow(run: LabDriven): DrivenRow {
+  const { perSecond, latencyMs, answered, seconds, connects, storeCores, generatorCores, limit } = run;
+  const { late, broken, refused, unsent, unconnected } = run.errors;
+  const errors = late + broken + refused + unsent + unconnected;
+  return {
+    ...{ perSecond, answered, seconds, connects, storeCores, generatorCores, limit, errors },
+    ...{ meanMs: latencyMs.mean, p50Ms: latencyMs.p50, p99Ms: latencyMs.p99 },
+    errorShare: errors / Math.max(1, errors + answered),
+    storeUs: usOf(storeCores, perSecond),
+    generatorUs: usOf(generatorCores, perSecond),
+  };
+}
+
+/** Processor time for one command. */
+export function usOf(cores: number, perSecond: number): number {
+  return (cores / perSecond) * 1e6;
+}
+
+export interface CountedOptions {
+  readonly clients: number;
+  readonly requests: number;
+  /** A new connection for each request. */
+  readonly reconnects?: true;
+}
+
+/** One run of redis-benchmark. */
+export interface Counted extends LoadRow {
+  readonly clients: number;
+  readonly command: string;
+}
+
+/** redis-benchmark watches no file with a higher number: its event loop has 1024 × 10. */
+export const MOST_CLIENTS = 10_000;
+const LIMIT_MS = 60_000;
+/** It sleeps 50 ms after every 65 connections that it opens, to spare listeners: redis-benchmark.c, createMissingClients. */
+const [PAUSE_AFTER, PAUSE_SECONDS] = [65, 0.05];
+
+/**
+ * Runs redis-benchmark with a known number of requests: a pilot with 10,000 clients would take eight seconds. Each run goes
+ * to the next address of the store. Cores are those of the time in which the program did not sleep.
+ */
+export function countedBenchmark(
+  lab: Lab,
+  { store, targets }: WideStore,
+): (options: CountedOptions) => Promise<Counted> {
+  let runs = 0;
+  return async ({ clients, requests, reconnects }) => {
+    await allClosed(lab, store);
+    runs += 1;
+    const host = targets[runs % targets.length]?.host ?? store.host;
+    const own = [
+      ...['-c', String(clients), '-n', String(requests), '-r', String(BENCHMARK_KEYS)],
+      ...(reconnects ? ['-k', '0'] : []),
+      ...['-t', 'get'],
+    ];
+    const { result, storeCores, seconds } = await storeCoresDuring([store], () =>
+      runProgram({
+        command: 'redis-benchmark',
+        args: ['-h', host, '-p', String(store.port), '--csv', ...own],
+        cores: lab.cores.generator,
+        limitMs: LIMIT_MS,
+        signal: lab.signal,
+      }),
+    );
+    const busy = awakeCores({ clients, seconds, storeCores, processorSeconds: result.processorSeconds });
+    const { perSecond, latencyMs } = rowOf(result.output);
+    return {
+      ...{ clients, perSecond, p50Ms: latencyMs.p50, p99Ms: latencyMs.p99, ...busy },
+      storeUs: usOf(busy.storeCores, perSecond),
+      limit: limitOf(busy),
+      command: `redis-benchmark -p 6379 ${own.join(' ')}`,
+    };
+  };
+}
+
+/** @param run `seconds` and `storeCores` are of the whole run; `processorSeconds` are the generator's. */
+export function awakeCores(run: {
+  readonly clients: number;
+  readonly seconds: number;
+  readonly storeCores: number;
+  readonly processorSeconds: number;
+}): Busy {
+  const awakeSeconds = run.seconds - pauseSeconds(run.clients);
+  return {
+    storeCores: (run.storeCores * run.seconds) / awakeSeconds,
+    generatorCores: run.processorSeconds / awakeSeconds,
+  };
+}
+
+export function pauseSeconds(clients: number): number {
+  return Math.floor(clients / PAUSE_AFTER) * PAUSE_SECONDS;
+}
