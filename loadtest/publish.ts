@@ -1,6 +1,6 @@
 /**
- * `node loadtest/publish.ts <folder of a result>…`: writes results that were kept into the page that shows them, with plots
- * and records beside it, as `--publish` does with one just measured.
+ * `node loadtest/publish.ts <folder of a result>…`: writes kept results into their page, with plots and records beside it,
+ * as `--publish` does with a new result.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { FINDING_FILE, readFinding } from './labs/kit/keep.ts';
 import { publishFinding } from './labs/kit/publish.ts';
 import { publishRun } from './report/section.ts';
 
-/** Each is a program and the folder of its page. */
+/** The names of programs and of the folders of their pages. */
 const FINDING_PAGES = ['experiments', 'peers'];
 
 const PROGRAM: Program = {

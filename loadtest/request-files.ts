@@ -1,7 +1,7 @@
 /**
- * `node loadtest/request-files.ts [--list] [--checkout FOLDER]`: how many files of `src` a search runs through. The service
- * runs with a Redis Cluster, searchd and V8's precise coverage; a file counts when one of its functions ran during a request.
- * Only files that every one of the repeated requests ran through count, so that background timers do not.
+ * `node loadtest/request-files.ts [--list] [--checkout FOLDER]`: the number of files of `src` that a search runs through.
+ * The service runs with a Redis Cluster, searchd and V8's precise coverage. A file counts if one of its functions ran
+ * during every one of the repeated requests, so that background timers do not count.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,6 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DEMO_DOMAINS, demoDocuments } from '../src/catalogue/demo.ts';
 import { EXIT, type ParsedArguments, type Program, runProgram } from '../src/commands/arguments.ts';
-
 import { accepts, freePorts, type RunningProcess, startProcess } from './stack/process.ts';
 import { startCluster } from './stack/redis.ts';
 import { startSearchd } from './stack/sphinx.ts';
@@ -73,11 +72,11 @@ async function main({ has, text }: ParsedArguments): Promise<number> {
 }
 
 interface CountedService extends AsyncDisposable {
-  /** Files of `src`, sorted, that ran during every search. @throws when a search ends in another outcome than `wanted` */
+  /** Files of `src`, sorted, that ran during every search. @throws if a search has another outcome than `wanted` */
   readonly filesOf: (wanted: keyof typeof CACHE_STATUS, searches: readonly string[]) => Promise<readonly string[]>;
 }
 
-/** How `Cache-Status` tells the outcomes apart; the member of L1 stands last. */
+/** The `Cache-Status` of each outcome. The member of L1 is the last one. */
 const CACHE_STATUS = {
   'hit-l1': /^serpcache-l1; hit/,
   'hit-l2': /^serpcache-l2; hit/,
@@ -99,7 +98,7 @@ async function startService(root: string, config: string, folder: string): Promi
   await inspector.send('Profiler.enable');
   await inspector.send('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
   const src = `file://${root}/src/`;
-  // Taking the counts sets them back to zero.
+  // Reading the counts resets them.
   const ranSince = async (): Promise<ReadonlySet<string>> => {
     const { result } = (await inspector.send('Profiler.takePreciseCoverage')) as Coverage;
     const ran = result.filter(
@@ -122,7 +121,7 @@ async function startService(root: string, config: string, folder: string): Promi
         await ranSince();
         const status = await ask(search);
         if (!CACHE_STATUS[wanted].test(status)) throw new Error(`${search} is no ${wanted}: ${status}`);
-        // A request is counted, logged and stored after its last byte.
+        // The service counts, logs and stores a request after its last byte.
         await sleep(SETTLED_MS);
         const ran = await ranSince();
         common = common === undefined ? ran : common.intersection(ran);

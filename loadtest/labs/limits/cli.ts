@@ -1,7 +1,7 @@
 /**
- * `node loadtest/labs/limits/cli.ts`: the permit with its limits against a model of an engine that does eight
- * queries at once and keeps the others in a line of its own. Virtual time and seeded chance, so it repeats to the digit
- * and puts no load on anything. About a minute.
+ * `node loadtest/labs/limits/cli.ts`: the permit with its limits against a model of an engine that runs eight queries at
+ * the same time and queues the others itself. Time is virtual and random numbers are seeded, so every run gives the same
+ * figures and loads nothing. Takes about a minute.
  */
 import { join } from 'node:path';
 import { EXIT, type ParsedArguments, type Program, runProgram } from '../../../src/commands/arguments.ts';
@@ -12,8 +12,7 @@ import type { Claim, Column, FindingRecord, FindingTable, Row } from '../kit/fin
 import { originOf } from '../kit/machine.ts';
 import { printFinding } from '../kit/print.ts';
 import { publishFinding, recordText } from '../kit/publish.ts';
-import { type Figures, figuresOf, together } from './figures.ts';
-import { type Contender, runOnce, type Scenario } from './run.ts';
+import { type Contender, type Figures, figuresOf, meanOf, runOnce, type Scenario } from './run.ts';
 
 const LOADS = [0.5, 1, 2, 5, 10];
 const SEEDS = [1, 2];
@@ -69,13 +68,12 @@ async function measure(name: string, scenario: Scenario, limit: string, shedding
   const contender = { shedding, limit: LIMITS[limit] ?? createFixedLimit };
   const figures: Figures[] = [];
   for (const seed of SEEDS) figures.push(figuresOf(await runOnce(scenario, contender, seededRandom(seed)), scenario));
-  return { case: name, limit, shedding, load: scenario.load, figures: together(figures) };
+  return { case: name, limit, shedding, load: scenario.load, figures: meanOf(figures) };
 }
 
-const [QUEUED_LOADS, REFUSED_LOADS] = [
-  [1, 5],
-  [2, 10],
-];
+/** The loads of the columns with waiting times. */
+const QUEUED_LOADS = [1, 5];
+const REFUSED_LOADS = [2, 10];
 const COLUMNS: readonly Column[] = [
   ...LOADS.map((load): Column => ({ name: `good ÷ capacity at ${load} ×`, unit: 'share' })),
   ...QUEUED_LOADS.map((load): Column => ({ name: `p99 of good at ${load} ×`, unit: 'ms' })),
@@ -87,7 +85,7 @@ const COLUMNS: readonly Column[] = [
   { name: 'found after', unit: 'seconds' },
 ];
 
-/** A finding has no word for a mean of nothing. */
+/** NaN, the mean of no values, is undefined in a finding. */
 const known = (value = Number.NaN): number | undefined => (Number.isNaN(value) ? undefined : value);
 
 async function loads(): Promise<readonly Measured[]> {
@@ -139,14 +137,14 @@ function stepTable(measured: readonly Measured[]): FindingTable {
 }
 
 const ADAPTIVE = ['aimd', 'gradient'];
-/** One part of the defence alone gives next to nothing when both together give more than this multiple of it. */
-const NEXT_TO_NOTHING = 5;
+/** Both defences are needed if together they give more than this multiple of either one. */
+const MIN_FACTOR = 5;
 
-/** Only an engine that is slower than its queue is long needs both: before a fast one a full queue ends within the deadline. */
+/** Only a slow engine needs both defences: before a fast one a full queue is served within the deadline. */
 function claimsOf(measured: readonly Measured[]): readonly Claim[] {
   const over = measured.filter((one) => one.case !== FAST && one.load > 1);
-  const goods = (isMeant: (one: Measured) => boolean): readonly number[] =>
-    over.filter(isMeant).map(({ figures }) => figures.good);
+  const goods = (matches: (one: Measured) => boolean): readonly number[] =>
+    over.filter(matches).map(({ figures }) => figures.good);
   const both = Math.min(...goods(({ limit, shedding }) => shedding && ADAPTIVE.includes(limit)));
   const plain = Math.max(...goods(({ shedding }) => !shedding));
   const tooHigh = Math.max(...goods(({ limit, shedding }) => shedding && limit === TOO_HIGH));
@@ -163,7 +161,7 @@ function claimsOf(measured: readonly Measured[]): readonly Claim[] {
       text: 'both together ÷ the better of one alone',
       figure: both / Math.max(plain, tooHigh),
       unit: 'times',
-      atLeast: NEXT_TO_NOTHING,
+      atLeast: MIN_FACTOR,
     },
     ...['gradient', 'aimd'].map(p99),
   ];

@@ -1,13 +1,12 @@
 import type { Limit } from '../../../src/resilience/adaptive-limit.ts';
 import { createConcurrencyLimiter } from '../../../src/resilience/concurrency-limiter.ts';
-import { createModelEngine, type ModelEngine } from './model-engine.ts';
-import { createVirtualTime, type VirtualTime } from './virtual-time.ts';
+import { createModelEngine, createVirtualTime, type VirtualTime } from './model.ts';
 
 export interface Scenario {
-  /** Arrivals, as a multiple of what the engine can do when it is well. */
+  /** Arrival rate, as a multiple of the normal capacity of the engine. */
   readonly load: number;
   readonly deadlineMs: number;
-  /** How long a client waits in all. */
+  /** Maximum time that a client waits. */
   readonly patienceMs: number;
   readonly ceiling: number;
   readonly maxQueued: number;
@@ -15,8 +14,8 @@ export interface Scenario {
   readonly meanMs: number;
   readonly spread: number;
   readonly costly: number;
-  /** Seconds; what happens before `fromSeconds` is not counted. */
   readonly seconds: number;
+  /** Earlier requests are not counted. */
   readonly fromSeconds: number;
   readonly slow?: { readonly fromSeconds: number; readonly toSeconds: number; readonly factor: number };
 }
@@ -33,50 +32,46 @@ export interface Contender {
 
 export interface Request {
   readonly arrivedAtMs: number;
-  /** When it had its answer or was refused, unless it ended later than the run. */
+  /** The time of its answer or refusal; absent if the run ended before it. */
   endedAtMs?: number;
   shed: boolean;
 }
 
 export interface Run {
   readonly requests: readonly Request[];
-  /** The limit, ten times a second. */
+  /** The limit, `LIMITS_PER_SECOND` times a second. */
   readonly limits: readonly number[];
   readonly enginePerSecond: number;
 }
 
-/** One open-loop run in virtual time: the permit and the limit are the real ones, the guard between them is a sketch. */
+const LIMITS_PER_SECOND = 10;
+
+/** One open-loop run in virtual time. Permit and limit are the real ones; the guard between them is a sketch. */
 export async function runOnce(scenario: Scenario, contender: Contender, random: () => number): Promise<Run> {
   const time = createVirtualTime();
   try {
-    const engine = createModelEngine({ ...scenario, time, random });
-    const { enginePerSecond, requests, limits } = start(scenario, contender, time, engine, random);
+    const run = start(scenario, contender, time, random);
     await time.runUntil(scenario.seconds * 1000);
-    return { enginePerSecond, requests, limits };
+    return run;
   } finally {
     time.close();
   }
 }
 
+/** Schedules the arrivals. The lists of the result grow while time runs. */
 function start(
   scenario: Scenario,
-  contender: Contender,
+  { limit: create, shedding }: Contender,
   time: VirtualTime,
-  engine: ModelEngine,
   random: () => number,
-): { readonly enginePerSecond: number; readonly requests: readonly Request[]; readonly limits: readonly number[] } {
-  const { deadlineMs, slow } = scenario;
+): Run {
+  const { deadlineMs, patienceMs, maxQueued, slow } = scenario;
   const { monotonicMs } = time.clock;
+  const engine = createModelEngine({ ...scenario, time, random });
   const enginePerSecond = engine.perSecond();
-  const limit = contender.limit({ ceiling: () => scenario.ceiling, monotonicMs, random, deadlineMs });
-  const { shedding } = contender;
+  const limit = create({ ceiling: () => scenario.ceiling, monotonicMs, random, deadlineMs });
   const permit = createConcurrencyLimiter({
-    max: limit.current,
-    maxQueued: scenario.maxQueued,
-    deadlineMs,
-    maxWaitMs: scenario.patienceMs,
-    clock: time.clock,
-    shedding,
+    ...{ max: limit.current, maxQueued, deadlineMs, maxWaitMs: patienceMs, clock: time.clock, shedding },
   });
   const requests: Request[] = [];
   const limits: number[] = [];
@@ -84,15 +79,14 @@ function start(
   const call = async (): Promise<void> => {
     const startedAtMs = monotonicMs();
     const inFlight = permit.inFlight();
-    let isLate = false;
+    let isSampled = false;
     time.at(startedAtMs + deadlineMs, () => {
-      if (isLate) return;
-      isLate = true;
-      limit.sample({ durationMs: deadlineMs, inFlight, result: 'lost' });
+      if (!isSampled) limit.sample({ durationMs: deadlineMs, inFlight, result: 'lost' });
+      isSampled = true;
     });
     await engine.ask();
-    if (!isLate) limit.sample({ durationMs: monotonicMs() - startedAtMs, inFlight, result: 'answered' });
-    isLate = true;
+    if (!isSampled) limit.sample({ durationMs: monotonicMs() - startedAtMs, inFlight, result: 'answered' });
+    isSampled = true;
   };
 
   const request = async (): Promise<void> => {
@@ -100,10 +94,7 @@ function start(
     const one: Request = { arrivedAtMs, shed: false };
     requests.push(one);
     try {
-      const release = await permit.acquire({
-        deadlineAtMs: arrivedAtMs + scenario.patienceMs,
-        priority: 'interactive',
-      });
+      const release = await permit.acquire({ deadlineAtMs: arrivedAtMs + patienceMs, priority: 'interactive' });
       await call();
       release();
     } catch {
@@ -116,15 +107,109 @@ function start(
     void request();
     time.at(monotonicMs() - (1000 * Math.log(1 - random())) / (scenario.load * enginePerSecond), arrive);
   };
-  const look = (): void => {
+  const recordLimit = (): void => {
     limits.push(limit.current());
-    time.at(monotonicMs() + 100, look);
+    time.at(monotonicMs() + 1000 / LIMITS_PER_SECOND, recordLimit);
   };
   time.at(0, arrive);
-  time.at(0, look);
+  time.at(0, recordLimit);
   if (slow !== undefined) {
     time.at(slow.fromSeconds * 1000, () => engine.slowDown(slow.factor));
     time.at(slow.toSeconds * 1000, () => engine.slowDown(1));
   }
   return { enginePerSecond, requests, limits };
+}
+
+/** The figures of a run; NaN if there was no such request. */
+export interface Figures {
+  /** Good answers a second, divided by the capacity of the engine. */
+  readonly good: number;
+  readonly p99GoodMs: number;
+  readonly p99ShedMs: number;
+  readonly longestShedMs: number;
+  readonly meanLimit: number;
+  /** Time until the limit stayed for one second within 0.75–2 × the concurrency of the engine. */
+  readonly foundAfterSeconds: number;
+  /** Time from the end of the slow phase until the rate of good answers was 0.9 of the earlier rate for three seconds. */
+  readonly recoveredAfterSeconds: number;
+}
+
+export function figuresOf(run: Run, scenario: Scenario): Figures {
+  const { fromSeconds, seconds, deadlineMs, patienceMs } = scenario;
+  // The last requests may have no answer yet.
+  const toSeconds = seconds - patienceMs / 1000;
+  const counted = run.requests.filter(
+    ({ arrivedAtMs }) => arrivedAtMs >= fromSeconds * 1000 && arrivedAtMs < toSeconds * 1000,
+  );
+  const good = counted.filter((request) => isGood(request, deadlineMs)).map(took);
+  const shed = counted.filter((request) => request.shed).map(took);
+  const limits = run.limits.slice(fromSeconds * LIMITS_PER_SECOND);
+  return {
+    good: good.length / (toSeconds - fromSeconds) / run.enginePerSecond,
+    p99GoodMs: percentile(good, 0.99),
+    p99ShedMs: percentile(shed, 0.99),
+    longestShedMs: percentile(shed, 1),
+    meanLimit: mean(limits),
+    foundAfterSeconds: foundAfterSeconds(run.limits, scenario.atOnce),
+    recoveredAfterSeconds: recoveredAfterSeconds(run, scenario),
+  };
+}
+
+/** The mean of runs that differ only in their seed; for the longest wait, the maximum. */
+export function meanOf(runs: readonly Figures[]): Figures {
+  const known = (pick: (each: Figures) => number): readonly number[] =>
+    runs.map(pick).filter((value) => !Number.isNaN(value));
+  return {
+    good: mean(known((each) => each.good)),
+    p99GoodMs: mean(known((each) => each.p99GoodMs)),
+    p99ShedMs: mean(known((each) => each.p99ShedMs)),
+    longestShedMs: percentile(
+      known((each) => each.longestShedMs),
+      1,
+    ),
+    meanLimit: mean(known((each) => each.meanLimit)),
+    // NaN if one run never got there.
+    foundAfterSeconds: mean(runs.map((each) => each.foundAfterSeconds)),
+    recoveredAfterSeconds: mean(runs.map((each) => each.recoveredAfterSeconds)),
+  };
+}
+
+function isGood(request: Request, deadlineMs: number): boolean {
+  return !request.shed && took(request) <= deadlineMs;
+}
+
+function took({ arrivedAtMs, endedAtMs = Number.POSITIVE_INFINITY }: Request): number {
+  return endedAtMs - arrivedAtMs;
+}
+
+function foundAfterSeconds(limits: readonly number[], atOnce: number): number {
+  const fits = limits.map((limit) => limit >= 0.75 * atOnce && limit <= 2 * atOnce);
+  const at = fits.findIndex((_, from) => {
+    const second = fits.slice(from, from + LIMITS_PER_SECOND);
+    return second.length === LIMITS_PER_SECOND && second.every((one) => one);
+  });
+  return at < 0 ? Number.NaN : at / LIMITS_PER_SECOND;
+}
+
+function recoveredAfterSeconds(run: Run, { slow, fromSeconds, seconds, deadlineMs }: Scenario): number {
+  if (slow === undefined) return Number.NaN;
+  const perSecond = new Array<number>(seconds).fill(0);
+  for (const request of run.requests) {
+    const second = Math.floor((request.endedAtMs ?? Number.POSITIVE_INFINITY) / 1000);
+    if (second < seconds && isGood(request, deadlineMs)) perSecond[second] = (perSecond[second] ?? 0) + 1;
+  }
+  const before = mean(perSecond.slice(fromSeconds, slow.fromSeconds));
+  if (before < 1) return Number.NaN;
+  for (let second = slow.toSeconds; second + 3 <= seconds; second += 1)
+    if (mean(perSecond.slice(second, second + 3)) >= 0.9 * before) return second - slow.toSeconds;
+  return Number.NaN;
+}
+
+function mean(values: readonly number[]): number {
+  return values.length === 0 ? Number.NaN : values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+function percentile(values: readonly number[], part: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? Number.NaN;
 }

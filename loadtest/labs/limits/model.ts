@@ -1,12 +1,68 @@
 import type { Clock } from '../../../src/runtime.ts';
 
-/** Hours in seconds: timers run in order, and time passes only between them. */
+/** An engine with a maximum of concurrent queries. It queues the others itself, where they cannot be shed. */
+export interface ModelEngine {
+  readonly ask: () => Promise<void>;
+  /** Its current capacity, in answers a second. */
+  readonly perSecond: () => number;
+  /** Multiplies the duration of queries that start from now on. */
+  readonly slowDown: (factor: number) => void;
+}
+
+export interface ModelEngineOptions {
+  readonly time: VirtualTime;
+  readonly atOnce: number;
+  /** Mean duration of one query without its wait. */
+  readonly meanMs: number;
+  /** Standard deviation of the logarithm: with 0.4 the p99 is 2.3 × the mean. */
+  readonly spread: number;
+  /** Share of the queries that take ten times as long. */
+  readonly costly: number;
+  readonly random: () => number;
+}
+
+export function createModelEngine(options: ModelEngineOptions): ModelEngine {
+  const { time, atOnce, meanMs, spread, costly, random } = options;
+  const queue: (() => void)[] = [];
+  let busy = 0;
+  let slowness = 1;
+
+  const workMs = (): number => {
+    const normal = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+    return meanMs * slowness * Math.exp(spread * normal - spread ** 2 / 2) * (random() < costly ? 10 : 1);
+  };
+
+  const begin = (): void => {
+    const done = busy < atOnce ? queue.shift() : undefined;
+    if (done === undefined) return;
+    busy += 1;
+    time.at(time.clock.monotonicMs() + workMs(), () => {
+      busy -= 1;
+      done();
+      begin();
+    });
+  };
+
+  return {
+    ask: () =>
+      new Promise((resolve) => {
+        queue.push(resolve);
+        begin();
+      }),
+    perSecond: () => (1000 * atOnce) / (meanMs * slowness * (1 + 9 * costly)),
+    slowDown: (factor) => {
+      slowness = factor;
+    },
+  };
+}
+
+/** Simulated time: timers run in order, and time passes only between them, so hours take seconds. */
 export interface VirtualTime {
   readonly clock: Clock;
   readonly at: (atMs: number, run: () => void) => void;
-  /** Runs everything due until then, each with what its promises lead to. */
+  /** Runs all timers until then. Promises settle after each timer. */
   readonly runUntil: (endMs: number) => Promise<void>;
-  /** Gives the process its own timers back. */
+  /** Restores the timers of the process. */
   readonly close: () => void;
 }
 
@@ -14,11 +70,11 @@ interface Due {
   readonly atMs: number;
   readonly order: number;
   readonly run: () => void;
-  /** A timer that was cleared stays in the heap until its time. */
+  /** A cleared timer stays in the heap until its time. */
   cancelled: boolean;
 }
 
-/** Takes the process's `setTimeout` and `clearTimeout` over, so that what is measured is the code that runs in production. */
+/** Replaces `setTimeout` and `clearTimeout` of the process, so that the production code runs unchanged. */
 export function createVirtualTime(): VirtualTime {
   const real = { setTimeout: globalThis.setTimeout, clearTimeout: globalThis.clearTimeout };
   const heap: Due[] = [];
@@ -47,7 +103,7 @@ export function createVirtualTime(): VirtualTime {
         if (due.cancelled) continue;
         nowMs = due.atMs;
         due.run();
-        // Lets every promise settle before time goes on.
+        // All promises settle before time goes on.
         await new Promise((resolve) => setImmediate(resolve));
       }
       nowMs = endMs;
