@@ -17,9 +17,7 @@ const storeTls = Type.Object(
     ...client,
     rejectUnauthorized: flag(
       'Refuse servers whose certificate cannot be verified; `false` gives a warning at each start.',
-      {
-        default: true,
-      },
+      { default: true },
     ),
   },
   closed(`Use TLS to the store. ${FILES}`),
@@ -177,30 +175,18 @@ const storeConnection = {
   tls: Type.Optional(storeTls),
   deadline: duration(
     'Maximum time of a read. After it the search continues without the store; the connection is kept.',
-    {
-      default: '50ms',
-      min: 1,
-      max: 10 * SECOND,
-    },
+    { default: '50ms', min: 1, max: 10 * SECOND },
   ),
   connectTimeout: duration('Maximum time of a connection attempt.', { default: '2s', min: 10, max: MINUTE }),
   // Reconnecting clients can bring down a loaded Redis, so this closes only connections that are really dead.
   socketTimeout: duration(
     'A connection with pending commands is closed after this time without a byte. Must be longer than any real stall of the server.',
-    {
-      default: '3s',
-      min: 100,
-      max: 5 * MINUTE,
-    },
+    { default: '3s', min: 100, max: 5 * MINUTE },
   ),
   // 40 in flight are enough for 40,000 reads/s at 1 ms; each command of a stalled node holds about 8 KB.
   maxOutstanding: integer(
     'Maximum number of commands in flight per node. Beyond it a read is a miss at once and a write is dropped.',
-    {
-      default: 1024,
-      minimum: 1,
-      maximum: 100_000,
-    },
+    { default: 1024, minimum: 1, maximum: 100_000 },
   ),
   batchSize: integer('Number of names per pipeline.', { default: 128, minimum: 1, maximum: 1000 }),
   refresh: duration('Interval, with jitter, between topology refreshes of a cluster; each opens a connection.', {

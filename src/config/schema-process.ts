@@ -36,19 +36,11 @@ export const publicListener = Type.Object(
     // Each search holds a request, a timer and perhaps a slot in a queue, about 5 KB.
     maxInFlight: integer(
       'Maximum number of searches that wait for a store or an engine; further ones are shed. Pages in memory are still served.',
-      {
-        default: 4000,
-        minimum: 1,
-        maximum: 1_000_000,
-      },
+      { default: 4000, minimum: 1, maximum: 1_000_000 },
     ),
     maxLoopDelay: duration(
       'While the event loop is delayed by more than this, only pages in memory are served, as JSON.',
-      {
-        default: '250ms',
-        min: 20,
-        max: MINUTE,
-      },
+      { default: '250ms', min: 20, max: MINUTE },
     ),
     trustedProxies: Type.Array(
       text('An address or a network such as 10.0.0.0/8.', { maxLength: 64, 'x-allowed': 'an IP address or a CIDR' }),
@@ -103,10 +95,7 @@ export const adminListener = Type.Object(
   {
     host: host(
       'Address the admin listener binds. An address other than loopback requires a token, and should have `tls`.',
-      {
-        default: '127.0.0.1',
-        'x-env': 'ADMIN_HOST',
-      },
+      { default: '127.0.0.1', 'x-env': 'ADMIN_HOST' },
     ),
     port: port('Port of the admin listener; 0 picks a free one.', 'ADMIN_PORT', 8081),
     token: optional(
@@ -218,11 +207,7 @@ export const drills = Type.Object(
     keep: integer('Number of reports kept; the oldest are removed.', { default: 200, minimum: 1, maximum: 10_000 }),
     lease: duration(
       'Lease of a drill: when its owner is silent for this time, every process ends the drill and restores the cache.',
-      {
-        default: '3s',
-        min: 1 * SECOND,
-        max: MINUTE,
-      },
+      { default: '3s', min: 1 * SECOND, max: MINUTE },
     ),
   },
   section('Drills.'),

@@ -84,19 +84,11 @@ const freshness = Type.Object(
     }),
     clientMaxAge: duration(
       'Upper bound of `max-age` − `Age` in answers: caches downstream keep a purged page no longer than this.',
-      {
-        default: '30s',
-        min: 0,
-        max: DAY,
-      },
+      { default: '30s', min: 0, max: DAY },
     ),
     jitter: fraction(
       'The fresh time of each page is varied at random by ± this share, so that pages stored together do not expire together.',
-      {
-        default: 0.1,
-        minimum: 0,
-        maximum: 0.5,
-      },
+      { default: 0.1, minimum: 0, maximum: 0.5 },
     ),
   },
   section('Lifetimes of pages.'),
@@ -141,20 +133,12 @@ const domain = Type.Object(
     patience: optional(
       duration(
         'Maximum time that a client waits in all. A burst that the engine clears within it is answered, not refused.',
-        {
-          min: 1,
-          max: MINUTE,
-          words: "2s, or the engine's `deadline` where that is longer",
-        },
+        { min: 1, max: MINUTE, words: "2s, or the engine's `deadline` where that is longer" },
       ),
     ),
     maxLeaseWaiters: integer(
       "Maximum number of searches of this process that wait for another process's page; further ones are shed.",
-      {
-        default: 256,
-        minimum: 1,
-        maximum: 10_000,
-      },
+      { default: 256, minimum: 1, maximum: 10_000 },
     ),
     popularity: Type.Object(
       {
@@ -171,11 +155,7 @@ const domain = Type.Object(
     ),
     reseedPerSecond: integer(
       'Rate, in entries per second, at which L1 is written back to a store node that lost its data; 0 turns it off.',
-      {
-        default: 2000,
-        minimum: 0,
-        maximum: 100_000,
-      },
+      { default: 2000, minimum: 0, maximum: 100_000 },
     ),
     lifeboat: Type.Optional(lifeboat),
     without: Type.Array(choice([...DEFENCES], 'A defence.'), {
@@ -185,11 +165,7 @@ const domain = Type.Object(
     }),
     maxEntryBytes: size(
       'Maximum size of an entry. A larger one is served, counted and not stored; a larger value in the store is a miss.',
-      {
-        default: '512KiB',
-        min: 1 * KIB,
-        max: 64 * MIB,
-      },
+      { default: '512KiB', min: 1 * KIB, max: 64 * MIB },
     ),
   },
   closed('A domain: its engine, its store and its policy.'),

@@ -152,3 +152,26 @@ export const closed = (description: string) => ({ additionalProperties: false, d
 
 /** A mapping that may be left out, because every setting in it has a default. */
 export const section = (description: string) => ({ ...closed(description), default: {} });
+
+/**
+ * Maximum of counts, rates, sizes and durations that were measured. JSON itself has no bound: 1e999 is read as infinity.
+ * The maximum is higher than any figure computed from readings that the meter accepts, so a planted reading cannot make
+ * the report of a drill unreadable.
+ */
+const MAX_AMOUNT = 1e30;
+
+const described = (description: string | undefined) => (description === undefined ? {} : { description });
+
+/** A measured count, rate, size or duration. */
+export const amount = (description?: string) =>
+  Type.Number({ minimum: 0, maximum: MAX_AMOUNT, ...described(description) });
+
+/** A measured figure that may be negative. */
+export const difference = () => Type.Number({ minimum: -MAX_AMOUNT, maximum: MAX_AMOUNT });
+
+/** A measured share, 0–1. */
+export const share = (description?: string) => Type.Number({ minimum: 0, maximum: 1, ...described(description) });
+
+/** One of several words, in a body or a journal. */
+export const oneOf = <const T extends string>(values: readonly T[], description?: string) =>
+  Type.Enum([...values] as T[], described(description));

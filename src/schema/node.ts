@@ -22,7 +22,7 @@ export interface SchemaNode extends Annotations {
   readonly anyOf?: readonly SchemaNode[];
 }
 
-/** The form of a node; every reader of the table switches over it. */
+/** The form of a node; every reader of a schema switches over it. */
 export type Shape =
   | { readonly is: 'mapping'; readonly properties: Readonly<Record<string, SchemaNode>> }
   | { readonly is: 'named'; readonly name: RegExp; readonly member: SchemaNode }

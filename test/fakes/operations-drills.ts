@@ -3,9 +3,10 @@ import { OperationError } from '../../src/control/operation-error.ts';
 import { createCohortLayout, forecastCohorts } from '../../src/operations/drills/cohorts.ts';
 import type { Caller, DrillRequest, Drills, StartRequest } from '../../src/operations/drills/drills.ts';
 import type { Journal, Mark, Sample, Verdict } from '../../src/operations/drills/journal.ts';
-import { describeFault, type GuardRule, type Plan, pointerOf, type Stage } from '../../src/operations/drills/plan.ts';
-import { readPlan } from '../../src/operations/drills/plan-validation.ts';
+import type { GuardRule, Plan, Stage } from '../../src/operations/drills/plan.ts';
+import { describeFaults, readPlan } from '../../src/operations/drills/plan-file.ts';
 import type { Clock } from '../../src/runtime.ts';
+import { pointerOf } from '../../src/schema/faults.ts';
 import { figuresAt, type LossNow, previewOf } from './operations-control.ts';
 
 /** Drills that follow the clock only: every call computes the journal up to now. */
@@ -21,11 +22,7 @@ export function createFakeDrills(options: {
       const read = readPlan(asked, { form: 'object', nodes: 2 });
       if (read.kind === 'plan') return read.plan;
       const [first] = read.faults;
-      throw new OperationError(
-        'invalid-plan',
-        read.faults.map(describeFault).join('\n'),
-        pointerOf(first?.path ?? [], '/plan'),
-      );
+      throw new OperationError('invalid-plan', describeFaults(read.faults), pointerOf(first?.path ?? [], '/plan'));
     }
     const plan = FAKE_PLANS.find(({ name }) => name === asked);
     if (plan !== undefined) return plan;

@@ -1,13 +1,12 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
+import { JOURNAL, JOURNAL_PLAN } from '../../operations/drills/journal.ts';
 import { Refusal } from '../transport/problem.ts';
 import { contentPolicy, documentFields, INLINE_STYLES, sendCompressed } from '../transport/static-file.ts';
 import { callerName, callerOf } from './access.ts';
 import {
   DrillPreviewBody,
   DrillSummaryBody,
-  JournalBody,
-  PlanBody,
   PreviewAsk,
   PreviewAskBody,
   StartAsk,
@@ -44,7 +43,7 @@ export function registerDrills(app: FastifyInstance, { operations: { drills }, a
     schema: described({
       summary: 'The ready-made plans',
       tag: 'drills',
-      answer: Type.Object({ plans: Type.Array(PlanBody) }),
+      answer: Type.Object({ plans: Type.Array(JOURNAL_PLAN) }),
     }),
     handler: (_request, reply) => {
       reply.send({ plans: drills.plans() });
@@ -72,7 +71,7 @@ export function registerDrills(app: FastifyInstance, { operations: { drills }, a
       description: 'Answers when the baseline has begun; the drill continues in the background.',
       tag: 'drills',
       body: StartAskBody,
-      answer: JournalBody,
+      answer: JOURNAL,
       status: 201,
     }),
     handler: async (request, reply) => {
@@ -121,7 +120,7 @@ export function registerDrills(app: FastifyInstance, { operations: { drills }, a
       tag: 'drills',
       params: drillId.IdParams,
       body: ReasonBody,
-      answer: JournalBody,
+      answer: JOURNAL,
       status: 201,
     }),
     handler: async (request, reply) => {
@@ -168,7 +167,7 @@ export function registerJournals(app: FastifyInstance, { operations: { drills } 
       tag: 'drills',
       params: drillId.IdParams,
       query: SamplesQuery,
-      answer: JournalBody,
+      answer: JOURNAL,
     }),
     handler: async (request, reply) => {
       const query = queryOf(request, SamplesQuery);

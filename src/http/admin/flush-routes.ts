@@ -2,17 +2,10 @@ import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import type { Control } from '../../control/control.ts';
 import { type ControlDocument, type FlushMode, MAX_SUPPRESSED } from '../../control/document.ts';
-import type { Affected, PurgedPages } from '../../operations/flush/flush.ts';
+import { type Affected, FLUSH_PREVIEW, type PurgedPages } from '../../operations/flush/flush.ts';
 import { namingParameter } from '../problems.ts';
 import { statedReason } from './access.ts';
-import {
-  FlushAskBody,
-  FlushDoneBody,
-  FlushPreviewBody,
-  FlushStateBody,
-  PreviewAsk,
-  PurgedBody,
-} from './flush-schema.ts';
+import { FlushAskBody, FlushDoneBody, FlushStateBody, PreviewAsk, PurgedBody } from './flush-schema.ts';
 import {
   AtMs,
   bodyReader,
@@ -37,7 +30,7 @@ export function registerFlush(app: FastifyInstance, { operations, audit }: Admin
       summary: 'Preview of a flush: its effect and cost',
       tag: 'flush',
       body: PreviewAsk,
-      answer: FlushPreviewBody,
+      answer: FLUSH_PREVIEW,
     }),
     handler: async (request, reply) => {
       const { domain, fraction = 1, ...ask } = previewOf(request.body);

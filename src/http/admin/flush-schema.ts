@@ -1,7 +1,8 @@
 import { Type } from 'typebox';
 import { FLUSH_MODES } from '../../control/document.ts';
+import { BUCKET_RANGE, ERASE_BY } from '../../operations/flush/flush.ts';
 import { choice } from '../search-api/openapi.ts';
-import { AtMs, BucketRange, closed, Domain, OptionalReason } from './input.ts';
+import { AtMs, closed, Domain, OptionalReason } from './input.ts';
 
 const NOTE = {
   note: Type.String({ description: 'The same as a sentence.' }),
@@ -35,7 +36,7 @@ export const Mode = choice(
   '`refresh` serves the pages as stale while they are computed again, `drop` makes them misses, `erase` also removes them from the store.',
 );
 export const By = choice(
-  ['unlink', 'flushall'],
+  ERASE_BY,
   'How to erase: the keys of this domain one by one, or whole nodes of a store that is declared dedicated.',
 );
 
@@ -77,40 +78,6 @@ export const FlushAskBody = Type.Object(
   closed,
 );
 
-const SurvivalBody = Type.Object(
-  {
-    seconds: Type.Number(),
-    searches: Type.Integer(),
-    hitRatio: Type.Optional(Type.Number()),
-    engineCallMs: Type.Optional(Type.Number()),
-    engineCallsPerSecond: Type.Number(),
-    extraCallsPerSecond: Type.Optional(Type.Number({ description: 'Maximum, right after the flush.' })),
-    headroom: Type.Optional(Type.Number({ description: 'H: the capacity of the engine ÷ its present load.' })),
-    amplification: Type.Optional(
-      Type.Number({ description: 'A, an upper bound: engine calls without a cache ÷ engine calls now.' }),
-    ),
-    survivable: Type.Optional(Type.Number({ description: 'f* = (H − 1)/(A − 1), 0–1, a lower bound.' })),
-  },
-  { description: 'From the searches of this process in about the last minute.' },
-);
-
-export const FlushPreviewBody = Type.Object({
-  mode: Mode,
-  fraction: Type.Number(),
-  ranges: Type.Array(BucketRange),
-  nodes: Type.Array(
-    Type.Object({
-      node: Type.String(),
-      keys: Type.Number(),
-      bytes: Type.Number(),
-      exact: Type.Boolean({ description: 'False: estimated from a sample.' }),
-      detail: Type.Optional(Type.String()),
-    }),
-  ),
-  memory: Type.Object({ entries: Type.Number(), bytes: Type.Number() }),
-  engine: SurvivalBody,
-});
-
 const ErasureBody = Type.Object({
   state: choice(['running', 'done', 'failed', 'stopped']),
   nodes: Type.Array(
@@ -129,7 +96,7 @@ const ErasureBody = Type.Object({
 export const FlushDoneBody = Type.Object({
   domain: Type.String(),
   mode: Mode,
-  ranges: Type.Array(BucketRange),
+  ranges: Type.Array(BUCKET_RANGE),
   revision: Type.Integer(),
   generation: Type.Integer(),
   affected: AffectedBody,

@@ -67,8 +67,6 @@ export const IdParams = (description: string): TSchema => Type.Object({ id: Type
 /** Wall time in milliseconds since the epoch. */
 export const AtMs = Type.Number({ description: 'Milliseconds since 1970-01-01T00:00Z.' });
 
-export const BucketRange = Type.Object({ from: Type.Integer(), to: Type.Integer() });
-
 /** Maximum number of characters of a pointer in an answer: a member name of a client may be as long as its body. */
 const MAX_POINTER = 128;
 

@@ -4,11 +4,12 @@ import type { Logger } from 'pino';
 import { Type } from 'typebox';
 import { CONTROL_STANDINGS } from '../../cache/invalidation.ts';
 import type { DrillSummary } from '../../operations/drills/drills.ts';
+import { FIGURES } from '../../operations/meter/figures.ts';
 import type { Operations, Watcher } from '../../operations/operations.ts';
 import type { Clock } from '../../runtime.ts';
 import { choice } from '../search-api/openapi.ts';
 import { EVERY_ANSWER, Refusal } from '../transport/problem.ts';
-import { DrillSummaryBody, FiguresBody } from './drill-schema.ts';
+import { DrillSummaryBody } from './drill-schema.ts';
 import { AtMs, Domain, described, queriedDomain, queryOf } from './input.ts';
 import type { AdminContext } from './operations.ts';
 
@@ -143,7 +144,7 @@ const LiveLine = Type.Object(
     domains: Type.Array(
       Type.Object({
         domain: Type.String(),
-        figures: Type.Optional(FiguresBody),
+        figures: Type.Optional(FIGURES),
         status: Type.Object(status),
         control: ControlLook,
       }),

@@ -131,9 +131,6 @@ export function createGuardWatch(rules: readonly GuardRule[]): GuardWatch {
   };
 }
 
-/** Limit of `max: patience` until the domains of the plan are known: that of a patience of 2 s. */
-export const UNFITTED_PATIENCE_LIMIT_MS = 2250;
-
 /** Covers a late timer, and the sending of the answer. */
 const PATIENCE_SLACK_MS = 250;
 

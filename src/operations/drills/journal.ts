@@ -1,53 +1,156 @@
-import { type TProperties, type TSchema, Type } from 'typebox';
+import Type from 'typebox';
 import { Compile } from 'typebox/compile';
 import { BUCKETS } from '../../cache/invalidation.ts';
 import { FLUSH_MODES, type OverlayRange } from '../../control/document.ts';
 import { OperationError } from '../../control/operation-error.ts';
-import { OUTCOMES } from '../../search/outcome.ts';
-import type { FlushPreview } from '../flush/flush.ts';
-import type { Figures } from '../meter/figures.ts';
-import { GUARD_FIGURES, type GuardFigure, type Plan } from './plan.ts';
+import { amount, type Decoded, difference, oneOf, share } from '../../schema/fields.ts';
+import { BUCKET_RANGE, ERASE_BY, FLUSH_PREVIEW } from '../flush/flush.ts';
+import { FIGURES } from '../meter/figures.ts';
+import { GUARD_FIGURES, type Plan } from './plan.ts';
 
 /** The id of a drill. A word that does not match is never used as a file name. */
 export const DRILL_ID = /^[0-9]{8}-[0-9]{6}-[a-z0-9_-]{1,200}$/;
 
-/** Everything a drill did and measured, in order. The report is rendered from it alone. */
-export interface Journal {
-  /** `20261121-064348-goods-canary-x7`: sorts by time, safe as a file name. */
-  readonly id: string;
-  readonly plan: Plan;
-  /** In the order in which they are drilled; one domain, unless the plan is over domains. */
-  readonly domains: readonly string[];
-  readonly reason: string;
-  readonly by: string;
-  readonly owner: string;
-  /** Wall time. */
-  readonly startedAtMs: number;
-  readonly endedAtMs?: number;
-  /** The dry run of the last stage, per domain, as shown before the start. */
-  readonly previews: Readonly<Record<string, FlushPreview>>;
-  /** About two per second; with `MAX_SAMPLES` samples every second one is dropped. */
-  readonly samples: readonly Sample[];
-  readonly marks: readonly Mark[];
-  readonly state: DrillState;
-  readonly verdict?: Verdict;
-  /** One result per drilled domain. */
-  readonly learned: readonly DomainResult[];
-  /** The drill that this one continues. */
-  readonly resumes?: string;
-  /** The bucket where its stages begin; the same for a resumed drill. */
-  readonly offset?: number;
-}
-
 export const MAX_SAMPLES = 4000;
+const MAX_ITEMS = 1024;
 
-export type DrillPhase = 'baseline' | 'stage' | 'hold' | 'recovery' | 'after';
+/*
+ * The schema of a journal, with bounds that every reader relies on; it also describes the journal in OpenAPI. Members that
+ * another version adds are accepted; figures that older versions did not have are optional.
+ */
 
-export type DrillState =
-  | { readonly kind: 'running'; readonly phase: DrillPhase; readonly domain: string; readonly stage: number }
-  /** The cache is restored and the last figures are being taken. `ended`: a result that these figures do not change. */
-  | { readonly kind: 'ending'; readonly ended?: Pick<Verdict, 'kind' | 'detail'> }
-  | { readonly kind: 'over' };
+/** Until 2100: a later time would always be first in the list and cannot be shown. */
+const wallMs = () =>
+  Type.Number({ minimum: 0, maximum: Date.UTC(2100, 0, 1), description: 'Milliseconds since 1970-01-01T00:00Z.' });
+const index = () => Type.Integer({ minimum: 0, maximum: 255 });
+const name = (description?: string) =>
+  Type.String({ maxLength: 300, ...(description === undefined ? {} : { description }) });
+const words = () => Type.String({ maxLength: 4000 });
+const guardFigure = oneOf(GUARD_FIGURES);
+
+const stage = { holdMs: amount('Duration of the stage in milliseconds.'), title: Type.Optional(words()) };
+
+/** A plan in a journal or an answer. Its bounds are wider than those of a plan file, which have changed over time. */
+export const JOURNAL_PLAN = Type.Unsafe<Plan>(
+  Type.Object({
+    name: name(),
+    title: words(),
+    mode: oneOf(FLUSH_MODES),
+    eraseBy: oneOf(ERASE_BY),
+    over: oneOf(['one', 'domains'], '`domains`: the stages run for one domain after another.'),
+    baselineMs: amount('Duration of the measurement before the first stage in milliseconds.'),
+    afterMs: amount('Duration of the measurement after the cache is restored in milliseconds.'),
+    minSearches: amount('Minimum number of searches in the baseline; with fewer the drill is refused.'),
+    holdout: share('Share of the keys in the control cohort.'),
+    stages: Type.Array(
+      Type.Union([
+        Type.Object({ ...stage, kind: Type.Literal('fraction'), fraction: share() }),
+        Type.Object({ ...stage, kind: Type.Literal('node'), node: index() }),
+        Type.Object({ ...stage, kind: Type.Literal('blackout') }),
+      ]),
+      { minItems: 1, maxItems: 256 },
+    ),
+    guards: Type.Array(
+      Type.Object({
+        figure: guardFigure,
+        max: amount('Maximum of the figure: a rate 0–1, milliseconds, a factor or percentage points.'),
+        forMs: amount('Minimum duration without interruption in milliseconds.'),
+        follows: Type.Optional(name('`patience`: `max` is calculated from the patience of the domains.')),
+        // biome-ignore lint/suspicious/noThenProperty: the plan's own word; a schema is never awaited.
+        then: name('`rollback`, `hold` or `continue`.'),
+      }),
+      { maxItems: 256 },
+    ),
+    recovery: Type.Object({ withinPoints: amount(), timeoutMs: amount() }),
+  }),
+);
+
+const phase = oneOf(['baseline', 'stage', 'hold', 'recovery', 'after']);
+export type DrillPhase = Decoded<typeof phase>;
+const at = { atMs: amount('Milliseconds since the start.'), domain: name() };
+
+const SAMPLE = Type.Object({
+  ...at,
+  phase,
+  stage: index(),
+  // Over the time since the previous sample, about half a second.
+  figures: FIGURES,
+  guards: Type.Array(Type.Object({ figure: guardFigure, broken: Type.Boolean(), value: Type.Optional(difference()) }), {
+    maxItems: 256,
+    description: 'Over the last two seconds or more: the values that guards check.',
+  }),
+});
+export type Sample = Decoded<typeof SAMPLE>;
+
+const MARK = Type.Union([
+  Type.Object({ ...at, kind: Type.Literal('phase'), phase }),
+  Type.Object({
+    ...at,
+    kind: Type.Literal('stage'),
+    stage: index(),
+    ranges: Type.Array(BUCKET_RANGE, { maxItems: MAX_ITEMS }),
+    title: words(),
+  }),
+  Type.Object({
+    ...at,
+    kind: Type.Literal('guard'),
+    figure: guardFigure,
+    value: difference(),
+    max: amount(),
+    // biome-ignore lint/suspicious/noThenProperty: the journal's own word; a schema is never awaited.
+    then: name(),
+  }),
+  Type.Object({ ...at, kind: Type.Literal('guard-holds'), figure: guardFigure }),
+  Type.Object({ ...at, kind: Type.Literal('recovered'), stage: index(), afterMs: amount() }),
+  Type.Object({ ...at, kind: Type.Literal('restored'), why: words() }),
+]);
+export type Mark = Decoded<typeof MARK>;
+
+/** A figure with its error: twice the standard error of the counted events. */
+const RANGE = Type.Object({
+  low: amount(),
+  high: Type.Optional(amount('Absent: no upper bound could be measured.')),
+});
+export type Range = Decoded<typeof RANGE>;
+const range = (description: string) => Type.Optional({ ...RANGE, description });
+
+const STAGE_RESULT = Type.Object({
+  stage: index(),
+  title: words(),
+  before: Type.Optional(share('Hit ratio of the cohort of this stage before the drill, 0–1.')),
+  lowest: Type.Optional(share('The same at its lowest.')),
+  end: Type.Optional(share('The same at the end of the stage.')),
+  control: Type.Optional(share('The control cohort at the same time.')),
+  refillMs: Type.Optional(
+    amount("Time until the cohort was back within the plan's points of its own past; absent when it was not."),
+  ),
+  peakEngineCallsPerSecond: amount(),
+});
+export type StageResult = Decoded<typeof STAGE_RESULT>;
+
+/** The measured effect of the cache loss in one domain. A figure is absent when the load was too small to measure it. */
+const SURVIVAL = Type.Object(
+  {
+    headroom: range('H: capacity of the engine ÷ its calls in the baseline.'),
+    headroomLeft: range('The same at the worst moment.'),
+    amplification: range('A: engine calls with nothing cached ÷ those of the baseline.'),
+    survivable: range('f* = (H − 1) ÷ (A − 1): the share of the keys that may be lost at once, 0–1.'),
+  },
+  { description: 'Absent in journals of old versions, which had single figures instead of ranges.' },
+);
+export type Survival = Decoded<typeof SURVIVAL>;
+
+/** The result of a drill for one domain. */
+const DOMAIN_RESULT = Type.Object({
+  domain: name(),
+  // Before the first stage.
+  baseline: FIGURES,
+  // After the cache was restored.
+  after: Type.Optional(FIGURES),
+  stages: Type.Array(STAGE_RESULT, { maxItems: 256 }),
+  survival: Type.Optional(SURVIVAL),
+});
+export type DomainResult = Decoded<typeof DOMAIN_RESULT>;
 
 export const VERDICTS = ['passed', 'failed', 'not-measured', 'refused', 'aborted', 'lost'] as const;
 
@@ -57,90 +160,73 @@ export const VERDICTS = ['passed', 'failed', 'not-measured', 'refused', 'aborted
  * before the first stage; nothing was flushed. `aborted`: by an operator, a halt or SIGTERM. `lost`: the owner could not
  * renew it, so every process ended it by itself.
  */
-export interface Verdict {
-  readonly kind: (typeof VERDICTS)[number];
-  /** One sentence for people. */
-  readonly detail: string;
-  /** The first unfinished stage. Absent: there is nothing to resume. */
-  readonly resumable?: { readonly domain: string; readonly stage: number };
-}
+export const ENDING = Type.Object({ kind: oneOf(VERDICTS), detail: words() });
+export const VERDICT = Type.Object({
+  ...ENDING.properties,
+  resumable: Type.Optional(
+    Type.Object(
+      { domain: name(), stage: index() },
+      { description: 'The first unfinished stage. Absent: there is nothing to resume.' },
+    ),
+  ),
+});
+export type Verdict = Decoded<typeof VERDICT>;
 
-export interface Sample {
-  /** Time since the start. */
-  readonly atMs: number;
-  readonly domain: string;
-  readonly phase: DrillPhase;
-  readonly stage: number;
-  /** Over the time since the previous sample, about half a second. */
-  readonly figures: Figures;
-  /** Over the last two seconds or more: the values that guards check. */
-  readonly guards: readonly { readonly figure: GuardFigure; readonly value?: number; readonly broken: boolean }[];
-}
+const STATE = Type.Union([
+  Type.Object({ kind: Type.Literal('running'), phase, domain: name(), stage: index() }),
+  Type.Object(
+    { kind: Type.Literal('ending'), ended: Type.Optional(ENDING) },
+    {
+      description:
+        'The cache is restored and the last figures are being taken. `ended`: a result that they do not change.',
+    },
+  ),
+  Type.Object({ kind: Type.Literal('over') }),
+]);
+export type DrillState = Decoded<typeof STATE>;
 
-export type Mark = { readonly atMs: number; readonly domain: string } & (
-  | { readonly kind: 'phase'; readonly phase: DrillPhase }
-  | {
-      readonly kind: 'stage';
-      readonly stage: number;
-      /** Each with its floor: entries of a lower generation were flushed. */
-      readonly ranges: readonly OverlayRange[];
-      readonly title: string;
-    }
-  | {
-      readonly kind: 'guard';
-      readonly figure: GuardFigure;
-      readonly value: number;
-      readonly max: number;
-      readonly then: string;
-    }
-  | { readonly kind: 'guard-holds'; readonly figure: GuardFigure }
-  | { readonly kind: 'recovered'; readonly stage: number; readonly afterMs: number }
-  | { readonly kind: 'restored'; readonly why: string }
+/** Everything a drill did and measured, in order. The report is rendered from it alone. */
+export const JOURNAL = Type.Object(
+  {
+    id: Type.String({
+      pattern: DRILL_ID.source,
+      description: '`20261121-064348-goods-canary-x7`: sorts by time, safe as a file name.',
+    }),
+    plan: JOURNAL_PLAN,
+    domains: Type.Array(name(), {
+      minItems: 1,
+      maxItems: 256,
+      description: 'In the order in which they are drilled; one domain, unless the plan is over domains.',
+    }),
+    reason: words(),
+    by: name(),
+    owner: name('The process that runs the drill.'),
+    startedAtMs: wallMs(),
+    endedAtMs: Type.Optional(wallMs()),
+    // The dry run of the last stage, per domain, as shown before the start.
+    previews: Type.Record(Type.String({ maxLength: 300 }), FLUSH_PREVIEW),
+    samples: Type.Array(SAMPLE, {
+      maxItems: MAX_SAMPLES + 1,
+      description: `About two a second; with ${MAX_SAMPLES} samples every second one is dropped.`,
+    }),
+    marks: Type.Array(MARK, { maxItems: 10_000 }),
+    state: STATE,
+    verdict: Type.Optional(VERDICT),
+    learned: Type.Array(DOMAIN_RESULT, { maxItems: 256, description: 'One result per drilled domain.' }),
+    resumes: Type.Optional(name('The drill that this one continues.')),
+    offset: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: BUCKETS,
+        description: 'The bucket where its stages begin; the same for a resumed drill.',
+      }),
+    ),
+  },
+  { description: 'Everything that the drill did and measured, in order.' },
 );
+export type Journal = Decoded<typeof JOURNAL>;
 
-/** The result of a drill for one domain. */
-export interface DomainResult {
-  readonly domain: string;
-  /** Before the first stage. */
-  readonly baseline: Figures;
-  /** After the cache was restored. */
-  readonly after?: Figures;
-  readonly stages: readonly StageResult[];
-  /** Absent in journals of old versions, which had single figures instead of ranges. */
-  readonly survival?: Survival;
-}
-
-export interface StageResult {
-  readonly stage: number;
-  readonly title: string;
-  /** Hit ratio of the cohort of this stage: before the drill, at its lowest, at the end of the stage. 0–1. */
-  readonly before?: number;
-  readonly lowest?: number;
-  readonly end?: number;
-  /** The control cohort at the same time. */
-  readonly control?: number;
-  /** Time until the cohort was back within the plan's points of its own past; absent when it was not. */
-  readonly refillMs?: number;
-  readonly peakEngineCallsPerSecond: number;
-}
-
-/** A figure with its error: twice the standard error of the counted events. `high` absent: there is no upper bound. */
-export interface Range {
-  readonly low: number;
-  readonly high?: number;
-}
-
-/** The measured effect of the cache loss in one domain. A figure is absent when the load was too small to measure it. */
-export interface Survival {
-  /** H: capacity of the engine ÷ its calls in the baseline. */
-  readonly headroom?: Range;
-  /** The same at the worst moment. */
-  readonly headroomLeft?: Range;
-  /** A: engine calls with nothing cached ÷ those of the baseline. */
-  readonly amplification?: Range;
-  /** f* = (H − 1) ÷ (A − 1): the share of the keys that may be lost at once, 0–1. */
-  readonly survivable?: Range;
-}
+const schema = Compile(JOURNAL);
 
 /** JSON strings contain no raw line end, so the samples are found without parsing. */
 const SAMPLES = ',"samples":[\n';
@@ -211,161 +297,3 @@ export function resumePoint(journal: Journal): { readonly point: ResumePoint; re
     domains: domains.slice(Math.max(0, domains.indexOf(domain))),
   };
 }
-
-/*
- * The schema of a journal, with bounds that every reader relies on. Members that another version adds are accepted; figures
- * that older versions did not have are optional.
- */
-
-/**
- * Maximum of counts, rates, sizes and durations. JSON itself has no bound: 1e999 is read as infinity. The maximum is
- * higher than any figure computed from readings that the meter accepts, so a planted reading cannot make the report of
- * a drill unreadable.
- */
-const MAX_AMOUNT = 1e30;
-const amount = Type.Number({ minimum: 0, maximum: MAX_AMOUNT });
-/** Figures that may be negative. */
-const difference = Type.Number({ minimum: -MAX_AMOUNT, maximum: MAX_AMOUNT });
-const ratio = Type.Number({ minimum: 0, maximum: 1 });
-/** Until 2100: a later time would always be first in the list and cannot be shown. */
-const wallMs = Type.Number({ minimum: 0, maximum: Date.UTC(2100, 0, 1) });
-const index = Type.Integer({ minimum: 0, maximum: 255 });
-const name = Type.String({ maxLength: 300 });
-const words = Type.String({ maxLength: 4000 });
-const oneOf = (values: readonly string[]) => Type.Enum([...values]);
-const optional = (properties: TProperties): TProperties => Type.Partial(Type.Object(properties)).properties;
-const listOf = (item: TSchema, maxItems: number) => Type.Array(item, { maxItems });
-const MAX_ITEMS = 1024;
-
-const range = Type.Object({
-  from: Type.Integer({ minimum: 0, maximum: BUCKETS }),
-  to: Type.Integer({ minimum: 0, maximum: BUCKETS }),
-  ...optional({ floor: Type.Integer({ minimum: 1, maximum: 2 ** 32 }) }),
-});
-const guardFigure = oneOf(GUARD_FIGURES);
-
-const figures = Type.Object({
-  ...{ seconds: amount, processes: amount, searches: amount, searchesPerSecond: amount },
-  outcomes: Type.Object(Object.fromEntries(OUTCOMES.map((outcome) => [outcome, amount]))),
-  ...optional({ hitRatio: ratio, errorRate: ratio, shedRate: ratio }),
-  ...optional({ p50Ms: amount, p99Ms: amount, engineCallMs: amount }),
-  ...{ engineCallsPerSecond: amount, engineFailures: amount, engineInFlight: amount, engineQueued: amount },
-  ...{ engineMax: amount, engineCeiling: amount, breakersOpen: amount },
-  cohorts: listOf(Type.Object({ searches: amount, ...optional({ hitRatio: ratio }) }), MAX_ITEMS),
-});
-
-const stage = {
-  holdMs: amount,
-  ...optional({ title: words }),
-};
-const plan = Type.Object({
-  name,
-  title: words,
-  mode: oneOf(FLUSH_MODES),
-  eraseBy: oneOf(['unlink', 'flushall']),
-  over: oneOf(['one', 'domains']),
-  ...{ baselineMs: amount, afterMs: amount, minSearches: amount, holdout: ratio },
-  stages: Type.Array(
-    Type.Union([
-      Type.Object({ ...stage, kind: Type.Literal('fraction'), fraction: ratio }),
-      Type.Object({ ...stage, kind: Type.Literal('node'), node: index }),
-      Type.Object({ ...stage, kind: Type.Literal('blackout') }),
-    ]),
-    { minItems: 1, maxItems: 256 },
-  ),
-  guards: listOf(
-    Type.Object({
-      ...{ figure: guardFigure, max: amount, forMs: amount },
-      ...optional({ follows: name }),
-      // biome-ignore lint/suspicious/noThenProperty: the plan's own word; a schema is never awaited.
-      then: name,
-    }),
-    256,
-  ),
-  recovery: Type.Object({ withinPoints: amount, timeoutMs: amount }),
-});
-
-const preview = Type.Object({
-  mode: oneOf(FLUSH_MODES),
-  fraction: ratio,
-  ranges: listOf(range, MAX_ITEMS),
-  nodes: listOf(
-    Type.Object({ node: name, keys: amount, bytes: amount, exact: Type.Boolean(), ...optional({ detail: words }) }),
-    MAX_ITEMS,
-  ),
-  memory: Type.Object({ entries: amount, bytes: amount }),
-  engine: Type.Object({
-    ...{ seconds: amount, searches: amount, engineCallsPerSecond: amount },
-    ...optional({ hitRatio: ratio, engineCallMs: amount, extraCallsPerSecond: amount }),
-    ...optional({ headroom: amount, amplification: amount, survivable: amount }),
-  }),
-});
-
-const phase = oneOf(['baseline', 'stage', 'hold', 'recovery', 'after']);
-const at = { atMs: amount, domain: name };
-
-const sample = Type.Object({
-  ...at,
-  phase,
-  stage: index,
-  figures,
-  guards: listOf(Type.Object({ figure: guardFigure, broken: Type.Boolean(), ...optional({ value: difference }) }), 256),
-});
-
-const mark = Type.Union([
-  Type.Object({ ...at, kind: Type.Literal('phase'), phase }),
-  Type.Object({ ...at, kind: Type.Literal('stage'), stage: index, ranges: listOf(range, MAX_ITEMS), title: words }),
-  Type.Object({
-    ...{ ...at, kind: Type.Literal('guard'), figure: guardFigure, value: difference, max: amount },
-    // biome-ignore lint/suspicious/noThenProperty: the journal's own word; a schema is never awaited.
-    then: name,
-  }),
-  Type.Object({ ...at, kind: Type.Literal('guard-holds'), figure: guardFigure }),
-  Type.Object({ ...at, kind: Type.Literal('recovered'), stage: index, afterMs: amount }),
-  Type.Object({ ...at, kind: Type.Literal('restored'), why: words }),
-]);
-
-const interval = Type.Object({ low: amount, ...optional({ high: amount }) });
-const learned = Type.Object({
-  domain: name,
-  baseline: figures,
-  ...optional({ after: figures }),
-  stages: listOf(
-    Type.Object({
-      ...{ stage: index, title: words, peakEngineCallsPerSecond: amount },
-      ...optional({ before: ratio, lowest: ratio, end: ratio, control: ratio, refillMs: amount }),
-    }),
-    256,
-  ),
-  ...optional({
-    survival: Type.Object(
-      optional({ headroom: interval, headroomLeft: interval, amplification: interval, survivable: interval }),
-    ),
-  }),
-});
-
-const ending = { kind: oneOf(VERDICTS), detail: words };
-
-const JOURNAL = Type.Object({
-  id: Type.String({ pattern: DRILL_ID.source }),
-  plan,
-  domains: Type.Array(name, { minItems: 1, maxItems: 256 }),
-  ...{ reason: words, by: name, owner: name, startedAtMs: wallMs },
-  previews: Type.Record(Type.String({ maxLength: 300 }), preview),
-  samples: listOf(sample, MAX_SAMPLES + 1),
-  marks: listOf(mark, 10_000),
-  state: Type.Union([
-    Type.Object({ kind: Type.Literal('running'), phase, domain: name, stage: index }),
-    Type.Object({ kind: Type.Literal('ending'), ...optional({ ended: Type.Object(ending) }) }),
-    Type.Object({ kind: Type.Literal('over') }),
-  ]),
-  learned: listOf(learned, 256),
-  ...optional({
-    endedAtMs: wallMs,
-    verdict: Type.Object({ ...ending, ...optional({ resumable: Type.Object({ domain: name, stage: index }) }) }),
-    resumes: name,
-    offset: Type.Integer({ minimum: 0, maximum: BUCKETS }),
-  }),
-});
-
-const schema = Compile(JOURNAL);

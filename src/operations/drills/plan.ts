@@ -1,39 +1,56 @@
-import type { FlushMode } from '../../control/document.ts';
-import type { EraseBy } from '../flush/flush.ts';
+import Type from 'typebox';
+import { FLUSH_MODES } from '../../control/document.ts';
+import { choice, closed, type Decoded, duration, fraction, integer, kind, section, text } from '../../schema/fields.ts';
+import { bodyForm } from '../../schema/read.ts';
+import { HOUR, MINUTE, SECOND } from '../../schema/units.ts';
+import { ERASE_BY } from '../flush/flush.ts';
 
-/** A drill as it is written down: its stages, the limits that must hold, and what happens when one is exceeded. */
-export interface Plan {
-  /** 1–64 characters: a lower-case letter or digit, then these and `-`. */
-  readonly name: string;
-  readonly title: string;
-  readonly mode: FlushMode;
-  /** With `erase`. */
-  readonly eraseBy: EraseBy;
-  /** `domain`: the stages run for each named domain, one domain after another. */
-  readonly over: 'one' | 'domains';
-  /**
-   * Duration of the baseline before the first stage, up to a minute longer with little traffic. Cohorts are compared
-   * with the baseline.
-   */
-  readonly baselineMs: number;
-  /** Share of the keys that no stage touches: the control cohort. 0.001–0.5. */
-  readonly holdout: number;
-  /** 1–16 stages. */
-  readonly stages: readonly Stage[];
-  readonly guards: readonly GuardRule[];
-  /** After the last stage the flushed cohort must come back to within this many points of its own past. */
-  readonly recovery: { readonly withinPoints: number; readonly timeoutMs: number };
-  /** Duration of the measurement after the cache is restored, in which the hypothesis must hold again. */
-  readonly afterMs: number;
-  /** With fewer searches in the baseline the drill is refused, because nothing could be concluded. */
-  readonly minSearches: number;
-}
+export const MAX_STAGES = 16;
 
-export type Stage = { readonly holdMs: number; readonly title?: string } & (
-  | { readonly kind: 'fraction' /** Above 0, at most 1, rising from stage to stage. */; readonly fraction: number }
-  /** Every key on one node, given by its place in the store's order from 0. */
-  | { readonly kind: 'node'; readonly node: number }
-  | { readonly kind: 'blackout' }
+/** Without days: the longest duration of a plan is an hour, and a plan with `0.01d` has always been refused. */
+const PLAN_DURATION = '^[0-9]{1,9}(\\.[0-9]{1,3})?(ms|s|m|h)$';
+const time = (description: string, min: number, max: number, byDefault?: string) =>
+  duration(description, {
+    min,
+    max,
+    pattern: PLAN_DURATION,
+    ...(byDefault === undefined ? {} : { default: byDefault }),
+  });
+
+const title = Type.Optional(text('Title.', { maxLength: 120 }));
+const stageMembers = { hold: time('Duration of the stage.', SECOND, HOUR), title };
+
+const stage = Type.Union(
+  [
+    Type.Object(
+      {
+        kind: kind('fraction'),
+        ...stageMembers,
+        fraction: Type.Number({
+          exclusiveMinimum: 0,
+          maximum: 1,
+          description: 'Share of the keys, rising from stage to stage.',
+          'x-allowed': 'a number above 0 and at most 1, rising',
+        }),
+      },
+      closed('A share of the keys.'),
+    ),
+    Type.Object(
+      {
+        kind: kind('node'),
+        ...stageMembers,
+        // `each` is replaced by one stage per node before a plan is used.
+        node: Type.Unsafe<number>({
+          anyOf: [{ type: 'integer', minimum: 0, maximum: 255 }, { const: 'each' }],
+          description: 'Index of the node in the order of the store, from 0; `each`: one stage per node.',
+          'x-allowed': 'the place of a node in the store, counted from 0',
+        }),
+      },
+      closed('Every key on one node.'),
+    ),
+    Type.Object({ kind: kind('blackout'), ...stageMembers }, closed('The engine is treated as dead.')),
+  ],
+  { description: 'A stage.', 'x-discriminator': 'kind', 'x-implied': true },
 );
 
 export const GUARD_FIGURES = [
@@ -45,75 +62,106 @@ export const GUARD_FIGURES = [
   'hitRatioDrop',
 ] as const;
 
-/**
- * `errorRate`, `shedRate`: 0–1. `p99Ms`. `engineInFlightShare`: in flight ÷ the fleet's ceiling. `engineRateFactor`: engine
- * calls per second ÷ those of the baseline. `hitRatioDrop`: points (0–100) that the control cohort has lost to its own past,
- * which is harm to keys that the drill did not flush.
- */
-export type GuardFigure = (typeof GUARD_FIGURES)[number];
+/** Limit of `max: patience` until the domains of the plan are known: that of a patience of 2 s. */
+export const UNFITTED_PATIENCE_LIMIT_MS = 2250;
 
-export interface GuardRule {
-  readonly figure: GuardFigure;
-  /**
-   * The steady-state hypothesis: the figure is never above this limit. Checked before the first stage, during the drill
-   * and after.
-   */
-  readonly max: number;
-  /** `max` is the domain's patience plus some slack (`max: patience` in a plan): calculated again for the domains of a drill. */
-  readonly follows?: 'patience';
-  /** Minimum time for which the figure must exceed `max` without a break. */
-  readonly forMs: number;
-  /** `rollback`: ends the drill. `hold`: no further stage until it holds again. `continue`: only recorded. */
-  readonly then: 'rollback' | 'hold' | 'continue';
+const guard = Type.Object(
+  {
+    figure: choice(
+      GUARD_FIGURES,
+      '`errorRate`, `shedRate`: 0–1. `p99Ms`. `engineInFlightShare`: in flight ÷ the ceiling of the fleet. `engineRateFactor`: engine calls per second ÷ those of the baseline. `hitRatioDrop`: points (0–100) that the control cohort has lost to its own past, which is harm to keys that the drill did not flush.',
+    ),
+    max: Type.Unsafe<number>({
+      anyOf: [{ type: 'number', minimum: 0, maximum: 1e6 }, { const: 'patience' }],
+      description:
+        'The steady-state hypothesis: the figure is never above this limit. Checked before the first stage, during the drill and after. `patience`, for p99Ms: the maximum time that a client waits, and some slack.',
+      'x-allowed': 'a number from 0 to 1000000, or patience for p99Ms',
+    }),
+    follows: Type.Optional(
+      choice(['patience'], '`max` was `patience`: it is calculated again for the domains of a drill.'),
+    ),
+    for: time('Minimum time for which the figure must exceed `max` without a break.', 0, 5 * MINUTE, '1s'),
+    // biome-ignore lint/suspicious/noThenProperty: a word of the plan, and never awaited.
+    then: choice(
+      ['rollback', 'hold', 'continue'],
+      '`rollback`: ends the drill. `hold`: no further stage until it holds again. `continue`: only recorded.',
+    ),
+  },
+  closed('A limit of a figure.'),
+);
+
+/** Errors, refusals and slow answers roll back first; a busy engine only holds the next stage. */
+const DEFAULT_GUARDS = (
+  [
+    ['errorRate', 0.02, '500ms', 'rollback'],
+    ['shedRate', 0.1, '500ms', 'rollback'],
+    ['p99Ms', UNFITTED_PATIENCE_LIMIT_MS, '500ms', 'rollback'],
+    ['engineInFlightShare', 0.95, '2s', 'hold'],
+    ['engineRateFactor', 20, '2s', 'continue'],
+    ['hitRatioDrop', 25, '2s', 'rollback'],
+  ] as const
+).map(([figure, max, longerThan, then]) => {
+  return { figure, max, ...(figure === 'p99Ms' ? { follows: 'patience' } : {}), for: longerThan, then };
+});
+
+export const PLAN = Type.Object(
+  {
+    name: text('Name.', {
+      pattern: '^[a-z0-9][a-z0-9-]{0,63}$',
+      'x-allowed': '1 to 64 characters: a lower-case letter or digit, then these and -',
+    }),
+    title,
+    mode: choice(FLUSH_MODES, 'How the keys are lost.', { default: 'drop' }),
+    eraseBy: choice(ERASE_BY, 'With `erase`: the keys one by one, or whole nodes of a dedicated store.', {
+      default: 'unlink',
+    }),
+    over: choice(['one', 'domains'], '`domains`: the stages run for each named domain, one domain after another.', {
+      default: 'one',
+    }),
+    baseline: time(
+      'Duration of the baseline before the first stage, up to a minute longer with little traffic. Cohorts are compared with the baseline.',
+      SECOND,
+      10 * MINUTE,
+      '10s',
+    ),
+    holdout: fraction('Share of the keys that no stage touches: the control cohort.', {
+      minimum: 0.001,
+      maximum: 0.5,
+      default: 0.01,
+    }),
+    stages: Type.Array(stage, { minItems: 1, maxItems: MAX_STAGES, description: 'The stages.' }),
+    guards: Type.Array(guard, { maxItems: 16, default: DEFAULT_GUARDS, description: 'The limits that must hold.' }),
+    recovery: Type.Object(
+      {
+        withinPoints: fraction('Points of hit ratio.', { minimum: 0.1, maximum: 100, default: 5 }),
+        // The default lifetime of an entry: by then every page would have been computed again without any drill.
+        timeout: time('Time for the recovery.', SECOND, HOUR, '5m'),
+      },
+      section('After the last stage the flushed cohort must come back to within this many points of its own past.'),
+    ),
+    after: time(
+      'Duration of the measurement after the cache is restored, in which the hypothesis must hold again.',
+      SECOND,
+      10 * MINUTE,
+      '10s',
+    ),
+    minSearches: integer(
+      'With fewer searches in the baseline the drill is refused, because nothing could be concluded.',
+      { minimum: 1, maximum: 1e9, default: 100 },
+    ),
+  },
+  closed('A plan. A missing member has the value of the ready-made plans.'),
+);
+
+/** A plan in a request, where `hold: 10s` of a file is `holdMs: 10000`. */
+export const PLAN_BODY = bodyForm(PLAN);
+
+/** A plan that may have no title, and `node: each` for a node. */
+export type DraftPlan = Decoded<typeof PLAN>;
+/** A drill as it is written down: its stages, the limits that must hold, and what happens when one is exceeded. */
+export interface Plan extends DraftPlan {
+  readonly title: string;
 }
-
-/** One error in a plan. */
-export interface PlanFault {
-  readonly path: readonly (string | number)[];
-  /** As given, shortened. */
-  readonly value: string;
-  /** The values that would be accepted. */
-  readonly allowed: string;
-  /** Line in the file, from 1. */
-  readonly line?: number;
-}
-
-/** `stages[2].hold (line 7): "10 sec"; allowed: …` */
-export function describeFault({ path, value, allowed, line }: PlanFault): string {
-  const where = path.reduce<string>((text, step) => {
-    if (typeof step === 'number') return `${text}[${step}]`;
-    return text === '' ? step : `${text}.${step}`;
-  }, '');
-  const at = line === undefined ? '' : ` (line ${line})`;
-  return `${where === '' ? 'the plan' : where}${at}: ${value}; allowed: ${allowed}`;
-}
-
-/** A JSON pointer (RFC 6901) below `base`. */
-export function pointerOf(path: PlanFault['path'], base: string): string {
-  return [base, ...path.map((step) => String(step).replaceAll('~', '~0').replaceAll('/', '~1'))].join('/');
-}
-
-/** Largest unit first: a value is shown in the largest unit that divides it. */
-const UNITS: readonly (readonly [suffix: string, ms: number])[] = [
-  ['h', 3_600_000],
-  ['m', 60_000],
-  ['s', 1000],
-  ['ms', 1],
-];
-
-/** Milliseconds of `500ms`, `1.5s`, `5m`, `1h`; undefined for anything else, fractions of a millisecond included. */
-export function parseDuration(text: string): number | undefined {
-  const [, digits, suffix] = /^([0-9]{1,9}(?:\.[0-9]{1,3})?)(ms|s|m|h)$/.exec(text) ?? [];
-  const unit = UNITS.find(([name]) => name === suffix)?.[1];
-  if (digits === undefined || unit === undefined) return undefined;
-  const exact = Number(digits) * unit;
-  const whole = Math.round(exact);
-  // 1.001s is 1000.9999999999999 ms in floating point, yet a whole millisecond.
-  return Math.abs(exact - whole) < 1e-3 ? whole : undefined;
-}
-
-/** The shortest exact text: 90 000 → `90s`. Whole milliseconds only. */
-export function formatDuration(ms: number): string {
-  const [suffix, unit] = UNITS.find(([, each]) => ms > 0 && ms % each === 0) ?? ['s', 1000];
-  return `${ms / unit}${suffix}`;
-}
+export type Stage = Plan['stages'][number];
+export type GuardRule = Plan['guards'][number];
+export type GuardFigure = GuardRule['figure'];

@@ -1,5 +1,6 @@
 import { BUCKETS } from '../../cache/invalidation.ts';
 import { OperationError } from '../../control/operation-error.ts';
+import { pointerOf } from '../../schema/faults.ts';
 import type { FlushPreview } from '../flush/flush.ts';
 import {
   type CohortForecasts,
@@ -12,9 +13,8 @@ import {
 } from './cohorts.ts';
 import type { DrillDomain, DrillRequest } from './drills.ts';
 import { applyPatience, brokenHypothesis } from './guards.ts';
-import { type Plan, pointerOf } from './plan.ts';
-import { describeFaults, type ReadyPlans } from './plan-file.ts';
-import { readPlan } from './plan-validation.ts';
+import type { Plan } from './plan.ts';
+import { describeFaults, type ReadyPlans, readPlan } from './plan-file.ts';
 
 export interface ResolvedRequest {
   readonly plan: Plan;

@@ -1,4 +1,7 @@
-import type { BucketRange, ControlDocument, FlushMode } from '../../control/document.ts';
+import Type from 'typebox';
+import { BUCKETS } from '../../cache/invalidation.ts';
+import { type BucketRange, type ControlDocument, FLUSH_MODES, type FlushMode } from '../../control/document.ts';
+import { amount, type Decoded, oneOf, share } from '../../schema/fields.ts';
 
 /** Permanent flushes of one domain. A drill flushes by its overlay instead, which it removes at its end. */
 export interface Flush {
@@ -39,7 +42,8 @@ export interface FlushRequest {
  * `unlink`: SCAN and UNLINK of this domain's entries, at a bounded rate. `flushall`: empties whole nodes. It requires a
  * store that is declared `dedicated`, the fraction 1, and a control document in another store.
  */
-export type EraseBy = 'unlink' | 'flushall';
+export const ERASE_BY = ['unlink', 'flushall'] as const;
+export type EraseBy = (typeof ERASE_BY)[number];
 
 export interface FlushDone {
   readonly before: ControlDocument;
@@ -91,47 +95,61 @@ export interface Erasure {
   readonly seconds: number;
 }
 
-/** The effects of a flush before it is done, partly estimated. */
-export interface FlushPreview {
-  readonly mode: FlushMode;
-  readonly fraction: number;
-  readonly ranges: readonly BucketRange[];
-  /** Per node of the store; empty without one. */
-  readonly nodes: readonly {
-    readonly node: string;
-    /** Keys of this domain in the ranges. */
-    readonly keys: number;
-    readonly bytes: number;
-    /** False: estimated from a sample of the node's keys. */
-    readonly exact: boolean;
-    readonly detail?: string;
-  }[];
-  /** In this process. */
-  readonly memory: { readonly entries: number; readonly bytes: number };
-  readonly engine: SurvivalEstimate;
-}
+/** A range of buckets in an answer or a journal. */
+export const BUCKET_RANGE = Type.Object({
+  from: Type.Integer({ minimum: 0, maximum: BUCKETS }),
+  to: Type.Integer({ minimum: 0, maximum: BUCKETS }),
+  floor: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 2 ** 32, description: 'Entries of a lower generation were flushed.' }),
+  ),
+});
 
 /**
  * The load on the engine, estimated from the searches of this process over the last minute (`seconds`, `searches`): with a
  * share f of the keys lost, misses rise from m to m + f·h searches. The engine can serve that while f ≤ f* = (H − 1)/(A − 1).
  */
-export interface SurvivalEstimate {
-  readonly seconds: number;
-  readonly searches: number;
-  /** Undefined without traffic. */
-  readonly hitRatio?: number;
-  /** Mean duration of a call. */
-  readonly engineCallMs?: number;
-  readonly engineCallsPerSecond: number;
-  /** Maximum of additional calls right after the flush (before coalescing). */
-  readonly extraCallsPerSecond?: number;
-  /** H, a lower bound: capacity of the engine ÷ its calls now. The capacity follows from its limit and the mean duration. */
-  readonly headroom?: number;
-  /** A, an upper bound: engine calls with nothing cached ÷ engine calls now. */
-  readonly amplification?: number;
-  /** f*, a lower bound: the share of the keys that may be lost at once, 0–1. */
-  readonly survivable?: number;
-}
+const SURVIVAL_ESTIMATE = Type.Object(
+  {
+    seconds: amount(),
+    searches: amount(),
+    hitRatio: Type.Optional(share('Absent without traffic.')),
+    engineCallMs: Type.Optional(amount('Mean duration of a call.')),
+    engineCallsPerSecond: amount(),
+    extraCallsPerSecond: Type.Optional(amount('Maximum of additional calls right after the flush, before coalescing.')),
+    headroom: Type.Optional(
+      amount('H, a lower bound: the capacity of the engine, by its limit and mean duration, ÷ its present calls.'),
+    ),
+    amplification: Type.Optional(amount('A, an upper bound: engine calls without a cache ÷ engine calls now.')),
+    survivable: Type.Optional(
+      amount('f* = (H − 1)/(A − 1), 0–1, a lower bound: the share of the keys that may be lost at once.'),
+    ),
+  },
+  { description: 'From the searches of this process in about the last minute.' },
+);
+
+const MAX_ITEMS = 1024;
+
+/** The effects of a flush before it is done, partly estimated. */
+export const FLUSH_PREVIEW = Type.Object({
+  mode: oneOf(FLUSH_MODES),
+  fraction: share(),
+  ranges: Type.Array(BUCKET_RANGE, { maxItems: MAX_ITEMS }),
+  nodes: Type.Array(
+    Type.Object({
+      node: Type.String({ maxLength: 300 }),
+      keys: amount('Keys of this domain in the ranges.'),
+      bytes: amount(),
+      exact: Type.Boolean({ description: 'False: estimated from a sample.' }),
+      detail: Type.Optional(Type.String({ maxLength: 4000 })),
+    }),
+    { maxItems: MAX_ITEMS, description: 'Per node of the store; empty without one.' },
+  ),
+  memory: Type.Object({ entries: amount(), bytes: amount() }, { description: 'In this process.' }),
+  engine: SURVIVAL_ESTIMATE,
+});
+
+export type FlushPreview = Decoded<typeof FLUSH_PREVIEW>;
+export type SurvivalEstimate = FlushPreview['engine'];
 
 /** Events of flushes, for the log. */
 export type FlushEvent =

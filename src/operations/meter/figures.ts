@@ -1,3 +1,5 @@
+import Type from 'typebox';
+import { amount, type Decoded, share } from '../../schema/fields.ts';
 import { OUTCOMES, type Outcome } from '../../search/outcome.ts';
 
 /**
@@ -45,39 +47,40 @@ export interface CohortReading {
   readonly hits: number;
 }
 
-/** The figures of a domain between two readings, summed over all processes that reported both. */
-export interface Figures {
-  readonly seconds: number;
-  readonly processes: number;
-  readonly searches: number;
-  readonly searchesPerSecond: number;
-  readonly outcomes: Readonly<Record<Outcome, number>>;
-  /** 0–1: share of `hit-l1` and `hit-l2` in the searches; undefined without searches. */
-  readonly hitRatio?: number;
-  /** 0–1: share of `failed`. */
-  readonly errorRate?: number;
-  readonly shedRate?: number;
-  readonly p50Ms?: number;
-  readonly p99Ms?: number;
-  readonly engineCallsPerSecond: number;
-  /** Mean duration of an engine call; undefined without calls. */
-  readonly engineCallMs?: number;
-  readonly engineFailures: number;
-  /** From here on: sums over all processes at the second reading. */
-  readonly engineInFlight: number;
-  readonly engineQueued: number;
-  /** Sum of the concurrency limits: never more than the fleet's `maxConcurrent`. */
-  readonly engineMax: number;
-  readonly engineCeiling: number;
-  readonly breakersOpen: number;
-  readonly cohorts: readonly CohortFigures[];
-}
+const COHORT_FIGURES = Type.Object({
+  searches: amount(),
+  hitRatio: Type.Optional(share('Hit ratio of the cohort, 0–1; absent without searches.')),
+});
+const MAX_COHORTS = 1024;
 
-export interface CohortFigures {
-  readonly searches: number;
-  /** Undefined without searches. */
-  readonly hitRatio?: number;
-}
+/** The figures of a domain between two readings, summed over all processes that reported both. */
+export const FIGURES = Type.Object({
+  seconds: amount(),
+  processes: amount('Processes that reported at both moments.'),
+  searches: amount(),
+  searchesPerSecond: amount(),
+  outcomes: Type.Object(
+    Object.fromEntries(OUTCOMES.map((outcome) => [outcome, amount()])) as Record<Outcome, ReturnType<typeof amount>>,
+  ),
+  hitRatio: Type.Optional(share('Share of `hit-l1` and `hit-l2` in the searches, 0–1; absent without searches.')),
+  errorRate: Type.Optional(share('Share of `failed`, 0–1.')),
+  shedRate: Type.Optional(share('Share of shed searches, 0–1.')),
+  p50Ms: Type.Optional(amount()),
+  p99Ms: Type.Optional(amount()),
+  engineCallsPerSecond: amount(),
+  engineCallMs: Type.Optional(amount('Mean duration of an engine call; absent without calls.')),
+  engineFailures: amount(),
+  // From here on: sums over all processes at the second reading.
+  engineInFlight: amount(),
+  engineQueued: amount(),
+  engineMax: amount('Sum of the present concurrency limits: never more than `maxConcurrent` of the fleet.'),
+  engineCeiling: amount(),
+  breakersOpen: amount(),
+  cohorts: Type.Array(COHORT_FIGURES, { maxItems: MAX_COHORTS }),
+});
+
+export type Figures = Decoded<typeof FIGURES>;
+export type CohortFigures = Decoded<typeof COHORT_FIGURES>;
 
 type Readings = ReadonlyMap<string, MeterReading>;
 

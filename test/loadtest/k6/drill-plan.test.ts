@@ -3,8 +3,7 @@ import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { drillSteps, drillWindows, fitPlan, withSheds } from '../../../loadtest/k6/kit/drill-plan.ts';
 import { holdOf, inTurn } from '../../../loadtest/k6/kit/step.ts';
-import { loadReadyPlans } from '../../../src/operations/drills/plan-file.ts';
-import { readPlan } from '../../../src/operations/drills/plan-validation.ts';
+import { loadReadyPlans, readPlan } from '../../../src/operations/drills/plan-file.ts';
 
 const PLANS = loadReadyPlans()(3);
 /** Time a drill needs beyond its plan: until all processes know of it, and two polls a second. */

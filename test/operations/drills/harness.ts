@@ -7,7 +7,7 @@ import { createDrills, type DrillsOptions } from '../../../src/operations/drills
 import type { DrillDomain, DrillEvent, Drills } from '../../../src/operations/drills/drills.ts';
 import type { Journal } from '../../../src/operations/drills/journal.ts';
 import type { Plan } from '../../../src/operations/drills/plan.ts';
-import { readPlan } from '../../../src/operations/drills/plan-validation.ts';
+import { readPlan } from '../../../src/operations/drills/plan-file.ts';
 import type { EraseRequest, FlushPreview } from '../../../src/operations/flush/flush.ts';
 import { DURATION_BOUNDS_MS, type MeterReading } from '../../../src/operations/meter/figures.ts';
 import type { FleetReadings } from '../../../src/operations/meter/meter.ts';
