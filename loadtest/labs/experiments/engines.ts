@@ -146,10 +146,7 @@ export const engines = defineExperiment<EnginesMeasured>({
         ['cores of stores', 'cores', (row) => row.storeCores],
         ['cores of clients', 'cores', (row) => row.generatorCores],
       ],
-      published: ({ engine, stores }) => {
-        const us = publishedUs(engine, stores);
-        return us === undefined ? undefined : `${us} µs`;
-      },
+      published: ({ engine, stores }) => publishedUs(engine, stores)?.toString().concat(' µs'),
     }),
   ],
   charts: ({ known, mix, reads, counters }) => {

@@ -1,64 +1,290 @@
-import type { Finding } from '../kit/finding.ts';
-import type { Experiment, Lab } from '../kit/lab.ts';
+import { defineExperiment, type Lab } from '../kit/lab.ts';
+import { memtierCommand, memtierFill, PUBLISHED_MIX } from '../kit/mix.ts';
 import { onceMore } from '../kit/rounds.ts';
-import { isHeld, persistenceLesson } from './persistence/lesson.ts';
-import { measure, type PersistenceRow } from './persistence/measure.ts';
-import { endShard, settledSnapshot, startShard } from './persistence/settled.ts';
-import { BARE_NAME, SETUPS, type Setup } from './persistence/setups.ts';
-import { persistenceCharts, persistenceTables } from './persistence/tables.ts';
+import { chartOf, fillFirst, tableOf } from '../kit/table.ts';
+import {
+  BACKLOG_BYTES,
+  breakSeconds,
+  CONNECTIONS,
+  endShard,
+  evictionBytes,
+  MEMORY_BYTES,
+  measureRow,
+  type PersistenceRow,
+  REPLICA_LIMIT,
+  SETUPS,
+  type Setup,
+  settledSnapshot,
+  snapshotRule,
+  startShard,
+} from './persistence/measure.ts';
 
 /** Published for x3 after the change; x1 is a third of it. */
 const SHARD_AT_X3_PER_SECOND = 7000;
-const TIMES = [1, 3, 5];
+const TIMES: readonly number[] = [1, 3, 5];
 const [ROW_SECONDS, REPLICATED_ROW_SECONDS] = [2, 4.5];
 
-export const persistence: Experiment = {
+/** What the others are compared with, and what the site had before. */
+const [BARE_NAME, SITE_NAME] = ['neither', 'save + 2 replicas'];
+
+/** A smaller share means lost requests; a few always fall after the end. */
+const HELD_SHARE = 0.97;
+/** The deadline of a read in serpcache: a later answer is a miss. */
+const HELD_P99_MS = 50;
+/** A multiple of the worst row without either, whatever its load: those differ by as much from each other. */
+const STALL_TIMES = 2;
+/** The master's own figure: forks of so little memory take 10 ms, which is no stall. */
+const STALL_MS = 20;
+
+const SETUP_AXIS = {
+  across: 'what keeps the data safe',
+  points: SETUPS,
+  pointName: ({ name }: Setup) => name,
+  shape: 'bars',
+} as const;
+
+export const persistence = defineExperiment<readonly PersistenceRow[]>({
   varies: 'snapshots, append-only log and replicas at x1, x3 and x5, with a break of the replicas',
   parts: ['redis'],
-  run,
-};
+  title: 'Persistence and replicas of a store that is only a cache',
+  published:
+    'A classifieds site had snapshots and replicas: at multiples of its load evictions outran the replication backlog, replicas fell out, a full resync could not finish, the master stalled. Without both x3 was held with 7,000 requests a shard and 15 times fewer shards.',
+  sentence:
+    'Run a store that is only a cache without snapshots and without replicas. Where replicas have to be, size the backlog and the replica buffer by the bytes that are written during a break and during a full copy of the memory.',
+  measure: async (lab) => {
+    lab.say('filling a store until it is settled');
+    const snapshot = await settledSnapshot(lab);
+    const rows: PersistenceRow[] = [];
+    for (const times of TIMES) {
+      for (const setup of SETUPS) {
+        lab.say(`x${times}, ${setup.name}`);
+        rows.push(
+          await onceMore(
+            () => measured(lab, setup, times, snapshot),
+            // In two seconds the machine may have a hiccup: the rows that all others are compared with are free of it.
+            (row) => setup.name === BARE_NAME && !isHeld(row),
+            () => lab.say(`x${times}, ${setup.name} again: it was not held`),
+          ),
+        );
+      }
+    }
+    return rows;
+  },
+  tables: (rows) =>
+    fillFirst(FILL, [
+      tableOf({
+        title: 'What the service sees, and what replicas do',
+        rows: rows.map((row) => ({ ...row, command: commandOf(row.setup, row) })),
+        name: rowName,
+        columns: [
+          ['asked', 'per-second', (row) => row.askedPerSecond],
+          ['answered', 'per-second', (row) => row.answeredPerSecond],
+          ['p99', 'ms', (row) => row.p99Ms],
+          ['longest', 'ms', (row) => row.maxMs],
+          ['store', 'cores', (row) => row.storeCores],
+          ['full resyncs', 'count', (row) => replicated(row)?.fullSyncs],
+          ['partial', 'count', (row) => replicated(row)?.partialSyncs],
+          ['partial refused', 'count', (row) => replicated(row)?.refusedSyncs],
+          ['replicas away', 'seconds', (row) => replicated(row)?.awaySeconds],
+          ['attached at the end', 'text', (row) => replicated(row) && `${row.attached} of ${row.setup.replicas}`],
+        ],
+        published: ({ setup, times }) => {
+          if (setup.name === SITE_NAME && times > 1) return 'replicas fall out, the master stalls';
+          return setup.name === BARE_NAME && times === 3 ? 'held, 7,000/s a shard' : undefined;
+        },
+      }),
+      tableOf({
+        title: 'What the master does for it',
+        rows: rows.map(({ limit: _, ...row }) => row),
+        name: rowName,
+        columns: [
+          ['evicted', 'per-second', (row) => row.evicted / row.seconds],
+          ['stream to replicas', 'bytes-per-second', (row) => streamed(row) && row.streamBytes / row.seconds],
+          ['share of evictions in it', 'share', (row) => streamed(row) && evictionBytes(row) / row.streamBytes],
+          ['the backlog holds', 'seconds', (row) => streamed(row) && BACKLOG_BYTES / (row.streamBytes / row.seconds)],
+          ['forks', 'count', (row) => row.forks],
+          ['longest fork', 'ms', (row) => row.forkMs],
+          ['longest of its own', 'ms', (row) => row.longestMs],
+          ['snapshots', 'count', (row) => row.snapshots],
+          ['written to disk', 'bytes', (row) => row.diskBytes],
+          ['peak memory', 'bytes', (row) => row.peakBytes],
+          ['peak memory ÷ maxmemory', 'times', (row) => row.peakBytes / MEMORY_BYTES],
+        ],
+      }),
+    ]),
+  charts: (rows) => {
+    const series = (value: (row: PersistenceRow) => number) =>
+      TIMES.map((times) => ({
+        name: `x${times}`,
+        of: ({ name }: Setup) => {
+          const row = rows.find((one) => one.setup.name === name && one.times === times);
+          return row && value(row);
+        },
+      }));
+    return [
+      chartOf({
+        ...SETUP_AXIS,
+        title: 'p99 of a request',
+        unit: 'ms',
+        isLog: true,
+        series: series(({ p99Ms }) => p99Ms),
+      }),
+      chartOf({
+        ...SETUP_AXIS,
+        id: 'memory',
+        title: 'Peak memory of the master and its children, of maxmemory',
+        unit: 'times',
+        series: series(({ peakBytes }) => peakBytes / MEMORY_BYTES),
+      }),
+    ];
+  },
+  claims: (rows) => {
+    const bares = rows.filter(({ setup }) => setup.name === BARE_NAME);
+    const bare = bares.find(({ times }) => times === 3);
+    const site = rows.filter(({ setup }) => setup.name === SITE_NAME);
+    // A replica that did not follow before the row says nothing about the row.
+    const followed = rows.filter(
+      ({ setup, attachedBefore }) => setup.replicas > 0 && attachedBefore === setup.replicas,
+    );
+    const worst = (of: (row: PersistenceRow) => number): number => Math.max(...bares.map(of));
+    const [worstP99Ms, worstOwnMs] = [worst(({ p99Ms }) => p99Ms), worst(({ longestMs }) => longestMs)];
+    const slow = site.filter(({ p99Ms }) => p99Ms >= STALL_TIMES * worstP99Ms);
+    // Replicas may share processors with the generator: it is the master's stall only when the master noticed it as well.
+    const stalls = slow.filter(({ longestMs }) => longestMs >= Math.max(STALL_MS, STALL_TIMES * worstOwnMs));
+    const outrun = followed.map(
+      (row) => ((evictionBytes(row) / row.seconds) * breakSeconds(row.seconds)) / BACKLOG_BYTES,
+    );
+    const effects = [
+      // More than one for each replica. One that is under way when the row ends may still finish.
+      [followed.filter(({ setup, fullSyncs }) => fullSyncs > setup.replicas), 'a full resync had to begin again'],
+      [stalls, `the master stalled, ${SITE_NAME}`],
+      [outrun.filter((share) => share > 1), 'evictions alone outran the backlog during the break'],
+    ] as const;
+    const isComparable = bare !== undefined && isHeld(bare) && site.length > 0 && followed.length > 0;
+    return [
+      {
+        text: 'published effects that were seen, of 3; not seen when x3 is not held without either, or no replica followed',
+        figure: isComparable ? effects.filter(([where]) => where.length > 0).length : undefined,
+        unit: 'count',
+        atLeast: 1,
+        isRequired: true,
+      },
+      ...effects.map(([where, text]) => ({
+        text: `rows in which ${text}`,
+        figure: where.length,
+        unit: 'count' as const,
+        atLeast: 1,
+      })),
+      {
+        text: 'requests answered ÷ asked without either, x3',
+        figure: bare && bare.answeredPerSecond / bare.askedPerSecond,
+        unit: 'share',
+        atLeast: HELD_SHARE,
+      },
+      { text: 'p99 without either, x3', figure: bare?.p99Ms, unit: 'ms', atMost: HELD_P99_MS },
+      {
+        text: `rows in which replicas needed a full resync, of ${followed.length}`,
+        figure: followed.filter(({ fullSyncs }) => fullSyncs > 0).length,
+        unit: 'count',
+      },
+      {
+        text: `largest p99 of ${SITE_NAME} ÷ of neither`,
+        figure: Math.max(...site.map(({ p99Ms }) => p99Ms)) / worstP99Ms,
+        unit: 'times',
+      },
+      {
+        text: `longest of the master's own, ${SITE_NAME}`,
+        figure: Math.max(...site.map(({ longestMs }) => longestMs)),
+        unit: 'ms',
+      },
+      { text: 'evictions during the break ÷ backlog, the largest', figure: Math.max(...outrun), unit: 'times' },
+    ];
+  },
+  notes: () => [
+    `x3 is the published ${SHARD_AT_X3_PER_SECOND.toLocaleString('en')} requests a second for one shard, x1 a third of it: 1 write to 4 reads, values of 100–6000 bytes, more keys than fit, so that writes evict. The rate is not scaled. Fifteen times fewer shards is about a whole site and cannot be measured here.`,
+    'The memory is scaled: 128 MB, one 64th of a shard of 8 GB. Two settings that have to last as long as the memory takes are scaled by the same factor: the buffer for a replica (4 of 256 MB, as in deploy/redis) and the rule for snapshots (`save 1 156` for `save 60 10000`). The bytes written while all of the memory is saved or sent are then in the same proportion to the buffer as with 8 GB, as long as data is sent as fast; loopback is faster than a network, which favours replicas. The backlog is the default 1 MB, not scaled. Forks and copies are a 64th as well: at 8 GB each fork takes as many times longer.',
+    'Every row begins with the same store, started anew from one snapshot: full, and loaded by the mix for a while, so that it holds the most requested keys. The evictions of a row are then its own. A row without either that is not held is measured once more, and counts as it is then. The commands are the same in every row, only more of them at x3 and x5.',
+    'In every row with replicas their links break once, for a fifth of the row and at most a second: they are stopped and their connections cut. Replicas that did not follow before their row do not count for the claims. A full resync that has to begin again did not finish: more was written meanwhile than the buffer for a replica holds. One that is under way when the row ends says nothing.',
+    'An eviction adds a deletion of the key by name to the stream, a hundredth of the page that is written for it: evictions alone would have to come in tens of thousands a second to outrun a backlog of 1 MB in a second. Their share of the stream is computed from the evictions; the master counts the stream itself. With replicas a megabyte of pages is evicted once more in every row, to make room for the backlog, which is paid from maxmemory.',
+    'Replicas and the children of masters (snapshots, full resyncs) run on the processors of the generator, replicas at the lowest priority, because there are no other machines: the generator lacks that time for moments. The longest of its own is measured by the master itself, and free of that.',
+    'Snapshots are sent to replicas over the socket, without a file, as deploy/redis has it. Disk is what the master wrote: its log, and its snapshots; peak memory is its resident memory together with the memory that its children made it copy.',
+  ],
+});
 
 async function measured(lab: Lab, setup: Setup, times: number, snapshot: string): Promise<PersistenceRow> {
   const shard = await startShard(lab, setup, snapshot);
   const askedPerSecond = Math.round((SHARD_AT_X3_PER_SECOND / 3) * times);
   const seconds = lab.seconds(setup.replicas > 0 ? REPLICATED_ROW_SECONDS : ROW_SECONDS);
-  const row = await measure(lab, shard, { times, askedPerSecond, seconds });
+  const row = await measureRow(lab, shard, { times, askedPerSecond, seconds });
   await endShard(lab, shard);
   return row;
 }
 
-async function run(lab: Lab): Promise<Omit<Finding, 'name'>> {
-  lab.say('filling a store until it is settled');
-  const snapshot = await settledSnapshot(lab);
-  const rows: PersistenceRow[] = [];
-  for (const times of TIMES) {
-    for (const setup of SETUPS) {
-      lab.say(`x${times}, ${setup.name}`);
-      rows.push(
-        await onceMore(
-          () => measured(lab, setup, times, snapshot),
-          // Two seconds have a hiccup of the machine now and then: what all others are compared with is free of it.
-          (row) => setup.name === BARE_NAME && !isHeld(row),
-          () => lab.say(`x${times}, ${setup.name} again: it was not held`),
-        ),
-      );
-    }
-  }
-  return {
-    title: 'Persistence and replicas of a store that is only a cache',
-    published:
-      'A classifieds site had snapshots and replicas: at multiples of its load evictions outran the replication backlog, replicas fell out, a full resync could not finish, the master stalled. Without both x3 was held with 7,000 requests a shard and 15 times fewer shards.',
-    tables: persistenceTables(rows),
-    charts: persistenceCharts(rows),
-    lesson: persistenceLesson(rows),
-    notes: [
-      `x3 is the published ${SHARD_AT_X3_PER_SECOND.toLocaleString('en')} requests a second for one shard, x1 a third of it: 1 write to 4 reads, values of 100–6000 bytes, more keys than fit, so that writes evict. The rate is not scaled. Fifteen times fewer shards is about a whole site and cannot be measured here.`,
-      'The memory is scaled: 128 MB, one 64th of a shard of 8 GB, and with it by the same factor what has to hold as long as the memory takes: the buffer for a replica (4 of 256 MB, as in deploy/redis) and the rule for snapshots (`save 1 156` for `save 60 10000`). What is written while all of the memory is saved or sent is then in the same proportion to the buffer as with 8 GB, as long as data is sent as fast; loopback is faster than a network, which favours replicas. The backlog is the default 1 MB, not scaled. Forks and copies are a 64th as well: at 8 GB each fork takes as many times longer.',
-      'Every row begins with the same store, started anew from one snapshot: full, and asked by the mix for a while, so that it holds what is asked for most. What a row evicts is then of that row alone. A row without either that is not held is measured once more, and counts as it is then. The commands are the same in every row, only more of them at x3 and x5.',
-      'In every row with replicas their links break once, for a fifth of the row and at most a second: they are stopped and their connections cut. They followed before their row, or do not count for the lesson. A full resync that has to begin again did not finish: more was written meanwhile than the buffer for a replica holds. One that is under way when the row ends says nothing.',
-      'What an eviction adds to the stream is a deletion of the key by name, a hundredth of the page that is written for it: evictions alone would have to come in tens of thousands a second to outrun a backlog of 1 MB in a second. Its share of the stream is counted from the evictions, the stream itself by the master. With replicas a megabyte of pages is evicted once more in every row, to make room for the backlog, which is paid from maxmemory.',
-      'Replicas and the children of masters (snapshots, full resyncs) run on the processors of the generator, replicas at the lowest priority, because there are no other machines: what they take there is missing from the generator for moments. The longest of its own is what the master noticed itself, and free of that.',
-      'Snapshots are sent to replicas over the socket, without a file, as deploy/redis has it. Disk is what the master wrote: its log, and its snapshots; peak memory is its resident memory together with what its children made it copy.',
-    ],
-  };
+function isHeld({ answeredPerSecond, askedPerSecond, p99Ms }: PersistenceRow): boolean {
+  return answeredPerSecond >= HELD_SHARE * askedPerSecond && p99Ms <= HELD_P99_MS;
+}
+
+function rowName({ setup, times }: Pick<PersistenceRow, 'setup' | 'times'>): string {
+  return `x${times}: ${setup.name}`;
+}
+
+/** The same row when it has replicas. */
+function replicated(row: PersistenceRow): PersistenceRow | undefined {
+  return row.setup.replicas === 0 ? undefined : row;
+}
+
+/** Undefined: nothing was written for replicas. */
+function streamed({ setup, streamBytes }: Pick<PersistenceRow, 'setup' | 'streamBytes'>): true | undefined {
+  return setup.replicas > 0 && streamBytes > 0 ? true : undefined;
+}
+
+/** Every key, and the most requested ones last: a store whose memory is then reduced keeps those. */
+const FILL = `${memtierFill(PUBLISHED_MIX)} && ${memtierCommand(PUBLISHED_MIX, { clients: CONNECTIONS })}`;
+
+const FIRST_REPLICA_PORT = 6380;
+/** For a replica to start and to receive all of the memory. */
+const SYNC_SECONDS = 5;
+
+/** Sets a store at the standard port up as the row's master was, loads it, and restores its settings. */
+export function commandOf(setup: Setup, row: { readonly askedPerSecond: number; readonly seconds: number }): string {
+  const settings = settingsOf(setup);
+  const names = settings.map(([name]) => name).join(' ');
+  const set = settings.map(([name, value]) => `${name} '${value}'`).join(' ');
+  const ports = Array.from({ length: setup.replicas }, (_, at) => FIRST_REPLICA_PORT + at);
+  const load = memtierCommand(PUBLISHED_MIX, {
+    clients: CONNECTIONS,
+    more: `--rate-limiting=${Math.round(row.askedPerSecond / CONNECTIONS)}`,
+  });
+  // Replicas are stopped and their connections cut, as in the row.
+  const cut = `sleep 2; kill -STOP $replicas; redis-cli client kill type replica; sleep ${breakSeconds(row.seconds)}; kill -CONT $replicas`;
+  const replicatedLoad = [
+    'replicas=',
+    `for port in ${ports.join(' ')}; do redis-server --port $port --save '' --replicaof 127.0.0.1 6379 > /dev/null & replicas="$replicas $!"; done`,
+    `sleep ${SYNC_SECONDS}`,
+    `{ ${cut}; } & ${load}`,
+    'redis-cli info replication',
+    'kill $replicas',
+  ];
+  return [
+    `old=$(for name in ${names}; do echo "config set $name '$(redis-cli config get $name | tail -n 1)'"; done)`,
+    `redis-cli config set ${set}`,
+    ...(ports.length === 0 ? [load] : replicatedLoad),
+    'echo "$old" | redis-cli',
+  ].join('; ');
+}
+
+/** Names of `CONFIG SET`; all of them, because a store at its defaults takes snapshots and evicts nothing. */
+function settingsOf(setup: Setup): readonly (readonly [string, string])[] {
+  const forReplicas = [
+    ['repl-backlog-size', String(BACKLOG_BYTES)],
+    ['client-output-buffer-limit', REPLICA_LIMIT],
+    ['repl-diskless-sync-delay', '0'],
+  ] as const;
+  return [
+    ['maxmemory', String(MEMORY_BYTES)],
+    ['maxmemory-policy', 'allkeys-lru'],
+    ['save', snapshotRule(setup)],
+    ['appendonly', setup.hasLog ? 'yes' : 'no'],
+    ...(setup.replicas === 0 ? [] : forReplicas),
+  ];
 }

@@ -1,21 +1,70 @@
+import { linkSync, rmSync, statSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { setPriority } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createRandom } from '../../../../src/catalogue/demo/ad.ts';
 import { driven } from '../../kit/driven.ts';
 import type { Limit } from '../../kit/finding.ts';
 import type { Lab, LabStore } from '../../kit/lab.ts';
-import { PUBLISHED_MIX } from '../../kit/mix.ts';
-import { breakLinks } from './break-links.ts';
-import { grown, type MasterFigures, masterFigures, type OwnLatency, ownLatencyOf } from './figures.ts';
-import type { Setup } from './setups.ts';
-import { attachedOf, type Watched, watchMaster } from './watch-master.ts';
+import { massImport, mixKey, PUBLISHED_MIX, respCommand } from '../../kit/mix.ts';
+import { settledCommands } from '../shards.ts';
 
-/** A master with its replicas. */
-export interface Shard {
-  readonly setup: Setup;
-  readonly master: LabStore;
-  readonly replicas: readonly LabStore[];
+/** How a master keeps its data. */
+export interface Setup {
+  readonly name: string;
+  readonly hasSnapshots: boolean;
+  readonly hasLog: boolean;
+  readonly replicas: number;
 }
 
-export interface PersistenceRow extends MasterFigures, OwnLatency, Watched {
+const BARE = { hasSnapshots: false, hasLog: false, replicas: 0 };
+
+export const SETUPS: readonly Setup[] = [
+  { name: 'neither', ...BARE },
+  { name: 'save', ...BARE, hasSnapshots: true },
+  { name: 'aof everysec', ...BARE, hasLog: true },
+  { name: '1 replica', ...BARE, replicas: 1 },
+  { name: '2 replicas', ...BARE, replicas: 2 },
+  { name: 'save + 2 replicas', ...BARE, hasSnapshots: true, replicas: 2 },
+];
+
+/** The published shard, too large to be saved and sent in time; here is one 64th of it. */
+const [SHARD_BYTES, SCALE] = [8 * 2 ** 30, 64];
+export const MEMORY_BYTES = SHARD_BYTES / SCALE;
+/** Redis's own default. It is not scaled: the rate of writes overruns it, which is not scaled either. */
+export const BACKLOG_BYTES = 2 ** 20;
+/** `replica <bytes> <bytes> <seconds>` as in deploy/redis, scaled: it holds what is written while all memory is sent. */
+export const REPLICA_LIMIT = `replica ${(256 * 2 ** 20) / SCALE} ${(64 * 2 ** 20) / SCALE} 60`;
+/** Redis's own `save 60 10000`, scaled as well: a snapshot of a 64th takes a 64th of the time. */
+const SNAPSHOT_RULE = `1 ${Math.round(10_000 / SCALE)}`;
+
+export const CONNECTIONS = 50;
+/** Shares of the row's time, and a maximum. */
+const BREAK = { from: 0.2, share: 0.2, mostSeconds: 1 };
+const LOOK_INTERVAL_MS = 200;
+const SNAPSHOT = 'dump.rdb';
+const SETTLING_SECONDS = 1.5;
+/** With a row's own seed the first writes would be in the store already, and evict nothing. */
+const SETTLING_SEED = 9;
+const FIRST_SYNC_MS = 10_000;
+const LOWEST_PRIORITY = 19;
+
+/** Counters of a master: a row is the difference of two readings. */
+export interface MasterFigures {
+  readonly forks: number;
+  readonly snapshots: number;
+  /** Syncs of replicas: with all of the memory, with the rest from the backlog, and refused because it was too old. */
+  readonly fullSyncs: number;
+  readonly partialSyncs: number;
+  readonly refusedSyncs: number;
+  readonly evicted: number;
+  /** Written for replicas, including what did not reach them; 0 without any. */
+  readonly streamBytes: number;
+  readonly diskBytes: number;
+}
+
+export interface PersistenceRow extends MasterFigures {
   readonly setup: Setup;
   /** Replicas that followed before the row: only they can fall out. */
   readonly attachedBefore: number;
@@ -28,24 +77,115 @@ export interface PersistenceRow extends MasterFigures, OwnLatency, Watched {
   readonly maxMs: number;
   readonly storeCores: number;
   readonly limit: Limit;
+  /** The largest sum of resident memory and the memory that its children made it copy. */
+  readonly peakBytes: number;
+  /** Time in which not all replicas were attached. */
+  readonly awaySeconds: number;
+  /** At the end. */
+  readonly attached: number;
+  /** Longest events that the master itself noticed, in whole milliseconds. */
+  readonly forkMs: number;
+  readonly longestMs: number;
 }
 
-export const CONNECTIONS = 50;
-/** Of the row's time, and at most so long. */
-const BREAK = { from: 0.2, share: 0.2, mostSeconds: 1 };
+/** A master with its replicas. */
+export interface Shard {
+  readonly setup: Setup;
+  readonly master: LabStore;
+  readonly replicas: readonly LabStore[];
+}
+
+/** `save <seconds> <writes>`; '' is none. */
+export function snapshotRule({ hasSnapshots }: Pick<Setup, 'hasSnapshots'>): string {
+  return hasSnapshots ? SNAPSHOT_RULE : '';
+}
 
 /** How long the links of a row are broken. */
 export function breakSeconds(rowSeconds: number): number {
   return Math.min(BREAK.mostSeconds, rowSeconds * BREAK.share);
 }
 
-/** One row: the mix at a rate, and in the midst of it one break of all links to replicas. */
-export async function measure(
+/**
+ * Lines after deploy/redis/redis-cache.conf, which has neither. The log is switched on later: with it, Redis would start
+ * from the missing log and not from the snapshot. @param elsewhere processors for Redis's child processes.
+ */
+export function masterConfig({ hasSnapshots, hasLog }: Setup, elsewhere: string): readonly string[] {
+  return [
+    `maxmemory ${MEMORY_BYTES}`,
+    `repl-backlog-size ${BACKLOG_BYTES}`,
+    `client-output-buffer-limit ${REPLICA_LIMIT}`,
+    ...(hasSnapshots ? [`save ${SNAPSHOT_RULE}`] : []),
+    ...(hasLog ? ['appendfsync everysec'] : []),
+    // A machine of its own would have a core for the child: on the master's only core it would be the stall itself.
+    ...['bgsave_cpulist', 'aof_rewrite_cpulist', 'bio_cpulist'].map((name) => `${name} ${elsewhere}`),
+    // `LATENCY LATEST` then has every event of a millisecond or more.
+    'latency-monitor-threshold 1',
+  ];
+}
+
+export function replicaConfig(masterPort: number): readonly string[] {
+  return [`maxmemory ${MEMORY_BYTES}`, `replicaof 127.0.0.1 ${masterPort}`];
+}
+
+/**
+ * The state in which every row begins: a store that is full and holds the most requested keys. Without it the first rows
+ * evict the rest of the filling, and later rows find what the rows before them wrote.
+ * @returns the path of its snapshot, ages of the keys included.
+ */
+export async function settledSnapshot(lab: Lab): Promise<string> {
+  const store = await lab.startStore({ config: [`maxmemory ${MEMORY_BYTES}`] });
+  await massImport(settledCommands(PUBLISHED_MIX, createRandom(SETTLING_SEED).next), {
+    ...store,
+    cores: lab.cores.generator,
+    signal: lab.signal,
+  });
+  await driven(lab, [store], {
+    connections: CONNECTIONS,
+    seconds: lab.seconds(SETTLING_SECONDS),
+    commands: { kind: 'mix', ...PUBLISHED_MIX },
+    seed: SETTLING_SEED,
+  });
+  await store.command('SAVE');
+  await lab.clear();
+  return join(store.directory, SNAPSHOT);
+}
+
+/** A master that starts from the snapshot, and replicas that have received it. */
+export async function startShard(lab: Lab, setup: Setup, snapshot: string): Promise<Shard> {
+  const elsewhere = lab.cores.generator;
+  const master = await lab.startStore({ config: masterConfig(setup, elsewhere) });
+  // An orderly stop would save its empty memory.
+  await master.kill();
+  rmSync(join(master.directory, SNAPSHOT), { force: true });
+  // A link is safe: Redis writes its own snapshot as a new file under that name.
+  linkSync(snapshot, join(master.directory, SNAPSHOT));
+  await master.restart();
+  if (setup.hasLog) await master.command('CONFIG', 'SET', 'appendonly', 'yes');
+  const replicas: LabStore[] = [];
+  for (let at = 0; at < setup.replicas; at += 1) {
+    const replica = await lab.startStore({ cores: elsewhere, config: replicaConfig(master.port) });
+    setPriority(replica.pid(), LOWEST_PRIORITY);
+    replicas.push(replica);
+  }
+  await settled(master, setup.replicas, FIRST_SYNC_MS, lab.signal);
+  return { setup, master, replicas };
+}
+
+/** Leaves no resync and no snapshot of a row for the next one to pay for. */
+export async function endShard(lab: Lab, { master, replicas }: Shard): Promise<void> {
+  // Otherwise the master saves once more when it stops.
+  await master.command('CONFIG', 'SET', 'save', '').catch(() => undefined);
+  await lab.clear();
+  for (const { directory } of [master, ...replicas]) await rm(directory, { recursive: true, force: true });
+}
+
+/** One row: the mix at a rate, and one break of all links to replicas meanwhile. */
+export async function measureRow(
   lab: Lab,
   { setup, master, replicas }: Shard,
   load: { readonly times: number; readonly askedPerSecond: number; readonly seconds: number },
 ): Promise<PersistenceRow> {
-  const { times, askedPerSecond, seconds } = load;
+  const { seconds, askedPerSecond } = load;
   const attachedBefore = attachedOf(await master.info('replication'));
   await master.command('LATENCY', 'RESET');
   const before = await masterFigures(master);
@@ -60,26 +200,144 @@ export async function measure(
     await sleep(seconds * BREAK.from * 1000, undefined, { signal: lab.signal });
     await breakLinks(master, replicas, breakSeconds(seconds), lab.signal);
   })();
-  const { result, watched } = await watchMaster(
-    master,
-    setup.replicas,
-    Promise.all([loading, breaking]).then(([one]) => one),
-  );
+  const watched = await watchMaster(master, setup.replicas, Promise.all([loading, breaking]));
+  const ran = await loading;
   const after = await masterFigures(master);
-  const own = ownLatencyOf(await master.command('LATENCY', 'LATEST'));
   return {
-    setup,
-    attachedBefore,
-    times,
-    askedPerSecond,
-    answeredPerSecond: result.perSecond,
-    seconds: result.seconds,
-    p99Ms: result.latencyMs.p99,
-    maxMs: result.latencyMs.max,
-    storeCores: result.storeCores,
-    limit: result.limit,
+    ...{ setup, attachedBefore, ...load, answeredPerSecond: ran.perSecond, seconds: ran.seconds },
+    ...{ p99Ms: ran.latencyMs.p99, maxMs: ran.latencyMs.max, storeCores: ran.storeCores, limit: ran.limit },
     ...watched,
-    ...grown(before, after),
-    ...own,
+    ...increaseOf(before, after),
+    ...ownLatencyOf(await master.command('LATENCY', 'LATEST')),
   };
+}
+
+/**
+ * A network break between a master and its replicas: they are paused, so that none reconnects, and their connections are
+ * cut. A pause alone is no break on loopback, where the kernel holds megabytes for a paused process.
+ */
+export async function breakLinks(
+  master: LabStore,
+  replicas: readonly LabStore[],
+  seconds: number,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await Promise.all(replicas.map((replica) => replica.pause()));
+    await master.command('CLIENT', 'KILL', 'TYPE', 'replica');
+    await sleep(seconds * 1000, undefined, { signal });
+  } finally {
+    for (const replica of replicas) replica.resume();
+  }
+}
+
+/** Reads a master's state at an interval until `work` ends. A look that fails, for instance in a stall, is left out. */
+async function watchMaster(
+  master: LabStore,
+  replicas: number,
+  work: Promise<unknown>,
+): Promise<Pick<PersistenceRow, 'peakBytes' | 'awaySeconds' | 'attached'>> {
+  let [peakBytes, awayMs, attached, lookedMs] = [0, 0, replicas, performance.now()];
+  let isOver = false;
+  const look = async (): Promise<void> => {
+    const info = await master.info('default');
+    peakBytes = Math.max(peakBytes, memoryOf(info));
+    attached = attachedOf(info);
+    const nowMs = performance.now();
+    if (attached < replicas) awayMs += nowMs - lookedMs;
+    lookedMs = nowMs;
+  };
+  const watching = (async () => {
+    while (!isOver) {
+      await look().catch(() => undefined);
+      await sleep(LOOK_INTERVAL_MS);
+    }
+  })();
+  await work.finally(() => {
+    isOver = true;
+  });
+  await watching;
+  await look();
+  return { peakBytes, awaySeconds: awayMs / 1000, attached };
+}
+
+/** Waits until all replicas are attached and no child process of the master runs. @returns false: the time was over. */
+export async function settled(
+  master: LabStore,
+  replicas: number,
+  limitMs: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const giveUpMs = performance.now() + limitMs;
+  while (performance.now() < giveUpMs) {
+    const info = await master.info('default');
+    const isBusy = info['rdb_bgsave_in_progress'] !== '0' || info['aof_rewrite_in_progress'] !== '0';
+    if (attachedOf(info) >= replicas && !isBusy) return true;
+    await sleep(LOOK_INTERVAL_MS / 4, undefined, { signal });
+  }
+  return false;
+}
+
+type Info = Readonly<Record<string, string>>;
+
+/** Replicas that have the data and follow. */
+export function attachedOf(info: Info): number {
+  return Object.entries(info).filter(([name, value]) => /^slave\d+$/.test(name) && /\bstate=online\b/.test(value))
+    .length;
+}
+
+function memoryOf(info: Info): number {
+  const figure = (name: string): number => Number(info[name] ?? 0);
+  const copied = Math.max(figure('current_cow_size'), figure('current_cow_peak'));
+  const hasChild = ['rdb_bgsave_in_progress', 'aof_rewrite_in_progress'].some((name) => figure(name) > 0);
+  return figure('used_memory_rss') + (hasChild ? copied : 0);
+}
+
+export async function masterFigures(master: LabStore): Promise<MasterFigures> {
+  const info = await master.info('default');
+  const figure = (name: string): number => Number(info[name] ?? 0);
+  // One snapshot is as large as the next: the memory is full.
+  const snapshot = statSync(join(master.directory, SNAPSHOT), { throwIfNoEntry: false });
+  return {
+    forks: figure('total_forks'),
+    snapshots: figure('rdb_saves'),
+    fullSyncs: figure('sync_full'),
+    partialSyncs: figure('sync_partial_ok'),
+    refusedSyncs: figure('sync_partial_err'),
+    evicted: figure('evicted_keys'),
+    streamBytes: figure('master_repl_offset'),
+    diskBytes: diskBytesOf(figure, snapshot?.size ?? 0),
+  };
+}
+
+/** Bytes written to disk until now. @param figure of `INFO`; 0 for a name it does not have. @param snapshotBytes of one */
+export function diskBytesOf(figure: (name: string) => number, snapshotBytes: number): number {
+  // A rewrite replaces the log by a smaller one: the bytes of both were written.
+  const log = figure('aof_current_size') + figure('aof_rewrites') * figure('aof_base_size');
+  return figure('rdb_saves') * snapshotBytes + log;
+}
+
+function increaseOf(before: MasterFigures, after: MasterFigures): MasterFigures {
+  const grown = (name: keyof MasterFigures): number => after[name] - before[name];
+  return {
+    ...{ forks: grown('forks'), snapshots: grown('snapshots'), fullSyncs: grown('fullSyncs') },
+    ...{ partialSyncs: grown('partialSyncs'), refusedSyncs: grown('refusedSyncs'), evicted: grown('evicted') },
+    ...{ streamBytes: grown('streamBytes'), diskBytes: Math.max(0, grown('diskBytes')) },
+  };
+}
+
+/** A deletion in the stream, with `lazyfree-lazy-eviction yes`, of a key in the middle. */
+const EVICTION_BYTES = respCommand(['UNLINK', mixKey(PUBLISHED_MIX.keys / 2)]).length;
+
+/** The part of the replication stream that evictions write. */
+export function evictionBytes({ evicted }: Pick<MasterFigures, 'evicted'>): number {
+  return evicted * EVICTION_BYTES;
+}
+
+/** Longest events since `LATENCY RESET`. @param latest reply of `LATENCY LATEST` */
+export function ownLatencyOf(latest: unknown): Pick<PersistenceRow, 'forkMs' | 'longestMs'> {
+  const events = Array.isArray(latest) ? latest.filter((event) => Array.isArray(event)) : [];
+  const longest = (wanted: (name: string) => boolean): number =>
+    Math.max(0, ...events.filter(([name]) => wanted(String(name))).map((event) => Number(event[3]) || 0));
+  return { forkMs: longest((name) => name === 'fork'), longestMs: longest(() => true) };
 }

@@ -1,28 +1,33 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { breakLinks } from '../../../../loadtest/labs/experiments/persistence/break-links.ts';
-import { commandOf } from '../../../../loadtest/labs/experiments/persistence/command.ts';
 import {
+  attachedOf,
+  breakLinks,
   diskBytesOf,
   evictionBytes,
+  masterConfig,
   masterFigures,
   ownLatencyOf,
-} from '../../../../loadtest/labs/experiments/persistence/figures.ts';
-import { type LessonRow, persistenceLesson } from '../../../../loadtest/labs/experiments/persistence/lesson.ts';
-import type { PersistenceRow } from '../../../../loadtest/labs/experiments/persistence/measure.ts';
-import { masterConfig, replicaConfig, SETUPS } from '../../../../loadtest/labs/experiments/persistence/setups.ts';
-import { persistenceCharts, persistenceTables } from '../../../../loadtest/labs/experiments/persistence/tables.ts';
-import { attachedOf, settled } from '../../../../loadtest/labs/experiments/persistence/watch-master.ts';
+  type PersistenceRow,
+  replicaConfig,
+  SETUPS,
+  settled,
+} from '../../../../loadtest/labs/experiments/persistence/measure.ts';
+import { commandOf, persistence } from '../../../../loadtest/labs/experiments/persistence.ts';
+import { holds } from '../../../../loadtest/labs/kit/claims.ts';
+import type { Finding } from '../../../../loadtest/labs/kit/finding.ts';
 import { coresOf, inLab } from '../../../../loadtest/labs/kit/lab.ts';
 
-type Change = (row: LessonRow) => Partial<LessonRow>;
+type Change = (row: PersistenceRow) => Partial<PersistenceRow>;
 
 /** Every setup at x1, x3 and x5, all without problems, then modified by `change`. */
-function rowsWith(change: Change = () => ({})): LessonRow[] {
+function rowsWith(change: Change = () => ({})): PersistenceRow[] {
   return [1, 3, 5].flatMap((times) =>
     SETUPS.map((setup) => {
-      const row: LessonRow = {
+      const row: PersistenceRow = {
+        ...{ maxMs: 10, storeCores: 0.2, limit: 'neither', peakBytes: 2e8, forks: 1, snapshots: 0 },
+        ...{ partialSyncs: 0, refusedSyncs: 0, diskBytes: 0, forkMs: 3 },
         setup,
         times,
         attachedBefore: setup.replicas,
@@ -42,94 +47,137 @@ function rowsWith(change: Change = () => ({})): LessonRow[] {
   );
 }
 
-const isOfSite = ({ setup }: LessonRow): boolean => setup.replicas > 0 && setup.hasSnapshots;
+const isOfSite = ({ setup }: PersistenceRow): boolean => setup.replicas > 0 && setup.hasSnapshots;
 const away: Change = ({ setup, times }) =>
   setup.replicas > 0 && times > 1 ? { fullSyncs: 4, attached: 0, awaySeconds: 3 } : {};
 const stalled: Change = (row) => (isOfSite(row) ? { p99Ms: 60, longestMs: 28 } : {});
 /** 36 bytes each: 1 MiB is 29,128 of them. */
 const evicting: Change = ({ setup }) => (setup.replicas > 0 ? { evicted: 5 * 30_000 } : {});
 
+type Found = Omit<Finding, 'name'>;
+
+const findingWith = (change?: Change): Found => persistence.findingOf(rowsWith(change));
+
+/** The figure of a claim, and whether it holds. */
+function claimOf({ claims }: Found, text: RegExp): readonly [number | undefined, boolean | undefined] {
+  const claim = claims.find((one) => text.test(one.text));
+  assert.ok(claim, String(text));
+  return [claim.figure, holds(claim)];
+}
+
+/** Values of one column by the row's name. */
+function columnOf({ tables }: Found, name: string): ReadonlyMap<string, number | string | undefined> {
+  const table = tables.find(({ columns }) => columns.some((column) => column.name === name));
+  const at = table?.columns.findIndex((column) => column.name === name) ?? -1;
+  return new Map(table?.rows.map((row) => [row.name, row.values[at]]));
+}
+
+const BEGUN_AGAIN = /full resync had to begin again/;
+const STALLED = /the master stalled/;
+const OUTRUN = /evictions alone outran/;
+const NEEDED = /replicas needed a full resync, of 9/;
+
+function effectsOf(found: Found): readonly (boolean | undefined)[] {
+  return [BEGUN_AGAIN, STALLED, OUTRUN].map((text) => claimOf(found, text)[1]);
+}
+
 test('evictions overrun the backlog, replicas cannot resync, the master stalls, and x3 is fine without either: it holds', () => {
-  const { holds, sentence } = persistenceLesson(
-    rowsWith((row) => ({ ...away(row), ...stalled(row), ...evicting(row) })),
-  );
-  assert.equal(holds, 'yes');
-  assert.match(
-    sentence,
-    /full resync in 6 of 9 rows; in 6 it did not finish .* \(from x3; up to 4 times a replica\), in 6 /,
-  );
-  assert.match(sentence, /evictions alone outran the backlog: 30,000 evictions\/s/);
-  assert.match(sentence, /without either x3 was held with 6,990 of 6,999/);
-  assert.match(sentence, /x3 p99 60.ms and 28 ms, .*without either 4.ms and 1 ms at most/);
+  const found = findingWith((row) => ({ ...away(row), ...stalled(row), ...evicting(row) }));
+  assert.equal(found.verdict, 'yes');
+  assert.equal(claimOf(found, NEEDED)[0], 6);
+  assert.deepEqual(claimOf(found, BEGUN_AGAIN), [6, true]);
+  const syncs = columnOf(found, 'full resyncs');
+  assert.deepEqual([syncs.get('x1: 1 replica'), syncs.get('x3: 1 replica')], [0, 4]);
+  const attached = [...columnOf(found, 'attached at the end').values()];
+  assert.equal(attached.filter((text) => /^0 of/.test(String(text))).length, 6);
+  assert.deepEqual(claimOf(found, OUTRUN), [9, true]);
+  assert.equal(columnOf(found, 'evicted').get('x1: 1 replica'), 30_000);
+  assert.equal(columnOf(found, 'answered').get('x3: neither'), 6990);
+  assert.equal(columnOf(found, 'asked').get('x3: neither'), 6999);
+  assert.equal(claimOf(found, /answered ÷ asked without either, x3/)[1], true);
+  const [p99, own] = ['p99', 'longest of its own'].map((name) => columnOf(found, name));
+  assert.deepEqual([p99?.get('x3: save + 2 replicas'), own?.get('x3: save + 2 replicas')], [60, 28]);
+  assert.deepEqual([p99?.get('x3: neither'), own?.get('x3: neither')], [4, 1]);
 });
 
 test('writes overrun the backlog and evictions are a small part of it: the sentence says so, and it holds in part', () => {
-  const { holds, sentence } = persistenceLesson(rowsWith((row) => ({ ...away(row), ...stalled(row) })));
-  assert.equal(holds, 'partly');
-  assert.match(sentence, /but evictions do not outrun the backlog at these rates: /);
-  assert.match(sentence, /400 evictions\/s at most \(x5\) are 14.1.KiB\/s of the 6.7.MiB\/s that replicas are sent/);
-  const nearly = rowsWith((row) => ({ ...away(row), ...stalled(row), ...(row.times > 0 && { evicted: 5 * 29_000 }) }));
-  assert.equal(persistenceLesson(nearly).holds, 'partly');
+  const found = findingWith((row) => ({ ...away(row), ...stalled(row) }));
+  assert.equal(found.verdict, 'partly');
+  assert.deepEqual(effectsOf(found), [true, true, false]);
+  assert.equal(columnOf(found, 'evicted').get('x5: 1 replica'), 400);
+  assert.equal(columnOf(found, 'stream to replicas').get('x5: 1 replica'), 7e6);
+  assert.equal(columnOf(found, 'share of evictions in it').get('x5: 1 replica'), (400 * 36) / 7e6);
+  const [most] = claimOf(found, /evictions during the break ÷ backlog/);
+  assert.equal(most, (400 * 36) / 2 ** 20);
+  const nearly: Change = (row) => ({ ...away(row), ...stalled(row), ...(row.times > 0 && { evicted: 5 * 29_000 }) });
+  assert.equal(findingWith(nearly).verdict, 'partly');
 });
 
 test('replicas lose nothing and the master does not stall: it does not hold, because the backlog was large enough', () => {
-  const { holds, sentence } = persistenceLesson(rowsWith());
-  assert.equal(holds, 'no');
-  assert.match(sentence, /fitted into the backlog/);
+  const found = findingWith();
+  assert.equal(found.verdict, 'no');
+  assert.equal(claimOf(found, NEEDED)[0], 0);
 });
 
 test('a full resync that ends under load counts as finished, and its duration is given', () => {
   const back: Change = ({ setup }) => (setup.replicas > 0 ? { fullSyncs: setup.replicas, awaySeconds: 1.5 } : {});
-  const { holds, sentence } = persistenceLesson(rowsWith(back));
-  assert.equal(holds, 'no');
-  assert.match(sentence, /in 9 of 9 rows, and every one finished under load, in 1.5 s/);
-  assert.equal(persistenceLesson(rowsWith((row) => ({ ...back(row), ...stalled(row) }))).holds, 'partly');
+  const found = findingWith(back);
+  assert.equal(found.verdict, 'no');
+  assert.equal(claimOf(found, NEEDED)[0], 9);
+  assert.deepEqual(claimOf(found, BEGUN_AGAIN), [0, false]);
+  assert.equal(columnOf(found, 'replicas away').get('x1: 1 replica'), 1.5);
+  assert.equal(columnOf(found, 'attached at the end').get('x1: 2 replicas'), '2 of 2');
+  assert.equal(findingWith((row) => ({ ...back(row), ...stalled(row) })).verdict, 'partly');
 });
 
 test('a full resync that had to be restarted counts as unfinished, even if the last one finished', () => {
   const again: Change = ({ setup }) => (setup.replicas > 0 ? { fullSyncs: setup.replicas + 1, awaySeconds: 3 } : {});
-  assert.match(persistenceLesson(rowsWith(again)).sentence, /^It holds in part, full resyncs cannot finish, but/);
+  const found = findingWith(again);
+  assert.equal(found.verdict, 'partly');
+  assert.deepEqual(effectsOf(found), [true, false, false]);
 });
 
 test('a full resync in progress when its row ends does not count as one that cannot finish', () => {
   const late: Change = ({ setup }) => (setup.replicas > 0 ? { fullSyncs: setup.replicas, attached: 0 } : {});
-  const { holds, sentence } = persistenceLesson(rowsWith(late));
-  assert.equal(holds, 'no');
-  assert.match(sentence, /none had to begin again, and in 9 it was under way when the row ended/);
+  const found = findingWith(late);
+  assert.equal(found.verdict, 'no');
+  assert.deepEqual(claimOf(found, BEGUN_AGAIN), [0, false]);
+  const attached = [...columnOf(found, 'attached at the end').values()].filter((text) => text !== undefined);
+  assert.equal(attached.filter((text) => /^0 of/.test(String(text))).length, 9);
 });
 
 test('a replica that is not back yet and requested no full resync does not count as one that cannot finish it', () => {
-  const { sentence } = persistenceLesson(rowsWith(({ setup }) => (setup.replicas > 0 ? { attached: 0 } : {})));
-  assert.match(sentence, /fitted into the backlog/);
-  assert.match(sentence, /^It does not hold here/);
+  const found = findingWith(({ setup }) => (setup.replicas > 0 ? { attached: 0 } : {}));
+  assert.equal(claimOf(found, NEEDED)[0], 0);
+  assert.equal(found.verdict, 'no');
 });
 
 test('with only one of the effects it holds in part, and the missing one is named', () => {
-  assert.match(
-    persistenceLesson(rowsWith(away)).sentence,
-    /^It holds in part, full resyncs cannot finish, but the master does not stall and evictions do not/,
-  );
-  assert.match(
-    persistenceLesson(rowsWith(stalled)).sentence,
-    /^It holds in part, the master stalls, but replicas come back and evictions do not/,
-  );
+  for (const [change, effects] of [
+    [away, [true, false, false]],
+    [stalled, [false, true, false]],
+  ] as const) {
+    const found = findingWith(change);
+    assert.equal(found.verdict, 'partly');
+    assert.deepEqual(effectsOf(found), effects);
+  }
 });
 
 test('a p99 below twice the worst one without either, at any load, is not a stall', () => {
   const nearly: Change = (row) => (isOfSite(row) ? { p99Ms: 7.9, longestMs: 28 } : {});
-  assert.match(persistenceLesson(rowsWith(nearly)).sentence, /the master does not stall/);
+  assert.equal(claimOf(findingWith(nearly), STALLED)[1], false);
   const noisy: Change = (row) => ({
     ...stalled(row),
     ...(row.setup.name === 'neither' && row.times === 5 && { p99Ms: 31 }),
   });
-  assert.match(persistenceLesson(rowsWith(noisy)).sentence, /the master does not stall/);
+  assert.equal(claimOf(findingWith(noisy), STALLED)[1], false);
 });
 
 test('a p99 of a few milliseconds is not a stall of the master, however low the other one is', () => {
-  const { sentence } = persistenceLesson(
-    rowsWith((row) => ({ ...stalled(row), ...(isOfSite(row) && { longestMs: 19 }) })),
-  );
-  assert.match(sentence, /^It does not hold here, .*what is slow is not the master/);
+  const found = findingWith((row) => ({ ...stalled(row), ...(isOfSite(row) && { longestMs: 19 }) }));
+  assert.equal(found.verdict, 'no');
+  assert.equal(claimOf(found, /largest p99 of save \+ 2 replicas/)[0], 15);
+  assert.equal(claimOf(found, /longest of the master's own/)[0], 19);
 });
 
 test('when x3 without either already fails, in answers or in time, there is no baseline to compare with', () => {
@@ -139,18 +187,18 @@ test('when x3 without either already fails, in answers or in time, there is no b
       ...(isOfSite(row) && { p99Ms: 500, longestMs: 200 }),
       ...(row.setup.name === 'neither' && row.times === 3 && worse),
     });
-    const { holds, sentence } = persistenceLesson(rowsWith(change));
-    assert.equal(holds, 'unseen');
-    assert.match(sentence, /^It could not be seen here: this machine does not hold x3 without either/);
+    const found = findingWith(change);
+    assert.equal(found.verdict, 'unseen');
+    const text = 'p99Ms' in worse ? /p99 without either, x3/ : /answered ÷ asked without either, x3/;
+    assert.equal(claimOf(found, text)[1], false);
+    assert.deepEqual(claimOf(found, /not seen when x3 is not held without either/), [undefined, undefined]);
   }
 });
 
 test('a replica that was not following before the row did not fall out in it', () => {
   const never: Change = (row) => ({ ...away(row), ...stalled(row), ...(row.times > 1 && { attachedBefore: 0 }) });
-  const { sentence } = persistenceLesson(rowsWith(never));
-  assert.match(sentence, /no replica needed a full resync/);
-  const none = persistenceLesson(rowsWith(({ setup }) => (setup.replicas > 0 ? { attachedBefore: 0 } : {})));
-  assert.deepEqual([none.holds, /^It could not be seen here/.test(none.sentence)], ['unseen', true]);
+  assert.equal(claimOf(findingWith(never), /replicas needed a full resync, of 3/)[0], 0);
+  assert.equal(findingWith(({ setup }) => (setup.replicas > 0 ? { attachedBefore: 0 } : {})).verdict, 'unseen');
 });
 
 test('the longest stall of a master is the largest of its latency events, and a fork is one of them', () => {
@@ -215,16 +263,12 @@ test('the bytes that evictions add to the replication stream are counted as a sh
 });
 
 test('rows and charts have a value for every column and place', () => {
-  const rows: PersistenceRow[] = rowsWith().map((row) => ({
-    ...row,
-    ...{ maxMs: 10, storeCores: 0.2, limit: 'neither' as const, peakBytes: 2e8, forks: 1, snapshots: 0 },
-    ...{ partialSyncs: 0, refusedSyncs: 0, diskBytes: 0, forkMs: 3 },
-  }));
-  for (const table of persistenceTables(rows)) {
+  const { tables, charts } = findingWith();
+  for (const table of tables) {
     assert.equal(table.rows.length, 18);
     for (const row of table.rows) assert.equal(row.values.length, table.columns.length);
   }
-  for (const { places, series } of persistenceCharts(rows)) {
+  for (const { places, series } of charts) {
     assert.equal(series.length, 3);
     for (const { values } of series) assert.equal(values.filter((value) => value !== undefined).length, places.length);
   }
