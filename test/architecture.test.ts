@@ -90,6 +90,7 @@ const MAX_SHORT = 20;
 /** The rooms of `loadtest`, the lowest first: each may import those before it, and any room of `src` but its roots. */
 const LOADTEST_ROOMS = [
   'stack',
+  'http-driver',
   'traffic',
   'k6',
   'sample',

@@ -1,7 +1,7 @@
 import { systemClock } from '../../src/runtime.ts';
 import type { Outcome } from '../../src/search/outcome.ts';
-import { createClient, type Reply } from '../traffic/client.ts';
-import { startStream } from '../traffic/stream.ts';
+import { createClient, outcomeOf, type Reply } from '../http-driver/client.ts';
+import { openLoop } from '../http-driver/loops.ts';
 import { createZipf } from '../traffic/zipf.ts';
 import type { Bed } from './bed.ts';
 
@@ -34,7 +34,7 @@ const LONGEST_MS = 20 * 60_000;
 const ZIPF_EXPONENT = 1;
 
 export function startLoad({ replicas, queries, domain }: Bed, ratePerSecond: number): Load {
-  const clients = replicas.map(({ url }) => createClient({ baseUrl: url, boundMs: BOUND_MS, maxConnections: 512 }));
+  const clients = replicas.map(({ url }) => createClient({ baseUrl: url, patienceMs: BOUND_MS, maxConnections: 512 }));
   const rank = createZipf({ size: queries.repeated.length, exponent: ZIPF_EXPONENT });
   const answers: Answered[] = [];
   const nowMs = systemClock.monotonicMs;
@@ -52,9 +52,9 @@ export function startLoad({ replicas, queries, domain }: Bed, ratePerSecond: num
     if (answers.length > KEPT) answers.splice(0, KEPT / 2);
     load.onAnswer(answered);
   };
-  const stream = startStream({ ratePerSecond, random: Math.random, clock: systemClock, arrive: (n) => void ask(n) });
+  const loop = openLoop({ ratePerSecond, random: Math.random, send: ask });
   const stop = (): void => {
-    stream.stop();
+    loop.stop();
     clearTimeout(limit);
     for (const client of clients) client.close();
   };
@@ -63,7 +63,7 @@ export function startLoad({ replicas, queries, domain }: Bed, ratePerSecond: num
     answers,
     nowMs,
     onAnswer: () => undefined,
-    lagMs: () => Math.max(0, ...stream.lagMs().slice(-1000)),
+    lagMs: () => Math.max(0, ...loop.lagMs().slice(-1000)),
     stop,
   };
   return load;
@@ -77,8 +77,7 @@ export function targetOf(text: string, domain: string): string {
 export function resultOf(reply: Reply): Answered['result'] {
   if (reply.kind !== 'answer') return 'broken';
   if (reply.status !== 200) return 'refused';
-  const outcome = /\bcache;desc=([a-z0-9-]+)/.exec(String(reply.headers['server-timing']))?.[1];
-  return (outcome ?? 'broken') as Answered['result'];
+  return (outcomeOf(reply) ?? 'broken') as Answered['result'];
 }
 
 export function isHit({ result }: Pick<Answered, 'result'>): boolean {

@@ -1,4 +1,4 @@
-import { createClient } from '../traffic/client.ts';
+import { createClient } from '../http-driver/client.ts';
 import type { Bed } from './bed.ts';
 import { isHit, resultOf, targetOf } from './load.ts';
 
@@ -10,7 +10,7 @@ export interface Probe {
 }
 
 export function createProbe({ replicas, domain }: Bed): Probe {
-  const clients = replicas.map(({ url }) => createClient({ baseUrl: url, boundMs: 5000, maxConnections: 8 }));
+  const clients = replicas.map(({ url }) => createClient({ baseUrl: url, patienceMs: 5000, maxConnections: 8 }));
   return {
     isHit: async (replica, text, limit) => {
       const reply = await clients[replica]?.get(`${targetOf(text, domain)}&limit=${limit}`);

@@ -17,9 +17,9 @@ import {
   UsageError,
 } from '../../src/commands/arguments.ts';
 import { systemClock } from '../../src/runtime.ts';
-import { createClient, type Reply } from './client.ts';
+import { createClient, outcomeOf, type Reply } from '../http-driver/client.ts';
+import { closedLoop, openLoop } from '../http-driver/loops.ts';
 import { queriesOf } from './queries.ts';
-import { startStream } from './stream.ts';
 import { createZipf } from './zipf.ts';
 
 const QUERIES = 2000;
@@ -55,13 +55,12 @@ async function traffic(words: ParsedArguments): Promise<number> {
 
   const { repeated } = queriesOf(demoDocuments(domain), QUERIES);
   const rank = createZipf({ size: QUERIES, exponent: 1, offset: FLATTENED });
-  const client = createClient({ baseUrl: `http://127.0.0.1:${port}`, boundMs: BOUND_MS, maxConnections: 256 });
+  const client = createClient({ baseUrl: `http://127.0.0.1:${port}`, patienceMs: BOUND_MS, maxConnections: 256 });
   const counts = new Map<string, number>();
   const ask = async (text: string): Promise<Reply> => {
     const reply = await client.get(`/search?domain=${domain}&q=${encodeURIComponent(text)}`);
-    const timing = reply.kind === 'answer' ? String(reply.headers['server-timing']) : '';
-    const how = /\bcache;desc=([a-z0-9-]+)/.exec(timing)?.[1] ?? (reply.kind === 'answer' ? reply.status : reply.kind);
-    counts.set(String(how), (counts.get(String(how)) ?? 0) + 1);
+    const how = outcomeOf(reply) ?? (reply.kind === 'answer' ? String(reply.status) : reply.kind);
+    counts.set(how, (counts.get(how) ?? 0) + 1);
     return reply;
   };
 
@@ -77,10 +76,6 @@ async function traffic(words: ParsedArguments): Promise<number> {
   }, SAY_MS);
   const limit = setTimeout(end, seconds * 1000);
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, end);
-  const waiting = [...repeated];
-  const warm = async (): Promise<void> => {
-    for (let text = waiting.pop(); text !== undefined && !isOver; text = waiting.pop()) await ask(text);
-  };
   try {
     const startedMs = systemClock.monotonicMs();
     const first = await ask(repeated[0] ?? '');
@@ -90,14 +85,14 @@ async function traffic(words: ParsedArguments): Promise<number> {
     if (first.kind === 'answer' && first.status === 404)
       throw new Error(`127.0.0.1:${port} has no domain ${domain}: this is traffic for the demo catalogue`);
     console.log(`asking each of ${QUERIES} searches once, so that the cache is warm`);
-    await Promise.all(Array.from({ length: WARM_AT_ONCE }, warm));
+    await closedLoop(repeated, WARM_AT_ONCE, async (text) => isOver || ask(text));
     if (isOver) return EXIT.passed;
     const tookSeconds = Math.round((systemClock.monotonicMs() - startedMs) / 1000);
     console.log(`warm after ${tookSeconds} s; now ${rps} searches a second until Ctrl-C, ${seconds} s at most`);
-    const arrive = (): void => void ask(repeated[rank(Math.random)] ?? '');
-    const stream = startStream({ ratePerSecond: rps, random: Math.random, clock: systemClock, arrive });
+    const send = (): unknown => ask(repeated[rank(Math.random)] ?? '');
+    const loop = openLoop({ ratePerSecond: rps, random: Math.random, send });
     await over.promise;
-    stream.stop();
+    loop.stop();
     return EXIT.passed;
   } finally {
     clearInterval(say);

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createClient, type Reply } from '../../loadtest/traffic/client.ts';
-import { startStream } from '../../loadtest/traffic/stream.ts';
+import { createClient, outcomeOf, type Reply } from '../../loadtest/http-driver/client.ts';
+import { closedLoop, openLoop } from '../../loadtest/http-driver/loops.ts';
 import { createZipf } from '../../loadtest/traffic/zipf.ts';
 import type { ControlSummary } from '../../src/control/control.ts';
 import type { RecordedEntry } from '../../src/operations/audit/audit.ts';
@@ -149,9 +149,8 @@ export interface TrafficOptions {
 /** Resolves after every text was searched once in each process, so that the cache is warm when the traffic begins. */
 export async function startTraffic(options: TrafficOptions): Promise<Traffic> {
   const { urls, domain, texts, ratePerSecond = 60 } = options;
-  const clients = urls.map((baseUrl) => createClient({ baseUrl, boundMs: MAX_ANSWER_MS, maxConnections: 64 }));
+  const clients = urls.map((baseUrl) => createClient({ baseUrl, patienceMs: MAX_ANSWER_MS, maxConnections: 64 }));
   const answers: TrafficAnswer[] = [];
-  const inFlight = new Set<Promise<void>>();
   const ask = async (text: string, process: number): Promise<TrafficAnswer> => {
     const sentMs = systemClock.monotonicMs();
     const reply = await clients[process]?.get(`/search?domain=${domain}&q=${encodeURIComponent(text)}`);
@@ -159,26 +158,19 @@ export async function startTraffic(options: TrafficOptions): Promise<Traffic> {
   };
   for (const process of urls.keys()) {
     // Four at a time: an engine with one worker sheds more.
-    for (let from = 0; from < texts.length; from += 4) {
-      await Promise.all(texts.slice(from, from + 4).map((text) => ask(text, process)));
-    }
+    await closedLoop(texts, 4, (text) => ask(text, process));
   }
   const rank = createZipf({ size: texts.length, exponent: 1 });
-  const arrive = (n: number): void => {
-    const asked = ask(texts[rank(Math.random)] ?? '', n % urls.length).then((answer) => {
-      answers.push(answer);
-      inFlight.delete(asked);
-    });
-    inFlight.add(asked);
-  };
-  const stream = startStream({ ratePerSecond, random: Math.random, clock: systemClock, arrive });
-  const limit = setTimeout(stream.stop, MAX_TRAFFIC_MS);
+  const send = async (n: number): Promise<unknown> =>
+    answers.push(await ask(texts[rank(Math.random)] ?? '', n % urls.length));
+  const loop = openLoop({ ratePerSecond, random: Math.random, send });
+  const limit = setTimeout(loop.stop, MAX_TRAFFIC_MS);
   return {
     answers,
     stop: async () => {
-      stream.stop();
+      loop.stop();
       clearTimeout(limit);
-      await Promise.all(inFlight);
+      await loop.ended;
       for (const client of clients) client.close();
     },
   };
@@ -187,8 +179,7 @@ export async function startTraffic(options: TrafficOptions): Promise<Traffic> {
 function resultOf(reply: Reply | undefined): TrafficAnswer['result'] {
   if (reply?.kind !== 'answer') return 'broken';
   if (reply.status !== 200) return 'refused';
-  const outcome = /\bcache;desc=([a-z0-9-]+)/.exec(String(reply.headers['server-timing']))?.[1];
-  return (outcome ?? 'broken') as TrafficAnswer['result'];
+  return (outcomeOf(reply) ?? 'broken') as TrafficAnswer['result'];
 }
 
 function idsOf(reply: Reply | undefined): readonly string[] {

@@ -16,7 +16,7 @@ const RATES = [61_204, 402_118, 771_390, 842_006, 861_774, 833_015] as const;
 /** A plausible record of an experiment's result, the same every time. */
 export function findingOf({ finding, record }: FakeFindingOptions = {}): FindingRecord {
   return {
-    version: 1,
+    version: 2,
     machine: '2 shared cores, 23 GiB, Linux 6.1, Redis 7.0.15, Valkey 8.0.1',
     startedAt: '2026-11-21T14:03:12.480Z',
     tookSeconds: 107.3,
@@ -58,11 +58,13 @@ export function findingOf({ finding, record }: FakeFindingOptions = {}): Finding
         },
       ],
       charts: [rateChart(), asksChart()],
-      lesson: {
-        holds: 'partly',
-        sentence:
-          'A batch of 200 carries 14 × what single commands do, and 500 carries 3 % less; below 50 the generator was full.',
-      },
+      claims: [
+        { text: 'rate of a batch of 200 ÷ of single commands', figure: 14, unit: 'times', atLeast: 1.5 },
+        { text: 'gain of 500 over 200', figure: -0.03, unit: 'share', atLeast: 0, atMost: 0.5 },
+        { text: 'rate below 50, limited by the generator', unit: 'per-second' },
+      ],
+      verdict: 'partly',
+      sentence: 'Send 100 to 200 commands at once.',
       notes: ['Lua was not measured: this store has no scripts.', 'Loopback has no round trip worth saving.'],
       ...finding,
     },

@@ -1,7 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Room } from '../../loadtest/labs/peers/measure/room.ts';
-import type { Peer, RunningPeer } from '../../loadtest/labs/peers/peer.ts';
+import type { Peer, Backend, RunningPeer } from '../../loadtest/labs/peers/peer.ts';
 
 export interface FakePeerOptions {
   readonly name?: string;
@@ -62,9 +61,9 @@ async function serve(port: number, pageOf: (path: string) => Promise<string>, cl
 }
 
 /** A fake engine that answers every search with the same page, or with 503 while it is dead. */
-export async function fakeRoom(
+export async function fakeBackend(
   pageBytes = 4096,
-): Promise<Room & { readonly stop: () => Promise<void>; readonly delayMs: () => number }> {
+): Promise<Backend & { readonly stop: () => Promise<void>; readonly delayMs: () => number }> {
   let [searches, delayMs, isDead] = [0, 0, false];
   const answer = (response: ServerResponse): void => {
     response.writeHead(isDead ? 503 : 200).end(isDead ? 'dead' : 'x'.repeat(pageBytes));

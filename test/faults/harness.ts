@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { createDnsNames } from '../../loadtest/fault-proxy/dns-names.ts';
 import type { EngineLevers } from '../../loadtest/fault-proxy/engine-middle.ts';
 import { startEngineProxy } from '../../loadtest/fault-proxy/engine-proxy.ts';
+import { createClient } from '../../loadtest/http-driver/client.ts';
+import { closedLoop } from '../../loadtest/http-driver/loops.ts';
 import { freePorts } from '../../loadtest/stack/process.ts';
 import { startStandalone, until } from '../../loadtest/stack/redis.ts';
 import { SPHINX } from '../../loadtest/stack/sphinx.ts';
-import { createClient } from '../../loadtest/traffic/client.ts';
 import { queriesOf } from '../../loadtest/traffic/queries.ts';
 import { DEMO_DOMAINS, demoDocuments } from '../../src/catalogue/demo.ts';
 import type { Document, SearchDomain } from '../../src/search/domain.ts';
@@ -158,20 +159,16 @@ export async function askAll(
   note: (answer: { readonly text: string; readonly verdict: ReplyVerdict }) => readonly string[],
 ): Promise<void> {
   await waitUntilReady(service);
-  const client = createClient({ baseUrl: service.url, boundMs: HUNG_MS, maxConnections: AT_ONCE });
-  const rest = texts.values();
+  const client = createClient({ baseUrl: service.url, patienceMs: HUNG_MS, maxConnections: AT_ONCE });
   let asked = 0;
-  const worker = async (): Promise<void> => {
-    for (const text of rest) {
+  try {
+    await closedLoop(texts, AT_ONCE, async (text) => {
       const verdict = verdictOf(await client.get(searchPath(text), clientHeaders(asked++)), text);
       const harm = note({ text, verdict });
       if (verdict.kind !== 'page' || harm.length > 0) {
         throw new WarmUpError(`warm-up: ${text}: ${JSON.stringify(verdict)}`, harm);
       }
-    }
-  };
-  try {
-    await Promise.all(Array.from({ length: AT_ONCE }, worker));
+    });
   } finally {
     client.close();
   }

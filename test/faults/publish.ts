@@ -9,7 +9,6 @@ import { verdictOf } from '../../loadtest/labs/kit/claims.ts';
 import type { Claim, Column, Finding, FindingRecord, FindingTable, Row } from '../../loadtest/labs/kit/finding.ts';
 import { publishFinding } from '../../loadtest/labs/kit/publish.ts';
 import { EXIT, type Program, runProgram } from '../../src/commands/arguments.ts';
-import { countText } from '../../src/report/format.ts';
 import type { FigureResult } from './figures/figure.ts';
 import { FAMILIES, FIGURES } from './registry.ts';
 import { PHASES, type PhaseReport, type Report, type Trace } from './report.ts';

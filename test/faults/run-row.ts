@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createClient } from '../../loadtest/http-driver/client.ts';
+import { openLoop } from '../../loadtest/http-driver/loops.ts';
 import { originOf } from '../../loadtest/labs/kit/machine.ts';
 import { programOf, SPHINX } from '../../loadtest/stack/sphinx.ts';
-import { createClient } from '../../loadtest/traffic/client.ts';
-import { startStream } from '../../loadtest/traffic/stream.ts';
 import { createZipf } from '../../loadtest/traffic/zipf.ts';
 import { createRandom } from '../../src/catalogue/demo/ad.ts';
 import { type Clock, systemClock } from '../../src/runtime.ts';
@@ -44,10 +44,9 @@ async function runRow(harness: Harness, row: Row, seed: number): Promise<Report>
   const samples = { subject: [] as Sample[], control: [] as Sample[] };
   const recovery = createRecovery({ window: WINDOW, points: POINTS });
   const clients = {
-    subject: createClient({ baseUrl: harness.subject.url, boundMs: HUNG_MS, maxConnections: 4096 }),
-    control: createClient({ baseUrl: harness.control.url, boundMs: HUNG_MS, maxConnections: 4096 }),
+    subject: createClient({ baseUrl: harness.subject.url, patienceMs: HUNG_MS, maxConnections: 4096 }),
+    control: createClient({ baseUrl: harness.control.url, patienceMs: HUNG_MS, maxConnections: 4096 }),
   };
-  const pending = new Set<Promise<void>>();
   const stalls = watchStalls(clock);
   let phase: Phase = 'before';
   let arrivals = 0;
@@ -67,19 +66,15 @@ async function runRow(harness: Harness, row: Row, seed: number): Promise<Report>
     if (side === 'control') harness.reference.learn(text, verdict);
     recovery.add(side, arrival, { hit: isHit(sample), answered: verdict.kind === 'page' });
   };
-  const stream = startStream({
+  const loop = openLoop({
     ratePerSecond: row.ratePerSecond ?? RATE_PER_SECOND,
     random,
-    clock,
-    arrive: (n) => {
+    send: (n) => {
       arrivals = n + 1;
       sentAt[n] = clock.monotonicMs();
       const isOnce = random() < ONCE_SHARE;
       const text = isOnce ? harness.newSearch() : (harness.queries.repeated[rank(random)] ?? '');
-      for (const side of ['subject', 'control'] as const) {
-        const sent = send(side, n, text, !isOnce).finally(() => pending.delete(sent));
-        pending.add(sent);
-      }
+      return Promise.all((['subject', 'control'] as const).map((side) => send(side, n, text, !isOnce)));
     },
   });
 
@@ -129,8 +124,8 @@ async function runRow(harness: Harness, row: Row, seed: number): Promise<Report>
     await runPhases().catch((error: unknown) => {
       failure = error instanceof Error ? error.message : String(error);
     });
-    stream.stop();
-    await Promise.all(pending);
+    loop.stop();
+    await loop.ended;
     for (const all of Object.values(samples)) {
       for (const [at, sample] of all.entries()) {
         if (sample.phase === 'steady' && sample.arrival < steadyFrom) all[at] = { ...sample, phase: 'after' };
@@ -153,11 +148,11 @@ async function runRow(harness: Harness, row: Row, seed: number): Promise<Report>
       rssBeforeBytes,
       peakRssBytes,
       connectionsOpened: opened === undefined || openedBefore === undefined ? undefined : opened - openedBefore,
-      generatorLagP99Ms: percentile(stream.lagMs(), 0.99),
+      generatorLagP99Ms: percentile(loop.lagMs(), 0.99),
       samples: samples.subject,
     };
   } finally {
-    stream.stop();
+    loop.stop();
     stalls.stop();
     for (const client of Object.values(clients)) client.close();
   }
@@ -275,7 +270,7 @@ const SMALL_HARNESS = { repeated: 60, documents: 600 };
 
 /** Asks repeated and new searches, so that every counter grows that traffic alone increases. */
 async function traffic(harness: Harness): Promise<void> {
-  const client = createClient({ baseUrl: harness.subject.url, boundMs: HUNG_MS, maxConnections: 4 });
+  const client = createClient({ baseUrl: harness.subject.url, patienceMs: HUNG_MS, maxConnections: 4 });
   for (const text of harness.queries.repeated) await client.get(searchPath(text));
   for (let search = 0; search < 20; search += 1) await client.get(searchPath(harness.newSearch()));
   client.close();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Reply } from '../../loadtest/traffic/client.ts';
+import type { Reply } from '../../loadtest/http-driver/client.ts';
 import { createReference, verdictOf } from './verdict.ts';
 
 const BODY = { query: 'стул', total: 1, results: [{ id: '1', title: 'Стул' }] };
@@ -11,13 +11,14 @@ function page(over: { readonly headers?: Record<string, string>; readonly body?:
     kind: 'answer',
     status: 200,
     headers: { ...headers, ...over.headers },
+    bytes: 0,
     body: JSON.stringify(over.body ?? BODY),
   };
 }
 
 function problem(status: number, code: string, headers: Record<string, string> = {}): Reply {
   const own = { 'content-type': 'application/problem+json', 'cache-control': 'no-store', 'retry-after': '2' };
-  return { kind: 'answer', status, headers: { ...own, ...headers }, body: JSON.stringify({ code }) };
+  return { kind: 'answer', status, headers: { ...own, ...headers }, bytes: 0, body: JSON.stringify({ code }) };
 }
 
 describe('a reply', () => {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Reply } from '../../loadtest/traffic/client.ts';
+import type { Reply } from '../../loadtest/http-driver/client.ts';
 import { OUTCOMES, type Outcome } from '../../src/search/outcome.ts';
 
 /** The classification of one reply, before it is compared with the engine's page. */

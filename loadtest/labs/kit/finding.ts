@@ -26,7 +26,7 @@ export interface Claim {
   /** What the figure is: `rate of the best batch ÷ rate of single commands, 10 connections`. */
   readonly text: string;
   /** Undefined: it could not be seen. */
-  readonly figure: number | undefined;
+  readonly figure?: number | undefined;
   readonly unit: Unit;
   /** Without a bound the figure stands beside the claims and decides nothing. */
   readonly atLeast?: number;

@@ -1,9 +1,17 @@
-/** `origin-server.ts <port> <configuration> <ttl seconds>`: the origin of the peers as a process of its own. */
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
+import { etagOf } from '../../../src/cache/codec.ts';
 import { loadSettings } from '../../../src/config/load.ts';
 import { createAdapters, searchDomainOf } from '../../../src/engines/create-engines.ts';
+import { parseQueryString } from '../../../src/http/transport/request-target.ts';
 import { systemClock } from '../../../src/runtime.ts';
-import { createOrigin } from './origin.ts';
+import type { SearchDomain } from '../../../src/search/domain.ts';
+import { type Engine, EngineError } from '../../../src/search/engine.ts';
+import { prepareSearch } from '../../../src/search/key.ts';
+import { encodeBody } from '../../../src/search/page.ts';
+import { InvalidSearch } from '../../../src/search/search-error.ts';
+import { createConcurrencyLimit } from './peer.ts';
+
+/** `origin-server.ts <port> <configuration> <ttl seconds>`: the origin of the peers as a process of its own. */
 
 /** Several bursts of several hundred. */
 const MOST_WAITING = 8192;
@@ -20,12 +28,70 @@ const origin = createOrigin({
   engine,
   domain,
   ttlSeconds: Number(ttlSeconds),
-  // As many and as long as one serpcache allows itself.
+  // The limits of one serpcache.
   atOnce: settings.engine.maxConcurrent,
   deadlineMs: settings.engine.hardDeadlineMs,
   mostWaiting: MOST_WAITING,
 });
 const server = createServer(origin);
-// Caches keep their connections; whoever closes first loses a request on its way.
+// Caches keep their connections. Closing an idle one first could lose a request that is on its way.
 server.keepAliveTimeout = 300_000;
 server.listen({ port: Number(port), host: '127.0.0.1', backlog: 4096 });
+
+export interface OriginOptions {
+  readonly engine: Engine;
+  readonly domain: SearchDomain;
+  readonly ttlSeconds: number;
+  /** Deadline of a search, without its time in the queue; then 504. */
+  readonly deadlineMs: number;
+  /** Maximum of concurrent searches; the others wait, first in, first out. */
+  readonly atOnce: number;
+  /** Maximum of waiting searches; more are answered 503. */
+  readonly mostWaiting: number;
+}
+
+/**
+ * The origin behind an HTTP cache: `GET /search?q=…` is a search, its page the same bytes as
+ * serpcache's, with caching headers. It queues rather than refuses, so that a stampede costs the searches that
+ * the cache lets through, not the ones that the origin refused.
+ */
+export function createOrigin(options: OriginOptions): RequestListener {
+  const { engine, domain, ttlSeconds, deadlineMs } = options;
+  const turns = createConcurrencyLimit(options);
+
+  const pageOf = async (target: string): Promise<Buffer> => {
+    const at = target.indexOf('?');
+    const pairs = parseQueryString(at < 0 ? '' : target.slice(at + 1));
+    const { request } = prepareSearch({ pairs }, [domain]);
+    return turns.run(async () => encodeBody(request, await engine.search(request, AbortSignal.timeout(deadlineMs))));
+  };
+
+  return (request, response) => {
+    const target = request.url ?? '';
+    if (!/^\/search(?:\?|$)/.test(target)) {
+      response.writeHead(404).end();
+      return;
+    }
+    pageOf(target).then(
+      (body) => {
+        response.writeHead(200, {
+          'content-type': 'application/json; charset=utf-8',
+          'content-length': body.length,
+          'cache-control': `public, max-age=${ttlSeconds}`,
+          etag: `"${etagOf(body)}"`,
+        });
+        response.end(body);
+      },
+      (error: unknown) => {
+        const detail = error instanceof Error ? error.message : String(error);
+        response.writeHead(statusOf(error), { 'content-type': 'text/plain' }).end(detail);
+      },
+    );
+  };
+}
+
+function statusOf(error: unknown): number {
+  if (error instanceof InvalidSearch) return 400;
+  if (error instanceof EngineError) return error.code === 'engine-timeout' ? 504 : 503;
+  return 500;
+}

@@ -1,26 +1,34 @@
-/** Something that serves the same pages from a cache, set up with care, as those who use it would. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { EngineError } from '../../../src/search/engine.ts';
+import { accepts, startProcess } from '../../stack/process.ts';
+import { systemPath } from '../kit/programs.ts';
+
+/** A server of the same pages from a cache, configured as its experienced users would. */
 export interface Peer {
-  /** As it is shown: `nginx proxy_cache`. */
+  /** Name in the tables: `nginx proxy_cache`. */
   readonly name: string;
-  /** What one who knows it should know of this set-up, in one sentence. */
+  /** The configuration in one sentence, for a reader who knows the server. */
   readonly setUp: string;
   /** Parts of loadtest/stack/install.ts that it needs. */
   readonly parts: readonly string[];
-  /** Where pages lie: in this replica alone, or in a store that all replicas share. */
+  /** Where pages are kept: in this replica only, or in a store that all replicas share. */
   readonly keeps: 'own' | 'shared';
-  /** Cores one replica can use, where there are so many: 1 unless said. */
+  /** Maximum of cores that one replica can use. Default: 1. */
   readonly mostCores?: number;
   /** One replica. @throws with the end of its log when it will not start. */
-  readonly start: (scene: PeerScene) => Promise<RunningPeer>;
+  readonly start: (setup: ReplicaSetup) => Promise<RunningPeer>;
 }
 
-export interface PeerScene {
-  /** For its files; its own, removed later. */
+export interface ReplicaSetup {
+  /** A folder for its files, removed at the end. */
   readonly folder: string;
   readonly port: number;
-  /** `http://127.0.0.1:1234`: where a miss gets its page, at the same path. What answers there counts engine queries. */
+  /** `http://127.0.0.1:1234`: origin of a missing page, at the same path. It counts engine queries. */
   readonly origin: string;
-  /** The same engine for who speaks SphinxQL itself, through the same counter. */
+  /** The same engine for a peer that speaks SphinxQL, through the same counting proxy. */
   readonly engine: { readonly host: string; readonly port: number; readonly index: string };
   /** Empty at first, shared by the replicas of one peer. */
   readonly store: { readonly host: string; readonly port: number };
@@ -28,7 +36,7 @@ export interface PeerScene {
   readonly cores: string;
   /** How long a page is fresh. */
   readonly ttlSeconds: number;
-  /** How long after that it may be served while the engine is away, where the peer can do so. */
+  /** How long after that it may be served stale while the engine is away, if the peer can. */
   readonly staleSeconds: number;
 }
 
@@ -37,7 +45,152 @@ export interface RunningPeer {
   readonly url: string;
   /** All its processes, for processor time and memory. */
   readonly pids: () => readonly number[];
-  /** Forgets every page of this replica, and of the shared store: what its users do after an index was rebuilt. */
+  /** Removes every page of this replica and of the shared store, as users do after an index rebuild. */
   readonly purge: () => Promise<void>;
   readonly stop: () => Promise<void>;
+}
+
+/** The engine behind all peers, with its counts and faults; `backend.ts` starts one. */
+export interface Backend {
+  readonly origin: string;
+  readonly engine: ReplicaSetup['engine'];
+  /** Searches at the engine since the start, of all clients. */
+  readonly searches: () => number;
+  /** Delays each search by `ms` until the next call. */
+  readonly delay: (ms: number) => unknown;
+  /** New connections are refused, and open ones are reset. */
+  readonly die: () => Promise<unknown> | unknown;
+  readonly revive: () => Promise<unknown> | unknown;
+  /** `count` different searches with results. */
+  readonly texts: (count: number) => readonly string[];
+}
+
+export interface PeerProcessOptions {
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Absent: the setup's folder. */
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Called once its port answers. Absent: an open port is ready. */
+  readonly ready?: (url: string) => Promise<boolean>;
+  readonly purge: (running: { readonly url: string; readonly pid: number }) => Promise<void>;
+}
+
+const masters = new Set<number>();
+// Before the listener of process.ts, which ends the masters alone.
+process.prependListener('exit', () => kill([...masters].flatMap(processTree)));
+
+/**
+ * One replica on the setup's processors, ready when its port answers. Its workers end with it, also where this process
+ * ends before it: a master that is killed leaves them behind.
+ */
+export async function startPeerProcess(setup: ReplicaSetup, options: PeerProcessOptions): Promise<RunningPeer> {
+  const url = `http://127.0.0.1:${setup.port}`;
+  const ready = async (): Promise<boolean> => (await accepts(setup.port)) && ((await options.ready?.(url)) ?? true);
+  const started = await startProcess({
+    name: options.name,
+    command: 'taskset',
+    args: ['-c', setup.cores, options.command, ...options.args],
+    cwd: options.cwd ?? setup.folder,
+    // Debian installs nginx and varnishd in folders that are only in root's PATH.
+    env: { ...systemPath(), ...options.env },
+    logFile: join(setup.folder, 'peer.log'),
+    ready,
+  });
+  const { pid } = started;
+  masters.add(pid);
+  return {
+    url,
+    pids: () => processTree(pid),
+    purge: () => options.purge({ url, pid }),
+    stop: async () => {
+      const workers = processTree(pid).slice(1);
+      await started.stop();
+      masters.delete(pid);
+      await gone(workers);
+    },
+  };
+}
+
+const WORKER_GRACE_MS = 2000;
+
+async function gone(pids: readonly number[]): Promise<void> {
+  const untilMs = performance.now() + WORKER_GRACE_MS;
+  const alive = (): readonly number[] => pids.flatMap((pid) => processTree(pid).slice(0, 1));
+  while (alive().length > 0 && performance.now() < untilMs) await sleep(10);
+  kill(alive());
+}
+
+function kill(pids: readonly number[]): void {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It has ended by itself.
+    }
+  }
+}
+
+/** A process and everything it started that still runs, parents first. Empty when it has ended. Only where there is /proc. */
+export function processTree(pid: number): readonly number[] {
+  const text = childrenOf(pid);
+  if (text === undefined) return [];
+  const children = text.split(' ').map(Number).filter(Boolean);
+  return [pid, ...children.flatMap((child) => processTree(child))];
+}
+
+/** Children of the main thread; the measured servers fork from no other. */
+function childrenOf(pid: number): string | undefined {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+  } catch {
+    return undefined;
+  }
+}
+
+export interface ConcurrencyLimit {
+  /** Runs the work when a slot is free. @throws EngineError `engine-overloaded` when `mostWaiting` are waiting. */
+  readonly run: <T>(work: () => Promise<T>) => Promise<T>;
+}
+
+/** A plain concurrency limit: at most `atOnce` run, the others wait first in, first out, without a deadline. */
+export function createConcurrencyLimit(options: {
+  readonly atOnce: number;
+  readonly mostWaiting: number;
+}): ConcurrencyLimit {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  return {
+    run: async (work) => {
+      if (running < options.atOnce) running += 1;
+      else if (waiting.length < options.mostWaiting) await new Promise<void>((resolve) => waiting.push(resolve));
+      else throw new EngineError('engine-overloaded', `${options.mostWaiting} searches wait already`);
+      try {
+        return await work();
+      } finally {
+        const next = waiting.shift();
+        // The next waiter takes the slot over directly, so that no newcomer can take it.
+        if (next === undefined) running -= 1;
+        else next();
+      }
+    },
+  };
+}
+
+/** Purges a server of `servers/` by `POST /purge`. @throws on another status than 204. */
+export async function purgeByRequest({ url }: { readonly url: string }): Promise<void> {
+  const { status } = await fetch(`${url}/purge`, { method: 'POST' });
+  if (status !== 204) throw new Error(`POST ${url}/purge: ${status}`);
+}
+
+/** Empties a store that holds only pages. */
+export async function flushStore({ host, port }: ReplicaSetup['store']): Promise<void> {
+  const redis = new Redis({ host, port, lazyConnect: true, maxRetriesPerRequest: 1 });
+  try {
+    await redis.connect();
+    await redis.flushdb();
+  } finally {
+    redis.disconnect();
+  }
 }

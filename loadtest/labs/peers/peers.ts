@@ -1,64 +1,64 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { verdictOf } from '../kit/claims.ts';
 import type { Finding } from '../kit/finding.ts';
 import type { Experiment, Lab } from '../kit/lab.ts';
 import { runProgram } from '../kit/programs.ts';
-import { PEERS } from './all-peers.ts';
-import { startEngineRoom } from './engine-room.ts';
-import { chartsOf } from './measure/charts.ts';
-import { peersLesson } from './measure/lesson.ts';
-import { measureLosing } from './measure/losing.ts';
-import { notesOf } from './measure/notes.ts';
-import type { Outcome } from './measure/outcome.ts';
-import { pagesOf } from './measure/pages.ts';
-import { PUBLISHED_WORDS } from './measure/published.ts';
-import type { Room } from './measure/room.ts';
-import { measureServing } from './measure/serving.ts';
-import { LONG, SHORT, SIZES, type Sizes } from './measure/sizes.ts';
-import { tablesOf } from './measure/tables.ts';
-import { createTries } from './measure/try.ts';
-import type { Peer } from './peer.ts';
+import { startBackend } from './backend.ts';
+import type { Outcome } from './compare.ts';
+import { measureLosing } from './losing.ts';
+import { nginxCache, nginxLua } from './nginx.ts';
+import { asyncCacheDedupe, asyncCacheDedupeMemory, bareNode, bentocache } from './node-peers.ts';
+import type { Backend, Peer } from './peer.ts';
+import { pagesOf } from './replicas.ts';
+import { serpcacheL1, serpcacheL2 } from './serpcache.ts';
+import { measureServing } from './serving.ts';
+import { chartsOf, claimsOf, notesOf, PUBLISHED_WORDS, tablesOf } from './tables.ts';
+import { varnish } from './varnish.ts';
 
 export interface PeersOptions {
-  /** In the order they are shown. */
+  /** In the order of the tables. */
   readonly peers?: readonly Peer[];
   readonly sizes?: Partial<Sizes>;
-  /** Past it no further step is begun. */
+  /** No further step begins after it. */
   readonly mostSeconds?: number;
-  /** Its parts are there afterwards. @throws when they cannot be had. */
+  /** Installs the parts of a peer. @throws when that fails. */
   readonly install?: (lab: Lab, peer: Peer) => Promise<unknown>;
-  readonly startRoom?: (
+  readonly startBackend?: (
     folder: string,
     options: { readonly ttlSeconds: number; readonly cores: string },
-  ) => Promise<Room & { readonly stop: () => Promise<void> }>;
+  ) => Promise<Backend & { readonly stop: () => Promise<void> }>;
 }
 
 export const ROW_SECONDS = 2;
-/** What is needed whoever serves. */
+/** Parts that every peer needs. */
 export const PARTS = ['redis', 'sphinx', 'wrk'];
-/** A command is ended after twelve minutes, with all it has measured; a step takes a minute where much goes wrong. */
+/** The command is killed after twelve minutes, and a failing step can take a minute. */
 const MOST_SECONDS = 600;
 const INSTALL = join(import.meta.dirname, '..', '..', 'stack', 'install.ts');
 const INSTALL_LIMIT_MS = 300_000;
 
-/** All peers through the same tasks. Each is a row in every table, also where it could not be started or measured. */
+/** Measures all peers. Each is a row in every table, also when it could not be started or measured. */
 export async function runPeers(lab: Lab, options: PeersOptions = {}): Promise<Omit<Finding, 'name'>> {
-  const { peers: all = PEERS, install = installParts, startRoom = startEngineRoom } = options;
+  const { peers: all = PEERS, install = installParts, startBackend: start = startBackend } = options;
   const sizes = { ...SIZES, ...options.sizes };
   const seconds = lab.seconds(ROW_SECONDS);
   const untilMs = performance.now() + (options.mostSeconds ?? MOST_SECONDS) * 1000;
   const { attempt, problemsOf } = createTries(lab, () => performance.now() < untilMs);
 
-  const roomOf = async (name: string, ttlSeconds: number): Promise<Room> => {
+  const backendOf = async (name: string, ttlSeconds: number): Promise<Backend> => {
     const folder = join(lab.folder, name);
     await mkdir(folder, { recursive: true });
-    const room = await startRoom(folder, { ttlSeconds, cores: lab.cores.generator });
-    lab.atEnd(room.stop);
-    return room;
+    const backend = await start(folder, { ttlSeconds, cores: lab.cores.generator });
+    lab.atEnd(backend.stop);
+    return backend;
   };
   lab.say('an engine, its origin, and pages of about 4 KB');
-  const rooms = { long: await roomOf('room', LONG.ttlSeconds), short: await roomOf('short', SHORT.ttlSeconds) };
-  const paths = await pagesOf(rooms.long, sizes.pages + sizes.memoryPages);
+  const backends = {
+    long: await backendOf('backend', LONG.ttlSeconds),
+    short: await backendOf('short', SHORT.ttlSeconds),
+  };
+  const paths = await pagesOf(backends.long, sizes.pages + sizes.memoryPages);
 
   const able: Peer[] = [];
   for (const peer of all) {
@@ -68,18 +68,24 @@ export async function runPeers(lab: Lab, options: PeersOptions = {}): Promise<Om
     });
     if (ready) able.push(peer);
   }
-  const served = await measureServing({ lab, room: rooms.long, peers: able, paths, sizes, seconds, attempt });
+  const served = await measureServing({ lab, backend: backends.long, peers: able, paths, sizes, seconds, attempt });
   const outcomes: Outcome[] = [];
   for (const peer of all) {
-    const lost = able.includes(peer) ? await measureLosing({ lab, rooms, paths, sizes, seconds, attempt }, peer) : {};
+    const lost = able.includes(peer)
+      ? await measureLosing({ lab, backends, paths, sizes, seconds, attempt }, peer)
+      : {};
     outcomes.push({ peer, ...served.get(peer), ...lost, problems: problemsOf(peer) });
   }
+  const claims = claimsOf(outcomes);
   return {
     title: 'What else one would use',
     published: PUBLISHED_WORDS,
+    claims,
+    verdict: verdictOf(claims),
+    sentence:
+      'The first tables say where a peer is ahead. Choose by the figure that matters: cost of a cached page, memory, a stampede, or life without the engine.',
     tables: tablesOf(outcomes, sizes),
     charts: chartsOf(outcomes),
-    lesson: peersLesson(outcomes),
     notes: notesOf(outcomes, sizes),
   };
 }
@@ -95,9 +101,97 @@ export async function installParts(lab: Lab, { parts }: Pick<Peer, 'parts'>): Pr
   });
 }
 
-/** For the command line. What only some peers need is installed with them: a part that cannot be had is their row alone. */
+/** The experiment of the command line. Parts of single peers are installed with them, so a missing part costs only their rows. */
 export const peers: Experiment = {
   varies: 'who serves a cached page, a stampede and a dead engine: nginx, Varnish, Node servers, serpcache',
   parts: PARTS,
   run: (lab) => runPeers(lab),
 };
+
+/** In the order of measuring and of the tables. */
+export const PEERS: readonly Peer[] = [
+  nginxCache,
+  varnish,
+  nginxLua,
+  bareNode,
+  bentocache,
+  asyncCacheDedupe,
+  asyncCacheDedupeMemory,
+  serpcacheL1,
+  serpcacheL2,
+];
+
+/** Undefined when the work failed: the row of the peer says so, and the others go on. */
+export type Try = <T>(peer: Peer, what: string, work: () => Promise<T>) => Promise<T | undefined>;
+
+export interface Tries {
+  readonly attempt: Try;
+  /** Failed steps, one sentence each. */
+  readonly problemsOf: (peer: Peer) => readonly string[];
+}
+
+/**
+ * @param hasTime false: no further step begins, so that the finished measurements are kept.
+ * @throws out of `attempt` only when the lab was told to stop.
+ */
+export function createTries({ say, signal }: Pick<Lab, 'say' | 'signal'>, hasTime: () => boolean): Tries {
+  const problems = new Map<Peer, string[]>();
+  return {
+    problemsOf: (peer) => problems.get(peer) ?? [],
+    attempt: async (peer, what, work) => {
+      signal.throwIfAborted();
+      try {
+        if (!hasTime()) throw new Error('no time was left on this machine');
+        return await work();
+      } catch (error) {
+        signal.throwIfAborted();
+        const problem = `${what}: ${error instanceof Error ? error.message : error}`;
+        say(`${peer.name}: ${problem}`);
+        problems.set(peer, [...(problems.get(peer) ?? []), problem]);
+        return undefined;
+      }
+    },
+  };
+}
+
+/** Sizes of the tasks. Times are the lab's. */
+export interface Sizes {
+  /** Number of rounds in which all peers take turns. */
+  readonly rounds: number;
+  /** Pages requested in turn: many more than the smallest L1 holds. */
+  readonly pages: number;
+  /** Requests per second at which times are measured: a third of the slowest peer's maximum on one core. */
+  readonly perSecond: number;
+  /** Pages of the memory task. */
+  readonly memoryPages: number;
+  readonly replicas: number;
+  readonly engineDelayMs: number;
+  readonly hotRequests: number;
+  readonly manyKeys: number;
+  readonly requestsEach: number;
+  /** Pages that are cached when the engine dies, and pages that are not. */
+  readonly knownPages: number;
+  readonly unseenPages: number;
+  /** Requests per second for expired pages. */
+  readonly deadPerSecond: number;
+}
+
+export const SIZES: Sizes = {
+  rounds: 2,
+  pages: 1200,
+  perSecond: 1000,
+  memoryPages: 4000,
+  replicas: 3,
+  engineDelayMs: 200,
+  // A peer without coalescing sends all of them to the engine, eight at a time: more would take a minute.
+  hotRequests: 150,
+  manyKeys: 30,
+  requestsEach: 15,
+  knownPages: 100,
+  unseenPages: 20,
+  deadPerSecond: 200,
+};
+
+/** Lifetimes for all tasks except the dead engine, and for the dead engine. */
+export const LONG = { ttlSeconds: 3600, staleSeconds: 60 } as const;
+export const SHORT = { ttlSeconds: 3, staleSeconds: 60 } as const;

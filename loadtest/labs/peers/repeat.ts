@@ -1,6 +1,6 @@
 /**
- * `node loadtest/labs/peers/repeat.ts <peer> [pages]`: one row of cached pages again, alone: the engine, the origin, a store and
- * one replica are started, the pages are put into its cache and asked for, and all of it is taken down again.
+ * `node loadtest/labs/peers/repeat.ts <peer> [pages]`: measures one row of cached pages again: the engine, the origin, a store and
+ * one replica are started, the pages are cached and requested, and everything is stopped again.
  */
 import {
   EXIT,
@@ -13,15 +13,11 @@ import {
 import { amountText, durationText, perSecondText } from '../../../src/report/format.ts';
 import { processorsHere } from '../../stack/processors.ts';
 import { coresOf, inLab, type Lab } from '../kit/lab.ts';
-import { PEERS } from './all-peers.ts';
-import { startEngineRoom } from './engine-room.ts';
-import { pageRound, warmUp } from './measure/cached-page.ts';
-import { fillPages } from './measure/fill.ts';
-import { pagesOf } from './measure/pages.ts';
-import { startReplicas } from './measure/replicas.ts';
-import { LONG, SIZES } from './measure/sizes.ts';
+import { startBackend } from './backend.ts';
 import type { Peer } from './peer.ts';
-import { installParts, PARTS, ROW_SECONDS } from './peers.ts';
+import { installParts, LONG, PARTS, PEERS, ROW_SECONDS, SIZES } from './peers.ts';
+import { fillPages, pagesOf, startReplicas } from './replicas.ts';
+import { pageRound, warmUp } from './serving.ts';
 
 const LIMIT_MS = 10 * 60_000;
 
@@ -36,7 +32,7 @@ const PROGRAM: Program = {
   takes: { min: 1, max: 2 },
 };
 
-// By exiting: all servers end with this process.
+// All servers end with this process.
 process.exit(await runProgram(PROGRAM, repeat));
 
 async function repeat({ positionals: [name, count = '1'] }: ParsedArguments): Promise<number> {
@@ -59,11 +55,11 @@ async function repeat({ positionals: [name, count = '1'] }: ParsedArguments): Pr
 async function again(lab: Lab, one: Peer, pages: number): Promise<string> {
   await installParts(lab, { parts: [...PARTS, ...one.parts] });
   lab.say('an engine, its origin, and pages of about 4 KB');
-  const room = await startEngineRoom(lab.folder, { ttlSeconds: LONG.ttlSeconds, cores: lab.cores.generator });
-  lab.atEnd(room.stop);
-  // Of as many as the table's were chosen from, so that they are the same ones.
-  const paths = (await pagesOf(room, SIZES.pages + SIZES.memoryPages)).slice(0, pages);
-  const replicas = await startReplicas(lab, room, one, { count: 1, ...LONG });
+  const backend = await startBackend(lab.folder, { ttlSeconds: LONG.ttlSeconds, cores: lab.cores.generator });
+  lab.atEnd(backend.stop);
+  // Chosen from as many pages as the table's, so that they are the same.
+  const paths = (await pagesOf(backend, SIZES.pages + SIZES.memoryPages)).slice(0, pages);
+  const replicas = await startReplicas(lab, backend, one, { count: 1, ...LONG });
   await fillPages(lab, replicas.urls, paths);
   await warmUp(lab, replicas, paths);
   lab.say(`${one.name}: wrk with 64 connections, then ${SIZES.perSecond} requests a second`);

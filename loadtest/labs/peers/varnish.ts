@@ -2,12 +2,11 @@ import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Peer, PeerScene } from './peer.ts';
-import { startPeerProcess } from './peer-process.ts';
+import { type Peer, type ReplicaSetup, startPeerProcess } from './peer.ts';
 
 const run = promisify(execFile);
 
-/** The cache made for nothing else. */
+/** Varnish, a dedicated HTTP cache. */
 export const varnish: Peer = {
   name: 'Varnish',
   setUp:
@@ -16,14 +15,14 @@ export const varnish: Peer = {
   parts: ['varnish'],
   keeps: 'own',
   mostCores: Number.POSITIVE_INFINITY,
-  start: async (scene) => {
-    const file = join(scene.folder, 'search.vcl');
-    const directory = join(scene.folder, 'varnish');
-    writeFileSync(file, vclOf(scene));
-    return startPeerProcess(scene, {
+  start: async (setup) => {
+    const file = join(setup.folder, 'search.vcl');
+    const directory = join(setup.folder, 'varnish');
+    writeFileSync(file, vclOf(setup));
+    return startPeerProcess(setup, {
       name: 'Varnish',
       command: 'varnishd',
-      args: [...ARGUMENTS, '-n', directory, '-f', file, '-a', `127.0.0.1:${scene.port}`],
+      args: [...ARGUMENTS, '-n', directory, '-f', file, '-a', `127.0.0.1:${setup.port}`],
       purge: async () => {
         await run('varnishadm', ['-n', directory, 'ban', 'req.url', '~', '.']);
       },
@@ -32,21 +31,21 @@ export const varnish: Peer = {
 };
 
 /**
- * One pool, which is a lock and a queue and not a processor: its threads take all they are given, where nginx has one
- * worker. And room for a stampede at the door; the rest is as it comes.
+ * One thread pool, which is a lock and a queue: its threads use all the cores they are given, where nginx has one
+ * worker. The accept queue has space for a stampede; the rest is the default.
  */
 const PARAMETERS = ['thread_pools=1', 'listen_depth=4096'];
 const ARGUMENTS = [
   '-F',
-  // Everything is the caller's: its folder, its user.
+  // It runs in the caller's folder, as the caller's user.
   ...['-j', 'none'],
   ...['-s', 'malloc,1g'],
-  // The log in shared memory: nobody reads it here, and what it takes is not pages.
+  // The shared-memory log is not read here, and its memory would count as pages.
   ...['-l', '8m'],
   ...PARAMETERS.flatMap((one) => ['-p', one]),
 ];
 
-function vclOf({ origin, staleSeconds }: PeerScene): string {
+function vclOf({ origin, staleSeconds }: ReplicaSetup): string {
   const { hostname, port } = new URL(origin);
   return `vcl 4.1;
 

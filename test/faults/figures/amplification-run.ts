@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createClient } from '../../../loadtest/traffic/client.ts';
+import { createClient } from '../../../loadtest/http-driver/client.ts';
 import type { Defence } from '../../../src/config/settings.ts';
 import { HUNG_MS } from '../configuration.ts';
 import { askAll, clientHeaders, searchPath } from '../harness.ts';
@@ -161,7 +161,7 @@ const MAX_FAULTS = 20;
 
 export function startBurstClients(options: BurstClientsOptions): BurstClients {
   const { urls, text, random, reference } = options;
-  const clients = urls.map((baseUrl) => createClient({ baseUrl, boundMs: HUNG_MS, maxConnections: options.count }));
+  const clients = urls.map((baseUrl) => createClient({ baseUrl, patienceMs: HUNG_MS, maxConnections: options.count }));
   const waiting = new Map<number, Promise<void>>();
   /** The search that a client repeats after its connection failed. */
   const repeated = new Map<number, string>();

@@ -1,4 +1,4 @@
-import { createClient } from '../../../loadtest/traffic/client.ts';
+import { createClient } from '../../../loadtest/http-driver/client.ts';
 import { createZipf } from '../../../loadtest/traffic/zipf.ts';
 import { createRandom } from '../../../src/catalogue/demo/ad.ts';
 import { HUNG_MS } from '../configuration.ts';
@@ -115,7 +115,7 @@ function createIdeal() {
 
 /** Asks the control again for every page that it did not have when the fleet had it. */
 async function wrongOf(asked: readonly SentSearch[], reference: Reference, url: string): Promise<readonly string[]> {
-  const client = createClient({ baseUrl: url, boundMs: HUNG_MS, maxConnections: 1 });
+  const client = createClient({ baseUrl: url, patienceMs: HUNG_MS, maxConnections: 1 });
   const unknown = new Set(
     asked
       .filter(isPage)

@@ -1,5 +1,5 @@
-import { createClient } from '../../../loadtest/traffic/client.ts';
-import { startStream } from '../../../loadtest/traffic/stream.ts';
+import { createClient } from '../../../loadtest/http-driver/client.ts';
+import { openLoop } from '../../../loadtest/http-driver/loops.ts';
 import { systemClock } from '../../../src/runtime.ts';
 import { HUNG_MS } from '../configuration.ts';
 import { clientHeaders, searchPath } from '../harness.ts';
@@ -49,9 +49,8 @@ interface OpenLoopOptions {
 
 /** Sends arrivals without waiting for answers. */
 export function startOpenLoop({ urls, ratePerSecond, random, next, onAnswer }: OpenLoopOptions): OpenLoop {
-  const clients = urls.map((baseUrl) => createClient({ baseUrl, boundMs: HUNG_MS, maxConnections: 4096 }));
+  const clients = urls.map((baseUrl) => createClient({ baseUrl, patienceMs: HUNG_MS, maxConnections: 4096 }));
   const asked: SentSearch[] = [];
-  const pending = new Set<Promise<void>>();
   const startMs = systemClock.monotonicMs();
   const sinceStartMs = (): number => systemClock.monotonicMs() - startMs;
   let arrivals = 0;
@@ -65,17 +64,13 @@ export function startOpenLoop({ urls, ratePerSecond, random, next, onAnswer }: O
     asked.push(one);
     onAnswer?.(one);
   };
-  const stream = startStream({
+  const loop = openLoop({
     ratePerSecond,
     random,
-    clock: systemClock,
-    arrive: (arrival) => {
+    send: (arrival) => {
       arrivals = arrival + 1;
       const search = next(arrival);
-      for (const to of search.to) {
-        const sent = send(arrival, to, search).finally(() => pending.delete(sent));
-        pending.add(sent);
-      }
+      return Promise.all(search.to.map((to) => send(arrival, to, search)));
     },
   });
   return {
@@ -83,11 +78,11 @@ export function startOpenLoop({ urls, ratePerSecond, random, next, onAnswer }: O
     sinceStartMs,
     arrivals: () => arrivals,
     stop: async () => {
-      stream.stop();
-      await Promise.all(pending);
+      loop.stop();
+      await loop.ended;
       for (const client of clients) client.close();
     },
-    lagMs: () => percentile(stream.lagMs(), 0.99),
+    lagMs: () => percentile(loop.lagMs(), 0.99),
   };
 }
 

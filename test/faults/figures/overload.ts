@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createClient } from '../../../loadtest/traffic/client.ts';
+import { createClient } from '../../../loadtest/http-driver/client.ts';
+import { closedLoop } from '../../../loadtest/http-driver/loops.ts';
 import { createRandom } from '../../../src/catalogue/demo/ad.ts';
 import { type Changes, ENGINE_DEADLINE_MS, HUNG_MS, PATIENCE_MS } from '../configuration.ts';
 import { clientHeaders, searchPath } from '../harness.ts';
@@ -152,7 +153,7 @@ async function compare(
   { control }: LimitedFleet,
   pages: readonly SentSearch[],
 ): Promise<Pick<LimiterResult, 'compared' | 'wrong'>> {
-  const client = createClient({ baseUrl: control.url, boundMs: HUNG_MS, maxConnections: 4 });
+  const client = createClient({ baseUrl: control.url, patienceMs: HUNG_MS, maxConnections: 4 });
   const step = Math.max(1, Math.floor(pages.length / COMPARED));
   const wrong: string[] = [];
   let compared = 0;
@@ -216,17 +217,16 @@ const SATURATE_MS = 2500;
 
 /** The engine's maximum throughput in pages per second: each client asks again as soon as it has its answer. */
 async function saturate(url: string, clients: number, next: () => NewSearch): Promise<number> {
-  const client = createClient({ baseUrl: url, boundMs: HUNG_MS, maxConnections: clients });
+  const client = createClient({ baseUrl: url, patienceMs: HUNG_MS, maxConnections: clients });
   const startMs = performance.now();
   let pages = 0;
-  const askRepeatedly = async (at: number): Promise<void> => {
-    while (performance.now() - startMs < SATURATE_MS) {
-      const { text, target = searchPath(text) } = next();
-      const verdict = verdictOf(await client.get(target, clientHeaders(at)), text);
-      if (verdict.kind === 'page') pages += 1;
-    }
+  const searches = function* (): Generator<NewSearch> {
+    while (performance.now() - startMs < SATURATE_MS) yield next();
   };
-  await Promise.all(Array.from({ length: clients }, (_, at) => askRepeatedly(at)));
+  await closedLoop(searches(), clients, async ({ text, target = searchPath(text) }, at) => {
+    const verdict = verdictOf(await client.get(target, clientHeaders(at)), text);
+    if (verdict.kind === 'page') pages += 1;
+  });
   client.close();
   return (pages * 1000) / (performance.now() - startMs);
 }

@@ -6,7 +6,7 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Redis } from 'ioredis';
-import { startStream } from '../../../loadtest/traffic/stream.ts';
+import { openLoop } from '../../../loadtest/http-driver/loops.ts';
 import { createRandom } from '../../../src/catalogue/demo/ad.ts';
 import type { HostPort } from '../../../src/config/fields.ts';
 import { systemClock } from '../../../src/runtime.ts';
@@ -42,7 +42,7 @@ async function start(task: ReaderTask): Promise<(message: unknown) => void> {
     reads[result === 'value' ? 'values' : result] += 1;
     if (durationMs > DEADLINE_MS + TIMER_MS) reads.overdue += 1;
   };
-  startStream({ ratePerSecond, random, clock: systemClock, arrive: () => void read() });
+  openLoop({ ratePerSecond, random, send: read });
   return (message) => {
     if (message === 'end') process.send?.(counts);
     counts = noReads();

@@ -1,4 +1,5 @@
-import { createClient } from '../../../loadtest/traffic/client.ts';
+import { createClient } from '../../../loadtest/http-driver/client.ts';
+import { openLoop } from '../../../loadtest/http-driver/loops.ts';
 import { HUNG_MS } from '../configuration.ts';
 import { connectionsToSubject, faultEffect, subjectPort, unreadConnections } from '../fault-effects.ts';
 import { openRawConnections, type RawConnections } from '../raw-connections.ts';
@@ -133,21 +134,17 @@ function crawler(): Required<Pick<Row, 'begin' | 'end' | 'effect' | 'check'>> {
   let stop = (): void => {};
   return {
     begin: async (harness) => {
-      const client = createClient({ baseUrl: harness.subject.url, boundMs: HUNG_MS, maxConnections: 64 });
-      const open = new Set<Promise<void>>();
+      const client = createClient({ baseUrl: harness.subject.url, patienceMs: HUNG_MS, maxConnections: 64 });
       const crawl = async (): Promise<void> => {
         const target = `/search?q=${encodeURIComponent(harness.newSearch())}&limit=7`;
         const reply = await client.get(target, { 'x-forwarded-for': '192.0.2.1' });
         const status = reply.kind === 'answer' ? reply.status : 0;
         statuses.set(status, (statuses.get(status) ?? 0) + 1);
       };
-      const timer = setInterval(() => {
-        const one = crawl().finally(() => open.delete(one));
-        open.add(one);
-      }, 1000 / CRAWLS_PER_SECOND);
+      const loop = openLoop({ ratePerSecond: CRAWLS_PER_SECOND, send: crawl });
       stop = () => {
-        clearInterval(timer);
-        crawling = Promise.all(open).then(() => client.close());
+        loop.stop();
+        crawling = loop.ended.then(() => client.close());
       };
     },
     end: async () => {

@@ -1,5 +1,6 @@
+import { createClient } from '../../../loadtest/http-driver/client.ts';
+import { closedLoop } from '../../../loadtest/http-driver/loops.ts';
 import { until } from '../../../loadtest/stack/redis.ts';
-import { createClient } from '../../../loadtest/traffic/client.ts';
 import { HUNG_MS } from '../configuration.ts';
 import { faultEffect, stateOf } from '../fault-effects.ts';
 import { searchPath } from '../harness.ts';
@@ -69,16 +70,12 @@ function memoryFiller(): Pick<Row, 'begin' | 'effect'> {
   let bytes = 0;
   return {
     begin: async (harness) => {
-      const client = createClient({ baseUrl: harness.subject.url, boundMs: HUNG_MS, maxConnections: 4 });
+      const client = createClient({ baseUrl: harness.subject.url, patienceMs: HUNG_MS, maxConnections: 4 });
       try {
-        await Promise.all(
-          [0, 1, 2, 3].map(async (worker) => {
-            for (const text of harness.queries.repeated.filter((_, at) => at % 4 === worker)) {
-              const reply = await client.get(`${searchPath(text)}&limit=100`);
-              if (reply.kind === 'answer' && reply.status === 200) bytes += Buffer.byteLength(reply.body);
-            }
-          }),
-        );
+        await closedLoop(harness.queries.repeated, 4, async (text) => {
+          const reply = await client.get(`${searchPath(text)}&limit=100`);
+          if (reply.kind === 'answer' && reply.status === 200) bytes += reply.bytes;
+        });
       } finally {
         client.close();
       }

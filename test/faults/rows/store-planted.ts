@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createClient } from '../../../loadtest/http-driver/client.ts';
 import { until } from '../../../loadtest/stack/redis.ts';
-import { createClient } from '../../../loadtest/traffic/client.ts';
 import { suppress } from '../../../src/control/changes.ts';
 import { type ControlDocument, emptyDocument, MAX_GENERATION } from '../../../src/control/document.ts';
 import { encodeDocument } from '../../../src/control/document-codec.ts';
@@ -124,7 +124,7 @@ async function purge({ subject }: Harness, text: string): Promise<void> {
 
 /** Searches whose answer has the forged ETag. */
 async function plantedAnswers({ subject }: Harness, texts: readonly string[]): Promise<readonly string[]> {
-  const client = createClient({ baseUrl: subject.url, boundMs: HUNG_MS, maxConnections: 4 });
+  const client = createClient({ baseUrl: subject.url, patienceMs: HUNG_MS, maxConnections: 4 });
   try {
     const planted: string[] = [];
     for (const text of texts) {

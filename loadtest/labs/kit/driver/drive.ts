@@ -1,6 +1,7 @@
 import { createHistogram } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRandom } from '../../../../src/catalogue/demo/ad.ts';
+import { timedFrom } from '../../../http-driver/loops.ts';
 import { processorMs } from '../../../stack/processors.ts';
 import { type Connection, createConnection, type Idle, nextCommand, type Tally } from './connection.ts';
 import type { Driven, DrivenSecond, DrivePlan } from './plan.ts';
@@ -222,15 +223,4 @@ export function createTally(startedMs: number, nowMs: () => number): Tally {
       };
     },
   };
-}
-
-/** How late a timer of one millisecond may be: below it, waiting for the timer is no latency of what is measured. */
-const TIMER_MS = 2.5;
-
-/**
- * From when on what is sent at a rate is timed: from when it was due, so that a standstill is seen by everything that was
- * due meanwhile, and not only by the one that was under way.
- */
-export function timedFrom(dueMs: number, nowMs: number): number {
-  return nowMs - dueMs < TIMER_MS ? nowMs : dueMs;
 }

@@ -1,4 +1,4 @@
-/** `bare.mjs <scene>`: pages in a Map, each as long as the scene says. */
+/** `bare.mjs <setup>`: pages in a Map, each as long as the setup says. */
 import { createServer } from 'node:http';
 import { fetchPage } from './origin-page.mjs';
 

@@ -1,4 +1,4 @@
-/** `bentocache.mjs <scene>` */
+/** `bentocache.mjs <setup>` */
 import { BentoCache, bentostore } from 'bentocache';
 import { memoryDriver } from 'bentocache/drivers/memory';
 import { redisBusDriver, redisDriver } from 'bentocache/drivers/redis';

@@ -3,7 +3,7 @@ import { fetchPage } from './origin-page.mjs';
 import { serveSearch } from './search-app.mjs';
 
 /**
- * @param {{ port: number, origin: string, ttlSeconds: number, staleSeconds: number }} scene
+ * @param {{ port: number, origin: string, ttlSeconds: number, staleSeconds: number }} setup
  * @param {import('async-cache-dedupe').StorageInputRedis | import('async-cache-dedupe').StorageInputMemory} storage
  */
 export async function serveDedupe({ port, origin, ttlSeconds, staleSeconds }, storage) {

@@ -25,7 +25,8 @@ function hostile(word: string): string {
     findingOf({
       finding: {
         ...{ title: word, published: word, notes: [word], tables: [table] },
-        lesson: { holds: 'no', sentence: word },
+        claims: [{ text: word, figure: 1, unit: 'count', atLeast: 0 }],
+        ...{ verdict: 'no', sentence: word },
       },
       record: { machine: word, command: word, startedAt: word },
     }),
@@ -67,10 +68,18 @@ test('links to plots and to the record are relative to the page', () => {
   assert.match(page, /Valkey 8\.0\.1, commit `0123abc` \(\[all figures\]\(records\/batch\.json\)\)\.$/m);
 });
 
-test('the conclusion is the last sentence, in bold, after the command', () => {
-  const lines = findingMarkdown(findingOf()).trimEnd().split('\n');
-  assert.match(lines.at(-1) ?? '', /^\*\*A batch of 200 .*\.\*\*$/);
-  assert.match(lines.at(-3) ?? '', /^`npm run experiments -- batch`: measured on 2026-11-21 in .* on 2 shared cores, /);
+test('the verdict is in bold before the sentence and the claims; the command is the last line', () => {
+  const page = findingMarkdown(findingOf()).replaceAll('\u00a0', ' ');
+  const lines = page.trimEnd().split('\n');
+  assert.equal(lines[4], '**Holds here: in part.** Send 100 to 200 commands at once.');
+  assert.deepEqual(lines.slice(6, 11), [
+    '|  | figure | bound | holds |',
+    '|---|---:|---|---|',
+    '| rate of a batch of 200 ÷ of single commands | 14 × | ≥ 1.5 × | yes |',
+    '| gain of 500 over 200 | −3 % | ≥ 0 %, ≤ 50 % | no |',
+    '| rate below 50, limited by the generator | – |  |  |',
+  ]);
+  assert.match(lines.at(-1) ?? '', /^`npm run experiments -- batch`: measured on 2026-11-21 in .* on 2 shared cores, /);
 });
 
 test('commands are folded away, each with the names of its rows; without commands there is no block', () => {

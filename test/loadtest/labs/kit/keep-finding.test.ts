@@ -19,7 +19,7 @@ test('a finding is kept in its own folder, with a plot for each chart', async ()
   const folder = await keepFinding(findingOf(), out, NOW_MS);
   assert.equal(basename(folder), '2026-11-21T10-20-30-batch');
   assert.deepEqual(readdirSync(folder).sort(), ['batch-asks.svg', 'batch.svg', FINDING_FILE]);
-  assert.match(readFileSync(join(folder, FINDING_FILE), 'utf8'), /^\{\n {2}"version": 1,\n/);
+  assert.match(readFileSync(join(folder, FINDING_FILE), 'utf8'), /^\{\n {2}"version": 2,\n/);
 });
 
 test('two findings within one second have a folder each', async () => {
@@ -72,8 +72,8 @@ test('a file that is not a finding is refused in one line', () => {
     ['{', 'is no JSON'],
     ['[]', 'is no kept finding: it has no version'],
     ['null', 'is no kept finding: it has no version'],
-    ['{"version":2}', 'is a finding of version 2; 1 can be read'],
-    ['{"version":1}', 'is damaged: '],
+    ['{"version":1}', 'is a finding of version 1; 2 can be read'],
+    ['{"version":2}', 'is damaged: '],
     [JSON.stringify({ ...findingOf(), finding: { ...findingOf().finding, charts: [{}] } }), 'is damaged: '],
   ] as const) {
     writeFileSync(file, text);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { FindingTable, Lesson } from '../../../../loadtest/labs/kit/finding.ts';
+import type { FindingTable, Verdict } from '../../../../loadtest/labs/kit/finding.ts';
 import { findingMarkdown } from '../../../../loadtest/labs/kit/markdown.ts';
 import { printFinding } from '../../../../loadtest/labs/kit/print.ts';
 import { findingOf } from '../../../fakes/finding.ts';
@@ -83,25 +83,29 @@ test('a value that could not be measured is a dash, never `undefined` or `NaN`',
   assert.doesNotMatch(text, /undefined|NaN/);
 });
 
-test('the last line says whether the lesson holds, by a sign and in words', () => {
-  const last = (holds: Lesson['holds']): string => {
-    const lesson = { holds, sentence: 'Because of the figures.' };
-    return (
-      printFinding(findingOf({ finding: { lesson } }))
-        .split('\n')
-        .at(-1) ?? ''
-    );
+test('the last line says whether the statement holds, by a sign and in words', () => {
+  const last = (verdict: Verdict, published = 'x'): string => {
+    const finding = { verdict, published, sentence: 'Do this.' };
+    return printFinding(findingOf({ finding })).split('\n').at(-1) ?? '';
   };
-  assert.equal(last('yes'), '✓ Because of the figures.');
-  assert.equal(last('partly'), '~ Because of the figures.');
-  assert.equal(last('no'), '✕ Because of the figures.');
-  assert.equal(last('unseen'), '? Because of the figures.');
+  assert.equal(last('yes'), '✓ Holds here: yes. Do this.');
+  assert.equal(last('partly'), '~ Holds here: in part. Do this.');
+  assert.equal(last('no'), '✕ Holds here: no. Do this.');
+  assert.equal(last('unseen'), '? Holds here: not seen. Do this.');
+  assert.equal(last('yes', ''), '✓ Holds: yes. Do this.');
+});
+
+test('claims are a table of figure, bound and whether it holds, before the last line', () => {
+  const lines = printFinding(findingOf()).replaceAll('\u00a0', ' ').split('\n');
+  assert.ok(lines.some((line) => /^ +figure +bound +holds$/.test(line)));
+  assert.ok(lines.some((line) => /^ {2}rate of a batch of 200 ÷ of single commands +14 × +≥ 1\.5 × +yes$/.test(line)));
+  assert.ok(lines.some((line) => /^ {2}gain of 500 over 200 +−3 % +≥ 0 %, ≤ 50 % +no$/.test(line)));
 });
 
 test('sentences fit into 110 columns', () => {
   const sentence = 'words of a sentence '.repeat(30);
   const text = printFinding(
-    findingOf({ finding: { published: sentence, notes: [sentence], lesson: { holds: 'no', sentence } } }),
+    findingOf({ finding: { published: sentence, notes: [sentence], verdict: 'no', sentence } }),
   );
   assert.deepEqual(
     text.split('\n').filter((line) => line.length > 110),
@@ -127,7 +131,8 @@ test('control characters in external text do not reach the terminal', () => {
     published: word,
     notes: [word],
     tables: [table],
-    lesson: { holds: 'no' as const, sentence: word },
+    claims: [{ text: word, figure: 1, unit: 'count' as const }],
+    ...{ verdict: 'no' as const, sentence: word },
   };
   const text = printFinding(findingOf({ finding, record: { machine: word, command: word } }));
   assert.doesNotMatch(text.replaceAll('\n', ''), /[\p{Cc}\p{Bidi_Control}]/u);

@@ -30,7 +30,7 @@ test('the text between the markers is replaced, and everything else stays', () =
   const [before, after] = ['\ufeff# Page  \n\ttext `<!-- finding: batch -->` $& $1\n\n', '\n\n## End\nno newline'];
   const page = published(`${before}${START}\nearlier words\n${END}${after}`);
   assert.ok(page.startsWith(`${before}${START}\n## Commands in a batch\n`), page.slice(0, 200));
-  assert.ok(page.endsWith(`.**\n${END}${after}`), page.slice(-200));
+  assert.ok(page.endsWith(`(records/batch.json)).\n${END}${after}`), page.slice(-200));
   assert.ok(!page.includes('earlier words'));
 });
 
@@ -135,7 +135,8 @@ test('a marker inside the text of a finding does not end its section', () => {
       title: word,
       notes: [word],
       tables: [{ title: word, columns: [], rows }],
-      lesson: { holds: 'no', sentence: word },
+      claims: [{ text: word, figure: 1, unit: 'count' }],
+      ...{ verdict: 'no', sentence: word },
     },
     record: { machine: word, command: word },
   });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PEERS } from '../../../../loadtest/labs/peers/all-peers.ts';
-import { bareNode } from '../../../../loadtest/labs/peers/bare-node.ts';
+import { bareNode } from '../../../../loadtest/labs/peers/node-peers.ts';
 import type { Peer } from '../../../../loadtest/labs/peers/peer.ts';
+import { PEERS } from '../../../../loadtest/labs/peers/peers.ts';
 import { accepts } from '../../../../loadtest/stack/process.ts';
 import { createHarness, type Harness } from './harness.ts';
 import { listenerOf, processesIn } from './proc.ts';
@@ -28,11 +28,11 @@ const madeAt = new Map<Peer, number>();
 
 for (const peer of PEERS) {
   test(`${peer.name}: a page costs one search, and a hit has the same bytes as the origin's answer`, async () => {
-    const expected = await body(harness.room.origin + harness.path(peer));
-    const before = harness.room.searches();
+    const expected = await body(harness.backend.origin + harness.path(peer));
+    const before = harness.backend.searches();
     const missed = await ask(peer);
     const hit = await ask(peer);
-    assert.equal(harness.room.searches() - before, 1);
+    assert.equal(harness.backend.searches() - before, 1);
     assert.ok(expected.includes('"results":[{'));
     assert.equal(missed, expected);
     assert.equal(hit, expected);
@@ -40,22 +40,22 @@ for (const peer of PEERS) {
 
   test(`${peer.name}: after a purge the page is gone`, async () => {
     const expected = await ask(peer);
-    const before = harness.room.searches();
+    const before = harness.backend.searches();
     await harness.running(peer).purge();
     assert.equal(await ask(peer), expected);
-    assert.equal(harness.room.searches() - before, 1);
+    assert.equal(harness.backend.searches() - before, 1);
     await ask(peer);
-    assert.equal(harness.room.searches() - before, 1);
+    assert.equal(harness.backend.searches() - before, 1);
     madeAt.set(peer, performance.now());
   });
 
   if (peer.keeps === 'shared') {
     test(`${peer.name}: another replica has the page without a search, first from the store and then again`, async () => {
-      const before = harness.room.searches();
+      const before = harness.backend.searches();
       const expected = await ask(peer);
       const { url } = harness.second(peer);
       for (const _ of [1, 2, 3]) assert.equal(await body(url + harness.path(peer)), expected);
-      assert.equal(harness.room.searches() - before, 0);
+      assert.equal(harness.backend.searches() - before, 0);
     });
   }
 
@@ -73,11 +73,11 @@ for (const peer of PEERS) {
 /** @returns searches that reach the engine when the peer is asked for its page after the page has expired. */
 async function askedAgain(peer: Peer): Promise<number> {
   await sleep(Math.max(0, (madeAt.get(peer) ?? 0) + EXPIRED_MS - performance.now()));
-  const before = harness.room.searches();
+  const before = harness.backend.searches();
   await ask(peer);
   // Some serve the stale page once more and refresh it in the background.
-  await until(() => harness.room.searches() > before);
-  return harness.room.searches() - before;
+  await until(() => harness.backend.searches() > before);
+  return harness.backend.searches() - before;
 }
 
 const OURS = PEERS.filter(({ name }) => name.startsWith('serpcache'));
@@ -109,7 +109,7 @@ for (const peer of OURS)
 
 test("each peer's claim about stale pages holds: with a dead engine all serve them except the bare server", async () => {
   await sleep(EXPIRED_MS);
-  await harness.room.die();
+  await harness.backend.die();
   try {
     // A peer that refreshes in the background learns of the failure after the first answer.
     for (const _ of [1, 2]) {
@@ -120,7 +120,7 @@ test("each peer's claim about stale pages holds: with a dead engine all serve th
       await sleep(100);
     }
   } finally {
-    await harness.room.revive();
+    await harness.backend.revive();
   }
 });
 

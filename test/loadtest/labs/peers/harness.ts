@@ -2,16 +2,16 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type EngineRoom, startEngineRoom } from '../../../../loadtest/labs/peers/engine-room.ts';
-import { installServers } from '../../../../loadtest/labs/peers/install-servers.ts';
-import type { Peer, PeerScene, RunningPeer } from '../../../../loadtest/labs/peers/peer.ts';
+import { type RunningBackend, startBackend } from '../../../../loadtest/labs/peers/backend.ts';
+import { installServers } from '../../../../loadtest/labs/peers/node-peers.ts';
+import type { Peer, ReplicaSetup, RunningPeer } from '../../../../loadtest/labs/peers/peer.ts';
 import { freePorts } from '../../../../loadtest/stack/process.ts';
 import { processorsHere } from '../../../../loadtest/stack/processors.ts';
 import { startRedisNode } from '../../../../loadtest/stack/redis-node.ts';
 
 /** One engine and all peers in front of it at the same time, each with its own store. */
 export interface Harness {
-  readonly room: EngineRoom;
+  readonly backend: RunningBackend;
   readonly running: (peer: Peer) => RunningPeer;
   /** A second replica over the same store, for peers that can share one. */
   readonly second: (peer: Peer) => RunningPeer;
@@ -38,15 +38,15 @@ export async function createHarness(peers: readonly Peer[], options: HarnessOpti
   const running = new Map<Peer, RunningPeer>();
   const second = new Map<Peer, RunningPeer>();
   try {
-    const room = await startEngineRoom(join(root, 'room'), { ttlSeconds: options.ttlSeconds, documents: 1500 });
-    stops.push(room.stop);
-    const texts = room.texts(peers.length);
+    const backend = await startBackend(join(root, 'backend'), { ttlSeconds: options.ttlSeconds, documents: 1500 });
+    stops.push(backend.stop);
+    const texts = backend.texts(peers.length);
     // All ports at once: two searches for a free port at the same time may find the same one.
     const ports = await freePorts(3 * peers.length);
-    const startOne = async (peer: Peer, folder: string, store: PeerScene['store']): Promise<RunningPeer> => {
+    const startOne = async (peer: Peer, folder: string, store: ReplicaSetup['store']): Promise<RunningPeer> => {
       mkdirSync(folder);
       const port = ports.pop() ?? 0;
-      const { origin, engine } = room;
+      const { origin, engine } = backend;
       const one = await peer.start({ folder, port, origin, engine, store, cores: processorsHere(), ...options });
       stops.push(one.stop);
       return one;
@@ -66,7 +66,7 @@ export async function createHarness(peers: readonly Peer[], options: HarnessOpti
     const started = await Promise.allSettled(peers.map(start));
     for (const one of started) if (one.status === 'rejected') throw one.reason;
     return {
-      room,
+      backend,
       running: (peer) => running.get(peer) ?? fail(peer),
       second: (peer) => second.get(peer) ?? fail(peer),
       folder: folderOf,

@@ -1,14 +1,13 @@
 import { coresOf, inLab, type Lab } from '../../../../loadtest/labs/kit/lab.ts';
-import { purgeEach } from '../../../../loadtest/labs/peers/measure/replicas.ts';
-import type { Room } from '../../../../loadtest/labs/peers/measure/room.ts';
-import type { Peer } from '../../../../loadtest/labs/peers/peer.ts';
+import type { Backend, Peer } from '../../../../loadtest/labs/peers/peer.ts';
+import { purgeEach } from '../../../../loadtest/labs/peers/replicas.ts';
 import { freePorts } from '../../../../loadtest/stack/process.ts';
 import { processorsHere } from '../../../../loadtest/stack/processors.ts';
-import { fakeRoom } from '../../../fakes/peer.ts';
+import { fakeBackend } from '../../../fakes/peer.ts';
 
 export interface MeasureHarness {
   readonly lab: Lab;
-  readonly room: Awaited<ReturnType<typeof fakeRoom>>;
+  readonly backend: Awaited<ReturnType<typeof fakeBackend>>;
   /** Replicas without a store. */
   readonly start: (
     peer: Peer,
@@ -24,19 +23,19 @@ export function quietLab<T>(work: (lab: Lab) => Promise<T>): Promise<T> {
 /** A lab with a fake engine and fake peers. */
 export function withHarness<T>(work: (harness: MeasureHarness) => Promise<T>): Promise<T> {
   return quietLab(async (lab) => {
-    const room = await fakeRoom();
-    lab.atEnd(room.stop);
-    return work({ lab, room, start: (peer, options) => replicasOf(lab, room, peer, options) });
+    const backend = await fakeBackend();
+    lab.atEnd(backend.stop);
+    return work({ lab, backend, start: (peer, options) => replicasOf(lab, backend, peer, options) });
   });
 }
 
 async function replicasOf(
   lab: Lab,
-  room: Room,
+  backend: Backend,
   peer: Peer,
   { count = 1, ttlSeconds = 60 }: { count?: number; ttlSeconds?: number } = {},
 ) {
-  const settings = { folder: lab.folder, origin: room.origin, engine: room.engine, cores: '0', staleSeconds: 60 };
+  const settings = { folder: lab.folder, origin: backend.origin, engine: backend.engine, cores: '0', staleSeconds: 60 };
   const store = { host: '127.0.0.1', port: 0 };
   const ports = await freePorts(count);
   const running = await Promise.all(ports.map((port) => peer.start({ ...settings, store, port, ttlSeconds })));

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { deadEngine } from '../../../../loadtest/labs/peers/measure/dead-engine.ts';
-import { outcomeText } from '../../../../loadtest/labs/peers/measure/http-plan.ts';
-import { purgeEach } from '../../../../loadtest/labs/peers/measure/replicas.ts';
-import { stampede } from '../../../../loadtest/labs/peers/measure/stampede.ts';
+import { outcomeText } from '../../../../loadtest/http-driver/plan.ts';
+import { deadEngine, stampede } from '../../../../loadtest/labs/peers/losing.ts';
+import { purgeEach } from '../../../../loadtest/labs/peers/replicas.ts';
 import { fakePeer } from '../../../fakes/peer.ts';
 import { withHarness } from './measure-harness.ts';
 
@@ -16,27 +15,32 @@ const PLAN = {
 // Each test has its own peers and engine, and waits for pages to expire.
 describe('peers that lose their pages or their engine', { concurrency: 3 }, () => {
   test('a peer that coalesces in the process asks the engine once for each replica', async () => {
-    await withHarness(async ({ lab, room, start }) => {
-      const { hot, many } = await stampede(lab, room, await start(fakePeer({ coalesces: true }), { count: 3 }), PLAN);
+    await withHarness(async ({ lab, backend, start }) => {
+      const { hot, many } = await stampede(
+        lab,
+        backend,
+        await start(fakePeer({ coalesces: true }), { count: 3 }),
+        PLAN,
+      );
       assert.equal(hot.queriesPerKey, 3);
       assert.equal(many.queriesPerKey, 3);
       assert.equal(hot.failedShare, 0);
       assert.ok((hot.p50Ms ?? 0) >= 195, `${hot.p50Ms} ms`);
-      assert.equal(room.delayMs(), 0);
+      assert.equal(backend.delayMs(), 0);
     });
   });
 
   test('a peer that does not coalesce asks the engine for every request', async () => {
-    await withHarness(async ({ lab, room, start }) => {
-      const { hot, many } = await stampede(lab, room, await start(fakePeer(), { count: 2 }), PLAN);
+    await withHarness(async ({ lab, backend, start }) => {
+      const { hot, many } = await stampede(lab, backend, await start(fakePeer(), { count: 2 }), PLAN);
       assert.equal(hot.queriesPerKey, 12);
       assert.equal(many.queriesPerKey, 6);
     });
   });
 
   test('a peer that answers no request has no queries per page, however often it asked the engine', async () => {
-    await withHarness(async ({ lab, room, start }) => {
-      const slow = { ...room, delay: (ms: number) => (ms > 0 ? room.die() : room.revive()) };
+    await withHarness(async ({ lab, backend, start }) => {
+      const slow = { ...backend, delay: (ms: number) => (ms > 0 ? backend.die() : backend.revive()) };
       const { hot } = await stampede(lab, slow, await start(fakePeer()), PLAN);
       assert.deepEqual(hot, {
         queriesPerKey: undefined,
@@ -58,9 +62,9 @@ describe('peers that lose their pages or their engine', { concurrency: 3 }, () =
   };
 
   test('stale pages are served while the engine is dead, and the first answer after its return is fresh', async () => {
-    await withHarness(async ({ lab, room, start }) => {
+    await withHarness(async ({ lab, backend, start }) => {
       const replicas = await start(fakePeer({ servesStale: true }), DEAD);
-      const figures = await deadEngine(lab, room, replicas, DEAD);
+      const figures = await deadEngine(lab, backend, replicas, DEAD);
       assert.equal(figures.freshShare ?? 1, 1);
       assert.equal(figures.expiredShare, 1);
       assert.equal(figures.unseenOutcome, '503');
@@ -70,8 +74,8 @@ describe('peers that lose their pages or their engine', { concurrency: 3 }, () =
   });
 
   test('a peer that keeps no stale pages answers nothing once its pages have expired', async () => {
-    await withHarness(async ({ lab, room, start }) => {
-      const figures = await deadEngine(lab, room, await start(fakePeer(), DEAD), DEAD);
+    await withHarness(async ({ lab, backend, start }) => {
+      const figures = await deadEngine(lab, backend, await start(fakePeer(), DEAD), DEAD);
       assert.equal(figures.freshShare ?? 1, 1);
       assert.equal(figures.expiredShare, 0);
       assert.equal(figures.expiredP99Ms, undefined);
@@ -79,10 +83,10 @@ describe('peers that lose their pages or their engine', { concurrency: 3 }, () =
   });
 
   test('an engine is revived also when its death could not be measured', async () => {
-    await withHarness(async ({ lab, room, start }) => {
+    await withHarness(async ({ lab, backend, start }) => {
       const replicas = await start(fakePeer());
-      await assert.rejects(deadEngine(lab, room, replicas, { ...DEAD, unseen: ['http://['] }), /Invalid URL/);
-      assert.equal((await fetch(`${room.origin}/search?q=a`)).status, 200);
+      await assert.rejects(deadEngine(lab, backend, replicas, { ...DEAD, unseen: ['/ '] }), /unescaped characters/);
+      assert.equal((await fetch(`${backend.origin}/search?q=a`)).status, 200);
     });
   });
 });

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { agesOf, answersOf } from '../../../../loadtest/labs/peers/measure/dead-engine.ts';
-import { type HttpDriven, outcomeText } from '../../../../loadtest/labs/peers/measure/http-plan.ts';
-import { searchesOf, stampededOf } from '../../../../loadtest/labs/peers/measure/stampede.ts';
+import { type HttpDriven, outcomeText } from '../../../../loadtest/http-driver/plan.ts';
+import { agesOf, answersOf, searchesOf, stampededOf } from '../../../../loadtest/labs/peers/losing.ts';
 
 /** Only 20 of 30 pages were answered, those 400 times. */
 const BURST: HttpDriven = {

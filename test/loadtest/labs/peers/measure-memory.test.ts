@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bytesPerPage, type MemoryLooked, memoryFiguresOf } from '../../../../loadtest/labs/peers/measure/memory.ts';
-import { samplesOf } from '../../../../loadtest/labs/peers/measure/replicas.ts';
+import { bytesPerPage, type MemoryLooked, memoryFiguresOf } from '../../../../loadtest/labs/peers/memory.ts';
+import { samplesOf } from '../../../../loadtest/labs/peers/replicas.ts';
 
 /** 400 pages, of which a quarter was evicted again. */
 const LOOKED: MemoryLooked = {

@@ -1,8 +1,7 @@
-import type { PageFigures } from '../../../../loadtest/labs/peers/measure/cached-page.ts';
-import type { DeadEngineFigures } from '../../../../loadtest/labs/peers/measure/dead-engine.ts';
-import type { MemoryFigures } from '../../../../loadtest/labs/peers/measure/memory.ts';
-import type { Outcome } from '../../../../loadtest/labs/peers/measure/outcome.ts';
-import type { Stampeded } from '../../../../loadtest/labs/peers/measure/stampede.ts';
+import type { Outcome } from '../../../../loadtest/labs/peers/compare.ts';
+import type { DeadEngineFigures, Stampeded } from '../../../../loadtest/labs/peers/losing.ts';
+import type { MemoryFigures } from '../../../../loadtest/labs/peers/memory.ts';
+import type { PageFigures } from '../../../../loadtest/labs/peers/serving.ts';
 
 export interface Given {
   readonly keeps?: 'own' | 'shared';

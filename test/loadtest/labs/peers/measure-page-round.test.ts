@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PEERS } from '../../../../loadtest/labs/peers/all-peers.ts';
+import { reportOf } from '../../../../loadtest/labs/peers/driven.ts';
+import { PEERS } from '../../../../loadtest/labs/peers/peers.ts';
 import {
+  coresFor,
   type Looked,
   type PageRound,
   pageFigures,
   roundOf,
-} from '../../../../loadtest/labs/peers/measure/cached-page.ts';
-import { reportOf } from '../../../../loadtest/labs/peers/measure/full-speed.ts';
-import { coresFor } from '../../../../loadtest/labs/peers/measure/serving.ts';
+} from '../../../../loadtest/labs/peers/serving.ts';
 
 /** wrk for 2 s, then 1000/s for 2 s; the store does 0.2 operations a request, and its counters are read once each. */
 const LOOKED: Looked = {

@@ -2,13 +2,11 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { test } from 'node:test';
-import { collectGarbage, isNode } from '../../../../loadtest/labs/peers/measure/collect-garbage.ts';
-import { fillMemory } from '../../../../loadtest/labs/peers/measure/memory.ts';
-import { startReplicas } from '../../../../loadtest/labs/peers/measure/replicas.ts';
-import { createTries } from '../../../../loadtest/labs/peers/measure/try.ts';
-import { runPeers } from '../../../../loadtest/labs/peers/peers.ts';
+import { collectGarbage, fillMemory, isNode } from '../../../../loadtest/labs/peers/memory.ts';
+import { createTries, runPeers } from '../../../../loadtest/labs/peers/peers.ts';
+import { startReplicas } from '../../../../loadtest/labs/peers/replicas.ts';
 import { readProcess } from '../../../../loadtest/sample/process-sample.ts';
-import { fakePeer, fakeRoom } from '../../../fakes/peer.ts';
+import { fakeBackend, fakePeer } from '../../../fakes/peer.ts';
 import { quietLab, withHarness } from './measure-harness.ts';
 
 const SIZES = { pages: 5, memoryPages: 5, knownPages: 3, unseenPages: 2 };
@@ -19,7 +17,7 @@ test('a peer that cannot be installed or started is a row without figures, with 
     runPeers(lab, {
       peers,
       sizes: SIZES,
-      startRoom: () => fakeRoom(),
+      startBackend: () => fakeBackend(),
       install: async (_, { name }) => {
         if (name === 'gone') throw new Error('no such package');
       },
@@ -42,7 +40,7 @@ test('a peer that cannot be installed or started is a row without figures, with 
   assert.ok(finding.notes.includes('gone: it cannot be installed: no such package'));
   assert.ok(finding.notes.includes('broken: the stampede was not measured: its log says no'));
   assert.ok(finding.notes.includes('broken: the dead engine was not measured: its log says no'));
-  assert.equal(finding.lesson.holds, 'no');
+  assert.equal(finding.verdict, 'no');
 });
 
 test('a Node process is made to collect its garbage, and other processes are left alone', async () => {
@@ -68,12 +66,12 @@ test('a Node process is made to collect its garbage, and other processes are lef
 });
 
 test('memory is divided by the number of pages that are still there', async () => {
-  await withHarness(async ({ lab, room }) => {
-    const replicas = await startReplicas(lab, room, fakePeer(), { count: 1, ttlSeconds: 60, staleSeconds: 0 });
+  await withHarness(async ({ lab, backend }) => {
+    const replicas = await startReplicas(lab, backend, fakePeer(), { count: 1, ttlSeconds: 60, staleSeconds: 0 });
     const paths = Array.from({ length: 40 }, (_, at) => `/search?q=${at}`);
     let searches = 0;
     // Every second page of the sample is requested from the engine again.
-    const forgetful = { ...room, searches: () => (searches += 20) };
+    const forgetful = { ...backend, searches: () => (searches += 20) };
     const disk = stepping(0, 20_000);
     const collectGarbage = async (): Promise<void> => undefined;
     const grown = {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type PageRound, pageFigures } from '../../../../loadtest/labs/peers/measure/cached-page.ts';
-import { reportOf } from '../../../../loadtest/labs/peers/measure/full-speed.ts';
-import { pagesOf } from '../../../../loadtest/labs/peers/measure/pages.ts';
-import { fakeRoom } from '../../../fakes/peer.ts';
+import { reportOf } from '../../../../loadtest/labs/peers/driven.ts';
+import { pagesOf } from '../../../../loadtest/labs/peers/replicas.ts';
+import { type PageRound, pageFigures } from '../../../../loadtest/labs/peers/serving.ts';
+import { fakeBackend } from '../../../fakes/peer.ts';
 
 const REPORT = `Running 2s test @ http://127.0.0.1:8080/search
   1 threads and 64 connections
@@ -57,11 +57,11 @@ test('the full part is the one that was full in the fastest round', () => {
 });
 
 test('all pages are different and about 4 KB', async (t) => {
-  const room = await fakeRoom();
-  t.after(room.stop);
-  const paths = await pagesOf(room, 2100);
+  const backend = await fakeBackend();
+  t.after(backend.stop);
+  const paths = await pagesOf(backend, 2100);
   assert.equal(new Set(paths).size, 2100);
-  const small = await fakeRoom(2000);
+  const small = await fakeBackend(2000);
   t.after(small.stop);
   const few = { ...small, texts: () => small.texts(20) };
   await assert.rejects(pagesOf(few, 10), /has 0 pages of about 4 KB, 10 are wanted/);

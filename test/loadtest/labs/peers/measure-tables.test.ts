@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { FindingTable } from '../../../../loadtest/labs/kit/finding.ts';
-import type { PageFigures } from '../../../../loadtest/labs/peers/measure/cached-page.ts';
-import { chartsOf } from '../../../../loadtest/labs/peers/measure/charts.ts';
-import type { Outcome } from '../../../../loadtest/labs/peers/measure/outcome.ts';
-import { PUBLISHED_PER_CORE, PUBLISHED_WORDS, publishedOf } from '../../../../loadtest/labs/peers/measure/published.ts';
-import { SIZES } from '../../../../loadtest/labs/peers/measure/sizes.ts';
-import { tablesOf } from '../../../../loadtest/labs/peers/measure/tables.ts';
+import type { Outcome } from '../../../../loadtest/labs/peers/compare.ts';
+import { SIZES } from '../../../../loadtest/labs/peers/peers.ts';
+import type { PageFigures } from '../../../../loadtest/labs/peers/serving.ts';
+import {
+  chartsOf,
+  PUBLISHED_PER_CORE,
+  PUBLISHED_WORDS,
+  publishedOf,
+  tablesOf,
+} from '../../../../loadtest/labs/peers/tables.ts';
 import { l1, l2, outcome } from './measure-outcome.ts';
 
 const PAGE: PageFigures = {

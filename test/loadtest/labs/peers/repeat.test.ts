@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
-import { PEERS } from '../../../../loadtest/labs/peers/all-peers.ts';
-import type { PageFigures } from '../../../../loadtest/labs/peers/measure/cached-page.ts';
-import { SIZES } from '../../../../loadtest/labs/peers/measure/sizes.ts';
-import { tablesOf } from '../../../../loadtest/labs/peers/measure/tables.ts';
+import { PEERS, SIZES } from '../../../../loadtest/labs/peers/peers.ts';
+import type { PageFigures } from '../../../../loadtest/labs/peers/serving.ts';
+import { tablesOf } from '../../../../loadtest/labs/peers/tables.ts';
 
 const FIGURES: PageFigures = {
   ...{ perSecond: 1, perCore: 1, serverCores: 1, clientCores: 1, storeUs: 0, storeCommands: 0, p50Ms: 1, p99Ms: 1 },

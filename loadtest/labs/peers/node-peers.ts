@@ -1,0 +1,91 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { type Peer, purgeByRequest, startPeerProcess } from './peer.ts';
+
+/** The smallest possible Node server with a cache. */
+export const bareNode: Peer = {
+  name: 'bare Node server',
+  setUp:
+    'node:http and a Map of bodies with a time of expiry: no bound, no coalescing, nothing stale; what it is purged ' +
+    'with is a route of its own.',
+  parts: [],
+  keeps: 'own',
+  start: (setup) =>
+    startPeerProcess(setup, {
+      name: 'bare Node server',
+      command: process.execPath,
+      args: [join(import.meta.dirname, 'servers', 'bare.mjs'), JSON.stringify(setup)],
+      purge: purgeByRequest,
+    }),
+};
+
+/** Two tiers and a bus, as its documentation recommends them. */
+export const bentocache = fastifyPeer('bentocache', {
+  name: 'Fastify + BentoCache',
+  setUp:
+    'L1 in memory (serialised: the faster way fails in 1.6 on what came from L2), L2 and bus in Redis, grace, stale ' +
+    'pages at once and refreshed behind as it does by default, a hard timeout of 10 s, a lock in the process; purged ' +
+    'by clear().',
+  keeps: 'shared',
+});
+
+/** One storage per function: Redis, so that replicas share pages. */
+export const asyncCacheDedupe = fastifyPeer('async-cache-dedupe', {
+  name: 'Fastify + async-cache-dedupe',
+  setUp:
+    'Redis storage, since it stacks no tiers; dedupe in the process, stale pages while refreshing; purged by clear().',
+  keeps: 'shared',
+});
+
+/** The same with its default storage. */
+export const asyncCacheDedupeMemory = fastifyPeer('async-cache-dedupe-memory', {
+  name: 'Fastify + async-cache-dedupe (memory)',
+  setUp: 'memory storage for 100,000 pages instead of its 1,024; else like the one with Redis; purged by clear().',
+  keeps: 'own',
+});
+
+function fastifyPeer(file: string, what: Pick<Peer, 'name' | 'setUp' | 'keeps'>): Peer {
+  return {
+    ...what,
+    parts: ['redis'],
+    start: async (setup) => {
+      await installServers();
+      return startPeerProcess(setup, {
+        name: what.name,
+        command: process.execPath,
+        args: [join(import.meta.dirname, 'servers', `${file}.mjs`), JSON.stringify(setup)],
+        env: { NODE_ENV: 'production' },
+        purge: purgeByRequest,
+      });
+    },
+  };
+}
+
+const run = promisify(execFile);
+const FOLDER = join(import.meta.dirname, 'servers');
+
+/**
+ * Installs the packages of the Fastify peers in their own folder: they need another ioredis than the project. Does nothing when
+ * they are installed. @throws with the output of npm.
+ */
+export async function installServers(): Promise<void> {
+  if (isInstalled()) return;
+  const node = join(process.execPath, '..');
+  const env = { ...process.env, PATH: `${node}:${process.env['PATH'] ?? ''}` };
+  await run('npm', ['ci', '--no-audit', '--no-fund', '--ignore-scripts'], { cwd: FOLDER, env, timeout: 240_000 });
+}
+
+/** npm's own record of the installed versions. */
+function isInstalled(): boolean {
+  const wanted = packagesOf(join(FOLDER, 'package-lock.json'));
+  const found = packagesOf(join(FOLDER, 'node_modules', '.package-lock.json'));
+  return Object.entries(wanted).every(([path, version]) => path === '' || found[path] === version);
+}
+
+function packagesOf(file: string): Record<string, string> {
+  if (!existsSync(file)) return {};
+  const { packages } = JSON.parse(readFileSync(file, 'utf8')) as { packages: Record<string, { version?: string }> };
+  return Object.fromEntries(Object.entries(packages).map(([path, { version = '' }]) => [path, version]));
+}

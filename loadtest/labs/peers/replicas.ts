@@ -1,0 +1,217 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createClient } from '../../http-driver/client.ts';
+import { closedLoop } from '../../http-driver/loops.ts';
+import { type HttpDriven, servedShare } from '../../http-driver/plan.ts';
+import { readProcess } from '../../sample/process-sample.ts';
+import type { ProcessSample } from '../../sample/sample.ts';
+import { freePorts } from '../../stack/process.ts';
+import type { Lab, LabStore } from '../kit/lab.ts';
+import { httpDriven } from './driven.ts';
+import { collectGarbage, isNode } from './memory.ts';
+import type { Backend, Peer, RunningPeer } from './peer.ts';
+
+/** Running replicas of one peer, and the store that they share. */
+export interface Replicas {
+  readonly urls: readonly string[];
+  readonly store: LabStore;
+  /** CPU time of all processes of all replicas since their start. */
+  readonly processorSeconds: () => number;
+  readonly residentBytes: () => number;
+  /** Collects the garbage of all Node processes. @throws when one does not answer. */
+  readonly collectGarbage: () => Promise<void>;
+  /** Bytes in their folders: some peers keep pages in files. */
+  readonly diskBytes: () => Promise<number>;
+  /**
+   * Purges one replica after the other, and retries a refusal as an operator's loop would.
+   * @returns the number of refusals @throws the last refusal after 10 s
+   */
+  readonly purge: () => Promise<number>;
+  /** Safe to call twice. */
+  readonly stop: () => Promise<void>;
+}
+
+export interface ReplicaOptions {
+  readonly count: number;
+  readonly ttlSeconds: number;
+  readonly staleSeconds: number;
+}
+
+/**
+ * Starts a store for each peer, also for peers without one, so that all have the same machine. It runs beside the
+ * client, because its processor time is not the server's.
+ * @throws with the end of its log when one will not start; what was started is gone then.
+ */
+export async function startReplicas(
+  lab: Lab,
+  backend: Backend,
+  peer: Peer,
+  options: ReplicaOptions,
+): Promise<Replicas> {
+  const store = await lab.startStore({ cores: lab.cores.generator });
+  const folder = join(lab.folder, `peer-${randomUUID()}`);
+  const running: RunningPeer[] = [];
+  let isStopped = false;
+  const stop = async (): Promise<void> => {
+    if (isStopped) return;
+    isStopped = true;
+    for (const one of running) await one.stop();
+    await store.stop();
+  };
+  lab.atEnd(stop);
+  try {
+    for (const port of await freePorts(options.count)) {
+      lab.signal.throwIfAborted();
+      const own = join(folder, String(port));
+      await mkdir(own, { recursive: true });
+      const setup = {
+        folder: own,
+        port,
+        origin: backend.origin,
+        engine: backend.engine,
+        store: { host: store.host, port: store.port },
+        cores: lab.cores.store,
+        ttlSeconds: options.ttlSeconds,
+        staleSeconds: options.staleSeconds,
+      };
+      running.push(await peer.start(setup));
+    }
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  const samples = () => samplesOf(peer.name, running);
+  return {
+    urls: running.map((one) => one.url),
+    store,
+    processorSeconds: () => samples().reduce((sum, one) => sum + one.cpuSeconds, 0),
+    residentBytes: () => samples().reduce((sum, one) => sum + one.residentBytes, 0),
+    collectGarbage: async () => {
+      const pids = running.flatMap((one) => one.pids());
+      for (const pid of pids.filter(isNode)) await collectGarbage(pid);
+    },
+    diskBytes: () => bytesBelow(folder),
+    purge: () => purgeEach(running),
+    stop,
+  };
+}
+
+/** All processes of all replicas, workers included. */
+export function samplesOf(
+  name: string,
+  running: readonly Pick<RunningPeer, 'pids'>[],
+  read: typeof readProcess = readProcess,
+): readonly ProcessSample[] {
+  return running.flatMap((one) => one.pids().flatMap((pid) => read({ name, pid }) ?? []));
+}
+
+const PURGE_MS = 10_000;
+const AGAIN_MS = 500;
+
+export async function purgeEach(replicas: readonly Pick<RunningPeer, 'purge'>[]): Promise<number> {
+  const untilMs = performance.now() + PURGE_MS;
+  let refusals = 0;
+  for (const one of replicas) {
+    for (let isPurged = false; !isPurged; ) {
+      try {
+        await one.purge();
+        isPurged = true;
+      } catch (error) {
+        if (performance.now() > untilMs) throw error;
+        refusals += 1;
+        await sleep(AGAIN_MS);
+      }
+    }
+  }
+  return refusals;
+}
+
+const BLOCK_BYTES = 512;
+
+/** Blocks of all files except logs. */
+async function bytesBelow(folder: string): Promise<number> {
+  let sum = 0;
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile() || entry.name.endsWith('.log')) continue;
+    // A file that was replaced meanwhile is gone.
+    const found = await stat(join(entry.parentPath, entry.name)).catch(() => undefined);
+    sum += (found?.blocks ?? 0) * BLOCK_BYTES;
+  }
+  return sum;
+}
+
+/** The maximum of concurrent queries of a server at its engine. */
+const CONNECTIONS = 8;
+const PATIENCE_MS = 10_000;
+/** A peer that protects its engine refuses some requests of a cold start; they are repeated. */
+const PASSES = 4;
+
+/** Requests each page of each replica until all are answered. @returns the last pass @throws when some never are. */
+export async function fillPages(
+  lab: Lab,
+  urls: readonly string[],
+  paths: readonly string[],
+  passes = PASSES,
+): Promise<HttpDriven> {
+  const plan = { paths, pace: { kind: 'once', connections: CONNECTIONS }, patienceMs: PATIENCE_MS } as const;
+  let last: HttpDriven | undefined;
+  for (const url of urls) {
+    for (let pass = 0; pass < passes; pass += 1) {
+      last = await httpDriven(lab, { ...plan, replicas: [url] });
+      if (servedShare(last) === 1) break;
+    }
+    if (last === undefined || servedShare(last) < 1) {
+      throw new Error(`not all pages were answered: ${JSON.stringify({ ...last?.outcomes, hung: last?.hung })}`);
+    }
+  }
+  if (last === undefined) throw new Error('no replica to fill');
+  return last;
+}
+
+/** Size of a page's body, as in the project's benchmarks. */
+const PAGE_BYTES = 4096;
+/** Allowed deviation of that size. */
+const TOLERANCE = 0.25;
+/** Variants of a search: another number of results, another order. */
+const ORDERS = ['', '&sort=-date', '&sort=date', '&sort=price'];
+const VARIANTS = ORDERS.flatMap((order) => [10, 9, 11, 8, 12].map((limit) => `&limit=${limit}${order}`));
+const AT_ONCE = 8;
+/** Pages that are measured before the number of fitting ones is checked. */
+const LOOK_AT = 200;
+
+/**
+ * Searches whose pages have about 4 KB, the nearest one first, measured at the origin. All peers
+ * serve the same ones in the same order.
+ * @throws when the engine has fewer.
+ */
+export async function pagesOf(backend: Pick<Backend, 'origin' | 'texts'>, count: number): Promise<readonly string[]> {
+  const texts = backend.texts(TEXTS);
+  const found: { readonly path: string; readonly off: number }[] = [];
+  const paths = VARIANTS.flatMap((variant) => texts.map((text) => `/search?q=${encodeURIComponent(text)}${variant}`));
+  for (let from = 0; from < paths.length && found.length < count; from += LOOK_AT) {
+    found.push(...(await fitting(backend.origin, paths.slice(from, from + LOOK_AT))));
+  }
+  if (found.length < count) throw new Error(`the engine has ${found.length} pages of about 4 KB, ${count} are wanted`);
+  const [first, ...others] = found.slice(0, count);
+  if (first === undefined) return [];
+  const nearest = others.reduce((best, one) => (one.off < best.off ? one : best), first);
+  return [nearest, ...[first, ...others].filter((one) => one !== nearest)].map(({ path }) => path);
+}
+
+/** Further texts are rare words, whose pages are short. */
+const TEXTS = 2000;
+
+async function fitting(origin: string, paths: readonly string[]): Promise<{ path: string; off: number }[]> {
+  const sized: { path: string; off: number }[] = [];
+  const options = { patienceMs: PATIENCE_MS, maxConnections: AT_ONCE, discardsBodies: true };
+  const client = createClient({ baseUrl: origin, ...options });
+  await closedLoop(paths, AT_ONCE, async (path) => {
+    const reply = await client.getOnce(path);
+    if (reply.kind !== 'answer' || reply.status !== 200) return;
+    sized.push({ path, off: Math.abs(reply.bytes - PAGE_BYTES) });
+  });
+  client.close();
+  return sized.filter(({ off }) => off <= PAGE_BYTES * TOLERANCE).toSorted((a, b) => (a.path < b.path ? -1 : 1));
+}

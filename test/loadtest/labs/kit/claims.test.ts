@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { claimCells, holds, verdictOf } from '../../../../loadtest/labs/kit/claims.ts';
+import type { Claim } from '../../../../loadtest/labs/kit/finding.ts';
+
+const claim = (figure: number | undefined, own: Partial<Claim> = {}): Claim => ({
+  ...{ text: 'x', figure, unit: 'count', atLeast: 1 },
+  ...own,
+});
+
+test('a claim holds within its bounds, the bounds included', () => {
+  assert.deepEqual(
+    [0.9, 1, 2, 2.1].map((figure) => holds(claim(figure, { atMost: 2 }))),
+    [false, true, true, false],
+  );
+  assert.equal(holds(claim(undefined)), undefined);
+  assert.equal(holds(claim(Number.NaN)), undefined);
+  assert.equal(holds({ text: 'x', figure: 1, unit: 'count' }), undefined);
+  assert.equal(holds(claim(Number.POSITIVE_INFINITY)), true);
+});
+
+test('the verdict is yes when all claims that could be seen hold, no when none does, and partly between', () => {
+  assert.equal(verdictOf([claim(1), claim(2), claim(undefined)]), 'yes');
+  assert.equal(verdictOf([claim(1), claim(0)]), 'partly');
+  assert.equal(verdictOf([claim(0), claim(0)]), 'no');
+});
+
+test('without a claim that could be seen the verdict is unseen; a figure without a bound decides nothing', () => {
+  const context: Claim = { text: 'x', figure: 3, unit: 'count' };
+  assert.equal(verdictOf([]), 'unseen');
+  assert.equal(verdictOf([claim(undefined), context]), 'unseen');
+  assert.equal(verdictOf([claim(0), context]), 'no');
+});
+
+test('a required claim overrules the others', () => {
+  assert.equal(verdictOf([claim(0, { isRequired: true }), claim(1), claim(undefined, { isRequired: true })]), 'no');
+  assert.equal(verdictOf([claim(undefined, { isRequired: true }), claim(1)]), 'unseen');
+  assert.equal(verdictOf([claim(1, { isRequired: true }), claim(0)]), 'partly');
+});
+
+test('the cells of a claim are its text, its figure, its bounds and whether it holds', () => {
+  const shown = claimCells({ claims: [claim(3, { unit: 'share', atLeast: 0.5, atMost: 1 }), claim(undefined)] });
+  assert.deepEqual(
+    shown.map((cells) => cells.map((cell) => cell.replaceAll('\u00a0', ' '))),
+    [
+      ['x', '300 %', '≥ 50 %, ≤ 100 %', 'no'],
+      ['x', '–', '≥ 1', 'not seen'],
+    ],
+  );
+});
