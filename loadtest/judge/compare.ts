@@ -1,4 +1,4 @@
-import { countText, percentText, perSecondText } from '../../src/report/format.ts';
+import { countText, percentText, perSecondText } from '../../src/report/format.mjs';
 import { defined } from '../sample/sample.ts';
 import type { RunRecord, StepFigures } from './record.ts';
 import { stepFigures } from './step-figures.ts';

@@ -1,4 +1,4 @@
-import { countText } from '../../src/report/format.ts';
+import { countText } from '../../src/report/format.mjs';
 import { defined, type Sample } from '../sample/sample.ts';
 import type { CausedUse } from './meters.ts';
 import { type Bottleneck, type Judged, RESOURCE_KINDS, type RunRecord, type StepFigures } from './record.ts';

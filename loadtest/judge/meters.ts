@@ -1,4 +1,4 @@
-import { bytesText, countText, perSecondText } from '../../src/report/format.ts';
+import { bytesText, countText, perSecondText } from '../../src/report/format.mjs';
 import type { DomainSample, HostSample, ReplicaSample, Sample, StoreSample } from '../sample/sample.ts';
 import { processorsIn } from '../stack/processors.ts';
 import type { Machine, ResourceKind, ResourceUse } from './record.ts';

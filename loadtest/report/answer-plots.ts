@@ -1,4 +1,4 @@
-import { countText, durationText, percentText, perSecondText } from '../../src/report/format.ts';
+import { countText, durationText, percentText, perSecondText } from '../../src/report/format.mjs';
 import { element, type Markup } from '../../src/report/markup.ts';
 import { createFrame, createLogFrame, type Frame } from '../../src/report/plot/frame.ts';
 import {

@@ -6,7 +6,7 @@ import {
   perSecondText,
   timesText,
   UNKNOWN,
-} from '../../src/report/format.ts';
+} from '../../src/report/format.mjs';
 import { type Column, type Content, element, type Markup, said, table } from '../../src/report/markup.ts';
 import type { Comparison, FigureComparison, StepComparison } from '../judge/compare.ts';
 import { note, section } from './words.ts';

@@ -1,4 +1,4 @@
-import { countText, durationText, elapsedText } from '../../src/report/format.ts';
+import { countText, durationText, elapsedText } from '../../src/report/format.mjs';
 import { type Content, element, type Markup, said, table } from '../../src/report/markup.ts';
 import { backdrop } from '../../src/report/plot/backdrop.ts';
 import { FRAME_WIDTH, linearScale } from '../../src/report/plot/frame.ts';

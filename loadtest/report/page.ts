@@ -7,7 +7,7 @@ import {
   percentText,
   perSecondText,
   utcText,
-} from '../../src/report/format.ts';
+} from '../../src/report/format.mjs';
 import {
   type Column,
   type Content,

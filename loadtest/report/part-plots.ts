@@ -1,4 +1,4 @@
-import { amountText, bytesText, countText, perSecondText } from '../../src/report/format.ts';
+import { amountText, bytesText, countText, perSecondText } from '../../src/report/format.mjs';
 import type { Run } from '../../src/report/plot/series.ts';
 import { overDomains, sumOfKnown, totalPerSecond } from '../judge/series.ts';
 import { machineBusyShare } from '../judge/step-figures.ts';

@@ -1,4 +1,4 @@
-import { countText } from '../../src/report/format.ts';
+import { countText } from '../../src/report/format.mjs';
 import type { Judged, RunRecord, StepFigures } from '../judge/record.ts';
 import { plainText } from '../labs/kit/text.ts';
 import { CLIENT_FIGURES, PART_FIGURES, type StepFigure } from './tables.ts';

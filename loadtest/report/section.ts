@@ -1,5 +1,5 @@
 import { lightStyle, PLOT_STYLE } from '../../src/report/document.ts';
-import { countText, percentText, perSecondText, UNKNOWN } from '../../src/report/format.ts';
+import { countText, percentText, perSecondText, UNKNOWN } from '../../src/report/format.mjs';
 import { element, type Markup, styleSheet } from '../../src/report/markup.ts';
 import { backdrop } from '../../src/report/plot/backdrop.ts';
 import { FRAME_WIDTH, linearScale, STRIP_PX, TIMES_PX, valueAxis } from '../../src/report/plot/frame.ts';

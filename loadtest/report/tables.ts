@@ -7,7 +7,7 @@ import {
   perSecondText,
   timesText,
   UNKNOWN,
-} from '../../src/report/format.ts';
+} from '../../src/report/format.mjs';
 import { type Column, type Content, element, facts, type Markup, said, table } from '../../src/report/markup.ts';
 import type { Judged, ResourceUse, RunRecord, StepFigures } from '../judge/record.ts';
 import type { CheckSummary, Latency, Verdict } from '../k6/kit/summary.ts';

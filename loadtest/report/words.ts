@@ -1,4 +1,4 @@
-import { countText, durationText, elapsedText, percentText, perSecondText } from '../../src/report/format.ts';
+import { countText, durationText, elapsedText, percentText, perSecondText } from '../../src/report/format.mjs';
 import { type Content, element, type Markup, SIGNS, type VerdictWords } from '../../src/report/markup.ts';
 import type { Judged, Recovery, RunRecord } from '../judge/record.ts';
 import type { StepSummary, Verdict } from '../k6/kit/summary.ts';

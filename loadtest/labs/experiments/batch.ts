@@ -1,5 +1,5 @@
 import { createRandom } from '../../../src/catalogue/demo/ad.ts';
-import { durationText, perSecondText } from '../../../src/report/format.ts';
+import { durationText, perSecondText } from '../../../src/report/format.mjs';
 import { type Benchmark, benchmark } from '../kit/benchmark.ts';
 import { driven, type LabDriven } from '../kit/driven.ts';
 import type { Limit } from '../kit/finding.ts';

@@ -1,5 +1,5 @@
 import { createRandom } from '../../../src/catalogue/demo/ad.ts';
-import { bytesText, durationText } from '../../../src/report/format.ts';
+import { bytesText, durationText } from '../../../src/report/format.mjs';
 import { startRelay } from '../../fault-proxy/relay.ts';
 import { pin, processorMs } from '../../stack/processors.ts';
 import { startCluster } from '../../stack/redis.ts';
@@ -340,7 +340,7 @@ function* pages(prefix: string, seed: number): Iterable<readonly (string | Buffe
 async function startDelay(lab: Lab, { host, port }: Endpoint): Promise<Endpoint> {
   const relay = await startRelay({
     target: { host, port },
-    createMiddle: (wire) => ({
+    createSession: (wire) => ({
       fromClient: wire.toServer,
       // Timers of one duration fire in the order in which they were set: replies stay in order.
       fromServer: (bytes) => setTimeout(wire.toClient, ADDED_RTT_MS, Buffer.from(bytes)),

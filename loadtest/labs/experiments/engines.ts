@@ -1,4 +1,4 @@
-import { countText } from '../../../src/report/format.ts';
+import { countText } from '../../../src/report/format.mjs';
 import { allHold } from '../kit/claims.ts';
 import type { Claim } from '../kit/finding.ts';
 import { type Cores, defineExperiment, type Lab, type LabStore } from '../kit/lab.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { freemem } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRandom } from '../../../src/catalogue/demo/ad.ts';
-import { bytesText, countText } from '../../../src/report/format.ts';
+import { bytesText, countText } from '../../../src/report/format.mjs';
 import { rowOf } from '../kit/benchmark.ts';
 import { driven, type LabDriven } from '../kit/driven.ts';
 import type { DrivePlan, Target } from '../kit/driver/plan.ts';

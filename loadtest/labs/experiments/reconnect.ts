@@ -1,4 +1,4 @@
-import { countText } from '../../../src/report/format.ts';
+import { countText } from '../../../src/report/format.mjs';
 import type { Claim } from '../kit/finding.ts';
 import { defineExperiment, type Lab } from '../kit/lab.ts';
 import { memtierCommand, memtierFill, PUBLISHED_MIX } from '../kit/mix.ts';

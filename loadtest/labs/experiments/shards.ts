@@ -1,5 +1,5 @@
 import { createRandom } from '../../../src/catalogue/demo/ad.ts';
-import { bytesText, countText } from '../../../src/report/format.ts';
+import { bytesText, countText } from '../../../src/report/format.mjs';
 import { driven } from '../kit/driven.ts';
 import type { DrivePlan } from '../kit/driver/plan.ts';
 import type { Limit } from '../kit/finding.ts';

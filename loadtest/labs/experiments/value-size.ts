@@ -1,4 +1,4 @@
-import { amountText, bytesText, countText, durationText, perSecondText } from '../../../src/report/format.ts';
+import { amountText, bytesText, countText, durationText, perSecondText } from '../../../src/report/format.mjs';
 import { allHold } from '../kit/claims.ts';
 import type { Claim } from '../kit/finding.ts';
 import { defineExperiment } from '../kit/lab.ts';

@@ -1,5 +1,5 @@
 import { lightStyle } from '../../../src/report/document.ts';
-import { UNKNOWN } from '../../../src/report/format.ts';
+import { UNKNOWN } from '../../../src/report/format.mjs';
 import { element, type Markup, styleSheet } from '../../../src/report/markup.ts';
 import { AREAS, type Ink, LINES, readableOn } from '../../../src/report/palette.ts';
 import { type Place, pathData } from '../../../src/report/plot/series.ts';

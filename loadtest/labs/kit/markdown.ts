@@ -1,4 +1,4 @@
-import { durationText } from '../../../src/report/format.ts';
+import { durationText } from '../../../src/report/format.mjs';
 import { plotFile } from './chart.ts';
 import { claimCells, holds, VERDICT_TEXT, verdictText } from './claims.ts';
 import { type Finding, type FindingRecord, type FindingTable, PLOTS, RECORDS } from './finding.ts';

@@ -1,4 +1,4 @@
-import { durationText } from '../../../src/report/format.ts';
+import { durationText } from '../../../src/report/format.mjs';
 import { claimCells, verdictText } from './claims.ts';
 import type { Finding, FindingRecord, FindingTable, Verdict } from './finding.ts';
 import { cellsOf, commandsOf, oneLine } from './table.ts';

@@ -7,7 +7,7 @@ import {
   perSecondText,
   timesText,
   UNKNOWN,
-} from '../../../src/report/format.ts';
+} from '../../../src/report/format.mjs';
 import type { Unit } from './finding.ts';
 
 /** No terminal and no Markdown may be steered by what was measured. */

@@ -1,4 +1,4 @@
-import { percentText, pointsText } from '../../../src/report/format.ts';
+import { percentText, pointsText } from '../../../src/report/format.mjs';
 import type { Unit } from '../kit/finding.ts';
 import type { DeadEngineFigures, Stampeded, StampedeFigures } from './losing.ts';
 import type { Peer } from './peer.ts';

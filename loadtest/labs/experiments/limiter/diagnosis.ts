@@ -1,4 +1,4 @@
-import { limitersOf } from '../../../sample/host-sample.ts';
+import { limitersOf } from '../../../sample/host.ts';
 
 /** A limiter as tc shows it: its settings, and its counters since it was set up. */
 export interface LimiterState {

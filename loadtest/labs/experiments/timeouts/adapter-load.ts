@@ -4,22 +4,37 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { StoreFault } from '../../../../src/cache/events.ts';
 import { createRandom } from '../../../../src/catalogue/demo/ad.ts';
 import { systemClock } from '../../../../src/runtime.ts';
+import type { HostPort } from '../../../../src/schema/units.ts';
 import { createRedisStore, type RedisStore } from '../../../../src/stores/redis/store.ts';
 import { processorMs } from '../../../stack/processors.ts';
 import { createTally } from '../../kit/driver/drive.ts';
 import type { Driven, Errors } from '../../kit/driver/plan.ts';
-import { gaussianKey, mixKey, valueBytes } from '../../kit/mix.ts';
-import { type AdapterPlan, settingsOf } from './adapter-plan.ts';
+import { gaussianKey, type Mix, mixKey, valueBytes } from '../../kit/mix.ts';
+
+/** A process with one of serpcache's own stores for each connection, at one rate in all. */
+export interface AdapterPlan {
+  readonly target: HostPort;
+  readonly connections: number;
+  readonly seconds: number;
+  readonly ratePerSecond: number;
+  readonly mix: Mix;
+  readonly deadlineMs: number;
+  /** The connection is closed after this time without an answer. */
+  readonly socketTimeoutMs: number;
+  readonly seed: number;
+  /** Processes whose processor time is read at the beginning and the end of the load. */
+  readonly watched: readonly number[];
+}
 
 const OPEN_LIMIT_MS = 3000;
 const TTL_MS = 600_000;
-/** As in the driver: waiting for a timer of one millisecond is no latency of the store. */
+/** As in the driver: the wait for a timer of one millisecond is no latency of the store. */
 const TIMER_MS = 2.5;
-/** What each fault is among the driver's errors: abandoned, lost with its connection, or not even sent. */
+/** The driver's error for each fault: abandoned, or lost with its connection. Any other was not sent. */
 const ERRORS: Readonly<Partial<Record<StoreFault, keyof Errors>>> = { 'store-slow': 'late', 'store-down': 'broken' };
 
 const plan: AdapterPlan = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8'));
-const { connections, seconds, ratePerSecond, mix, deadlineMs, watched } = plan;
+const { target, connections, seconds, ratePerSecond, mix, deadlineMs, socketTimeoutMs, watched } = plan;
 const random = createRandom(plan.seed).next;
 const nowMs = (): number => performance.now();
 const value = Buffer.alloc(mix.mostBytes, 'x');
@@ -27,7 +42,11 @@ let connects = 0;
 
 const stores: RedisStore[] = Array.from({ length: connections }, () =>
   createRedisStore({
-    settings: settingsOf(plan),
+    // The configuration's defaults, but for the plan's deadline and socket timeout.
+    settings: {
+      ...{ kind: 'standalone', nodes: [target], database: 0, deadlineMs, socketTimeoutMs },
+      ...{ connectTimeoutMs: 2000, maxOutstanding: 1024, batchSize: 128, refreshMs: 15_000, dedicated: false },
+    },
     name: 'timeouts',
     clock: systemClock,
     random,
@@ -37,7 +56,7 @@ const stores: RedisStore[] = Array.from({ length: connections }, () =>
   }),
 );
 const isOpen = (store: RedisStore): boolean => store.nodes().every((node) => node.connected);
-// A socket timeout that is shorter than a handshake takes opens none, ever: then that is what is measured.
+// A socket timeout that is shorter than a handshake opens no connection at all: then the row shows that.
 for (const untilMs = nowMs() + OPEN_LIMIT_MS; !stores.every(isOpen) && nowMs() < untilMs; ) await sleep(10);
 
 connects = 0;
@@ -49,7 +68,7 @@ const cpuBefore = process.cpuUsage();
 const endMs = startedMs + seconds * 1000;
 const gapMs = 1000 / ratePerSecond;
 
-/** A write has no deadline of its own, and a read's begins when it is sent: what took longer since it was due is late. */
+/** A write has no deadline of its own, and a read's begins when it is sent: a command is late by the time since it was due. */
 async function ask(store: RedisStore, dueMs: number): Promise<void> {
   const key = mixKey(gaussianKey(mix.keys, random));
   underWay += 1;

@@ -1,4 +1,4 @@
-import { bytesText, countText } from '../../../../src/report/format.ts';
+import { bytesText, countText } from '../../../../src/report/format.mjs';
 import { benchmark } from '../../kit/benchmark.ts';
 import { driven } from '../../kit/driven.ts';
 import type { Limit } from '../../kit/finding.ts';

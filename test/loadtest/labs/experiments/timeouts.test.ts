@@ -1,15 +1,113 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { figuresOf, quietestOf } from '../../../../loadtest/labs/experiments/timeouts/figures.ts';
+import type { SpellRun } from '../../../../loadtest/labs/experiments/timeouts/slow-shard.ts';
+import { type Figures, figuresOf, quietestOf, timeouts } from '../../../../loadtest/labs/experiments/timeouts.ts';
 import type { LabDriven } from '../../../../loadtest/labs/kit/driven.ts';
-import { closing } from './timeouts-figures.ts';
+import type { Finding } from '../../../../loadtest/labs/kit/finding.ts';
 
-const AROUND = { deadlineMs: 50, opened: 12, mostOpen: 420, waitedShare: 0 };
+const CALM = closing({ lostShare: 0, opened: 0 });
+
+type Found = Omit<Finding, 'name'>;
+
+function found(over: { closes?: Figures; abandons?: Figures; calm?: Figures; shipped?: Figures }): Found {
+  const { closes = closing(), abandons = abandoning(), calm = CALM, shipped = abandoning() } = over;
+  const rows = [
+    { variant: 'closes', figures: closes },
+    { variant: 'abandons', figures: abandons },
+    { variant: 'adapter closes', figures: closing({ lostShare: 0.45 }) },
+    { variant: 'adapter', figures: shipped },
+  ] as const;
+  const measured = { rows, calm: { closes: calm, abandons: calm }, neighbourShare: 0.3 };
+  // The rows with TLS decide nothing: they are the opposite of a gain.
+  const tls = { ...measured, rows: [rows[0], { ...rows[1], figures: closing() }] };
+  return timeouts.findingOf({ plain: measured, tls });
+}
+
+function figureOf({ claims }: Found, text: RegExp): number | undefined {
+  const claim = claims.find((one) => text.test(one.text));
+  assert.ok(claim, `no claim ${text}`);
+  return claim.figure;
+}
+
+test('it holds with half the time and half the connections, and the claims give the figures', () => {
+  const all = found({});
+  assert.equal(all.verdict, 'yes');
+  assert.equal(figureOf(all, /^mean of all/), 4.1);
+  assert.deepEqual(
+    all.tables[0]?.rows.map(({ values }) => values[3]),
+    [41, 41, 41, 10, 41, 10],
+  );
+  assert.equal(figureOf(all, /^connections opened anew, kept/), 0);
+  assert.equal(figureOf(all, /^connections opened anew, closed/), 6000);
+});
+
+test('fewer connections alone make the statement hold in part', () => {
+  assert.equal(found({ closes: closing({ meanOfAllMs: 11 }) }).verdict, 'partly');
+});
+
+test('a gain between noise and half the time makes it hold in part', () => {
+  assert.equal(found({ closes: closing({ meanOfAllMs: 15 }) }).verdict, 'partly');
+  assert.equal(
+    found({ closes: closing({ meanOfAllMs: 15 }), abandons: abandoning({ opened: 5000 }) }).verdict,
+    'partly',
+  );
+});
+
+test('where no connection was reopened, the number cannot shrink', () => {
+  const all = found({ closes: closing({ opened: 0 }), abandons: abandoning({ meanOfAllMs: 41, opened: 0 }) });
+  assert.equal(all.verdict, 'no');
+  assert.equal(figureOf(all, /^connections opened anew that/), 0);
+});
+
+test('equal connections and equal time are not a gain', () => {
+  const abandons = abandoning({ meanOfAllMs: 40, opened: 5000 });
+  const of = (over: Parameters<typeof closing>[0]) => found({ closes: closing(over), abandons });
+  assert.equal(of({}).verdict, 'no');
+  const busy = (over: Parameters<typeof closing>[0]) => figureOf(of(over), /^core of the store/)?.toFixed(2);
+  assert.equal(busy({}), '0.98');
+  assert.equal(busy({ storeCores: 0.6 }), '0.61');
+  assert.equal(busy({ storeCores: 0.6, waitedShare: 0.3 }), '0.90');
+  assert.equal(of({ limit: 'both' }).tables[0]?.rows[2]?.limit, 'both');
+});
+
+test('a store that loses commands without a slow spell gives no result', () => {
+  const all = found({ calm: closing({ lostShare: 0.3, waitedShare: 0.4 }) });
+  assert.equal(all.verdict, 'unseen');
+  assert.equal(figureOf(all, /^lost without a slow spell/), 0.3);
+  assert.equal(figureOf(all, /processor without a slow spell/), 0.4);
+});
+
+test('the loss of our own adapter is reported, with its place between the two policies', () => {
+  const all = found({ closes: closing({ lostShare: 0.442 }), shipped: abandoning({ lostShare: 0.513 }) });
+  assert.equal(figureOf(all, /adapter as shipped/), 0.513);
+  assert.equal(figureOf(all, /by it with a socket timeout/), 0.45);
+  assert.equal(figureOf(all, /^lost in the slow spell, closed/), 0.442);
+  assert.equal(figureOf(all, /^lost in the slow spell, kept/), 0.15);
+});
+
+test('the share that its breaker rejected is reported where it lost anything, and slow connections are named', () => {
+  const unsent = (over: Parameters<typeof abandoning>[0]) =>
+    figureOf(found({ shipped: abandoning(over) }), /a breaker gave up/);
+  assert.equal(unsent({ lostShare: 0.513, unsentShare: 0.7 }), 0.7);
+  assert.equal(unsent({ lostShare: 0.513, unsentShare: 0.2 }), 0.2);
+  assert.equal(unsent({ lostShare: 0.1, unsentShare: 0 }), 0);
+  assert.equal(unsent({ lostShare: 0 }), undefined);
+  assert.ok(
+    found({}).notes.some((note) => /breaker of its own and 15 commands a second.* a few .* open it/.test(note)),
+  );
+});
+
+test('a store that waited for its processor is reported to have waited', () => {
+  const waited = (waitedShare: number) =>
+    figureOf(found({ closes: closing({ waitedShare }) }), /in the slow spell, at most/);
+  assert.equal(waited(0.2), 0.2);
+  assert.equal(waited(0.05), 0.05);
+});
 
 const second = (answered: number, failed: number) => ({ answered, failed, p99Ms: 5, maxMs: 9 });
 
-function load(over: Partial<LabDriven> = {}): LabDriven {
-  return {
+function spell(over: Partial<LabDriven> = {}): SpellRun {
+  const load: LabDriven = {
     seconds: 4,
     answered: 3000,
     perSecond: 750,
@@ -27,28 +125,29 @@ function load(over: Partial<LabDriven> = {}): LabDriven {
     limit: 'store',
     ...over,
   };
+  return { load, opened: 12, mostOpen: 420, waitedShare: 0 };
 }
 
 test('a lost command is counted at its deadline, and a connection attempt is not a command', () => {
-  const figures = figuresOf(load(), AROUND);
+  const figures = figuresOf(spell());
   assert.equal(figures.lostShare, 0.25);
   assert.equal(figures.unsentShare, 0.1);
   assert.equal(figures.meanOfAllMs, (3000 * 2 + 1000 * 50) / 4000);
 });
 
 test('the loss lasts from the first to the last second that lost more than 1 %', () => {
-  const figures = figuresOf(load(), AROUND);
+  const figures = figuresOf(spell());
   assert.equal(figures.slowSeconds, 2);
   assert.equal(figures.isSlowAtEnd, false);
   const eachSecond = [second(1000, 0), second(500, 500), second(995, 5), second(500, 500)];
-  const longer = figuresOf(load({ eachSecond }), AROUND);
+  const longer = figuresOf(spell({ eachSecond }));
   assert.equal(longer.slowSeconds, 3);
   assert.equal(longer.isSlowAtEnd, true);
 });
 
 test('a load that lost nothing has no slow time, and neither has a load shorter than a whole second', () => {
   for (const eachSecond of [[second(990, 10)], []]) {
-    const figures = figuresOf(load({ eachSecond }), AROUND);
+    const figures = figuresOf(spell({ eachSecond }));
     assert.equal(figures.slowSeconds, 0);
     assert.equal(figures.isSlowAtEnd, false);
   }
@@ -60,3 +159,31 @@ test('the round that counts is the one in which the store waited least, whatever
   assert.equal(quietestOf([disturbed, quiet]), quiet);
   assert.equal(quietestOf([]), undefined);
 });
+
+/** A measured slow spell with the policy that closes connections. */
+function closing(over: Partial<Figures> = {}): Figures {
+  return {
+    answeredPerSecond: 1200,
+    lostShare: 0.8,
+    unsentShare: 0,
+    p50Ms: 3,
+    p99Ms: 46,
+    meanOfAllMs: 41,
+    slowSeconds: 4,
+    isSlowAtEnd: true,
+    opened: 6000,
+    mostOpen: 1800,
+    waitedShare: 0.01,
+    storeCores: 0.97,
+    generatorCores: 0.5,
+    limit: 'store',
+    eachSecond: [],
+    ...over,
+  };
+}
+
+/** The same with the policy that abandons commands. */
+function abandoning(over: Partial<Figures> = {}): Figures {
+  const kept = { meanOfAllMs: 10, lostShare: 0.15, opened: 0, mostOpen: 420, isSlowAtEnd: false, slowSeconds: 2 };
+  return closing({ ...kept, ...over });
+}
