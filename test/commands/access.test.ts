@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { makeCertificates } from '../../loadtest/stack/redis-node.ts';
 import { freePorts } from '../../loadtest/stack/process.ts';
+import { makeCertificates } from '../../loadtest/stack/redis-node.ts';
 import { adminService, callCli, TOKEN } from './harness.ts';
 
 /** A server without domains that records the requests. */

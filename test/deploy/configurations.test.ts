@@ -3,8 +3,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { makeCertificates } from '../../loadtest/stack/redis-node.ts';
 import { readPlan } from '../../loadtest/stack/plan.ts';
+import { makeCertificates } from '../../loadtest/stack/redis-node.ts';
 import { loadSettings, warningsOf } from '../../src/config/load.ts';
 import type { Settings } from '../../src/config/settings.ts';
 

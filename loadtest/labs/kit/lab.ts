@@ -1,9 +1,15 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Certificates, makeCertificates, type Flavour, type RedisNode, startRedisNode } from '../../stack/redis-node.ts';
 import { freePorts } from '../../stack/process.ts';
 import { pin, processorMs, processorsOf } from '../../stack/processors.ts';
+import {
+  type Certificates,
+  type Flavour,
+  makeCertificates,
+  type RedisNode,
+  startRedisNode,
+} from '../../stack/redis-node.ts';
 import type { Finding } from './finding.ts';
 
 /** One lesson that others published, and what checks it here. */

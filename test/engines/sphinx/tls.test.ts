@@ -6,8 +6,8 @@ import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { createServer, type TlsOptions } from 'node:tls';
-import { type Certificates, makeCertificates } from '../../../loadtest/stack/redis-node.ts';
 import { freePorts } from '../../../loadtest/stack/process.ts';
+import { type Certificates, makeCertificates } from '../../../loadtest/stack/redis-node.ts';
 import {
   MANTICORE_NEEDS,
   manticoreFolder,
