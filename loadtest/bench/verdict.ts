@@ -86,7 +86,7 @@ export interface CommittedFigure extends Figure {
 
 export type CommittedFigures = Readonly<Record<string, CommittedFigure>>;
 
-export const COMMITTED_FILE = join(import.meta.dirname, 'committed.json');
+const COMMITTED_FILE = join(import.meta.dirname, 'committed.json');
 const VERSION = 1;
 
 /** Empty where there is no file. @throws when it holds something else. */

@@ -90,7 +90,7 @@ export async function startEngineProxy({ maxWaiting = 4096, ...options }: Engine
   };
 }
 
-export interface EngineSessionOptions {
+interface EngineSessionOptions {
   /** Read again at each step of each search. */
   readonly faults: () => EngineFaults;
   readonly slots: EngineSlots;
@@ -115,7 +115,7 @@ const MOST_REPLY_BYTES = 64 * 2 ** 20;
  * One connection of the engine proxy. Everything but searches passes unchanged. An engine does not know that its client
  * has left: a search whose client is gone still waits for its slot, runs, and holds the slot to the end.
  */
-export function createEngineSession(wire: Wire, { faults, slots, seen, refused }: EngineSessionOptions): Session {
+function createEngineSession(wire: Wire, { faults, slots, seen, refused }: EngineSessionOptions): Session {
   const packetsOf = createPacketFramer();
   const repliesOf = createPacketFramer();
   let search: Search | undefined;
@@ -228,7 +228,7 @@ export interface EngineFaults {
 }
 
 /** Slots at the engine, for all connections of a proxy together: first come, first served. */
-export interface EngineSlots {
+interface EngineSlots {
   /**
    * Calls `start` when there is a slot, at once or later. The search that was started calls `leave` once.
    * @returns a function that gives up waiting, or undefined when too many wait: then `start` is never called.
@@ -248,10 +248,7 @@ export interface SlotCounts {
   readonly mostWaiting: number;
 }
 
-export function createEngineSlots(options: {
-  readonly capacity: () => number;
-  readonly maxWaiting: number;
-}): EngineSlots {
+function createEngineSlots(options: { readonly capacity: () => number; readonly maxWaiting: number }): EngineSlots {
   const { capacity, maxWaiting } = options;
   const waiting = new Set<() => void>();
   let atEngine = 0;

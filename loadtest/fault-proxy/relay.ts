@@ -135,15 +135,15 @@ export interface Session {
   readonly serverGone?: () => void;
 }
 
-export type CreateSession = (wire: Wire) => Session;
+type CreateSession = (wire: Wire) => Session;
 
-export interface Pair {
+interface Pair {
   readonly hasClient: () => boolean;
   readonly hold: (on: boolean) => void;
   readonly reset: () => void;
 }
 
-export interface PairOptions {
+interface PairOptions {
   /** Accepted with `allowHalfOpen`. */
   readonly client: Socket;
   readonly target: { readonly host: string; readonly port: number };
@@ -163,7 +163,7 @@ interface Lane {
 }
 
 /** A client's socket, its own socket to the server, and the session between them. */
-export function createPair({ client, target, createSession, onEnd }: PairOptions): Pair {
+function createPair({ client, target, createSession, onEnd }: PairOptions): Pair {
   const server = connect({ ...target, noDelay: true, allowHalfOpen: true });
   let held = false;
   let ended = false;

@@ -57,7 +57,7 @@ export async function startRespProxy(options: ProxyOptions): Promise<RespProxy> 
   };
 }
 
-export interface RespSessionOptions {
+interface RespSessionOptions {
   /** Called for each command. */
   readonly seen: (command: Command) => Answer | undefined;
   readonly delayMs: () => number;
@@ -72,7 +72,7 @@ type PendingReply =
 const MAX_PENDING = 100_000;
 
 /** One connection of the RESP-aware proxy. */
-export function createRespSession(wire: Wire, { seen, delayMs }: RespSessionOptions): Session {
+function createRespSession(wire: Wire, { seen, delayMs }: RespSessionOptions): Session {
   const commands = createRespFramer();
   const replies = createRespFramer();
   const pending: PendingReply[] = [];
@@ -176,7 +176,7 @@ export type Answer =
   | { readonly last: Buffer; readonly end: 'silence' | 'reset' };
 
 /** Cuts the bytes of a Redis connection into whole values of RESP2 and RESP3, without parsing their content. */
-export interface RespFramer {
+interface RespFramer {
   /** @returns the values completed by these bytes. @throws when they are not RESP, or one value is too large. */
   readonly push: (bytes: Buffer) => Buffer[];
   /** Bytes of the incomplete value. */
@@ -282,6 +282,6 @@ export function commandOf(value: Buffer): readonly Buffer[] {
 }
 
 /** A push of RESP3 comes between replies and answers no command. */
-export function isPush(value: Buffer): boolean {
+function isPush(value: Buffer): boolean {
   return value[0] === 0x3e;
 }

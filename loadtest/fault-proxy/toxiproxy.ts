@@ -149,7 +149,7 @@ function attributesOf(toxic: Toxic): Readonly<Record<string, number>> {
  * The toxiproxy server's path. When it is not in the user's cache yet it is built there, in half a minute.
  * @throws with one line that says which command helps, or with the words of Go.
  */
-export function toxiproxyProgram(): Promise<string> {
+function toxiproxyProgram(): Promise<string> {
   return goProgram({
     name: 'toxiproxy',
     // The last that any Go at hand can build: Debian 12's own is 1.19.

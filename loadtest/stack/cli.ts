@@ -104,7 +104,7 @@ function say(text: string): void {
 }
 
 /** A line per part, columns aligned. */
-export function statusTable(plan: StackPlan): { readonly text: string; readonly allRunning: boolean } {
+function statusTable(plan: StackPlan): { readonly text: string; readonly allRunning: boolean } {
   const rows = partsOf(plan).map((part) => {
     const [first, ...more] = processesOf(part);
     const log = relative(process.cwd(), part.logFile);

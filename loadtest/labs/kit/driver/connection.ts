@@ -150,7 +150,7 @@ export interface ReplyCounter {
 
 const [LF, CR, DOLLAR, STAR, MINUS, PLUS, COLON, ZERO] = [10, 13, 36, 42, 45, 43, 58, 48];
 
-/** Not resp-framing.ts: that one hands out the values, and copying megabytes would make the driver the limit. */
+/** Not the framer of fault-proxy/resp-proxy.ts: that one hands out the values, and copying megabytes would make the driver the limit. */
 export function createReplyCounter(): ReplyCounter {
   /** Bytes of a bulk that are still to come, its line end included. */
   let bulk = 0;
