@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { freePorts } from '../../stack/process.ts';
 import { pin, processorMs, processorsOf } from '../../stack/processors.ts';
 
-<<<<<<< HEAD
 
 import {
   type Certificates,
@@ -16,22 +15,6 @@ import {
 import { verdictOf } from './claims.ts';
 import type { Chart, Claim, Finding, FindingTable } from './finding.ts';
 
-||||||| bf55678a
-
-import type { Finding } from './finding.ts';
-
-=======
-
-import {
-  type Certificates,
-  type Flavour,
-  makeCertificates,
-  type RedisNode,
-  startRedisNode,
-} from '../../stack/redis-node.ts';
-import type { Finding } from './finding.ts';
-
->>>>>>> 4c0a963cdc406cb2482f580dfc5db61d26f8197c
 
 /** One lesson that others published, and what checks it here. */
 export interface Experiment {
