@@ -202,7 +202,6 @@ export const JOURNAL = Type.Object(
     by: name(),
     owner: name('The process that runs the drill.'),
     startedAtMs: wallMs(),
-    endedAtMs: Type.Optional(wallMs()),
     // The dry run of the last stage, per domain, as shown before the start.
     previews: Type.Record(Type.String({ maxLength: 300 }), FLUSH_PREVIEW),
     samples: Type.Array(SAMPLE, {
@@ -211,8 +210,9 @@ export const JOURNAL = Type.Object(
     }),
     marks: Type.Array(MARK, { maxItems: 10_000 }),
     state: STATE,
-    verdict: Type.Optional(VERDICT),
     learned: Type.Array(DOMAIN_RESULT, { maxItems: 256, description: 'One result per drilled domain.' }),
+    endedAtMs: Type.Optional(wallMs()),
+    verdict: Type.Optional(VERDICT),
     resumes: Type.Optional(name('The drill that this one continues.')),
     offset: Type.Optional(
       Type.Integer({
