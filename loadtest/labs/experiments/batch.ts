@@ -249,7 +249,7 @@ export const batch = defineExperiment<BatchMeasured>({
     'GET of 100,000 pages of the published mix, 100 to 6000 bytes each, by redis-benchmark; each row is the better of two runs of half its time, one on the way from small batches to large and one on the way back.',
     'The load at which the published figures were measured is not known: they stand beside every load.',
     'redis-benchmark stops its clock at the first bytes of a batch. The mean time of a whole batch is the number of commands under way over the number answered per second (Little 1961). The client in Node waits for every reply, and p99 is that of its commands.',
-    "Memory held for clients is the store's own figure (mem_clients_normal), the largest of one reading every 60 ms: requests it has not read yet and replies that nobody took.",
+    "Memory held for clients is the store's own figure (mem_clients_normal), the largest of one reading every 60 ms: requests it has not read yet and replies that no client has taken.",
     "Network is processor time of the store in the kernel, execution is the time in commandstats (copying the reply included), parsing and replying is the rest of the store's own time; read over both runs and their pilots, in steps of 10 ms. On loopback the kernel does some of a receiver's work while the sender sends.",
     refusal === undefined
       ? 'A node of a cluster took MGET of two slots, which it should not.'
@@ -257,7 +257,7 @@ export const batch = defineExperiment<BatchMeasured>({
   ],
 });
 
-/** What batches gain at each load. @throws when a load has no row of single commands. */
+/** The gain of batches at each load. @throws when a load has no row of single commands. */
 export function gainsOf<Row extends { clients: number; pipeline: number; perSecond: number; limit: Limit }>(
   rows: readonly Row[],
 ) {

@@ -24,7 +24,7 @@ const SHARD_AT_X3_PER_SECOND = 7000;
 const TIMES: readonly number[] = [1, 3, 5];
 const [ROW_SECONDS, REPLICATED_ROW_SECONDS] = [2, 4.5];
 
-/** What the others are compared with, and what the site had before. */
+/** The baseline of all comparisons, and the setup of the published site. */
 const [BARE_NAME, SITE_NAME] = ['neither', 'save + 2 replicas'];
 
 /** A smaller share means lost requests; a few always fall after the end. */

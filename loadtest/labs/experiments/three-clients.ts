@@ -98,7 +98,7 @@ export function figuresOf(
 }
 
 /**
- * What was full where several stores share their cores: all of them together may fill the cores while no single one does.
+ * The limit where several stores share their cores: all of them together may fill the cores while no single one does.
  * @param busy cores of all stores together, and of all clients together.
  */
 export function limitOfStores(

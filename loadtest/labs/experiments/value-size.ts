@@ -55,7 +55,7 @@ const SIZE_AXIS = {
   shape: 'lines',
 } as const;
 
-/** What large values and large hashes cost, and which side pays. */
+/** The cost of large values and large hashes. */
 export const valueSize = defineExperiment<ValueSizeMeasured>({
   varies: 'values of 1 KB to 4 MB, written and read, pipelined or not; a hash of 20,000 fields read in pieces',
   parts: ['redis'],
