@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { freePorts } from '../../stack/process.ts';
 import { pin, processorMs, processorsOf } from '../../stack/processors.ts';
 
-
 import {
   type Certificates,
   type Flavour,
@@ -14,7 +13,6 @@ import {
 } from '../../stack/redis-node.ts';
 import { verdictOf } from './claims.ts';
 import type { Chart, Claim, Finding, FindingTable } from './finding.ts';
-
 
 /** One lesson that others published, and what checks it here. */
 export interface Experiment {
