@@ -60,6 +60,12 @@ function shorten(text: string): string {
   return text.length <= 80 ? text : `${text.slice(0, 77)}…`;
 }
 
+/** `did you mean ttl?`, or the known names when none is near enough. */
+export function knownNames(name: string, known: readonly string[]): string {
+  const near = nearest(name, known);
+  return near === undefined ? `known here: ${known.join(', ')}` : `did you mean ${near}?`;
+}
+
 /** The known name nearest to a mistyped one, or undefined when none is near enough. */
 export function nearest(name: string, known: readonly string[]): string | undefined {
   const wanted = plain(name);

@@ -1,5 +1,5 @@
 import { Check } from 'typebox/value';
-import { type Fault, formatPath, HIDDEN, MISSING, nearest, type Path, showKind, showValue } from './faults.ts';
+import { type Fault, formatPath, HIDDEN, knownNames, MISSING, type Path, showKind, showValue } from './faults.ts';
 import { allowedAt, alternatives, codeName, isRequired, kindsOf, nodeOf, type SchemaNode, shapeOf } from './node.ts';
 import { parseDuration, parseHostPort, parseSize } from './units.ts';
 
@@ -103,9 +103,7 @@ export function readTree(schema: object, tree: unknown, options: ReadOptions = {
 
   // The value is never shown: it may be a secret under a mistyped name.
   const reportUnknown = (name: string, known: readonly string[], path: Path): void => {
-    const near = nearest(name, known);
-    const hint = near === undefined ? `known here: ${known.join(', ')}` : `did you mean ${near}?`;
-    report([...path, name], HIDDEN, `no such setting; ${hint}`);
+    report([...path, name], HIDDEN, `no such setting; ${knownNames(name, known)}`);
   };
 
   return { value: read(nodeOf(schema), tree, []), faults };

@@ -1,8 +1,12 @@
 import type { FastifyRequest } from 'fastify';
 import { type Static, type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
+import type { TLocalizedValidationError } from 'typebox/error';
 import type { DomainOperations, Operations } from '../../operations/operations.ts';
-import { namingParameter, unknownField } from '../problems.ts';
+import { describeFault, HIDDEN, knownNames, MISSING, showValue } from '../../schema/faults.ts';
+import { allowedAt, nodeOf, type SchemaNode } from '../../schema/node.ts';
+import { isMapping } from '../../schema/read.ts';
+import { namingParameter } from '../problems.ts';
 import { PROBLEM_ANSWERS } from '../search-api/openapi.ts';
 import { type Problem, Refusal } from '../transport/problem.ts';
 import { parseQueryString } from '../transport/request-target.ts';
@@ -70,15 +74,6 @@ export const AtMs = Type.Number({ description: 'Milliseconds since 1970-01-01T00
 /** Maximum number of characters of a pointer in an answer: a member name of a client may be as long as its body. */
 const MAX_POINTER = 128;
 
-/** The used part of an error of TypeBox. */
-interface Fault {
-  readonly keyword: string;
-  readonly schemaPath: string;
-  readonly instancePath: string;
-  readonly message: string;
-  readonly params: object;
-}
-
 /**
  * Checks bodies against a closed schema. An unknown, missing or invalid field is refused by name, and the answer says what
  * is allowed. A request without a body counts as `{}`.
@@ -88,42 +83,40 @@ export function bodyReader<const S extends TSchema>(schema: S): (body: unknown) 
   return (given) => {
     const body = given ?? {};
     if (shape.Check(body)) return body;
-    throw new Refusal(problemOfFaults(shape.Errors(body), schema));
+    throw new Refusal(problemOf(shape.Errors(body)[0], body, schema));
   };
 }
 
-function problemOfFaults(faults: readonly Fault[], schema: TSchema): Problem {
-  // An unknown field is listed three times; the first entry is the clearest.
-  const fault = faults[0];
-  if (fault === undefined) return { code: 'invalid-body', detail: 'The body is not as described.' };
-  const { message, keyword, schemaPath } = fault;
-  const instancePath = fault.instancePath.slice(0, MAX_POINTER);
+/** @param error the first error: TypeBox lists an unknown field three times, and the first entry is the clearest. */
+function problemOf(error: TLocalizedValidationError | undefined, body: unknown, schema: TSchema): Problem {
+  if (error === undefined) return { code: 'invalid-body', detail: 'The body is not as described.' };
+  const { keyword, message, instancePath, params } = error;
+  const [missing] = keyword === 'required' ? params.requiredProperties : [];
+  const pointer = missing === undefined ? instancePath : `${instancePath}/${missing}`;
+  const path = pointer.slice(0, MAX_POINTER);
+  const parameter = path === '' ? {} : { parameter: path };
+  const steps = pointer.split('/').slice(1);
   if (keyword === 'boolean') {
-    const known = Object.keys(at(schema, schemaPath.replace(/\/additionalProperties$/, '/properties')));
-    return { code: codeOf(instancePath, false), detail: unknownField(instancePath, known), parameter: instancePath };
+    const known = Object.keys(nodeAt(schema, steps.slice(0, -1))?.properties ?? {});
+    const allowed = `no such field; ${knownNames(steps.at(-1) ?? '', known)}`;
+    return { code: codeOf(path, false), detail: describeFault({ path, value: HIDDEN, allowed }), ...parameter };
   }
-  if (keyword === 'required') {
-    const [missing = ''] = 'requiredProperties' in fault.params ? [fault.params.requiredProperties].flat() : [];
-    const parameter = `${instancePath}/${missing}`;
-    const allowed = descriptionOf(at(schema, `${schemaPath}/properties/${missing}`));
-    return { code: codeOf(parameter, true), detail: `The field ${parameter} is missing.${allowed}`, parameter };
-  }
-  const allowed = descriptionOf(at(schema, schemaPath));
-  const detail = `${instancePath === '' ? 'The body' : instancePath} ${inWords(fault, message)}.${allowed}`;
-  const isEmpty = keyword === 'minLength';
-  return {
-    code: codeOf(instancePath, isEmpty),
-    detail,
-    ...(instancePath === '' ? {} : { parameter: instancePath }),
-  };
+  const node = nodeAt(schema, steps);
+  const allowed = node === undefined ? message : `${allowedAt(node)}${node.description ? `. ${node.description}` : ''}`;
+  const value = missing === undefined ? showValue(valueAt(body, steps)) : MISSING;
+  const detail = describeFault({ path: path === '' ? 'The body' : path, value, allowed });
+  return { code: codeOf(path, missing !== undefined || keyword === 'minLength'), detail, ...parameter };
 }
 
-function inWords({ keyword, params }: Fault, message: string): string {
-  if (keyword === 'enum' && 'allowedValues' in params)
-    return `must be one of ${[params.allowedValues].flat().join(', ')}`;
-  if (keyword !== 'type' || !('type' in params)) return message;
-  const types = [params.type].flat().map((type) => (/^[aeio]/.test(String(type)) ? `an ${type}` : `a ${type}`));
-  return `must be ${types.join(' or ')}`;
+function nodeAt(schema: object, steps: readonly string[]): SchemaNode | undefined {
+  return steps.reduce<SchemaNode | undefined>((node, step) => node?.properties?.[step] ?? node?.items, nodeOf(schema));
+}
+
+function valueAt(body: unknown, steps: readonly string[]): unknown {
+  return steps.reduce(
+    (value, step) => (isMapping(value) || Array.isArray(value) ? Reflect.get(value, step) : undefined),
+    body,
+  );
 }
 
 /** Some fields have a code of their own. */
@@ -132,20 +125,6 @@ function codeOf(pointer: string, isMissing: boolean): Problem['code'] {
   if (pointer === '/reason' && isMissing) return 'reason-required';
   if (pointer === '/plan' || pointer.startsWith('/plan/')) return 'invalid-plan';
   return 'invalid-body';
-}
-
-/** The part of a schema at a path such as `#/properties/fraction`. */
-function at(schema: TSchema, path: string): object {
-  let part: unknown = schema;
-  for (const step of path.split('/').slice(1)) {
-    if (typeof part !== 'object' || part === null) return {};
-    part = Object.entries(part).find(([name]) => name === step)?.[1];
-  }
-  return typeof part === 'object' && part !== null ? part : {};
-}
-
-function descriptionOf(part: object): string {
-  return 'description' in part && typeof part.description === 'string' ? ` ${part.description}` : '';
 }
 
 interface Query {
