@@ -18,19 +18,13 @@ export function plainText(text: string): string {
   return text.toWellFormed().replaceAll('\u00a0', ' ').replaceAll(/\s+/g, ' ').replace(UNSEEN, '\ufffd');
 }
 
-/** Text for a cell of a Markdown table, escaped. */
-export function markdownText(text: string): string {
+/** Text for a paragraph or a cell of Markdown: no markup, no formula, and no list, quotation or heading at its beginning. */
+export function prose(text: string): string {
   return plainText(text)
+    .trim()
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
-    .replaceAll(/[\\`*_[\]|]/g, String.raw`\$&`);
-}
-
-/** Text for a paragraph of Markdown: no markup, no formula, and no list, quotation or heading at its beginning. */
-export function prose(text: string): string {
-  return markdownText(text)
-    .trim()
-    .replaceAll(/[~$]/g, String.raw`\$&`)
+    .replaceAll(/[\\`*_[\]|~$]/g, String.raw`\$&`)
     .replace(/^[#>+=-]/, String.raw`\$&`)
     .replace(/^(\d+)([.)](?:\s|$))/, String.raw`$1\$2`);
 }
