@@ -39,16 +39,12 @@ export function claimCells({ claims }: Pick<Finding, 'claims'>): readonly (reado
   return claims.map((claim) => {
     const { text, figure, unit, atLeast, atMost } = claim;
     const bounds = [
-      atLeast !== undefined && `≥ ${valueText(atLeast, unit)}`,
-      atMost !== undefined && `≤ ${valueText(atMost, unit)}`,
+      ...(atLeast === undefined ? [] : [`≥ ${valueText(atLeast, unit)}`]),
+      ...(atMost === undefined ? [] : [`≤ ${valueText(atMost, unit)}`]),
     ];
     const isHeld = holds(claim);
-    return [
-      text,
-      valueText(figure, unit),
-      bounds.filter((bound) => bound !== false).join(', '),
-      bounds.every((bound) => bound === false) ? '' : isHeld === undefined ? 'not seen' : isHeld ? 'yes' : 'no',
-    ];
+    const answer = isHeld === undefined ? 'not seen' : isHeld ? 'yes' : 'no';
+    return [text, valueText(figure, unit), bounds.join(', '), bounds.length === 0 ? '' : answer];
   });
 }
 

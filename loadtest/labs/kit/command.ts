@@ -144,17 +144,10 @@ export async function cannotBegin(
   { out, names, isPublished }: Pick<LabArguments, 'out' | 'names' | 'isPublished'>,
 ): Promise<string | undefined> {
   if ((await inPath('taskset')).length === 0) return 'there is no taskset: install what Debian calls util-linux';
-  try {
-    await checkOut(out);
-  } catch (error) {
-    return `--out ${out} cannot be written: ${messageOf(error)}`;
-  }
-  try {
-    if (isPublished) checkPage(page, names);
-  } catch (error) {
-    return `--publish: ${messageOf(error)}`;
-  }
-  return undefined;
+  const [outProblem] = await problemOf(() => checkOut(out));
+  if (outProblem !== undefined) return `--out ${out} cannot be written: ${outProblem}`;
+  const [pageProblem] = await problemOf(() => isPublished && checkPage(page, names));
+  return pageProblem === undefined ? undefined : `--publish: ${pageProblem}`;
 }
 
 export function messageOf(error: unknown): string {

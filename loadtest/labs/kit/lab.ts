@@ -72,14 +72,9 @@ export function coresOf(allowed: string): Cores {
     const only = String(all[0] ?? 0);
     return { store: only, generator: only, storeCount: 1, generatorCount: 1 };
   }
-  const half = Math.floor(all.length / 2);
-  const [store, generator] = [all.slice(0, half), all.slice(half)];
-  return {
-    store: store.join(','),
-    generator: generator.join(','),
-    storeCount: store.length,
-    generatorCount: generator.length,
-  };
+  const storeCount = Math.floor(all.length / 2);
+  const [store, generator] = [all.slice(0, storeCount).join(','), all.slice(storeCount).join(',')];
+  return { store, generator, storeCount, generatorCount: all.length - storeCount };
 }
 
 /** A real store, pinned to its processors. */
