@@ -1,5 +1,6 @@
 import { countText } from '../../src/report/format.mjs';
 import type { Judged, RunRecord, StepFigures } from '../judge/record.ts';
+import { aligned, WIDTH, wrapped } from '../labs/kit/print.ts';
 import { plainText } from '../labs/kit/text.ts';
 import { CLIENT_FIGURES, PART_FIGURES, type StepFigure } from './tables.ts';
 import { kneeWords, recoveryFigures, resultWords, verdictWords } from './words.ts';
@@ -11,9 +12,7 @@ export interface RunTextOptions {
   readonly reportFile?: string;
 }
 
-const WIDTH = 110;
 const MAX_NAME = 18;
-const BETWEEN = '  ';
 const SHOWN: readonly StepFigure[] = [
   ...Object.values(CLIENT_FIGURES),
   ...[PART_FIGURES.engine, PART_FIGURES.serviceCores, PART_FIGURES.generatorCores],
@@ -33,7 +32,8 @@ const TITLES: Readonly<Record<string, string>> = {
 export function runText({ record, judged, reportFile }: RunTextOptions): string {
   const { verdict, bottleneck, steps } = judged;
   const { word, detail } = verdictWords(verdict);
-  const reasons = verdict.kind === 'invalid' ? verdict.reasons.flatMap((reason) => wrapped(`- ${reason}`, '  ')) : [];
+  const reasons =
+    verdict.kind === 'invalid' ? verdict.reasons.flatMap((reason) => wrapped(`- ${reason}`, '  ', '  ')) : [];
   const knee = kneeWords(judged);
   const { dropped, vusUsed, vusCap } = record.summary.generator;
   const users = `${countText(vusUsed)} of ${countText(vusCap)} virtual users`;
@@ -43,7 +43,7 @@ export function runText({ record, judged, reportFile }: RunTextOptions): string 
     '',
     ...columns([['Step', ...SHOWN.map(({ title }) => title), 'Result'], ...steps.map((step) => rowOf(step, judged))]),
     ...steps.flatMap(({ summary: { step, broken } }) =>
-      broken.length === 0 ? [] : wrapped(`${step.name}: ${broken.join('; ')}`, '  '),
+      broken.length === 0 ? [] : wrapped(`${step.name}: ${broken.join('; ')}`, '  ', '  '),
     ),
     ...recoveries(record, judged),
     '',
@@ -71,30 +71,14 @@ function recoveries(record: RunRecord, judged: Judged): readonly string[] {
   return ['', ...columns([['Lost in', ...figures.map(({ title }) => title)], ...rows])];
 }
 
-/** Names at the left, figures at the right. The last columns before the result are left out until the rows fit. */
+/** The last columns before the result are left out until the rows fit. */
 function columns(rows: readonly (readonly string[])[]): readonly string[] {
-  const cells = rows.map((row) => row.map((cell, at) => plainText(at > 0 ? (TITLES[cell] ?? cell) : cell)));
-  const widths = (cells[0] ?? []).map((_, at) => Math.max(...cells.map((row) => row[at]?.length ?? 0)));
-  const wide = widths.reduce((sum, width) => sum + width + BETWEEN.length, -BETWEEN.length);
-  if (wide > WIDTH && widths.length > 2) return columns(rows.map((row) => row.toSpliced(-2, 1)));
-  return cells.map((row) =>
-    row
-      .map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0)))
-      .join(BETWEEN)
-      .trimEnd(),
+  const cells = rows.map((row) => row.map((cell, at) => (at > 0 ? (TITLES[cell] ?? cell) : cell)));
+  const titles = cells[0] ?? [];
+  const lines = aligned(
+    cells,
+    titles.map((_, at) => at > 0),
   );
-}
-
-function wrapped(text: string, indent = ''): readonly string[] {
-  const lines: string[] = [];
-  let current = indent;
-  for (const word of plainText(text).split(' ')) {
-    const room = WIDTH - current.length - 1;
-    if (current.trim() !== '' && word.length > room) {
-      lines.push(current);
-      current = indent;
-    }
-    current += `${current.trim() === '' ? '' : ' '}${word}`;
-  }
-  return [...lines, current];
+  const isTooWide = lines.some((line) => line.length > WIDTH) && titles.length > 2;
+  return isTooWide ? columns(rows.map((row) => row.toSpliced(-2, 1))) : lines;
 }

@@ -3,7 +3,7 @@ import { type Option, type Program, parseArguments } from '../../../src/commands
 import type { Experiment } from './lab.ts';
 
 export interface LabArguments {
-  /** In the order of the registry, whatever order they were named in. */
+  /** In the order of the registry. */
   readonly names: readonly string[];
   readonly rowSeconds?: number;
   readonly servers: readonly string[];
@@ -15,12 +15,12 @@ export type ReadArguments =
   | { readonly kind: 'run'; readonly arguments: LabArguments }
   | { readonly kind: 'help' }
   | { readonly kind: 'version' }
-  /** Every one of them; each names the option and what is allowed. */
+  /** All faults; each names the option and what is allowed. */
   | { readonly kind: 'wrong'; readonly faults: readonly string[] };
 
 const ALL = 'all';
 
-/** @param known names of what can be run; a single one needs no name. @param comparing those that take `--server`. */
+/** @param known names of all experiments; a single one need not be named. @param comparing names of those that take `--server`. */
 export async function readArguments(
   argv: readonly string[],
   known: readonly string[],
@@ -76,7 +76,7 @@ async function isProgram(path: string): Promise<boolean> {
 
 function secondsOf(text: string | undefined, faults: string[]): number | undefined {
   if (text === undefined) return undefined;
-  // Number alone takes 0x1 and 1e1 too.
+  // Number() alone would also accept 0x1 and 1e1.
   const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
   if (value >= SECONDS.least && value <= SECONDS.most) return value;
   faults.push(`--seconds: "${text}" is not allowed; a number from ${SECONDS.least} to ${SECONDS.most} is`);
@@ -96,17 +96,16 @@ export const OPTIONS: readonly Option[] = [
   { name: 'publish', about: 'show the results on the page that stands beside the code' },
 ];
 
-/** A command of the lab, for the person who types it. */
 export interface Described {
-  /** As npm knows it: `experiments`. */
+  /** The npm script: `experiments`. */
   readonly program: string;
   readonly about: string;
   readonly experiments: Readonly<Record<string, Experiment>>;
-  /** Names of those that take further servers. */
+  /** Names of the experiments that take `--server`. */
   readonly comparing: readonly string[];
 }
 
-/** How a command describes itself. */
+/** The help of a command. */
 export function described({ program, about, experiments, comparing }: Described): Omit<Program, 'takes'> {
   const names = Object.entries(experiments).map(([name, { varies }]) => [name, varies] as const);
   return {
@@ -117,7 +116,7 @@ export function described({ program, about, experiments, comparing }: Described)
   };
 }
 
-/** Two columns of a help text. */
+/** Two columns for a help text. */
 export function columns(rows: readonly (readonly [left: string, right: string])[]): readonly string[] {
   const width = Math.max(...rows.map(([left]) => left.length));
   return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`);

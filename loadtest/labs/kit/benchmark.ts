@@ -1,3 +1,4 @@
+import type { Latency } from './driver/plan.ts';
 import type { Limit } from './finding.ts';
 import type { Cores, Lab, LabStore } from './lab.ts';
 import { busyOf, limitOf, type Room, storeCoresDuring } from './meters.ts';
@@ -6,54 +7,48 @@ import { runProgram } from './programs.ts';
 export interface BenchmarkOptions {
   readonly store: LabStore;
   readonly clients: number;
-  /** Commands sent at once by each client. */
+  /** Commands that each client sends at once. */
   readonly pipeline?: number;
   readonly threads?: number;
-  /** Bytes of a value of `SET`. It does not size what `GET` returns. */
+  /** Size of a value of `SET`. The replies of `GET` do not depend on it. */
   readonly dataBytes?: number;
-  /** Keys, at random among so many. */
+  /** Number of keys to choose from at random. */
   readonly keySpace?: number;
-  /** A new connection for each request. */
+  /** Opens a new connection for each request. */
   readonly reconnects?: true;
-  readonly isCluster?: true;
-  /** `SET`, `GET`, `INCR`; or a whole command in which `__rand_int__` stands for a random number. */
+  /** `SET`, `GET` or `INCR`. */
   readonly test?: string;
+  /** A command instead of a test. `__rand_int__` is replaced by a random number. */
   readonly command?: readonly string[];
-  /** How long to measure, as near as a number of requests can say it. */
+  /** Approximate duration: the tool takes a number of requests. */
   readonly seconds: number;
-  /** How many requests the first guess takes; a small one where each is large. */
+  /** Requests of the first pilot; fewer where each one is large. Default: 2000. */
   readonly pilot?: number;
-  /** How many fill the time, when that is known already: nothing is guessed. */
+  /** Number of requests that fill the time, if known. Then there is no pilot. */
   readonly requests?: number;
 }
 
 export interface Benchmark {
   readonly perSecond: number;
-  readonly latencyMs: {
-    readonly mean: number;
-    readonly p50: number;
-    readonly p95: number;
-    readonly p99: number;
-    readonly max: number;
-  };
+  readonly latencyMs: Latency;
   readonly requests: number;
   readonly seconds: number;
   readonly storeCores: number;
   readonly generatorCores: number;
   readonly limit: Limit;
-  /** What repeats it, on the standard port. */
+  /** Repeats the measurement with a store on the standard port. */
   readonly command: string;
 }
 
-const LEAST_REQUESTS = 50;
+const MIN_REQUESTS = 50;
 const PILOT_SECONDS = 0.15;
 
-/** One measurement by redis-benchmark, or by valkey-benchmark for Valkey: a short pilot says how many requests fill the time. */
+/** One measurement by redis-benchmark, or by valkey-benchmark for Valkey. Short pilots find the number of requests that fill the time. */
 export async function benchmark(lab: Lab, options: BenchmarkOptions): Promise<Benchmark> {
   const { store, pilot = 2000 } = options;
   const guess = async (): Promise<number> => {
     const first = await once(lab, options, Math.max(pilot, options.clients));
-    // A few milliseconds of pilot say little: a longer one is asked before the time is filled.
+    // A pilot of a few milliseconds is inaccurate, so a longer one follows.
     const longer = Math.max(pilot, options.clients, Math.round(first.perSecond * PILOT_SECONDS));
     const second = await once(lab, options, longer);
     return requestsFor(second.perSecond, options);
@@ -61,31 +56,28 @@ export async function benchmark(lab: Lab, options: BenchmarkOptions): Promise<Be
   const requests = options.requests ?? (await guess());
   const { result, storeCores } = await storeCoresDuring([store], () => once(lab, options, requests));
   const busy = busyOf(storeCores, result);
-  const limit = limitOf(busy, roomFor(options, lab.cores));
-  return { ...result, storeCores, generatorCores: busy.generatorCores, limit };
+  return { ...result, ...busy, limit: limitOf(busy, roomFor(options, lab.cores)) };
 }
 
-/** How many requests fill the time at a rate that was seen; never fewer than one for each client. */
+/** The number of requests that fill the time at this rate; at least one for each client. */
 export function requestsFor(
   perSecond: number,
   { clients, seconds }: Pick<BenchmarkOptions, 'clients' | 'seconds'>,
 ): number {
-  return Math.max(LEAST_REQUESTS, clients, Math.round(perSecond * seconds));
+  return Math.max(MIN_REQUESTS, clients, Math.round(perSecond * seconds));
 }
 
-/** Of more threads than cores only so many run at once. */
+/** A generator cannot use more cores than there are, even with more threads. */
 export function roomFor({ threads = 1 }: Pick<BenchmarkOptions, 'threads'>, { generatorCount }: Cores): Room {
   return { storeCores: 1, generatorCores: Math.min(threads, generatorCount) };
 }
 
 async function once(lab: Lab, options: BenchmarkOptions, requests: number) {
   const { store } = options;
-  const tool = toolOf(store);
-  const own = argumentsOf(options, requests);
   const tls = store.caFile === undefined ? [] : ['--tls', '--cacert', store.caFile];
   const ran = await runProgram({
-    command: tool,
-    args: ['-h', store.host, '-p', String(store.port), ...tls, '--csv', ...own],
+    command: toolOf(store),
+    args: ['-h', store.host, '-p', String(store.port), ...tls, '--csv', ...argumentsOf(options, requests)],
     cores: lab.cores.generator,
     limitMs: (options.seconds + 30) * 1000,
     signal: lab.signal,
@@ -99,23 +91,23 @@ async function once(lab: Lab, options: BenchmarkOptions, requests: number) {
   };
 }
 
-/** What repeats it: against a store on the standard port, with the CA file beside whoever types it. */
+/** The command for a reader: a store on the standard port, and the CA file in the current folder. */
 export function commandOf(
-  options: Omit<BenchmarkOptions, 'store'> & { readonly store: Asked },
+  options: Omit<BenchmarkOptions, 'store'> & { readonly store: StoreKind },
   requests: number,
 ): string {
   const tls = options.store.caFile === undefined ? '' : ' --tls --cacert ca.crt';
   return `${toolOf(options.store)} -p 6379${tls} ${argumentsOf(options, requests).map(quoted).join(' ')}`;
 }
 
-type Asked = Pick<LabStore, 'flavour' | 'caFile'>;
+type StoreKind = Pick<LabStore, 'flavour' | 'caFile'>;
 
-function toolOf({ flavour }: Asked): string {
+function toolOf({ flavour }: StoreKind): string {
   return flavour === 'valkey' ? 'valkey-benchmark' : 'redis-benchmark';
 }
 
 function argumentsOf(options: Omit<BenchmarkOptions, 'store'>, requests: number): string[] {
-  const { clients, pipeline, threads, dataBytes, keySpace, reconnects, isCluster, test, command } = options;
+  const { clients, pipeline, threads, dataBytes, keySpace, reconnects, test, command } = options;
   return [
     ...['-c', String(clients), '-n', String(requests)],
     ...(pipeline === undefined ? [] : ['-P', String(pipeline)]),
@@ -123,13 +115,12 @@ function argumentsOf(options: Omit<BenchmarkOptions, 'store'>, requests: number)
     ...(dataBytes === undefined ? [] : ['-d', String(dataBytes)]),
     ...(keySpace === undefined ? [] : ['-r', String(keySpace)]),
     ...(reconnects ? ['-k', '0'] : []),
-    ...(isCluster ? ['--cluster'] : []),
     ...(test === undefined ? [] : ['-t', test.toLowerCase()]),
     ...(command ?? []),
   ];
 }
 
-/** The last line that `--csv` printed. @throws when there is none. */
+/** Reads the last line of the output of `--csv`. @throws when there is none. */
 export function rowOf(csv: string): Pick<Benchmark, 'perSecond' | 'latencyMs'> {
   const lines = csv.split('\n').filter((line) => line.startsWith('"'));
   const [names = '', row = ''] = [lines[0], lines.at(-1)];

@@ -3,32 +3,31 @@ import { linearScale, logTicks, roundTicks } from '../../../src/report/plot/fram
 import type { Chart, Unit } from './finding.ts';
 import { valueText } from './text.ts';
 
-/** From values to heights. */
+/** The axis of values. */
 export interface ChartScale {
   readonly ticks: readonly Tick[];
-  /** Pixels below the top of the drawing. */
+  /** The position of a value in pixels below the top of the drawing. */
   readonly at: (value: number) => number;
 }
 
 export interface Tick {
   readonly y: number;
-  /** Absent where it would say another value (0.5 of what is counted is no 1), the same as the tick below, or run into it. */
+  /** Absent where it would be rounded to another value (a count of 0.5), or would equal or overlap the text below. */
   readonly text?: string;
 }
 
 const [TICKS, TICK_LINE_PX] = [5, 14];
-/** On a logarithmic axis the lowest bar ends so far above the floor. */
+/** A logarithmic axis begins at this share of the lowest bar, so that the bar is visible. */
 const BELOW_LOWEST = 0.7;
-const [KIB, FEW_POWERS] = [1024, 6];
+const [KIB, MAX_POWERS] = [1024, 6];
 
 export function chartScale(chart: Chart, heightPx: number): ChartScale {
-  const values = chart.series.flatMap((one) => one.values).filter((value) => value !== undefined && value > 0);
-  const ticks = chart.isLog ? logarithmic(chart, values.filter(isKnown)) : linear(chart, values.filter(isKnown));
+  const values = chart.series.flatMap((one) => one.values.filter(isKnown)).filter((value) => value > 0);
+  const ticks = chart.isLog ? logarithmic(chart, values) : linear(chart, values);
   const [from, to] = [ticks[0] ?? 0, ticks.at(-1) ?? 1];
-  const scale = chart.isLog
-    ? linearScale(Math.log(from), Math.log(to), heightPx, 0)
-    : linearScale(from, to, heightPx, 0);
-  const at = (value: number): number => scale.at(chart.isLog ? Math.log(Math.max(value, from)) : value);
+  const placed = (value: number): number => (chart.isLog ? Math.log(Math.max(value, from)) : value);
+  const scale = linearScale(placed(from), placed(to), heightPx, 0);
+  const at = (value: number): number => scale.at(placed(value));
   const shown: Tick[] = [];
   for (const tick of ticks) {
     const [y, text] = [at(tick), valueText(tick, chart.unit)];
@@ -39,63 +38,66 @@ export function chartScale(chart: Chart, heightPx: number): ChartScale {
   return { ticks: shown, at };
 }
 
-/** Whether a text was not rounded. Powers of ten apart, which units have: 2,500 ms are 2.5 s, and a share of 0.2 is 20 %. */
+/** Whether a text was not rounded. Units may differ by powers of ten: 2,500 ms are 2.5 s, and a share of 0.2 is 20 %. */
 function says(text: string, value: number, unit: Unit): boolean {
-  // Steps of both are round in their own units, of 1024 and of 60.
-  if (value === 0 || unit === 'bytes' || unit === 'bytes-per-second' || text.includes('min')) return true;
+  // Ticks of bytes and of minutes are round in their own units, of 1024 and of 60.
+  if (value === 0 || isBytes(unit) || text.includes('min')) return true;
   if (/^[<>]/.test(text)) return false;
   const power = Math.log10(value / Number.parseFloat(text.replaceAll(',', '')));
   return Math.abs(power - Math.round(power)) < 1e-6;
 }
 
-/** What is not finite was not measured. */
+/** A value that is not finite was not measured. */
 export function isKnown(value: number | undefined): value is number {
   return value !== undefined && Number.isFinite(value);
 }
 
+function isBytes(unit: Unit): boolean {
+  return unit === 'bytes' || unit === 'bytes-per-second';
+}
+
 function linear({ unit }: Chart, values: readonly number[]): readonly number[] {
   const highest = Math.max(0, ...values);
-  const isBytes = unit === 'bytes' || unit === 'bytes-per-second';
-  const part = isBytes ? KIB ** Math.max(0, Math.floor(Math.log2(Math.max(1, highest)) / 10)) : 1;
+  const part = isBytes(unit) ? KIB ** Math.max(0, Math.floor(Math.log2(Math.max(1, highest)) / 10)) : 1;
   return roundTicks(highest / part, TICKS, unit === 'count').map((tick) => tick * part);
 }
 
 function logarithmic({ unit, shape }: Chart, values: readonly number[]): readonly number[] {
   const highest = values.length === 0 ? 1 : Math.max(...values);
   const lowest = (values.length === 0 ? 1 : Math.min(...values)) * (shape === 'bars' ? BELOW_LOWEST : 1);
-  if (unit !== 'bytes' && unit !== 'bytes-per-second') return logTicks(lowest, highest);
+  if (!isBytes(unit)) return logTicks(lowest, highest);
   const [first, last] = [Math.floor(Math.log2(lowest)), Math.ceil(Math.log2(highest))];
-  const step = Math.max(1, Math.ceil((last - first) / FEW_POWERS));
+  const step = Math.max(1, Math.ceil((last - first) / MAX_POWERS));
   const count = Math.max(1, Math.ceil((last - first) / step));
   return Array.from({ length: count + 1 }, (_, i) => 2 ** (first + i * step));
 }
 
-/** What stands below a drawing: what each place is. */
-export interface PlaceNames {
+/** The names of the places below a drawing. */
+interface PlaceNames {
   readonly drawn: readonly Markup[];
   readonly heightPx: number;
 }
 
-export interface PlaceOptions {
+interface PlaceOptions {
   readonly places: readonly string[];
-  /** Of the first place, from the left edge of the picture. */
+  /** Position of the first place from the left edge of the picture. */
   readonly startPx: number;
-  /** From one place to the next. */
+  /** Distance between two places. */
   readonly stepPx: number;
   readonly y: number;
 }
 
 const [FONT_PX, LINE_PX, BETWEEN_PX] = [12, 14.5, 10];
-const [MOST_LINES, FEWEST_ROOM_PX] = [3, 20];
+const [MAX_LINES, MIN_ROOM_PX] = [3, 20];
 const TILT = 40;
 const [SIN, COS] = [Math.sin((TILT * Math.PI) / 180), Math.cos((TILT * Math.PI) / 180)];
-const [LONGEST_PX, EDGE_PX] = [190, 6];
+const [MAX_NAME_PX, EDGE_PX] = [190, 6];
 
-/** Names in lines where whole words fit below their places, and tilted otherwise: they never run into each other. */
+/** Names in horizontal lines if all words fit below their places, otherwise tilted. They never overlap. */
 export function placeNames(options: PlaceOptions): PlaceNames {
-  const room = { fontPx: FONT_PX, px: options.stepPx - BETWEEN_PX, lines: MOST_LINES };
+  const room = { fontPx: FONT_PX, px: options.stepPx - BETWEEN_PX, lines: MAX_LINES };
   const names = options.places.map((place) => fitted(place, room));
-  return room.px > FEWEST_ROOM_PX && names.every(({ isWhole }) => isWhole) ? level(options, names) : tilted(options);
+  return room.px > MIN_ROOM_PX && names.every(({ isWhole }) => isWhole) ? level(options, names) : tilted(options);
 }
 
 function level({ startPx, stepPx, y }: PlaceOptions, names: readonly Fitted[]): PlaceNames {
@@ -109,19 +111,19 @@ function level({ startPx, stepPx, y }: PlaceOptions, names: readonly Fitted[]): 
   };
 }
 
-/** Each name ends below its place. Of more places than there is room for, every second is named, or every third. */
+/** Each name ends below its place. If there is not enough room, only every second or third place is named, and so on. */
 function tilted({ places, startPx, stepPx, y }: PlaceOptions): PlaceNames {
   const every = Math.max(1, Math.ceil(LINE_PX / (stepPx * SIN)));
-  const most = Math.min(MOST_LINES, Math.max(1, Math.floor((stepPx * every * SIN) / LINE_PX)));
+  const most = Math.min(MAX_LINES, Math.max(1, Math.floor((stepPx * every * SIN) / LINE_PX)));
   const names = places.flatMap((place, at) => {
     if (at % every !== 0) return [];
     const x = startPx + at * stepPx;
     const room = (x - EDGE_PX - most * LINE_PX * SIN) / COS;
-    return [{ x, ...fitted(place, { fontPx: FONT_PX, px: Math.min(LONGEST_PX, room), lines: most }) }];
+    return [{ x, ...fitted(place, { fontPx: FONT_PX, px: Math.min(MAX_NAME_PX, room), lines: most }) }];
   });
   return {
     drawn: names.map(({ x, lines }) => {
-      // Lines follow each other downwards and to the right: their middle is below the place.
+      // Tilted lines proceed downwards and to the right. Their middle is below the place.
       const left = x - ((lines.length - 1) * LINE_PX * SIN) / 2;
       return element(
         'text',
@@ -142,8 +144,8 @@ function heightOf(lines: readonly string[]): number {
 }
 
 /**
- * How wide letters are at most, in ems, among the fonts that a system is likely to choose (DejaVu Sans has the widest).
- * A drawing cannot measure its own text: whoever shows it has fonts of his own.
+ * Maximum widths of letters in ems, for the fonts that a system is likely to choose (DejaVu Sans is the widest). An SVG
+ * file cannot measure its own text, and the fonts of the reader are not known.
  */
 const EMS: readonly (readonly [letters: RegExp, ems: number])[] = [
   [/[\p{Cc}\p{Bidi_Control}]/u, 1.1],
@@ -157,12 +159,12 @@ const EMS: readonly (readonly [letters: RegExp, ems: number])[] = [
 const [OTHER_EMS, PICTURE_EMS] = [1.1, 1.4];
 const BOLD = 1.13;
 
-export interface Lettering {
+interface Lettering {
   readonly fontPx: number;
   readonly isBold?: true;
 }
 
-/** How wide a text is, rather too much than too little. */
+/** An upper bound of the width of a text. */
 export function textPx(text: string, { fontPx, isBold }: Lettering): number {
   const ems = [...text].reduce((sum, letter) => sum + emsOf(letter), 0);
   return ems * fontPx * (isBold ? BOLD : 1);
@@ -174,18 +176,18 @@ function emsOf(letter: string): number {
   return (letter.codePointAt(0) ?? 0) > 0xffff ? PICTURE_EMS : OTHER_EMS;
 }
 
-export interface Room extends Lettering {
+interface Room extends Lettering {
   readonly px: number;
   readonly lines: number;
 }
 
-export interface Fitted {
+interface Fitted {
   readonly lines: readonly string[];
-  /** No word was parted and nothing was left out. */
+  /** No word was split and nothing was cut off. */
   readonly isWhole: boolean;
 }
 
-/** A text in as many lines as there is room for; what goes beyond is left out, and an ellipsis says so. */
+/** Breaks a text into the available lines. A longer text is cut off with an ellipsis. */
 export function fitted(text: string, room: Room): Fitted {
   const words = text
     .trim()

@@ -15,7 +15,7 @@ const TICK = { fontPx: 12 } as const;
 const LOGARITHMIC = 'logarithmic';
 const ACROSS = { fontPx: 12.5, lines: 2 } as const;
 
-/** One chart as an SVG file of its own, on light ground, for pages that are not ours. Any text makes a well-formed one. */
+/** A chart as a separate SVG file with a light background, for pages of other sites. It is well-formed with any text. */
 export function chartSvg(chart: Chart): string {
   const looks = looksOf(chart);
   const scale = chartScale(chart, PLOT_PX);
@@ -33,7 +33,7 @@ export function chartSvg(chart: Chart): string {
   const startPx = leftPx + stepPx / 2;
   const names = placeNames({ places: chart.places, startPx, stepPx, y: floor + 2 });
   const across = fitted(chart.across, { ...ACROSS, px: wide }).lines;
-  const drawing = { chart, looks, scale, startPx, stepPx, topPx, heightPx: PLOT_PX };
+  const drawing = { chart, looks, scale, startPx, stepPx, topPx };
   const acrossPx = floor + names.heightPx + 20;
   const heightPx = acrossPx + (across.length - 1) * 16 + 12;
   const isEmpty = !chart.series.some(({ values }) => values.slice(0, chart.places.length).some(isKnown));
@@ -46,7 +46,7 @@ export function chartSvg(chart: Chart): string {
     },
     element('title', { id: 'chart-title' }, chart.title),
     element('desc', { id: 'chart-desc' }, words(chart)),
-    // Constants of ours: a style is not escaped.
+    // A style is not escaped; it consists of constants.
     styleSheet(`${lightStyle()}${CHART_STYLE}`),
     element('rect', { class: 'paper', width: WIDTH_PX, height: heightPx, rx: 6 }),
     title.map((line, i) => element('text', { class: 'heading', x: EDGE_PX, y: 24 + i * TITLE_LINE_PX }, line)),
@@ -76,7 +76,7 @@ function axis({ ticks }: ChartScale, { leftPx, topPx }: { readonly leftPx: numbe
   );
 }
 
-/** All of its figures, for who cannot see them. */
+/** All figures, for screen readers. */
 function words({ across, places, unit, isLog, series }: Chart): string {
   const figures = series.map((one) => {
     const points = places.map((place, at) => `${place}: ${valueText(one.values[at], unit)}`);
@@ -88,13 +88,13 @@ function words({ across, places, unit, isLog, series }: Chart): string {
 const GROUP_SHARE = 0.84;
 const [WIDEST_PX, BETWEEN_PX] = [72, 2];
 const VALUE_FONT_PX = 11;
-/** Lower ones could not be seen, and would be taken for nothing. */
+/** A lower bar would be invisible. */
 const LOWEST_PX = 1.5;
-/** Narrower bars have no room for letters, not even upright. */
+/** Narrower bars have no room for a value, not even an upright one. */
 const LETTERS_PX = 14;
 
 /** A group of bars for each place, with their values where there is room. */
-export function bars(drawing: Drawing): readonly Markup[] {
+function bars(drawing: Drawing): readonly Markup[] {
   const { chart, looks, startPx, stepPx } = drawing;
   const barPx = Math.min((stepPx * GROUP_SHARE) / chart.series.length, WIDEST_PX);
   const writing = writingOf(drawing, barPx);
@@ -118,7 +118,7 @@ interface Bar {
   readonly writing: Writing;
 }
 
-/** The same for all bars of a chart: some with their value and some without would look like a difference. */
+/** The same for all bars of a chart, since values at some of them only would look like a difference. */
 function writingOf({ chart, stepPx }: Drawing, barPx: number): Writing {
   const texts = chart.series.flatMap(({ values }) =>
     values.filter(isKnown).map((value) => valueText(value, chart.unit)),
@@ -129,18 +129,18 @@ function writingOf({ chart, stepPx }: Drawing, barPx: number): Writing {
 }
 
 function bar(drawing: Drawing, value: number | undefined, { x, width, look, writing }: Bar): readonly Markup[] {
-  const { chart, scale, topPx, heightPx } = drawing;
-  const floor = topPx + heightPx;
+  const { chart, scale, topPx } = drawing;
+  const floor = topPx + PLOT_PX;
   const middle = x + width / 2;
   const isGap = !isKnown(value);
-  const height = isGap || value <= 0 ? 0 : Math.max(LOWEST_PX, heightPx - scale.at(value));
+  const height = isGap || value <= 0 ? 0 : Math.max(LOWEST_PX, PLOT_PX - scale.at(value));
   const drawn = height === 0 ? [] : barShape(look, { x, y: floor - height, width, height });
   const text = isGap ? UNKNOWN : valueText(value, chart.unit);
   if (writing === 'none') return drawn;
   if (writing === 'level' || text.length === 1) {
     return [...drawn, element('text', { class: 'value', x: middle, y: floor - height - 5 }, text)];
   }
-  // Where there is no room above a bar, it is higher than any value is long.
+  // A bar without room above it is higher than the length of any value.
   const isAbove = textPx(text, { fontPx: VALUE_FONT_PX }) + 9 <= floor - height - topPx + HEAD_PX;
   const y = floor - height + (isAbove ? -5 : 6);
   const place = `translate(${(middle + VALUE_FONT_PX * 0.36).toFixed(1)} ${y.toFixed(1)}) rotate(-90)`;
@@ -155,23 +155,23 @@ interface Box {
   readonly height: number;
 }
 
-/** As it is drawn, and as the legend shows it. */
-export function barShape({ style, isHollow, isStriped }: Look, box: Box): readonly Markup[] {
+/** A bar of the drawing or of the legend. */
+function barShape({ style, isHollow, isStriped }: Look, box: Box): readonly Markup[] {
   const { x, y, width, height } = box;
   if (isHollow) {
-    // The line lies within the box, so that a hollow bar is as high as a filled one.
+    // The outline is inside the box, so that a hollow bar is as high as a filled one.
     const inner = { x: x + 0.8, y: y + 0.8, width: Math.max(0.5, width - 1.6), height: Math.max(0.5, height - 0.8) };
     return [element('rect', { class: `bar hollow ${style}`, ...inner })];
   }
   const filled = element('rect', { class: `bar ${style}`, x, y, width, height });
   if (!isStriped) return [filled];
-  // Dashes of a line as broad as the bar: stripes that no file has to spell out.
+  // The dashes of a line as wide as the bar are its stripes.
   const line = { class: 'stripes', x1: x + width / 2, x2: x + width / 2, y1: y + height, y2: y, 'stroke-width': width };
   return [filled, element('line', line)];
 }
 
-/** A line for each series, with a point for each value; it is broken where a value is missing. */
-export function lines({ chart, looks, scale, startPx, stepPx, topPx }: Drawing): readonly Markup[] {
+/** A line for each series with a point for each value. A missing value interrupts the line. */
+function lines({ chart, looks, scale, startPx, stepPx, topPx }: Drawing): readonly Markup[] {
   return chart.series.flatMap(({ values }, at) => {
     const look = looks[at];
     if (look === undefined) return [];
@@ -190,8 +190,8 @@ export function lines({ chart, looks, scale, startPx, stepPx, topPx }: Drawing):
   });
 }
 
-/** As it is drawn, and as the legend shows it. */
-export function lineShape(look: Look, [x, y]: Place): readonly Markup[] {
+/** A line of the legend. */
+function lineShape(look: Look, [x, y]: Place): readonly Markup[] {
   return [element('path', { class: lineStyle(look), d: `M${x} ${y}h30` }), pointShape(look, [x + 15, y])];
 }
 
@@ -204,7 +204,7 @@ function pointShape({ style, point, isHollow }: Look, [x, y]: Place): Markup {
   return element('path', { class: `point ${isHollow ? 'hollow ' : ''}${style}`, d: point, transform: place });
 }
 
-/** Points that follow each other without a gap. */
+/** Successive points without a gap. */
 function runsOf(points: readonly (Place | undefined)[]): readonly (readonly Place[])[] {
   const runs: Place[][] = [[]];
   for (const point of points) {
@@ -218,8 +218,8 @@ const [ROW_PX, GAP_PX, FONT_PX] = [21, 20, 13];
 const SWATCH_PX = { bars: 16, lines: 30 } as const;
 const BEFORE_NAME_PX = 7;
 
-/** What each series is called, beside a sample of it: after each other, in as many rows as they need. */
-export function legendOf(
+/** The names of the series beside a sample of each, in as many rows as needed. */
+function legendOf(
   { shape, series }: Chart,
   looks: readonly Look[],
   { x: left, y: top, width }: { readonly x: number; readonly y: number; readonly width: number },
@@ -244,18 +244,18 @@ export function legendOf(
   return { drawn, heightPx: drawn.length === 0 ? 0 : (row + 1) * ROW_PX };
 }
 
-/** How one series is drawn: as a bar, as a line with its points, and in the legend. */
-export interface Look {
-  /** Its colour, as a class. */
+/** The style of a series as a bar, as a line with points, and in the legend. */
+interface Look {
+  /** The class of its colour. */
   readonly style: string;
   readonly isStriped: boolean;
   /** SVG path data of a point around 0, 0. */
   readonly point: string;
-  /** Published by others: hollow and dashed, whatever its colour. */
+  /** Published by others: hollow and dashed. */
   readonly isHollow: boolean;
 }
 
-/** At least 3 : 1 on the ground, and each lighter or darker than the one before: bars side by side do without their hue. */
+/** Contrast to the background is at least 3 : 1, and neighbours differ in lightness, so that adjacent bars differ without hue. */
 export const INKS: readonly Ink[] = [
   LINES.control,
   AREAS.lifeboat,
@@ -266,7 +266,7 @@ export const INKS: readonly Ink[] = [
   AREAS.shed,
   AREAS['hit-l2'],
 ];
-/** From here on bars are striped: a lightness comes again. */
+/** From here on lightness repeats, so the bars are striped. */
 const STRIPED_FROM = 4;
 const POINTS: readonly string[] = [
   'M-4.4 0a4.4 4.4 0 1 0 8.8 0a4.4 4.4 0 1 0-8.8 0z',
@@ -279,7 +279,7 @@ const POINTS: readonly string[] = [
   'M-2.500-4.800h5l2.800 4.800l-2.800 4.800h-5l-2.800-4.800z',
 ];
 
-/** A look for each series. Where as many were published as were measured, the first is beside the first, in its colour. */
+/** A look for each series. If there are as many published series as measured ones, the pairs have the same colour. */
 export function looksOf({ series }: Chart): readonly Look[] {
   const published = series.filter(isPublished);
   const isPaired = published.length * 2 === series.length;
@@ -293,8 +293,8 @@ function lookOf(at: number, isHollow: boolean): Look {
   return { style: `s${at}`, isStriped: at >= STRIPED_FROM, point: POINTS[at] ?? '', isHollow };
 }
 
-/** In a legend and in words: what was published says so. */
-export function seriesName({ name, isPublished }: Series): string {
+/** The name of a series, marked if it was published. */
+function seriesName({ name, isPublished }: Series): string {
   return isPublished && !/publish/i.test(name) ? `${name} (published)` : name;
 }
 
@@ -302,38 +302,35 @@ function isPublished(series: Series): boolean {
   return series.isPublished === true;
 }
 
-/** Where a chart's series are drawn: pixels of the picture. */
-export interface Drawing {
+/** A chart with its layout in pixels of the picture. */
+interface Drawing {
   readonly chart: Chart;
   readonly looks: readonly Look[];
   readonly scale: ChartScale;
-  /** The middle of the first place, and from one place to the next. */
+  /** The middle of the first place, and the distance between two places. */
   readonly startPx: number;
   readonly stepPx: number;
-  /** Of the axis' upper end. */
+  /** The upper end of the axis. */
   readonly topPx: number;
-  readonly heightPx: number;
 }
 
-/** Room above the axis for a value that reaches its end. */
-export const HEAD_PX = 20;
+/** Room above the axis for the text of a value at its end. */
+const HEAD_PX = 20;
 
-/** `<name>.svg`, or `<name>-<id>.svg`. @throws when either is more than lower-case words: they become names of files. */
+/** `<name>.svg`, or `<name>-<id>.svg`. @throws unless both consist of lower-case words. */
 export function plotFile(name: string, id: string): string {
-  for (const [what, word] of [
-    ['finding', name],
-    ['chart', id],
-  ] as const) {
-    if (!NAME.test(word) && !(what === 'chart' && word === '')) {
-      throw new Error(
-        `a ${what} cannot be called ${JSON.stringify(word)}: it becomes the name of a file, like value-size`,
-      );
-    }
-  }
+  const check = (what: string, word: string): void => {
+    if (NAME.test(word)) return;
+    throw new Error(
+      `a ${what} cannot be called ${JSON.stringify(word)}: it becomes the name of a file, like value-size`,
+    );
+  };
+  check('finding', name);
+  if (id !== '') check('chart', id);
   return id === '' ? `${name}.svg` : `${name}-${id}.svg`;
 }
 
-/** All charts of a finding, drawn, by their file's name. @throws when two of them have one name. */
+/** The SVG of all charts of a finding by file name. @throws when two have the same name. */
 export function drawnCharts({ name, charts }: Finding): ReadonlyMap<string, string> {
   const drawn = new Map<string, string>();
   for (const chart of charts) {
@@ -344,14 +341,12 @@ export function drawnCharts({ name, charts }: Finding): ReadonlyMap<string, stri
   return drawn;
 }
 
-/** The colours of all looks, and what is written on them. */
-function inkStyle(): string {
-  return INKS.map(({ light }, at) => `.s${at}{--own:${light};--on:${readableOn(light)}}`).join('\n');
-}
+/** The colours of all looks, and of text on them. */
+const INK_STYLE = INKS.map(({ light }, at) => `.s${at}{--own:${light};--on:${readableOn(light)}}`).join('\n');
 
-/** What charts have beyond the palette. What is written lies on a rim of the ground, so that no line crosses a letter. */
+/** Styles besides the palette. Values have an outline in the background's colour, so that no line crosses a letter. */
 const CHART_STYLE = `
-${inkStyle()}
+${INK_STYLE}
 svg{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans","Helvetica Neue",Arial,sans-serif}
 .paper{fill:var(--ground)}
 .heading{font-size:16px;font-weight:600;fill:var(--ink)}

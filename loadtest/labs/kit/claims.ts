@@ -1,15 +1,15 @@
 import type { Claim, Finding, Verdict } from './finding.ts';
 import { valueText } from './text.ts';
 
-/** Undefined: the claim has no bound, or its figure could not be seen. */
+/** Undefined: the claim has no bound, or its figure could not be measured. */
 export function holds({ figure, atLeast, atMost }: Claim): boolean | undefined {
   if (figure === undefined || Number.isNaN(figure) || (atLeast === undefined && atMost === undefined)) return undefined;
   return figure >= (atLeast ?? Number.NEGATIVE_INFINITY) && figure <= (atMost ?? Number.POSITIVE_INFINITY);
 }
 
 /**
- * `yes`: every claim that could be seen holds; `partly`: some do. A required claim overrules the others. `unseen` when no
- * claim could be seen.
+ * `yes`: every claim with a figure holds; `partly`: some hold; `unseen`: no claim has a figure. A required claim overrules
+ * the others.
  */
 export function verdictOf(claims: readonly Claim[]): Verdict {
   const bounded = claims.filter(({ atLeast, atMost }) => atLeast !== undefined || atMost !== undefined);
@@ -29,7 +29,7 @@ export const VERDICT_TEXT: Readonly<Record<Verdict, string>> = {
   unseen: 'not seen',
 };
 
-/** `Holds here: in part`; where nothing was published beforehand, `Holds: yes`. */
+/** `Holds here: in part`, or `Holds: yes` where nothing was published beforehand. */
 export function verdictText({ verdict, published }: Pick<Finding, 'verdict' | 'published'>): string {
   return `Holds${published === '' ? '' : ' here'}: ${VERDICT_TEXT[verdict]}`;
 }
@@ -39,20 +39,16 @@ export function claimCells({ claims }: Pick<Finding, 'claims'>): readonly (reado
   return claims.map((claim) => {
     const { text, figure, unit, atLeast, atMost } = claim;
     const bounds = [
-      atLeast !== undefined && `≥ ${valueText(atLeast, unit)}`,
-      atMost !== undefined && `≤ ${valueText(atMost, unit)}`,
+      ...(atLeast === undefined ? [] : [`≥ ${valueText(atLeast, unit)}`]),
+      ...(atMost === undefined ? [] : [`≤ ${valueText(atMost, unit)}`]),
     ];
     const isHeld = holds(claim);
-    return [
-      text,
-      valueText(figure, unit),
-      bounds.filter((bound) => bound !== false).join(', '),
-      bounds.every((bound) => bound === false) ? '' : isHeld === undefined ? 'not seen' : isHeld ? 'yes' : 'no',
-    ];
+    const answer = isHeld === undefined ? 'not seen' : isHeld ? 'yes' : 'no';
+    return [text, valueText(figure, unit), bounds.join(', '), bounds.length === 0 ? '' : answer];
   });
 }
 
-/** Undefined: one of the claims could not be seen. */
+/** Undefined: the figure of a claim could not be measured. */
 export function allHold(claims: readonly Claim[]): boolean | undefined {
   const all = claims.map(holds);
   return all.includes(undefined) ? undefined : !all.includes(false);

@@ -12,18 +12,18 @@ import { printFinding } from './print.ts';
 import { checkPage, publishFinding } from './publish.ts';
 
 export interface LabCommand extends Described {
-  /** Where `--publish` writes, and beside it plots and records. */
+  /** The page that `--publish` writes; its plots and records are beside it. */
   readonly page: string;
   /** Programs whose versions the figures depend on. */
   readonly programs: readonly string[];
 }
 
-/** A couple of minutes is what one may take; what has not ended by then hangs. */
+/** An experiment should take at most two minutes; after this time it is stopped. */
 const LIMIT_MS = 12 * 60_000;
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const INSTALL = join(ROOT, 'loadtest', 'stack', 'install.ts');
 
-/** Runs what was asked for, one after the other. @returns the exit status: 0 when every row of all of them was measured. */
+/** Runs the named experiments in turn. @returns the exit status: 0 when every row was measured. */
 export async function labCommand(command: LabCommand, argv: readonly string[], allowed: string): Promise<number> {
   const read = await readArguments(argv, Object.keys(command.experiments), command.comparing);
   if (read.kind !== 'run') return refuse(read, described(command));
@@ -37,7 +37,7 @@ export async function labCommand(command: LabCommand, argv: readonly string[], a
     if (!stopping.signal.aborted) say('stopping: what was started is ended first');
     stopping.abort();
   };
-  // Never `once`: who presses Ctrl-C twice must not leave servers behind.
+  // Not `once`: a second Ctrl-C would end the process and leave servers behind.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
   const cores = coresOf(allowed);
   if (cores.store === cores.generator) say('one processor for stores and generators: every row is limited by both');
@@ -48,15 +48,8 @@ export async function labCommand(command: LabCommand, argv: readonly string[], a
       failed.push(`${name}: not begun`);
       continue;
     }
-    const problem = await one({
-      command,
-      name,
-      read: read.arguments,
-      cores,
-      allowed,
-      commit,
-      stopping: stopping.signal,
-    });
+    const step = { command, name, read: read.arguments, cores, allowed, commit, stopping: stopping.signal };
+    const problem = await runOne(step);
     if (problem !== undefined) failed.push(`${name}: ${problem}`);
   }
   for (const line of failed) console.error(`${command.program}: not measured: ${line}`);
@@ -68,14 +61,14 @@ interface Step {
   readonly name: string;
   readonly read: LabArguments;
   readonly cores: Cores;
-  /** Processors this process may use, as taskset lists them. */
+  /** Processors that this process may use, as a list for taskset. */
   readonly allowed: string;
   readonly commit: string | undefined;
   readonly stopping: AbortSignal;
 }
 
 /** @returns why it could not be measured. */
-async function one(step: Step): Promise<string | undefined> {
+async function runOne(step: Step): Promise<string | undefined> {
   const { command, name, read } = step;
   const experiment = command.experiments[name];
   if (experiment === undefined) return 'there is none';
@@ -91,7 +84,7 @@ async function one(step: Step): Promise<string | undefined> {
     console.log(`\n${printFinding(record)}\n`);
     const problems = [
       ...(await problemOf(async () => say(`kept in ${await keepFinding(record, read.out, Date.now())}`))),
-      // Also when it could not be kept: it was measured, and printed.
+      // Also when it could not be kept, because it was measured and printed.
       ...(await problemOf(() => read.isPublished && publishFinding(record, command.page))),
     ];
     const unmeasured = record.finding.tables.flatMap(({ rows }) =>
@@ -145,23 +138,16 @@ function say(text: string): void {
   console.error(`  ${text}`);
 }
 
-/** In one line, what would else be found after minutes, with everything measured. @param page that `--publish` writes. */
+/** Checks before minutes of measurement. @returns the problem in one line. @param page the page for `--publish`. */
 export async function cannotBegin(
   page: string,
   { out, names, isPublished }: Pick<LabArguments, 'out' | 'names' | 'isPublished'>,
 ): Promise<string | undefined> {
   if ((await inPath('taskset')).length === 0) return 'there is no taskset: install what Debian calls util-linux';
-  try {
-    await checkOut(out);
-  } catch (error) {
-    return `--out ${out} cannot be written: ${messageOf(error)}`;
-  }
-  try {
-    if (isPublished) checkPage(page, names);
-  } catch (error) {
-    return `--publish: ${messageOf(error)}`;
-  }
-  return undefined;
+  const [outProblem] = await problemOf(() => checkOut(out));
+  if (outProblem !== undefined) return `--out ${out} cannot be written: ${outProblem}`;
+  const [pageProblem] = await problemOf(() => isPublished && checkPage(page, names));
+  return pageProblem === undefined ? undefined : `--publish: ${pageProblem}`;
 }
 
 export function messageOf(error: unknown): string {

@@ -8,17 +8,17 @@ import { busyOf, limitOf } from './meters.ts';
 import { runProgram } from './programs.ts';
 
 export interface LabDriven extends Driven {
-  /** Of the busiest store. */
+  /** Busy cores of the busiest store. */
   readonly storeCores: number;
   readonly generatorCores: number;
   readonly limit: Limit;
 }
 
 const MAIN = join(import.meta.dirname, 'driver', 'main.ts');
-/** Ten thousand connections take a while to open. */
-const AROUND_SECONDS = 40;
+/** Time to open ten thousand connections. */
+const OVERHEAD_SECONDS = 40;
 
-/** One load by the driver, in a process on the generator's cores. The stores are its targets unless the plan says others. */
+/** Runs one load by the driver in a process on the generator's cores. The default targets are the stores. */
 export function driven(
   lab: Lab,
   stores: readonly LabStore[],
@@ -26,10 +26,10 @@ export function driven(
 ): Promise<LabDriven> {
   const targets = stores.map(({ host, port }) => ({ host, port }));
   const whole = { targets, seed: 1, watched: stores.map((store) => store.pid()), ...plan };
-  return drivenBy(lab, { main: MAIN, plan: whole, limitMs: (plan.seconds + AROUND_SECONDS) * 1000 });
+  return drivenBy(lab, { main: MAIN, plan: whole, limitMs: (plan.seconds + OVERHEAD_SECONDS) * 1000 });
 }
 
-/** The same by another program, which gets its plan as the path of a JSON file and prints a `Driven`. */
+/** Runs another driver program, which gets the path of its plan, a JSON file, and prints a `Driven`. */
 export async function drivenBy(
   lab: Lab,
   { main, plan, limitMs }: { readonly main: string; readonly plan: object; readonly limitMs: number },

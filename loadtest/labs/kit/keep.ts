@@ -10,18 +10,17 @@ import { printFinding } from './print.ts';
 import { CannotRun } from './programs.ts';
 import { parseRecord, replaceFiles } from './publish.ts';
 
-/** What a finding is kept in, beside its plots. */
 export const FINDING_FILE = 'finding.json';
 
-/** What a finding and its plots take, several times over. */
-const ROOM_BYTES = 2 ** 20;
+/** Several times the size of a finding with its plots. */
+const CHECK_BYTES = 2 ** 20;
 
-/** For who is about to measure for minutes. @throws when nothing could be kept below `out`. */
+/** A check before minutes of measurement. @throws when nothing can be written below `out`. */
 export async function checkOut(out: string): Promise<void> {
   await mkdir(out, { recursive: true });
   const folder = await mkdtemp(join(out, 'check-'));
   try {
-    await writeFile(join(folder, FINDING_FILE), Buffer.alloc(ROOM_BYTES, 'x'));
+    await writeFile(join(folder, FINDING_FILE), Buffer.alloc(CHECK_BYTES, 'x'));
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -30,12 +29,12 @@ export async function checkOut(out: string): Promise<void> {
 /** Writes `finding.json` and a plot for each chart into a folder of its own below `out`. @returns that folder. */
 export async function keepFinding(record: FindingRecord, out: string, nowMs: number): Promise<string> {
   const { name } = record.finding;
-  // Before there is a folder: it takes its name from the finding.
+  // Checks the name before a folder with this name is made.
   plotFile(name, '');
   const { path } = await makeRunFolder(out, name, nowMs);
   const write = (files: Iterable<readonly [string, string]>): void =>
     replaceFiles(new Map(Array.from(files, ([file, text]) => [join(path, file), text])));
-  // First of all: whatever goes wrong with drawing it, it can be drawn again.
+  // Written first: if drawing fails, the plots can be drawn again from it.
   try {
     write([[FINDING_FILE, `${JSON.stringify(record, null, 2)}\n`]]);
   } catch (error) {
@@ -46,7 +45,7 @@ export async function keepFinding(record: FindingRecord, out: string, nowMs: num
   return path;
 }
 
-/** A finding that was kept. @throws with one line when the file is not there, of another version, or damaged. */
+/** Reads a kept finding. @throws with one line when the file is missing, of another version, or damaged. */
 export function readFinding(file: string): FindingRecord {
   const record = parsed(file);
   if (typeof record !== 'object' || record === null || !('version' in record)) {
@@ -56,7 +55,7 @@ export function readFinding(file: string): FindingRecord {
     throw new Error(`${file} is a finding of version ${JSON.stringify(record.version)}; 2 can be read`);
   try {
     const read = record as FindingRecord;
-    // What is missing shows here, and not half-way through a page.
+    // Missing members must show here and not half-way through a page.
     printFinding(read);
     findingMarkdown(read);
     drawnCharts(read.finding);
@@ -86,7 +85,7 @@ export interface RunFolder {
   readonly path: string;
 }
 
-/** A folder nobody has: of two runs in one second the later one takes the next. */
+/** Makes a new folder. The later one of two runs in the same second gets the next second. */
 export async function makeRunFolder(out: string, script: string, nowMs: number): Promise<RunFolder> {
   await mkdir(out, { recursive: true });
   for (let atMs = nowMs; ; atMs += 1000) {
@@ -102,7 +101,7 @@ export async function makeRunFolder(out: string, script: string, nowMs: number):
 }
 
 /**
- * The run to compare with. `latest` is the last of this script that says anything; undefined when there is none.
+ * The run to compare with. `latest` is the last valid run of this script; undefined when there is none.
  * @throws CannotRun when a folder was named and holds no run of this script.
  */
 export async function earlierRun(against: string, out: string, script: string): Promise<RunRecord | undefined> {
@@ -125,7 +124,7 @@ async function readRecord(folder: string): Promise<RunRecord | undefined> {
   try {
     const record = JSON.parse(await readFile(join(folder, 'run.json'), 'utf8')) as RunRecord;
     if (record.version !== 1) return undefined;
-    // A damaged one shows before any load is sent, not after.
+    // A damaged record must show before any load is sent.
     compareRuns(record, record);
     return record;
   } catch {

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePorts } from '../../stack/process.ts';
 import { pin, processorMs, processorsOf } from '../../stack/processors.ts';
-
 import {
   type Certificates,
   type Flavour,
@@ -14,19 +13,19 @@ import {
 import { verdictOf } from './claims.ts';
 import type { Chart, Claim, Finding, FindingTable } from './finding.ts';
 
-/** One lesson that others published, and what checks it here. */
+/** A check of one published statement. */
 export interface Experiment {
-  /** What it varies, in one line for the list. */
+  /** The varied setting, in one line for the list. */
   readonly varies: string;
-  /** Parts of loadtest/stack/install.ts that it needs. */
+  /** The parts of loadtest/stack/install.ts that it needs. */
   readonly parts: readonly string[];
-  /** Undefined: it can run here. Else one line that says what is missing: `needs root for network namespaces`. */
+  /** Undefined: it can run here. Else one line about what is missing: `needs root for network namespaces`. */
   readonly cannotRun?: () => Promise<string | undefined>;
-  /** Two minutes at most. @throws when a row could not be measured for a reason that is not a finding. */
+  /** Takes at most two minutes. @throws when a row could not be measured for a reason that is not a finding. */
   readonly run: (lab: Lab) => Promise<Omit<Finding, 'name'>>;
 }
 
-/** An experiment as one file describes it: how its rows are measured, and what is shown and claimed of them. */
+/** The definition of an experiment: how its rows are measured, and what is shown and claimed. */
 export interface ExperimentParts<Measured>
   extends Pick<Experiment, 'varies' | 'parts' | 'cannotRun'>,
     Pick<Finding, 'title' | 'published' | 'sentence'> {
@@ -37,7 +36,7 @@ export interface ExperimentParts<Measured>
   readonly notes: (measured: Measured) => readonly string[];
 }
 
-/** `findingOf` is the part after the measurement: rows in, finding out. */
+/** `findingOf` makes the finding from the measured rows. */
 export function defineExperiment<Measured>(
   own: ExperimentParts<Measured>,
 ): Experiment & { readonly findingOf: (measured: Measured) => Omit<Finding, 'name'> } {
@@ -56,90 +55,81 @@ export function defineExperiment<Measured>(
 }
 
 /**
- * Which processors stores run on and which ones whoever asks them: lists as taskset takes them. Kept apart, each can be
- * seen to be full; on one processor alone both are the same, and every row is limited by both.
+ * The processors of stores and of generators, as lists for taskset. They are separate so that each side's capacity can be
+ * measured. With a single processor both lists are the same, and every row is limited by both sides.
  */
 export interface Cores {
   readonly store: string;
   readonly generator: string;
-  /** How many each side has. */
   readonly storeCount: number;
   readonly generatorCount: number;
 }
 
-/** @param allowed processors this process may use, `0-1,4`: the first half for stores, the rest for generators. */
+/** @param allowed processors that this process may use, `0-1,4`: the first half is for stores, the rest for generators. */
 export function coresOf(allowed: string): Cores {
   const all = processorsOf(allowed);
   if (all.length < 2) {
     const only = String(all[0] ?? 0);
     return { store: only, generator: only, storeCount: 1, generatorCount: 1 };
   }
-  const half = Math.floor(all.length / 2);
-  const [store, generator] = [all.slice(0, half), all.slice(half)];
-  return {
-    store: store.join(','),
-    generator: generator.join(','),
-    storeCount: store.length,
-    generatorCount: generator.length,
-  };
+  const storeCount = Math.floor(all.length / 2);
+  const [store, generator] = [all.slice(0, storeCount).join(','), all.slice(storeCount).join(',')];
+  return { store, generator, storeCount, generatorCount: all.length - storeCount };
 }
 
-/** A real store, kept to its processors. */
+/** A real store, pinned to its processors. */
 export interface LabStore extends RedisNode {
   readonly flavour: Flavour;
   readonly directory: string;
-  /** Processor time of all its threads since it was started. */
+  /** Processor time of all its threads since its start. */
   readonly processorMs: () => number;
   /** `INFO <section>` by field. */
   readonly info: (section: string) => Promise<Readonly<Record<string, string>>>;
-  /** CA file when it speaks TLS. */
+  /** The CA file, if it uses TLS. */
   readonly caFile?: string;
 }
 
 export interface LabStoreOptions {
   readonly flavour?: Flavour;
-  /** Lines after deploy/redis/*-cache.conf; a later line wins. */
+  /** Lines that are appended to deploy/redis/*-cache.conf; a later line wins. */
   readonly config?: readonly string[];
   readonly tls?: true;
-  /** Where it listens when not on loopback, and what starts it there: see namespace.ts. */
+  /** Its address if it is not loopback, and the command that starts it there: see namespace.ts. */
   readonly place?: { readonly host: string; readonly through: readonly string[] };
-  /** Absent: the store's own. `any` leaves it to the system. */
+  /** Default: the lab's processors for stores. `any`: not pinned. */
   readonly cores?: string | 'any';
 }
 
-/** What an experiment is given: real servers that are taken down with it, processors, and a time to keep to. */
+/** The environment of an experiment: real servers that are stopped with it, processors, and the duration of a row. */
 export interface Lab {
   readonly cores: Cores;
-  /** Removed at the end. */
+  /** A folder that is removed at the end. */
   readonly folder: string;
-  /** How long a row is measured: what the experiment wants, unless somebody asked for less or more. */
+  /** The duration of a row: `--seconds` if it was given, else what the experiment wants. */
   readonly seconds: (wanted: number) => number;
   readonly startStore: (options?: LabStoreOptions) => Promise<LabStore>;
-  /** Called in reverse order when the experiment is over, however it ended. */
+  /** Registers a function for the end, also of a failed experiment. They are called in reverse order. */
   readonly atEnd: (stop: () => Promise<unknown>) => void;
-  /** Stops what was registered since, early; for experiments that need the room for the next row. */
+  /** Calls the registered functions now, for experiments that need the resources for the next row. */
   readonly clear: () => Promise<void>;
   readonly say: (text: string) => void;
   readonly signal: AbortSignal;
-  /** Paths of further Redis-protocol servers, as somebody named them. */
+  /** Paths of further Redis-protocol servers: `--server`. */
   readonly servers: readonly string[];
 }
 
-export interface LabOptions {
-  readonly cores: Cores;
-  /** Seconds for a row, whatever an experiment wants; absent: its own. */
+export interface LabOptions extends Pick<Lab, 'cores' | 'say' | 'signal'> {
+  /** Replaces the duration that an experiment wants. */
   readonly rowSeconds?: number;
   readonly servers?: readonly string[];
-  readonly say: (text: string) => void;
-  readonly signal: AbortSignal;
 }
 
-/** @returns what `work` found; everything it started is gone then. */
+/** @returns the result of `work`, after everything that it started was stopped. */
 export async function inLab<T>(options: LabOptions, work: (lab: Lab) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'serpcache-lab-'));
   const stops: (() => Promise<unknown>)[] = [];
   let isOver = false;
-  // What was still being started when somebody stopped all must not stay behind: nobody comes for it any more.
+  // A server that was still starting when the lab was stopped is stopped as soon as it registers.
   const atEnd = (stop: () => Promise<unknown>): void => {
     if (isOver) void stop().catch(() => undefined);
     else stops.push(stop);
@@ -157,15 +147,15 @@ export async function inLab<T>(options: LabOptions, work: (lab: Lab) => Promise<
     const directory = join(folder, String(port));
     const node = await startRedisNode({ flavour, port, directory, config, ...(tls && { tls }), ...wanted.place });
     atEnd(node.stop);
-    const keepToCores = async (): Promise<void> => {
+    const pinStore = async (): Promise<void> => {
       if (cores !== 'any') await pin([node.pid()], cores);
     };
-    await keepToCores();
+    await pinStore();
     return {
       ...node,
       restart: async () => {
         await node.restart();
-        await keepToCores();
+        await pinStore();
       },
       flavour,
       directory,
@@ -179,17 +169,9 @@ export async function inLab<T>(options: LabOptions, work: (lab: Lab) => Promise<
   });
   onAbort.catch(() => undefined);
   try {
-    const lab: Lab = {
-      cores: options.cores,
-      folder,
-      seconds: (own) => options.rowSeconds ?? own,
-      startStore,
-      atEnd,
-      clear,
-      say: options.say,
-      signal: options.signal,
-      servers: options.servers ?? [],
-    };
+    const { cores, say, signal, servers = [], rowSeconds } = options;
+    const seconds = (wanted: number): number => rowSeconds ?? wanted;
+    const lab: Lab = { cores, folder, seconds, startStore, atEnd, clear, say, signal, servers };
     return await Promise.race([work(lab), onAbort]);
   } finally {
     isOver = true;

@@ -7,8 +7,8 @@ import type { FindingRecord } from './finding.ts';
 import { plainText } from './text.ts';
 
 /**
- * What figures were measured on, in general words: `2 shared cores, 23 GiB, Linux 6.1, Redis 7.0.15`. Nothing names the
- * machine. @param programs names or paths; one that is missing or says no version is left out.
+ * The machine in general words, without its name: `2 shared cores, 23 GiB, Linux 6.1, Redis 7.0.15`.
+ * @param programs names or paths. A program that is missing or prints no version is left out.
  */
 export async function machineWords(programs: readonly string[]): Promise<string> {
   const cores = availableParallelism();
@@ -22,7 +22,7 @@ export async function machineWords(programs: readonly string[]): Promise<string>
   return [...new Set(words)].join(', ');
 }
 
-/** Where and from which code figures are about to be measured. */
+/** The machine, the time and the commit, read before a measurement. */
 export async function originOf(
   checkout: string,
   programs: readonly string[],
@@ -32,14 +32,14 @@ export async function originOf(
   return { machine: await machineWords(programs), startedAt, ...(commit !== undefined && { commit }) };
 }
 
-/** The words that a run was kept with, or what its record says of cores, memory and system. */
+/** The stored description of a run's machine, or one made from its cores, memory and system. */
 export function machineText({ words, cores, memoryBytes, system, k6 }: Machine): string {
   return (
     words ?? `${cores} ${cores === 1 ? 'core' : 'cores'}, ${Math.floor(memoryBytes / 2 ** 30)} GiB, ${system}, k6 ${k6}`
   );
 }
 
-/** Files that change what is measured. Published pages, plots and records change nothing. */
+/** Files that can change the measured behaviour. Published pages, plots and records cannot. */
 const CODE = /\.(?:ts|mjs|js|go|lua|yaml)$|(?:^|\/)package(?:-lock)?\.json$/;
 
 /**
@@ -59,40 +59,40 @@ export function commitOf(checkout: string): string | undefined {
   return isDirty ? `${commit}-dirty` : commit;
 }
 
-/** Without a limit on this process it is all that the machine has. */
+/** The memory of the machine, or the limit on this process if it is lower. */
 function memoryBytes(): number {
   const limit = process.constrainedMemory();
   return limit > 0 ? Math.min(limit, totalmem()) : totalmem();
 }
 
-/** Whether the processors were ever taken away for other machines since the start: stolen time, where there is a count. */
+/** Whether /proc/stat counts stolen time: the host has run other machines on these processors. */
 async function isShared(): Promise<boolean> {
   const stat = await readFile('/proc/stat', 'utf8').catch(() => '');
   const [, stolen = '0'] = /^cpu +(?:\d+ +){7}(\d+)/.exec(stat) ?? [];
   return Number(stolen) > 0;
 }
 
-/** How a program is asked, where it does not know `--version`. */
-const ASKED: Readonly<Record<string, string>> = { nginx: '-v', varnishd: '-V', searchd: '--help' };
-/** What its own words for itself are not. */
+/** The option that prints the version, for programs without `--version`. */
+const VERSION_OPTIONS: Readonly<Record<string, string>> = { nginx: '-v', varnishd: '-V', searchd: '--help' };
+/** Names of programs that do not print a suitable one. */
 const NAMES: Readonly<Record<string, string>> = { nginx: 'nginx', varnishd: 'Varnish', node: 'Node' };
-/** Numbers with a point, but no addresses and no times. */
+/** Numbers with a point that are not addresses or times. */
 const VERSION = /(?<![\d.:])(?!(?:\d+\.){3}\d)\d+\.\d\w*(?:\.\w+)*/;
 /** `Redis server v=7.0.15`, `git version 2.39.5`, `dragonfly v1.27.1` */
 const BETWEEN = /(?:[\s:=,(/-]|\b(?:server|version|v)\b|(?<=\s)v)+$/i;
-const [LIMIT_MS, MOST_CHARACTERS, LONGEST] = [3000, 4000, 40];
-/** Where Debian keeps servers that only root starts. */
+const [LIMIT_MS, MAX_OUTPUT, MAX_WORD] = [3000, 4000, 40];
+/** Folders of servers on Debian that are only in root's PATH. */
 const FOLDERS = '/usr/local/sbin:/usr/sbin';
 
-/** `Redis 7.0.15`; undefined: missing, or it does not say. @param program a name, or the path of any program. */
+/** `Redis 7.0.15`; undefined when the program is missing or prints no version. @param program a name or a path. */
 export async function programWords(program: string): Promise<string | undefined> {
-  // What runs this runs the rest as well, whatever another one in PATH may be.
+  // The Node that runs this file also runs the measurements, even if PATH has another one.
   if (program === 'node') return `Node ${process.versions.node}`;
-  const said = await answerOf(program, ASKED[basename(program)] ?? '--version');
+  const said = await answerOf(program, VERSION_OPTIONS[basename(program)] ?? '--version');
   return versionWords(program, said);
 }
 
-/** The first line with a version in it, shortened; no path, no address and no name of a machine is in it. */
+/** The first line with a version, shortened, without paths, addresses and names of machines. */
 export function versionWords(program: string, said: string): string | undefined {
   const line =
     said
@@ -104,16 +104,16 @@ export function versionWords(program: string, said: string): string | undefined 
   const before = line.slice(0, line.indexOf(version)).replace(BETWEEN, '');
   const isName = /^[a-z][\w+ -]*$/i.test(before) && !before.includes(hostname());
   const words = NAMES[basename(program)] ?? (isName ? before : basename(program));
-  return `${words.slice(0, LONGEST)} ${version.slice(0, LONGEST)}`;
+  return `${words.slice(0, MAX_WORD)} ${version.slice(0, MAX_WORD)}`;
 }
 
-/** Whatever it says to one option within three seconds, on either stream, however it ends; '' when there is none. */
+/** The output of a program with one option, on both streams, within three seconds; '' when it cannot be started. */
 function answerOf(program: string, option: string): Promise<string> {
   return new Promise((answer) => {
     const path = program.includes('/') ? resolve(program) : program;
     let said = '';
     const child = spawn(path, [option], {
-      // One that takes no notice of the option and starts leaves its files there.
+      // A server that ignores the option and starts writes its files there.
       cwd: tmpdir(),
       env: { ...process.env, PATH: `${process.env['PATH'] ?? ''}:${FOLDERS}`, LC_ALL: 'C' },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -122,7 +122,7 @@ function answerOf(program: string, option: string): Promise<string> {
     });
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => {
-        said = (said + text).slice(0, MOST_CHARACTERS);
+        said = (said + text).slice(0, MAX_OUTPUT);
       });
     }
     child.once('error', () => answer(''));

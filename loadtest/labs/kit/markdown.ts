@@ -5,7 +5,7 @@ import { type Finding, type FindingRecord, type FindingTable, PLOTS, RECORDS } f
 import { type Cells, cellsOf, commandsOf } from './table.ts';
 import { othersWords, plainText, prose } from './text.ts';
 
-/** The section of a README for a finding. Measured text is escaped, so it is never markup. */
+/** The section of a page for a finding. Measured text is escaped. */
 export function findingMarkdown(record: FindingRecord): string {
   const { name, title, published, tables, charts, notes, sentence } = record.finding;
   const blocks = [
@@ -13,7 +13,7 @@ export function findingMarkdown(record: FindingRecord): string {
     published === '' ? '' : `Published: ${prose(published)}`,
     `**${verdictText(record.finding)}.** ${prose(sentence)}`,
     claimTable(record.finding),
-    ...tables.flatMap((table) => [bold(table.title), markdownTable(table)]),
+    ...tables.flatMap((table) => [bold(table.title), tableOfCells(cellsOf(table))]),
     ...charts.map((chart) => `![${prose(chart.title)}](${PLOTS}/${plotFile(name, chart.id)})`),
     commandBlock(tables),
     notes.map((note) => `- ${prose(note)}`).join('\n'),
@@ -22,7 +22,7 @@ export function findingMarkdown(record: FindingRecord): string {
   return `${blocks.filter((block) => block !== '').join('\n\n')}\n`;
 }
 
-/** How figures came about, in a sentence that leads to all of them. @param name of the section. */
+/** The command, date and machine of a measurement, with a link to all figures. @param name of the section. */
 export function measuredWords(
   { command, machine, startedAt, tookSeconds, commit }: Omit<FindingRecord, 'version' | 'finding'>,
   name: string,
@@ -39,17 +39,13 @@ function claimTable(finding: Finding): string {
   return rows.length === 0 ? '' : tableOfCells({ titles, rows, isFigure: [false, true, false, false] });
 }
 
-function markdownTable(table: FindingTable): string {
-  return tableOfCells(cellsOf(table));
-}
-
 export function tableOfCells({ titles, rows, isFigure }: Cells): string {
   const written = (cells: readonly string[]): string => `| ${cells.map(prose).join(' | ')} |`;
   const rule = `|${isFigure.map((one) => (one ? '---:' : '---')).join('|')}|`;
   return [written(titles), rule, ...rows.map(written)].join('\n');
 }
 
-/** Folded: they are for who wants to repeat a row, and long. */
+/** Folded, because commands are long and only for readers who want to repeat a row. */
 function commandBlock(tables: readonly FindingTable[]): string {
   const lists = tables.flatMap(({ title, rows }) => {
     const commands = [...commandsOf(rows)];
@@ -58,10 +54,10 @@ function commandBlock(tables: readonly FindingTable[]): string {
   });
   if (lists.length === 0) return '';
   const text = lists
-    // Rows of several tables may have one name.
+    // Rows of different tables may have the same name.
     .map(({ title, lines }) => [...(lists.length > 1 ? [title] : []), ...lines].join('\n'))
     .join('\n\n')
-    // What is in a fence cannot be escaped: a comment's beginning would be one to whoever looks for markers.
+    // Text in a fence cannot be escaped, and a search for markers would take the start of a comment for one.
     .replaceAll('<!--', '<! --');
   const fence = '`'.repeat(Math.max(3, longestTicks(text) + 1));
   return `<details><summary>Commands that repeat the rows</summary>\n\n${fence}sh\n${text}\n${fence}\n\n</details>`;
@@ -84,14 +80,14 @@ function longestTicks(text: string): number {
 }
 
 const [START, END] = ['<!-- overview -->', '<!-- /overview -->'];
-/** Whatever somebody may have made of them: a comment of its own line with that word in it. */
+/** Also edited markers: a comment at the start of a line with that word. */
 const LIKE_ONE = /^[ \t]*<!--[^>\n]*\boverview\b[^>\n]*-->.*$/gim;
 const HEAD = '| | does it hold here? |\n|---|---|';
 
 /**
- * What all findings of a page come to, in a table at its beginning: this one's row is replaced or added, the others stay.
- * A page without the place for it stays as it is. @param names of all findings of the page, in their order.
- * @throws when there is half a place, or one that was edited: its table would stay as old as it is.
+ * Replaces or adds this finding's row in the table of verdicts at the beginning of a page. A page without the markers of
+ * this table is returned unchanged. @param names of all findings of the page, in their order.
+ * @throws when a marker is missing or was edited, because the table would become outdated.
  */
 export function withOverview(page: string, { finding }: FindingRecord, names: readonly string[]): string {
   const eol = page.includes('\r\n') ? '\r\n' : '\n';
@@ -116,7 +112,7 @@ export function withOverview(page: string, { finding }: FindingRecord, names: re
   return `${page.slice(0, from)}${START}${eol}${table}${eol}${page.slice(to)}`;
 }
 
-/** Where the beginning of its marker and of that of its end are; undefined: a page has none. @throws as above. */
+/** The positions of the start marker and of the end marker; undefined when the page has none. @throws as `withOverview`. */
 export function overviewOf(page: string): { readonly from: number; readonly to: number } | undefined {
   const found = [...page.matchAll(LIKE_ONE)].map(({ 0: line, index }) => ({ text: line.trim(), from: index }));
   if (found.length === 0) return undefined;

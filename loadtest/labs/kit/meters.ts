@@ -3,20 +3,8 @@ import { processorsOf } from '../../stack/processors.ts';
 import type { Limit } from './finding.ts';
 import type { LabStore } from './lab.ts';
 
-interface Meter {
-  readonly processorMs: () => number;
-}
-
-/** Runs `work` and says how many cores the busiest of the stores used meanwhile. */
-export async function storeCoresDuring<T>(
-  stores: readonly Meter[],
-  work: () => Promise<T>,
-): Promise<{
-  readonly result: T;
-  readonly storeCores: number;
-  readonly eachCores: readonly number[];
-  readonly seconds: number;
-}> {
+/** Runs `work` and measures the busy cores of the stores during it; `storeCores` is the busiest one. */
+export async function storeCoresDuring<T>(stores: readonly Pick<LabStore, 'processorMs'>[], work: () => Promise<T>) {
   const before = stores.map((store) => store.processorMs());
   const startedMs = performance.now();
   const result = await work();
@@ -25,19 +13,15 @@ export async function storeCoresDuring<T>(
   return { result, eachCores, storeCores: Math.max(0, ...eachCores), seconds: tookMs / 1000 };
 }
 
-/** As `limitOf` wants it. */
 export function busyOf(storeCores: number, ran: { readonly processorSeconds: number; readonly seconds: number }): Busy {
   return { storeCores, generatorCores: ran.processorSeconds / ran.seconds };
 }
 
-/** What a store says it spent on one kind of command since its statistics were reset: executing, without the socket. */
-export interface CommandStats {
-  readonly calls: number;
-  readonly us: number;
-}
-
-/** Of `INFO commandstats`; nothing was called yet: zeros. @param name in lower case: `hgetall`. */
-export async function commandStats(store: Pick<LabStore, 'info'>, name: string): Promise<CommandStats> {
+/**
+ * Calls of a command and their execution time without the socket, since the statistics were reset: `INFO commandstats`.
+ * @param name in lower case: `hgetall`.
+ */
+export async function commandStats(store: Pick<LabStore, 'info'>, name: string) {
   const text = (await store.info('commandstats'))[`cmdstat_${name}`] ?? '';
   return { calls: figure(text, 'calls'), us: figure(text, 'usec') };
 }
@@ -46,23 +30,25 @@ function figure(text: string, name: string): number {
   return Number(new RegExp(`(?:^|,)${name}=(\\d+)`).exec(text)?.[1] ?? 0);
 }
 
-/** Of all the time: starting and ending are measured along, and somebody else always takes a little. */
+export type CommandStats = Awaited<ReturnType<typeof commandStats>>;
+
+/** A busy share from here on counts as full: start and end are measured too, and other processes use a little. */
 const FULL = 0.85;
 
 export interface Busy {
-  /** Busy cores of the store that was busiest, over the measured time. */
+  /** Mean busy cores of the busiest store. */
   readonly storeCores: number;
-  /** Busy cores of everything that generated load. */
+  /** Mean busy cores of all generators. */
   readonly generatorCores: number;
 }
 
 export interface Room {
-  /** Cores one store can use: 1 without io-threads, never more than there are. */
+  /** Cores that one store can use: 1 without io-threads. */
   readonly storeCores: number;
   readonly generatorCores: number;
 }
 
-/** What was full, by the processor time both used of what they could have had. */
+/** The side that was at its capacity, by its busy cores and the cores it could use. */
 export function limitOf(busy: Busy, room: Room = { storeCores: 1, generatorCores: 1 }): Limit {
   const store = busy.storeCores >= FULL * room.storeCores;
   const generator = busy.generatorCores >= FULL * room.generatorCores;
@@ -70,12 +56,12 @@ export function limitOf(busy: Busy, room: Room = { storeCores: 1, generatorCores
   return generator ? 'generator' : 'neither';
 }
 
-/** What the processors have done since they were started, and how much of it we and all who have ended for us. */
+/** CPU time since boot, and the part used by this process and its reaped children. */
 export interface ProcessorTimes {
   readonly atMs: number;
-  /** For any process. What interrupts take is nobody's: loopback's own is among it. */
+  /** Time of all processes. Interrupts are not included, because they also serve our own loopback traffic. */
   readonly processesMs: number;
-  /** Taken by the host for other machines. */
+  /** Time that the host gave to other machines. */
   readonly stolenMs: number;
   readonly ownMs: number;
 }
@@ -83,8 +69,8 @@ export interface ProcessorTimes {
 const TICK_MS = 10;
 
 /**
- * Ours is what this process used and every child that has ended and was waited for: to be read before anything is started
- * and when all of it is gone. Undefined where there is no /proc. @param allowed as taskset lists processors: `0-1`.
+ * Children count as ours only after they have ended, so this is read before anything is started and after everything has
+ * ended. Undefined where there is no /proc. @param allowed a list for taskset: `0-1`.
  */
 export function processorTimes(allowed: string): ProcessorTimes | undefined {
   try {
@@ -95,7 +81,7 @@ export function processorTimes(allowed: string): ProcessorTimes | undefined {
   }
 }
 
-/** @param texts as the kernel shows them: `stat` of all processors, `own` of this process. */
+/** @param texts the contents of /proc/stat and, as `own`, of /proc/self/stat. */
 export function timesOf(texts: {
   readonly stat: string;
   readonly own: string;
@@ -110,18 +96,14 @@ export function timesOf(texts: {
     processes += Number(user) + Number(nice) + Number(system);
     stolen += Number(steal ?? 0);
   }
-  // Its name may hold spaces but ends in the last bracket. utime, stime, and those of its children.
+  // The name may contain spaces; it ends at the last bracket. The fields are utime, stime, cutime and cstime.
   const fields = texts.own.slice(texts.own.lastIndexOf(') ') + 2).split(' ');
   const own = fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0);
-  return {
-    atMs: texts.atMs,
-    processesMs: processes * TICK_MS,
-    stolenMs: stolen * TICK_MS,
-    ownMs: own * TICK_MS,
-  };
+  const [processesMs, stolenMs, ownMs] = [processes * TICK_MS, stolen * TICK_MS, own * TICK_MS];
+  return { atMs: texts.atMs, processesMs, stolenMs, ownMs };
 }
 
-/** Cores that were busy with something that is not ours, in the mean between both readings. */
+/** Mean number of cores that were busy with other work between the two readings. */
 export function othersCores(before: ProcessorTimes | undefined, after: ProcessorTimes | undefined): number | undefined {
   if (before === undefined || after === undefined || after.atMs <= before.atMs) return undefined;
   const grown = (of: 'processesMs' | 'stolenMs' | 'ownMs'): number => after[of] - before[of];

@@ -1,25 +1,25 @@
 import { runProgram } from './programs.ts';
 
 /**
- * The published mix of memtier_benchmark: one write to four reads, values of 100–6000 bytes, 100,000 keys asked for by a
- * normal distribution: its middle is the middle of the keys, six standard deviations are all of them (memtier's defaults).
+ * The published mix of memtier_benchmark: one write to four reads, values of 100–6000 bytes, and 100,000 keys with a normal
+ * distribution. Its mean is the middle key, and the keys span six standard deviations (memtier's defaults).
  */
 export interface Mix {
   readonly keys: number;
   readonly leastBytes: number;
   readonly mostBytes: number;
-  /** Of all commands: 0.2. */
+  /** Share of writes: 0.2. */
   readonly writes: number;
 }
 
 export const PUBLISHED_MIX: Mix = { keys: 100_000, leastBytes: 100, mostBytes: 6000, writes: 0.2 };
 
-/** `memtier-0`: memtier's own names. */
+/** The names of memtier: `memtier-0`. */
 export function mixKey(at: number | '%d'): string {
   return `memtier-${at}`;
 }
 
-/** A place in 0…keys-1 by a normal distribution (Box and Muller 1958); what falls outside is drawn again. */
+/** A number in 0…keys-1 with a normal distribution (Box and Muller 1958); a number outside is drawn again. */
 export function gaussianKey(keys: number, random: () => number): number {
   for (;;) {
     const radius = Math.sqrt(-2 * Math.log(1 - random()));
@@ -28,21 +28,21 @@ export function gaussianKey(keys: number, random: () => number): number {
   }
 }
 
-/** Bytes of a value, every size as likely as the next. */
+/** The size of a value, uniformly distributed. */
 export function valueBytes({ leastBytes, mostBytes }: Mix, random: () => number): number {
   return leastBytes + Math.floor(random() * (mostBytes - leastBytes + 1));
 }
 
-/** One SET for every key, for `massImport`. */
+/** A SET for every key, for `massImport`. */
 export function* fillCommands(mix: Mix, random: () => number): Iterable<readonly (string | Buffer)[]> {
   const bytes = Buffer.from(Array.from({ length: mix.mostBytes }, () => 97 + Math.floor(random() * 26)));
   for (let at = 0; at < mix.keys; at += 1) yield ['SET', mixKey(at), bytes.subarray(0, valueBytes(mix, random))];
 }
 
-/** A row of a second is over before memtier has connected everybody; without a time it sends 10,000 commands for each. */
+/** Within a second memtier has not opened all connections. Without a duration it sends 10,000 commands per connection. */
 const TEST_SECONDS = 10;
 
-/** The same by memtier, for whoever has it, in a store that `fillCommand` filled. Ports and hosts are the reader's own. */
+/** The memtier command that repeats a load on a store that `fillCommand` filled, with the reader's host and port. */
 export function memtierCommand(
   mix: Mix,
   options: { readonly clients: number; readonly pipeline?: number; readonly more?: string },
@@ -51,18 +51,18 @@ export function memtierCommand(
   return [
     'memtier_benchmark -s 127.0.0.1 -p 6379 -t 1',
     `-c ${options.clients} --pipeline=${options.pipeline ?? 1} --ratio=1:${reads}`,
-    // Keys begin at 0 unless something else is said, and memtier does not take a 0 that is said.
+    // Keys begin at 0 by default, and memtier refuses an explicit 0.
     `--data-size-range=${mix.leastBytes}-${mix.mostBytes} --key-maximum=${mix.keys - 1} --key-pattern=G:G`,
-    // Else all clients ask for the same keys, those of every run before.
+    // Without these options all clients of every run use the same sequence of keys.
     `--distinct-client-seed --randomize --test-time=${TEST_SECONDS}`,
     ...(options.more === undefined ? [] : [options.more]),
   ].join(' ');
 }
 
 /**
- * What stores every key once, values of the mix's sizes, by what everybody has: a benchmark that writes keys at random
- * leaves some out, and one with keys in order is memtier only.
- * @param set begins the command, with `%d` for the number of a key: `SET memtier-%d`. @param port of a store of the reader's.
+ * The command that stores every key once with values of the mix's sizes, by standard tools: redis-benchmark writes keys at
+ * random and leaves some out, and only memtier writes them in order.
+ * @param set the beginning of a command, with `%d` for the number of a key: `SET memtier-%d`. @param port of the reader's store.
  */
 export function fillCommand(
   set: string,
@@ -71,13 +71,13 @@ export function fillCommand(
 ): string {
   const bytes =
     leastBytes === mostBytes ? 'v' : `substr(v, 1, ${leastBytes} + int(rand() * ${mostBytes - leastBytes + 1}))`;
-  // Built up: one awk or another prints no more than 8 KiB by a single `%s`.
+  // The value is built step by step, because some versions of awk print at most 8 KiB for one `%s`.
   const value = `while (length(v) < ${mostBytes}) v = substr(v v "x", 1, ${mostBytes})`;
   const words = `${value}; for (k = 0; k < ${keys}; k++) { printf "${set} ", k; print ${bytes} }`;
   return `awk 'BEGIN { ${words} }' | redis-cli -p ${port}${isTls ? ' --tls --cacert ca.crt' : ''} --pipe`;
 }
 
-/** As `memtierCommand` asks for them. */
+/** Fills a store with the keys of `memtierCommand`. */
 export function memtierFill(mix: Mix, options: { readonly isTls?: boolean } = {}): string {
   return fillCommand(`SET ${mixKey('%d')}`, mix, options);
 }
@@ -85,7 +85,7 @@ export function memtierFill(mix: Mix, options: { readonly isTls?: boolean } = {}
 export interface ImportOptions {
   readonly host: string;
   readonly port: number;
-  /** CA file of a store that speaks TLS. */
+  /** The CA file of a store with TLS. */
   readonly caFile?: string;
   readonly cores?: string;
   readonly limitMs?: number;
@@ -96,8 +96,8 @@ const PIECE_BYTES = 256 * 1024;
 
 /**
  * Fills a store by RESP mass import: commands are streamed to `redis-cli --pipe`, which sends them without waiting for
- * replies and counts those afterwards (https://redis.io/docs/latest/develop/clients/patterns/bulk-loading/).
- * @returns how many commands the store took. @throws when it refused one, with what it said.
+ * replies and counts the replies afterwards (https://redis.io/docs/latest/develop/clients/patterns/bulk-loading/).
+ * @returns the number of executed commands. @throws with its output when the store refused one.
  */
 export async function massImport(
   commands: Iterable<readonly (string | Buffer)[]>,
@@ -116,7 +116,7 @@ export async function massImport(
   return importedOf(output);
 }
 
-/** @param output of `redis-cli --pipe`, by what it counted. @throws when a command was refused or nothing was counted. */
+/** The number of replies in the output of `redis-cli --pipe`. @throws when a command was refused or there is no count. */
 export function importedOf(output: string): number {
   const [, errors, replies] = /errors: (\d+), replies: (\d+)/.exec(output) ?? [];
   if (errors !== '0' || replies === undefined)
@@ -124,7 +124,7 @@ export function importedOf(output: string): number {
   return Number(replies);
 }
 
-/** Many small commands at once: a pipe that is written command by command is what takes the time. */
+/** Joins small commands, because writing them to the pipe one by one would dominate the time. */
 function* pieces(commands: Iterable<readonly (string | Buffer)[]>): Iterable<Buffer> {
   let [piece, bytes]: [Buffer[], number] = [[], 0];
   for (const words of commands) {
@@ -138,7 +138,7 @@ function* pieces(commands: Iterable<readonly (string | Buffer)[]>): Iterable<Buf
   if (bytes > 0) yield Buffer.concat(piece);
 }
 
-/** One command as it goes over the wire, in RESP: what `redis-cli --pipe` takes, and what the driver sends. */
+/** A command in RESP, for `redis-cli --pipe` and for the driver. */
 export function respCommand(words: readonly (string | Buffer)[]): Buffer {
   const parts = words.flatMap((word) => [
     Buffer.from(`$${Buffer.byteLength(word)}\r\n`),

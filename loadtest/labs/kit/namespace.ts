@@ -6,39 +6,39 @@ import { inPath } from '../../stack/go-program.ts';
 import type { Lab, LabStore, LabStoreOptions } from './lab.ts';
 import { complaint, systemPath, systemProgram } from './programs.ts';
 
-/** The store's side of a wire, and ours: a network namespace and a pair of virtual interfaces between it and this one. */
+/** A network namespace for stores, and a pair of virtual interfaces between it and the namespace of this process. */
 export interface LabNamespace {
   readonly name: string;
   readonly insideAddress: string;
-  readonly outsideAddress: string;
-  /** A store inside, reachable from outside at insideAddress. It speaks no TLS. */
+  /** Starts a store inside, without TLS. It is reachable from outside at `insideAddress`. */
   readonly startStore: (options?: LabStoreOptions) => Promise<LabStore>;
   /**
-   * `tc qdisc … dev` on the way to us (replies) or to the store (requests): `['netem', 'delay', '1ms']`; replaces what was
-   * there, undefined leaves the bare wire. Its handle is `1:`. @param classes of disciplines that have them, as
-   * `tc class add dev …` takes what follows: `['parent', '1:', 'classid', '1:10', 'htb', …]`.
+   * Sets the discipline for one direction, as the arguments of `tc qdisc add dev …`: `['netem', 'delay', '1ms']`. It
+   * replaces the one before; undefined removes it. Its handle is `1:`.
+   * @param classes of the discipline, as the arguments of `tc class add dev …`: `['parent', '1:', 'classid', '1:10', 'htb', …]`.
    */
   readonly shape: (
     way: Way,
     discipline: readonly string[] | undefined,
     classes?: readonly (readonly string[])[],
   ) => Promise<void>;
-  /** `tc -s qdisc show` of that way, and `tc -s class show` after it. */
+  /** The output of `tc -s qdisc show` and of `tc -s class show` for one direction. */
   readonly tcStatistics: (way: Way) => Promise<string>;
 }
 
+/** Replies go to us, requests go to the store. */
 export type Way = 'replies' | 'requests';
 
 const HOME = '/run/netns';
 
-/** The first namespace of a machine makes a mount of its home, which stays: who made it takes it away with the last one. */
+/** The first namespace of a machine creates a mount at HOME. If it was ours, it is removed with the last namespace. */
 async function leaveHome(wasThere: boolean): Promise<void> {
   if (wasThere || !existsSync(HOME) || readdirSync(HOME).length > 0) return;
   await systemProgram('umount', [HOME]).catch(() => undefined);
   await rmdir(HOME).catch(() => undefined);
 }
 
-/** Not `ip -n` or `ip netns exec`: they mount a /sys of the namespace's own, which a chroot and many containers forbid. */
+/** `ip -n` and `ip netns exec` mount a separate /sys, which a chroot and many containers forbid. */
 function within(name: string, command: string, args: readonly string[]): Promise<string> {
   return systemProgram('nsenter', [entry(name), command, ...args]);
 }
@@ -47,7 +47,7 @@ function entry(name: string): string {
   return `--net=${HOME}/${name}`;
 }
 
-/** A namespace of this experiment's own; it, the wire and what runs inside are gone when the experiment is over. */
+/** Creates a namespace. It, its interfaces and everything that runs inside are removed when the experiment is over. */
 export async function startNamespace(lab: Lab): Promise<LabNamespace> {
   lab.signal.throwIfAborted();
   const word = randomBytes(2).toString('hex');
@@ -56,13 +56,13 @@ export async function startNamespace(lab: Lab): Promise<LabNamespace> {
   const { outsideAddress, insideAddress } = await freeAddresses();
   const wasThere = existsSync(HOME);
   const [nsenter = 'nsenter'] = await inPath('nsenter', ['/usr/bin', '/bin']);
-  // A lab that never comes to its end, because its process is over, must not leave a namespace behind.
+  // If the process exits before the lab ends, the namespace is removed here.
   const atExit = (): void => {
     spawnSync('ip', ['netns', 'del', name], { env: { ...process.env, ...systemPath() } });
   };
   process.once('exit', atExit);
   lab.atEnd(async () => {
-    // The wire goes with the end of it that is inside, but only when the kernel comes to it: we do not wait for that.
+    // The kernel would remove the pair with the namespace, but at some later time.
     await systemProgram('ip', ['link', 'del', outside]).catch(() => undefined);
     await systemProgram('ip', ['netns', 'del', name]);
     await leaveHome(wasThere);
@@ -83,9 +83,8 @@ export async function startNamespace(lab: Lab): Promise<LabNamespace> {
   return {
     name,
     insideAddress,
-    outsideAddress,
     startStore: (options = {}) => {
-      // The certificates of the lab are for loopback.
+      // The lab's certificates are for loopback.
       if (options.tls) throw new Error('a store inside a namespace speaks no TLS: leave out `tls`');
       return lab.startStore({ ...options, place: { host: insideAddress, through: [nsenter, entry(name)] } });
     },
@@ -104,8 +103,8 @@ export async function startNamespace(lab: Lab): Promise<LabNamespace> {
 }
 
 /**
- * Why there can be no namespaces here; undefined when there can. It makes one and removes it: being root in a container
- * says little. @param disciplines that have to be in the kernel, with what they need: `['netem', 'delay', '1ms']`.
+ * Why namespaces cannot be used here; undefined when they can. It creates one and removes it, because root in a container
+ * may not be allowed to. @param disciplines that the kernel must have, with their arguments: `['netem', 'delay', '1ms']`.
  */
 export async function namespacesProblem(disciplines: readonly (readonly string[])[] = []): Promise<string | undefined> {
   if (process.platform !== 'linux') return 'needs Linux for network namespaces';
@@ -137,7 +136,7 @@ export async function namespacesProblem(disciplines: readonly (readonly string[]
   }
 }
 
-/** Of 198.18.0.0/15, which is set aside for measuring networks (RFC 2544): nobody's real addresses are hidden. */
+/** From 198.18.0.0/15, which is reserved for benchmarks of networks (RFC 2544), so no real addresses are hidden. */
 async function freeAddresses(): Promise<{ readonly outsideAddress: string; readonly insideAddress: string }> {
   const taken = await systemProgram('ip', ['-o', '-4', 'addr', 'show']);
   for (let tries = 0; tries < 200; tries += 1) {

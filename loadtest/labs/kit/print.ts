@@ -4,9 +4,10 @@ import type { Finding, FindingRecord, FindingTable, Verdict } from './finding.ts
 import { cellsOf, commandsOf, oneLine } from './table.ts';
 import { othersWords, plainText } from './text.ts';
 
-const [WIDTH, BETWEEN] = [110, '  '];
+/** Width of a line for a terminal. */
+export const WIDTH = 110;
 
-/** What an experiment found, for a terminal: the sentence it all comes to is the last line. */
+/** A finding for a terminal. The verdict is the last line. */
 export function printFinding({ finding, machine, tookSeconds, othersCores, command }: FindingRecord): string {
   const { name, title, published, tables, notes, verdict, sentence } = finding;
   return [
@@ -24,13 +25,14 @@ export function printFinding({ finding, machine, tookSeconds, othersCores, comma
 }
 
 function tableLines(table: FindingTable): readonly string[] {
+  const { titles, rows, isFigure } = cellsOf(table);
   const commands = [...commandsOf(table.rows)];
   return [
     ...wrapped(table.title),
-    ...columns(table).map((line) => `  ${line}`),
+    ...aligned([titles, ...rows], isFigure).map((line) => `  ${line}`),
     ...(commands.length === 0 ? [] : ['  to repeat:']),
-    // Not broken into lines: they are there to be copied.
-    ...commands.map(([command, rows]) => `    ${rows.map(plainText).join('; ')}: ${command}`),
+    // Commands are not wrapped, so that they can be copied.
+    ...commands.map(([command, names]) => `    ${names.map(plainText).join('; ')}: ${command}`),
   ];
 }
 
@@ -40,35 +42,31 @@ function claimLines(finding: Finding): readonly string[] {
   return [...aligned(rows, [false, true, false, false]).map((line) => `  ${line}`), ''];
 }
 
-/** Names at the left, figures at the right. */
-function columns(table: FindingTable): readonly string[] {
-  const { titles, rows, isFigure } = cellsOf(table);
-  return aligned([titles, ...rows], isFigure);
-}
-
-function aligned(table: readonly (readonly string[])[], isFigure: readonly boolean[]): readonly string[] {
+/** Rows as lines of columns: figures are aligned to the right, texts to the left. */
+export function aligned(table: readonly (readonly string[])[], isFigure: readonly boolean[]): readonly string[] {
   const cells = table.map((row) => row.map(plainText));
   const widths = isFigure.map((_, at) => Math.max(...cells.map((row) => row[at]?.length ?? 0)));
   return cells.map((row) =>
     row
       .map((cell, at) => (isFigure[at] ? cell.padStart(widths[at] ?? 0) : cell.padEnd(widths[at] ?? 0)))
-      .join(BETWEEN)
+      .join('  ')
       .trimEnd(),
   );
 }
 
-/** In lines of 110 characters; all but the first are indented. */
-function wrapped(text: string, indent = ''): readonly string[] {
+/** A text in lines of at most 110 characters. @param indent of all lines but the first. @param first indent of the first line. */
+export function wrapped(text: string, indent = '', first = ''): readonly string[] {
   const lines: string[] = [];
-  let current = '';
+  let current = first;
   for (const word of plainText(text).trim().split(' ')) {
-    if (current.trim() !== '' && current.length + 1 + word.length > WIDTH) {
+    const isEmpty = current.trim() === '';
+    if (!isEmpty && current.length + 1 + word.length > WIDTH) {
       lines.push(current);
       current = `${indent}${word}`;
-    } else current += `${current === '' ? '' : ' '}${word}`;
+    } else current += `${isEmpty ? '' : ' '}${word}`;
   }
   return [...lines, current];
 }
 
-/** For who looks for the sentence in many lines: it says the same in words. */
+/** Signs that make the verdict easy to find; its words follow. */
 const VERDICT_SIGNS: Readonly<Record<Verdict, string>> = { yes: '✓', partly: '~', no: '✕', unseen: '?' };

@@ -1,4 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { processorMs } from '../../stack/processors.ts';
@@ -6,11 +8,11 @@ import { processorMs } from '../../stack/processors.ts';
 export interface ProgramOptions {
   readonly command: string;
   readonly args: readonly string[];
-  /** Processors it may use, as taskset takes them; absent: all. */
+  /** Processors that it may use, as a list for taskset. Absent: all. */
   readonly cores?: string;
   readonly limitMs: number;
   readonly env?: Readonly<Record<string, string>>;
-  /** What is written to its standard input, piece by piece, as fast as it reads. */
+  /** Pieces for its standard input, written as fast as it reads. */
   readonly input?: Iterable<Buffer>;
   readonly signal?: AbortSignal;
 }
@@ -18,16 +20,16 @@ export interface ProgramOptions {
 export interface Ran {
   readonly output: string;
   readonly seconds: number;
-  /** Of its own, without children: up to 20 ms may be missing at the end. */
+  /** Processor time of the program without its children. Up to 20 ms at the end may be missing. */
   readonly processorSeconds: number;
 }
 
-const LOOK_EVERY_MS = 20;
-const MOST_OUTPUT = 16 * 2 ** 20;
+const POLL_INTERVAL_MS = 20;
+const MAX_OUTPUT = 16 * 2 ** 20;
 
-/** Runs a program to its end. @throws with what it said last when it is missing, fails, says too much or takes too long. */
+/** Runs a program to its end. @throws with its last output when it is missing, fails, prints too much or takes too long. */
 export async function runProgram(options: ProgramOptions): Promise<Ran> {
-  const { command, args, cores, limitMs, input, signal } = options;
+  const { command, args, cores, limitMs, input = [], signal } = options;
   const [program, ...rest] = cores === undefined ? [command, ...args] : ['taskset', '-c', cores, command, ...args];
   const startedMs = performance.now();
   const child = spawn(program ?? command, rest, {
@@ -39,13 +41,13 @@ export async function runProgram(options: ProgramOptions): Promise<Ran> {
   const said = { out: '', err: '' };
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     said.out += text;
-    if (said.out.length > MOST_OUTPUT) child.kill('SIGKILL');
+    if (said.out.length > MAX_OUTPUT) child.kill('SIGKILL');
   });
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     said.err = (said.err + text).slice(-4000);
   });
-  // Whoever ends early does not read the rest; its exit status says why.
-  child.stdin.on('error', () => undefined);
+  // A program that ends early does not read the rest. Its exit status tells why.
+  const writing = pipeline(Readable.from(input), child.stdin).catch(() => undefined);
   const ended = new Promise<string>((resolve) => {
     child.once('error', (error) =>
       resolve(
@@ -58,41 +60,13 @@ export async function runProgram(options: ProgramOptions): Promise<Ran> {
     );
     child.once('close', (code, killed) => resolve(code === 0 ? '' : `ended with ${killed ?? code}`));
   });
-  const writing = write(child.stdin, input ?? []);
   let usedMs = 0;
-  let isOver = false;
-  void ended.then(() => {
-    isOver = true;
-  });
-  while (!isOver) {
-    usedMs = usedSoFar(child.pid, usedMs);
-    await Promise.race([ended, sleep(LOOK_EVERY_MS)]);
-  }
+  do usedMs = usedSoFar(child.pid, usedMs);
+  while ((await Promise.race([ended, sleep(POLL_INTERVAL_MS)])) === undefined);
   const problem = await ended;
   await writing;
   if (problem !== '') throw new Error(`${command}: ${problem}: ${said.err.trim() || said.out.trim().slice(-400)}`);
   return { output: said.out, seconds: (performance.now() - startedMs) / 1000, processorSeconds: usedMs / 1000 };
-}
-
-async function write(
-  stdin: NodeJS.WritableStream & { readonly destroyed?: boolean },
-  input: Iterable<Buffer>,
-): Promise<void> {
-  for (const piece of input) {
-    if (stdin.destroyed) return;
-    if (!stdin.write(piece)) {
-      await new Promise<void>((resolve) => {
-        const go = (): void => {
-          stdin.removeListener('drain', go);
-          stdin.removeListener('close', go);
-          resolve();
-        };
-        stdin.on('drain', go);
-        stdin.on('close', go);
-      });
-    }
-  }
-  stdin.end();
 }
 
 function startFault(error: NodeJS.ErrnoException): string {
@@ -111,24 +85,24 @@ function usedSoFar(pid: number | undefined, before: number): number {
 const run = promisify(execFile);
 const LIMIT_MS = 10_000;
 
-/** Debian keeps ip and tc where only root's PATH leads. */
+/** Debian installs ip and tc in folders that are only in root's PATH. */
 export function systemPath(): { readonly PATH: string } {
   return { PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin` };
 }
 
-/** @returns what it printed. @throws with what it complained of, or as ENOENT. */
+/** @returns its output. @throws with its error output, or ENOENT. */
 export async function systemProgram(command: string, args: readonly string[]): Promise<string> {
   const { stdout } = await run(command, args, { env: { ...process.env, ...systemPath() }, timeout: LIMIT_MS });
   return stdout;
 }
 
-/** One line: what a program that failed said itself. */
+/** The first line of the error output of a failed program. */
 export function complaint(error: unknown): string {
   const said = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
   return (said || String(error instanceof Error ? error.message : error)).split('\n')[0] ?? '';
 }
 
-/** Why there is no verdict: one clear sentence, or a few lines when k6 has something to say. */
+/** A run without a verdict. The message is a sentence, or a few lines of k6. */
 export class CannotRun extends Error {
   override readonly name = 'CannotRun';
 }

@@ -16,27 +16,27 @@ import { drawnCharts } from './chart.ts';
 import { type FindingRecord, PLOTS, RECORDS } from './finding.ts';
 import { findingMarkdown, overviewOf, withOverview } from './markdown.ts';
 
-/** A record is read by people and is part of every clone. */
+/** Limited, because people read records and every clone contains them. */
 export const MAX_RECORD_BYTES = 200_000;
 
-/** One part of a page that is rendered from a record, and stands between the markers of its name. */
+/** A part of a page that is rendered from a record, between the markers of its name. */
 export interface Section {
   readonly name: string;
-  /** Text of `<name>.json` beside the page. */
+  /** The text of `<name>.json` beside the page. */
   readonly record: string;
   readonly markdown: string;
-  /** By the file's name: `<name>.svg` or `<name>-<id>.svg`. */
+  /** SVG by file name: `<name>.svg` or `<name>-<id>.svg`. */
   readonly plots: ReadonlyMap<string, string>;
 }
 
-/** On a line of its own; anywhere else it is text. */
+/** A marker must be a line of its own. */
 const MARKER = /^<!-- (\/?)finding: (\S+) -->[ \t]*\r?$/gm;
-/** Folders that only one machine has. `/path/…` stands for the reader's own. */
+/** Paths that exist on one machine only. Commands for readers use `/path/…`. */
 const MACHINE_PATH = /(?<![\w./:-])\/(?:home|root|work|tmp|Users|private|mnt|srv|opt|var)\/[^\s'"]*/;
 
 /**
- * The record as text: what fits into a line stands in one, and so does a list of values, so that a change shows as the
- * lines that changed.
+ * The record as text. A list of short values, and everything that fits into a line, is written in one line, so that a diff
+ * shows only the changed lines.
  */
 export function recordText(record: object): string {
   const isLeaf = (value: unknown): boolean => typeof value !== 'object' || value === null;
@@ -56,14 +56,14 @@ export function recordText(record: object): string {
   return `${written(record, '')}\n`;
 }
 
-/** A list in JSON has no word for a value that was not measured but null. @throws SyntaxError */
+/** JSON has null for the values of a list that were not measured; they become undefined. @throws SyntaxError */
 export function parseRecord(text: string): unknown {
   return JSON.parse(text, (_, value: unknown) =>
     Array.isArray(value) ? value.map((one: unknown) => (one === null ? undefined : one)) : value,
   );
 }
 
-/** Why a record may not be published, in one sentence; undefined: it may. */
+/** Why a record may not be published, as a sentence; undefined when it may. */
 export function recordFault(text: string): string | undefined {
   const bytes = Buffer.byteLength(text);
   if (bytes > MAX_RECORD_BYTES) return `the record has ${bytes} bytes, more than ${MAX_RECORD_BYTES}`;
@@ -90,8 +90,8 @@ export function sectionsOf(text: string): readonly string[] {
 }
 
 /**
- * Replaces what stands between the markers of this section in a page, its plots and its record; all else stays as it is.
- * @param more further changes of the page, with the names of all its sections in their order.
+ * Replaces the text between the markers of this section, its plots and its record. Nothing else is changed.
+ * @param more makes further changes to the page, with the names of all its sections in their order.
  * @throws before anything is changed, when the markers are missing, more than one pair, in the wrong order, or around
  * those of another section, when the record may not be published, or when a file cannot be written.
  */
@@ -114,7 +114,7 @@ export function publishSection(
   const [records, pictures] = [RECORDS, PLOTS].map((folder) => join(dirname(page), folder)) as [string, string];
   mkdirSync(records, { recursive: true });
   if (plots.size > 0) mkdirSync(pictures, { recursive: true });
-  // One without the other would show old words beside new plots.
+  // All or none: otherwise an old text could be shown beside new plots.
   replaceFiles(
     new Map([
       [page, shown],
@@ -125,7 +125,7 @@ export function publishSection(
   for (const file of plotsOf(pictures, name, names)) if (!plots.has(file)) rmSync(join(pictures, file));
 }
 
-/** For whoever is about to measure for minutes. @throws when a section of one of these names could not be published. */
+/** A check before minutes of measurement. @throws when a section with one of these names could not be published. */
 export function checkSections(page: string, names: readonly string[]): string {
   const text = readFileSync(page, 'utf8');
   accessSync(page, constants.W_OK);
@@ -142,12 +142,14 @@ interface Marker {
 
 function markersOf(text: string): readonly Marker[] {
   return [...text.matchAll(MARKER)].map(({ 0: all, 1: slash, 2: name = '', index }) => ({
-    ...{ name, isEnd: slash === '/' },
-    ...{ from: index, to: index + all.trimEnd().length },
+    name,
+    isEnd: slash === '/',
+    from: index,
+    to: index + all.trimEnd().length,
   }));
 }
 
-/** From the end of the first marker to the beginning of the second. */
+/** The end of the first marker and the beginning of the second. */
 function between(markers: readonly Marker[], name: string, page: string): readonly [number, number] {
   const own = markers.filter((marker) => marker.name === name);
   for (const isEnd of [false, true]) {
@@ -165,27 +167,27 @@ function between(markers: readonly Marker[], name: string, page: string): readon
   return [start.to, end.from];
 }
 
-/** Files of this section: `batch-lua.svg`, but not those of a section called `batch-lua`. */
+/** Plots of this section: `batch-lua.svg`, unless there is a section called `batch-lua`. */
 function plotsOf(folder: string, name: string, others: readonly string[]): readonly string[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder).filter((file) => ownerOf(file, [name, ...others]) === name);
 }
 
-/** The section with the longest name that a file begins with. */
+/** The section with the longest name that the file name begins with. */
 function ownerOf(file: string, names: readonly string[]): string | undefined {
   const own = names.filter((name) => file === `${name}.svg` || (file.startsWith(`${name}-`) && file.endsWith('.svg')));
   return own.toSorted((a, b) => b.length - a.length)[0];
 }
 
-/** The section of a page for a finding. It is rendered from the text of the record, as a reader of the record can do. */
+/** The section of a page for a finding, rendered only from the text of its record. */
 export function findingSection(record: string): Section {
   const read = parseRecord(record) as FindingRecord;
   return { name: read.finding.name, record, markdown: findingMarkdown(read), plots: drawnCharts(read.finding) };
 }
 
 /**
- * Writes a finding into its page, with its plots and its record beside it. @throws as `publishSection` does, and when the
- * finding was measured for less time than it should be or the commit of the measured code is unknown.
+ * Writes a finding into its page, and its plots and its record beside it. @throws as `publishSection`, and when the rows
+ * were measured for a shortened time or the commit of the measured code is unknown.
  */
 export function publishFinding(record: FindingRecord, page: string): void {
   const { name } = record.finding;
@@ -198,25 +200,25 @@ export function publishFinding(record: FindingRecord, page: string): void {
   publishSection(findingSection(recordText(record)), page, (text, names) => withOverview(text, record, names));
 }
 
-/** For whoever is about to measure for minutes. @throws when a finding of one of these names could not be published there. */
+/** A check before minutes of measurement. @throws when a finding with one of these names could not be published. */
 export function checkPage(page: string, names: readonly string[]): void {
   overviewOf(checkSections(page, names));
 }
 
 /**
- * Writes all of these files or none: each beside its place first, then all of them are moved there. @param files texts by
- * path. @throws when one of them cannot be written; all are as they were then.
+ * Writes all of these files or none: each one to a temporary file in its folder, then all are renamed.
+ * @param files texts by path. @throws when one of them cannot be written; then all are unchanged.
  */
 export function replaceFiles(files: ReadonlyMap<string, string>): void {
   const moves = Array.from(files, ([path, text]) => {
-    // What a link shows is written, not the link.
+    // The target of a link is written, not the link.
     const to = existsSync(path) ? realpathSync(path) : path;
     return { to, beside: `${to}.new`, text };
   });
-  // A file that may be read only could still be replaced by another one: whoever made it so does not want that.
+  // Renaming would also replace a read-only file, against the intention of its owner.
   for (const { to } of moves) {
     if (!existsSync(to)) continue;
-    // A device would be replaced by a file of its name.
+    // Renaming would replace a device by a file.
     if (!isFile(to)) throw new Error(`${to} is no file`);
     accessSync(to, constants.W_OK);
   }

@@ -1,11 +1,11 @@
 import type { Chart, FindingTable, Row, Unit } from './finding.ts';
 import { valueText } from './text.ts';
 
-/** A table as texts: what was varied, its figures, and what limited and what was published where any row has it. */
+/** A table as texts: the varied setting, the figures, and columns for limits and published values if any row has them. */
 export interface Cells {
   readonly titles: readonly string[];
   readonly rows: readonly (readonly string[])[];
-  /** Of each column: figures stand at the right, under each other. */
+  /** For each column: figures are aligned to the right. */
   readonly isFigure: readonly boolean[];
 }
 
@@ -25,7 +25,7 @@ export function cellsOf({ columns, rows }: FindingTable): Cells {
   };
 }
 
-/** What repeats the rows of a table, each command once, with the names of its rows. */
+/** The commands that repeat the rows of a table, each once, with the names of its rows. */
 export function commandsOf(rows: readonly Row[]): ReadonlyMap<string, readonly string[]> {
   const byCommand = new Map<string, string[]>();
   for (const { name, command } of rows) {
@@ -36,7 +36,7 @@ export function commandsOf(rows: readonly Row[]): ReadonlyMap<string, readonly s
   return byCommand;
 }
 
-/** A command is copied: its spaces stay, and what a terminal or a page would take for more than letters goes. */
+/** A command as one line to be copied: spaces stay, control characters are replaced. */
 export function oneLine(command: string): string {
   return command
     .toWellFormed()
@@ -45,13 +45,13 @@ export function oneLine(command: string): string {
     .replaceAll(/[\p{Cc}\p{Bidi_Control}\ufffe\uffff]/gu, '\ufffd');
 }
 
-/** The same tables, where the first command that is printed fills the store for itself and for all that follow. */
+/** The same tables with `fill` before the first command, so that it fills the store for all following commands. */
 export function fillFirst(fill: string, tables: readonly FindingTable[]): readonly FindingTable[] {
   const first = tables.findIndex(({ rows }) => rows.some(({ command }) => command !== undefined));
   return tables.map((table, at) => {
     if (at !== first) return table;
     const row = table.rows.find(({ command }) => command !== undefined);
-    // Rows with one command are printed as one: all of them are changed, or it would stand there twice.
+    // Rows with the same command are printed once, so all of them are changed.
     const rows = table.rows.map((one) =>
       one.command !== undefined && one.command === row?.command
         ? { ...one, command: `${fill} && ${one.command}` }
@@ -61,7 +61,7 @@ export function fillFirst(fill: string, tables: readonly FindingTable[]): readon
   });
 }
 
-/** A table as columns with accessors: each row of `rows` becomes a line, with its own `limit` and `command` if it has them. */
+/** A table as columns with accessors. A measured row may have members `limit` and `command`. */
 export interface TableParts<Measured> {
   readonly title: string;
   readonly rows: readonly Measured[];
@@ -97,7 +97,7 @@ export function tableOf<Measured extends object>({
   };
 }
 
-/** A chart as series with accessors: a point of the axis in, its value out. */
+/** A chart as series with accessors, from a point of the axis to its value. */
 export interface ChartParts<Point> extends Omit<Chart, 'id' | 'places' | 'series'> {
   readonly id?: string;
   readonly points: readonly Point[];

@@ -10,35 +10,29 @@ import {
 } from '../../../src/report/format.mjs';
 import type { Unit } from './finding.ts';
 
-/** No terminal and no Markdown may be steered by what was measured. */
+/** Characters in measured text that could control a terminal or a page. */
 const UNSEEN = /[\p{Cc}\p{Bidi_Control}\ufffe\uffff]/gu;
 
-/** For columns of text: no-break spaces are plain ones, and what cannot be seen is gone. */
+/** One line of text: white space becomes plain spaces, and control characters are replaced. */
 export function plainText(text: string): string {
   return text.toWellFormed().replaceAll('\u00a0', ' ').replaceAll(/\s+/g, ' ').replace(UNSEEN, '\ufffd');
 }
 
-/** In a cell of a Markdown table: nothing of it is markup. */
-export function markdownText(text: string): string {
+/** Text for a paragraph or a cell of Markdown: no markup, no formula, and no list, quotation or heading at its beginning. */
+export function prose(text: string): string {
   return plainText(text)
+    .trim()
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
-    .replaceAll(/[\\`*_[\]|]/g, String.raw`\$&`);
-}
-
-/** In a paragraph of Markdown: no markup, no formula, and no list, quotation or heading at its beginning. */
-export function prose(text: string): string {
-  return markdownText(text)
-    .trim()
-    .replaceAll(/[~$]/g, String.raw`\$&`)
+    .replaceAll(/[\\`*_[\]|~$]/g, String.raw`\$&`)
     .replace(/^[#>+=-]/, String.raw`\$&`)
     .replace(/^(\d+)([.)](?:\s|$))/, String.raw`$1\$2`);
 }
 
-/** Somebody always takes a little; more than a tenth of a core shows in the rows. */
+/** Background load up to this is normal; more shows in the rows. */
 const NOTICED_CORES = 0.1;
 
-/** A sentence after another, when others had so much of the machine that figures have to be read with it; else ''. */
+/** A further sentence if other processes used enough of the machine to change the figures; else ''. */
 export function othersWords(cores: number | undefined): string {
   if (cores === undefined || cores <= NOTICED_CORES) return '';
   return ` Meanwhile others took ${amountText(cores)} of the machine's cores: rates are lower and times longer than on a quiet one.`;

@@ -7,7 +7,7 @@ import { systemClock } from '../../../../src/runtime.ts';
 import type { HostPort } from '../../../../src/schema/units.ts';
 import { createRedisStore, type RedisStore } from '../../../../src/stores/redis/store.ts';
 import { processorMs } from '../../../stack/processors.ts';
-import { createTally } from '../../kit/driver/drive.ts';
+import { createTally } from '../../kit/driver/connection.ts';
 import type { Driven, Errors } from '../../kit/driver/plan.ts';
 import { gaussianKey, type Mix, mixKey, valueBytes } from '../../kit/mix.ts';
 

@@ -1,48 +1,48 @@
 import { connect, type Socket } from 'node:net';
+import { createHistogram } from 'node:perf_hooks';
 import { connect as connectTls } from 'node:tls';
-import { gaussianKey, mixKey, respCommand, valueBytes } from '../mix.ts';
-import type { Commands, Deadline, DrivenSecond, Errors, Latency, Target } from './plan.ts';
+import type { Deadline, DrivenSecond, Errors, Target } from './plan.ts';
 
 export interface ConnectionOptions {
   readonly target: Target;
   readonly ca?: string;
   readonly deadline?: Deadline;
-  readonly tally: Tally;
+  readonly tally: Omit<Tally, 'end'>;
   readonly nowMs: () => number;
   readonly onBytes: (bytes: number) => void;
   readonly onConnect: () => void;
-  /** Nothing is under way any more. */
+  /** Nothing is in flight any more. */
   readonly onIdle: (why: Idle) => void;
 }
 
-/** All was answered, or lost with an open connection, or the connection could not even be opened. */
+/** Everything was answered, an open connection was lost, or the connection could not be opened. */
 export type Idle = 'answered' | 'lost' | 'unopened';
 
-/** One connection and the commands under way on it. It opens by itself when there is something to send. */
+/** One connection and its commands in flight. `send` opens it if it is closed. */
 export interface Connection {
-  /** @param dueMs of each command in these bytes, when it should have been sent. */
+  /** @param dueMs the time at which the commands in these bytes should have been sent. */
   readonly send: (bytes: Buffer, dueMs: number, commands: number) => void;
-  /** Replies that have not come, those nobody waits for included. */
+  /** Replies that have not arrived, including those of abandoned commands. */
   readonly waiting: () => number;
-  /** Commands somebody waits for. */
+  /** Commands in flight that were not abandoned. */
   readonly pending: () => number;
-  /** Before anything is sent. Resolves when it is open or cannot be opened. */
+  /** Opens the connection before anything is sent. Resolves to whether it is open. */
   readonly open: () => Promise<boolean>;
-  /** Gives up what is overdue. */
+  /** Applies the deadline. */
   readonly sweep: () => void;
-  /** What is under way is lost. */
+  /** Commands in flight are dropped and not counted. */
   readonly close: () => void;
 }
 
 const CONNECT_TIMEOUT_MS = 5000;
-/** What nobody waits for any more keeps its place until its reply comes. */
+/** An abandoned command keeps its position in `due` until its reply arrives. */
 const ABANDONED = Number.NaN;
 
 export function createConnection(options: ConnectionOptions): Connection {
   const { target, ca, deadline, tally, nowMs, onBytes, onConnect, onIdle } = options;
   let socket: Socket | undefined;
   let due: number[] = [];
-  /** Of `due`: answered already, and looked at for their deadline. */
+  /** Positions in `due`: commands before `answered` have a reply, those before `swept` were checked for their deadline. */
   let [answered, swept] = [0, 0];
   let pending = 0;
 
@@ -94,7 +94,7 @@ export function createConnection(options: ConnectionOptions): Connection {
       const { replies, errors } = counter.push(bytes);
       if (replies > 0) receive(own, replies, errors);
     });
-    // Without a listener it would end the process; 'close' follows, and says what is lost.
+    // Without a listener an error would end the process. 'close' follows and counts the losses.
     own.on('error', () => undefined);
     own.once('close', () => {
       if (!isOpen && socket === own) tally.failed('unconnected');
@@ -142,27 +142,25 @@ export function createConnection(options: ConnectionOptions): Connection {
   };
 }
 
-/** Counts whole RESP2 replies in what a connection carries, without keeping or copying them. */
-export interface ReplyCounter {
-  /** @returns how many replies these bytes complete, and how many of those are errors. @throws when they are not RESP2. */
-  readonly push: (bytes: Buffer) => { readonly replies: number; readonly errors: number };
-}
-
 const [LF, CR, DOLLAR, STAR, MINUS, PLUS, COLON, ZERO] = [10, 13, 36, 42, 45, 43, 58, 48];
 
-/** Not the framer of fault-proxy/resp-proxy.ts: that one hands out the values, and copying megabytes would make the driver the limit. */
-export function createReplyCounter(): ReplyCounter {
-  /** Bytes of a bulk that are still to come, its line end included. */
+/**
+ * Counts whole RESP2 replies without keeping or copying them. The framer of fault-proxy/resp-proxy.ts returns the values;
+ * copying megabytes would make the driver the limit.
+ */
+export function createReplyCounter() {
+  /** Remaining bytes of a bulk string, including its line end. */
   let bulk = 0;
-  /** Values to come until the outermost is whole; 0 between replies. */
+  /** Values that are missing until the reply is whole; 0 between replies. */
   let missing = 0;
-  /** Of the header line under way; 0 between lines. */
+  /** First byte of the current header line; 0 between lines. */
   let kind = 0;
   let length = 0;
   let isNegative = false;
-  /** The header under way begins a reply, not a value inside one. */
+  /** The current header begins a reply, not a value inside one. */
   let isOutermost = false;
 
+  /** @returns the number of replies that these bytes complete, and how many of them are errors. @throws when the bytes are not RESP2. */
   const push = (bytes: Buffer): { replies: number; errors: number } => {
     let [replies, errors, at] = [0, 0, 0];
     while (at < bytes.length) {
@@ -193,7 +191,7 @@ export function createReplyCounter(): ReplyCounter {
         if (byte === MINUS) isNegative = true;
         else if (byte !== CR) length = length * 10 + byte - ZERO;
       } else {
-        // The rest of a line whose length nobody says: on to its end.
+        // The line has no length prefix: skip to its end.
         const end = bytes.indexOf(LF, at);
         at = end === -1 ? bytes.length : end;
       }
@@ -203,36 +201,52 @@ export function createReplyCounter(): ReplyCounter {
   return { push };
 }
 
-const PLACE = '__rand_int__';
+export type Tally = ReturnType<typeof createTally>;
 
-/** The next command as bytes, each time it is called. */
-export function nextCommand(commands: Commands, random: () => number): () => Buffer {
-  if (commands.kind === 'mix') return nextOfMix(commands, random);
-  const { words, keys = 1 } = commands;
-  if (!words.some((word) => word.includes(PLACE))) {
-    const bytes = respCommand(words);
-    return () => bytes;
-  }
-  return () => respCommand(words.map((word) => word.replaceAll(PLACE, () => String(Math.floor(random() * keys)))));
-}
+/** Counts answers and failures, in total and for each second. */
+export function createTally(startedMs: number, nowMs: () => number) {
+  const whole = createHistogram();
+  let second = createHistogram();
+  let [secondFailed, secondNumber] = [0, 0];
+  const errors = { late: 0, broken: 0, refused: 0, unsent: 0, unconnected: 0 };
+  const eachSecond: DrivenSecond[] = [];
 
-function nextOfMix(mix: Extract<Commands, { kind: 'mix' }>, random: () => number): () => Buffer {
-  const value = Buffer.alloc(mix.mostBytes, 'x');
-  return () => {
-    const key = mixKey(gaussianKey(mix.keys, random));
-    if (random() >= mix.writes) return Buffer.from(`*2\r\n$3\r\nGET\r\n$${key.length}\r\n${key}\r\n`);
-    return respCommand(['SET', key, value.subarray(0, valueBytes(mix, random))]);
+  const close = (): void => {
+    eachSecond.push({
+      answered: second.count,
+      failed: secondFailed,
+      p99Ms: second.count === 0 ? 0 : second.percentile(99) / 1000,
+      maxMs: second.count === 0 ? 0 : second.max / 1000,
+    });
+    second = createHistogram();
+    secondFailed = 0;
   };
-}
-
-/** Counts what happened, as a whole and by second. */
-export interface Tally {
-  readonly answered: (tookMs: number) => void;
-  readonly failed: (why: keyof Errors, count?: number) => void;
-  readonly end: () => {
-    readonly answered: number;
-    readonly latencyMs: Latency;
-    readonly errors: Errors;
-    readonly eachSecond: readonly DrivenSecond[];
+  const turn = (): void => {
+    const now = Math.floor((nowMs() - startedMs) / 1000);
+    for (; secondNumber < now; secondNumber += 1) close();
+  };
+  return {
+    answered: (tookMs: number): void => {
+      turn();
+      const us = Math.max(1, Math.round(tookMs * 1000));
+      whole.record(us);
+      second.record(us);
+    },
+    failed: (why: keyof Errors, count = 1): void => {
+      turn();
+      errors[why] += count;
+      if (why !== 'unconnected') secondFailed += count;
+    },
+    end: () => {
+      turn();
+      const ms = (us: number): number => (whole.count === 0 ? 0 : us / 1000);
+      const of = (percentile: number): number => ms(whole.percentile(percentile));
+      return {
+        answered: whole.count,
+        latencyMs: { mean: ms(whole.mean), p50: of(50), p95: of(95), p99: of(99), max: ms(whole.max) },
+        errors,
+        eachSecond,
+      };
+    },
   };
 }

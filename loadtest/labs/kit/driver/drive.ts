@@ -1,29 +1,28 @@
-import { createHistogram } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRandom } from '../../../../src/catalogue/demo/ad.ts';
-import { timedFrom } from '../../../http-driver/loops.ts';
+import { openLoop } from '../../../http-driver/loops.ts';
 import { processorMs } from '../../../stack/processors.ts';
-import { type Connection, createConnection, type Idle, nextCommand, type Tally } from './connection.ts';
-import type { Driven, DrivenSecond, DrivePlan } from './plan.ts';
+import { gaussianKey, mixKey, respCommand, valueBytes } from '../mix.ts';
+import { type Connection, createConnection, createTally, type Idle, type Tally } from './connection.ts';
+import type { Commands, Driven, DrivePlan } from './plan.ts';
 
-/** More at once and a listener's backlog (511) overflows: what is refused there is no finding. */
-const CONNECT_AT_ONCE = 200;
-const SWEEP_EVERY_MS = 5;
+/** With more at once the backlog of a listener (511) overflows, and the refused connections are no finding. */
+const CONNECTS_AT_ONCE = 200;
+const SWEEP_INTERVAL_MS = 5;
 
-/** Runs a plan to its end. @throws when not even one connection can be opened. */
+/** Runs a plan to its end. @throws when the connections cannot be opened beforehand. */
 export async function drive(plan: DrivePlan): Promise<Driven> {
-  const { targets, seconds, pipeline = 1, deadline, ca } = plan;
+  const { targets, seconds, pipeline = 1, deadline, ca, watched = [] } = plan;
   const nowMs = (): number => performance.now();
   const next = nextCommand(plan.commands, createRandom(plan.seed).next);
   let [received, sent, connects] = [0, 0, 0];
-  let tally: Tally = createTally(nowMs(), nowMs);
-  const counted: Tally = {
+  let tally = createTally(nowMs(), nowMs);
+  const counted: Omit<Tally, 'end'> = {
     answered: (tookMs) => tally.answered(tookMs),
     failed: (why, count) => tally.failed(why, count),
-    end: () => tally.end(),
   };
   const idle: ((why: Idle) => void)[] = [];
-  const connections: Connection[] = Array.from({ length: plan.connections }, (_, at) =>
+  const connections = Array.from({ length: plan.connections }, (_, at) =>
     createConnection({
       target: targets[at % targets.length] ?? { host: '127.0.0.1', port: 6379 },
       ...(ca !== undefined && { ca }),
@@ -47,31 +46,32 @@ export async function drive(plan: DrivePlan): Promise<Driven> {
     connection.send(bytes, dueMs, count);
   };
   const startedMs = nowMs();
-  const watched = plan.watched ?? [];
   const watchedBefore = watched.map(processorMs);
   const cpuBefore = process.cpuUsage();
   tally = createTally(startedMs, nowMs);
   [received, sent, connects] = [0, 0, 0];
   const sweeping = setInterval(() => {
     for (const connection of connections) connection.sweep();
-  }, SWEEP_EVERY_MS);
-  const endMs = startedMs + seconds * 1000;
+  }, SWEEP_INTERVAL_MS);
 
   if (plan.ratePerSecond === undefined) {
-    const most = plan.commandsPerConnection === undefined ? undefined : plan.commandsPerConnection / pipeline;
+    const most = (plan.commandsPerConnection ?? Number.POSITIVE_INFINITY) / pipeline;
     const loops = connections.map((connection, at) =>
       closedLoop({
         connection,
         send: () => send(connection, nowMs(), pipeline),
-        ...(most !== undefined && { most }),
-        ...(most !== undefined && plan.isSettled && { sentBefore: Math.floor((at / connections.length) * most) }),
+        most,
+        ...(plan.isSettled && Number.isFinite(most) && { sentBefore: Math.floor((at / connections.length) * most) }),
       }),
     );
     for (const [at, loop] of loops.entries()) idle[at] = loop.onIdle;
     for (const loop of loops) loop.start();
     await sleep(seconds * 1000);
     for (const loop of loops) loop.end();
-  } else await atRate({ ratePerSecond: plan.ratePerSecond, endMs, connections, send, tally: counted, nowMs });
+  } else {
+    const endMs = startedMs + seconds * 1000;
+    await atRate({ ratePerSecond: plan.ratePerSecond, endMs, connections, send, tally: counted, nowMs });
+  }
 
   clearInterval(sweeping);
   const cpu = process.cpuUsage(cpuBefore);
@@ -95,28 +95,52 @@ export async function drive(plan: DrivePlan): Promise<Driven> {
 
 async function openAll(connections: readonly Connection[]): Promise<void> {
   let open = 0;
-  for (let at = 0; at < connections.length; at += CONNECT_AT_ONCE) {
-    const some = await Promise.all(connections.slice(at, at + CONNECT_AT_ONCE).map((one) => one.open()));
+  for (let at = 0; at < connections.length; at += CONNECTS_AT_ONCE) {
+    const some = await Promise.all(connections.slice(at, at + CONNECTS_AT_ONCE).map((one) => one.open()));
     open += some.filter(Boolean).length;
   }
   if (open < connections.length) throw new Error(`only ${open} of ${connections.length} connections could be opened`);
 }
 
-export interface ClosedLoopOptions {
+const PLACEHOLDER = '__rand_int__';
+
+/** @returns a function that makes the bytes of the next command. */
+function nextCommand(commands: Commands, random: () => number): () => Buffer {
+  if (commands.kind === 'mix') {
+    const value = Buffer.alloc(commands.mostBytes, 'x');
+    return () => {
+      const key = mixKey(gaussianKey(commands.keys, random));
+      if (random() >= commands.writes) return Buffer.from(`*2\r\n$3\r\nGET\r\n$${key.length}\r\n${key}\r\n`);
+      return respCommand(['SET', key, value.subarray(0, valueBytes(commands, random))]);
+    };
+  }
+  const { words, keys = 1 } = commands;
+  if (!words.some((word) => word.includes(PLACEHOLDER))) {
+    const bytes = respCommand(words);
+    return () => bytes;
+  }
+  return () =>
+    respCommand(words.map((word) => word.replaceAll(PLACEHOLDER, () => String(Math.floor(random() * keys)))));
+}
+
+interface ClosedLoopOptions {
   readonly connection: Connection;
-  /** One batch. */
+  /** Sends one batch. */
   readonly send: () => void;
-  /** Batches of one connection, before it is closed and another opened; absent: kept. */
-  readonly most?: number;
-  /** Batches the connection had before the time began: 0 unless said. */
+  /** Maximum number of batches of one connection before it is replaced. */
+  readonly most: number;
+  /** Batches that count as sent before the measurement. Default: 0. */
   readonly sentBefore?: number;
 }
 
-/** Where nothing answers, as fast as possible would be a storm of our own. */
+/** Delay after a failed connect. Without it a dead target would cause a storm of connects. */
 const PAUSE_MS = 100;
 
-/** Closed loop: the next batch goes out when the last one was answered, or lost. */
-export function closedLoop({ connection, send, most = Number.POSITIVE_INFINITY, sentBefore = 0 }: ClosedLoopOptions) {
+/**
+ * Closed loop: the next batch is sent when the last one was answered or lost. It runs on callbacks, unlike the closed
+ * loop of http-driver: a connection is replaced within it, and there is no promise for each batch.
+ */
+export function closedLoop({ connection, send, most, sentBefore = 0 }: ClosedLoopOptions) {
   let [onThis, isOver] = [sentBefore, false];
   const again = (): void => {
     if (isOver) return;
@@ -140,87 +164,34 @@ export function closedLoop({ connection, send, most = Number.POSITIVE_INFINITY, 
   };
 }
 
-export interface AtRateOptions {
+interface AtRateOptions {
   readonly ratePerSecond: number;
   readonly endMs: number;
   readonly connections: readonly Connection[];
   readonly send: (connection: Connection, dueMs: number, commands: number) => void;
-  readonly tally: Tally;
+  readonly tally: Pick<Tally, 'failed'>;
   readonly nowMs: () => number;
-  /** Between two looks at what is due: a millisecond unless said. */
+  /** Default: a millisecond. */
   readonly pause?: () => Promise<unknown>;
 }
 
-/** Under way on one connection; what is due beyond is not sent. */
-const MOST_WAITING = 5000;
+/** Maximum number of commands in flight on one connection. Further ones are not sent. */
+const MAX_IN_FLIGHT = 5000;
 
-/** Open loop: what is due is sent, on one connection after the other, and what was not answered makes nothing wait. */
+/** Open loop over the connections in turn. Commands that came due during a stall across the end count too. */
 export async function atRate(options: AtRateOptions): Promise<void> {
   const { ratePerSecond, endMs, connections, send, tally, nowMs, pause = () => sleep(1) } = options;
-  const gapMs = 1000 / ratePerSecond;
-  let [dueMs, at] = [nowMs(), 0];
-  for (;;) {
-    const now = nowMs();
-    // What came due during a standstill across the end counts too.
-    for (; dueMs <= now && dueMs < endMs; dueMs += gapMs) {
-      const connection = connections[at % connections.length];
-      at += 1;
-      if (connection === undefined || connection.waiting() >= MOST_WAITING) tally.failed('unsent');
-      else send(connection, timedFrom(dueMs, now), 1);
-    }
-    if (now >= endMs) return;
-    await pause();
-  }
-}
-
-export function createTally(startedMs: number, nowMs: () => number): Tally {
-  const whole = createHistogram();
-  let second = createHistogram();
-  let [secondFailed, secondNumber] = [0, 0];
-  const errors = { late: 0, broken: 0, refused: 0, unsent: 0, unconnected: 0 };
-  const eachSecond: DrivenSecond[] = [];
-
-  const close = (): void => {
-    eachSecond.push({
-      answered: second.count,
-      failed: secondFailed,
-      p99Ms: second.count === 0 ? 0 : second.percentile(99) / 1000,
-      maxMs: second.count === 0 ? 0 : second.max / 1000,
-    });
-    second = createHistogram();
-    secondFailed = 0;
-  };
-  const turn = (): void => {
-    const now = Math.floor((nowMs() - startedMs) / 1000);
-    for (; secondNumber < now; secondNumber += 1) close();
-  };
-  return {
-    answered: (tookMs) => {
-      turn();
-      const us = Math.max(1, Math.round(tookMs * 1000));
-      whole.record(us);
-      second.record(us);
+  const loop = openLoop({
+    ratePerSecond,
+    maxRequests: Math.ceil(((endMs - nowMs()) * ratePerSecond) / 1000),
+    nowMs,
+    pause,
+    send: (n, dueMs) => {
+      const connection = connections[n % connections.length];
+      if (connection === undefined || connection.waiting() >= MAX_IN_FLIGHT) tally.failed('unsent');
+      else send(connection, dueMs, 1);
     },
-    failed: (why, count = 1) => {
-      turn();
-      errors[why] += count;
-      if (why !== 'unconnected') secondFailed += count;
-    },
-    end: () => {
-      turn();
-      const of = (percentile: number): number => (whole.count === 0 ? 0 : whole.percentile(percentile) / 1000);
-      return {
-        answered: whole.count,
-        latencyMs: {
-          mean: whole.count === 0 ? 0 : whole.mean / 1000,
-          p50: of(50),
-          p95: of(95),
-          p99: of(99),
-          max: whole.count === 0 ? 0 : whole.max / 1000,
-        },
-        errors,
-        eachSecond,
-      };
-    },
-  };
+  });
+  await loop.ended;
+  while (nowMs() < endMs) await pause();
 }

@@ -1,8 +1,6 @@
-/** `node loadtest/labs/kit/driver/main.ts <plan.json>`: prints what came of it as JSON. A process of its own has a core of its own. */
+/** `node loadtest/labs/kit/driver/main.ts <plan.json>` prints the result as JSON. A separate process can use a separate core. */
 import { readFileSync } from 'node:fs';
 import { drive } from './drive.ts';
-import type { DrivePlan } from './plan.ts';
 
-const plan: DrivePlan = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8'));
-console.log(JSON.stringify(await drive(plan)));
+console.log(JSON.stringify(await drive(JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')))));
 process.exit(0);

@@ -1,26 +1,28 @@
-/** What one driver process does: a bounded load over raw connections, for what redis-benchmark cannot do. */
+import type { Mix } from '../mix.ts';
+
+/** One run of the driver process: a bounded load over raw connections, for loads that redis-benchmark cannot make. */
 export interface DrivePlan {
   readonly targets: readonly Target[];
-  /** All together, spread evenly over the targets. */
+  /** The total, spread evenly over the targets. */
   readonly connections: number;
   readonly seconds: number;
   readonly commands: Commands;
-  /** Closed loop: commands each connection sends at once and then waits for. 1 unless said. */
+  /** Closed loop: commands that a connection sends at once before it waits for their replies. Default: 1. */
   readonly pipeline?: number;
-  /** Open loop: commands a second of all connections together, each on the next connection, whatever was answered. */
+  /** Open loop: commands per second over all connections, each on the next connection, whether or not earlier ones were answered. */
   readonly ratePerSecond?: number;
-  /** Closed loop: a connection is closed after so many commands and a new one opened; absent: kept. */
+  /** Closed loop: a connection is replaced by a new one after this number of commands. Absent: it is kept. */
   readonly commandsPerConnection?: number;
   /**
-   * With `commandsPerConnection`: all are open when the time begins, each at another point of its life, as after a long
-   * time of it. Absent: all are opened at once when it begins, and that is measured along.
+   * With `commandsPerConnection`: all connections are open when the measurement begins, each at a different point of its
+   * life, as in the steady state. Absent: all are opened at the beginning, and opening them is measured.
    */
   readonly isSettled?: true;
   readonly deadline?: Deadline;
   /** PEM of the CA. */
   readonly ca?: string;
   readonly seed: number;
-  /** Processes whose processor time is read at both ends of the load. */
+  /** Pids whose processor time is read at both ends of the load. */
   readonly watched?: readonly number[];
 }
 
@@ -29,40 +31,33 @@ export interface Target {
   readonly port: number;
 }
 
-/** A command nobody waits for any longer. It is an error, at `ms` after it was due. */
+/** A command without a reply `ms` after it was due is an error. */
 export interface Deadline {
   readonly ms: number;
-  /** As clients do whose timeout closes the connection; else its late reply is dropped and the connection lives on. */
+  /** True: the connection is closed, as by clients with such a timeout. False: the late reply is dropped. */
   readonly closes: boolean;
 }
 
 export type Commands =
-  /** See mix.ts. */
-  | {
-      readonly kind: 'mix';
-      readonly keys: number;
-      readonly leastBytes: number;
-      readonly mostBytes: number;
-      readonly writes: number;
-    }
-  /** `__rand_int__` stands for a number in 0…keys-1, as in redis-benchmark but without leading zeros. */
+  | ({ readonly kind: 'mix' } & Mix)
+  /** `__rand_int__` is replaced by a number in 0…keys-1, as in redis-benchmark but without leading zeros. */
   | { readonly kind: 'fixed'; readonly words: readonly string[]; readonly keys?: number };
 
-/** What came of it. Times are milliseconds from when a command was due to its whole reply, connecting included. */
+/** The result. Times are milliseconds from when a command was due to its whole reply, connecting included. */
 export interface Driven {
   readonly seconds: number;
   readonly answered: number;
   readonly perSecond: number;
   readonly latencyMs: Latency;
   readonly errors: Errors;
-  /** Still under way when the time was over: neither answered nor failed. */
+  /** Commands in flight at the end: neither answered nor failed. */
   readonly unanswered: number;
   readonly connects: number;
   readonly receivedBytes: number;
   readonly sentBytes: number;
-  /** Of the driver process while it measured. */
+  /** Processor time of the driver process during the measurement. */
   readonly processorSeconds: number;
-  /** Busy cores of each watched process meanwhile. */
+  /** Busy cores of each watched process. */
   readonly watchedCores: readonly number[];
   readonly eachSecond: readonly DrivenSecond[];
 }
@@ -78,11 +73,11 @@ export interface Latency {
 export interface Errors {
   /** No reply within the deadline. */
   readonly late: number;
-  /** Under way when their connection broke or was closed for another one's deadline. */
+  /** In flight when the connection broke or was closed because of another command's deadline. */
   readonly broken: number;
   /** Error replies. */
   readonly refused: number;
-  /** Due, and not even sent: too many were waiting already, or no connection was there. */
+  /** Due but not sent: the connection had the maximum number of commands in flight, or there was no connection. */
   readonly unsent: number;
   /** Attempts to connect that failed. */
   readonly unconnected: number;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { timedFrom } from '../../../../../loadtest/http-driver/loops.ts';
-import type { Connection } from '../../../../../loadtest/labs/kit/driver/connection.ts';
-import { atRate, createTally } from '../../../../../loadtest/labs/kit/driver/drive.ts';
+import { type Connection, createTally } from '../../../../../loadtest/labs/kit/driver/connection.ts';
+import { atRate } from '../../../../../loadtest/labs/kit/driver/drive.ts';
 
 /** 1000 commands a second for one second, by a clock that only the pauses move; each is answered when it is sent. */
 async function aSecond(pauseMs: (pause: number) => number, connections = [waitingFor(() => 0)]) {

@@ -2,8 +2,12 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { type Connection, createConnection, type Idle } from '../../../../../loadtest/labs/kit/driver/connection.ts';
-import { createTally } from '../../../../../loadtest/labs/kit/driver/drive.ts';
+import {
+  type Connection,
+  createConnection,
+  createTally,
+  type Idle,
+} from '../../../../../loadtest/labs/kit/driver/connection.ts';
 import type { Deadline } from '../../../../../loadtest/labs/kit/driver/plan.ts';
 
 const FIVE = Buffer.from('*1\r\n$4\r\nPING\r\n'.repeat(5));

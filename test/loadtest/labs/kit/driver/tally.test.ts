@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createTally } from '../../../../../loadtest/labs/kit/driver/drive.ts';
+import { createTally } from '../../../../../loadtest/labs/kit/driver/connection.ts';
 
 const isWithinOneInAHundred = (ms: number | undefined, wanted: number): void =>
   assert.ok(ms !== undefined && Math.abs(ms - wanted) <= wanted / 100, `${ms} ms, not ${wanted}`);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createReplyCounter } from '../../../../loadtest/labs/kit/driver/connection.ts';
+import { createReplyCounter } from '../../../../../loadtest/labs/kit/driver/connection.ts';
 
 const simple = fc.constantFrom('+OK\r\n', ':12\r\n', '$-1\r\n', '*-1\r\n', '*0\r\n', '$0\r\n\r\n', '+\r\n');
 const bulk = fc.string({ maxLength: 40 }).map((text) => `$${Buffer.byteLength(text)}\r\n${text}\r\n`);
