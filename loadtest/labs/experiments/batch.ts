@@ -1,10 +1,10 @@
 import { createRandom } from '../../../src/catalogue/demo/ad.ts';
 import { durationText, perSecondText } from '../../../src/report/format.mjs';
 import { type Benchmark, benchmark } from '../kit/benchmark.ts';
-import { driven, type LabDriven } from '../kit/driven.ts';
+import { driven, type LabDriven, p99Of } from '../kit/driven.ts';
 import type { Limit } from '../kit/finding.ts';
 import { defineExperiment, type Lab, type LabStore } from '../kit/lab.ts';
-import { fillCommand, fillCommands, massImport, PUBLISHED_MIX } from '../kit/mix.ts';
+import { fillCommand, fillCommands, massImport, PUBLISHED_MIX, randomDigits } from '../kit/mix.ts';
 import { alternately, wholeRounds } from '../kit/rounds.ts';
 import { chartOf, fillFirst, tableOf } from '../kit/table.ts';
 import { BATCHES, type BatchRow, LOADS, loadName, PAGE, PAGES, sweep } from './batch/sweep.ts';
@@ -285,10 +285,6 @@ function wayRow(rows: readonly WayRow[], way: Way, keys: number): WayRow | undef
   return rows.find((row) => row.way === way && row.keys === keys);
 }
 
-function p99Of({ answered, latencyMs }: ClientView): number | undefined {
-  return answered === 0 ? undefined : latencyMs.p99;
-}
-
 function batchName({ pipeline }: { readonly pipeline: number }): string {
   return pipeline === 1 ? 'single commands' : `${pipeline} at once`;
 }
@@ -301,7 +297,7 @@ export function publishedText({ pipeline }: { readonly pipeline: number }): stri
 function* pages(): Iterable<readonly (string | Buffer)[]> {
   let at = 0;
   for (const [set = '', , value = ''] of fillCommands(PUBLISHED_MIX, createRandom(1).next)) {
-    yield [set, `page:${String(at).padStart(12, '0')}`, value];
+    yield [set, `page:${randomDigits(at)}`, value];
     // Small numbers are shorter without leading zeros: those pages have a second name.
     if (String(at).length < DRIVEN_PAGE_DIGITS) yield [set, DRIVEN_PAGE.replace('__rand_int__', String(at)), value];
     at += 1;
@@ -319,8 +315,7 @@ export async function refusalOfTwoSlots(lab: Lab): Promise<string | undefined> {
 
 /** Closed loop, pages at random. @throws when replies are missing or refused: then no batch was measured. */
 async function clientViews(lab: Lab, store: LabStore, seconds: number): Promise<readonly ClientView[]> {
-  const rows: ClientView[] = [];
-  for (const pipeline of BATCHES) {
+  return Array.fromAsync(BATCHES, async (pipeline) => {
     lab.say(`a Node client with ${VIEW_CLIENTS} connections, ${pipeline} commands at once`);
     const commands = { kind: 'fixed', words: ['GET', DRIVEN_PAGE], keys: PAGES } as const;
     const ran = await driven(lab, [store], { connections: VIEW_CLIENTS, pipeline, seconds, commands });
@@ -330,9 +325,8 @@ async function clientViews(lab: Lab, store: LabStore, seconds: number): Promise<
     if (refused + broken > 0) throw new Error(`${refused} of the reads were refused and ${broken} lost`);
     const requests = Math.max(VIEW_CLIENTS * pipeline, ran.answered);
     const command = `redis-benchmark -p 6379 -c ${VIEW_CLIENTS} -n ${requests} -P ${pipeline} -r ${PAGES} GET ${PAGE}`;
-    rows.push({ pipeline, ...ran, command });
-  }
-  return rows;
+    return { pipeline, ...ran, command };
+  });
 }
 
 /** The same keys by each way in turn; each twice, half of a row's time each. */

@@ -5,7 +5,7 @@ import { pin, processorMs } from '../../stack/processors.ts';
 import { startCluster } from '../../stack/redis.ts';
 import type { RedisNode } from '../../stack/redis-node.ts';
 import { type Cores, defineExperiment, type Lab } from '../kit/lab.ts';
-import { fillCommand, massImport } from '../kit/mix.ts';
+import { fillCommand, fillCommands, massImport, randomDigits } from '../kit/mix.ts';
 import { alternately } from '../kit/rounds.ts';
 import { chartOf, tableOf } from '../kit/table.ts';
 import { CLIENTS, type Endpoint, type MeteredStore, type ThreeClients, threeClients } from './three-clients.ts';
@@ -14,8 +14,8 @@ const ROUNDS = 3;
 const SECONDS = 1;
 /** Enough that clients seldom meet on a key, few enough that all of them stay in the processor's cache. */
 const COUNTERS = 1000;
-const PAGES = 600;
-const [LEAST_PAGE_BYTES, MOST_PAGE_BYTES] = [4096, 16_384];
+/** Pages of each domain. */
+const STORED = { keys: 600, leastBytes: 4096, mostBytes: 16_384 };
 const DOMAINS = ['goods', 'packages', 'people'];
 const SLOTS = 16_384;
 const MOST_TAGS = 300;
@@ -184,7 +184,7 @@ export const domains = defineExperiment<DomainsMeasured>({
   notes: ({ cores: { storeCount } }) => [
     `Three processes of redis-benchmark with one connection each and one command under way, as published; each figure is the median of ${ROUNDS} runs that took turns with the others. Time per operation is the elapsed time over the commands of all three.`,
     'Processor time per operation is that of all stores together. It hardly depends on how many cores there are, and no single-threaded store can do more than one second of it in a second.',
-    `Light is INCR over ${COUNTERS} counters of each domain, heavy is GET of one of ${PAGES} stored pages of each domain, ${bytesText(LEAST_PAGE_BYTES)} to ${bytesText(MOST_PAGE_BYTES)} long.`,
+    `Light is INCR over ${COUNTERS} counters of each domain, heavy is GET of one of ${STORED.keys} stored pages of each domain, ${bytesText(STORED.leastBytes)} to ${bytesText(STORED.mostBytes)} long.`,
     `The round trip is added by a relay that forwards every reply ${durationText(ADDED_RTT_MS)} later. It runs in the process of the experiment; its processor time is in no figure and delays nobody at these rates.`,
     'Each domain of the cluster has a hash tag of its own shard: that is the most three shards can gain, since no two clients meet on one.',
     ...(storeCount < CLIENTS
@@ -236,18 +236,17 @@ async function measured(lab: Lab, sides: readonly Variant[]): Promise<readonly D
     ROUNDS,
     async ({ weight, shape, stores, prefix, isAnywhere, via }, before) => {
       lab.say(`${weight} commands, ${shape}${isAnywhere ? ', anywhere' : ''}${via ? ', far' : ''}`);
-      const expectedPerSecond = before.at(-1)?.perSecond;
       const run = await threeClients(lab, {
         stores,
         ...(via !== undefined && { via }),
         ...(isAnywhere && { isAnywhere }),
-        ...(expectedPerSecond !== undefined && { expectedPerSecond }),
+        expectedPerSecond: before.at(-1)?.perSecond,
         ...(weight === 'light'
           ? { command: (domain) => ['INCR', `${prefix(domain)}:counter:__rand_int__`], keySpace: COUNTERS }
           : {
               command: (domain) => ['GET', `${prefix(domain)}:page:__rand_int__`],
-              keySpace: PAGES,
-              fill: (domain, port) => pageFill(prefix(domain), port),
+              keySpace: STORED.keys,
+              fill: (domain, port) => fillCommand(`SET ${prefix(domain)}:page:%012d`, STORED, { port }),
             }),
         seconds: lab.seconds(SECONDS),
       });
@@ -312,22 +311,12 @@ async function fill(lab: Lab, { stores, prefix }: Variant): Promise<void> {
   for (const domain of DOMAINS.keys()) {
     const store = stores[domain % stores.length];
     if (store === undefined) continue;
-    await massImport(pages(prefix(domain), domain + 1), { ...store, cores: lab.cores.generator, signal: lab.signal });
-  }
-}
-
-function pageFill(prefix: string, port: number): string {
-  const sizes = { keys: PAGES, leastBytes: LEAST_PAGE_BYTES, mostBytes: MOST_PAGE_BYTES };
-  return fillCommand(`SET ${prefix}:page:%012d`, sizes, { port });
-}
-
-function* pages(prefix: string, seed: number): Iterable<readonly (string | Buffer)[]> {
-  const random = createRandom(seed).next;
-  const bytes = Buffer.from(Array.from({ length: MOST_PAGE_BYTES }, () => 97 + Math.floor(random() * 26)));
-  for (let page = 0; page < PAGES; page += 1) {
-    const size = LEAST_PAGE_BYTES + Math.floor(random() * (MOST_PAGE_BYTES - LEAST_PAGE_BYTES + 1));
-    // redis-benchmark writes `__rand_int__` with twelve digits.
-    yield ['SET', `${prefix}:page:${String(page).padStart(12, '0')}`, bytes.subarray(0, size)];
+    const pages = fillCommands(
+      STORED,
+      createRandom(domain + 1).next,
+      (at) => `${prefix(domain)}:page:${randomDigits(at)}`,
+    );
+    await massImport(pages, { ...store, cores: lab.cores.generator, signal: lab.signal });
   }
 }
 

@@ -2,6 +2,7 @@ import { countText } from '../../../src/report/format.mjs';
 import { allHold } from '../kit/claims.ts';
 import type { Claim } from '../kit/finding.ts';
 import { type Cores, defineExperiment, type Lab, type LabStore } from '../kit/lab.ts';
+import { massImport } from '../kit/mix.ts';
 import { alternately } from '../kit/rounds.ts';
 import { chartOf, tableOf } from '../kit/table.ts';
 import {
@@ -9,12 +10,12 @@ import {
   CONNECTIONS,
   type Engine,
   type EngineSetting,
-  fillMix,
-  fillReads,
   knownEngines,
   type Load,
+  mixFill,
   mixLoad,
   READ_KEYS,
+  readFill,
   readLoad,
   startEngine,
 } from './engines/load.ts';
@@ -64,7 +65,7 @@ export interface EnginesMeasured {
 
 interface LoadKind {
   readonly name: string;
-  readonly fill: (lab: Lab, store: LabStore) => Promise<void>;
+  readonly fill: typeof mixFill;
   readonly load: (store: LabStore, ioThreads: number) => Promise<Load>;
 }
 
@@ -86,7 +87,7 @@ export const engines = defineExperiment<EnginesMeasured>({
     const plain = [false, true].map((isTls) => ({ isTls, ioThreads: 1 }));
     const mix = await measuredLoads(lab, all, plain, {
       name: 'the mix',
-      fill: fillMix,
+      fill: mixFill,
       load: (store) => mixLoad(lab, store, seconds),
     });
     await lab.clear();
@@ -95,7 +96,7 @@ export const engines = defineExperiment<EnginesMeasured>({
     const settings = [false, true].flatMap((isTls) => threads.map((ioThreads) => ({ isTls, ioThreads })));
     const reads = await measuredLoads(lab, all, settings, {
       name: 'reads',
-      fill: fillReads,
+      fill: readFill,
       load: (store, ioThreads) => readLoad(lab, store, seconds, ioThreads),
     });
     return { known, settings, mix, reads, counters, cores: lab.cores };
@@ -354,13 +355,12 @@ async function measuredCounters(lab: Lab, all: readonly Engine[]): Promise<reado
     ROUNDS,
     async ({ engine, count, stores }, before) => {
       lab.say(`INCR, ${engine.name}, stores: ${count}`);
-      const expectedPerSecond = before.at(-1)?.perSecond;
       const run = await threeClients(lab, {
         stores,
         command: (client) => ['INCR', `counter-${client}:__rand_int__`],
         keySpace: COUNTERS,
         seconds: lab.seconds(SECONDS),
-        ...(expectedPerSecond !== undefined && { expectedPerSecond }),
+        expectedPerSecond: before.at(-1)?.perSecond,
       });
       return { ...run, engine: engine.name, stores: count };
     },
@@ -381,7 +381,7 @@ async function measuredLoads(
     const isPlain = !setting.isTls && setting.ioThreads === 1;
     for (const engine of all.filter(({ isConfigurable }) => isConfigurable || isPlain)) {
       const store = await startEngine(lab, engine, setting);
-      await fill(lab, store);
+      await massImport(fill(), { ...store, cores: lab.cores.generator, signal: lab.signal });
       sides.push({ engine, store, ...setting });
     }
   }

@@ -1,4 +1,4 @@
-import { defineExperiment, type Lab } from '../kit/lab.ts';
+import { defineExperiment } from '../kit/lab.ts';
 import { memtierCommand, memtierFill, PUBLISHED_MIX } from '../kit/mix.ts';
 import { onceMore } from '../kit/rounds.ts';
 import { chartOf, fillFirst, tableOf } from '../kit/table.ts';
@@ -6,7 +6,6 @@ import {
   BACKLOG_BYTES,
   breakSeconds,
   CONNECTIONS,
-  endShard,
   evictionBytes,
   MEMORY_BYTES,
   measureRow,
@@ -14,9 +13,8 @@ import {
   REPLICA_LIMIT,
   SETUPS,
   type Setup,
+  SNAPSHOT_RULE,
   settledSnapshot,
-  snapshotRule,
-  startShard,
 } from './persistence/measure.ts';
 
 /** Published for x3 after the change; x1 is a third of it. */
@@ -56,11 +54,13 @@ export const persistence = defineExperiment<readonly PersistenceRow[]>({
     const snapshot = await settledSnapshot(lab);
     const rows: PersistenceRow[] = [];
     for (const times of TIMES) {
+      const askedPerSecond = Math.round((SHARD_AT_X3_PER_SECOND / 3) * times);
       for (const setup of SETUPS) {
         lab.say(`x${times}, ${setup.name}`);
+        const seconds = lab.seconds(setup.replicas > 0 ? REPLICATED_ROW_SECONDS : ROW_SECONDS);
         rows.push(
           await onceMore(
-            () => measured(lab, setup, times, snapshot),
+            () => measureRow(lab, setup, snapshot, { times, askedPerSecond, seconds }),
             // In two seconds the machine may have a hiccup: the rows that all others are compared with are free of it.
             (row) => setup.name === BARE_NAME && !isHeld(row),
             () => lab.say(`x${times}, ${setup.name} again: it was not held`),
@@ -211,15 +211,6 @@ export const persistence = defineExperiment<readonly PersistenceRow[]>({
   ],
 });
 
-async function measured(lab: Lab, setup: Setup, times: number, snapshot: string): Promise<PersistenceRow> {
-  const shard = await startShard(lab, setup, snapshot);
-  const askedPerSecond = Math.round((SHARD_AT_X3_PER_SECOND / 3) * times);
-  const seconds = lab.seconds(setup.replicas > 0 ? REPLICATED_ROW_SECONDS : ROW_SECONDS);
-  const row = await measureRow(lab, shard, { times, askedPerSecond, seconds });
-  await endShard(lab, shard);
-  return row;
-}
-
 function isHeld({ answeredPerSecond, askedPerSecond, p99Ms }: PersistenceRow): boolean {
   return answeredPerSecond >= HELD_SHARE * askedPerSecond && p99Ms <= HELD_P99_MS;
 }
@@ -283,7 +274,7 @@ function settingsOf(setup: Setup): readonly (readonly [string, string])[] {
   return [
     ['maxmemory', String(MEMORY_BYTES)],
     ['maxmemory-policy', 'allkeys-lru'],
-    ['save', snapshotRule(setup)],
+    ['save', setup.hasSnapshots ? SNAPSHOT_RULE : ''],
     ['appendonly', setup.hasLog ? 'yes' : 'no'],
     ...(setup.replicas === 0 ? [] : forReplicas),
   ];

@@ -2,7 +2,6 @@ import { createRandom } from '../../../src/catalogue/demo/ad.ts';
 import { bytesText, countText } from '../../../src/report/format.mjs';
 import { driven } from '../kit/driven.ts';
 import type { DrivePlan } from '../kit/driver/plan.ts';
-import type { Limit } from '../kit/finding.ts';
 import { defineExperiment, type Lab, type LabStore } from '../kit/lab.ts';
 import {
   gaussianKey,
@@ -41,24 +40,10 @@ interface Side {
 interface Variant {
   readonly side: Side;
   /** Absent: as fast as possible. */
-  readonly growth?: number;
+  readonly growth?: number | undefined;
 }
 
-export interface ShardRow {
-  readonly shards: number;
-  /** Rate as a multiple of the first one; absent: as fast as possible. */
-  readonly growth?: number;
-  readonly perSecond: number;
-  readonly p99Ms: number;
-  /** Share of the reads, all shards together. */
-  readonly hitRatio: number;
-  readonly evictionsPerSecond: number;
-  readonly busiestCores: number;
-  readonly storeCores: number;
-  readonly generatorCores: number;
-  readonly limit: Limit;
-  readonly command: string;
-}
+export type ShardRow = Awaited<ReturnType<typeof measured>>;
 
 export interface ShardsMeasured {
   readonly rows: readonly ShardRow[];
@@ -94,8 +79,7 @@ export const shards = defineExperiment<ShardsMeasured>({
     tableOf({
       title: 'The same memory in 1, 3 and 6 shards',
       rows,
-      name: ({ growth, shards: count }) =>
-        `${growth === undefined ? 'as fast as possible' : `x${growth}`}, ${shardsName(count)}`,
+      name: ({ growth, shards: count }) => `${loadName(growth)}, ${shardsName(count)}`,
       columns: [
         ['commands', 'per-second', (row) => row.perSecond],
         ['p99', 'ms', (row) => row.p99Ms],
@@ -191,6 +175,10 @@ function shardsName(count: number): string {
   return count === 1 ? '1 shard' : `${count} shards`;
 }
 
+function loadName(growth: number | undefined): string {
+  return growth === undefined ? 'as fast as possible' : `x${growth}`;
+}
+
 async function inTurn(lab: Lab, variants: readonly Variant[]): Promise<readonly ShardRow[]> {
   const all = await alternately(
     variants,
@@ -237,10 +225,9 @@ function mixOf(count: number): Mix {
   return { ...PUBLISHED_MIX, keys: Math.floor(PUBLISHED_MIX.keys / count) };
 }
 
-async function measured(lab: Lab, { side, growth }: Variant, round: number): Promise<ShardRow> {
+async function measured(lab: Lab, { side, growth }: Variant, round: number) {
   const { shards: count, stores } = side;
-  const load = growth === undefined ? 'as fast as possible' : `x${growth}`;
-  lab.say(`${count} ${count === 1 ? 'shard' : 'shards'}, ${load}`);
+  lab.say(`${shardsName(count)}, ${loadName(growth)}`);
   const before = await countersOf(stores);
   const ran = await driven(lab, stores, {
     ...loadOf(count),
@@ -253,7 +240,7 @@ async function measured(lab: Lab, { side, growth }: Variant, round: number): Pro
   const busy = { storeCores: sum(ran.watchedCores), generatorCores: ran.generatorCores };
   return {
     shards: count,
-    ...(growth !== undefined && { growth }),
+    growth,
     perSecond: ran.perSecond,
     p99Ms: ran.latencyMs.p99,
     ...memoryFigures(before, after, ran.seconds),
@@ -271,20 +258,16 @@ async function measured(lab: Lab, { side, growth }: Variant, round: number): Pro
   };
 }
 
-/** Since the stores started, of all of them together. */
-export interface Counters {
-  readonly hits: number;
-  readonly misses: number;
-  readonly evicted: number;
-}
+type Counters = Awaited<ReturnType<typeof countersOf>>;
 
-export async function countersOf(stores: readonly Pick<LabStore, 'info'>[]): Promise<Counters> {
+/** Counted since the stores started, all of them together. */
+export async function countersOf(stores: readonly Pick<LabStore, 'info'>[]) {
   const all = await Promise.all(stores.map((store) => store.info('stats')));
   const total = (name: string): number => sum(all.map((fields) => Number(fields[name])));
   return { hits: total('keyspace_hits'), misses: total('keyspace_misses'), evicted: total('evicted_keys') };
 }
 
-/** What the memory did between two looks, `seconds` of load apart. */
+/** Share of the reads that were hits, and evictions, between two readings that are `seconds` of load apart. */
 export function memoryFigures(before: Counters, after: Counters, seconds: number) {
   const [hits, misses] = [after.hits - before.hits, after.misses - before.misses];
   return { hitRatio: hits / (hits + misses), evictionsPerSecond: (after.evicted - before.evicted) / seconds };

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRandom } from '../../../../src/catalogue/demo/ad.ts';
 import { driven } from '../../kit/driven.ts';
-import type { Limit } from '../../kit/finding.ts';
 import type { Lab, LabStore } from '../../kit/lab.ts';
 import { massImport, mixKey, PUBLISHED_MIX, respCommand } from '../../kit/mix.ts';
 import { settledCommands } from '../shards.ts';
@@ -37,7 +36,7 @@ export const BACKLOG_BYTES = 2 ** 20;
 /** `replica <bytes> <bytes> <seconds>` as in deploy/redis, scaled: it holds what is written while all memory is sent. */
 export const REPLICA_LIMIT = `replica ${(256 * 2 ** 20) / SCALE} ${(64 * 2 ** 20) / SCALE} 60`;
 /** Redis's own `save 60 10000`, scaled as well: a snapshot of a 64th takes a 64th of the time. */
-const SNAPSHOT_RULE = `1 ${Math.round(10_000 / SCALE)}`;
+export const SNAPSHOT_RULE = `1 ${Math.round(10_000 / SCALE)}`;
 
 export const CONNECTIONS = 50;
 /** Shares of the row's time, and a maximum. */
@@ -50,55 +49,7 @@ const SETTLING_SEED = 9;
 const FIRST_SYNC_MS = 10_000;
 const LOWEST_PRIORITY = 19;
 
-/** Counters of a master: a row is the difference of two readings. */
-export interface MasterFigures {
-  readonly forks: number;
-  readonly snapshots: number;
-  /** Syncs of replicas: with all of the memory, with the rest from the backlog, and refused because it was too old. */
-  readonly fullSyncs: number;
-  readonly partialSyncs: number;
-  readonly refusedSyncs: number;
-  readonly evicted: number;
-  /** Written for replicas, including what did not reach them; 0 without any. */
-  readonly streamBytes: number;
-  readonly diskBytes: number;
-}
-
-export interface PersistenceRow extends MasterFigures {
-  readonly setup: Setup;
-  /** Replicas that followed before the row: only they can fall out. */
-  readonly attachedBefore: number;
-  /** 3 of `x3`. */
-  readonly times: number;
-  readonly askedPerSecond: number;
-  readonly answeredPerSecond: number;
-  readonly seconds: number;
-  readonly p99Ms: number;
-  readonly maxMs: number;
-  readonly storeCores: number;
-  readonly limit: Limit;
-  /** The largest sum of resident memory and the memory that its children made it copy. */
-  readonly peakBytes: number;
-  /** Time in which not all replicas were attached. */
-  readonly awaySeconds: number;
-  /** At the end. */
-  readonly attached: number;
-  /** Longest events that the master itself noticed, in whole milliseconds. */
-  readonly forkMs: number;
-  readonly longestMs: number;
-}
-
-/** A master with its replicas. */
-export interface Shard {
-  readonly setup: Setup;
-  readonly master: LabStore;
-  readonly replicas: readonly LabStore[];
-}
-
-/** `save <seconds> <writes>`; '' is none. */
-export function snapshotRule({ hasSnapshots }: Pick<Setup, 'hasSnapshots'>): string {
-  return hasSnapshots ? SNAPSHOT_RULE : '';
-}
+export type PersistenceRow = Awaited<ReturnType<typeof measureRow>>;
 
 /** How long the links of a row are broken. */
 export function breakSeconds(rowSeconds: number): number {
@@ -151,7 +102,7 @@ export async function settledSnapshot(lab: Lab): Promise<string> {
 }
 
 /** A master that starts from the snapshot, and replicas that have received it. */
-export async function startShard(lab: Lab, setup: Setup, snapshot: string): Promise<Shard> {
+async function startShard(lab: Lab, setup: Setup, snapshot: string) {
   const elsewhere = lab.cores.generator;
   const master = await lab.startStore({ config: masterConfig(setup, elsewhere) });
   // An orderly stop would save its empty memory.
@@ -168,23 +119,17 @@ export async function startShard(lab: Lab, setup: Setup, snapshot: string): Prom
     replicas.push(replica);
   }
   await settled(master, setup.replicas, FIRST_SYNC_MS, lab.signal);
-  return { setup, master, replicas };
-}
-
-/** Leaves no resync and no snapshot of a row for the next one to pay for. */
-export async function endShard(lab: Lab, { master, replicas }: Shard): Promise<void> {
-  // Otherwise the master saves once more when it stops.
-  await master.command('CONFIG', 'SET', 'save', '').catch(() => undefined);
-  await lab.clear();
-  for (const { directory } of [master, ...replicas]) await rm(directory, { recursive: true, force: true });
+  return { master, replicas };
 }
 
 /** One row: the mix at a rate, and one break of all links to replicas meanwhile. */
 export async function measureRow(
   lab: Lab,
-  { setup, master, replicas }: Shard,
+  setup: Setup,
+  snapshot: string,
   load: { readonly times: number; readonly askedPerSecond: number; readonly seconds: number },
-): Promise<PersistenceRow> {
+) {
+  const { master, replicas } = await startShard(lab, setup, snapshot);
   const { seconds, askedPerSecond } = load;
   const attachedBefore = attachedOf(await master.info('replication'));
   await master.command('LATENCY', 'RESET');
@@ -202,14 +147,20 @@ export async function measureRow(
   })();
   const watched = await watchMaster(master, setup.replicas, Promise.all([loading, breaking]));
   const ran = await loading;
-  const after = await masterFigures(master);
-  return {
-    ...{ setup, attachedBefore, ...load, answeredPerSecond: ran.perSecond, seconds: ran.seconds },
+  const row = {
+    ...{ setup, ...load, answeredPerSecond: ran.perSecond, seconds: ran.seconds },
+    /** Replicas that followed before the row: only they can fall out. */
+    attachedBefore,
     ...{ p99Ms: ran.latencyMs.p99, maxMs: ran.latencyMs.max, storeCores: ran.storeCores, limit: ran.limit },
     ...watched,
-    ...increaseOf(before, after),
+    ...increaseOf(before, await masterFigures(master)),
     ...ownLatencyOf(await master.command('LATENCY', 'LATEST')),
   };
+  // The next row must not pay for a resync or a snapshot of this one, nor for the one that a master takes when it stops.
+  await master.command('CONFIG', 'SET', 'save', '').catch(() => undefined);
+  await lab.clear();
+  for (const { directory } of [master, ...replicas]) await rm(directory, { recursive: true, force: true });
+  return row;
 }
 
 /**
@@ -232,11 +183,7 @@ export async function breakLinks(
 }
 
 /** Reads a master's state at an interval until `work` ends. A look that fails, for instance in a stall, is left out. */
-async function watchMaster(
-  master: LabStore,
-  replicas: number,
-  work: Promise<unknown>,
-): Promise<Pick<PersistenceRow, 'peakBytes' | 'awaySeconds' | 'attached'>> {
+async function watchMaster(master: LabStore, replicas: number, work: Promise<unknown>) {
   let [peakBytes, awayMs, attached, lookedMs] = [0, 0, replicas, performance.now()];
   let isOver = false;
   const look = async (): Promise<void> => {
@@ -258,7 +205,14 @@ async function watchMaster(
   });
   await watching;
   await look();
-  return { peakBytes, awaySeconds: awayMs / 1000, attached };
+  return {
+    /** The largest sum of resident memory and the memory that the master's children made it copy. */
+    peakBytes,
+    /** Time in which not all replicas were attached. */
+    awaySeconds: awayMs / 1000,
+    /** Replicas at the end. */
+    attached,
+  };
 }
 
 /** Waits until all replicas are attached and no child process of the master runs. @returns false: the time was over. */
@@ -293,7 +247,10 @@ function memoryOf(info: Info): number {
   return figure('used_memory_rss') + (hasChild ? copied : 0);
 }
 
-export async function masterFigures(master: LabStore): Promise<MasterFigures> {
+type MasterFigures = Awaited<ReturnType<typeof masterFigures>>;
+
+/** Counters of a master: a row is the difference of two readings. */
+export async function masterFigures(master: LabStore) {
   const info = await master.info('default');
   const figure = (name: string): number => Number(info[name] ?? 0);
   // One snapshot is as large as the next: the memory is full.
@@ -301,10 +258,12 @@ export async function masterFigures(master: LabStore): Promise<MasterFigures> {
   return {
     forks: figure('total_forks'),
     snapshots: figure('rdb_saves'),
+    /** Syncs of replicas: with all of the memory, with the rest from the backlog, and refused because it was too old. */
     fullSyncs: figure('sync_full'),
     partialSyncs: figure('sync_partial_ok'),
     refusedSyncs: figure('sync_partial_err'),
     evicted: figure('evicted_keys'),
+    /** Written for replicas, including what did not reach them; 0 without any. */
     streamBytes: figure('master_repl_offset'),
     diskBytes: diskBytesOf(figure, snapshot?.size ?? 0),
   };
@@ -334,8 +293,8 @@ export function evictionBytes({ evicted }: Pick<MasterFigures, 'evicted'>): numb
   return evicted * EVICTION_BYTES;
 }
 
-/** Longest events since `LATENCY RESET`. @param latest reply of `LATENCY LATEST` */
-export function ownLatencyOf(latest: unknown): Pick<PersistenceRow, 'forkMs' | 'longestMs'> {
+/** Longest events since `LATENCY RESET`, in whole milliseconds. @param latest reply of `LATENCY LATEST` */
+export function ownLatencyOf(latest: unknown) {
   const events = Array.isArray(latest) ? latest.filter((event) => Array.isArray(event)) : [];
   const longest = (wanted: (name: string) => boolean): number =>
     Math.max(0, ...events.filter(([name]) => wanted(String(name))).map((event) => Number(event[3]) || 0));

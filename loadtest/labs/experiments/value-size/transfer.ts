@@ -1,7 +1,7 @@
 import { bytesText, countText } from '../../../../src/report/format.mjs';
-import { benchmark } from '../../kit/benchmark.ts';
-import { driven } from '../../kit/driven.ts';
-import type { Limit } from '../../kit/finding.ts';
+import { type Benchmark, benchmark } from '../../kit/benchmark.ts';
+import { driven, p99Of } from '../../kit/driven.ts';
+import type { Driven } from '../../kit/driver/plan.ts';
 import type { Lab, LabStore } from '../../kit/lab.ts';
 import { commandStats } from '../../kit/meters.ts';
 import { massImport } from '../../kit/mix.ts';
@@ -48,19 +48,13 @@ const [LEAST_PILOT, MOST_PILOT] = [20, 2000];
 export type Way = 'SET' | 'GET';
 
 /** Values of one size, written or read for a while. */
-export interface Transfer {
+export interface Transfer extends Pick<Benchmark, 'perSecond' | 'storeCores' | 'generatorCores' | 'limit' | 'command'> {
   readonly way: Way;
   readonly bytes: number;
   readonly pipeline: number;
-  readonly perSecond: number;
   /** Values alone. */
   readonly bytesPerSecond: number;
-  /** Undefined: the time was too short for even one whole reply. */
   readonly p99Ms: number | undefined;
-  readonly storeCores: number;
-  readonly generatorCores: number;
-  readonly limit: Limit;
-  readonly command: string;
 }
 
 export interface TransferOptions {
@@ -188,7 +182,7 @@ export async function readValues(lab: Lab, options: TransferOptions): Promise<Tr
   const depth = pipeline === 1 ? '' : ` -P ${pipeline}`;
   return {
     ...{ way: 'GET', bytes, pipeline, perSecond: bytesPerSecond / bytes, bytesPerSecond },
-    ...{ p99Ms: ran.answered === 0 ? undefined : ran.latencyMs.p99, storeCores, generatorCores, limit },
+    ...{ p99Ms: p99Of(ran), storeCores, generatorCores, limit },
     // Keys under redis-benchmark's own names, stored by itself first.
     command: `redis-benchmark -p 6379 -c 1 -n ${10 * keys} -d ${bytes} -r ${keys} -t set && redis-benchmark -p 6379 -c ${clients} -n ${requests}${depth} -r ${keys} GET key:__rand_int__`,
   };
@@ -198,45 +192,40 @@ export async function readValues(lab: Lab, options: TransferOptions): Promise<Tr
  * Value bytes a second by what was received: with values of megabytes a short time holds few whole replies.
  * @throws when fewer bytes came than the counted replies must have carried.
  */
-export function valueBytesPerSecond(ran: {
-  readonly bytes: number;
-  readonly answered: number;
-  readonly receivedBytes: number;
-  readonly seconds: number;
-}): number {
-  const { bytes, answered, receivedBytes, seconds } = ran;
+export function valueBytesPerSecond({
+  bytes,
+  answered,
+  receivedBytes,
+  seconds,
+}: Pick<Driven, 'answered' | 'receivedBytes' | 'seconds'> & { readonly bytes: number }): number {
   if (receivedBytes < answered * bytes)
     throw new Error(`${answered} replies of ${bytes} bytes were counted, but only ${receivedBytes} bytes received`);
   const header = `$${bytes}\r\n\r\n`.length;
   return (receivedBytes / seconds) * (bytes / (bytes + header));
 }
 
-/** `GET` with a size, as it was published, and what came back. */
-export interface UnsizedGet {
-  /** The value of `-d`. */
-  readonly bytes: number;
-  readonly perSecond: number;
-  /** Real size of a reply, by the store's count of written bytes. */
-  readonly replyBytes: number;
-  readonly publishedPerSecond: number;
-  readonly command: string;
-}
+export type UnsizedGet = Awaited<ReturnType<typeof unsizedGets>>[number];
 
 /** redis-benchmark's `-d` sizes what `SET` writes. `GET` returns what was stored, and here nothing was. */
-export async function unsizedGets(lab: Lab, store: LabStore): Promise<readonly UnsizedGet[]> {
+export async function unsizedGets(lab: Lab, store: LabStore) {
   await store.command('FLUSHALL', 'SYNC');
   const written = async () => ({
     bytes: Number((await store.info('stats'))['total_net_output_bytes'] ?? 0),
     gets: (await commandStats(store, 'get')).calls,
   });
-  const rows: UnsizedGet[] = [];
-  for (const { bytes, perSecond: publishedPerSecond } of PUBLISHED.get) {
+  return Array.fromAsync(PUBLISHED.get, async ({ bytes, perSecond: publishedPerSecond }) => {
     const before = await written();
     const seconds = lab.seconds(UNSIZED_SECONDS);
-    const ran = await benchmark(lab, { store, clients: CLIENTS, test: 'GET', dataBytes: bytes, seconds });
+    const { perSecond, command } = await benchmark(lab, {
+      store,
+      clients: CLIENTS,
+      test: 'GET',
+      dataBytes: bytes,
+      seconds,
+    });
     const after = await written();
+    /** Real size of a reply, by the store's count of written bytes. */
     const replyBytes = (after.bytes - before.bytes) / Math.max(1, after.gets - before.gets);
-    rows.push({ bytes, perSecond: ran.perSecond, replyBytes, publishedPerSecond, command: ran.command });
-  }
-  return rows;
+    return { bytes, perSecond, replyBytes, publishedPerSecond, command };
+  });
 }

@@ -110,6 +110,7 @@ function rowsOf(six: {
 function row(own: Partial<ShardRow>): ShardRow {
   return {
     shards: 1,
+    growth: undefined,
     perSecond: 4000,
     p99Ms: 1,
     hitRatio: 0.73,

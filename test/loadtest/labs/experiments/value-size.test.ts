@@ -51,7 +51,14 @@ function set(bytes: number, pipeline: number, perSecond: number, storeCores: num
 
 function read(fields: number, replyMs: number, executionUs: number, besideP99Ms = 1): HashRead {
   const alone = { replyMs, wholeMs: (replyMs * 20_000) / fields, replyBytes: fields * 100, executionUs };
-  const fixed = { name: String(fields), crowdP99Ms: 1, crowdCores: 1, limit: 'store', command: '' } as const;
+  const fixed = {
+    name: String(fields),
+    publishedMs: undefined,
+    crowdP99Ms: 1,
+    crowdCores: 1,
+    limit: 'store',
+    command: '',
+  } as const;
   return { ...fixed, fields, alone, besideP99Ms };
 }
 
