@@ -180,13 +180,12 @@ function loadName(growth: number | undefined): string {
 }
 
 async function inTurn(lab: Lab, variants: readonly Variant[]): Promise<readonly ShardRow[]> {
-  const all = await alternately(
+  return alternately(
     variants,
     ROUNDS,
     (variant: Variant, before: readonly ShardRow[]) => measured(lab, variant, before.length),
     ({ p99Ms }) => p99Ms,
   );
-  return all.map(({ run }) => run);
 }
 
 async function startSide(lab: Lab, count: number): Promise<Side> {

@@ -154,7 +154,7 @@ export async function hashWrites(lab: Lab) {
     return { fields, store };
   });
   const variants = WRITE_PIPELINES.flatMap((pipeline) => hashes.map((hash) => ({ ...hash, pipeline })));
-  const all = await alternately(
+  return alternately(
     variants,
     ROUNDS,
     async ({ store, fields, pipeline }: (typeof variants)[number], before: readonly Benchmark[]) => {
@@ -172,5 +172,4 @@ export async function hashWrites(lab: Lab) {
     },
     ({ storeUs }) => storeUs,
   );
-  return all.map(({ run }) => run);
 }
