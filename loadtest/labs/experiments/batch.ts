@@ -1,7 +1,7 @@
 import { createRandom } from '../../../src/catalogue/demo/ad.ts';
 import { durationText, perSecondText } from '../../../src/report/format.mjs';
 import { type Benchmark, benchmark } from '../kit/benchmark.ts';
-import { driven, type LabDriven, p99Of } from '../kit/driven.ts';
+import { driven, p99Of } from '../kit/driven.ts';
 import type { Limit } from '../kit/finding.ts';
 import { defineExperiment, type Lab, type LabStore } from '../kit/lab.ts';
 import { fillCommand, fillCommands, massImport, PUBLISHED_MIX, randomDigits } from '../kit/mix.ts';
@@ -30,11 +30,6 @@ const NOISE = 0.05;
 /** Published was a factor of 4. A factor of 1.5 is more than any noise, and worth waiting for a batch to fill. */
 const LEAST_GAIN = 1.5;
 
-/** Batches as a client in one Node process sees them: until the last byte of each reply. */
-interface ClientView extends LabDriven {
-  readonly pipeline: number;
-  readonly command: string;
-}
 const VIEW_CLIENTS = 10;
 /** The driver writes no leading zeros. */
 const DRIVEN_PAGE = 'page:0000000__rand_int__';
@@ -48,22 +43,7 @@ const WAY_CLIENTS = 10;
 const PILOT_KEYS = 10_000;
 const SCRIPT = 'local pages = {} for at, key in ipairs(KEYS) do pages[at] = redis.call("GET", key) end return pages';
 
-export interface WayRow extends Benchmark {
-  readonly way: Way;
-  /** Keys at once. */
-  readonly keys: number;
-  readonly keysPerSecond: number;
-  /** Processor time of the store per key. */
-  readonly storeUsPerKey: number;
-}
-
-export interface BatchMeasured {
-  readonly rows: readonly BatchRow[];
-  readonly views: readonly ClientView[];
-  readonly ways: readonly WayRow[];
-  /** The reply of a cluster node to MGET of two slots; undefined when it took them. */
-  readonly refusal: string | undefined;
-}
+export type WayRow = Awaited<ReturnType<typeof waysToRead>>[number];
 
 const BATCH_AXIS = {
   across: 'commands in a batch',
@@ -74,7 +54,7 @@ const BATCH_AXIS = {
 } as const;
 
 /** How many commands to send at once. */
-export const batch = defineExperiment<BatchMeasured>({
+export const batch = defineExperiment({
   varies: 'pipelines of 1 to 500 at three loads; MGET, pipelined GET and Lua; where the time of a command goes',
   parts: ['redis'],
   title: 'How many commands to send at once',
@@ -313,8 +293,11 @@ export async function refusalOfTwoSlots(lab: Lab): Promise<string | undefined> {
   );
 }
 
-/** Closed loop, pages at random. @throws when replies are missing or refused: then no batch was measured. */
-async function clientViews(lab: Lab, store: LabStore, seconds: number): Promise<readonly ClientView[]> {
+/**
+ * Batches as a client in one Node process sees them: until the last byte of each reply. Closed loop, pages at random.
+ * @throws when replies are missing or refused: then no batch was measured.
+ */
+async function clientViews(lab: Lab, store: LabStore, seconds: number) {
   return Array.fromAsync(BATCHES, async (pipeline) => {
     lab.say(`a Node client with ${VIEW_CLIENTS} connections, ${pipeline} commands at once`);
     const commands = { kind: 'fixed', words: ['GET', DRIVEN_PAGE], keys: PAGES } as const;
@@ -330,12 +313,12 @@ async function clientViews(lab: Lab, store: LabStore, seconds: number): Promise<
 }
 
 /** The same keys by each way in turn; each twice, half of a row's time each. */
-async function waysToRead(lab: Lab, store: LabStore, seconds: number): Promise<readonly WayRow[]> {
+async function waysToRead(lab: Lab, store: LabStore, seconds: number) {
   const variants = KEY_COUNTS.flatMap((keys) => WAYS.map((way) => ({ way, keys })));
-  return alternately<(typeof variants)[number], WayRow>(
+  return alternately(
     variants,
     2,
-    async ({ way, keys }, before) => {
+    async ({ way, keys }: (typeof variants)[number], before: readonly Benchmark[]) => {
       lab.say(`${keys} keys by ${way}`);
       const isPipelined = way === 'pipelined GET';
       const load = {
@@ -350,6 +333,7 @@ async function waysToRead(lab: Lab, store: LabStore, seconds: number): Promise<r
       const { perSecond } = before[0] ?? (await benchmark(lab, { ...load, requests: (PILOT_KEYS / keys) * pipeline }));
       const ran = await benchmark(lab, { ...load, requests: wholeRounds({ ...load, pipeline, perSecond }) });
       const keysPerSecond = ran.perSecond * (isPipelined ? 1 : keys);
+      /** Processor time of the store per key. */
       const storeUsPerKey = (ran.storeCores * 1e6) / keysPerSecond;
       return { ...ran, way, keys, keysPerSecond, storeUsPerKey, command: shortened(ran.command, keys) };
     },

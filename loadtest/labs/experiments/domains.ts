@@ -4,7 +4,7 @@ import { startRelay } from '../../fault-proxy/relay.ts';
 import { pin, processorMs } from '../../stack/processors.ts';
 import { startCluster } from '../../stack/redis.ts';
 import type { RedisNode } from '../../stack/redis-node.ts';
-import { type Cores, defineExperiment, type Lab } from '../kit/lab.ts';
+import { defineExperiment, type Lab } from '../kit/lab.ts';
 import { fillCommand, fillCommands, massImport, randomDigits } from '../kit/mix.ts';
 import { alternately } from '../kit/rounds.ts';
 import { chartOf, tableOf } from '../kit/table.ts';
@@ -54,14 +54,8 @@ export interface DomainRow extends ThreeClients {
   readonly isAnywhere: boolean;
 }
 
-export interface DomainsMeasured {
-  readonly near: readonly DomainRow[];
-  readonly far: readonly DomainRow[];
-  readonly cores: Cores;
-}
-
 /** One store for the traffic of three domains, or one for each. */
-export const domains = defineExperiment<DomainsMeasured>({
+export const domains = defineExperiment({
   varies:
     'one store for three domains, one each, a cluster of three; light and heavy commands; with and without added RTT',
   parts: ['redis'],
@@ -72,6 +66,7 @@ export const domains = defineExperiment<DomainsMeasured>({
   measure: async (lab) => {
     const kept = [...(await startStores(lab, false)), await startShards(lab)];
     const anywhere = await startStores(lab, true);
+    for (const variant of [...kept, ...anywhere]) await fill(lab, variant);
     const delayed = await Promise.all(
       kept.map(async (variant) => ({
         ...variant,
@@ -238,8 +233,8 @@ async function measured(lab: Lab, sides: readonly Variant[]): Promise<readonly D
       lab.say(`${weight} commands, ${shape}${isAnywhere ? ', anywhere' : ''}${via ? ', far' : ''}`);
       const run = await threeClients(lab, {
         stores,
-        ...(via !== undefined && { via }),
-        ...(isAnywhere && { isAnywhere }),
+        via,
+        isAnywhere,
         expectedPerSecond: before.at(-1)?.perSecond,
         ...(weight === 'light'
           ? { command: (domain) => ['INCR', `${prefix(domain)}:counter:__rand_int__`], keySpace: COUNTERS }
@@ -256,18 +251,16 @@ async function measured(lab: Lab, sides: readonly Variant[]): Promise<readonly D
   );
 }
 
-/** One store and one each, with pages in them; on the store's cores, or wherever the system puts them. */
+/** One store and one each, on the store's cores or on those that the system chooses. */
 async function startStores(lab: Lab, isAnywhere: boolean): Promise<readonly Variant[]> {
   const start = (): Promise<MeteredStore> => lab.startStore(isAnywhere ? { cores: 'any' } : {});
   const own = { prefix: domainName, isAnywhere };
   const one = [await start()];
   const each = [await start(), await start(), await start()];
-  const variants: readonly Variant[] = [
+  return [
     { shape: 'one store for all three', stores: one, ...own },
     { shape: 'one store each', stores: each, ...own },
   ];
-  for (const variant of variants) await fill(lab, variant);
-  return variants;
 }
 
 /**
@@ -282,14 +275,12 @@ async function startShards(lab: Lab): Promise<Variant> {
     lab.cores.store,
   );
   const tags = await Promise.all(nodes.map((node, shard) => tagIn(node, shard)));
-  const variant: Variant = {
+  return {
     shape: 'a cluster of three shards',
     stores: nodes.map((node) => ({ ...node, processorMs: () => processorMs(node.pid()) })),
     prefix: (domain) => tags[domain] ?? '',
     isAnywhere: false,
   };
-  await fill(lab, variant);
-  return variant;
 }
 
 function domainName(domain: number): string {

@@ -1,7 +1,7 @@
 import { countText } from '../../../src/report/format.mjs';
 import { allHold } from '../kit/claims.ts';
 import type { Claim } from '../kit/finding.ts';
-import { type Cores, defineExperiment, type Lab, type LabStore } from '../kit/lab.ts';
+import { defineExperiment, type Lab, type LabStore } from '../kit/lab.ts';
 import { massImport } from '../kit/mix.ts';
 import { alternately } from '../kit/rounds.ts';
 import { chartOf, tableOf } from '../kit/table.ts';
@@ -39,28 +39,13 @@ const PUBLISHED_US: Readonly<Record<string, Readonly<Record<1 | 3, number>>>> = 
 };
 const PUBLISHED_OTHERS = ['keydb', 'dragonfly'];
 
-export interface MixRow extends Load {
+export interface LoadRow extends Load, EngineSetting {
   readonly engine: string;
-  readonly isTls: boolean;
-}
-
-export interface ReadRow extends MixRow {
-  readonly ioThreads: number;
 }
 
 export interface CounterRow extends ThreeClients {
   readonly engine: string;
   readonly stores: 1 | 3;
-}
-
-export interface EnginesMeasured {
-  /** With those that do not serve. */
-  readonly known: readonly Engine[];
-  readonly settings: readonly EngineSetting[];
-  readonly mix: readonly MixRow[];
-  readonly reads: readonly ReadRow[];
-  readonly counters: readonly CounterRow[];
-  readonly cores: Pick<Cores, 'storeCount'>;
 }
 
 interface LoadKind {
@@ -70,7 +55,7 @@ interface LoadKind {
 }
 
 /** Redis, Valkey and servers given by path, by the same generators. */
-export const engines = defineExperiment<EnginesMeasured>({
+export const engines = defineExperiment({
   varies: 'Redis, Valkey and servers given by path; TLS, io-threads; one store and three',
   parts: ['redis', 'valkey', 'openssl'],
   title: 'Engines under one load',
@@ -99,7 +84,9 @@ export const engines = defineExperiment<EnginesMeasured>({
       fill: readFill,
       load: (store, ioThreads) => readLoad(lab, store, seconds, ioThreads),
     });
-    return { known, settings, mix, reads, counters, cores: lab.cores };
+    const { storeCount } = lab.cores;
+    // `known` has the engines that do not serve as well.
+    return { known, settings, mix, reads, counters, cores: { storeCount } };
   },
   tables: ({ known, settings, mix, reads, counters, cores: { storeCount } }) => [
     loadTable(
@@ -153,7 +140,7 @@ export const engines = defineExperiment<EnginesMeasured>({
   charts: ({ known, mix, reads, counters }) => {
     const axis = { across: 'engine', points: known, pointName: ({ name }: Engine) => name, shape: 'bars' } as const;
     const single = reads.filter(({ ioThreads }) => ioThreads === 1);
-    const cost = (rows: readonly MixRow[], isTls: boolean) => (engine: Engine) =>
+    const cost = (rows: readonly LoadRow[], isTls: boolean) => (engine: Engine) =>
       rows.find((row) => row.engine === engine.name && row.isTls === isTls)?.coresPer100k;
     const counts = [1, 3] as const;
     return [
@@ -245,7 +232,7 @@ export const engines = defineExperiment<EnginesMeasured>({
 
 /** Another engine is ahead of Redis under the mix, and with TLS; yet Redis gains most from three stores. */
 function effectsOf(
-  mix: readonly MixRow[],
+  mix: readonly LoadRow[],
   counters: readonly CounterRow[],
   names: readonly string[],
 ): readonly (readonly Claim[])[] {
@@ -294,7 +281,7 @@ function effectsOf(
 }
 
 /** Where both stores were full, the rate itself shows the cost of a command. */
-function isComparable(one: MixRow, other: MixRow): boolean {
+function isComparable(one: LoadRow, other: LoadRow): boolean {
   const isFull = [one, other].every(({ limit }) => limit === 'store' || limit === 'both');
   const [least, most] = [Math.min(one.perSecond, other.perSecond), Math.max(one.perSecond, other.perSecond)];
   return isFull || most <= least * ONE_RATE;
@@ -344,12 +331,13 @@ function coresText(count: number): string {
 }
 
 async function measuredCounters(lab: Lab, all: readonly Engine[]): Promise<readonly CounterRow[]> {
-  const variants: { readonly engine: Engine; readonly count: 1 | 3; readonly stores: readonly LabStore[] }[] = [];
-  for (const engine of all) {
-    const plain = (): Promise<LabStore> => startEngine(lab, engine, { isTls: false, ioThreads: 1 });
-    variants.push({ engine, count: 1, stores: [await plain()] });
-    variants.push({ engine, count: CLIENTS, stores: [await plain(), await plain(), await plain()] });
-  }
+  const variants = await Array.fromAsync(
+    all.flatMap((engine) => ([1, CLIENTS] as const).map((count) => ({ engine, count }))),
+    async ({ engine, count }) => {
+      const start = () => startEngine(lab, engine, { isTls: false, ioThreads: 1 });
+      return { engine, count, stores: await Array.fromAsync({ length: count }, start) };
+    },
+  );
   return alternately<(typeof variants)[number], CounterRow>(
     variants,
     ROUNDS,
@@ -374,7 +362,7 @@ async function measuredLoads(
   all: readonly Engine[],
   settings: readonly EngineSetting[],
   { name, fill, load }: LoadKind,
-): Promise<readonly ReadRow[]> {
+): Promise<readonly LoadRow[]> {
   const sides: (EngineSetting & { readonly engine: Engine; readonly store: LabStore })[] = [];
   for (const setting of settings) {
     const isPlain = !setting.isTls && setting.ioThreads === 1;
@@ -384,7 +372,7 @@ async function measuredLoads(
       sides.push({ engine, store, ...setting });
     }
   }
-  return alternately<(typeof sides)[number], ReadRow>(
+  return alternately<(typeof sides)[number], LoadRow>(
     sides,
     ROUNDS,
     async ({ engine, store, isTls, ioThreads }) => {

@@ -30,12 +30,7 @@ const SECONDS = 2;
 /** At full speed: the memory that filling and connecting took goes back to the pages. */
 const SETTLING_SECONDS = 1.5;
 
-interface Side {
-  readonly shards: number;
-  readonly stores: readonly LabStore[];
-  /** Bytes used by one of them before it held anything. */
-  readonly emptyBytes: number;
-}
+type Side = Awaited<ReturnType<typeof startSide>>;
 
 interface Variant {
   readonly side: Side;
@@ -45,12 +40,6 @@ interface Variant {
 
 export type ShardRow = Awaited<ReturnType<typeof measured>>;
 
-export interface ShardsMeasured {
-  readonly rows: readonly ShardRow[];
-  /** Bytes that one shard uses before it holds anything. */
-  readonly empty: readonly { readonly shards: number; readonly emptyBytes: number }[];
-}
-
 const GROWTH_AXIS = {
   across: 'load as a multiple of the first rate',
   points: GROWTHS,
@@ -59,7 +48,7 @@ const GROWTH_AXIS = {
 } as const;
 
 /** The same memory in one shard, three or six, under a load that grows. */
-export const shards = defineExperiment<ShardsMeasured>({
+export const shards = defineExperiment({
   varies:
     '1, 3 and 6 shards of one total memory, a working set larger than it, rates from x1 to x5 and as fast as possible',
   parts: ['redis'],
@@ -68,8 +57,7 @@ export const shards = defineExperiment<ShardsMeasured>({
   sentence:
     'Hits and evictions follow the memory, so more shards of the same memory do not bring evictions down for good. Add memory for hits, and shards for processor time and connections.',
   measure: async (lab) => {
-    const sides: Side[] = [];
-    for (const count of SHARDS) sides.push(await startSide(lab, count));
+    const sides = await Array.fromAsync(SHARDS, (count) => startSide(lab, count));
     const atRates = GROWTHS.flatMap((growth) => sides.map((side) => ({ side, growth })));
     // Full speed last: its buffers are paid from maxmemory, and a slow row would take a while to fill what they leave.
     const atFullSpeed = sides.map((side) => ({ side }));
@@ -188,13 +176,11 @@ async function inTurn(lab: Lab, variants: readonly Variant[]): Promise<readonly 
   );
 }
 
-async function startSide(lab: Lab, count: number): Promise<Side> {
+async function startSide(lab: Lab, count: number) {
   const own = memoryOf(count);
-  const stores: LabStore[] = [];
-  for (let shard = 0; shard < count; shard += 1) {
-    stores.push(await lab.startStore({ config: [`maxmemory ${own}`] }));
-  }
+  const stores = await Array.fromAsync({ length: count }, () => lab.startStore({ config: [`maxmemory ${own}`] }));
   const [first] = stores;
+  /** Bytes used by one of them before it held anything. */
   const emptyBytes = Number((await first?.info('memory'))?.['used_memory']);
   lab.say(`filling ${countText(count)} of ${bytesText(own)}`);
   // All at once: one after the other, small shards had 2 to 4 points fewer hits. The clock by which a store knows what was
@@ -252,7 +238,7 @@ async function measured(lab: Lab, { side, growth }: Variant, round: number) {
       mix: mixOf(count),
       maxBytes: memoryOf(count),
       clients: CONNECTIONS / count,
-      ...(growth !== undefined && { perClientPerSecond: (growth * X1_PER_SECOND) / CONNECTIONS }),
+      perClientPerSecond: growth && (growth * X1_PER_SECOND) / CONNECTIONS,
     }),
   };
 }
@@ -288,19 +274,18 @@ export function* settledCommands(mix: Mix, random: () => number): Iterable<reado
 
 const FIRST_PORT = 6381;
 
-export interface ShardsLoad {
+/** Starts shards of its own, as a store at the standard port is only one; fills them, loads them for a while, then as in the row. */
+export function shardsCommand(options: {
   readonly shards: number;
-  /** Of each shard. */
+  /** The mix, `maxmemory` and clients of each shard. */
   readonly mix: Mix;
   readonly maxBytes: number;
   readonly clients: number;
-  /** Of each client; absent: as fast as possible. */
-  readonly perClientPerSecond?: number;
-}
-
-/** Shards of its own, as a store at the standard port is only one: filled, asked for a while, then loaded as in the row. */
-export function shardsCommand({ shards, mix, maxBytes, clients, perClientPerSecond }: ShardsLoad): string {
-  const ports = Array.from({ length: shards }, (_, at) => FIRST_PORT + at).join(' ');
+  /** Undefined: as fast as possible. */
+  readonly perClientPerSecond: number | undefined;
+}): string {
+  const { shards: count, mix, maxBytes, clients, perClientPerSecond } = options;
+  const ports = Array.from({ length: count }, (_, at) => FIRST_PORT + at).join(' ');
   const onEach = (command: string): string => `for port in ${ports}; do ${command.replace('-p 6379', '-p $port')}`;
   const load = memtierCommand(mix, { clients });
   const limited = perClientPerSecond === undefined ? load : `${load} --rate-limiting=${Math.round(perClientPerSecond)}`;

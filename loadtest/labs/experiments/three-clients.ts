@@ -1,24 +1,19 @@
 import { rowOf } from '../kit/benchmark.ts';
 import type { Limit } from '../kit/finding.ts';
-import type { Cores, Lab } from '../kit/lab.ts';
+import type { Cores, Lab, LabStore } from '../kit/lab.ts';
 import { limitOf, storeCoresDuring } from '../kit/meters.ts';
 import { runProgram } from '../kit/programs.ts';
 
-export interface Endpoint {
-  readonly host: string;
-  readonly port: number;
-}
+export type Endpoint = Pick<LabStore, 'host' | 'port'>;
 
 /** A store of the lab, or a node of a cluster. */
-export interface MeteredStore extends Endpoint {
-  readonly processorMs: () => number;
-}
+export type MeteredStore = Endpoint & Pick<LabStore, 'processorMs'>;
 
 export interface ThreeClientsOptions {
   /** One for all three clients, or one for each. */
   readonly stores: readonly MeteredStore[];
   /** Where the clients connect instead, in the same order: to relays before the stores. */
-  readonly via?: readonly Endpoint[];
+  readonly via?: readonly Endpoint[] | undefined;
   /** The command of client 0, 1 or 2; `__rand_int__` stands for twelve digits. */
   readonly command: (client: number) => readonly string[];
   readonly keySpace: number;
@@ -27,8 +22,8 @@ export interface ThreeClientsOptions {
   readonly seconds: number;
   /** The rate of all clients together in an earlier run; undefined: a pilot measures it. */
   readonly expectedPerSecond: number | undefined;
-  /** Where stores and clients run: each side on its own cores, or wherever the system puts them. */
-  readonly isAnywhere?: true;
+  /** The system chooses the cores of stores and clients; otherwise each side has its own. */
+  readonly isAnywhere?: boolean;
 }
 
 export type ThreeClients = Awaited<ReturnType<typeof threeClients>>;
@@ -90,7 +85,7 @@ export function limitOfStores(
   cores: Cores,
   stores: number,
   busy: { readonly storeCores: number; readonly generatorCores: number },
-  { isAnywhere, clients = CLIENTS }: { readonly isAnywhere?: true; readonly clients?: number } = {},
+  { isAnywhere, clients = CLIENTS }: { readonly isAnywhere?: boolean; readonly clients?: number } = {},
 ): Limit {
   const all = cores.store === cores.generator ? cores.storeCount : cores.storeCount + cores.generatorCount;
   const room = {
@@ -122,7 +117,7 @@ async function runClients(lab: Lab, options: ThreeClientsOptions, requests: numb
       const { output, processorSeconds } = await runProgram({
         command: 'redis-benchmark',
         args: ['-h', target.host, '-p', String(target.port), '--csv', ...own],
-        ...(options.isAnywhere === undefined && { cores: lab.cores.generator }),
+        ...(!options.isAnywhere && { cores: lab.cores.generator }),
         limitMs: (seconds + 30) * 1000,
         signal: lab.signal,
       });

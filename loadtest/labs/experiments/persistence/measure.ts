@@ -9,17 +9,10 @@ import type { Lab, LabStore } from '../../kit/lab.ts';
 import { massImport, mixKey, PUBLISHED_MIX, respCommand } from '../../kit/mix.ts';
 import { settledCommands } from '../shards.ts';
 
-/** How a master keeps its data. */
-export interface Setup {
-  readonly name: string;
-  readonly hasSnapshots: boolean;
-  readonly hasLog: boolean;
-  readonly replicas: number;
-}
-
 const BARE = { hasSnapshots: false, hasLog: false, replicas: 0 };
 
-export const SETUPS: readonly Setup[] = [
+/** Ways for a master to keep its data. */
+export const SETUPS = [
   { name: 'neither', ...BARE },
   { name: 'save', ...BARE, hasSnapshots: true },
   { name: 'aof everysec', ...BARE, hasLog: true },
@@ -27,6 +20,8 @@ export const SETUPS: readonly Setup[] = [
   { name: '2 replicas', ...BARE, replicas: 2 },
   { name: 'save + 2 replicas', ...BARE, hasSnapshots: true, replicas: 2 },
 ];
+
+export type Setup = (typeof SETUPS)[number];
 
 /** The published shard, too large to be saved and sent in time; here is one 64th of it. */
 const [SHARD_BYTES, SCALE] = [8 * 2 ** 30, 64];

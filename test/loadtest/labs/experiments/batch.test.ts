@@ -29,7 +29,7 @@ const RAN = {
 
 const REFUSAL = "CROSSSLOT Keys in request don't hash to the same slot";
 
-function load(clients: number, rates: readonly number[], limit: Limit = 'store'): readonly BatchRow[] {
+function load(clients: number, rates: readonly number[], limit: Limit = 'store'): BatchRow[] {
   return rates.map((perSecond, at) => {
     const pipeline = BATCHES[at] ?? 0;
     const networkUs = 5 / pipeline;
@@ -42,7 +42,7 @@ function way(name: WayRow['way'], keys: number, own: Partial<WayRow>): WayRow {
   return { ...RAN, limit: 'store', way: name, keys, keysPerSecond: 1, perSecond: 1, storeUsPerKey: 1, ...own };
 }
 
-function findingOf(rows: readonly BatchRow[], mget = 1): Found {
+function findingOf(rows: BatchRow[], mget = 1): Found {
   const ways = [10, 100].flatMap((keys) => [
     way('pipelined GET', keys, { storeUsPerKey: 1.4 }),
     way('MGET', keys, { storeUsPerKey: 1.4 / mget }),

@@ -3,9 +3,8 @@ import { test } from 'node:test';
 import { type Engine, knownEngines, nameOf, per100k } from '../../../../loadtest/labs/experiments/engines/load.ts';
 import {
   type CounterRow,
-  type EnginesMeasured,
   engines,
-  type MixRow,
+  type LoadRow,
   threeStoresGain,
 } from '../../../../loadtest/labs/experiments/engines.ts';
 import { coresOf, inLab } from '../../../../loadtest/labs/kit/lab.ts';
@@ -60,7 +59,7 @@ test('an engine that uses more processor time is not ahead', () => {
 
 test('the cost of a command is not compared between 53,000 and 17,000 commands a second', () => {
   const rows = rowsOf({ [REDIS]: [1.7, 3, 0.02], [VALKEY]: [1.4, 2.5, 0.02] });
-  const asked = (perSecond: number, limit: MixRow['limit']) =>
+  const asked = (perSecond: number, limit: LoadRow['limit']) =>
     findingOf({
       ...rows,
       mix: rows.mix.map((row) =>
@@ -152,9 +151,9 @@ function rowsOf(engines: Readonly<Record<string, readonly [number, number, numbe
   const all = Object.entries(engines);
   return {
     reads: [],
-    mix: all.flatMap(([name, [plain, tls]]): MixRow[] => [
-      { ...load, engine: name, isTls: false, coresPer100k: plain },
-      { ...load, engine: name, isTls: true, coresPer100k: tls },
+    mix: all.flatMap(([name, [plain, tls]]): LoadRow[] => [
+      { ...load, engine: name, isTls: false, ioThreads: 1, coresPer100k: plain },
+      { ...load, engine: name, isTls: true, ioThreads: 1, coresPer100k: tls },
     ]),
     counters: all.flatMap(([name, [, , gain]]): CounterRow[] => [
       { ...load, engine: name, stores: 1, usPerOp: 10, storeUsPerOp: 8 },
@@ -168,7 +167,7 @@ function engine(name: string): Engine {
 }
 
 function findingOf(
-  rows: Pick<EnginesMeasured, 'mix' | 'reads' | 'counters'>,
+  rows: Pick<Parameters<typeof engines.findingOf>[0], 'mix' | 'reads' | 'counters'>,
   known = [...new Set(rows.mix.map((row) => row.engine))].map(engine),
 ): Found {
   return engines.findingOf({ ...rows, known, settings: [], cores: { storeCount: 1 } });

@@ -89,7 +89,7 @@ function rowsOf(six: {
   /** Evictions at x1. */
   readonly calmEvictions?: number;
   readonly limit?: ShardRow['limit'];
-}): readonly ShardRow[] {
+}): ShardRow[] {
   const { hitRatio = 0.72, evictions = 1100, calmEvictions = evictions / 5, limit = 'neither' } = six;
   return [
     row({ shards: 1, growth: 1, evictionsPerSecond: 225, busiestCores: 0.06 }),
