@@ -18,13 +18,13 @@ export const PUBLISHED = [
   { pipeline: 200, perSecond: 20_000, p99Ms: 14 },
   { pipeline: 500, perSecond: 19_800, p99Ms: 16 },
 ];
-/** The published golden number: a larger batch gained nothing, a smaller one left something. */
+/** The published golden number. Larger batches gained nothing, smaller ones had a lower rate. */
 export const GOLDEN = { least: 100, most: 200 } as const;
 
 const SECONDS = 1.2;
-/** The load whose time is taken apart: enough to keep the store busy, few enough that nothing queues for long. */
+/** The load whose time is split: it keeps the store busy, and its queues are short. */
 const SHARE_CLIENTS = 10;
-/** Two runs of one batch differ by this much: a larger batch that gains less gains only memory and waiting. */
+/** Difference between two runs of one batch. A larger batch that gains less costs memory and time for nothing. */
 const NOISE = 0.05;
 
 /** Published was a factor of 4. A factor of 1.5 is more than any noise, and worth waiting for a batch to fill. */
@@ -210,14 +210,14 @@ export const batch = defineExperiment({
         figure: gains.filter(({ best }) => best.limit === 'generator').length,
         unit: 'count',
       },
-      // On loopback there is next to no round trip to share: a batch saves the store's own work for the network.
+      // Loopback has almost no round trip to share: a batch saves the store's own work for the network.
       ...[1, smallest].map((pipeline) => ({
         text: `network time of the store per command, ${batchName({ pipeline })}`,
         figure: networkUs(rows.filter((row) => row.pipeline === pipeline)),
         unit: 'us' as const,
       })),
-      // Processor time says what a way costs the store whatever was full, and however busy the machine was. MGET that is
-      // less than a tenth cheaper is no reason to give up the freedom of a pipeline.
+      // Processor time is the cost for the store, even when the generator was full or the machine busy. If MGET is less
+      // than a tenth cheaper, a pipeline is the better choice, because it takes keys of any slot.
       ...WAYS.map((way) => ({
         text: `processor time of the store per key, ${mostKeys} keys by ${way}`,
         figure: wayRow(ways, way, mostKeys)?.storeUsPerKey,
@@ -302,7 +302,7 @@ async function clientViews(lab: Lab, store: LabStore, seconds: number) {
     lab.say(`a Node client with ${VIEW_CLIENTS} connections, ${pipeline} commands at once`);
     const commands = { kind: 'fixed', words: ['GET', DRIVEN_PAGE], keys: PAGES } as const;
     const ran = await driven(lab, [store], { connections: VIEW_CLIENTS, pipeline, seconds, commands });
-    // Whole batches were under way when the time ended: the store answers this after them, before the next row.
+    // Whole batches were in flight when the time ended. The store answers this after them, before the next row.
     await store.command('PING');
     const { refused, broken } = ran.errors;
     if (refused + broken > 0) throw new Error(`${refused} of the reads were refused and ${broken} lost`);
@@ -312,7 +312,7 @@ async function clientViews(lab: Lab, store: LabStore, seconds: number) {
   });
 }
 
-/** The same keys by each way in turn; each twice, half of a row's time each. */
+/** Reads the same keys by each way in turn, twice, each time for half of a row's time. */
 async function waysToRead(lab: Lab, store: LabStore, seconds: number) {
   const variants = KEY_COUNTS.flatMap((keys) => WAYS.map((way) => ({ way, keys })));
   return alternately(
@@ -337,7 +337,7 @@ async function waysToRead(lab: Lab, store: LabStore, seconds: number) {
       const storeUsPerKey = (ran.storeCores * 1e6) / keysPerSecond;
       return { ...ran, way, keys, keysPerSecond, storeUsPerKey, command: shortened(ran.command, keys) };
     },
-    // The median of two runs is the lower figure, which is the higher rate here: it shows what the machine can do.
+    // The median of two runs is the lower figure, so the sign selects the higher rate.
     ({ keysPerSecond }) => -keysPerSecond,
   );
 }
@@ -348,7 +348,7 @@ function wordsOf(way: Way, keys: number): readonly string[] {
   return way === 'MGET' ? ['MGET', ...names] : ['EVAL', SCRIPT, String(keys), ...names];
 }
 
-/** A hundred names as a shell writes them. */
+/** Replaces the repeated names by a shell expression. */
 export function shortened(command: string, keys: number): string {
   const names = ` ${PAGE}`.repeat(keys);
   return keys > 1 && command.endsWith(names)

@@ -22,7 +22,7 @@ const MOST_TAGS = 300;
 /** The least that a timer of Node can do. A round trip between racks is half of it, between data centres more. */
 const ADDED_RTT_MS = 1;
 
-/** Both published runs gained twice that; less is within what one machine shows from one minute to the next. */
+/** Half of what both published runs gained. A machine varies by less from one minute to the next. */
 const LEAST_GAIN = 0.15;
 /** A smaller difference is neither a gain nor a loss. */
 const NOISE = 0.05;
@@ -92,7 +92,7 @@ export const domains = defineExperiment({
             'share',
             (row) => {
               const gain = gainOf(rows, row);
-              // The row that the others are compared with has no value of its own.
+              // The baseline has no value of its own.
               return gain === undefined ? '' : -gain;
             },
           ],
@@ -100,7 +100,7 @@ export const domains = defineExperiment({
           ['p99', 'ms', (row) => row.p99Ms],
           ['cores of stores', 'cores', (row) => row.storeCores],
           ['cores of clients', 'cores', (row) => row.generatorCores],
-          // Far away the stores are idle: their processor time is less than the steps in which it is counted.
+          // Behind a round trip the stores are idle: their processor time is below the resolution of its counter.
           ...(rows === far
             ? []
             : [
@@ -137,7 +137,7 @@ export const domains = defineExperiment({
   claims: ({ near, far }) => {
     const gain = (weight: Weight, isAnywhere: boolean, rows = near) =>
       gainOf(rows, { weight, shape: 'one store each', isFar: rows === far, isAnywhere });
-    // The far rows are of stores on cores of their own, and are compared with no others.
+    // The stores of the far rows have cores of their own.
     const [light, heavy, lightFar] = [gain('light', false), gain('heavy', false), gain('light', false, far)];
     const [anyLight, anyHeavy] = [gain('light', true), gain('heavy', true)];
     const all = [light, heavy, anyLight, anyHeavy].filter((one) => one !== undefined);
@@ -212,7 +212,7 @@ function variantName({ shape, isAnywhere }: DomainRow): string {
   return isAnywhere ? `${shape}, stores and clients on any core` : shape;
 }
 
-/** The first published run. A cluster was not published, however alike the mechanism is. */
+/** The first published run. No cluster was published. */
 function publishedUs({ shape, isAnywhere }: DomainRow): number | undefined {
   if (isAnywhere) return undefined;
   return { 'one store for all three': 8.36, 'one store each': 5.54, 'a cluster of three shards': undefined }[shape];

@@ -28,7 +28,7 @@ const IO_THREADS: readonly number[] = [1, 2, 4];
 
 /** Runs of one and the same server, taken in turn, differ by less. */
 const AHEAD = 0.05;
-/** A store does more in one turn of its loop at a higher rate: the cost of a command compares at one rate only. */
+/** At a higher rate a store handles more commands per turn of its loop: costs compare only at about one rate. */
 const ONE_RATE = 1.2;
 
 /** Microseconds per INCR by three clients: one store, three stores. */
@@ -76,7 +76,7 @@ export const engines = defineExperiment({
       load: (store) => mixLoad(lab, store, seconds),
     });
     await lab.clear();
-    // Up to one doubling too many, which is what a wrong setting looks like.
+    // Up to twice the cores, to show the effect of a wrong setting.
     const threads = IO_THREADS.filter((count) => count <= 2 * lab.cores.storeCount);
     const settings = [false, true].flatMap((isTls) => threads.map((ioThreads) => ({ isTls, ioThreads })));
     const reads = await measuredLoads(lab, all, settings, {
@@ -125,7 +125,7 @@ export const engines = defineExperiment({
           'share',
           ({ engine, stores }) => {
             const gain = stores === 1 ? undefined : threeStoresGain(counters, engine);
-            // The row that the other is compared with has no value of its own.
+            // The baseline has no value of its own.
             return gain === undefined ? '' : -gain;
           },
         ],
@@ -250,7 +250,7 @@ function effectsOf(
       const best = base && sorted.find((row) => isComparable(row, base));
       return [
         {
-          // On a machine whose generator is full, only processor time compares.
+          // When the generator is full, only processor time compares.
           text: `processor time of a command saved by ${best?.engine ?? 'another engine'} against ${redis}, the mix${isTls ? ' with TLS' : ''}; seen only at one rate`,
           figure: best && 1 - best.coresPer100k / base.coresPer100k,
           unit: 'share',
@@ -363,15 +363,15 @@ async function measuredLoads(
   settings: readonly EngineSetting[],
   { name, fill, load }: LoadKind,
 ): Promise<readonly LoadRow[]> {
-  const sides: (EngineSetting & { readonly engine: Engine; readonly store: LabStore })[] = [];
-  for (const setting of settings) {
-    const isPlain = !setting.isTls && setting.ioThreads === 1;
-    for (const engine of all.filter(({ isConfigurable }) => isConfigurable || isPlain)) {
-      const store = await startEngine(lab, engine, setting);
-      await massImport(fill(), { ...store, cores: lab.cores.generator, signal: lab.signal });
-      sides.push({ engine, store, ...setting });
-    }
-  }
+  const wanted = settings.flatMap((setting) => all.map((engine) => ({ engine, ...setting })));
+  const possible = wanted.filter(
+    ({ engine, isTls, ioThreads }) => engine.isConfigurable || (!isTls && ioThreads === 1),
+  );
+  const sides = await Array.fromAsync(possible, async (side) => {
+    const store = await startEngine(lab, side.engine, side);
+    await massImport(fill(), { ...store, cores: lab.cores.generator, signal: lab.signal });
+    return { ...side, store };
+  });
   return alternately<(typeof sides)[number], LoadRow>(
     sides,
     ROUNDS,

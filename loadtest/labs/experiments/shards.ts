@@ -59,7 +59,7 @@ export const shards = defineExperiment({
   measure: async (lab) => {
     const sides = await Array.fromAsync(SHARDS, (count) => startSide(lab, count));
     const atRates = GROWTHS.flatMap((growth) => sides.map((side) => ({ side, growth })));
-    // Full speed last: its buffers are paid from maxmemory, and a slow row would take a while to fill what they leave.
+    // Full speed last: its buffers are part of maxmemory, and a slow row takes long to fill the memory that they release.
     const atFullSpeed = sides.map((side) => ({ side }));
     return { rows: [...(await inTurn(lab, atRates)), ...(await inTurn(lab, atFullSpeed))], empty: sides };
   },
@@ -217,7 +217,7 @@ async function measured(lab: Lab, { side, growth }: Variant, round: number) {
   const ran = await driven(lab, stores, {
     ...loadOf(count),
     seconds: lab.seconds(SECONDS),
-    // The same commands again would find what they wrote the last time, and evict nothing.
+    // With the same seed the keys would be in the store already, and nothing would be evicted.
     seed: 100 * (1 + round) + (growth ?? 0),
     ...(growth !== undefined && { ratePerSecond: growth * X1_PER_SECOND }),
   });
@@ -231,7 +231,7 @@ async function measured(lab: Lab, { side, growth }: Variant, round: number) {
     ...memoryFigures(before, after, ran.seconds),
     ...busy,
     busiestCores: ran.storeCores,
-    // One driver, whatever cores there are.
+    // The driver is one process, on any number of cores.
     limit: limitOfStores(lab.cores, count, busy, { clients: 1 }),
     command: shardsCommand({
       shards: count,
@@ -274,7 +274,7 @@ export function* settledCommands(mix: Mix, random: () => number): Iterable<reado
 
 const FIRST_PORT = 6381;
 
-/** Starts shards of its own, as a store at the standard port is only one; fills them, loads them for a while, then as in the row. */
+/** Starts its own shards, fills them, loads them for a while, and then as in the row. */
 export function shardsCommand(options: {
   readonly shards: number;
   /** The mix, `maxmemory` and clients of each shard. */

@@ -35,8 +35,8 @@ const PILOT_SECONDS = 0.15;
 const LEAST_REQUESTS = 50;
 
 /**
- * Three processes of redis-benchmark at the same time, each with one connection and one command under way. The generator
- * is the same for every store, so that no difference is the tool's.
+ * Three processes of redis-benchmark at the same time, each with one connection and one command in flight. The generator
+ * is the same for every store, so that the tool makes no difference.
  */
 export async function threeClients(lab: Lab, options: ThreeClientsOptions) {
   let rate = options.expectedPerSecond;
@@ -132,6 +132,6 @@ function shown({ stores, keySpace, command, fill }: ThreeClientsOptions, request
     `redis-benchmark -p ${port(client)} -c 1 -n ${requests} -r ${keySpace} ${command(client).join(' ')}`;
   const clients = Array.from({ length: CLIENTS }, (_, client) => client);
   const fills = fill === undefined ? [] : clients.map((client) => `${fill(client, port(client))} && `);
-  // It waits for all of them: the next command must not overlap the end of this one.
+  // `wait`, so that the next command does not overlap the end of this one.
   return `${fills.join('')}{ ${clients.map(one).join(' & ')} & wait; }`;
 }

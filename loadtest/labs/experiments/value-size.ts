@@ -222,7 +222,7 @@ export const valueSize = defineExperiment({
       },
       ...effects.flat(),
       {
-        // Where this is far above the factor of the whole reply, most of a small reply is its round trip.
+        // If this is far above the factor of the whole reply, most of a small reply's time is its round trip.
         text: "store's own time of a reply of 3,000 fields ÷ of 30 fields",
         figure: manyToFew(measured.reads, ({ executionUs }) => executionUs),
         unit: 'times',
@@ -309,7 +309,7 @@ function effectsOf({ link, reads, writes }: ValueSizeMeasured): readonly (readon
     ],
     [
       {
-        // Both ways read as many fields a second. A wait that is there while nobody reads the hash is due to neither way.
+        // Both ways read the same number of fields a second. Neither way causes a delay that exists without reads of the hash.
         text: 'p99 of small reads beside pieces of 30 fields ÷ beside whole reads, or beside none where that is longer',
         figure:
           few?.besideP99Ms !== undefined && whole?.besideP99Ms !== undefined && reads.quietP99Ms !== undefined

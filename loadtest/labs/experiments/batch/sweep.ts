@@ -15,7 +15,7 @@ export const PAGES = PUBLISHED_MIX.keys;
 /** redis-benchmark replaces the number: `page:000000000012`. */
 export const PAGE = 'page:__rand_int__';
 
-/** A few tens of milliseconds. */
+/** They take a few tens of milliseconds. */
 const PILOT_REQUESTS = 5000;
 const MEMORY_INTERVAL_MS = 60;
 
@@ -29,8 +29,8 @@ interface Run {
 }
 
 /**
- * Every batch at every load, from small to large and back again, each time for half of a row's time: a disturbance of the
- * machine then falls on both ends alike.
+ * Runs every batch at every load, from small to large and back again, each time for half of a row's time. A disturbance
+ * of the machine then affects both ends equally.
  */
 export async function sweep(lab: Lab, store: LabStore, seconds: number) {
   const rows: BatchRow[] = [];
@@ -86,7 +86,7 @@ export async function peakDuring<T>(
   let peak: number | undefined;
   const looking = (async (): Promise<void> => {
     while (!stop.signal.aborted) {
-      // A full store may not answer in time, and it is being measured: it is asked again later.
+      // A full store may not answer in time: it is asked again later.
       const seen = await look().catch(() => undefined);
       if (seen !== undefined && !stop.signal.aborted) peak = Math.max(peak ?? 0, seen);
       await sleep(intervalMs, undefined, { signal: stop.signal }).catch(() => undefined);
@@ -102,7 +102,7 @@ export async function peakDuring<T>(
 }
 
 interface Meters {
-  /** Since the store started, in steps of 10 ms: its own code, and the kernel on its behalf. */
+  /** Processor time since the store started, in steps of 10 ms: its own code, and the kernel on its behalf. */
   readonly userMs: number;
   readonly systemMs: number;
   readonly stats: CommandStats;

@@ -19,7 +19,7 @@ export interface Engine {
   readonly name: string;
   /** Takes Redis's lines of configuration: TLS and io-threads can be varied. */
   readonly isConfigurable: boolean;
-  /** Why it does not serve, a sentence without its beginning; its row has no figures then. */
+  /** Why it does not serve, the end of a sentence; its row has no figures then. */
   readonly problem?: string;
 }
 
@@ -92,7 +92,7 @@ export async function mixLoad(lab: Lab, store: LabStore, seconds: number): Promi
   return loadOf(ran, `${fill} && ${memtierCommand(PUBLISHED_MIX, { clients: CONNECTIONS, ...more })}`, ran.limit);
 }
 
-/** Reads of stored values by redis-benchmark, of Valkey too: no difference may be the tool's. */
+/** Reads of stored values by redis-benchmark, also for Valkey, so that the tool makes no difference. */
 export async function readLoad(lab: Lab, store: LabStore, seconds: number, ioThreads: number): Promise<Load> {
   const ran = await benchmark(lab, {
     store: { ...store, flavour: 'redis' },

@@ -62,7 +62,7 @@ export function masterConfig({ hasSnapshots, hasLog }: Setup, elsewhere: string)
     `client-output-buffer-limit ${REPLICA_LIMIT}`,
     ...(hasSnapshots ? [`save ${SNAPSHOT_RULE}`] : []),
     ...(hasLog ? ['appendfsync everysec'] : []),
-    // A machine of its own would have a core for the child: on the master's only core it would be the stall itself.
+    // In production the child has another core. On the master's only core the child would cause the stall.
     ...['bgsave_cpulist', 'aof_rewrite_cpulist', 'bio_cpulist'].map((name) => `${name} ${elsewhere}`),
     // `LATENCY LATEST` then has every event of a millisecond or more.
     'latency-monitor-threshold 1',
@@ -107,12 +107,11 @@ async function startShard(lab: Lab, setup: Setup, snapshot: string) {
   linkSync(snapshot, join(master.directory, SNAPSHOT));
   await master.restart();
   if (setup.hasLog) await master.command('CONFIG', 'SET', 'appendonly', 'yes');
-  const replicas: LabStore[] = [];
-  for (let at = 0; at < setup.replicas; at += 1) {
+  const replicas = await Array.fromAsync({ length: setup.replicas }, async () => {
     const replica = await lab.startStore({ cores: elsewhere, config: replicaConfig(master.port) });
     setPriority(replica.pid(), LOWEST_PRIORITY);
-    replicas.push(replica);
-  }
+    return replica;
+  });
   await settled(master, setup.replicas, FIRST_SYNC_MS, lab.signal);
   return { master, replicas };
 }
@@ -151,7 +150,7 @@ export async function measureRow(
     ...increaseOf(before, await masterFigures(master)),
     ...ownLatencyOf(await master.command('LATENCY', 'LATEST')),
   };
-  // The next row must not pay for a resync or a snapshot of this one, nor for the one that a master takes when it stops.
+  // No resync or snapshot of this row may run into the next one. Without `save` the master takes none when it stops.
   await master.command('CONFIG', 'SET', 'save', '').catch(() => undefined);
   await lab.clear();
   for (const { directory } of [master, ...replicas]) await rm(directory, { recursive: true, force: true });
@@ -177,7 +176,7 @@ export async function breakLinks(
   }
 }
 
-/** Reads a master's state at an interval until `work` ends. A look that fails, for instance in a stall, is left out. */
+/** Reads a master's state at an interval until `work` ends. A failed reading, for instance in a stall, is left out. */
 async function watchMaster(master: LabStore, replicas: number, work: Promise<unknown>) {
   let [peakBytes, awayMs, attached, lookedMs] = [0, 0, replicas, performance.now()];
   let isOver = false;

@@ -14,7 +14,7 @@ export const FIELD_BYTES = 100;
 const HASH_KEY = 'myhash';
 
 export const READERS = 50;
-/** Ten whole hashes a second: one small read in ten may meet one, so that a p99 shows it. */
+/** Ten whole hashes a second: about one small read in ten waits for one, so the p99 shows it. */
 export const FIELDS_PER_SECOND = 10 * BIG_FIELDS;
 export const SMALL_PER_SECOND = 500;
 const SMALL_CONNECTIONS = 10;
@@ -34,7 +34,7 @@ interface HashWay {
   readonly words: readonly string[];
   readonly fields: number;
   readonly publishedMs?: number | undefined;
-  /** The words as a shell makes them. */
+  /** The command for a shell. */
   readonly shown: string;
 }
 
@@ -100,7 +100,7 @@ async function hashRead(lab: Lab, store: LabStore, way: HashWay) {
     driven(lab, [store], { ...load, ratePerSecond: FIELDS_PER_SECOND / fields }),
   ]);
   const crowd = await driven(lab, [store], { ...load, connections: READERS });
-  // Fifty replies were under way when the time ended; the store answers this after them, before the next row.
+  // Fifty replies were in flight when the time ended. The store answers this after them, before the next row.
   await store.command('PING');
   const requests = Math.max(READERS, Math.round(crowd.perSecond * load.seconds));
   return {
@@ -119,7 +119,7 @@ async function hashRead(lab: Lab, store: LabStore, way: HashWay) {
   };
 }
 
-/** A busy machine may answer nothing in the time of a row; the other figures of the row are valid all the same. */
+/** Undefined: a busy machine answered nothing in the time of the row. The other figures of the row are still valid. */
 export function aloneRead(
   { answered, latencyMs, receivedBytes }: Pick<LabDriven, 'answered' | 'latencyMs' | 'receivedBytes'>,
   fields: number,

@@ -15,7 +15,7 @@ export const SIZES: readonly number[] = [1, 4, 16, 64, 256, 1024, 4096].map((siz
 
 /** Both sides have one thread each, which ten connections keep busy. */
 export const CLIENTS = 10;
-/** Two pipelines keep both sides busy. Ten of 20 MB would be filled before the first reply leaves, and measure that. */
+/** Two pipelines keep both sides busy. Ten pipelines of 20 MB would mostly measure how long it takes to fill them. */
 export const PIPELINED_CLIENTS = 2;
 
 export const PUBLISHED = {
@@ -31,7 +31,7 @@ export const PUBLISHED = {
 
 /** One gigabit per second. */
 export const LINK_BYTES_PER_SECOND = 125_000_000;
-/** Room for what ten connections may have under way: a shorter queue drops, and how TCP reacts is another subject. */
+/** The queue holds all that ten connections have in flight. A shorter one drops packets and would measure TCP's reaction. */
 const LINK = ['tbf', 'rate', '1gbit', 'burst', '256kb', 'latency', '500ms'];
 /** From this size on the link is the limit, so its rate says how many requests fill the time. */
 const LINK_LIMITS_FROM = 64 * KIB;
@@ -86,7 +86,7 @@ export async function overLoopback(lab: Lab, store: LabStore): Promise<readonly 
   return rows.toSorted((one, other) => rank(one) - rank(other));
 }
 
-/** The same over a link of known bandwidth, so that it can be full while processors idle. @returns a text: why not. */
+/** Measures over a link of known bandwidth, which can be full while processors idle. @returns a text: why it cannot. */
 export async function overLink(lab: Lab): Promise<readonly Transfer[] | string> {
   const problem = await namespacesProblem([LINK]);
   if (problem !== undefined) return problem;
@@ -174,7 +174,7 @@ export async function readValues(lab: Lab, options: TransferOptions): Promise<Tr
     seconds,
     commands: { kind: 'fixed', words: ['GET', 'value:__rand_int__'], keys },
   });
-  // Whole pipelines were under way when the time ended: the store answers this after them.
+  // Whole pipelines were in flight when the time ended. The store answers this after them.
   await store.command('PING');
   const bytesPerSecond = valueBytesPerSecond({ bytes, ...ran });
   const { storeCores, generatorCores, limit, perSecond } = ran;
@@ -189,7 +189,7 @@ export async function readValues(lab: Lab, options: TransferOptions): Promise<Tr
 }
 
 /**
- * Value bytes a second by what was received: with values of megabytes a short time holds few whole replies.
+ * Value bytes a second by the bytes received, because few whole replies of megabytes arrive in a short time.
  * @throws when fewer bytes came than the counted replies must have carried.
  */
 export function valueBytesPerSecond({
