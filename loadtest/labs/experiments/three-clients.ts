@@ -9,7 +9,7 @@ export type Endpoint = Pick<LabStore, 'host' | 'port'>;
 /** A store of the lab, or a node of a cluster. */
 export type MeteredStore = Endpoint & Pick<LabStore, 'processorMs'>;
 
-export interface ThreeClientsOptions {
+interface ThreeClientsOptions {
   /** One for all three clients, or one for each. */
   readonly stores: readonly MeteredStore[];
   /** Where the clients connect instead, in the same order: to relays before the stores. */

@@ -28,7 +28,6 @@ const WRITE_PIPELINES = [1, 10];
 export type HashReads = Awaited<ReturnType<typeof hashReads>>;
 export type HashRead = Awaited<ReturnType<typeof hashRead>>;
 export type AloneRead = NonNullable<HashRead['alone']>;
-export type HashWrite = Awaited<ReturnType<typeof hashWrites>>[number];
 
 interface HashWay {
   readonly words: readonly string[];

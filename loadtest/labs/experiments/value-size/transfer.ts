@@ -57,7 +57,7 @@ export interface Transfer extends Pick<Benchmark, 'perSecond' | 'storeCores' | '
   readonly p99Ms: number | undefined;
 }
 
-export interface TransferOptions {
+interface TransferOptions {
   readonly store: LabStore;
   readonly bytes: number;
   readonly pipeline: number;
@@ -203,8 +203,6 @@ export function valueBytesPerSecond({
   const header = `$${bytes}\r\n\r\n`.length;
   return (receivedBytes / seconds) * (bytes / (bytes + header));
 }
-
-export type UnsizedGet = Awaited<ReturnType<typeof unsizedGets>>[number];
 
 /** redis-benchmark's `-d` sizes what `SET` writes. `GET` returns what was stored, and here nothing was. */
 export async function unsizedGets(lab: Lab, store: LabStore) {
