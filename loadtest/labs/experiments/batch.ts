@@ -1,10 +1,10 @@
 import { createRandom } from '../../../src/catalogue/demo/ad.ts';
 import { durationText, perSecondText } from '../../../src/report/format.mjs';
 import { type Benchmark, benchmark } from '../kit/benchmark.ts';
-import { driven, type LabDriven } from '../kit/driven.ts';
+import { driven, p99Of } from '../kit/driven.ts';
 import type { Limit } from '../kit/finding.ts';
 import { defineExperiment, type Lab, type LabStore } from '../kit/lab.ts';
-import { fillCommand, fillCommands, massImport, PUBLISHED_MIX } from '../kit/mix.ts';
+import { fillCommand, fillCommands, massImport, PUBLISHED_MIX, randomDigits } from '../kit/mix.ts';
 import { alternately, wholeRounds } from '../kit/rounds.ts';
 import { chartOf, fillFirst, tableOf } from '../kit/table.ts';
 import { BATCHES, type BatchRow, LOADS, loadName, PAGE, PAGES, sweep } from './batch/sweep.ts';
@@ -18,23 +18,18 @@ export const PUBLISHED = [
   { pipeline: 200, perSecond: 20_000, p99Ms: 14 },
   { pipeline: 500, perSecond: 19_800, p99Ms: 16 },
 ];
-/** The published golden number: a larger batch gained nothing, a smaller one left something. */
+/** The published golden number. Larger batches gained nothing, smaller ones had a lower rate. */
 export const GOLDEN = { least: 100, most: 200 } as const;
 
 const SECONDS = 1.2;
-/** The load whose time is taken apart: enough to keep the store busy, few enough that nothing queues for long. */
+/** The load whose time is split: it keeps the store busy, and its queues are short. */
 const SHARE_CLIENTS = 10;
-/** Two runs of one batch differ by this much: a larger batch that gains less gains only memory and waiting. */
+/** Difference between two runs of one batch. A larger batch that gains less costs memory and time for nothing. */
 const NOISE = 0.05;
 
 /** Published was a factor of 4. A factor of 1.5 is more than any noise, and worth waiting for a batch to fill. */
 const LEAST_GAIN = 1.5;
 
-/** Batches as a client in one Node process sees them: until the last byte of each reply. */
-interface ClientView extends LabDriven {
-  readonly pipeline: number;
-  readonly command: string;
-}
 const VIEW_CLIENTS = 10;
 /** The driver writes no leading zeros. */
 const DRIVEN_PAGE = 'page:0000000__rand_int__';
@@ -48,22 +43,7 @@ const WAY_CLIENTS = 10;
 const PILOT_KEYS = 10_000;
 const SCRIPT = 'local pages = {} for at, key in ipairs(KEYS) do pages[at] = redis.call("GET", key) end return pages';
 
-export interface WayRow extends Benchmark {
-  readonly way: Way;
-  /** Keys at once. */
-  readonly keys: number;
-  readonly keysPerSecond: number;
-  /** Processor time of the store per key. */
-  readonly storeUsPerKey: number;
-}
-
-export interface BatchMeasured {
-  readonly rows: readonly BatchRow[];
-  readonly views: readonly ClientView[];
-  readonly ways: readonly WayRow[];
-  /** The reply of a cluster node to MGET of two slots; undefined when it took them. */
-  readonly refusal: string | undefined;
-}
+export type WayRow = Awaited<ReturnType<typeof waysToRead>>[number];
 
 const BATCH_AXIS = {
   across: 'commands in a batch',
@@ -74,7 +54,7 @@ const BATCH_AXIS = {
 } as const;
 
 /** How many commands to send at once. */
-export const batch = defineExperiment<BatchMeasured>({
+export const batch = defineExperiment({
   varies: 'pipelines of 1 to 500 at three loads; MGET, pipelined GET and Lua; where the time of a command goes',
   parts: ['redis'],
   title: 'How many commands to send at once',
@@ -230,14 +210,14 @@ export const batch = defineExperiment<BatchMeasured>({
         figure: gains.filter(({ best }) => best.limit === 'generator').length,
         unit: 'count',
       },
-      // On loopback there is next to no round trip to share: a batch saves the store's own work for the network.
+      // Loopback has almost no round trip to share: a batch saves the store's own work for the network.
       ...[1, smallest].map((pipeline) => ({
         text: `network time of the store per command, ${batchName({ pipeline })}`,
         figure: networkUs(rows.filter((row) => row.pipeline === pipeline)),
         unit: 'us' as const,
       })),
-      // Processor time says what a way costs the store whatever was full, and however busy the machine was. MGET that is
-      // less than a tenth cheaper is no reason to give up the freedom of a pipeline.
+      // Processor time is the cost for the store, even when the generator was full or the machine busy. If MGET is less
+      // than a tenth cheaper, a pipeline is the better choice, because it takes keys of any slot.
       ...WAYS.map((way) => ({
         text: `processor time of the store per key, ${mostKeys} keys by ${way}`,
         figure: wayRow(ways, way, mostKeys)?.storeUsPerKey,
@@ -285,10 +265,6 @@ function wayRow(rows: readonly WayRow[], way: Way, keys: number): WayRow | undef
   return rows.find((row) => row.way === way && row.keys === keys);
 }
 
-function p99Of({ answered, latencyMs }: ClientView): number | undefined {
-  return answered === 0 ? undefined : latencyMs.p99;
-}
-
 function batchName({ pipeline }: { readonly pipeline: number }): string {
   return pipeline === 1 ? 'single commands' : `${pipeline} at once`;
 }
@@ -301,7 +277,7 @@ export function publishedText({ pipeline }: { readonly pipeline: number }): stri
 function* pages(): Iterable<readonly (string | Buffer)[]> {
   let at = 0;
   for (const [set = '', , value = ''] of fillCommands(PUBLISHED_MIX, createRandom(1).next)) {
-    yield [set, `page:${String(at).padStart(12, '0')}`, value];
+    yield [set, `page:${randomDigits(at)}`, value];
     // Small numbers are shorter without leading zeros: those pages have a second name.
     if (String(at).length < DRIVEN_PAGE_DIGITS) yield [set, DRIVEN_PAGE.replace('__rand_int__', String(at)), value];
     at += 1;
@@ -317,31 +293,32 @@ export async function refusalOfTwoSlots(lab: Lab): Promise<string | undefined> {
   );
 }
 
-/** Closed loop, pages at random. @throws when replies are missing or refused: then no batch was measured. */
-async function clientViews(lab: Lab, store: LabStore, seconds: number): Promise<readonly ClientView[]> {
-  const rows: ClientView[] = [];
-  for (const pipeline of BATCHES) {
+/**
+ * Batches as a client in one Node process sees them: until the last byte of each reply. Closed loop, pages at random.
+ * @throws when replies are missing or refused: then no batch was measured.
+ */
+async function clientViews(lab: Lab, store: LabStore, seconds: number) {
+  return Array.fromAsync(BATCHES, async (pipeline) => {
     lab.say(`a Node client with ${VIEW_CLIENTS} connections, ${pipeline} commands at once`);
     const commands = { kind: 'fixed', words: ['GET', DRIVEN_PAGE], keys: PAGES } as const;
     const ran = await driven(lab, [store], { connections: VIEW_CLIENTS, pipeline, seconds, commands });
-    // Whole batches were under way when the time ended: the store answers this after them, before the next row.
+    // Whole batches were in flight when the time ended. The store answers this after them, before the next row.
     await store.command('PING');
     const { refused, broken } = ran.errors;
     if (refused + broken > 0) throw new Error(`${refused} of the reads were refused and ${broken} lost`);
     const requests = Math.max(VIEW_CLIENTS * pipeline, ran.answered);
     const command = `redis-benchmark -p 6379 -c ${VIEW_CLIENTS} -n ${requests} -P ${pipeline} -r ${PAGES} GET ${PAGE}`;
-    rows.push({ pipeline, ...ran, command });
-  }
-  return rows;
+    return { pipeline, ...ran, command };
+  });
 }
 
-/** The same keys by each way in turn; each twice, half of a row's time each. */
-async function waysToRead(lab: Lab, store: LabStore, seconds: number): Promise<readonly WayRow[]> {
+/** Reads the same keys by each way in turn, twice, each time for half of a row's time. */
+async function waysToRead(lab: Lab, store: LabStore, seconds: number) {
   const variants = KEY_COUNTS.flatMap((keys) => WAYS.map((way) => ({ way, keys })));
-  const all = await alternately<(typeof variants)[number], WayRow>(
+  return alternately(
     variants,
     2,
-    async ({ way, keys }, before) => {
+    async ({ way, keys }: (typeof variants)[number], before: readonly Benchmark[]) => {
       lab.say(`${keys} keys by ${way}`);
       const isPipelined = way === 'pipelined GET';
       const load = {
@@ -356,13 +333,13 @@ async function waysToRead(lab: Lab, store: LabStore, seconds: number): Promise<r
       const { perSecond } = before[0] ?? (await benchmark(lab, { ...load, requests: (PILOT_KEYS / keys) * pipeline }));
       const ran = await benchmark(lab, { ...load, requests: wholeRounds({ ...load, pipeline, perSecond }) });
       const keysPerSecond = ran.perSecond * (isPipelined ? 1 : keys);
+      /** Processor time of the store per key. */
       const storeUsPerKey = (ran.storeCores * 1e6) / keysPerSecond;
       return { ...ran, way, keys, keysPerSecond, storeUsPerKey, command: shortened(ran.command, keys) };
     },
-    // The median of two runs is the lower figure, which is the higher rate here: it shows what the machine can do.
+    // The median of two runs is the lower figure, so the sign selects the higher rate.
     ({ keysPerSecond }) => -keysPerSecond,
   );
-  return all.map(({ run }) => run);
 }
 
 function wordsOf(way: Way, keys: number): readonly string[] {
@@ -371,7 +348,7 @@ function wordsOf(way: Way, keys: number): readonly string[] {
   return way === 'MGET' ? ['MGET', ...names] : ['EVAL', SCRIPT, String(keys), ...names];
 }
 
-/** A hundred names as a shell writes them. */
+/** Replaces the repeated names by a shell expression. */
 export function shortened(command: string, keys: number): string {
   const names = ` ${PAGE}`.repeat(keys);
   return keys > 1 && command.endsWith(names)

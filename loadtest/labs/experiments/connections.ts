@@ -339,7 +339,7 @@ async function inTurn<Row>(
   measure: (size: number, before: readonly Row[]) => Promise<Row>,
   figure: (row: Row) => number,
 ): Promise<readonly Row[]> {
-  return (await alternately(sizes, ROUNDS, measure, figure)).map(({ run }) => run);
+  return alternately(sizes, ROUNDS, measure, figure);
 }
 
 /** GET as fast as possible by each number of connections, each waiting for its reply. */

@@ -4,8 +4,8 @@ import { startRelay } from '../../fault-proxy/relay.ts';
 import { pin, processorMs } from '../../stack/processors.ts';
 import { startCluster } from '../../stack/redis.ts';
 import type { RedisNode } from '../../stack/redis-node.ts';
-import { type Cores, defineExperiment, type Lab } from '../kit/lab.ts';
-import { fillCommand, massImport } from '../kit/mix.ts';
+import { defineExperiment, type Lab } from '../kit/lab.ts';
+import { fillCommand, fillCommands, massImport, randomDigits } from '../kit/mix.ts';
 import { alternately } from '../kit/rounds.ts';
 import { chartOf, tableOf } from '../kit/table.ts';
 import { CLIENTS, type Endpoint, type MeteredStore, type ThreeClients, threeClients } from './three-clients.ts';
@@ -14,15 +14,15 @@ const ROUNDS = 3;
 const SECONDS = 1;
 /** Enough that clients seldom meet on a key, few enough that all of them stay in the processor's cache. */
 const COUNTERS = 1000;
-const PAGES = 600;
-const [LEAST_PAGE_BYTES, MOST_PAGE_BYTES] = [4096, 16_384];
+/** Pages of each domain. */
+const STORED = { keys: 600, leastBytes: 4096, mostBytes: 16_384 };
 const DOMAINS = ['goods', 'packages', 'people'];
 const SLOTS = 16_384;
 const MOST_TAGS = 300;
 /** The least that a timer of Node can do. A round trip between racks is half of it, between data centres more. */
 const ADDED_RTT_MS = 1;
 
-/** Both published runs gained twice that; less is within what one machine shows from one minute to the next. */
+/** Half of what both published runs gained. A machine varies by less from one minute to the next. */
 const LEAST_GAIN = 0.15;
 /** A smaller difference is neither a gain nor a loss. */
 const NOISE = 0.05;
@@ -54,14 +54,8 @@ export interface DomainRow extends ThreeClients {
   readonly isAnywhere: boolean;
 }
 
-export interface DomainsMeasured {
-  readonly near: readonly DomainRow[];
-  readonly far: readonly DomainRow[];
-  readonly cores: Cores;
-}
-
 /** One store for the traffic of three domains, or one for each. */
-export const domains = defineExperiment<DomainsMeasured>({
+export const domains = defineExperiment({
   varies:
     'one store for three domains, one each, a cluster of three; light and heavy commands; with and without added RTT',
   parts: ['redis'],
@@ -72,6 +66,7 @@ export const domains = defineExperiment<DomainsMeasured>({
   measure: async (lab) => {
     const kept = [...(await startStores(lab, false)), await startShards(lab)];
     const anywhere = await startStores(lab, true);
+    for (const variant of [...kept, ...anywhere]) await fill(lab, variant);
     const delayed = await Promise.all(
       kept.map(async (variant) => ({
         ...variant,
@@ -97,7 +92,7 @@ export const domains = defineExperiment<DomainsMeasured>({
             'share',
             (row) => {
               const gain = gainOf(rows, row);
-              // The row that the others are compared with has no value of its own.
+              // The baseline has no value of its own.
               return gain === undefined ? '' : -gain;
             },
           ],
@@ -105,7 +100,7 @@ export const domains = defineExperiment<DomainsMeasured>({
           ['p99', 'ms', (row) => row.p99Ms],
           ['cores of stores', 'cores', (row) => row.storeCores],
           ['cores of clients', 'cores', (row) => row.generatorCores],
-          // Far away the stores are idle: their processor time is less than the steps in which it is counted.
+          // Behind a round trip the stores are idle: their processor time is below the resolution of its counter.
           ...(rows === far
             ? []
             : [
@@ -142,7 +137,7 @@ export const domains = defineExperiment<DomainsMeasured>({
   claims: ({ near, far }) => {
     const gain = (weight: Weight, isAnywhere: boolean, rows = near) =>
       gainOf(rows, { weight, shape: 'one store each', isFar: rows === far, isAnywhere });
-    // The far rows are of stores on cores of their own, and are compared with no others.
+    // The stores of the far rows have cores of their own.
     const [light, heavy, lightFar] = [gain('light', false), gain('heavy', false), gain('light', false, far)];
     const [anyLight, anyHeavy] = [gain('light', true), gain('heavy', true)];
     const all = [light, heavy, anyLight, anyHeavy].filter((one) => one !== undefined);
@@ -184,7 +179,7 @@ export const domains = defineExperiment<DomainsMeasured>({
   notes: ({ cores: { storeCount } }) => [
     `Three processes of redis-benchmark with one connection each and one command under way, as published; each figure is the median of ${ROUNDS} runs that took turns with the others. Time per operation is the elapsed time over the commands of all three.`,
     'Processor time per operation is that of all stores together. It hardly depends on how many cores there are, and no single-threaded store can do more than one second of it in a second.',
-    `Light is INCR over ${COUNTERS} counters of each domain, heavy is GET of one of ${PAGES} stored pages of each domain, ${bytesText(LEAST_PAGE_BYTES)} to ${bytesText(MOST_PAGE_BYTES)} long.`,
+    `Light is INCR over ${COUNTERS} counters of each domain, heavy is GET of one of ${STORED.keys} stored pages of each domain, ${bytesText(STORED.leastBytes)} to ${bytesText(STORED.mostBytes)} long.`,
     `The round trip is added by a relay that forwards every reply ${durationText(ADDED_RTT_MS)} later. It runs in the process of the experiment; its processor time is in no figure and delays nobody at these rates.`,
     'Each domain of the cluster has a hash tag of its own shard: that is the most three shards can gain, since no two clients meet on one.',
     ...(storeCount < CLIENTS
@@ -217,7 +212,7 @@ function variantName({ shape, isAnywhere }: DomainRow): string {
   return isAnywhere ? `${shape}, stores and clients on any core` : shape;
 }
 
-/** The first published run. A cluster was not published, however alike the mechanism is. */
+/** The first published run. No cluster was published. */
 function publishedUs({ shape, isAnywhere }: DomainRow): number | undefined {
   if (isAnywhere) return undefined;
   return { 'one store for all three': 8.36, 'one store each': 5.54, 'a cluster of three shards': undefined }[shape];
@@ -231,23 +226,22 @@ function publishedText(row: DomainRow): string | undefined {
 
 async function measured(lab: Lab, sides: readonly Variant[]): Promise<readonly DomainRow[]> {
   const variants = WEIGHTS.flatMap((weight) => sides.map((side) => ({ weight, ...side })));
-  const all = await alternately<(typeof variants)[number], DomainRow>(
+  return alternately<(typeof variants)[number], DomainRow>(
     variants,
     ROUNDS,
     async ({ weight, shape, stores, prefix, isAnywhere, via }, before) => {
       lab.say(`${weight} commands, ${shape}${isAnywhere ? ', anywhere' : ''}${via ? ', far' : ''}`);
-      const expectedPerSecond = before.at(-1)?.perSecond;
       const run = await threeClients(lab, {
         stores,
-        ...(via !== undefined && { via }),
-        ...(isAnywhere && { isAnywhere }),
-        ...(expectedPerSecond !== undefined && { expectedPerSecond }),
+        via,
+        isAnywhere,
+        expectedPerSecond: before.at(-1)?.perSecond,
         ...(weight === 'light'
           ? { command: (domain) => ['INCR', `${prefix(domain)}:counter:__rand_int__`], keySpace: COUNTERS }
           : {
               command: (domain) => ['GET', `${prefix(domain)}:page:__rand_int__`],
-              keySpace: PAGES,
-              fill: (domain, port) => pageFill(prefix(domain), port),
+              keySpace: STORED.keys,
+              fill: (domain, port) => fillCommand(`SET ${prefix(domain)}:page:%012d`, STORED, { port }),
             }),
         seconds: lab.seconds(SECONDS),
       });
@@ -255,21 +249,18 @@ async function measured(lab: Lab, sides: readonly Variant[]): Promise<readonly D
     },
     ({ usPerOp }) => usPerOp,
   );
-  return all.map(({ run }) => run);
 }
 
-/** One store and one each, with pages in them; on the store's cores, or wherever the system puts them. */
+/** One store and one each, on the store's cores or on those that the system chooses. */
 async function startStores(lab: Lab, isAnywhere: boolean): Promise<readonly Variant[]> {
   const start = (): Promise<MeteredStore> => lab.startStore(isAnywhere ? { cores: 'any' } : {});
   const own = { prefix: domainName, isAnywhere };
   const one = [await start()];
   const each = [await start(), await start(), await start()];
-  const variants: readonly Variant[] = [
+  return [
     { shape: 'one store for all three', stores: one, ...own },
     { shape: 'one store each', stores: each, ...own },
   ];
-  for (const variant of variants) await fill(lab, variant);
-  return variants;
 }
 
 /**
@@ -284,14 +275,12 @@ async function startShards(lab: Lab): Promise<Variant> {
     lab.cores.store,
   );
   const tags = await Promise.all(nodes.map((node, shard) => tagIn(node, shard)));
-  const variant: Variant = {
+  return {
     shape: 'a cluster of three shards',
     stores: nodes.map((node) => ({ ...node, processorMs: () => processorMs(node.pid()) })),
     prefix: (domain) => tags[domain] ?? '',
     isAnywhere: false,
   };
-  await fill(lab, variant);
-  return variant;
 }
 
 function domainName(domain: number): string {
@@ -312,22 +301,12 @@ async function fill(lab: Lab, { stores, prefix }: Variant): Promise<void> {
   for (const domain of DOMAINS.keys()) {
     const store = stores[domain % stores.length];
     if (store === undefined) continue;
-    await massImport(pages(prefix(domain), domain + 1), { ...store, cores: lab.cores.generator, signal: lab.signal });
-  }
-}
-
-function pageFill(prefix: string, port: number): string {
-  const sizes = { keys: PAGES, leastBytes: LEAST_PAGE_BYTES, mostBytes: MOST_PAGE_BYTES };
-  return fillCommand(`SET ${prefix}:page:%012d`, sizes, { port });
-}
-
-function* pages(prefix: string, seed: number): Iterable<readonly (string | Buffer)[]> {
-  const random = createRandom(seed).next;
-  const bytes = Buffer.from(Array.from({ length: MOST_PAGE_BYTES }, () => 97 + Math.floor(random() * 26)));
-  for (let page = 0; page < PAGES; page += 1) {
-    const size = LEAST_PAGE_BYTES + Math.floor(random() * (MOST_PAGE_BYTES - LEAST_PAGE_BYTES + 1));
-    // redis-benchmark writes `__rand_int__` with twelve digits.
-    yield ['SET', `${prefix}:page:${String(page).padStart(12, '0')}`, bytes.subarray(0, size)];
+    const pages = fillCommands(
+      STORED,
+      createRandom(domain + 1).next,
+      (at) => `${prefix(domain)}:page:${randomDigits(at)}`,
+    );
+    await massImport(pages, { ...store, cores: lab.cores.generator, signal: lab.signal });
   }
 }
 

@@ -1,7 +1,8 @@
 import { countText } from '../../../src/report/format.mjs';
 import { allHold } from '../kit/claims.ts';
 import type { Claim } from '../kit/finding.ts';
-import { type Cores, defineExperiment, type Lab, type LabStore } from '../kit/lab.ts';
+import { defineExperiment, type Lab, type LabStore } from '../kit/lab.ts';
+import { massImport } from '../kit/mix.ts';
 import { alternately } from '../kit/rounds.ts';
 import { chartOf, tableOf } from '../kit/table.ts';
 import {
@@ -9,12 +10,12 @@ import {
   CONNECTIONS,
   type Engine,
   type EngineSetting,
-  fillMix,
-  fillReads,
   knownEngines,
   type Load,
+  mixFill,
   mixLoad,
   READ_KEYS,
+  readFill,
   readLoad,
   startEngine,
 } from './engines/load.ts';
@@ -27,7 +28,7 @@ const IO_THREADS: readonly number[] = [1, 2, 4];
 
 /** Runs of one and the same server, taken in turn, differ by less. */
 const AHEAD = 0.05;
-/** A store does more in one turn of its loop at a higher rate: the cost of a command compares at one rate only. */
+/** At a higher rate a store handles more commands per turn of its loop: costs compare only at about one rate. */
 const ONE_RATE = 1.2;
 
 /** Microseconds per INCR by three clients: one store, three stores. */
@@ -38,13 +39,8 @@ const PUBLISHED_US: Readonly<Record<string, Readonly<Record<1 | 3, number>>>> = 
 };
 const PUBLISHED_OTHERS = ['keydb', 'dragonfly'];
 
-export interface MixRow extends Load {
+export interface LoadRow extends Load, EngineSetting {
   readonly engine: string;
-  readonly isTls: boolean;
-}
-
-export interface ReadRow extends MixRow {
-  readonly ioThreads: number;
 }
 
 export interface CounterRow extends ThreeClients {
@@ -52,24 +48,14 @@ export interface CounterRow extends ThreeClients {
   readonly stores: 1 | 3;
 }
 
-export interface EnginesMeasured {
-  /** With those that do not serve. */
-  readonly known: readonly Engine[];
-  readonly settings: readonly EngineSetting[];
-  readonly mix: readonly MixRow[];
-  readonly reads: readonly ReadRow[];
-  readonly counters: readonly CounterRow[];
-  readonly cores: Pick<Cores, 'storeCount'>;
-}
-
 interface LoadKind {
   readonly name: string;
-  readonly fill: (lab: Lab, store: LabStore) => Promise<void>;
+  readonly fill: typeof mixFill;
   readonly load: (store: LabStore, ioThreads: number) => Promise<Load>;
 }
 
 /** Redis, Valkey and servers given by path, by the same generators. */
-export const engines = defineExperiment<EnginesMeasured>({
+export const engines = defineExperiment({
   varies: 'Redis, Valkey and servers given by path; TLS, io-threads; one store and three',
   parts: ['redis', 'valkey', 'openssl'],
   title: 'Engines under one load',
@@ -86,19 +72,21 @@ export const engines = defineExperiment<EnginesMeasured>({
     const plain = [false, true].map((isTls) => ({ isTls, ioThreads: 1 }));
     const mix = await measuredLoads(lab, all, plain, {
       name: 'the mix',
-      fill: fillMix,
+      fill: mixFill,
       load: (store) => mixLoad(lab, store, seconds),
     });
     await lab.clear();
-    // Up to one doubling too many, which is what a wrong setting looks like.
+    // Up to twice the cores, to show the effect of a wrong setting.
     const threads = IO_THREADS.filter((count) => count <= 2 * lab.cores.storeCount);
     const settings = [false, true].flatMap((isTls) => threads.map((ioThreads) => ({ isTls, ioThreads })));
     const reads = await measuredLoads(lab, all, settings, {
       name: 'reads',
-      fill: fillReads,
+      fill: readFill,
       load: (store, ioThreads) => readLoad(lab, store, seconds, ioThreads),
     });
-    return { known, settings, mix, reads, counters, cores: lab.cores };
+    const { storeCount } = lab.cores;
+    // `known` has the engines that do not serve as well.
+    return { known, settings, mix, reads, counters, cores: { storeCount } };
   },
   tables: ({ known, settings, mix, reads, counters, cores: { storeCount } }) => [
     loadTable(
@@ -137,7 +125,7 @@ export const engines = defineExperiment<EnginesMeasured>({
           'share',
           ({ engine, stores }) => {
             const gain = stores === 1 ? undefined : threeStoresGain(counters, engine);
-            // The row that the other is compared with has no value of its own.
+            // The baseline has no value of its own.
             return gain === undefined ? '' : -gain;
           },
         ],
@@ -152,7 +140,7 @@ export const engines = defineExperiment<EnginesMeasured>({
   charts: ({ known, mix, reads, counters }) => {
     const axis = { across: 'engine', points: known, pointName: ({ name }: Engine) => name, shape: 'bars' } as const;
     const single = reads.filter(({ ioThreads }) => ioThreads === 1);
-    const cost = (rows: readonly MixRow[], isTls: boolean) => (engine: Engine) =>
+    const cost = (rows: readonly LoadRow[], isTls: boolean) => (engine: Engine) =>
       rows.find((row) => row.engine === engine.name && row.isTls === isTls)?.coresPer100k;
     const counts = [1, 3] as const;
     return [
@@ -244,7 +232,7 @@ export const engines = defineExperiment<EnginesMeasured>({
 
 /** Another engine is ahead of Redis under the mix, and with TLS; yet Redis gains most from three stores. */
 function effectsOf(
-  mix: readonly MixRow[],
+  mix: readonly LoadRow[],
   counters: readonly CounterRow[],
   names: readonly string[],
 ): readonly (readonly Claim[])[] {
@@ -262,7 +250,7 @@ function effectsOf(
       const best = base && sorted.find((row) => isComparable(row, base));
       return [
         {
-          // On a machine whose generator is full, only processor time compares.
+          // When the generator is full, only processor time compares.
           text: `processor time of a command saved by ${best?.engine ?? 'another engine'} against ${redis}, the mix${isTls ? ' with TLS' : ''}; seen only at one rate`,
           figure: best && 1 - best.coresPer100k / base.coresPer100k,
           unit: 'share',
@@ -293,7 +281,7 @@ function effectsOf(
 }
 
 /** Where both stores were full, the rate itself shows the cost of a command. */
-function isComparable(one: MixRow, other: MixRow): boolean {
+function isComparable(one: LoadRow, other: LoadRow): boolean {
   const isFull = [one, other].every(({ limit }) => limit === 'store' || limit === 'both');
   const [least, most] = [Math.min(one.perSecond, other.perSecond), Math.max(one.perSecond, other.perSecond)];
   return isFull || most <= least * ONE_RATE;
@@ -343,30 +331,29 @@ function coresText(count: number): string {
 }
 
 async function measuredCounters(lab: Lab, all: readonly Engine[]): Promise<readonly CounterRow[]> {
-  const variants: { readonly engine: Engine; readonly count: 1 | 3; readonly stores: readonly LabStore[] }[] = [];
-  for (const engine of all) {
-    const plain = (): Promise<LabStore> => startEngine(lab, engine, { isTls: false, ioThreads: 1 });
-    variants.push({ engine, count: 1, stores: [await plain()] });
-    variants.push({ engine, count: CLIENTS, stores: [await plain(), await plain(), await plain()] });
-  }
-  const measured = await alternately<(typeof variants)[number], CounterRow>(
+  const variants = await Array.fromAsync(
+    all.flatMap((engine) => ([1, CLIENTS] as const).map((count) => ({ engine, count }))),
+    async ({ engine, count }) => {
+      const start = () => startEngine(lab, engine, { isTls: false, ioThreads: 1 });
+      return { engine, count, stores: await Array.fromAsync({ length: count }, start) };
+    },
+  );
+  return alternately<(typeof variants)[number], CounterRow>(
     variants,
     ROUNDS,
     async ({ engine, count, stores }, before) => {
       lab.say(`INCR, ${engine.name}, stores: ${count}`);
-      const expectedPerSecond = before.at(-1)?.perSecond;
       const run = await threeClients(lab, {
         stores,
         command: (client) => ['INCR', `counter-${client}:__rand_int__`],
         keySpace: COUNTERS,
         seconds: lab.seconds(SECONDS),
-        ...(expectedPerSecond !== undefined && { expectedPerSecond }),
+        expectedPerSecond: before.at(-1)?.perSecond,
       });
       return { ...run, engine: engine.name, stores: count };
     },
     ({ usPerOp }) => usPerOp,
   );
-  return measured.map(({ run }) => run);
 }
 
 /** Starts and fills a store for each engine and setting, and loads all of them in turn. */
@@ -375,17 +362,17 @@ async function measuredLoads(
   all: readonly Engine[],
   settings: readonly EngineSetting[],
   { name, fill, load }: LoadKind,
-): Promise<readonly ReadRow[]> {
-  const sides: (EngineSetting & { readonly engine: Engine; readonly store: LabStore })[] = [];
-  for (const setting of settings) {
-    const isPlain = !setting.isTls && setting.ioThreads === 1;
-    for (const engine of all.filter(({ isConfigurable }) => isConfigurable || isPlain)) {
-      const store = await startEngine(lab, engine, setting);
-      await fill(lab, store);
-      sides.push({ engine, store, ...setting });
-    }
-  }
-  const measured = await alternately<(typeof sides)[number], ReadRow>(
+): Promise<readonly LoadRow[]> {
+  const wanted = settings.flatMap((setting) => all.map((engine) => ({ engine, ...setting })));
+  const possible = wanted.filter(
+    ({ engine, isTls, ioThreads }) => engine.isConfigurable || (!isTls && ioThreads === 1),
+  );
+  const sides = await Array.fromAsync(possible, async (side) => {
+    const store = await startEngine(lab, side.engine, side);
+    await massImport(fill(), { ...store, cores: lab.cores.generator, signal: lab.signal });
+    return { ...side, store };
+  });
+  return alternately<(typeof sides)[number], LoadRow>(
     sides,
     ROUNDS,
     async ({ engine, store, isTls, ioThreads }) => {
@@ -394,5 +381,4 @@ async function measuredLoads(
     },
     ({ coresPer100k }) => coresPer100k,
   );
-  return measured.map(({ run }) => run);
 }

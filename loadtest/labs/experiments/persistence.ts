@@ -1,4 +1,4 @@
-import { defineExperiment, type Lab } from '../kit/lab.ts';
+import { defineExperiment } from '../kit/lab.ts';
 import { memtierCommand, memtierFill, PUBLISHED_MIX } from '../kit/mix.ts';
 import { onceMore } from '../kit/rounds.ts';
 import { chartOf, fillFirst, tableOf } from '../kit/table.ts';
@@ -6,7 +6,6 @@ import {
   BACKLOG_BYTES,
   breakSeconds,
   CONNECTIONS,
-  endShard,
   evictionBytes,
   MEMORY_BYTES,
   measureRow,
@@ -14,9 +13,8 @@ import {
   REPLICA_LIMIT,
   SETUPS,
   type Setup,
+  SNAPSHOT_RULE,
   settledSnapshot,
-  snapshotRule,
-  startShard,
 } from './persistence/measure.ts';
 
 /** Published for x3 after the change; x1 is a third of it. */
@@ -31,7 +29,7 @@ const [BARE_NAME, SITE_NAME] = ['neither', 'save + 2 replicas'];
 const HELD_SHARE = 0.97;
 /** The deadline of a read in serpcache: a later answer is a miss. */
 const HELD_P99_MS = 50;
-/** A multiple of the worst row without either, whatever its load: those differ by as much from each other. */
+/** A multiple of the worst row without either, at any load: those rows differ from each other by up to this factor. */
 const STALL_TIMES = 2;
 /** The master's own figure: forks of so little memory take 10 ms, which is no stall. */
 const STALL_MS = 20;
@@ -56,12 +54,14 @@ export const persistence = defineExperiment<readonly PersistenceRow[]>({
     const snapshot = await settledSnapshot(lab);
     const rows: PersistenceRow[] = [];
     for (const times of TIMES) {
+      const askedPerSecond = Math.round((SHARD_AT_X3_PER_SECOND / 3) * times);
       for (const setup of SETUPS) {
         lab.say(`x${times}, ${setup.name}`);
+        const seconds = lab.seconds(setup.replicas > 0 ? REPLICATED_ROW_SECONDS : ROW_SECONDS);
         rows.push(
           await onceMore(
-            () => measured(lab, setup, times, snapshot),
-            // In two seconds the machine may have a hiccup: the rows that all others are compared with are free of it.
+            () => measureRow(lab, setup, snapshot, { times, askedPerSecond, seconds }),
+            // A disturbance of the machine must not affect the rows that all others are compared with.
             (row) => setup.name === BARE_NAME && !isHeld(row),
             () => lab.say(`x${times}, ${setup.name} again: it was not held`),
           ),
@@ -149,7 +149,7 @@ export const persistence = defineExperiment<readonly PersistenceRow[]>({
     const worst = (of: (row: PersistenceRow) => number): number => Math.max(...bares.map(of));
     const [worstP99Ms, worstOwnMs] = [worst(({ p99Ms }) => p99Ms), worst(({ longestMs }) => longestMs)];
     const slow = site.filter(({ p99Ms }) => p99Ms >= STALL_TIMES * worstP99Ms);
-    // Replicas may share processors with the generator: it is the master's stall only when the master noticed it as well.
+    // Replicas may share processors with the generator: the master stalled only if its own figure shows it as well.
     const stalls = slow.filter(({ longestMs }) => longestMs >= Math.max(STALL_MS, STALL_TIMES * worstOwnMs));
     const outrun = followed.map(
       (row) => ((evictionBytes(row) / row.seconds) * breakSeconds(row.seconds)) / BACKLOG_BYTES,
@@ -211,15 +211,6 @@ export const persistence = defineExperiment<readonly PersistenceRow[]>({
   ],
 });
 
-async function measured(lab: Lab, setup: Setup, times: number, snapshot: string): Promise<PersistenceRow> {
-  const shard = await startShard(lab, setup, snapshot);
-  const askedPerSecond = Math.round((SHARD_AT_X3_PER_SECOND / 3) * times);
-  const seconds = lab.seconds(setup.replicas > 0 ? REPLICATED_ROW_SECONDS : ROW_SECONDS);
-  const row = await measureRow(lab, shard, { times, askedPerSecond, seconds });
-  await endShard(lab, shard);
-  return row;
-}
-
 function isHeld({ answeredPerSecond, askedPerSecond, p99Ms }: PersistenceRow): boolean {
   return answeredPerSecond >= HELD_SHARE * askedPerSecond && p99Ms <= HELD_P99_MS;
 }
@@ -238,7 +229,7 @@ function streamed({ setup, streamBytes }: Pick<PersistenceRow, 'setup' | 'stream
   return setup.replicas > 0 && streamBytes > 0 ? true : undefined;
 }
 
-/** Every key, and the most requested ones last: a store whose memory is then reduced keeps those. */
+/** Writes every key, the most requested ones last: a store keeps those when its memory is reduced afterwards. */
 const FILL = `${memtierFill(PUBLISHED_MIX)} && ${memtierCommand(PUBLISHED_MIX, { clients: CONNECTIONS })}`;
 
 const FIRST_REPLICA_PORT = 6380;
@@ -283,7 +274,7 @@ function settingsOf(setup: Setup): readonly (readonly [string, string])[] {
   return [
     ['maxmemory', String(MEMORY_BYTES)],
     ['maxmemory-policy', 'allkeys-lru'],
-    ['save', snapshotRule(setup)],
+    ['save', setup.hasSnapshots ? SNAPSHOT_RULE : ''],
     ['appendonly', setup.hasLog ? 'yes' : 'no'],
     ...(setup.replicas === 0 ? [] : forReplicas),
   ];

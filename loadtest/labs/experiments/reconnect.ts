@@ -299,7 +299,7 @@ function costCommand({ policy, isTls, perSecond }: CostRow): string {
 
 /** Every policy by every number of clients, each client asking again as soon as it was answered. */
 async function closedLoopRows(lab: Lab, wide: WideStore, rungs: readonly number[]): Promise<readonly ClosedRow[]> {
-  const rows = await alternately(
+  return alternately(
     rungs.flatMap((clients) => POLICIES.map((policy) => ({ clients, policy }))),
     ROUNDS,
     ({ clients, policy }) => {
@@ -309,7 +309,6 @@ async function closedLoopRows(lab: Lab, wide: WideStore, rungs: readonly number[
     // The faster of two: other load on the machine only slows a run down.
     ({ perSecond }) => -perSecond,
   );
-  return rows.map(({ run }) => run);
 }
 
 export async function closedLoopRow(

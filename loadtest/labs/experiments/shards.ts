@@ -2,7 +2,6 @@ import { createRandom } from '../../../src/catalogue/demo/ad.ts';
 import { bytesText, countText } from '../../../src/report/format.mjs';
 import { driven } from '../kit/driven.ts';
 import type { DrivePlan } from '../kit/driver/plan.ts';
-import type { Limit } from '../kit/finding.ts';
 import { defineExperiment, type Lab, type LabStore } from '../kit/lab.ts';
 import {
   gaussianKey,
@@ -31,40 +30,15 @@ const SECONDS = 2;
 /** At full speed: the memory that filling and connecting took goes back to the pages. */
 const SETTLING_SECONDS = 1.5;
 
-interface Side {
-  readonly shards: number;
-  readonly stores: readonly LabStore[];
-  /** Bytes used by one of them before it held anything. */
-  readonly emptyBytes: number;
-}
+type Side = Awaited<ReturnType<typeof startSide>>;
 
 interface Variant {
   readonly side: Side;
   /** Absent: as fast as possible. */
-  readonly growth?: number;
+  readonly growth?: number | undefined;
 }
 
-export interface ShardRow {
-  readonly shards: number;
-  /** Rate as a multiple of the first one; absent: as fast as possible. */
-  readonly growth?: number;
-  readonly perSecond: number;
-  readonly p99Ms: number;
-  /** Share of the reads, all shards together. */
-  readonly hitRatio: number;
-  readonly evictionsPerSecond: number;
-  readonly busiestCores: number;
-  readonly storeCores: number;
-  readonly generatorCores: number;
-  readonly limit: Limit;
-  readonly command: string;
-}
-
-export interface ShardsMeasured {
-  readonly rows: readonly ShardRow[];
-  /** Bytes that one shard uses before it holds anything. */
-  readonly empty: readonly { readonly shards: number; readonly emptyBytes: number }[];
-}
+export type ShardRow = Awaited<ReturnType<typeof measured>>;
 
 const GROWTH_AXIS = {
   across: 'load as a multiple of the first rate',
@@ -74,7 +48,7 @@ const GROWTH_AXIS = {
 } as const;
 
 /** The same memory in one shard, three or six, under a load that grows. */
-export const shards = defineExperiment<ShardsMeasured>({
+export const shards = defineExperiment({
   varies:
     '1, 3 and 6 shards of one total memory, a working set larger than it, rates from x1 to x5 and as fast as possible',
   parts: ['redis'],
@@ -83,10 +57,9 @@ export const shards = defineExperiment<ShardsMeasured>({
   sentence:
     'Hits and evictions follow the memory, so more shards of the same memory do not bring evictions down for good. Add memory for hits, and shards for processor time and connections.',
   measure: async (lab) => {
-    const sides: Side[] = [];
-    for (const count of SHARDS) sides.push(await startSide(lab, count));
+    const sides = await Array.fromAsync(SHARDS, (count) => startSide(lab, count));
     const atRates = GROWTHS.flatMap((growth) => sides.map((side) => ({ side, growth })));
-    // Full speed last: its buffers are paid from maxmemory, and a slow row would take a while to fill what they leave.
+    // Full speed last: its buffers are part of maxmemory, and a slow row takes long to fill the memory that they release.
     const atFullSpeed = sides.map((side) => ({ side }));
     return { rows: [...(await inTurn(lab, atRates)), ...(await inTurn(lab, atFullSpeed))], empty: sides };
   },
@@ -94,8 +67,7 @@ export const shards = defineExperiment<ShardsMeasured>({
     tableOf({
       title: 'The same memory in 1, 3 and 6 shards',
       rows,
-      name: ({ growth, shards: count }) =>
-        `${growth === undefined ? 'as fast as possible' : `x${growth}`}, ${shardsName(count)}`,
+      name: ({ growth, shards: count }) => `${loadName(growth)}, ${shardsName(count)}`,
       columns: [
         ['commands', 'per-second', (row) => row.perSecond],
         ['p99', 'ms', (row) => row.p99Ms],
@@ -191,23 +163,24 @@ function shardsName(count: number): string {
   return count === 1 ? '1 shard' : `${count} shards`;
 }
 
+function loadName(growth: number | undefined): string {
+  return growth === undefined ? 'as fast as possible' : `x${growth}`;
+}
+
 async function inTurn(lab: Lab, variants: readonly Variant[]): Promise<readonly ShardRow[]> {
-  const all = await alternately(
+  return alternately(
     variants,
     ROUNDS,
     (variant: Variant, before: readonly ShardRow[]) => measured(lab, variant, before.length),
     ({ p99Ms }) => p99Ms,
   );
-  return all.map(({ run }) => run);
 }
 
-async function startSide(lab: Lab, count: number): Promise<Side> {
+async function startSide(lab: Lab, count: number) {
   const own = memoryOf(count);
-  const stores: LabStore[] = [];
-  for (let shard = 0; shard < count; shard += 1) {
-    stores.push(await lab.startStore({ config: [`maxmemory ${own}`] }));
-  }
+  const stores = await Array.fromAsync({ length: count }, () => lab.startStore({ config: [`maxmemory ${own}`] }));
   const [first] = stores;
+  /** Bytes used by one of them before it held anything. */
   const emptyBytes = Number((await first?.info('memory'))?.['used_memory']);
   lab.say(`filling ${countText(count)} of ${bytesText(own)}`);
   // All at once: one after the other, small shards had 2 to 4 points fewer hits. The clock by which a store knows what was
@@ -237,15 +210,14 @@ function mixOf(count: number): Mix {
   return { ...PUBLISHED_MIX, keys: Math.floor(PUBLISHED_MIX.keys / count) };
 }
 
-async function measured(lab: Lab, { side, growth }: Variant, round: number): Promise<ShardRow> {
+async function measured(lab: Lab, { side, growth }: Variant, round: number) {
   const { shards: count, stores } = side;
-  const load = growth === undefined ? 'as fast as possible' : `x${growth}`;
-  lab.say(`${count} ${count === 1 ? 'shard' : 'shards'}, ${load}`);
+  lab.say(`${shardsName(count)}, ${loadName(growth)}`);
   const before = await countersOf(stores);
   const ran = await driven(lab, stores, {
     ...loadOf(count),
     seconds: lab.seconds(SECONDS),
-    // The same commands again would find what they wrote the last time, and evict nothing.
+    // With the same seed the keys would be in the store already, and nothing would be evicted.
     seed: 100 * (1 + round) + (growth ?? 0),
     ...(growth !== undefined && { ratePerSecond: growth * X1_PER_SECOND }),
   });
@@ -253,38 +225,34 @@ async function measured(lab: Lab, { side, growth }: Variant, round: number): Pro
   const busy = { storeCores: sum(ran.watchedCores), generatorCores: ran.generatorCores };
   return {
     shards: count,
-    ...(growth !== undefined && { growth }),
+    growth,
     perSecond: ran.perSecond,
     p99Ms: ran.latencyMs.p99,
     ...memoryFigures(before, after, ran.seconds),
     ...busy,
     busiestCores: ran.storeCores,
-    // One driver, whatever cores there are.
+    // The driver is one process, on any number of cores.
     limit: limitOfStores(lab.cores, count, busy, { clients: 1 }),
     command: shardsCommand({
       shards: count,
       mix: mixOf(count),
       maxBytes: memoryOf(count),
       clients: CONNECTIONS / count,
-      ...(growth !== undefined && { perClientPerSecond: (growth * X1_PER_SECOND) / CONNECTIONS }),
+      perClientPerSecond: growth && (growth * X1_PER_SECOND) / CONNECTIONS,
     }),
   };
 }
 
-/** Since the stores started, of all of them together. */
-export interface Counters {
-  readonly hits: number;
-  readonly misses: number;
-  readonly evicted: number;
-}
+type Counters = Awaited<ReturnType<typeof countersOf>>;
 
-export async function countersOf(stores: readonly Pick<LabStore, 'info'>[]): Promise<Counters> {
+/** Counted since the stores started, all of them together. */
+export async function countersOf(stores: readonly Pick<LabStore, 'info'>[]) {
   const all = await Promise.all(stores.map((store) => store.info('stats')));
   const total = (name: string): number => sum(all.map((fields) => Number(fields[name])));
   return { hits: total('keyspace_hits'), misses: total('keyspace_misses'), evicted: total('evicted_keys') };
 }
 
-/** What the memory did between two looks, `seconds` of load apart. */
+/** Share of the reads that were hits, and evictions, between two readings that are `seconds` of load apart. */
 export function memoryFigures(before: Counters, after: Counters, seconds: number) {
   const [hits, misses] = [after.hits - before.hits, after.misses - before.misses];
   return { hitRatio: hits / (hits + misses), evictionsPerSecond: (after.evicted - before.evicted) / seconds };
@@ -306,19 +274,18 @@ export function* settledCommands(mix: Mix, random: () => number): Iterable<reado
 
 const FIRST_PORT = 6381;
 
-export interface ShardsLoad {
+/** Starts its own shards, fills them, loads them for a while, and then as in the row. */
+export function shardsCommand(options: {
   readonly shards: number;
-  /** Of each shard. */
+  /** The mix, `maxmemory` and clients of each shard. */
   readonly mix: Mix;
   readonly maxBytes: number;
   readonly clients: number;
-  /** Of each client; absent: as fast as possible. */
-  readonly perClientPerSecond?: number;
-}
-
-/** Shards of its own, as a store at the standard port is only one: filled, asked for a while, then loaded as in the row. */
-export function shardsCommand({ shards, mix, maxBytes, clients, perClientPerSecond }: ShardsLoad): string {
-  const ports = Array.from({ length: shards }, (_, at) => FIRST_PORT + at).join(' ');
+  /** Undefined: as fast as possible. */
+  readonly perClientPerSecond: number | undefined;
+}): string {
+  const { shards: count, mix, maxBytes, clients, perClientPerSecond } = options;
+  const ports = Array.from({ length: count }, (_, at) => FIRST_PORT + at).join(' ');
   const onEach = (command: string): string => `for port in ${ports}; do ${command.replace('-p 6379', '-p $port')}`;
   const load = memtierCommand(mix, { clients });
   const limited = perClientPerSecond === undefined ? load : `${load} --rate-limiting=${Math.round(perClientPerSecond)}`;

@@ -1,50 +1,32 @@
 import { rowOf } from '../kit/benchmark.ts';
 import type { Limit } from '../kit/finding.ts';
-import type { Cores, Lab } from '../kit/lab.ts';
+import type { Cores, Lab, LabStore } from '../kit/lab.ts';
 import { limitOf, storeCoresDuring } from '../kit/meters.ts';
 import { runProgram } from '../kit/programs.ts';
 
-export interface Endpoint {
-  readonly host: string;
-  readonly port: number;
-}
+export type Endpoint = Pick<LabStore, 'host' | 'port'>;
 
 /** A store of the lab, or a node of a cluster. */
-export interface MeteredStore extends Endpoint {
-  readonly caFile?: string;
-  readonly processorMs: () => number;
-}
+export type MeteredStore = Endpoint & Pick<LabStore, 'processorMs'>;
 
-export interface ThreeClientsOptions {
+interface ThreeClientsOptions {
   /** One for all three clients, or one for each. */
   readonly stores: readonly MeteredStore[];
   /** Where the clients connect instead, in the same order: to relays before the stores. */
-  readonly via?: readonly Endpoint[];
+  readonly via?: readonly Endpoint[] | undefined;
   /** The command of client 0, 1 or 2; `__rand_int__` stands for twelve digits. */
   readonly command: (client: number) => readonly string[];
   readonly keySpace: number;
   /** A shell command that stores the keys of client 0, 1 or 2; absent: it needs none. */
   readonly fill?: (client: number, port: number) => string;
   readonly seconds: number;
-  /** The rate of all clients together in an earlier run; absent: a pilot measures it. */
-  readonly expectedPerSecond?: number;
-  /** Where stores and clients run: each side on its own cores, or wherever the system puts them. */
-  readonly isAnywhere?: true;
+  /** The rate of all clients together in an earlier run; undefined: a pilot measures it. */
+  readonly expectedPerSecond: number | undefined;
+  /** The system chooses the cores of stores and clients; otherwise each side has its own. */
+  readonly isAnywhere?: boolean;
 }
 
-export interface ThreeClients {
-  /** Elapsed time over the commands of all clients: the published figure. */
-  readonly usPerOp: number;
-  readonly perSecond: number;
-  /** Processor time of all stores together per command. It hardly depends on the number of cores. */
-  readonly storeUsPerOp: number;
-  readonly p99Ms: number;
-  /** All stores together. */
-  readonly storeCores: number;
-  readonly generatorCores: number;
-  readonly limit: Limit;
-  readonly command: string;
-}
+export type ThreeClients = Awaited<ReturnType<typeof threeClients>>;
 
 export const CLIENTS = 3;
 
@@ -53,10 +35,10 @@ const PILOT_SECONDS = 0.15;
 const LEAST_REQUESTS = 50;
 
 /**
- * Three processes of redis-benchmark at the same time, each with one connection and one command under way. The generator
- * is the same for every store, so that no difference is the tool's.
+ * Three processes of redis-benchmark at the same time, each with one connection and one command in flight. The generator
+ * is the same for every store, so that the tool makes no difference.
  */
-export async function threeClients(lab: Lab, options: ThreeClientsOptions): Promise<ThreeClients> {
+export async function threeClients(lab: Lab, options: ThreeClientsOptions) {
   let rate = options.expectedPerSecond;
   if (rate === undefined) {
     const pilot = async (own: number): Promise<number> =>
@@ -77,19 +59,17 @@ export async function threeClients(lab: Lab, options: ThreeClientsOptions): Prom
 type Client = ReturnType<typeof rowOf> & { readonly processorSeconds: number };
 
 /** @param requests of each client. @param storeSeconds processor time of all stores together. */
-export function figuresOf(
-  clients: readonly Client[],
-  requests: number,
-  storeSeconds: number,
-): Omit<ThreeClients, 'limit' | 'command'> {
+export function figuresOf(clients: readonly Client[], requests: number, storeSeconds: number) {
   const all = requests * clients.length;
   // All are done when the slowest one is.
   const elapsedSeconds = Math.max(...clients.map(({ perSecond }) => requests / perSecond));
   // Starting and ending a client takes a few hundredths of a second without load: cores are counted over the load alone.
   const cores = (processorSeconds: number): number => processorSeconds / elapsedSeconds;
   return {
+    /** Elapsed time over the commands of all clients: the published figure. */
     usPerOp: (elapsedSeconds / all) * 1e6,
     perSecond: all / elapsedSeconds,
+    /** Processor time of all stores together per command. It hardly depends on the number of cores. */
     storeUsPerOp: (storeSeconds / all) * 1e6,
     p99Ms: Math.max(...clients.map(({ latencyMs }) => latencyMs.p99)),
     storeCores: cores(storeSeconds),
@@ -105,7 +85,7 @@ export function limitOfStores(
   cores: Cores,
   stores: number,
   busy: { readonly storeCores: number; readonly generatorCores: number },
-  { isAnywhere, clients = CLIENTS }: { readonly isAnywhere?: true; readonly clients?: number } = {},
+  { isAnywhere, clients = CLIENTS }: { readonly isAnywhere?: boolean; readonly clients?: number } = {},
 ): Limit {
   const all = cores.store === cores.generator ? cores.storeCount : cores.storeCount + cores.generatorCount;
   const room = {
@@ -131,15 +111,13 @@ async function runClients(lab: Lab, options: ThreeClientsOptions, requests: numb
   const { stores, via = stores, keySpace, seconds } = options;
   return Promise.all(
     Array.from({ length: CLIENTS }, async (_, client) => {
-      const at = client % stores.length;
-      const [target, caFile] = [via[at], stores[at]?.caFile];
+      const target = via[client % stores.length];
       if (target === undefined) throw new Error('three clients need at least one store');
-      const tls = caFile === undefined ? [] : ['--tls', '--cacert', caFile];
       const own = ['-c', '1', '-n', String(requests), '-r', String(keySpace), ...options.command(client)];
       const { output, processorSeconds } = await runProgram({
         command: 'redis-benchmark',
-        args: ['-h', target.host, '-p', String(target.port), ...tls, '--csv', ...own],
-        ...(options.isAnywhere === undefined && { cores: lab.cores.generator }),
+        args: ['-h', target.host, '-p', String(target.port), '--csv', ...own],
+        ...(!options.isAnywhere && { cores: lab.cores.generator }),
         limitMs: (seconds + 30) * 1000,
         signal: lab.signal,
       });
@@ -149,12 +127,11 @@ async function runClients(lab: Lab, options: ThreeClientsOptions, requests: numb
 }
 
 function shown({ stores, keySpace, command, fill }: ThreeClientsOptions, requests: number): string {
-  const tls = stores[0]?.caFile === undefined ? '' : ' --tls --cacert ca.crt';
   const port = (client: number): number => 6379 + (client % stores.length);
   const one = (client: number): string =>
-    `redis-benchmark -p ${port(client)}${tls} -c 1 -n ${requests} -r ${keySpace} ${command(client).join(' ')}`;
+    `redis-benchmark -p ${port(client)} -c 1 -n ${requests} -r ${keySpace} ${command(client).join(' ')}`;
   const clients = Array.from({ length: CLIENTS }, (_, client) => client);
   const fills = fill === undefined ? [] : clients.map((client) => `${fill(client, port(client))} && `);
-  // It waits for all of them: the next command must not overlap the end of this one.
+  // `wait`, so that the next command does not overlap the end of this one.
   return `${fills.join('')}{ ${clients.map(one).join(' & ')} & wait; }`;
 }

@@ -1,7 +1,7 @@
 import { amountText, bytesText, countText, durationText, perSecondText } from '../../../src/report/format.mjs';
 import { allHold } from '../kit/claims.ts';
 import type { Claim } from '../kit/finding.ts';
-import { defineExperiment } from '../kit/lab.ts';
+import { defineExperiment, type Lab } from '../kit/lab.ts';
 import { chartOf, fillFirst, tableOf } from '../kit/table.ts';
 import {
   type AloneRead,
@@ -10,7 +10,6 @@ import {
   FIELDS_PER_SECOND,
   type HashRead,
   type HashReads,
-  type HashWrite,
   hashFill,
   hashReads,
   hashWrites,
@@ -28,19 +27,11 @@ import {
   rowName,
   SIZES,
   type Transfer,
-  type UnsizedGet,
   unsizedGets,
   type Way,
 } from './value-size/transfer.ts';
 
-export interface ValueSizeMeasured {
-  readonly unsized: readonly UnsizedGet[];
-  readonly near: readonly Transfer[];
-  /** Text: why there was no link to measure over. */
-  readonly link: readonly Transfer[] | string;
-  readonly reads: HashReads;
-  readonly writes: readonly HashWrite[];
-}
+export type ValueSizeMeasured = Awaited<ReturnType<typeof measure>>;
 
 const LARGEST = Math.max(...SIZES);
 const LARGEST_WRITE = 'low rate, full network, idle CPU';
@@ -56,7 +47,7 @@ const SIZE_AXIS = {
 } as const;
 
 /** The cost of large values and large hashes. */
-export const valueSize = defineExperiment<ValueSizeMeasured>({
+export const valueSize = defineExperiment({
   varies: 'values of 1 KB to 4 MB, written and read, pipelined or not; a hash of 20,000 fields read in pieces',
   parts: ['redis'],
   title: 'How large a value may be',
@@ -64,17 +55,7 @@ export const valueSize = defineExperiment<ValueSizeMeasured>({
     'SET of 4 MB: a low rate, a full network and an idle processor; SET of 4 KB with 5,000 at once: 508k/s; a hash of 20,000 fields read 3000, 300 and 30 fields at a time: 10 s, 100 ms and 20 ms; a big hash does not slow writes',
   sentence:
     'Multiply the size of your values by the rate you need, and compare it with your network before you look at processors. Send small values in pipelines. Read a big hash in pieces where a long reply would delay others, in pieces not so small that round trips are most of the time.',
-  measure: async (lab) => {
-    const store = await lab.startStore();
-    const unsized = await unsizedGets(lab, store);
-    const near = await overLoopback(lab, store);
-    await lab.clear();
-    const link = await overLink(lab);
-    await lab.clear();
-    const reads = await hashReads(lab, await lab.startStore());
-    await lab.clear();
-    return { unsized, near, link, reads, writes: await hashWrites(lab) };
-  },
+  measure,
   tables: ({ unsized, near, link, reads, writes }) => [
     tableOf({
       title: 'On loopback',
@@ -241,7 +222,7 @@ export const valueSize = defineExperiment<ValueSizeMeasured>({
       },
       ...effects.flat(),
       {
-        // Where this is far above the factor of the whole reply, most of a small reply is its round trip.
+        // If this is far above the factor of the whole reply, most of a small reply's time is its round trip.
         text: "store's own time of a reply of 3,000 fields ÷ of 30 fields",
         figure: manyToFew(measured.reads, ({ executionUs }) => executionUs),
         unit: 'times',
@@ -271,6 +252,18 @@ export const valueSize = defineExperiment<ValueSizeMeasured>({
     ];
   },
 });
+
+async function measure(lab: Lab) {
+  const store = await lab.startStore();
+  const unsized = await unsizedGets(lab, store);
+  const near = await overLoopback(lab, store);
+  await lab.clear();
+  const link = await overLink(lab);
+  await lab.clear();
+  const reads = await hashReads(lab, await lab.startStore());
+  await lab.clear();
+  return { unsized, near, link, reads, writes: await hashWrites(lab) };
+}
 
 /** The published effects: the claims of each hold together. */
 function effectsOf({ link, reads, writes }: ValueSizeMeasured): readonly (readonly Claim[])[] {
@@ -316,7 +309,7 @@ function effectsOf({ link, reads, writes }: ValueSizeMeasured): readonly (readon
     ],
     [
       {
-        // Both ways read as many fields a second. A wait that is there while nobody reads the hash is due to neither way.
+        // Both ways read the same number of fields a second. Neither way causes a delay that exists without reads of the hash.
         text: 'p99 of small reads beside pieces of 30 fields ÷ beside whole reads, or beside none where that is longer',
         figure:
           few?.besideP99Ms !== undefined && whole?.besideP99Ms !== undefined && reads.quietP99Ms !== undefined

@@ -48,3 +48,8 @@ export async function drivenBy(
   const busy = busyOf(storeCores, result);
   return { ...result, storeCores, generatorCores: busy.generatorCores, limit: limitOf(busy) };
 }
+
+/** Undefined: the time was too short for even one whole reply. */
+export function p99Of({ answered, latencyMs }: Pick<Driven, 'answered' | 'latencyMs'>): number | undefined {
+  return answered === 0 ? undefined : latencyMs.p99;
+}

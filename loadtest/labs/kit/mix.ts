@@ -28,15 +28,24 @@ export function gaussianKey(keys: number, random: () => number): number {
   }
 }
 
-/** The size of a value, uniformly distributed. */
-export function valueBytes({ leastBytes, mostBytes }: Mix, random: () => number): number {
+/** Bytes of a value, every size as likely as the next. */
+export function valueBytes({ leastBytes, mostBytes }: Omit<Mix, 'writes'>, random: () => number): number {
   return leastBytes + Math.floor(random() * (mostBytes - leastBytes + 1));
 }
 
-/** A SET for every key, for `massImport`. */
-export function* fillCommands(mix: Mix, random: () => number): Iterable<readonly (string | Buffer)[]> {
+/** One SET for every key, for `massImport`. @param name of a key by its number. */
+export function* fillCommands(
+  mix: Omit<Mix, 'writes'>,
+  random: () => number,
+  name: (at: number) => string = mixKey,
+): Iterable<readonly (string | Buffer)[]> {
   const bytes = Buffer.from(Array.from({ length: mix.mostBytes }, () => 97 + Math.floor(random() * 26)));
-  for (let at = 0; at < mix.keys; at += 1) yield ['SET', mixKey(at), bytes.subarray(0, valueBytes(mix, random))];
+  for (let at = 0; at < mix.keys; at += 1) yield ['SET', name(at), bytes.subarray(0, valueBytes(mix, random))];
+}
+
+/** The twelve digits that redis-benchmark writes for `__rand_int__`. */
+export function randomDigits(at: number): string {
+  return String(at).padStart(12, '0');
 }
 
 /** Within a second memtier has not opened all connections. Without a duration it sends 10,000 commands per connection. */
@@ -66,7 +75,7 @@ export function memtierCommand(
  */
 export function fillCommand(
   set: string,
-  { keys, leastBytes, mostBytes }: Pick<Mix, 'keys' | 'leastBytes' | 'mostBytes'>,
+  { keys, leastBytes, mostBytes }: Omit<Mix, 'writes'>,
   { port = 6379, isTls = false }: { readonly port?: number; readonly isTls?: boolean } = {},
 ): string {
   const bytes =

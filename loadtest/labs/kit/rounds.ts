@@ -8,15 +8,12 @@ export async function alternately<Variant, Run>(
   rounds: number,
   measure: (variant: Variant, before: readonly Run[]) => Promise<Run>,
   figure: (run: Run) => number,
-): Promise<{ readonly variant: Variant; readonly run: Run }[]> {
+): Promise<readonly Run[]> {
   const all = variants.map((variant) => ({ variant, runs: [] as Run[] }));
   for (let round = 0; round < rounds; round += 1) {
     for (const { variant, runs } of round % 2 === 0 ? all : all.toReversed()) runs.push(await measure(variant, runs));
   }
-  return all.flatMap(({ variant, runs }) => {
-    const run = medianRun(runs, figure);
-    return run === undefined ? [] : [{ variant, run }];
-  });
+  return all.flatMap(({ runs }) => medianRun(runs, figure) ?? []);
 }
 
 /** The median by `figure`. For an even number the lower of the two in the middle, because a mean of two runs is not a run. */

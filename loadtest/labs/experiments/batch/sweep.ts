@@ -15,20 +15,11 @@ export const PAGES = PUBLISHED_MIX.keys;
 /** redis-benchmark replaces the number: `page:000000000012`. */
 export const PAGE = 'page:__rand_int__';
 
-/** A few tens of milliseconds. Only the first run of a batch needs a pilot: the run on the way back uses its rate. */
+/** They take a few tens of milliseconds. */
 const PILOT_REQUESTS = 5000;
 const MEMORY_INTERVAL_MS = 60;
 
-/** One batch size under one load: the better of its runs. */
-export interface BatchRow extends Benchmark {
-  readonly clients: number;
-  readonly pipeline: number;
-  /** Mean time from sending a batch to its last reply: commands under way ÷ commands answered per second. */
-  readonly wholeMs: number;
-  /** The most memory that the store held for its clients at one time. */
-  readonly clientBytes: number | undefined;
-  readonly share: TimeShare | undefined;
-}
+export type BatchRow = ReturnType<typeof batchRow>;
 
 interface Run {
   readonly ran: Benchmark;
@@ -38,10 +29,10 @@ interface Run {
 }
 
 /**
- * Every batch at every load, from small to large and back again, each time for half of a row's time: a disturbance of the
- * machine then falls on both ends alike.
+ * Runs every batch at every load, from small to large and back again, each time for half of a row's time. A disturbance
+ * of the machine then affects both ends equally.
  */
-export async function sweep(lab: Lab, store: LabStore, seconds: number): Promise<readonly BatchRow[]> {
+export async function sweep(lab: Lab, store: LabStore, seconds: number) {
   const rows: BatchRow[] = [];
   for (const clients of LOADS) {
     const all = BATCHES.map((pipeline) => ({ pipeline, runs: [] as Run[] }));
@@ -49,10 +40,11 @@ export async function sweep(lab: Lab, store: LabStore, seconds: number): Promise
       lab.say(`${loadName(clients)}, ${pipeline} commands at once`);
       const load = { store, clients, pipeline, keySpace: PAGES, command: ['GET', PAGE], seconds: seconds / 2 };
       const before = await readMeters(store);
-      const pilot = runs.at(-1)?.ran ?? (await benchmark(lab, { ...load, requests: pilotRequests(load) }));
-      const requests = wholeRounds({ ...load, perSecond: pilot.perSecond });
+      // Only the first run of a batch needs a pilot: the run on the way back uses its rate.
+      const requests = Math.max(PILOT_REQUESTS, clients * pipeline);
+      const { perSecond } = runs.at(-1)?.ran ?? (await benchmark(lab, { ...load, requests }));
       const { result: ran, peak } = await peakDuring(
-        () => benchmark(lab, { ...load, requests }),
+        () => benchmark(lab, { ...load, requests: wholeRounds({ ...load, perSecond }) }),
         async () => Number((await store.info('memory'))['mem_clients_normal']),
         MEMORY_INTERVAL_MS,
       );
@@ -63,12 +55,8 @@ export async function sweep(lab: Lab, store: LabStore, seconds: number): Promise
   return rows;
 }
 
-function pilotRequests({ clients, pipeline }: { readonly clients: number; readonly pipeline: number }): number {
-  return Math.max(PILOT_REQUESTS, clients * pipeline);
-}
-
-/** The run with the higher rate; memory and the store's time are those of all runs together. */
-export function batchRow(clients: number, pipeline: number, runs: readonly Run[]): BatchRow {
+/** One batch size under one load: the run with the higher rate; memory and the store's time are those of all runs together. */
+export function batchRow(clients: number, pipeline: number, runs: readonly Run[]) {
   const [best] = runs.map(({ ran }) => ran).toSorted((one, other) => other.perSecond - one.perSecond);
   if (best === undefined) throw new Error('a row needs a run');
   const peaks = runs.flatMap(({ peak }) => peak ?? []);
@@ -76,7 +64,9 @@ export function batchRow(clients: number, pipeline: number, runs: readonly Run[]
     ...best,
     clients,
     pipeline,
+    /** Mean time from sending a batch to its last reply: commands under way ÷ commands answered per second. */
     wholeMs: (clients * pipeline * 1000) / best.perSecond,
+    /** The most memory that the store held for its clients at one time. */
     clientBytes: peaks.length === 0 ? undefined : Math.max(...peaks),
     share: timeShareOf(addedMeters(runs)),
   };
@@ -96,7 +86,7 @@ export async function peakDuring<T>(
   let peak: number | undefined;
   const looking = (async (): Promise<void> => {
     while (!stop.signal.aborted) {
-      // A full store may not answer in time, and it is being measured: it is asked again later.
+      // A full store may not answer in time: it is asked again later.
       const seen = await look().catch(() => undefined);
       if (seen !== undefined && !stop.signal.aborted) peak = Math.max(peak ?? 0, seen);
       await sleep(intervalMs, undefined, { signal: stop.signal }).catch(() => undefined);
@@ -111,23 +101,8 @@ export async function peakDuring<T>(
   }
 }
 
-/** Where a store's processor time went, per command. */
-export interface TimeShare {
-  /** Kernel time: a store that keeps nothing on disk spends it on its sockets. */
-  readonly networkUs: number;
-  /** All processor time. */
-  readonly wholeUs: number;
-  /**
-   * The command itself with the copying of its reply, as the store counts it. The store counts by a clock: where it had
-   * to wait for its processor, the count is more than it used and cannot be told from the rest. Undefined then.
-   */
-  readonly executionUs: number | undefined;
-  /** Reading requests, keeping clients, sending replies: the store's own code around the command. */
-  readonly parsingUs: number | undefined;
-}
-
 interface Meters {
-  /** Since the store started, in steps of 10 ms: its own code, and the kernel on its behalf. */
+  /** Processor time since the store started, in steps of 10 ms: its own code, and the kernel on its behalf. */
   readonly userMs: number;
   readonly systemMs: number;
   readonly stats: CommandStats;
@@ -154,15 +129,21 @@ export function addedMeters(meters: readonly { readonly before: Meters; readonly
   };
 }
 
-/** @param used between two readings. @returns undefined when nothing was called. */
-export function timeShareOf({ userMs, systemMs, stats }: Meters): TimeShare | undefined {
+/** Processor time of a store per command, from the difference of two readings. @returns undefined when nothing was called. */
+export function timeShareOf({ userMs, systemMs, stats }: Meters) {
   if (stats.calls === 0 || userMs + systemMs === 0) return undefined;
   const us = (ms: number): number => (ms * 1000) / stats.calls;
-  const executionUs = stats.us / stats.calls;
-  const parsingUs = us(userMs) - executionUs;
+  // The store counts executions by a clock: where it had to wait for its processor, the count is more than it used and
+  // cannot be told from the rest.
+  const parsingUs = us(userMs) - stats.us / stats.calls;
+  const isKnown = parsingUs >= 0;
   return {
+    /** Kernel time: a store that keeps nothing on disk spends it on its sockets. */
     networkUs: us(systemMs),
     wholeUs: us(userMs + systemMs),
-    ...(parsingUs >= 0 ? { executionUs, parsingUs } : { executionUs: undefined, parsingUs: undefined }),
+    /** The command itself with the copying of its reply. */
+    executionUs: isKnown ? stats.us / stats.calls : undefined,
+    /** Reading requests, keeping clients, sending replies: the store's own code around the command. */
+    parsingUs: isKnown ? parsingUs : undefined,
   };
 }

@@ -6,15 +6,7 @@ import { type Benchmark, benchmark } from '../../kit/benchmark.ts';
 import { driven } from '../../kit/driven.ts';
 import type { Limit } from '../../kit/finding.ts';
 import type { Lab, LabStore } from '../../kit/lab.ts';
-import {
-  fillCommand,
-  fillCommands,
-  massImport,
-  memtierCommand,
-  memtierFill,
-  PUBLISHED_MIX,
-  valueBytes,
-} from '../../kit/mix.ts';
+import { fillCommand, fillCommands, memtierCommand, memtierFill, PUBLISHED_MIX, randomDigits } from '../../kit/mix.ts';
 import { limitOfStores } from '../three-clients.ts';
 
 /** Always measured; others are given by their paths. */
@@ -27,7 +19,7 @@ export interface Engine {
   readonly name: string;
   /** Takes Redis's lines of configuration: TLS and io-threads can be varied. */
   readonly isConfigurable: boolean;
-  /** Why it does not serve, a sentence without its beginning; its row has no figures then. */
+  /** Why it does not serve, the end of a sentence; its row has no figures then. */
   readonly problem?: string;
 }
 
@@ -36,22 +28,12 @@ export interface EngineSetting {
   readonly ioThreads: number;
 }
 
-/** One measurement of one engine. */
-export interface Load {
-  readonly perSecond: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
-  readonly storeCores: number;
-  readonly generatorCores: number;
-  /** Busy cores of the store for 100,000 commands a second: still comparable when the generator is full. */
-  readonly coresPer100k: number;
-  readonly limit: Limit;
-  readonly command: string;
-}
+export type Load = ReturnType<typeof loadOf>;
 
 export const CONNECTIONS = 50;
 /** Keys under redis-benchmark's names, with values of the sizes of the mix. */
 export const READ_KEYS = 2000;
+const READABLE = { ...PUBLISHED_MIX, keys: READ_KEYS };
 /** With more io-threads than cores a store answers a thousand a second, and pilots would take longer than the row. */
 const PILOT_REQUESTS = 200;
 
@@ -110,7 +92,7 @@ export async function mixLoad(lab: Lab, store: LabStore, seconds: number): Promi
   return loadOf(ran, `${fill} && ${memtierCommand(PUBLISHED_MIX, { clients: CONNECTIONS, ...more })}`, ran.limit);
 }
 
-/** Reads of stored values by redis-benchmark, of Valkey too: no difference may be the tool's. */
+/** Reads of stored values by redis-benchmark, also for Valkey, so that the tool makes no difference. */
 export async function readLoad(lab: Lab, store: LabStore, seconds: number, ioThreads: number): Promise<Load> {
   const ran = await benchmark(lab, {
     store: { ...store, flavour: 'redis' },
@@ -120,44 +102,36 @@ export async function readLoad(lab: Lab, store: LabStore, seconds: number, ioThr
     seconds,
     pilot: PILOT_REQUESTS,
   });
-  const readable = { ...PUBLISHED_MIX, keys: READ_KEYS };
-  const fill = fillCommand('SET key:%012d', readable, { isTls: store.caFile !== undefined });
+  const fill = fillCommand('SET key:%012d', READABLE, { isTls: store.caFile !== undefined });
   return loadOf(ran, `${fill} && ${ran.command}`, limitOfStores(lab.cores, ioThreads, ran, { clients: 1 }));
 }
 
+/** One measurement of one engine. */
 function loadOf(
   ran: Pick<Benchmark, 'perSecond' | 'storeCores' | 'generatorCores'> & {
     readonly latencyMs: { readonly p50: number; readonly p99: number };
   },
   command: string,
   limit: Limit,
-): Load {
+) {
   const { perSecond, storeCores, generatorCores, latencyMs } = ran;
-  const coresPer100k = per100k(storeCores, perSecond);
   return {
-    ...{ perSecond, p50Ms: latencyMs.p50, p99Ms: latencyMs.p99, storeCores, generatorCores, coresPer100k },
-    ...{ limit, command },
+    ...{ perSecond, p50Ms: latencyMs.p50, p99Ms: latencyMs.p99, storeCores, generatorCores, limit, command },
+    coresPer100k: per100k(storeCores, perSecond),
   };
 }
 
-/** Busy cores for 100,000 commands a second. */
+/** Busy cores for 100,000 commands a second: still comparable when the generator is full. */
 export function per100k(cores: number, perSecond: number): number {
   return (cores / perSecond) * 1e5;
 }
 
-export async function fillMix(lab: Lab, store: LabStore): Promise<void> {
-  const options = { ...store, cores: lab.cores.generator, signal: lab.signal };
-  await massImport(fillCommands(PUBLISHED_MIX, createRandom(1).next), options);
+/** The keys that `mixLoad` asks for. */
+export function mixFill() {
+  return fillCommands(PUBLISHED_MIX, createRandom(1).next);
 }
 
-export async function fillReads(lab: Lab, store: LabStore): Promise<void> {
-  const options = { ...store, cores: lab.cores.generator, signal: lab.signal };
-  await massImport(readableValues(createRandom(1).next), options);
-}
-
-function* readableValues(random: () => number): Iterable<readonly (string | Buffer)[]> {
-  const bytes = Buffer.from(Array.from({ length: PUBLISHED_MIX.mostBytes }, () => 97 + Math.floor(random() * 26)));
-  for (let key = 0; key < READ_KEYS; key += 1) {
-    yield ['SET', `key:${String(key).padStart(12, '0')}`, bytes.subarray(0, valueBytes(PUBLISHED_MIX, random))];
-  }
+/** The keys that `readLoad` asks for. */
+export function readFill() {
+  return fillCommands(READABLE, createRandom(1).next, (at) => `key:${randomDigits(at)}`);
 }

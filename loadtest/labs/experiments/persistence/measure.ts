@@ -5,22 +5,14 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRandom } from '../../../../src/catalogue/demo/ad.ts';
 import { driven } from '../../kit/driven.ts';
-import type { Limit } from '../../kit/finding.ts';
 import type { Lab, LabStore } from '../../kit/lab.ts';
 import { massImport, mixKey, PUBLISHED_MIX, respCommand } from '../../kit/mix.ts';
 import { settledCommands } from '../shards.ts';
 
-/** How a master keeps its data. */
-export interface Setup {
-  readonly name: string;
-  readonly hasSnapshots: boolean;
-  readonly hasLog: boolean;
-  readonly replicas: number;
-}
-
 const BARE = { hasSnapshots: false, hasLog: false, replicas: 0 };
 
-export const SETUPS: readonly Setup[] = [
+/** Ways for a master to keep its data. */
+export const SETUPS = [
   { name: 'neither', ...BARE },
   { name: 'save', ...BARE, hasSnapshots: true },
   { name: 'aof everysec', ...BARE, hasLog: true },
@@ -28,6 +20,8 @@ export const SETUPS: readonly Setup[] = [
   { name: '2 replicas', ...BARE, replicas: 2 },
   { name: 'save + 2 replicas', ...BARE, hasSnapshots: true, replicas: 2 },
 ];
+
+export type Setup = (typeof SETUPS)[number];
 
 /** The published shard, too large to be saved and sent in time; here is one 64th of it. */
 const [SHARD_BYTES, SCALE] = [8 * 2 ** 30, 64];
@@ -37,7 +31,7 @@ export const BACKLOG_BYTES = 2 ** 20;
 /** `replica <bytes> <bytes> <seconds>` as in deploy/redis, scaled: it holds what is written while all memory is sent. */
 export const REPLICA_LIMIT = `replica ${(256 * 2 ** 20) / SCALE} ${(64 * 2 ** 20) / SCALE} 60`;
 /** Redis's own `save 60 10000`, scaled as well: a snapshot of a 64th takes a 64th of the time. */
-const SNAPSHOT_RULE = `1 ${Math.round(10_000 / SCALE)}`;
+export const SNAPSHOT_RULE = `1 ${Math.round(10_000 / SCALE)}`;
 
 export const CONNECTIONS = 50;
 /** Shares of the row's time, and a maximum. */
@@ -50,55 +44,7 @@ const SETTLING_SEED = 9;
 const FIRST_SYNC_MS = 10_000;
 const LOWEST_PRIORITY = 19;
 
-/** Counters of a master: a row is the difference of two readings. */
-export interface MasterFigures {
-  readonly forks: number;
-  readonly snapshots: number;
-  /** Syncs of replicas: with all of the memory, with the rest from the backlog, and refused because it was too old. */
-  readonly fullSyncs: number;
-  readonly partialSyncs: number;
-  readonly refusedSyncs: number;
-  readonly evicted: number;
-  /** Written for replicas, including what did not reach them; 0 without any. */
-  readonly streamBytes: number;
-  readonly diskBytes: number;
-}
-
-export interface PersistenceRow extends MasterFigures {
-  readonly setup: Setup;
-  /** Replicas that followed before the row: only they can fall out. */
-  readonly attachedBefore: number;
-  /** 3 of `x3`. */
-  readonly times: number;
-  readonly askedPerSecond: number;
-  readonly answeredPerSecond: number;
-  readonly seconds: number;
-  readonly p99Ms: number;
-  readonly maxMs: number;
-  readonly storeCores: number;
-  readonly limit: Limit;
-  /** The largest sum of resident memory and the memory that its children made it copy. */
-  readonly peakBytes: number;
-  /** Time in which not all replicas were attached. */
-  readonly awaySeconds: number;
-  /** At the end. */
-  readonly attached: number;
-  /** Longest events that the master itself noticed, in whole milliseconds. */
-  readonly forkMs: number;
-  readonly longestMs: number;
-}
-
-/** A master with its replicas. */
-export interface Shard {
-  readonly setup: Setup;
-  readonly master: LabStore;
-  readonly replicas: readonly LabStore[];
-}
-
-/** `save <seconds> <writes>`; '' is none. */
-export function snapshotRule({ hasSnapshots }: Pick<Setup, 'hasSnapshots'>): string {
-  return hasSnapshots ? SNAPSHOT_RULE : '';
-}
+export type PersistenceRow = Awaited<ReturnType<typeof measureRow>>;
 
 /** How long the links of a row are broken. */
 export function breakSeconds(rowSeconds: number): number {
@@ -116,7 +62,7 @@ export function masterConfig({ hasSnapshots, hasLog }: Setup, elsewhere: string)
     `client-output-buffer-limit ${REPLICA_LIMIT}`,
     ...(hasSnapshots ? [`save ${SNAPSHOT_RULE}`] : []),
     ...(hasLog ? ['appendfsync everysec'] : []),
-    // A machine of its own would have a core for the child: on the master's only core it would be the stall itself.
+    // In production the child has another core. On the master's only core the child would cause the stall.
     ...['bgsave_cpulist', 'aof_rewrite_cpulist', 'bio_cpulist'].map((name) => `${name} ${elsewhere}`),
     // `LATENCY LATEST` then has every event of a millisecond or more.
     'latency-monitor-threshold 1',
@@ -151,7 +97,7 @@ export async function settledSnapshot(lab: Lab): Promise<string> {
 }
 
 /** A master that starts from the snapshot, and replicas that have received it. */
-export async function startShard(lab: Lab, setup: Setup, snapshot: string): Promise<Shard> {
+async function startShard(lab: Lab, setup: Setup, snapshot: string) {
   const elsewhere = lab.cores.generator;
   const master = await lab.startStore({ config: masterConfig(setup, elsewhere) });
   // An orderly stop would save its empty memory.
@@ -161,30 +107,23 @@ export async function startShard(lab: Lab, setup: Setup, snapshot: string): Prom
   linkSync(snapshot, join(master.directory, SNAPSHOT));
   await master.restart();
   if (setup.hasLog) await master.command('CONFIG', 'SET', 'appendonly', 'yes');
-  const replicas: LabStore[] = [];
-  for (let at = 0; at < setup.replicas; at += 1) {
+  const replicas = await Array.fromAsync({ length: setup.replicas }, async () => {
     const replica = await lab.startStore({ cores: elsewhere, config: replicaConfig(master.port) });
     setPriority(replica.pid(), LOWEST_PRIORITY);
-    replicas.push(replica);
-  }
+    return replica;
+  });
   await settled(master, setup.replicas, FIRST_SYNC_MS, lab.signal);
-  return { setup, master, replicas };
-}
-
-/** Leaves no resync and no snapshot of a row for the next one to pay for. */
-export async function endShard(lab: Lab, { master, replicas }: Shard): Promise<void> {
-  // Otherwise the master saves once more when it stops.
-  await master.command('CONFIG', 'SET', 'save', '').catch(() => undefined);
-  await lab.clear();
-  for (const { directory } of [master, ...replicas]) await rm(directory, { recursive: true, force: true });
+  return { master, replicas };
 }
 
 /** One row: the mix at a rate, and one break of all links to replicas meanwhile. */
 export async function measureRow(
   lab: Lab,
-  { setup, master, replicas }: Shard,
+  setup: Setup,
+  snapshot: string,
   load: { readonly times: number; readonly askedPerSecond: number; readonly seconds: number },
-): Promise<PersistenceRow> {
+) {
+  const { master, replicas } = await startShard(lab, setup, snapshot);
   const { seconds, askedPerSecond } = load;
   const attachedBefore = attachedOf(await master.info('replication'));
   await master.command('LATENCY', 'RESET');
@@ -202,14 +141,20 @@ export async function measureRow(
   })();
   const watched = await watchMaster(master, setup.replicas, Promise.all([loading, breaking]));
   const ran = await loading;
-  const after = await masterFigures(master);
-  return {
-    ...{ setup, attachedBefore, ...load, answeredPerSecond: ran.perSecond, seconds: ran.seconds },
+  const row = {
+    ...{ setup, ...load, answeredPerSecond: ran.perSecond, seconds: ran.seconds },
+    /** Replicas that followed before the row: only they can fall out. */
+    attachedBefore,
     ...{ p99Ms: ran.latencyMs.p99, maxMs: ran.latencyMs.max, storeCores: ran.storeCores, limit: ran.limit },
     ...watched,
-    ...increaseOf(before, after),
+    ...increaseOf(before, await masterFigures(master)),
     ...ownLatencyOf(await master.command('LATENCY', 'LATEST')),
   };
+  // No resync or snapshot of this row may run into the next one. Without `save` the master takes none when it stops.
+  await master.command('CONFIG', 'SET', 'save', '').catch(() => undefined);
+  await lab.clear();
+  for (const { directory } of [master, ...replicas]) await rm(directory, { recursive: true, force: true });
+  return row;
 }
 
 /**
@@ -231,12 +176,8 @@ export async function breakLinks(
   }
 }
 
-/** Reads a master's state at an interval until `work` ends. A look that fails, for instance in a stall, is left out. */
-async function watchMaster(
-  master: LabStore,
-  replicas: number,
-  work: Promise<unknown>,
-): Promise<Pick<PersistenceRow, 'peakBytes' | 'awaySeconds' | 'attached'>> {
+/** Reads a master's state at an interval until `work` ends. A failed reading, for instance in a stall, is left out. */
+async function watchMaster(master: LabStore, replicas: number, work: Promise<unknown>) {
   let [peakBytes, awayMs, attached, lookedMs] = [0, 0, replicas, performance.now()];
   let isOver = false;
   const look = async (): Promise<void> => {
@@ -258,7 +199,14 @@ async function watchMaster(
   });
   await watching;
   await look();
-  return { peakBytes, awaySeconds: awayMs / 1000, attached };
+  return {
+    /** The largest sum of resident memory and the memory that the master's children made it copy. */
+    peakBytes,
+    /** Time in which not all replicas were attached. */
+    awaySeconds: awayMs / 1000,
+    /** Replicas at the end. */
+    attached,
+  };
 }
 
 /** Waits until all replicas are attached and no child process of the master runs. @returns false: the time was over. */
@@ -293,7 +241,10 @@ function memoryOf(info: Info): number {
   return figure('used_memory_rss') + (hasChild ? copied : 0);
 }
 
-export async function masterFigures(master: LabStore): Promise<MasterFigures> {
+type MasterFigures = Awaited<ReturnType<typeof masterFigures>>;
+
+/** Counters of a master: a row is the difference of two readings. */
+export async function masterFigures(master: LabStore) {
   const info = await master.info('default');
   const figure = (name: string): number => Number(info[name] ?? 0);
   // One snapshot is as large as the next: the memory is full.
@@ -301,10 +252,12 @@ export async function masterFigures(master: LabStore): Promise<MasterFigures> {
   return {
     forks: figure('total_forks'),
     snapshots: figure('rdb_saves'),
+    /** Syncs of replicas: with all of the memory, with the rest from the backlog, and refused because it was too old. */
     fullSyncs: figure('sync_full'),
     partialSyncs: figure('sync_partial_ok'),
     refusedSyncs: figure('sync_partial_err'),
     evicted: figure('evicted_keys'),
+    /** Written for replicas, including what did not reach them; 0 without any. */
     streamBytes: figure('master_repl_offset'),
     diskBytes: diskBytesOf(figure, snapshot?.size ?? 0),
   };
@@ -334,8 +287,8 @@ export function evictionBytes({ evicted }: Pick<MasterFigures, 'evicted'>): numb
   return evicted * EVICTION_BYTES;
 }
 
-/** Longest events since `LATENCY RESET`. @param latest reply of `LATENCY LATEST` */
-export function ownLatencyOf(latest: unknown): Pick<PersistenceRow, 'forkMs' | 'longestMs'> {
+/** Longest events since `LATENCY RESET`, in whole milliseconds. @param latest reply of `LATENCY LATEST` */
+export function ownLatencyOf(latest: unknown) {
   const events = Array.isArray(latest) ? latest.filter((event) => Array.isArray(event)) : [];
   const longest = (wanted: (name: string) => boolean): number =>
     Math.max(0, ...events.filter(([name]) => wanted(String(name))).map((event) => Number(event[3]) || 0));

@@ -1,9 +1,8 @@
 import { type Benchmark, benchmark } from '../../kit/benchmark.ts';
-import { driven, type LabDriven } from '../../kit/driven.ts';
-import type { Limit } from '../../kit/finding.ts';
+import { driven, type LabDriven, p99Of } from '../../kit/driven.ts';
 import type { Lab, LabStore } from '../../kit/lab.ts';
 import { commandStats } from '../../kit/meters.ts';
-import { fillCommand, massImport } from '../../kit/mix.ts';
+import { fillCommand, massImport, randomDigits } from '../../kit/mix.ts';
 import { alternately, wholeRounds } from '../../kit/rounds.ts';
 import { CLIENTS } from './transfer.ts';
 
@@ -15,7 +14,7 @@ export const FIELD_BYTES = 100;
 const HASH_KEY = 'myhash';
 
 export const READERS = 50;
-/** Ten whole hashes a second: one small read in ten may meet one, so that a p99 shows it. */
+/** Ten whole hashes a second: about one small read in ten waits for one, so the p99 shows it. */
 export const FIELDS_PER_SECOND = 10 * BIG_FIELDS;
 export const SMALL_PER_SECOND = 500;
 const SMALL_CONNECTIONS = 10;
@@ -24,53 +23,17 @@ const READ_SECONDS = 0.6;
 const ROUNDS = 3;
 const WRITE_SECONDS = 0.4;
 /** One at a time, as sites write; and ten at once, where the write itself shows and not the cost of its packet. */
-const WRITE_PIPELINES = [1, 10] as const;
+const WRITE_PIPELINES = [1, 10];
 
-/** One way to read a hash, with a number of fields in each reply. */
-export interface HashRead {
-  readonly name: string;
-  readonly fields: number;
-  readonly publishedMs?: number;
-  /** One client and no other load. Undefined: the time was too short for even one reply. */
-  readonly alone: AloneRead | undefined;
-  /** Time of a whole reply when `READERS` clients read at once. */
-  readonly crowdP99Ms: number | undefined;
-  readonly crowdCores: number;
-  /** Small reads of other clients, while the hash is read at `FIELDS_PER_SECOND`. */
-  readonly besideP99Ms: number | undefined;
-  readonly limit: Limit;
-  readonly command: string;
-}
-
-export interface AloneRead {
-  /** From sending the command to the whole reply. */
-  readonly replyMs: number;
-  /** One reply after the other until all fields were read. */
-  readonly wholeMs: number;
-  readonly replyBytes: number;
-  /** By the store's own count: it does nothing else meanwhile. */
-  readonly executionUs: number;
-}
-
-export interface HashReads {
-  /** p99 of the same small reads while nobody reads the hash. */
-  readonly quietP99Ms: number | undefined;
-  readonly rows: readonly HashRead[];
-}
-
-export interface HashWrite extends Benchmark {
-  /** Fields of the hash. */
-  readonly fields: number;
-  readonly pipeline: number;
-  /** Processor time of the store for one write. */
-  readonly storeUs: number;
-}
+export type HashReads = Awaited<ReturnType<typeof hashReads>>;
+export type HashRead = Awaited<ReturnType<typeof hashRead>>;
+export type AloneRead = NonNullable<HashRead['alone']>;
 
 interface HashWay {
   readonly words: readonly string[];
   readonly fields: number;
-  readonly publishedMs?: number;
-  /** The words as a shell makes them. */
+  readonly publishedMs?: number | undefined;
+  /** The command for a shell. */
   readonly shown: string;
 }
 
@@ -91,9 +54,9 @@ function hmget(fields: number, publishedMs: number): HashWay {
   };
 }
 
-/** redis-benchmark's names: `element:000000000012`. */
+/** redis-benchmark's names. */
 function fieldName(at: number): string {
-  return `element:${String(at).padStart(12, '0')}`;
+  return `element:${randomDigits(at)}`;
 }
 
 export function hashFill(fields: number): string {
@@ -109,55 +72,68 @@ async function storeHash(lab: Lab, store: LabStore, fields: number): Promise<voi
 }
 
 /** Reads one big hash whole and in pieces, and measures small reads of other clients meanwhile. */
-export async function hashReads(lab: Lab, store: LabStore): Promise<HashReads> {
+export async function hashReads(lab: Lab, store: LabStore) {
   await storeHash(lab, store, BIG_FIELDS);
   await store.command('SET', 'small', 'x'.repeat(100));
   lab.say('small reads beside nothing');
+  /** p99 of the same small reads while nobody reads the hash. */
   const quietP99Ms = p99Of(await smallReads(lab, store));
-  const rows: HashRead[] = [];
-  for (const way of WAYS) rows.push(await hashRead(lab, store, way));
-  return { quietP99Ms, rows };
+  return { quietP99Ms, rows: await Array.fromAsync(WAYS, (way) => hashRead(lab, store, way)) };
 }
 
-async function hashRead(lab: Lab, store: LabStore, way: HashWay): Promise<HashRead> {
+/** One way to read a hash, with a number of fields in each reply. */
+async function hashRead(lab: Lab, store: LabStore, way: HashWay) {
   const [name = ''] = way.words;
   const { fields, shown, publishedMs } = way;
   lab.say(`${name} of ${fields} fields`);
-  const [seconds, commands] = [lab.seconds(READ_SECONDS), { kind: 'fixed', words: way.words } as const];
+  const load = {
+    connections: 1,
+    seconds: lab.seconds(READ_SECONDS),
+    commands: { kind: 'fixed', words: way.words },
+  } as const;
   const before = await commandStats(store, name.toLowerCase());
-  const alone = await driven(lab, [store], { connections: 1, seconds, commands });
+  const alone = await driven(lab, [store], load);
   const after = await commandStats(store, name.toLowerCase());
   const [beside] = await Promise.all([
     smallReads(lab, store),
-    driven(lab, [store], { connections: 1, seconds, commands, ratePerSecond: FIELDS_PER_SECOND / fields }),
+    driven(lab, [store], { ...load, ratePerSecond: FIELDS_PER_SECOND / fields }),
   ]);
-  const crowd = await driven(lab, [store], { connections: READERS, seconds, commands });
-  // Fifty replies were under way when the time ended; the store answers this after them, before the next row.
+  const crowd = await driven(lab, [store], { ...load, connections: READERS });
+  // Fifty replies were in flight when the time ended. The store answers this after them, before the next row.
   await store.command('PING');
-  const requests = Math.max(READERS, Math.round(crowd.perSecond * seconds));
+  const requests = Math.max(READERS, Math.round(crowd.perSecond * load.seconds));
   return {
     name: fields === BIG_FIELDS ? `${name}, all fields` : `${name}, ${fields} fields at a time`,
     fields,
-    ...(publishedMs !== undefined && { publishedMs }),
+    publishedMs,
+    /** One client and no other load. Undefined: the time was too short for even one reply. */
     alone: aloneRead(alone, fields, (after.us - before.us) / Math.max(1, after.calls - before.calls)),
-    ...{ crowdP99Ms: p99Of(crowd), crowdCores: crowd.storeCores, besideP99Ms: p99Of(beside), limit: crowd.limit },
+    /** Time of a whole reply when `READERS` clients read at once. */
+    crowdP99Ms: p99Of(crowd),
+    crowdCores: crowd.storeCores,
+    /** Small reads of other clients, while the hash is read at `FIELDS_PER_SECOND`. */
+    besideP99Ms: p99Of(beside),
+    limit: crowd.limit,
     command: `redis-benchmark -p 6379 -c ${READERS} -n ${requests} ${shown}`,
   };
 }
 
-/** A busy machine may answer nothing in the time of a row; the other figures of the row are valid all the same. */
+/** Undefined: a busy machine answered nothing in the time of the row. The other figures of the row are still valid. */
 export function aloneRead(
   { answered, latencyMs, receivedBytes }: Pick<LabDriven, 'answered' | 'latencyMs' | 'receivedBytes'>,
   fields: number,
   executionUs: number,
-): AloneRead | undefined {
+) {
   if (answered === 0) return undefined;
-  const replyMs = latencyMs.mean;
-  return { replyMs, wholeMs: (replyMs * BIG_FIELDS) / fields, replyBytes: receivedBytes / answered, executionUs };
-}
-
-function p99Of({ answered, latencyMs }: LabDriven): number | undefined {
-  return answered === 0 ? undefined : latencyMs.p99;
+  return {
+    /** From sending the command to the whole reply. */
+    replyMs: latencyMs.mean,
+    /** One reply after the other until all fields were read. */
+    wholeMs: (latencyMs.mean * BIG_FIELDS) / fields,
+    replyBytes: receivedBytes / answered,
+    /** By the store's own count: it does nothing else meanwhile. */
+    executionUs,
+  };
 }
 
 function smallReads(lab: Lab, store: LabStore): Promise<LabDriven> {
@@ -170,33 +146,29 @@ function smallReads(lab: Lab, store: LabStore): Promise<LabDriven> {
 }
 
 /** Writes single fields into a small hash and into a big one, in turn. */
-export async function hashWrites(lab: Lab): Promise<readonly HashWrite[]> {
-  const hashes: { readonly fields: number; readonly store: LabStore }[] = [];
-  for (const fields of [SMALL_FIELDS, BIG_FIELDS]) hashes.push({ fields, store: await lab.startStore() });
-  for (const { store, fields } of hashes) await storeHash(lab, store, fields);
+export async function hashWrites(lab: Lab) {
+  const hashes = await Array.fromAsync([SMALL_FIELDS, BIG_FIELDS], async (fields) => {
+    const store = await lab.startStore();
+    await storeHash(lab, store, fields);
+    return { fields, store };
+  });
   const variants = WRITE_PIPELINES.flatMap((pipeline) => hashes.map((hash) => ({ ...hash, pipeline })));
-  const seconds = lab.seconds(WRITE_SECONDS);
-  const all = await alternately<(typeof variants)[number], HashWrite>(
+  return alternately(
     variants,
     ROUNDS,
-    async ({ store, fields, pipeline }, before) => {
+    async ({ store, fields, pipeline }: (typeof variants)[number], before: readonly Benchmark[]) => {
       lab.say(`HSET into a hash of ${fields} fields, ${pipeline} at once`);
-      const load = {
-        store,
-        clients: CLIENTS,
-        pipeline,
-        dataBytes: FIELD_BYTES,
-        keySpace: fields,
-        test: 'HSET',
-        seconds,
-      };
+      const sizes = { clients: CLIENTS, pipeline, dataBytes: FIELD_BYTES, keySpace: fields };
+      const load = { store, ...sizes, test: 'HSET', seconds: lab.seconds(WRITE_SECONDS) };
       const perSecond = before.at(-1)?.perSecond;
-      const requests = perSecond === undefined ? {} : { requests: wholeRounds({ ...load, perSecond }) };
-      const ran = await benchmark(lab, { ...load, ...requests });
-      const command = `${hashFill(fields)} && ${ran.command}`;
-      return { ...ran, fields, pipeline, storeUs: (ran.storeCores * 1e6) / ran.perSecond, command };
+      const ran = await benchmark(lab, {
+        ...load,
+        ...(perSecond !== undefined && { requests: wholeRounds({ ...load, perSecond }) }),
+      });
+      /** Processor time of the store for one write. */
+      const storeUs = (ran.storeCores * 1e6) / ran.perSecond;
+      return { ...ran, fields, pipeline, storeUs, command: `${hashFill(fields)} && ${ran.command}` };
     },
     ({ storeUs }) => storeUs,
   );
-  return all.map(({ run }) => run);
 }

@@ -1,7 +1,7 @@
 import { bytesText, countText } from '../../../../src/report/format.mjs';
-import { benchmark } from '../../kit/benchmark.ts';
-import { driven } from '../../kit/driven.ts';
-import type { Limit } from '../../kit/finding.ts';
+import { type Benchmark, benchmark } from '../../kit/benchmark.ts';
+import { driven, p99Of } from '../../kit/driven.ts';
+import type { Driven } from '../../kit/driver/plan.ts';
 import type { Lab, LabStore } from '../../kit/lab.ts';
 import { commandStats } from '../../kit/meters.ts';
 import { massImport } from '../../kit/mix.ts';
@@ -15,7 +15,7 @@ export const SIZES: readonly number[] = [1, 4, 16, 64, 256, 1024, 4096].map((siz
 
 /** Both sides have one thread each, which ten connections keep busy. */
 export const CLIENTS = 10;
-/** Two pipelines keep both sides busy. Ten of 20 MB would be filled before the first reply leaves, and measure that. */
+/** Two pipelines keep both sides busy. Ten pipelines of 20 MB would mostly measure how long it takes to fill them. */
 export const PIPELINED_CLIENTS = 2;
 
 export const PUBLISHED = {
@@ -31,7 +31,7 @@ export const PUBLISHED = {
 
 /** One gigabit per second. */
 export const LINK_BYTES_PER_SECOND = 125_000_000;
-/** Room for what ten connections may have under way: a shorter queue drops, and how TCP reacts is another subject. */
+/** The queue holds all that ten connections have in flight. A shorter one drops packets and would measure TCP's reaction. */
 const LINK = ['tbf', 'rate', '1gbit', 'burst', '256kb', 'latency', '500ms'];
 /** From this size on the link is the limit, so its rate says how many requests fill the time. */
 const LINK_LIMITS_FROM = 64 * KIB;
@@ -48,22 +48,16 @@ const [LEAST_PILOT, MOST_PILOT] = [20, 2000];
 export type Way = 'SET' | 'GET';
 
 /** Values of one size, written or read for a while. */
-export interface Transfer {
+export interface Transfer extends Pick<Benchmark, 'perSecond' | 'storeCores' | 'generatorCores' | 'limit' | 'command'> {
   readonly way: Way;
   readonly bytes: number;
   readonly pipeline: number;
-  readonly perSecond: number;
   /** Values alone. */
   readonly bytesPerSecond: number;
-  /** Undefined: the time was too short for even one whole reply. */
   readonly p99Ms: number | undefined;
-  readonly storeCores: number;
-  readonly generatorCores: number;
-  readonly limit: Limit;
-  readonly command: string;
 }
 
-export interface TransferOptions {
+interface TransferOptions {
   readonly store: LabStore;
   readonly bytes: number;
   readonly pipeline: number;
@@ -92,7 +86,7 @@ export async function overLoopback(lab: Lab, store: LabStore): Promise<readonly 
   return rows.toSorted((one, other) => rank(one) - rank(other));
 }
 
-/** The same over a link of known bandwidth, so that it can be full while processors idle. @returns a text: why not. */
+/** Measures over a link of known bandwidth, which can be full while processors idle. @returns a text: why it cannot. */
 export async function overLink(lab: Lab): Promise<readonly Transfer[] | string> {
   const problem = await namespacesProblem([LINK]);
   if (problem !== undefined) return problem;
@@ -180,7 +174,7 @@ export async function readValues(lab: Lab, options: TransferOptions): Promise<Tr
     seconds,
     commands: { kind: 'fixed', words: ['GET', 'value:__rand_int__'], keys },
   });
-  // Whole pipelines were under way when the time ended: the store answers this after them.
+  // Whole pipelines were in flight when the time ended. The store answers this after them.
   await store.command('PING');
   const bytesPerSecond = valueBytesPerSecond({ bytes, ...ran });
   const { storeCores, generatorCores, limit, perSecond } = ran;
@@ -188,55 +182,48 @@ export async function readValues(lab: Lab, options: TransferOptions): Promise<Tr
   const depth = pipeline === 1 ? '' : ` -P ${pipeline}`;
   return {
     ...{ way: 'GET', bytes, pipeline, perSecond: bytesPerSecond / bytes, bytesPerSecond },
-    ...{ p99Ms: ran.answered === 0 ? undefined : ran.latencyMs.p99, storeCores, generatorCores, limit },
+    ...{ p99Ms: p99Of(ran), storeCores, generatorCores, limit },
     // Keys under redis-benchmark's own names, stored by itself first.
     command: `redis-benchmark -p 6379 -c 1 -n ${10 * keys} -d ${bytes} -r ${keys} -t set && redis-benchmark -p 6379 -c ${clients} -n ${requests}${depth} -r ${keys} GET key:__rand_int__`,
   };
 }
 
 /**
- * Value bytes a second by what was received: with values of megabytes a short time holds few whole replies.
+ * Value bytes a second by the bytes received, because few whole replies of megabytes arrive in a short time.
  * @throws when fewer bytes came than the counted replies must have carried.
  */
-export function valueBytesPerSecond(ran: {
-  readonly bytes: number;
-  readonly answered: number;
-  readonly receivedBytes: number;
-  readonly seconds: number;
-}): number {
-  const { bytes, answered, receivedBytes, seconds } = ran;
+export function valueBytesPerSecond({
+  bytes,
+  answered,
+  receivedBytes,
+  seconds,
+}: Pick<Driven, 'answered' | 'receivedBytes' | 'seconds'> & { readonly bytes: number }): number {
   if (receivedBytes < answered * bytes)
     throw new Error(`${answered} replies of ${bytes} bytes were counted, but only ${receivedBytes} bytes received`);
   const header = `$${bytes}\r\n\r\n`.length;
   return (receivedBytes / seconds) * (bytes / (bytes + header));
 }
 
-/** `GET` with a size, as it was published, and what came back. */
-export interface UnsizedGet {
-  /** The value of `-d`. */
-  readonly bytes: number;
-  readonly perSecond: number;
-  /** Real size of a reply, by the store's count of written bytes. */
-  readonly replyBytes: number;
-  readonly publishedPerSecond: number;
-  readonly command: string;
-}
-
 /** redis-benchmark's `-d` sizes what `SET` writes. `GET` returns what was stored, and here nothing was. */
-export async function unsizedGets(lab: Lab, store: LabStore): Promise<readonly UnsizedGet[]> {
+export async function unsizedGets(lab: Lab, store: LabStore) {
   await store.command('FLUSHALL', 'SYNC');
   const written = async () => ({
     bytes: Number((await store.info('stats'))['total_net_output_bytes'] ?? 0),
     gets: (await commandStats(store, 'get')).calls,
   });
-  const rows: UnsizedGet[] = [];
-  for (const { bytes, perSecond: publishedPerSecond } of PUBLISHED.get) {
+  return Array.fromAsync(PUBLISHED.get, async ({ bytes, perSecond: publishedPerSecond }) => {
     const before = await written();
     const seconds = lab.seconds(UNSIZED_SECONDS);
-    const ran = await benchmark(lab, { store, clients: CLIENTS, test: 'GET', dataBytes: bytes, seconds });
+    const { perSecond, command } = await benchmark(lab, {
+      store,
+      clients: CLIENTS,
+      test: 'GET',
+      dataBytes: bytes,
+      seconds,
+    });
     const after = await written();
+    /** Real size of a reply, by the store's count of written bytes. */
     const replyBytes = (after.bytes - before.bytes) / Math.max(1, after.gets - before.gets);
-    rows.push({ bytes, perSecond: ran.perSecond, replyBytes, publishedPerSecond, command: ran.command });
-  }
-  return rows;
+    return { bytes, perSecond, replyBytes, publishedPerSecond, command };
+  });
 }

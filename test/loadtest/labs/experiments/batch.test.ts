@@ -16,8 +16,9 @@ import {
   type WayRow,
 } from '../../../../loadtest/labs/experiments/batch.ts';
 import { holds } from '../../../../loadtest/labs/kit/claims.ts';
-import type { Finding, FindingTable, Limit } from '../../../../loadtest/labs/kit/finding.ts';
+import type { Limit } from '../../../../loadtest/labs/kit/finding.ts';
 import { coresOf, inLab } from '../../../../loadtest/labs/kit/lab.ts';
+import { columnOf, type Found, tableOf } from './harness.ts';
 
 const BATCHES = [1, 10, 50, 100, 200, 500];
 
@@ -28,7 +29,7 @@ const RAN = {
 
 const REFUSAL = "CROSSSLOT Keys in request don't hash to the same slot";
 
-function load(clients: number, rates: readonly number[], limit: Limit = 'store'): readonly BatchRow[] {
+function load(clients: number, rates: readonly number[], limit: Limit = 'store'): BatchRow[] {
   return rates.map((perSecond, at) => {
     const pipeline = BATCHES[at] ?? 0;
     const networkUs = 5 / pipeline;
@@ -41,9 +42,7 @@ function way(name: WayRow['way'], keys: number, own: Partial<WayRow>): WayRow {
   return { ...RAN, limit: 'store', way: name, keys, keysPerSecond: 1, perSecond: 1, storeUsPerKey: 1, ...own };
 }
 
-type Found = Omit<Finding, 'name'>;
-
-function findingOf(rows: readonly BatchRow[], mget = 1): Found {
+function findingOf(rows: BatchRow[], mget = 1): Found {
   const ways = [10, 100].flatMap((keys) => [
     way('pipelined GET', keys, { storeUsPerKey: 1.4 }),
     way('MGET', keys, { storeUsPerKey: 1.4 / mget }),
@@ -58,12 +57,6 @@ function claimsOf({ claims }: Found, text: RegExp) {
 
 function figuresOf(found: Found, text: RegExp): readonly (number | undefined)[] {
   return claimsOf(found, text).map(({ figure }) => figure);
-}
-
-function tableOf({ tables }: Found, title: RegExp): FindingTable {
-  const table = tables.find((one) => title.test(one.title));
-  assert.ok(table);
-  return table;
 }
 
 test('among batches within 5 % of the best rate the smallest is chosen', () => {
@@ -173,17 +166,11 @@ test('the factor of a read method is relative to a pipeline of GET for the same 
     ...[way('pipelined GET', 100, { keysPerSecond: 4000 }), way('MGET', 100, { keysPerSecond: 2000 })],
   ];
   const found = batch.findingOf({ rows: load(10, [1000]), views: [], ways, refusal: REFUSAL });
-  const table = tableOf(found, /Several keys/);
-  const at = table.columns.findIndex(({ name }) => name === 'against a pipeline of GET');
-  assert.deepEqual(
-    table.rows.map(({ values }) => values[at]),
-    [1, 1.5, 1, 0.5],
-  );
+  assert.deepEqual(columnOf(tableOf(found, /Several keys/), /^against a pipeline of GET$/), [1, 1.5, 1, 0.5]);
 });
 
 test("the generator's time per GET is its cores divided by the rate", () => {
-  const { rows, columns } = tableOf(findingOf(load(10, [2000])), /time of one GET/);
-  assert.equal(rows[0]?.values[columns.findIndex(({ name }) => name === 'generator')], 250);
+  assert.deepEqual(columnOf(tableOf(findingOf(load(10, [2000])), /time of one GET/), /^generator$/), [250]);
 });
 
 test('a hundred names are printed as a shell brace expansion', () => {

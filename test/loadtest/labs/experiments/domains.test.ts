@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type DomainRow, domains, gainOf } from '../../../../loadtest/labs/experiments/domains.ts';
 import { figuresOf, limitOfStores } from '../../../../loadtest/labs/experiments/three-clients.ts';
-import { holds } from '../../../../loadtest/labs/kit/claims.ts';
-import type { Finding, FindingTable } from '../../../../loadtest/labs/kit/finding.ts';
+import { claimOf, columnOf, type Found, tableOf } from './harness.ts';
 
 const TWO = { store: '0', generator: '1', storeCount: 1, generatorCount: 1 };
 const EIGHT = { store: '0-3', generator: '4-7', storeCount: 4, generatorCount: 4 };
 
+const [NEAR, FAR] = [/^On loopback/, /^With a round trip/];
 const OVER_NETWORK = /INCR over a network/;
 
 test('the saving of one store per domain is the share of the time that a single store took more', () => {
@@ -83,27 +83,23 @@ test('a loss of a twentieth is ignored; more is a loss', () => {
 });
 
 test('a table shows a saving as less time, a loss as more time, and no value for one store against itself', () => {
-  const { columns, rows } = tableOf(findingOf(rowsOf({ light: 4.18, heavy: 25, far: 660 })), 0);
-  const at = columns.findIndex(({ name }) => name === 'against one store');
-  assert.deepEqual(
-    rows.map(({ values }) => values[at]),
-    ['', -0.5, '', 0.25],
-  );
-  assert.ok(rows.every(({ values }) => values.length === columns.length));
+  const table = tableOf(findingOf(rowsOf({ light: 4.18, heavy: 25, far: 660 })), NEAR);
+  assert.deepEqual(columnOf(table, /^against one store$/), ['', -0.5, '', 0.25]);
+  assert.ok(table.rows.every(({ values }) => values.length === table.columns.length));
 });
 
 test('published values are shown only beside light commands on loopback, with stores on their own cores', () => {
-  const published = (rows: readonly DomainRow[], table: number) =>
+  const published = (rows: readonly DomainRow[], table: RegExp) =>
     tableOf(findingOf(rows), table).rows.map((one) => one.published);
   const each = { shape: 'one store each' } as const;
-  assert.deepEqual(published([row({}), row(each), row({ ...each, weight: 'heavy' })], 0), [
+  assert.deepEqual(published([row({}), row(each), row({ ...each, weight: 'heavy' })], NEAR), [
     '8.36 µs, 9.30 µs',
     '5.54 µs (−33 %), 6.68 µs (−28 %)',
     undefined,
   ]);
-  assert.deepEqual(published([row({ isFar: true }), row({ ...each, isFar: true })], 1), [undefined, undefined]);
+  assert.deepEqual(published([row({ isFar: true }), row({ ...each, isFar: true })], FAR), [undefined, undefined]);
   const cluster = row({ shape: 'a cluster of three shards' });
-  assert.deepEqual(published([row({ isAnywhere: true }), cluster], 0), [undefined, undefined]);
+  assert.deepEqual(published([row({ isAnywhere: true }), cluster], NEAR), [undefined, undefined]);
   const [chart] = findingOf([row({}), row(each), cluster]).charts;
   const drawn = chart?.series.find(({ isPublished }) => isPublished);
   assert.deepEqual(drawn?.values, [8.36, 5.54, undefined]);
@@ -171,8 +167,6 @@ function rowsOf(us: {
   ];
 }
 
-type Found = Omit<Finding, 'name'>;
-
 function findingOf(rows: readonly DomainRow[], cores = EIGHT): Found {
   return domains.findingOf({
     near: rows.filter(({ isFar }) => !isFar),
@@ -181,21 +175,8 @@ function findingOf(rows: readonly DomainRow[], cores = EIGHT): Found {
   });
 }
 
-/** The figure of a claim, and whether it holds. */
-function claimOf({ claims }: Found, text: RegExp): readonly [number | undefined, boolean | undefined] {
-  const claim = claims.find((one) => text.test(one.text));
-  assert.ok(claim, String(text));
-  return [claim.figure, holds(claim)];
-}
-
-function tableOf({ tables }: Found, at: number): FindingTable {
-  const table = tables[at];
-  assert.ok(table);
-  return table;
-}
-
 function eachLimit(found: Found) {
-  return tableOf(found, 0).rows.find(({ name }) => name === 'light, one store each')?.limit;
+  return tableOf(found, NEAR).rows.find(({ name }) => name === 'light, one store each')?.limit;
 }
 
 function row(own: Partial<DomainRow>): DomainRow {

@@ -3,21 +3,19 @@ import { test } from 'node:test';
 import { type Engine, knownEngines, nameOf, per100k } from '../../../../loadtest/labs/experiments/engines/load.ts';
 import {
   type CounterRow,
-  type EnginesMeasured,
   engines,
-  type MixRow,
+  type LoadRow,
   threeStoresGain,
 } from '../../../../loadtest/labs/experiments/engines.ts';
-import { holds } from '../../../../loadtest/labs/kit/claims.ts';
-import type { Finding, FindingTable } from '../../../../loadtest/labs/kit/finding.ts';
 import { coresOf, inLab } from '../../../../loadtest/labs/kit/lab.ts';
-import { alternately, medianRun } from '../../../../loadtest/labs/kit/rounds.ts';
+import { claimOf, columnOf, type Found, tableOf } from './harness.ts';
 
 const REDIS = 'Redis 7.0.15';
 const VALKEY = 'Valkey 8.0.1';
 
 const AHEAD = /processor time of a command saved .* the mix;/;
 const AHEAD_TLS = /processor time of a command saved .* with TLS;/;
+const [MIX, COUNTERS] = [/^The published mix/, /^INCR by three clients/];
 const GIVEN = /engines of the publication that were given/;
 
 test('the lesson holds when all published results of all three engines are confirmed', () => {
@@ -25,19 +23,20 @@ test('the lesson holds when all published results of all three engines are confi
     rowsOf({ [REDIS]: [1.2, 2.4, 0.28], 'keydb-server 6.3': [1, 2, 0.26], 'Dragonfly 1.2': [1.5, 3, -0.19] }),
   );
   assert.equal(found.verdict, 'yes');
-  const { text, figure } = claimOf(found, AHEAD);
-  assert.match(text, /saved by keydb-server 6\.3 against Redis 7\.0\.15, the mix/);
-  assert.equal(figure, 1 - 1 / 1.2);
-  const [, , , , , dragonfly] = tableAt(found, 2).rows.map(({ values }) => values[1]);
+  const [saved] = claimOf(
+    found,
+    /processor time of a command saved by keydb-server 6\.3 against Redis 7\.0\.15, the mix;/,
+  );
+  assert.equal(saved, 1 - 1 / 1.2);
+  const dragonfly = columnOf(tableOf(found, COUNTERS), /^against one store$/)[5];
   assert.equal(Number(dragonfly).toFixed(2), '0.19');
-  assert.equal(holds(claimOf(found, GIVEN)), true);
+  assert.equal(claimOf(found, GIVEN)[1], true);
 });
 
 test('without KeyDB and Dragonfly it holds in part at most, and the sentence names the missing checks', () => {
   const found = findingOf(rowsOf({ [REDIS]: [1.2, 2.4, 0.28], [VALKEY]: [1, 2, 0.2] }));
   assert.equal(found.verdict, 'partly');
-  const given = claimOf(found, /given beside Redis: KeyDB, Dragonfly/);
-  assert.deepEqual([given.figure, holds(given)], [0, false]);
+  assert.deepEqual(claimOf(found, /given beside Redis: KeyDB, Dragonfly/), [0, false]);
 });
 
 test('Redis must have its published gain, and no other engine a larger one', () => {
@@ -51,14 +50,16 @@ test('Redis must have its published gain, and no other engine a larger one', () 
 test('an engine that uses more processor time is not ahead', () => {
   const found = findingOf(rowsOf({ [REDIS]: [1, 2, 0.02], [VALKEY]: [1.2, 2.5, 0.3] }));
   assert.equal(found.verdict, 'no');
-  const { text, figure } = claimOf(found, AHEAD_TLS);
-  assert.match(text, /saved by Valkey 8\.0\.1 against Redis 7\.0\.15/);
-  assert.equal(figure, 1 - 2.5 / 2);
+  const [saved] = claimOf(
+    found,
+    /processor time of a command saved by Valkey 8\.0\.1 against Redis 7\.0\.15, .* with TLS;/,
+  );
+  assert.equal(saved, 1 - 2.5 / 2);
 });
 
 test('the cost of a command is not compared between 53,000 and 17,000 commands a second', () => {
   const rows = rowsOf({ [REDIS]: [1.7, 3, 0.02], [VALKEY]: [1.4, 2.5, 0.02] });
-  const asked = (perSecond: number, limit: MixRow['limit']) =>
+  const asked = (perSecond: number, limit: LoadRow['limit']) =>
     findingOf({
       ...rows,
       mix: rows.mix.map((row) =>
@@ -67,9 +68,9 @@ test('the cost of a command is not compared between 53,000 and 17,000 commands a
     });
   const found = asked(1e5, 'neither');
   assert.equal(found.verdict, 'unseen');
-  for (const claim of [AHEAD, AHEAD_TLS]) assert.equal(claimOf(found, claim).figure, undefined);
+  for (const claim of [AHEAD, AHEAD_TLS]) assert.equal(claimOf(found, claim)[0], undefined);
   assert.deepEqual(
-    tableAt(found, 0).rows.map(({ values }) => Math.round(Number(values[1]))),
+    columnOf(tableOf(found, MIX), /^commands$/).map((rate) => Math.round(Number(rate))),
     [33_333, 33_333, 100_000, 100_000],
   );
   assert.match(found.notes.join(' '), /compared only between rates that differ by less than a factor of 1\.2/);
@@ -80,7 +81,7 @@ test('the cost of a command is not compared between 53,000 and 17,000 commands a
 
 test('a server that does not serve has a row without figures, and the others keep theirs', () => {
   const known = [engine(REDIS), { ...engine('true'), problem: 'it ended at once' }];
-  const { rows, columns } = tableAt(findingOf(rowsOf({ [REDIS]: [1, 2, 0.3] }), known), 0);
+  const { rows, columns } = tableOf(findingOf(rowsOf({ [REDIS]: [1, 2, 0.3] }), known), MIX);
   assert.deepEqual(
     rows.map(({ name }) => name),
     [REDIS, `${REDIS}, TLS`, 'true'],
@@ -104,9 +105,9 @@ test('Redis and Valkey are measured even if another server exited at once, which
 test('a difference of less than a twentieth is level', () => {
   const found = findingOf(rowsOf({ [REDIS]: [1, 2, 0.3], [VALKEY]: [0.97, 2.04, 0.3] }));
   for (const text of [AHEAD, AHEAD_TLS]) {
-    const claim = claimOf(found, text);
-    assert.ok(Math.abs(claim.figure ?? 1) < 0.05);
-    assert.equal(holds(claim), false);
+    const [saved, isAhead] = claimOf(found, text);
+    assert.ok(Math.abs(saved ?? 1) < 0.05);
+    assert.equal(isAhead, false);
   }
 });
 
@@ -128,33 +129,12 @@ test('half a core for 50,000 commands a second is one core for 100,000', () => {
 
 test('a published value is shown beside the engine it was published for', () => {
   const rows = rowsOf({ [REDIS]: [1, 2, 0.3], [VALKEY]: [1, 2, 0.3] });
-  const published = tableAt(findingOf(rows, [engine(REDIS), engine(VALKEY)]), 2).rows.map((row) => row.published);
+  const published = tableOf(findingOf(rows, [engine(REDIS), engine(VALKEY)]), COUNTERS).rows.map(
+    (row) => row.published,
+  );
   assert.deepEqual(published, ['9.3 µs', '6.68 µs', undefined, undefined]);
   // A variant that a server does not support gets no row: one without figures would look like a failure.
-  assert.equal(tableAt(findingOf(rows, [engine('other')]), 0).rows.length, 0);
-});
-
-test('variants alternate, forwards and backwards, and each keeps its median run', async () => {
-  const order: string[] = [];
-  const figures: Record<string, number[]> = { a: [9, 1, 5], b: [2, 3, 1] };
-  const all = await alternately(
-    ['a', 'b'],
-    3,
-    async (variant, before: readonly number[]) => {
-      order.push(variant);
-      return figures[variant]?.[before.length] ?? 0;
-    },
-    (run) => run,
-  );
-  assert.equal(order.join(''), 'abbaab');
-  assert.deepEqual(
-    all.map(({ run }) => run),
-    [5, 2],
-  );
-  assert.equal(
-    medianRun([4, 2], (run) => run),
-    2,
-  );
+  assert.equal(tableOf(findingOf(rows, [engine('other')]), MIX).rows.length, 0);
 });
 
 /** For each engine: cores for 100,000 commands, the same with TLS, the saving of three stores. */
@@ -171,9 +151,9 @@ function rowsOf(engines: Readonly<Record<string, readonly [number, number, numbe
   const all = Object.entries(engines);
   return {
     reads: [],
-    mix: all.flatMap(([name, [plain, tls]]): MixRow[] => [
-      { ...load, engine: name, isTls: false, coresPer100k: plain },
-      { ...load, engine: name, isTls: true, coresPer100k: tls },
+    mix: all.flatMap(([name, [plain, tls]]): LoadRow[] => [
+      { ...load, engine: name, isTls: false, ioThreads: 1, coresPer100k: plain },
+      { ...load, engine: name, isTls: true, ioThreads: 1, coresPer100k: tls },
     ]),
     counters: all.flatMap(([name, [, , gain]]): CounterRow[] => [
       { ...load, engine: name, stores: 1, usPerOp: 10, storeUsPerOp: 8 },
@@ -186,23 +166,9 @@ function engine(name: string): Engine {
   return { name, flavour: name, isConfigurable: true };
 }
 
-type Found = Omit<Finding, 'name'>;
-
 function findingOf(
-  rows: Pick<EnginesMeasured, 'mix' | 'reads' | 'counters'>,
+  rows: Pick<Parameters<typeof engines.findingOf>[0], 'mix' | 'reads' | 'counters'>,
   known = [...new Set(rows.mix.map((row) => row.engine))].map(engine),
 ): Found {
   return engines.findingOf({ ...rows, known, settings: [], cores: { storeCount: 1 } });
-}
-
-function claimOf({ claims }: Found, text: RegExp) {
-  const claim = claims.find((one) => text.test(one.text));
-  assert.ok(claim, String(text));
-  return claim;
-}
-
-function tableAt({ tables }: Found, at: number): FindingTable {
-  const table = tables[at];
-  assert.ok(table);
-  return table;
 }

@@ -15,9 +15,8 @@ import {
   settled,
 } from '../../../../loadtest/labs/experiments/persistence/measure.ts';
 import { commandOf, persistence } from '../../../../loadtest/labs/experiments/persistence.ts';
-import { holds } from '../../../../loadtest/labs/kit/claims.ts';
-import type { Finding } from '../../../../loadtest/labs/kit/finding.ts';
 import { coresOf, inLab } from '../../../../loadtest/labs/kit/lab.ts';
+import { claimOf, type Found } from './harness.ts';
 
 type Change = (row: PersistenceRow) => Partial<PersistenceRow>;
 
@@ -54,16 +53,7 @@ const stalled: Change = (row) => (isOfSite(row) ? { p99Ms: 60, longestMs: 28 } :
 /** 36 bytes each: 1 MiB is 29,128 of them. */
 const evicting: Change = ({ setup }) => (setup.replicas > 0 ? { evicted: 5 * 30_000 } : {});
 
-type Found = Omit<Finding, 'name'>;
-
 const findingWith = (change?: Change): Found => persistence.findingOf(rowsWith(change));
-
-/** The figure of a claim, and whether it holds. */
-function claimOf({ claims }: Found, text: RegExp): readonly [number | undefined, boolean | undefined] {
-  const claim = claims.find((one) => text.test(one.text));
-  assert.ok(claim, String(text));
-  return [claim.figure, holds(claim)];
-}
 
 /** Values of one column by the row's name. */
 function columnOf({ tables }: Found, name: string): ReadonlyMap<string, number | string | undefined> {

@@ -8,28 +8,28 @@ import {
   shards,
   shardsCommand,
 } from '../../../../loadtest/labs/experiments/shards.ts';
-import type { Finding } from '../../../../loadtest/labs/kit/finding.ts';
 import { PUBLISHED_MIX } from '../../../../loadtest/labs/kit/mix.ts';
 import { createRandom } from '../../../../src/catalogue/demo/ad.ts';
+import { claimOf, type Found } from './harness.ts';
 
 test('more shards in the same memory with the same hits and evictions: the cure is temporary', () => {
   const found = findingOf({ hitRatio: 0.72, evictions: 1100 });
   assert.equal(found.verdict, 'yes');
-  assert.equal(figureOf(found, /evictions of 6 shards, x5 ÷ x1/), 5);
-  assert.equal(figureOf(found, /busiest shard, 1 shard/), 0.3);
-  assert.equal(figureOf(found, /busiest shard, 6 shards/), 0.05);
+  assert.equal(claimOf(found, /evictions of 6 shards, x5 ÷ x1/)[0], 5);
+  assert.equal(claimOf(found, /busiest shard, 1 shard/)[0], 0.3);
+  assert.equal(claimOf(found, /busiest shard, 6 shards/)[0], 0.05);
 });
 
 test('more shards that no longer evict are a cure, and the statement does not hold', () => {
   const found = findingOf({ hitRatio: 0.95, evictions: 0 });
   assert.equal(found.verdict, 'no');
-  assert.equal(figureOf(found, /evictions of 6 shards ÷ of 1, x5/), 0);
+  assert.equal(claimOf(found, /evictions of 6 shards ÷ of 1, x5/)[0], 0);
 });
 
 test('evictions that return with a different hit ratio make the statement hold in part', () => {
   const found = findingOf({ hitRatio: 0.6, evictions: 1100 });
   assert.equal(found.verdict, 'partly');
-  assert.equal(figureOf(found, /difference of the hit ratios/)?.toFixed(2), '0.13');
+  assert.equal(claimOf(found, /difference of the hit ratios/)[0]?.toFixed(2), '0.13');
 });
 
 test('half the evictions, or evictions that do not grow with the load, do not count as returned', () => {
@@ -38,8 +38,8 @@ test('half the evictions, or evictions that do not grow with the load, do not co
 });
 
 test('a full driver gives no result about the shards', () => {
-  assert.equal(figureOf(findingOf({ limit: 'generator' }), /as fast as possible/), undefined);
-  assert.ok(figureOf(findingOf({ limit: 'neither' }), /as fast as possible/));
+  assert.equal(claimOf(findingOf({ limit: 'generator' }), /as fast as possible/)[0], undefined);
+  assert.ok(claimOf(findingOf({ limit: 'neither' }), /as fast as possible/)[0]);
 });
 
 test('shards that share a full core are reported', () => {
@@ -79,14 +79,8 @@ test('a command starts its own shards, loads each of them, and stops each of the
   assert.match(command, /--rate-limiting=67 & done; wait; .*-p \$port shutdown nosave; done$/);
 });
 
-type Found = Omit<Finding, 'name'>;
-
 function findingOf(six: Parameters<typeof rowsOf>[0]): Found {
   return shards.findingOf({ rows: rowsOf(six), empty: [] });
-}
-
-function figureOf({ claims }: Found, text: RegExp): number | undefined {
-  return claims.find((claim) => text.test(claim.text))?.figure;
 }
 
 function rowsOf(six: {
@@ -95,7 +89,7 @@ function rowsOf(six: {
   /** Evictions at x1. */
   readonly calmEvictions?: number;
   readonly limit?: ShardRow['limit'];
-}): readonly ShardRow[] {
+}): ShardRow[] {
   const { hitRatio = 0.72, evictions = 1100, calmEvictions = evictions / 5, limit = 'neither' } = six;
   return [
     row({ shards: 1, growth: 1, evictionsPerSecond: 225, busiestCores: 0.06 }),
@@ -110,6 +104,7 @@ function rowsOf(six: {
 function row(own: Partial<ShardRow>): ShardRow {
   return {
     shards: 1,
+    growth: undefined,
     perSecond: 4000,
     p99Ms: 1,
     hitRatio: 0.73,

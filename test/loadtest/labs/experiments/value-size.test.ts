@@ -13,35 +13,16 @@ import {
   writeValues,
 } from '../../../../loadtest/labs/experiments/value-size/transfer.ts';
 import { type ValueSizeMeasured, valueSize } from '../../../../loadtest/labs/experiments/value-size.ts';
-import { holds } from '../../../../loadtest/labs/kit/claims.ts';
-import type { Finding } from '../../../../loadtest/labs/kit/finding.ts';
 import { coresOf, inLab } from '../../../../loadtest/labs/kit/lab.ts';
-import { wholeRounds } from '../../../../loadtest/labs/kit/rounds.ts';
+import { claimOf, columnOf, type Found, tableOf } from './harness.ts';
 
 const MIB = 2 ** 20;
 const lab = { cores: coresOf('0-1'), say: () => undefined, signal: new AbortController().signal };
 
 const LATENCY = { mean: 1, p50: 1, p95: 1, p99: 1, max: 1 };
 
-type Found = Omit<Finding, 'name'>;
-
 function findingOf(own: Partial<ValueSizeMeasured> = {}): Found {
   return valueSize.findingOf({ ...rows(), ...own });
-}
-
-/** The figure of a claim, and whether it holds. */
-function claimOf({ claims }: Found, text: RegExp): readonly [number | undefined, boolean | undefined] {
-  const claim = claims.find((one) => text.test(one.text));
-  assert.ok(claim, String(text));
-  return [claim.figure, holds(claim)];
-}
-
-/** Values of one column. */
-function columnOf({ tables }: Found, title: RegExp, name: RegExp): readonly (number | string | undefined)[] {
-  const table = tables.find((one) => title.test(one.title));
-  const at = table?.columns.findIndex((column) => name.test(column.name)) ?? -1;
-  assert.ok(table && at >= 0, String(name));
-  return table.rows.map(({ values }) => values[at]);
 }
 
 function set(bytes: number, pipeline: number, perSecond: number, storeCores: number): Transfer {
@@ -51,7 +32,14 @@ function set(bytes: number, pipeline: number, perSecond: number, storeCores: num
 
 function read(fields: number, replyMs: number, executionUs: number, besideP99Ms = 1): HashRead {
   const alone = { replyMs, wholeMs: (replyMs * 20_000) / fields, replyBytes: fields * 100, executionUs };
-  const fixed = { name: String(fields), crowdP99Ms: 1, crowdCores: 1, limit: 'store', command: '' } as const;
+  const fixed = {
+    name: String(fields),
+    publishedMs: undefined,
+    crowdP99Ms: 1,
+    crowdCores: 1,
+    limit: 'store',
+    command: '',
+  } as const;
   return { ...fixed, fields, alone, besideP99Ms };
 }
 
@@ -91,7 +79,7 @@ test('a full link, an idle store, fast chunked reads and equal writes: the lesso
   assert.equal(found.verdict, 'yes');
   assert.equal(claimOf(found, LINK_SHARE)[0]?.toFixed(2), '0.94');
   assert.deepEqual(claimOf(found, LINK_STORE), [0.1, true]);
-  assert.deepEqual(columnOf(found, /loopback/, /^rate/).slice(1), [50_000, 400_000]);
+  assert.deepEqual(columnOf(tableOf(found, /loopback/), /^rate/).slice(1), [50_000, 400_000]);
   assert.deepEqual(found.tables[0]?.rows.at(-1)?.name, 'SET of 4 KiB, 5,000 at once'.replace('4 KiB', '4\u00a0KiB'));
 });
 
@@ -119,8 +107,8 @@ test('chunked reads that delay others more than whole reads do make the lesson h
   });
   assert.equal(found.verdict, 'partly');
   assert.deepEqual(claimOf(found, BESIDE), [114 / 17.4, false]);
-  assert.deepEqual(columnOf(found, /^Reading a hash/, /small reads/), [17.4, 13.2, 1, 114]);
-  const [, , many, few] = columnOf(found, /^Reading a hash/, /whole hash/).map((ms) => Math.round(Number(ms)));
+  assert.deepEqual(columnOf(tableOf(found, /^Reading a hash/), /small reads/), [17.4, 13.2, 1, 114]);
+  const [, , many, few] = columnOf(tableOf(found, /^Reading a hash/), /whole hash/).map((ms) => Math.round(Number(ms)));
   assert.deepEqual([few, many], [133, 20]);
   assert.equal(claimOf(found, WHOLE)[1], false);
 });
@@ -154,7 +142,7 @@ test('a hash whose fields take twice as long to write because there are many is 
   const found = findingOf({ writes: writes(2, 4) });
   assert.equal(found.verdict, 'partly');
   assert.deepEqual(claimOf(found, WRITE), [2, false]);
-  assert.deepEqual(columnOf(found, /^Writing one field/, /store per command/), [2, 4, 0.2, 0.4]);
+  assert.deepEqual(columnOf(tableOf(found, /^Writing one field/), /store per command/), [2, 4, 0.2, 0.4]);
 });
 
 test('no lesson without a published effect, and a small gain of chunks is attributed to the round trip only with figures', () => {
@@ -184,11 +172,6 @@ test('a rate of values of megabytes counts the part of a reply that arrived with
 test('a pipeline is as deep as published for small values, and never carries more bytes for large ones', () => {
   assert.deepEqual(SIZES.map(depthOf), [5000, 5000, 1250, 312, 78, 19, 4]);
   assert.ok(SIZES.every((bytes) => depthOf(bytes) * bytes * clientsOf(depthOf(bytes)) <= 64 * MIB));
-});
-
-test('at least two rounds of the requests in flight are sent', () => {
-  assert.equal(wholeRounds({ clients: 2, pipeline: 5000, perSecond: 10_000, seconds: 0.3 }), 20_000);
-  assert.equal(wholeRounds({ clients: 2, pipeline: 4, perSecond: 1000, seconds: 0.5 }), 500);
 });
 
 test('without a link its rows have no figures', () => {
