@@ -241,7 +241,6 @@ async function measureRow(lab: Lab, store: LabStore, server: NameServer, variant
     readsPerSecond: READS_PER_SECOND,
     deadlineMs: DEADLINE_MS,
     startWaitMs: WAIT_MS,
-    seed: 1,
   };
   server.set(variant.resolver);
   const askedBefore = server.asked();

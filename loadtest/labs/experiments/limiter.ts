@@ -117,7 +117,7 @@ export const limiter = defineExperiment<readonly LimiterRow[]>({
     ]);
     const { host, port } = store;
     await massImport(fill, { host, port, cores: lab.cores.generator, signal: lab.signal });
-    const plan: BurstPlan = { host, port, ...LOAD, seconds: lab.seconds(ROW_SECONDS), seed: 1 };
+    const plan: BurstPlan = { host, port, ...LOAD, seconds: lab.seconds(ROW_SECONDS) };
     const variants = variantsOf(RATE_BYTES, MEAN_BURST_BYTES);
     const runs: LimiterRow[] = [];
     for (let round = 1; round <= ROUNDS; round += 1) {

@@ -256,7 +256,7 @@ async function measureLoad(lab: Lab, { isTls, ratePerSecond, connections, varian
     if (variant === 'closes' || variant === 'abandons')
       return driven(lab, [store], { ...plan, seconds, deadline: { ms: DEADLINE_MS, closes: variant === 'closes' } });
     const adapterPlan: AdapterPlan = {
-      ...{ connections, ratePerSecond, seconds, mix: PUBLISHED_MIX, deadlineMs: DEADLINE_MS, seed: 1 },
+      ...{ connections, ratePerSecond, seconds, mix: PUBLISHED_MIX, deadlineMs: DEADLINE_MS },
       socketTimeoutMs: variant === 'adapter' ? SHIPPED_SOCKET_TIMEOUT_MS : DEADLINE_MS,
       target: { host: store.host, port: store.port },
       watched: [store.pid()],
