@@ -338,7 +338,7 @@ async function clientViews(lab: Lab, store: LabStore, seconds: number): Promise<
 /** The same keys by each way in turn; each twice, half of a row's time each. */
 async function waysToRead(lab: Lab, store: LabStore, seconds: number): Promise<readonly WayRow[]> {
   const variants = KEY_COUNTS.flatMap((keys) => WAYS.map((way) => ({ way, keys })));
-  const all = await alternately<(typeof variants)[number], WayRow>(
+  return alternately<(typeof variants)[number], WayRow>(
     variants,
     2,
     async ({ way, keys }, before) => {
@@ -362,7 +362,6 @@ async function waysToRead(lab: Lab, store: LabStore, seconds: number): Promise<r
     // The median of two runs is the lower figure, which is the higher rate here: it shows what the machine can do.
     ({ keysPerSecond }) => -keysPerSecond,
   );
-  return all.map(({ run }) => run);
 }
 
 function wordsOf(way: Way, keys: number): readonly string[] {

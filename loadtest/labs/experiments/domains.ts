@@ -231,7 +231,7 @@ function publishedText(row: DomainRow): string | undefined {
 
 async function measured(lab: Lab, sides: readonly Variant[]): Promise<readonly DomainRow[]> {
   const variants = WEIGHTS.flatMap((weight) => sides.map((side) => ({ weight, ...side })));
-  const all = await alternately<(typeof variants)[number], DomainRow>(
+  return alternately<(typeof variants)[number], DomainRow>(
     variants,
     ROUNDS,
     async ({ weight, shape, stores, prefix, isAnywhere, via }, before) => {
@@ -255,7 +255,6 @@ async function measured(lab: Lab, sides: readonly Variant[]): Promise<readonly D
     },
     ({ usPerOp }) => usPerOp,
   );
-  return all.map(({ run }) => run);
 }
 
 /** One store and one each, with pages in them; on the store's cores, or wherever the system puts them. */

@@ -349,7 +349,7 @@ async function measuredCounters(lab: Lab, all: readonly Engine[]): Promise<reado
     variants.push({ engine, count: 1, stores: [await plain()] });
     variants.push({ engine, count: CLIENTS, stores: [await plain(), await plain(), await plain()] });
   }
-  const measured = await alternately<(typeof variants)[number], CounterRow>(
+  return alternately<(typeof variants)[number], CounterRow>(
     variants,
     ROUNDS,
     async ({ engine, count, stores }, before) => {
@@ -366,7 +366,6 @@ async function measuredCounters(lab: Lab, all: readonly Engine[]): Promise<reado
     },
     ({ usPerOp }) => usPerOp,
   );
-  return measured.map(({ run }) => run);
 }
 
 /** Starts and fills a store for each engine and setting, and loads all of them in turn. */
@@ -385,7 +384,7 @@ async function measuredLoads(
       sides.push({ engine, store, ...setting });
     }
   }
-  const measured = await alternately<(typeof sides)[number], ReadRow>(
+  return alternately<(typeof sides)[number], ReadRow>(
     sides,
     ROUNDS,
     async ({ engine, store, isTls, ioThreads }) => {
@@ -394,5 +393,4 @@ async function measuredLoads(
     },
     ({ coresPer100k }) => coresPer100k,
   );
-  return measured.map(({ run }) => run);
 }

@@ -191,14 +191,13 @@ function shardsName(count: number): string {
   return count === 1 ? '1 shard' : `${count} shards`;
 }
 
-async function inTurn(lab: Lab, variants: readonly Variant[]): Promise<readonly ShardRow[]> {
-  const all = await alternately(
+function inTurn(lab: Lab, variants: readonly Variant[]): Promise<readonly ShardRow[]> {
+  return alternately(
     variants,
     ROUNDS,
     (variant: Variant, before: readonly ShardRow[]) => measured(lab, variant, before.length),
     ({ p99Ms }) => p99Ms,
   );
-  return all.map(({ run }) => run);
 }
 
 async function startSide(lab: Lab, count: number): Promise<Side> {

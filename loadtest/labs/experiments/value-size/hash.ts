@@ -176,7 +176,7 @@ export async function hashWrites(lab: Lab): Promise<readonly HashWrite[]> {
   for (const { store, fields } of hashes) await storeHash(lab, store, fields);
   const variants = WRITE_PIPELINES.flatMap((pipeline) => hashes.map((hash) => ({ ...hash, pipeline })));
   const seconds = lab.seconds(WRITE_SECONDS);
-  const all = await alternately<(typeof variants)[number], HashWrite>(
+  return alternately<(typeof variants)[number], HashWrite>(
     variants,
     ROUNDS,
     async ({ store, fields, pipeline }, before) => {
@@ -198,5 +198,4 @@ export async function hashWrites(lab: Lab): Promise<readonly HashWrite[]> {
     },
     ({ storeUs }) => storeUs,
   );
-  return all.map(({ run }) => run);
 }

@@ -165,7 +165,7 @@ test('the time in which redis-benchmark opens connections is not counted as load
 });
 
 test('cores are measured over the time in which redis-benchmark did not sleep', () => {
-  const run = { clients: 650, seconds: 2.5, storeCores: 0.4, processorSeconds: 1.5 };
+  const run = { clients: 650, seconds: 2.5, storeCores: 0.4, generatorCores: 0.6 };
   assert.deepEqual(awakeCores(run), { storeCores: 0.5, generatorCores: 0.75 });
 });
 
