@@ -175,7 +175,6 @@ function closing(over: Partial<Figures> = {}): Figures {
     mostOpen: 1800,
     waitedShare: 0.01,
     storeCores: 0.97,
-    generatorCores: 0.5,
     limit: 'store',
     eachSecond: [],
     ...over,
