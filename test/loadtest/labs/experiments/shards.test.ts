@@ -8,9 +8,9 @@ import {
   shards,
   shardsCommand,
 } from '../../../../loadtest/labs/experiments/shards.ts';
-import type { Finding } from '../../../../loadtest/labs/kit/finding.ts';
 import { PUBLISHED_MIX } from '../../../../loadtest/labs/kit/mix.ts';
 import { createRandom } from '../../../../src/catalogue/demo/ad.ts';
+import { type Found, figureOf } from './harness.ts';
 
 test('more shards in the same memory with the same hits and evictions: the cure is temporary', () => {
   const found = findingOf({ hitRatio: 0.72, evictions: 1100 });
@@ -79,14 +79,8 @@ test('a command starts its own shards, loads each of them, and stops each of the
   assert.match(command, /--rate-limiting=67 & done; wait; .*-p \$port shutdown nosave; done$/);
 });
 
-type Found = Omit<Finding, 'name'>;
-
 function findingOf(six: Parameters<typeof rowsOf>[0]): Found {
   return shards.findingOf({ rows: rowsOf(six), empty: [] });
-}
-
-function figureOf({ claims }: Found, text: RegExp): number | undefined {
-  return claims.find((claim) => text.test(claim.text))?.figure;
 }
 
 function rowsOf(six: {
