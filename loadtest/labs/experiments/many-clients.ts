@@ -131,12 +131,6 @@ export interface ConnectionLimits {
   readonly freeBytes: number;
 }
 
-export interface MaximumConnections {
-  readonly most: number;
-  /** A sentence. */
-  readonly why: string;
-}
-
 /** As published: 2,000 were, 60,000–70,000 were required. */
 const RUNGS = [200, 2000, 10_000, 30_000, 65_000];
 const TOP = RUNGS.at(-1) ?? 0;
@@ -150,7 +144,8 @@ const SHARE_OF_PORTS = 0.5;
 const BYTES_EACH = 100 * 1024;
 const ROUNDED_TO = 100;
 
-export function maximumOf(limits: ConnectionLimits): MaximumConnections {
+/** The maximum number of connections, and a sentence with the limits that it comes from. */
+export function maximumOf(limits: ConnectionLimits) {
   const { fileLimit, maxClients, ports, addresses, freeBytes } = limits;
   const bounds = [
     {
@@ -180,7 +175,7 @@ export function rungsOf(most: number, published: readonly number[] = RUNGS): rea
   return most >= (rungs.at(-1) ?? 0) * NEXT_RUNG && most < (published.at(-1) ?? 0) ? [...rungs, most] : rungs;
 }
 
-export async function maximumHere(store: Pick<LabStore, 'command'>): Promise<MaximumConnections> {
+export async function maximumHere(store: Pick<LabStore, 'command'>) {
   const answer = await store.command('CONFIG', 'GET', 'maxclients');
   const [first = 32_768, last = 60_999] = textOf('/proc/sys/net/ipv4/ip_local_port_range')
     .split(/\s+/)
