@@ -240,7 +240,7 @@ export const limiter = defineExperiment<readonly LimiterRow[]>({
 
 /** On a busy machine the p99 of one limiter differs by half from run to run: twice the right one's is a stall. */
 const STALL_TIMES = 2;
-/** Or a share of late reads that is larger by this: a site sees one in a hundred in its engine's load. */
+/** A stall is also a share of late reads that is larger by this: a site sees one in a hundred in its engine's load. */
 const LATE_SHARE = 0.01;
 
 /** The right variant of each kind, and the worst of its wrong ones. */

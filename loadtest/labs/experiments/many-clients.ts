@@ -120,7 +120,7 @@ export function withMaxClients(clients: number, command: string): string {
 }
 
 /** The limits on connections between one driver process and one store. */
-export interface ConnectionLimits {
+interface ConnectionLimits {
   /** Open files of the driver process. */
   readonly fileLimit: number;
   /** `maxclients` of the store, after it was lowered to fit the store's own file limit. */
