@@ -4,11 +4,12 @@ import type { Chart, Claim, FindingTable } from '../kit/finding.ts';
 import { defineExperiment, type Lab, type LabStore } from '../kit/lab.ts';
 import { memtierCommand, memtierFill, PUBLISHED_MIX } from '../kit/mix.ts';
 import { alternately } from '../kit/rounds.ts';
-import { chartOf, fillFirst, tableOf } from '../kit/table.ts';
+import { chartOf, fillFirst, type TableParts, tableOf } from '../kit/table.ts';
 import {
   allClosed,
   BENCHMARK_FILL,
   BENCHMARK_KEYS,
+  CORES,
   type Counted,
   countedBenchmark,
   type DrivenRow,
@@ -20,6 +21,7 @@ import {
   rungsOf,
   SMALL_BYTES,
   SMALL_FILL,
+  STORE_TIME,
   startWideStore,
   type WideStore,
   withMaxClients,
@@ -59,38 +61,22 @@ export interface PoolRow extends DrivenRow {
   readonly pipeline?: number;
 }
 
-export type ThreadsRow = Benchmark & { readonly threads: number };
+export type ConnectionsMeasured = Awaited<ReturnType<typeof measure>>;
 
-export interface ConnectionsMeasured {
-  /** From few connections to many, as `fullSpeed`. */
-  readonly oneRate: readonly AtOneRateRow[];
-  readonly fullSpeed: readonly Counted[];
-  readonly poolsAtRate: readonly PoolRow[];
-  /** With the same number of commands under way in all. */
-  readonly pools: readonly PoolRow[];
-  readonly threads: readonly ThreadsRow[];
-  /** Processors of the generator. */
-  readonly cores: number;
-  /** A sentence: why no more connections were measured. */
-  readonly whyNoMore: string;
-}
-
-type Rows<Row> = readonly (readonly [string, 'per-second' | 'ms' | 'count' | 'cores' | 'us', (row: Row) => number])[];
-
-const TIMES: Rows<LoadRow> = [
+const TIMES: TableParts<LoadRow>['columns'] = [
   ['answered', 'per-second', (row) => row.perSecond],
   ['p50', 'ms', (row) => row.p50Ms],
   ['p99', 'ms', (row) => row.p99Ms],
 ];
-const CORES: Rows<Pick<LoadRow, 'storeCores' | 'generatorCores'>> = [
-  ['store cores', 'cores', (row) => row.storeCores],
-  ['generator cores', 'cores', (row) => row.generatorCores],
+const DRIVEN: TableParts<DrivenRow>['columns'] = [
+  ...TIMES,
+  ['errors', 'count', (row) => row.errors],
+  ...CORES,
+  ...STORE_TIME,
 ];
-const STORE_TIME: Rows<LoadRow>[number] = ['store time per command', 'us', (row) => row.storeUs];
-const DRIVEN: Rows<DrivenRow> = [...TIMES, ['errors', 'count', (row) => row.errors], ...CORES, STORE_TIME];
 
 /** The number of connections that a store can have, and the number that a process needs. */
-export const connections = defineExperiment<ConnectionsMeasured>({
+export const connections = defineExperiment({
   varies: 'connections to one store at one rate and at full speed, the pool of one process, client threads',
   parts: ['redis'],
   title: 'How many connections a store bears',
@@ -98,20 +84,7 @@ export const connections = defineExperiment<ConnectionsMeasured>({
     'the shard of one site fell at 2,000 connections where 60,000–70,000 were required; another keeps a pool of 100 with a socket timeout of 5 s and a connect timeout of 2 s; 7–10 client threads made 2 million commands a second, 50 threads fewer and a latency of 1 s',
   sentence:
     'Connections cost processor time and memory of the store: give each process the smallest pool that reaches nearly its best rate, and no more client threads than cores.',
-  measure: async (lab) => {
-    const wide = await startWideStore(lab);
-    const { most, why } = await maximumHere(wide.store);
-    const rungs = rungsOf(most);
-    return {
-      oneRate: await atOneRate(lab, wide, rungs),
-      fullSpeed: await atFullSpeed(lab, wide, rungs),
-      poolsAtRate: await poolRows(lab, wide, false),
-      pools: await poolRows(lab, wide, true),
-      threads: await clientThreads(lab, wide.store),
-      cores: lab.cores.generatorCount,
-      whyNoMore: why,
-    };
-  },
+  measure,
   tables: ({ oneRate, fullSpeed, poolsAtRate, pools, threads }) => [
     ...fillFirst(memtierFill(PUBLISHED_MIX), [
       tableOf({
@@ -127,7 +100,7 @@ export const connections = defineExperiment<ConnectionsMeasured>({
         title: 'Connections to one store, at full speed',
         rows: fullSpeed.map((row) => ({ ...row, command: withMaxClients(row.clients, row.command) })),
         name: (row) => `${countText(row.clients)} connections`,
-        columns: [...TIMES, ...CORES, STORE_TIME],
+        columns: [...TIMES, ...CORES, ...STORE_TIME],
       }),
     ]),
     poolTable(poolsAtRate, `at ${countText(ONE_RATE)} commands a second`),
@@ -319,10 +292,27 @@ function mixAtRate({ connections: clients, pipeline }: Pick<PoolRow, 'connection
   return memtierCommand(PUBLISHED_MIX, { clients, ...(pipeline === undefined ? { more } : { pipeline }) });
 }
 
+async function measure(lab: Lab) {
+  const wide = await startWideStore(lab);
+  const { most, why } = await maximumHere(wide.store);
+  const rungs = rungsOf(most);
+  return {
+    // From few connections to many, as the next ones.
+    oneRate: await atOneRate(lab, wide, rungs),
+    fullSpeed: await atFullSpeed(lab, wide, rungs),
+    poolsAtRate: await poolRows(lab, wide, false),
+    pools: await poolRows(lab, wide, true),
+    threads: await clientThreads(lab, wide.store),
+    cores: lab.cores.generatorCount,
+    whyNoMore: why,
+  };
+}
+
 /** The published mix at one total rate, by each number of connections. */
 function atOneRate(lab: Lab, wide: WideStore, rungs: readonly number[]): Promise<readonly AtOneRateRow[]> {
-  return inTurn(
+  return alternately(
     rungs,
+    ROUNDS,
     async (clients) => {
       lab.say(`${countText(clients)} connections, ${countText(ONE_RATE)} commands/s in all`);
       await allClosed(lab, wide.store);
@@ -334,21 +324,14 @@ function atOneRate(lab: Lab, wide: WideStore, rungs: readonly number[]): Promise
   );
 }
 
-async function inTurn<Row>(
-  sizes: readonly number[],
-  measure: (size: number, before: readonly Row[]) => Promise<Row>,
-  figure: (row: Row) => number,
-): Promise<readonly Row[]> {
-  return alternately(sizes, ROUNDS, measure, figure);
-}
-
 /** GET as fast as possible by each number of connections, each waiting for its reply. */
 async function atFullSpeed(lab: Lab, wide: WideStore, rungs: readonly number[]): Promise<readonly Counted[]> {
   const once = countedBenchmark(lab, wide);
   const possible = rungs.filter((clients) => clients <= MOST_CLIENTS);
   let last = await once({ clients: Math.min(...possible), requests: PILOT_REQUESTS });
-  return inTurn(
+  return alternately(
     possible,
+    ROUNDS,
     async (clients, before) => {
       // Opening ten thousand takes longer than all else: the first round is enough.
       const known = before.at(-1);
@@ -365,8 +348,9 @@ async function atFullSpeed(lab: Lab, wide: WideStore, rungs: readonly number[]):
 
 /** One process with a pool: at a given rate, or with a given number of commands under way. */
 function poolRows(lab: Lab, wide: WideStore, isSaturated: boolean): Promise<readonly PoolRow[]> {
-  return inTurn<PoolRow>(
+  return alternately<number, PoolRow>(
     POOLS,
+    ROUNDS,
     async (size) => {
       const pipeline = pipelineOf(size);
       lab.say(`a pool of ${size}, ${isSaturated ? `${size * pipeline} under way` : `${countText(ONE_RATE)}/s`}`);
@@ -384,8 +368,8 @@ export function pipelineOf(size: number): number {
 }
 
 /** One process with several threads, all of them sending as fast as they can. */
-async function clientThreads(lab: Lab, store: LabStore): Promise<readonly ThreadsRow[]> {
-  const rows: ThreadsRow[] = [];
+async function clientThreads(lab: Lab, store: LabStore) {
+  const rows: (Benchmark & { readonly threads: number })[] = [];
   for (const threads of THREADS) {
     lab.say(`client threads: ${threads}`);
     const run = await benchmark(lab, {

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FindingTable } from '../kit/finding.ts';
 import { defineExperiment, type Lab, type LabStore } from '../kit/lab.ts';
-import { limitOf } from '../kit/meters.ts';
+import { type Busy, limitOf } from '../kit/meters.ts';
 import { onceMore } from '../kit/rounds.ts';
 import { chartOf, fillFirst, tableOf } from '../kit/table.ts';
 import {
@@ -56,7 +56,8 @@ export interface Phase extends Reads {
   readonly asked: number;
 }
 
-export interface DnsRow {
+/** The cores are those that were busy while connections were cut. */
+export interface DnsRow extends Busy {
   readonly variant: Variant;
   /** From the first connection to answers on all of them; undefined: not within the time. */
   readonly startedMs: number | undefined;
@@ -65,9 +66,6 @@ export interface DnsRow {
   readonly cut: Phase;
   /** From the moment when the resolver is healthy again until all connections answered. */
   readonly backMs: number | undefined;
-  /** While connections were cut, as `generatorCores`. */
-  readonly storeCores: number;
-  readonly generatorCores: number;
 }
 
 /** The cost of names instead of addresses, by the state of the resolver. */
@@ -85,14 +83,12 @@ export const dns = defineExperiment<readonly DnsRow[]>({
     lab.atEnd(server.stop);
     const store = await lab.startStore();
     await store.command('SET', 'page', 'x'.repeat(PAGE_BYTES));
-    const rows: DnsRow[] = [];
-    for (const variant of VARIANTS) {
+    return Array.fromAsync(VARIANTS, (variant) => {
       lab.say(variant.name);
       const again = (): void =>
         lab.say(`${variant.name} again: it was disturbed while nothing was cut and no name asked for`);
-      rows.push(await onceMore(() => measureRow(lab, store, server, variant), isDisturbed, again));
-    }
-    return rows;
+      return onceMore(() => measureRow(lab, store, server, variant), isDisturbed, again);
+    });
   },
   tables: (rows) =>
     fillFirst(fillOf(PAGE_BYTES), [
@@ -100,7 +96,7 @@ export const dns = defineExperiment<readonly DnsRow[]>({
       phaseTable('Connections kept', rows, 'kept'),
       tableOf({
         title: 'A start, and the way back',
-        rows: rows.map(({ variant, startedMs, startAsked, backMs }) => ({ variant, startedMs, startAsked, backMs })),
+        rows,
         name: ({ variant }) => variant.name,
         columns: [
           ['all connections answer after', 'ms', (row) => row.startedMs],
@@ -241,7 +237,6 @@ async function measureRow(lab: Lab, store: LabStore, server: NameServer, variant
     readsPerSecond: READS_PER_SECOND,
     deadlineMs: DEADLINE_MS,
     startWaitMs: WAIT_MS,
-    seed: 1,
   };
   server.set(variant.resolver);
   const askedBefore = server.asked();

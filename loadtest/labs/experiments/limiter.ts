@@ -48,32 +48,33 @@ const ONE_PACKET_BYTES = 1600;
 /** Three packets. */
 const FEW_PACKETS_BYTES = 4608;
 
-/** All variants have one rate. `queueMs`: a time at this rate, which tc-tbf(8) calls latency. */
-export function variantsOf(rateBytesPerSecond: number, largestBytes: number): readonly Variant[] {
-  const rate = ['rate', `${(rateBytesPerSecond * 8) / 1e6}mbit`];
-  const right = rightBurstBytes(rateBytesPerSecond, largestBytes);
-  const tbf = (burst: number, queueMs: number): Pick<Variant, 'kind' | 'discipline'> => ({
-    kind: 'tbf',
-    discipline: ['tbf', ...rate, 'burst', String(burst), 'latency', `${queueMs}ms`],
-  });
-  const htb = (...bursts: readonly (string | number)[]): Pick<Variant, 'kind' | 'discipline' | 'classes'> => ({
-    kind: 'htb',
-    discipline: ['htb', 'default', '10'],
-    // The quantum only divides among classes; named, so that tc does not complain of its own choice.
-    classes: [['parent', '1:', 'classid', '1:10', 'htb', ...rate, ...bursts.map(String), 'quantum', '60000']],
-  });
-  return [
-    { name: 'no limiter', kind: 'none', isRight: true },
-    { name: 'tbf, right', isRight: true, ...tbf(right, 50) },
-    { name: 'tbf, burst of 3 packets', isRight: false, ...tbf(FEW_PACKETS_BYTES, 50) },
-    { name: 'tbf, burst of 3 packets, queue of 1 ms', isRight: false, ...tbf(FEW_PACKETS_BYTES, 1) },
-    { name: 'tbf, burst of rate ÷ HZ, queue of 1 ms', isRight: false, ...tbf(leastBurstBytes(rateBytesPerSecond), 1) },
-    { name: 'htb, right', isRight: true, ...htb('burst', right, 'cburst', right) },
-    { name: 'htb, burst of 1 packet', isRight: false, ...htb('burst', ONE_PACKET_BYTES, 'cburst', right) },
-    { name: 'htb, cburst of 1 packet', isRight: false, ...htb('burst', right, 'cburst', ONE_PACKET_BYTES) },
-    { name: 'htb, no burst named', isRight: false, ...htb() },
-  ];
-}
+const RATE = ['rate', `${(RATE_BYTES * 8) / 1e6}mbit`];
+const RIGHT_BYTES = rightBurstBytes(RATE_BYTES, MEAN_BURST_BYTES);
+
+/** @param queueMs a time at this rate, which tc-tbf(8) calls latency. */
+const tbf = (burst: number, queueMs: number): Pick<Variant, 'kind' | 'discipline'> => ({
+  kind: 'tbf',
+  discipline: ['tbf', ...RATE, 'burst', String(burst), 'latency', `${queueMs}ms`],
+});
+const htb = (...bursts: readonly (string | number)[]): Pick<Variant, 'kind' | 'discipline' | 'classes'> => ({
+  kind: 'htb',
+  discipline: ['htb', 'default', '10'],
+  // The quantum only divides among classes; named, so that tc does not complain of its own choice.
+  classes: [['parent', '1:', 'classid', '1:10', 'htb', ...RATE, ...bursts.map(String), 'quantum', '60000']],
+});
+
+/** All variants have one rate. */
+export const VARIANTS: readonly Variant[] = [
+  { name: 'no limiter', kind: 'none', isRight: true },
+  { name: 'tbf, right', isRight: true, ...tbf(RIGHT_BYTES, 50) },
+  { name: 'tbf, burst of 3 packets', isRight: false, ...tbf(FEW_PACKETS_BYTES, 50) },
+  { name: 'tbf, burst of 3 packets, queue of 1 ms', isRight: false, ...tbf(FEW_PACKETS_BYTES, 1) },
+  { name: 'tbf, burst of rate ÷ HZ, queue of 1 ms', isRight: false, ...tbf(leastBurstBytes(RATE_BYTES), 1) },
+  { name: 'htb, right', isRight: true, ...htb('burst', RIGHT_BYTES, 'cburst', RIGHT_BYTES) },
+  { name: 'htb, burst of 1 packet', isRight: false, ...htb('burst', ONE_PACKET_BYTES, 'cburst', RIGHT_BYTES) },
+  { name: 'htb, cburst of 1 packet', isRight: false, ...htb('burst', RIGHT_BYTES, 'cburst', ONE_PACKET_BYTES) },
+  { name: 'htb, no burst named', isRight: false, ...htb() },
+];
 
 export interface LimiterRow extends Symptoms {
   readonly variant: Variant;
@@ -117,22 +118,16 @@ export const limiter = defineExperiment<readonly LimiterRow[]>({
     ]);
     const { host, port } = store;
     await massImport(fill, { host, port, cores: lab.cores.generator, signal: lab.signal });
-    const plan: BurstPlan = { host, port, ...LOAD, seconds: lab.seconds(ROW_SECONDS), seed: 1 };
-    const variants = variantsOf(RATE_BYTES, MEAN_BURST_BYTES);
+    const plan: BurstPlan = { host, port, ...LOAD, seconds: lab.seconds(ROW_SECONDS) };
     const runs: LimiterRow[] = [];
     for (let round = 1; round <= ROUNDS; round += 1) {
-      for (const variant of variants) {
+      for (const variant of VARIANTS) {
         lab.say(`${variant.name} (${round} of ${ROUNDS})`);
         runs.push(await measureRow(lab, namespace, store, variant, plan));
       }
     }
-    return variants.flatMap(
-      (variant) =>
-        medianRun(
-          runs.filter((run) => run.variant === variant),
-          badness,
-        ) ?? [],
-    );
+    const own = (variant: Variant) => runs.filter((run) => run.variant === variant);
+    return VARIANTS.flatMap((variant) => medianRun(own(variant), badness) ?? []);
   },
   tables: (rows) => [
     tableOf({
@@ -245,7 +240,7 @@ export const limiter = defineExperiment<readonly LimiterRow[]>({
 
 /** On a busy machine the p99 of one limiter differs by half from run to run: twice the right one's is a stall. */
 const STALL_TIMES = 2;
-/** Or a share of late reads that is larger by this: a site sees one in a hundred in its engine's load. */
+/** A stall is also a share of late reads that is larger by this: a site sees one in a hundred in its engine's load. */
 const LATE_SHARE = 0.01;
 
 /** The right variant of each kind, and the worst of its wrong ones. */

@@ -3,14 +3,13 @@ import { freemem } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRandom } from '../../../src/catalogue/demo/ad.ts';
 import { bytesText, countText } from '../../../src/report/format.mjs';
-import { rowOf } from '../kit/benchmark.ts';
+import { type BenchmarkOptions, benchmark } from '../kit/benchmark.ts';
 import { driven, type LabDriven } from '../kit/driven.ts';
 import type { DrivePlan, Target } from '../kit/driver/plan.ts';
-import type { Limit } from '../kit/finding.ts';
 import type { Lab, LabStore } from '../kit/lab.ts';
-import { type Busy, limitOf, storeCoresDuring } from '../kit/meters.ts';
+import { type Busy, limitOf } from '../kit/meters.ts';
 import { fillCommand, fillCommands, massImport, PUBLISHED_MIX, valueBytes } from '../kit/mix.ts';
-import { runProgram } from '../kit/programs.ts';
+import type { TableParts } from '../kit/table.ts';
 
 /** A store that accepts more connections than a cache should have. */
 export interface WideStore {
@@ -121,7 +120,7 @@ export function withMaxClients(clients: number, command: string): string {
 }
 
 /** The limits on connections between one driver process and one store. */
-export interface ConnectionLimits {
+interface ConnectionLimits {
   /** Open files of the driver process. */
   readonly fileLimit: number;
   /** `maxclients` of the store, after it was lowered to fit the store's own file limit. */
@@ -130,12 +129,6 @@ export interface ConnectionLimits {
   readonly ports: number;
   readonly addresses: number;
   readonly freeBytes: number;
-}
-
-export interface MaximumConnections {
-  readonly most: number;
-  /** A sentence. */
-  readonly why: string;
 }
 
 /** As published: 2,000 were, 60,000–70,000 were required. */
@@ -151,7 +144,8 @@ const SHARE_OF_PORTS = 0.5;
 const BYTES_EACH = 100 * 1024;
 const ROUNDED_TO = 100;
 
-export function maximumOf(limits: ConnectionLimits): MaximumConnections {
+/** The maximum number of connections, and a sentence with the limits that it comes from. */
+export function maximumOf(limits: ConnectionLimits) {
   const { fileLimit, maxClients, ports, addresses, freeBytes } = limits;
   const bounds = [
     {
@@ -181,7 +175,7 @@ export function rungsOf(most: number, published: readonly number[] = RUNGS): rea
   return most >= (rungs.at(-1) ?? 0) * NEXT_RUNG && most < (published.at(-1) ?? 0) ? [...rungs, most] : rungs;
 }
 
-export async function maximumHere(store: Pick<LabStore, 'command'>): Promise<MaximumConnections> {
+export async function maximumHere(store: Pick<LabStore, 'command'>) {
   const answer = await store.command('CONFIG', 'GET', 'maxclients');
   const [first = 32_768, last = 60_999] = textOf('/proc/sys/net/ipv4/ip_local_port_range')
     .split(/\s+/)
@@ -206,26 +200,27 @@ function textOf(file: string): string {
 }
 
 /** Figures that both generators have: our driver and redis-benchmark. */
-export interface LoadRow {
-  readonly perSecond: number;
+export interface LoadRow extends Pick<LabDriven, 'perSecond' | 'storeCores' | 'generatorCores' | 'limit'> {
   readonly p50Ms: number;
   readonly p99Ms: number;
-  readonly storeCores: number;
-  readonly generatorCores: number;
   /** Processor time of the store for one command: it does not depend on the speed of the generator. */
   readonly storeUs: number;
-  readonly limit: Limit;
 }
 
+type Columns<Row> = TableParts<Row>['columns'];
+
+export const CORES: Columns<Pick<LoadRow, 'storeCores' | 'generatorCores'>> = [
+  ['store cores', 'cores', (row) => row.storeCores],
+  ['generator cores', 'cores', (row) => row.generatorCores],
+];
+export const STORE_TIME: Columns<LoadRow> = [['store time per command', 'us', (row) => row.storeUs]];
+
 /** One load by the driver. */
-export interface DrivenRow extends LoadRow {
+export interface DrivenRow extends LoadRow, Pick<LabDriven, 'connects' | 'seconds' | 'answered'> {
   readonly meanMs: number;
   /** All kinds of errors; a command that is still under way when the time is over is none. */
   readonly errors: number;
   readonly errorShare: number;
-  readonly connects: number;
-  readonly seconds: number;
-  readonly answered: number;
   readonly generatorUs: number;
 }
 
@@ -240,12 +235,11 @@ export async function mixRow(
 }
 
 export function drivenRow(run: LabDriven): DrivenRow {
-  const { perSecond, latencyMs, answered, seconds, connects, storeCores, generatorCores, limit } = run;
+  const { perSecond, latencyMs, answered, storeCores, generatorCores } = run;
   const { late, broken, refused, unsent, unconnected } = run.errors;
   const errors = late + broken + refused + unsent + unconnected;
   return {
-    ...{ perSecond, answered, seconds, connects, storeCores, generatorCores, limit, errors },
-    ...{ meanMs: latencyMs.mean, p50Ms: latencyMs.p50, p99Ms: latencyMs.p99 },
+    ...{ ...run, errors, meanMs: latencyMs.mean, p50Ms: latencyMs.p50, p99Ms: latencyMs.p99 },
     errorShare: errors / Math.max(1, errors + answered),
     storeUs: usOf(storeCores, perSecond),
     generatorUs: usOf(generatorCores, perSecond),
@@ -257,13 +251,6 @@ export function usOf(cores: number, perSecond: number): number {
   return (cores / perSecond) * 1e6;
 }
 
-export interface CountedOptions {
-  readonly clients: number;
-  readonly requests: number;
-  /** A new connection for each request. */
-  readonly reconnects?: true;
-}
-
 /** One run of redis-benchmark. */
 export interface Counted extends LoadRow {
   readonly clients: number;
@@ -272,60 +259,38 @@ export interface Counted extends LoadRow {
 
 /** redis-benchmark watches no file with a higher number: its event loop has 1024 × 10. */
 export const MOST_CLIENTS = 10_000;
-const LIMIT_MS = 60_000;
 /** It sleeps 50 ms after every 65 connections that it opens, to spare listeners: redis-benchmark.c, createMissingClients. */
 const [PAUSE_AFTER, PAUSE_SECONDS] = [65, 0.05];
+/** A run has this time and half a minute more: opening 10,000 connections alone takes eight seconds. */
+const MOST_SECONDS = 30;
 
 /**
  * Runs redis-benchmark with a known number of requests: a pilot with 10,000 clients would take eight seconds. Each run goes
  * to the next address of the store. Cores are those of the time in which the program did not sleep.
  */
-export function countedBenchmark(
-  lab: Lab,
-  { store, targets }: WideStore,
-): (options: CountedOptions) => Promise<Counted> {
+export function countedBenchmark(lab: Lab, { store, targets }: WideStore) {
   let runs = 0;
-  return async ({ clients, requests, reconnects }) => {
+  return async (options: Required<Pick<BenchmarkOptions, 'clients' | 'requests'>> & { readonly reconnects?: true }) => {
     await allClosed(lab, store);
     runs += 1;
     const host = targets[runs % targets.length]?.host ?? store.host;
-    const own = [
-      ...['-c', String(clients), '-n', String(requests), '-r', String(BENCHMARK_KEYS)],
-      ...(reconnects ? ['-k', '0'] : []),
-      ...['-t', 'get'],
-    ];
-    const { result, storeCores, seconds } = await storeCoresDuring([store], () =>
-      runProgram({
-        command: 'redis-benchmark',
-        args: ['-h', host, '-p', String(store.port), '--csv', ...own],
-        cores: lab.cores.generator,
-        limitMs: LIMIT_MS,
-        signal: lab.signal,
-      }),
-    );
-    const busy = awakeCores({ clients, seconds, storeCores, processorSeconds: result.processorSeconds });
-    const { perSecond, latencyMs } = rowOf(result.output);
-    return {
-      ...{ clients, perSecond, p50Ms: latencyMs.p50, p99Ms: latencyMs.p99, ...busy },
-      storeUs: usOf(busy.storeCores, perSecond),
-      limit: limitOf(busy),
-      command: `redis-benchmark -p 6379 ${own.join(' ')}`,
+    const own = { store: { ...store, host }, keySpace: BENCHMARK_KEYS, test: 'get', seconds: MOST_SECONDS };
+    const run = await benchmark(lab, { ...own, ...options });
+    const { perSecond, latencyMs, command } = run;
+    const { clients } = options;
+    const busy = awakeCores({ ...run, clients });
+    const counted: Counted = {
+      ...{ clients, perSecond, p50Ms: latencyMs.p50, p99Ms: latencyMs.p99, ...busy, command },
+      ...{ storeUs: usOf(busy.storeCores, perSecond), limit: limitOf(busy) },
     };
+    return counted;
   };
 }
 
-/** @param run `seconds` and `storeCores` are of the whole run; `processorSeconds` are the generator's. */
-export function awakeCores(run: {
-  readonly clients: number;
-  readonly seconds: number;
-  readonly storeCores: number;
-  readonly processorSeconds: number;
-}): Busy {
-  const awakeSeconds = run.seconds - pauseSeconds(run.clients);
-  return {
-    storeCores: (run.storeCores * run.seconds) / awakeSeconds,
-    generatorCores: run.processorSeconds / awakeSeconds,
-  };
+/** @param run the whole run of redis-benchmark, with the time in which it slept. */
+export function awakeCores(run: Busy & { readonly clients: number; readonly seconds: number }): Busy {
+  const part = run.seconds / (run.seconds - pauseSeconds(run.clients));
+  return { storeCores: run.storeCores * part, generatorCores: run.generatorCores * part };
 }
 
 export function pauseSeconds(clients: number): number {

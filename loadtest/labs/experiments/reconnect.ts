@@ -1,4 +1,5 @@
 import { countText } from '../../../src/report/format.mjs';
+import type { DrivePlan } from '../kit/driver/plan.ts';
 import type { Claim } from '../kit/finding.ts';
 import { defineExperiment, type Lab } from '../kit/lab.ts';
 import { memtierCommand, memtierFill, PUBLISHED_MIX } from '../kit/mix.ts';
@@ -7,12 +8,14 @@ import { chartOf, fillFirst, tableOf } from '../kit/table.ts';
 import {
   allClosed,
   BENCHMARK_FILL,
+  CORES,
   type Counted,
   countedBenchmark,
   type DrivenRow,
   maximumHere,
   mixRow,
   rungsOf,
+  STORE_TIME,
   startWideStore,
   usOf,
   type WideStore,
@@ -64,10 +67,8 @@ export interface ClosedRow extends DrivenRow {
   readonly connectsPerSecond: number;
 }
 
-export interface CostRow extends DrivenRow {
-  readonly policy: Policy;
+export interface CostRow extends Omit<ClosedRow, 'clients'> {
   readonly isTls: boolean;
-  readonly connectsPerSecond: number;
 }
 
 export interface BenchmarkRow extends Counted {
@@ -76,23 +77,10 @@ export interface BenchmarkRow extends Counted {
   readonly roundMs: number;
 }
 
-export interface ReconnectMeasured {
-  readonly closed: readonly ClosedRow[];
-  readonly costs: readonly CostRow[];
-  readonly benchmarks: readonly BenchmarkRow[];
-  /** Numbers of clients that could be measured, and a sentence why no more. */
-  readonly rungs: readonly number[];
-  readonly whyNoMore: string;
-}
-
-const CORES = [
-  ['store cores', 'cores', (row: Pick<DrivenRow, 'storeCores'>) => row.storeCores],
-  ['generator cores', 'cores', (row: Pick<DrivenRow, 'generatorCores'>) => row.generatorCores],
-] as const;
-const STORE_TIME = ['store time per command', 'us', (row: Pick<DrivenRow, 'storeUs'>) => row.storeUs] as const;
+export type ReconnectMeasured = Awaited<ReturnType<typeof measure>>;
 
 /** The cost of opening a new connection after a number of requests. */
-export const reconnect = defineExperiment<ReconnectMeasured>({
+export const reconnect = defineExperiment({
   varies: 'a new connection after every 70th, 5th and every request, and never, with 200, 800 and 2,000 clients',
   parts: ['redis', 'openssl'],
   title: 'A new connection after every so many requests',
@@ -100,17 +88,7 @@ export const reconnect = defineExperiment<ReconnectMeasured>({
     'kept connections: 60 ms with 200 clients, 190 ms with 2,000, the store at 100 % CPU; a new one after every 5th request: about 600 ms at about 60 %; after every request: more than 1000 ms at 40–50 %. The store idles, and yet everybody waits',
   sentence:
     'Keep connections: a new one for each request costs processor time on both sides, and far more with TLS. An idle store under waiting clients is a reason to count connects.',
-  measure: async (lab) => {
-    const wide = await startWideStore(lab);
-    const { most, why } = await maximumHere(wide.store);
-    const rungs = rungsOf(Math.floor(most * SHARE_OF_MAXIMUM), CLIENTS);
-    return {
-      closed: await closedLoopRows(lab, wide, rungs),
-      benchmarks: await benchmarkRows(lab, wide, rungs),
-      costs: await costRows(lab, wide),
-      ...{ rungs, whyNoMore: why },
-    };
-  },
+  measure,
   tables: ({ closed, costs, benchmarks }) => [
     ...fillFirst(memtierFill(PUBLISHED_MIX), [
       tableOf({
@@ -124,7 +102,7 @@ export const reconnect = defineExperiment<ReconnectMeasured>({
           ['connects', 'per-second', (row) => row.connectsPerSecond],
           ['errors', 'count', (row) => row.errors],
           ...CORES,
-          STORE_TIME,
+          ...STORE_TIME,
         ],
         published: (row) => row.policy.published[row.clients],
       }),
@@ -136,7 +114,7 @@ export const reconnect = defineExperiment<ReconnectMeasured>({
       columns: [
         ['answered', 'per-second', (row) => row.perSecond],
         ['connects', 'per-second', (row) => row.connectsPerSecond],
-        STORE_TIME,
+        ...STORE_TIME,
         ['generator time per command', 'us', (row) => row.generatorUs],
         ...CORES,
         ['errors', 'count', (row) => row.errors],
@@ -152,7 +130,7 @@ export const reconnect = defineExperiment<ReconnectMeasured>({
           ['round of a client', 'ms', (row) => row.roundMs],
           ['p99 without connecting', 'ms', (row) => row.p99Ms],
           ...CORES,
-          STORE_TIME,
+          ...STORE_TIME,
         ],
       }),
     ]),
@@ -297,8 +275,21 @@ function costCommand({ policy, isTls, perSecond }: CostRow): string {
   return isTls && !isKept ? `${memtierFill(PUBLISHED_MIX, { isTls: true })} && ${load}` : load;
 }
 
+async function measure(lab: Lab) {
+  const wide = await startWideStore(lab);
+  const { most, why } = await maximumHere(wide.store);
+  // The numbers of clients that can be measured.
+  const rungs = rungsOf(Math.floor(most * SHARE_OF_MAXIMUM), CLIENTS);
+  return {
+    closed: await closedLoopRows(lab, wide, rungs),
+    benchmarks: await benchmarkRows(lab, wide, rungs),
+    costs: await costRows(lab, wide),
+    ...{ rungs, whyNoMore: why },
+  };
+}
+
 /** Every policy by every number of clients, each client asking again as soon as it was answered. */
-async function closedLoopRows(lab: Lab, wide: WideStore, rungs: readonly number[]): Promise<readonly ClosedRow[]> {
+function closedLoopRows(lab: Lab, wide: WideStore, rungs: readonly number[]): Promise<readonly ClosedRow[]> {
   return alternately(
     rungs.flatMap((clients) => POLICIES.map((policy) => ({ clients, policy }))),
     ROUNDS,
@@ -314,12 +305,7 @@ async function closedLoopRows(lab: Lab, wide: WideStore, rungs: readonly number[
 export async function closedLoopRow(
   lab: Lab,
   wide: WideStore,
-  load: {
-    readonly clients: number;
-    readonly policy: Policy;
-    readonly seconds: number;
-    readonly ratePerSecond?: number;
-  },
+  load: Pick<ClosedRow, 'clients' | 'policy'> & Pick<DrivePlan, 'seconds' | 'ratePerSecond'>,
 ): Promise<ClosedRow> {
   const { clients, policy, ...rest } = load;
   await allClosed(lab, wide.store);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createRandom } from '../../../src/catalogue/demo/ad.ts';
 import { driven, drivenBy, type LabDriven } from '../kit/driven.ts';
 import type { DrivenSecond } from '../kit/driver/plan.ts';
-import type { Chart, Claim, FindingTable, Limit } from '../kit/finding.ts';
+import type { Chart, Claim, FindingTable } from '../kit/finding.ts';
 import { defineExperiment, type Lab } from '../kit/lab.ts';
 import { fillCommands, massImport, memtierCommand, memtierFill, PUBLISHED_MIX } from '../kit/mix.ts';
 import { chartOf, tableOf } from '../kit/table.ts';
@@ -52,41 +52,18 @@ const PLAIN: Load = {
 const TLS: Load = { isTls: true, ratePerSecond: 400, connections: 100, variants: ['closes', 'abandons'] };
 
 /** One variant in one run through a slow spell. */
-export interface Figures extends Omit<SpellRun, 'load'> {
-  readonly answeredPerSecond: number;
-  /** Share of all commands: not answered by the deadline, or lost with a connection. */
-  readonly lostShare: number;
-  /** Share of the lost commands: given up before they were sent, as by a breaker. */
-  readonly unsentShare: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
-  /** Mean of all commands, a lost one counted at the deadline. */
-  readonly meanOfAllMs: number;
-  /** Whole seconds from the first to the last in which more than one of a hundred was lost. */
-  readonly slowSeconds: number;
-  /** The last second was still one of them, so the slow time may have been longer. */
-  readonly isSlowAtEnd: boolean;
-  readonly storeCores: number;
-  readonly generatorCores: number;
-  readonly limit: Limit;
-  readonly eachSecond: readonly DrivenSecond[];
-}
+export type Figures = ReturnType<typeof figuresOf>;
 
 export interface LoadMeasured {
   /** The quietest run of each variant. */
   readonly rows: readonly { readonly variant: Variant; readonly figures: Figures }[];
   /** The same load without a slow spell: a check that the store can bear it, and the effect of a hiccup when closing. */
-  readonly calm: { readonly closes: Figures; readonly abandons: Figures };
+  readonly calm: Readonly<Record<'closes' | 'abandons', Figures>>;
   readonly neighbourShare: number;
 }
 
-export interface TimeoutsMeasured {
-  readonly plain: LoadMeasured;
-  readonly tls: LoadMeasured;
-}
-
 /** Two ways of a client whose store does not answer in time: to close the connection, or to keep it. */
-export const timeouts = defineExperiment<TimeoutsMeasured>({
+export const timeouts = defineExperiment({
   varies:
     'a client timeout that closes the connection, against a long socket timeout and a short deadline, on a slow shard',
   parts: ['redis'],
@@ -238,7 +215,6 @@ function secondsChart(id: string, title: string, { rows }: LoadMeasured): Chart 
 
 /** One store, filled, with its neighbour: all variants go through a slow spell in turn, twice. */
 async function measureLoad(lab: Lab, { isTls, ratePerSecond, connections, variants }: Load): Promise<LoadMeasured> {
-  const kind = isTls ? 'TLS' : 'plain';
   const store = await lab.startStore(isTls ? { tls: true } : {});
   await massImport(fillCommands(PUBLISHED_MIX, createRandom(1).next), {
     ...store,
@@ -256,7 +232,7 @@ async function measureLoad(lab: Lab, { isTls, ratePerSecond, connections, varian
     if (variant === 'closes' || variant === 'abandons')
       return driven(lab, [store], { ...plan, seconds, deadline: { ms: DEADLINE_MS, closes: variant === 'closes' } });
     const adapterPlan: AdapterPlan = {
-      ...{ connections, ratePerSecond, seconds, mix: PUBLISHED_MIX, deadlineMs: DEADLINE_MS, seed: 1 },
+      ...{ connections, ratePerSecond, seconds, mix: PUBLISHED_MIX, deadlineMs: DEADLINE_MS },
       socketTimeoutMs: variant === 'adapter' ? SHIPPED_SOCKET_TIMEOUT_MS : DEADLINE_MS,
       target: { host: store.host, port: store.port },
       watched: [store.pid()],
@@ -264,25 +240,20 @@ async function measureLoad(lab: Lab, { isTls, ratePerSecond, connections, varian
     const main = join(import.meta.dirname, 'timeouts', 'adapter-load.ts');
     return drivenBy(lab, { main, plan: adapterPlan, limitMs: (seconds + AROUND_SECONDS) * 1000 });
   };
-  const run = async (variant: Variant, seconds: number, holds?: typeof HOLDS): Promise<Figures> =>
-    figuresOf(
-      await runSpell({
-        ...{ store, neighbour, share, seconds, connections, load: () => load(variant, seconds) },
-        ...(holds !== undefined && { holds }),
-      }),
-    );
-  const calmly = (variant: Variant): Promise<Figures> => {
-    lab.say(`${kind}: ${variant}, no slow spell`);
-    return run(variant, lab.seconds(CALM_SECONDS));
+  const run = async (variant: Variant, name: string, wanted: number, holds?: typeof HOLDS): Promise<Figures> => {
+    lab.say(`${isTls ? 'TLS' : 'plain'}: ${variant}, ${name}`);
+    const seconds = lab.seconds(wanted);
+    const spell = { store, neighbour, share, seconds, connections, load: () => load(variant, seconds) };
+    return figuresOf(await runSpell({ ...spell, ...(holds !== undefined && { holds }) }));
   };
-  const calm = { abandons: await calmly('abandons'), closes: await calmly('closes') };
+  const calm = {
+    abandons: await run('abandons', 'no slow spell', CALM_SECONDS),
+    closes: await run('closes', 'no slow spell', CALM_SECONDS),
+  };
   const runs: LoadMeasured['rows'][number][] = [];
-  for (let round = 1; round <= ROUNDS; round += 1) {
-    for (const variant of variants) {
-      lab.say(`${kind}: ${variant}, round ${round}`);
-      runs.push({ variant, figures: await run(variant, lab.seconds(SPELL_SECONDS), HOLDS) });
-    }
-  }
+  for (let round = 1; round <= ROUNDS; round += 1)
+    for (const variant of variants)
+      runs.push({ variant, figures: await run(variant, `round ${round}`, SPELL_SECONDS, HOLDS) });
   await lab.clear();
   const rows = variants.flatMap((variant) => {
     const figures = quietestOf(runs.filter((one) => one.variant === variant).map((one) => one.figures));
@@ -294,27 +265,28 @@ async function measureLoad(lab: Lab, { isTls, ratePerSecond, connections, varian
 /** One in a hundred: below it a p99 is that of answers. */
 const SLOW_SHARE = 0.01;
 
-export function figuresOf({ load, ...connections }: SpellRun): Figures {
-  const { late, broken, refused, unsent } = load.errors;
-  const lost = late + broken + refused + unsent;
-  const all = Math.max(1, load.answered + lost);
-  const isSlow = ({ answered, failed }: DrivenSecond): boolean => failed > SLOW_SHARE * (answered + failed);
-  const slow = load.eachSecond.flatMap((second, at) => (isSlow(second) ? [at] : []));
-  const [first = 0, last = -1] = [slow[0], slow.at(-1)];
+export function figuresOf({ load, opened, mostOpen, waitedShare }: SpellRun) {
+  const { answered, errors, latencyMs, eachSecond, storeCores, limit } = load;
+  const lost = errors.late + errors.broken + errors.refused + errors.unsent;
+  const all = Math.max(1, answered + lost);
+  const isSlow = (second: DrivenSecond): boolean => second.failed > SLOW_SHARE * (second.answered + second.failed);
+  const first = eachSecond.findIndex(isSlow);
+  const last = eachSecond.findLastIndex(isSlow);
   return {
-    ...connections,
+    ...{ opened, mostOpen, waitedShare, storeCores, limit, eachSecond },
     answeredPerSecond: load.perSecond,
+    /** Share of all commands: not answered by the deadline, or lost with a connection. */
     lostShare: lost / all,
-    unsentShare: unsent / Math.max(1, lost),
-    p50Ms: load.latencyMs.p50,
-    p99Ms: load.latencyMs.p99,
-    meanOfAllMs: (load.answered * load.latencyMs.mean + lost * DEADLINE_MS) / all,
-    slowSeconds: last - first + 1,
-    isSlowAtEnd: last >= 0 && last === load.eachSecond.length - 1,
-    storeCores: load.storeCores,
-    generatorCores: load.generatorCores,
-    limit: load.limit,
-    eachSecond: load.eachSecond,
+    /** Share of the lost commands: given up before they were sent, as by a breaker. */
+    unsentShare: errors.unsent / Math.max(1, lost),
+    p50Ms: latencyMs.p50,
+    p99Ms: latencyMs.p99,
+    /** Mean of all commands, a lost one counted at the deadline. */
+    meanOfAllMs: (answered * latencyMs.mean + lost * DEADLINE_MS) / all,
+    /** Whole seconds from the first to the last in which more than one of a hundred was lost. */
+    slowSeconds: last < 0 ? 0 : last - first + 1,
+    /** The last second was still one of them, so the slow time may have been longer. */
+    isSlowAtEnd: last >= 0 && last === eachSecond.length - 1,
   };
 }
 

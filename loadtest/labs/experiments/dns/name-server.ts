@@ -1,4 +1,5 @@
 import { createSocket, type RemoteInfo } from 'node:dgram';
+import { once } from 'node:events';
 import { existsSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,10 +9,8 @@ import { runProgram } from '../../kit/programs.ts';
 
 /** States of a resolver. `silent`: packets to it are lost, and a client waits for its own time-out. */
 export type Resolver =
-  | { readonly kind: 'healthy' }
-  | { readonly kind: 'slow'; readonly ms: number }
-  | { readonly kind: 'servfail' }
-  | { readonly kind: 'silent' };
+  | { readonly kind: 'healthy' | 'servfail' | 'silent' }
+  | { readonly kind: 'slow'; readonly ms: number };
 
 /** A name server on loopback: every name is 127.0.0.1 and has no IPv6 address. */
 export interface NameServer {
@@ -43,13 +42,8 @@ export async function startNameServer(address: string, port = 53): Promise<NameS
     if (isOpen && reply !== undefined) socket.send(reply, from.port, from.address);
   };
   socket.on('message', (question, from) => void answer(question, from));
-  await new Promise<void>((resolve, reject) => {
-    socket.once('error', reject);
-    socket.bind(port, address, () => {
-      socket.removeListener('error', reject);
-      resolve();
-    });
-  });
+  socket.bind(port, address);
+  await once(socket, 'listening');
   // The socket reports a client that has gone at the next packet to it; nothing here depends on that.
   socket.on('error', () => undefined);
   return {
@@ -59,9 +53,8 @@ export async function startNameServer(address: string, port = 53): Promise<NameS
     asked: () => asked,
     stop: () =>
       new Promise((resolve) => {
-        if (!isOpen) return resolve();
         isOpen = false;
-        socket.close(() => resolve());
+        socket.close(resolve);
       }),
   };
 }

@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { createRandom } from '../../../../src/catalogue/demo/ad.ts';
-import { systemClock } from '../../../../src/runtime.ts';
-import { createRedisStore } from '../../../../src/stores/redis/store.ts';
+import { openAdapter } from '../adapter.ts';
 import { countReads, type ReaderPlan, type ReaderSaid } from './reads.ts';
 
 const plan: ReaderPlan = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8'));
 const { hosts, port, deadlineMs } = plan;
-const random = createRandom(plan.seed).next;
+/** The adapter's random waits are the same in every row. */
+const random = createRandom(1).next;
 const nowMs = (): number => performance.now();
 const say = (said: ReaderSaid): void => {
   process.send?.(said);
@@ -19,20 +19,7 @@ const startedMs = nowMs();
 let counter = countReads(hosts.length, nowMs);
 /** Time of the last answer of each connection. */
 const answeredMs = hosts.map(() => Number.NEGATIVE_INFINITY);
-const stores = hosts.map((host, at) =>
-  createRedisStore({
-    // The configuration's defaults.
-    settings: {
-      ...{ kind: 'standalone', nodes: [{ host, port }], database: 0, deadlineMs },
-      ...{ connectTimeoutMs: 2000, socketTimeoutMs: 3000, maxOutstanding: 1024, batchSize: 128, refreshMs: 15_000 },
-      dedicated: false,
-    },
-    name: `domain-${at}`,
-    clock: systemClock,
-    random,
-    observe: () => {},
-  }),
-);
+const stores = hosts.map((host) => openAdapter({ target: { host, port }, deadlineMs, random }));
 
 async function read(at: number): Promise<void> {
   const sentMs = nowMs();

@@ -1,4 +1,4 @@
-import { createHistogram } from 'node:perf_hooks';
+import { createTally } from '../../kit/driver/connection.ts';
 
 /** Reads of one process through serpcache's own adapter, and the disturbance. */
 export interface ReaderPlan {
@@ -18,8 +18,6 @@ export interface ReaderPlan {
     /** Maximum time to wait for all connections at the end. */
     readonly backWaitMs: number;
   };
-  /** For the adapter's random waits: the same in every row. */
-  readonly seed: number;
 }
 
 /** The messages of the process, in this order. */
@@ -42,41 +40,27 @@ export interface Reads {
   readonly longestGapMs: number;
 }
 
-export interface ReadCounter {
-  readonly answered: (connection: number, tookMs: number) => void;
-  readonly failed: () => void;
-  readonly end: () => Reads;
-}
-
 /** The time of the phase begins with the call. */
-export function countReads(connections: number, nowMs: () => number): ReadCounter {
+export function countReads(connections: number, nowMs: () => number) {
   const startedMs = nowMs();
-  const latency = createHistogram();
+  const tally = createTally(startedMs, nowMs);
   const lastMs = Array.from({ length: connections }, () => startedMs);
-  let [failed, longestGapMs] = [0, 0];
+  let longestGapMs = 0;
   const gap = (connection: number): void => {
     longestGapMs = Math.max(longestGapMs, nowMs() - (lastMs[connection] ?? startedMs));
   };
   return {
-    answered: (connection, tookMs) => {
-      latency.record(Math.max(1, Math.round(tookMs * 1000)));
+    answered: (connection: number, tookMs: number): void => {
+      tally.answered(tookMs);
       gap(connection);
       lastMs[connection] = nowMs();
     },
-    failed: () => {
-      failed += 1;
-    },
-    end: () => {
+    failed: (): void => tally.failed('late'),
+    end: (): Reads => {
       for (let connection = 0; connection < connections; connection += 1) gap(connection);
-      const of = (percentile: number): number => (latency.count === 0 ? 0 : latency.percentile(percentile) / 1000);
-      return {
-        seconds: (nowMs() - startedMs) / 1000,
-        answered: latency.count,
-        failed,
-        p50Ms: of(50),
-        p99Ms: of(99),
-        longestGapMs,
-      };
+      const { answered, errors, latencyMs } = tally.end();
+      const seconds = (nowMs() - startedMs) / 1000;
+      return { seconds, answered, failed: errors.late, p50Ms: latencyMs.p50, p99Ms: latencyMs.p99, longestGapMs };
     },
   };
 }

@@ -81,15 +81,8 @@ export interface Diagnosis {
    * another machine. `service`: the reading process itself stood still.
    */
   readonly cause: 'nothing' | 'service' | 'burst' | 'queue' | 'full' | 'store' | 'unseen' | 'unknown';
-  /** Reads are late, or nearly. */
-  readonly isHurt: boolean;
-  /** Share of the time that the slowlog of the store fills. */
-  readonly slowShare: number;
-  /** Share of the limiter's rate. */
-  readonly usedShare?: number;
   /** With a burst or a queue that is too small: a burst that is enough. */
   readonly enoughBytes?: number;
-  readonly isQueueShort?: true;
 }
 
 /** A service notices one late read in a thousand. */
@@ -106,30 +99,26 @@ const EXPLAINED = 0.5;
 export function diagnose(symptoms: Symptoms): Diagnosis {
   const { limiter, store, deadlineMs, p99Ms, lateShare, largestBytes } = symptoms;
   const isHurt = lateShare >= NOTICED_SHARE || p99Ms >= SLOW_SHARE * deadlineMs;
-  const slowShare = store.slowMs / 1000 / symptoms.seconds;
   const used = usedShare(symptoms);
-  const told = (cause: Diagnosis['cause'], more: Partial<Diagnosis> = {}): Diagnosis => ({
-    ...{ cause, isHurt, slowShare, ...more },
-    ...(used !== undefined && { usedShare: used }),
-  });
   // By a clock that runs, a page that comes after the deadline is late.
-  if (p99Ms > deadlineMs && lateShare < BEYOND_P99) return told('service');
-  const isSlow = slowShare >= EXPLAINED * Math.max(lateShare, 0.01);
-  if (isHurt && (isSlow || store.cores >= FULL)) return told('store');
+  if (p99Ms > deadlineMs && lateShare < BEYOND_P99) return { cause: 'service' };
+  const isSlow = store.slowMs / 1000 / symptoms.seconds >= EXPLAINED * Math.max(lateShare, BEYOND_P99);
+  if (isHurt && (isSlow || store.cores >= FULL)) return { cause: 'store' };
   if (limiter === undefined || used === undefined) {
-    if (!isHurt) return told('nothing');
-    return told(symptoms.retransmits === 0 ? 'unknown' : 'unseen');
+    if (!isHurt) return { cause: 'nothing' };
+    return { cause: symptoms.retransmits === 0 ? 'unknown' : 'unseen' };
   }
-  if (isHurt && used >= FULL) return told('full');
+  if (isHurt && used >= FULL) return { cause: 'full' };
   const { burstBytes, drops, overlimits, rateBytesPerSecond } = limiter;
   const enoughBytes = rightBurstBytes(rateBytesPerSecond, largestBytes);
   const least = leastBurstBytes(rateBytesPerSecond);
-  if (isHurt && drops > 0 && burstBytes >= least) return told('queue', { enoughBytes, isQueueShort: true });
+  if (isHurt && drops > 0 && burstBytes >= least) return { cause: 'queue', enoughBytes };
   if (burstBytes < least || (isHurt && overlimits > 0 && burstBytes < largestBytes))
-    return told('burst', { enoughBytes, ...(drops > 0 && { isQueueShort: true }) });
-  return told(isHurt ? 'unknown' : 'nothing');
+    return { cause: 'burst', enoughBytes };
+  return { cause: isHurt ? 'unknown' : 'nothing' };
 }
 
+/** Share of the limiter's rate. */
 export function usedShare({ limiter, seconds }: Pick<Symptoms, 'limiter' | 'seconds'>): number | undefined {
   return limiter && limiter.sentBytes / seconds / limiter.rateBytesPerSecond;
 }

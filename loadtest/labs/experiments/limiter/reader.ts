@@ -1,9 +1,10 @@
 /** `node reader.ts <plan as JSON>`: reads pages in bursts and prints a `BurstReads` as JSON, on a core of its own. */
-import { createHistogram } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRandom } from '../../../../src/catalogue/demo/ad.ts';
-import { systemClock } from '../../../../src/runtime.ts';
-import { createRedisStore, type RedisStore } from '../../../../src/stores/redis/store.ts';
+import type { RedisStore } from '../../../../src/stores/redis/store.ts';
+import { createTally } from '../../kit/driver/connection.ts';
+import type { Latency } from '../../kit/driver/plan.ts';
+import { isConnected, openAdapter } from '../adapter.ts';
 
 /** Pages are read as a service reads them: through the project's own adapter, with its deadline and its breaker. */
 export interface BurstPlan {
@@ -17,7 +18,6 @@ export interface BurstPlan {
   readonly keys: number;
   readonly deadlineMs: number;
   readonly seconds: number;
-  readonly seed: number;
 }
 
 export interface BurstReads {
@@ -33,7 +33,7 @@ export interface BurstReads {
   readonly pages: number;
   readonly pageBytes: number;
   /** From the request to the page, late ones included; a page that never came counts with the time of the wait. */
-  readonly latencyMs: { readonly p50: number; readonly p99: number; readonly max: number };
+  readonly latencyMs: Pick<Latency, 'p50' | 'p99' | 'max'>;
   readonly processorSeconds: number;
 }
 
@@ -43,15 +43,12 @@ const CONNECT_WITHIN_MS = 5000;
 
 /** Bursts at random distances (Poisson), whatever was answered. */
 async function read(plan: BurstPlan, clients: readonly RedisStore[], random: () => number): Promise<BurstReads> {
-  const took = createHistogram();
+  const startedMs = performance.now();
+  const took = createTally(startedMs, () => performance.now());
   const counts = { asked: 0, inTime: 0, late: 0, refused: 0, pages: 0, pageBytes: 0 };
-  const waiting = new Set<number>();
-  const settle = (askedMs: number): void => {
-    took.record(Math.max(1, Math.round((performance.now() - askedMs) * 1000)));
-  };
+  let waiting = 0;
   const one = async (client: RedisStore): Promise<void> => {
     const askedMs = performance.now();
-    const number = counts.asked;
     counts.asked += 1;
     const result = await client.read(
       `page:${String(Math.floor(random() * plan.keys)).padStart(12, '0')}`,
@@ -61,7 +58,7 @@ async function read(plan: BurstPlan, clients: readonly RedisStore[], random: () 
       counts.inTime += 1;
       counts.pages += 1;
       counts.pageBytes += result.value.length;
-      return settle(askedMs);
+      return took.answered(performance.now() - askedMs);
     }
     if (result.kind === 'absent') throw new Error('a page that was stored is not there: the store is too small');
     if (result.late === undefined) {
@@ -71,17 +68,16 @@ async function read(plan: BurstPlan, clients: readonly RedisStore[], random: () 
       return;
     }
     counts.late += 1;
-    waiting.add(number);
+    waiting += 1;
     const value = await result.late;
-    waiting.delete(number);
+    waiting -= 1;
     if (value !== undefined) {
       counts.pages += 1;
       counts.pageBytes += value.length;
     }
-    settle(askedMs);
+    took.answered(performance.now() - askedMs);
   };
 
-  const startedMs = performance.now();
   const cpuBefore = process.cpuUsage();
   const endMs = startedMs + plan.seconds * 1000;
   const reads: Promise<void>[] = [];
@@ -98,47 +94,19 @@ async function read(plan: BurstPlan, clients: readonly RedisStore[], random: () 
   const cpu = process.cpuUsage(cpuBefore);
   const all = Promise.all(reads);
   await Promise.race([all, sleep(AFTERWARDS_MS, undefined, { ref: false })]);
-  for (let left = waiting.size; left > 0; left -= 1) took.record(AFTERWARDS_MS * 1000);
-  const of = (percentile: number): number => (took.count === 0 ? 0 : took.percentile(percentile) / 1000);
+  for (let left = waiting; left > 0; left -= 1) took.answered(AFTERWARDS_MS);
   return {
     seconds,
     ...counts,
-    latencyMs: { p50: of(50), p99: of(99), max: took.count === 0 ? 0 : took.max / 1000 },
+    latencyMs: took.end().latencyMs,
     processorSeconds: (cpu.user + cpu.system) / 1e6,
   };
 }
 
-function openClient({ host, port, deadlineMs }: BurstPlan, at: number): RedisStore {
-  return createRedisStore({
-    settings: {
-      kind: 'standalone',
-      nodes: [{ host, port }],
-      database: 0,
-      deadlineMs,
-      connectTimeoutMs: 2000,
-      socketTimeoutMs: 3000,
-      maxOutstanding: 1024,
-      batchSize: 128,
-      refreshMs: 15_000,
-      dedicated: false,
-    },
-    name: `client ${at}`,
-    clock: systemClock,
-    random: Math.random,
-    observe: () => undefined,
-  });
-}
-
-async function connected(clients: readonly RedisStore[]): Promise<void> {
-  const giveUpMs = performance.now() + CONNECT_WITHIN_MS;
-  while (clients.some((client) => client.nodes().some((node) => !node.connected))) {
-    if (performance.now() > giveUpMs) throw new Error('the store cannot be reached');
-    await sleep(20);
-  }
-}
-
 const plan: BurstPlan = JSON.parse(process.argv[2] ?? '');
-const clients = Array.from({ length: plan.clients }, (_, at) => openClient(plan, at));
-await connected(clients);
-console.log(JSON.stringify(await read(plan, clients, createRandom(plan.seed).next)));
+const { host, port, deadlineMs } = plan;
+const clients = Array.from({ length: plan.clients }, () => openAdapter({ target: { host, port }, deadlineMs }));
+for (const giveUpMs = performance.now() + CONNECT_WITHIN_MS; !clients.every(isConnected); await sleep(20))
+  if (performance.now() > giveUpMs) throw new Error('the store cannot be reached');
+console.log(JSON.stringify(await read(plan, clients, createRandom(1).next)));
 process.exit(0);

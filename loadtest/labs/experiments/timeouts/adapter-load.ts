@@ -3,27 +3,18 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StoreFault } from '../../../../src/cache/events.ts';
 import { createRandom } from '../../../../src/catalogue/demo/ad.ts';
-import { systemClock } from '../../../../src/runtime.ts';
-import type { HostPort } from '../../../../src/schema/units.ts';
-import { createRedisStore, type RedisStore } from '../../../../src/stores/redis/store.ts';
+import type { RedisStore } from '../../../../src/stores/redis/store.ts';
 import { processorMs } from '../../../stack/processors.ts';
 import { createTally } from '../../kit/driver/connection.ts';
-import type { Driven, Errors } from '../../kit/driver/plan.ts';
+import type { Driven, DrivePlan, Errors } from '../../kit/driver/plan.ts';
 import { gaussianKey, type Mix, mixKey, valueBytes } from '../../kit/mix.ts';
+import { type AdapterOptions, isConnected, openAdapter } from '../adapter.ts';
 
 /** A process with one of serpcache's own stores for each connection, at one rate in all. */
-export interface AdapterPlan {
-  readonly target: HostPort;
-  readonly connections: number;
-  readonly seconds: number;
-  readonly ratePerSecond: number;
+export interface AdapterPlan
+  extends Required<Pick<DrivePlan, 'connections' | 'seconds' | 'ratePerSecond' | 'watched'>>,
+    Pick<AdapterOptions, 'target' | 'deadlineMs' | 'socketTimeoutMs'> {
   readonly mix: Mix;
-  readonly deadlineMs: number;
-  /** The connection is closed after this time without an answer. */
-  readonly socketTimeoutMs: number;
-  readonly seed: number;
-  /** Processes whose processor time is read at the beginning and the end of the load. */
-  readonly watched: readonly number[];
 }
 
 const OPEN_LIMIT_MS = 3000;
@@ -34,30 +25,23 @@ const TIMER_MS = 2.5;
 const ERRORS: Readonly<Partial<Record<StoreFault, keyof Errors>>> = { 'store-slow': 'late', 'store-down': 'broken' };
 
 const plan: AdapterPlan = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8'));
-const { target, connections, seconds, ratePerSecond, mix, deadlineMs, socketTimeoutMs, watched } = plan;
-const random = createRandom(plan.seed).next;
+const { connections, seconds, ratePerSecond, mix, deadlineMs, watched } = plan;
+const random = createRandom(1).next;
 const nowMs = (): number => performance.now();
 const value = Buffer.alloc(mix.mostBytes, 'x');
 let connects = 0;
 
 const stores: RedisStore[] = Array.from({ length: connections }, () =>
-  createRedisStore({
-    // The configuration's defaults, but for the plan's deadline and socket timeout.
-    settings: {
-      ...{ kind: 'standalone', nodes: [target], database: 0, deadlineMs, socketTimeoutMs },
-      ...{ connectTimeoutMs: 2000, maxOutstanding: 1024, batchSize: 128, refreshMs: 15_000, dedicated: false },
-    },
-    name: 'timeouts',
-    clock: systemClock,
+  openAdapter({
+    ...plan,
     random,
     observe: (event) => {
       if (event.kind === 'connection' && event.state === 'open') connects += 1;
     },
   }),
 );
-const isOpen = (store: RedisStore): boolean => store.nodes().every((node) => node.connected);
 // A socket timeout that is shorter than a handshake opens no connection at all: then the row shows that.
-for (const untilMs = nowMs() + OPEN_LIMIT_MS; !stores.every(isOpen) && nowMs() < untilMs; ) await sleep(10);
+for (const untilMs = nowMs() + OPEN_LIMIT_MS; !stores.every(isConnected) && nowMs() < untilMs; ) await sleep(10);
 
 connects = 0;
 let underWay = 0;

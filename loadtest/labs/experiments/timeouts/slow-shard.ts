@@ -182,15 +182,11 @@ export async function startNeighbour(lab: Lab, store: LabStore, ca?: string): Pr
   };
 }
 
-/** Times of a process's main thread since its start. */
-interface RunTime {
-  readonly ranMs: number;
-  /** Ready to run while its processor ran another process. */
-  readonly waitedMs: number;
-}
-
-/** In nanoseconds; /proc/<pid>/stat counts in steps of 10 ms (https://docs.kernel.org/scheduler/sched-stats.html). */
-function runTimeOf(pid: number): RunTime {
+/**
+ * Times of a process's main thread since its start: running, and ready to run while its processor ran another process. In
+ * nanoseconds; /proc/<pid>/stat counts in steps of 10 ms (https://docs.kernel.org/scheduler/sched-stats.html).
+ */
+function runTimeOf(pid: number) {
   const [ran = 0, waited = 0] = readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ').map(Number);
   return { ranMs: ran / 1e6, waitedMs: waited / 1e6 };
 }

@@ -14,7 +14,7 @@ import {
   pauseSeconds,
   rungsOf,
 } from '../../../../loadtest/labs/experiments/many-clients.ts';
-import type { Finding } from '../../../../loadtest/labs/kit/finding.ts';
+import { type Found, figureOf } from './harness.ts';
 
 const LIMITS = { fileLimit: 1e6, maxClients: 1e6, ports: 28_232, addresses: 8, freeBytes: 2 ** 36 };
 
@@ -84,14 +84,6 @@ const MEASURED: ConnectionsMeasured = {
 
 function withMany(many: Partial<ConnectionsMeasured['oneRate'][number]>): Found {
   return connections.findingOf({ ...MEASURED, oneRate: [FEW, { ...FEW, connections: 19_900, ...many }] });
-}
-
-type Found = Omit<Finding, 'name'>;
-
-function figureOf({ claims }: Found, text: RegExp): number | undefined {
-  const claim = claims.find((one) => text.test(one.text));
-  assert.ok(claim, `no claim ${text}`);
-  return claim.figure;
 }
 
 test('many connections that cost as little as few do no harm', () => {
@@ -165,7 +157,7 @@ test('the time in which redis-benchmark opens connections is not counted as load
 });
 
 test('cores are measured over the time in which redis-benchmark did not sleep', () => {
-  const run = { clients: 650, seconds: 2.5, storeCores: 0.4, processorSeconds: 1.5 };
+  const run = { clients: 650, seconds: 2.5, storeCores: 0.4, generatorCores: 0.6 };
   assert.deepEqual(awakeCores(run), { storeCores: 0.5, generatorCores: 0.75 });
 });
 

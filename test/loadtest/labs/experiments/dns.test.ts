@@ -17,21 +17,13 @@ import {
   isDisturbed,
   type Phase,
 } from '../../../../loadtest/labs/experiments/dns.ts';
-import type { Finding } from '../../../../loadtest/labs/kit/finding.ts';
 import { freePorts } from '../../../../loadtest/stack/process.ts';
+import { figureOf } from './harness.ts';
 
 const ADDRESSES = dnsRow('addresses', 'address', 0.08);
 const HEALTHY = dnsRow('names', { kind: 'healthy' }, 0.09);
 const SLOW = dnsRow('answers after 200 ms', { kind: 'slow', ms: 200 }, 0.4);
 const FAILING = dnsRow('SERVFAIL', { kind: 'servfail' }, 0.99);
-
-type Found = Omit<Finding, 'name'>;
-
-function figureOf({ claims }: Found, text: RegExp): number | undefined {
-  const claim = claims.find((one) => text.test(one.text));
-  assert.ok(claim, `no claim ${text}`);
-  return claim.figure;
-}
 
 test('it holds when names lose more than addresses with every faulty resolver', () => {
   const found = dns.findingOf([ADDRESSES, HEALTHY, SLOW, FAILING]);

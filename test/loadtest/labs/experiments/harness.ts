@@ -23,3 +23,7 @@ export function columnOf(table: FindingTable, name: RegExp): readonly (number | 
   assert.ok(at >= 0, String(name));
   return table.rows.map(({ values }) => values[at]);
 }
+
+export function figureOf(found: Found, text: RegExp): number | undefined {
+  return claimOf(found, text)[0];
+}

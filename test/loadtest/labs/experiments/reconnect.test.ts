@@ -15,8 +15,8 @@ import {
   together,
 } from '../../../../loadtest/labs/experiments/reconnect.ts';
 import { closedLoop } from '../../../../loadtest/labs/kit/driver/drive.ts';
-import type { Finding } from '../../../../loadtest/labs/kit/finding.ts';
 import { coresOf, inLab } from '../../../../loadtest/labs/kit/lab.ts';
+import { figureOf } from './harness.ts';
 
 const AFTER_5 = POLICIES.find(({ every }) => every === 5) ?? EACH;
 
@@ -45,14 +45,6 @@ function costsOf(isTls: boolean, anewUs: number, keptUs: number): readonly CostR
     { ...ROW, policy: EACH, isTls, storeUs: anewUs },
     { ...ROW, policy: KEPT, isTls, storeUs: keptUs },
   ];
-}
-
-type Found = Omit<Finding, 'name'>;
-
-function figureOf({ claims }: Found, text: RegExp): number | undefined {
-  const claim = claims.find((one) => text.test(one.text));
-  assert.ok(claim, `no claim ${text}`);
-  return claim.figure;
 }
 
 // Copied from the publication, not from the code: the published values beside a measurement must not drift.

@@ -10,26 +10,26 @@ import {
 } from '../../../../loadtest/labs/experiments/shards.ts';
 import { PUBLISHED_MIX } from '../../../../loadtest/labs/kit/mix.ts';
 import { createRandom } from '../../../../src/catalogue/demo/ad.ts';
-import { claimOf, type Found } from './harness.ts';
+import { type Found, figureOf } from './harness.ts';
 
 test('more shards in the same memory with the same hits and evictions: the cure is temporary', () => {
   const found = findingOf({ hitRatio: 0.72, evictions: 1100 });
   assert.equal(found.verdict, 'yes');
-  assert.equal(claimOf(found, /evictions of 6 shards, x5 ÷ x1/)[0], 5);
-  assert.equal(claimOf(found, /busiest shard, 1 shard/)[0], 0.3);
-  assert.equal(claimOf(found, /busiest shard, 6 shards/)[0], 0.05);
+  assert.equal(figureOf(found, /evictions of 6 shards, x5 ÷ x1/), 5);
+  assert.equal(figureOf(found, /busiest shard, 1 shard/), 0.3);
+  assert.equal(figureOf(found, /busiest shard, 6 shards/), 0.05);
 });
 
 test('more shards that no longer evict are a cure, and the statement does not hold', () => {
   const found = findingOf({ hitRatio: 0.95, evictions: 0 });
   assert.equal(found.verdict, 'no');
-  assert.equal(claimOf(found, /evictions of 6 shards ÷ of 1, x5/)[0], 0);
+  assert.equal(figureOf(found, /evictions of 6 shards ÷ of 1, x5/), 0);
 });
 
 test('evictions that return with a different hit ratio make the statement hold in part', () => {
   const found = findingOf({ hitRatio: 0.6, evictions: 1100 });
   assert.equal(found.verdict, 'partly');
-  assert.equal(claimOf(found, /difference of the hit ratios/)[0]?.toFixed(2), '0.13');
+  assert.equal(figureOf(found, /difference of the hit ratios/)?.toFixed(2), '0.13');
 });
 
 test('half the evictions, or evictions that do not grow with the load, do not count as returned', () => {

@@ -3,11 +3,9 @@ import { test } from 'node:test';
 import type { SpellRun } from '../../../../loadtest/labs/experiments/timeouts/slow-shard.ts';
 import { type Figures, figuresOf, quietestOf, timeouts } from '../../../../loadtest/labs/experiments/timeouts.ts';
 import type { LabDriven } from '../../../../loadtest/labs/kit/driven.ts';
-import type { Finding } from '../../../../loadtest/labs/kit/finding.ts';
+import { type Found, figureOf } from './harness.ts';
 
 const CALM = closing({ lostShare: 0, opened: 0 });
-
-type Found = Omit<Finding, 'name'>;
 
 function found(over: { closes?: Figures; abandons?: Figures; calm?: Figures; shipped?: Figures }): Found {
   const { closes = closing(), abandons = abandoning(), calm = CALM, shipped = abandoning() } = over;
@@ -21,12 +19,6 @@ function found(over: { closes?: Figures; abandons?: Figures; calm?: Figures; shi
   // The rows with TLS decide nothing: they are the opposite of a gain.
   const tls = { ...measured, rows: [rows[0], { ...rows[1], figures: closing() }] };
   return timeouts.findingOf({ plain: measured, tls });
-}
-
-function figureOf({ claims }: Found, text: RegExp): number | undefined {
-  const claim = claims.find((one) => text.test(one.text));
-  assert.ok(claim, `no claim ${text}`);
-  return claim.figure;
 }
 
 test('it holds with half the time and half the connections, and the claims give the figures', () => {
@@ -175,7 +167,6 @@ function closing(over: Partial<Figures> = {}): Figures {
     mostOpen: 1800,
     waitedShare: 0.01,
     storeCores: 0.97,
-    generatorCores: 0.5,
     limit: 'store',
     eachSecond: [],
     ...over,
