@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { wrkReport } from '../http-driver/wrk.ts';
 import { processorMs } from '../stack/processors.ts';
 import type { Bench, Started } from './benches.ts';
 import { adminUrl, type BenchCores, type Server } from './servers.ts';
@@ -82,14 +83,8 @@ export interface Load {
   readonly directory: string;
 }
 
-export interface LoadResult {
-  readonly requests: number;
-  /** Answers that were not 2xx or 3xx, and broken connections. A benchmark with any is void. */
-  readonly errors: number;
-}
-
-/** One bounded run of wrk, pinned. @throws when wrk is missing or reports nothing. */
-export async function load({ baseUrl, targets, seconds, connections, cpu, directory }: Load): Promise<LoadResult> {
+/** One bounded run of wrk, pinned. A benchmark with any errors is void. @throws when wrk is missing or reports nothing. */
+export async function load({ baseUrl, targets, seconds, connections, cpu, directory }: Load) {
   const script = join(directory, 'targets.lua');
   const list = targets.map((target) => JSON.stringify(target)).join(',\n');
   writeFileSync(
@@ -99,10 +94,5 @@ export async function load({ baseUrl, targets, seconds, connections, cpu, direct
   );
   const args = ['-c', `${cpu}`, 'wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '-s', script, baseUrl];
   const { stdout } = await promisify(execFile)('taskset', args, { timeout: (seconds + 20) * 1000 });
-  const requests = /(\d+) requests in /.exec(stdout)?.[1];
-  if (requests === undefined) throw new Error(`wrk reported no requests:\n${stdout}`);
-  const refused = Number(/Non-2xx or 3xx responses: (\d+)/.exec(stdout)?.[1] ?? 0);
-  const broken = /Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)/.exec(stdout);
-  const errors = refused + (broken?.slice(1).reduce((sum, each) => sum + Number(each), 0) ?? 0);
-  return { requests: Number(requests), errors };
+  return wrkReport(stdout);
 }

@@ -1,33 +1,16 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DEMO_DOMAINS, demoDocuments } from '../../../src/catalogue/demo.ts';
-import { type EngineCounts, startEngineProxy } from '../../fault-proxy/engine-proxy.ts';
+import { startEngineProxy } from '../../fault-proxy/engine-proxy.ts';
 import { accepts, freePorts, startProcess } from '../../stack/process.ts';
 import { pin } from '../../stack/processors.ts';
 import { startSearchd } from '../../stack/sphinx.ts';
 import { queriesOf } from '../../traffic/queries.ts';
-import type { ReplicaSetup } from './peer.ts';
+import type { Backend, ReplicaSetup } from './peer.ts';
 import { DOMAIN, serviceConfig } from './serpcache.ts';
 
-/** One real searchd behind all peers, with a proxy that counts, delays and refuses its searches, and the origin of the HTTP caches. */
-export interface RunningBackend {
-  /** `http://127.0.0.1:1234`; `/search?q=…` below it asks the engine each time. */
-  readonly origin: string;
-  /** searchd itself, through the same counting proxy. */
-  readonly engine: ReplicaSetup['engine'];
-  /** Searches since the start or the last `reset`, of all clients. */
-  readonly searches: () => number;
-  /** Counts of the proxy: distinct searches, the highest count of one search, and so on. */
-  readonly counts: () => EngineCounts;
-  /** Sets the counts to zero. */
-  readonly reset: () => void;
-  /** Delays each search by `ms`. */
-  readonly delay: (ms: number) => void;
-  /** Connections are refused, open ones are reset: as after a SIGKILL. */
-  readonly die: () => Promise<void>;
-  readonly revive: () => Promise<void>;
-  /** `count` different searches with results, from the catalogue. @throws when it has fewer. */
-  readonly texts: (count: number) => readonly string[];
+/** A real searchd behind all peers, with a proxy that counts, delays and refuses its searches, and the origin of the HTTP caches. */
+export interface RunningBackend extends Backend {
   readonly stop: () => Promise<void>;
 }
 
@@ -68,8 +51,6 @@ export async function startBackend(folder: string, options: BackendOptions): Pro
       origin: origin.url,
       engine,
       searches: () => proxy.counts().searches,
-      counts: proxy.counts,
-      reset: proxy.resetCounts,
       delay: (delayMs) => proxy.set({ delayMs }),
       die: async () => {
         await proxy.refuse(true);

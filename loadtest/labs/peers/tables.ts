@@ -50,7 +50,7 @@ export function tablesOf(outcomes: readonly Outcome[], sizes: Sizes): FindingTab
         ['after', 'ms', ({ dead }) => dead?.unseenP50Ms],
         ['fresh again', 'seconds', ({ dead }) => dead && (dead.recoveredSeconds ?? 'not in 20 s')],
       ],
-      ({ dead, peer }) => (dead === undefined ? undefined : publishedOf(peer.name).dead),
+      ({ dead, peer }) => (dead === undefined ? undefined : publishedOf(peer.name)?.dead),
     ),
   ];
 }
@@ -75,7 +75,7 @@ interface PageTable {
 /** In these tables the server is loaded, not the store. */
 const FULL = { store: 'server', generator: 'client', both: 'both', neither: 'neither' } as const;
 
-/** A peer without figures stays a row, so that nobody takes it for forgotten. */
+/** A peer without figures stays a row: the reader sees that it was not forgotten. */
 function pageTable(outcomes: readonly Outcome[], sizes: Sizes, { title, pick, base, pages }: PageTable): FindingTable {
   const baseOutcome = outcomes.find(({ peer }) => peer.name === base);
   const perCore = baseOutcome && pick(baseOutcome)?.perCore;
@@ -102,7 +102,7 @@ function pageTable(outcomes: readonly Outcome[], sizes: Sizes, { title, pick, ba
       ['store commands per request', 'text', ({ figures }) => figures?.storeCommands],
       [`at ${sizes.perSecond}/s`, 'text', ({ figures }) => figures?.storeCommandsAtRate],
     ],
-    published: ({ name, figures }) => (figures === undefined ? undefined : publishedOf(name).page),
+    published: ({ name, figures }) => (figures === undefined ? undefined : publishedOf(name)?.page),
   });
 }
 
@@ -202,7 +202,7 @@ export function chartsOf(outcomes: readonly Outcome[]): Chart[] {
     pointName: ({ peer }: Outcome) => peer.name,
     shape: 'bars',
   } as const;
-  const published = ({ peer }: Outcome) => PUBLISHED_PER_CORE.find((one) => one.name.test(peer.name))?.perSecond;
+  const published = ({ peer }: Outcome) => publishedOf(peer.name)?.perCore;
   return [
     chartOf({
       ...bars,
@@ -268,12 +268,10 @@ export function notesOf(outcomes: readonly Outcome[], sizes: Sizes): string[] {
 /** Failures of the measurement, and the answers behind a share of failures. */
 function oddities({ problems, stampede, dead }: Outcome): string[] {
   const odd = (name: string, one: Stampeded | undefined): string[] => [
-    ...(one === undefined || one.failedShare === 0
-      ? []
-      : [`after the purge, asked for ${name}, it answered ${one.outcome}`]),
-    ...(one === undefined || one.purgeRefusals === 0
-      ? []
-      : [`before it was asked for ${name} it refused to be purged ${one.purgeRefusals} times`]),
+    ...(one?.failedShare ? [`after the purge, asked for ${name}, it answered ${one.outcome}`] : []),
+    ...(one?.purgeRefusals
+      ? [`before it was asked for ${name} it refused to be purged ${one.purgeRefusals} times`]
+      : []),
   ];
   const isLate = dead !== undefined && dead.freshShare === undefined;
   return [
@@ -284,28 +282,26 @@ function oddities({ problems, stampede, dead }: Outcome): string[] {
   ];
 }
 
-/** Published figures of a peer, for its rows. */
+/** Published figures of a peer: texts for its rows, and requests per second and core for the plot. */
 interface Published {
+  readonly name: RegExp;
   readonly page?: string;
   readonly dead?: string;
+  readonly perCore?: number;
 }
 
-const OF: readonly (Published & { readonly name: RegExp })[] = [
+const PUBLISHED: readonly Published[] = [
   {
     name: /^Varnish/,
     page: '23k/s per core (275k/s on 12 cores, 2010)',
     dead: 'origin dead for 12 min behind grace: 97 % hits, no 503',
+    perCore: 23_000,
   },
   { name: /BentoCache/, page: 'its own bench, in the process and without HTTP: get 1.25M/s, getOrSet 42k/s' },
 ];
 
-/** Published requests per second and core. */
-export const PUBLISHED_PER_CORE: readonly { readonly name: RegExp; readonly perSecond: number }[] = [
-  { name: /^Varnish/, perSecond: 23_000 },
-];
-
-export function publishedOf(name: string): Published {
-  return OF.find((one) => one.name.test(name)) ?? {};
+export function publishedOf(peer: string): Published | undefined {
+  return PUBLISHED.find(({ name }) => name.test(peer));
 }
 
 export const PUBLISHED_WORDS =
