@@ -14,27 +14,14 @@ const CONNECTIONS = 64;
 /** Load on each server at each start, without the warm-up. */
 export const MEASURED_SECONDS = ROUND_SECONDS * ROUNDS;
 
-/** The answers of one server. */
-export interface Rates {
-  /** Requests per second of its processor time. */
-  readonly perCpu: number;
-  /** Requests per second; the client is the limit of this one where both servers are nearly equal. */
-  readonly perSecond: number;
-}
+export type StartMeasured = Awaited<ReturnType<typeof measureStart>>;
 
-export interface StartMeasured {
-  readonly serpcache: Rates;
-  readonly bare: Rates;
-  /** Share of the requests to serpcache that had the outcome of the bench. */
-  readonly share: number;
-}
-
-/** @throws when a request failed, or when too few had the outcome of the bench. */
+/** @returns the rates of both, and the share of the requests to serpcache that had the outcome of the bench. @throws when a request failed, or when that share is too low. */
 export async function measureStart(
   bench: Bench,
   { serpcache, bare, targets }: Started,
   { folder, cores }: { readonly folder: string; readonly cores: BenchCores },
-): Promise<StartMeasured> {
+) {
   const wrk = async ({ url }: Server, seconds: number): Promise<number> => {
     const options = { baseUrl: url, targets, seconds, connections: CONNECTIONS, cpu: cores.client, directory: folder };
     const { requests, errors } = await load(options);
@@ -56,7 +43,9 @@ export async function measureStart(
   if (!(share >= bench.leastShare))
     throw new Error(`only ${(share * 100).toFixed(1)} % of the requests were ${bench.outcome}`);
   const [ours, theirs] = totals.map(({ requests, cpuMs }) => ({
+    /** Requests per second of processor time. */
     perCpu: requests / (cpuMs / 1000),
+    /** Requests per second; the client is the limit of this one where both servers are nearly equal. */
     perSecond: requests / MEASURED_SECONDS,
   }));
   if (ours === undefined || theirs === undefined) throw new Error('two servers were to be measured');

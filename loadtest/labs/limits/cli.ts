@@ -56,15 +56,9 @@ const STEPS: Readonly<Record<string, Scenario>> = {
   '20 ms → 200 ms → 20 ms': { ...STEP, meanMs: 20 },
 };
 
-interface Measured {
-  readonly case: string;
-  readonly limit: string;
-  readonly shedding: boolean;
-  readonly load: number;
-  readonly figures: Figures;
-}
+type Measured = Awaited<ReturnType<typeof measure>>;
 
-async function measure(name: string, scenario: Scenario, limit: string, shedding: boolean): Promise<Measured> {
+async function measure(name: string, scenario: Scenario, limit: string, shedding: boolean) {
   const contender = { shedding, limit: LIMITS[limit] ?? createFixedLimit };
   const figures: Figures[] = [];
   for (const seed of SEEDS) figures.push(figuresOf(await runOnce(scenario, contender, seededRandom(seed)), scenario));

@@ -8,12 +8,12 @@ import { bytesPerPage, type MemoryFigures, type PageFigures, type Spread } from 
 export interface Outcome {
   readonly peer: Pick<Peer, 'name' | 'setUp' | 'keeps'>;
   /** One page, again and again. */
-  readonly page?: PageFigures;
+  readonly page?: PageFigures | undefined;
   /** Many pages in turn. */
-  readonly many?: PageFigures;
-  readonly memory?: MemoryFigures;
-  readonly stampede?: StampedeFigures;
-  readonly dead?: DeadEngineFigures;
+  readonly many?: PageFigures | undefined;
+  readonly memory?: MemoryFigures | undefined;
+  readonly stampede?: StampedeFigures | undefined;
+  readonly dead?: DeadEngineFigures | undefined;
   readonly problems: readonly string[];
 }
 
