@@ -4,6 +4,7 @@ import { createAdminClient } from '../../src/commands/admin-client.ts';
 import type { ControlSummary } from '../../src/control/control.ts';
 import type { Journal } from '../../src/operations/drills/journal.ts';
 import type { Plan } from '../../src/operations/drills/plan.ts';
+import type { Document } from '../../src/search/domain.ts';
 import type { DomainStatus } from '../../src/search/status.ts';
 import { documentsOf, type ReplicaPlan, readPlan, type StackPlan } from '../stack/plan.ts';
 import { down, processesOf, startPart, stopPart, up } from '../stack/stack.ts';
@@ -16,6 +17,7 @@ export const CLOCKS_AHEAD_MS = [0, 5000, -5000] as const;
 /** The replica that runs `checkout`. It owns no drill at first, and takes over when the owner ends. */
 const CHECKOUT_REPLICA = 1;
 const REPEATED = 400;
+const MAX_DOCUMENTS = 3000;
 
 /**
  * The local stack with three replicas whose wall clocks disagree by ten seconds, and an operator at each.
@@ -37,7 +39,10 @@ export async function startHarness(say: (text: string) => void, checkout?: strin
     await up(plan, say);
     const [first] = plan.indexes;
     if (first === undefined) throw new Error('a stack without a domain');
-    const documents = await firstOf(documentsOf(first.domain, plan.corpora), MAX_DOCUMENTS);
+    const documents: Document[] = [];
+    for await (const one of documentsOf(first.domain, plan.corpora)) {
+      if (documents.push(one) >= MAX_DOCUMENTS) break;
+    }
     return {
       domain: first.domain.name,
       replicas: replicas.map((replica) => replicaOf(plan, replica, say)),
@@ -61,14 +66,6 @@ function replicaOf(plan: StackPlan, replica: ReplicaPlan, say: (text: string) =>
     kill: () => stopPart(replica, 0),
     start: () => startPart(plan, replica, say),
   };
-}
-
-const MAX_DOCUMENTS = 3000;
-
-async function firstOf<T>(all: AsyncIterable<T>, count: number): Promise<readonly T[]> {
-  const found: T[] = [];
-  for await (const one of all) if (found.push(one) >= count) break;
-  return found;
 }
 
 export function replicaAt({ replicas }: Harness, at: number): Replica {

@@ -28,42 +28,35 @@ const DOCUMENTS = 6000;
 /** @throws with the end of a log when a part will not start; what did start is ended then. */
 export async function startBackend(folder: string, options: BackendOptions): Promise<RunningBackend> {
   const { ttlSeconds, documents = DOCUMENTS, cores } = options;
-  const stops: (() => Promise<void>)[] = [];
-  const stop = async (): Promise<void> => {
-    for (const end of stops.splice(0).toReversed()) await end();
+  await using starting = new AsyncDisposableStack();
+  const domain = DEMO_DOMAINS.find(({ name }) => name === DOMAIN);
+  if (domain === undefined) throw new Error(`the demo has no ${DOMAIN}`);
+  const corpus = [...demoDocuments(DOMAIN).take(documents)];
+  const searchd = await startSearchd({
+    directory: join(folder, 'searchd'),
+    from: { domains: [{ domain: { ...domain, answerProfile: '' }, index: DOMAIN, documents: corpus }] },
+  });
+  starting.defer(searchd.stop);
+  const proxy = await startEngineProxy({ target: searchd });
+  starting.defer(proxy.stop);
+  const engine = { host: proxy.host, port: proxy.port, index: DOMAIN };
+  const origin = await startOrigin(join(folder, 'origin'), engine, ttlSeconds);
+  starting.defer(origin.stop);
+  if (cores !== undefined) await pin([searchd.process.pid, origin.pid], cores);
+  const started = starting.move();
+  return {
+    origin: origin.url,
+    engine,
+    searches: () => proxy.counts().searches,
+    delay: (delayMs) => proxy.set({ delayMs }),
+    die: async () => {
+      await proxy.refuse(true);
+      proxy.cut();
+    },
+    revive: () => proxy.refuse(false),
+    texts: (count) => queriesOf(corpus, count).repeated,
+    stop: () => started.disposeAsync(),
   };
-  try {
-    const domain = DEMO_DOMAINS.find(({ name }) => name === DOMAIN);
-    if (domain === undefined) throw new Error(`the demo has no ${DOMAIN}`);
-    const corpus = [...demoDocuments(DOMAIN).take(documents)];
-    const searchd = await startSearchd({
-      directory: join(folder, 'searchd'),
-      from: { domains: [{ domain: { ...domain, answerProfile: '' }, index: DOMAIN, documents: corpus }] },
-    });
-    stops.push(searchd.stop);
-    const proxy = await startEngineProxy({ target: searchd });
-    stops.push(proxy.stop);
-    const engine = { host: proxy.host, port: proxy.port, index: DOMAIN };
-    const origin = await startOrigin(join(folder, 'origin'), engine, ttlSeconds);
-    stops.push(origin.stop);
-    if (cores !== undefined) await pin([searchd.process.pid, origin.pid], cores);
-    return {
-      origin: origin.url,
-      engine,
-      searches: () => proxy.counts().searches,
-      delay: (delayMs) => proxy.set({ delayMs }),
-      die: async () => {
-        await proxy.refuse(true);
-        proxy.cut();
-      },
-      revive: () => proxy.refuse(false),
-      texts: (count) => queriesOf(corpus, count).repeated,
-      stop,
-    };
-  } catch (error) {
-    await stop();
-    throw error;
-  }
 }
 
 async function startOrigin(folder: string, engine: ReplicaSetup['engine'], ttlSeconds: number) {

@@ -14,13 +14,8 @@ const LIMIT_MS = 90_000;
 export async function httpDriven(lab: Lab, plan: HttpPlan): Promise<HttpDriven> {
   const file = join(lab.folder, `http-${randomUUID()}.json`);
   writeFileSync(file, JSON.stringify(plan));
-  const { output } = await runProgram({
-    command: process.execPath,
-    args: [MAIN, file],
-    cores: lab.cores.generator,
-    limitMs: LIMIT_MS,
-    signal: lab.signal,
-  });
+  const where = { cores: lab.cores.generator, limitMs: LIMIT_MS, signal: lab.signal };
+  const { output } = await runProgram({ ...where, command: process.execPath, args: [MAIN, file] });
   return JSON.parse(output);
 }
 

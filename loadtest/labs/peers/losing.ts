@@ -33,9 +33,8 @@ function stampedeOf({ lab, backends, paths, sizes }: LosingOptions, peer: Peer):
     hot: { path, requests: sizes.hotRequests },
     many: { paths: others.slice(0, sizes.manyKeys), requestsEach: sizes.requestsEach },
   };
-  return withReplicas(startReplicas(lab, backends.long, peer, { count: sizes.replicas, ...LONG }), (replicas) =>
-    stampede(lab, backends.long, replicas, plan),
-  );
+  const starting = startReplicas(lab, backends.long, peer, { count: sizes.replicas, ...LONG });
+  return withReplicas(starting, (replicas) => stampede(lab, backends.long, replicas, plan));
 }
 
 function deadEngineOf({ lab, backends, paths, sizes, seconds }: LosingOptions, peer: Peer): Promise<DeadEngineFigures> {
@@ -46,9 +45,8 @@ function deadEngineOf({ lab, backends, paths, sizes, seconds }: LosingOptions, p
     perSecond: sizes.deadPerSecond,
     seconds,
   };
-  return withReplicas(startReplicas(lab, backends.short, peer, { count: 1, ...SHORT }), (replicas) =>
-    deadEngine(lab, backends.short, replicas, plan),
-  );
+  const starting = startReplicas(lab, backends.short, peer, { count: 1, ...SHORT });
+  return withReplicas(starting, (replicas) => deadEngine(lab, backends.short, replicas, plan));
 }
 
 async function withReplicas<T>(starting: Promise<Replicas>, work: (replicas: Replicas) => Promise<T>): Promise<T> {

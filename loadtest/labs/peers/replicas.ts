@@ -47,13 +47,9 @@ export async function startReplicas(
   const store = await lab.startStore({ cores: lab.cores.generator });
   const folder = join(lab.folder, `peer-${randomUUID()}`);
   const running: RunningPeer[] = [];
-  let isStopped = false;
-  const stop = async (): Promise<void> => {
-    if (isStopped) return;
-    isStopped = true;
-    for (const one of running) await one.stop();
-    await store.stop();
-  };
+  const started = new AsyncDisposableStack();
+  const stop = (): Promise<void> => started.disposeAsync();
+  started.defer(store.stop);
   lab.atEnd(stop);
   try {
     for (const port of await freePorts(count)) {
@@ -64,7 +60,9 @@ export async function startReplicas(
       const { host, port: storePort } = store;
       const cores = lab.cores.store;
       const setup = { ...lifetimes, folder: own, port, origin, engine, store: { host, port: storePort }, cores };
-      running.push(await peer.start(setup));
+      const one = await peer.start(setup);
+      running.push(one);
+      started.defer(one.stop);
     }
   } catch (error) {
     await stop();
