@@ -117,10 +117,10 @@ function stepTable(measured: readonly Measured[]): FindingTable {
     measured.find((one) => one.limit === limit && one.case === name)?.figures.recoveredAfterSeconds;
   return tableOf({
     title: 'Ten times slower for 10 s under 2 ×, with shedding: until good answers are back at 0.9 of before',
-    rows: Object.keys(LIMITS).map((limit) => ({ limit })),
-    name: ({ limit }) => limit,
+    rows: Object.keys(LIMITS).map((name) => ({ name })),
+    name: ({ name }) => name,
     columns: Object.keys(STEPS).map(
-      (name) => [name, 'seconds', ({ limit }: { readonly limit: string }) => known(recovered(limit, name))] as const,
+      (step) => [step, 'seconds', ({ name }: { readonly name: string }) => known(recovered(name, step))] as const,
     ),
   });
 }
