@@ -9,7 +9,8 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DEMO_DOMAINS, demoDocuments } from '../src/catalogue/demo.ts';
 import { EXIT, type ParsedArguments, type Program, runProgram } from '../src/commands/arguments.ts';
-import { accepts, freePorts, type RunningProcess, startProcess } from './stack/process.ts';
+import { openInspector } from './stack/inspector.ts';
+import { accepts, freePorts, startProcess } from './stack/process.ts';
 import { startCluster } from './stack/redis.ts';
 import { startSearchd } from './stack/sphinx.ts';
 
@@ -71,11 +72,6 @@ async function main({ has, text }: ParsedArguments): Promise<number> {
   return EXIT.passed;
 }
 
-interface CountedService extends AsyncDisposable {
-  /** Files of `src`, sorted, that ran during every search. @throws if a search has another outcome than `wanted` */
-  readonly filesOf: (wanted: keyof typeof CACHE_STATUS, searches: readonly string[]) => Promise<readonly string[]>;
-}
-
 /** The `Cache-Status` of each outcome. The member of L1 is the last one. */
 const CACHE_STATUS = {
   'hit-l1': /^serpcache-l1; hit/,
@@ -83,9 +79,9 @@ const CACHE_STATUS = {
   miss: /^serpcache-l2; fwd=.*serpcache-l1; fwd=/,
 } as const;
 
-async function startService(root: string, config: string, folder: string): Promise<CountedService> {
+async function startService(root: string, config: string, folder: string) {
   const [port = 0, adminPort = 0, inspectorPort = 0] = await freePorts(3);
-  const service: RunningProcess = await startProcess({
+  const service = await startProcess({
     name: 'serpcache',
     command: process.execPath,
     args: [`--inspect=127.0.0.1:${inspectorPort}`, join(root, 'src/main.ts')],
@@ -115,7 +111,8 @@ async function startService(root: string, config: string, folder: string): Promi
   };
   await ask('q=first');
   return {
-    filesOf: async (wanted, searches) => {
+    /** Files of `src`, sorted, that ran during every search. @throws if a search has another outcome than `wanted` */
+    filesOf: async (wanted: keyof typeof CACHE_STATUS, searches: readonly string[]): Promise<readonly string[]> => {
       let common: ReadonlySet<string> | undefined;
       for (const search of searches) {
         await ranSince();
@@ -140,43 +137,6 @@ interface Coverage {
     readonly url: string;
     readonly functions: readonly { readonly ranges: readonly { readonly count: number }[] }[];
   }[];
-}
-
-interface Inspector {
-  readonly send: (method: string, params?: object) => Promise<unknown>;
-  readonly close: () => void;
-}
-
-async function openInspector(port: number): Promise<Inspector> {
-  const targets = (await (await fetch(`http://127.0.0.1:${port}/json/list`)).json()) as {
-    webSocketDebuggerUrl: string;
-  }[];
-  const [target] = targets;
-  if (target === undefined) throw new Error('the inspector has no target');
-  const socket = new WebSocket(target.webSocketDebuggerUrl);
-  await new Promise((opened, failed) => {
-    socket.onopen = opened;
-    socket.onerror = failed;
-  });
-  const pending = new Map<number, PromiseWithResolvers<unknown>>();
-  let last = 0;
-  socket.onmessage = ({ data }) => {
-    const { id, result, error } = JSON.parse(String(data));
-    const asked = pending.get(id);
-    pending.delete(id);
-    if (error === undefined) asked?.resolve(result);
-    else asked?.reject(new Error(error.message));
-  };
-  return {
-    send: (method, params = {}) => {
-      last += 1;
-      const answer = Promise.withResolvers<unknown>();
-      pending.set(last, answer);
-      socket.send(JSON.stringify({ id: last, method, params }));
-      return answer.promise;
-    },
-    close: () => socket.close(),
-  };
 }
 
 process.exitCode = await runProgram(PROGRAM, main);

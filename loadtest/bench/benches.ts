@@ -4,7 +4,7 @@ import { prepareSearch } from '../../src/search/key.ts';
 import { startCluster, startStandalone } from '../stack/redis.ts';
 import type { RedisNode } from '../stack/redis-node.ts';
 import { fillDocument } from './full-document.ts';
-import type { Server, Servers } from './servers.ts';
+import type { Server, Servers, Service, ServiceOptions } from './servers.ts';
 
 /** Both servers of one start, and the targets of the requests to them. */
 export interface Started {
@@ -28,66 +28,52 @@ const PAGE_BYTES = 4096;
 /** Far more entries than the smallest L1 holds, so that nearly every request is an L2 hit. */
 const STORE_QUERIES = 4000;
 
+const L1_HIT = { title: 'L1 hit', outcome: 'hit-l1', leastShare: 0.99 } as const;
+const L2_HIT = { title: 'L2 hit', outcome: 'hit-l2', leastShare: 0.95 } as const;
+
+const IN_MEMORY = { store: 'store: { kind: none }', memory: '64MiB' } as const;
+
 export const BENCHES: Readonly<Record<string, Bench>> = {
   l1: {
-    title: 'L1 hit',
+    ...L1_HIT,
     baseline: 'bare node:http',
-    outcome: 'hit-l1',
-    leastShare: 0.99,
     prepare: async () => async (servers) => {
-      const serpcache = await servers.startService({ name: 'l1', store: 'store: { kind: none }', memory: '64MiB' });
+      const serpcache = await servers.startService({ ...IN_MEMORY, name: 'l1' });
       const target = await pageOfSize(serpcache.url, PAGE_BYTES);
       const bare = await servers.startBare(await fetchPage(serpcache.url + target));
       return { serpcache, bare, targets: [target] };
     },
   },
   control: {
+    ...L1_HIT,
     title: 'L1 hit, following a full control document',
     baseline: 'the same without a document',
-    outcome: 'hit-l1',
-    leastShare: 0.99,
     prepare: async () => startFollowing,
   },
-  l2: {
-    title: 'L2 hit',
-    baseline: 'node:http + ioredis',
-    outcome: 'hit-l2',
-    leastShare: 0.95,
-    prepare: prepareStore,
-  },
+  l2: { ...L2_HIT, baseline: 'node:http + ioredis', prepare: prepareStore },
   page: {
+    ...L1_HIT,
     title: 'search page of 20 results, out of memory',
     baseline: 'the same answer as JSON from bare node:http',
-    outcome: 'hit-l1',
-    leastShare: 0.99,
     prepare: async () => async (servers) => {
-      const serpcache = await servers.startService({ name: 'page', store: 'store: { kind: none }', memory: '64MiB' });
+      const serpcache = await servers.startService({ ...IN_MEMORY, name: 'page' });
       const question = `?q=${encodeURIComponent('кроссовки')}`;
       const bare = await servers.startBare(await fetchPage(`${serpcache.url}/search${question}`));
       return { serpcache, bare, targets: [`/${question}`] };
     },
   },
-  signing: {
-    title: 'L2 hit, with a signing key',
-    baseline: 'the same without',
-    outcome: 'hit-l2',
-    leastShare: 0.95,
-    prepare: prepareSigned,
-  },
+  signing: { ...L2_HIT, title: 'L2 hit, with a signing key', baseline: 'the same without', prepare: prepareSigned },
 };
 
 /** The same service twice: the first follows a control document of the maximum size, the second follows none. */
 async function startFollowing(servers: Servers): Promise<Started> {
   const node = await startStore(servers);
   const more = `control: { kind: standalone, nodes: ["${node.host}:${node.port}"] }\n`;
-  const same = { store: 'store: { kind: none }', memory: '64MiB' };
-  const serpcache = await servers.startService({ ...same, name: 'following', more });
-  const bare = await servers.startService({ ...same, name: 'alone' });
+  const serpcache = await servers.startService({ ...IN_MEMORY, name: 'following', more });
+  const bare = await servers.startService({ ...IN_MEMORY, name: 'alone' });
   const target = await pageOfSize(serpcache.url, PAGE_BYTES);
   await fetchPage(bare.url + target);
-  const pairs = [...new URLSearchParams(target.slice(target.indexOf('?')))];
-  const { bucket } = prepareSearch({ pairs }, serpcache.settings.domains.map(searchDomainOf));
-  await fillDocument('goods', node, bucket);
+  await fillDocument('goods', node, preparedBy(serpcache)(target).bucket);
   return { serpcache, bare, targets: [target] };
 }
 
@@ -101,13 +87,8 @@ async function prepareStore(shared: Servers): Promise<(servers: Servers) => Prom
   return async (servers) => {
     const serpcache = await servers.startService({ name: 'l2', store, memory: '1MiB' });
     if (targets.length === 0) targets = await fillStore(serpcache);
-    const domains = serpcache.settings.domains.map(searchDomainOf);
-    const nameOf = Object.fromEntries(
-      targets.map((target) => {
-        const pairs = [...new URLSearchParams(target.slice(target.indexOf('?')))];
-        return [target, prepareSearch({ pairs }, domains).storeName];
-      }),
-    );
+    const prepared = preparedBy(serpcache);
+    const nameOf = Object.fromEntries(targets.map((target) => [target, prepared(target).storeName]));
     const page = await fetchPage(serpcache.url + targets[0]);
     const bare = await servers.startBare({ ...page, store: { nodes, nameOf } });
     return { serpcache, bare, targets };
@@ -128,6 +109,15 @@ async function prepareSigned(shared: Servers): Promise<(servers: Servers) => Pro
     const bare = await servers.startService({ ...same, name: 'unsigned' });
     if (targets.length === 0) targets = await fillStore(serpcache);
     return { serpcache, bare, targets };
+  };
+}
+
+/** The key of a target, as this service computes it. */
+function preparedBy({ settings }: Service) {
+  const domains = settings.domains.map(searchDomainOf);
+  return (target: string) => {
+    const pairs = [...new URLSearchParams(target.slice(target.indexOf('?')))];
+    return prepareSearch({ pairs }, domains);
   };
 }
 
@@ -165,32 +155,22 @@ async function fetchPage(url: string): Promise<{ headers: Record<string, string>
   return { headers, body };
 }
 
-/** Two checkouts of the service over the same pages; `undefined` is this checkout. */
-interface Versions {
-  readonly first: string | undefined;
-  readonly second: string;
-}
-
-/** The benches `l1` and `l2` with another version of the service in the place of the bare server. */
-export function versionBenches({ first, second }: Versions): Readonly<Record<'l1' | 'l2', Bench>> {
-  const both = async (servers: Servers, store: string, memory: string): Promise<readonly [Server, Server]> => [
-    await servers.startService({
-      name: 'first',
-      store,
-      memory,
-      ...(first === undefined ? {} : { checkout: resolve(first) }),
-    }),
-    await servers.startService({ name: 'second', store, memory, checkout: resolve(second) }),
-  ];
-  const common = { baseline: 'the other checkout' };
+/**
+ * The benches `l1` and `l2` with another version of the service in the place of the bare server.
+ * @param first, second checkouts; undefined is this one.
+ */
+export function versionBenches(first: string | undefined, second: string): Readonly<Record<'l1' | 'l2', Bench>> {
+  const both = async (servers: Servers, same: Pick<ServiceOptions, 'store' | 'memory'>) => ({
+    serpcache: await servers.startService({ ...same, name: 'first', ...(first && { checkout: resolve(first) }) }),
+    bare: await servers.startService({ ...same, name: 'second', checkout: resolve(second) }),
+  });
+  const baseline = 'the other checkout';
   return {
     l1: {
-      ...common,
-      title: 'L1 hit',
-      outcome: 'hit-l1',
-      leastShare: 0.99,
+      ...L1_HIT,
+      baseline,
       prepare: async () => async (servers) => {
-        const [serpcache, bare] = await both(servers, 'store: { kind: none }', '64MiB');
+        const { serpcache, bare } = await both(servers, IN_MEMORY);
         const target = await pageOfSize(serpcache.url, PAGE_BYTES);
         // The same warm-up for both: the search for a page of this size is part of what V8 optimises for.
         await pageOfSize(bare.url, PAGE_BYTES);
@@ -198,18 +178,16 @@ export function versionBenches({ first, second }: Versions): Readonly<Record<'l1
       },
     },
     l2: {
-      ...common,
-      title: 'L2 hit',
-      outcome: 'hit-l2',
-      leastShare: 0.95,
+      ...L2_HIT,
+      baseline,
       prepare: async (shared) => {
         const { host, port } = await startStore(shared);
         const store = `store: { kind: standalone, nodes: ["${host}:${port}"], deadline: 1s }`;
         let targets: readonly string[] = [];
-        return async (servers): Promise<Started> => {
-          const [serpcache, bare] = await both(servers, store, '1MiB');
-          if (targets.length === 0) targets = await fillStore(serpcache);
-          return { serpcache, bare, targets };
+        return async (servers) => {
+          const started = await both(servers, { store, memory: '1MiB' });
+          if (targets.length === 0) targets = await fillStore(started.serpcache);
+          return { ...started, targets };
         };
       },
     },

@@ -55,7 +55,6 @@ async function main({ positionals: named, has, text }: ParsedArguments): Promise
     throw new UsageError(`no bench "${unknown.join(', ')}"; allowed: ${Object.keys(BENCHES).join(', ')}`);
   }
   const cores = await benchCores();
-  if (typeof cores === 'string') throw new Error(cores);
   const folder = mkdtempSync(join(tmpdir(), 'serpcache-bench-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   // By exiting: all servers end with this process.
@@ -87,7 +86,7 @@ async function compareVersions(
       ['same', other],
       ['ours', undefined],
     ] as const) {
-      const bench = versionBenches({ first, second: other })[name];
+      const bench = versionBenches(first, other)[name];
       console.log(`${bench.title}, ${kind === 'ours' ? 'this checkout' : 'the other'} against the other checkout:`);
       await measureStarts({ bench, isCommitting: false, ...where }, (measured) => {
         ratios[kind].push(measured.serpcache.perCpu / measured.bare.perCpu);
@@ -105,13 +104,15 @@ async function compareVersions(
   return status;
 }
 
-/** @returns a text when nothing can be measured here. */
-async function benchCores(): Promise<BenchCores | string> {
+/** @throws when nothing can be measured here. */
+async function benchCores(): Promise<BenchCores> {
   const { status } = spawnSync(process.execPath, [INSTALL, 'redis', 'wrk'], { stdio: 'inherit' });
-  if (status !== 0) return 'redis and wrk are needed, see above';
-  if ((await inPath('taskset')).length === 0) return 'there is no taskset: install what Debian calls util-linux';
+  if (status !== 0) throw new Error('redis and wrk are needed, see above');
+  if ((await inPath('taskset')).length === 0) {
+    throw new Error('there is no taskset: install what Debian calls util-linux');
+  }
   const [server, client] = processorsOf(processorsHere());
-  if (server === undefined || client === undefined) return 'two processors are needed';
+  if (server === undefined || client === undefined) throw new Error('two processors are needed');
   return { server, client };
 }
 

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { wrkReport } from '../http-driver/wrk.ts';
 import { processorMs } from '../stack/processors.ts';
 import type { Bench, Started } from './benches.ts';
 import { adminUrl, type BenchCores, type Server } from './servers.ts';
@@ -13,27 +14,14 @@ const CONNECTIONS = 64;
 /** Load on each server at each start, without the warm-up. */
 export const MEASURED_SECONDS = ROUND_SECONDS * ROUNDS;
 
-/** The answers of one server. */
-export interface Rates {
-  /** Requests per second of its processor time. */
-  readonly perCpu: number;
-  /** Requests per second; the client is the limit of this one where both servers are nearly equal. */
-  readonly perSecond: number;
-}
+export type StartMeasured = Awaited<ReturnType<typeof measureStart>>;
 
-export interface StartMeasured {
-  readonly serpcache: Rates;
-  readonly bare: Rates;
-  /** Share of the requests to serpcache that had the outcome of the bench. */
-  readonly share: number;
-}
-
-/** @throws when a request failed, or when too few had the outcome of the bench. */
+/** @returns the rates of both, and the share of the requests to serpcache that had the outcome of the bench. @throws when a request failed, or when that share is too low. */
 export async function measureStart(
   bench: Bench,
   { serpcache, bare, targets }: Started,
   { folder, cores }: { readonly folder: string; readonly cores: BenchCores },
-): Promise<StartMeasured> {
+) {
   const wrk = async ({ url }: Server, seconds: number): Promise<number> => {
     const options = { baseUrl: url, targets, seconds, connections: CONNECTIONS, cpu: cores.client, directory: folder };
     const { requests, errors } = await load(options);
@@ -55,7 +43,9 @@ export async function measureStart(
   if (!(share >= bench.leastShare))
     throw new Error(`only ${(share * 100).toFixed(1)} % of the requests were ${bench.outcome}`);
   const [ours, theirs] = totals.map(({ requests, cpuMs }) => ({
+    /** Requests per second of processor time. */
     perCpu: requests / (cpuMs / 1000),
+    /** Requests per second; the client is the limit of this one where both servers are nearly equal. */
     perSecond: requests / MEASURED_SECONDS,
   }));
   if (ours === undefined || theirs === undefined) throw new Error('two servers were to be measured');
@@ -82,14 +72,8 @@ export interface Load {
   readonly directory: string;
 }
 
-export interface LoadResult {
-  readonly requests: number;
-  /** Answers that were not 2xx or 3xx, and broken connections. A benchmark with any is void. */
-  readonly errors: number;
-}
-
-/** One bounded run of wrk, pinned. @throws when wrk is missing or reports nothing. */
-export async function load({ baseUrl, targets, seconds, connections, cpu, directory }: Load): Promise<LoadResult> {
+/** One bounded run of wrk, pinned. A benchmark with any errors is void. @throws when wrk is missing or reports nothing. */
+export async function load({ baseUrl, targets, seconds, connections, cpu, directory }: Load) {
   const script = join(directory, 'targets.lua');
   const list = targets.map((target) => JSON.stringify(target)).join(',\n');
   writeFileSync(
@@ -99,10 +83,5 @@ export async function load({ baseUrl, targets, seconds, connections, cpu, direct
   );
   const args = ['-c', `${cpu}`, 'wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '-s', script, baseUrl];
   const { stdout } = await promisify(execFile)('taskset', args, { timeout: (seconds + 20) * 1000 });
-  const requests = /(\d+) requests in /.exec(stdout)?.[1];
-  if (requests === undefined) throw new Error(`wrk reported no requests:\n${stdout}`);
-  const refused = Number(/Non-2xx or 3xx responses: (\d+)/.exec(stdout)?.[1] ?? 0);
-  const broken = /Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)/.exec(stdout);
-  const errors = refused + (broken?.slice(1).reduce((sum, each) => sum + Number(each), 0) ?? 0);
-  return { requests: Number(requests), errors };
+  return wrkReport(stdout);
 }

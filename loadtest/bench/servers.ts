@@ -33,21 +33,17 @@ export interface ServiceOptions {
   readonly checkout?: string;
 }
 
-export interface Servers {
-  readonly startService: (options: ServiceOptions) => Promise<Server & { readonly settings: Settings }>;
-  readonly startBare: (plan: Omit<BarePlan, 'port'>) => Promise<Server>;
-  readonly startStores: (starting: Promise<RedisStack>) => Promise<RedisStack>;
-  /** Ends everything that was started here, in reverse order. */
-  readonly close: () => Promise<void>;
+export interface Service extends Server {
+  readonly settings: ReturnType<typeof loadSettings>;
 }
 
-type Settings = ReturnType<typeof loadSettings>;
+export type Servers = ReturnType<typeof createServers>;
 
 const ROOT = resolve(import.meta.dirname, '..', '..');
 /** Port of the admin listener, above the service's own; `freePorts` finds both free. */
 const ADMIN_OFFSET = 10_000;
 
-export function createServers(folder: string, cores: BenchCores): Servers {
+export function createServers(folder: string, cores: BenchCores) {
   const cleanUp: (() => Promise<void>)[] = [];
 
   async function start(name: string, port: number, args: readonly string[], env: Record<string, string>) {
@@ -65,7 +61,7 @@ export function createServers(folder: string, cores: BenchCores): Servers {
   }
 
   return {
-    startService: async ({ name, store, memory, more = '', checkout = ROOT }) => {
+    startService: async ({ name, store, memory, more = '', checkout = ROOT }: ServiceOptions): Promise<Service> => {
       const file = join(folder, `${name}.yaml`);
       writeFileSync(file, configOf(store, memory, more));
       const settings = loadSettings({ env: { SERPCACHE_CONFIG: file }, cwd: ROOT });
@@ -75,19 +71,20 @@ export function createServers(folder: string, cores: BenchCores): Servers {
       const env = { SERPCACHE_CONFIG: file, ...ports, LOG_LEVEL: 'warn' };
       return { ...(await start(name, port, [join(checkout, 'src/main.ts')], env)), settings };
     },
-    startBare: async (plan) => {
+    startBare: async (plan: Omit<BarePlan, 'port'>): Promise<Server> => {
       const [port = 0] = await freePorts(1);
       const file = join(folder, 'bare.json');
       writeFileSync(file, JSON.stringify({ ...plan, port }));
       return start('bare', port, ['loadtest/bench/bare.ts', file], {});
     },
-    startStores: async (starting) => {
+    startStores: async (starting: Promise<RedisStack>): Promise<RedisStack> => {
       const stack = await starting;
       cleanUp.push(stack.stop);
       for (const node of stack.nodes)
         execFileSync('taskset', ['-cp', `${cores.client}`, `${node.pid()}`], { stdio: 'ignore' });
       return stack;
     },
+    /** Ends everything that was started here, in reverse order. */
     close: async () => {
       for (const stop of cleanUp.splice(0).toReversed()) await stop();
     },

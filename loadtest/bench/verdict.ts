@@ -84,7 +84,7 @@ export interface CommittedFigure extends Figure {
   readonly startedAt: string;
 }
 
-export type CommittedFigures = Readonly<Record<string, CommittedFigure>>;
+type CommittedFigures = Readonly<Record<string, CommittedFigure>>;
 
 const COMMITTED_FILE = join(import.meta.dirname, 'committed.json');
 const VERSION = 1;
@@ -115,13 +115,10 @@ export function writeCommitted(name: string, committed: CommittedFigure, file = 
   renameSync(`${file}.new`, file);
 }
 
-export interface Measured {
+type Measured = Pick<CommittedFigure, 'starts' | 'seconds' | 'startedAt'> & {
   readonly name: string;
   readonly commit: string | undefined;
-  readonly starts: readonly number[];
-  readonly seconds: number;
-  readonly startedAt: string;
-}
+};
 
 export async function committedOf({ name, commit, starts, seconds, startedAt }: Measured): Promise<CommittedFigure> {
   // Computed from the starts as they are written.

@@ -1,38 +1,29 @@
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type AdminClient, createAdminClient } from '../../src/commands/admin-client.ts';
+import { createAdminClient } from '../../src/commands/admin-client.ts';
 import type { ControlSummary } from '../../src/control/control.ts';
 import type { Journal } from '../../src/operations/drills/journal.ts';
 import type { Plan } from '../../src/operations/drills/plan.ts';
+import type { Document } from '../../src/search/domain.ts';
 import type { DomainStatus } from '../../src/search/status.ts';
 import { documentsOf, type ReplicaPlan, readPlan, type StackPlan } from '../stack/plan.ts';
 import { down, processesOf, startPart, stopPart, up } from '../stack/stack.ts';
-import { type Queries, queriesOf } from '../traffic/queries.ts';
+import { queriesOf } from '../traffic/queries.ts';
 
-/** The local stack with three replicas whose wall clocks disagree by ten seconds, and an operator at each. */
-export interface Harness {
-  readonly domain: string;
-  readonly replicas: readonly Replica[];
-  readonly queries: Queries;
-  readonly stop: () => Promise<void>;
-}
-
-export interface Replica {
-  readonly url: string;
-  readonly adminUrl: string;
-  readonly admin: AdminClient;
-  /** SIGKILL. */
-  readonly kill: () => Promise<void>;
-  readonly start: () => Promise<void>;
-}
+export type Harness = Awaited<ReturnType<typeof startHarness>>;
+type Replica = ReturnType<typeof replicaOf>;
 
 export const CLOCKS_AHEAD_MS = [0, 5000, -5000] as const;
 /** The replica that runs `checkout`. It owns no drill at first, and takes over when the owner ends. */
 const CHECKOUT_REPLICA = 1;
 const REPEATED = 400;
+const MAX_DOCUMENTS = 3000;
 
-/** @throws when a stack already runs: its cache may be in use. */
-export async function startHarness(say: (text: string) => void, checkout?: string): Promise<Harness> {
+/**
+ * The local stack with three replicas whose wall clocks disagree by ten seconds, and an operator at each.
+ * @throws when a stack already runs: its cache may be in use.
+ */
+export async function startHarness(say: (text: string) => void, checkout?: string) {
   const read = readPlan(process.env, CLOCKS_AHEAD_MS.length);
   const running = read.replicas.filter((replica) => processesOf(replica).length > 0);
   if (running.length > 0) throw new Error('a stack runs here already: `npm run stack -- down` ends it');
@@ -48,7 +39,10 @@ export async function startHarness(say: (text: string) => void, checkout?: strin
     await up(plan, say);
     const [first] = plan.indexes;
     if (first === undefined) throw new Error('a stack without a domain');
-    const documents = await firstOf(documentsOf(first.domain, plan.corpora), MAX_DOCUMENTS);
+    const documents: Document[] = [];
+    for await (const one of documentsOf(first.domain, plan.corpora)) {
+      if (documents.push(one) >= MAX_DOCUMENTS) break;
+    }
     return {
       domain: first.domain.name,
       replicas: replicas.map((replica) => replicaOf(plan, replica, say)),
@@ -61,24 +55,17 @@ export async function startHarness(say: (text: string) => void, checkout?: strin
   }
 }
 
-function replicaOf(plan: StackPlan, replica: ReplicaPlan, say: (text: string) => void): Replica {
+function replicaOf(plan: StackPlan, replica: ReplicaPlan, say: (text: string) => void) {
   const adminUrl = `http://127.0.0.1:${replica.adminPort}`;
   const signal = new AbortController().signal;
   return {
     adminUrl,
     url: `http://127.0.0.1:${replica.port}`,
     admin: createAdminClient({ base: new URL(adminUrl), token: plan.adminToken, operator: 'rehearsal', signal }),
+    /** SIGKILL. */
     kill: () => stopPart(replica, 0),
     start: () => startPart(plan, replica, say),
   };
-}
-
-const MAX_DOCUMENTS = 3000;
-
-async function firstOf<T>(all: AsyncIterable<T>, count: number): Promise<readonly T[]> {
-  const found: T[] = [];
-  for await (const one of all) if (found.push(one) >= count) break;
-  return found;
 }
 
 export function replicaAt({ replicas }: Harness, at: number): Replica {

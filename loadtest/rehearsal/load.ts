@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { systemClock } from '../../src/runtime.ts';
 import type { Outcome } from '../../src/search/outcome.ts';
 import { createClient, outcomeOf, type Reply } from '../http-driver/client.ts';
 import { openLoop } from '../http-driver/loops.ts';
@@ -10,7 +9,6 @@ import type { Harness } from './harness.ts';
 export interface Load {
   /** The latest answers, in the order in which they came. */
   readonly answers: readonly Answered[];
-  readonly nowMs: () => number;
   /** Called with each answer. */
   onAnswer: (answered: Answered) => void;
   /** The largest lateness of the generator among the latest requests. */
@@ -37,15 +35,14 @@ export function startLoad({ replicas, queries, domain }: Harness, ratePerSecond:
   );
   const rank = createZipf({ size: queries.repeated.length, exponent: 1 });
   const answers: Answered[] = [];
-  const nowMs = systemClock.monotonicMs;
 
   const send = async (n: number): Promise<void> => {
     const text = queries.repeated[rank(Math.random)] ?? '';
-    const sentMs = nowMs();
+    const sentMs = performance.now();
     const reply = await clients[n % clients.length]?.get(targetOf(text, domain));
     if (reply === undefined) return;
     const body = reply.kind === 'answer' ? reply.body : '';
-    const answered = { sentMs, atMs: nowMs(), result: resultOf(reply), body };
+    const answered = { sentMs, atMs: performance.now(), result: resultOf(reply), body };
     answers.push({ ...answered, body: '' });
     if (answers.length > KEPT) answers.splice(0, KEPT / 2);
     load.onAnswer(answered);
@@ -59,7 +56,6 @@ export function startLoad({ replicas, queries, domain }: Harness, ratePerSecond:
   const limit = setTimeout(stop, MAX_LOAD_MS);
   const load: Load = {
     answers,
-    nowMs,
     onAnswer: () => undefined,
     lagMs: () => Math.max(0, ...loop.lagMs().slice(-1000)),
     stop,
@@ -98,21 +94,15 @@ export async function answersSince({ answers }: Load, sinceMs: number, count: nu
 }
 
 /** Searches that the load never sends, cached in every replica: only a drill changes their entries. */
-export interface Planted {
+interface Planted {
   readonly texts: readonly string[];
   readonly limit: number;
 }
 
-export interface Probe {
-  /** Caches `count` searches in every L1 and in L2. @param limit different for each set: it makes the keys unique. */
-  readonly plant: (count: number, limit: number) => Promise<Planted>;
-  /** The share of planted searches that are hits at these replicas (all by default). A miss is computed and cached. */
-  readonly firstHits: (planted: Planted, replicas?: readonly number[]) => Promise<number>;
-  readonly close: () => void;
-}
+export type Probe = ReturnType<typeof createProbe>;
 
 /** Sends single searches to one replica, beside the load. */
-export function createProbe({ replicas, domain, queries }: Harness): Probe {
+export function createProbe({ replicas, domain, queries }: Harness) {
   const clients = replicas.map(({ url }) => createClient({ baseUrl: url, patienceMs: PATIENCE_MS, maxConnections: 8 }));
   const all = [...replicas.keys()];
   const isHitAt = async (replica: number, text: string, limit: number): Promise<boolean> => {
@@ -120,7 +110,8 @@ export function createProbe({ replicas, domain, queries }: Harness): Probe {
     return reply !== undefined && isHit({ result: resultOf(reply) });
   };
   return {
-    plant: async (count, limit) => {
+    /** Caches `count` searches in every L1 and in L2. @param limit different for each set: it makes the keys unique. */
+    plant: async (count: number, limit: number): Promise<Planted> => {
       const texts = queries.repeated.slice(0, count);
       // Twice, so that each page is in every L1 and in L2.
       for (let round = 0; round < 2; round += 1) {
@@ -128,7 +119,8 @@ export function createProbe({ replicas, domain, queries }: Harness): Probe {
       }
       return { texts, limit };
     },
-    firstHits: async ({ texts, limit }, at = all) => {
+    /** The share of planted searches that are hits at these replicas (all by default). A miss is computed and cached. */
+    firstHits: async ({ texts, limit }: Planted, at: readonly number[] = all): Promise<number> => {
       let hits = 0;
       for (const replica of at) {
         const found = await Promise.all(texts.map((text) => isHitAt(replica, text, limit)));

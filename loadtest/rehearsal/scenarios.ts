@@ -15,7 +15,7 @@ import {
 import { answersSince, hitRatio, type Load, type Probe } from './load.ts';
 
 /** The parts that every scenario uses. */
-export interface Rehearsal {
+interface Rehearsal {
   readonly harness: Harness;
   readonly load: Load;
   readonly probe: Probe;
@@ -44,7 +44,7 @@ const completion: Scenario = {
   title: 'completion',
   run: async ({ harness, load, say }) => {
     const owner = replicaAt(harness, 0);
-    const sinceMs = load.nowMs();
+    const sinceMs = performance.now();
     const { id } = await startDrill(owner, harness, PLAN);
     const journal = await until(owner, id, 'its end', isOver);
     const [learned] = journal.learned;
@@ -105,12 +105,12 @@ const aborted: Scenario = {
     const flushed = 1 - (await probe.firstHits(gone, [1]));
 
     // Another replica than the drill's owner must be able to end it.
-    const abortedAtMs = load.nowMs();
+    const abortedAtMs = performance.now();
     await replicaAt(harness, 2).admin.post(`/admin/drills/${id}/abort`, { reason: 'rehearsal' });
-    const tookMs = load.nowMs() - abortedAtMs;
+    const tookMs = performance.now() - abortedAtMs;
     await sleep(Math.max(0, 1000 - tookMs));
     const first = await probe.firstHits(untouched);
-    const backSinceMs = load.nowMs();
+    const backSinceMs = performance.now();
     const callsAfter = await engineRate(harness, RATE_OVER_MS);
     const after = hitRatio(await answersSince(load, backSinceMs, 1000));
     return [
@@ -143,7 +143,7 @@ const LEASE_MS = 3000;
 /** The drill's owner is killed. The other replicas, whose clocks are wrong by five seconds either way, end the drill. */
 const ownerKilled: Scenario = {
   title: 'owner killed',
-  run: async ({ harness, load, probe }) => {
+  run: async ({ harness, probe }) => {
     const owner = replicaAt(harness, 1);
     const planted = await probe.plant(PLANTED, 9);
     const { id } = await startDrill(owner, harness, PLAN);
@@ -152,15 +152,15 @@ const ownerKilled: Scenario = {
     const others = [0, 2];
     const drillAt = async (at: number) => (await controlOf(replicaAt(harness, at), harness)).drill;
     const flushed = await Promise.all(others.map(drillAt));
-    const killedAtMs = load.nowMs();
+    const killedAtMs = performance.now();
     await owner.kill();
     const backMs = await Promise.all(
       others.map(async (at) => {
         while ((await drillAt(at)) !== undefined) {
-          if (load.nowMs() - killedAtMs > 60_000) return Number.POSITIVE_INFINITY;
+          if (performance.now() - killedAtMs > 60_000) return Number.POSITIVE_INFINITY;
           await sleep(20);
         }
-        return load.nowMs() - killedAtMs;
+        return performance.now() - killedAtMs;
       }),
     );
     const first = await probe.firstHits(planted, others);
@@ -185,20 +185,20 @@ const BREACHED = { figure: 'engineRateFactor', max: 3, forMs: 0 } as const;
 /** A guard breaks: the time from the breach to the restored cache, in the owner and in another replica. */
 const guardBroken: Scenario = {
   title: 'guard broken',
-  run: async ({ harness, load }) => {
+  run: async ({ harness }) => {
     const owner = replicaAt(harness, 0);
     const ready = await planNamed(owner, PLAN);
     const ends = ready.guards.filter((guard) => guard.then === 'rollback').slice(0, 1);
     const plan = { ...ready, name: 'breach', guards: ends.map((guard) => ({ ...guard, ...BREACHED })) };
-    const startedAtMs = load.nowMs();
+    const startedAtMs = performance.now();
     const { id } = await startDrill(owner, harness, plan);
     let sawMs = Number.NaN;
     let backMs = Number.NaN;
     const watch = (async () => {
-      while (Number.isNaN(backMs) && load.nowMs() - startedAtMs < 180_000) {
+      while (Number.isNaN(backMs) && performance.now() - startedAtMs < 180_000) {
         const { drill } = await controlOf(replicaAt(harness, 2), harness);
-        if (drill !== undefined && drill.flushed > 0) sawMs = load.nowMs();
-        else if (!Number.isNaN(sawMs)) backMs = load.nowMs();
+        if (drill !== undefined && drill.flushed > 0) sawMs = performance.now();
+        else if (!Number.isNaN(sawMs)) backMs = performance.now();
         await sleep(20);
       }
     })();
@@ -239,7 +239,7 @@ const suppressed: Scenario = {
     const before = hitRatio(load.answers.slice(-500));
 
     let lastSeenMs = Number.NEGATIVE_INFINITY;
-    const askedAtMs = load.nowMs();
+    const askedAtMs = performance.now();
     load.onAnswer = ({ body, atMs }) => {
       if (idsIn(body).includes(id)) lastSeenMs = atMs;
     };

@@ -15,7 +15,6 @@ import {
   runProgram,
   UsageError,
 } from '../../src/commands/arguments.ts';
-import { systemClock } from '../../src/runtime.ts';
 import { createClient, outcomeOf, type Reply } from '../http-driver/client.ts';
 import { closedLoop, openLoop } from '../http-driver/loops.ts';
 import { queriesOf } from './queries.ts';
@@ -76,7 +75,7 @@ async function traffic(words: ParsedArguments): Promise<number> {
   const limit = setTimeout(end, seconds * 1000);
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, end);
   try {
-    const startedMs = systemClock.monotonicMs();
+    const startedMs = performance.now();
     const first = await ask(repeated[0] ?? '');
     if (first.kind === 'broken')
       throw new Error(`nobody answers at 127.0.0.1:${port}: is it started? (--port, or PORT)`);
@@ -86,7 +85,7 @@ async function traffic(words: ParsedArguments): Promise<number> {
     console.log(`asking each of ${QUERIES} searches once, so that the cache is warm`);
     await closedLoop(repeated, WARM_AT_ONCE, async (text) => isOver || ask(text));
     if (isOver) return EXIT.passed;
-    const tookSeconds = Math.round((systemClock.monotonicMs() - startedMs) / 1000);
+    const tookSeconds = Math.round((performance.now() - startedMs) / 1000);
     console.log(`warm after ${tookSeconds} s; now ${rps} searches a second until Ctrl-C, ${seconds} s at most`);
     const send = (): unknown => ask(repeated[rank(Math.random)] ?? '');
     const loop = openLoop({ ratePerSecond: rps, random: Math.random, send });

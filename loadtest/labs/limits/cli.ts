@@ -8,10 +8,11 @@ import { EXIT, type ParsedArguments, type Program, runProgram } from '../../../s
 import { createAimdLimit, createFixedLimit, createGradientLimit } from '../../../src/resilience/adaptive-limit.ts';
 import { seededRandom } from '../../../src/runtime.ts';
 import { verdictOf } from '../kit/claims.ts';
-import type { Claim, Column, FindingRecord, FindingTable, Row } from '../kit/finding.ts';
+import type { Claim, FindingRecord, FindingTable } from '../kit/finding.ts';
 import { originOf } from '../kit/machine.ts';
 import { printFinding } from '../kit/print.ts';
 import { publishFinding, recordText } from '../kit/publish.ts';
+import { tableOf } from '../kit/table.ts';
 import { type Contender, type Figures, figuresOf, meanOf, runOnce, type Scenario } from './run.ts';
 
 const LOADS = [0.5, 1, 2, 5, 10];
@@ -56,15 +57,9 @@ const STEPS: Readonly<Record<string, Scenario>> = {
   '20 ms → 200 ms → 20 ms': { ...STEP, meanMs: 20 },
 };
 
-interface Measured {
-  readonly case: string;
-  readonly limit: string;
-  readonly shedding: boolean;
-  readonly load: number;
-  readonly figures: Figures;
-}
+type Measured = Awaited<ReturnType<typeof measure>>;
 
-async function measure(name: string, scenario: Scenario, limit: string, shedding: boolean): Promise<Measured> {
+async function measure(name: string, scenario: Scenario, limit: string, shedding: boolean) {
   const contender = { shedding, limit: LIMITS[limit] ?? createFixedLimit };
   const figures: Figures[] = [];
   for (const seed of SEEDS) figures.push(figuresOf(await runOnce(scenario, contender, seededRandom(seed)), scenario));
@@ -74,17 +69,6 @@ async function measure(name: string, scenario: Scenario, limit: string, shedding
 /** The loads of the columns with waiting times. */
 const QUEUED_LOADS = [1, 5];
 const REFUSED_LOADS = [2, 10];
-const COLUMNS: readonly Column[] = [
-  ...LOADS.map((load): Column => ({ name: `good ÷ capacity at ${load} ×`, unit: 'share' })),
-  ...QUEUED_LOADS.map((load): Column => ({ name: `p99 of good at ${load} ×`, unit: 'ms' })),
-  ...REFUSED_LOADS.flatMap((load): Column[] => [
-    { name: `p99 of shed at ${load} ×`, unit: 'ms' },
-    { name: 'longest', unit: 'ms' },
-  ]),
-  { name: 'mean limit at 5 ×', unit: 'count' },
-  { name: 'found after', unit: 'seconds' },
-];
-
 /** NaN, the mean of no values, is undefined in a finding. */
 const known = (value = Number.NaN): number | undefined => (Number.isNaN(value) ? undefined : value);
 
@@ -105,35 +89,40 @@ async function steps(): Promise<readonly Measured[]> {
 }
 
 function loadTable(name: string, measured: readonly Measured[]): FindingTable {
-  const rows = Map.groupBy(
-    measured.filter((one) => one.case === name),
-    ({ limit, shedding }) => `${limit}, ${shedding ? 'shedding' : 'plain queue'}`,
-  );
-  return {
-    title: `Engine: ${name}`,
-    columns: COLUMNS,
-    rows: Array.from(rows, ([row, few]): Row => {
-      const at = (load: number): Figures | undefined => few.find((one) => one.load === load)?.figures;
-      const values = [
-        ...LOADS.map((load) => at(load)?.good),
-        ...QUEUED_LOADS.map((load) => at(load)?.p99GoodMs),
-        ...REFUSED_LOADS.flatMap((load) => [at(load)?.p99ShedMs, at(load)?.longestShedMs]),
-        ...[at(5)?.meanLimit, at(5)?.foundAfterSeconds],
-      ];
-      return { name: row, values: values.map(known) };
-    }),
+  const own = measured.filter((one) => one.case === name);
+  const rows = Map.groupBy(own, ({ limit, shedding }) => `${limit}, ${shedding ? 'shedding' : 'plain queue'}`);
+  type Rows = readonly [name: string, loads: readonly Measured[]];
+  const at = (load: number, figure: keyof Figures) => {
+    return ([, loads]: Rows) => known(loads.find((one) => one.load === load)?.figures[figure]);
   };
+  return tableOf<Rows>({
+    title: `Engine: ${name}`,
+    rows: [...rows],
+    name: ([row]) => row,
+    columns: [
+      ...LOADS.map((load) => [`good ÷ capacity at ${load} ×`, 'share', at(load, 'good')] as const),
+      ...QUEUED_LOADS.map((load) => [`p99 of good at ${load} ×`, 'ms', at(load, 'p99GoodMs')] as const),
+      ...REFUSED_LOADS.flatMap((load) => [
+        [`p99 of shed at ${load} ×`, 'ms', at(load, 'p99ShedMs')] as const,
+        ['longest', 'ms', at(load, 'longestShedMs')] as const,
+      ]),
+      ['mean limit at 5 ×', 'count', at(5, 'meanLimit')],
+      ['found after', 'seconds', at(5, 'foundAfterSeconds')],
+    ],
+  });
 }
 
 function stepTable(measured: readonly Measured[]): FindingTable {
-  return {
+  const recovered = (limit: string, name: string) =>
+    measured.find((one) => one.limit === limit && one.case === name)?.figures.recoveredAfterSeconds;
+  return tableOf({
     title: 'Ten times slower for 10 s under 2 ×, with shedding: until good answers are back at 0.9 of before',
-    columns: Object.keys(STEPS).map((name): Column => ({ name, unit: 'seconds' })),
-    rows: Object.keys(LIMITS).map((limit): Row => {
-      const own = measured.filter((one) => one.limit === limit);
-      return { name: limit, values: own.map(({ figures }) => known(figures.recoveredAfterSeconds)) };
-    }),
-  };
+    rows: Object.keys(LIMITS).map((name) => ({ name })),
+    name: ({ name }) => name,
+    columns: Object.keys(STEPS).map(
+      (step) => [step, 'seconds', ({ name }: { readonly name: string }) => known(recovered(name, step))] as const,
+    ),
+  });
 }
 
 const ADAPTIVE = ['aimd', 'gradient'];

@@ -30,14 +30,14 @@ export interface Contender {
   }) => Limit;
 }
 
-export interface Request {
+interface Request {
   readonly arrivedAtMs: number;
   /** The time of its answer or refusal; absent if the run ended before it. */
   endedAtMs?: number;
   shed: boolean;
 }
 
-export interface Run {
+interface Run {
   readonly requests: readonly Request[];
   /** The limit, `LIMITS_PER_SECOND` times a second. */
   readonly limits: readonly number[];
@@ -121,20 +121,9 @@ function start(
 }
 
 /** The figures of a run; NaN if there was no such request. */
-export interface Figures {
-  /** Good answers a second, divided by the capacity of the engine. */
-  readonly good: number;
-  readonly p99GoodMs: number;
-  readonly p99ShedMs: number;
-  readonly longestShedMs: number;
-  readonly meanLimit: number;
-  /** Time until the limit stayed for one second within 0.75–2 × the concurrency of the engine. */
-  readonly foundAfterSeconds: number;
-  /** Time from the end of the slow phase until the rate of good answers was 0.9 of the earlier rate for three seconds. */
-  readonly recoveredAfterSeconds: number;
-}
+export type Figures = ReturnType<typeof figuresOf>;
 
-export function figuresOf(run: Run, scenario: Scenario): Figures {
+export function figuresOf(run: Run, scenario: Scenario) {
   const { fromSeconds, seconds, deadlineMs, patienceMs } = scenario;
   // The last requests may have no answer yet.
   const toSeconds = seconds - patienceMs / 1000;
@@ -145,32 +134,32 @@ export function figuresOf(run: Run, scenario: Scenario): Figures {
   const shed = counted.filter((request) => request.shed).map(took);
   const limits = run.limits.slice(fromSeconds * LIMITS_PER_SECOND);
   return {
+    /** Good answers a second, divided by the capacity of the engine. */
     good: good.length / (toSeconds - fromSeconds) / run.enginePerSecond,
     p99GoodMs: percentile(good, 0.99),
     p99ShedMs: percentile(shed, 0.99),
     longestShedMs: percentile(shed, 1),
     meanLimit: mean(limits),
+    /** Time until the limit stayed for one second within 0.75–2 × the concurrency of the engine. */
     foundAfterSeconds: foundAfterSeconds(run.limits, scenario.atOnce),
+    /** Time from the end of the slow phase until the rate of good answers was 0.9 of the earlier rate for three seconds. */
     recoveredAfterSeconds: recoveredAfterSeconds(run, scenario),
   };
 }
 
 /** The mean of runs that differ only in their seed; for the longest wait, the maximum. */
 export function meanOf(runs: readonly Figures[]): Figures {
-  const known = (pick: (each: Figures) => number): readonly number[] =>
-    runs.map(pick).filter((value) => !Number.isNaN(value));
+  const all = (figure: keyof Figures): readonly number[] => runs.map((each) => each[figure]);
+  const known = (figure: keyof Figures): readonly number[] => all(figure).filter((value) => !Number.isNaN(value));
   return {
-    good: mean(known((each) => each.good)),
-    p99GoodMs: mean(known((each) => each.p99GoodMs)),
-    p99ShedMs: mean(known((each) => each.p99ShedMs)),
-    longestShedMs: percentile(
-      known((each) => each.longestShedMs),
-      1,
-    ),
-    meanLimit: mean(known((each) => each.meanLimit)),
+    good: mean(known('good')),
+    p99GoodMs: mean(known('p99GoodMs')),
+    p99ShedMs: mean(known('p99ShedMs')),
+    longestShedMs: percentile(known('longestShedMs'), 1),
+    meanLimit: mean(known('meanLimit')),
     // NaN if one run never got there.
-    foundAfterSeconds: mean(runs.map((each) => each.foundAfterSeconds)),
-    recoveredAfterSeconds: mean(runs.map((each) => each.recoveredAfterSeconds)),
+    foundAfterSeconds: mean(all('foundAfterSeconds')),
+    recoveredAfterSeconds: mean(all('recoveredAfterSeconds')),
   };
 }
 

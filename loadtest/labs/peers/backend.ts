@@ -1,33 +1,16 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DEMO_DOMAINS, demoDocuments } from '../../../src/catalogue/demo.ts';
-import { type EngineCounts, startEngineProxy } from '../../fault-proxy/engine-proxy.ts';
+import { startEngineProxy } from '../../fault-proxy/engine-proxy.ts';
 import { accepts, freePorts, startProcess } from '../../stack/process.ts';
 import { pin } from '../../stack/processors.ts';
 import { startSearchd } from '../../stack/sphinx.ts';
 import { queriesOf } from '../../traffic/queries.ts';
-import type { ReplicaSetup } from './peer.ts';
+import type { Backend, ReplicaSetup } from './peer.ts';
 import { DOMAIN, serviceConfig } from './serpcache.ts';
 
-/** One real searchd behind all peers, with a proxy that counts, delays and refuses its searches, and the origin of the HTTP caches. */
-export interface RunningBackend {
-  /** `http://127.0.0.1:1234`; `/search?q=…` below it asks the engine each time. */
-  readonly origin: string;
-  /** searchd itself, through the same counting proxy. */
-  readonly engine: ReplicaSetup['engine'];
-  /** Searches since the start or the last `reset`, of all clients. */
-  readonly searches: () => number;
-  /** Counts of the proxy: distinct searches, the highest count of one search, and so on. */
-  readonly counts: () => EngineCounts;
-  /** Sets the counts to zero. */
-  readonly reset: () => void;
-  /** Delays each search by `ms`. */
-  readonly delay: (ms: number) => void;
-  /** Connections are refused, open ones are reset: as after a SIGKILL. */
-  readonly die: () => Promise<void>;
-  readonly revive: () => Promise<void>;
-  /** `count` different searches with results, from the catalogue. @throws when it has fewer. */
-  readonly texts: (count: number) => readonly string[];
+/** A real searchd behind all peers, with a proxy that counts, delays and refuses its searches, and the origin of the HTTP caches. */
+export interface RunningBackend extends Backend {
   readonly stop: () => Promise<void>;
 }
 
@@ -45,44 +28,35 @@ const DOCUMENTS = 6000;
 /** @throws with the end of a log when a part will not start; what did start is ended then. */
 export async function startBackend(folder: string, options: BackendOptions): Promise<RunningBackend> {
   const { ttlSeconds, documents = DOCUMENTS, cores } = options;
-  const stops: (() => Promise<void>)[] = [];
-  const stop = async (): Promise<void> => {
-    for (const end of stops.splice(0).toReversed()) await end();
+  await using starting = new AsyncDisposableStack();
+  const domain = DEMO_DOMAINS.find(({ name }) => name === DOMAIN);
+  if (domain === undefined) throw new Error(`the demo has no ${DOMAIN}`);
+  const corpus = [...demoDocuments(DOMAIN).take(documents)];
+  const searchd = await startSearchd({
+    directory: join(folder, 'searchd'),
+    from: { domains: [{ domain: { ...domain, answerProfile: '' }, index: DOMAIN, documents: corpus }] },
+  });
+  starting.defer(searchd.stop);
+  const proxy = await startEngineProxy({ target: searchd });
+  starting.defer(proxy.stop);
+  const engine = { host: proxy.host, port: proxy.port, index: DOMAIN };
+  const origin = await startOrigin(join(folder, 'origin'), engine, ttlSeconds);
+  starting.defer(origin.stop);
+  if (cores !== undefined) await pin([searchd.process.pid, origin.pid], cores);
+  const started = starting.move();
+  return {
+    origin: origin.url,
+    engine,
+    searches: () => proxy.counts().searches,
+    delay: (delayMs) => proxy.set({ delayMs }),
+    die: async () => {
+      await proxy.refuse(true);
+      proxy.cut();
+    },
+    revive: () => proxy.refuse(false),
+    texts: (count) => queriesOf(corpus, count).repeated,
+    stop: () => started.disposeAsync(),
   };
-  try {
-    const domain = DEMO_DOMAINS.find(({ name }) => name === DOMAIN);
-    if (domain === undefined) throw new Error(`the demo has no ${DOMAIN}`);
-    const corpus = [...demoDocuments(DOMAIN).take(documents)];
-    const searchd = await startSearchd({
-      directory: join(folder, 'searchd'),
-      from: { domains: [{ domain: { ...domain, answerProfile: '' }, index: DOMAIN, documents: corpus }] },
-    });
-    stops.push(searchd.stop);
-    const proxy = await startEngineProxy({ target: searchd });
-    stops.push(proxy.stop);
-    const engine = { host: proxy.host, port: proxy.port, index: DOMAIN };
-    const origin = await startOrigin(join(folder, 'origin'), engine, ttlSeconds);
-    stops.push(origin.stop);
-    if (cores !== undefined) await pin([searchd.process.pid, origin.pid], cores);
-    return {
-      origin: origin.url,
-      engine,
-      searches: () => proxy.counts().searches,
-      counts: proxy.counts,
-      reset: proxy.resetCounts,
-      delay: (delayMs) => proxy.set({ delayMs }),
-      die: async () => {
-        await proxy.refuse(true);
-        proxy.cut();
-      },
-      revive: () => proxy.refuse(false),
-      texts: (count) => queriesOf(corpus, count).repeated,
-      stop,
-    };
-  } catch (error) {
-    await stop();
-    throw error;
-  }
 }
 
 async function startOrigin(folder: string, engine: ReplicaSetup['engine'], ttlSeconds: number) {

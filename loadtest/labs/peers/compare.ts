@@ -1,6 +1,6 @@
 import { percentText, pointsText } from '../../../src/report/format.mjs';
 import type { Unit } from '../kit/finding.ts';
-import type { DeadEngineFigures, Stampeded, StampedeFigures } from './losing.ts';
+import type { DeadEngineFigures, StampedeFigures } from './losing.ts';
 import type { Peer } from './peer.ts';
 import { bytesPerPage, type MemoryFigures, type PageFigures, type Spread } from './serving.ts';
 
@@ -8,12 +8,12 @@ import { bytesPerPage, type MemoryFigures, type PageFigures, type Spread } from 
 export interface Outcome {
   readonly peer: Pick<Peer, 'name' | 'setUp' | 'keeps'>;
   /** One page, again and again. */
-  readonly page?: PageFigures;
+  readonly page?: PageFigures | undefined;
   /** Many pages in turn. */
-  readonly many?: PageFigures;
-  readonly memory?: MemoryFigures;
-  readonly stampede?: StampedeFigures;
-  readonly dead?: DeadEngineFigures;
+  readonly many?: PageFigures | undefined;
+  readonly memory?: MemoryFigures | undefined;
+  readonly stampede?: StampedeFigures | undefined;
+  readonly dead?: DeadEngineFigures | undefined;
   readonly problems: readonly string[];
 }
 
@@ -21,7 +21,7 @@ export interface Outcome {
 const FROM_STORE = 0.5;
 
 /** At full speed, or at the rate at which times are measured. False where it was not measured. */
-export function isFromStore(figures: PageFigures | undefined, at: 'full speed' | 'rate'): boolean {
+function isFromStore(figures: PageFigures | undefined, at: 'full speed' | 'rate'): boolean {
   if (figures === undefined) return false;
   return (at === 'rate' ? figures.storeCommandsAtRate : figures.storeCommands) >= FROM_STORE;
 }
@@ -29,7 +29,7 @@ export function isFromStore(figures: PageFigures | undefined, at: 'full speed' |
 /** serpcache in normal operation, and with its pages in the store only. */
 export const OURS = { memory: 'serpcache L1', store: 'serpcache L2' } as const;
 
-export function isOurs({ peer }: Pick<Outcome, 'peer'>): boolean {
+function isOurs({ peer }: Pick<Outcome, 'peer'>): boolean {
   return peer.name === OURS.memory || peer.name === OURS.store;
 }
 
@@ -41,8 +41,8 @@ export interface Figure {
   readonly better: 'more' | 'less';
   /** Undefined: not measured. Infinity: it did not happen in time. */
   readonly of: (outcome: Outcome) => number | undefined;
-  /** Name of the serpcache to compare with: memory with memory, shared store with shared store. */
-  readonly ours: (outcome: Outcome) => string;
+  /** Name of the serpcache to compare with: memory with memory, shared store with shared store. Default: serpcache L1. */
+  readonly ours?: (outcome: Outcome) => string;
   /** Differences below it are below the resolution of the clock or the count. */
   readonly resolution?: number;
   /** Whether the pages behind the figure come from the store. Peers are compared only when both answer the same. */
@@ -53,7 +53,6 @@ export interface Figure {
   readonly isAlike?: (outcome: Outcome) => boolean;
 }
 
-const memory = (): string => OURS.memory;
 const MILLISECONDS = { unit: 'ms', better: 'less' } as const;
 /** The pages of a stampede and of a dead engine fit into the smallest L1. */
 const always = (): boolean => true;
@@ -91,38 +90,18 @@ export const FIGURES: readonly Figure[] = [
     what: 'engine queries for the hot page after a purge',
     unit: 'text',
     better: 'less',
-    of: stampeded(
-      ({ hot }) => hot,
-      ({ queriesPerKey }) => queriesPerKey,
-    ),
-    ours: memory,
+    of: stampeded('hot', 'queriesPerKey'),
     isAlike: always,
   },
   {
     what: 'engine queries for each of many pages after a purge',
     unit: 'text',
     better: 'less',
-    of: stampeded(
-      ({ many }) => many,
-      ({ queriesPerKey }) => queriesPerKey,
-    ),
-    ours: memory,
+    of: stampeded('many', 'queriesPerKey'),
     isAlike: always,
   },
-  time(
-    'p99 of the hot page after a purge',
-    stampeded(
-      ({ hot }) => hot,
-      ({ p99Ms }) => p99Ms,
-    ),
-  ),
-  time(
-    'p99 of many pages after a purge',
-    stampeded(
-      ({ many }) => many,
-      ({ p99Ms }) => p99Ms,
-    ),
-  ),
+  time('p99 of the hot page after a purge', stampeded('hot', 'p99Ms')),
+  time('p99 of many pages after a purge', stampeded('many', 'p99Ms')),
   share('failed after a purge, hot page', 'less', ({ stampede }) => stampede?.hot.failedShare),
   share('failed after a purge, many pages', 'less', ({ stampede }) => stampede?.many.failedShare),
   share('fresh pages answered without an engine', 'more', ({ dead }) => dead?.freshShare),
@@ -141,7 +120,6 @@ export const FIGURES: readonly Figure[] = [
     unit: 'seconds',
     better: 'less',
     of: ({ dead }) => (dead === undefined ? undefined : (dead.recoveredSeconds ?? Number.POSITIVE_INFINITY)),
-    ours: memory,
     resolution: RECOVERY_RESOLUTION_SECONDS,
     isAlike: always,
   },
@@ -164,21 +142,18 @@ function cached(what: string, key: Spread, of: 'page' | 'many'): Figure {
 }
 
 function time(what: string, of: Figure['of']): Figure {
-  return { what, ...MILLISECONDS, of, ours: memory, resolution: P99_RESOLUTION_MS, isAlike: always };
+  return { what, ...MILLISECONDS, of, resolution: P99_RESOLUTION_MS, isAlike: always };
 }
 
-function stampeded(
-  pick: (figures: StampedeFigures) => Stampeded,
-  of: (one: Stampeded) => number | undefined,
-): Figure['of'] {
+function stampeded(pages: 'hot' | 'many', key: 'queriesPerKey' | 'p99Ms'): Figure['of'] {
   return ({ stampede }) => {
-    const one = stampede === undefined ? undefined : pick(stampede);
-    return one === undefined || one.failedShare > MOST_REFUSED ? undefined : of(one);
+    const one = stampede?.[pages];
+    return one === undefined || one.failedShare > MOST_REFUSED ? undefined : one[key];
   };
 }
 
 function share(what: string, better: Figure['better'], of: Figure['of']): Figure {
-  return { what, unit: 'share', better, of, ours: memory, resolution: SHARE_RESOLUTION, isAlike: always };
+  return { what, unit: 'share', better, of, resolution: SHARE_RESOLUTION, isAlike: always };
 }
 
 /** Smaller ratios are level on every machine. */
@@ -188,7 +163,7 @@ const LEAST = 1.05;
  * How far repeated measurements of the same thing differ: rounds of either side, and the rows of serpcache where
  * both do the same work. A factor; for shares the difference itself. @param ours all rows of serpcache
  */
-export function noiseOf(figure: Figure, both: readonly Outcome[], ours: readonly Outcome[]): number {
+function noiseOf(figure: Figure, both: readonly Outcome[], ours: readonly Outcome[]): number {
   const alike = ours.flatMap((one) => (figure.isAlike?.(one) ? (figure.of(one) ?? []) : []));
   const [most, least] = [Math.max(...alike), Math.min(...alike)];
   const isPair = alike.length > 1 && most > least;
@@ -226,11 +201,11 @@ export interface Compared {
 }
 
 /** Each peer against serpcache in each figure that both have from the same tier. serpcache is not compared with itself. */
-export function compareAll(outcomes: readonly Outcome[], figures: readonly Figure[] = FIGURES): readonly Compared[] {
-  return figures.flatMap((figure) =>
+export function compareAll(outcomes: readonly Outcome[]): readonly Compared[] {
+  return FIGURES.flatMap((figure) =>
     outcomes.flatMap((outcome) => {
       if (isOurs(outcome)) return [];
-      const oursName = figure.ours(outcome);
+      const oursName = figure.ours?.(outcome) ?? OURS.memory;
       const own = outcomes.find(({ peer }) => peer.name === oursName);
       const [theirs, ours] = [figure.of(outcome), own === undefined ? undefined : figure.of(own)];
       if (own === undefined || theirs === undefined || ours === undefined) return [];

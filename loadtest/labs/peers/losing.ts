@@ -3,17 +3,10 @@ import { createClient } from '../../http-driver/client.ts';
 import { type HttpDriven, outcomeText, servedShare } from '../../http-driver/plan.ts';
 import type { Lab } from '../kit/lab.ts';
 import { httpDriven } from './driven.ts';
-import type { Backend, Peer } from './peer.ts';
-import { LONG, SHORT, type Sizes, type Try } from './peer.ts';
+import { type Backend, LONG, type Peer, SHORT, type Sizes, type Try } from './peer.ts';
 import { fillPages, type Replicas, startReplicas } from './replicas.ts';
 
-/** What happens when a peer loses its pages, and when it loses its engine. */
-export interface Lost {
-  readonly stampede?: StampedeFigures;
-  readonly dead?: DeadEngineFigures;
-}
-
-export interface LosingOptions {
+interface LosingOptions {
   readonly lab: Lab;
   /** Two backends, with long and with short page lifetimes. */
   readonly backends: { readonly long: Backend; readonly short: Backend };
@@ -24,13 +17,13 @@ export interface LosingOptions {
 }
 
 /** One peer after the other, each alone: a stampede lasts a second, so peers cannot take turns. */
-export async function measureLosing(options: LosingOptions, peer: Peer): Promise<Lost> {
+export async function measureLosing(options: LosingOptions, peer: Peer) {
   const { lab, sizes, attempt } = options;
   lab.say(`stampede: ${peer.name}, ${sizes.replicas} replicas`);
   const stampeded = await attempt(peer, 'the stampede was not measured', () => stampedeOf(options, peer));
   lab.say(`dead engine: ${peer.name}`);
   const dead = await attempt(peer, 'the dead engine was not measured', () => deadEngineOf(options, peer));
-  return { ...(stampeded !== undefined && { stampede: stampeded }), ...(dead !== undefined && { dead }) };
+  return { stampede: stampeded, dead };
 }
 
 function stampedeOf({ lab, backends, paths, sizes }: LosingOptions, peer: Peer): Promise<StampedeFigures> {
@@ -40,9 +33,8 @@ function stampedeOf({ lab, backends, paths, sizes }: LosingOptions, peer: Peer):
     hot: { path, requests: sizes.hotRequests },
     many: { paths: others.slice(0, sizes.manyKeys), requestsEach: sizes.requestsEach },
   };
-  return withReplicas(startReplicas(lab, backends.long, peer, { count: sizes.replicas, ...LONG }), (replicas) =>
-    stampede(lab, backends.long, replicas, plan),
-  );
+  const starting = startReplicas(lab, backends.long, peer, { count: sizes.replicas, ...LONG });
+  return withReplicas(starting, (replicas) => stampede(lab, backends.long, replicas, plan));
 }
 
 function deadEngineOf({ lab, backends, paths, sizes, seconds }: LosingOptions, peer: Peer): Promise<DeadEngineFigures> {
@@ -53,9 +45,8 @@ function deadEngineOf({ lab, backends, paths, sizes, seconds }: LosingOptions, p
     perSecond: sizes.deadPerSecond,
     seconds,
   };
-  return withReplicas(startReplicas(lab, backends.short, peer, { count: 1, ...SHORT }), (replicas) =>
-    deadEngine(lab, backends.short, replicas, plan),
-  );
+  const starting = startReplicas(lab, backends.short, peer, { count: 1, ...SHORT });
+  return withReplicas(starting, (replicas) => deadEngine(lab, backends.short, replicas, plan));
 }
 
 async function withReplicas<T>(starting: Promise<Replicas>, work: (replicas: Replicas) => Promise<T>): Promise<T> {
@@ -67,7 +58,7 @@ async function withReplicas<T>(starting: Promise<Replicas>, work: (replicas: Rep
   }
 }
 
-export interface StampedePlan {
+interface StampedePlan {
   readonly engineDelayMs: number;
   /** The one page that all requests ask for. */
   readonly hot: { readonly path: string; readonly requests: number };
@@ -75,27 +66,8 @@ export interface StampedePlan {
   readonly many: { readonly paths: readonly string[]; readonly requestsEach: number };
 }
 
-export interface StampedeFigures {
-  readonly hot: Stampeded;
-  readonly many: Stampeded;
-}
-
-export interface Stampeded {
-  /**
-   * Engine queries ÷ distinct pages that were answered; 1 is the minimum. Divided by answered pages, because a peer that
-   * refuses everybody asks for little. Undefined: no page was answered.
-   */
-  readonly queriesPerKey: number | undefined;
-  /** Of the answers with status 200, because a refusal is fast. */
-  readonly p50Ms: number | undefined;
-  readonly p99Ms: number | undefined;
-  /** Share of other answers and of missing answers: 0–1. */
-  readonly failedShare: number;
-  /** `200, 18 of 60 500`; `200` where nothing failed. */
-  readonly outcome: string;
-  /** Number of refused purges before the one that succeeded. */
-  readonly purgeRefusals: number;
-}
+export type StampedeFigures = Awaited<ReturnType<typeof stampede>>;
+export type Stampeded = ReturnType<typeof stampededOf>;
 
 /** A client that gives up earlier would hide what a stampede costs. */
 const PATIENCE_MS = 30_000;
@@ -111,7 +83,7 @@ export async function stampede(
   backend: Backend,
   replicas: Pick<Replicas, 'urls' | 'purge'>,
   plan: StampedePlan,
-): Promise<StampedeFigures> {
+) {
   const once = async (paths: readonly string[], times: number): Promise<Stampeded> => {
     await fillPages(lab, replicas.urls, paths);
     const purgeRefusals = await replicas.purge();
@@ -138,13 +110,21 @@ export async function stampede(
 export function stampededOf(
   burst: HttpDriven,
   { searches, purgeRefusals }: { readonly searches: number; readonly purgeRefusals: number },
-): Stampeded {
+) {
   return {
+    /**
+     * Engine queries ÷ distinct pages that were answered; 1 is the minimum. Divided by answered pages, because a peer that
+     * refuses everybody asks for little. Undefined: no page was answered.
+     */
     queriesPerKey: burst.pathsServed === 0 ? undefined : searches / burst.pathsServed,
+    /** Times of the answers with status 200, because a refusal is fast. */
     p50Ms: burst.servedMs?.p50,
     p99Ms: burst.servedMs?.p99,
+    /** Share of other answers and of missing answers: 0–1. */
     failedShare: 1 - servedShare(burst),
+    /** `200, 18 of 60 500`; `200` where nothing failed. */
     outcome: outcomeText(burst),
+    /** Number of refused purges before the one that succeeded. */
     purgeRefusals,
   };
 }
@@ -165,7 +145,7 @@ export async function searchesOf<T>(
   return { result, searches: backend.searches() - before };
 }
 
-export interface DeadEnginePlan {
+interface DeadEnginePlan {
   readonly ttlSeconds: number;
   /** Cached when the engine dies. */
   readonly paths: readonly string[];
@@ -176,20 +156,7 @@ export interface DeadEnginePlan {
   readonly perSecond: number;
 }
 
-export interface DeadEngineFigures {
-  /** Share of fresh pages that were answered 200: 0–1. Undefined: this machine was too slow to ask in time. */
-  readonly freshShare: number | undefined;
-  /** The same after they expired. */
-  readonly expiredShare: number;
-  /** Undefined: no expired page was answered. */
-  readonly expiredP99Ms: number | undefined;
-  /** The answer for a page that is not cached: `503`, `502 and hung`. */
-  readonly unseenOutcome: string;
-  /** Time of those answers. Undefined: none ended. */
-  readonly unseenP50Ms: number | undefined;
-  /** From the engine's revival to the first answer made from it. Undefined: not within 20 s. */
-  readonly recoveredSeconds: number | undefined;
-}
+export type DeadEngineFigures = Awaited<ReturnType<typeof deadEngine>>;
 
 const DEAD_PATIENCE_MS = 5000;
 const CONNECTIONS = 8;
@@ -205,12 +172,7 @@ export function agesOf(ttlSeconds: number): { readonly freshMs: number; readonly
 }
 
 /** The engine dies under pages that are fresh, stays dead past their time, and comes back. */
-export async function deadEngine(
-  lab: Lab,
-  backend: Backend,
-  { urls }: Pick<Replicas, 'urls'>,
-  plan: DeadEnginePlan,
-): Promise<DeadEngineFigures> {
+export async function deadEngine(lab: Lab, backend: Backend, { urls }: Pick<Replicas, 'urls'>, plan: DeadEnginePlan) {
   const { paths, unseen } = plan;
   const { freshMs, expiredMs } = agesOf(plan.ttlSeconds);
   const askEach = (some: readonly string[], connections: number): Promise<HttpDriven> =>
@@ -230,6 +192,7 @@ export async function deadEngine(
     const never = await askEach(unseen, unseen.length);
     await backend.revive();
     isDead = false;
+    /** From the engine's revival to the first answer made from it. Undefined: not within 20 s. */
     const recoveredSeconds = await recovery(backend, urls[0] ?? '', paths.slice(0, WATCHED));
     return { ...answersOf({ fresh: isInTime ? fresh : undefined, expired, unseen: never }), recoveredSeconds };
   } finally {
@@ -237,7 +200,7 @@ export async function deadEngine(
   }
 }
 
-export interface DeadEngineAnswers {
+interface DeadEngineAnswers {
   /** Undefined: not in time. */
   readonly fresh: HttpDriven | undefined;
   readonly expired: HttpDriven;
@@ -245,12 +208,17 @@ export interface DeadEngineAnswers {
 }
 
 /** The answers while the engine was dead. */
-export function answersOf({ fresh, expired, unseen }: DeadEngineAnswers): Omit<DeadEngineFigures, 'recoveredSeconds'> {
+export function answersOf({ fresh, expired, unseen }: DeadEngineAnswers) {
   return {
+    /** Share of fresh pages that were answered 200: 0–1. Undefined: this machine was too slow to ask in time. */
     freshShare: fresh && servedShare(fresh),
+    /** The same after they expired. */
     expiredShare: servedShare(expired),
+    /** Undefined: no expired page was answered. */
     expiredP99Ms: expired.servedMs?.p99,
+    /** The answer for a page that is not cached: `503`, `502, 8 of 20 hung`. */
     unseenOutcome: outcomeText(unseen),
+    /** Time of those answers. Undefined: none ended. */
     unseenP50Ms: (unseen.failedMs ?? unseen.servedMs)?.p50,
   };
 }

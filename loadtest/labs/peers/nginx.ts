@@ -12,7 +12,7 @@ import {
 } from './peer.ts';
 
 /** The differences between the nginx peers. */
-export interface NginxOptions extends Pick<PeerProcessOptions, 'name' | 'purge'> {
+interface NginxOptions extends Pick<PeerProcessOptions, 'name' | 'purge'> {
   /** Debian modules, in load order. */
   readonly modules?: readonly string[];
   /** Inside `http`. */
@@ -24,23 +24,21 @@ export interface NginxOptions extends Pick<PeerProcessOptions, 'name' | 'purge'>
 const MODULES = '/usr/lib/nginx/modules';
 
 /** nginx with one worker and everything it writes in the setup's folder, in front of the setup's origin. */
-export function startNginx(setup: ReplicaSetup, options: NginxOptions): Promise<RunningPeer> {
+function startNginx(setup: ReplicaSetup, options: NginxOptions): Promise<RunningPeer> {
   const file = join(setup.folder, 'nginx.conf');
-  writeFileSync(file, nginxConfig(setup, options, process.getuid?.() === 0));
-  return startPeerProcess(setup, {
-    ...options,
-    command: 'nginx',
-    args: ['-p', setup.folder, '-e', 'stderr', '-c', file],
-  });
+  writeFileSync(file, nginxConfig(setup, options));
+  const args = ['-p', setup.folder, '-e', 'stderr', '-c', file];
+  return startPeerProcess(setup, { ...options, command: 'nginx', args });
 }
 
-/** @param isRoot true: the worker would drop to a user that may not read the folder */
-export function nginxConfig({ folder, port, origin }: ReplicaSetup, options: NginxOptions, isRoot: boolean): string {
+function nginxConfig({ folder, port, origin }: ReplicaSetup, options: NginxOptions): string {
+  // The worker of a master that runs as root would drop to a user that may not read the folder.
+  const user = process.getuid?.() === 0 ? 'user root;\n' : '';
   const load = (options.modules ?? []).map((name) => `load_module ${MODULES}/${name}.so;\n`).join('');
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
     .map((kind) => `  ${kind}_temp_path ${join(folder, `${kind}-temp`)};`)
     .join('\n');
-  return `${load}${isRoot ? 'user root;\n' : ''}daemon off;
+  return `${load}${user}daemon off;
 pid ${join(folder, 'nginx.pid')};
 error_log stderr warn;
 worker_processes 1;
@@ -189,7 +187,7 @@ function serverConfig({ store, ttlSeconds, staleSeconds }: ReplicaSetup): string
           body, is_fresh = read()
           is_mine = not body and locks:add(key, true, ${LOCK_SECONDS})
         end
-        -- Somebody may have stored it between our reading and our lock.
+        -- Another request may have stored the page between our reading and our lock.
         if is_mine and not body then body, is_fresh = read() end
         local status = 503
         if is_mine and not body then
@@ -197,7 +195,7 @@ function serverConfig({ store, ttlSeconds, staleSeconds }: ReplicaSetup): string
           body = ok and loaded
           status = ok and failed or status
         elseif is_mine and not is_fresh then
-          -- Who has the lock gets the stale page too; nothing keeps him while a new one is loaded.
+          -- The owner of the lock sends the stale page as well, and then loads a new one.
           send(body)
           ngx.eof()
           pcall(load)

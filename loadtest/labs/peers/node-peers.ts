@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type Peer, purgeByRequest, startPeerProcess } from './peer.ts';
+import { type Peer, purgeByRequest, type ReplicaSetup, startPeerProcess } from './peer.ts';
 
 /** The smallest possible Node server with a cache. */
 export const bareNode: Peer = {
@@ -12,13 +12,7 @@ export const bareNode: Peer = {
     'with is a route of its own.',
   parts: [],
   keeps: 'own',
-  start: (setup) =>
-    startPeerProcess(setup, {
-      name: 'bare Node server',
-      command: process.execPath,
-      args: [join(import.meta.dirname, 'servers', 'bare.mjs'), JSON.stringify(setup)],
-      purge: purgeByRequest,
-    }),
+  start: (setup) => startServer(setup, 'bare Node server', 'bare'),
 };
 
 /** Two tiers and a bus, as its documentation recommends them. */
@@ -52,19 +46,19 @@ function fastifyPeer(file: string, what: Pick<Peer, 'name' | 'setUp' | 'keeps'>)
     parts: ['redis'],
     start: async (setup) => {
       await installServers();
-      return startPeerProcess(setup, {
-        name: what.name,
-        command: process.execPath,
-        args: [join(import.meta.dirname, 'servers', `${file}.mjs`), JSON.stringify(setup)],
-        env: { NODE_ENV: 'production' },
-        purge: purgeByRequest,
-      });
+      return startServer(setup, what.name, file, { NODE_ENV: 'production' });
     },
   };
 }
 
-const run = promisify(execFile);
 const FOLDER = join(import.meta.dirname, 'servers');
+
+function startServer(setup: ReplicaSetup, name: string, file: string, env: Readonly<Record<string, string>> = {}) {
+  const args = [join(FOLDER, `${file}.mjs`), JSON.stringify(setup)];
+  return startPeerProcess(setup, { name, command: process.execPath, args, env, purge: purgeByRequest });
+}
+
+const run = promisify(execFile);
 
 /**
  * Installs the packages of the Fastify peers in their own folder: they need another ioredis than the project. Does nothing when

@@ -1,17 +1,19 @@
-import { createServer, type RequestListener } from 'node:http';
+/**
+ * `origin-server.ts <port> <configuration> <ttl seconds>`: the origin behind the HTTP caches. `GET /search?q=…` is a search,
+ * its page the same bytes as serpcache's, with caching headers. It queues rather than refuses, so that a stampede costs the
+ * searches that the cache lets through, not the ones that the origin refused.
+ */
+import { createServer } from 'node:http';
 import { etagOf } from '../../../src/cache/codec.ts';
 import { loadSettings } from '../../../src/config/load.ts';
 import { createAdapters, searchDomainOf } from '../../../src/engines/create-engines.ts';
 import { parseQueryString } from '../../../src/http/transport/request-target.ts';
 import { systemClock } from '../../../src/runtime.ts';
-import type { SearchDomain } from '../../../src/search/domain.ts';
-import { type Engine, EngineError } from '../../../src/search/engine.ts';
+import { EngineError } from '../../../src/search/engine.ts';
 import { prepareSearch } from '../../../src/search/key.ts';
 import { encodeBody } from '../../../src/search/page.ts';
 import { InvalidSearch } from '../../../src/search/search-error.ts';
 import { createConcurrencyLimit } from './peer.ts';
-
-/** `origin-server.ts <port> <configuration> <ttl seconds>`: the origin of the peers as a process of its own. */
 
 /** Several bursts of several hundred. */
 const MOST_WAITING = 8192;
@@ -24,71 +26,43 @@ const given = { clock: systemClock, random: Math.random, observe: () => {} };
 const [engine] = await createAdapters(settings.engine, domain, given);
 if (engine === undefined) throw new Error('a domain without an engine');
 
-const origin = createOrigin({
-  engine,
-  domain,
-  ttlSeconds: Number(ttlSeconds),
-  // The limits of one serpcache.
-  atOnce: settings.engine.maxConcurrent,
-  deadlineMs: settings.engine.hardDeadlineMs,
-  mostWaiting: MOST_WAITING,
+// The limits of one serpcache.
+const { maxConcurrent: atOnce, hardDeadlineMs } = settings.engine;
+const limit = createConcurrencyLimit({ atOnce, mostWaiting: MOST_WAITING });
+
+const pageOf = async (target: string): Promise<Buffer> => {
+  const at = target.indexOf('?');
+  const pairs = parseQueryString(at < 0 ? '' : target.slice(at + 1));
+  const { request } = prepareSearch({ pairs }, [domain]);
+  // The deadline does not include the time in the queue.
+  return limit.run(async () => encodeBody(request, await engine.search(request, AbortSignal.timeout(hardDeadlineMs))));
+};
+
+const server = createServer((request, response) => {
+  const target = request.url ?? '';
+  if (!/^\/search(?:\?|$)/.test(target)) {
+    response.writeHead(404).end();
+    return;
+  }
+  pageOf(target).then(
+    (body) => {
+      response.writeHead(200, {
+        'content-type': 'application/json; charset=utf-8',
+        'content-length': body.length,
+        'cache-control': `public, max-age=${Number(ttlSeconds)}`,
+        etag: `"${etagOf(body)}"`,
+      });
+      response.end(body);
+    },
+    (error: unknown) => {
+      const detail = error instanceof Error ? error.message : String(error);
+      response.writeHead(statusOf(error), { 'content-type': 'text/plain' }).end(detail);
+    },
+  );
 });
-const server = createServer(origin);
 // Caches keep their connections. Closing an idle one first could lose a request that is on its way.
 server.keepAliveTimeout = 300_000;
 server.listen({ port: Number(port), host: '127.0.0.1', backlog: 4096 });
-
-export interface OriginOptions {
-  readonly engine: Engine;
-  readonly domain: SearchDomain;
-  readonly ttlSeconds: number;
-  /** Deadline of a search, without its time in the queue; then 504. */
-  readonly deadlineMs: number;
-  /** Maximum of concurrent searches; the others wait, first in, first out. */
-  readonly atOnce: number;
-  /** Maximum of waiting searches; more are answered 503. */
-  readonly mostWaiting: number;
-}
-
-/**
- * The origin behind an HTTP cache: `GET /search?q=…` is a search, its page the same bytes as
- * serpcache's, with caching headers. It queues rather than refuses, so that a stampede costs the searches that
- * the cache lets through, not the ones that the origin refused.
- */
-export function createOrigin(options: OriginOptions): RequestListener {
-  const { engine, domain, ttlSeconds, deadlineMs } = options;
-  const turns = createConcurrencyLimit(options);
-
-  const pageOf = async (target: string): Promise<Buffer> => {
-    const at = target.indexOf('?');
-    const pairs = parseQueryString(at < 0 ? '' : target.slice(at + 1));
-    const { request } = prepareSearch({ pairs }, [domain]);
-    return turns.run(async () => encodeBody(request, await engine.search(request, AbortSignal.timeout(deadlineMs))));
-  };
-
-  return (request, response) => {
-    const target = request.url ?? '';
-    if (!/^\/search(?:\?|$)/.test(target)) {
-      response.writeHead(404).end();
-      return;
-    }
-    pageOf(target).then(
-      (body) => {
-        response.writeHead(200, {
-          'content-type': 'application/json; charset=utf-8',
-          'content-length': body.length,
-          'cache-control': `public, max-age=${ttlSeconds}`,
-          etag: `"${etagOf(body)}"`,
-        });
-        response.end(body);
-      },
-      (error: unknown) => {
-        const detail = error instanceof Error ? error.message : String(error);
-        response.writeHead(statusOf(error), { 'content-type': 'text/plain' }).end(detail);
-      },
-    );
-  };
-}
 
 function statusOf(error: unknown): number {
   if (error instanceof InvalidSearch) return 400;

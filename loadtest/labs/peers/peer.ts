@@ -46,22 +46,23 @@ export interface RunningPeer {
   /** All its processes, for processor time and memory. */
   readonly pids: () => readonly number[];
   /** Removes every page of this replica and of the shared store, as users do after an index rebuild. */
-  readonly purge: () => Promise<void>;
+  readonly purge: () => Promise<unknown>;
   readonly stop: () => Promise<void>;
 }
 
 /** The engine behind all peers, with its counts and faults; `backend.ts` starts one. */
 export interface Backend {
   readonly origin: string;
+  /** searchd, through the counting proxy. */
   readonly engine: ReplicaSetup['engine'];
-  /** Searches at the engine since the start, of all clients. */
+  /** Searches of all clients at the engine since the start. */
   readonly searches: () => number;
   /** Delays each search by `ms` until the next call. */
   readonly delay: (ms: number) => unknown;
-  /** New connections are refused, and open ones are reset. */
-  readonly die: () => Promise<unknown> | unknown;
-  readonly revive: () => Promise<unknown> | unknown;
-  /** `count` different searches with results. */
+  /** New connections are refused, and open ones are reset: as after a SIGKILL. */
+  readonly die: () => unknown;
+  readonly revive: () => unknown;
+  /** `count` different searches with results. @throws when the catalogue has fewer. */
   readonly texts: (count: number) => readonly string[];
 }
 
@@ -74,7 +75,7 @@ export interface PeerProcessOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Called once its port answers. Absent: an open port is ready. */
   readonly ready?: (url: string) => Promise<boolean>;
-  readonly purge: (running: { readonly url: string; readonly pid: number }) => Promise<void>;
+  readonly purge: (running: { readonly url: string; readonly pid: number }) => Promise<unknown>;
 }
 
 const masters = new Set<number>();
@@ -149,20 +150,13 @@ function childrenOf(pid: number): string | undefined {
   }
 }
 
-export interface ConcurrencyLimit {
-  /** Runs the work when a slot is free. @throws EngineError `engine-overloaded` when `mostWaiting` are waiting. */
-  readonly run: <T>(work: () => Promise<T>) => Promise<T>;
-}
-
 /** A plain concurrency limit: at most `atOnce` run, the others wait first in, first out, without a deadline. */
-export function createConcurrencyLimit(options: {
-  readonly atOnce: number;
-  readonly mostWaiting: number;
-}): ConcurrencyLimit {
+export function createConcurrencyLimit(options: { readonly atOnce: number; readonly mostWaiting: number }) {
   const waiting: (() => void)[] = [];
   let running = 0;
   return {
-    run: async (work) => {
+    /** Runs the work when a slot is free. @throws EngineError `engine-overloaded` when `mostWaiting` are waiting. */
+    run: async <T>(work: () => Promise<T>): Promise<T> => {
       if (running < options.atOnce) running += 1;
       else if (waiting.length < options.mostWaiting) await new Promise<void>((resolve) => waiting.push(resolve));
       else throw new EngineError('engine-overloaded', `${options.mostWaiting} searches wait already`);

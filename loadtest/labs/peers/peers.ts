@@ -24,10 +24,7 @@ export interface PeersOptions {
   readonly mostSeconds?: number;
   /** Installs the parts of a peer. @throws when that fails. */
   readonly install?: (lab: Lab, peer: Peer) => Promise<unknown>;
-  readonly startBackend?: (
-    folder: string,
-    options: { readonly ttlSeconds: number; readonly cores: string },
-  ) => Promise<Backend & { readonly stop: () => Promise<void> }>;
+  readonly startBackend?: typeof startBackend;
 }
 
 export const ROW_SECONDS = 2;
@@ -93,12 +90,8 @@ export async function runPeers(lab: Lab, options: PeersOptions = {}): Promise<Om
 /** @throws with the words of the installer. */
 export async function installParts(lab: Lab, { parts }: Pick<Peer, 'parts'>): Promise<void> {
   if (parts.length === 0) return;
-  await runProgram({
-    command: process.execPath,
-    args: [INSTALL, ...parts],
-    limitMs: INSTALL_LIMIT_MS,
-    signal: lab.signal,
-  });
+  const args = [INSTALL, ...parts];
+  await runProgram({ command: process.execPath, args, limitMs: INSTALL_LIMIT_MS, signal: lab.signal });
 }
 
 /** The experiment of the command line. Parts of single peers are installed with them, so a missing part costs only their rows. */
@@ -121,32 +114,26 @@ export const PEERS: readonly Peer[] = [
   serpcacheL2,
 ];
 
-export interface Tries {
-  readonly attempt: Try;
-  /** Failed steps, one sentence each. */
-  readonly problemsOf: (peer: Peer) => readonly string[];
-}
-
 /**
  * @param hasTime false: no further step begins, so that the finished measurements are kept.
  * @throws out of `attempt` only when the lab was told to stop.
  */
-export function createTries({ say, signal }: Pick<Lab, 'say' | 'signal'>, hasTime: () => boolean): Tries {
+export function createTries({ say, signal }: Pick<Lab, 'say' | 'signal'>, hasTime: () => boolean) {
   const problems = new Map<Peer, string[]>();
-  return {
-    problemsOf: (peer) => problems.get(peer) ?? [],
-    attempt: async (peer, what, work) => {
+  const attempt: Try = async (peer, what, work) => {
+    signal.throwIfAborted();
+    try {
+      if (!hasTime()) throw new Error('no time was left on this machine');
+      return await work();
+    } catch (error) {
       signal.throwIfAborted();
-      try {
-        if (!hasTime()) throw new Error('no time was left on this machine');
-        return await work();
-      } catch (error) {
-        signal.throwIfAborted();
-        const problem = `${what}: ${error instanceof Error ? error.message : error}`;
-        say(`${peer.name}: ${problem}`);
-        problems.set(peer, [...(problems.get(peer) ?? []), problem]);
-        return undefined;
-      }
-    },
+      const problem = `${what}: ${error instanceof Error ? error.message : error}`;
+      say(`${peer.name}: ${problem}`);
+      problems.set(peer, [...(problems.get(peer) ?? []), problem]);
+      return undefined;
+    }
   };
+  /** Failed steps, one sentence each. */
+  const problemsOf = (peer: Peer): readonly string[] => problems.get(peer) ?? [];
+  return { attempt, problemsOf };
 }

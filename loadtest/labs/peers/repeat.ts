@@ -14,21 +14,19 @@ import { amountText, durationText, perSecondText } from '../../../src/report/for
 import { processorsHere } from '../../stack/processors.ts';
 import { coresOf, inLab, type Lab } from '../kit/lab.ts';
 import { startBackend } from './backend.ts';
-import type { Peer } from './peer.ts';
-import { LONG, SIZES } from './peer.ts';
+import { LONG, type Peer, SIZES } from './peer.ts';
 import { installParts, PARTS, PEERS, ROW_SECONDS } from './peers.ts';
 import { fillPages, pagesOf, startReplicas } from './replicas.ts';
 import { pageRound, warmUp } from './serving.ts';
 
 const LIMIT_MS = 10 * 60_000;
 
+const NAMES = PEERS.map(({ name }) => `'${name}'`).join(', ');
+
 const PROGRAM: Program = {
   command: 'node loadtest/labs/peers/repeat.ts',
   usage: '<peer> [pages]',
-  about: [
-    `One row of cached pages again, alone, with 1 to ${SIZES.pages} pages; 1 by default. The peers are`,
-    PEERS.map((one) => `'${one.name}'`).join(', '),
-  ],
+  about: [`One row of cached pages again, alone, with 1 to ${SIZES.pages} pages; 1 by default. The peers are`, NAMES],
   options: [],
   takes: { min: 1, max: 2 },
 };
@@ -38,9 +36,7 @@ process.exit(await runProgram(PROGRAM, repeat));
 
 async function repeat({ positionals: [name, count = '1'] }: ParsedArguments): Promise<number> {
   const peer = PEERS.find((one) => one.name === name);
-  if (peer === undefined) {
-    throw new UsageError(`no peer "${name}"; allowed: ${PEERS.map((one) => `'${one.name}'`).join(', ')}`);
-  }
+  if (peer === undefined) throw new UsageError(`no peer "${name}"; allowed: ${NAMES}`);
   const pages = numberOf('pages', count, { least: 1, most: SIZES.pages, whole: true });
   const stopping = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stopping.abort());

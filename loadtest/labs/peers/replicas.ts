@@ -11,7 +11,7 @@ import { freePorts } from '../../stack/process.ts';
 import type { Lab, LabStore } from '../kit/lab.ts';
 import { collectGarbage, isNode } from './collect-garbage.ts';
 import { httpDriven } from './driven.ts';
-import type { Backend, Peer, RunningPeer } from './peer.ts';
+import type { Backend, Peer, ReplicaSetup, RunningPeer } from './peer.ts';
 
 /** Running replicas of one peer, and the store that they share. */
 export interface Replicas {
@@ -33,12 +33,6 @@ export interface Replicas {
   readonly stop: () => Promise<void>;
 }
 
-export interface ReplicaOptions {
-  readonly count: number;
-  readonly ttlSeconds: number;
-  readonly staleSeconds: number;
-}
-
 /**
  * Starts a store for each peer, also for peers without one, so that all have the same machine. It runs beside the
  * client, because its processor time is not the server's.
@@ -48,35 +42,27 @@ export async function startReplicas(
   lab: Lab,
   backend: Backend,
   peer: Peer,
-  options: ReplicaOptions,
+  { count, ...lifetimes }: Pick<ReplicaSetup, 'ttlSeconds' | 'staleSeconds'> & { readonly count: number },
 ): Promise<Replicas> {
   const store = await lab.startStore({ cores: lab.cores.generator });
   const folder = join(lab.folder, `peer-${randomUUID()}`);
   const running: RunningPeer[] = [];
-  let isStopped = false;
-  const stop = async (): Promise<void> => {
-    if (isStopped) return;
-    isStopped = true;
-    for (const one of running) await one.stop();
-    await store.stop();
-  };
+  const started = new AsyncDisposableStack();
+  const stop = (): Promise<void> => started.disposeAsync();
+  started.defer(store.stop);
   lab.atEnd(stop);
   try {
-    for (const port of await freePorts(options.count)) {
+    for (const port of await freePorts(count)) {
       lab.signal.throwIfAborted();
       const own = join(folder, String(port));
       await mkdir(own, { recursive: true });
-      const setup = {
-        folder: own,
-        port,
-        origin: backend.origin,
-        engine: backend.engine,
-        store: { host: store.host, port: store.port },
-        cores: lab.cores.store,
-        ttlSeconds: options.ttlSeconds,
-        staleSeconds: options.staleSeconds,
-      };
-      running.push(await peer.start(setup));
+      const { origin, engine } = backend;
+      const { host, port: storePort } = store;
+      const cores = lab.cores.store;
+      const setup = { ...lifetimes, folder: own, port, origin, engine, store: { host, port: storePort }, cores };
+      const one = await peer.start(setup);
+      running.push(one);
+      started.defer(one.stop);
     }
   } catch (error) {
     await stop();
@@ -155,15 +141,14 @@ export async function fillPages(
   paths: readonly string[],
   passes = PASSES,
 ): Promise<HttpDriven> {
-  const plan = { paths, pace: { kind: 'once', connections: CONNECTIONS }, patienceMs: PATIENCE_MS } as const;
+  const pace = { kind: 'once', connections: CONNECTIONS } as const;
   let last: HttpDriven | undefined;
   for (const url of urls) {
-    for (let pass = 0; pass < passes; pass += 1) {
-      last = await httpDriven(lab, { ...plan, replicas: [url] });
-      if (servedShare(last) === 1) break;
-    }
-    if (last === undefined || servedShare(last) < 1) {
-      throw new Error(`not all pages were answered: ${JSON.stringify({ ...last?.outcomes, hung: last?.hung })}`);
+    const pass = () => httpDriven(lab, { paths, pace, patienceMs: PATIENCE_MS, replicas: [url] });
+    last = await pass();
+    for (let count = 1; count < passes && servedShare(last) < 1; count += 1) last = await pass();
+    if (servedShare(last) < 1) {
+      throw new Error(`not all pages were answered: ${JSON.stringify({ ...last.outcomes, hung: last.hung })}`);
     }
   }
   if (last === undefined) throw new Error('no replica to fill');
@@ -194,10 +179,10 @@ export async function pagesOf(backend: Pick<Backend, 'origin' | 'texts'>, count:
     found.push(...(await fitting(backend.origin, paths.slice(from, from + LOOK_AT))));
   }
   if (found.length < count) throw new Error(`the engine has ${found.length} pages of about 4 KB, ${count} are wanted`);
-  const [first, ...others] = found.slice(0, count);
-  if (first === undefined) return [];
-  const nearest = others.reduce((best, one) => (one.off < best.off ? one : best), first);
-  return [nearest, ...[first, ...others].filter((one) => one !== nearest)].map(({ path }) => path);
+  const pages = found.slice(0, count);
+  const least = Math.min(...pages.map(({ off }) => off));
+  const nearest = pages.findIndex(({ off }) => off === least);
+  return [...pages.splice(nearest, 1), ...pages].map(({ path }) => path);
 }
 
 /** Further texts are rare words, whose pages are short. */
@@ -206,7 +191,7 @@ const TEXTS = 2000;
 async function fitting(origin: string, paths: readonly string[]): Promise<{ path: string; off: number }[]> {
   const sized: { path: string; off: number }[] = [];
   const options = { patienceMs: PATIENCE_MS, maxConnections: AT_ONCE, discardsBodies: true };
-  const client = createClient({ baseUrl: origin, ...options });
+  const client = createClient({ ...options, baseUrl: origin });
   await closedLoop(paths, AT_ONCE, async (path) => {
     const reply = await client.getOnce(path);
     if (reply.kind !== 'answer' || reply.status !== 200) return;

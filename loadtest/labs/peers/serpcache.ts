@@ -69,7 +69,7 @@ function serpcache(tier: string, memory: string, setUp: string): Peer {
   };
 }
 
-export interface ServiceConfigOptions extends Pick<ReplicaSetup, 'engine' | 'ttlSeconds' | 'staleSeconds'> {
+interface ServiceConfigOptions extends Pick<ReplicaSetup, 'engine' | 'ttlSeconds' | 'staleSeconds'> {
   /** Absent: pages are kept in the process only. */
   readonly store?: ReplicaSetup['store'];
   /** Size of L1, as in a configuration file. */

@@ -8,13 +8,13 @@ import { type Backend, LONG, type Peer, type Sizes, type Try } from './peer.ts';
 import { fillPages, type Replicas, startReplicas } from './replicas.ts';
 
 /** Cost of one replica: CPU time for cached pages, memory for keeping them. */
-export interface Served {
+interface Served {
   readonly page?: PageFigures;
   readonly many?: PageFigures;
-  readonly memory?: MemoryFigures;
+  readonly memory: MemoryFigures | undefined;
 }
 
-export interface ServingOptions {
+interface ServingOptions {
   readonly lab: Lab;
   readonly backend: Backend;
   readonly peers: readonly Peer[];
@@ -57,8 +57,8 @@ export async function measureServing(options: ServingOptions): Promise<ReadonlyM
     await replicas.stop();
     const cores = coresFor(peer, lab.cores);
     served.set(peer, {
+      memory,
       ...(page.length === sizes.rounds && { page: pageFigures(page, cores), many: pageFigures(many, cores) }),
-      ...(memory !== undefined && { memory }),
     });
   }
   return served;
@@ -90,34 +90,16 @@ async function begin({ lab, backend, paths, sizes, attempt }: ServingOptions, pe
 }
 
 async function oneRound({ lab, paths, sizes, seconds }: ServingOptions, runner: Runner): Promise<void> {
-  const { replicas } = runner;
-  const asked = { seconds, perSecond: sizes.perSecond };
-  const page = await pageRound(lab, replicas, { ...asked, paths: paths.slice(0, 1) });
-  const many = await pageRound(lab, replicas, { ...asked, paths: paths.slice(0, sizes.pages) });
+  const round = (pages: number) =>
+    pageRound(lab, runner.replicas, { paths: paths.slice(0, pages), seconds, perSecond: sizes.perSecond });
+  const page = await round(1);
+  const many = await round(sizes.pages);
   runner.page.push(page);
   runner.many.push(many);
 }
 
 /** One round of requests to one replica for cached pages. */
-export interface PageRound {
-  readonly perSecond: number;
-  /** Requests per second of the server's processor time, all its processes together. */
-  readonly perCore: number;
-  readonly serverCores: number;
-  /** wrk and the store beside it. */
-  readonly clientCores: number;
-  /** Cores of the store among them. */
-  readonly storeCores: number;
-  /** CPU time of the store per request, µs. */
-  readonly storeUs: number;
-  /** Store commands per request: at least 1 where every page comes from the store, 0 where none does. */
-  readonly storeCommands: number;
-  /** The same at the fixed rate, where no concurrent requests can share one store command. */
-  readonly storeCommandsAtRate: number;
-  /** Times at the fixed rate. */
-  readonly p50Ms: number;
-  readonly p99Ms: number;
-}
+export type PageRound = ReturnType<typeof roundOf>;
 
 export interface PageFigures extends PageRound {
   readonly limit: Limit;
@@ -128,7 +110,7 @@ export interface PageFigures extends PageRound {
 /** The compared figures of a round. */
 export type Spread = 'perCore' | 'p50Ms' | 'p99Ms';
 
-export interface PageOptions {
+interface PageOptions {
   readonly paths: readonly string[];
   readonly seconds: number;
   /** Requests per second at which times are measured. */
@@ -187,7 +169,7 @@ export interface Looked {
 const ASKING = 2;
 
 /** @throws when answers are not 200 */
-export function roundOf({ looks: [before, between, after], fast, calm, perSecond }: Looked): PageRound {
+export function roundOf({ looks: [before, between, after], fast, calm, perSecond }: Looked) {
   if (fast.errors > fast.requests * MOST_ERRORS)
     throw new Error(`${fast.errors} of ${fast.requests} answers were errors`);
   if (calm.servedMs === undefined || servedShare(calm) < 1 - MOST_ERRORS)
@@ -200,13 +182,19 @@ export function roundOf({ looks: [before, between, after], fast, calm, perSecond
     Math.max(0, (to.commands - from.commands - ASKING) / requests);
   return {
     perSecond: fast.perSecond,
+    /** Requests per second of the server's processor time, all its processes together. */
     perCore: fast.requests / serverSeconds,
     serverCores: serverSeconds / tookSeconds,
+    /** wrk and the store beside it. */
     clientCores: fast.clientCores + storeCores,
     storeCores,
+    /** CPU time of the store per request, µs. */
     storeUs: (storeMs * 1000) / fast.requests,
+    /** Store commands per request: at least 1 where every page comes from the store, 0 where none does. */
     storeCommands: commandsEach(before, between, fast.requests),
+    /** The same at the fixed rate, where no concurrent requests can share one store command. */
     storeCommandsAtRate: commandsEach(between, after, calm.requests + perSecond * LEAD_SECONDS),
+    /** Times at the fixed rate. */
     p50Ms: calm.servedMs.p50,
     p99Ms: calm.servedMs.p99,
   };
@@ -239,22 +227,7 @@ export function pageFigures(rounds: readonly PageRound[], available: { server: n
   };
 }
 
-export interface MemoryFigures {
-  /** Pages that were asked for. */
-  readonly pages: number;
-  /** Body of a page, on average. */
-  readonly pageBytes: number;
-  /** Share of those pages that are still cached, by a sample: 0–1. An evicted page takes no memory. */
-  readonly keptShare: number;
-  /** Growth of resident memory per kept page. Node processes collect their garbage before and after. */
-  readonly residentPerPage: number;
-  /** Growth of the store's memory per kept page, by its own count. */
-  readonly storePerPage: number;
-  /** Growth of the replica's files per kept page: they are read from the page cache, which is charged to no process. */
-  readonly diskPerPage: number;
-  /** Resident memory of the replica with all those pages and its garbage. */
-  readonly residentBytes: number;
-}
+export type MemoryFigures = ReturnType<typeof memoryFiguresOf>;
 
 const SAMPLE = 200;
 /** Store writes end after the reply, and memory returns to the system when the process is idle. */
@@ -264,12 +237,7 @@ const SETTLE_MS = 700;
  * Fills one replica with new pages after it had others, so that its first allocations are not counted.
  * @throws when pages are not answered, or hardly any is kept.
  */
-export async function fillMemory(
-  lab: Lab,
-  backend: Backend,
-  replicas: Replicas,
-  paths: readonly string[],
-): Promise<MemoryFigures> {
+export async function fillMemory(lab: Lab, backend: Backend, replicas: Replicas, paths: readonly string[]) {
   const look = async (): Promise<MemoryLook> => {
     await sleep(SETTLE_MS);
     const whole = replicas.residentBytes();
@@ -315,17 +283,22 @@ export interface MemoryLooked {
 const LEAST_KEPT = 0.05;
 
 /** @throws when hardly any is kept */
-export function memoryFiguresOf({ before, after, pages, filled, missedShare }: MemoryLooked): MemoryFigures {
+export function memoryFiguresOf({ before, after, pages, filled, missedShare }: MemoryLooked) {
   const keptShare = Math.max(0, 1 - missedShare);
   const kept = pages * keptShare;
   if (keptShare < LEAST_KEPT) throw new Error(`of ${pages} pages it keeps ${Math.round(kept)}`);
   return {
-    pages,
+    /** Mean size of a body. */
     pageBytes: filled.bodyBytes / filled.requests,
+    /** Share of the pages that are still cached, by a sample: 0–1. An evicted page takes no memory. */
     keptShare,
+    /** Growth of resident memory per kept page. Node processes collect their garbage before and after. */
     residentPerPage: (after.resident - before.resident) / kept,
+    /** Growth of the store's memory per kept page, by its own count. */
     storePerPage: (after.store - before.store) / kept,
+    /** Growth of the replica's files per kept page: they are read from the page cache, which is charged to no process. */
     diskPerPage: (after.disk - before.disk) / kept,
+    /** Resident memory of the replica with all those pages and its garbage. */
     residentBytes: after.whole,
   };
 }

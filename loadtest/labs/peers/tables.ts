@@ -1,12 +1,12 @@
-import type { Chart, Claim, FindingTable, Unit } from '../kit/finding.ts';
-import { chartOf, tableOf } from '../kit/table.ts';
+import type { Chart, Claim, FindingTable } from '../kit/finding.ts';
+import { chartOf, type TableParts, tableOf } from '../kit/table.ts';
 import { valueText } from '../kit/text.ts';
 import { type Compared, compareAll, type Figure, noiseRows, OURS, type Outcome } from './compare.ts';
 import type { Stampeded } from './losing.ts';
 import { SHORT, type Sizes } from './peer.ts';
-import { bytesPerPage, type PageFigures } from './serving.ts';
+import { bytesPerPage } from './serving.ts';
 
-type ColumnOf = readonly [name: string, unit: Unit, of: (outcome: Outcome) => number | string | undefined];
+type ColumnOf = TableParts<Outcome>['columns'][number];
 
 export function tablesOf(outcomes: readonly Outcome[], sizes: Sizes): FindingTable[] {
   const table = (title: string, columns: readonly ColumnOf[], published?: (outcome: Outcome) => string | undefined) =>
@@ -15,18 +15,8 @@ export function tablesOf(outcomes: readonly Outcome[], sizes: Sizes): FindingTab
   return [
     ...leadTables(outcomes),
     ...noiseTables(outcomes),
-    pageTable(outcomes, sizes, {
-      title: 'One cached page of about 4 KB, one replica',
-      pick: ({ page }) => page,
-      base: OURS.memory,
-      pages: 1,
-    }),
-    pageTable(outcomes, sizes, {
-      title: `${sizes.pages} cached pages in turn, one replica`,
-      pick: ({ many }) => many,
-      base: OURS.store,
-      pages: sizes.pages,
-    }),
+    pageTable(outcomes, sizes, 'page'),
+    pageTable(outcomes, sizes, 'many'),
     table(`Memory: ${sizes.memoryPages} pages more, one replica`, [
       ['per page, process, store and files', 'bytes', ({ memory }) => memory && bytesPerPage(memory)],
       ['process', 'bytes', ({ memory }) => memory?.residentPerPage],
@@ -37,8 +27,8 @@ export function tablesOf(outcomes: readonly Outcome[], sizes: Sizes): FindingTab
       ['process in all, with garbage', 'bytes', ({ memory }) => memory?.residentBytes],
     ]),
     table(`Purged, then asked at once: ${replicas} replicas, engine slowed by ${engineDelayMs} ms`, [
-      ...stampedeColumns(`1 page × ${hotRequests}`, ({ stampede }) => stampede?.hot),
-      ...stampedeColumns(`${manyKeys} pages × ${requestsEach}`, ({ stampede }) => stampede?.many),
+      ...stampedeColumns(`1 page × ${hotRequests}`, 'hot'),
+      ...stampedeColumns(`${manyKeys} pages × ${requestsEach}`, 'many'),
     ]),
     table(
       `The engine dies: pages live ${SHORT.ttlSeconds} s and may be served ${SHORT.staleSeconds} s longer, one replica`,
@@ -50,42 +40,35 @@ export function tablesOf(outcomes: readonly Outcome[], sizes: Sizes): FindingTab
         ['after', 'ms', ({ dead }) => dead?.unseenP50Ms],
         ['fresh again', 'seconds', ({ dead }) => dead && (dead.recoveredSeconds ?? 'not in 20 s')],
       ],
-      ({ dead, peer }) => (dead === undefined ? undefined : publishedOf(peer.name).dead),
+      ({ dead, peer }) => (dead === undefined ? undefined : publishedOf(peer.name)?.dead),
     ),
   ];
 }
 
-function stampedeColumns(what: string, pick: (outcome: Outcome) => Stampeded | undefined): readonly ColumnOf[] {
+function stampedeColumns(what: string, pages: 'hot' | 'many'): readonly ColumnOf[] {
   return [
-    [`engine queries per page, ${what}`, 'text', (outcome) => pick(outcome)?.queriesPerKey],
-    ['p50', 'ms', (outcome) => pick(outcome)?.p50Ms],
-    ['p99', 'ms', (outcome) => pick(outcome)?.p99Ms],
-    ['failed', 'share', (outcome) => pick(outcome)?.failedShare],
+    [`engine queries per page, ${what}`, 'text', ({ stampede }) => stampede?.[pages].queriesPerKey],
+    ['p50', 'ms', ({ stampede }) => stampede?.[pages].p50Ms],
+    ['p99', 'ms', ({ stampede }) => stampede?.[pages].p99Ms],
+    ['failed', 'share', ({ stampede }) => stampede?.[pages].failedShare],
   ];
-}
-
-interface PageTable {
-  readonly title: string;
-  readonly pick: (outcome: Outcome) => PageFigures | undefined;
-  /** Peer whose requests per core the others are divided by. */
-  readonly base: string;
-  readonly pages: number;
 }
 
 /** In these tables the server is loaded, not the store. */
 const FULL = { store: 'server', generator: 'client', both: 'both', neither: 'neither' } as const;
 
-/** A peer without figures stays a row, so that nobody takes it for forgotten. */
-function pageTable(outcomes: readonly Outcome[], sizes: Sizes, { title, pick, base, pages }: PageTable): FindingTable {
-  const baseOutcome = outcomes.find(({ peer }) => peer.name === base);
-  const perCore = baseOutcome && pick(baseOutcome)?.perCore;
-  const rows = outcomes.map(({ peer, ...own }) => {
-    const figures = pick({ peer, ...own });
+/** A peer without figures stays a row: the reader sees that it was not forgotten. */
+function pageTable(outcomes: readonly Outcome[], sizes: Sizes, kind: 'page' | 'many'): FindingTable {
+  const pages = kind === 'page' ? 1 : sizes.pages;
+  /** The peer whose requests per core the others are divided by. */
+  const base = kind === 'page' ? OURS.memory : OURS.store;
+  const perCore = outcomes.find(({ peer }) => peer.name === base)?.[kind]?.perCore;
+  const rows = outcomes.map(({ peer, [kind]: figures }) => {
     const command = `node loadtest/labs/peers/repeat.ts '${peer.name}' ${pages}`;
     return { name: peer.name, figures, ...(figures && { command }) };
   });
   return tableOf({
-    title,
+    title: `${kind === 'page' ? 'One cached page of about 4 KB' : `${pages} cached pages in turn`}, one replica`,
     rows,
     name: ({ name }) => name,
     columns: [
@@ -102,7 +85,7 @@ function pageTable(outcomes: readonly Outcome[], sizes: Sizes, { title, pick, ba
       ['store commands per request', 'text', ({ figures }) => figures?.storeCommands],
       [`at ${sizes.perSecond}/s`, 'text', ({ figures }) => figures?.storeCommandsAtRate],
     ],
-    published: ({ name, figures }) => (figures === undefined ? undefined : publishedOf(name).page),
+    published: ({ name, figures }) => (figures === undefined ? undefined : publishedOf(name)?.page),
   });
 }
 
@@ -202,7 +185,7 @@ export function chartsOf(outcomes: readonly Outcome[]): Chart[] {
     pointName: ({ peer }: Outcome) => peer.name,
     shape: 'bars',
   } as const;
-  const published = ({ peer }: Outcome) => PUBLISHED_PER_CORE.find((one) => one.name.test(peer.name))?.perSecond;
+  const published = ({ peer }: Outcome) => publishedOf(peer.name)?.perCore;
   return [
     chartOf({
       ...bars,
@@ -268,12 +251,10 @@ export function notesOf(outcomes: readonly Outcome[], sizes: Sizes): string[] {
 /** Failures of the measurement, and the answers behind a share of failures. */
 function oddities({ problems, stampede, dead }: Outcome): string[] {
   const odd = (name: string, one: Stampeded | undefined): string[] => [
-    ...(one === undefined || one.failedShare === 0
-      ? []
-      : [`after the purge, asked for ${name}, it answered ${one.outcome}`]),
-    ...(one === undefined || one.purgeRefusals === 0
-      ? []
-      : [`before it was asked for ${name} it refused to be purged ${one.purgeRefusals} times`]),
+    ...(one?.failedShare ? [`after the purge, asked for ${name}, it answered ${one.outcome}`] : []),
+    ...(one?.purgeRefusals
+      ? [`before it was asked for ${name} it refused to be purged ${one.purgeRefusals} times`]
+      : []),
   ];
   const isLate = dead !== undefined && dead.freshShare === undefined;
   return [
@@ -284,28 +265,26 @@ function oddities({ problems, stampede, dead }: Outcome): string[] {
   ];
 }
 
-/** Published figures of a peer, for its rows. */
+/** Published figures of a peer: texts for its rows, and requests per second and core for the plot. */
 interface Published {
+  readonly name: RegExp;
   readonly page?: string;
   readonly dead?: string;
+  readonly perCore?: number;
 }
 
-const OF: readonly (Published & { readonly name: RegExp })[] = [
+const PUBLISHED: readonly Published[] = [
   {
     name: /^Varnish/,
     page: '23k/s per core (275k/s on 12 cores, 2010)',
     dead: 'origin dead for 12 min behind grace: 97 % hits, no 503',
+    perCore: 23_000,
   },
   { name: /BentoCache/, page: 'its own bench, in the process and without HTTP: get 1.25M/s, getOrSet 42k/s' },
 ];
 
-/** Published requests per second and core. */
-export const PUBLISHED_PER_CORE: readonly { readonly name: RegExp; readonly perSecond: number }[] = [
-  { name: /^Varnish/, perSecond: 23_000 },
-];
-
-export function publishedOf(name: string): Published {
-  return OF.find((one) => one.name.test(name)) ?? {};
+export function publishedOf(peer: string): Published | undefined {
+  return PUBLISHED.find(({ name }) => name.test(peer));
 }
 
 export const PUBLISHED_WORDS =

@@ -23,9 +23,7 @@ export const varnish: Peer = {
       name: 'Varnish',
       command: 'varnishd',
       args: [...ARGUMENTS, '-n', directory, '-f', file, '-a', `127.0.0.1:${setup.port}`],
-      purge: async () => {
-        await run('varnishadm', ['-n', directory, 'ban', 'req.url', '~', '.']);
-      },
+      purge: () => run('varnishadm', ['-n', directory, 'ban', 'req.url', '~', '.']),
     });
   },
 };

@@ -14,7 +14,6 @@ const LOOKED: MemoryLooked = {
 
 test('memory of a page is the growth of process, store and files over the number of pages still there', () => {
   assert.deepEqual(memoryFiguresOf(LOOKED), {
-    pages: 400,
     pageBytes: 4096,
     keptShare: 0.75,
     residentPerPage: 10_000,

@@ -27,7 +27,6 @@ export const PAGE: PageFigures = {
   spreads: { perCore: 1, p50Ms: 1, p99Ms: 1 },
 };
 const MEMORY: MemoryFigures = {
-  pages: 4000,
   pageBytes: 4096,
   keptShare: 1,
   residentPerPage: 8192,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { reportOf } from '../../../../loadtest/labs/peers/driven.ts';
+import { wrkReport } from '../../../../loadtest/http-driver/wrk.ts';
 import { PEERS } from '../../../../loadtest/labs/peers/peers.ts';
 import {
   coresFor,
@@ -119,7 +119,7 @@ test('Varnish is the only peer whose threads take more than one core', () => {
 
 test('each kind of error that wrk reports is counted, alone and with the others', () => {
   const errors = (lines: string): number =>
-    reportOf(`  9 requests in 2.00s, 1MB read\n${lines}Requests/sec:  4.5\n`).errors;
+    wrkReport(`  9 requests in 2.00s, 1MB read\n${lines}Requests/sec:  4.5\n`).errors;
   assert.equal(errors(''), 0);
   assert.equal(errors('  Non-2xx or 3xx responses: 7\n'), 7);
   assert.equal(errors('  Socket errors: connect 1, read 20, write 300, timeout 4000\n'), 4321);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { reportOf } from '../../../../loadtest/labs/peers/driven.ts';
+import { wrkReport } from '../../../../loadtest/http-driver/wrk.ts';
 import { pagesOf } from '../../../../loadtest/labs/peers/replicas.ts';
 import { type PageRound, pageFigures } from '../../../../loadtest/labs/peers/serving.ts';
 import { fakeBackend } from '../../../fakes/peer.ts';
@@ -14,10 +14,10 @@ const REPORT = `Running 2s test @ http://127.0.0.1:8080/search
 
 test('a report of wrk gives its rate, its requests and the sum of all kinds of errors', () => {
   const calm = `${REPORT}Requests/sec:  13333.21\nTransfer/sec:     55.88MB\n`;
-  assert.deepEqual(reportOf(calm), { requests: 26_671, perSecond: 13_333.21, errors: 0 });
+  assert.deepEqual(wrkReport(calm), { requests: 26_671, perSecond: 13_333.21, errors: 0 });
   const broken = `${REPORT}  Socket errors: connect 1, read 20, write 0, timeout 300\n  Non-2xx or 3xx responses: 4000\n`;
-  assert.equal(reportOf(`${broken}Requests/sec:  13333.21\n`).errors, 4321);
-  assert.throws(() => reportOf('unable to connect to 127.0.0.1:8080\n'), /wrk reported no rate: unable to connect/);
+  assert.equal(wrkReport(`${broken}Requests/sec:  13333.21\n`).errors, 4321);
+  assert.throws(() => wrkReport('unable to connect to 127.0.0.1:8080\n'), /wrk reported no rate: unable to connect/);
 });
 
 function round(more: Partial<PageRound>): PageRound {
