@@ -1,5 +1,6 @@
 import { countText } from '../../src/report/format.mjs';
 import type { Judged, RunRecord, StepFigures } from '../judge/record.ts';
+import { aligned } from '../labs/kit/print.ts';
 import { plainText } from '../labs/kit/text.ts';
 import { CLIENT_FIGURES, PART_FIGURES, type StepFigure } from './tables.ts';
 import { kneeWords, recoveryFigures, resultWords, verdictWords } from './words.ts';
@@ -13,7 +14,6 @@ export interface RunTextOptions {
 
 const WIDTH = 110;
 const MAX_NAME = 18;
-const BETWEEN = '  ';
 const SHOWN: readonly StepFigure[] = [
   ...Object.values(CLIENT_FIGURES),
   ...[PART_FIGURES.engine, PART_FIGURES.serviceCores, PART_FIGURES.generatorCores],
@@ -73,16 +73,11 @@ function recoveries(record: RunRecord, judged: Judged): readonly string[] {
 
 /** Names at the left, figures at the right. The last columns before the result are left out until the rows fit. */
 function columns(rows: readonly (readonly string[])[]): readonly string[] {
-  const cells = rows.map((row) => row.map((cell, at) => plainText(at > 0 ? (TITLES[cell] ?? cell) : cell)));
-  const widths = (cells[0] ?? []).map((_, at) => Math.max(...cells.map((row) => row[at]?.length ?? 0)));
-  const wide = widths.reduce((sum, width) => sum + width + BETWEEN.length, -BETWEEN.length);
-  if (wide > WIDTH && widths.length > 2) return columns(rows.map((row) => row.toSpliced(-2, 1)));
-  return cells.map((row) =>
-    row
-      .map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0)))
-      .join(BETWEEN)
-      .trimEnd(),
-  );
+  const cells = rows.map((row) => row.map((cell, at) => (at > 0 ? (TITLES[cell] ?? cell) : cell)));
+  const isFigure = cells[0]?.map((_, at) => at > 0) ?? [];
+  const lines = aligned(cells, isFigure);
+  const isWide = lines.some((line) => line.length > WIDTH);
+  return isWide && isFigure.length > 2 ? columns(rows.map((row) => row.toSpliced(-2, 1))) : lines;
 }
 
 function wrapped(text: string, indent = ''): readonly string[] {

@@ -46,7 +46,7 @@ function columns(table: FindingTable): readonly string[] {
   return aligned([titles, ...rows], isFigure);
 }
 
-function aligned(table: readonly (readonly string[])[], isFigure: readonly boolean[]): readonly string[] {
+export function aligned(table: readonly (readonly string[])[], isFigure: readonly boolean[]): readonly string[] {
   const cells = table.map((row) => row.map(plainText));
   const widths = isFigure.map((_, at) => Math.max(...cells.map((row) => row[at]?.length ?? 0)));
   return cells.map((row) =>
