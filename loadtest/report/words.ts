@@ -1,11 +1,18 @@
 import { countText, durationText, elapsedText, percentText, perSecondText } from '../../src/report/format.mjs';
-import { type Content, element, type Markup, SIGNS, type VerdictWords } from '../../src/report/markup.ts';
+import { type Content, element, type Markup, SIGNS, said, type VerdictWords } from '../../src/report/markup.ts';
 import type { Judged, Recovery, RunRecord } from '../judge/record.ts';
 import type { StepSummary, Verdict } from '../k6/kit/summary.ts';
 
 /** A section of the page with its title. */
 export function section(id: string, title: string, ...content: readonly Content[]): Markup {
   return element('section', { 'aria-labelledby': id }, element('h2', { id }, title), ...content);
+}
+
+/** A list of sentences; nothing without one. */
+export function bullets(texts: readonly string[], style = 'plain'): Content {
+  if (texts.length === 0) return undefined;
+  const items = texts.map((text) => element('li', {}, said(text)));
+  return element('ul', { class: style }, items);
 }
 
 export function note(...content: readonly Content[]): Markup {
