@@ -3,23 +3,8 @@ import { defined } from '../sample/sample.ts';
 import type { RunRecord, StepFigures } from './record.ts';
 import { stepFigures } from './step-figures.ts';
 
-/** One run against one earlier run, without a statement about further runs. */
-export interface Comparison {
-  readonly now: string;
-  readonly earlier: string;
-  /** Differences between the two other than the service, the most important first, as sentences. */
-  readonly notes: readonly string[];
-  /** Steps that both runs have, in the order of the current one. */
-  readonly steps: readonly StepComparison[];
-  readonly words: string;
-}
-
-export interface StepComparison {
-  readonly name: string;
-  /** Planned at the same rate, and executed in both. */
-  readonly isComparable: boolean;
-  readonly figures: readonly FigureComparison[];
-}
+export type Comparison = ReturnType<typeof compareRuns>;
+export type StepComparison = ReturnType<typeof stepComparison>;
 
 export interface FigureComparison {
   readonly name: string;
@@ -30,9 +15,11 @@ export interface FigureComparison {
   readonly ratio?: number;
 }
 
-export function compareRuns(now: RunRecord, earlier: RunRecord): Comparison {
+/** One run against one earlier run, without a statement about further runs. */
+export function compareRuns(now: RunRecord, earlier: RunRecord) {
   const before = new Map(stepFigures(earlier).map((step) => [step.summary.step.name, step]));
-  const steps = stepFigures(now).flatMap((step): readonly StepComparison[] => {
+  // Steps that both runs have, in the order of the current one.
+  const steps = stepFigures(now).flatMap((step) => {
     const other = before.get(step.summary.step.name);
     return other === undefined ? [] : [stepComparison(step, other)];
   });
@@ -46,7 +33,7 @@ export function compareRuns(now: RunRecord, earlier: RunRecord): Comparison {
   return { now: now.id, earlier: earlier.id, notes, steps, words: words.join(' ') };
 }
 
-function stepComparison(now: StepFigures, earlier: StepFigures): StepComparison {
+function stepComparison(now: StepFigures, earlier: StepFigures) {
   const figure = (
     name: string,
     unit: FigureComparison['unit'],
@@ -58,6 +45,7 @@ function stepComparison(now: StepFigures, earlier: StepFigures): StepComparison 
   };
   return {
     name: now.summary.step.name,
+    /** Planned at the same rate, and executed in both. */
     isComparable: ran(now) && ran(earlier) && isSameRate(planned(now), planned(earlier)),
     figures: [
       figure('searches', 'perSecond', (step) => (ran(step) ? step.searchesPerSecond : undefined)),
@@ -86,7 +74,7 @@ function isSameRate(one: number, other: number): boolean {
   return Math.abs(one - other) <= SAME_RATE * Math.max(one, other);
 }
 
-/** Empty: the runs can be compared. */
+/** Differences other than the service, the most important first, as sentences. Empty: the runs can be compared. */
 function differencesOf(now: RunRecord, earlier: RunRecord): readonly string[] {
   const differ = (what: string, read: (run: RunRecord) => string): readonly string[] =>
     read(now) === read(earlier) ? [] : [`${what}: ${read(now)}, earlier ${read(earlier)}.`];

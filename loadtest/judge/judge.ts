@@ -31,7 +31,7 @@ export function bottleneckOf({ uses, decisive }: Resources, samples: readonly Sa
   const unseen = unseenWords(samples);
   const generator = uses.find(({ kind }) => kind === 'generator');
   const service = uses.filter((use) => use !== generator);
-  if (decisive === undefined) return { words: `Nothing ran.${unseen}`, isReached: false, unmeasured };
+  if (decisive === undefined) return { words: `Nothing ran.${unseen}`, unmeasured };
   const where = `${decisive.summary.step.name} (${countText(decisive.searchesPerSecond)} searches/s)`;
   const byGrowth = service
     .filter(({ fullAtRps }) => fullAtRps !== undefined)
@@ -39,7 +39,7 @@ export function bottleneckOf({ uses, decisive }: Resources, samples: readonly Sa
 
   if (generator !== undefined && generator.used >= FULL) {
     const words = `The generator was full at ${where}: ${generator.words}. What the service could take is not known.`;
-    return { limiting: generator, words: `${words}${unseen}`, isReached: true, unmeasured };
+    return { limiting: generator, words: `${words}${unseen}`, unmeasured };
   }
   const full = service.find(({ used }) => used >= FULL);
   if (full !== undefined) {
@@ -47,7 +47,7 @@ export function bottleneckOf({ uses, decisive }: Resources, samples: readonly Sa
     const next = withOtherCause(full, byGrowth) ?? withOtherCause(full, used);
     const after = next === undefined ? '' : ` Next would be ${next.name}${fullAtWords(next) ?? `, now ${next.words}`}.`;
     const words = `${capital(full.name)} ${isPlural(full.name) ? 'are' : 'is'} full at ${where}: ${full.words}.${after}`;
-    return { limiting: full, ...defined({ next }), words: `${words}${unseen}`, isReached: true, unmeasured };
+    return { limiting: full, ...defined({ next }), words: `${words}${unseen}`, unmeasured };
   }
   const limiting = byGrowth[0];
   const next = limiting && withOtherCause(limiting, byGrowth);
@@ -56,7 +56,7 @@ export function bottleneckOf({ uses, decisive }: Resources, samples: readonly Sa
     ...(service.length === 0 ? [] : firstWords(limiting, next)),
     ...generatorWords(generator, limiting),
   ];
-  return { ...defined({ limiting, next }), words: `${words.join(' ')}${unseen}`, isReached: false, unmeasured };
+  return { ...defined({ limiting, next }), words: `${words.join(' ')}${unseen}`, unmeasured };
 }
 
 function nothingFull({ summary }: StepFigures, where: string, fullest: CausedUse | undefined): string {

@@ -1,5 +1,5 @@
 import { bytesText, countText, perSecondText } from '../../src/report/format.mjs';
-import type { DomainSample, HostSample, ReplicaSample, Sample, StoreSample } from '../sample/sample.ts';
+import type { DomainSample, HostSample, Sample, StoreSample } from '../sample/sample.ts';
 import { processorsIn } from '../stack/processors.ts';
 import type { Machine, ResourceKind, ResourceUse } from './record.ts';
 import {
@@ -7,6 +7,7 @@ import {
   maxOf,
   meanOf,
   perSecond,
+  replicasOf,
   type Series,
   seriesByPart,
   seriesOf,
@@ -107,10 +108,6 @@ function fullest<T extends { readonly share: number }>(readings: readonly T[]): 
     (most, one) => (most === undefined || one.share > most.share ? one : most),
     undefined,
   );
-}
-
-function replicasOf({ replicas }: Sample): readonly ReplicaSample[] {
-  return replicas;
 }
 
 /**

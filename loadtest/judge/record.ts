@@ -91,7 +91,6 @@ export interface StepFigures {
   readonly fromMs: number;
   readonly toMs: number;
   readonly searchesPerSecond: number;
-  readonly errorsPerSecond: number;
   readonly engineCallsPerSecond?: number;
   /** Engine calls ÷ searches. */
   readonly amplification?: number;
@@ -100,7 +99,6 @@ export interface StepFigures {
   readonly storeCommandsPerSecond?: number;
   readonly storeBytes?: number;
   readonly serviceBytes?: number;
-  readonly evictionsPerSecond?: number;
   /** Cores used: 1 is one core. */
   readonly serviceCores?: number;
   readonly storeCores?: number;
@@ -142,8 +140,6 @@ export interface Bottleneck {
   readonly next?: ResourceUse;
   /** One or two sentences. */
   readonly words: string;
-  /** True when a resource was full (≥ 0.9), false when it is predicted from the growth. */
-  readonly isReached: boolean;
   /** Kinds that were not measured. */
   readonly unmeasured: readonly ResourceKind[];
 }

@@ -89,18 +89,14 @@ const MIN_SPREAD = 1.2;
 /** Times the highest rate: a line predicts nothing at a higher rate. */
 const MAX_FACTOR = 20;
 
-export interface Held {
-  readonly searchesPerSecond: number;
-  /** 0–1 */
-  readonly share: number;
-}
-
 /**
  * The rate at which a resource is full if its use grows as before: a line by least squares through the steps that held.
  * Undefined when the use does not grow, with fewer than two rates, and for a rate that is too high to predict. Never below a
  * rate that held.
  */
-export function fullAtRps(held: readonly Held[]): number | undefined {
+export function fullAtRps(
+  held: readonly { readonly searchesPerSecond: number; readonly share: number }[],
+): number | undefined {
   const rates = held.map(({ searchesPerSecond }) => searchesPerSecond);
   const [lowest, highest] = [Math.min(...rates), Math.max(...rates)];
   if (held.length < 2 || !(highest > 0) || highest < MIN_SPREAD * lowest) return undefined;

@@ -67,6 +67,10 @@ export function totalPerSecond<T extends { readonly name: string }>(
   return sumOfKnown(Array.from(seriesByPart(samples, partsOf, read).values(), perSecond));
 }
 
+export function replicasOf({ replicas }: Sample): readonly ReplicaSample[] {
+  return replicas;
+}
+
 /** Reads the sum over the domains of a process. */
 export function overDomains(read: (domain: DomainSample) => number | undefined) {
   return ({ domains }: ReplicaSample): number | undefined => sumOfKnown(Object.values(domains).map(read));

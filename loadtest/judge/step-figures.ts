@@ -21,7 +21,6 @@ export function stepFigures({ summary, samples }: Pick<RunRecord, 'summary' | 's
       summary: step,
       ...window,
       searchesPerSecond,
-      errorsPerSecond: searchesPerSecond * (step.errorRate ?? 0),
       ...measured(step, searchesPerSecond, samplesIn(samples, window)),
     };
   });
@@ -54,7 +53,6 @@ function measured(step: StepSummary, searchesPerSecond: number, samples: readonl
       perReplica(overDomains(({ storeCommands }) => sumOfKnown(Object.values(storeCommands)))),
     storeBytes: last(({ stores }) => sumOfKnown(stores.map(({ usedBytes }) => usedBytes))),
     serviceBytes: last(({ replicas }) => sumOfKnown(replicas.map(({ residentBytes }) => residentBytes))),
-    evictionsPerSecond: perNode(({ evicted }) => evicted),
     serviceCores: perReplica(({ cpuSeconds }) => cpuSeconds) ?? cores(/^serpcache(-\d+)?$/),
     storeCores: perNode(({ cpuSeconds }) => cpuSeconds),
     engineCores: cores(/^searchd$/),

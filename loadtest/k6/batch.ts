@@ -4,7 +4,7 @@ import http from 'k6/http';
 import { countRequest, countSearch } from './kit/metrics.ts';
 import { parseCacheStatus, type Reply } from './kit/outcome.ts';
 import { CHECK_NAMES, itemReplies, itemsOf } from './kit/page.ts';
-import { itemOf, SITE_MIX } from './kit/queries.ts';
+import { itemOf } from './kit/queries.ts';
 import { type IterationContext, script } from './kit/script.ts';
 import { checkPage, paramsOf } from './kit/send.ts';
 import { CALM_LIMITS, type StepWish } from './kit/step.ts';
@@ -16,8 +16,6 @@ const SIZES = [1, 5, 10, 25, 50];
 const load = script({
   name: 'batch',
   purpose: 'The same searches a second in batches of 1 to 50: what a batch saves, and what it keeps waiting.',
-  mix: SITE_MIX,
-  isWarmed: true,
   slowSeconds: 1,
   steps: ({ baseRps, stepSeconds }) => {
     const of = (size: number): StepWish => ({

@@ -4,7 +4,6 @@ import exec from 'k6/execution';
 import { createAdmin, listOf, runMark, textsOf } from './kit/admin.ts';
 import { confirmFlush, readTarget } from './kit/environment.ts';
 import { say } from './kit/event.ts';
-import { SITE_MIX } from './kit/queries.ts';
 import { type RunContext, script } from './kit/script.ts';
 import { CALM_LIMITS } from './kit/step.ts';
 
@@ -16,39 +15,19 @@ const COLD_LIMITS = { maxErrorRate: 0.001, abortErrorRate: 0.5, shedsAllowed: tr
 const load = script({
   name: 'cold-start',
   purpose: 'Everything flushed for good, then x1 at once without a ramp: how long until it is warm.',
-  mix: SITE_MIX,
-  isWarmed: false,
+  isCold: true,
   // A little more than the patience.
   slowSeconds: 2.2,
   prepare: flushAll,
-  steps: ({ baseRps: ratePerSecond, stepSeconds }) => [
-    {
-      name: 'cold',
-      title: 'nothing is cached',
-      rampSeconds: 0,
-      holdSeconds: stepSeconds(20),
-      ratePerSecond,
-      limits: COLD_LIMITS,
-    },
-    {
-      name: 'warming',
-      title: 'the head is cached',
-      goesOn: true,
-      rampSeconds: 0,
-      holdSeconds: stepSeconds(40),
-      ratePerSecond,
-      limits: COLD_LIMITS,
-    },
-    {
-      name: 'warm',
-      title: 'as on any day',
-      goesOn: true,
-      rampSeconds: 0,
-      holdSeconds: stepSeconds(30),
-      ratePerSecond,
-      limits: CALM_LIMITS,
-    },
-  ],
+  steps: ({ baseRps: ratePerSecond, stepSeconds }) => {
+    const first = { rampSeconds: 0, ratePerSecond };
+    const next = { ...first, goesOn: true } as const;
+    return [
+      { ...first, name: 'cold', title: 'nothing is cached', holdSeconds: stepSeconds(20), limits: COLD_LIMITS },
+      { ...next, name: 'warming', title: 'the head is cached', holdSeconds: stepSeconds(40), limits: COLD_LIMITS },
+      { ...next, name: 'warm', title: 'as on any day', holdSeconds: stepSeconds(30), limits: CALM_LIMITS },
+    ];
+  },
 });
 
 /** The time until every process follows the control document: each reads it twice a second. */

@@ -8,7 +8,6 @@ const load = script({
   name: 'overload',
   purpose: 'Past saturation, with 45 % of the searches new: where it gives, and whether it refuses honestly there.',
   mix: LONG_TAIL_MIX,
-  isWarmed: true,
   isEndless: true,
   slowSeconds: 0.4,
   steps: ({ baseRps, stepSeconds }) =>

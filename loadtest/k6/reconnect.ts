@@ -1,6 +1,5 @@
 /** The same rate with kept connections, and with a close after every 70th, every 5th and each request: what is the cost? */
 import exec from 'k6/execution';
-import { SITE_MIX } from './kit/queries.ts';
 import { script } from './kit/script.ts';
 import { sendSearch } from './kit/send.ts';
 import { CALM_LIMITS } from './kit/step.ts';
@@ -23,8 +22,6 @@ const load = script({
   name: 'reconnect',
   purpose:
     'The same rate over connections closed more and more often. Published of another site: 60 to 190 ms where they are kept, 600 ms with every fifth closed, more than a second with each.',
-  mix: SITE_MIX,
-  isWarmed: true,
   slowSeconds: 0.5,
   steps: ({ baseRps, stepSeconds }) =>
     STEPS.map((step) => ({

@@ -10,7 +10,6 @@ const load = script({
   baseRps: 1,
   // No new searches: only L1 and L2 answer.
   mix: { exponent: 1.04, offset: 10, onceShare: 0, pages: false },
-  isWarmed: true,
   closedVus: VUS,
   steps: ({ stepSeconds }) => [
     { name: 'settle', title: 'settling', rampSeconds: 0, holdSeconds: 3, ratePerSecond: 0 },

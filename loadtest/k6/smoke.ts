@@ -1,5 +1,4 @@
 /** A few searches a second with every body checked: does the service answer, and correctly? */
-import { SITE_MIX } from './kit/queries.ts';
 import { script } from './kit/script.ts';
 
 const load = script({
@@ -7,8 +6,7 @@ const load = script({
   purpose: 'A few searches a second, every answer looked at: is it there, and does it do what it says?',
   baseRps: 20,
   sample: 1,
-  mix: SITE_MIX,
-  isWarmed: false,
+  isCold: true,
   slowSeconds: 2,
   steps: ({ baseRps, stepSeconds }) => [
     {

@@ -1,7 +1,6 @@
 /** x2 for half an hour, or for MINUTES: is the last quarter as good as the first? */
 
 import { numberOf } from './kit/environment.ts';
-import { SITE_MIX } from './kit/queries.ts';
 import { script } from './kit/script.ts';
 import { CALM_LIMITS } from './kit/step.ts';
 
@@ -10,8 +9,6 @@ const QUARTERS = ['first', 'second', 'third', 'last'] as const;
 const load = script({
   name: 'soak',
   purpose: 'x2 for a long time, in four equal quarters: whether latency or memory drift from one to the next.',
-  mix: SITE_MIX,
-  isWarmed: true,
   steps: ({ baseRps, stepSeconds }) => {
     const ratePerSecond = baseRps * 2;
     const minutes = numberOf(__ENV, 'MINUTES', [0.1, 1440], 30);

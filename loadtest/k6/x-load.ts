@@ -1,14 +1,11 @@
 /** x1 to x5 of the base rate, one step each: which is the last multiplier that holds? */
 
-import { SITE_MIX } from './kit/queries.ts';
 import { script } from './kit/script.ts';
 import { ladder } from './kit/step.ts';
 
 const load = script({
   name: 'x-load',
   purpose: 'x1 to x5 of the base rate, warm: the last multiplier that holds, and what fills up on the way.',
-  mix: SITE_MIX,
-  isWarmed: true,
   steps: ({ baseRps, stepSeconds }) => {
     const holdSeconds = stepSeconds(25);
     return [

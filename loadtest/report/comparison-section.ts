@@ -9,7 +9,7 @@ import {
 } from '../../src/report/format.mjs';
 import { type Column, type Content, element, type Markup, said, table } from '../../src/report/markup.ts';
 import type { Comparison, FigureComparison, StepComparison } from '../judge/compare.ts';
-import { note, section } from './words.ts';
+import { bullets, note, section } from './words.ts';
 
 const TEXTS: Readonly<Record<FigureComparison['unit'], (value: number | undefined) => string>> = {
   perSecond: perSecondText,
@@ -29,13 +29,7 @@ export function comparisonSection({ earlier, notes, steps, words }: Comparison):
     'comparison',
     'Beside an earlier run',
     element('p', {}, 'Earlier: ', element('code', {}, said(earlier)), '. ', said(words)),
-    notes.length === 0
-      ? undefined
-      : element(
-          'ul',
-          { class: 'plain' },
-          notes.map((note) => element('li', {}, said(note))),
-        ),
+    bullets(notes),
     table<StepComparison>({
       caption: 'Each step now, and what it was then',
       narrow: 'sideways',

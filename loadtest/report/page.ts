@@ -23,7 +23,7 @@ import type { BaseRate, Judged, Machine, Recovery, RunRecord } from '../judge/re
 import { comparisonSection } from './comparison-section.ts';
 import { overTime, plotContext } from './over-time.ts';
 import { checksSection, publishedLadder, resourceTable, stepTables } from './tables.ts';
-import { kneeWords, note, recoveryFigures, section, verdictWords } from './words.ts';
+import { bullets, kneeWords, note, recoveryFigures, section, verdictWords } from './words.ts';
 
 export interface ReportOptions {
   readonly record: RunRecord;
@@ -71,13 +71,7 @@ function heading(record: RunRecord, { verdict }: Judged): Markup {
     element('p', { class: 'kind' }, 'serpcache load report'),
     element('h1', {}, said(summary.script), element('span', { class: 'soft' }, ' ', said(summary.purpose))),
     verdictLine(verdictWords(verdict)),
-    verdict.kind === 'invalid' && verdict.reasons.length > 0
-      ? element(
-          'ul',
-          { class: 'plain reasons' },
-          verdict.reasons.map((reason) => element('li', {}, said(reason))),
-        )
-      : undefined,
+    verdict.kind === 'invalid' ? bullets(verdict.reasons, 'plain reasons') : undefined,
     facts([
       ['When', `${utcText(summary.startedAtMs)}, for ${durationText(summary.durationMs)}`],
       ['Base rate, x1', baseWords(base)],

@@ -1,8 +1,8 @@
 import { amountText, bytesText, countText, perSecondText } from '../../src/report/format.mjs';
 import type { Run } from '../../src/report/plot/series.ts';
-import { overDomains, sumOfKnown, totalPerSecond } from '../judge/series.ts';
+import { overDomains, replicasOf, sumOfKnown, totalPerSecond } from '../judge/series.ts';
 import { machineBusyShare } from '../judge/step-figures.ts';
-import type { DomainSample, ReplicaSample, Sample, StoreSample } from '../sample/sample.ts';
+import type { DomainSample, Sample, StoreSample } from '../sample/sample.ts';
 import { curve, highest, linePlot, type Plot, type PlotContext } from './plot.ts';
 import type { SamplePair } from './timeline.ts';
 
@@ -15,10 +15,6 @@ function rateCurve<T extends { readonly name: string }>(
   read: (part: T) => number | undefined,
 ): readonly Run[] {
   return curve(context, context.timeline.samples, (pair) => totalPerSecond(pair, partsOf, read), 'mean');
-}
-
-function replicasOf({ replicas }: Sample): readonly ReplicaSample[] {
-  return replicas;
 }
 
 export function engineRatePlot(context: PlotContext, id: string): Plot {

@@ -155,8 +155,9 @@ export function annotationsOf({ record, judged, timeline }: PlotContext): Annota
   const { summary, events } = record;
   const bands = summary.steps.flatMap((one, i) => bandsOf(one, i, timeline.toMs));
   const done = events.flatMap(({ atMs, kind }): readonly Moment[] => {
-    const sign = isSigned(kind) ? EVENT_SIGNS[kind] : undefined;
-    return sign === undefined ? [] : [{ atMs: atMs - summary.startedAtMs, style: sign.style, shape: sign.shape }];
+    if (!isSigned(kind)) return [];
+    const { style, shape } = EVENT_SIGNS[kind];
+    return [{ atMs: atMs - summary.startedAtMs, style, shape }];
   });
   const recovered = judged.recoveries.flatMap(({ lostAtMs, recoveredAfterMs }): readonly Moment[] => {
     if (recoveredAfterMs === undefined) return [];

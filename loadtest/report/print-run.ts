@@ -2,12 +2,11 @@ import { countText } from '../../src/report/format.mjs';
 import type { Judged, RunRecord, StepFigures } from '../judge/record.ts';
 import { aligned, WIDTH, wrapped } from '../labs/kit/print.ts';
 import { plainText } from '../labs/kit/text.ts';
+import type { ReportOptions } from './page.ts';
 import { CLIENT_FIGURES, PART_FIGURES, type StepFigure } from './tables.ts';
 import { kneeWords, recoveryFigures, resultWords, verdictWords } from './words.ts';
 
-export interface RunTextOptions {
-  readonly record: RunRecord;
-  readonly judged: Judged;
+interface RunTextOptions extends ReportOptions {
   /** The path of the page. */
   readonly reportFile?: string;
 }

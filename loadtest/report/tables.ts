@@ -48,7 +48,7 @@ export const PART_FIGURES = {
 } as const satisfies Readonly<Record<string, StepFigure>>;
 
 /** The most frequent outcomes, and all without a page: `hit-l1 72 %, hit-l2 19 %, shed 2 %`. */
-export function outcomesText({ summary }: StepFigures): string {
+function outcomesText({ summary }: StepFigures): string {
   const counts = OUTCOME_LAYERS.map((layer) => ({ layer, count: countOf(summary.outcomes, layer) }));
   const all = counts.reduce((sum, { count }) => sum + count, 0);
   const shown = counts

@@ -1,5 +1,5 @@
 import { countText, durationText, elapsedText, percentText, perSecondText } from '../../src/report/format.mjs';
-import { type Content, element, type Markup, SIGNS, type VerdictWords } from '../../src/report/markup.ts';
+import { type Content, element, type Markup, SIGNS, said, type VerdictWords } from '../../src/report/markup.ts';
 import type { Judged, Recovery, RunRecord } from '../judge/record.ts';
 import type { StepSummary, Verdict } from '../k6/kit/summary.ts';
 
@@ -8,48 +8,44 @@ export function section(id: string, title: string, ...content: readonly Content[
   return element('section', { 'aria-labelledby': id }, element('h2', { id }, title), ...content);
 }
 
+/** A list of sentences; nothing without one. */
+export function bullets(texts: readonly string[], style = 'plain'): Content {
+  if (texts.length === 0) return undefined;
+  const items = texts.map((text) => element('li', {}, said(text)));
+  return element('ul', { class: style }, items);
+}
+
 export function note(...content: readonly Content[]): Markup {
   return element('p', { class: 'note' }, ...content);
 }
 
-/** An invalid run is neither a failure nor a success of the service. */
+const VERDICTS = {
+  passed: { word: 'Passed', tone: 'good', sign: SIGNS.check },
+  failed: { word: 'Failed', tone: 'bad', sign: SIGNS.cross },
+  // Neither a failure nor a success of the service.
+  invalid: { word: 'Invalid', tone: 'warn', sign: SIGNS.question },
+} as const;
+
 export function verdictWords({ kind, detail }: Verdict): VerdictWords {
-  switch (kind) {
-    case 'passed':
-      return { word: 'Passed', detail, tone: 'good', sign: SIGNS.check };
-    case 'failed':
-      return { word: 'Failed', detail, tone: 'bad', sign: SIGNS.cross };
-    case 'invalid':
-      return { word: 'Invalid', detail, tone: 'warn', sign: SIGNS.question };
-  }
+  return { ...VERDICTS[kind], detail };
 }
 
-interface ResultWords {
-  readonly sign: string;
-  readonly word: string;
-  readonly tone: 'good' | 'bad' | undefined;
-}
+const RESULTS = {
+  held: { sign: '✓', word: 'held', style: 'word good' },
+  broke: { sign: '✕', word: 'broke', style: 'word bad' },
+  'not-run': { sign: '–', word: 'not run', style: 'word' },
+  shown: { sign: '·', word: 'no limits', style: 'word' },
+} as const;
 
 /** The result of a step. In an invalid run it is shown, but does not count. */
-export function resultWords(result: StepSummary['result'], { kind }: Verdict): ResultWords {
-  if (kind === 'invalid' && (result === 'held' || result === 'broke')) {
-    return { sign: '?', word: `${result}, not counted`, tone: undefined };
-  }
-  switch (result) {
-    case 'held':
-      return { sign: '✓', word: 'held', tone: 'good' };
-    case 'broke':
-      return { sign: '✕', word: 'broke', tone: 'bad' };
-    case 'not-run':
-      return { sign: '–', word: 'not run', tone: undefined };
-    case 'shown':
-      return { sign: '·', word: 'no limits', tone: undefined };
-  }
+export function resultWords(result: StepSummary['result'], { kind }: Verdict) {
+  const isCounted = kind !== 'invalid' || (result !== 'held' && result !== 'broke');
+  return isCounted ? RESULTS[result] : { sign: '?', word: `${result}, not counted`, style: 'word' };
 }
 
 export function resultMark(result: StepSummary['result'], verdict: Verdict): Markup {
-  const { sign, word, tone } = resultWords(result, verdict);
-  return element('span', { class: `word${tone === undefined ? '' : ` ${tone}`}` }, `${sign} ${word}`);
+  const { sign, word, style } = resultWords(result, verdict);
+  return element('span', { class: style }, `${sign} ${word}`);
 }
 
 /** The last rung that held, in a sentence; undefined without a ladder, and for an invalid run. */
@@ -71,7 +67,7 @@ export function kneeWords({ verdict, steps }: Judged): string | undefined {
   return `The knee: ${named(held)} held, ${named(broke)} broke${why}.`;
 }
 
-export interface RecoveryFigure {
+interface RecoveryFigure {
   readonly title: string;
   /** A text of any length from outside. */
   readonly isProse?: true;

@@ -62,9 +62,12 @@ export function readArguments(argv: readonly string[], env: Env): Arguments {
   const stack = STACKS.find((one) => one === asked);
   if (stack === undefined) faults.push(`--stack: "${asked}" is not allowed; ${STACKS.join(' and ')} are`);
   const numbers = Object.fromEntries(
-    (Object.keys(RANGES) as NumberName[]).flatMap((name) => numberOf(name, given(name), faults)),
+    (Object.keys(RANGES) as NumberName[]).flatMap((name) => {
+      const value = numberOf(name, given(name), RANGES[name], faults);
+      return value === undefined ? [] : [[name, value] as const];
+    }),
   );
-  const replicas = replicasOf(given('replicas'), entry?.replicas ?? 1, faults);
+  const replicas = numberOf('replicas', given('replicas'), { least: 1, most: MAX_REPLICAS, whole: true }, faults) ?? 1;
   const target = stack === 'none' ? targetOf(given, env, entry?.operates === true, faults) : localTarget(words, faults);
   const queries = given('queries');
   if (stack === 'none') {
@@ -94,23 +97,24 @@ export function readArguments(argv: readonly string[], env: Env): Arguments {
   };
 }
 
-function numberOf(name: NumberName, text: string | undefined, faults: string[]): [NumberName, number][] {
-  if (text === undefined) return [];
-  const range: { variable: string; least: number; most: number; whole?: true } = RANGES[name];
-  const { variable, least, most, whole = false } = range;
-  const value = text.trim() === '' ? Number.NaN : Number(text);
-  if (value >= least && value <= most && (!whole || Number.isInteger(value))) return [[name, value]];
-  const kind = whole ? 'a whole number' : 'a number';
-  faults.push(`--${name} (or ${variable}): "${text}" is not allowed; ${kind} from ${least} to ${most} is`);
-  return [];
+interface NumberRange {
+  readonly variable?: string;
+  readonly least: number;
+  readonly most: number;
+  readonly whole?: true;
 }
 
-function replicasOf(text: string | undefined, otherwise: number, faults: string[]): number {
-  if (text === undefined) return otherwise;
-  const count = Number(text);
-  if (Number.isInteger(count) && count >= 1 && count <= MAX_REPLICAS) return count;
-  faults.push(`--replicas: "${text}" is not allowed; a whole number from 1 to ${MAX_REPLICAS} is`);
-  return otherwise;
+/** Undefined without a text, and after a fault. */
+function numberOf(name: string, text: string | undefined, range: NumberRange, faults: string[]): number | undefined {
+  if (text === undefined) return undefined;
+  const { variable, least, most, whole = false } = range;
+  const value = text.trim() === '' ? Number.NaN : Number(text);
+  if (value >= least && value <= most && (!whole || Number.isInteger(value))) return value;
+  const option = variable === undefined ? `--${name}` : `--${name} (or ${variable})`;
+  faults.push(
+    `${option}: "${text}" is not allowed; a ${whole ? 'whole number' : 'number'} from ${least} to ${most} is`,
+  );
+  return undefined;
 }
 
 type Addresses = Pick<RunOptions, 'baseUrls' | 'adminUrls'>;
@@ -191,8 +195,6 @@ export interface ScriptEntry {
   readonly base: 'measured' | number;
   /** Acts as an operator: needs an admin address and ADMIN_TOKEN. */
   readonly operates?: true;
-  /** Processes of serpcache in the local stack; absent: one. */
-  readonly replicas?: number;
   /** Variables of the local stack's file, for those that are not set. */
   readonly stackEnv: Readonly<Record<string, string>>;
 }

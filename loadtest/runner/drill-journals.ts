@@ -49,13 +49,8 @@ export async function keepJournals(wanted: JournalsWanted): Promise<void> {
   }
 }
 
-interface Found {
-  readonly client: AdminClient;
-  readonly journal: Journal;
-}
-
 /** The process that has the journal: returned when the drill is over, or when the waiting time is. */
-async function ownerOf(clients: readonly AdminClient[], id: string, untilMs: number): Promise<Found | undefined> {
+async function ownerOf(clients: readonly AdminClient[], id: string, untilMs: number) {
   for (const client of clients) {
     const look = (query: readonly (readonly [string, string])[]): Promise<Journal | undefined> =>
       client.get<Journal>(`/admin/drills/${id}`, { query, deadlineMs: ANSWER_MS }).catch(() => undefined);
@@ -66,8 +61,7 @@ async function ownerOf(clients: readonly AdminClient[], id: string, untilMs: num
         await sleep(POLL_MS);
         continue;
       }
-      const whole = await look([]);
-      return { client, journal: whole ?? journal };
+      return { client, journal: (await look([])) ?? journal };
     }
   }
   return undefined;

@@ -59,13 +59,13 @@ export function secondsOf(record: string): readonly Second[] {
   let positions: ReadonlyMap<string, number> = new Map();
   const seconds: Second[] = [];
   for (const line of record.split('\n')) {
-    const entry = parsed(line);
-    if (entry?.event === 'metric' && isObject(entry.data)) {
-      const names = new Set([...positions.keys(), ...Object.keys(entry.data)]);
+    const { event, data } = parsed(line);
+    if (event === 'metric' && isObject(data)) {
+      const names = new Set([...positions.keys(), ...Object.keys(data)]);
       positions = new Map([...names].sort().map((name, at) => [name, at]));
     }
-    if (entry?.event === 'snapshot' && isValues(entry.data)) {
-      const second = secondOf(entry.data, positions);
+    if (event === 'snapshot' && isValues(data)) {
+      const second = secondOf(data, positions);
       if (second !== undefined) seconds.push(second);
     }
   }
@@ -96,12 +96,13 @@ function secondOf(values: Values, positions: ReadonlyMap<string, number>): Secon
   };
 }
 
-function parsed(line: string): { readonly event?: unknown; readonly data?: unknown } | undefined {
+/** The object in a line; empty if the line is anything else. */
+function parsed(line: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(line);
-    return isObject(value) ? value : undefined;
+    return isObject(value) ? value : {};
   } catch {
-    return undefined;
+    return {};
   }
 }
 
@@ -131,11 +132,7 @@ export async function eventsIn(logFile: string): Promise<readonly RunEvent[]> {
 /** Undefined for every other line, and for an incomplete one. */
 export function eventIn(line: string): RunEvent | undefined {
   if (!line.startsWith(EVENT_MARK)) return undefined;
-  try {
-    const { atMs, kind, text, drill } = JSON.parse(line.slice(EVENT_MARK.length)) as Readonly<Record<string, unknown>>;
-    if (typeof atMs !== 'number' || typeof kind !== 'string' || typeof text !== 'string') return undefined;
-    return { atMs, kind, text, ...(typeof drill === 'string' ? { drill } : {}) };
-  } catch {
-    return undefined;
-  }
+  const { atMs, kind, text, drill } = parsed(line.slice(EVENT_MARK.length));
+  if (typeof atMs !== 'number' || typeof kind !== 'string' || typeof text !== 'string') return undefined;
+  return { atMs, kind, text, ...(typeof drill === 'string' ? { drill } : {}) };
 }

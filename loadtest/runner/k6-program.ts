@@ -78,15 +78,11 @@ async function versionOf(path: string): Promise<string | undefined> {
   }
 }
 
-export interface EnvironmentOptions {
+export interface EnvironmentOptions extends Pick<RunOptions, 'baseUrls' | 'adminUrls' | 'adminToken' | 'numbers'> {
   readonly id: string;
-  readonly baseUrls: readonly string[];
-  readonly adminUrls: readonly string[];
-  readonly adminToken?: string;
   readonly baseRps: number;
   /** Absolute: k6 looks beside the script. */
   readonly queries: string;
-  readonly numbers: RunOptions['numbers'];
 }
 
 /** The variables of a script. Options that were not given are left out: the script has its own defaults. */

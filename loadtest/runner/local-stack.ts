@@ -4,9 +4,7 @@ import { coresText, processCores } from '../judge/meters.ts';
 import type { BaseRate } from '../judge/record.ts';
 import { holdWindow, samplesIn } from '../judge/series.ts';
 import { CannotRun } from '../labs/kit/programs.ts';
-import type { NamedProcess } from '../sample/host.ts';
 import { defined } from '../sample/sample.ts';
-import type { StoreNode } from '../sample/store.ts';
 import { partsOf, readPlan, type StackPlan } from '../stack/plan.ts';
 import { type Pins, pin, pinsHere } from '../stack/processors.ts';
 import { down, processesOf, up } from '../stack/stack.ts';
@@ -15,17 +13,7 @@ import { runSampledK6 } from './k6-process.ts';
 import { type K6Program, k6Environment } from './k6-program.ts';
 
 /** A local stack that was started for one run. */
-export interface LocalStack {
-  readonly plan: StackPlan;
-  readonly baseUrls: readonly string[];
-  readonly adminUrls: readonly string[];
-  readonly adminToken?: string;
-  readonly stores: readonly StoreNode[];
-  /** Processes that run at this moment, named as their parts. */
-  readonly processes: () => readonly NamedProcess[];
-  /** Ends everything and removes it. */
-  readonly stop: () => Promise<void>;
-}
+export type LocalStack = Awaited<ReturnType<typeof startLocalStack>>;
 
 /**
  * @param wished variables of the stack's file, for each process of serpcache.
@@ -46,11 +34,7 @@ export function planLocalStack(replicas: number, wished: Readonly<Record<string,
 }
 
 /** @throws when a part cannot be started; the others are ended. */
-export async function startLocalStack(
-  plan: StackPlan,
-  pins: Pins | undefined,
-  say: (text: string) => void,
-): Promise<LocalStack> {
+export async function startLocalStack(plan: StackPlan, pins: Pins | undefined, say: (text: string) => void) {
   const stop = (): Promise<void> => down(plan);
   try {
     await up(plan, say);
@@ -66,12 +50,14 @@ export async function startLocalStack(
     ...targetOf(replicas),
     ...defined({ adminToken }),
     stores: plan.clusters.flatMap(({ nodes }) => nodes.map(({ name, port }) => ({ name, host: '127.0.0.1', port }))),
+    /** Processes that run at this moment, named as their parts. */
     processes: () => partsOf(plan).flatMap((part) => processesOf(part).map(({ pid }) => ({ name: part.name, pid }))),
+    /** Ends everything and removes it. */
     stop,
   };
 }
 
-function targetOf(replicas: StackPlan['replicas']): Pick<LocalStack, 'baseUrls' | 'adminUrls'> {
+function targetOf(replicas: StackPlan['replicas']) {
   return {
     baseUrls: replicas.map(({ port }) => `http://127.0.0.1:${port}`),
     adminUrls: replicas.map(({ adminPort }) => `http://127.0.0.1:${adminPort}`),

@@ -46,7 +46,7 @@ export async function writeQueries(options: WriteQueriesOptions): Promise<void> 
     const sample = await evenly(documents(domain, corpora), MAX_SAMPLE);
     const random = createRandom(seedOf('load queries', domain.name));
     const wanted = Math.ceil(count * share) + 1;
-    const texts = await textsOf({ domain: domain.name, corpora, sample, count: wanted, random });
+    const texts = await textsOf(domain.name, corpora, sample, wanted, random);
     sources.push({ domain, share, texts, choice: parameterChoiceOf(domain, sample), random, given: 0 });
   }
   await mkdir(dirname(file), { recursive: true });
@@ -95,15 +95,6 @@ async function evenly(documents: Iterable<Document> | AsyncIterable<Document>, m
   return kept;
 }
 
-interface TextsOptions {
-  readonly domain: string;
-  readonly corpora: string | undefined;
-  /** Documents of the domain. */
-  readonly sample: readonly Document[];
-  readonly count: number;
-  readonly random: Random;
-}
-
 /** One line in ten is a search that a person made. One in six of these finds almost nothing here, as in real traffic. */
 const REAL_EVERY = 10;
 const FRUITLESS_EVERY = 6;
@@ -114,7 +105,13 @@ const MAX_CHARACTERS = 256;
  * The texts that are searched in a domain, the most frequent first: `count` texts, each once.
  * @throws Error when the catalogue gives fewer.
  */
-async function textsOf({ domain, corpora, sample, count, random }: TextsOptions): Promise<readonly string[]> {
+async function textsOf(
+  domain: string,
+  corpora: string | undefined,
+  sample: readonly Document[],
+  count: number,
+  random: Random,
+): Promise<readonly string[]> {
   if (corpora === undefined || domain !== 'goods') {
     // Shuffled twice: the searches of one title stand together otherwise.
     return shuffled(queriesOf(shuffled(sample, random), count).repeated, random);
@@ -241,9 +238,8 @@ function likeliest(text: string, byWord: WordIndex): Document | undefined {
   for (const word of wordsOf(text)) {
     for (const document of byWord.get(word) ?? []) hits.set(document, (hits.get(document) ?? 0) + 1);
   }
-  let best: Document | undefined;
-  for (const [document, count] of hits) if (count > (best === undefined ? 0 : (hits.get(best) ?? 0))) best = document;
-  return best;
+  const most = Math.max(...hits.values());
+  return hits.entries().find(([, count]) => count === most)?.[0];
 }
 
 function wordsOf(text: string): ReadonlySet<string> {

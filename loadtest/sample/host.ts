@@ -7,17 +7,14 @@ import type { HostSample, ProcessSample } from './sample.ts';
 /** The unit of processor time in /proc: 100 a second on every architecture of Node, independent of the kernel's HZ. */
 const TICKS_PER_SECOND = 100;
 
-/** Reads the machine on which this process runs. */
-export interface HostReader {
-  /** Never rejects; undefined where there is no /proc. */
-  readonly read: (limitMs: number) => Promise<HostSample | undefined>;
-}
-
 const run = promisify(execFile);
 
-/** @param tc the program of iproute2 that shows queueing disciplines. */
-export function createHostReader(tc = 'tc'): HostReader {
-  let disks: ReadonlyMap<string, DiskSample> | undefined;
+/**
+ * @param tc the program of iproute2 that shows queueing disciplines.
+ * @returns a reader of the machine on which this process runs. It never rejects; undefined where there is no /proc.
+ */
+export function createHostReader(tc = 'tc') {
+  let disks: ReturnType<typeof disksOf> | undefined;
   let busyMs = 0;
   let hasTc = true;
 
@@ -33,37 +30,34 @@ export function createHostReader(tc = 'tc'): HostReader {
     return { diskBusyMs: busyMs, diskWrittenBytes };
   };
 
-  const readLimiters = async (limitMs: number): Promise<LimiterSample | undefined> => {
+  const readLimiters = async (limitMs: number) => {
     if (!hasTc) return undefined;
     // On Debian it is in a folder of root's PATH only.
     const env = { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin` };
     try {
       const { stdout } = await run(tc, ['-s', 'qdisc', 'show'], { env, timeout: limitMs });
-      return limitersOf(stdout);
+      const { drops, overlimits } = limitersOf(stdout);
+      return { limiterDrops: drops, limiterOverlimits: overlimits };
     } catch (error) {
       hasTc = !(error instanceof Error && 'code' in error && error.code === 'ENOENT');
       return undefined;
     }
   };
 
-  return {
-    read: async (limitMs) => {
-      const file = (path: string): Promise<string> => readFile(`/proc/${path}`, 'utf8').catch(() => '');
-      const [stat, meminfo, dev, snmp, netstat, sockstat, disk, limiters] = await Promise.all([
-        file('stat'),
-        file('meminfo'),
-        file('net/dev'),
-        file('net/snmp'),
-        file('net/netstat'),
-        file('net/sockstat'),
-        readDisks(),
-        readLimiters(limitMs),
-      ]);
-      const sample = hostSampleOf({ stat, meminfo, dev, snmp, netstat, sockstat });
-      if (sample === undefined) return undefined;
-      const limiter = limiters && { limiterDrops: limiters.drops, limiterOverlimits: limiters.overlimits };
-      return { ...sample, ...disk, ...limiter };
-    },
+  return async (limitMs: number): Promise<HostSample | undefined> => {
+    const file = (path: string): Promise<string> => readFile(`/proc/${path}`, 'utf8').catch(() => '');
+    const [stat, meminfo, dev, snmp, netstat, sockstat, disk, limiters] = await Promise.all([
+      file('stat'),
+      file('meminfo'),
+      file('net/dev'),
+      file('net/snmp'),
+      file('net/netstat'),
+      file('net/sockstat'),
+      readDisks(),
+      readLimiters(limitMs),
+    ]);
+    const sample = hostSampleOf({ stat, meminfo, dev, snmp, netstat, sockstat });
+    return sample && { ...sample, ...disk, ...limiters };
   };
 }
 
@@ -90,8 +84,8 @@ export function hostSampleOf(texts: HostTexts): HostSample | undefined {
     // A core that waits for a disk is idle: another process may use it.
     idleSeconds: sum([idle, iowait]) / TICKS_PER_SECOND,
     stolenSeconds: sum([steal]) / TICKS_PER_SECOND,
-    availableBytes: kilobytes('MemAvailable', texts.meminfo) * 1024,
-    totalBytes: kilobytes('MemTotal', texts.meminfo) * 1024,
+    availableBytes: numberAfter(/^MemAvailable: +/m, texts.meminfo) * 1024,
+    totalBytes: numberAfter(/^MemTotal: +/m, texts.meminfo) * 1024,
     // On loopback everything sent is received, so one direction is counted. Drops are counted by the receiver.
     loopbackBytes: sum([loopback[0]]),
     loopbackDrops: sum([loopback[3]]),
@@ -103,21 +97,16 @@ export function hostSampleOf(texts: HostTexts): HostSample | undefined {
   return Object.values(sample).some((value) => Number.isNaN(value)) ? undefined : sample;
 }
 
-export interface DiskSample {
-  readonly busyMs: number;
-  readonly writtenBytes: number;
-}
-
 /** In /proc/diskstats a sector is 512 bytes on every disk. */
 const SECTOR_BYTES = 512;
 /** Devices in memory, on files, or on disks that have their own lines. */
 const NO_DISK = /^(loop|ram|zram|dm-|md|nbd|sr|fd)\d/;
 
 /** Whole disks by name. @param diskstats /proc/diskstats */
-export function disksOf(diskstats: string): ReadonlyMap<string, DiskSample> {
+export function disksOf(diskstats: string) {
   const lines = diskstats.split('\n').map((line) => line.trim().split(/ +/));
   const names = lines.flatMap(([, , name]) => name ?? []);
-  const disks = new Map<string, DiskSample>();
+  const disks = new Map<string, { readonly busyMs: number; readonly writtenBytes: number }>();
   for (const [, , name, ...figures] of lines) {
     if (name === undefined || NO_DISK.test(name) || names.some((other) => isPartition(name, other))) continue;
     disks.set(name, { busyMs: Number(figures[9]), writtenBytes: Number(figures[6]) * SECTOR_BYTES });
@@ -130,20 +119,14 @@ function isPartition(name: string, disk: string): boolean {
   return name.startsWith(disk) && (/\d$/.test(disk) ? /^p\d+$/ : /^\d+$/).test(name.slice(disk.length));
 }
 
-export interface LimiterSample {
-  readonly drops: number;
-  readonly overlimits: number;
-}
-
 /**
  * A discipline reports its drops to its parents, so the outermost ones (and those of incoming packets) know all drops. Each
  * counts only its own delays, except that `mq` adds those of its parts.
  *
  * @param shown `tc -s qdisc show`
  */
-export function limitersOf(shown: string): LimiterSample {
-  let drops = 0;
-  let overlimits = 0;
+export function limitersOf(shown: string) {
+  let [drops, overlimits] = [0, 0];
   for (const [, head = '', dropped, heldBack] of shown.matchAll(QDISC)) {
     if (/ root\b| parent ffff:fff1\b/.test(head)) drops += Number(dropped);
     if (!/^mq(prio)? /.test(head)) overlimits += Number(heldBack);
@@ -162,10 +145,6 @@ function numbersAfter(start: RegExp, text: string): readonly number[] {
 
 function numberAfter(start: RegExp, text: string): number {
   return sum([numbersAfter(start, text)[0]]);
-}
-
-function kilobytes(name: string, meminfo: string): number {
-  return numberAfter(new RegExp(`^${name}: +`, 'm'), meminfo.replaceAll(' kB', ''));
 }
 
 /** Each protocol has two lines: the names of the figures, then the figures. */

@@ -1,30 +1,21 @@
 import { parseMetrics, type Series, seriesValue } from '../k6/kit/metrics-text.ts';
 import { type DomainSample, defined, type ReplicaSample } from './sample.ts';
 
-/** @param adminUrl `http://127.0.0.1:8081`; its /metrics needs no token. */
-export function createReplicaAsker(adminUrl: string): {
-  readonly name: string;
-  /** Never rejects; undefined when the process is away, takes longer than `limitMs` or is not serpcache. */
-  readonly ask: (limitMs: number) => Promise<ReplicaSample | undefined>;
-} {
+/**
+ * @param adminUrl `http://127.0.0.1:8081`; its /metrics needs no token.
+ * @returns a reader that never rejects; undefined when the process is away, takes longer than `limitMs` or is not serpcache.
+ */
+export function createReplicaAsker(adminUrl: string) {
   const url = new URL('metrics', adminUrl.endsWith('/') ? adminUrl : `${adminUrl}/`);
-  const name = url.host;
-  return {
-    name,
-    ask: async (limitMs) => {
-      const aborter = new AbortController();
-      const timer = setTimeout(() => aborter.abort(), limitMs);
-      try {
-        // A redirect would lead to a host that is not in the options.
-        const response = await fetch(url, { redirect: 'error', signal: aborter.signal });
-        const text = await response.text();
-        return response.ok ? replicaSampleOf(name, text) : undefined;
-      } catch {
-        return undefined;
-      } finally {
-        clearTimeout(timer);
-      }
-    },
+  return async (limitMs: number): Promise<ReplicaSample | undefined> => {
+    try {
+      // A redirect would lead to a host that is not in the options.
+      const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(limitMs) });
+      const text = await response.text();
+      return response.ok ? replicaSampleOf(url.host, text) : undefined;
+    } catch {
+      return undefined;
+    }
   };
 }
 

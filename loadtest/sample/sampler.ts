@@ -2,16 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Clock, systemClock } from '../../src/runtime.ts';
 import { createHostReader, type NamedProcess, readProcess } from './host.ts';
 import { createReplicaAsker } from './replica.ts';
-import type { HostSample, Sample } from './sample.ts';
+import type { Sample } from './sample.ts';
 import { createStoreAsker, type StoreNode } from './store.ts';
-
-/** Samples the service and its parts about once a second, from `start` to `stop`. It keeps no process alive. */
-export interface Sampler {
-  /** Takes the first sample at once. A second call does nothing. */
-  readonly start: () => void;
-  /** Takes a last sample and returns the kept ones, oldest first. A second call returns the same. */
-  readonly stop: () => Promise<readonly Sample[]>;
-}
 
 export interface SamplerOptions {
   /** `http://127.0.0.1:8081`, one per process of serpcache. */
@@ -27,14 +19,6 @@ export interface SamplerOptions {
   /** Even. Default 7200: two hours at one a second. A longer run keeps one every two seconds, then every four. */
   readonly maxSamples?: number;
   readonly clock?: Clock;
-  /** Called when a part stops answering, and when it answers again. */
-  readonly observe?: (event: SamplerEvent) => void;
-}
-
-export interface SamplerEvent {
-  readonly kind: 'away' | 'back';
-  /** `127.0.0.1:8081`, `goods-1`, `host` */
-  readonly part: string;
 }
 
 /** Each is about 2–6 kB as JSON, and all are in one file and one page. */
@@ -43,15 +27,17 @@ const EVERY_MS = 1000;
 /** Share of the interval: a part that answers later is absent, and the next sample is not late. */
 const LIMIT_SHARE = 0.8;
 
-/** @throws when an admin URL is invalid, or `maxSamples` is odd. */
-export function createSampler(options: SamplerOptions): Sampler {
-  const { processes, everyMs = EVERY_MS, clock = systemClock, observe = () => undefined } = options;
+/**
+ * Samples the service and its parts about once a second, from `start` to `stop`. It keeps no process alive.
+ * @throws when an admin URL is invalid, or `maxSamples` is odd.
+ */
+export function createSampler(options: SamplerOptions) {
+  const { processes, everyMs = EVERY_MS, clock = systemClock } = options;
   const kept = createThinned<Sample>(options.maxSamples ?? MAX_SAMPLES);
   const limitMs = everyMs * LIMIT_SHARE;
   const replicas = options.adminUrls.map(createReplicaAsker);
-  const stores = options.stores.map((node) => ({ name: node.name, ...createStoreAsker(node, clock) }));
-  const host = options.host ? { name: 'host', ask: createHostReader().read } : undefined;
-  const away = new Set<string>();
+  const stores = options.stores.map((node) => createStoreAsker(node, clock));
+  const hosts = options.host ? [createHostReader()] : [];
   const stopping = new AbortController();
   let sampling: Promise<void> | undefined;
   let stopped: Promise<readonly Sample[]> | undefined;
@@ -59,31 +45,25 @@ export function createSampler(options: SamplerOptions): Sampler {
   const sample = async (): Promise<void> => {
     let atMs = clock.wallMs();
     const processSamples = processes().flatMap((one) => readProcess(one) ?? []);
-    const ask = async <T>(part: Part<T>): Promise<readonly T[]> => {
-      const answer = await part.ask(limitMs);
-      const isAway = answer === undefined;
-      if (isAway !== away.has(part.name)) observe({ kind: isAway ? 'away' : 'back', part: part.name });
-      if (answer === undefined) {
-        away.add(part.name);
-        return [];
-      }
-      away.delete(part.name);
+    const ask = async <T>(part: (limitMs: number) => Promise<T | undefined>): Promise<readonly T[]> => {
+      const answer = await part(limitMs);
+      if (answer === undefined) return [];
       // The time of the last answer: a wait for a part that is away makes no figure younger.
       atMs = clock.wallMs();
       return [answer];
     };
     const [replicaSamples, storeSamples, hostSamples] = await Promise.all([
       Promise.all(replicas.map(ask)),
-      Promise.all(stores.map(ask)),
-      host === undefined ? [] : ask<HostSample>(host),
+      Promise.all(stores.map((store) => ask(store.ask))),
+      Promise.all(hosts.map(ask)),
     ]);
-    const [hostSample] = hostSamples;
+    const [host] = hostSamples.flat();
     kept.add({
       atMs,
       replicas: replicaSamples.flat(),
       stores: storeSamples.flat(),
       processes: processSamples,
-      ...(hostSample && { host: hostSample }),
+      ...(host && { host }),
     });
   };
 
@@ -107,44 +87,37 @@ export function createSampler(options: SamplerOptions): Sampler {
     return kept.all();
   };
   return {
-    start: () => {
+    /** Takes the first sample at once. A second call does nothing. */
+    start: (): void => {
       sampling ??= sampleUntilStopped();
     },
-    stop: () => {
+    /** Takes a last sample and returns the kept ones, oldest first. A second call returns the same. */
+    stop: (): Promise<readonly Sample[]> => {
       stopped ??= stop();
       return stopped;
     },
   };
 }
 
-interface Part<T> {
-  readonly name: string;
-  readonly ask: (limitMs: number) => Promise<T | undefined>;
-}
-
-/** A bounded list that covers any length of time: when it is full, every second item is dropped. */
-export interface Thinned<T> {
-  /** The number of additions from one kept item to the next: 1, 2, 4, … */
-  readonly stride: () => number;
-  /** The caller adds half as often when `stride` has doubled. The newest item is always kept. */
-  readonly add: (item: T) => void;
-  readonly all: () => readonly T[];
-}
-
-/** @throws unless `max` is even and at least 2. */
-export function createThinned<T>(max: number): Thinned<T> {
+/**
+ * A bounded list that covers any length of time: when it is full, every second item is dropped.
+ * @throws unless `max` is even and at least 2.
+ */
+export function createThinned<T>(max: number) {
   if (!Number.isInteger(max) || max < 2 || max % 2 !== 0) throw new Error(`max is an even number from 2, not ${max}`);
   let kept: T[] = [];
   let stride = 1;
   return {
-    stride: () => stride,
-    add: (item) => {
+    /** The number of additions from one kept item to the next: 1, 2, 4, … */
+    stride: (): number => stride,
+    /** The caller adds half as often when `stride` has doubled. The newest item is always kept. */
+    add: (item: T): void => {
       if (kept.length === max) {
         kept = kept.filter((_, index) => index % 2 === 0);
         stride *= 2;
       }
       kept.push(item);
     },
-    all: () => kept,
+    all: (): readonly T[] => kept,
   };
 }

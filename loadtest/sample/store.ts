@@ -9,13 +9,6 @@ export interface StoreNode {
   readonly port: number;
 }
 
-/** Reads one store node over one connection: a connection per sample would be a load, and would be counted. */
-export interface StoreAsker {
-  /** Never rejects; undefined when the node is away or takes longer than `limitMs`. */
-  readonly ask: (limitMs: number) => Promise<StoreSample | undefined>;
-  readonly close: () => void;
-}
-
 /** A little under the sampling interval: a refused connection is tried again after at most two samples. */
 const RECONNECT_MS = 900;
 /** A stopped process answers when it continues, on the same connection; a machine that is gone never does. */
@@ -23,8 +16,11 @@ const SILENT_MS = 10_000;
 /** `INFO` is 4–7 kB. */
 const MAX_REPLY_BYTES = 1 << 20;
 
-/** Plain loopback servers without a password: those of the local stack. */
-export function createStoreAsker({ name, host, port }: StoreNode, clock: Clock): StoreAsker {
+/**
+ * Reads one store node over one connection: a connection per sample would be a load, and would be counted. The node is a
+ * plain loopback server without a password, as in the local stack.
+ */
+export function createStoreAsker({ name, host, port }: StoreNode, clock: Clock) {
   let socket: Socket | undefined;
   let connectedMs = -Infinity;
   let received = '';
@@ -65,7 +61,8 @@ export function createStoreAsker({ name, host, port }: StoreNode, clock: Clock):
   };
 
   return {
-    ask: async (limitMs) => {
+    /** Never rejects; undefined when the node is away or takes longer than `limitMs`. */
+    ask: async (limitMs: number): Promise<StoreSample | undefined> => {
       const nowMs = clock.monotonicMs();
       if (askedMs !== undefined && nowMs - askedMs > SILENT_MS) drop();
       // Another command would only wait behind the outstanding reply.
@@ -83,7 +80,7 @@ export function createStoreAsker({ name, host, port }: StoreNode, clock: Clock):
       });
       return info === undefined ? undefined : storeSampleOf(name, info);
     },
-    close: () => {
+    close: (): void => {
       isClosed = true;
       drop();
     },
@@ -105,22 +102,18 @@ function replyOf(received: string): 'more' | { readonly text: string | undefined
  * @returns undefined when a figure is missing.
  */
 export function storeSampleOf(name: string, info: string): StoreSample | undefined {
-  const fields = new Map(
-    info.split(/\r?\n/).flatMap((line) => {
-      const colon = line.indexOf(':');
-      return colon > 0 ? [[line.slice(0, colon), line.slice(colon + 1)] as const] : [];
-    }),
-  );
+  const fields = new Map(Array.from(info.matchAll(/^(\w+):(.*)$/gm), ([, name, value = '']) => [name, value]));
   const sum = (...names: readonly string[]): number =>
     names.reduce((all, field) => all + Number.parseFloat(fields.get(field) ?? ''), 0);
-
+  // A database without keys has no line.
+  const databases = info.matchAll(/^db\d+:keys=(\d+)/gm);
   const sample: StoreSample = {
     name,
     commands: sum('total_commands_processed'),
     cpuSeconds: sum('used_cpu_user', 'used_cpu_sys'),
     usedBytes: sum('used_memory'),
     maxBytes: sum('maxmemory'),
-    keys: keysOf(fields),
+    keys: databases.reduce((all, [, keys]) => all + Number(keys), 0),
     evicted: sum('evicted_keys'),
     connections: sum('connected_clients'),
     maxConnections: sum('maxclients'),
@@ -130,13 +123,4 @@ export function storeSampleOf(name: string, info: string): StoreSample | undefin
     sentBytes: sum('total_net_output_bytes'),
   };
   return Object.values(sample).some((value) => Number.isNaN(value)) ? undefined : sample;
-}
-
-/** A database without keys has no line. */
-function keysOf(fields: ReadonlyMap<string, string>): number {
-  let keys = 0;
-  for (const [field, value] of fields) {
-    if (/^db\d+$/.test(field)) keys += Number.parseInt(/^keys=(\d+)/.exec(value)?.[1] ?? '', 10);
-  }
-  return keys;
 }

@@ -16,7 +16,6 @@ import {
 import { numberOf } from './environment.ts';
 import { say } from './event.ts';
 import { drillEnd } from './metrics.ts';
-import { SITE_MIX } from './queries.ts';
 import type { RunContext, ScriptPlan } from './script.ts';
 import { holdOf } from './step.ts';
 
@@ -32,12 +31,10 @@ const NO_DOMAIN = 'no domain is known; DOMAIN names one';
 export function drilled(
   script: string,
   readyPlan: string,
-): Pick<ScriptPlan, 'name' | 'mix' | 'isWarmed' | 'slowSeconds' | 'prepare' | 'operator' | 'teardown'> {
+): Pick<ScriptPlan, 'name' | 'slowSeconds' | 'prepare' | 'operator' | 'teardown'> {
   const planName = __ENV['PLAN'] || readyPlan;
   return {
     name: script,
-    mix: SITE_MIX,
-    isWarmed: true,
     // A little more than the patience.
     slowSeconds: 2.2,
     prepare: (run) => checkDrillable(run, planName),

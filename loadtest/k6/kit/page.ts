@@ -1,5 +1,6 @@
 import { canonicalText } from '../../../src/search/canonical.ts';
 import type { Reply } from './outcome.ts';
+import type { Ask } from './queries.ts';
 
 /** The checks of an answer. */
 export const CHECK_NAMES = {
@@ -12,13 +13,6 @@ export const CHECK_NAMES = {
 
 /** One failure of these fails the run: a wrong page is worse than none, however rare it is. */
 export const ALWAYS: readonly string[] = [CHECK_NAMES.cacheStatus, CHECK_NAMES.shape, CHECK_NAMES.ofTheSearch];
-
-/** The part of a search that its page repeats. */
-export interface Asked {
-  readonly domain?: string;
-  readonly q: string;
-  readonly page: number;
-}
 
 interface Page {
   readonly query: string;
@@ -47,7 +41,7 @@ export function pageOf(body: unknown): Page | undefined {
 }
 
 /** Whether the page answers the search. A page of another search under our key is the worst fault of a cache. */
-export function answers(page: Page, { domain, q, page: wanted }: Asked): boolean {
+export function answers(page: Page, { domain, q, page: wanted }: Pick<Ask, 'domain' | 'q' | 'page'>): boolean {
   const { query, limit, total, totalRelation, results } = page;
   const before = (wanted - 1) * limit;
   const mostHere = totalRelation === 'eq' ? Math.max(0, total - before) : limit;

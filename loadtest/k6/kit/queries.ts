@@ -61,8 +61,6 @@ export interface Ask {
 export interface AskerOptions {
   readonly queries: readonly Query[];
   readonly mix: Mix & { readonly seed: number };
-  /** The domain of lines that name none; absent: the default of the service. */
-  readonly defaultDomain?: string;
   /**
    * The result of `onceWordsOf(queries)`. Absent: computed here. k6 scripts pass a shared array, like the queries: it takes
    * one pass over the whole file, 0.1 s for 5000 lines, and otherwise each virtual user would compute its own.
@@ -81,7 +79,7 @@ const THIRD_PAGE = 0.06;
  * Search n of a run: a pure function of the file, the mix and n, the same for every virtual user.
  * @throws Error if once-only searches are wanted and the file has too few words for them.
  */
-export function createAsker({ queries, mix, defaultDomain, words }: AskerOptions): (n: number) => Ask {
+export function createAsker({ queries, mix, words }: AskerOptions): (n: number) => Ask {
   const { seed, onceShare } = mix;
   const rankOf = createZipf({ size: queries.length, exponent: mix.exponent, offset: mix.offset });
   const onceOf = new Map<string | undefined, (n: number) => string>();
@@ -96,10 +94,10 @@ export function createAsker({ queries, mix, defaultDomain, words }: AskerOptions
     const rank = rankOf(next);
     const query = queries[rank];
     if (query === undefined) throw new Error(`the query file has no line ${rank}`);
-    const domain = query.domain ?? defaultDomain;
+    const { domain } = query;
     const where = domain === undefined ? {} : { domain };
     // A once-only search takes the domain of the drawn line, so domains have the same share among both kinds.
-    if (once) return { ...where, q: onceOf.get(query.domain)?.(n) ?? '', page: 1, parameters: '', once };
+    if (once) return { ...where, q: onceOf.get(domain)?.(n) ?? '', page: 1, parameters: '', once };
     const page = deep < SECOND_PAGE ? 2 : deep < SECOND_PAGE + THIRD_PAGE ? 3 : 1;
     return { ...where, q: query.text, page, parameters: query.parameters, once, rank };
   };

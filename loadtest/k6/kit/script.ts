@@ -3,7 +3,7 @@ import type { Scenario } from 'k6/options';
 import { numberOf, readTarget, type Target } from './environment.ts';
 import { endedAt, scriptFaults, sent, watchEngine } from './metrics.ts';
 import { optionsOf, vusFor } from './options.ts';
-import { type Ask, createAsker, type Mix, readMix } from './queries.ts';
+import { type Ask, createAsker, type Mix, readMix, SITE_MIX } from './queries.ts';
 import { sendSearch } from './send.ts';
 import { checkReady, domainsOf, readQueries, sharedWords, warmUp } from './set-up.ts';
 import {
@@ -26,11 +26,12 @@ export interface ScriptPlan {
   readonly steps: (rates: Rates) => readonly StepWish[];
   /** The default of x1; absent: BASE_RPS is required. */
   readonly baseRps?: number;
-  readonly mix: Mix;
+  /** Absent: `SITE_MIX`. */
+  readonly mix?: Mix;
   /** The default share of the answers whose bodies are checked. */
   readonly sample?: number;
-  /** Each search of the file is asked once before the load begins. */
-  readonly isWarmed: boolean;
+  /** The load begins at once; otherwise each search of the file is asked once before. */
+  readonly isCold?: true;
   /** The duration of answers for which there are enough virtual users. */
   readonly slowSeconds?: number;
   readonly isEndless?: boolean;
@@ -86,7 +87,7 @@ export function script(plan: ScriptPlan) {
   const sample = numberOf(__ENV, 'SAMPLE', [0, 1], plan.sample ?? DEFAULT_SAMPLE);
   const maxVus = __ENV['MAX_VUS'] ? numberOf(__ENV, 'MAX_VUS', [1, 20_000]) : undefined;
   const vusOf = (segment: Segment): number => closedVus ?? maxVus ?? vusFor(segment, slowSeconds);
-  const mix = readMix(__ENV, plan.mix);
+  const mix = readMix(__ENV, plan.mix ?? SITE_MIX);
   const stepSeconds = (otherwise: number): number => numberOf(__ENV, 'STEP_SECONDS', [1, 86_400], otherwise);
   const steps = inTurn(plan.steps({ baseRps, stepSeconds }));
   const queries = readQueries();
@@ -113,7 +114,7 @@ export function script(plan: ScriptPlan) {
       const seed = mix.seed ?? Math.floor(Date.now() / 1000);
       const domains = domainsOf(queries);
       plan.prepare?.(contextOf({ startedAtMs: setUpAtMs, domains }));
-      if (plan.isWarmed) warmUp(target.baseUrls, queries, mix.pages);
+      if (plan.isCold !== true) warmUp(target.baseUrls, queries, mix.pages);
       const startedAtMs = Date.now();
       return { startedAtMs, setUpMs: startedAtMs - setUpAtMs, seed, domains };
     },

@@ -41,17 +41,16 @@ export interface SummaryOptions extends Pick<ScriptSummary, 'script' | 'purpose'
 
 /** The summary of a run, from the metrics of k6. */
 export function summaryOf(options: SummaryOptions): ScriptSummary {
-  const { k6, begun, script, purpose, target, mix, baseRps, beside, isEndless, vusOf } = options;
+  const { k6, begun, script, purpose, target, mix, baseRps, isEndless, vusOf } = options;
   const { startedAtMs, setUpMs, seed, domains } = begun;
   // k6 counts teardown to the run too, and teardown may wait for a drill.
   const endedAtMs = k6.metrics['ended_at']?.values['value'] ?? Number.POSITIVE_INFINITY;
   const durationMs = Math.min(k6.state.testRunDurationMs - setUpMs, endedAtMs - startedAtMs);
-  const watched = countOf(k6, 'watched') > 0;
-  const steps = stepSummaries({ k6, steps: options.steps, elapsedSeconds: durationMs / 1000, watched, vusOf });
+  const steps = stepSummaries(options, durationMs / 1000, countOf(k6, 'watched') > 0);
   const hadPages = steps.some(({ outcomes }) => outcomes['hit-l1'] + outcomes.engine > 0);
   const looked = options.sample > 0 && hadPages ? ALWAYS : [];
   const vusCap = Math.max(...segmentsOf(options.steps).map(vusOf));
-  const generator = generatorSummary({ k6, steps, beside, vusCap, looked });
+  const generator = generatorSummary(options, steps, vusCap, looked);
   const checks = (k6.root_group.checks ?? []).map(({ name, passes, fails }) => ({ name, passes, fails }));
   return {
     script,
@@ -73,16 +72,16 @@ export function summaryOf(options: SummaryOptions): ScriptSummary {
   };
 }
 
-export interface StepSummariesOptions extends Pick<SummaryOptions, 'k6' | 'steps' | 'vusOf'> {
-  /** Duration of the load: shorter than planned if the run was aborted. */
-  readonly elapsedSeconds: number;
-  /** Whether engine calls were measured. */
-  readonly watched: boolean;
-}
-
-export function stepSummaries(options: StepSummariesOptions): readonly StepSummary[] {
-  const { k6, elapsedSeconds, watched, vusOf } = options;
-  return segmentsOf(options.steps).flatMap((segment) =>
+/**
+ * @param elapsedSeconds duration of the load: shorter than planned if the run was aborted.
+ * @param isWatched whether engine calls were measured.
+ */
+export function stepSummaries(
+  { k6, steps, vusOf }: Pick<SummaryOptions, 'k6' | 'steps' | 'vusOf'>,
+  elapsedSeconds: number,
+  isWatched: boolean,
+): readonly StepSummary[] {
+  return segmentsOf(steps).flatMap((segment) =>
     segment.steps.map((step) => {
       const on = (metric: string, value: string): number | undefined =>
         k6.metrics[`${metric}{step:${step.name}}`]?.values[value];
@@ -107,7 +106,7 @@ export function stepSummaries(options: StepSummariesOptions): readonly StepSumma
           ? { errorRate: (answeredWith('errors') + cut) / searches, hitRatio: answeredWith('hits') / searches }
           : {}),
         dishonest: on('dishonest', 'count') ?? 0,
-        ...(watched ? { engineCalls: on('engine_calls', 'count') ?? 0 } : {}),
+        ...(isWatched ? { engineCalls: on('engine_calls', 'count') ?? 0 } : {}),
         connectionsOpened: on('connections_opened', 'count') ?? 0,
         ...(step.limits?.drillPasses === true ? { drill: endOfCode(on('drill_end', 'value')) } : {}),
         ...droppedIn(k6, segment, step),
@@ -129,15 +128,16 @@ function latencyOf(value: (name: string) => number): Latency {
   return { p50: value('med'), p90: value('p(90)'), p95: value('p(95)'), p99: value('p(99)'), max: value('max') };
 }
 
-export interface GeneratorOptions extends Pick<SummaryOptions, 'k6' | 'beside'> {
-  readonly steps: readonly StepSummary[];
-  /** The maximum of the step that has the highest. */
-  readonly vusCap: number;
-  /** The checks that need a result, if any answer was checked. */
-  readonly looked: readonly string[];
-}
-
-export function generatorSummary({ k6, steps, beside, vusCap, looked }: GeneratorOptions): GeneratorSummary {
+/**
+ * @param vusCap the maximum of the step that has the highest.
+ * @param looked the checks that need a result, if any answer was checked.
+ */
+export function generatorSummary(
+  { k6, beside }: Pick<SummaryOptions, 'k6' | 'beside'>,
+  steps: readonly StepSummary[],
+  vusCap: number,
+  looked: readonly string[],
+): GeneratorSummary {
   const silent = steps.filter(
     ({ step, seconds, searches }) => step.limits !== undefined && seconds > 0 && searches === 0,
   );

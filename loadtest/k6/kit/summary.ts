@@ -83,8 +83,7 @@ export interface CheckSummary {
 
 /** `invalid`: the generator was too weak or stalled, so the figures are not those of the service. */
 export type Verdict =
-  | { readonly kind: 'passed'; readonly detail: string; readonly knee?: Knee }
-  | { readonly kind: 'failed'; readonly detail: string; readonly knee?: Knee }
+  | { readonly kind: 'passed' | 'failed'; readonly detail: string; readonly knee?: Knee }
   | { readonly kind: 'invalid'; readonly detail: string; readonly reasons: readonly string[] };
 
 /** The last rung of a ladder up to which every rung held, and the rung that broke after it. */

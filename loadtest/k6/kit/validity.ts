@@ -59,7 +59,9 @@ export function invalidReasons({ steps, generator, isEndless = false }: Run): re
   const beyond = [...beyondKnee(steps), ...rungsOf(steps).filter(isResult)];
   const counted = steps.filter((one) => !beyond.includes(one));
   return [
-    ...exceptionReason(generator),
+    ...(generator.scriptFaults === 0
+      ? []
+      : [`${requestWords(generator.scriptFaults)} ended in an exception of the script: k6's log has it`]),
     ...droppedReason(counted, beyond, generator),
     ...vusReason(counted, beyond, generator),
     ...counted
@@ -67,11 +69,6 @@ export function invalidReasons({ steps, generator, isEndless = false }: Run): re
       .map(({ step }) => `${step.name} ran without a single search`),
     ...emptyReason(steps, generator),
   ];
-}
-
-function exceptionReason({ scriptFaults }: GeneratorSummary): readonly string[] {
-  if (scriptFaults === 0) return [];
-  return [`${requestWords(scriptFaults)} ended in an exception of the script: k6's log has it`];
 }
 
 function droppedReason(

@@ -17,13 +17,11 @@ function k6Of(values: Readonly<Record<string, Readonly<Record<string, number>>>>
 }
 
 function summed(k6: K6Summary, elapsedSeconds: number, watched = true): readonly StepSummary[] {
-  return stepSummaries({
-    k6,
-    steps,
+  return stepSummaries(
+    { k6, steps, vusOf: (segment) => segment.steps[0]?.ratePerSecond ?? 0 },
     elapsedSeconds,
     watched,
-    vusOf: (segment) => segment.steps[0]?.ratePerSecond ?? 0,
-  });
+  );
 }
 
 const RAN = {
@@ -68,13 +66,13 @@ test('a step that was cut short held until the run ended', () => {
 
 test('a threshold without samples is named, but only if its step was reached', () => {
   const k6 = k6Of({ iterations: { count: 5 } }, 20);
-  const generator = generatorSummary({ k6, steps: summed(k6, 20), beside: 0, vusCap: 50, looked: [] });
+  const generator = generatorSummary({ k6, beside: 0 }, summed(k6, 20), 50, []);
   assert.deepEqual(generator.emptyThresholds, ['errors{step:x1}']);
   assert.deepEqual([generator.requests, generator.dropped, generator.vusCap], [5, 0, 50]);
 });
 
 test('the generator figures cover the whole run, including the time between steps, but not VUs that send no load', () => {
-  const generator = generatorSummary({ k6: k6Of(RAN, 50), steps: [], beside: 2, vusCap: 60, looked: [] });
+  const generator = generatorSummary({ k6: k6Of(RAN, 50), beside: 2 }, [], 60, []);
   assert.deepEqual(generator, {
     requests: 228,
     dropped: 4,
@@ -100,7 +98,7 @@ test('requests to a service that answers none of them are still counted', () => 
 
 test('a check that never examined an answer is named', () => {
   const k6 = { ...k6Of(RAN, 50), root_group: { checks: [{ name: 'a', passes: 3, fails: 0 }] } };
-  const { emptyThresholds } = generatorSummary({ k6, steps: [], beside: 0, vusCap: 60, looked: ['a', 'b'] });
+  const { emptyThresholds } = generatorSummary({ k6, beside: 0 }, [], 60, ['a', 'b']);
   assert.deepEqual(emptyThresholds, ['checks{check:b}']);
 });
 
@@ -123,7 +121,7 @@ function summaries(code: number | undefined) {
     ...(code === undefined ? {} : { 'drill_end{step:loss}': { values: { value: code } } }),
   };
   const k6 = { metrics, state: { testRunDurationMs: 20_000 }, root_group: {} };
-  return stepSummaries({ k6, steps: lossSteps, elapsedSeconds: 20, watched: false, vusOf: () => 10 });
+  return stepSummaries({ k6, steps: lossSteps, vusOf: () => 10 }, 20, false);
 }
 
 suite('the end of a drill', () => {

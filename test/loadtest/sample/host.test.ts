@@ -17,7 +17,7 @@ import {
 const LIMIT_MS = 10_000;
 
 test('processor use and loopback traffic of this machine are visible', async () => {
-  const { read } = createHostReader();
+  const read = createHostReader();
   const before = await read(LIMIT_MS);
   const burnt = process.cpuUsage();
   while (process.cpuUsage(burnt).user < 300_000);
@@ -37,7 +37,7 @@ test('processor use and loopback traffic of this machine are visible', async () 
 
 for (const tc of ['no-such-program', 'false']) {
   test(`without an answer from tc (${tc}) only the figures of tc are absent`, async () => {
-    const { read } = createHostReader(tc);
+    const read = createHostReader(tc);
     await read(LIMIT_MS);
     const sample = await read(LIMIT_MS);
     assert.deepEqual([sample?.limiterDrops, sample?.limiterOverlimits], [undefined, undefined]);

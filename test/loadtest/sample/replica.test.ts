@@ -13,13 +13,13 @@ after(() => rmSync(directory, { recursive: true, force: true }));
 test('every figure of a real process is present, and its counters count', async () => {
   const service = await startService(demoGoods(directory));
   try {
-    const { name, ask: askReplica } = createReplicaAsker(service.adminUrl);
+    const askReplica = createReplicaAsker(service.adminUrl);
     const before = await askReplica(10_000);
     for (const q of ['диван', 'диван', 'стол', 'xyzzy']) await ask(service, q, '&domain=goods');
     await fetch(`${service.url}/search?q=a&domain=nowhere`);
     const sample = await askReplica(10_000);
 
-    assert.equal(name, new URL(service.adminUrl).host);
+    assert.equal(sample?.name, new URL(service.adminUrl).host);
     assert.deepEqual(before?.domains['goods']?.outcomes, {});
     assert.deepEqual(sample?.domains['none']?.outcomes, { rejected: 1 });
     const { engineLimit, engineCeiling, ...goods } = sample?.domains['goods'] ?? {};
