@@ -185,17 +185,10 @@ function createEngineSession(wire: Wire, { faults, slots, seen, refused }: Engin
       if (search.isLast(packet.payload)) finish(search);
     }
   };
-  const orReset = (work: () => void): void => {
-    try {
-      work();
-    } catch {
-      wire.reset();
-    }
-  };
 
   return {
-    fromClient: (bytes) => orReset(() => fromClient(bytes)),
-    fromServer: (bytes) => orReset(() => fromServer(bytes)),
+    fromClient,
+    fromServer,
     clientGone: () => {
       clientIsGone = true;
       return search !== undefined;

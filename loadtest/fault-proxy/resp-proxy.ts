@@ -118,13 +118,6 @@ function createRespSession(wire: Wire, { seen, delayMs }: RespSessionOptions): S
       deliver(first.bytes, first.end);
     }
   };
-  const orReset = (work: () => void): void => {
-    try {
-      work();
-    } catch {
-      wire.reset();
-    }
-  };
 
   const fromClient = (bytes: Buffer): void => {
     const passing: Buffer[] = [];
@@ -154,8 +147,8 @@ function createRespSession(wire: Wire, { seen, delayMs }: RespSessionOptions): S
   };
 
   return {
-    fromClient: (bytes) => orReset(() => fromClient(bytes)),
-    fromServer: (bytes) => orReset(() => fromServer(bytes)),
+    fromClient,
+    fromServer,
     keptBytes: () => lateBytes,
     serverGone: () => clearTimeout(timer),
   };
