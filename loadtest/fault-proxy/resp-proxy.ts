@@ -38,7 +38,7 @@ export async function startRespProxy(options: ProxyOptions): Promise<RespProxy> 
   };
   const proxy = await startRelay({
     ...options,
-    createSession: (wire) => createRespSession(wire, { seen, delayMs: () => delayMs }),
+    createSession: (wire) => createRespSession(wire, seen, () => delayMs),
   });
   return {
     ...proxy,
@@ -57,12 +57,6 @@ export async function startRespProxy(options: ProxyOptions): Promise<RespProxy> 
   };
 }
 
-interface RespSessionOptions {
-  /** Called for each command. */
-  readonly seen: (command: Command) => Answer | undefined;
-  readonly delayMs: () => number;
-}
-
 /** The reply that a command waits for. They are kept in the order of the commands. */
 type PendingReply =
   | { readonly kind: 'server'; readonly change?: (reply: Buffer) => Buffer }
@@ -71,8 +65,8 @@ type PendingReply =
 /** Maximum number of commands without a reply. No client of the tests sends more. */
 const MAX_PENDING = 100_000;
 
-/** One connection of the RESP-aware proxy. */
-function createRespSession(wire: Wire, { seen, delayMs }: RespSessionOptions): Session {
+/** One connection of the RESP-aware proxy. @param seen called for each command */
+function createRespSession(wire: Wire, seen: Match, delayMs: () => number): Session {
   const commands = createRespFramer();
   const replies = createRespFramer();
   const pending: PendingReply[] = [];
@@ -168,21 +162,21 @@ export type Answer =
   | ((reply: Buffer) => Buffer)
   | { readonly last: Buffer; readonly end: 'silence' | 'reset' };
 
-/** Cuts the bytes of a Redis connection into whole values of RESP2 and RESP3, without parsing their content. */
-interface RespFramer {
-  /** @returns the values completed by these bytes. @throws when they are not RESP, or one value is too large. */
-  readonly push: (bytes: Buffer) => Buffer[];
-  /** Bytes of the incomplete value. */
-  readonly keptBytes: () => number;
-}
-
 const MOST_VALUE_BYTES = 64 * 2 ** 20;
 /** A line is a header, a simple string or an error. */
 const MOST_LINE_BYTES = 64 * 1024;
 const LF = 10;
 
-/** Looks at each byte once: a value of 1 MiB arrives in many pieces. */
-export function createRespFramer(): RespFramer {
+/** First characters of values: one line, a line with the length of what follows, a line with the count of values. */
+const SCALARS = ['+', '-', ':', '_', ',', '#', '('];
+const BULKS = ['$', '!', '='];
+const LISTS = ['*', '~', '>', '%', '|'];
+
+/**
+ * Cuts the bytes of a Redis connection into whole values of RESP2 and RESP3, without parsing their content. Looks at each
+ * byte once: a value of 1 MiB arrives in many pieces.
+ */
+export function createRespFramer() {
   let parts: Buffer[] = [];
   let partsBytes = 0;
   let line = '';
@@ -192,37 +186,22 @@ export function createRespFramer(): RespFramer {
   let missing = 1;
 
   const header = (): void => {
-    const count = Number(line.slice(1, -2));
+    const kind = line.charAt(0);
     missing -= 1;
-    switch (line[0]) {
-      case '+':
-      case '-':
-      case ':':
-      case '_':
-      case ',':
-      case '#':
-      case '(':
-        return;
-      case '$':
-      case '!':
-      case '=':
-        if (!Number.isInteger(count) || count < -1 || count > MOST_VALUE_BYTES) throw new Error(`not a bulk: ${line}`);
-        bulk = count === -1 ? 0 : count + 2;
-        return;
-      case '*':
-      case '~':
-      case '>':
-      case '%':
-      case '|':
-        if (!Number.isInteger(count) || count < -1 || count > MOST_VALUE_BYTES) throw new Error(`not a list: ${line}`);
-        // An attribute stands before the value it describes.
-        missing += Math.max(0, count) * (line[0] === '%' || line[0] === '|' ? 2 : 1) + (line[0] === '|' ? 1 : 0);
-        return;
-      default:
-        throw new Error(`not RESP: ${JSON.stringify(line.slice(0, 40))}`);
+    if (SCALARS.includes(kind)) return;
+    if (!BULKS.includes(kind) && !LISTS.includes(kind))
+      throw new Error(`not RESP: ${JSON.stringify(line.slice(0, 40))}`);
+    const count = Number(line.slice(1, -2));
+    if (!Number.isInteger(count) || count < -1 || count > MOST_VALUE_BYTES) throw new Error(`not a length: ${line}`);
+    if (BULKS.includes(kind)) bulk = count === -1 ? 0 : count + 2;
+    else {
+      missing += Math.max(0, count) * (kind === '%' || kind === '|' ? 2 : 1);
+      // An attribute stands before the value it describes.
+      if (kind === '|') missing += 1;
     }
   };
 
+  /** @returns the values completed by these bytes. @throws when they are not RESP, or one value is too large. */
   const push = (bytes: Buffer): Buffer[] => {
     const whole: Buffer[] = [];
     let start = 0;
@@ -256,7 +235,11 @@ export function createRespFramer(): RespFramer {
     }
     return whole;
   };
-  return { push, keptBytes: () => partsBytes };
+  return {
+    push,
+    /** Bytes of the incomplete value. */
+    keptBytes: (): number => partsBytes,
+  };
 }
 
 /** @throws when a framed value is not a list of bulk strings, as every command is. */

@@ -35,7 +35,6 @@ export interface StackOptions {
   readonly announcedPorts?: readonly number[];
   /** Where the servers keep their files; absent: a temporary directory, removed by `stop`. */
   readonly directory?: string;
-  readonly maxMemory?: string;
   readonly detached?: boolean;
 }
 
@@ -136,7 +135,7 @@ async function together(
         port,
         ...(announcedPort !== undefined && { announcedPort }),
         directory: join(directory, String(port)),
-        config: [...config, ...(sentinel ? [] : [`maxmemory ${options.maxMemory ?? '256mb'}`])],
+        config: [...config, ...(sentinel ? [] : ['maxmemory 256mb'])],
         sentinel,
         detached: options.detached ?? false,
         ...(tls && { tls }),
