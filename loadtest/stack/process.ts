@@ -171,7 +171,7 @@ export function findOwned(part: { readonly program: string; readonly folder: str
     const pid = Number(name);
     if (!Number.isInteger(pid) || orEmpty(() => readlinkSync(`/proc/${pid}/cwd`)) !== part.folder) return [];
     // Servers that set a title separate its words by spaces, the others by NUL.
-    const [command = ''] = read(pid, 'cmdline').split(/[\0 ]/);
+    const [command = ''] = readProcess(pid, 'cmdline').split(/[\0 ]/);
     const startTicks = startTicksOf(pid);
     return basename(command) === part.program && startTicks !== undefined ? [{ pid, startTicks }] : [];
   });
@@ -197,7 +197,7 @@ export function ageMs({ startTicks }: OwnedProcess): number {
 }
 
 export function residentBytes({ pid }: OwnedProcess): number {
-  return Number(/^VmRSS:\s+(\d+) kB/m.exec(read(pid, 'status'))?.[1] ?? 0) * 1024;
+  return Number(/^VmRSS:\s+(\d+) kB/m.exec(readProcess(pid, 'status'))?.[1] ?? 0) * 1024;
 }
 
 async function allGone(processes: readonly OwnedProcess[], timeoutMs: number): Promise<boolean> {
@@ -215,13 +215,14 @@ function isAlive({ pid, startTicks }: OwnedProcess): boolean {
 
 /** Undefined when there is no such process, or only a zombie. */
 function startTicksOf(pid: number): number | undefined {
-  const text = read(pid, 'stat');
+  const text = readProcess(pid, 'stat');
   // The second field is a name in brackets, which may contain any character.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   return fields.length < 20 || fields[0] === 'Z' ? undefined : Number(fields[19]);
 }
 
-function read(pid: number, file: string): string {
+/** A file of a process in /proc; empty when it cannot be read. */
+export function readProcess(pid: number | 'self', file: string): string {
   return orEmpty(() => readFileSync(`/proc/${pid}/${file}`, 'utf8'));
 }
 

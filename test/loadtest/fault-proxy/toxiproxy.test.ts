@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:net';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { startToxiproxy, type ToxicProxy, type Toxiproxy } from '../../../loadtest/fault-proxy/toxiproxy.ts';
 import { type RedisStack, startStandalone } from '../../../loadtest/stack/redis.ts';
-import { knock, redisAt } from './harness.ts';
+import { knock, redisAt, took } from './harness.ts';
 
 describe('toxiproxy in front of Redis', () => {
   let toxiproxy: Toxiproxy;
@@ -23,11 +23,6 @@ describe('toxiproxy in front of Redis', () => {
     assert.throws(() => process.kill(toxiproxy.pid, 0), { code: 'ESRCH' });
   });
   afterEach(() => proxy.heal());
-  const took = async (work: Promise<unknown>): Promise<number> => {
-    const start = performance.now();
-    await work;
-    return performance.now() - start;
-  };
 
   it('delays an open connection in either direction until the toxic is removed', async () => {
     const client = await redisAt(proxy.port);
