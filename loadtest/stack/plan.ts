@@ -35,7 +35,7 @@ export interface ReplicaPlan extends PartPlan {
   readonly adminPort: number;
   /** Variables it is started with beside its ports. */
   readonly env: Readonly<Record<string, string>>;
-  /** Its wall clock runs ahead of the machine's by this time: 0 except in a rehearsal, whose clocks disagree. */
+  /** Its wall clock is ahead of the machine's by this time: 0 except in a rehearsal, where the clocks disagree. */
   readonly clockAheadMs: number;
   /** Another checkout of serpcache to run, such as the released version; this one when absent. */
   readonly checkout?: string;
@@ -62,7 +62,7 @@ export interface PartPlan {
 const ROOT = join(import.meta.dirname, '..', '..');
 const FOLDER = join(ROOT, 'data', 'stack');
 
-/** The corpora beside the project; without them the demo catalogue does. */
+/** The corpora beside the project; without them the demo catalogue is indexed. */
 const CORPORA = join(ROOT, '..', 'shared', 'data');
 
 /** The first domain runs on Redis, the second on Valkey: the same service over both. */
@@ -162,7 +162,7 @@ function replicaName(at: number): string {
   return at === 0 ? 'serpcache' : `serpcache-${at + 1}`;
 }
 
-/** Written when searchd has answered from its indexes, with the name of the server: an interrupted build is repeated. */
+/** Holds the name of the server. Written when searchd has answered from its indexes: an interrupted build is repeated. */
 export const BUILT_FILE = join(FOLDER, 'searchd', 'built');
 
 /** The server that the indexes of the stack were built with. */
@@ -177,7 +177,7 @@ function startedReplicas(): number {
   return count;
 }
 
-/** In the order in which they are started; `down` goes backwards. */
+/** In the order of their start; `down` ends them in the reverse order. */
 export function partsOf(plan: StackPlan): readonly PartPlan[] {
   return [...plan.clusters.flatMap((cluster) => cluster.nodes), plan.control, plan.searchd, ...plan.replicas];
 }

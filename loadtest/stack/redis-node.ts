@@ -110,7 +110,7 @@ export async function startRedisNode(options: RedisNodeOptions) {
   };
 }
 
-/** With an application user, a second user is needed that may set up the cluster. */
+/** An application user may not set up the cluster, so this second user does. */
 const ADMIN = { username: 'stack', password: 'stack-only-on-loopback' };
 
 function program(flavour: Flavour): string {

@@ -89,7 +89,7 @@ export async function startSentinel(options: StackOptions): Promise<SentinelStac
   return { ...stack, nodes: stack.nodes.slice(0, 2), sentinels: stack.nodes.slice(2), master };
 }
 
-/** Waits for all, also when one fails: a node that did start must be known to be stopped. */
+/** Waits for all, also when one fails: `stop` must know every node that did start. */
 async function everyOne(starting: readonly Promise<unknown>[]): Promise<void> {
   for (const one of await Promise.allSettled(starting)) if (one.status === 'rejected') throw one.reason;
 }
@@ -152,7 +152,7 @@ const clusterOk: Check = async (node) => {
 const clusterKnows =
   (count: number): Check =>
   async (node) => {
-    // Known by name alone is not enough: a handshake that is still going on forgets the node when it fails.
+    // A listed node is not enough: a handshake that fails forgets the node.
     const lines = String(await node.command('CLUSTER', 'NODES'))
       .trim()
       .split('\n');
@@ -161,7 +161,7 @@ const clusterKnows =
 const linkUp: Check = async (node) =>
   String(await node.command('INFO', 'replication')).includes('master_link_status:up');
 
-/** Polls until true. @throws after `timeoutMs`, with `what` in the message. */
+/** Polls until true. @throws after `timeoutMs`, with `what` in the message */
 export async function until(what: string, check: () => Promise<boolean>, timeoutMs = 30_000): Promise<void> {
   const deadlineMs = performance.now() + timeoutMs;
   while (!(await check().catch(() => false))) {
