@@ -1,16 +1,8 @@
 import { hash } from 'node:crypto';
 import { createPacketFramer, createReplyReader, errorPacket, type Packet } from './mysql-framing.ts';
-import { type FaultProxy, type ProxyOptions, type Session, startRelay, type Wire } from './relay.ts';
+import { type ProxyOptions, type Session, startRelay, type Wire } from './relay.ts';
 
-export interface EngineProxy extends FaultProxy {
-  /** Changes the named faults. Defaults: 0, Infinity, 1, undefined. */
-  readonly set: (faults: Partial<EngineFaults>) => void;
-  /** On: a new connection is dismissed as by a searchd at max_children, errno 1040; open ones stay. */
-  readonly maxedOut: (on: boolean) => void;
-  readonly counts: () => EngineCounts;
-  /** Counts start at nothing again; `atEngine` and `waiting` stay, their maxima start there. */
-  readonly resetCounts: () => void;
-}
+export type EngineProxy = Awaited<ReturnType<typeof startEngineProxy>>;
 
 export interface EngineCounts extends ReturnType<EngineSlots['counts']> {
   /** Statements with `MATCH(` that came in, without serpcache's own probes. */
@@ -41,7 +33,7 @@ const NO_COUNTS = { searches: 0, uncounted: 0, probes: 0, refused: 0, mostOfOne:
 export async function startEngineProxy({
   maxWaiting = 4096,
   ...options
-}: ProxyOptions & { readonly maxWaiting?: number }): Promise<EngineProxy> {
+}: ProxyOptions & { readonly maxWaiting?: number }) {
   let faults: EngineFaults = { delayMs: 0, capacity: Number.POSITIVE_INFINITY, multiply: 1, fail: undefined };
   let isMaxedOut = false;
   const slots = createEngineSlots(() => faults.capacity, maxWaiting);
@@ -75,15 +67,18 @@ export async function startEngineProxy({
 
   return {
     ...proxy,
-    set: (changed) => {
+    /** Changes the named faults. */
+    set: (changed: Partial<EngineFaults>): void => {
       faults = { ...faults, ...changed };
       slots.review();
     },
-    maxedOut: (on) => {
+    /** On: a new connection is dismissed as by a searchd at max_children, errno 1040; open ones stay. */
+    maxedOut: (on: boolean): void => {
       isMaxedOut = on;
     },
-    counts: () => ({ ...tally, ...slots.counts(), distinct: texts.size }),
-    resetCounts: () => {
+    counts: (): EngineCounts => ({ ...tally, ...slots.counts(), distinct: texts.size }),
+    /** Counts become 0; `atEngine` and `waiting` stay, and their maxima begin at them. */
+    resetCounts: (): void => {
       texts.clear();
       slots.resetCounts();
       tally = { ...NO_COUNTS };

@@ -1,18 +1,8 @@
-import { type FaultProxy, type ProxyOptions, type Session, startRelay, type Wire } from './relay.ts';
+import { type ProxyOptions, type Session, startRelay, type Wire } from './relay.ts';
 
 export type Match = (command: Command) => Answer | undefined;
 
-export interface RespProxy extends FaultProxy {
-  /** Called for every command of every connection, in order; undefined lets it pass. Without `match` all pass. */
-  readonly answer: (match?: Match) => void;
-  /** Delays replies to the client, and keeps their order. 0: at once. */
-  readonly delay: (delayMs: number) => void;
-  /** Commands seen since the start or `resetCounts`, by upper-case name; at most 256 names. */
-  readonly counts: () => ReadonlyMap<string, number>;
-  /** Count of commands that `answer` gave a substitute for. */
-  readonly answered: () => number;
-  readonly resetCounts: () => void;
-}
+export type RespProxy = Awaited<ReturnType<typeof startRespProxy>>;
 
 const MOST_NAMES = 256;
 const MOST_NAME_BYTES = 32;
@@ -22,7 +12,7 @@ const MOST_NAME_BYTES = 32;
  * asks and is answered: SUBSCRIBE of RESP2, MONITOR, CLIENT REPLY and replication do not fit, and TLS it cannot read.
  * A connection that carries no RESP is reset.
  */
-export async function startRespProxy(options: ProxyOptions): Promise<RespProxy> {
+export async function startRespProxy(options: ProxyOptions) {
   const counts = new Map<string, number>();
   let answered = 0;
   let delayMs = 0;
@@ -42,15 +32,19 @@ export async function startRespProxy(options: ProxyOptions): Promise<RespProxy> 
   });
   return {
     ...proxy,
-    answer: (next) => {
+    /** Called for every command of every connection, in order; undefined lets it pass. Without `match` all pass. */
+    answer: (next?: Match): void => {
       match = next;
     },
-    delay: (nextMs) => {
+    /** Delays replies to the client, and keeps their order. 0: at once. */
+    delay: (nextMs: number): void => {
       delayMs = nextMs;
     },
-    counts: () => counts,
+    /** Commands seen since the start or `resetCounts`, by upper-case name; at most 256 names. */
+    counts: (): ReadonlyMap<string, number> => counts,
+    /** Count of commands that `answer` gave a substitute for. */
     answered: () => answered,
-    resetCounts: () => {
+    resetCounts: (): void => {
       counts.clear();
       answered = 0;
     },
