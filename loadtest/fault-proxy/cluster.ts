@@ -20,47 +20,38 @@ export interface ProxiedCluster<P extends FaultProxy> {
   readonly stop: () => Promise<void>;
 }
 
-export interface ProxiedClusterOptions<P extends FaultProxy> {
+interface ProxiedClusterOptions<P extends FaultProxy> {
   readonly flavour: Flavour;
-  /** Default 3. */
-  readonly masters?: number;
-  /** Memory of each node, as in its configuration: `256mb`. */
-  readonly maxMemory?: string;
   /** `startTcpProxy`, `startRespProxy`, … */
   readonly startProxy: (options: ProxyOptions) => Promise<P>;
 }
+
+const MASTERS = 3;
 
 /**
  * Clients reach each node through its proxy, redirects and CLUSTER SLOTS included, because the nodes announce the
  * proxies' ports; their bus talks directly.
  */
-export async function startProxiedCluster<P extends FaultProxy>(
-  options: ProxiedClusterOptions<P>,
-): Promise<ProxiedCluster<P>> {
-  const { flavour, masters = 3, maxMemory, startProxy } = options;
+export async function startProxiedCluster<P extends FaultProxy>({
+  flavour,
+  startProxy,
+}: ProxiedClusterOptions<P>): Promise<ProxiedCluster<P>> {
   const proxies: P[] = [];
   const stopProxies = async (): Promise<void> => {
     await Promise.all(proxies.map((proxy) => proxy.stop()));
   };
   try {
-    const ports = await freePorts(2 * masters);
-    const own = ports.slice(0, masters);
-    const announced = ports.slice(masters);
-    for (const [index, port] of own.entries()) {
+    const freed = await freePorts(2 * MASTERS);
+    const ports = freed.slice(0, MASTERS);
+    const announcedPorts = freed.slice(MASTERS);
+    for (const [index, port] of ports.entries()) {
       const target = { host: '127.0.0.1', port };
-      proxies.push(await startProxy({ target, port: announced[index] ?? 0 }));
+      proxies.push(await startProxy({ target, port: announcedPorts[index] ?? 0 }));
     }
-    const stack = await startCluster({
-      flavour,
-      masters,
-      ports: own,
-      announcedPorts: announced,
-      ...(maxMemory !== undefined && { maxMemory }),
-    });
-    const shards = stack.nodes.flatMap((node, index): ProxiedNode<P>[] => {
-      const proxy = proxies[index];
-      return proxy === undefined ? [] : [{ node: refusing(node, proxy), proxy }];
-    });
+    const stack = await startCluster({ flavour, masters: MASTERS, ports, announcedPorts });
+    const shards = proxies.flatMap((proxy, index) =>
+      stack.nodes.slice(index, index + 1).map((node) => ({ node: refusing(node, proxy), proxy })),
+    );
     return {
       shards,
       nodes: proxies.map(({ host, port }) => ({ host, port })),

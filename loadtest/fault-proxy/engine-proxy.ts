@@ -1,23 +1,10 @@
 import { hash } from 'node:crypto';
 import { createPacketFramer, createReplyReader, errorPacket, type Packet } from './mysql-framing.ts';
-import { type FaultProxy, type ProxyOptions, type Session, startRelay, type Wire } from './relay.ts';
+import { type ProxyOptions, type Session, startRelay, type Wire } from './relay.ts';
 
-export interface EngineProxyOptions extends ProxyOptions {
-  /** Maximum number of waiting searches; further ones get errno 1040. Default 4096. */
-  readonly maxWaiting?: number;
-}
+export type EngineProxy = Awaited<ReturnType<typeof startEngineProxy>>;
 
-export interface EngineProxy extends FaultProxy {
-  /** Changes the named faults. Defaults: 0, Infinity, 1, undefined. */
-  readonly set: (faults: Partial<EngineFaults>) => void;
-  /** On: a new connection is dismissed as by a searchd at max_children, errno 1040; open ones stay. */
-  readonly maxedOut: (on: boolean) => void;
-  readonly counts: () => EngineCounts;
-  /** Counts start at nothing again; `atEngine` and `waiting` stay, their maxima start there. */
-  readonly resetCounts: () => void;
-}
-
-export interface EngineCounts extends SlotCounts {
+export interface EngineCounts extends ReturnType<EngineSlots['counts']> {
   /** Statements with `MATCH(` that came in, without serpcache's own probes. */
   readonly searches: number;
   /** Number of different texts among them; the deadline and the marks of highlighting do not count as text. */
@@ -36,16 +23,22 @@ const MOST_DISTINCT = 200_000;
 const CALLER_SPECIFIC = /max_query_time=\d+|(?:before|after)_match=[^']*/g;
 const PROBE = "MATCH('serpcacheprobe')";
 
+const NO_COUNTS = { searches: 0, uncounted: 0, probes: 0, refused: 0, mostOfOne: 0 };
+
 /**
  * A proxy before searchd that knows its searches: counts them, and makes it slow, narrow or broken without using
  * CPU. Knows the protocol as searchd 2.2 speaks it, without TLS and compression.
+ * @param options.maxWaiting maximum number of waiting searches; further ones get errno 1040.
  */
-export async function startEngineProxy({ maxWaiting = 4096, ...options }: EngineProxyOptions): Promise<EngineProxy> {
+export async function startEngineProxy({
+  maxWaiting = 4096,
+  ...options
+}: ProxyOptions & { readonly maxWaiting?: number }) {
   let faults: EngineFaults = { delayMs: 0, capacity: Number.POSITIVE_INFINITY, multiply: 1, fail: undefined };
   let isMaxedOut = false;
-  const slots = createEngineSlots({ capacity: () => faults.capacity, maxWaiting });
+  const slots = createEngineSlots(() => faults.capacity, maxWaiting);
   const texts = new Map<string, number>();
-  let tally = { searches: 0, uncounted: 0, probes: 0, refused: 0, mostOfOne: 0 };
+  let tally = { ...NO_COUNTS };
 
   const seen = (statement: string): void => {
     if (statement.includes(PROBE)) {
@@ -74,18 +67,21 @@ export async function startEngineProxy({ maxWaiting = 4096, ...options }: Engine
 
   return {
     ...proxy,
-    set: (changed) => {
+    /** Changes the named faults. */
+    set: (changed: Partial<EngineFaults>): void => {
       faults = { ...faults, ...changed };
       slots.review();
     },
-    maxedOut: (on) => {
+    /** On: a new connection is dismissed as by a searchd at max_children, errno 1040; open ones stay. */
+    maxedOut: (on: boolean): void => {
       isMaxedOut = on;
     },
-    counts: () => ({ ...tally, ...slots.counts(), distinct: texts.size }),
-    resetCounts: () => {
+    counts: (): EngineCounts => ({ ...tally, ...slots.counts(), distinct: texts.size }),
+    /** Counts become 0; `atEngine` and `waiting` stay, and their maxima begin at them. */
+    resetCounts: (): void => {
       texts.clear();
       slots.resetCounts();
-      tally = { searches: 0, uncounted: 0, probes: 0, refused: 0, mostOfOne: 0 };
+      tally = { ...NO_COUNTS };
     },
   };
 }
@@ -185,17 +181,10 @@ function createEngineSession(wire: Wire, { faults, slots, seen, refused }: Engin
       if (search.isLast(packet.payload)) finish(search);
     }
   };
-  const orReset = (work: () => void): void => {
-    try {
-      work();
-    } catch {
-      wire.reset();
-    }
-  };
 
   return {
-    fromClient: (bytes) => orReset(() => fromClient(bytes)),
-    fromServer: (bytes) => orReset(() => fromServer(bytes)),
+    fromClient,
+    fromServer,
     clientGone: () => {
       clientIsGone = true;
       return search !== undefined;
@@ -227,29 +216,10 @@ export interface EngineFaults {
   readonly fail: string | undefined;
 }
 
+type EngineSlots = ReturnType<typeof createEngineSlots>;
+
 /** Slots at the engine, for all connections of a proxy together: first come, first served. */
-interface EngineSlots {
-  /**
-   * Calls `start` when there is a slot, at once or later. The search that was started calls `leave` once.
-   * @returns a function that gives up waiting, or undefined when too many wait: then `start` is never called.
-   */
-  readonly enter: (start: () => void) => (() => void) | undefined;
-  readonly leave: () => void;
-  /** To be called when the capacity has changed: some may start. */
-  readonly review: () => void;
-  readonly counts: () => SlotCounts;
-  readonly resetCounts: () => void;
-}
-
-export interface SlotCounts {
-  readonly atEngine: number;
-  readonly mostAtEngine: number;
-  readonly waiting: number;
-  readonly mostWaiting: number;
-}
-
-function createEngineSlots(options: { readonly capacity: () => number; readonly maxWaiting: number }): EngineSlots {
-  const { capacity, maxWaiting } = options;
+function createEngineSlots(capacity: () => number, maxWaiting: number) {
   const waiting = new Set<() => void>();
   let atEngine = 0;
   let mostAtEngine = 0;
@@ -268,7 +238,11 @@ function createEngineSlots(options: { readonly capacity: () => number; readonly 
     }
   };
   return {
-    enter: (start) => {
+    /**
+     * Calls `start` when there is a slot, at once or later. The search that was started calls `leave` once.
+     * @returns a function that gives up waiting, or undefined when too many wait: then `start` is never called.
+     */
+    enter: (start: () => void): (() => void) | undefined => {
       if (waiting.size === 0 && atEngine < capacity()) {
         admit(start);
         return () => {};
@@ -278,13 +252,14 @@ function createEngineSlots(options: { readonly capacity: () => number; readonly 
       mostWaiting = Math.max(mostWaiting, waiting.size);
       return () => waiting.delete(start);
     },
-    leave: () => {
+    leave: (): void => {
       atEngine -= 1;
       review();
     },
+    /** To be called when the capacity has changed: some may start. */
     review,
     counts: () => ({ atEngine, mostAtEngine, waiting: waiting.size, mostWaiting }),
-    resetCounts: () => {
+    resetCounts: (): void => {
       mostAtEngine = atEngine;
       mostWaiting = waiting.size;
     },

@@ -73,7 +73,7 @@ export function createReplyReader(): (payload: Buffer) => boolean {
   };
 }
 
-/** A flag that is not there is not set. */
+/** A packet too short for the flag does not set it. */
 function hasMore(payload: Buffer, statusAt: number): boolean {
   return payload.length >= statusAt + 2 && (payload.readUInt16LE(statusAt) & MORE_RESULTS) !== 0;
 }
@@ -84,7 +84,7 @@ function afterInteger(payload: Buffer, at: number): number {
   return at + (first < 0xfb ? 1 : first === 0xfc ? 3 : first === 0xfd ? 4 : 9);
 }
 
-/** An error as searchd writes it: after a statement with a state and a final NUL, instead of a greeting without. */
+/** An error as searchd writes it: the reply to a statement has a state and a final NUL, a refused connection has neither. */
 export function errorPacket(sequence: number, errno: number, text: string, state?: string): Buffer {
   const said = Buffer.from(state === undefined ? text : `#${state}${text}\0`);
   const bytes = Buffer.alloc(HEADER_BYTES + 3 + said.length);

@@ -32,7 +32,7 @@ export interface ProxyOptions {
 }
 
 export interface RelayOptions extends ProxyOptions {
-  readonly createSession: CreateSession;
+  readonly createSession: (wire: Wire) => Session;
   /** Bytes for a new client that is not connected to the server: then its connection ends. Undefined: connect it. */
   readonly turnAway?: () => Buffer | undefined;
 }
@@ -123,7 +123,7 @@ export interface Wire {
   readonly reset: () => void;
 }
 
-/** Decides for one connection which bytes pass, and when. It gets the bytes as they were read. */
+/** Decides for one connection which bytes pass, and when. It gets them as they were read, and throws at a broken protocol. */
 export interface Session {
   readonly fromClient: (bytes: Buffer) => void;
   readonly fromServer: (bytes: Buffer) => void;
@@ -135,48 +135,44 @@ export interface Session {
   readonly serverGone?: () => void;
 }
 
-type CreateSession = (wire: Wire) => Session;
-
 interface Pair {
   readonly hasClient: () => boolean;
   readonly hold: (on: boolean) => void;
   readonly reset: () => void;
 }
 
-interface PairOptions {
+interface PairOptions extends Pick<RelayOptions, 'target' | 'createSession'> {
   /** Accepted with `allowHalfOpen`. */
   readonly client: Socket;
-  readonly target: { readonly host: string; readonly port: number };
-  readonly createSession: CreateSession;
   readonly onEnd: () => void;
 }
 
 /** Per direction. Above it the other side is not read until some bytes have left. */
 const MOST_KEPT_BYTES = 2 ** 20;
 
-/** The outgoing side of one direction. Writes during a hold wait here, and so does the end. */
-interface Lane {
-  readonly write: (bytes: Buffer) => void;
-  readonly end: () => void;
-  readonly release: () => void;
-  readonly keptBytes: () => number;
-}
-
 /** A client's socket, its own socket to the server, and the session between them. */
 function createPair({ client, target, createSession, onEnd }: PairOptions): Pair {
   const server = connect({ ...target, noDelay: true, allowHalfOpen: true });
+  const sockets = [client, server];
+  /** During a hold both sockets are corked: what is written waits in their buffers. An end would pass, so it waits here. */
   let held = false;
+  const endsAfterHold = new Set<Socket>();
   let ended = false;
-  const isHeld = (): boolean => held;
-  const toClient = createLane(client, isHeld);
-  const toServer = createLane(server, isHeld);
 
   /** A side is not read while its bytes cannot go on. Nothing else bounds the memory of a connection. */
   const throttle = (): void => {
-    const isFull = (lane: Lane, sink: Socket): boolean => sink.writableNeedDrain || lane.keptBytes() > MOST_KEPT_BYTES;
-    const stuffed = isFull(toClient, client) || (session.keptBytes?.() ?? 0) > MOST_KEPT_BYTES;
+    const isFull = (sink: Socket): boolean => (held ? sink.writableLength > MOST_KEPT_BYTES : sink.writableNeedDrain);
+    const stuffed = isFull(client) || (session.keptBytes?.() ?? 0) > MOST_KEPT_BYTES;
     read(server, !stuffed);
-    read(client, !stuffed && !isFull(toServer, server));
+    read(client, !stuffed && !isFull(server));
+  };
+  const write = (sink: Socket, bytes: Buffer): void => {
+    if (!sink.destroyed && !sink.writableEnded) sink.write(bytes);
+    throttle();
+  };
+  const end = (sink: Socket): void => {
+    if (held) endsAfterHold.add(sink);
+    else if (!sink.destroyed) sink.end();
   };
   /** A reset would first wait for a pending connect, which takes long when a stopped server's queue is full. */
   const resetServer = (): void => {
@@ -188,50 +184,49 @@ function createPair({ client, target, createSession, onEnd }: PairOptions): Pair
     resetServer();
   };
   const session = createSession({
-    toClient: (bytes) => {
-      toClient.write(bytes);
-      throttle();
-    },
-    toServer: (bytes) => {
-      toServer.write(bytes);
-      throttle();
-    },
+    toClient: (bytes) => write(client, bytes),
+    toServer: (bytes) => write(server, bytes),
     reset,
   });
 
-  /** All pieces that the session writes leave as one. */
+  /** All pieces that the session writes leave as one. A session that throws resets the connection. */
   const together = (work: () => void): void => {
-    for (const socket of [client, server]) socket.cork();
-    work();
-    for (const socket of [client, server]) socket.uncork();
+    for (const socket of sockets) socket.cork();
+    try {
+      work();
+    } catch {
+      reset();
+    }
+    for (const socket of sockets) socket.uncork();
     throttle();
   };
   client.on('data', (bytes) => together(() => session.fromClient(bytes)));
   server.on('data', (bytes) => together(() => session.fromServer(bytes)));
-  for (const socket of [client, server]) {
+  for (const socket of sockets) {
     socket.on('drain', throttle);
     socket.on('error', () => {}); // `close` follows
   }
   client.on('end', () => {
     if (session.clientGone?.() === true) client.destroy();
     else if (held) reset();
-    else toServer.end();
+    else end(server);
   });
   client.on('close', () => {
     if (!server.destroyed && session.clientGone?.() !== true) resetServer();
     finish();
   });
   server.on('end', () => {
-    // A server that has ended its side will not read either.
+    // A server that has ended its side will not read either. An end would let the bytes of a hold pass.
     session.serverGone?.();
-    toClient.end();
-    server.end();
+    end(client);
+    if (held) server.destroy();
+    else server.end();
   });
   server.on('close', (withError) => {
     session.serverGone?.();
     // During a hold, the client learns of it at the release.
     if (withError && !held) resetSocket(client);
-    else toClient.end();
+    else end(client);
     finish();
   });
   const finish = (): void => {
@@ -243,42 +238,17 @@ function createPair({ client, target, createSession, onEnd }: PairOptions): Pair
   return {
     hasClient: () => !client.destroyed,
     hold: (on) => {
+      if (on === held) return;
       held = on;
+      for (const socket of sockets) {
+        if (on) socket.cork();
+        else socket.uncork();
+      }
       if (on) return;
-      toServer.release();
-      toClient.release();
+      for (const socket of endsAfterHold) end(socket);
       throttle();
     },
     reset,
-  };
-}
-
-function createLane(sink: Socket, isHeld: () => boolean): Lane {
-  let kept: Buffer[] = [];
-  let bytesKept = 0;
-  let mustEnd = false;
-  const isOpen = (): boolean => !sink.destroyed && !sink.writableEnded;
-  return {
-    write: (bytes) => {
-      if (!isOpen()) return;
-      if (isHeld()) {
-        kept.push(bytes);
-        bytesKept += bytes.length;
-      } else sink.write(bytes);
-    },
-    end: () => {
-      if (isHeld()) mustEnd = true;
-      else if (isOpen()) sink.end();
-    },
-    release: () => {
-      const bytes = Buffer.concat(kept);
-      kept = [];
-      bytesKept = 0;
-      if (!isOpen()) return;
-      if (bytes.length > 0) sink.write(bytes);
-      if (mustEnd) sink.end();
-    },
-    keptBytes: () => bytesKept,
   };
 }
 

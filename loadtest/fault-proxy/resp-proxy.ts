@@ -1,18 +1,8 @@
-import { type FaultProxy, type ProxyOptions, type Session, startRelay, type Wire } from './relay.ts';
+import { type ProxyOptions, type Session, startRelay, type Wire } from './relay.ts';
 
 export type Match = (command: Command) => Answer | undefined;
 
-export interface RespProxy extends FaultProxy {
-  /** Called for every command of every connection, in order; undefined lets it pass. Without `match` all pass. */
-  readonly answer: (match?: Match) => void;
-  /** Delays replies to the client, and keeps their order. 0: at once. */
-  readonly delay: (delayMs: number) => void;
-  /** Commands seen since the start or `resetCounts`, by upper-case name; at most 256 names. */
-  readonly counts: () => ReadonlyMap<string, number>;
-  /** Count of commands that `answer` gave a substitute for. */
-  readonly answered: () => number;
-  readonly resetCounts: () => void;
-}
+export type RespProxy = Awaited<ReturnType<typeof startRespProxy>>;
 
 const MOST_NAMES = 256;
 const MOST_NAME_BYTES = 32;
@@ -22,7 +12,7 @@ const MOST_NAME_BYTES = 32;
  * asks and is answered: SUBSCRIBE of RESP2, MONITOR, CLIENT REPLY and replication do not fit, and TLS it cannot read.
  * A connection that carries no RESP is reset.
  */
-export async function startRespProxy(options: ProxyOptions): Promise<RespProxy> {
+export async function startRespProxy(options: ProxyOptions) {
   const counts = new Map<string, number>();
   let answered = 0;
   let delayMs = 0;
@@ -38,29 +28,27 @@ export async function startRespProxy(options: ProxyOptions): Promise<RespProxy> 
   };
   const proxy = await startRelay({
     ...options,
-    createSession: (wire) => createRespSession(wire, { seen, delayMs: () => delayMs }),
+    createSession: (wire) => createRespSession(wire, seen, () => delayMs),
   });
   return {
     ...proxy,
-    answer: (next) => {
+    /** Called for every command of every connection, in order; undefined lets it pass. Without `match` all pass. */
+    answer: (next?: Match): void => {
       match = next;
     },
-    delay: (nextMs) => {
+    /** Delays replies to the client, and keeps their order. 0: at once. */
+    delay: (nextMs: number): void => {
       delayMs = nextMs;
     },
-    counts: () => counts,
+    /** Commands seen since the start or `resetCounts`, by upper-case name; at most 256 names. */
+    counts: (): ReadonlyMap<string, number> => counts,
+    /** Count of commands that `answer` gave a substitute for. */
     answered: () => answered,
-    resetCounts: () => {
+    resetCounts: (): void => {
       counts.clear();
       answered = 0;
     },
   };
-}
-
-interface RespSessionOptions {
-  /** Called for each command. */
-  readonly seen: (command: Command) => Answer | undefined;
-  readonly delayMs: () => number;
 }
 
 /** The reply that a command waits for. They are kept in the order of the commands. */
@@ -71,8 +59,8 @@ type PendingReply =
 /** Maximum number of commands without a reply. No client of the tests sends more. */
 const MAX_PENDING = 100_000;
 
-/** One connection of the RESP-aware proxy. */
-function createRespSession(wire: Wire, { seen, delayMs }: RespSessionOptions): Session {
+/** One connection of the RESP-aware proxy. @param seen called for each command */
+function createRespSession(wire: Wire, seen: Match, delayMs: () => number): Session {
   const commands = createRespFramer();
   const replies = createRespFramer();
   const pending: PendingReply[] = [];
@@ -118,13 +106,6 @@ function createRespSession(wire: Wire, { seen, delayMs }: RespSessionOptions): S
       deliver(first.bytes, first.end);
     }
   };
-  const orReset = (work: () => void): void => {
-    try {
-      work();
-    } catch {
-      wire.reset();
-    }
-  };
 
   const fromClient = (bytes: Buffer): void => {
     const passing: Buffer[] = [];
@@ -154,8 +135,8 @@ function createRespSession(wire: Wire, { seen, delayMs }: RespSessionOptions): S
   };
 
   return {
-    fromClient: (bytes) => orReset(() => fromClient(bytes)),
-    fromServer: (bytes) => orReset(() => fromServer(bytes)),
+    fromClient,
+    fromServer,
     keptBytes: () => lateBytes,
     serverGone: () => clearTimeout(timer),
   };
@@ -175,21 +156,21 @@ export type Answer =
   | ((reply: Buffer) => Buffer)
   | { readonly last: Buffer; readonly end: 'silence' | 'reset' };
 
-/** Cuts the bytes of a Redis connection into whole values of RESP2 and RESP3, without parsing their content. */
-interface RespFramer {
-  /** @returns the values completed by these bytes. @throws when they are not RESP, or one value is too large. */
-  readonly push: (bytes: Buffer) => Buffer[];
-  /** Bytes of the incomplete value. */
-  readonly keptBytes: () => number;
-}
-
 const MOST_VALUE_BYTES = 64 * 2 ** 20;
 /** A line is a header, a simple string or an error. */
 const MOST_LINE_BYTES = 64 * 1024;
 const LF = 10;
 
-/** Looks at each byte once: a value of 1 MiB arrives in many pieces. */
-export function createRespFramer(): RespFramer {
+/** First characters of values: one line, a line with the length of what follows, a line with the count of values. */
+const SCALARS = ['+', '-', ':', '_', ',', '#', '('];
+const BULKS = ['$', '!', '='];
+const LISTS = ['*', '~', '>', '%', '|'];
+
+/**
+ * Cuts the bytes of a Redis connection into whole values of RESP2 and RESP3, without parsing their content. Looks at each
+ * byte once: a value of 1 MiB arrives in many pieces.
+ */
+export function createRespFramer() {
   let parts: Buffer[] = [];
   let partsBytes = 0;
   let line = '';
@@ -199,37 +180,22 @@ export function createRespFramer(): RespFramer {
   let missing = 1;
 
   const header = (): void => {
-    const count = Number(line.slice(1, -2));
+    const kind = line.charAt(0);
     missing -= 1;
-    switch (line[0]) {
-      case '+':
-      case '-':
-      case ':':
-      case '_':
-      case ',':
-      case '#':
-      case '(':
-        return;
-      case '$':
-      case '!':
-      case '=':
-        if (!Number.isInteger(count) || count < -1 || count > MOST_VALUE_BYTES) throw new Error(`not a bulk: ${line}`);
-        bulk = count === -1 ? 0 : count + 2;
-        return;
-      case '*':
-      case '~':
-      case '>':
-      case '%':
-      case '|':
-        if (!Number.isInteger(count) || count < -1 || count > MOST_VALUE_BYTES) throw new Error(`not a list: ${line}`);
-        // An attribute stands before the value it describes.
-        missing += Math.max(0, count) * (line[0] === '%' || line[0] === '|' ? 2 : 1) + (line[0] === '|' ? 1 : 0);
-        return;
-      default:
-        throw new Error(`not RESP: ${JSON.stringify(line.slice(0, 40))}`);
+    if (SCALARS.includes(kind)) return;
+    if (!BULKS.includes(kind) && !LISTS.includes(kind))
+      throw new Error(`not RESP: ${JSON.stringify(line.slice(0, 40))}`);
+    const count = Number(line.slice(1, -2));
+    if (!Number.isInteger(count) || count < -1 || count > MOST_VALUE_BYTES) throw new Error(`not a length: ${line}`);
+    if (BULKS.includes(kind)) bulk = count === -1 ? 0 : count + 2;
+    else {
+      missing += Math.max(0, count) * (kind === '%' || kind === '|' ? 2 : 1);
+      // An attribute stands before the value it describes.
+      if (kind === '|') missing += 1;
     }
   };
 
+  /** @returns the values completed by these bytes. @throws when they are not RESP, or one value is too large. */
   const push = (bytes: Buffer): Buffer[] => {
     const whole: Buffer[] = [];
     let start = 0;
@@ -263,7 +229,11 @@ export function createRespFramer(): RespFramer {
     }
     return whole;
   };
-  return { push, keptBytes: () => partsBytes };
+  return {
+    push,
+    /** Bytes of the incomplete value. */
+    keptBytes: (): number => partsBytes,
+  };
 }
 
 /** @throws when a framed value is not a list of bulk strings, as every command is. */

@@ -9,7 +9,7 @@ export interface TcpProxy extends FaultProxy {
   readonly reset: (share: number) => void;
 }
 
-export interface TcpProxyOptions extends ProxyOptions {
+interface TcpProxyOptions extends ProxyOptions {
   /** For `reset`. Default Math.random. */
   readonly random?: () => number;
 }

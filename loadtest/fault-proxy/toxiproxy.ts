@@ -4,29 +4,27 @@ import { join } from 'node:path';
 import { goProgram } from '../stack/go-program.ts';
 import { freePorts, startProcess } from '../stack/process.ts';
 
-/** A fault for the bytes of one direction, by toxiproxy's own names. */
+/** A fault for the bytes of one direction, with toxiproxy's own names and units. An absent attribute is 0. */
 export type Toxic =
-  | { readonly kind: 'latency'; readonly latencyMs: number; readonly jitterMs?: number }
-  | { readonly kind: 'bandwidth'; readonly kibPerSecond: number }
-  /** Closes the connection this time after the server or the client closed it. */
-  | { readonly kind: 'slow_close'; readonly delayMs: number }
-  /** Discards bytes and closes the connection after `timeoutMs`, 0: never. Its removal closes all these connections. */
-  | { readonly kind: 'timeout'; readonly timeoutMs: number }
-  /** RST, `timeoutMs` after the next bytes. */
-  | { readonly kind: 'reset_peer'; readonly timeoutMs: number }
-  /** Sends pieces of this size with `delayUs` between them. Without a delay the receiver may see several as one. */
-  | {
-      readonly kind: 'slicer';
-      readonly averageBytes: number;
-      readonly variationBytes?: number;
-      readonly delayUs: number;
-    }
+  /** Milliseconds. */
+  | { readonly type: 'latency'; readonly attributes: { readonly latency: number; readonly jitter?: number } }
+  /** KiB per second. */
+  | { readonly type: 'bandwidth'; readonly attributes: { readonly rate: number } }
+  /** Closes the connection this number of milliseconds after the server or the client closed it. */
+  | { readonly type: 'slow_close'; readonly attributes: { readonly delay: number } }
+  /**
+   * `timeout` discards bytes and closes the connection after this number of milliseconds, 0: never. Its removal closes all
+   * these connections. `reset_peer` sends RST this number of milliseconds after the next bytes.
+   */
+  | { readonly type: 'timeout' | 'reset_peer'; readonly attributes: { readonly timeout: number } }
+  /** Sends pieces of this size, microseconds apart. Without a delay the receiver may see several as one. */
+  | { readonly type: 'slicer'; readonly attributes: { readonly average_size: number; readonly delay: number } }
   /** Closes the connection after this number of bytes. */
-  | { readonly kind: 'limit_data'; readonly bytes: number };
+  | { readonly type: 'limit_data'; readonly attributes: { readonly bytes: number } };
 
-export interface ToxicScope {
+interface ToxicScope {
   /** downstream: from the server to the client; upstream: from the client to the server. */
-  readonly direction: 'downstream' | 'upstream';
+  readonly stream: 'downstream' | 'upstream';
   /** The share of affected connections, 0–1. Drawn when the toxic is added, and once for each later connection. */
   readonly toxicity?: number;
 }
@@ -35,8 +33,6 @@ export interface ToxicScope {
 export interface ToxicProxy {
   readonly host: string;
   readonly port: number;
-  /** `host:port`. */
-  readonly address: string;
   /** Affects open connections too. @returns a function that removes the toxic. */
   readonly add: (toxic: Toxic, scope: ToxicScope) => Promise<() => Promise<void>>;
   /** Removes all toxics. */
@@ -56,7 +52,7 @@ export interface Toxiproxy {
 
 const HOST = '127.0.0.1';
 
-/** @throws when the program can be neither found nor built, see toxiproxy-program.ts. */
+/** @throws when the program can be neither found nor built, see `toxiproxyProgram`. */
 export async function startToxiproxy(): Promise<Toxiproxy> {
   const command = await toxiproxyProgram();
   const [port] = await freePorts(1);
@@ -71,21 +67,19 @@ export async function startToxiproxy(): Promise<Toxiproxy> {
     ready: async () => (await fetch(`${api}/version`)).ok,
   });
 
-  const call = async (method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown): Promise<unknown> => {
-    const signal = AbortSignal.timeout(10_000);
+  const call = async (method: 'POST' | 'DELETE', path: string, body?: unknown): Promise<void> => {
     const json = body === undefined ? {} : { body: JSON.stringify(body) };
-    const reply = await fetch(`${api}${path}`, { method, signal, ...json });
+    const reply = await fetch(`${api}${path}`, { method, signal: AbortSignal.timeout(10_000), ...json });
     const text = await reply.text();
     if (!reply.ok) throw new Error(`toxiproxy: ${method} ${path}: ${reply.status} ${text.trim()}`);
-    return text === '' ? undefined : JSON.parse(text);
   };
 
   const proxy: Toxiproxy['proxy'] = async ({ target }) => {
     const [listen] = await freePorts(1);
     if (listen === undefined) throw new Error('no free port');
     const path = `/proxies/p${listen}`;
-    const body = { name: `p${listen}`, listen: `${HOST}:${listen}`, upstream: `${target.host}:${target.port}` };
-    await call('POST', '/proxies', { ...body, enabled: true });
+    const addresses = { listen: `${HOST}:${listen}`, upstream: `${target.host}:${target.port}` };
+    await call('POST', '/proxies', { name: `p${listen}`, ...addresses, enabled: true });
     const names = new Set<string>();
     let last = 0;
     const remove = async (name: string): Promise<void> => {
@@ -94,21 +88,17 @@ export async function startToxiproxy(): Promise<Toxiproxy> {
     return {
       host: HOST,
       port: listen,
-      address: `${HOST}:${listen}`,
-      add: async (toxic, { direction, toxicity = 1 }) => {
+      add: async (toxic, { stream, toxicity = 1 }) => {
         last += 1;
-        const name = `${toxic.kind}-${last}`;
-        const common = { name, type: toxic.kind, stream: direction, toxicity };
-        await call('POST', `${path}/toxics`, { ...common, attributes: attributesOf(toxic) });
+        const name = `${toxic.type}-${last}`;
+        await call('POST', `${path}/toxics`, { ...toxic, name, stream, toxicity });
         names.add(name);
         return () => remove(name);
       },
       heal: async () => {
         for (const name of [...names]) await remove(name);
       },
-      enable: async (on) => {
-        await call('POST', path, { enabled: on });
-      },
+      enable: (on) => call('POST', path, { enabled: on }),
     };
   };
 
@@ -120,29 +110,6 @@ export async function startToxiproxy(): Promise<Toxiproxy> {
       await rm(directory, { recursive: true, force: true });
     },
   };
-}
-
-/** Our names, with their units, to toxiproxy's. */
-function attributesOf(toxic: Toxic): Readonly<Record<string, number>> {
-  switch (toxic.kind) {
-    case 'latency':
-      return { latency: toxic.latencyMs, jitter: toxic.jitterMs ?? 0 };
-    case 'bandwidth':
-      return { rate: toxic.kibPerSecond };
-    case 'slow_close':
-      return { delay: toxic.delayMs };
-    case 'timeout':
-    case 'reset_peer':
-      return { timeout: toxic.timeoutMs };
-    case 'slicer':
-      return {
-        average_size: toxic.averageBytes,
-        size_variation: toxic.variationBytes ?? 0,
-        delay: toxic.delayUs,
-      };
-    case 'limit_data':
-      return { bytes: toxic.bytes };
-  }
 }
 
 /**

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A source of packages as the machine declares it: its text can be repeated with another suite. */
+/** A source of packages as the machine declares it. `withSuite` gives its text with another suite. */
 export interface Source {
   readonly format: 'sources' | 'list';
   readonly uri: string;
@@ -10,9 +10,9 @@ export interface Source {
 }
 
 export interface Backports {
-  /** Packages that the release has as well still come from there. */
+  /** Packages that the release also has still come from the release. */
   readonly options: readonly string[];
-  /** All packages come from backports where it has them: new libraries too, so only where that is wanted. */
+  /** Every package that backports have comes from there, new libraries included: only for parts that need it. */
   readonly preferred: readonly string[];
 }
 
@@ -48,7 +48,7 @@ export function candidateIn(policy: string): string | undefined {
   return version === '(none)' ? undefined : version;
 }
 
-/** Both of apt's formats; only sources of binary packages with the component `main`, and no disabled ones. */
+/** Reads both formats of apt. Only enabled sources of binary packages with the component `main` are returned. */
 export function parseSources(text: string, format: Source['format']): Source[] {
   return format === 'sources' ? text.split(/\n[ \t]*\n/).flatMap(parseStanza) : text.split('\n').flatMap(parseLine);
 }
@@ -68,7 +68,7 @@ function parseStanza(text: string): Source[] {
   const [uri] = words('URIs');
   if (uri === undefined || !words('Types').includes('deb') || !words('Components').includes('main')) return [];
   if (/^(no|false|0|off|disable)$/i.test(words('Enabled')[0] ?? 'yes')) return [];
-  // A suite list may go on over indented lines: those are dropped with it.
+  // A list of suites may continue on indented lines, which are dropped too.
   const withSuite = (suite: string): string => {
     let inSuites = false;
     const kept = lines.filter((line) => {

@@ -7,7 +7,7 @@ import { down, endReplicas, processesOf, startPart, stopPart, up } from './stack
 
 /**
  * `npm run stack -- up|status|down|start|stop|kill|pause|resume|restart`: every part of a deployment on loopback. The
- * parts outlive this command; see plan.ts for what they are and owned.ts for how they are found again.
+ * parts outlive this command; plan.ts describes them, and `findOwned` of process.ts finds them again.
  */
 
 const ENGINES = ['sphinx', 'manticore'];
@@ -43,9 +43,11 @@ process.exitCode = await runProgram(PROGRAM, main, words.length === 0 ? ['--help
 async function main({ positionals: [command = '', ...names], number, text }: ParsedArguments): Promise<number> {
   if (!COMMANDS.includes(command)) throw new UsageError(`no command "${command}"; allowed: ${COMMANDS.join(', ')}`);
   const replicas = number('replicas', { least: 1, most: MAX_REPLICAS, whole: true });
-  if (replicas !== undefined && command !== 'up') throw new UsageError('--replicas goes with up');
   const engine = text('engine');
-  if (engine !== undefined && command !== 'up') throw new UsageError('--engine goes with up');
+  if (command !== 'up') {
+    if (replicas !== undefined) throw new UsageError('--replicas goes with up');
+    if (engine !== undefined) throw new UsageError('--engine goes with up');
+  }
   if (engine !== undefined && !ENGINES.includes(engine))
     throw new UsageError(`--engine takes ${ENGINES.join(' or ')}, not "${engine}"`);
   if (process.platform !== 'linux') throw new Error('the local stack needs Linux: it finds its servers in /proc');
@@ -92,19 +94,12 @@ function chosenParts(plan: StackPlan, command: string, names: readonly string[])
   return names.flatMap((name) => parts.filter((part) => part.name === name));
 }
 
-function status(plan: StackPlan): number {
-  const { text, allRunning } = statusTable(plan);
-  console.log(text);
-  if (allRunning) console.log(`\n${urls(plan)}`);
-  return allRunning ? EXIT.passed : EXIT.failed;
-}
-
 function say(text: string): void {
   console.log(text);
 }
 
-/** A line per part, columns aligned. */
-function statusTable(plan: StackPlan): { readonly text: string; readonly allRunning: boolean } {
+/** Prints a line per part, columns aligned, and the addresses when all parts run. */
+function status(plan: StackPlan): number {
   const rows = partsOf(plan).map((part) => {
     const [first, ...more] = processesOf(part);
     const log = relative(process.cwd(), part.logFile);
@@ -114,10 +109,13 @@ function statusTable(plan: StackPlan): { readonly text: string; readonly allRunn
     return [part.name, 'running', pids, String(part.port), shownAge(ageMs(first)), memory, log];
   });
   const head = ['PART', 'STATE', 'PID', 'PORT', 'AGE', 'MEMORY', 'LOG'];
-  return { text: aligned([head, ...rows]), allRunning: rows.every(([, state]) => state === 'running') };
+  say(aligned([head, ...rows]));
+  if (rows.some(([, state]) => state !== 'running')) return EXIT.failed;
+  say(`\n${urls(plan)}`);
+  return EXIT.passed;
 }
 
-export function urls({ replicas: [first, ...others] }: StackPlan): string {
+function urls({ replicas: [first, ...others] }: StackPlan): string {
   if (first === undefined) return '';
   const open = `http://127.0.0.1:${first.port}`;
   const admin = `http://127.0.0.1:${first.adminPort}`;

@@ -27,19 +27,19 @@ export interface GoProgram {
   readonly limitMs: number;
 }
 
-/** The source of a Go; tests have their own. */
+/** Where Go comes from; tests have their own source. */
 export interface GoSource {
-  /** In the order of preference. */
+  /** Paths in the order of preference. */
   readonly atHand: () => Promise<readonly string[]>;
-  /** @returns undefined when it was installed, else the reason and a command that helps, in one line. */
+  /** @returns undefined after success, else the reason and a command that helps, in one line. */
   readonly install: (leastGo: string | undefined) => Promise<string | undefined>;
 }
 
 const MACHINE: GoSource = { atHand: () => inPath('go', GO_FOLDERS), install: installGo };
 
 /**
- * The path of a program that is built with Go, once, into the user's cache. The Go is one at hand that is new enough or
- * fetches one that is, else Debian's own, which is installed.
+ * The path of a program that is built with Go, once, into the user's cache: with a Go on this machine that is new enough or
+ * can fetch a newer one, else with Debian's own, which is installed.
  * @throws with one line that says which command helps, or with the words of Go.
  */
 export async function goProgram(wanted: GoProgram, source: GoSource = MACHINE): Promise<string> {
@@ -86,9 +86,9 @@ export async function inPath(name: string, further: readonly string[] = []): Pro
 
 interface Go {
   readonly path: string;
-  /** `1.26.8`; undefined when it does not say. */
+  /** `1.26.8`; undefined when it prints none. */
   readonly version: string | undefined;
-  /** The setting GOTOOLCHAIN, from wherever Go reads it; empty before Go 1.21. */
+  /** GOTOOLCHAIN of the environment or of Go's own configuration; empty before Go 1.21. */
   readonly toolchain: string;
 }
 
@@ -111,13 +111,11 @@ async function goFor({ name, leastGo }: GoProgram, { atHand, install }: GoSource
   );
 }
 
-/** A Go that is new enough is preferred to one that has to fetch another. */
+/** Prefers a Go that is new enough to one that has to fetch another. */
 function suitedGo(candidates: readonly Go[], leastGo: string | undefined): string | undefined {
-  const known = candidates.flatMap(({ path, version, toolchain }) =>
-    version === undefined ? [] : [{ path, version, toolchain }],
-  );
-  const newEnough = known.find(({ version }) => leastGo === undefined || isAtLeast(version, leastGo));
-  const fetching = known.find(({ version, toolchain }) => isAtLeast(version, FETCHES_SINCE) && FETCHES.test(toolchain));
+  const isSince = ({ version }: Go, least: string): boolean => version !== undefined && isAtLeast(version, least);
+  const newEnough = candidates.find((go) => isSince(go, leastGo ?? '0'));
+  const fetching = candidates.find((go) => isSince(go, FETCHES_SINCE) && FETCHES.test(go.toolchain));
   return (newEnough ?? fetching)?.path;
 }
 
@@ -156,7 +154,7 @@ async function installGo(leastGo: string | undefined): Promise<string | undefine
     await run(process.execPath, [script, 'go'], { timeout: INSTALL_LIMIT_MS });
     return undefined;
   } catch (error) {
-    // Its last line, which says what can be done.
+    // The last line tells what can be done.
     return reasonOf(error, INSTALL_LIMIT_MS).replace(/^.*serpcache: /s, '');
   }
 }

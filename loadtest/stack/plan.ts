@@ -14,7 +14,7 @@ export interface StackPlan {
   /** The file, relative to the project. */
   readonly config: string;
   /** Folder of the real corpora; absent: the demo catalogue. */
-  readonly corpora?: string;
+  readonly corpora: string | undefined;
   /** Everything the stack writes; gone after `down`. */
   readonly folder: string;
   readonly clusters: readonly ClusterPlan[];
@@ -35,7 +35,7 @@ export interface ReplicaPlan extends PartPlan {
   readonly adminPort: number;
   /** Variables it is started with beside its ports. */
   readonly env: Readonly<Record<string, string>>;
-  /** Its wall clock runs ahead of the machine's by this time: 0 except in a rehearsal, whose clocks disagree. */
+  /** Its wall clock is ahead of the machine's by this time: 0 except in a rehearsal, where the clocks disagree. */
   readonly clockAheadMs: number;
   /** Another checkout of serpcache to run, such as the released version; this one when absent. */
   readonly checkout?: string;
@@ -62,7 +62,7 @@ export interface PartPlan {
 const ROOT = join(import.meta.dirname, '..', '..');
 const FOLDER = join(ROOT, 'data', 'stack');
 
-/** The corpora beside the project; without them the demo catalogue does. */
+/** The corpora beside the project; without them the demo catalogue is indexed. */
 const CORPORA = join(ROOT, '..', 'shared', 'data');
 
 /** The first domain runs on Redis, the second on Valkey: the same service over both. */
@@ -72,44 +72,22 @@ const FLAVOURS: readonly Flavour[] = ['redis', 'valkey'];
 export const MAX_REPLICAS = 5;
 
 /**
- * @param replicas of serpcache; absent: as many as were started last, or one.
+ * @param replicas of serpcache; absent: the number that was started last, or one.
  * @param engine absent: what the indexes were built with, or Sphinx.
  * @throws ConfigError, or Error when the file describes something this stack cannot start.
  */
 export function readPlan(
   env: Readonly<Record<string, string | undefined>>,
-  replicas?: number,
+  replicas = startedReplicas(),
   engine: string | undefined = builtEngine(),
 ): StackPlan {
   const corpora = existsSync(join(CORPORA, 'goods.ndjson.gz')) ? CORPORA : undefined;
   const config = corpora === undefined ? 'deploy/local-demo.yaml' : 'deploy/local.yaml';
   const chosen = engine === undefined ? {} : { LOCAL_ENGINE: engine };
   const settings = loadSettings({ env: { ...env, ...chosen, SERPCACHE_CONFIG: config }, cwd: ROOT });
-  return planOf(config, corpora, settings, replicas, settings.admin.token ?? writtenToken() ?? newToken());
-}
-
-function planOf(
-  config: string,
-  corpora: string | undefined,
-  settings: Settings,
-  replicas: number | undefined,
-  adminToken: string,
-): StackPlan {
-  const folder = FOLDER;
-  const { control } = settings;
+  const { control, domains, admin } = settings;
   if (control.kind !== 'standalone') throw new Error(`${config}: the control store is not one server`);
-  const clusters = settings.domains.map((domain, index): ClusterPlan => {
-    if (domain.store.kind !== 'cluster') throw new Error(`${config}: the store of ${domain.name} is not a cluster`);
-    const flavour = FLAVOURS[index % FLAVOURS.length] ?? 'redis';
-    const home = join(folder, domain.name);
-    const nodes = domain.store.nodes.map(({ port }, at): PartPlan => {
-      const own = join(home, String(port));
-      const name = `${domain.name}-${at + 1}`;
-      return { name, program: `${flavour}-server`, port, folder: own, logFile: join(own, 'server.log') };
-    });
-    return { domain: domain.name, flavour, folder: home, nodes };
-  });
-  const indexes = settings.domains.map(({ name, attributes, context, engine }) => {
+  const indexes = domains.map(({ name, attributes, context, engine }) => {
     if (engine.kind === 'sqlite') throw new Error(`${config}: the engine of ${name} is neither sphinx nor manticore`);
     return {
       domain: { name, attributes, context, answerProfile: '' },
@@ -122,30 +100,47 @@ function planOf(
   if (first === undefined || indexes.some(({ port, kind }) => port !== first.port || kind !== first.kind)) {
     throw new Error(`${config}: all domains must use one searchd`);
   }
-  const part = (name: string, program: string, port: number): PartPlan => {
-    const own = join(folder, name);
-    return { name, program, port, folder: own, logFile: join(own, `${name}.log`) };
-  };
   return {
     config,
-    ...(corpora === undefined ? {} : { corpora }),
-    folder,
-    clusters,
+    corpora,
+    folder: FOLDER,
+    clusters: domains.map((domain, index) => clusterOf(config, domain, FLAVOURS[index % FLAVOURS.length] ?? 'redis')),
     control: {
-      ...part('control', 'redis-server', control.nodes[0].port),
-      logFile: join(folder, 'control', 'server.log'),
+      ...partOf('control', 'redis-server', control.nodes[0].port),
+      logFile: join(FOLDER, 'control', 'server.log'),
     },
-    searchd: part('searchd', 'searchd', first.port),
+    searchd: partOf('searchd', 'searchd', first.port),
     engine: first.kind,
     indexes,
-    replicas: Array.from({ length: replicas ?? startedReplicas(folder) }, (_, at) => ({
-      ...part(replicaName(at), 'node', settings.public.port + at * PORTS_APART),
-      adminPort: settings.admin.port + at * PORTS_APART,
+    replicas: Array.from({ length: replicas }, (_, at) => ({
+      ...partOf(replicaName(at), 'node', settings.public.port + at * PORTS_APART),
+      adminPort: admin.port + at * PORTS_APART,
       env: { LOCAL_ENGINE: first.kind },
       clockAheadMs: 0,
     })),
-    adminToken,
+    adminToken: admin.token ?? writtenToken() ?? newToken(),
   };
+}
+
+function partOf(name: string, program: string, port: number): PartPlan {
+  const folder = join(FOLDER, name);
+  return { name, program, port, folder, logFile: join(folder, `${name}.log`) };
+}
+
+function clusterOf(config: string, { name, store }: Settings['domains'][number], flavour: Flavour): ClusterPlan {
+  if (store.kind !== 'cluster') throw new Error(`${config}: the store of ${name} is not a cluster`);
+  const folder = join(FOLDER, name);
+  const nodes = store.nodes.map(({ port }, at): PartPlan => {
+    const own = join(folder, String(port));
+    return {
+      name: `${name}-${at + 1}`,
+      program: `${flavour}-server`,
+      port,
+      folder: own,
+      logFile: join(own, 'server.log'),
+    };
+  });
+  return { domain: name, flavour, folder, nodes };
 }
 
 /** Readable by its owner alone; gone after `down`. A token in a file of the project would be public. */
@@ -167,7 +162,7 @@ function replicaName(at: number): string {
   return at === 0 ? 'serpcache' : `serpcache-${at + 1}`;
 }
 
-/** Written when searchd has answered from its indexes, with the name of the server: an interrupted build is repeated. */
+/** Holds the name of the server. Written when searchd has answered from its indexes: an interrupted build is repeated. */
 export const BUILT_FILE = join(FOLDER, 'searchd', 'built');
 
 /** The server that the indexes of the stack were built with. */
@@ -176,13 +171,13 @@ export function builtEngine(): string | undefined {
 }
 
 /** A replica that was started once has a folder until `down`. */
-function startedReplicas(folder: string): number {
+function startedReplicas(): number {
   let count = 1;
-  while (count < MAX_REPLICAS && existsSync(join(folder, replicaName(count)))) count += 1;
+  while (count < MAX_REPLICAS && existsSync(join(FOLDER, replicaName(count)))) count += 1;
   return count;
 }
 
-/** In the order in which they are started; `down` goes backwards. */
+/** In the order of their start; `down` ends them in the reverse order. */
 export function partsOf(plan: StackPlan): readonly PartPlan[] {
   return [...plan.clusters.flatMap((cluster) => cluster.nodes), plan.control, plan.searchd, ...plan.replicas];
 }

@@ -5,32 +5,20 @@ import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** A server started for tests or the local stack: ended by its pid, and with this process at the latest. */
-export interface RunningProcess {
-  readonly name: string;
-  readonly pid: number;
-  readonly logFile: string;
-  /** Sends any signal, SIGCONT included; for SIGSTOP see `pause`. */
-  readonly signal: (signal: NodeJS.Signals) => void;
-  /** SIGSTOP; resolves when every thread has stopped, which is later than the signal was sent. */
-  readonly pause: () => Promise<void>;
-  /** SIGTERM, then SIGKILL after `graceMs`; resolves when the process has ended. Safe to call twice. */
-  readonly stop: (graceMs?: number) => Promise<void>;
-  /** Resolves when the process ends, for any reason. */
-  readonly ended: Promise<void>;
-}
+export type RunningProcess = Awaited<ReturnType<typeof startProcess>>;
 
-export interface ProcessOptions {
+interface ProcessOptions {
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
   readonly cwd: string;
   readonly logFile: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Polled every 50 ms until true; the start fails after `readyTimeoutMs` (20 s) or when the process ends first. */
+  /** Polled every 20 ms until true; the start fails after `readyTimeoutMs` (20 s) or when the process ends first. */
   readonly ready: () => Promise<boolean>;
   readonly readyTimeoutMs?: number;
   /** Let it outlive this process (the local stack). */
-  readonly detached?: boolean;
+  readonly detached?: boolean | undefined;
 }
 
 const running = new Set<ChildProcess>();
@@ -39,7 +27,7 @@ process.on('exit', () => {
 });
 
 /** @throws with the end of its log when the program is missing, ends early or is not ready in time. */
-export async function startProcess(options: ProcessOptions): Promise<RunningProcess> {
+export async function startProcess(options: ProcessOptions) {
   const log = openSync(options.logFile, 'a');
   const child = spawn(options.command, options.args, {
     cwd: options.cwd,
@@ -49,6 +37,7 @@ export async function startProcess(options: ProcessOptions): Promise<RunningProc
   });
   closeSync(log);
   let failure: string | undefined;
+  /** Resolves when the process ends, for any reason. */
   const ended = new Promise<void>((resolve) => {
     child.once('error', (error) => {
       failure = `${options.name}: cannot start ${options.command}: ${error.message}`;
@@ -63,6 +52,7 @@ export async function startProcess(options: ProcessOptions): Promise<RunningProc
   if (options.detached) child.unref();
   else running.add(child);
 
+  /** SIGTERM, then SIGKILL after `graceMs`; resolves when the process has ended. Safe to call twice. */
   const stop = async (graceMs = 5000): Promise<void> => {
     if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
     child.kill('SIGCONT');
@@ -82,16 +72,19 @@ export async function startProcess(options: ProcessOptions): Promise<RunningProc
   }
   if (failure !== undefined || child.pid === undefined) throw new Error(failure);
   return {
-    name: options.name,
     pid: child.pid,
     logFile: options.logFile,
-    signal: (signal) => child.kill(signal),
+    /** Sends any signal, SIGCONT included; for SIGSTOP see `pause`. */
+    signal: (signal: NodeJS.Signals): void => {
+      child.kill(signal);
+    },
     pause: () => pause(child),
     stop,
     ended,
   };
 }
 
+/** SIGSTOP; resolves when every thread has stopped, which is later than the signal was sent. */
 async function pause(child: ChildProcess): Promise<void> {
   child.kill('SIGSTOP');
   const threads = `/proc/${child.pid}/task`;
@@ -169,25 +162,18 @@ export interface OwnedProcess {
 }
 
 /**
- * Identifies the processes of one part. Servers outlive the command that started them, and are found by these properties
- * and not by a pid file: the file is missing when `up` was interrupted, and wrong when another process got the pid.
+ * The processes of one part of the stack, found in /proc by program and working directory, a folder of their own. Servers
+ * outlive the command that started them. A pid file is missing when `up` was interrupted, and wrong when another process
+ * got the pid.
  */
-export interface Identity {
-  /** Name of the running program. */
-  readonly program: string;
-  /** Its working directory, which lies in the stack's own folder. */
-  readonly folder: string;
-}
-
-/** Only where there is /proc. */
-export function findOwned({ program, folder }: Identity): OwnedProcess[] {
+export function findOwned(part: { readonly program: string; readonly folder: string }): OwnedProcess[] {
   return readdirSync('/proc').flatMap((name) => {
     const pid = Number(name);
-    if (!Number.isInteger(pid) || readLink(pid) !== folder) return [];
+    if (!Number.isInteger(pid) || orEmpty(() => readlinkSync(`/proc/${pid}/cwd`)) !== part.folder) return [];
     // Servers that set a title separate its words by spaces, the others by NUL.
-    const [command = ''] = read(pid, 'cmdline').split(/[\0 ]/);
+    const [command = ''] = readProcess(pid, 'cmdline').split(/[\0 ]/);
     const startTicks = startTicksOf(pid);
-    return basename(command) === program && startTicks !== undefined ? [{ pid, startTicks }] : [];
+    return basename(command) === part.program && startTicks !== undefined ? [{ pid, startTicks }] : [];
   });
 }
 
@@ -210,9 +196,8 @@ export function ageMs({ startTicks }: OwnedProcess): number {
   return Math.max(0, uptimeMs - startTicks * 10); // /proc counts in hundredths of a second
 }
 
-/** Resident bytes. */
 export function residentBytes({ pid }: OwnedProcess): number {
-  return Number(/^VmRSS:\s+(\d+) kB/m.exec(read(pid, 'status'))?.[1] ?? 0) * 1024;
+  return Number(/^VmRSS:\s+(\d+) kB/m.exec(readProcess(pid, 'status'))?.[1] ?? 0) * 1024;
 }
 
 async function allGone(processes: readonly OwnedProcess[], timeoutMs: number): Promise<boolean> {
@@ -230,23 +215,21 @@ function isAlive({ pid, startTicks }: OwnedProcess): boolean {
 
 /** Undefined when there is no such process, or only a zombie. */
 function startTicksOf(pid: number): number | undefined {
-  const text = read(pid, 'stat');
+  const text = readProcess(pid, 'stat');
   // The second field is a name in brackets, which may contain any character.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   return fields.length < 20 || fields[0] === 'Z' ? undefined : Number(fields[19]);
 }
 
-function read(pid: number, file: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
-  } catch {
-    return '';
-  }
+/** A file of a process in /proc; empty when it cannot be read. */
+export function readProcess(pid: number | 'self', file: string): string {
+  return orEmpty(() => readFileSync(`/proc/${pid}/${file}`, 'utf8'));
 }
 
-function readLink(pid: number): string {
+/** A process may end between two reads, and those of other users are not readable. */
+function orEmpty(read: () => string): string {
   try {
-    return readlinkSync(`/proc/${pid}/cwd`);
+    return read();
   } catch {
     return '';
   }

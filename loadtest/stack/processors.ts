@@ -2,13 +2,14 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { inPath } from './go-program.ts';
+import { readProcess } from './process.ts';
 
 const run = promisify(execFile);
 
 /**
- * Two cores kept apart, one for k6 and one for serpcache; everything else goes where there is room. As taskset takes
- * them: `1`. Runs do so only on request: on a core of its own each also has its garbage collected there, and
- * both stalled for 50–200 ms (of 2,500 searches/s, one in 14 could not be begun in time; without pins, none).
+ * Two cores kept apart, one for k6 and one for serpcache; every other process may use any core. As taskset takes them: `1`.
+ * Runs do so only on request: a process with one core also collects its garbage there, and both stalled for 50–200 ms (at
+ * 2,500 searches/s, one in 14 could not be begun in time; without pins, none).
  */
 export interface Pins {
   readonly generatorCpus: string;
@@ -22,7 +23,7 @@ export function pinsOf(allowed: string): Pins | undefined {
   return first < last ? { generatorCpus: String(last), serviceCpus: String(first) } : undefined;
 }
 
-/** Undefined, with a word why, where it cannot be done. */
+/** Undefined where it cannot be done; then `say` gets the reason. */
 export async function pinsHere(say: (text: string) => void): Promise<Pins | undefined> {
   const pins = pinsOf(processorsHere());
   if (pins === undefined) say('one core for everything: k6 and serpcache are not kept apart');
@@ -38,18 +39,10 @@ export async function pin(pids: readonly number[], cpus: string): Promise<void> 
 
 /** The processors this process may use, as taskset lists them: `0-1`. Empty where that is unknown. */
 export function processorsHere(): string {
-  return /^Cpus_allowed_list:\s*(\S+)/m.exec(readStatus())?.[1] ?? '';
+  return /^Cpus_allowed_list:\s*(\S+)/m.exec(readProcess('self', 'status'))?.[1] ?? '';
 }
 
-function readStatus(): string {
-  try {
-    return readFileSync('/proc/self/status', 'utf8');
-  } catch {
-    return '';
-  }
-}
-
-/** The processors that a list for taskset names: `0-2,5`. What is none is left out. */
+/** The processors that a list for taskset names: `0-2,5`. Anything that is not a number or a range is left out. */
 export function processorsOf(list: string): readonly number[] {
   return list
     .trim()
@@ -60,7 +53,7 @@ export function processorsOf(list: string): readonly number[] {
     });
 }
 
-/** How many: 4 of `0-2,5`. Undefined without a list. */
+/** The number of processors in a list: 4 in `0-2,5`. Undefined without a list. */
 export function processorsIn(list: string | undefined): number | undefined {
   return list === undefined ? undefined : processorsOf(list).length || undefined;
 }

@@ -17,37 +17,21 @@ export interface AclUser {
 }
 
 /** One server process that can be killed, paused and restarted: its port and directory outlive each run. */
-export interface RedisNode {
-  readonly host: string;
-  readonly port: number;
-  /** `host:port`, as `CLUSTER SLOTS` names it. */
-  readonly address: string;
-  readonly pid: () => number;
-  /** SIGKILL; resolves when it is gone. */
-  readonly kill: () => Promise<void>;
-  /** SIGSTOP: connections stay, nothing answers. */
-  readonly pause: () => Promise<void>;
-  readonly resume: () => void;
-  /** Starts it again (ends it first when it runs). */
-  readonly restart: () => Promise<void>;
-  readonly stop: () => Promise<void>;
-  /** One command over its own connection, as the user with all rights. @throws on an error reply. */
-  readonly command: (...parts: readonly (string | number)[]) => Promise<unknown>;
-}
+export type RedisNode = Awaited<ReturnType<typeof startRedisNode>>;
 
-export interface RedisNodeOptions {
+interface RedisNodeOptions {
   readonly flavour: Flavour;
   readonly port: number;
   /** In a cluster: the port that clients are sent to, of a proxy before this node. */
-  readonly announcedPort?: number;
+  readonly announcedPort?: number | undefined;
   readonly directory: string;
   /** Lines of configuration after the included deploy/redis file. */
   readonly config?: readonly string[];
   readonly sentinel?: boolean;
-  readonly tls?: Certificates;
-  readonly acl?: AclUser;
+  readonly tls?: Certificates | undefined;
+  readonly acl?: AclUser | undefined;
   /** Let it outlive this process (the local stack). */
-  readonly detached?: boolean;
+  readonly detached?: boolean | undefined;
   /** Address to listen on. Default: loopback. */
   readonly host?: string;
   /** Program and arguments that start the server: `nsenter --net=…`. */
@@ -57,13 +41,14 @@ export interface RedisNodeOptions {
 const LOOPBACK = '127.0.0.1';
 
 /** @throws with one clear line when the server is not installed, and with the end of its log when it will not start. */
-export async function startRedisNode(options: RedisNodeOptions): Promise<RedisNode> {
+export async function startRedisNode(options: RedisNodeOptions) {
   mkdirSync(options.directory, { recursive: true });
   const { host = LOOPBACK } = options;
   const logFile = join(options.directory, 'server.log');
   const args = argumentsOf(options);
   let running: RunningProcess | undefined;
 
+  /** One command over its own connection, as the user with all rights. @throws on an error reply. */
   const command = async (...parts: readonly (string | number)[]): Promise<unknown> => {
     const [name = '', ...rest] = parts;
     const client = new Redis({
@@ -94,7 +79,7 @@ export async function startRedisNode(options: RedisNodeOptions): Promise<RedisNo
       args: whole.slice(1),
       cwd: options.directory,
       logFile,
-      detached: options.detached ?? false,
+      detached: options.detached,
       ready: async () => (await accepts(options.port, host)) && (await command('PING')) === 'PONG',
     });
   };
@@ -104,15 +89,19 @@ export async function startRedisNode(options: RedisNodeOptions): Promise<RedisNo
   return {
     host,
     port: options.port,
+    /** `host:port`, as `CLUSTER SLOTS` names it. */
     address: `${host}:${options.announcedPort ?? options.port}`,
-    pid: () => running?.pid ?? 0,
-    kill: async () => {
+    pid: (): number => running?.pid ?? 0,
+    /** SIGKILL; resolves when it is gone. */
+    kill: async (): Promise<void> => {
       running?.signal('SIGKILL');
       await running?.ended;
     },
-    pause: async () => running?.pause(),
-    resume: () => running?.signal('SIGCONT'),
-    restart: async () => {
+    /** SIGSTOP: connections stay, nothing answers. */
+    pause: async (): Promise<void> => running?.pause(),
+    resume: (): void => running?.signal('SIGCONT'),
+    /** Starts it again (ends it first when it runs). */
+    restart: async (): Promise<void> => {
       await stop();
       await start();
     },
@@ -121,7 +110,7 @@ export async function startRedisNode(options: RedisNodeOptions): Promise<RedisNo
   };
 }
 
-/** With an application user, a second user is needed that may set up the cluster. */
+/** An application user may not set up the cluster, so this second user does. */
 const ADMIN = { username: 'stack', password: 'stack-only-on-loopback' };
 
 function program(flavour: Flavour): string {

@@ -3,14 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePorts } from './process.ts';
-import {
-  type AclUser,
-  type Certificates,
-  type Flavour,
-  makeCertificates,
-  type RedisNode,
-  startRedisNode,
-} from './redis-node.ts';
+import { type AclUser, type Flavour, makeCertificates, type RedisNode, startRedisNode } from './redis-node.ts';
 
 /** Servers on loopback, configured by deploy/redis/*-cache.conf. `stop` ends all of them and removes their files. */
 export interface RedisStack {
@@ -25,7 +18,7 @@ export interface SentinelStack extends RedisStack {
   readonly master: string;
 }
 
-export interface StackOptions {
+interface StackOptions {
   readonly flavour: Flavour;
   readonly tls?: boolean;
   readonly acl?: AclUser;
@@ -35,7 +28,6 @@ export interface StackOptions {
   readonly announcedPorts?: readonly number[];
   /** Where the servers keep their files; absent: a temporary directory, removed by `stop`. */
   readonly directory?: string;
-  readonly maxMemory?: string;
   readonly detached?: boolean;
 }
 
@@ -74,34 +66,30 @@ export async function startCluster(
   });
 }
 
-/** Resolves when the replicas are in step, and every sentinel sees the master, the replicas and its fellows. */
-export async function startSentinel(
-  options: StackOptions & { readonly sentinels: number; readonly replicas: number },
-): Promise<SentinelStack> {
+const SENTINELS = 3;
+
+/** A master, its replica and three sentinels. Resolves when the replica is in step and every sentinel sees all the others. */
+export async function startSentinel(options: StackOptions): Promise<SentinelStack> {
   const master = 'serpcache';
-  let split = 0;
-  const stack = await together(options, 1 + options.replicas + options.sentinels, async (add, nodes) => {
+  const stack = await together(options, 2 + SENTINELS, async (add, nodes) => {
     const first = await add([]);
-    const replicaOf = [`replicaof ${first.host} ${first.port}`];
-    await everyOne(Array.from({ length: options.replicas }, () => add(replicaOf)));
-    split = nodes.length;
-    const quorum = Math.floor(options.sentinels / 2) + 1;
-    await until('replicas to be in step', async () => all(nodes.slice(1), linkUp));
+    const replica = await add([`replicaof ${first.host} ${first.port}`]);
+    await until('the replica to be in step', () => linkUp(replica));
     const lines = [
-      `sentinel monitor ${master} ${first.host} ${first.port} ${quorum}`,
+      `sentinel monitor ${master} ${first.host} ${first.port} 2`,
       `sentinel down-after-milliseconds ${master} 1500`,
       `sentinel failover-timeout ${master} 6000`,
     ];
-    await everyOne(Array.from({ length: options.sentinels }, () => add(lines, true)));
-    const seen = `status=ok,address=${first.address},slaves=${options.replicas},sentinels=${options.sentinels}`;
+    await everyOne(Array.from({ length: SENTINELS }, () => add(lines, true)));
+    const seen = `status=ok,address=${first.address},slaves=1,sentinels=${SENTINELS}`;
     await until('sentinels to see each other', async () =>
-      all(nodes.slice(split), async (node) => String(await node.command('INFO', 'sentinel')).includes(seen)),
+      all(nodes.slice(2), async (node) => String(await node.command('INFO', 'sentinel')).includes(seen)),
     );
   });
-  return { ...stack, nodes: stack.nodes.slice(0, split), sentinels: stack.nodes.slice(split), master };
+  return { ...stack, nodes: stack.nodes.slice(0, 2), sentinels: stack.nodes.slice(2), master };
 }
 
-/** Waits for all, also when one fails: a node that did start must be known to be stopped. */
+/** Waits for all, also when one fails: `stop` must know every node that did start. */
 async function everyOne(starting: readonly Promise<unknown>[]): Promise<void> {
   for (const one of await Promise.allSettled(starting)) if (one.status === 'rejected') throw one.reason;
 }
@@ -124,23 +112,22 @@ async function together(
   };
   try {
     const ports = options.ports ?? (await freePorts(count));
-    const tls: Certificates | undefined = options.tls ? await makeCertificates(directory) : undefined;
+    const tls = options.tls ? await makeCertificates(directory) : undefined;
     const add: Add = async (config, sentinel = false) => {
       const at = begun;
       begun += 1;
       const port = ports[at];
-      const announcedPort = options.announcedPorts?.[at];
       if (port === undefined) throw new Error(`${count} servers need ${count} ports`);
       const node = await startRedisNode({
         flavour: options.flavour,
         port,
-        ...(announcedPort !== undefined && { announcedPort }),
+        announcedPort: options.announcedPorts?.[at],
         directory: join(directory, String(port)),
-        config: [...config, ...(sentinel ? [] : [`maxmemory ${options.maxMemory ?? '256mb'}`])],
+        config: [...config, ...(sentinel ? [] : ['maxmemory 256mb'])],
         sentinel,
-        detached: options.detached ?? false,
-        ...(tls && { tls }),
-        ...(options.acl && { acl: options.acl }),
+        detached: options.detached,
+        tls,
+        acl: options.acl,
       });
       nodes[at] = node;
       return node;
@@ -165,7 +152,7 @@ const clusterOk: Check = async (node) => {
 const clusterKnows =
   (count: number): Check =>
   async (node) => {
-    // Known by name alone is not enough: a handshake that is still going on forgets the node when it fails.
+    // A listed node is not enough: a handshake that fails forgets the node.
     const lines = String(await node.command('CLUSTER', 'NODES'))
       .trim()
       .split('\n');
@@ -174,7 +161,7 @@ const clusterKnows =
 const linkUp: Check = async (node) =>
   String(await node.command('INFO', 'replication')).includes('master_link_status:up');
 
-/** Polls until true. @throws after `timeoutMs`, with `what` in the message. */
+/** Polls until true. @throws after `timeoutMs`, with `what` in the message */
 export async function until(what: string, check: () => Promise<boolean>, timeoutMs = 30_000): Promise<void> {
   const deadlineMs = performance.now() + timeoutMs;
   while (!(await check().catch(() => false))) {

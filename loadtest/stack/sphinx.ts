@@ -3,9 +3,10 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { type SphinxSource, type SphinxSourceOptions, writeSphinxSource } from '../../src/engines/sphinx/source.ts';
-import { freePorts, type RunningProcess, startProcess } from './process.ts';
+import { type SphinxSourceOptions, writeSphinxSource } from '../../src/engines/sphinx/source.ts';
+import { freePorts, startProcess } from './process.ts';
 
 const run = promisify(execFile);
 
@@ -46,7 +47,7 @@ export function programOf(name: 'searchd' | 'indexer', server: SearchServer): st
   return server.dialect === 'manticore' ? join(server.folder, name) : name;
 }
 
-export interface SearchdOptions {
+interface SearchdOptions {
   /** Holds the configuration, the indexes and the logs. */
   readonly directory: string;
   /** Built from documents, or by a configuration that exists. */
@@ -64,17 +65,7 @@ export interface SearchdOptions {
   readonly detached?: boolean;
 }
 
-export interface RunningSearchd {
-  readonly host: string;
-  readonly port: number;
-  readonly configFile: string;
-  readonly process: RunningProcess;
-  /** The written source, when built from documents. */
-  readonly source?: SphinxSource;
-  /** Builds the indexes again from their sources and swaps them in; resolves when searchd serves the new ones. */
-  readonly rotate: () => Promise<void>;
-  readonly stop: () => Promise<void>;
-}
+export type RunningSearchd = Awaited<ReturnType<typeof startSearchd>>;
 
 const HOST = '127.0.0.1';
 
@@ -83,7 +74,7 @@ const HOST = '127.0.0.1';
  * searchd is off (`--nodetach`), as under any supervisor.
  * @throws with the program's own words when indexer or searchd is missing or refuses.
  */
-export async function startSearchd(options: SearchdOptions): Promise<RunningSearchd> {
+export async function startSearchd(options: SearchdOptions) {
   const { directory, from, server = SPHINX } = options;
   await mkdir(directory, { recursive: true });
   const port = 'configFile' in from ? from.port : (options.port ?? (await freePorts(1))[0]);
@@ -107,16 +98,17 @@ export async function startSearchd(options: SearchdOptions): Promise<RunningSear
     cwd: directory,
     logFile: join(directory, 'searchd.out'),
     ready: () => greets(port),
-    detached: options.detached ?? false,
+    detached: options.detached,
   });
 
+  /** Builds the indexes again from their sources and swaps them in; resolves when searchd serves the new ones. */
   const rotate = async (): Promise<void> => {
     const before = await rotations(logFile);
     await buildIndexes(configFile, { server, args: ['--rotate'] });
     const deadline = performance.now() + 60_000;
     while ((await rotations(logFile)) <= before) {
       if (performance.now() > deadline) throw new Error('searchd did not take the new indexes within a minute');
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await sleep(50);
     }
   };
 
@@ -125,7 +117,8 @@ export async function startSearchd(options: SearchdOptions): Promise<RunningSear
     port,
     configFile,
     process: searchd,
-    ...(source === undefined ? {} : { source }),
+    /** The written source, when built from documents. */
+    source,
     rotate,
     stop: () => searchd.stop(),
   };

@@ -18,7 +18,7 @@ import { startRedisNode } from './redis-node.ts';
 import { MANTICORE_NEEDS, manticoreFolder, type SearchServer, SPHINX, startSearchd } from './sphinx.ts';
 
 /** Reports progress in a few words. */
-export type Say = (text: string) => void;
+type Say = (text: string) => void;
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
@@ -30,15 +30,11 @@ export async function up(plan: StackPlan, say: Say): Promise<void> {
       `the indexes of this stack are of ${built}: \`npm run stack -- down\` first, then up with ${plan.engine}`,
     );
   }
-  const server = serverOf(plan);
+  const wanted = ['redis', 'valkey', ...(serverOf(plan) === SPHINX ? ['sphinx'] : [])];
   const install = join(import.meta.dirname, 'install.ts');
-  const installed = spawnSync(
-    process.execPath,
-    [install, 'redis', 'valkey', ...(server === SPHINX ? ['sphinx'] : [])],
-    { stdio: 'inherit' },
-  );
+  const installed = spawnSync(process.execPath, [install, ...wanted], { stdio: 'inherit' });
   if (installed.status !== 0) throw new Error('a server of the stack cannot be installed, see above');
-  for (const cluster of plan.clusters) if (!isFormed(cluster)) await discard(cluster);
+  for (const { nodes, folder } of plan.clusters.filter((cluster) => !isFormed(cluster))) await remove(nodes, folder);
   await checkPorts(partsOf(plan).filter((part) => !isRunning(part)));
   mkdirSync(plan.folder, { recursive: true });
   writeFileSync(TOKEN_FILE, `${plan.adminToken}\n`, { mode: 0o600 });
@@ -53,16 +49,12 @@ export async function up(plan: StackPlan, say: Say): Promise<void> {
 
 /** Ends these replicas and removes their folders. */
 export async function endReplicas(replicas: readonly ReplicaPlan[]): Promise<void> {
-  for (const replica of replicas) {
-    await stopPart(replica);
-    rmSync(replica.folder, { recursive: true, force: true });
-  }
+  for (const replica of replicas) await remove([replica], replica.folder);
 }
 
 /** Ends everything, the service first so that it can drain, and removes the stack's folder. */
 export async function down(plan: StackPlan): Promise<void> {
-  for (const part of partsOf(plan).toReversed()) await stopPart(part);
-  rmSync(plan.folder, { recursive: true, force: true, maxRetries: 5 });
+  await remove(partsOf(plan).toReversed(), plan.folder);
   // `data` is removed too when the stack was its only content.
   const data = dirname(plan.folder);
   if (existsSync(data) && readdirSync(data).length === 0) rmdirSync(data);
@@ -84,9 +76,14 @@ export async function stopPart(part: PartPlan, graceMs?: number): Promise<void> 
   await endOwned(processesOf(part), graceMs);
 }
 
+async function remove(parts: readonly PartPlan[], folder: string): Promise<void> {
+  for (const part of parts) await stopPart(part);
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+}
+
 /** searchd may be two processes: the server and its watchdog. */
-export function processesOf({ program, folder }: PartPlan): readonly OwnedProcess[] {
-  return findOwned({ program, folder });
+export function processesOf(part: PartPlan): readonly OwnedProcess[] {
+  return findOwned(part);
 }
 
 function isRunning(part: PartPlan): boolean {
@@ -129,11 +126,6 @@ function formedFile(cluster: ClusterPlan): string {
 
 function isFormed(cluster: ClusterPlan): boolean {
   return existsSync(formedFile(cluster));
-}
-
-async function discard(cluster: ClusterPlan): Promise<void> {
-  for (const node of cluster.nodes) await stopPart(node);
-  rmSync(cluster.folder, { recursive: true, force: true });
 }
 
 async function upSearchd(plan: StackPlan, say: Say): Promise<void> {

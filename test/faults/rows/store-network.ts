@@ -50,7 +50,7 @@ export const STORE_NETWORK: readonly Row[] = [
     name: 'latency-200ms',
     store: 'behind-toxics',
     summary: 'a store 200 ms away is a miss after the read deadline, and its late replies still fill L1',
-    ...toxic({ kind: 'latency', latencyMs: 200 }),
+    ...toxic({ type: 'latency', attributes: { latency: 200 } }),
     effect: repliesAreLate,
     bounds: { hitRatioDuring: 0.4, connectionsOpened: 20 },
   },
@@ -71,7 +71,7 @@ export const STORE_NETWORK: readonly Row[] = [
     name: 'bandwidth',
     store: 'behind-toxics',
     summary: 'a store behind a slow link (50 KiB/s per connection) costs misses, but no memory and no time',
-    ...toxic({ kind: 'bandwidth', kibPerSecond: 50 }),
+    ...toxic({ type: 'bandwidth', attributes: { rate: 50 } }),
     effect: bandwidthIsLow,
     bounds: { hitRatioDuring: 0.4, connectionsOpened: 40 },
   },
@@ -79,7 +79,7 @@ export const STORE_NETWORK: readonly Row[] = [
     name: 'bytewise',
     store: 'behind-toxics',
     summary: 'replies that arrive byte by byte are reassembled',
-    ...toxic({ kind: 'slicer', averageBytes: 1, delayUs: 1 }),
+    ...toxic({ type: 'slicer', attributes: { average_size: 1, delay: 1 } }),
     effect: repliesComeInPieces,
     bounds: { hitRatioDuring: 0.4, connectionsOpened: 40 },
   },
@@ -136,7 +136,7 @@ export const STORE_NETWORK: readonly Row[] = [
 function toxic(what: Toxic): Pick<Row, 'begin' | 'end'> {
   return {
     begin: async (harness) => {
-      for (const proxy of harness.store().toxics) await proxy.add(what, { direction: 'downstream' });
+      for (const proxy of harness.store().toxics) await proxy.add(what, { stream: 'downstream' });
     },
     end: async (harness) => heal(harness.store()),
   };

@@ -6,6 +6,7 @@ import { SPHINX } from '../../../loadtest/stack/sphinx.ts';
 import { type Connection, openConnection } from '../../../src/engines/sphinx/connection-pool.ts';
 import { CONTRACT_DOCUMENTS, CONTRACT_DOMAIN } from '../../contract/engine.ts';
 import { openSphinx } from '../../engines/sphinx/harness.ts';
+import { took } from './harness.ts';
 
 const search = (text: string, maxQueryTimeMs = 1000): string =>
   `SELECT id FROM contract WHERE MATCH('${text}') LIMIT 5 OPTION max_query_time=${maxQueryTimeMs}; SHOW META; ` +
@@ -46,12 +47,6 @@ describe('a proxy in front of searchd that recognises searches', () => {
     const opening: Connection[] = [];
     while (opening.length < count) opening.push(await open());
     return opening;
-  };
-  /** Duration in milliseconds. */
-  const took = async (work: Promise<unknown>): Promise<number> => {
-    const start = performance.now();
-    await work;
-    return performance.now() - start;
   };
 
   it('forwards searches with all their result sets, and counts searches and distinct texts', async () => {

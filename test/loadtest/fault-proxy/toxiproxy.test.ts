@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:net';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { startToxiproxy, type ToxicProxy, type Toxiproxy } from '../../../loadtest/fault-proxy/toxiproxy.ts';
 import { type RedisStack, startStandalone } from '../../../loadtest/stack/redis.ts';
-import { knock, redisAt } from './harness.ts';
+import { knock, redisAt, took } from './harness.ts';
 
 describe('toxiproxy in front of Redis', () => {
   let toxiproxy: Toxiproxy;
@@ -23,16 +23,11 @@ describe('toxiproxy in front of Redis', () => {
     assert.throws(() => process.kill(toxiproxy.pid, 0), { code: 'ESRCH' });
   });
   afterEach(() => proxy.heal());
-  const took = async (work: Promise<unknown>): Promise<number> => {
-    const start = performance.now();
-    await work;
-    return performance.now() - start;
-  };
 
   it('delays an open connection in either direction until the toxic is removed', async () => {
     const client = await redisAt(proxy.port);
-    const withdraw = await proxy.add({ kind: 'latency', latencyMs: 60 }, { direction: 'downstream' });
-    await proxy.add({ kind: 'latency', latencyMs: 60, jitterMs: 5 }, { direction: 'upstream' });
+    const withdraw = await proxy.add({ type: 'latency', attributes: { latency: 60 } }, { stream: 'downstream' });
+    await proxy.add({ type: 'latency', attributes: { latency: 60, jitter: 5 } }, { stream: 'upstream' });
     const both = await took(client.ping());
     assert.ok(both >= 80, `${both} ms`);
     await withdraw();
@@ -46,7 +41,7 @@ describe('toxiproxy in front of Redis', () => {
   it('limits the bandwidth', async () => {
     const client = await redisAt(proxy.port);
     await client.set('a', Buffer.alloc(40 * 1024));
-    await proxy.add({ kind: 'bandwidth', kibPerSecond: 100 }, { direction: 'downstream' });
+    await proxy.add({ type: 'bandwidth', attributes: { rate: 100 } }, { stream: 'downstream' });
     const ms = await took(client.getBuffer('a'));
     assert.ok(ms >= 250, `${ms} ms`);
     client.disconnect();
@@ -55,7 +50,7 @@ describe('toxiproxy in front of Redis', () => {
   it('splits a reply into single bytes, which give the same value', async () => {
     const client = await redisAt(proxy.port);
     await client.set('a', 'кроссовки');
-    await proxy.add({ kind: 'slicer', averageBytes: 1, delayUs: 200 }, { direction: 'downstream' });
+    await proxy.add({ type: 'slicer', attributes: { average_size: 1, delay: 200 } }, { stream: 'downstream' });
     let pieces = 0;
     client.stream.on('data', () => {
       pieces += 1;
@@ -67,13 +62,13 @@ describe('toxiproxy in front of Redis', () => {
 
   it('ends connections by a reset, after a number of bytes, or after a timeout', async () => {
     for (const toxic of [
-      { kind: 'reset_peer', timeoutMs: 0 },
-      { kind: 'limit_data', bytes: 3 },
-      { kind: 'timeout', timeoutMs: 50 },
+      { type: 'reset_peer', attributes: { timeout: 0 } },
+      { type: 'limit_data', attributes: { bytes: 3 } },
+      { type: 'timeout', attributes: { timeout: 50 } },
     ] as const) {
       const client = await redisAt(proxy.port);
-      const withdraw = await proxy.add(toxic, { direction: 'downstream' });
-      await assert.rejects(client.ping(), Error, toxic.kind);
+      const withdraw = await proxy.add(toxic, { stream: 'downstream' });
+      await assert.rejects(client.ping(), Error, toxic.type);
       await withdraw();
     }
     assert.equal(await knock(proxy.port), 'open');
@@ -81,14 +76,14 @@ describe('toxiproxy in front of Redis', () => {
 
   it('drops the data of one direction: the replies or the commands', async () => {
     const direct = await redisAt(stack.nodes[0]?.port ?? 0);
-    for (const [direction, stored] of [
+    for (const [stream, stored] of [
       ['downstream', 'x'],
       ['upstream', null],
     ] as const) {
       const client = await redisAt(proxy.port);
-      const withdraw = await proxy.add({ kind: 'timeout', timeoutMs: 100 }, { direction });
-      await assert.rejects(client.set(direction, 'x'));
-      assert.equal(await direct.get(direction), stored);
+      const withdraw = await proxy.add({ type: 'timeout', attributes: { timeout: 100 } }, { stream });
+      await assert.rejects(client.set(stream, 'x'));
+      assert.equal(await direct.get(stream), stored);
       await withdraw();
     }
     direct.disconnect();
@@ -101,7 +96,7 @@ describe('toxiproxy in front of Redis', () => {
     const address = server.address();
     if (address === null || typeof address === 'string') throw new Error('no address');
     const slow = await toxiproxy.proxy({ target: { host: '127.0.0.1', port: address.port } });
-    await slow.add({ kind: 'slow_close', delayMs: 150 }, { direction: 'downstream' });
+    await slow.add({ type: 'slow_close', attributes: { delay: 150 } }, { stream: 'downstream' });
     const client = await redisAt(slow.port);
     const ms = await took(once(client.stream, 'close'));
     assert.ok(ms >= 100, `${ms} ms`);
@@ -110,7 +105,7 @@ describe('toxiproxy in front of Redis', () => {
 
   it('affects no connection when the toxicity is close to zero', async () => {
     const client = await redisAt(proxy.port);
-    await proxy.add({ kind: 'reset_peer', timeoutMs: 0 }, { direction: 'downstream', toxicity: 1e-9 });
+    await proxy.add({ type: 'reset_peer', attributes: { timeout: 0 } }, { stream: 'downstream', toxicity: 1e-9 });
     assert.equal(await client.ping(), 'PONG');
     client.disconnect();
   });
@@ -123,7 +118,7 @@ describe('toxiproxy in front of Redis', () => {
     await proxy.enable(true);
     assert.equal(await knock(proxy.port), 'open');
     await assert.rejects(
-      proxy.add({ kind: 'latency', latencyMs: 1.5 }, { direction: 'upstream' }),
+      proxy.add({ type: 'latency', attributes: { latency: 1.5 } }, { stream: 'upstream' }),
       /toxiproxy: .* 400/,
     );
   });

@@ -88,7 +88,7 @@ describe('an epoch', { concurrency: true }, () => {
   });
 
   test('sentinel: a replica that takes over with the data takes over the epoch', async () => {
-    const stack = await startSentinel({ flavour: 'redis', sentinels: 3, replicas: 1 });
+    const stack = await startSentinel({ flavour: 'redis' });
     await withStore(
       stack,
       (each) => openStore(sentinelOf(each)),

@@ -34,7 +34,7 @@ const comesBackAt = (store: Store, lost: string | undefined): Promise<void> =>
 describe('a master is lost', { concurrency: true }, () => {
   for (const flavour of ['redis', 'valkey'] as const) {
     test(`${flavour} sentinel: the master is killed, reads and writes come back by themselves`, async (t) => {
-      const stack = await startSentinel({ flavour, sentinels: 3, replicas: 1 });
+      const stack = await startSentinel({ flavour });
       await withStore(stack, openStore(sentinelOf(stack)), 1, async (store) => {
         const lost = store.locate(NAME).node;
         const killedMs = performance.now();
@@ -46,7 +46,7 @@ describe('a master is lost', { concurrency: true }, () => {
   }
 
   test('sentinel: the master is stopped, its connection timed out, reads and writes come back by themselves', async (t) => {
-    const stack = await startSentinel({ flavour: 'redis', sentinels: 3, replicas: 1 });
+    const stack = await startSentinel({ flavour: 'redis' });
     await withStore(stack, openStore(sentinelOf(stack)), 1, async (store) => {
       const lost = store.locate(NAME).node;
       const stoppedMs = performance.now();

@@ -109,7 +109,7 @@ describe('the ports of a store', { concurrency: AT_ONCE }, () => {
   }
   portsOver<SentinelStack>(
     'sentinel',
-    () => startSentinel({ flavour: 'redis', sentinels: 3, replicas: 1 }),
+    () => startSentinel({ flavour: 'redis' }),
     (stack) => sentinelOf(stack),
   );
   portsOver(

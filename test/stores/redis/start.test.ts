@@ -67,7 +67,7 @@ describe('a store that starts', { concurrency: true }, () => {
     const sentinels = ports.slice(2).map((port) => ({ host: '127.0.0.1', port }));
     const { store } = opened(t, { kind: 'sentinel', sentinels, master: 'serpcache', database: 0, ...CONNECTION });
     await assertDown(store);
-    await started(t, startSentinel({ flavour: 'redis', sentinels: 3, replicas: 1, ports }));
+    await started(t, startSentinel({ flavour: 'redis', ports }));
     await heals(store);
   });
 
@@ -161,7 +161,7 @@ describe('a store that starts', { concurrency: true }, () => {
   });
 
   test('a stopped first sentinel does not hide the master from the store', async () => {
-    const stack = await startSentinel({ flavour: 'redis', sentinels: 3, replicas: 1 });
+    const stack = await startSentinel({ flavour: 'redis' });
     await stack.sentinels[0]?.pause();
     const { store } = openStore(sentinelOf(stack));
     try {
