@@ -113,7 +113,7 @@ function capital(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
-/** `places at …`, `all cores of …` */
+/** `engine permits …`, `all cores of …` */
 function isPlural(name: string): boolean {
-  return /^(places|connections|searches|cores|all cores|processors)\b/.test(name);
+  return /^(engine permits|connections|searches|cores|all cores|processors)\b/.test(name);
 }

@@ -79,7 +79,7 @@ export function overLimit(samples: readonly Sample[]): readonly string[] {
         const times = ceiling !== undefined && held > ceiling ? (consecutive.get(key) ?? 0) + 1 : 0;
         consecutive.set(key, times);
         if (times >= SAMPLES_OVER_LIMIT)
-          found.set(key, `${name} held ${held} places at the engine of ${domain}, ${ceiling} are allowed`);
+          found.set(key, `${name} held ${held} engine permits of ${domain}, ${ceiling} are allowed`);
       }
     }
   }

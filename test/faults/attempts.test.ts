@@ -73,7 +73,7 @@ test('a row whose first attempt is valid has one attempt', async () => {
   assert.equal(status, EXIT.passed);
   assert.deepEqual(seeds, [7]);
   assert.match(lines, /^some-row +green/m);
-  assert.match(lines, /felt: process: runs → gone/);
+  assert.match(lines, /effect: process: runs → gone/);
 });
 
 test('an invalid attempt is repeated with another seed, and the row is green when an attempt is', async () => {

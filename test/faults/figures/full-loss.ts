@@ -222,7 +222,7 @@ function rowOf(loss: LossResult): FigureResult['table'][number] {
     'gap before, points': percent(loss.gapBefore),
     'gap after, points': percent(loss.steady.gap),
     'refused after': loss.steady.refused,
-    'places after': loss.steady.guards.map(({ maxConcurrent }) => maxConcurrent).join('+'),
+    'permits after': loss.steady.guards.map(({ maxConcurrent }) => maxConcurrent).join('+'),
     wrong: loss.wrong.length,
     'lag ms': shown(loss.lagMs),
   };

@@ -38,8 +38,8 @@ test('when no resource is full, the one that grows fastest towards its limit wil
 
 test('a resource that is lifted together with the binding one is not named as the next', () => {
   const places = (domain: string, fullAtRps: number): CausedUse => ({
-    ...use(`places at the engine for ${domain}`, 0.5, fullAtRps),
-    cause: 'places at the engine',
+    ...use(`engine permits for ${domain}`, 0.5, fullAtRps),
+    cause: 'engine permits',
   });
   const uses = [places('goods', 5000), places('packages', 6000), use('a core of serpcache', 0.4, 9000)];
   assert.equal(bottleneckOf({ uses, decisive }, record.samples).next?.name, 'a core of serpcache');
