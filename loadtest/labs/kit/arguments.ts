@@ -3,7 +3,7 @@ import { type Option, type Program, parseArguments } from '../../../src/commands
 import type { Experiment } from './lab.ts';
 
 export interface LabArguments {
-  /** In the order of the registry, whatever order they were named in. */
+  /** In the order of the registry, not of the command line. */
   readonly names: readonly string[];
   readonly rowSeconds?: number;
   readonly servers: readonly string[];
@@ -15,12 +15,12 @@ export type ReadArguments =
   | { readonly kind: 'run'; readonly arguments: LabArguments }
   | { readonly kind: 'help' }
   | { readonly kind: 'version' }
-  /** Every one of them; each names the option and what is allowed. */
+  /** All faults; each names the option and the allowed values. */
   | { readonly kind: 'wrong'; readonly faults: readonly string[] };
 
 const ALL = 'all';
 
-/** @param known names of what can be run; a single one needs no name. @param comparing those that take `--server`. */
+/** @param known names of experiments; a single one needs no name. @param comparing experiments that take `--server`. */
 export async function readArguments(
   argv: readonly string[],
   known: readonly string[],
@@ -89,20 +89,20 @@ export const OPTIONS: readonly Option[] = [
   {
     name: 'seconds',
     takes: 'n',
-    about: `measure each row so long, ${SECONDS.least} to ${SECONDS.most}; else as long as it needs`,
+    about: `duration of each row in seconds, ${SECONDS.least} to ${SECONDS.most}; default: its own`,
   },
   { name: 'server', takes: 'path,…', about: 'further Redis-protocol servers to compare' },
   { name: 'out', takes: 'folder', about: 'where tables and plots are kept (loadtest/results)' },
   { name: 'publish', about: 'show the results on the page that stands beside the code' },
 ];
 
-/** A command of the lab, for the person who types it. */
+/** A command of the lab, for its help text. */
 export interface Described {
-  /** As npm knows it: `experiments`. */
+  /** Name of the npm script: `experiments`. */
   readonly program: string;
   readonly about: string;
   readonly experiments: Readonly<Record<string, Experiment>>;
-  /** Names of those that take further servers. */
+  /** Names of the experiments that take `--server`. */
   readonly comparing: readonly string[];
 }
 

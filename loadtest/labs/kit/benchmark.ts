@@ -11,7 +11,7 @@ export interface BenchmarkOptions {
   readonly threads?: number;
   /** Bytes of a value of `SET`. It does not size what `GET` returns. */
   readonly dataBytes?: number;
-  /** Keys, at random among so many. */
+  /** Number of keys, chosen at random. */
   readonly keySpace?: number;
   /** A new connection for each request. */
   readonly reconnects?: true;
@@ -19,11 +19,11 @@ export interface BenchmarkOptions {
   /** `SET`, `GET`, `INCR`; or a whole command in which `__rand_int__` stands for a random number. */
   readonly test?: string;
   readonly command?: readonly string[];
-  /** How long to measure, as near as a number of requests can say it. */
+  /** Duration of the measurement, as nearly as a number of requests can set it. */
   readonly seconds: number;
-  /** How many requests the first guess takes; a small one where each is large. */
+  /** Requests of the first pilot; a small number where each is large. */
   readonly pilot?: number;
-  /** How many fill the time, when that is known already: nothing is guessed. */
+  /** Requests that fill the time, when this is known: there is no pilot. */
   readonly requests?: number;
 }
 
@@ -41,7 +41,7 @@ export interface Benchmark {
   readonly storeCores: number;
   readonly generatorCores: number;
   readonly limit: Limit;
-  /** What repeats it, on the standard port. */
+  /** The command that repeats it, on the standard port. */
   readonly command: string;
 }
 
@@ -53,7 +53,7 @@ export async function benchmark(lab: Lab, options: BenchmarkOptions): Promise<Be
   const { store, pilot = 2000 } = options;
   const guess = async (): Promise<number> => {
     const first = await once(lab, options, Math.max(pilot, options.clients));
-    // A few milliseconds of pilot say little: a longer one is asked before the time is filled.
+    // A pilot of a few milliseconds is inaccurate, so a longer one follows.
     const longer = Math.max(pilot, options.clients, Math.round(first.perSecond * PILOT_SECONDS));
     const second = await once(lab, options, longer);
     return requestsFor(second.perSecond, options);
@@ -65,7 +65,7 @@ export async function benchmark(lab: Lab, options: BenchmarkOptions): Promise<Be
   return { ...result, storeCores, generatorCores: busy.generatorCores, limit };
 }
 
-/** How many requests fill the time at a rate that was seen; never fewer than one for each client. */
+/** Requests that fill the time at a measured rate; at least one for each client. */
 export function requestsFor(
   perSecond: number,
   { clients, seconds }: Pick<BenchmarkOptions, 'clients' | 'seconds'>,
@@ -73,7 +73,7 @@ export function requestsFor(
   return Math.max(LEAST_REQUESTS, clients, Math.round(perSecond * seconds));
 }
 
-/** Of more threads than cores only so many run at once. */
+/** Threads beyond the number of cores do not run at once. */
 export function roomFor({ threads = 1 }: Pick<BenchmarkOptions, 'threads'>, { generatorCount }: Cores): Room {
   return { storeCores: 1, generatorCores: Math.min(threads, generatorCount) };
 }
@@ -99,7 +99,7 @@ async function once(lab: Lab, options: BenchmarkOptions, requests: number) {
   };
 }
 
-/** What repeats it: against a store on the standard port, with the CA file beside whoever types it. */
+/** The command that repeats it: a store on the standard port, the CA file in the current folder. */
 export function commandOf(
   options: Omit<BenchmarkOptions, 'store'> & { readonly store: Asked },
   requests: number,

@@ -12,12 +12,12 @@ export interface ChartScale {
 
 export interface Tick {
   readonly y: number;
-  /** Absent where it would say another value (0.5 of what is counted is no 1), the same as the tick below, or run into it. */
+  /** Absent where it would show a wrong value (0.5 of a count is not 1), repeat the tick below, or overlap it. */
   readonly text?: string;
 }
 
 const [TICKS, TICK_LINE_PX] = [5, 14];
-/** On a logarithmic axis the lowest bar ends so far above the floor. */
+/** Height of the lowest bar on a logarithmic axis. */
 const BELOW_LOWEST = 0.7;
 const [KIB, FEW_POWERS] = [1024, 6];
 
@@ -39,7 +39,7 @@ export function chartScale(chart: Chart, heightPx: number): ChartScale {
   return { ticks: shown, at };
 }
 
-/** Whether a text was not rounded. Powers of ten apart, which units have: 2,500 ms are 2.5 s, and a share of 0.2 is 20 %. */
+/** Whether a text was not rounded. Powers of ten come from units: 2,500 ms are 2.5 s, and a share of 0.2 is 20 %. */
 function says(text: string, value: number, unit: Unit): boolean {
   // Steps of both are round in their own units, of 1024 and of 60.
   if (value === 0 || unit === 'bytes' || unit === 'bytes-per-second' || text.includes('min')) return true;
@@ -48,7 +48,7 @@ function says(text: string, value: number, unit: Unit): boolean {
   return Math.abs(power - Math.round(power)) < 1e-6;
 }
 
-/** What is not finite was not measured. */
+/** A value that is not finite was not measured. */
 export function isKnown(value: number | undefined): value is number {
   return value !== undefined && Number.isFinite(value);
 }
@@ -70,7 +70,7 @@ function logarithmic({ unit, shape }: Chart, values: readonly number[]): readonl
   return Array.from({ length: count + 1 }, (_, i) => 2 ** (first + i * step));
 }
 
-/** What stands below a drawing: what each place is. */
+/** The names of the points of the axis, below the drawing. */
 export interface PlaceNames {
   readonly drawn: readonly Markup[];
   readonly heightPx: number;
@@ -78,9 +78,9 @@ export interface PlaceNames {
 
 export interface PlaceOptions {
   readonly places: readonly string[];
-  /** Of the first place, from the left edge of the picture. */
+  /** Distance of the first point from the left edge of the picture. */
   readonly startPx: number;
-  /** From one place to the next. */
+  /** Distance between two points. */
   readonly stepPx: number;
   readonly y: number;
 }
@@ -91,7 +91,7 @@ const TILT = 40;
 const [SIN, COS] = [Math.sin((TILT * Math.PI) / 180), Math.cos((TILT * Math.PI) / 180)];
 const [LONGEST_PX, EDGE_PX] = [190, 6];
 
-/** Names in lines where whole words fit below their places, and tilted otherwise: they never run into each other. */
+/** Names in lines where whole words fit below their points, tilted otherwise: they never overlap. */
 export function placeNames(options: PlaceOptions): PlaceNames {
   const room = { fontPx: FONT_PX, px: options.stepPx - BETWEEN_PX, lines: MOST_LINES };
   const names = options.places.map((place) => fitted(place, room));
@@ -109,7 +109,7 @@ function level({ startPx, stepPx, y }: PlaceOptions, names: readonly Fitted[]): 
   };
 }
 
-/** Each name ends below its place. Of more places than there is room for, every second is named, or every third. */
+/** Each name ends below its point. Where there is no room for all names, every second point is named, or every third. */
 function tilted({ places, startPx, stepPx, y }: PlaceOptions): PlaceNames {
   const every = Math.max(1, Math.ceil(LINE_PX / (stepPx * SIN)));
   const most = Math.min(MOST_LINES, Math.max(1, Math.floor((stepPx * every * SIN) / LINE_PX)));
@@ -121,7 +121,7 @@ function tilted({ places, startPx, stepPx, y }: PlaceOptions): PlaceNames {
   });
   return {
     drawn: names.map(({ x, lines }) => {
-      // Lines follow each other downwards and to the right: their middle is below the place.
+      // Lines follow each other downwards and to the right: their middle is below the point.
       const left = x - ((lines.length - 1) * LINE_PX * SIN) / 2;
       return element(
         'text',
@@ -143,7 +143,7 @@ function heightOf(lines: readonly string[]): number {
 
 /**
  * How wide letters are at most, in ems, among the fonts that a system is likely to choose (DejaVu Sans has the widest).
- * A drawing cannot measure its own text: whoever shows it has fonts of his own.
+ * A drawing cannot measure its own text: the viewer chooses the fonts.
  */
 const EMS: readonly (readonly [letters: RegExp, ems: number])[] = [
   [/[\p{Cc}\p{Bidi_Control}]/u, 1.1],
@@ -162,7 +162,7 @@ export interface Lettering {
   readonly isBold?: true;
 }
 
-/** How wide a text is, rather too much than too little. */
+/** An upper estimate of the width of a text. */
 export function textPx(text: string, { fontPx, isBold }: Lettering): number {
   const ems = [...text].reduce((sum, letter) => sum + emsOf(letter), 0);
   return ems * fontPx * (isBold ? BOLD : 1);
@@ -181,11 +181,11 @@ export interface Room extends Lettering {
 
 export interface Fitted {
   readonly lines: readonly string[];
-  /** No word was parted and nothing was left out. */
+  /** No word was split and nothing was left out. */
   readonly isWhole: boolean;
 }
 
-/** A text in as many lines as there is room for; what goes beyond is left out, and an ellipsis says so. */
+/** A text in the lines that fit; an ellipsis replaces the rest. */
 export function fitted(text: string, room: Room): Fitted {
   const words = text
     .trim()

@@ -15,7 +15,7 @@ const TICK = { fontPx: 12 } as const;
 const LOGARITHMIC = 'logarithmic';
 const ACROSS = { fontPx: 12.5, lines: 2 } as const;
 
-/** One chart as an SVG file of its own, on light ground, for pages that are not ours. Any text makes a well-formed one. */
+/** One chart as an SVG file of its own, on a light background, for any page. It is well-formed with any text. */
 export function chartSvg(chart: Chart): string {
   const looks = looksOf(chart);
   const scale = chartScale(chart, PLOT_PX);
@@ -46,7 +46,7 @@ export function chartSvg(chart: Chart): string {
     },
     element('title', { id: 'chart-title' }, chart.title),
     element('desc', { id: 'chart-desc' }, words(chart)),
-    // Constants of ours: a style is not escaped.
+    // A style is not escaped: only constants.
     styleSheet(`${lightStyle()}${CHART_STYLE}`),
     element('rect', { class: 'paper', width: WIDTH_PX, height: heightPx, rx: 6 }),
     title.map((line, i) => element('text', { class: 'heading', x: EDGE_PX, y: 24 + i * TITLE_LINE_PX }, line)),
@@ -76,7 +76,7 @@ function axis({ ticks }: ChartScale, { leftPx, topPx }: { readonly leftPx: numbe
   );
 }
 
-/** All of its figures, for who cannot see them. */
+/** All figures as text, for screen readers. */
 function words({ across, places, unit, isLog, series }: Chart): string {
   const figures = series.map((one) => {
     const points = places.map((place, at) => `${place}: ${valueText(one.values[at], unit)}`);
@@ -88,12 +88,12 @@ function words({ across, places, unit, isLog, series }: Chart): string {
 const GROUP_SHARE = 0.84;
 const [WIDEST_PX, BETWEEN_PX] = [72, 2];
 const VALUE_FONT_PX = 11;
-/** Lower ones could not be seen, and would be taken for nothing. */
+/** A lower bar would be invisible and read as zero. */
 const LOWEST_PX = 1.5;
-/** Narrower bars have no room for letters, not even upright. */
+/** Narrower bars have no room for a value, not even an upright one. */
 const LETTERS_PX = 14;
 
-/** A group of bars for each place, with their values where there is room. */
+/** A group of bars for each point, with their values where there is room. */
 export function bars(drawing: Drawing): readonly Markup[] {
   const { chart, looks, startPx, stepPx } = drawing;
   const barPx = Math.min((stepPx * GROUP_SHARE) / chart.series.length, WIDEST_PX);
@@ -118,7 +118,7 @@ interface Bar {
   readonly writing: Writing;
 }
 
-/** The same for all bars of a chart: some with their value and some without would look like a difference. */
+/** The same for all bars of a chart: values on some bars only would look like a difference. */
 function writingOf({ chart, stepPx }: Drawing, barPx: number): Writing {
   const texts = chart.series.flatMap(({ values }) =>
     values.filter(isKnown).map((value) => valueText(value, chart.unit)),
@@ -140,7 +140,7 @@ function bar(drawing: Drawing, value: number | undefined, { x, width, look, writ
   if (writing === 'level' || text.length === 1) {
     return [...drawn, element('text', { class: 'value', x: middle, y: floor - height - 5 }, text)];
   }
-  // Where there is no room above a bar, it is higher than any value is long.
+  // A bar without room above it is higher than any value is long.
   const isAbove = textPx(text, { fontPx: VALUE_FONT_PX }) + 9 <= floor - height - topPx + HEAD_PX;
   const y = floor - height + (isAbove ? -5 : 6);
   const place = `translate(${(middle + VALUE_FONT_PX * 0.36).toFixed(1)} ${y.toFixed(1)}) rotate(-90)`;
@@ -165,7 +165,7 @@ export function barShape({ style, isHollow, isStriped }: Look, box: Box): readon
   }
   const filled = element('rect', { class: `bar ${style}`, x, y, width, height });
   if (!isStriped) return [filled];
-  // Dashes of a line as broad as the bar: stripes that no file has to spell out.
+  // Stripes are the dashes of a line as broad as the bar.
   const line = { class: 'stripes', x1: x + width / 2, x2: x + width / 2, y1: y + height, y2: y, 'stroke-width': width };
   return [filled, element('line', line)];
 }
@@ -218,7 +218,7 @@ const [ROW_PX, GAP_PX, FONT_PX] = [21, 20, 13];
 const SWATCH_PX = { bars: 16, lines: 30 } as const;
 const BEFORE_NAME_PX = 7;
 
-/** What each series is called, beside a sample of it: after each other, in as many rows as they need. */
+/** Names of the series beside their samples, in the rows that they need. */
 export function legendOf(
   { shape, series }: Chart,
   looks: readonly Look[],
@@ -251,11 +251,14 @@ export interface Look {
   readonly isStriped: boolean;
   /** SVG path data of a point around 0, 0. */
   readonly point: string;
-  /** Published by others: hollow and dashed, whatever its colour. */
+  /** Published by others: hollow and dashed in any colour. */
   readonly isHollow: boolean;
 }
 
-/** At least 3 : 1 on the ground, and each lighter or darker than the one before: bars side by side do without their hue. */
+/**
+ * Contrast of at least 3 : 1 with the background. Each is lighter or darker than the one before, so that bars side by side
+ * differ without hue.
+ */
 export const INKS: readonly Ink[] = [
   LINES.control,
   AREAS.lifeboat,
@@ -266,7 +269,7 @@ export const INKS: readonly Ink[] = [
   AREAS.shed,
   AREAS['hit-l2'],
 ];
-/** From here on bars are striped: a lightness comes again. */
+/** From here on bars are striped, because the lightness repeats. */
 const STRIPED_FROM = 4;
 const POINTS: readonly string[] = [
   'M-4.4 0a4.4 4.4 0 1 0 8.8 0a4.4 4.4 0 1 0-8.8 0z',
@@ -279,7 +282,7 @@ const POINTS: readonly string[] = [
   'M-2.500-4.800h5l2.800 4.800l-2.800 4.800h-5l-2.800-4.800z',
 ];
 
-/** A look for each series. Where as many were published as were measured, the first is beside the first, in its colour. */
+/** A look for each series. Where the numbers of published and measured series are equal, the pairs share a colour. */
 export function looksOf({ series }: Chart): readonly Look[] {
   const published = series.filter(isPublished);
   const isPaired = published.length * 2 === series.length;
@@ -293,7 +296,7 @@ function lookOf(at: number, isHollow: boolean): Look {
   return { style: `s${at}`, isStriped: at >= STRIPED_FROM, point: POINTS[at] ?? '', isHollow };
 }
 
-/** In a legend and in words: what was published says so. */
+/** The name in a legend and in text, with a mark for published series. */
 export function seriesName({ name, isPublished }: Series): string {
   return isPublished && !/publish/i.test(name) ? `${name} (published)` : name;
 }
@@ -307,10 +310,10 @@ export interface Drawing {
   readonly chart: Chart;
   readonly looks: readonly Look[];
   readonly scale: ChartScale;
-  /** The middle of the first place, and from one place to the next. */
+  /** The middle of the first point, and the distance between two points. */
   readonly startPx: number;
   readonly stepPx: number;
-  /** Of the axis' upper end. */
+  /** The upper end of the axis. */
   readonly topPx: number;
   readonly heightPx: number;
 }
@@ -318,7 +321,7 @@ export interface Drawing {
 /** Room above the axis for a value that reaches its end. */
 export const HEAD_PX = 20;
 
-/** `<name>.svg`, or `<name>-<id>.svg`. @throws when either is more than lower-case words: they become names of files. */
+/** `<name>.svg`, or `<name>-<id>.svg`. @throws when either is not lower-case words, because both become file names. */
 export function plotFile(name: string, id: string): string {
   for (const [what, word] of [
     ['finding', name],
@@ -344,12 +347,12 @@ export function drawnCharts({ name, charts }: Finding): ReadonlyMap<string, stri
   return drawn;
 }
 
-/** The colours of all looks, and what is written on them. */
+/** The colours of all looks, and of the text on them. */
 function inkStyle(): string {
   return INKS.map(({ light }, at) => `.s${at}{--own:${light};--on:${readableOn(light)}}`).join('\n');
 }
 
-/** What charts have beyond the palette. What is written lies on a rim of the ground, so that no line crosses a letter. */
+/** Styles beyond the palette. Text has an outline in the background's colour, so that no line crosses a letter. */
 const CHART_STYLE = `
 ${inkStyle()}
 svg{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans","Helvetica Neue",Arial,sans-serif}

@@ -12,18 +12,18 @@ import { printFinding } from './print.ts';
 import { checkPage, publishFinding } from './publish.ts';
 
 export interface LabCommand extends Described {
-  /** Where `--publish` writes, and beside it plots and records. */
+  /** The page that `--publish` writes, with plots and records beside it. */
   readonly page: string;
   /** Programs whose versions the figures depend on. */
   readonly programs: readonly string[];
 }
 
-/** A couple of minutes is what one may take; what has not ended by then hangs. */
+/** An experiment may take two minutes; after this time it counts as hung. */
 const LIMIT_MS = 12 * 60_000;
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const INSTALL = join(ROOT, 'loadtest', 'stack', 'install.ts');
 
-/** Runs what was asked for, one after the other. @returns the exit status: 0 when every row of all of them was measured. */
+/** Runs the named experiments in turn. @returns the exit status: 0 when every row of all of them was measured. */
 export async function labCommand(command: LabCommand, argv: readonly string[], allowed: string): Promise<number> {
   const read = await readArguments(argv, Object.keys(command.experiments), command.comparing);
   if (read.kind !== 'run') return refuse(read, described(command));
@@ -37,7 +37,7 @@ export async function labCommand(command: LabCommand, argv: readonly string[], a
     if (!stopping.signal.aborted) say('stopping: what was started is ended first');
     stopping.abort();
   };
-  // Never `once`: who presses Ctrl-C twice must not leave servers behind.
+  // Never `once`: a second Ctrl-C must not leave servers behind.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
   const cores = coresOf(allowed);
   if (cores.store === cores.generator) say('one processor for stores and generators: every row is limited by both');
@@ -91,7 +91,7 @@ async function one(step: Step): Promise<string | undefined> {
     console.log(`\n${printFinding(record)}\n`);
     const problems = [
       ...(await problemOf(async () => say(`kept in ${await keepFinding(record, read.out, Date.now())}`))),
-      // Also when it could not be kept: it was measured, and printed.
+      // Also when it could not be kept, because it was measured and printed.
       ...(await problemOf(() => read.isPublished && publishFinding(record, command.page))),
     ];
     const unmeasured = record.finding.tables.flatMap(({ rows }) =>
@@ -145,7 +145,7 @@ function say(text: string): void {
   console.error(`  ${text}`);
 }
 
-/** In one line, what would else be found after minutes, with everything measured. @param page that `--publish` writes. */
+/** One line about a fault that would otherwise show after minutes of measuring. @param page that `--publish` writes. */
 export async function cannotBegin(
   page: string,
   { out, names, isPublished }: Pick<LabArguments, 'out' | 'names' | 'isPublished'>,

@@ -8,7 +8,7 @@ import { busyOf, limitOf } from './meters.ts';
 import { runProgram } from './programs.ts';
 
 export interface LabDriven extends Driven {
-  /** Of the busiest store. */
+  /** Busy cores of the busiest store. */
   readonly storeCores: number;
   readonly generatorCores: number;
   readonly limit: Limit;

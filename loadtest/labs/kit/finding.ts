@@ -4,12 +4,12 @@ export const [RECORDS, PLOTS] = ['records', 'plots'];
 /** Whether a published statement holds on this machine. `unseen`: the rows cannot tell, for instance after a disturbance. */
 export type Verdict = 'yes' | 'partly' | 'no' | 'unseen';
 
-/** What an experiment found: everything its tables, its plots and its page are made from. It is JSON as it stands. */
+/** The result of an experiment: the source of its tables, plots and page. It is plain JSON. */
 export interface Finding {
-  /** As it is called on the command line: `batch`. */
+  /** Name on the command line: `batch`. */
   readonly name: string;
   readonly title: string;
-  /** What was published, and by whom in general words: the tables stand beside it. */
+  /** The published statement and, in general words, its author. */
   readonly published: string;
   readonly claims: readonly Claim[];
   readonly verdict: Verdict;
@@ -17,15 +17,15 @@ export interface Finding {
   readonly sentence: string;
   readonly tables: readonly FindingTable[];
   readonly charts: readonly Chart[];
-  /** What a reader has to know to believe the figures, a sentence each. */
+  /** Conditions of the measurement, a sentence each. */
   readonly notes: readonly string[];
 }
 
 /** One figure of the rows and the bounds (inclusive) within which the published statement holds. */
 export interface Claim {
-  /** What the figure is: `rate of the best batch ÷ rate of single commands, 10 connections`. */
+  /** Name of the figure: `rate of the best batch ÷ rate of single commands, 10 connections`. */
   readonly text: string;
-  /** Undefined: it could not be seen. */
+  /** Undefined: it could not be measured. */
   readonly figure?: number | undefined;
   readonly unit: Unit;
   /** Without a bound the figure stands beside the claims and decides nothing. */
@@ -37,7 +37,7 @@ export interface Claim {
 
 export interface FindingTable {
   readonly title: string;
-  /** Of `Row.values`, in the same order. */
+  /** One for each of `Row.values`, in the same order. */
   readonly columns: readonly Column[];
   readonly rows: readonly Row[];
 }
@@ -62,11 +62,11 @@ export type Unit =
   | 'text';
 
 export interface Row {
-  /** What was varied: `pipeline of 50`. */
+  /** The varied value: `pipeline of 50`. */
   readonly name: string;
   /** Undefined: could not be measured here, and a note says why. */
   readonly values: readonly (number | string | undefined)[];
-  /** The same row as it was published, when it was: `12k/s, 18 ms`. */
+  /** The published figures of the same row: `12k/s, 18 ms`. */
   readonly published?: string;
   /** Absent where no store was loaded. */
   readonly limit?: Limit;
@@ -75,21 +75,21 @@ export interface Row {
 }
 
 /**
- * What was full while a row was measured: the store, whoever generated the load, both, or neither, as when a rate was
- * given or the network was waited for. A row limited by its generator says what the generator can do, not the store.
+ * The side that was full while a row was measured: the store, the load generator, both, or neither, for instance at a
+ * given rate or behind a slow network. A row limited by its generator measures the generator and not the store.
  */
 export type Limit = 'store' | 'generator' | 'both' | 'neither';
 
-/** Points over the rows of a table. What a point is said to be on the axis is `places`; every series has one value each. */
+/** Points over the rows of a table. `places` names the points of the axis; every series has one value for each. */
 export interface Chart {
   /** Part of the file's name: `<experiment>-<id>.svg`, or `<experiment>.svg` when it is ''. */
   readonly id: string;
   readonly title: string;
-  /** What `places` are of: `commands in a pipeline`. */
+  /** The quantity on the axis: `commands in a pipeline`. */
   readonly across: string;
   readonly places: readonly string[];
   readonly unit: Unit;
-  /** Bars for things that are not on a scale (names of engines), lines for those that are. */
+  /** Bars for names (of engines), lines for points on a scale. */
   readonly shape: 'bars' | 'lines';
   /** Where values are orders of magnitude apart. */
   readonly isLog?: true;
@@ -98,7 +98,7 @@ export interface Chart {
 
 export interface Series {
   readonly name: string;
-  /** Published by others: drawn so that nobody takes it for a measurement. */
+  /** Published by others: drawn unlike a measurement. */
   readonly isPublished?: true;
   readonly values: readonly (number | undefined)[];
 }
@@ -112,10 +112,10 @@ export interface FindingRecord {
   /** UTC, ISO 8601. */
   readonly startedAt: string;
   readonly tookSeconds: number;
-  /** Cores that others kept busy meanwhile, on processors we could use, stolen ones among them. Absent: nobody could look. */
+  /** Cores that other programs kept busy meanwhile on our processors, stolen time included. Absent: not readable. */
   readonly othersCores?: number;
   /** Commit of the measured code: see `commitOf`. Absent outside of a repository. */
   readonly commit?: string;
-  /** That runs it again with the same settings. */
+  /** The command that runs it again with the same settings. */
   readonly command: string;
 }

@@ -10,13 +10,13 @@ import { printFinding } from './print.ts';
 import { CannotRun } from './programs.ts';
 import { parseRecord, replaceFiles } from './publish.ts';
 
-/** What a finding is kept in, beside its plots. */
+/** File of a kept finding, beside its plots. */
 export const FINDING_FILE = 'finding.json';
 
-/** What a finding and its plots take, several times over. */
+/** Several times the size of a finding with its plots. */
 const ROOM_BYTES = 2 ** 20;
 
-/** For who is about to measure for minutes. @throws when nothing could be kept below `out`. */
+/** Called before minutes of measuring. @throws when nothing could be kept below `out`. */
 export async function checkOut(out: string): Promise<void> {
   await mkdir(out, { recursive: true });
   const folder = await mkdtemp(join(out, 'check-'));
@@ -30,12 +30,12 @@ export async function checkOut(out: string): Promise<void> {
 /** Writes `finding.json` and a plot for each chart into a folder of its own below `out`. @returns that folder. */
 export async function keepFinding(record: FindingRecord, out: string, nowMs: number): Promise<string> {
   const { name } = record.finding;
-  // Before there is a folder: it takes its name from the finding.
+  // Before the folder is made, because its name comes from the finding.
   plotFile(name, '');
   const { path } = await makeRunFolder(out, name, nowMs);
   const write = (files: Iterable<readonly [string, string]>): void =>
     replaceFiles(new Map(Array.from(files, ([file, text]) => [join(path, file), text])));
-  // First of all: whatever goes wrong with drawing it, it can be drawn again.
+  // Written first: a finding whose plots fail can be drawn again.
   try {
     write([[FINDING_FILE, `${JSON.stringify(record, null, 2)}\n`]]);
   } catch (error) {
@@ -56,7 +56,7 @@ export function readFinding(file: string): FindingRecord {
     throw new Error(`${file} is a finding of version ${JSON.stringify(record.version)}; 2 can be read`);
   try {
     const read = record as FindingRecord;
-    // What is missing shows here, and not half-way through a page.
+    // A missing member fails here, not half-way through a page.
     printFinding(read);
     findingMarkdown(read);
     drawnCharts(read.finding);
@@ -86,7 +86,7 @@ export interface RunFolder {
   readonly path: string;
 }
 
-/** A folder nobody has: of two runs in one second the later one takes the next. */
+/** A new folder: when two runs start in one second, the later one takes the name of the next second. */
 export async function makeRunFolder(out: string, script: string, nowMs: number): Promise<RunFolder> {
   await mkdir(out, { recursive: true });
   for (let atMs = nowMs; ; atMs += 1000) {
@@ -125,7 +125,7 @@ async function readRecord(folder: string): Promise<RunRecord | undefined> {
   try {
     const record = JSON.parse(await readFile(join(folder, 'run.json'), 'utf8')) as RunRecord;
     if (record.version !== 1) return undefined;
-    // A damaged one shows before any load is sent, not after.
+    // A damaged record fails before any load is sent.
     compareRuns(record, record);
     return record;
   } catch {

@@ -14,9 +14,9 @@ import {
 import { verdictOf } from './claims.ts';
 import type { Chart, Claim, Finding, FindingTable } from './finding.ts';
 
-/** One lesson that others published, and what checks it here. */
+/** One published statement, and its check on this machine. */
 export interface Experiment {
-  /** What it varies, in one line for the list. */
+  /** The varied quantity, one line of the list. */
   readonly varies: string;
   /** Parts of loadtest/stack/install.ts that it needs. */
   readonly parts: readonly string[];
@@ -26,7 +26,7 @@ export interface Experiment {
   readonly run: (lab: Lab) => Promise<Omit<Finding, 'name'>>;
 }
 
-/** An experiment as one file describes it: how its rows are measured, and what is shown and claimed of them. */
+/** An experiment as its file defines it: the measurement of its rows, then tables, charts and claims about them. */
 export interface ExperimentParts<Measured>
   extends Pick<Experiment, 'varies' | 'parts' | 'cannotRun'>,
     Pick<Finding, 'title' | 'published' | 'sentence'> {
@@ -56,13 +56,13 @@ export function defineExperiment<Measured>(
 }
 
 /**
- * Which processors stores run on and which ones whoever asks them: lists as taskset takes them. Kept apart, each can be
- * seen to be full; on one processor alone both are the same, and every row is limited by both.
+ * The processors of the stores and those of the load generators, as lists for taskset. They are disjoint, so that a full
+ * side can be told; on a machine with one processor they are equal, and every row is limited by both.
  */
 export interface Cores {
   readonly store: string;
   readonly generator: string;
-  /** How many each side has. */
+  /** Number of processors of each side. */
   readonly storeCount: number;
   readonly generatorCount: number;
 }
@@ -84,7 +84,7 @@ export function coresOf(allowed: string): Cores {
   };
 }
 
-/** A real store, kept to its processors. */
+/** A real store, pinned to its processors. */
 export interface LabStore extends RedisNode {
   readonly flavour: Flavour;
   readonly directory: string;
@@ -101,45 +101,45 @@ export interface LabStoreOptions {
   /** Lines after deploy/redis/*-cache.conf; a later line wins. */
   readonly config?: readonly string[];
   readonly tls?: true;
-  /** Where it listens when not on loopback, and what starts it there: see namespace.ts. */
+  /** Its address when it is not on loopback, and the program that starts it there: see namespace.ts. */
   readonly place?: { readonly host: string; readonly through: readonly string[] };
-  /** Absent: the store's own. `any` leaves it to the system. */
+  /** Absent: the store's processors. `any` pins it to none. */
   readonly cores?: string | 'any';
 }
 
-/** What an experiment is given: real servers that are taken down with it, processors, and a time to keep to. */
+/** The environment of an experiment: real servers that end with it, processors, and the duration of its rows. */
 export interface Lab {
   readonly cores: Cores;
   /** Removed at the end. */
   readonly folder: string;
-  /** How long a row is measured: what the experiment wants, unless somebody asked for less or more. */
+  /** Seconds of a row: those the experiment wants, unless `--seconds` sets them. */
   readonly seconds: (wanted: number) => number;
   readonly startStore: (options?: LabStoreOptions) => Promise<LabStore>;
-  /** Called in reverse order when the experiment is over, however it ended. */
+  /** Registers a stop, called in reverse order at the end of the experiment, also after a failure. */
   readonly atEnd: (stop: () => Promise<unknown>) => void;
-  /** Stops what was registered since, early; for experiments that need the room for the next row. */
+  /** Stops all that was registered since the last call; for experiments that need the memory for the next row. */
   readonly clear: () => Promise<void>;
   readonly say: (text: string) => void;
   readonly signal: AbortSignal;
-  /** Paths of further Redis-protocol servers, as somebody named them. */
+  /** Paths of further Redis-protocol servers, from `--server`. */
   readonly servers: readonly string[];
 }
 
 export interface LabOptions {
   readonly cores: Cores;
-  /** Seconds for a row, whatever an experiment wants; absent: its own. */
+  /** Seconds of every row; absent: those that the experiment wants. */
   readonly rowSeconds?: number;
   readonly servers?: readonly string[];
   readonly say: (text: string) => void;
   readonly signal: AbortSignal;
 }
 
-/** @returns what `work` found; everything it started is gone then. */
+/** @returns the result of `work`, after everything it started has been stopped. */
 export async function inLab<T>(options: LabOptions, work: (lab: Lab) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'serpcache-lab-'));
   const stops: (() => Promise<unknown>)[] = [];
   let isOver = false;
-  // What was still being started when somebody stopped all must not stay behind: nobody comes for it any more.
+  // A server that finishes starting after the end must be stopped here: no one else would stop it.
   const atEnd = (stop: () => Promise<unknown>): void => {
     if (isOver) void stop().catch(() => undefined);
     else stops.push(stop);

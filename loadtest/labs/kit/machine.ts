@@ -7,7 +7,7 @@ import type { FindingRecord } from './finding.ts';
 import { plainText } from './text.ts';
 
 /**
- * What figures were measured on, in general words: `2 shared cores, 23 GiB, Linux 6.1, Redis 7.0.15`. Nothing names the
+ * The machine of the measurement, in general words: `2 shared cores, 23 GiB, Linux 6.1, Redis 7.0.15`. Nothing names the
  * machine. @param programs names or paths; one that is missing or says no version is left out.
  */
 export async function machineWords(programs: readonly string[]): Promise<string> {
@@ -74,7 +74,7 @@ async function isShared(): Promise<boolean> {
 
 /** How a program is asked, where it does not know `--version`. */
 const ASKED: Readonly<Record<string, string>> = { nginx: '-v', varnishd: '-V', searchd: '--help' };
-/** What its own words for itself are not. */
+/** Names that differ from the programs' own output. */
 const NAMES: Readonly<Record<string, string>> = { nginx: 'nginx', varnishd: 'Varnish', node: 'Node' };
 /** Numbers with a point, but no addresses and no times. */
 const VERSION = /(?<![\d.:])(?!(?:\d+\.){3}\d)\d+\.\d\w*(?:\.\w+)*/;
@@ -86,7 +86,7 @@ const FOLDERS = '/usr/local/sbin:/usr/sbin';
 
 /** `Redis 7.0.15`; undefined: missing, or it does not say. @param program a name, or the path of any program. */
 export async function programWords(program: string): Promise<string | undefined> {
-  // What runs this runs the rest as well, whatever another one in PATH may be.
+  // This Node runs all parts, even if PATH has another one.
   if (program === 'node') return `Node ${process.versions.node}`;
   const said = await answerOf(program, ASKED[basename(program)] ?? '--version');
   return versionWords(program, said);

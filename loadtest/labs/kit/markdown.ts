@@ -49,7 +49,7 @@ export function tableOfCells({ titles, rows, isFigure }: Cells): string {
   return [written(titles), rule, ...rows.map(written)].join('\n');
 }
 
-/** Folded: they are for who wants to repeat a row, and long. */
+/** Folded, because they are long and only needed to repeat a row. */
 function commandBlock(tables: readonly FindingTable[]): string {
   const lists = tables.flatMap(({ title, rows }) => {
     const commands = [...commandsOf(rows)];
@@ -61,7 +61,7 @@ function commandBlock(tables: readonly FindingTable[]): string {
     // Rows of several tables may have one name.
     .map(({ title, lines }) => [...(lists.length > 1 ? [title] : []), ...lines].join('\n'))
     .join('\n\n')
-    // What is in a fence cannot be escaped: a comment's beginning would be one to whoever looks for markers.
+    // Text in a fence cannot be escaped, and a search for markers would find the beginning of a comment in it.
     .replaceAll('<!--', '<! --');
   const fence = '`'.repeat(Math.max(3, longestTicks(text) + 1));
   return `<details><summary>Commands that repeat the rows</summary>\n\n${fence}sh\n${text}\n${fence}\n\n</details>`;
@@ -84,14 +84,14 @@ function longestTicks(text: string): number {
 }
 
 const [START, END] = ['<!-- overview -->', '<!-- /overview -->'];
-/** Whatever somebody may have made of them: a comment of its own line with that word in it. */
+/** The markers, also edited ones: a comment on a line of its own with that word in it. */
 const LIKE_ONE = /^[ \t]*<!--[^>\n]*\boverview\b[^>\n]*-->.*$/gim;
 const HEAD = '| | does it hold here? |\n|---|---|';
 
 /**
- * What all findings of a page come to, in a table at its beginning: this one's row is replaced or added, the others stay.
- * A page without the place for it stays as it is. @param names of all findings of the page, in their order.
- * @throws when there is half a place, or one that was edited: its table would stay as old as it is.
+ * The verdicts of all findings of a page, in a table at its beginning: the row of this finding is replaced or added, the
+ * others stay. A page without the markers stays as it is. @param names of all findings of the page, in their order.
+ * @throws when a marker is missing or edited, because the table would stay outdated.
  */
 export function withOverview(page: string, { finding }: FindingRecord, names: readonly string[]): string {
   const eol = page.includes('\r\n') ? '\r\n' : '\n';
@@ -116,7 +116,7 @@ export function withOverview(page: string, { finding }: FindingRecord, names: re
   return `${page.slice(0, from)}${START}${eol}${table}${eol}${page.slice(to)}`;
 }
 
-/** Where the beginning of its marker and of that of its end are; undefined: a page has none. @throws as above. */
+/** The positions of both markers; undefined: the page has none. @throws as above. */
 export function overviewOf(page: string): { readonly from: number; readonly to: number } | undefined {
   const found = [...page.matchAll(LIKE_ONE)].map(({ 0: line, index }) => ({ text: line.trim(), from: index }));
   if (found.length === 0) return undefined;

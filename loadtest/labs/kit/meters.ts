@@ -30,13 +30,13 @@ export function busyOf(storeCores: number, ran: { readonly processorSeconds: num
   return { storeCores, generatorCores: ran.processorSeconds / ran.seconds };
 }
 
-/** What a store says it spent on one kind of command since its statistics were reset: executing, without the socket. */
+/** Time that a store reports for one kind of command since its statistics were reset: execution, without the socket. */
 export interface CommandStats {
   readonly calls: number;
   readonly us: number;
 }
 
-/** Of `INFO commandstats`; nothing was called yet: zeros. @param name in lower case: `hgetall`. */
+/** Read from `INFO commandstats`; zeros before the first call. @param name in lower case: `hgetall`. */
 export async function commandStats(store: Pick<LabStore, 'info'>, name: string): Promise<CommandStats> {
   const text = (await store.info('commandstats'))[`cmdstat_${name}`] ?? '';
   return { calls: figure(text, 'calls'), us: figure(text, 'usec') };
@@ -46,7 +46,7 @@ function figure(text: string, name: string): number {
   return Number(new RegExp(`(?:^|,)${name}=(\\d+)`).exec(text)?.[1] ?? 0);
 }
 
-/** Of all the time: starting and ending are measured along, and somebody else always takes a little. */
+/** Busy share that counts as full: start and end are included, and other programs always take a little. */
 const FULL = 0.85;
 
 export interface Busy {
@@ -62,7 +62,7 @@ export interface Room {
   readonly generatorCores: number;
 }
 
-/** What was full, by the processor time both used of what they could have had. */
+/** The side that was full, by the processor time that each used of what it could have used. */
 export function limitOf(busy: Busy, room: Room = { storeCores: 1, generatorCores: 1 }): Limit {
   const store = busy.storeCores >= FULL * room.storeCores;
   const generator = busy.generatorCores >= FULL * room.generatorCores;
@@ -70,10 +70,10 @@ export function limitOf(busy: Busy, room: Room = { storeCores: 1, generatorCores
   return generator ? 'generator' : 'neither';
 }
 
-/** What the processors have done since they were started, and how much of it we and all who have ended for us. */
+/** CPU time since boot, and the share used by this process and its reaped children. */
 export interface ProcessorTimes {
   readonly atMs: number;
-  /** For any process. What interrupts take is nobody's: loopback's own is among it. */
+  /** Used by any process. Interrupts are left out; loopback's own work is among them. */
   readonly processesMs: number;
   /** Taken by the host for other machines. */
   readonly stolenMs: number;

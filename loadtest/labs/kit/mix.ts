@@ -8,7 +8,7 @@ export interface Mix {
   readonly keys: number;
   readonly leastBytes: number;
   readonly mostBytes: number;
-  /** Of all commands: 0.2. */
+  /** Share of all commands: 0.2. */
   readonly writes: number;
 }
 
@@ -19,7 +19,7 @@ export function mixKey(at: number | '%d'): string {
   return `memtier-${at}`;
 }
 
-/** A place in 0…keys-1 by a normal distribution (Box and Muller 1958); what falls outside is drawn again. */
+/** An index in 0…keys-1 from a normal distribution (Box and Muller 1958); a value outside is drawn again. */
 export function gaussianKey(keys: number, random: () => number): number {
   for (;;) {
     const radius = Math.sqrt(-2 * Math.log(1 - random()));
@@ -28,7 +28,7 @@ export function gaussianKey(keys: number, random: () => number): number {
   }
 }
 
-/** Bytes of a value, every size as likely as the next. */
+/** Bytes of a value, uniformly distributed. */
 export function valueBytes({ leastBytes, mostBytes }: Mix, random: () => number): number {
   return leastBytes + Math.floor(random() * (mostBytes - leastBytes + 1));
 }
@@ -39,10 +39,10 @@ export function* fillCommands(mix: Mix, random: () => number): Iterable<readonly
   for (let at = 0; at < mix.keys; at += 1) yield ['SET', mixKey(at), bytes.subarray(0, valueBytes(mix, random))];
 }
 
-/** A row of a second is over before memtier has connected everybody; without a time it sends 10,000 commands for each. */
+/** A row of one second ends before memtier has connected all clients; without a time it sends 10,000 commands for each. */
 const TEST_SECONDS = 10;
 
-/** The same by memtier, for whoever has it, in a store that `fillCommand` filled. Ports and hosts are the reader's own. */
+/** The same load by memtier, in a store that `fillCommand` filled. The reader inserts port and host. */
 export function memtierCommand(
   mix: Mix,
   options: { readonly clients: number; readonly pipeline?: number; readonly more?: string },
@@ -51,17 +51,17 @@ export function memtierCommand(
   return [
     'memtier_benchmark -s 127.0.0.1 -p 6379 -t 1',
     `-c ${options.clients} --pipeline=${options.pipeline ?? 1} --ratio=1:${reads}`,
-    // Keys begin at 0 unless something else is said, and memtier does not take a 0 that is said.
+    // Keys begin at 0 by default, and memtier refuses an explicit 0.
     `--data-size-range=${mix.leastBytes}-${mix.mostBytes} --key-maximum=${mix.keys - 1} --key-pattern=G:G`,
-    // Else all clients ask for the same keys, those of every run before.
+    // Otherwise all clients ask for the same keys in every run.
     `--distinct-client-seed --randomize --test-time=${TEST_SECONDS}`,
     ...(options.more === undefined ? [] : [options.more]),
   ].join(' ');
 }
 
 /**
- * What stores every key once, values of the mix's sizes, by what everybody has: a benchmark that writes keys at random
- * leaves some out, and one with keys in order is memtier only.
+ * The command that stores every key once, with values of the mix's sizes, by awk and redis-cli: redis-benchmark writes keys
+ * at random and misses some, and only memtier writes them in order.
  * @param set begins the command, with `%d` for the number of a key: `SET memtier-%d`. @param port of a store of the reader's.
  */
 export function fillCommand(
@@ -71,13 +71,13 @@ export function fillCommand(
 ): string {
   const bytes =
     leastBytes === mostBytes ? 'v' : `substr(v, 1, ${leastBytes} + int(rand() * ${mostBytes - leastBytes + 1}))`;
-  // Built up: one awk or another prints no more than 8 KiB by a single `%s`.
+  // In pieces, because some awks print at most 8 KiB by one `%s`.
   const value = `while (length(v) < ${mostBytes}) v = substr(v v "x", 1, ${mostBytes})`;
   const words = `${value}; for (k = 0; k < ${keys}; k++) { printf "${set} ", k; print ${bytes} }`;
   return `awk 'BEGIN { ${words} }' | redis-cli -p ${port}${isTls ? ' --tls --cacert ca.crt' : ''} --pipe`;
 }
 
-/** As `memtierCommand` asks for them. */
+/** As `memtierCommand` requests them. */
 export function memtierFill(mix: Mix, options: { readonly isTls?: boolean } = {}): string {
   return fillCommand(`SET ${mixKey('%d')}`, mix, options);
 }

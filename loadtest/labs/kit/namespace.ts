@@ -6,7 +6,7 @@ import { inPath } from '../../stack/go-program.ts';
 import type { Lab, LabStore, LabStoreOptions } from './lab.ts';
 import { complaint, systemPath, systemProgram } from './programs.ts';
 
-/** The store's side of a wire, and ours: a network namespace and a pair of virtual interfaces between it and this one. */
+/** A link to a store: a network namespace, and a pair of virtual interfaces between it and ours. */
 export interface LabNamespace {
   readonly name: string;
   readonly insideAddress: string;
@@ -31,7 +31,7 @@ export type Way = 'replies' | 'requests';
 
 const HOME = '/run/netns';
 
-/** The first namespace of a machine makes a mount of its home, which stays: who made it takes it away with the last one. */
+/** The first namespace of a machine mounts its home, and the mount stays: the process that made it removes it with the last one. */
 async function leaveHome(wasThere: boolean): Promise<void> {
   if (wasThere || !existsSync(HOME) || readdirSync(HOME).length > 0) return;
   await systemProgram('umount', [HOME]).catch(() => undefined);
@@ -56,13 +56,13 @@ export async function startNamespace(lab: Lab): Promise<LabNamespace> {
   const { outsideAddress, insideAddress } = await freeAddresses();
   const wasThere = existsSync(HOME);
   const [nsenter = 'nsenter'] = await inPath('nsenter', ['/usr/bin', '/bin']);
-  // A lab that never comes to its end, because its process is over, must not leave a namespace behind.
+  // A process that exits before the end of its lab must not leave a namespace behind.
   const atExit = (): void => {
     spawnSync('ip', ['netns', 'del', name], { env: { ...process.env, ...systemPath() } });
   };
   process.once('exit', atExit);
   lab.atEnd(async () => {
-    // The wire goes with the end of it that is inside, but only when the kernel comes to it: we do not wait for that.
+    // The kernel removes the link with its inner end, later: we do not wait for that.
     await systemProgram('ip', ['link', 'del', outside]).catch(() => undefined);
     await systemProgram('ip', ['netns', 'del', name]);
     await leaveHome(wasThere);
@@ -137,7 +137,7 @@ export async function namespacesProblem(disciplines: readonly (readonly string[]
   }
 }
 
-/** Of 198.18.0.0/15, which is set aside for measuring networks (RFC 2544): nobody's real addresses are hidden. */
+/** Addresses of 198.18.0.0/15, reserved for benchmarks of networks (RFC 2544): no real address is hidden. */
 async function freeAddresses(): Promise<{ readonly outsideAddress: string; readonly insideAddress: string }> {
   const taken = await systemProgram('ip', ['-o', '-4', 'addr', 'show']);
   for (let tries = 0; tries < 200; tries += 1) {

@@ -6,7 +6,7 @@ import { othersWords, plainText } from './text.ts';
 
 const [WIDTH, BETWEEN] = [110, '  '];
 
-/** What an experiment found, for a terminal: the sentence it all comes to is the last line. */
+/** A finding for a terminal; the verdict and the sentence are the last line. */
 export function printFinding({ finding, machine, tookSeconds, othersCores, command }: FindingRecord): string {
   const { name, title, published, tables, notes, verdict, sentence } = finding;
   return [
@@ -29,7 +29,7 @@ function tableLines(table: FindingTable): readonly string[] {
     ...wrapped(table.title),
     ...columns(table).map((line) => `  ${line}`),
     ...(commands.length === 0 ? [] : ['  to repeat:']),
-    // Not broken into lines: they are there to be copied.
+    // Not wrapped, so that they can be copied.
     ...commands.map(([command, rows]) => `    ${rows.map(plainText).join('; ')}: ${command}`),
   ];
 }
@@ -70,5 +70,5 @@ function wrapped(text: string, indent = ''): readonly string[] {
   return [...lines, current];
 }
 
-/** For who looks for the sentence in many lines: it says the same in words. */
+/** Marks of the verdict line, which says the same in words. */
 const VERDICT_SIGNS: Readonly<Record<Verdict, string>> = { yes: '✓', partly: '~', no: '✕', unseen: '?' };

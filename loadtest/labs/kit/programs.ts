@@ -10,7 +10,7 @@ export interface ProgramOptions {
   readonly cores?: string;
   readonly limitMs: number;
   readonly env?: Readonly<Record<string, string>>;
-  /** What is written to its standard input, piece by piece, as fast as it reads. */
+  /** Standard input, written piece by piece as fast as the program reads. */
   readonly input?: Iterable<Buffer>;
   readonly signal?: AbortSignal;
 }
@@ -18,14 +18,14 @@ export interface ProgramOptions {
 export interface Ran {
   readonly output: string;
   readonly seconds: number;
-  /** Of its own, without children: up to 20 ms may be missing at the end. */
+  /** CPU time of the process without its children; up to 20 ms at the end may be missing. */
   readonly processorSeconds: number;
 }
 
 const LOOK_EVERY_MS = 20;
 const MOST_OUTPUT = 16 * 2 ** 20;
 
-/** Runs a program to its end. @throws with what it said last when it is missing, fails, says too much or takes too long. */
+/** Runs a program to its end. @throws with its last output when it is missing, fails, prints too much or takes too long. */
 export async function runProgram(options: ProgramOptions): Promise<Ran> {
   const { command, args, cores, limitMs, input, signal } = options;
   const [program, ...rest] = cores === undefined ? [command, ...args] : ['taskset', '-c', cores, command, ...args];
@@ -44,7 +44,7 @@ export async function runProgram(options: ProgramOptions): Promise<Ran> {
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     said.err = (said.err + text).slice(-4000);
   });
-  // Whoever ends early does not read the rest; its exit status says why.
+  // A program that ends early does not read the rest; its exit status says why.
   child.stdin.on('error', () => undefined);
   const ended = new Promise<string>((resolve) => {
     child.once('error', (error) =>
@@ -116,7 +116,7 @@ export function systemPath(): { readonly PATH: string } {
   return { PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin` };
 }
 
-/** @returns what it printed. @throws with what it complained of, or as ENOENT. */
+/** @returns its output. @throws with its error output, or as ENOENT. */
 export async function systemProgram(command: string, args: readonly string[]): Promise<string> {
   const { stdout } = await run(command, args, { env: { ...process.env, ...systemPath() }, timeout: LIMIT_MS });
   return stdout;

@@ -29,14 +29,14 @@ export interface Section {
   readonly plots: ReadonlyMap<string, string>;
 }
 
-/** On a line of its own; anywhere else it is text. */
+/** A marker stands on a line of its own; elsewhere it is text. */
 const MARKER = /^<!-- (\/?)finding: (\S+) -->[ \t]*\r?$/gm;
 /** Folders that only one machine has. `/path/…` stands for the reader's own. */
 const MACHINE_PATH = /(?<![\w./:-])\/(?:home|root|work|tmp|Users|private|mnt|srv|opt|var)\/[^\s'"]*/;
 
 /**
- * The record as text: what fits into a line stands in one, and so does a list of values, so that a change shows as the
- * lines that changed.
+ * The record as text: a value that fits into a line, and each list of values, has one line, so that a diff shows the changed
+ * values.
  */
 export function recordText(record: object): string {
   const isLeaf = (value: unknown): boolean => typeof value !== 'object' || value === null;
@@ -56,7 +56,7 @@ export function recordText(record: object): string {
   return `${written(record, '')}\n`;
 }
 
-/** A list in JSON has no word for a value that was not measured but null. @throws SyntaxError */
+/** In a JSON list, null stands for a value that was not measured. @throws SyntaxError */
 export function parseRecord(text: string): unknown {
   return JSON.parse(text, (_, value: unknown) =>
     Array.isArray(value) ? value.map((one: unknown) => (one === null ? undefined : one)) : value,
@@ -90,7 +90,7 @@ export function sectionsOf(text: string): readonly string[] {
 }
 
 /**
- * Replaces what stands between the markers of this section in a page, its plots and its record; all else stays as it is.
+ * Replaces the text between the markers of this section in a page, its plots and its record; the rest stays as it is.
  * @param more further changes of the page, with the names of all its sections in their order.
  * @throws before anything is changed, when the markers are missing, more than one pair, in the wrong order, or around
  * those of another section, when the record may not be published, or when a file cannot be written.
@@ -114,7 +114,7 @@ export function publishSection(
   const [records, pictures] = [RECORDS, PLOTS].map((folder) => join(dirname(page), folder)) as [string, string];
   mkdirSync(records, { recursive: true });
   if (plots.size > 0) mkdirSync(pictures, { recursive: true });
-  // One without the other would show old words beside new plots.
+  // Partial changes would show old text beside new plots.
   replaceFiles(
     new Map([
       [page, shown],
@@ -125,7 +125,7 @@ export function publishSection(
   for (const file of plotsOf(pictures, name, names)) if (!plots.has(file)) rmSync(join(pictures, file));
 }
 
-/** For whoever is about to measure for minutes. @throws when a section of one of these names could not be published. */
+/** Called before minutes of measuring. @throws when a section of one of these names could not be published. */
 export function checkSections(page: string, names: readonly string[]): string {
   const text = readFileSync(page, 'utf8');
   accessSync(page, constants.W_OK);
@@ -198,22 +198,22 @@ export function publishFinding(record: FindingRecord, page: string): void {
   publishSection(findingSection(recordText(record)), page, (text, names) => withOverview(text, record, names));
 }
 
-/** For whoever is about to measure for minutes. @throws when a finding of one of these names could not be published there. */
+/** Called before minutes of measuring. @throws when a finding of one of these names could not be published there. */
 export function checkPage(page: string, names: readonly string[]): void {
   overviewOf(checkSections(page, names));
 }
 
 /**
- * Writes all of these files or none: each beside its place first, then all of them are moved there. @param files texts by
- * path. @throws when one of them cannot be written; all are as they were then.
+ * Writes all of these files or none: each one beside its target first, then all are renamed. @param files texts by
+ * path. @throws when one of them cannot be written; then all files are unchanged.
  */
 export function replaceFiles(files: ReadonlyMap<string, string>): void {
   const moves = Array.from(files, ([path, text]) => {
-    // What a link shows is written, not the link.
+    // Writes the target of a link, not the link.
     const to = existsSync(path) ? realpathSync(path) : path;
     return { to, beside: `${to}.new`, text };
   });
-  // A file that may be read only could still be replaced by another one: whoever made it so does not want that.
+  // A rename would replace a read-only file as well, against its owner's will.
   for (const { to } of moves) {
     if (!existsSync(to)) continue;
     // A device would be replaced by a file of its name.

@@ -1,7 +1,7 @@
 /**
- * Measures variants in turn, there and back, so that what the machine does meanwhile falls on all of them.
- * @param measure gets what the variant had before, the last one last.
- * @returns of each variant its median run as a whole, by `figure`.
+ * Measures variants in turn, there and back, so that other load of the machine affects all of them.
+ * @param measure gets the earlier runs of the variant, the newest last.
+ * @returns for each variant its whole median run, by `figure`.
  */
 export async function alternately<Variant, Run>(
   variants: readonly Variant[],
@@ -19,14 +19,14 @@ export async function alternately<Variant, Run>(
   });
 }
 
-/** Of an even number the lower of both in the middle: half of two runs would be no run. */
+/** The median run; the lower one of the two in the middle, because a mean of two runs is no run. */
 export function medianRun<Run>(runs: readonly Run[], figure: (run: Run) => number): Run | undefined {
   return runs.toSorted((one, other) => figure(one) - figure(other))[Math.floor((runs.length - 1) / 2)];
 }
 
 /**
- * A row that something else disturbed is measured once more, and no more often: it counts as it is then.
- * @param isDisturbed by figures that are not what the experiment varies @param again hears that it is measured again
+ * A row that was disturbed by other load is measured once more, and the second measurement counts.
+ * @param isDisturbed reads figures that the experiment does not vary @param again is called before the second measurement
  */
 export async function onceMore<T>(
   measure: () => Promise<T>,
@@ -40,8 +40,8 @@ export async function onceMore<T>(
 }
 
 /**
- * How many requests fill the time, at a rate that was seen before: at least two rounds of everything that is under way at
- * once, because of one round alone its beginning and its end are all that is measured.
+ * Requests that fill the time at a measured rate: at least two rounds of all requests that are under way at once, because
+ * one round is only a beginning and an end.
  */
 export function wholeRounds(load: {
   readonly clients: number;

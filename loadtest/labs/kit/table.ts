@@ -1,11 +1,11 @@
 import type { Chart, FindingTable, Row, Unit } from './finding.ts';
 import { valueText } from './text.ts';
 
-/** A table as texts: what was varied, its figures, and what limited and what was published where any row has it. */
+/** A table as texts: the varied value, its figures, then the limit and the published figures where any row has them. */
 export interface Cells {
   readonly titles: readonly string[];
   readonly rows: readonly (readonly string[])[];
-  /** Of each column: figures stand at the right, under each other. */
+  /** For each column: figures are aligned at the right. */
   readonly isFigure: readonly boolean[];
 }
 
@@ -25,7 +25,7 @@ export function cellsOf({ columns, rows }: FindingTable): Cells {
   };
 }
 
-/** What repeats the rows of a table, each command once, with the names of its rows. */
+/** The commands that repeat the rows of a table, each once, with the names of its rows. */
 export function commandsOf(rows: readonly Row[]): ReadonlyMap<string, readonly string[]> {
   const byCommand = new Map<string, string[]>();
   for (const { name, command } of rows) {
@@ -36,7 +36,7 @@ export function commandsOf(rows: readonly Row[]): ReadonlyMap<string, readonly s
   return byCommand;
 }
 
-/** A command is copied: its spaces stay, and what a terminal or a page would take for more than letters goes. */
+/** A command is copied by the reader: its spaces stay, and characters that control a terminal or a page are removed. */
 export function oneLine(command: string): string {
   return command
     .toWellFormed()
@@ -51,7 +51,7 @@ export function fillFirst(fill: string, tables: readonly FindingTable[]): readon
   return tables.map((table, at) => {
     if (at !== first) return table;
     const row = table.rows.find(({ command }) => command !== undefined);
-    // Rows with one command are printed as one: all of them are changed, or it would stand there twice.
+    // Rows with the same command are printed together: all of them change, or the command would be printed twice.
     const rows = table.rows.map((one) =>
       one.command !== undefined && one.command === row?.command
         ? { ...one, command: `${fill} && ${one.command}` }

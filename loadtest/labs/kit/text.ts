@@ -10,10 +10,10 @@ import {
 } from '../../../src/report/format.mjs';
 import type { Unit } from './finding.ts';
 
-/** No terminal and no Markdown may be steered by what was measured. */
+/** Measured text must not control a terminal or Markdown. */
 const UNSEEN = /[\p{Cc}\p{Bidi_Control}\ufffe\uffff]/gu;
 
-/** For columns of text: no-break spaces are plain ones, and what cannot be seen is gone. */
+/** For columns of text: no-break spaces become plain ones, and invisible characters are removed. */
 export function plainText(text: string): string {
   return text.toWellFormed().replaceAll('\u00a0', ' ').replaceAll(/\s+/g, ' ').replace(UNSEEN, '\ufffd');
 }
@@ -35,10 +35,10 @@ export function prose(text: string): string {
     .replace(/^(\d+)([.)](?:\s|$))/, String.raw`$1\$2`);
 }
 
-/** Somebody always takes a little; more than a tenth of a core shows in the rows. */
+/** Other programs always take a little; more than a tenth of a core shows in the rows. */
 const NOTICED_CORES = 0.1;
 
-/** A sentence after another, when others had so much of the machine that figures have to be read with it; else ''. */
+/** A sentence when other programs used enough of the machine to affect the figures; else ''. */
 export function othersWords(cores: number | undefined): string {
   if (cores === undefined || cores <= NOTICED_CORES) return '';
   return ` Meanwhile others took ${amountText(cores)} of the machine's cores: rates are lower and times longer than on a quiet one.`;

@@ -11,38 +11,38 @@ export interface ConnectionOptions {
   readonly nowMs: () => number;
   readonly onBytes: (bytes: number) => void;
   readonly onConnect: () => void;
-  /** Nothing is under way any more. */
+  /** No command is under way any more. */
   readonly onIdle: (why: Idle) => void;
 }
 
-/** All was answered, or lost with an open connection, or the connection could not even be opened. */
+/** All commands were answered, or lost with an open connection, or the connection could not be opened. */
 export type Idle = 'answered' | 'lost' | 'unopened';
 
 /** One connection and the commands under way on it. It opens by itself when there is something to send. */
 export interface Connection {
   /** @param dueMs of each command in these bytes, when it should have been sent. */
   readonly send: (bytes: Buffer, dueMs: number, commands: number) => void;
-  /** Replies that have not come, those nobody waits for included. */
+  /** Replies that have not come, those of abandoned commands included. */
   readonly waiting: () => number;
-  /** Commands somebody waits for. */
+  /** Commands that are not answered and not abandoned. */
   readonly pending: () => number;
   /** Before anything is sent. Resolves when it is open or cannot be opened. */
   readonly open: () => Promise<boolean>;
-  /** Gives up what is overdue. */
+  /** Abandons overdue commands. */
   readonly sweep: () => void;
-  /** What is under way is lost. */
+  /** Commands under way are lost. */
   readonly close: () => void;
 }
 
 const CONNECT_TIMEOUT_MS = 5000;
-/** What nobody waits for any more keeps its place until its reply comes. */
+/** An abandoned command stays in the queue until its reply comes. */
 const ABANDONED = Number.NaN;
 
 export function createConnection(options: ConnectionOptions): Connection {
   const { target, ca, deadline, tally, nowMs, onBytes, onConnect, onIdle } = options;
   let socket: Socket | undefined;
   let due: number[] = [];
-  /** Of `due`: answered already, and looked at for their deadline. */
+  /** Positions in `due`: the first that is not answered, and the first whose deadline is not checked. */
   let [answered, swept] = [0, 0];
   let pending = 0;
 
@@ -142,7 +142,7 @@ export function createConnection(options: ConnectionOptions): Connection {
   };
 }
 
-/** Counts whole RESP2 replies in what a connection carries, without keeping or copying them. */
+/** Counts whole RESP2 replies in the bytes of a connection, without keeping or copying them. */
 export interface ReplyCounter {
   /** @returns how many replies these bytes complete, and how many of those are errors. @throws when they are not RESP2. */
   readonly push: (bytes: Buffer) => { readonly replies: number; readonly errors: number };
@@ -156,7 +156,7 @@ export function createReplyCounter(): ReplyCounter {
   let bulk = 0;
   /** Values to come until the outermost is whole; 0 between replies. */
   let missing = 0;
-  /** Of the header line under way; 0 between lines. */
+  /** First byte of the header line under way; 0 between lines. */
   let kind = 0;
   let length = 0;
   let isNegative = false;
@@ -193,7 +193,7 @@ export function createReplyCounter(): ReplyCounter {
         if (byte === MINUS) isNegative = true;
         else if (byte !== CR) length = length * 10 + byte - ZERO;
       } else {
-        // The rest of a line whose length nobody says: on to its end.
+        // The rest of a line has no declared length: skip to its end.
         const end = bytes.indexOf(LF, at);
         at = end === -1 ? bytes.length : end;
       }

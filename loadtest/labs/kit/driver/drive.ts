@@ -6,7 +6,7 @@ import { processorMs } from '../../../stack/processors.ts';
 import { type Connection, createConnection, type Idle, nextCommand, type Tally } from './connection.ts';
 import type { Driven, DrivenSecond, DrivePlan } from './plan.ts';
 
-/** More at once and a listener's backlog (511) overflows: what is refused there is no finding. */
+/** With more at once a listener's backlog (511) overflows, and its refusals would be no finding. */
 const CONNECT_AT_ONCE = 200;
 const SWEEP_EVERY_MS = 5;
 
@@ -108,11 +108,11 @@ export interface ClosedLoopOptions {
   readonly send: () => void;
   /** Batches of one connection, before it is closed and another opened; absent: kept. */
   readonly most?: number;
-  /** Batches the connection had before the time began: 0 unless said. */
+  /** Batches of the connection before the time began. Default: 0. */
   readonly sentBefore?: number;
 }
 
-/** Where nothing answers, as fast as possible would be a storm of our own. */
+/** Limits the rate of retries where nothing answers. */
 const PAUSE_MS = 100;
 
 /** Closed loop: the next batch goes out when the last one was answered, or lost. */
@@ -147,21 +147,21 @@ export interface AtRateOptions {
   readonly send: (connection: Connection, dueMs: number, commands: number) => void;
   readonly tally: Tally;
   readonly nowMs: () => number;
-  /** Between two looks at what is due: a millisecond unless said. */
+  /** Interval between two checks for due commands. Default: 1 ms. */
   readonly pause?: () => Promise<unknown>;
 }
 
-/** Under way on one connection; what is due beyond is not sent. */
+/** Maximum of commands under way on one connection; further due commands are not sent. */
 const MOST_WAITING = 5000;
 
-/** Open loop: what is due is sent, on one connection after the other, and what was not answered makes nothing wait. */
+/** Open loop: due commands are sent on the connections in turn, without waiting for replies. */
 export async function atRate(options: AtRateOptions): Promise<void> {
   const { ratePerSecond, endMs, connections, send, tally, nowMs, pause = () => sleep(1) } = options;
   const gapMs = 1000 / ratePerSecond;
   let [dueMs, at] = [nowMs(), 0];
   for (;;) {
     const now = nowMs();
-    // What came due during a standstill across the end counts too.
+    // Commands that came due while the process stood still across the end count too.
     for (; dueMs <= now && dueMs < endMs; dueMs += gapMs) {
       const connection = connections[at % connections.length];
       at += 1;

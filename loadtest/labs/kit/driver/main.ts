@@ -1,4 +1,4 @@
-/** `node loadtest/labs/kit/driver/main.ts <plan.json>`: prints what came of it as JSON. A process of its own has a core of its own. */
+/** `node loadtest/labs/kit/driver/main.ts <plan.json>`: prints the result as JSON. It is a process so that it has a core of its own. */
 import { readFileSync } from 'node:fs';
 import { drive } from './drive.ts';
 import type { DrivePlan } from './plan.ts';

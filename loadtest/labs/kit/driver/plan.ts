@@ -1,19 +1,19 @@
-/** What one driver process does: a bounded load over raw connections, for what redis-benchmark cannot do. */
+/** The load of one driver process: bounded, over raw connections, for loads that redis-benchmark cannot make. */
 export interface DrivePlan {
   readonly targets: readonly Target[];
   /** All together, spread evenly over the targets. */
   readonly connections: number;
   readonly seconds: number;
   readonly commands: Commands;
-  /** Closed loop: commands each connection sends at once and then waits for. 1 unless said. */
+  /** Closed loop: commands that each connection sends at once and then waits for. Default: 1. */
   readonly pipeline?: number;
-  /** Open loop: commands a second of all connections together, each on the next connection, whatever was answered. */
+  /** Open loop: commands a second of all connections together, each on the next connection, without waiting for replies. */
   readonly ratePerSecond?: number;
-  /** Closed loop: a connection is closed after so many commands and a new one opened; absent: kept. */
+  /** Closed loop: number of commands after which a connection is closed and a new one opened; absent: kept. */
   readonly commandsPerConnection?: number;
   /**
    * With `commandsPerConnection`: all are open when the time begins, each at another point of its life, as after a long
-   * time of it. Absent: all are opened at once when it begins, and that is measured along.
+   * run. Absent: all are opened at the beginning, and this is part of the measurement.
    */
   readonly isSettled?: true;
   readonly deadline?: Deadline;
@@ -29,10 +29,10 @@ export interface Target {
   readonly port: number;
 }
 
-/** A command nobody waits for any longer. It is an error, at `ms` after it was due. */
+/** A command is abandoned `ms` after it was due, and counts as an error. */
 export interface Deadline {
   readonly ms: number;
-  /** As clients do whose timeout closes the connection; else its late reply is dropped and the connection lives on. */
+  /** The connection is closed, as by clients with a socket timeout; otherwise the late reply is dropped and it stays open. */
   readonly closes: boolean;
 }
 
@@ -48,7 +48,7 @@ export type Commands =
   /** `__rand_int__` stands for a number in 0…keys-1, as in redis-benchmark but without leading zeros. */
   | { readonly kind: 'fixed'; readonly words: readonly string[]; readonly keys?: number };
 
-/** What came of it. Times are milliseconds from when a command was due to its whole reply, connecting included. */
+/** The result. Times are milliseconds from when a command was due to its whole reply, connecting included. */
 export interface Driven {
   readonly seconds: number;
   readonly answered: number;
@@ -60,7 +60,7 @@ export interface Driven {
   readonly connects: number;
   readonly receivedBytes: number;
   readonly sentBytes: number;
-  /** Of the driver process while it measured. */
+  /** CPU time of the driver process during the measurement. */
   readonly processorSeconds: number;
   /** Busy cores of each watched process meanwhile. */
   readonly watchedCores: readonly number[];
@@ -82,7 +82,7 @@ export interface Errors {
   readonly broken: number;
   /** Error replies. */
   readonly refused: number;
-  /** Due, and not even sent: too many were waiting already, or no connection was there. */
+  /** Due but not sent: too many were waiting, or there was no connection. */
   readonly unsent: number;
   /** Attempts to connect that failed. */
   readonly unconnected: number;
