@@ -102,7 +102,7 @@ function unseenWords(samples: readonly Sample[]): string {
     ['the generator', hasProcess('k6')],
   ];
   const unseen = parts.flatMap(([name, isSeen]) => (samples.some(isSeen) ? [] : [name]));
-  return unseen.length === 0 ? '' : ` Nobody could look at ${listed(unseen)}.`;
+  return unseen.length === 0 ? '' : ` There are no figures of ${listed(unseen)}.`;
 }
 
 function listed(names: readonly string[]): string {

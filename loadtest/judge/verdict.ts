@@ -45,7 +45,7 @@ export function generatorReasons({ summary, samples, machine }: Ran): readonly s
     const busy = machineBusyShare(own) ?? 0;
     if (machine.generatorCpus === undefined && busy >= FULL) {
       const words = `the machine had no processor time left in ${one.step.name} (${percentText(busy)} busy)`;
-      return [`${words}, and k6 used ${used}: nobody can tell how late it was`];
+      return [`${words}, and k6 used ${used}: its lateness is not known`];
     }
     const full = longestFull(own, capacity);
     return full < FULL_SAMPLES

@@ -31,7 +31,7 @@ const NOISE = 0.05;
 type Weight = 'light' | 'heavy';
 const WEIGHTS: readonly Weight[] = ['light', 'heavy'];
 
-/** Which stores the traffic of three domains goes to. */
+/** The stores for the traffic of three domains. */
 type Shape = 'one store for all three' | 'one store each' | 'a cluster of three shards';
 
 interface Variant {
@@ -185,7 +185,7 @@ export const domains = defineExperiment<DomainsMeasured>({
     `Three processes of redis-benchmark with one connection each and one command under way, as published; each figure is the median of ${ROUNDS} runs that took turns with the others. Time per operation is the elapsed time over the commands of all three.`,
     'Processor time per operation is that of all stores together. It hardly depends on how many cores there are, and no single-threaded store can do more than one second of it in a second.',
     `Light is INCR over ${COUNTERS} counters of each domain, heavy is GET of one of ${PAGES} stored pages of each domain, ${bytesText(LEAST_PAGE_BYTES)} to ${bytesText(MOST_PAGE_BYTES)} long.`,
-    `The round trip is added by a relay that forwards every reply ${durationText(ADDED_RTT_MS)} later. It runs in the process of the experiment; its processor time is in no figure and delays nobody at these rates.`,
+    `The round trip is added by a relay that forwards every reply ${durationText(ADDED_RTT_MS)} later. It runs in the process of the experiment; its processor time is in no figure and it causes no delay at these rates.`,
     'Each domain of the cluster has a hash tag of its own shard: that is the most three shards can gain, since no two clients meet on one.',
     ...(storeCount < CLIENTS
       ? [

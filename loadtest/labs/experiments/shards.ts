@@ -284,7 +284,7 @@ export async function countersOf(stores: readonly Pick<LabStore, 'info'>[]): Pro
   return { hits: total('keyspace_hits'), misses: total('keyspace_misses'), evicted: total('evicted_keys') };
 }
 
-/** What the memory did between two looks, `seconds` of load apart. */
+/** Changes of the memory between two readings, `seconds` of load apart. */
 export function memoryFigures(before: Counters, after: Counters, seconds: number) {
   const [hits, misses] = [after.hits - before.hits, after.misses - before.misses];
   return { hitRatio: hits / (hits + misses), evictionsPerSecond: (after.evicted - before.evicted) / seconds };
@@ -308,11 +308,11 @@ const FIRST_PORT = 6381;
 
 export interface ShardsLoad {
   readonly shards: number;
-  /** Of each shard. */
+  /** The mix of each shard. */
   readonly mix: Mix;
   readonly maxBytes: number;
   readonly clients: number;
-  /** Of each client; absent: as fast as possible. */
+  /** Rate of each client; absent: as fast as possible. */
   readonly perClientPerSecond?: number;
 }
 

@@ -122,7 +122,7 @@ export const valueSize = defineExperiment<ValueSizeMeasured>({
     ...fillFirst(hashFill(BIG_FIELDS), [
       tableOf<Partial<HashRead> & Pick<HashRead, 'name'>>({
         title: 'Reading a hash of 20,000 fields',
-        rows: [{ name: 'nobody reads the hash', besideP99Ms: reads.quietP99Ms }, ...reads.rows],
+        rows: [{ name: 'no reads of the hash', besideP99Ms: reads.quietP99Ms }, ...reads.rows],
         name: (row) => row.name,
         columns: [
           ['one reply, one client', 'ms', ({ alone }) => alone?.replyMs],
@@ -316,7 +316,7 @@ function effectsOf({ link, reads, writes }: ValueSizeMeasured): readonly (readon
     ],
     [
       {
-        // Both ways read as many fields a second. A wait that is there while nobody reads the hash is due to neither way.
+        // Both ways read as many fields a second. A wait that also exists without reads of the hash is due to neither way.
         text: 'p99 of small reads beside pieces of 30 fields ÷ beside whole reads, or beside none where that is longer',
         figure:
           few?.besideP99Ms !== undefined && whole?.besideP99Ms !== undefined && reads.quietP99Ms !== undefined

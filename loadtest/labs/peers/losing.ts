@@ -7,7 +7,7 @@ import type { Backend, Peer } from './peer.ts';
 import { LONG, SHORT, type Sizes, type Try } from './peer.ts';
 import { fillPages, type Replicas, startReplicas } from './replicas.ts';
 
-/** What happens when a peer loses its pages, and when it loses its engine. */
+/** Measures a peer that loses its pages, and a peer that loses its engine. */
 export interface Lost {
   readonly stampede?: StampedeFigures;
   readonly dead?: DeadEngineFigures;
@@ -83,10 +83,10 @@ export interface StampedeFigures {
 export interface Stampeded {
   /**
    * Engine queries ÷ distinct pages that were answered; 1 is the minimum. Divided by answered pages, because a peer that
-   * refuses everybody asks for little. Undefined: no page was answered.
+   * refuses every client has few queries. Undefined: no page was answered.
    */
   readonly queriesPerKey: number | undefined;
-  /** Of the answers with status 200, because a refusal is fast. */
+  /** Latencies count answers with status 200 only, because a refusal is fast. */
   readonly p50Ms: number | undefined;
   readonly p99Ms: number | undefined;
   /** Share of other answers and of missing answers: 0–1. */

@@ -127,7 +127,7 @@ export const nginxLua: Peer = {
   name: 'nginx-lua + Redis',
   setUp:
     'content_by_lua with a pool of connections to Redis; a page carries its expiry, one request per nginx loads it ' +
-    'under a lock in shared memory while the others wait; a stale page is sent to everybody, then loaded anew; purged by ' +
+    'under a lock in shared memory while the others wait; a stale page is sent to every client, then loaded again; purged by ' +
     'FLUSHDB.',
   parts: ['nginx-lua', 'redis'],
   keeps: 'shared',
@@ -189,7 +189,7 @@ function serverConfig({ store, ttlSeconds, staleSeconds }: ReplicaSetup): string
           body, is_fresh = read()
           is_mine = not body and locks:add(key, true, ${LOCK_SECONDS})
         end
-        -- Somebody may have stored it between our reading and our lock.
+        -- Another request may have stored it between our read and our lock.
         if is_mine and not body then body, is_fresh = read() end
         local status = 503
         if is_mine and not body then
@@ -197,7 +197,7 @@ function serverConfig({ store, ttlSeconds, staleSeconds }: ReplicaSetup): string
           body = ok and loaded
           status = ok and failed or status
         elseif is_mine and not is_fresh then
-          -- Who has the lock gets the stale page too; nothing keeps him while a new one is loaded.
+          -- The client of the request with the lock gets the stale page too, and does not wait for the new one.
           send(body)
           ngx.eof()
           pcall(load)

@@ -75,7 +75,7 @@ interface PageTable {
 /** In these tables the server is loaded, not the store. */
 const FULL = { store: 'server', generator: 'client', both: 'both', neither: 'neither' } as const;
 
-/** A peer without figures stays a row, so that nobody takes it for forgotten. */
+/** A peer without figures keeps its row, so that it does not look forgotten. */
 function pageTable(outcomes: readonly Outcome[], sizes: Sizes, { title, pick, base, pages }: PageTable): FindingTable {
   const baseOutcome = outcomes.find(({ peer }) => peer.name === base);
   const perCore = baseOutcome && pick(baseOutcome)?.perCore;

@@ -252,7 +252,7 @@ function verdictsOf(loss: LossResult): FigureResult['verdicts'] {
       holds: noState,
     },
     {
-      says: `${lost}: ${loss.wrong.length} wrong answers, ${loss.faults.length} nobody can act on${loss.faults[0] === undefined ? '' : `, such as ${loss.faults[0]}`}`,
+      says: `${lost}: ${loss.wrong.length} wrong answers, ${loss.faults.length} that a client cannot act on${loss.faults[0] === undefined ? '' : `, such as ${loss.faults[0]}`}`,
       holds: noneFound([...loss.wrong, ...loss.faults], loss.requests),
     },
     {

@@ -269,7 +269,10 @@ export function resultOf(narrow: EngineResult, direct: EngineResult, ours: strin
         says: `${wrong.length} wrong answers of ${compared} compared${example(wrong)}`,
         holds: noneFound(wrong, compared),
       },
-      { says: `${faults.length} answers nobody can act on${example(faults)}`, holds: noneFound(faults, answers) },
+      {
+        says: `${faults.length} answers that a client cannot act on${example(faults)}`,
+        holds: noneFound(faults, answers),
+      },
       {
         says: `the generator kept up: p99 of its lateness ${shown(lagMs)} ms, at most ${MAX_LAG_MS}`,
         holds: generatorKeptUp(lagMs),

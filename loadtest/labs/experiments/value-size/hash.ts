@@ -53,7 +53,7 @@ export interface AloneRead {
 }
 
 export interface HashReads {
-  /** p99 of the same small reads while nobody reads the hash. */
+  /** p99 of the same small reads without reads of the hash. */
   readonly quietP99Ms: number | undefined;
   readonly rows: readonly HashRead[];
 }
