@@ -102,7 +102,7 @@ function unseenWords(samples: readonly Sample[]): string {
     ['the generator', hasProcess('k6')],
   ];
   const unseen = parts.flatMap(([name, isSeen]) => (samples.some(isSeen) ? [] : [name]));
-  return unseen.length === 0 ? '' : ` Nobody could look at ${listed(unseen)}.`;
+  return unseen.length === 0 ? '' : ` There are no figures of ${listed(unseen)}.`;
 }
 
 function listed(names: readonly string[]): string {
@@ -113,7 +113,7 @@ function capital(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
-/** `places at …`, `all cores of …` */
+/** `engine permits …`, `all cores of …` */
 function isPlural(name: string): boolean {
-  return /^(places|connections|searches|cores|all cores|processors)\b/.test(name);
+  return /^(engine permits|connections|searches|cores|all cores|processors)\b/.test(name);
 }

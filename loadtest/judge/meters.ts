@@ -56,8 +56,8 @@ export function metersFor(samples: readonly Sample[]): readonly Meter[] {
       domains,
       (domain): Meter => ({
         ...ENGINE,
-        name: `places at the engine for ${domain}`,
-        cause: 'places at the engine',
+        name: `engine permits for ${domain}`,
+        cause: 'engine permits',
         read: (window) => enginePermits(window, domain),
       }),
     ),
@@ -216,7 +216,7 @@ function enginePermits({ samples }: Window, domain: string): Reading | undefined
   const queued = meanOf(level(({ engineQueued }) => engineQueued)) ?? 0;
   const limit = meanOf(level(({ engineLimit }) => engineLimit)) ?? ceiling;
   const words = [
-    `${used.toFixed(1)} of ${short(ceiling)} places, ${maxOf(inFlight) ?? 0} at most`,
+    `${used.toFixed(1)} of ${short(ceiling)} permits, ${maxOf(inFlight) ?? 0} at most`,
     ...(limit < LOWERED * ceiling ? [`lowered to ${short(limit)} while replies were slow`] : []),
     ...(queued >= 0.05 ? [`${short(queued)} waiting`] : []),
   ];

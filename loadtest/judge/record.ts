@@ -122,7 +122,7 @@ export type ResourceKind = (typeof RESOURCE_KINDS)[number];
 
 export interface ResourceUse {
   readonly kind: ResourceKind;
-  /** `a core of serpcache`, `places at the engine for goods`. */
+  /** `a core of serpcache`, `engine permits for goods`. */
   readonly name: string;
   /** By step in the order of `steps`, 0–1 of the capacity; undefined where not measured. */
   readonly byStep: readonly (number | undefined)[];

@@ -45,7 +45,7 @@ export function generatorReasons({ summary, samples, machine }: Ran): readonly s
     const busy = machineBusyShare(own) ?? 0;
     if (machine.generatorCpus === undefined && busy >= FULL) {
       const words = `the machine had no processor time left in ${one.step.name} (${percentText(busy)} busy)`;
-      return [`${words}, and k6 used ${used}: nobody can tell how late it was`];
+      return [`${words}, and k6 used ${used}: its lateness is not known`];
     }
     const full = longestFull(own, capacity);
     return full < FULL_SAMPLES
@@ -79,7 +79,7 @@ export function overLimit(samples: readonly Sample[]): readonly string[] {
         const times = ceiling !== undefined && held > ceiling ? (consecutive.get(key) ?? 0) + 1 : 0;
         consecutive.set(key, times);
         if (times >= SAMPLES_OVER_LIMIT)
-          found.set(key, `${name} held ${held} places at the engine of ${domain}, ${ceiling} are allowed`);
+          found.set(key, `${name} held ${held} engine permits of ${domain}, ${ceiling} are allowed`);
       }
     }
   }

@@ -66,7 +66,7 @@ async function rehearse(words: ParsedArguments): Promise<number> {
     probe.close();
     await harness.stop();
   }
-  console.log(`\n${tableOf(['scene', 'figure', 'measured', 'target', 'met'], rows)}`);
+  console.log(`\n${tableOf(['scenario', 'figure', 'measured', 'target', 'met'], rows)}`);
   return isMet ? EXIT.passed : EXIT.failed;
 }
 

@@ -27,7 +27,7 @@ const PLOTS = {
   'hit-ratio': hitRatioPlot,
   errors: errorPlot,
   engine: engineRatePlot,
-  places: enginePermitsPlot,
+  permits: enginePermitsPlot,
   store: storePlot,
   memory: memoryPlot,
   processors: processorPlot,
@@ -94,7 +94,7 @@ function pointsText({ timeline, columnMs }: PlotContext): string {
   const seconds = timeline.seconds.flat().length;
   if (seconds === 0) return 'The generator told of no second.';
   if (columnMs <= 1000) return `Every one of ${countText(seconds)} seconds is drawn.`;
-  return `${countText(seconds)} seconds, ${durationText(columnMs)} on each point: lines are their mean (p90, p99, places and memory: their worst; p50: the middle one), the tint around a line reaches from the lowest to the highest of them, areas are means.`;
+  return `${countText(seconds)} seconds, ${durationText(columnMs)} on each point: lines are their mean (p90, p99, permits and memory: their worst; p50: the middle one), the tint around a line reaches from the lowest to the highest of them, areas are means.`;
 }
 
 /** Rows in the page: a drill with a guard that trips again and again writes many more events. */

@@ -74,7 +74,7 @@ function fullestDomain({ record }: PlotContext): string | undefined {
       if (inFlight === undefined || ceiling === undefined || ceiling <= 0) continue;
       const share = inFlight / ceiling;
       if (fullest !== undefined && share <= fullest.share) continue;
-      fullest = { share, words: `${domain}, ${countText(inFlight)} of ${countText(ceiling)} places` };
+      fullest = { share, words: `${domain}, ${countText(inFlight)} of ${countText(ceiling)} permits` };
     }
   }
   return fullest?.words;

@@ -20,7 +20,7 @@ import { kneeWords, recoveryFigures, resultWords } from './words.ts';
 /** The published plots of each script. */
 const SHOWN_PLOTS: Readonly<Record<string, readonly PlotName[]>> = {
   'x-load': ['rate', 'latency', 'processors'],
-  'flush-survival': ['outcomes', 'places', 'latency'],
+  'flush-survival': ['outcomes', 'permits', 'latency'],
 };
 const OTHER_PLOTS: readonly PlotName[] = ['rate', 'latency'];
 
@@ -31,7 +31,7 @@ const REFUSED: StepFigure = {
 const SHOWN_FIGURES: readonly StepFigure[] = [
   ...Object.values(CLIENT_FIGURES),
   REFUSED,
-  ...[PART_FIGURES.engine, PART_FIGURES.amplification, PART_FIGURES.places, PART_FIGURES.store],
+  ...[PART_FIGURES.engine, PART_FIGURES.amplification, PART_FIGURES.permits, PART_FIGURES.store],
   ...[PART_FIGURES.serviceCores, PART_FIGURES.generatorCores],
 ];
 

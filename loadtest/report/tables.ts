@@ -36,7 +36,7 @@ export const CLIENT_FIGURES = {
 export const PART_FIGURES = {
   engine: { title: 'Engine calls', text: (step) => (isRun(step) ? perSecondText(step.engineCallsPerSecond) : UNKNOWN) },
   amplification: { title: 'Per search', text: (step) => (isRun(step) ? timesText(step.amplification) : UNKNOWN) },
-  places: { title: 'In flight, most', text: placesText },
+  permits: { title: 'In flight, most', text: permitsText },
   store: { title: 'Store commands', text: ({ storeCommandsPerSecond }) => perSecondText(storeCommandsPerSecond) },
   serviceMemory: { title: 'Service memory', text: ({ serviceBytes }) => bytesText(serviceBytes) },
   storeMemory: { title: 'Store memory', text: ({ storeBytes }) => bytesText(storeBytes) },
@@ -66,7 +66,7 @@ function latency({ summary }: StepFigures, of: keyof Latency): string {
   return durationText(summary.latencyMs?.[of]);
 }
 
-function placesText({ engineInFlightMax: most, engineCeiling: ceiling }: StepFigures): string {
+function permitsText({ engineInFlightMax: most, engineCeiling: ceiling }: StepFigures): string {
   if (most === undefined) return UNKNOWN;
   return ceiling === undefined ? countText(most) : `${countText(most)} of ${countText(ceiling)}`;
 }

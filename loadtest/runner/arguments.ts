@@ -71,7 +71,8 @@ export function readArguments(argv: readonly string[], env: Env): Arguments {
   const target = stack === 'none' ? targetOf(given, env, entry?.operates === true, faults) : localTarget(words, faults);
   const queries = given('queries');
   if (stack === 'none') {
-    if (queries === undefined) faults.push('--queries (or QUERIES) is missing: nobody knows what is searched there');
+    if (queries === undefined)
+      faults.push('--queries (or QUERIES) is missing: the searches of this service are not known');
     if (entry?.base === 'measured' && given('base-rps') === undefined) {
       faults.push('--base-rps (or BASE_RPS) is missing: x1 is only measured on the local stack');
     }
@@ -170,7 +171,7 @@ export const OPTIONS: readonly Option[] = [
   { name: 'queries', takes: 'FILE', variable: 'QUERIES', about: 'a search a line, the most frequent first' },
   { name: 'exponent', takes: 'n', variable: 'EXPONENT', about: 'of Zipf–Mandelbrot: how steep the head is' },
   { name: 'offset', takes: 'n', variable: 'OFFSET', about: 'of Zipf–Mandelbrot: how flat its first ranks are' },
-  { name: 'once-share', takes: '0–1', variable: 'ONCE_SHARE', about: 'share of searches nobody repeats' },
+  { name: 'once-share', takes: '0–1', variable: 'ONCE_SHARE', about: 'share of searches that are asked only once' },
   { name: 'seed', takes: 'n', variable: 'SEED', about: 'the same seed asks the same searches' },
   { name: 'max-vus', takes: 'n', variable: 'MAX_VUS', about: 'virtual users of each step' },
   { name: 'step-seconds', takes: 'n', variable: 'STEP_SECONDS', about: 'how long each step holds' },
@@ -188,7 +189,7 @@ export const OPTIONS: readonly Option[] = [
   { name: 'pin', about: 'keep k6 and serpcache on cores of their own' },
 ];
 
-/** What the runner must know of a script of loadtest/k6 before it runs. */
+/** The properties of a script of loadtest/k6 that the runner needs before it runs. */
 export interface ScriptEntry {
   readonly purpose: string;
   /** x1: searches a second, or an eighth of the rate that saturates one process, measured just before the run. */

@@ -98,7 +98,7 @@ export interface HostSample {
   readonly tcpInUse: number;
   /** Busy milliseconds, each time those of the busiest disk; absent where no disk is visible. */
   readonly diskBusyMs?: number;
-  /** Of all disks. */
+  /** Sum of all disks. */
   readonly diskWrittenBytes?: number;
   /** Packets that queueing disciplines dropped and delayed, loopback included; absent without `tc`. */
   readonly limiterDrops?: number;

@@ -77,8 +77,7 @@ async function traffic(words: ParsedArguments): Promise<number> {
   try {
     const startedMs = performance.now();
     const first = await ask(repeated[0] ?? '');
-    if (first.kind === 'broken')
-      throw new Error(`nobody answers at 127.0.0.1:${port}: is it started? (--port, or PORT)`);
+    if (first.kind === 'broken') throw new Error(`no answer at 127.0.0.1:${port}: is it started? (--port, or PORT)`);
     // Refusals are quick: the cache would be called warm without a page in it.
     if (first.kind === 'answer' && first.status === 404)
       throw new Error(`127.0.0.1:${port} has no domain ${domain}: this is traffic for the demo catalogue`);

@@ -104,7 +104,7 @@ export function stepFault(stored: ControlDocument, { known, nowMs, silentMs }: S
   if (stored.revision > known.revision + most) {
     return `revision ${stored.revision} is more than ${most} above ${known.revision}, which is known here`;
   }
-  // A history that began anew counts from the seconds since 2020, even if the known one is below that.
+  // A history that began again counts from the seconds since 2020, even if the known one is below that.
   const from = Math.max(known.generation, secondsSince2020(nowMs));
   if (stored.generation <= from + most) return undefined;
   return `generation ${stored.generation} is more than ${most} above ${known.generation}, which is known here`;

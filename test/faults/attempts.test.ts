@@ -73,7 +73,7 @@ test('a row whose first attempt is valid has one attempt', async () => {
   assert.equal(status, EXIT.passed);
   assert.deepEqual(seeds, [7]);
   assert.match(lines, /^some-row +green/m);
-  assert.match(lines, /felt: process: runs → gone/);
+  assert.match(lines, /effect: process: runs → gone/);
 });
 
 test('an invalid attempt is repeated with another seed, and the row is green when an attempt is', async () => {
@@ -96,7 +96,7 @@ test('a row whose attempts are all invalid is undecided, not broken', async () =
 const harms: readonly (readonly [harm: RegExp, over: Partial<Report>])[] = [
   [/1 wrong answers, such as стул/, { wrong: ['стул (hit-l2)'] }],
   [/1 hung requests/, { hung: 1 }],
-  [/1 answers nobody can act on, such as 500/, { dishonest: ['500'] }],
+  [/1 answers that a client cannot act on, such as 500/, { dishonest: ['500'] }],
 ];
 for (const [harm, over] of harms) {
   test(`a violation in an invalid attempt counts although a later attempt is green: ${harm.source}`, async () => {

@@ -14,7 +14,7 @@ test('a fault without consequences breaks no promise', () => {
 const cases: readonly (readonly [promise: RegExp, report: Report, bounds?: Partial<Bounds>])[] = [
   [/wrong answers/, reportWith({ wrong: ['стул (hit-l2)'] })],
   [/hung/, reportWith({ hung: 1 })],
-  [/nobody can act on/, reportWith({ dishonest: ['500'] })],
+  [/a client cannot act on/, reportWith({ dishonest: ['500'] })],
   [/broken connections/, reportWith({ brokenConnections: ['ECONNRESET'] })],
   [
     /unanswered during/,

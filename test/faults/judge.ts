@@ -70,7 +70,8 @@ export function harmOf({ wrong, hung, dishonest }: Pick<Report, 'wrong' | 'hung'
   const harm: string[] = [];
   if (wrong.length > 0) harm.push(`${wrong.length} wrong answers, such as ${wrong[0]}`);
   if (hung > 0) harm.push(`${hung} hung requests`);
-  if (dishonest.length > 0) harm.push(`${dishonest.length} answers nobody can act on, such as ${dishonest[0]}`);
+  if (dishonest.length > 0)
+    harm.push(`${dishonest.length} answers that a client cannot act on, such as ${dishonest[0]}`);
   return harm;
 }
 

@@ -106,7 +106,7 @@ async function runRows(
         );
         verdicts.push(verdict);
         print(tableLine(verdict));
-        if (verdict.report?.trace.found) print(`    felt: ${verdict.report.trace.evidence}`);
+        if (verdict.report?.trace.found) print(`    effect: ${verdict.report.trace.evidence}`);
         for (const line of attemptLines(verdict)) print(line);
       }
     }

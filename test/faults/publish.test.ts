@@ -84,7 +84,7 @@ test('a figure is one table with its promises below', () => {
     ],
   };
   const page = shown(fileOf({ rows: [], figures: [figure] }));
-  assert.match(page, /^## Overload: good answers of an engine of 8 places/m);
+  assert.match(page, /^## Overload: good answers of an engine of 8 slots/m);
   assert.match(page, /^\| {2}\| load \| good \/s \|\n\|---\|---:\|---\|\n\| narrow \| 1 \| 39\.7 \|$/m);
   assert.match(page, /^- Kept: good answers at 2 ×\n- Broken: refused early$/m);
   assert.match(page, /^\*\*Holds: in part\.\*\* /m);

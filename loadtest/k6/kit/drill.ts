@@ -129,7 +129,7 @@ function abortOwnDrills(run: RunContext): void {
   const admin = createAdmin(run.target);
   const listed = admin('/admin/drills');
   if (!listed.ok) {
-    const words = 'one that still runs ends by its guards, or by itself when nobody searches any more';
+    const words = 'one that still runs ends by its guards, or by itself when there are no more searches';
     say({ kind: 'note', text: `drills could not be looked for: ${listed.fault}; ${words}` });
     return;
   }

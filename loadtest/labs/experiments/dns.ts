@@ -43,7 +43,7 @@ const PAGE_BYTES = 2000;
 const CUT_SECONDS = 5;
 /** Share of that time in which connections are kept. */
 const KEPT_PART = 0.4;
-/** Two connect timeouts of the adapter: a connection that is not there by then has failed and begun anew. */
+/** Two connect timeouts of the adapter: a connection that is not there by then has failed and begun again. */
 const WAIT_MS = 4000;
 /** For a start with a healthy resolver, on a machine with other load. */
 const HEALTHY_START_MS = 10_000;
@@ -166,7 +166,7 @@ export const dns = defineExperiment<readonly DnsRow[]>({
     `One process reads through serpcache's own adapter, with one connection for each of ${DOMAINS.length} domains, all to one store; ${READS_PER_SECOND} reads/s with ${DEADLINE_MS} ms each. CLIENT KILL cuts the connections every ${CUT_EVERY_MS} ms; the adapter connects again after 50–100 ms and resolves each time.`,
     'A row that lost reads while nothing was cut and no name was asked for says nothing about names: it is measured once more, and the second measurement counts. When it is the row with addresses or with a healthy resolver, and it is still disturbed, the claims are not seen.',
     'memtier resolves once, when it starts, and connects again to that address: the commands repeat the load and the cuts, not the lookups. Put a name that your own resolver answers for in place of localhost.',
-    'A process has at most two lookups under way (half of four threads), and no lookup can be cancelled: with six names at a second each the last pair is answered after three seconds, which is past the connect timeout of two, and begins anew. UV_THREADPOOL_SIZE raises the limit.',
+    'A process has at most two lookups under way (half of four threads), and no lookup can be cancelled: with six names at a second each the last pair is answered after three seconds, which is past the connect timeout of two, and begins again. UV_THREADPOOL_SIZE raises the limit.',
     'glibc asks a silent resolver again after 5 s and gives up after 10 s (resolv.conf timeout:5 attempts:2): `options timeout:1` in it shortens both.',
     `The longest gap is the longest time without an answer on any one connection. The maximum wait for the start and for the way back is ${WAIT_MS / 1000} s; "–" is longer. The way back begins when the resolver is healthy again, a second after the last cut.`,
   ],

@@ -31,7 +31,7 @@ const NOISE = 0.05;
 type Weight = 'light' | 'heavy';
 const WEIGHTS: readonly Weight[] = ['light', 'heavy'];
 
-/** Which stores the traffic of three domains goes to. */
+/** The stores for the traffic of three domains. */
 type Shape = 'one store for all three' | 'one store each' | 'a cluster of three shards';
 
 interface Variant {

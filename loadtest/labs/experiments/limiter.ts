@@ -185,7 +185,7 @@ export const limiter = defineExperiment<readonly LimiterRow[]>({
   claims: (rows) => {
     const kinds = kindsOf(rows);
     const stalled = kinds.filter(({ isStalled }) => isStalled).length;
-    // A limiter on another machine counts as blamed too: somebody would look for it.
+    // A limiter on another machine counts as blamed too, because an operator would look for it.
     const blamedShare = (some: readonly LimiterRow[]): number | undefined =>
       some.filter((row) => ['burst', 'queue', 'unseen'].includes(diagnose(row).cause)).length / some.length;
     return [
@@ -207,7 +207,7 @@ export const limiter = defineExperiment<readonly LimiterRow[]>({
         text: 'used share of the rate, at most',
         figure: Math.max(0, ...rows.map((row) => usedShare(row) ?? 0)),
         unit: 'share',
-        // Above it, nobody can say that the bandwidth was free.
+        // Above it, the bandwidth cannot be called free.
         atMost: 0.7,
       },
       ...kinds.flatMap(({ kind, right, worst }) => [

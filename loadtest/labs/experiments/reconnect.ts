@@ -83,7 +83,7 @@ export type ReconnectMeasured = Awaited<ReturnType<typeof measure>>;
 export const reconnect = defineExperiment({
   varies: 'a new connection after every 70th, 5th and every request, and never, with 200, 800 and 2,000 clients',
   parts: ['redis', 'openssl'],
-  title: 'A new connection after every so many requests',
+  title: 'A new connection after each n requests',
   published:
     'kept connections: 60 ms with 200 clients, 190 ms with 2,000, the store at 100 % CPU; a new one after every 5th request: about 600 ms at about 60 %; after every request: more than 1000 ms at 40–50 %. The store idles, and yet everybody waits',
   sentence:
@@ -231,7 +231,7 @@ function waitClaims({ closed, benchmarks }: ReconnectMeasured): readonly Claim[]
     ),
     { text: 'busy cores of the store at most clients, new each time', figure: most?.anew.storeCores, unit: 'cores' },
     { text: 'busy cores of the store at most clients, kept', figure: most?.kept.storeCores, unit: 'cores' },
-    // A full generator: everybody waits for the side that connects. A full store: accepting makes it slow.
+    // A full generator: all clients wait for the side that connects. A full store: accepting makes it slow.
     { text: 'rows of new connections with only the generator full', figure: fullShare('generator'), unit: 'share' },
     { text: 'rows of new connections with the store full', figure: fullShare('store', 'both'), unit: 'share' },
     {

@@ -121,7 +121,7 @@ function keepingClaims({ rows, calm }: LoadMeasured): readonly Claim[] {
       atLeast: 1.25,
     },
     {
-      text: 'connections opened anew that keeping saves',
+      text: 'connections opened again that keeping saves',
       figure: isSeen ? saved : undefined,
       unit: 'share',
       // Half of them, for the same reason.
@@ -137,8 +137,8 @@ function keepingClaims({ rows, calm }: LoadMeasured): readonly Claim[] {
     },
     { text: 'lost in the slow spell, closed', figure: closes.lostShare, unit: 'share' },
     { text: 'lost in the slow spell, kept', figure: abandons.lostShare, unit: 'share' },
-    { text: 'connections opened anew, closed', figure: closes.opened, unit: 'count' },
-    { text: 'connections opened anew, kept', figure: abandons.opened, unit: 'count' },
+    { text: 'connections opened again, closed', figure: closes.opened, unit: 'count' },
+    { text: 'connections opened again, kept', figure: abandons.opened, unit: 'count' },
     {
       // Below 0.85 it had room to accept connections. While it waited for its processor it had none.
       text: 'core of the store busy or waited for, closed',
@@ -191,7 +191,7 @@ function spellTable(title: string, load: Load, { rows, calm }: LoadMeasured): Fi
       ['p50 of answered', 'ms', (row) => ifAnswered(row, row.p50Ms)],
       ['p99 of answered', 'ms', (row) => ifAnswered(row, row.p99Ms)],
       ['losing for', 'text', (row) => `${row.slowSeconds} s${row.isSlowAtEnd ? ', to the end' : ''}`],
-      ['opened anew', 'count', (row) => row.opened],
+      ['opened again', 'count', (row) => row.opened],
       ['open at most', 'count', (row) => row.mostOpen],
       ['store', 'cores', (row) => row.storeCores],
       ['store waited', 'share', (row) => row.waitedShare],

@@ -103,7 +103,7 @@ export const valueSize = defineExperiment({
     ...fillFirst(hashFill(BIG_FIELDS), [
       tableOf<Partial<HashRead> & Pick<HashRead, 'name'>>({
         title: 'Reading a hash of 20,000 fields',
-        rows: [{ name: 'nobody reads the hash', besideP99Ms: reads.quietP99Ms }, ...reads.rows],
+        rows: [{ name: 'no reads of the hash', besideP99Ms: reads.quietP99Ms }, ...reads.rows],
         name: (row) => row.name,
         columns: [
           ['one reply, one client', 'ms', ({ alone }) => alone?.replyMs],

@@ -89,7 +89,7 @@ export const OPTIONS: readonly Option[] = [
   {
     name: 'seconds',
     takes: 'n',
-    about: `measure each row so long, ${SECONDS.least} to ${SECONDS.most}; else as long as it needs`,
+    about: `duration of each row in seconds, ${SECONDS.least} to ${SECONDS.most}; default: its own`,
   },
   { name: 'server', takes: 'path,…', about: 'further Redis-protocol servers to compare' },
   { name: 'out', takes: 'folder', about: 'where tables and plots are kept (loadtest/results)' },

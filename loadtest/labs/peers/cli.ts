@@ -4,7 +4,7 @@ import { processorsHere } from '../../stack/processors.ts';
 import { labCommand } from '../kit/command.ts';
 import { peers } from './peers.ts';
 
-// Whoever stopped it waits for no server that was just being started: those end with this process.
+// When it is stopped while a server starts, it does not wait: the server ends with this process.
 const status = await labCommand(
   {
     program: 'peers',

@@ -125,7 +125,7 @@ export const nginxLua: Peer = {
   name: 'nginx-lua + Redis',
   setUp:
     'content_by_lua with a pool of connections to Redis; a page carries its expiry, one request per nginx loads it ' +
-    'under a lock in shared memory while the others wait; a stale page is sent to everybody, then loaded anew; purged by ' +
+    'under a lock in shared memory while the others wait; a stale page is sent to every client, then loaded again; purged by ' +
     'FLUSHDB.',
   parts: ['nginx-lua', 'redis'],
   keeps: 'shared',

@@ -218,7 +218,7 @@ export function affectedBody(domain: string, mode: FlushMode, { memory, store }:
 }
 
 const MODE_WORDS: Readonly<Record<FlushMode, string>> = {
-  refresh: 'served as stale until computed anew',
+  refresh: 'served as stale until computed again',
   drop: 'misses from now on',
   erase: 'misses from now on, and removed from the store',
 };

@@ -194,7 +194,7 @@ function eraseFaults({ mode, eraseBy, stages }: Plan): readonly Fault[] {
           {
             path: ['stages', index, 'fraction'],
             value: String(stage.fraction),
-            allowed: '1, as FLUSHALL empties whole nodes',
+            allowed: '1, as flushall empties whole nodes',
           },
         ]
       : [],

@@ -79,7 +79,7 @@ function checkFits(
     throw new OperationError('invalid-plan', words, `/plan/stages/${beyond}/node`);
   }
   if (isFlushall && !dedicated) {
-    const words = `The store of ${name} is not declared dedicated: FLUSHALL could empty what others keep there.`;
+    const words = `The store of ${name} is not declared dedicated: flushall could remove what others keep there.`;
     throw new OperationError('not-dedicated', words, '/plan/eraseBy');
   }
 }
@@ -180,7 +180,7 @@ export function warningsOf(plan: Plan, domain: DrillDomain, stages: readonly Sta
     warnings.push(`${name}: what is erased does not come back when the drill ends; the engine fills it again.`);
   }
   if (plan.mode === 'erase' && plan.eraseBy === 'flushall') {
-    warnings.push(`${name}: FLUSHALL takes the control cohort too, so there is nothing to compare with.`);
+    warnings.push(`${name}: flushall takes the control cohort too, so there is nothing to compare with.`);
   }
   return warnings;
 }

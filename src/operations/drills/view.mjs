@@ -209,8 +209,8 @@ function letters(text) {
 
 /** @type {Readonly<Record<Plan['mode'], string>>} */
 const MODES = {
-  refresh: 'Pages of the keys chosen are served as stale while they are computed anew.',
-  drop: 'Pages of the keys chosen are misses until they are computed anew. They stay where they are, so the end brings them back.',
+  refresh: 'Pages of the keys chosen are served as stale while they are computed again.',
+  drop: 'Pages of the keys chosen are misses until they are computed again. They stay where they are, so the end brings them back.',
   erase:
     'Pages of the keys chosen are removed from the store. The end cannot bring them back: it can only stop more from going.',
 };

@@ -256,7 +256,7 @@ export function resultOf(results: readonly AblationResult[]): FigureResult {
         holds: noneFound(wrong, pages),
       },
       {
-        says: `${faults.length} answers nobody can act on with every defence${example(faults)}`,
+        says: `${faults.length} answers that a client cannot act on with every defence${example(faults)}`,
         holds: noneFound(faults, requests),
       },
     ],

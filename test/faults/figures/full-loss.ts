@@ -222,7 +222,7 @@ function rowOf(loss: LossResult): FigureResult['table'][number] {
     'gap before, points': percent(loss.gapBefore),
     'gap after, points': percent(loss.steady.gap),
     'refused after': loss.steady.refused,
-    'places after': loss.steady.guards.map(({ maxConcurrent }) => maxConcurrent).join('+'),
+    'permits after': loss.steady.guards.map(({ maxConcurrent }) => maxConcurrent).join('+'),
     wrong: loss.wrong.length,
     'lag ms': shown(loss.lagMs),
   };
@@ -252,7 +252,7 @@ function verdictsOf(loss: LossResult): FigureResult['verdicts'] {
       holds: noState,
     },
     {
-      says: `${lost}: ${loss.wrong.length} wrong answers, ${loss.faults.length} nobody can act on${loss.faults[0] === undefined ? '' : `, such as ${loss.faults[0]}`}`,
+      says: `${lost}: ${loss.wrong.length} wrong answers, ${loss.faults.length} that a client cannot act on${loss.faults[0] === undefined ? '' : `, such as ${loss.faults[0]}`}`,
       holds: noneFound([...loss.wrong, ...loss.faults], loss.requests),
     },
     {

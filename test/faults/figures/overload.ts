@@ -93,7 +93,7 @@ const knownCapacity = (slots: number): Changes => ({ engine: { maxConcurrent: sl
 /** Measures good answers while the load exceeds the engine's capacity. Every search is new. */
 export const OVERLOAD: Figure = {
   name: 'overload',
-  summary: `good answers of an engine of ${LIMITED.slots} places and ${LIMITED.delayMs} ms, asked for 1, 2, 5 and 10 times what it can do`,
+  summary: `good answers of an engine of ${LIMITED.slots} slots and ${LIMITED.delayMs} ms, asked for 1, 2, 5 and 10 times what it can do`,
   run: async ({ checkout }) => {
     const fleet = await startLimitedFleet({ checkout, services: 1, searches: 1, documents: DOCUMENTS });
     try {
@@ -269,7 +269,10 @@ export function resultOf(narrow: EngineResult, direct: EngineResult, ours: strin
         says: `${wrong.length} wrong answers of ${compared} compared${example(wrong)}`,
         holds: noneFound(wrong, compared),
       },
-      { says: `${faults.length} answers nobody can act on${example(faults)}`, holds: noneFound(faults, answers) },
+      {
+        says: `${faults.length} answers that a client cannot act on${example(faults)}`,
+        holds: noneFound(faults, answers),
+      },
       {
         says: `the generator kept up: p99 of its lateness ${shown(lagMs)} ms, at most ${MAX_LAG_MS}`,
         holds: generatorKeptUp(lagMs),
@@ -286,7 +289,7 @@ function saturatedRow({ engine, saturation }: EngineResult): FigureResult['table
   const nothing = Object.fromEntries(COLUMNS.map((name) => [name, '–']));
   return {
     engine,
-    limiter: 'places known',
+    limiter: 'capacity known',
     load: 'saturated',
     offered: '–',
     good: shown(saturation, 1),
@@ -295,7 +298,7 @@ function saturatedRow({ engine, saturation }: EngineResult): FigureResult['table
 }
 const COLUMNS = [
   'of saturation',
-  'places',
+  'permits',
   'page p99 ms',
   'shed p99 ms',
   'shed max ms',
@@ -312,7 +315,7 @@ function rowOf(cell: LimiterResult, saturation: number): FigureResult['table'][n
     offered: shown(cell.offered),
     good: shown(cell.good, 1),
     'of saturation': shown(cell.good / saturation, 2),
-    places: cell.maxConcurrent,
+    permits: cell.maxConcurrent,
     'page p99 ms': shown(cell.pageP99Ms),
     'shed p99 ms': shown(cell.shedP99Ms),
     'shed max ms': shown(cell.shedMaxMs),

@@ -9,7 +9,7 @@ test('a flush describes in a sentence how many pages it affected, and which were
     [
       'refresh',
       { memory: 1, store: { pages: 12, exact: true } },
-      '1 page in the memory of this process and 12 in the store: served as stale until computed anew.',
+      '1 page in the memory of this process and 12 in the store: served as stale until computed again.',
     ],
     [
       'drop',

@@ -37,8 +37,8 @@ test('when no resource is full, the one that grows fastest towards its limit wil
 
 test('a resource that is lifted together with the binding one is not named as the next', () => {
   const places = (domain: string, fullAtRps: number): CausedUse => ({
-    ...use(`places at the engine for ${domain}`, 0.5, fullAtRps),
-    cause: 'places at the engine',
+    ...use(`engine permits for ${domain}`, 0.5, fullAtRps),
+    cause: 'engine permits',
   });
   const uses = [places('goods', 5000), places('packages', 6000), use('a core of serpcache', 0.4, 9000)];
   assert.equal(bottleneckOf({ uses, decisive }, record.samples).next?.name, 'a core of serpcache');
@@ -76,11 +76,11 @@ test('a step that broke while no resource was full stays unexplained', () => {
 test('resources that could not be observed are listed, by kind and by part', () => {
   const staging = judge(runOf({ stack: 'none' })).bottleneck;
   assert.deepEqual(staging.unmeasured, ['memory', 'network', 'disk', 'limiter', 'generator']);
-  assert.match(staging.words, /Nobody could look at the stores, searchd, the machine and the generator\.$/);
+  assert.match(staging.words, /There are no figures of the stores, searchd, the machine and the generator\.$/);
   const blind = judge(runOf({ isBlind: true })).bottleneck;
   assert.equal(blind.unmeasured.length, 8);
   assert.equal(blind.limiting, undefined);
-  assert.match(blind.words, /^What was full at x5 .* was not measured\. Nobody could look at serpcache itself/);
+  assert.match(blind.words, /^What was full at x5 .* was not measured\. There are no figures of serpcache itself/);
   assert.deepEqual(judge(record).bottleneck.unmeasured, []);
 });
 

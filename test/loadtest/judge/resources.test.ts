@@ -44,7 +44,7 @@ suite('the use of each resource', () => {
     const queued = (engineQueued: number): number =>
       useOf(
         withDomains(runOf(), (domain) => ({ ...domain, engineInFlight: 1, engineCeiling: 4, engineQueued })),
-        'places at the engine for goods',
+        'engine permits for goods',
       ).used;
     assert.equal(queued(0), 0.25);
     assert.equal(queued(3), 1);

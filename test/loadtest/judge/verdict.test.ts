@@ -102,5 +102,5 @@ test('the engine may be used up to its limit, and above it in a single sample', 
 test('an engine that gets more calls than its limit fails the run, even if every search was answered', () => {
   const verdict = withinLimit(RUN.verdict, holding(4, 5, 6, 4));
   assert.equal(verdict.kind, 'failed');
-  assert.match(verdict.detail, /held 6 places at the engine of goods, 4 are allowed/);
+  assert.match(verdict.detail, /held 6 engine permits of goods, 4 are allowed/);
 });

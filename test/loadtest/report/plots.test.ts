@@ -44,8 +44,8 @@ test('allowed sheds are drawn as sheds and are not counted as errors', () => {
 });
 
 test('engine calls in flight name the fullest domain, which a sum over all domains would hide', () => {
-  const notes = panelOf(runOf({ script: 'flush-survival' }), 'places').notes ?? [];
-  assert.match(notes.join(' '), /Fullest domain: goods, 4 of 4 places/);
+  const notes = panelOf(runOf({ script: 'flush-survival' }), 'permits').notes ?? [];
+  assert.match(notes.join(' '), /Fullest domain: goods, 4 of 4 permits/);
 });
 
 test('rates are summed over all processes', () => {

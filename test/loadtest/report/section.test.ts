@@ -25,7 +25,7 @@ for (const script of SCRIPTS) {
     const thinned = kept(whole);
     assert.equal(runTables(thinned, judge(thinned)), runTables(whole, judge(whole)));
     assert.equal(judge(thinned).bottleneck.words, judge(whole).bottleneck.words);
-    for (const plot of ['rate', 'latency', 'processors', 'outcomes', 'places'] as const) {
+    for (const plot of ['rate', 'latency', 'processors', 'outcomes', 'permits'] as const) {
       // Rounding moves a line by less than one pixel.
       const drawn = (record: RunRecord) =>
         plotSvg({ record, judged: judge(record) }, plot)?.replaceAll(/(?<= d=")[^"]*/g, '');
@@ -86,7 +86,7 @@ const NAMES = [
   'outcomes',
   'hit-ratio',
   'engine',
-  'places',
+  'permits',
   'store',
   'memory',
   'processors',

@@ -106,7 +106,7 @@ const BAD: readonly (readonly [what: string, text: string, fault: RegExp])[] = [
     `${head}guards:\n  - { figure: p99Ms, max: endless, then: hold }\n`,
     /^guards\[0\]\.max .*"endless"; allowed: a number from 0 to 1000000, or patience for p99Ms/,
   ],
-  ['a part of a node by FLUSHALL', `${head}mode: erase\neraseBy: flushall\n`, /^stages\[0\]\.fraction .*FLUSHALL/],
+  ['a part of a node by FLUSHALL', `${head}mode: erase\neraseBy: flushall\n`, /^stages\[0\]\.fraction .*flushall/],
 ];
 
 for (const [what, text, fault] of BAD) {

@@ -2,7 +2,7 @@
 export async function fetchPage(url) {
   const response = await fetch(url, { signal: AbortSignal.timeout(10_000) });
   if (response.status !== 200) {
-    // An answer nobody reads keeps its connection.
+    // An answer that is not read keeps its connection.
     await response.text();
     throw Object.assign(new Error(`the origin answers ${response.status}`), { statusCode: 503 });
   }

@@ -251,8 +251,8 @@ function firstBucketOf(ranges) {
 /** @param {FlushBody} request */
 function flushConsequences({ domain, mode, fraction, by }) {
   const consequence = {
-    refresh: 'are served as stale until they are computed anew',
-    drop: 'are misses until they are computed anew',
+    refresh: 'are served as stale until they are computed again',
+    drop: 'are misses until they are computed again',
     erase: by === 'flushall' ? 'go, with everything else on the nodes of this store' : 'are removed from the store',
   };
   return [

@@ -29,8 +29,8 @@ test('it holds with half the time and half the connections, and the claims give 
     all.tables[0]?.rows.map(({ values }) => values[3]),
     [41, 41, 41, 10, 41, 10],
   );
-  assert.equal(figureOf(all, /^connections opened anew, kept/), 0);
-  assert.equal(figureOf(all, /^connections opened anew, closed/), 6000);
+  assert.equal(figureOf(all, /^connections opened again, kept/), 0);
+  assert.equal(figureOf(all, /^connections opened again, closed/), 6000);
 });
 
 test('fewer connections alone make the statement hold in part', () => {
@@ -48,7 +48,7 @@ test('a gain between noise and half the time makes it hold in part', () => {
 test('where no connection was reopened, the number cannot shrink', () => {
   const all = found({ closes: closing({ opened: 0 }), abandons: abandoning({ meanOfAllMs: 41, opened: 0 }) });
   assert.equal(all.verdict, 'no');
-  assert.equal(figureOf(all, /^connections opened anew that/), 0);
+  assert.equal(figureOf(all, /^connections opened again that/), 0);
 });
 
 test('equal connections and equal time are not a gain', () => {

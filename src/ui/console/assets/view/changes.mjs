@@ -64,7 +64,7 @@ function purgeView(model, domain) {
   return panel(
     'purge',
     `Purge one query of ${domain}`,
-    h('p', { class: 'soft' }, 'Every page of it, with any filters, is computed anew at its next search.'),
+    h('p', { class: 'soft' }, 'Every page of it, with any filters, is computed again at its next search.'),
     h(
       'form',
       { class: 'form', 'data-form': 'purge', 'data-key': 'purge-form' },

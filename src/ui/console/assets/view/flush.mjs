@@ -12,7 +12,7 @@ import { capitalized, counted } from './format.mjs';
 
 /** @satisfies {Record<import('../api.mjs').FlushMode, string>} */
 const MODES = {
-  refresh: 'served as stale while the engine computes them anew, at its own pace',
+  refresh: 'served as stale while the engine computes them again, at its own pace',
   drop: 'misses from now on; overwritten in place as they are asked for',
   erase: 'removed from the store, for good',
 };
