@@ -1,6 +1,8 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { countText, percentText, perSecondText } from '../../src/report/format.mjs';
 import { defined } from '../sample/sample.ts';
-import type { RunRecord, StepFigures } from './record.ts';
+import { CannotRun, type RunRecord, type StepFigures } from './record.ts';
 import { stepFigures } from './step-figures.ts';
 
 export type Comparison = ReturnType<typeof compareRuns>;
@@ -97,4 +99,36 @@ function differencesOf(now: RunRecord, earlier: RunRecord): readonly string[] {
     ...differ('Zipf–Mandelbrot offset', ({ summary: { queries } }) => String(queries.offset)),
     ...differ('Searches that never repeat', ({ summary: { queries } }) => percentText(queries.onceShare)),
   ];
+}
+
+/**
+ * The run to compare with. `latest` is the last valid run of this script; undefined when there is none.
+ * @throws CannotRun when a folder was named and holds no run of this script.
+ */
+export async function earlierRun(against: string, out: string, script: string): Promise<RunRecord | undefined> {
+  if (against !== 'latest') {
+    const record = await readRecord(resolve(against));
+    if (record === undefined) throw new CannotRun(`--against ${against}: no run.json of this version is there`);
+    if (record.summary.script === script) return record;
+    throw new CannotRun(`--against ${against}: that was ${record.summary.script}, this is ${script}`);
+  }
+  const names = await readdir(out).catch(() => []);
+  const own = names.filter((name) => /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-/.test(name) && name.slice(20) === script);
+  for (const name of own.sort().toReversed()) {
+    const record = await readRecord(join(out, name));
+    if (record !== undefined && record.verdict.kind !== 'invalid') return record;
+  }
+  return undefined;
+}
+
+async function readRecord(folder: string): Promise<RunRecord | undefined> {
+  try {
+    const record = JSON.parse(await readFile(join(folder, 'run.json'), 'utf8')) as RunRecord;
+    if (record.version !== 1) return undefined;
+    // A damaged record must show before any load is sent.
+    compareRuns(record, record);
+    return record;
+  } catch {
+    return undefined;
+  }
 }

@@ -160,3 +160,8 @@ export interface Recovery {
   readonly shed: number;
   readonly dishonest: number;
 }
+
+/** A run without a verdict. The message is a sentence, or a few lines of k6. */
+export class CannotRun extends Error {
+  override readonly name = 'CannotRun';
+}

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { CannotRun } from '../labs/kit/programs.ts';
+import { CannotRun } from '../judge/record.ts';
 import { defined } from '../sample/sample.ts';
 import { goProgram, inPath, isAtLeast, isProgram } from '../stack/go-program.ts';
 import { type NumberName, RANGES, type RunOptions } from './arguments.ts';

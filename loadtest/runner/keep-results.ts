@@ -6,18 +6,17 @@ import { gzip } from 'node:zlib';
 import { EXIT } from '../../src/commands/arguments.ts';
 import { compareRuns } from '../judge/compare.ts';
 import { judge } from '../judge/judge.ts';
-import type { Machine, RunRecord, Second } from '../judge/record.ts';
+import { CannotRun, type Machine, type RunRecord, type Second } from '../judge/record.ts';
 import { finalVerdict, withinLimit } from '../judge/verdict.ts';
 import type { Verdict } from '../k6/kit/summary.ts';
 import { commitOf, machineWords } from '../labs/kit/machine.ts';
-import { CannotRun } from '../labs/kit/programs.ts';
 import { reportPage } from '../report/page.ts';
 import { runText } from '../report/print-run.ts';
 import { defined } from '../sample/sample.ts';
-import type { Pins } from '../stack/processors.ts';
 import { commandLine } from './arguments.ts';
 import { K6_FILES, logTail, readSummary, secondsOf } from './k6-output.ts';
 import type { K6End } from './k6-process.ts';
+import type { Pins } from './local-stack.ts';
 import type { Ran } from './run.ts';
 
 const EXIT_CODES: Readonly<Record<Verdict['kind'], number>> = {

@@ -1,12 +1,13 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { coresText, processCores } from '../judge/meters.ts';
-import type { BaseRate } from '../judge/record.ts';
+import { type BaseRate, CannotRun } from '../judge/record.ts';
 import { holdWindow, samplesIn } from '../judge/series.ts';
-import { CannotRun } from '../labs/kit/programs.ts';
 import { defined } from '../sample/sample.ts';
+import { inPath } from '../stack/go-program.ts';
 import { partsOf, readPlan, type StackPlan } from '../stack/plan.ts';
-import { type Pins, pin, pinsHere } from '../stack/processors.ts';
+import { pin } from '../stack/process.ts';
+import { processorsHere, processorsOf } from '../stack/processors.ts';
 import { down, processesOf, up } from '../stack/stack.ts';
 import { readSummary } from './k6-output.ts';
 import { runSampledK6 } from './k6-process.ts';
@@ -123,4 +124,30 @@ export async function calibrate(options: CalibrateOptions): Promise<BaseRate> {
     saturationRps,
     ...(used.length === 0 ? {} : { saturated: `${used.join(', ')} then` }),
   };
+}
+
+/**
+ * Two cores kept apart, one for k6 and one for serpcache; every other process may use any core. As taskset takes them: `1`.
+ * Runs do so only on request: a process with one core also collects its garbage there, and both stalled for 50–200 ms (at
+ * 2,500 searches/s, one in 14 could not be begun in time; without pins, none).
+ */
+export interface Pins {
+  readonly generatorCpus: string;
+  readonly serviceCpus: string;
+}
+
+/** @param allowed processors this process may use, `0-1,4`: a container seldom has all. Undefined below two. */
+export function pinsOf(allowed: string): Pins | undefined {
+  const cpus = processorsOf(allowed);
+  const [first, last] = [Math.min(...cpus), Math.max(...cpus)];
+  return first < last ? { generatorCpus: String(last), serviceCpus: String(first) } : undefined;
+}
+
+/** Undefined where it cannot be done; then `say` gets the reason. */
+export async function pinsHere(say: (text: string) => void): Promise<Pins | undefined> {
+  const pins = pinsOf(processorsHere());
+  if (pins === undefined) say('one core for everything: k6 and serpcache are not kept apart');
+  else if ((await inPath('taskset')).length === 0) say('no taskset here: k6 and serpcache are not kept apart');
+  else return pins;
+  return undefined;
 }

@@ -1,18 +1,17 @@
 import { existsSync } from 'node:fs';
 import { copyFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { BaseRate, RunEvent, RunRecord } from '../judge/record.ts';
-import { earlierRun, makeRunFolder, type RunFolder } from '../labs/kit/keep.ts';
-import { CannotRun } from '../labs/kit/programs.ts';
+import { earlierRun } from '../judge/compare.ts';
+import { type BaseRate, CannotRun, type RunEvent, type RunRecord } from '../judge/record.ts';
+import { makeRunFolder, type RunFolder } from '../labs/kit/keep.ts';
 import { defined } from '../sample/sample.ts';
 import { documentsOf } from '../stack/plan.ts';
-import { type Pins, pinsHere } from '../stack/processors.ts';
 import { type RunOptions, SCRIPTS, type ScriptEntry } from './arguments.ts';
 import { keepJournals } from './drill-journals.ts';
 import { eventsIn, K6_FILES, logTail } from './k6-output.ts';
 import { runSampledK6, type SampledK6 } from './k6-process.ts';
 import { type K6Program, k6Environment, k6Program, plannedMs } from './k6-program.ts';
-import { calibrate, type LocalStack, planLocalStack, startLocalStack } from './local-stack.ts';
+import { calibrate, type LocalStack, type Pins, pinsHere, planLocalStack, startLocalStack } from './local-stack.ts';
 import { writeQueries } from './queries.ts';
 
 export interface RunContext {

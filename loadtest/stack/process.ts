@@ -1,8 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { closeSync, openSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 
 /** A server started for tests or the local stack: ended by its pid, and with this process at the latest. */
 export type RunningProcess = Awaited<ReturnType<typeof startProcess>>;
@@ -233,4 +234,10 @@ function orEmpty(read: () => string): string {
   } catch {
     return '';
   }
+}
+
+/** All threads of processes that run already. @throws when one of them ended, or taskset refused. */
+export async function pin(pids: readonly number[], cpus: string): Promise<void> {
+  for (const pid of pids)
+    await promisify(execFile)('taskset', ['--all-tasks', '--cpu-list', '--pid', cpus, String(pid)]);
 }

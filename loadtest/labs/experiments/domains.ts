@@ -1,7 +1,8 @@
 import { createRandom } from '../../../src/catalogue/demo/ad.ts';
 import { bytesText, durationText } from '../../../src/report/format.mjs';
 import { startRelay } from '../../fault-proxy/relay.ts';
-import { pin, processorMs } from '../../stack/processors.ts';
+import { pin } from '../../stack/process.ts';
+import { processorMs } from '../../stack/processors.ts';
 import { startCluster } from '../../stack/redis.ts';
 import type { RedisNode } from '../../stack/redis-node.ts';
 import { defineExperiment, type Lab } from '../kit/lab.ts';

@@ -1,13 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { compareRuns } from '../../judge/compare.ts';
-import type { RunRecord } from '../../judge/record.ts';
 import { drawnCharts, plotFile } from './chart.ts';
 import type { FindingRecord } from './finding.ts';
 import { findingMarkdown } from './markdown.ts';
 import { printFinding } from './print.ts';
-import { CannotRun } from './programs.ts';
 import { parseRecord, replaceFiles } from './publish.ts';
 
 export const FINDING_FILE = 'finding.json';
@@ -97,37 +94,5 @@ export async function makeRunFolder(out: string, script: string, nowMs: number):
     } catch (error) {
       if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
     }
-  }
-}
-
-/**
- * The run to compare with. `latest` is the last valid run of this script; undefined when there is none.
- * @throws CannotRun when a folder was named and holds no run of this script.
- */
-export async function earlierRun(against: string, out: string, script: string): Promise<RunRecord | undefined> {
-  if (against !== 'latest') {
-    const record = await readRecord(resolve(against));
-    if (record === undefined) throw new CannotRun(`--against ${against}: no run.json of this version is there`);
-    if (record.summary.script === script) return record;
-    throw new CannotRun(`--against ${against}: that was ${record.summary.script}, this is ${script}`);
-  }
-  const names = await readdir(out).catch(() => []);
-  const own = names.filter((name) => /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-/.test(name) && name.slice(20) === script);
-  for (const name of own.sort().toReversed()) {
-    const record = await readRecord(join(out, name));
-    if (record !== undefined && record.verdict.kind !== 'invalid') return record;
-  }
-  return undefined;
-}
-
-async function readRecord(folder: string): Promise<RunRecord | undefined> {
-  try {
-    const record = JSON.parse(await readFile(join(folder, 'run.json'), 'utf8')) as RunRecord;
-    if (record.version !== 1) return undefined;
-    // A damaged record must show before any load is sent.
-    compareRuns(record, record);
-    return record;
-  } catch {
-    return undefined;
   }
 }

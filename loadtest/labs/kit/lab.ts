@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePorts } from '../../stack/process.ts';
-import { pin, processorMs, processorsOf } from '../../stack/processors.ts';
+import { freePorts, pin } from '../../stack/process.ts';
+import { processorMs, processorsOf } from '../../stack/processors.ts';
 import {
   type Certificates,
   type Flavour,

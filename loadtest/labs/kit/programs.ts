@@ -101,8 +101,3 @@ export function complaint(error: unknown): string {
   const said = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
   return (said || String(error instanceof Error ? error.message : error)).split('\n')[0] ?? '';
 }
-
-/** A run without a verdict. The message is a sentence, or a few lines of k6. */
-export class CannotRun extends Error {
-  override readonly name = 'CannotRun';
-}

@@ -3,7 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { after, test } from 'node:test';
-import { earlierRun, makeRunFolder } from '../../../loadtest/labs/kit/keep.ts';
+import { earlierRun } from '../../../loadtest/judge/compare.ts';
+import { makeRunFolder } from '../../../loadtest/labs/kit/keep.ts';
 import { runOf } from '../../fakes/load-run.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'serpcache-results-'));

@@ -3,7 +3,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { pin, pinsHere, pinsOf } from '../../../loadtest/stack/processors.ts';
+import { pinsHere, pinsOf } from '../../../loadtest/runner/local-stack.ts';
+import { pin } from '../../../loadtest/stack/process.ts';
 
 test('the generator gets the last core that this process may use, the service the first', () => {
   assert.deepEqual(pinsOf('0-1'), { generatorCpus: '1', serviceCpus: '0' });
