@@ -26,7 +26,7 @@ export interface Experiment {
 }
 
 /** The definition of an experiment: how its rows are measured, and what is shown and claimed. */
-export interface ExperimentParts<Measured>
+export interface ExperimentDefinition<Measured>
   extends Pick<Experiment, 'varies' | 'parts' | 'cannotRun'>,
     Pick<Finding, 'title' | 'published' | 'sentence'> {
   readonly measure: (lab: Lab) => Promise<Measured>;
@@ -38,7 +38,7 @@ export interface ExperimentParts<Measured>
 
 /** `findingOf` makes the finding from the measured rows. */
 export function defineExperiment<Measured>(
-  own: ExperimentParts<Measured>,
+  own: ExperimentDefinition<Measured>,
 ): Experiment & { readonly findingOf: (measured: Measured) => Omit<Finding, 'name'> } {
   const { varies, parts, cannotRun, measure, title, published, sentence } = own;
   const findingOf = (measured: Measured): Omit<Finding, 'name'> => {
