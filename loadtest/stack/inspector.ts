@@ -13,9 +13,16 @@ export async function openInspector(port: number) {
   const next = (name: 'open' | 'message'): Promise<unknown> =>
     new Promise((resolve, reject) => {
       const fail = (): void => reject(new Error(`the debugger at port ${port} does not answer`));
-      socket.addEventListener(name, (event) => resolve('data' in event ? event.data : undefined), { once: true });
-      socket.addEventListener('close', fail, { once: true });
-      AbortSignal.timeout(MOST_ANSWER_MS).addEventListener('abort', fail, { once: true });
+      // Without it each request would leave a listener behind.
+      const answered = new AbortController();
+      const listening = { once: true, signal: answered.signal };
+      const answer = (event: Event): void => {
+        answered.abort();
+        resolve('data' in event ? event.data : undefined);
+      };
+      socket.addEventListener(name, answer, listening);
+      socket.addEventListener('close', fail, listening);
+      AbortSignal.timeout(MOST_ANSWER_MS).addEventListener('abort', fail, listening);
     });
   await next('open');
   let id = 0;

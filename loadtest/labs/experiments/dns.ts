@@ -285,7 +285,8 @@ async function runReader(lab: Lab, plan: ReaderPlan, hear: (said: ReaderSaid) =>
   writeFileSync(file, JSON.stringify(plan));
   const words = inNamespace(lab.folder, [process.execPath, join(import.meta.dirname, 'dns', 'reader.ts'), file]);
   const { keptMs = 0, cutMs = 0, backWaitMs = 0 } = plan.then ?? {};
-  const limitMs = plan.startWaitMs + keptMs + cutMs + backWaitMs + AROUND_MS;
+  // Node refuses a fraction of a millisecond.
+  const limitMs = Math.ceil(plan.startWaitMs + keptMs + cutMs + backWaitMs + AROUND_MS);
   const last: ReaderSaid['kind'] = plan.then === undefined ? 'started' : 'back';
   const child = spawn('taskset', ['-c', lab.cores.generator, ...words], {
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],

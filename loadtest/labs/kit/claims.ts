@@ -1,5 +1,5 @@
 import type { Claim, Finding, Verdict } from './finding.ts';
-import { valueText } from './text.ts';
+import { exactText, valueText } from './text.ts';
 
 /** Undefined: the claim has no bound, or its figure could not be measured. */
 export function holds({ figure, atLeast, atMost }: Claim): boolean | undefined {
@@ -38,14 +38,29 @@ export function verdictText({ verdict, published }: Pick<Finding, 'verdict' | 'p
 export function claimCells({ claims }: Pick<Finding, 'claims'>): readonly (readonly string[])[] {
   return claims.map((claim) => {
     const { text, figure, unit, atLeast, atMost } = claim;
-    const bounds = [
-      ...(atLeast === undefined ? [] : [`≥ ${valueText(atLeast, unit)}`]),
-      ...(atMost === undefined ? [] : [`≤ ${valueText(atMost, unit)}`]),
-    ];
     const isHeld = holds(claim);
+    const missed = isHeld === false ? missedByLittle(claim) : undefined;
+    const show = missed === undefined ? valueText : exactText;
+    const bounds = [
+      ...(atLeast === undefined ? [] : [`≥ ${show(atLeast, unit)}`]),
+      ...(atMost === undefined ? [] : [`≤ ${show(atMost, unit)}`]),
+    ];
     const answer = isHeld === undefined ? 'not seen' : isHeld ? 'yes' : 'no';
-    return [text, valueText(figure, unit), bounds.join(', '), bounds.length === 0 ? '' : answer];
+    return [text, show(missed ?? figure, unit), bounds.join(', '), bounds.length === 0 ? '' : answer];
   });
+}
+
+/** Undefined unless the usual text of the figure is that of a bound. @returns the figure with digits that show its failure. */
+function missedByLittle(claim: Claim): number | undefined {
+  const { figure, unit, atLeast, atMost } = claim;
+  const isLike = (bound: number | undefined) =>
+    bound !== undefined && valueText(bound, unit) === valueText(figure, unit);
+  if (figure === undefined || !(isLike(atLeast) || isLike(atMost))) return undefined;
+  for (let digits = 3; digits < 15; digits += 1) {
+    const rounded = Number(figure.toPrecision(digits));
+    if (holds({ ...claim, figure: rounded }) === false) return rounded;
+  }
+  return figure;
 }
 
 /** Undefined: the figure of a claim could not be measured. */

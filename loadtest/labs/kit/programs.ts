@@ -35,7 +35,8 @@ export async function runProgram(options: ProgramOptions): Promise<Ran> {
   const child = spawn(program ?? command, rest, {
     env: { ...process.env, ...options.env },
     stdio: ['pipe', 'pipe', 'pipe'],
-    signal: AbortSignal.any([AbortSignal.timeout(limitMs), ...(signal === undefined ? [] : [signal])]),
+    // Node refuses a fraction of a millisecond.
+    signal: AbortSignal.any([AbortSignal.timeout(Math.ceil(limitMs)), ...(signal === undefined ? [] : [signal])]),
     killSignal: 'SIGKILL',
   });
   const said = { out: '', err: '' };

@@ -65,3 +65,24 @@ export function valueText(value: number | string | undefined, unit: Unit): strin
       return amountText(value);
   }
 }
+
+const EXACT = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 15 });
+const SMALLEST_UNITS: Readonly<Record<Unit, string>> = {
+  'per-second': '/s',
+  'bytes-per-second': '\u00a0B/s',
+  ms: '\u00a0ms',
+  us: '\u00a0µs',
+  seconds: '\u00a0s',
+  bytes: '\u00a0B',
+  count: '',
+  share: '\u00a0%',
+  times: '\u00a0×',
+  cores: '',
+  text: '',
+};
+
+/** All digits of a value, in the smallest of its units. */
+export function exactText(value: number | undefined, unit: Unit): string {
+  if (value === undefined || !Number.isFinite(value)) return UNKNOWN;
+  return `${EXACT.format(unit === 'share' ? value * 100 : value).replace('-', '−')}${SMALLEST_UNITS[unit]}`;
+}

@@ -35,6 +35,13 @@ test('evictions that return with a different hit ratio make the statement hold i
 test('half the evictions, or evictions that do not grow with the load, do not count as returned', () => {
   assert.equal(findingOf({ evictions: 500 }).verdict, 'partly');
   assert.equal(findingOf({ calmEvictions: 1100 }).verdict, 'partly');
+  assert.equal(findingOf({ evictions: 0 }).verdict, 'partly');
+});
+
+test('evictions and their growth are one effect: with a different hit ratio too, nothing of the statement holds', () => {
+  assert.equal(findingOf({ hitRatio: 0.6, calmEvictions: 1100 }).verdict, 'no');
+  assert.equal(findingOf({ hitRatio: 0.6, evictions: 500 }).verdict, 'no');
+  assert.equal(findingOf({ calmEvictions: 1050 }).verdict, 'yes');
 });
 
 test('a full driver gives no result about the shards', () => {

@@ -48,3 +48,25 @@ test('the cells of a claim are its text, its figure, its bounds and whether it h
     ],
   );
 });
+
+test('a figure that fails by less than its digits show is given more digits', () => {
+  const near = [
+    claim(0.8966, { unit: 'times', atLeast: 0.9 }),
+    claim(1.02, { unit: 'times', atLeast: 1.24, atMost: 2 }),
+    claim(1.2449, { unit: 'times', atLeast: 1.245 }),
+    claim(0.80004, { unit: 'share', atLeast: 0, atMost: 0.8 }),
+    claim(500.4, { unit: 'ms', atLeast: 0, atMost: 500 }),
+    claim(0.9, { unit: 'times', atLeast: 0.9 }),
+  ];
+  assert.deepEqual(
+    claimCells({ claims: near }).map((cells) => cells.slice(1).map((cell) => cell.replaceAll('\u00a0', ' '))),
+    [
+      ['0.897 ×', '≥ 0.9 ×', 'no'],
+      ['1 ×', '≥ 1.2 ×, ≤ 2 ×', 'no'],
+      ['1.24 ×', '≥ 1.245 ×', 'no'],
+      ['80.004 %', '≥ 0 %, ≤ 80 %', 'no'],
+      ['500.4 ms', '≥ 0 ms, ≤ 500 ms', 'no'],
+      ['0.9 ×', '≥ 0.9 ×', 'yes'],
+    ],
+  );
+});

@@ -29,6 +29,10 @@ test('a program that fails, is missing or takes too long is reported', async () 
   await assert.rejects(node('setInterval(() => 0, 100)', { limitMs: 300 }), /not done after 300 ms/);
 });
 
+test('a limit may be a fraction of a millisecond, such as that of a row of a third of --seconds', async () => {
+  assert.equal((await node('console.log("done")', { limitMs: (0.5 / 3 + 20) * 1000 })).output, 'done\n');
+});
+
 test('an aborted run does not wait for its program', async () => {
   const stopping = new AbortController();
   const running = node('setInterval(() => 0, 100)', { signal: stopping.signal });
