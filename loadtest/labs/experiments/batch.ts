@@ -5,7 +5,7 @@ import { driven, p99Of } from '../kit/driven.ts';
 import type { Limit } from '../kit/finding.ts';
 import { defineExperiment, type Lab, type LabStore } from '../kit/lab.ts';
 import { fillCommand, fillCommands, massImport, PUBLISHED_MIX, randomDigits } from '../kit/mix.ts';
-import { alternately, wholeRounds } from '../kit/rounds.ts';
+import { alternately } from '../kit/rounds.ts';
 import { chartOf, fillFirst, tableOf } from '../kit/table.ts';
 import { BATCHES, type BatchRow, LOADS, loadName, PAGE, PAGES, sweep } from './batch/sweep.ts';
 
@@ -66,7 +66,7 @@ export const batch = defineExperiment({
     const refusal = await refusalOfTwoSlots(lab);
     await lab.clear();
     const store = await lab.startStore();
-    await massImport(pages(), { ...store, cores: lab.cores.generator, signal: lab.signal });
+    await massImport(lab, store, pages());
     const seconds = lab.seconds(SECONDS);
     const rows = await sweep(lab, store, seconds);
     const views = await clientViews(lab, store, lab.seconds(1));
@@ -329,10 +329,10 @@ async function waysToRead(lab: Lab, store: LabStore, seconds: number) {
         command: wordsOf(way, keys),
         seconds: seconds / 2,
       };
-      const pipeline = isPipelined ? keys : 1;
-      const { perSecond } = before[0] ?? (await benchmark(lab, { ...load, requests: (PILOT_KEYS / keys) * pipeline }));
-      const ran = await benchmark(lab, { ...load, requests: wholeRounds({ ...load, pipeline, perSecond }) });
-      const keysPerSecond = ran.perSecond * (isPipelined ? 1 : keys);
+      const keysEach = isPipelined ? 1 : keys;
+      const { perSecond } = before[0] ?? (await benchmark(lab, { ...load, requests: PILOT_KEYS / keysEach }));
+      const ran = await benchmark(lab, { ...load, expectedPerSecond: perSecond });
+      const keysPerSecond = ran.perSecond * keysEach;
       /** Processor time of the store per key. */
       const storeUsPerKey = (ran.storeCores * 1e6) / keysPerSecond;
       return { ...ran, way, keys, keysPerSecond, storeUsPerKey, command: shortened(ran.command, keys) };

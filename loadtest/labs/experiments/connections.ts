@@ -2,6 +2,7 @@ import { bytesText, countText } from '../../../src/report/format.mjs';
 import { type Benchmark, benchmark } from '../kit/benchmark.ts';
 import type { Chart, Claim, FindingTable } from '../kit/finding.ts';
 import { defineExperiment, type Lab, type LabStore } from '../kit/lab.ts';
+import { peakClientBytes } from '../kit/meters.ts';
 import { memtierCommand, memtierFill, PUBLISHED_MIX } from '../kit/mix.ts';
 import { alternately } from '../kit/rounds.ts';
 import { chartOf, fillFirst, type TableParts, tableOf } from '../kit/table.ts';
@@ -17,7 +18,6 @@ import {
   MOST_CLIENTS,
   maximumHere,
   mixRow,
-  mostClientBytes,
   rungsOf,
   SMALL_BYTES,
   SMALL_FILL,
@@ -31,6 +31,7 @@ import {
 const ONE_RATE = 10_000;
 const ROUNDS = 2;
 const [RATE_SECONDS, FULL_SPEED_SECONDS, POOL_SECONDS, THREADS_SECONDS] = [2, 1.5, 1, 1.5];
+const MEMORY_INTERVAL_MS = 250;
 const PILOT_REQUESTS = 20_000;
 /** With fewer requests of each, some connections would hardly be used. */
 const LEAST_OF_EACH = 5;
@@ -317,8 +318,8 @@ function atOneRate(lab: Lab, wide: WideStore, rungs: readonly number[]): Promise
       lab.say(`${countText(clients)} connections, ${countText(ONE_RATE)} commands/s in all`);
       await allClosed(lab, wide.store);
       const load = { connections: clients, seconds: lab.seconds(RATE_SECONDS), ratePerSecond: ONE_RATE };
-      const { result, most } = await mostClientBytes(wide.store, () => mixRow(lab, wide, load));
-      return { ...result, connections: clients, bytesEach: most / clients };
+      const { result, peak = 0 } = await peakClientBytes(wide.store, MEMORY_INTERVAL_MS, () => mixRow(lab, wide, load));
+      return { ...result, connections: clients, bytesEach: peak / clients };
     },
     ({ meanMs }) => meanMs,
   );

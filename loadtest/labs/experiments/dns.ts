@@ -1,10 +1,8 @@
-import { spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FindingTable } from '../kit/finding.ts';
 import { defineExperiment, type Lab, type LabStore } from '../kit/lab.ts';
 import { type Busy, limitOf } from '../kit/meters.ts';
+import { runProgram } from '../kit/programs.ts';
 import { onceMore } from '../kit/rounds.ts';
 import { chartOf, fillFirst, tableOf } from '../kit/table.ts';
 import {
@@ -49,7 +47,6 @@ const WAIT_MS = 4000;
 const HEALTHY_START_MS = 10_000;
 /** For the processes of the reader beside the times of its plan. */
 const AROUND_MS = 25_000;
-const MOST_ERROR = 2000;
 
 export interface Phase extends Reads {
   /** Questions that reached the name server. */
@@ -281,31 +278,17 @@ function afterOf(said: ReaderSaid | undefined): number | undefined {
 
 /** Runs a reader that looks up names at our name server. Its messages reach `hear` at once. @throws when it fails. */
 async function runReader(lab: Lab, plan: ReaderPlan, hear: (said: ReaderSaid) => void): Promise<void> {
-  const file = join(lab.folder, `reader-${randomUUID()}.json`);
-  writeFileSync(file, JSON.stringify(plan));
-  const words = inNamespace(lab.folder, [process.execPath, join(import.meta.dirname, 'dns', 'reader.ts'), file]);
+  const reader = join(import.meta.dirname, 'dns', 'reader.ts');
+  const [command = '', ...args] = inNamespace(lab.folder, [process.execPath, reader, JSON.stringify(plan)]);
   const { keptMs = 0, cutMs = 0, backWaitMs = 0 } = plan.then ?? {};
-  const limitMs = plan.startWaitMs + keptMs + cutMs + backWaitMs + AROUND_MS;
   const last: ReaderSaid['kind'] = plan.then === undefined ? 'started' : 'back';
-  const child = spawn('taskset', ['-c', lab.cores.generator, ...words], {
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-    signal: AbortSignal.any([lab.signal, AbortSignal.timeout(limitMs)]),
-    killSignal: 'SIGKILL',
+  await runProgram({
+    ...{ command, args, cores: lab.cores.generator, signal: lab.signal },
+    limitMs: plan.startWaitMs + keptMs + cutMs + backWaitMs + AROUND_MS,
+    onLine: (line) => {
+      const said: ReaderSaid = JSON.parse(line);
+      hear(said);
+      return said.kind === last;
+    },
   });
-  let complaint = '';
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    complaint = (complaint + text).slice(-MOST_ERROR);
-  });
-  let isDone = false;
-  child.on('message', (message: ReaderSaid) => {
-    hear(message);
-    if (message.kind !== last) return;
-    isDone = true;
-    child.kill('SIGKILL');
-  });
-  const problem = await new Promise<string | undefined>((resolve) => {
-    child.once('error', (error) => resolve(error.message));
-    child.once('close', (code, killed) => resolve(isDone ? undefined : `ended with ${killed ?? code}`));
-  });
-  if (problem !== undefined) throw new Error(`the reader of names: ${problem}: ${complaint.trim()}`);
 }

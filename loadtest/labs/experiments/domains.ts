@@ -306,7 +306,7 @@ async function fill(lab: Lab, { stores, prefix }: Variant): Promise<void> {
       createRandom(domain + 1).next,
       (at) => `${prefix(domain)}:page:${randomDigits(at)}`,
     );
-    await massImport(pages, { ...store, cores: lab.cores.generator, signal: lab.signal });
+    await massImport(lab, store, pages);
   }
 }
 

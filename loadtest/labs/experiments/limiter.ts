@@ -116,9 +116,8 @@ export const limiter = defineExperiment<readonly LimiterRow[]>({
       `page:${String(at).padStart(12, '0')}`,
       page.subarray(0, between(LEAST_PAGE_BYTES, MOST_PAGE_BYTES)),
     ]);
-    const { host, port } = store;
-    await massImport(fill, { host, port, cores: lab.cores.generator, signal: lab.signal });
-    const plan: BurstPlan = { host, port, ...LOAD, seconds: lab.seconds(ROW_SECONDS) };
+    await massImport(lab, store, fill);
+    const plan: BurstPlan = { host: store.host, port: store.port, ...LOAD, seconds: lab.seconds(ROW_SECONDS) };
     const runs: LimiterRow[] = [];
     for (let round = 1; round <= ROUNDS; round += 1) {
       for (const variant of VARIANTS) {

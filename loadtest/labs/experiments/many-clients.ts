@@ -48,11 +48,8 @@ export async function startWideStore(lab: Lab, options: { readonly tls?: true } 
     ...options,
   });
   lab.say('filling the store');
-  const { host, port, caFile } = store;
-  await massImport(everyKey(), {
-    ...{ host, port, cores: lab.cores.generator, signal: lab.signal },
-    ...(caFile !== undefined && { caFile }),
-  });
+  const { port, caFile } = store;
+  await massImport(lab, store, everyKey());
   return {
     store,
     targets: addresses.map((address) => ({ host: address, port })),
@@ -84,28 +81,6 @@ export async function allClosed(lab: Lab, store: LabStore): Promise<void> {
     if (clients <= FEW_CLIENTS) return;
     if (performance.now() > endMs) throw new Error(`${clients} connections of the row before are still at the store`);
     await sleep(LOOK_EVERY_MS);
-  }
-}
-
-const MEMORY_EVERY_MS = 250;
-
-/** Runs `work`, and samples the memory of its clients as the store counts it. */
-export async function mostClientBytes<T>(store: LabStore, work: () => Promise<T>) {
-  let [most, isOver] = [0, false];
-  const looking = (async () => {
-    while (!isOver) {
-      // This request is one more client; a store too busy to answer is asked again.
-      const memory = await store.info('memory').catch(() => undefined);
-      most = Math.max(most, Number(memory?.['mem_clients_normal'] ?? 0));
-      await sleep(MEMORY_EVERY_MS);
-    }
-  })();
-  try {
-    const result = await work();
-    return { result, most };
-  } finally {
-    isOver = true;
-    await looking;
   }
 }
 

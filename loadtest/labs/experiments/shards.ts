@@ -186,13 +186,7 @@ async function startSide(lab: Lab, count: number) {
   // All at once: one after the other, small shards had 2 to 4 points fewer hits. The clock by which a store knows what was
   // used last has steps of a second, and a small shard is filled within one.
   await Promise.all(
-    stores.map((store, shard) =>
-      massImport(settledCommands(mixOf(count), createRandom(shard + 1).next), {
-        ...store,
-        cores: lab.cores.generator,
-        signal: lab.signal,
-      }),
-    ),
+    stores.map((store, shard) => massImport(lab, store, settledCommands(mixOf(count), createRandom(shard + 1).next))),
   );
   await driven(lab, stores, { ...loadOf(count), seconds: lab.seconds(SETTLING_SECONDS) });
   return { shards: count, stores, emptyBytes };

@@ -216,11 +216,7 @@ function secondsChart(id: string, title: string, { rows }: LoadMeasured): Chart 
 /** One store, filled, with its neighbour: all variants go through a slow spell in turn, twice. */
 async function measureLoad(lab: Lab, { isTls, ratePerSecond, connections, variants }: Load): Promise<LoadMeasured> {
   const store = await lab.startStore(isTls ? { tls: true } : {});
-  await massImport(fillCommands(PUBLISHED_MIX, createRandom(1).next), {
-    ...store,
-    cores: lab.cores.generator,
-    signal: lab.signal,
-  });
+  await massImport(lab, store, fillCommands(PUBLISHED_MIX, createRandom(1).next));
   const ca = store.caFile === undefined ? undefined : readFileSync(store.caFile, 'utf8');
   const neighbour = await startNeighbour(lab, store, ca);
   const commands = { kind: 'mix', ...PUBLISHED_MIX } as const;
