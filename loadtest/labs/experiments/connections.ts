@@ -234,14 +234,6 @@ function numberClaims({ oneRate, fullSpeed }: ConnectionsMeasured): readonly Cla
       unit: 'times',
       atMost: 0.67,
     },
-    { text: 'connections of the first that fell', figure: first?.connections, unit: 'count' },
-    { text: 'failed there', figure: first?.errorShare, unit: 'share' },
-    { text: 'p99 of the most connections', figure: many?.p99Ms, unit: 'ms' },
-    {
-      text: 'store memory per connection, at most',
-      figure: Math.max(0, ...oneRate.map((row) => row.bytesEach)),
-      unit: 'bytes',
-    },
   ];
 }
 

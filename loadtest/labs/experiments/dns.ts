@@ -139,23 +139,6 @@ export const dns = defineExperiment<readonly DnsRow[]>({
         atLeast: NOTICED,
       },
       { text: 'the same: the healthy resolver', figure: moreLost(healthy), unit: 'share' },
-      // A loss here that no lookup explains is the machine's: nothing can be compared with such a row.
-      { text: 'reads lost with addresses while nothing is cut', figure: lostShare(address.kept), unit: 'share' },
-      {
-        text: 'reads lost with names while nothing is cut, at most',
-        figure: Math.max(...named.map(({ kept }) => lostShare(kept))),
-        unit: 'share',
-      },
-      {
-        text: 'names looked up while nothing is cut: of connections that broke by themselves',
-        figure: named.reduce((sum, { kept }) => sum + kept.asked, 0),
-        unit: 'count',
-      },
-      {
-        text: 'faulty resolvers with which a start did not end in time',
-        figure: faulty.filter(({ startedMs }) => startedMs === undefined).length,
-        unit: 'count',
-      },
     ];
   },
   notes: () => [

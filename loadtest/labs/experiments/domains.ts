@@ -158,8 +158,6 @@ export const domains = defineExperiment({
         unit: 'share',
         atLeast: LEAST_GAIN,
       },
-      { text: saved('pages'), figure: heavy, unit: 'share' },
-      { text: saved('pages, stores and clients on any core'), figure: anyHeavy, unit: 'share' },
       {
         text: saved('INCR over a network'),
         figure: lightFar,

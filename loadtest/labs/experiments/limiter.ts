@@ -209,12 +209,6 @@ export const limiter = defineExperiment<readonly LimiterRow[]>({
         // Above it, the bandwidth cannot be called free.
         atMost: 0.7,
       },
-      ...kinds.flatMap(({ kind, right, worst }) => [
-        { text: `p99, ${kind} right`, figure: right.p99Ms, unit: 'ms' as const },
-        { text: `p99, worst ${kind}: ${worst.variant.name}`, figure: worst.p99Ms, unit: 'ms' as const },
-        { text: `reads late or not asked, ${kind} right`, figure: right.lateShare, unit: 'share' as const },
-        { text: `reads late or not asked, worst ${kind}`, figure: worst.lateShare, unit: 'share' as const },
-      ]),
       {
         text: 'wrong limiters that the figures of a row blame',
         figure: blamedShare(rows.filter(({ variant }) => !variant.isRight)),
@@ -250,7 +244,7 @@ function kindsOf(rows: readonly LimiterRow[]) {
     const worst = wrong.toSorted((a, b) => badness(b) - badness(a))[0];
     if (right === undefined || worst === undefined) return [];
     const isStalled = worst.p99Ms >= STALL_TIMES * right.p99Ms || worst.lateShare - right.lateShare >= LATE_SHARE;
-    return [{ kind, right, worst, isStalled, drops: Math.max(...wrong.map((row) => row.limiter?.drops ?? 0)) }];
+    return [{ isStalled, drops: Math.max(...wrong.map((row) => row.limiter?.drops ?? 0)) }];
   });
 }
 

@@ -192,11 +192,6 @@ export const persistence = defineExperiment<readonly PersistenceRow[]>({
         figure: Math.max(...site.map(({ p99Ms }) => p99Ms)) / worstP99Ms,
         unit: 'times',
       },
-      {
-        text: `longest of the master's own, ${SITE_NAME}`,
-        figure: Math.max(...site.map(({ longestMs }) => longestMs)),
-        unit: 'ms',
-      },
       { text: 'evictions during the break ÷ backlog, the largest', figure: Math.max(...outrun), unit: 'times' },
     ];
   },

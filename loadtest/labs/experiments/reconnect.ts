@@ -229,8 +229,6 @@ function waitClaims({ closed, benchmarks }: ReconnectMeasured): readonly Claim[]
         unit: 'times',
       }),
     ),
-    { text: 'busy cores of the store at most clients, new each time', figure: most?.anew.storeCores, unit: 'cores' },
-    { text: 'busy cores of the store at most clients, kept', figure: most?.kept.storeCores, unit: 'cores' },
     // A full generator: all clients wait for the side that connects. A full store: accepting makes it slow.
     { text: 'rows of new connections with only the generator full', figure: fullShare('generator'), unit: 'share' },
     { text: 'rows of new connections with the store full', figure: fullShare('store', 'both'), unit: 'share' },

@@ -131,8 +131,6 @@ export const shards = defineExperiment({
         unit: 'times',
         atLeast: 1.1,
       },
-      { text: `cores of the busiest shard, 1 shard, x${last}`, figure: one?.busiestCores, unit: 'cores' },
-      { text: `cores of the busiest shard, 6 shards, x${last}`, figure: six?.busiestCores, unit: 'cores' },
       {
         text: 'rate of 6 shards ÷ of 1, as fast as possible; not seen when the driver was full',
         figure:

@@ -80,7 +80,6 @@ export const timeouts = defineExperiment({
   ],
   claims: ({ plain, tls }) => [
     ...keepingClaims(plain),
-    ...adapterClaims(plain),
     // The publication says nothing of TLS: these decide nothing.
     ...keepingClaims(tls).map(({ text, figure, unit }) => ({ text: `over TLS: ${text}`, figure, unit })),
   ],
@@ -126,38 +125,6 @@ function keepingClaims({ rows, calm }: LoadMeasured): readonly Claim[] {
       unit: 'share',
       // Half of them, for the same reason.
       atLeast: 0.5,
-    },
-    { text: 'lost without a slow spell, kept', figure: calm.abandons.lostShare, unit: 'share' },
-    { text: 'store waited for its processor without a slow spell', figure: calm.abandons.waitedShare, unit: 'share' },
-    {
-      // Above a tenth the store was slow for a reason outside of the experiment.
-      text: 'store waited for its processor in the slow spell, at most',
-      figure: Math.max(closes.waitedShare, abandons.waitedShare),
-      unit: 'share',
-    },
-    { text: 'lost in the slow spell, closed', figure: closes.lostShare, unit: 'share' },
-    { text: 'lost in the slow spell, kept', figure: abandons.lostShare, unit: 'share' },
-    { text: 'connections opened again, closed', figure: closes.opened, unit: 'count' },
-    { text: 'connections opened again, kept', figure: abandons.opened, unit: 'count' },
-    {
-      // Below 0.85 it had room to accept connections. While it waited for its processor it had none.
-      text: 'core of the store busy or waited for, closed',
-      figure: closes.storeCores + closes.waitedShare,
-      unit: 'cores',
-    },
-  ];
-}
-
-/** The product's own adapter in the same spell: the driver's figures are not its own. */
-function adapterClaims({ rows }: LoadMeasured): readonly Claim[] {
-  const [shipped, closes] = [chosen(rows, 'adapter'), chosen(rows, 'adapter closes')];
-  return [
-    { text: "lost by serpcache's own adapter as shipped", figure: shipped.lostShare, unit: 'share' },
-    { text: 'lost by it with a socket timeout of the deadline', figure: closes.lostShare, unit: 'share' },
-    {
-      text: 'share of its loss as shipped that a breaker gave up before it was sent',
-      figure: shipped.lostShare > 0 ? shipped.unsentShare : undefined,
-      unit: 'share',
     },
   ];
 }
