@@ -94,6 +94,13 @@ export function withMaxClients(clients: number, command: string): string {
   return `${set(clients + OTHER_CLIENTS)} && ${command}; ${set(PLAIN_MAX_CLIENTS)}`;
 }
 
+/** A filled store, and the published numbers of connections that are possible here. @param share of the maximum */
+export async function startLadder(lab: Lab, share = 1, published = RUNGS) {
+  const wide = await startWideStore(lab);
+  const { most, why } = await maximumHere(wide.store);
+  return { wide, rungs: rungsOf(Math.floor(most * share), published), whyNoMore: why };
+}
+
 /** The limits on connections between one driver process and one store. */
 interface ConnectionLimits {
   /** Open files of the driver process. */
@@ -150,7 +157,7 @@ export function rungsOf(most: number, published: readonly number[] = RUNGS): rea
   return most >= (rungs.at(-1) ?? 0) * NEXT_RUNG && most < (published.at(-1) ?? 0) ? [...rungs, most] : rungs;
 }
 
-export async function maximumHere(store: Pick<LabStore, 'command'>) {
+async function maximumHere(store: Pick<LabStore, 'command'>) {
   const answer = await store.command('CONFIG', 'GET', 'maxclients');
   const [first = 32_768, last = 60_999] = textOf('/proc/sys/net/ipv4/ip_local_port_range')
     .split(/\s+/)

@@ -6,6 +6,7 @@ import type { DrivenSecond } from '../kit/driver/plan.ts';
 import type { Chart, Claim, FindingTable } from '../kit/finding.ts';
 import { defineExperiment, type Lab } from '../kit/lab.ts';
 import { fillCommands, massImport, memtierCommand, memtierFill, PUBLISHED_MIX } from '../kit/mix.ts';
+import { alternately } from '../kit/rounds.ts';
 import { chartOf, tableOf } from '../kit/table.ts';
 import type { AdapterPlan } from './timeouts/adapter-load.ts';
 import { runSpell, type SpellRun, startNeighbour } from './timeouts/slow-shard.ts';
@@ -213,15 +214,16 @@ async function measureLoad(lab: Lab, { isTls, ratePerSecond, connections, varian
     abandons: await run('abandons', 'no slow spell', CALM_SECONDS),
     closes: await run('closes', 'no slow spell', CALM_SECONDS),
   };
-  const runs: LoadMeasured['rows'][number][] = [];
-  for (let round = 1; round <= ROUNDS; round += 1)
-    for (const variant of variants)
-      runs.push({ variant, figures: await run(variant, `round ${round}`, SPELL_SECONDS, HOLDS) });
+  const rows = await alternately<Variant, LoadMeasured['rows'][number]>(
+    variants,
+    ROUNDS,
+    async (variant, before) => ({
+      variant,
+      figures: await run(variant, `round ${before.length + 1}`, SPELL_SECONDS, HOLDS),
+    }),
+    waitedShareOf,
+  );
   await lab.clear();
-  const rows = variants.flatMap((variant) => {
-    const figures = quietestOf(runs.filter((one) => one.variant === variant).map((one) => one.figures));
-    return figures === undefined ? [] : [{ variant, figures }];
-  });
   return { rows, calm, neighbourShare: share };
 }
 
@@ -253,7 +255,7 @@ export function figuresOf({ load, opened, mostOpen, waitedShare }: SpellRun) {
   };
 }
 
-/** The round in which the machine was quietest for the store: the choice does not depend on the result. */
-export function quietestOf(rounds: readonly Figures[]): Figures | undefined {
-  return rounds.toSorted((one, other) => one.waitedShare - other.waitedShare)[0];
+/** Lower in the round in which the machine was quieter for the store: the choice does not depend on the result. */
+export function waitedShareOf({ figures }: { readonly figures: Figures }): number {
+  return figures.waitedShare;
 }

@@ -86,7 +86,6 @@ const driven: Driven = {
   unanswered: underWay,
   connects,
   receivedBytes: 0,
-  sentBytes: 0,
   watchedCores: watched.map((pid, at) => (processorMs(pid) - (before[at] ?? 0)) / 1000 / tookSeconds),
   processorSeconds: (cpu.user + cpu.system) / 1e6,
 };

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SpellRun } from '../../../../loadtest/labs/experiments/timeouts/slow-shard.ts';
-import { type Figures, figuresOf, quietestOf, timeouts } from '../../../../loadtest/labs/experiments/timeouts.ts';
+import { type Figures, figuresOf, timeouts, waitedShareOf } from '../../../../loadtest/labs/experiments/timeouts.ts';
 import type { LabDriven } from '../../../../loadtest/labs/kit/driven.ts';
+import { medianRun } from '../../../../loadtest/labs/kit/rounds.ts';
 import { cellOf, type Found, figureOf } from './harness.ts';
 
 const CALM = closing({ lostShare: 0, opened: 0 });
@@ -107,7 +108,7 @@ test('a store that waited for its processor is reported to have waited', () => {
   assert.equal(waited(0.05), 0.05);
 });
 
-const second = (answered: number, failed: number) => ({ answered, failed, p99Ms: 5, maxMs: 9 });
+const second = (answered: number, failed: number) => ({ answered, failed });
 
 function spell(over: Partial<LabDriven> = {}): SpellRun {
   const load: LabDriven = {
@@ -119,7 +120,6 @@ function spell(over: Partial<LabDriven> = {}): SpellRun {
     unanswered: 0,
     connects: 0,
     receivedBytes: 0,
-    sentBytes: 0,
     processorSeconds: 1,
     watchedCores: [0.9],
     eachSecond: [second(1000, 0), second(500, 500), second(500, 500), second(1000, 0)],
@@ -157,10 +157,10 @@ test('a load that lost nothing has no slow time, and neither has a load shorter 
 });
 
 test('the round that counts is the one in which the store waited least, whatever its result', () => {
-  const disturbed = closing({ waitedShare: 0.3, lostShare: 0 });
-  const quiet = closing({ waitedShare: 0.01, lostShare: 0.8 });
-  assert.equal(quietestOf([disturbed, quiet]), quiet);
-  assert.equal(quietestOf([]), undefined);
+  const disturbed = { figures: closing({ waitedShare: 0.3, lostShare: 0 }) };
+  const quiet = { figures: closing({ waitedShare: 0.01, lostShare: 0.8 }) };
+  assert.equal(medianRun([disturbed, quiet], waitedShareOf), quiet);
+  assert.equal(medianRun([], waitedShareOf), undefined);
 });
 
 /** A measured slow spell with the policy that closes connections. */
