@@ -5,7 +5,7 @@ import { driven, p99Of } from '../kit/driven.ts';
 import type { Limit } from '../kit/finding.ts';
 import { defineExperiment, type Lab, type LabStore } from '../kit/lab.ts';
 import { fillCommand, fillCommands, massImport, PUBLISHED_MIX, randomDigits } from '../kit/mix.ts';
-import { alternately, wholeRounds } from '../kit/rounds.ts';
+import { alternately } from '../kit/rounds.ts';
 import { chartOf, fillFirst, tableOf } from '../kit/table.ts';
 import { BATCHES, type BatchRow, LOADS, loadName, PAGE, PAGES, sweep } from './batch/sweep.ts';
 
@@ -66,7 +66,7 @@ export const batch = defineExperiment({
     const refusal = await refusalOfTwoSlots(lab);
     await lab.clear();
     const store = await lab.startStore();
-    await massImport(pages(), { ...store, cores: lab.cores.generator, signal: lab.signal });
+    await massImport(lab, store, pages());
     const seconds = lab.seconds(SECONDS);
     const rows = await sweep(lab, store, seconds);
     const views = await clientViews(lab, store, lab.seconds(1));
@@ -117,6 +117,8 @@ export const batch = defineExperiment({
               return pipelined && keysPerSecond / pipelined.keysPerSecond;
             },
           ],
+          // The cost for the store, even when the generator was full or the machine busy. If MGET is less than a tenth
+          // cheaper, a pipeline is the better choice, because it takes keys of any slot.
           ['store per key', 'us', (row) => row.storeUsPerKey],
           ['p99 to the first bytes', 'ms', (row) => row.latencyMs.p99],
           ['cores of store', 'cores', (row) => row.storeCores],
@@ -177,10 +179,9 @@ export const batch = defineExperiment({
       }),
     ];
   },
-  claims: ({ rows, ways }) => {
+  claims: ({ rows }) => {
     const gains = gainsOf(rows);
     const smallest = Math.min(...gains.map(({ best }) => best.pipeline));
-    const mostKeys = Math.max(...ways.map(({ keys }) => keys));
     return [
       {
         text: 'rate of the best batch ÷ of single commands, the largest of all loads',
@@ -214,13 +215,6 @@ export const batch = defineExperiment({
       ...[1, smallest].map((pipeline) => ({
         text: `network time of the store per command, ${batchName({ pipeline })}`,
         figure: networkUs(rows.filter((row) => row.pipeline === pipeline)),
-        unit: 'us' as const,
-      })),
-      // Processor time is the cost for the store, even when the generator was full or the machine busy. If MGET is less
-      // than a tenth cheaper, a pipeline is the better choice, because it takes keys of any slot.
-      ...WAYS.map((way) => ({
-        text: `processor time of the store per key, ${mostKeys} keys by ${way}`,
-        figure: wayRow(ways, way, mostKeys)?.storeUsPerKey,
         unit: 'us' as const,
       })),
     ];
@@ -329,10 +323,10 @@ async function waysToRead(lab: Lab, store: LabStore, seconds: number) {
         command: wordsOf(way, keys),
         seconds: seconds / 2,
       };
-      const pipeline = isPipelined ? keys : 1;
-      const { perSecond } = before[0] ?? (await benchmark(lab, { ...load, requests: (PILOT_KEYS / keys) * pipeline }));
-      const ran = await benchmark(lab, { ...load, requests: wholeRounds({ ...load, pipeline, perSecond }) });
-      const keysPerSecond = ran.perSecond * (isPipelined ? 1 : keys);
+      const keysEach = isPipelined ? 1 : keys;
+      const { perSecond } = before[0] ?? (await benchmark(lab, { ...load, requests: PILOT_KEYS / keysEach }));
+      const ran = await benchmark(lab, { ...load, expectedPerSecond: perSecond });
+      const keysPerSecond = ran.perSecond * keysEach;
       /** Processor time of the store per key. */
       const storeUsPerKey = (ran.storeCores * 1e6) / keysPerSecond;
       return { ...ran, way, keys, keysPerSecond, storeUsPerKey, command: shortened(ran.command, keys) };

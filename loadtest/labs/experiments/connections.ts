@@ -2,6 +2,7 @@ import { bytesText, countText } from '../../../src/report/format.mjs';
 import { type Benchmark, benchmark } from '../kit/benchmark.ts';
 import type { Chart, Claim, FindingTable } from '../kit/finding.ts';
 import { defineExperiment, type Lab, type LabStore } from '../kit/lab.ts';
+import { peakClientBytes } from '../kit/meters.ts';
 import { memtierCommand, memtierFill, PUBLISHED_MIX } from '../kit/mix.ts';
 import { alternately } from '../kit/rounds.ts';
 import { chartOf, fillFirst, type TableParts, tableOf } from '../kit/table.ts';
@@ -15,14 +16,11 @@ import {
   type DrivenRow,
   type LoadRow,
   MOST_CLIENTS,
-  maximumHere,
   mixRow,
-  mostClientBytes,
-  rungsOf,
   SMALL_BYTES,
   SMALL_FILL,
   STORE_TIME,
-  startWideStore,
+  startLadder,
   type WideStore,
   withMaxClients,
 } from './many-clients.ts';
@@ -31,6 +29,7 @@ import {
 const ONE_RATE = 10_000;
 const ROUNDS = 2;
 const [RATE_SECONDS, FULL_SPEED_SECONDS, POOL_SECONDS, THREADS_SECONDS] = [2, 1.5, 1, 1.5];
+const MEMORY_INTERVAL_MS = 250;
 const PILOT_REQUESTS = 20_000;
 /** With fewer requests of each, some connections would hardly be used. */
 const LEAST_OF_EACH = 5;
@@ -176,9 +175,8 @@ export const connections = defineExperiment({
       `At full speed redis-benchmark sends GET for values of the same sizes. It opens at most ${countText(MOST_CLIENTS)} connections. All of them wait at once, so p50 cannot be below their number over the rate: compare the rates.`,
       'Store time is processor time of the store for one command. It does not depend on the speed of the generator. It includes idle connections, because the store checks each connection once a second.',
       `The limit on connection memory was removed. With maxmemory-clients at ${bytesText(share)} (25 % of 1 GiB, as deploy/redis has it) and ${bytesText(bytesEach)} for each, the store would begin to close connections at ${countText(Math.floor(share / bytesEach))} busy ones.`,
-      `The connections of a pool have the same number of commands under way, about ${UNDER_WAY} in all: ${POOLS.map((size) => `${size * pipelineOf(size)} at ${size}`).join(', ')}.`,
+      `The connections of a pool send batches of the same size and wait for a whole batch, with about ${UNDER_WAY} commands under way in all: ${POOLS.map((size) => `${size * pipelineOf(size)} at ${size}`).join(', ')}.`,
       `Each row is the better of two runs that took turns with the others (at one rate by the mean latency, else by the rate), because other load on the machine can only slow a run down. Client threads have one run, and so have ${countText(MOST_CLIENTS)} connections at full speed, which take longest to open.`,
-      'A pool sends the published number of commands in batches, and each connection waits for its whole batch: fewer connections need fewer system calls on both sides. The experiment `timeouts` is about socket and connect timeouts; nothing here was slow enough for one.',
       `Client threads: GET of ${SMALL_BYTES} B, ${THREAD_CLIENTS} connections, ${THREAD_PIPELINE} commands at once. They share ${cores === 1 ? 'one core' : `${cores} cores`}; more threads than cores cannot help${cores < PUBLISHED_THREADS ? ', so the published gain of 7–10 threads cannot show on so few cores' : ''}. One store has one thread for commands, so the published 2 million need several stores. The tool checks four times a second whether it is done, so these rates are uncertain by a tenth.`,
     ];
   },
@@ -233,14 +231,6 @@ function numberClaims({ oneRate, fullSpeed }: ConnectionsMeasured): readonly Cla
       unit: 'times',
       atMost: 0.67,
     },
-    { text: 'connections of the first that fell', figure: first?.connections, unit: 'count' },
-    { text: 'failed there', figure: first?.errorShare, unit: 'share' },
-    { text: 'p99 of the most connections', figure: many?.p99Ms, unit: 'ms' },
-    {
-      text: 'store memory per connection, at most',
-      figure: Math.max(0, ...oneRate.map((row) => row.bytesEach)),
-      unit: 'bytes',
-    },
   ];
 }
 
@@ -293,9 +283,7 @@ function mixAtRate({ connections: clients, pipeline }: Pick<PoolRow, 'connection
 }
 
 async function measure(lab: Lab) {
-  const wide = await startWideStore(lab);
-  const { most, why } = await maximumHere(wide.store);
-  const rungs = rungsOf(most);
+  const { wide, rungs, whyNoMore } = await startLadder(lab);
   return {
     // From few connections to many, as the next ones.
     oneRate: await atOneRate(lab, wide, rungs),
@@ -304,7 +292,7 @@ async function measure(lab: Lab) {
     pools: await poolRows(lab, wide, true),
     threads: await clientThreads(lab, wide.store),
     cores: lab.cores.generatorCount,
-    whyNoMore: why,
+    whyNoMore,
   };
 }
 
@@ -317,8 +305,8 @@ function atOneRate(lab: Lab, wide: WideStore, rungs: readonly number[]): Promise
       lab.say(`${countText(clients)} connections, ${countText(ONE_RATE)} commands/s in all`);
       await allClosed(lab, wide.store);
       const load = { connections: clients, seconds: lab.seconds(RATE_SECONDS), ratePerSecond: ONE_RATE };
-      const { result, most } = await mostClientBytes(wide.store, () => mixRow(lab, wide, load));
-      return { ...result, connections: clients, bytesEach: most / clients };
+      const { result, peak = 0 } = await peakClientBytes(wide.store, MEMORY_INTERVAL_MS, () => mixRow(lab, wide, load));
+      return { ...result, connections: clients, bytesEach: peak / clients };
     },
     ({ meanMs }) => meanMs,
   );

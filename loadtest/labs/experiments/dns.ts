@@ -1,10 +1,8 @@
-import { spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FindingTable } from '../kit/finding.ts';
 import { defineExperiment, type Lab, type LabStore } from '../kit/lab.ts';
 import { type Busy, limitOf } from '../kit/meters.ts';
+import { runProgram } from '../kit/programs.ts';
 import { onceMore } from '../kit/rounds.ts';
 import { chartOf, fillFirst, tableOf } from '../kit/table.ts';
 import {
@@ -49,7 +47,6 @@ const WAIT_MS = 4000;
 const HEALTHY_START_MS = 10_000;
 /** For the processes of the reader beside the times of its plan. */
 const AROUND_MS = 25_000;
-const MOST_ERROR = 2000;
 
 export interface Phase extends Reads {
   /** Questions that reached the name server. */
@@ -142,30 +139,13 @@ export const dns = defineExperiment<readonly DnsRow[]>({
         atLeast: NOTICED,
       },
       { text: 'the same: the healthy resolver', figure: moreLost(healthy), unit: 'share' },
-      // A loss here that no lookup explains is the machine's: nothing can be compared with such a row.
-      { text: 'reads lost with addresses while nothing is cut', figure: lostShare(address.kept), unit: 'share' },
-      {
-        text: 'reads lost with names while nothing is cut, at most',
-        figure: Math.max(...named.map(({ kept }) => lostShare(kept))),
-        unit: 'share',
-      },
-      {
-        text: 'names looked up while nothing is cut: of connections that broke by themselves',
-        figure: named.reduce((sum, { kept }) => sum + kept.asked, 0),
-        unit: 'count',
-      },
-      {
-        text: 'faulty resolvers with which a start did not end in time',
-        figure: faulty.filter(({ startedMs }) => startedMs === undefined).length,
-        unit: 'count',
-      },
     ];
   },
   notes: () => [
     `glibc looks up names, as in production: Node calls getaddrinfo on libuv's threads. The reading process has a mount namespace in which its own resolv.conf names our name server (${NAME_SERVER}, UDP); this machine's resolver is not touched, and nothing in between keeps an answer.`,
     `One process reads through serpcache's own adapter, with one connection for each of ${DOMAINS.length} domains, all to one store; ${READS_PER_SECOND} reads/s with ${DEADLINE_MS} ms each. CLIENT KILL cuts the connections every ${CUT_EVERY_MS} ms; the adapter connects again after 50–100 ms and resolves each time.`,
     'A row that lost reads while nothing was cut and no name was asked for says nothing about names: it is measured once more, and the second measurement counts. When it is the row with addresses or with a healthy resolver, and it is still disturbed, the claims are not seen.',
-    'memtier resolves once, when it starts, and connects again to that address: the commands repeat the load and the cuts, not the lookups. Put a name that your own resolver answers for in place of localhost.',
+    'memtier resolves only when it starts: the commands repeat the load and the cuts, not the lookups. Put a name that your own resolver answers for in place of localhost.',
     'A process has at most two lookups under way (half of four threads), and no lookup can be cancelled: with six names at a second each the last pair is answered after three seconds, which is past the connect timeout of two, and begins again. UV_THREADPOOL_SIZE raises the limit.',
     'glibc asks a silent resolver again after 5 s and gives up after 10 s (resolv.conf timeout:5 attempts:2): `options timeout:1` in it shortens both.',
     `The longest gap is the longest time without an answer on any one connection. The maximum wait for the start and for the way back is ${WAIT_MS / 1000} s; "–" is longer. The way back begins when the resolver is healthy again, a second after the last cut.`,
@@ -281,32 +261,17 @@ function afterOf(said: ReaderSaid | undefined): number | undefined {
 
 /** Runs a reader that looks up names at our name server. Its messages reach `hear` at once. @throws when it fails. */
 async function runReader(lab: Lab, plan: ReaderPlan, hear: (said: ReaderSaid) => void): Promise<void> {
-  const file = join(lab.folder, `reader-${randomUUID()}.json`);
-  writeFileSync(file, JSON.stringify(plan));
-  const words = inNamespace(lab.folder, [process.execPath, join(import.meta.dirname, 'dns', 'reader.ts'), file]);
+  const reader = join(import.meta.dirname, 'dns', 'reader.ts');
+  const [command = '', ...args] = inNamespace(lab.folder, [process.execPath, reader, JSON.stringify(plan)]);
   const { keptMs = 0, cutMs = 0, backWaitMs = 0 } = plan.then ?? {};
-  // Node refuses a fraction of a millisecond.
-  const limitMs = Math.ceil(plan.startWaitMs + keptMs + cutMs + backWaitMs + AROUND_MS);
   const last: ReaderSaid['kind'] = plan.then === undefined ? 'started' : 'back';
-  const child = spawn('taskset', ['-c', lab.cores.generator, ...words], {
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-    signal: AbortSignal.any([lab.signal, AbortSignal.timeout(limitMs)]),
-    killSignal: 'SIGKILL',
+  await runProgram({
+    ...{ command, args, cores: lab.cores.generator, signal: lab.signal },
+    limitMs: plan.startWaitMs + keptMs + cutMs + backWaitMs + AROUND_MS,
+    onLine: (line) => {
+      const said: ReaderSaid = JSON.parse(line);
+      hear(said);
+      return said.kind === last;
+    },
   });
-  let complaint = '';
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    complaint = (complaint + text).slice(-MOST_ERROR);
-  });
-  let isDone = false;
-  child.on('message', (message: ReaderSaid) => {
-    hear(message);
-    if (message.kind !== last) return;
-    isDone = true;
-    child.kill('SIGKILL');
-  });
-  const problem = await new Promise<string | undefined>((resolve) => {
-    child.once('error', (error) => resolve(error.message));
-    child.once('close', (code, killed) => resolve(isDone ? undefined : `ended with ${killed ?? code}`));
-  });
-  if (problem !== undefined) throw new Error(`the reader of names: ${problem}: ${complaint.trim()}`);
 }

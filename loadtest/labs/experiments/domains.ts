@@ -159,8 +159,6 @@ export const domains = defineExperiment({
         unit: 'share',
         atLeast: LEAST_GAIN,
       },
-      { text: saved('pages'), figure: heavy, unit: 'share' },
-      { text: saved('pages, stores and clients on any core'), figure: anyHeavy, unit: 'share' },
       {
         text: saved('INCR over a network'),
         figure: lightFar,
@@ -307,7 +305,7 @@ async function fill(lab: Lab, { stores, prefix }: Variant): Promise<void> {
       createRandom(domain + 1).next,
       (at) => `${prefix(domain)}:page:${randomDigits(at)}`,
     );
-    await massImport(pages, { ...store, cores: lab.cores.generator, signal: lab.signal });
+    await massImport(lab, store, pages);
   }
 }
 

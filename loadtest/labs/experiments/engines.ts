@@ -369,7 +369,7 @@ async function measuredLoads(
   );
   const sides = await Array.fromAsync(possible, async (side) => {
     const store = await startEngine(lab, side.engine, side);
-    await massImport(fill(), { ...store, cores: lab.cores.generator, signal: lab.signal });
+    await massImport(lab, store, fill());
     return { ...side, store };
   });
   return alternately<(typeof sides)[number], LoadRow>(

@@ -48,11 +48,8 @@ export async function startWideStore(lab: Lab, options: { readonly tls?: true } 
     ...options,
   });
   lab.say('filling the store');
-  const { host, port, caFile } = store;
-  await massImport(everyKey(), {
-    ...{ host, port, cores: lab.cores.generator, signal: lab.signal },
-    ...(caFile !== undefined && { caFile }),
-  });
+  const { port, caFile } = store;
+  await massImport(lab, store, everyKey());
   return {
     store,
     targets: addresses.map((address) => ({ host: address, port })),
@@ -87,28 +84,6 @@ export async function allClosed(lab: Lab, store: LabStore): Promise<void> {
   }
 }
 
-const MEMORY_EVERY_MS = 250;
-
-/** Runs `work`, and samples the memory of its clients as the store counts it. */
-export async function mostClientBytes<T>(store: LabStore, work: () => Promise<T>) {
-  let [most, isOver] = [0, false];
-  const looking = (async () => {
-    while (!isOver) {
-      // This request is one more client; a store too busy to answer is asked again.
-      const memory = await store.info('memory').catch(() => undefined);
-      most = Math.max(most, Number(memory?.['mem_clients_normal'] ?? 0));
-      await sleep(MEMORY_EVERY_MS);
-    }
-  })();
-  try {
-    const result = await work();
-    return { result, most };
-  } finally {
-    isOver = true;
-    await looking;
-  }
-}
-
 /** `maxclients` of a store without a configuration, and clients beside the load. */
 const [PLAIN_MAX_CLIENTS, OTHER_CLIENTS] = [10_000, 32];
 
@@ -117,6 +92,13 @@ export function withMaxClients(clients: number, command: string): string {
   if (clients < PLAIN_MAX_CLIENTS) return command;
   const set = (most: number): string => `redis-cli -p 6379 CONFIG SET maxclients ${most}`;
   return `${set(clients + OTHER_CLIENTS)} && ${command}; ${set(PLAIN_MAX_CLIENTS)}`;
+}
+
+/** A filled store, and the published numbers of connections that are possible here. @param share of the maximum */
+export async function startLadder(lab: Lab, share = 1, published = RUNGS) {
+  const wide = await startWideStore(lab);
+  const { most, why } = await maximumHere(wide.store);
+  return { wide, rungs: rungsOf(Math.floor(most * share), published), whyNoMore: why };
 }
 
 /** The limits on connections between one driver process and one store. */
@@ -175,7 +157,7 @@ export function rungsOf(most: number, published: readonly number[] = RUNGS): rea
   return most >= (rungs.at(-1) ?? 0) * NEXT_RUNG && most < (published.at(-1) ?? 0) ? [...rungs, most] : rungs;
 }
 
-export async function maximumHere(store: Pick<LabStore, 'command'>) {
+async function maximumHere(store: Pick<LabStore, 'command'>) {
   const answer = await store.command('CONFIG', 'GET', 'maxclients');
   const [first = 32_768, last = 60_999] = textOf('/proc/sys/net/ipv4/ip_local_port_range')
     .split(/\s+/)

@@ -192,20 +192,15 @@ export const persistence = defineExperiment<readonly PersistenceRow[]>({
         figure: Math.max(...site.map(({ p99Ms }) => p99Ms)) / worstP99Ms,
         unit: 'times',
       },
-      {
-        text: `longest of the master's own, ${SITE_NAME}`,
-        figure: Math.max(...site.map(({ longestMs }) => longestMs)),
-        unit: 'ms',
-      },
       { text: 'evictions during the break ÷ backlog, the largest', figure: Math.max(...outrun), unit: 'times' },
     ];
   },
   notes: () => [
     `x3 is the published ${SHARD_AT_X3_PER_SECOND.toLocaleString('en')} requests a second for one shard, x1 a third of it: 1 write to 4 reads, values of 100–6000 bytes, more keys than fit, so that writes evict. The rate is not scaled. Fifteen times fewer shards is about a whole site and cannot be measured here.`,
-    'The memory is scaled: 128 MB, one 64th of a shard of 8 GB. Two settings that have to last as long as the memory takes are scaled by the same factor: the buffer for a replica (4 of 256 MB, as in deploy/redis) and the rule for snapshots (`save 1 156` for `save 60 10000`). The bytes written while all of the memory is saved or sent are then in the same proportion to the buffer as with 8 GB, as long as data is sent as fast; loopback is faster than a network, which favours replicas. The backlog is the default 1 MB, not scaled. Forks and copies are a 64th as well: at 8 GB each fork takes as many times longer.',
-    'Every row begins with the same store, started again from one snapshot: full, and loaded by the mix for a while, so that it holds the most requested keys. The evictions of a row are then its own. A row without either that is not held is measured once more, and counts as it is then. The commands are the same in every row, only more of them at x3 and x5.',
+    'The memory is scaled: 128 MB, one 64th of a shard of 8 GB. Two settings that have to last as long as the memory takes are scaled by the same factor: the buffer for a replica (4 of 256 MB, as in deploy/redis) and the rule for snapshots (`save 1 156` for `save 60 10000`). The backlog is the default 1 MB, not scaled. Loopback is faster than a network, which favours replicas. Forks and copies are a 64th as well: at 8 GB each fork takes as many times longer.',
+    'Every row begins with the same store, started again from one snapshot: full, and loaded by the mix for a while, so that it holds the most requested keys. The evictions of a row are then its own. A row without either that is not held is measured once more, and counts as it is then.',
     'In every row with replicas their links break once, for a fifth of the row and at most a second: they are stopped and their connections cut. Replicas that did not follow before their row do not count for the claims. A full resync that has to begin again did not finish: more was written meanwhile than the buffer for a replica holds. One that is under way when the row ends says nothing.',
-    'An eviction adds a deletion of the key by name to the stream, a hundredth of the page that is written for it: evictions alone would have to come in tens of thousands a second to outrun a backlog of 1 MB in a second. Their share of the stream is computed from the evictions; the master counts the stream itself. With replicas a megabyte of pages is evicted once more in every row, to make room for the backlog, which is paid from maxmemory.',
+    'An eviction adds a deletion of the key by name to the stream, a hundredth of the page that is written for it. Their share of the stream is computed from the evictions; the master counts the stream itself. With replicas a megabyte of pages is evicted once more in every row, to make room for the backlog, which is paid from maxmemory.',
     'Replicas and the children of masters (snapshots, full resyncs) run on the processors of the generator, replicas at the lowest priority, because there are no other machines: the generator lacks that time for moments. The longest of its own is measured by the master itself, and free of that.',
     'Snapshots are sent to replicas over the socket, without a file, as deploy/redis has it. Disk is what the master wrote: its log, and its snapshots; peak memory is its resident memory together with the memory that its children made it copy.',
   ],

@@ -12,10 +12,9 @@ import {
   type Counted,
   countedBenchmark,
   type DrivenRow,
-  maximumHere,
   mixRow,
-  rungsOf,
   STORE_TIME,
+  startLadder,
   startWideStore,
   usOf,
   type WideStore,
@@ -192,7 +191,7 @@ export const reconnect = defineExperiment({
       `Rows of one rate: ${COST_CLIENTS} clients connect for each request as fast as the generator can, then the same number of kept connections is asked at that rate. Store time is the store’s processor time over the commands of both rounds; the kept rows at a low rate are counted in steps of 10 ms.`,
       'redis-benchmark -k 0 is another generator, written in C: a difference to the driver’s rows is the generator’s own. It starts the clock of a request after connecting, so its p99 lacks the connecting. The round of a client is clients over rate.',
       `A closed connection may hold its local port for a minute, and there are some 28,000 to one address: the connects are spread over eight loopback addresses, with TLS over one. ${errors === 0 ? 'No connect failed in any row' : `${countText(errors)} requests or connects failed in all rows`}.`,
-      'Published latencies of new connections do not say the number of clients: they stand beside 2,000. For every 70th nothing was published.',
+      'Published latencies of new connections do not say the number of clients: they stand beside 2,000.',
     ];
   },
 });
@@ -229,8 +228,6 @@ function waitClaims({ closed, benchmarks }: ReconnectMeasured): readonly Claim[]
         unit: 'times',
       }),
     ),
-    { text: 'busy cores of the store at most clients, new each time', figure: most?.anew.storeCores, unit: 'cores' },
-    { text: 'busy cores of the store at most clients, kept', figure: most?.kept.storeCores, unit: 'cores' },
     // A full generator: all clients wait for the side that connects. A full store: accepting makes it slow.
     { text: 'rows of new connections with only the generator full', figure: fullShare('generator'), unit: 'share' },
     { text: 'rows of new connections with the store full', figure: fullShare('store', 'both'), unit: 'share' },
@@ -276,15 +273,12 @@ function costCommand({ policy, isTls, perSecond }: CostRow): string {
 }
 
 async function measure(lab: Lab) {
-  const wide = await startWideStore(lab);
-  const { most, why } = await maximumHere(wide.store);
-  // The numbers of clients that can be measured.
-  const rungs = rungsOf(Math.floor(most * SHARE_OF_MAXIMUM), CLIENTS);
+  const { wide, rungs, whyNoMore } = await startLadder(lab, SHARE_OF_MAXIMUM, CLIENTS);
   return {
     closed: await closedLoopRows(lab, wide, rungs),
     benchmarks: await benchmarkRows(lab, wide, rungs),
     costs: await costRows(lab, wide),
-    ...{ rungs, whyNoMore: why },
+    ...{ rungs, whyNoMore },
   };
 }
 

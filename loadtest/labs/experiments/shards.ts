@@ -134,8 +134,6 @@ export const shards = defineExperiment({
         figure: calm && six && six.evictionsPerSecond / calm.evictionsPerSecond,
         unit: 'times',
       },
-      { text: `cores of the busiest shard, 1 shard, x${last}`, figure: one?.busiestCores, unit: 'cores' },
-      { text: `cores of the busiest shard, 6 shards, x${last}`, figure: six?.busiestCores, unit: 'cores' },
       {
         text: 'rate of 6 shards ÷ of 1, as fast as possible; not seen when the driver was full',
         figure:
@@ -189,13 +187,7 @@ async function startSide(lab: Lab, count: number) {
   // All at once: one after the other, small shards had 2 to 4 points fewer hits. The clock by which a store knows what was
   // used last has steps of a second, and a small shard is filled within one.
   await Promise.all(
-    stores.map((store, shard) =>
-      massImport(settledCommands(mixOf(count), createRandom(shard + 1).next), {
-        ...store,
-        cores: lab.cores.generator,
-        signal: lab.signal,
-      }),
-    ),
+    stores.map((store, shard) => massImport(lab, store, settledCommands(mixOf(count), createRandom(shard + 1).next))),
   );
   await driven(lab, stores, { ...loadOf(count), seconds: lab.seconds(SETTLING_SECONDS) });
   return { shards: count, stores, emptyBytes };

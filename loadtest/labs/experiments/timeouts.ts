@@ -6,6 +6,7 @@ import type { DrivenSecond } from '../kit/driver/plan.ts';
 import type { Chart, Claim, FindingTable } from '../kit/finding.ts';
 import { defineExperiment, type Lab } from '../kit/lab.ts';
 import { fillCommands, massImport, memtierCommand, memtierFill, PUBLISHED_MIX } from '../kit/mix.ts';
+import { alternately } from '../kit/rounds.ts';
 import { chartOf, tableOf } from '../kit/table.ts';
 import type { AdapterPlan } from './timeouts/adapter-load.ts';
 import { runSpell, type SpellRun, startNeighbour } from './timeouts/slow-shard.ts';
@@ -80,7 +81,6 @@ export const timeouts = defineExperiment({
   ],
   claims: ({ plain, tls }) => [
     ...keepingClaims(plain),
-    ...adapterClaims(plain),
     // The publication says nothing of TLS: these decide nothing.
     ...keepingClaims(tls).map(({ text, figure, unit }) => ({ text: `over TLS: ${text}`, figure, unit })),
   ],
@@ -126,38 +126,6 @@ function keepingClaims({ rows, calm }: LoadMeasured): readonly Claim[] {
       unit: 'share',
       // Half of them, for the same reason.
       atLeast: 0.5,
-    },
-    { text: 'lost without a slow spell, kept', figure: calm.abandons.lostShare, unit: 'share' },
-    { text: 'store waited for its processor without a slow spell', figure: calm.abandons.waitedShare, unit: 'share' },
-    {
-      // Above a tenth the store was slow for a reason outside of the experiment.
-      text: 'store waited for its processor in the slow spell, at most',
-      figure: Math.max(closes.waitedShare, abandons.waitedShare),
-      unit: 'share',
-    },
-    { text: 'lost in the slow spell, closed', figure: closes.lostShare, unit: 'share' },
-    { text: 'lost in the slow spell, kept', figure: abandons.lostShare, unit: 'share' },
-    { text: 'connections opened again, closed', figure: closes.opened, unit: 'count' },
-    { text: 'connections opened again, kept', figure: abandons.opened, unit: 'count' },
-    {
-      // Below 0.85 it had room to accept connections. While it waited for its processor it had none.
-      text: 'core of the store busy or waited for, closed',
-      figure: closes.storeCores + closes.waitedShare,
-      unit: 'cores',
-    },
-  ];
-}
-
-/** The product's own adapter in the same spell: the driver's figures are not its own. */
-function adapterClaims({ rows }: LoadMeasured): readonly Claim[] {
-  const [shipped, closes] = [chosen(rows, 'adapter'), chosen(rows, 'adapter closes')];
-  return [
-    { text: "lost by serpcache's own adapter as shipped", figure: shipped.lostShare, unit: 'share' },
-    { text: 'lost by it with a socket timeout of the deadline', figure: closes.lostShare, unit: 'share' },
-    {
-      text: 'share of its loss as shipped that a breaker gave up before it was sent',
-      figure: shipped.lostShare > 0 ? shipped.unsentShare : undefined,
-      unit: 'share',
     },
   ];
 }
@@ -216,11 +184,7 @@ function secondsChart(id: string, title: string, { rows }: LoadMeasured): Chart 
 /** One store, filled, with its neighbour: all variants go through a slow spell in turn, twice. */
 async function measureLoad(lab: Lab, { isTls, ratePerSecond, connections, variants }: Load): Promise<LoadMeasured> {
   const store = await lab.startStore(isTls ? { tls: true } : {});
-  await massImport(fillCommands(PUBLISHED_MIX, createRandom(1).next), {
-    ...store,
-    cores: lab.cores.generator,
-    signal: lab.signal,
-  });
+  await massImport(lab, store, fillCommands(PUBLISHED_MIX, createRandom(1).next));
   const ca = store.caFile === undefined ? undefined : readFileSync(store.caFile, 'utf8');
   const neighbour = await startNeighbour(lab, store, ca);
   const commands = { kind: 'mix', ...PUBLISHED_MIX } as const;
@@ -250,15 +214,16 @@ async function measureLoad(lab: Lab, { isTls, ratePerSecond, connections, varian
     abandons: await run('abandons', 'no slow spell', CALM_SECONDS),
     closes: await run('closes', 'no slow spell', CALM_SECONDS),
   };
-  const runs: LoadMeasured['rows'][number][] = [];
-  for (let round = 1; round <= ROUNDS; round += 1)
-    for (const variant of variants)
-      runs.push({ variant, figures: await run(variant, `round ${round}`, SPELL_SECONDS, HOLDS) });
+  const rows = await alternately<Variant, LoadMeasured['rows'][number]>(
+    variants,
+    ROUNDS,
+    async (variant, before) => ({
+      variant,
+      figures: await run(variant, `round ${before.length + 1}`, SPELL_SECONDS, HOLDS),
+    }),
+    waitedShareOf,
+  );
   await lab.clear();
-  const rows = variants.flatMap((variant) => {
-    const figures = quietestOf(runs.filter((one) => one.variant === variant).map((one) => one.figures));
-    return figures === undefined ? [] : [{ variant, figures }];
-  });
   return { rows, calm, neighbourShare: share };
 }
 
@@ -290,7 +255,7 @@ export function figuresOf({ load, opened, mostOpen, waitedShare }: SpellRun) {
   };
 }
 
-/** The round in which the machine was quietest for the store: the choice does not depend on the result. */
-export function quietestOf(rounds: readonly Figures[]): Figures | undefined {
-  return rounds.toSorted((one, other) => one.waitedShare - other.waitedShare)[0];
+/** Lower in the round in which the machine was quieter for the store: the choice does not depend on the result. */
+export function waitedShareOf({ figures }: { readonly figures: Figures }): number {
+  return figures.waitedShare;
 }

@@ -1,8 +1,8 @@
-import { amountText, bytesText, countText, durationText, perSecondText } from '../../../src/report/format.mjs';
+import { bytesText, countText, durationText, perSecondText } from '../../../src/report/format.mjs';
 import { allHold } from '../kit/claims.ts';
 import type { Claim } from '../kit/finding.ts';
 import { defineExperiment, type Lab } from '../kit/lab.ts';
-import { chartOf, fillFirst, tableOf } from '../kit/table.ts';
+import { chartOf, fillFirst, type TableParts, tableOf } from '../kit/table.ts';
 import {
   type AloneRead,
   BIG_FIELDS,
@@ -46,6 +46,16 @@ const SIZE_AXIS = {
   shape: 'lines',
 } as const;
 
+const RATES: TableParts<Partial<Transfer>>['columns'] = [
+  ['rate', 'per-second', (row) => row.perSecond],
+  ['values', 'bytes-per-second', (row) => row.bytesPerSecond],
+];
+const COSTS: TableParts<Partial<Transfer>>['columns'] = [
+  ['p99', 'ms', (row) => row.p99Ms],
+  ['cores of store', 'cores', (row) => row.storeCores],
+  ['cores of generator', 'cores', (row) => row.generatorCores],
+];
+
 /** The cost of large values and large hashes. */
 export const valueSize = defineExperiment({
   varies: 'values of 1 KB to 4 MB, written and read, pipelined or not; a hash of 20,000 fields read in pieces',
@@ -61,13 +71,7 @@ export const valueSize = defineExperiment({
       title: 'On loopback',
       rows: near,
       name: rowName,
-      columns: [
-        ['rate', 'per-second', (row) => row.perSecond],
-        ['values', 'bytes-per-second', (row) => row.bytesPerSecond],
-        ['p99', 'ms', (row) => row.p99Ms],
-        ['cores of store', 'cores', (row) => row.storeCores],
-        ['cores of generator', 'cores', (row) => row.generatorCores],
-      ],
+      columns: [...RATES, ...COSTS],
       published: (row) => {
         if (isLargestWrite(row)) return LARGEST_WRITE;
         const isPublished = row.way === 'SET' && row.bytes === 4096 && row.pipeline === PUBLISHED.pipeline;
@@ -79,12 +83,9 @@ export const valueSize = defineExperiment({
       rows: typeof link === 'string' ? unmeasured() : link,
       name: rowName,
       columns: [
-        ['rate', 'per-second', (row) => row.perSecond],
-        ['values', 'bytes-per-second', (row) => row.bytesPerSecond],
+        ...RATES,
         ['share of the link', 'share', (row) => row.bytesPerSecond && row.bytesPerSecond / LINK_BYTES_PER_SECOND],
-        ['p99', 'ms', (row) => row.p99Ms],
-        ['cores of store', 'cores', (row) => row.storeCores],
-        ['cores of generator', 'cores', (row) => row.generatorCores],
+        ...COSTS,
       ],
       published: (row) => (row.perSecond !== undefined && isLargestWrite(row) ? LARGEST_WRITE : undefined),
     }),
@@ -232,19 +233,17 @@ export const valueSize = defineExperiment({
   notes: ({ unsized, link, reads }) => {
     const [, large] = PUBLISHED.get;
     const replies = [...new Set(unsized.map(({ replyBytes }) => countText(Math.round(replyBytes))))].join(' and ');
-    const pipelined = PUBLISHED.pipelinedSetPerSecond * 4096;
     const unanswered = reads.rows.filter(({ alone }) => alone === undefined).map(({ name }) => name);
     return [
       `The published rows of GET cannot be right: ${countText(large.perSecond)}/s of ${bytesText(large.bytes)} would be ${bytesText(large.bytes * large.perSecond)}/s, and values a thousand times larger would be read at nearly the same rate. redis-benchmark's -d sets the size of the value that SET writes and does nothing to GET: with nothing stored, the same command gets replies of ${replies} bytes here.`,
       'So values were stored before they were read, and every row of GET counts the bytes that were received: its rate is those bytes over the bytes of a reply.',
-      `The published ${countText(PUBLISHED.pipelinedSetPerSecond)}/s of SET with 4 KiB are ${bytesText(pipelined)}/s, ${amountText((pipelined * 8) / 1e9)} Gbit/s: that is possible, but over no link of 10 Gbit/s.`,
       'SET is sent by redis-benchmark. GET is sent by the driver of this project, because redis-benchmark stops its clock at the first bytes of a reply and would show no time for the rest; the printed command asks for the same.',
       `${CLIENTS} connections with one command each; or ${PIPELINED_CLIENTS} with as many at once as fit in ${bytesText(PUBLISHED.pipeline * 4096)}, 5,000 at most as published.`,
       'On loopback nothing is sent anywhere: the network is memory that the processors of both sides copy, so it can only be full when they are.',
       typeof link === 'string'
         ? `There was no link of a known bandwidth to measure over: ${link}.`
         : 'The link is a pair of virtual interfaces into a network namespace, held to 1 Gbit/s each way by a token bucket with a queue that drops nothing; p99 is mostly time in that queue. Where the limit is neither, the link was waited for.',
-      'The stores run with deploy/redis/redis-cache.conf unchanged: values stay below its proto-max-bulk-len of 16 MB, pipelines of 20 MB and fifty readers of a whole hash below what it lets clients leave unread (64 MB each, 256 MB all together).',
+      'The stores run with deploy/redis/redis-cache.conf unchanged: nothing here reaches its limits on values and client buffers.',
       `Fields are ${FIELD_BYTES} bytes long. The time for the whole hash is the time of one reply times the number of replies, one after the other. Small reads are ${SMALL_PER_SECOND}/s of 100 bytes by another process, which shares its core with the reader of the hash.`,
       ...(unanswered.length === 0
         ? []

@@ -3,6 +3,7 @@ import type { Limit } from './finding.ts';
 import type { Cores, Lab, LabStore } from './lab.ts';
 import { busyOf, limitOf, type Room, storeCoresDuring } from './meters.ts';
 import { runProgram } from './programs.ts';
+import { wholeRounds } from './rounds.ts';
 
 export interface BenchmarkOptions {
   readonly store: LabStore;
@@ -24,8 +25,10 @@ export interface BenchmarkOptions {
   readonly seconds: number;
   /** Requests of the first pilot; fewer where each one is large. Default: 2000. */
   readonly pilot?: number;
-  /** Number of requests that fill the time, if known. Then there is no pilot. */
+  /** Number of requests, if known. Then there is no pilot. */
   readonly requests?: number;
+  /** The rate of an earlier run, if known: it tells how many requests fill the time, in place of the pilots. */
+  readonly expectedPerSecond?: number | undefined;
 }
 
 export interface Benchmark {
@@ -45,8 +48,9 @@ const PILOT_SECONDS = 0.15;
 
 /** One measurement by redis-benchmark, or by valkey-benchmark for Valkey. Short pilots find the number of requests that fill the time. */
 export async function benchmark(lab: Lab, options: BenchmarkOptions): Promise<Benchmark> {
-  const { store, pilot = 2000 } = options;
+  const { store, pilot = 2000, expectedPerSecond } = options;
   const guess = async (): Promise<number> => {
+    if (expectedPerSecond !== undefined) return wholeRounds({ ...options, perSecond: expectedPerSecond });
     const first = await once(lab, options, Math.max(pilot, options.clients));
     // A pilot of a few milliseconds is inaccurate, so a longer one follows.
     const longer = Math.max(pilot, options.clients, Math.round(first.perSecond * PILOT_SECONDS));

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { processorsOf } from '../../stack/processors.ts';
 import type { Limit } from './finding.ts';
 import type { LabStore } from './lab.ts';
@@ -31,6 +32,36 @@ function figure(text: string, name: string): number {
 }
 
 export type CommandStats = Awaited<ReturnType<typeof commandStats>>;
+
+/** Calls `look` at an interval while `work` runs. @returns the largest value seen; a look that fails is left out. */
+export async function peakDuring<T>(
+  work: () => Promise<T>,
+  look: () => Promise<number>,
+  intervalMs: number,
+): Promise<{ readonly result: T; readonly peak: number | undefined }> {
+  const stop = new AbortController();
+  let peak: number | undefined;
+  const looking = (async (): Promise<void> => {
+    while (!stop.signal.aborted) {
+      // A full store may not answer in time: it is asked again later.
+      const seen = await look().catch(() => undefined);
+      if (seen !== undefined && !stop.signal.aborted) peak = Math.max(peak ?? 0, seen);
+      await sleep(intervalMs, undefined, { signal: stop.signal }).catch(() => undefined);
+    }
+  })();
+  try {
+    const result = await work();
+    return { result, peak };
+  } finally {
+    stop.abort();
+    await looking;
+  }
+}
+
+/** Runs `work`, and reads at an interval how much memory the store holds for its clients, by its own count. */
+export function peakClientBytes<T>(store: Pick<LabStore, 'info'>, intervalMs: number, work: () => Promise<T>) {
+  return peakDuring(work, async () => Number((await store.info('memory'))['mem_clients_normal']), intervalMs);
+}
 
 /** A busy share from here on counts as full: start and end are measured too, and other processes use a little. */
 const FULL = 0.85;

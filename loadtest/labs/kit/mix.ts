@@ -1,3 +1,4 @@
+import type { Lab, LabStore } from './lab.ts';
 import { runProgram } from './programs.ts';
 
 /**
@@ -91,17 +92,7 @@ export function memtierFill(mix: Mix, options: { readonly isTls?: boolean } = {}
   return fillCommand(`SET ${mixKey('%d')}`, mix, options);
 }
 
-export interface ImportOptions {
-  readonly host: string;
-  readonly port: number;
-  /** The CA file of a store with TLS. */
-  readonly caFile?: string;
-  readonly cores?: string;
-  readonly limitMs?: number;
-  readonly signal?: AbortSignal;
-}
-
-const PIECE_BYTES = 256 * 1024;
+const [PIECE_BYTES, IMPORT_LIMIT_MS] = [256 * 1024, 60_000];
 
 /**
  * Fills a store by RESP mass import: commands are streamed to `redis-cli --pipe`, which sends them without waiting for
@@ -109,18 +100,18 @@ const PIECE_BYTES = 256 * 1024;
  * @returns the number of executed commands. @throws with its output when the store refused one.
  */
 export async function massImport(
+  lab: Pick<Lab, 'cores' | 'signal'>,
+  { host, port, caFile }: Pick<LabStore, 'host' | 'port' | 'caFile'>,
   commands: Iterable<readonly (string | Buffer)[]>,
-  options: ImportOptions,
 ): Promise<number> {
-  const { host, port, caFile, cores, limitMs = 60_000, signal } = options;
   const tls = caFile === undefined ? [] : ['--tls', '--cacert', caFile];
   const { output } = await runProgram({
     command: 'redis-cli',
     args: ['-h', host, '-p', String(port), ...tls, '--pipe'],
-    limitMs,
+    cores: lab.cores.generator,
+    limitMs: IMPORT_LIMIT_MS,
     input: pieces(commands),
-    ...(cores !== undefined && { cores }),
-    ...(signal !== undefined && { signal }),
+    signal: lab.signal,
   });
   return importedOf(output);
 }

@@ -1,4 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,6 +16,8 @@ export interface ProgramOptions {
   /** Pieces for its standard input, written as fast as it reads. */
   readonly input?: Iterable<Buffer>;
   readonly signal?: AbortSignal;
+  /** Gets each line of its output as soon as it was printed. True: the program is done, and is ended. */
+  readonly onLine?: (line: string) => boolean;
 }
 
 export interface Ran {
@@ -29,7 +32,7 @@ const MAX_OUTPUT = 16 * 2 ** 20;
 
 /** Runs a program to its end. @throws with its last output when it is missing, fails, prints too much or takes too long. */
 export async function runProgram(options: ProgramOptions): Promise<Ran> {
-  const { command, args, cores, limitMs, input = [], signal } = options;
+  const { command, args, cores, limitMs, input = [], signal, onLine } = options;
   const [program, ...rest] = cores === undefined ? [command, ...args] : ['taskset', '-c', cores, command, ...args];
   const startedMs = performance.now();
   const child = spawn(program ?? command, rest, {
@@ -44,6 +47,13 @@ export async function runProgram(options: ProgramOptions): Promise<Ran> {
     said.out += text;
     if (said.out.length > MAX_OUTPUT) child.kill('SIGKILL');
   });
+  let isDone = false;
+  if (onLine !== undefined)
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      if (!onLine(line)) return;
+      isDone = true;
+      child.kill('SIGKILL');
+    });
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     said.err = (said.err + text).slice(-4000);
   });
@@ -59,7 +69,7 @@ export async function runProgram(options: ProgramOptions): Promise<Ran> {
           : startFault(error),
       ),
     );
-    child.once('close', (code, killed) => resolve(code === 0 ? '' : `ended with ${killed ?? code}`));
+    child.once('close', (code, killed) => resolve(code === 0 || isDone ? '' : `ended with ${killed ?? code}`));
   });
   let usedMs = 0;
   do usedMs = usedSoFar(child.pid, usedMs);

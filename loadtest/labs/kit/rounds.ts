@@ -42,9 +42,9 @@ export async function onceMore<T>(
  */
 export function wholeRounds(load: {
   readonly clients: number;
-  readonly pipeline: number;
+  readonly pipeline?: number;
   readonly perSecond: number;
   readonly seconds: number;
 }): number {
-  return Math.max(2 * load.clients * load.pipeline, Math.round(load.perSecond * load.seconds));
+  return Math.max(2 * load.clients * (load.pipeline ?? 1), Math.round(load.perSecond * load.seconds));
 }

@@ -1,10 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Benchmark, benchmark } from '../../kit/benchmark.ts';
 import type { Lab, LabStore } from '../../kit/lab.ts';
-import { type CommandStats, commandStats } from '../../kit/meters.ts';
+import { type CommandStats, commandStats, peakClientBytes } from '../../kit/meters.ts';
 import { PUBLISHED_MIX } from '../../kit/mix.ts';
-import { wholeRounds } from '../../kit/rounds.ts';
 
 /** Commands in a pipeline. */
 export const BATCHES: readonly number[] = [1, 10, 50, 100, 200, 500];
@@ -43,10 +41,8 @@ export async function sweep(lab: Lab, store: LabStore, seconds: number) {
       // Only the first run of a batch needs a pilot: the run on the way back uses its rate.
       const requests = Math.max(PILOT_REQUESTS, clients * pipeline);
       const { perSecond } = runs.at(-1)?.ran ?? (await benchmark(lab, { ...load, requests }));
-      const { result: ran, peak } = await peakDuring(
-        () => benchmark(lab, { ...load, requests: wholeRounds({ ...load, perSecond }) }),
-        async () => Number((await store.info('memory'))['mem_clients_normal']),
-        MEMORY_INTERVAL_MS,
+      const { result: ran, peak } = await peakClientBytes(store, MEMORY_INTERVAL_MS, () =>
+        benchmark(lab, { ...load, expectedPerSecond: perSecond }),
       );
       runs.push({ ran, before, after: await readMeters(store), peak });
     }
@@ -74,31 +70,6 @@ export function batchRow(clients: number, pipeline: number, runs: readonly Run[]
 
 export function loadName(clients: number): string {
   return clients === 1 ? 'one connection' : `${clients} connections`;
-}
-
-/** Calls `look` at an interval while `work` runs. @returns the largest value seen; a look that fails is left out. */
-export async function peakDuring<T>(
-  work: () => Promise<T>,
-  look: () => Promise<number>,
-  intervalMs: number,
-): Promise<{ readonly result: T; readonly peak: number | undefined }> {
-  const stop = new AbortController();
-  let peak: number | undefined;
-  const looking = (async (): Promise<void> => {
-    while (!stop.signal.aborted) {
-      // A full store may not answer in time: it is asked again later.
-      const seen = await look().catch(() => undefined);
-      if (seen !== undefined && !stop.signal.aborted) peak = Math.max(peak ?? 0, seen);
-      await sleep(intervalMs, undefined, { signal: stop.signal }).catch(() => undefined);
-    }
-  })();
-  try {
-    const result = await work();
-    return { result, peak };
-  } finally {
-    stop.abort();
-    await looking;
-  }
 }
 
 interface Meters {

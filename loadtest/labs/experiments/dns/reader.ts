@@ -1,19 +1,17 @@
-/** `node reader.ts <plan.json>`: reads through serpcache's own adapter and reports over IPC. */
-import { readFileSync } from 'node:fs';
+/** `node reader.ts <plan as JSON>`: reads through serpcache's own adapter and prints each `ReaderSaid` as a line of JSON. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { createRandom } from '../../../../src/catalogue/demo/ad.ts';
+import { openLoop } from '../../../http-driver/loops.ts';
 import { openAdapter } from '../adapter.ts';
 import { countReads, type ReaderPlan, type ReaderSaid } from './reads.ts';
 
-const plan: ReaderPlan = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8'));
+const plan: ReaderPlan = JSON.parse(process.argv[2] ?? '');
 const { hosts, port, deadlineMs } = plan;
 /** The adapter's random waits are the same in every row. */
 const random = createRandom(1).next;
 const nowMs = (): number => performance.now();
-const say = (said: ReaderSaid): void => {
-  process.send?.(said);
-};
+const say = (said: ReaderSaid): void => console.log(JSON.stringify(said));
 
 const startedMs = nowMs();
 let counter = countReads(hosts.length, nowMs);
@@ -28,12 +26,6 @@ async function read(at: number): Promise<void> {
   if (result === undefined || result.kind === 'fault') return counted.failed();
   answeredMs[at] = nowMs();
   counted.answered(at, nowMs() - sentMs);
-}
-
-async function readOn(): Promise<void> {
-  const gapMs = 1000 / plan.readsPerSecond;
-  for (let [dueMs, at] = [nowMs(), 0]; ; await sleep(1))
-    for (const now = nowMs(); dueMs <= now; dueMs += gapMs, at += 1) void read(at % hosts.length);
 }
 
 /** @returns the time until every connection has answered since `sinceMs`; undefined when that takes longer than `waitMs`. */
@@ -55,7 +47,12 @@ async function cutEvery(everyMs: number, forMs: number): Promise<void> {
   client.disconnect();
 }
 
-void readOn();
+openLoop({
+  ratePerSecond: plan.readsPerSecond,
+  send: (n) => {
+    void read(n % hosts.length);
+  },
+});
 say({ kind: 'started', afterMs: await allAnswer(startedMs, plan.startWaitMs) });
 if (plan.then !== undefined) {
   const { keptMs, cutMs, cutEveryMs, backWaitMs } = plan.then;

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createRandom } from '../../../../src/catalogue/demo/ad.ts';
 import { driven } from '../../kit/driven.ts';
 import type { Lab, LabStore } from '../../kit/lab.ts';
+import { peakDuring } from '../../kit/meters.ts';
 import { massImport, mixKey, PUBLISHED_MIX, respCommand } from '../../kit/mix.ts';
 import { settledCommands } from '../shards.ts';
 
@@ -80,11 +81,7 @@ export function replicaConfig(masterPort: number): readonly string[] {
  */
 export async function settledSnapshot(lab: Lab): Promise<string> {
   const store = await lab.startStore({ config: [`maxmemory ${MEMORY_BYTES}`] });
-  await massImport(settledCommands(PUBLISHED_MIX, createRandom(SETTLING_SEED).next), {
-    ...store,
-    cores: lab.cores.generator,
-    signal: lab.signal,
-  });
+  await massImport(lab, store, settledCommands(PUBLISHED_MIX, createRandom(SETTLING_SEED).next));
   await driven(lab, [store], {
     connections: CONNECTIONS,
     seconds: lab.seconds(SETTLING_SECONDS),
@@ -178,27 +175,17 @@ export async function breakLinks(
 
 /** Reads a master's state at an interval until `work` ends. A failed reading, for instance in a stall, is left out. */
 async function watchMaster(master: LabStore, replicas: number, work: Promise<unknown>) {
-  let [peakBytes, awayMs, attached, lookedMs] = [0, 0, replicas, performance.now()];
-  let isOver = false;
-  const look = async (): Promise<void> => {
+  let [awayMs, attached, lookedMs] = [0, replicas, performance.now()];
+  const look = async (): Promise<number> => {
     const info = await master.info('default');
-    peakBytes = Math.max(peakBytes, memoryOf(info));
     attached = attachedOf(info);
     const nowMs = performance.now();
     if (attached < replicas) awayMs += nowMs - lookedMs;
     lookedMs = nowMs;
+    return memoryOf(info);
   };
-  const watching = (async () => {
-    while (!isOver) {
-      await look().catch(() => undefined);
-      await sleep(LOOK_INTERVAL_MS);
-    }
-  })();
-  await work.finally(() => {
-    isOver = true;
-  });
-  await watching;
-  await look();
+  const { peak = 0 } = await peakDuring(() => work, look, LOOK_INTERVAL_MS);
+  const peakBytes = Math.max(peak, await look());
   return {
     /** The largest sum of resident memory and the memory that the master's children made it copy. */
     peakBytes,

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { StoreFault } from '../../../../src/cache/events.ts';
 import { createRandom } from '../../../../src/catalogue/demo/ad.ts';
 import type { RedisStore } from '../../../../src/stores/redis/store.ts';
+import { openLoop } from '../../../http-driver/loops.ts';
 import { processorMs } from '../../../stack/processors.ts';
 import { createTally } from '../../kit/driver/connection.ts';
 import type { Driven, DrivePlan, Errors } from '../../kit/driver/plan.ts';
@@ -19,8 +20,6 @@ export interface AdapterPlan
 
 const OPEN_LIMIT_MS = 3000;
 const TTL_MS = 600_000;
-/** As in the driver: the wait for a timer of one millisecond is no latency of the store. */
-const TIMER_MS = 2.5;
 /** The driver's error for each fault: abandoned, or lost with its connection. Any other was not sent. */
 const ERRORS: Readonly<Partial<Record<StoreFault, keyof Errors>>> = { 'store-slow': 'late', 'store-down': 'broken' };
 
@@ -50,7 +49,6 @@ const tally = createTally(startedMs, nowMs);
 const before = watched.map(processorMs);
 const cpuBefore = process.cpuUsage();
 const endMs = startedMs + seconds * 1000;
-const gapMs = 1000 / ratePerSecond;
 
 /** A write has no deadline of its own, and a read's begins when it is sent: a command is late by the time since it was due. */
 async function ask(store: RedisStore, dueMs: number): Promise<void> {
@@ -68,12 +66,15 @@ async function ask(store: RedisStore, dueMs: number): Promise<void> {
   else tally.answered(tookMs);
 }
 
-for (let [dueMs, at] = [startedMs, 0]; nowMs() < endMs; await sleep(1)) {
-  for (const now = nowMs(); dueMs <= now; dueMs += gapMs, at += 1) {
-    const store = stores[at % stores.length];
-    if (store !== undefined) void ask(store, now - dueMs < TIMER_MS ? now : dueMs);
-  }
-}
+await openLoop({
+  ratePerSecond,
+  maxRequests: Math.ceil(seconds * ratePerSecond),
+  send: (n, dueMs) => {
+    const store = stores[n % stores.length];
+    if (store !== undefined) void ask(store, dueMs);
+  },
+}).ended;
+while (nowMs() < endMs) await sleep(1);
 
 const cpu = process.cpuUsage(cpuBefore);
 const tookSeconds = (nowMs() - startedMs) / 1000;
@@ -85,7 +86,6 @@ const driven: Driven = {
   unanswered: underWay,
   connects,
   receivedBytes: 0,
-  sentBytes: 0,
   watchedCores: watched.map((pid, at) => (processorMs(pid) - (before[at] ?? 0)) / 1000 / tookSeconds),
   processorSeconds: (cpu.user + cpu.system) / 1e6,
 };

@@ -3,7 +3,7 @@ import { driven, type LabDriven, p99Of } from '../../kit/driven.ts';
 import type { Lab, LabStore } from '../../kit/lab.ts';
 import { commandStats } from '../../kit/meters.ts';
 import { fillCommand, massImport, randomDigits } from '../../kit/mix.ts';
-import { alternately, wholeRounds } from '../../kit/rounds.ts';
+import { alternately } from '../../kit/rounds.ts';
 import { CLIENTS } from './transfer.ts';
 
 export const BIG_FIELDS = 20_000;
@@ -68,7 +68,7 @@ async function storeHash(lab: Lab, store: LabStore, fields: number): Promise<voi
   const value = 'x'.repeat(FIELD_BYTES);
   await store.command('FLUSHALL', 'SYNC');
   const commands = Array.from({ length: fields }, (_, at) => ['HSET', HASH_KEY, fieldName(at), value]);
-  await massImport(commands, { ...store, cores: lab.cores.generator, signal: lab.signal });
+  await massImport(lab, store, commands);
 }
 
 /** Reads one big hash whole and in pieces, and measures small reads of other clients meanwhile. */
@@ -158,12 +158,9 @@ export async function hashWrites(lab: Lab) {
     ROUNDS,
     async ({ store, fields, pipeline }: (typeof variants)[number], before: readonly Benchmark[]) => {
       lab.say(`HSET into a hash of ${fields} fields, ${pipeline} at once`);
-      const sizes = { clients: CLIENTS, pipeline, dataBytes: FIELD_BYTES, keySpace: fields };
-      const load = { store, ...sizes, test: 'HSET', seconds: lab.seconds(WRITE_SECONDS) };
-      const perSecond = before.at(-1)?.perSecond;
       const ran = await benchmark(lab, {
-        ...load,
-        ...(perSecond !== undefined && { requests: wholeRounds({ ...load, perSecond }) }),
+        ...{ store, clients: CLIENTS, pipeline, test: 'HSET', dataBytes: FIELD_BYTES, keySpace: fields },
+        ...{ seconds: lab.seconds(WRITE_SECONDS), expectedPerSecond: before.at(-1)?.perSecond },
       });
       /** Processor time of the store for one write. */
       const storeUs = (ran.storeCores * 1e6) / ran.perSecond;

@@ -135,7 +135,7 @@ export async function storeValues(lab: Lab, store: LabStore, bytes: number): Pro
   const value = Buffer.alloc(bytes, 'x');
   await store.command('FLUSHALL', 'SYNC');
   const commands = Array.from({ length: keysOf(bytes) }, (_, at) => ['SET', `value:${at}`, value]);
-  await massImport(commands, { ...store, cores: lab.cores.generator, signal: lab.signal });
+  await massImport(lab, store, commands);
 }
 
 /** `SET` by redis-benchmark. */
@@ -147,15 +147,10 @@ export async function writeValues(lab: Lab, options: TransferOptions): Promise<T
     ...{ store: options.store, clients, ...(pipeline > 1 && { pipeline }), seconds: options.seconds },
     ...{ dataBytes: bytes, keySpace: keysOf(bytes), test: 'SET', pilot },
   };
-  const expected = async (): Promise<number> =>
-    // redis-benchmark counts whole milliseconds: a pilot that ends within one has no rate.
-    mostPerSecond ?? (await benchmark(lab, { ...load, requests: Math.max(clients * pipeline, pilot) })).perSecond;
-  const ran = await benchmark(lab, {
-    ...load,
-    ...((mostPerSecond !== undefined || pipeline > 1) && {
-      requests: wholeRounds({ ...options, clients, perSecond: await expected() }),
-    }),
-  });
+  // redis-benchmark counts whole milliseconds: a pilot that ends within one has no rate.
+  const requests = Math.max(clients * pipeline, pilot);
+  const known = pipeline > 1 ? await benchmark(lab, { ...load, requests }) : undefined;
+  const ran = await benchmark(lab, { ...load, expectedPerSecond: mostPerSecond ?? known?.perSecond });
   const { perSecond, storeCores, generatorCores, limit, command } = ran;
   const figures = { perSecond, bytesPerSecond: perSecond * bytes, p99Ms: ran.latencyMs.p99 };
   return { way: 'SET', bytes, pipeline, ...figures, storeCores, generatorCores, limit, command };

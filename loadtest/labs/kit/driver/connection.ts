@@ -206,36 +206,27 @@ export type Tally = ReturnType<typeof createTally>;
 /** Counts answers and failures, in total and for each second. */
 export function createTally(startedMs: number, nowMs: () => number) {
   const whole = createHistogram();
-  let second = createHistogram();
-  let [secondFailed, secondNumber] = [0, 0];
+  let second = { answered: 0, failed: 0 };
   const errors = { late: 0, broken: 0, refused: 0, unsent: 0, unconnected: 0 };
   const eachSecond: DrivenSecond[] = [];
 
-  const close = (): void => {
-    eachSecond.push({
-      answered: second.count,
-      failed: secondFailed,
-      p99Ms: second.count === 0 ? 0 : second.percentile(99) / 1000,
-      maxMs: second.count === 0 ? 0 : second.max / 1000,
-    });
-    second = createHistogram();
-    secondFailed = 0;
-  };
   const turn = (): void => {
     const now = Math.floor((nowMs() - startedMs) / 1000);
-    for (; secondNumber < now; secondNumber += 1) close();
+    while (eachSecond.length < now) {
+      eachSecond.push(second);
+      second = { answered: 0, failed: 0 };
+    }
   };
   return {
     answered: (tookMs: number): void => {
       turn();
-      const us = Math.max(1, Math.round(tookMs * 1000));
-      whole.record(us);
-      second.record(us);
+      whole.record(Math.max(1, Math.round(tookMs * 1000)));
+      second.answered += 1;
     },
     failed: (why: keyof Errors, count = 1): void => {
       turn();
       errors[why] += count;
-      if (why !== 'unconnected') secondFailed += count;
+      if (why !== 'unconnected') second.failed += count;
     },
     end: () => {
       turn();

@@ -15,7 +15,7 @@ export async function drive(plan: DrivePlan): Promise<Driven> {
   const { targets, seconds, pipeline = 1, deadline, ca, watched = [] } = plan;
   const nowMs = (): number => performance.now();
   const next = nextCommand(plan.commands, createRandom(plan.seed).next);
-  let [received, sent, connects] = [0, 0, 0];
+  let [received, connects] = [0, 0];
   let tally = createTally(nowMs(), nowMs);
   const counted: Omit<Tally, 'end'> = {
     answered: (tookMs) => tally.answered(tookMs),
@@ -42,14 +42,13 @@ export async function drive(plan: DrivePlan): Promise<Driven> {
 
   const send = (connection: Connection, dueMs: number, count: number): void => {
     const bytes = count === 1 ? next() : Buffer.concat(Array.from({ length: count }, next));
-    sent += bytes.length;
     connection.send(bytes, dueMs, count);
   };
   const startedMs = nowMs();
   const watchedBefore = watched.map(processorMs);
   const cpuBefore = process.cpuUsage();
   tally = createTally(startedMs, nowMs);
-  [received, sent, connects] = [0, 0, 0];
+  [received, connects] = [0, 0];
   const sweeping = setInterval(() => {
     for (const connection of connections) connection.sweep();
   }, SWEEP_INTERVAL_MS);
@@ -87,7 +86,6 @@ export async function drive(plan: DrivePlan): Promise<Driven> {
     perSecond: ended.answered / tookSeconds,
     connects,
     receivedBytes: received,
-    sentBytes: sent,
     watchedCores,
     processorSeconds: (cpu.user + cpu.system) / 1e6,
   };

@@ -54,7 +54,6 @@ export interface Driven {
   readonly unanswered: number;
   readonly connects: number;
   readonly receivedBytes: number;
-  readonly sentBytes: number;
   /** Processor time of the driver process during the measurement. */
   readonly processorSeconds: number;
   /** Busy cores of each watched process. */
@@ -86,6 +85,4 @@ export interface Errors {
 export interface DrivenSecond {
   readonly answered: number;
   readonly failed: number;
-  readonly p99Ms: number;
-  readonly maxMs: number;
 }

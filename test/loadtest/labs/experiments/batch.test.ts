@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   addedMeters,
   type BatchRow,
   batchRow,
-  peakDuring,
   timeShareOf,
 } from '../../../../loadtest/labs/experiments/batch/sweep.ts';
 import {
@@ -104,9 +102,9 @@ test('when the generator was full at the best batch size, the store is not repor
 
 test('MGET is recommended for its rate only where it is faster, and a cluster refuses it in both cases', () => {
   const rows = load(10, [1000, 2000, 3000, 4000, 5000, 5000]);
-  const perKey = /processor time of the store per key, 100 keys/;
-  assert.deepEqual(figuresOf(findingOf(rows, 1.4), perKey), [1.4, 1, 3]);
-  assert.deepEqual(figuresOf(findingOf(rows, 1), perKey), [1.4, 1.4, 3]);
+  const perKey = (mget: number) => columnOf(tableOf(findingOf(rows, mget), /Several keys/), /^store per key$/).slice(3);
+  assert.deepEqual(perKey(1.4), [1.4, 1, 3]);
+  assert.deepEqual(perKey(1), [1.4, 1.4, 3]);
   assert.match(findingOf(rows, 1.4).sentence, /MGET only .* where it costs the store clearly less/);
   for (const mget of [1.4, 1])
     assert.match(findingOf(rows, mget).notes.join(' '), /answers MGET of two slots with: CROSSSLOT/);
@@ -177,24 +175,6 @@ test('a hundred names are printed as a shell brace expansion', () => {
   const command = `redis-benchmark MGET${' page:__rand_int__'.repeat(100)}`;
   assert.equal(shortened(command, 100), 'redis-benchmark MGET $(yes page:__rand_int__ | head -100)');
   assert.equal(shortened('redis-benchmark GET page:__rand_int__', 10), 'redis-benchmark GET page:__rand_int__');
-});
-
-test('the highest reading is kept, and a failed reading is ignored', async () => {
-  const seen = [3, 9, new Error('busy'), 4];
-  const look = async (): Promise<number> => {
-    const one = seen.shift() ?? 1;
-    if (one instanceof Error) throw one;
-    return one;
-  };
-  assert.deepEqual(await peakDuring(() => sleep(60, 'done'), look, 5), { result: 'done', peak: 9 });
-  const failing = peakDuring(
-    async () => {
-      throw new Error('the load failed');
-    },
-    async () => 1,
-    5,
-  );
-  await assert.rejects(failing, /the load failed/);
 });
 
 test('a node of a cluster refuses MGET across two slots', async () => {

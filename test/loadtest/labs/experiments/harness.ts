@@ -24,6 +24,14 @@ export function columnOf(table: FindingTable, name: RegExp): readonly (number | 
   return table.rows.map(({ values }) => values[at]);
 }
 
+/** One value of a table. */
+export function cellOf(found: Found, title: RegExp, row: RegExp, column: RegExp): number | string | undefined {
+  const table = tableOf(found, title);
+  const at = table.rows.findIndex(({ name }) => row.test(name));
+  assert.ok(at >= 0, String(row));
+  return columnOf(table, column)[at];
+}
+
 export function figureOf(found: Found, text: RegExp): number | undefined {
   return claimOf(found, text)[0];
 }

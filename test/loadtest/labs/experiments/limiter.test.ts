@@ -17,7 +17,7 @@ import {
   VARIANTS,
 } from '../../../../loadtest/labs/experiments/limiter.ts';
 import { medianRun } from '../../../../loadtest/labs/kit/rounds.ts';
-import { figureOf } from './harness.ts';
+import { cellOf, figureOf } from './harness.ts';
 
 const RATE = 50e6;
 const LARGEST = 600_000;
@@ -170,17 +170,18 @@ function rowsWith(
       drops = 0,
     } = variant.isRight ? {} : (wrong[variant.kind as 'tbf' | 'htb'] ?? {});
     const limited = variant.kind !== 'none' && { limiter: { ...SET, drops } };
-    return { ...unlimited, variant, p99Ms, lateShare, ...limited };
+    return { ...unlimited, variant, p99Ms, latencyMs: { ...FIGURES.latencyMs, p99: p99Ms }, lateShare, ...limited };
   });
 }
 
 test('stalls of both kinds, and drops with free bandwidth: it holds', () => {
   const found = experiment.findingOf(rowsWith({ tbf: { p99Ms: 150, lateShare: 0.1, drops: 300 }, htb: { p99Ms: 30 } }));
   assert.equal(found.verdict, 'yes');
-  assert.equal(figureOf(found, /^p99, tbf right/), 10);
-  assert.equal(figureOf(found, /late or not asked, tbf right/), 0);
-  assert.equal(figureOf(found, /^p99, worst tbf/), 150);
-  assert.equal(figureOf(found, /late or not asked, worst tbf/), 0.1);
+  const cell = (row: RegExp, column: RegExp) => cellOf(found, /service sees/, row, column);
+  assert.equal(cell(/^tbf, right/, /^p99/), 10);
+  assert.equal(cell(/^tbf, right/, /^late/), 0);
+  assert.equal(cell(/^tbf, burst of 3 packets$/, /^p99/), 150);
+  assert.equal(cell(/^tbf, burst of 3 packets$/, /^late/), 0.1);
   assert.equal(figureOf(found, /packets dropped/), 300);
   assert.equal(figureOf(found, /used share of the rate/)?.toFixed(6), '0.300000');
   const dropped = found.tables[1]?.rows.filter(({ name }) => name.startsWith('htb')).map(({ values }) => values[0]);
@@ -209,7 +210,7 @@ test('without drops, or with stalls of only one kind, it holds in part', () => {
   const oneKind = experiment.findingOf(rowsWith({ tbf: { p99Ms: 40, drops: 5 } }));
   assert.equal(oneKind.verdict, 'partly');
   assert.equal(figureOf(oneKind, /share of all kinds/), 0.5);
-  assert.equal(figureOf(oneKind, /^p99, worst tbf/), 40);
+  assert.equal(cellOf(oneKind, /service sees/, /^tbf, burst of 3 packets$/, /^p99/), 40);
 });
 
 test('with drops but no stalls it does not hold', () => {

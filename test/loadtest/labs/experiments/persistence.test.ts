@@ -16,7 +16,7 @@ import {
 } from '../../../../loadtest/labs/experiments/persistence/measure.ts';
 import { commandOf, persistence } from '../../../../loadtest/labs/experiments/persistence.ts';
 import { coresOf, inLab } from '../../../../loadtest/labs/kit/lab.ts';
-import { claimOf, type Found } from './harness.ts';
+import { cellOf, claimOf, type Found } from './harness.ts';
 
 type Change = (row: PersistenceRow) => Partial<PersistenceRow>;
 
@@ -167,7 +167,7 @@ test('a p99 of a few milliseconds is not a stall of the master, however low the 
   const found = findingWith((row) => ({ ...stalled(row), ...(isOfSite(row) && { longestMs: 19 }) }));
   assert.equal(found.verdict, 'no');
   assert.equal(claimOf(found, /largest p99 of save \+ 2 replicas/)[0], 15);
-  assert.equal(claimOf(found, /longest of the master's own/)[0], 19);
+  assert.equal(cellOf(found, /^What the master does/, /^x3: save \+ 2 replicas/, /^longest of its own/), 19);
 });
 
 test('when x3 without either already fails, in answers or in time, there is no baseline to compare with', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { busyOf, storeCoresDuring } from '../../../../loadtest/labs/kit/meters.ts';
+import { busyOf, peakDuring, storeCoresDuring } from '../../../../loadtest/labs/kit/meters.ts';
 
 /** A store that has used 500 ms of processor time, and uses the given time in addition before each reading. */
 function meter(usedMs: number) {
@@ -31,4 +31,22 @@ test('without stores the use is 0', async () => {
 
 test('the use of a generator is its processor time over its own elapsed time', () => {
   assert.deepEqual(busyOf(0.7, { processorSeconds: 1, seconds: 4 }), { storeCores: 0.7, generatorCores: 0.25 });
+});
+
+test('the highest reading is kept, and a failed reading is ignored', async () => {
+  const seen = [3, 9, new Error('busy'), 4];
+  const look = async (): Promise<number> => {
+    const one = seen.shift() ?? 1;
+    if (one instanceof Error) throw one;
+    return one;
+  };
+  assert.deepEqual(await peakDuring(() => sleep(60, 'done'), look, 5), { result: 'done', peak: 9 });
+  const failing = peakDuring(
+    async () => {
+      throw new Error('the load failed');
+    },
+    async () => 1,
+    5,
+  );
+  await assert.rejects(failing, /the load failed/);
 });

@@ -21,7 +21,7 @@ before(async () => {
     left = inLab(options, async (own) => {
       lab = own;
       store = await own.startStore();
-      await massImport(fillCommands(MIX, createRandom(1).next), store);
+      await massImport(own, store, fillCommands(MIX, createRandom(1).next));
       ready();
       await new Promise<void>((resolve) => {
         leave = resolve;
@@ -40,7 +40,7 @@ test('a store is filled completely by mass import', async () => {
 });
 
 test('a store that refuses a command fails the import', async () => {
-  await assert.rejects(massImport([['SET', 'only-a-name']], store), /wrong number of arguments/);
+  await assert.rejects(massImport(lab, store, [['SET', 'only-a-name']]), /wrong number of arguments/);
 });
 
 test("the driver's count of answers equals the store's count of commands, four reads to a write", async () => {
