@@ -164,7 +164,7 @@ export interface OwnedProcess {
 /**
  * The processes of one part of the stack, found in /proc by program and working directory, a folder of their own. Servers
  * outlive the command that started them. A pid file is missing when `up` was interrupted, and wrong when another process
- * got the pid.
+ * got the pid. searchd may be two processes: the server and its watchdog.
  */
 export function findOwned(part: { readonly program: string; readonly folder: string }): OwnedProcess[] {
   return readdirSync('/proc').flatMap((name) => {
