@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { relative } from 'node:path';
 import { EXIT, type ParsedArguments, type Program, runProgram, UsageError } from '../../src/commands/arguments.ts';
 import { MAX_REPLICAS, type PartPlan, partsOf, readPlan, type StackPlan, TOKEN_FILE } from './plan.ts';
-import { ageMs, findOwned, residentBytes, signalOwned } from './process.ts';
+import { ageMs, findOwned, processFile, residentBytesIn, signalOwned } from './process.ts';
 import { down, endReplicas, startPart, stopPart, up } from './stack.ts';
 
 /**
@@ -105,7 +105,7 @@ function status(plan: StackPlan): number {
     const log = relative(process.cwd(), part.logFile);
     if (first === undefined) return [part.name, 'stopped', '', String(part.port), '', '', log];
     const pids = [first, ...more].map(({ pid }) => pid).join(',');
-    const memory = `${Math.round(residentBytes(first) / 2 ** 20)} MiB`;
+    const memory = `${Math.round((residentBytesIn(processFile(first.pid, 'status')) ?? 0) / 2 ** 20)} MiB`;
     return [part.name, 'running', pids, String(part.port), shownAge(ageMs(first)), memory, log];
   });
   const head = ['PART', 'STATE', 'PID', 'PORT', 'AGE', 'MEMORY', 'LOG'];

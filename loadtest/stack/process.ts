@@ -171,7 +171,7 @@ export function findOwned(part: { readonly program: string; readonly folder: str
     const pid = Number(name);
     if (!Number.isInteger(pid) || orEmpty(() => readlinkSync(`/proc/${pid}/cwd`)) !== part.folder) return [];
     // Servers that set a title separate its words by spaces, the others by NUL.
-    const [command = ''] = readProcess(pid, 'cmdline').split(/[\0 ]/);
+    const [command = ''] = processFile(pid, 'cmdline').split(/[\0 ]/);
     const startTicks = startTicksOf(pid);
     return basename(command) === part.program && startTicks !== undefined ? [{ pid, startTicks }] : [];
   });
@@ -192,12 +192,8 @@ export function signalOwned(processes: readonly OwnedProcess[], signal: NodeJS.S
 
 /** Milliseconds since it was started. */
 export function ageMs({ startTicks }: OwnedProcess): number {
-  const uptimeMs = Number(readFileSync('/proc/uptime', 'utf8').split(' ')[0]) * 1000;
-  return Math.max(0, uptimeMs - startTicks * 10); // /proc counts in hundredths of a second
-}
-
-export function residentBytes({ pid }: OwnedProcess): number {
-  return Number(/^VmRSS:\s+(\d+) kB/m.exec(readProcess(pid, 'status'))?.[1] ?? 0) * 1024;
+  const uptimeSeconds = Number(readFileSync('/proc/uptime', 'utf8').split(' ')[0]);
+  return Math.max(0, (uptimeSeconds - startTicks / TICKS_PER_SECOND) * 1000);
 }
 
 async function allGone(processes: readonly OwnedProcess[], timeoutMs: number): Promise<boolean> {
@@ -215,14 +211,34 @@ function isAlive({ pid, startTicks }: OwnedProcess): boolean {
 
 /** Undefined when there is no such process, or only a zombie. */
 function startTicksOf(pid: number): number | undefined {
-  const text = readProcess(pid, 'stat');
-  // The second field is a name in brackets, which may contain any character.
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  return fields.length < 20 || fields[0] === 'Z' ? undefined : Number(fields[19]);
+  const field = statFields(processFile(pid, 'stat'));
+  return field(3) === 'Z' || field(22) === undefined ? undefined : Number(field(22));
+}
+
+/** The unit of time in /proc: 100 a second on every architecture of Node, independent of the kernel's HZ. */
+export const TICKS_PER_SECOND = 100;
+
+/** Processor time of all threads since the process started. @param stat /proc/<pid>/stat. @returns undefined for no process. */
+export function cpuSecondsIn(stat: string): number | undefined {
+  const field = statFields(stat);
+  const ticks = Number(field(14)) + Number(field(15));
+  return Number.isFinite(ticks) ? ticks / TICKS_PER_SECOND : undefined;
+}
+
+/** A field by its number, which proc(5) counts from 1. The second, the program's name, may hold spaces and brackets. */
+function statFields(stat: string): (number: number) => string | undefined {
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (number) => fields[number - 3];
+}
+
+/** @param status /proc/<pid>/status, in kilobytes; statm counts pages of unknown size. @returns undefined for a zombie. */
+export function residentBytesIn(status: string): number | undefined {
+  const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1];
+  return kilobytes === undefined ? undefined : Number(kilobytes) * 1024;
 }
 
 /** A file of a process in /proc; empty when it cannot be read. */
-export function readProcess(pid: number | 'self', file: string): string {
+export function processFile(pid: number | 'self', file: string): string {
   return orEmpty(() => readFileSync(`/proc/${pid}/${file}`, 'utf8'));
 }
 

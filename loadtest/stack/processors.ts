@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { inPath } from './go-program.ts';
-import { readProcess } from './process.ts';
+import { cpuSecondsIn, processFile } from './process.ts';
 
 const run = promisify(execFile);
 
@@ -39,7 +39,7 @@ export async function pin(pids: readonly number[], cpus: string): Promise<void> 
 
 /** The processors this process may use, as taskset lists them: `0-1`. Empty where that is unknown. */
 export function processorsHere(): string {
-  return /^Cpus_allowed_list:\s*(\S+)/m.exec(readProcess('self', 'status'))?.[1] ?? '';
+  return /^Cpus_allowed_list:\s*(\S+)/m.exec(processFile('self', 'status'))?.[1] ?? '';
 }
 
 /** The processors that a list for taskset names: `0-2,5`. Anything that is not a number or a range is left out. */
@@ -60,7 +60,5 @@ export function processorsIn(list: string | undefined): number | undefined {
 
 /** CPU time of a process since it started, in steps of 10 ms. */
 export function processorMs(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-  const [user, system] = [fields[11], fields[12]];
-  return (Number(user) + Number(system)) * 10;
+  return (cpuSecondsIn(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? Number.NaN) * 1000;
 }
