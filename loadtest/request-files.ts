@@ -3,16 +3,17 @@
  * The service runs with a Redis Cluster, searchd and V8's precise coverage. A file counts if one of its functions ran
  * during every one of the repeated requests, so that background timers do not count.
  */
+
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { Profiler } from 'node:inspector';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DEMO_DOMAINS, demoDocuments } from '../src/catalogue/demo.ts';
 import { EXIT, type ParsedArguments, type Program, runProgram } from '../src/commands/arguments.ts';
 import { openInspector } from './stack/inspector.ts';
 import { accepts, freePorts, startProcess } from './stack/process.ts';
 import { startCluster } from './stack/redis.ts';
-import { startSearchd } from './stack/sphinx.ts';
+import { sampleGoods, startSearchd } from './stack/sphinx.ts';
 
 const PROGRAM: Program = {
   command: 'node loadtest/request-files.ts',
@@ -38,12 +39,9 @@ async function main({ has, text }: ParsedArguments): Promise<number> {
   cleanUp.defer(() => rmSync(folder, { recursive: true, force: true }));
   const cluster = await startCluster({ flavour: 'redis', masters: 3 });
   cleanUp.defer(cluster.stop);
-  const domain = DEMO_DOMAINS.find(({ name }) => name === 'goods');
-  if (domain === undefined) throw new Error('the demo catalogue has no goods');
-  const documents = [...demoDocuments('goods').take(DOCUMENTS)];
   const searchd = await startSearchd({
     directory: join(folder, 'searchd'),
-    from: { domains: [{ domain: { ...domain, answerProfile: '' }, index: 'goods', documents }] },
+    from: { domains: [{ ...sampleGoods(DOCUMENTS), index: 'goods' }] },
   });
   cleanUp.defer(searchd.stop);
   const nodes = cluster.nodes.map(({ address }) => `"${address}"`).join(', ');
@@ -96,7 +94,7 @@ async function startService(root: string, config: string, folder: string) {
   const src = `file://${root}/src/`;
   // Reading the counts resets them.
   const ranSince = async (): Promise<ReadonlySet<string>> => {
-    const { result } = (await inspector.send('Profiler.takePreciseCoverage')) as Coverage;
+    const { result } = (await inspector.send('Profiler.takePreciseCoverage')) as Profiler.TakePreciseCoverageReturnType;
     const ran = result.filter(
       ({ url, functions }) =>
         url.startsWith(src) && functions.some(({ ranges }) => ranges.some(({ count }) => count > 0)),
@@ -130,13 +128,6 @@ async function startService(root: string, config: string, folder: string) {
       await service.stop();
     },
   };
-}
-
-interface Coverage {
-  readonly result: readonly {
-    readonly url: string;
-    readonly functions: readonly { readonly ranges: readonly { readonly count: number }[] }[];
-  }[];
 }
 
 process.exitCode = await runProgram(PROGRAM, main);

@@ -2,7 +2,6 @@ import { resolve } from 'node:path';
 import { searchDomainOf } from '../../src/engines/create-engines.ts';
 import { prepareSearch } from '../../src/search/key.ts';
 import { startCluster, startStandalone } from '../stack/redis.ts';
-import type { RedisNode } from '../stack/redis-node.ts';
 import { fillDocument } from './full-document.ts';
 import type { Server, Servers, Service, ServiceOptions } from './servers.ts';
 
@@ -67,7 +66,8 @@ export const BENCHES: Readonly<Record<string, Bench>> = {
 
 /** The same service twice: the first follows a control document of the maximum size, the second follows none. */
 async function startFollowing(servers: Servers): Promise<Started> {
-  const node = await startStore(servers);
+  const [node] = (await servers.startStores(startStandalone({ flavour: 'redis' }))).nodes;
+  if (node === undefined) throw new Error('a stack without a server');
   const more = `control: { kind: standalone, nodes: ["${node.host}:${node.port}"] }\n`;
   const serpcache = await servers.startService({ ...IN_MEMORY, name: 'following', more });
   const bare = await servers.startService({ ...IN_MEMORY, name: 'alone' });
@@ -77,16 +77,28 @@ async function startFollowing(servers: Servers): Promise<Started> {
   return { serpcache, bare, targets: [target] };
 }
 
-/** The first start fills the store; the others find everything there and begin with an empty L1. */
-async function prepareStore(shared: Servers): Promise<(servers: Servers) => Promise<Started>> {
-  const cluster = await shared.startStores(startCluster({ flavour: 'redis', masters: 3 }));
-  const nodes = cluster.nodes.map(({ host, port }) => ({ host, port }));
+/** The store of all starts. The first start fills it; the others find everything there and begin with an empty L1. */
+async function sharedStore(shared: Servers, kind: 'cluster' | 'standalone') {
+  const flavour = 'redis';
+  const starting = kind === 'cluster' ? startCluster({ flavour, masters: 3 }) : startStandalone({ flavour });
+  const nodes = (await shared.startStores(starting)).nodes.map(({ host, port }) => ({ host, port }));
   const list = nodes.map(({ host, port }) => `"${host}:${port}"`).join(', ');
-  const store = `store: { kind: cluster, nodes: [${list}], deadline: 1s }`;
-  let targets: readonly string[] = [];
+  let targets: readonly string[] | undefined;
+  return {
+    nodes,
+    options: { store: `store: { kind: ${kind}, nodes: [${list}], deadline: 1s }`, memory: '1MiB' },
+    filledBy: async (server: Server): Promise<readonly string[]> => {
+      targets ??= await fillStore(server);
+      return targets;
+    },
+  };
+}
+
+async function prepareStore(shared: Servers): Promise<(servers: Servers) => Promise<Started>> {
+  const { nodes, options, filledBy } = await sharedStore(shared, 'cluster');
   return async (servers) => {
-    const serpcache = await servers.startService({ name: 'l2', store, memory: '1MiB' });
-    if (targets.length === 0) targets = await fillStore(serpcache);
+    const serpcache = await servers.startService({ ...options, name: 'l2' });
+    const targets = await filledBy(serpcache);
     const prepared = preparedBy(serpcache);
     const nameOf = Object.fromEntries(targets.map((target) => [target, prepared(target).storeName]));
     const page = await fetchPage(serpcache.url + targets[0]);
@@ -97,18 +109,12 @@ async function prepareStore(shared: Servers): Promise<(servers: Servers) => Prom
 
 /** The same service twice over the same signed entries: the first verifies signatures, the second does not read them. */
 async function prepareSigned(shared: Servers): Promise<(servers: Servers) => Promise<Started>> {
-  const node = await startStore(shared);
-  const same = {
-    store: `store: { kind: standalone, nodes: ["${node.host}:${node.port}"], deadline: 1s }`,
-    memory: '1MiB',
-  };
+  const { options, filledBy } = await sharedStore(shared, 'standalone');
   const more = `signing: { key: ${'k'.repeat(64)} }\n`;
-  let targets: readonly string[] = [];
   return async (servers) => {
-    const serpcache = await servers.startService({ ...same, name: 'signed', more });
-    const bare = await servers.startService({ ...same, name: 'unsigned' });
-    if (targets.length === 0) targets = await fillStore(serpcache);
-    return { serpcache, bare, targets };
+    const serpcache = await servers.startService({ ...options, name: 'signed', more });
+    const bare = await servers.startService({ ...options, name: 'unsigned' });
+    return { serpcache, bare, targets: await filledBy(serpcache) };
   };
 }
 
@@ -119,12 +125,6 @@ function preparedBy({ settings }: Service) {
     const pairs = [...new URLSearchParams(target.slice(target.indexOf('?')))];
     return prepareSearch({ pairs }, domains);
   };
-}
-
-async function startStore(servers: Servers): Promise<RedisNode> {
-  const [node] = (await servers.startStores(startStandalone({ flavour: 'redis' }))).nodes;
-  if (node === undefined) throw new Error('a stack without a server');
-  return node;
 }
 
 /** Stores one page under many keys: each search has another upper bound that no price reaches. */
@@ -181,13 +181,10 @@ export function versionBenches(first: string | undefined, second: string): Reado
       ...L2_HIT,
       baseline,
       prepare: async (shared) => {
-        const { host, port } = await startStore(shared);
-        const store = `store: { kind: standalone, nodes: ["${host}:${port}"], deadline: 1s }`;
-        let targets: readonly string[] = [];
+        const { options, filledBy } = await sharedStore(shared, 'standalone');
         return async (servers) => {
-          const started = await both(servers, { store, memory: '1MiB' });
-          if (targets.length === 0) targets = await fillStore(started.serpcache);
-          return { ...started, targets };
+          const started = await both(servers, options);
+          return { ...started, targets: await filledBy(started.serpcache) };
         };
       },
     },

@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { countText, percentText, perSecondText } from '../../src/report/format.mjs';
+import { plannedRate } from '../k6/kit/step.ts';
 import { defined } from '../sample/sample.ts';
 import { CannotRun, type RunRecord, type StepFigures } from './record.ts';
 import { stepFigures } from './step-figures.ts';
@@ -48,7 +49,8 @@ function stepComparison(now: StepFigures, earlier: StepFigures) {
   return {
     name: now.summary.step.name,
     /** Planned at the same rate, and executed in both. */
-    isComparable: ran(now) && ran(earlier) && isSameRate(planned(now), planned(earlier)),
+    isComparable:
+      ran(now) && ran(earlier) && isSameRate(plannedRate(now.summary.step), plannedRate(earlier.summary.step)),
     figures: [
       figure('searches', 'perSecond', (step) => (ran(step) ? step.searchesPerSecond : undefined)),
       figure('p50', 'ms', ({ summary }) => summary.latencyMs?.p50),
@@ -63,10 +65,6 @@ function stepComparison(now: StepFigures, earlier: StepFigures) {
 
 function ran({ summary }: StepFigures): boolean {
   return summary.searches > 0;
-}
-
-function planned({ summary: { step } }: StepFigures): number {
-  return step.ratePerSecond * step.searchesPerRequest;
 }
 
 /** Rates that differ by a smaller share were meant to be equal. */

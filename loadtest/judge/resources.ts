@@ -1,3 +1,4 @@
+import { plannedRate } from '../k6/kit/step.ts';
 import { type CausedUse, type Meter, metersFor, type Reading } from './meters.ts';
 import type { RunRecord, StepFigures } from './record.ts';
 import { samplesIn } from './series.ts';
@@ -42,20 +43,15 @@ const SAME_RATE = 0.98;
 function decisiveStep(steps: readonly StepFigures[], fullestIn: (step: number) => number): number | undefined {
   const broke = steps.findIndex(({ summary }) => summary.result === 'broke');
   if (broke !== -1) return broke;
-  const ran = steps.flatMap(({ summary }, at) => (summary.searches > 0 ? [at] : []));
-  const judged = ran.filter((at) => steps[at]?.summary.step.limits !== undefined);
+  const ran = steps.flatMap(({ summary: { searches, step } }, at) =>
+    searches > 0 ? [{ at, rate: plannedRate(step), full: fullestIn(at), isJudged: step.limits !== undefined }] : [],
+  );
+  const judged = ran.filter(({ isJudged }) => isJudged);
   const candidates = judged.length > 0 ? judged : ran;
-  const planned = (at: number): number => {
-    const step = steps[at]?.summary.step;
-    return step === undefined ? 0 : step.ratePerSecond * step.searchesPerRequest;
-  };
-  const highest = Math.max(0, ...candidates.map(planned));
+  const highest = Math.max(0, ...candidates.map(({ rate }) => rate));
   return candidates
-    .filter((at) => planned(at) >= SAME_RATE * highest)
-    .reduce<number | undefined>(
-      (best, at) => (best === undefined || fullestIn(at) >= fullestIn(best) ? at : best),
-      undefined,
-    );
+    .filter(({ rate }) => rate >= SAME_RATE * highest)
+    .toSorted((a, b) => b.full - a.full || b.at - a.at)[0]?.at;
 }
 
 function useOf(

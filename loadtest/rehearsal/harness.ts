@@ -7,7 +7,8 @@ import type { Plan } from '../../src/operations/drills/plan.ts';
 import type { Document } from '../../src/search/domain.ts';
 import type { DomainStatus } from '../../src/search/status.ts';
 import { documentsOf, type ReplicaPlan, readPlan, type StackPlan } from '../stack/plan.ts';
-import { down, processesOf, startPart, stopPart, up } from '../stack/stack.ts';
+import { findOwned } from '../stack/process.ts';
+import { down, startPart, stopPart, up } from '../stack/stack.ts';
 import { queriesOf } from '../traffic/queries.ts';
 
 export type Harness = Awaited<ReturnType<typeof startHarness>>;
@@ -25,7 +26,7 @@ const MAX_DOCUMENTS = 3000;
  */
 export async function startHarness(say: (text: string) => void, checkout?: string) {
   const read = readPlan(process.env, CLOCKS_AHEAD_MS.length);
-  const running = read.replicas.filter((replica) => processesOf(replica).length > 0);
+  const running = read.replicas.filter((replica) => findOwned(replica).length > 0);
   if (running.length > 0) throw new Error('a stack runs here already: `npm run stack -- down` ends it');
   const replicas = read.replicas.map((replica, at) => ({
     ...replica,

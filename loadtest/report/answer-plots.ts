@@ -11,15 +11,12 @@ import {
   stack,
   stackNames,
 } from '../../src/report/plot/series.ts';
+import type { Second } from '../judge/record.ts';
 import { hitsOf } from '../judge/series.ts';
 import type { SeenOutcome } from '../k6/kit/outcome.ts';
-import { holdOf, type Step } from '../k6/kit/step.ts';
+import { holdOf, plannedRate, type Step } from '../k6/kit/step.ts';
 import { columnsOf, curve, highest, linePlot, lowestAboveZero, type Plot, type PlotContext } from './plot.ts';
-
-/** Searches a second while the rate of the step holds. */
-export function plannedRate({ ratePerSecond, searchesPerRequest }: Step): number {
-  return ratePerSecond * searchesPerRequest;
-}
+import type { Slice } from './timeline.ts';
 
 /** The planned rate with its ramps, up to the end of the run. */
 export function plannedLine(frame: Frame, steps: readonly Step[]): Markup {
@@ -112,50 +109,54 @@ export function countOf(counts: Counts, { outcomes }: OutcomeLayer): number {
   }, 0);
 }
 
-/** Searches a second by outcome, stacked. */
-function stacksOf(context: PlotContext, layers: readonly OutcomeLayer[]): readonly (readonly Pile[])[] {
-  return context.timeline.seconds.map((run) =>
-    columnsOf(context, run).flatMap((slices) => {
+/** Searches a second by outcome as stacked areas, with the count of each layer in the whole run. */
+function areasOf(context: PlotContext, layers: readonly OutcomeLayer[]) {
+  const { seconds } = context.timeline;
+  const runs = seconds.map((run) =>
+    columnsOf(context, run).flatMap((slices): readonly Pile[] => {
       const [first, last] = [slices[0], slices.at(-1)];
       if (first === undefined || last === undefined) return [];
-      const values = layers.map(
-        (layer) => sum(slices.map(({ data }) => countOf(data.outcomes, layer))) / slices.length,
-      );
+      const values = layers.map((layer) => countIn(slices, layer) / slices.length);
       return [{ fromMs: first.fromMs, toMs: last.toMs, values }];
     }),
   );
+  const counts = layers.map((layer) => countIn(seconds.flat(), layer));
+  return {
+    runs,
+    all: sum(counts),
+    max: Math.max(0, ...runs.flat().map(({ values }) => sum(values))),
+    /** In the order of the layers. */
+    entries: (text: (count: number) => string) =>
+      layers.map(({ name, style }, at) => {
+        const count = counts[at] ?? 0;
+        return { kind: 'area' as const, style, name, figure: count === 0 ? 'none' : text(count) };
+      }),
+  };
 }
 
-function maxHeight(runs: readonly (readonly Pile[])[]): number {
-  return runs.flat().reduce((most, { values }) => Math.max(most, sum(values)), 0);
+function countIn(slices: readonly Slice<Second>[], layer: OutcomeLayer): number {
+  return sum(slices.map(({ data }) => countOf(data.outcomes, layer)));
+}
+
+function listed(entries: readonly { readonly name: string; readonly figure: string }[]): string {
+  return entries.map(({ name, figure }) => `${name} ${figure}`).join(', ');
 }
 
 /** Searches a second by outcome, as their clients saw them. */
 export function outcomePlot(context: PlotContext, id: string): Plot {
-  const { timeline } = context;
   const title = 'Outcomes, searches per second';
-  const runs = stacksOf(context, OUTCOME_LAYERS);
-  const seconds = timeline.seconds.flat().map(({ data }) => data);
-  const totals = OUTCOME_LAYERS.map((layer) => sum(seconds.map(({ outcomes }) => countOf(outcomes, layer))));
-  const all = sum(totals);
+  const { runs, all, max, entries } = areasOf(context, OUTCOME_LAYERS);
   if (all === 0) return { id, title, missing: 'no search ended in any way.' };
-  const frame = createFrame({ fromMs: 0, toMs: timeline.toMs, max: maxHeight(runs), heightPx: 220 });
-  const figures = OUTCOME_LAYERS.map(({ name, style }, i) => {
-    const total = totals[i] ?? 0;
-    const figure = total === 0 ? 'none' : `${countText(total)} (${percentText(total / all)})`;
-    return { name, style, figure };
-  });
+  const frame = createFrame({ fromMs: 0, toMs: context.timeline.toMs, max, heightPx: 220 });
+  const legend = entries((count) => `${countText(count)} (${percentText(count / all)})`);
   return {
-    id,
-    title,
-    words: `Searches by outcome, as stacked areas: ${figures.map(({ name, figure }) => `${name} ${figure}`).join(', ')}.`,
-    frame,
+    ...{ id, title, frame, isEmpty: false },
+    words: `Searches by outcome, as stacked areas: ${listed(legend)}.`,
     tickText: perSecondText,
     drawn: stack(frame, runs, OUTCOME_LAYERS),
     names: stackNames(frame, runs, OUTCOME_LAYERS),
     // In the order of the stack, so that an area is also found by its position.
-    legend: figures.toReversed().map(({ name, style, figure }) => ({ kind: 'area', style, name, figure })),
-    isEmpty: false,
+    legend: legend.toReversed(),
   };
 }
 
@@ -194,35 +195,24 @@ function sum(some: readonly number[]): number {
 
 /** Searches without a page by outcome, and those that count as errors: some limits allow honest sheds. */
 export function errorPlot(context: PlotContext, id: string): Plot {
-  const { timeline } = context;
+  const { toMs, seconds } = context.timeline;
   const title = 'Errors and sheds, per second';
-  const seconds = timeline.seconds.flat().map(({ data }) => data);
-  if (seconds.length === 0) return { id, title, missing: 'the generator told of no second.' };
-  const areas = PAGELESS_LAYERS.map((layer) => ({
-    ...layer,
-    count: sum(seconds.map(({ outcomes }) => countOf(outcomes, layer))),
-  }));
-  const errors = sum(seconds.map((second) => second.errors));
-  if (errors === 0 && areas.every(({ count }) => count === 0)) {
-    return { id, title, missing: 'there were none in any second.' };
-  }
-  const stacks = stacksOf(context, PAGELESS_LAYERS);
-  const errorRuns = curve(context, timeline.seconds, (second) => second.errors, 'mean');
-  const max = Math.max(maxHeight(stacks), highest(errorRuns));
-  const frame = createFrame({ fromMs: 0, toMs: timeline.toMs, max, heightPx: 150 });
-  const entries = areas.map(({ name, style, count }) => ({
-    ...{ name, style, kind: 'area' as const },
-    figure: count === 0 ? 'none' : countText(count),
-  }));
+  if (seconds.flat().length === 0) return { id, title, missing: 'the generator told of no second.' };
+  const { runs, all, max, entries } = areasOf(context, PAGELESS_LAYERS);
+  const errors = sum(seconds.flat().map(({ data }) => data.errors));
+  if (errors + all === 0) return { id, title, missing: 'there were none in any second.' };
+  const errorRuns = curve(context, seconds, (second) => second.errors, 'mean');
+  const frame = createFrame({ fromMs: 0, toMs, max: Math.max(max, highest(errorRuns)), heightPx: 150 });
+  const areas = entries(countText);
   const figure = `${countText(errors)} in all`;
   return {
     ...{ id, title, frame, isEmpty: false },
-    words: `Searches without a page over time, as stacked areas: ${entries.map(({ name, figure: of }) => `${name} ${of}`).join(', ')}. Errors by the limits of their step: ${figure}.`,
+    words: `Searches without a page over time, as stacked areas: ${listed(areas)}. Errors by the limits of their step: ${figure}.`,
     tickText: perSecondText,
-    drawn: [...stack(frame, stacks, PAGELESS_LAYERS), line(frame, errorRuns, 'errors')],
+    drawn: [...stack(frame, runs, PAGELESS_LAYERS), line(frame, errorRuns, 'errors')],
     legend: [
       { kind: 'line', style: 'errors', name: 'errors, by the limits of their step', figure },
-      ...entries.toReversed(),
+      ...areas.toReversed(),
     ],
   };
 }

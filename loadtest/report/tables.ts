@@ -10,8 +10,9 @@ import {
 } from '../../src/report/format.mjs';
 import { type Column, type Content, element, facts, type Markup, said, table } from '../../src/report/markup.ts';
 import type { Judged, ResourceUse, RunRecord, StepFigures } from '../judge/record.ts';
+import { plannedRate } from '../k6/kit/step.ts';
 import type { CheckSummary, Latency, Verdict } from '../k6/kit/summary.ts';
-import { countOf, OUTCOME_LAYERS, PAGELESS_LAYERS, plannedRate } from './answer-plots.ts';
+import { countOf, OUTCOME_LAYERS, PAGELESS_LAYERS } from './answer-plots.ts';
 import { note, resultMark, section } from './words.ts';
 
 export interface StepFigure {

@@ -1,4 +1,11 @@
-import { type Option, type ParsedArguments, type Program, parseArguments } from '../../src/commands/arguments.ts';
+import {
+  type NotRun,
+  type Option,
+  type ParsedArguments,
+  type Program,
+  parseArguments,
+  quoted,
+} from '../../src/commands/arguments.ts';
 import { readTarget } from '../k6/kit/environment.ts';
 import { columns } from '../labs/kit/arguments.ts';
 import { defined } from '../sample/sample.ts';
@@ -23,12 +30,7 @@ export interface RunOptions {
   readonly isPublished: boolean;
 }
 
-export type Arguments =
-  | { readonly kind: 'run'; readonly options: RunOptions }
-  | { readonly kind: 'help' }
-  | { readonly kind: 'version' }
-  /** All faults; each names the option and what is allowed. */
-  | { readonly kind: 'wrong'; readonly faults: readonly string[] };
+export type Arguments = { readonly kind: 'run'; readonly options: RunOptions } | NotRun;
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -259,8 +261,4 @@ export function commandLine(options: RunOptions): string {
   const given = words.flatMap(([option, value]) => (value === undefined ? [] : [option, quoted(value)]));
   const switches = [...(keepStack ? ['--keep-stack'] : []), ...(isLocal && pin ? ['--pin'] : [])];
   return ['npm run loadtest --', script, ...given, ...switches].join(' ');
-}
-
-function quoted(value: string): string {
-  return /^[\w./:,@%+-]+$/.test(value) ? value : `'${value.replaceAll("'", "'\\''")}'`;
 }

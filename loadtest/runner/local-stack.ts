@@ -6,9 +6,9 @@ import { holdWindow, samplesIn } from '../judge/series.ts';
 import { defined } from '../sample/sample.ts';
 import { inPath } from '../stack/go-program.ts';
 import { partsOf, readPlan, type StackPlan } from '../stack/plan.ts';
-import { pin } from '../stack/process.ts';
+import { findOwned, pin } from '../stack/process.ts';
 import { processorsHere, processorsOf } from '../stack/processors.ts';
-import { down, processesOf, up } from '../stack/stack.ts';
+import { down, up } from '../stack/stack.ts';
 import { readSummary } from './k6-output.ts';
 import { runSampledK6 } from './k6-process.ts';
 import { type K6Program, k6Environment } from './k6-program.ts';
@@ -22,7 +22,7 @@ export type LocalStack = Awaited<ReturnType<typeof startLocalStack>>;
  */
 export function planLocalStack(replicas: number, wished: Readonly<Record<string, string>>): StackPlan {
   const read = readPlan(process.env, replicas);
-  const running = partsOf(read).filter((part) => processesOf(part).length > 0);
+  const running = partsOf(read).filter((part) => findOwned(part).length > 0);
   if (running.length > 0) {
     const names = running.map(({ name }) => name).join(', ');
     throw new CannotRun(
@@ -39,7 +39,7 @@ export async function startLocalStack(plan: StackPlan, pins: Pins | undefined, s
   const stop = (): Promise<void> => down(plan);
   try {
     await up(plan, say);
-    const pids = plan.replicas.flatMap(processesOf).map(({ pid }) => pid);
+    const pids = plan.replicas.flatMap(findOwned).map(({ pid }) => pid);
     if (pins !== undefined) await pin(pids, pins.serviceCpus);
   } catch (error) {
     await stop();
@@ -52,7 +52,7 @@ export async function startLocalStack(plan: StackPlan, pins: Pins | undefined, s
     ...defined({ adminToken }),
     stores: plan.clusters.flatMap(({ nodes }) => nodes.map(({ name, port }) => ({ name, host: '127.0.0.1', port }))),
     /** Processes that run at this moment, named as their parts. */
-    processes: () => partsOf(plan).flatMap((part) => processesOf(part).map(({ pid }) => ({ name: part.name, pid }))),
+    processes: () => partsOf(plan).flatMap((part) => findOwned(part).map(({ pid }) => ({ name: part.name, pid }))),
     /** Ends everything and removes it. */
     stop,
   };
@@ -102,7 +102,7 @@ export async function calibrate(options: CalibrateOptions): Promise<BaseRate> {
     {
       adminUrls: [],
       stores: [],
-      processes: () => processesOf(replica).map(({ pid }) => ({ name: replica.name, pid })),
+      processes: () => findOwned(replica).map(({ pid }) => ({ name: replica.name, pid })),
       host: false,
       everyMs: 500,
     },

@@ -5,6 +5,7 @@ import { gunzip } from 'node:zlib';
 import { createRandom, type Random, seedOf } from '../../src/catalogue/demo/ad.ts';
 import { canonicalText } from '../../src/search/canonical.ts';
 import type { Attribute, Document, SearchDomain } from '../../src/search/domain.ts';
+import { createThinned } from '../sample/sampler.ts';
 import { queriesOf } from '../traffic/queries.ts';
 
 export interface WriteQueriesOptions {
@@ -81,18 +82,17 @@ function interleaved(sources: readonly Source[], count: number): string[] {
 const MAX_SAMPLE = 30_000;
 
 /** An even sample of a stream of unknown length: whenever it is full, every second document is dropped. */
-async function evenly(documents: Iterable<Document> | AsyncIterable<Document>, max: number): Promise<Document[]> {
-  let kept: Document[] = [];
-  let stride = 1;
+async function evenly(
+  documents: Iterable<Document> | AsyncIterable<Document>,
+  max: number,
+): Promise<readonly Document[]> {
+  const kept = createThinned<Document>(max);
   let at = 0;
   for await (const { id, title, attributes } of documents) {
-    if (at % stride === 0) kept.push({ id, title, description: '', attributes });
+    if (at % kept.stride() === 0) kept.add({ id, title, description: '', attributes });
     at += 1;
-    if (kept.length <= max) continue;
-    kept = kept.filter((_, index) => index % 2 === 0);
-    stride *= 2;
   }
-  return kept;
+  return kept.all();
 }
 
 /** One line in ten is a search that a person made. One in six of these finds almost nothing here, as in real traffic. */

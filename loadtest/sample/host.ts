@@ -1,11 +1,8 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
+import { cpuSecondsIn, processFile, residentBytesIn, TICKS_PER_SECOND } from '../stack/processors.ts';
 import type { HostSample, ProcessSample } from './sample.ts';
-
-/** The unit of processor time in /proc: 100 a second on every architecture of Node, independent of the kernel's HZ. */
-const TICKS_PER_SECOND = 100;
 
 const run = promisify(execFile);
 
@@ -19,7 +16,7 @@ export function createHostReader(tc = 'tc') {
   let hasTc = true;
 
   const readDisks = async (): Promise<Pick<HostSample, 'diskBusyMs' | 'diskWrittenBytes'>> => {
-    const now = disksOf(await readFile('/proc/diskstats', 'utf8').catch(() => ''));
+    const now = disksOf(await textOf('/proc/diskstats'));
     if (now.size === 0) return {};
     const before = disks ?? now;
     disks = now;
@@ -45,31 +42,27 @@ export function createHostReader(tc = 'tc') {
   };
 
   return async (limitMs: number): Promise<HostSample | undefined> => {
-    const file = (path: string): Promise<string> => readFile(`/proc/${path}`, 'utf8').catch(() => '');
-    const [stat, meminfo, dev, snmp, netstat, sockstat, disk, limiters] = await Promise.all([
-      file('stat'),
-      file('meminfo'),
-      file('net/dev'),
-      file('net/snmp'),
-      file('net/netstat'),
-      file('net/sockstat'),
-      readDisks(),
-      readLimiters(limitMs),
-    ]);
-    const sample = hostSampleOf({ stat, meminfo, dev, snmp, netstat, sockstat });
+    const reading = Object.entries(HOST_FILES).map(async ([name, path]) => [name, await textOf(path)] as const);
+    const [texts, disk, limiters] = await Promise.all([Promise.all(reading), readDisks(), readLimiters(limitMs)]);
+    const sample = hostSampleOf(Object.fromEntries(texts) as HostTexts);
     return sample && { ...sample, ...disk, ...limiters };
   };
 }
 
-/** The files in /proc from which a sample of the machine is made. */
-export interface HostTexts {
-  readonly stat: string;
-  readonly meminfo: string;
-  /** This one and those below are in /proc/net. */
-  readonly dev: string;
-  readonly snmp: string;
-  readonly netstat: string;
-  readonly sockstat: string;
+/** The files from which a sample of the machine is made. */
+const HOST_FILES = {
+  stat: '/proc/stat',
+  meminfo: '/proc/meminfo',
+  dev: '/proc/net/dev',
+  snmp: '/proc/net/snmp',
+  netstat: '/proc/net/netstat',
+  sockstat: '/proc/net/sockstat',
+};
+export type HostTexts = Readonly<Record<keyof typeof HOST_FILES, string>>;
+
+/** Empty when it cannot be read. */
+function textOf(path: string): Promise<string> {
+  return readFile(path, 'utf8').catch(() => '');
 }
 
 /** @returns undefined when a figure is missing, on an unknown kernel. */
@@ -168,15 +161,7 @@ export interface NamedProcess {
 
 /** With all its threads, without its children. Undefined when it has ended, or without /proc. */
 export function readProcess({ name, pid }: NamedProcess): ProcessSample | undefined {
-  try {
-    return processSampleOf(
-      name,
-      readFileSync(`/proc/${pid}/stat`, 'utf8'),
-      readFileSync(`/proc/${pid}/status`, 'utf8'),
-    );
-  } catch {
-    return undefined;
-  }
+  return processSampleOf(name, processFile(pid, 'stat'), processFile(pid, 'status'));
 }
 
 /**
@@ -185,11 +170,6 @@ export function readProcess({ name, pid }: NamedProcess): ProcessSample | undefi
  * @returns undefined for a zombie: it has no memory any more.
  */
 export function processSampleOf(name: string, stat: string, status: string): ProcessSample | undefined {
-  // The second field, the program's name, may hold spaces and brackets; proc(5) counts the fields from 1.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  const field = (number: number): number => Number(fields[number - 3]);
-  const cpuTicks = field(14) + field(15);
-  const residentKb = /^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1];
-  if (!Number.isFinite(cpuTicks) || residentKb === undefined) return undefined;
-  return { name, cpuSeconds: cpuTicks / TICKS_PER_SECOND, residentBytes: Number(residentKb) * 1024 };
+  const [cpuSeconds, residentBytes] = [cpuSecondsIn(stat), residentBytesIn(status)];
+  return cpuSeconds === undefined || residentBytes === undefined ? undefined : { name, cpuSeconds, residentBytes };
 }

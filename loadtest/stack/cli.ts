@@ -2,8 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { relative } from 'node:path';
 import { EXIT, type ParsedArguments, type Program, runProgram, UsageError } from '../../src/commands/arguments.ts';
 import { MAX_REPLICAS, type PartPlan, partsOf, readPlan, type StackPlan, TOKEN_FILE } from './plan.ts';
-import { ageMs, residentBytes, signalOwned } from './process.ts';
-import { down, endReplicas, processesOf, startPart, stopPart, up } from './stack.ts';
+import { ageMs, findOwned, signalOwned } from './process.ts';
+import { processFile, residentBytesIn } from './processors.ts';
+import { down, endReplicas, startPart, stopPart, up } from './stack.ts';
 
 /**
  * `npm run stack -- up|status|down|start|stop|kill|pause|resume|restart`: every part of a deployment on loopback. The
@@ -73,8 +74,8 @@ async function act(plan: StackPlan, command: string, part: PartPlan): Promise<vo
   if (command === 'stop' || command === 'restart') await stopPart(part);
   if (command === 'start' || command === 'restart') await startPart(plan, part, say);
   if (command === 'kill') await stopPart(part, 0);
-  if (command === 'pause') signalOwned(processesOf(part), 'SIGSTOP');
-  if (command === 'resume') signalOwned(processesOf(part), 'SIGCONT');
+  if (command === 'pause') signalOwned(findOwned(part), 'SIGSTOP');
+  if (command === 'resume') signalOwned(findOwned(part), 'SIGCONT');
 }
 
 function noParts(names: readonly string[]): readonly PartPlan[] {
@@ -101,11 +102,11 @@ function say(text: string): void {
 /** Prints a line per part, columns aligned, and the addresses when all parts run. */
 function status(plan: StackPlan): number {
   const rows = partsOf(plan).map((part) => {
-    const [first, ...more] = processesOf(part);
+    const [first, ...more] = findOwned(part);
     const log = relative(process.cwd(), part.logFile);
     if (first === undefined) return [part.name, 'stopped', '', String(part.port), '', '', log];
     const pids = [first, ...more].map(({ pid }) => pid).join(',');
-    const memory = `${Math.round(residentBytes(first) / 2 ** 20)} MiB`;
+    const memory = `${Math.round((residentBytesIn(processFile(first.pid, 'status')) ?? 0) / 2 ** 20)} MiB`;
     return [part.name, 'running', pids, String(part.port), shownAge(ageMs(first)), memory, log];
   });
   const head = ['PART', 'STATE', 'PID', 'PORT', 'AGE', 'MEMORY', 'LOG'];

@@ -4,6 +4,7 @@ import { connect, createServer } from 'node:net';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { orEmpty, processFile, statFields, TICKS_PER_SECOND } from './processors.ts';
 
 /** A server started for tests or the local stack: ended by its pid, and with this process at the latest. */
 export type RunningProcess = Awaited<ReturnType<typeof startProcess>>;
@@ -165,14 +166,14 @@ export interface OwnedProcess {
 /**
  * The processes of one part of the stack, found in /proc by program and working directory, a folder of their own. Servers
  * outlive the command that started them. A pid file is missing when `up` was interrupted, and wrong when another process
- * got the pid.
+ * got the pid. searchd may be two processes: the server and its watchdog.
  */
 export function findOwned(part: { readonly program: string; readonly folder: string }): OwnedProcess[] {
   return readdirSync('/proc').flatMap((name) => {
     const pid = Number(name);
     if (!Number.isInteger(pid) || orEmpty(() => readlinkSync(`/proc/${pid}/cwd`)) !== part.folder) return [];
     // Servers that set a title separate its words by spaces, the others by NUL.
-    const [command = ''] = readProcess(pid, 'cmdline').split(/[\0 ]/);
+    const [command = ''] = processFile(pid, 'cmdline').split(/[\0 ]/);
     const startTicks = startTicksOf(pid);
     return basename(command) === part.program && startTicks !== undefined ? [{ pid, startTicks }] : [];
   });
@@ -193,12 +194,8 @@ export function signalOwned(processes: readonly OwnedProcess[], signal: NodeJS.S
 
 /** Milliseconds since it was started. */
 export function ageMs({ startTicks }: OwnedProcess): number {
-  const uptimeMs = Number(readFileSync('/proc/uptime', 'utf8').split(' ')[0]) * 1000;
-  return Math.max(0, uptimeMs - startTicks * 10); // /proc counts in hundredths of a second
-}
-
-export function residentBytes({ pid }: OwnedProcess): number {
-  return Number(/^VmRSS:\s+(\d+) kB/m.exec(readProcess(pid, 'status'))?.[1] ?? 0) * 1024;
+  const uptimeSeconds = Number(readFileSync('/proc/uptime', 'utf8').split(' ')[0]);
+  return Math.max(0, (uptimeSeconds - startTicks / TICKS_PER_SECOND) * 1000);
 }
 
 async function allGone(processes: readonly OwnedProcess[], timeoutMs: number): Promise<boolean> {
@@ -216,24 +213,8 @@ function isAlive({ pid, startTicks }: OwnedProcess): boolean {
 
 /** Undefined when there is no such process, or only a zombie. */
 function startTicksOf(pid: number): number | undefined {
-  const text = readProcess(pid, 'stat');
-  // The second field is a name in brackets, which may contain any character.
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  return fields.length < 20 || fields[0] === 'Z' ? undefined : Number(fields[19]);
-}
-
-/** A file of a process in /proc; empty when it cannot be read. */
-export function readProcess(pid: number | 'self', file: string): string {
-  return orEmpty(() => readFileSync(`/proc/${pid}/${file}`, 'utf8'));
-}
-
-/** A process may end between two reads, and those of other users are not readable. */
-function orEmpty(read: () => string): string {
-  try {
-    return read();
-  } catch {
-    return '';
-  }
+  const field = statFields(processFile(pid, 'stat'));
+  return field(3) === 'Z' || field(22) === undefined ? undefined : Number(field(22));
 }
 
 /** All threads of processes that run already. @throws when one of them ended, or taskset refused. */

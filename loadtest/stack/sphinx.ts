@@ -5,7 +5,9 @@ import { connect } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { DEMO_DOMAINS, demoDocuments } from '../../src/catalogue/demo.ts';
 import { type SphinxSourceOptions, writeSphinxSource } from '../../src/engines/sphinx/source.ts';
+import type { Document, SearchDomain } from '../../src/search/domain.ts';
 import { freePorts, startProcess } from './process.ts';
 
 const run = promisify(execFile);
@@ -122,6 +124,13 @@ export async function startSearchd(options: SearchdOptions) {
     rotate,
     stop: () => searchd.stop(),
   };
+}
+
+/** The first documents of the demo domain `goods`. */
+export function sampleGoods(count: number): { readonly domain: SearchDomain; readonly documents: readonly Document[] } {
+  const domain = DEMO_DOMAINS.find(({ name }) => name === 'goods');
+  if (domain === undefined) throw new Error('the demo has no goods');
+  return { domain: { ...domain, answerProfile: '' }, documents: [...demoDocuments('goods').take(count)] };
 }
 
 /** The one command that builds every index of a configuration. */

@@ -12,7 +12,7 @@ import {
   type StackPlan,
   TOKEN_FILE,
 } from './plan.ts';
-import { accepts, endOwned, findOwned, type OwnedProcess, startProcess } from './process.ts';
+import { accepts, endOwned, findOwned, startProcess } from './process.ts';
 import { startCluster } from './redis.ts';
 import { startRedisNode } from './redis-node.ts';
 import { MANTICORE_NEEDS, manticoreFolder, type SearchServer, SPHINX, startSearchd } from './sphinx.ts';
@@ -73,7 +73,7 @@ export async function startPart(plan: StackPlan, part: PartPlan, say: Say): Prom
 }
 
 export async function stopPart(part: PartPlan, graceMs?: number): Promise<void> {
-  await endOwned(processesOf(part), graceMs);
+  await endOwned(findOwned(part), graceMs);
 }
 
 async function remove(parts: readonly PartPlan[], folder: string): Promise<void> {
@@ -81,13 +81,8 @@ async function remove(parts: readonly PartPlan[], folder: string): Promise<void>
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 }
 
-/** searchd may be two processes: the server and its watchdog. */
-export function processesOf(part: PartPlan): readonly OwnedProcess[] {
-  return findOwned(part);
-}
-
 function isRunning(part: PartPlan): boolean {
-  return processesOf(part).length > 0;
+  return findOwned(part).length > 0;
 }
 
 async function upCluster(cluster: ClusterPlan, say: Say): Promise<void> {

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { accepts, freePorts, type RunningProcess, startProcess } from '../../loadtest/stack/process.ts';
+import { sampleGoods } from '../../loadtest/stack/sphinx.ts';
 import { queriesOf } from '../../loadtest/traffic/queries.ts';
 import type { Journal } from '../../src/operations/drills/journal.ts';
-import { sampleGoods } from '../faults/harness.ts';
 import { createOperator, type Operator, startTraffic, type Traffic } from './operator-harness.ts';
 import { ask, demoGoods, waitFor } from './service-harness.ts';
 

@@ -5,10 +5,9 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import pino from 'pino';
 import { type RedisStack, startCluster } from '../../loadtest/stack/redis.ts';
-import { type RunningSearchd, startSearchd } from '../../loadtest/stack/sphinx.ts';
+import { type RunningSearchd, sampleGoods, startSearchd } from '../../loadtest/stack/sphinx.ts';
 import { createService } from '../../src/app.ts';
 import { createSigning, seal } from '../../src/cache/signing.ts';
-import { DEMO_DOMAINS, demoDocuments } from '../../src/catalogue/demo.ts';
 import { loadSettings } from '../../src/config/load.ts';
 import { emptyDocument } from '../../src/control/document.ts';
 import { encodeDocument } from '../../src/control/document-codec.ts';
@@ -30,13 +29,10 @@ eachServer((name, server) => {
 
     before(async () => {
       cluster = await startCluster({ flavour: 'redis', masters: 3 });
-      const domain = DEMO_DOMAINS.find(({ name }) => name === 'goods');
-      assert.ok(domain);
-      const documents = [...demoDocuments('goods').take(3000)];
       searchd = await startSearchd({
         directory,
         server,
-        from: { domains: [{ domain: { ...domain, answerProfile: '' }, index: 'goods', documents }] },
+        from: { domains: [{ ...sampleGoods(3000), index: 'goods' }] },
       });
       const nodes = cluster.nodes.map(({ address }) => `"${address}"`).join(', ');
       const engine = `kind: ${server.dialect}, host: 127.0.0.1, port: ${searchd.port}, index: goods, idAttribute: doc_id`;

@@ -7,10 +7,8 @@ import { createClient } from '../../loadtest/http-driver/client.ts';
 import { closedLoop } from '../../loadtest/http-driver/loops.ts';
 import { freePorts } from '../../loadtest/stack/process.ts';
 import { startStandalone, until } from '../../loadtest/stack/redis.ts';
-import { SPHINX } from '../../loadtest/stack/sphinx.ts';
+import { SPHINX, sampleGoods } from '../../loadtest/stack/sphinx.ts';
 import { queriesOf } from '../../loadtest/traffic/queries.ts';
-import { DEMO_DOMAINS, demoDocuments } from '../../src/catalogue/demo.ts';
-import type { Document, SearchDomain } from '../../src/search/domain.ts';
 import { type Changes, configurationOf, HUNG_MS } from './configuration.ts';
 import { type EngineServer, type EngineServerOptions, startEngineServer } from './engine-server.ts';
 import { harmOf } from './judge.ts';
@@ -228,13 +226,6 @@ export async function buildWithResources<T>(name: string, build: (resources: Tes
     await stop();
     throw error;
   }
-}
-
-/** The first documents of the demo domain `goods`. */
-export function sampleGoods(count: number): { readonly domain: SearchDomain; readonly documents: readonly Document[] } {
-  const domain = DEMO_DOMAINS.find(({ name }) => name === 'goods');
-  if (domain === undefined) throw new Error('the demo has no goods');
-  return { domain: { ...domain, answerProfile: '' }, documents: [...demoDocuments('goods').take(count)] };
 }
 
 export async function waitUntilReady({ url }: ServiceProcess): Promise<void> {

@@ -82,6 +82,11 @@ export function ladder({ baseRps, multipliers, ...each }: LadderOptions): readon
   }));
 }
 
+/** Searches a second while the rate of the step holds. */
+export function plannedRate({ ratePerSecond, searchesPerRequest }: Step): number {
+  return ratePerSecond * searchesPerRequest;
+}
+
 /** Start and end of the time in which the rate holds, since the start of the run. */
 export function holdOf({ startSeconds, rampSeconds, holdSeconds }: Step): readonly [fromSeconds: number, to: number] {
   return [startSeconds + rampSeconds, startSeconds + rampSeconds + holdSeconds];
@@ -135,7 +140,7 @@ export function firstNumbers(segments: readonly Segment[]): ReadonlyMap<string, 
   return new Map(
     segments.map(({ name, steps }) => {
       const first = next;
-      const rate = Math.max(...steps.map((step) => step.ratePerSecond * step.searchesPerRequest));
+      const rate = Math.max(...steps.map(plannedRate));
       // An upper bound: a ramp sends less than its final rate.
       next += Math.ceil(steps.reduce((sum, step) => sum + step.rampSeconds + step.holdSeconds + 1, 0) * rate);
       return [name, first];

@@ -1,4 +1,5 @@
 import { ALWAYS } from './page.ts';
+import { plannedRate } from './step.ts';
 import {
   type CheckSummary,
   type Knee,
@@ -148,6 +149,6 @@ function rungWords(one: StepSummary): string {
 }
 
 function rate({ step }: StepSummary): string {
-  const perSecond = step.ratePerSecond * step.searchesPerRequest;
+  const perSecond = plannedRate(step);
   return `${numberWords(perSecond, perSecond < 10 ? 1 : 0)} searches/s`;
 }

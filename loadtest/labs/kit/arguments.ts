@@ -1,5 +1,5 @@
 import { access, constants, stat } from 'node:fs/promises';
-import { type Option, type Program, parseArguments } from '../../../src/commands/arguments.ts';
+import { type NotRun, type Option, type Program, parseArguments } from '../../../src/commands/arguments.ts';
 import type { Experiment } from './lab.ts';
 
 export interface LabArguments {
@@ -11,12 +11,7 @@ export interface LabArguments {
   readonly out: string;
 }
 
-export type ReadArguments =
-  | { readonly kind: 'run'; readonly arguments: LabArguments }
-  | { readonly kind: 'help' }
-  | { readonly kind: 'version' }
-  /** All faults; each names the option and what is allowed. */
-  | { readonly kind: 'wrong'; readonly faults: readonly string[] };
+export type ReadArguments = { readonly kind: 'run'; readonly arguments: LabArguments } | NotRun;
 
 const ALL = 'all';
 

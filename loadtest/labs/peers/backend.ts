@@ -1,9 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DEMO_DOMAINS, demoDocuments } from '../../../src/catalogue/demo.ts';
 import { startEngineProxy } from '../../fault-proxy/engine-proxy.ts';
 import { accepts, freePorts, pin, startProcess } from '../../stack/process.ts';
-import { startSearchd } from '../../stack/sphinx.ts';
+import { sampleGoods, startSearchd } from '../../stack/sphinx.ts';
 import { queriesOf } from '../../traffic/queries.ts';
 import type { Backend, ReplicaSetup } from './peer.ts';
 import { DOMAIN, serviceConfig } from './serpcache.ts';
@@ -28,12 +27,10 @@ const DOCUMENTS = 6000;
 export async function startBackend(folder: string, options: BackendOptions): Promise<RunningBackend> {
   const { ttlSeconds, documents = DOCUMENTS, cores } = options;
   await using starting = new AsyncDisposableStack();
-  const domain = DEMO_DOMAINS.find(({ name }) => name === DOMAIN);
-  if (domain === undefined) throw new Error(`the demo has no ${DOMAIN}`);
-  const corpus = [...demoDocuments(DOMAIN).take(documents)];
+  const goods = sampleGoods(documents);
   const searchd = await startSearchd({
     directory: join(folder, 'searchd'),
-    from: { domains: [{ domain: { ...domain, answerProfile: '' }, index: DOMAIN, documents: corpus }] },
+    from: { domains: [{ ...goods, index: DOMAIN }] },
   });
   starting.defer(searchd.stop);
   const proxy = await startEngineProxy({ target: searchd });
@@ -53,7 +50,7 @@ export async function startBackend(folder: string, options: BackendOptions): Pro
       proxy.cut();
     },
     revive: () => proxy.refuse(false),
-    texts: (count) => queriesOf(corpus, count).repeated,
+    texts: (count) => queriesOf(goods.documents, count).repeated,
     stop: () => started.disposeAsync(),
   };
 }

@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { type EngineProxy, startEngineProxy } from '../../../loadtest/fault-proxy/engine-proxy.ts';
 import { type RedisStack, startCluster, startStandalone, until } from '../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
-import { startSearchd } from '../../../loadtest/stack/sphinx.ts';
+import { sampleGoods, startSearchd } from '../../../loadtest/stack/sphinx.ts';
 import { type Queries, queriesOf } from '../../../loadtest/traffic/queries.ts';
 import { type Changes, configurationOf, INDEX } from '../configuration.ts';
-import { buildWithResources, sampleGoods, waitUntilReady } from '../harness.ts';
+import { buildWithResources, waitUntilReady } from '../harness.ts';
 import type { ServiceProcess } from '../service.ts';
 
 /** Several serpcache processes with one store cluster and one engine. A proxy counts the engine's searches. */
