@@ -141,6 +141,8 @@ function resultText(result: DomainResult, plan: Plan): string {
     ...(survival === undefined ? [] : Object.values(survivalOf(result)).map(({ name, text }) => `${name} ${text}`)),
     `p99 ${durationText(baseline.p99Ms)} before, ${durationText(after?.p99Ms)} after`,
   ];
-  const table = rows.length === 0 ? [] : [indented(columns(rows, STAGE_COLUMNS))];
+  // The report's caption names the figure; a terminal shows the table alone.
+  const head = STAGE_COLUMNS.with(1, 'Hits before');
+  const table = rows.length === 0 ? [] : [indented(columns(rows, head))];
   return [domain, ...table, indented(sums.join(', '))].join('\n');
 }

@@ -78,6 +78,23 @@ test('request bodies allow no undeclared members, and every problem has its code
   assert.partialDeepStrictEqual(problem, { properties: { code: { enum: Object.keys(PROBLEMS) } } });
 });
 
+test('a plan in a request needs only the members that have no default', async (context) => {
+  const { paths } = await described(context);
+  const minimal = { name: 'mine', stages: [{ kind: 'fraction', fraction: 0.1, holdMs: 2000 }] };
+  // biome-ignore lint/suspicious/noThenProperty: the plan's own word, and never awaited.
+  const guards = [{ figure: 'p99Ms', max: 'patience', then: 'hold' }];
+  const routes = [
+    ['/admin/drills', { reason: 'a test' }],
+    ['/admin/drills/preview', {}],
+  ] as const;
+  for (const [path, rest] of routes) {
+    const schema = paths[path]?.['post']?.requestBody?.content['application/json']?.schema;
+    for (const plan of [minimal, { ...minimal, guards, recovery: {} }]) {
+      assert.deepEqual(Compile(schema as never).Errors({ plan, ...rest }), [], path);
+    }
+  }
+});
+
 test('every answer matches its description', async (context) => {
   const clock = createFakeClock();
   const { harness, paths, schemaOf } = await described(context, clock);

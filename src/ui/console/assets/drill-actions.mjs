@@ -1,5 +1,5 @@
 import { guardName, guardText, modeText, planDurationMs, stageTitles } from '../../../operations/drills/view.mjs';
-import { amountText, percentText, stopwatchText } from '../../../report/format.mjs';
+import { amountText, durationText, percentText } from '../../../report/format.mjs';
 import { h } from '../../shared/tree.mjs';
 import { openDialog, reasonField, showReport, textIn } from './dialogs.mjs';
 import { runningDrills } from './model.mjs';
@@ -131,7 +131,7 @@ function drillConsequences({ plan, domains, warnings }, reason) {
       h(
         'li',
         {},
-        `It takes at least ${stopwatchText(planDurationMs(plan) * domains.length)}; ${percentText(plan.holdout)} of the keys are never touched.`,
+        `It takes at least ${durationText(planDurationMs(plan) * domains.length)}; ${percentText(plan.holdout)} of the keys are never touched.`,
       ),
       h(
         'li',

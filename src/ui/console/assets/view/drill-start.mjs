@@ -16,7 +16,6 @@ import {
   percentText,
   perSecondText,
   pointsText,
-  stopwatchText,
 } from '../../../../report/format.mjs';
 import { h } from '../../../shared/tree.mjs';
 import { currentDomain } from '../model.mjs';
@@ -79,7 +78,7 @@ function planChoice(plan, isFirst) {
       h(
         'small',
         {},
-        ` ${isBlackout(plan) ? 'nothing flushed' : plan.mode}, ${stageTitles(plan).join(' → ')}, at least ${stopwatchText(planDurationMs(plan))}`,
+        ` ${isBlackout(plan) ? 'nothing flushed' : plan.mode}, ${stageTitles(plan).join(' → ')}, at least ${durationText(planDurationMs(plan))}`,
       ),
     ),
   );

@@ -11,7 +11,7 @@ import {
   VERDICT_TONES,
   verdictText,
 } from '../../../../operations/drills/view.mjs';
-import { percentText, pointsText, stopwatchText, UNKNOWN } from '../../../../report/format.mjs';
+import { durationText, percentText, pointsText, stopwatchText, UNKNOWN } from '../../../../report/format.mjs';
 import { h } from '../../../shared/tree.mjs';
 import { runningDrills } from '../model.mjs';
 import { cohortColour, cohortsOf, drilledDomain, MIN_SEARCHES } from './cohorts.mjs';
@@ -65,7 +65,7 @@ function drillListView(model) {
 
 /** @param {import('../api.mjs').DrillSummary} drill */
 function verdictView({ verdict, running, ending, startedAtMs, endedAtMs }) {
-  const took = endedAtMs === undefined ? '' : ` after ${stopwatchText(endedAtMs - startedAtMs)}`;
+  const took = endedAtMs === undefined ? '' : ` after ${durationText(endedAtMs - startedAtMs)}`;
   if (verdict !== undefined)
     return [badge(VERDICT_TONES[verdict.kind], verdictText(verdict.kind)), took, h('small', {}, verdict.detail)];
   if (ending !== undefined) return h('small', {}, endingText(ending));
