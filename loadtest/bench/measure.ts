@@ -60,7 +60,7 @@ async function outcomes(url: string, outcome: string): Promise<{ readonly wanted
   return { wanted: sum(counts.filter(([, labels]) => labels?.includes(`outcome="${outcome}"`))), all: sum(counts) };
 }
 
-export interface Load {
+interface Load {
   readonly baseUrl: string;
   /** Request targets, asked for in turn from a random start. */
   readonly targets: readonly string[];
@@ -73,7 +73,7 @@ export interface Load {
 }
 
 /** One bounded run of wrk, pinned. A benchmark with any errors is void. @throws when wrk is missing or reports nothing. */
-export async function load({ baseUrl, targets, seconds, connections, cpu, directory }: Load) {
+async function load({ baseUrl, targets, seconds, connections, cpu, directory }: Load) {
   const script = join(directory, 'targets.lua');
   const list = targets.map((target) => JSON.stringify(target)).join(',\n');
   writeFileSync(

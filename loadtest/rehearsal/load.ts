@@ -73,7 +73,7 @@ function resultOf(reply: Reply): Answered['result'] {
   return (outcomeOf(reply) ?? 'broken') as Answered['result'];
 }
 
-export function isHit({ result }: Pick<Answered, 'result'>): boolean {
+function isHit({ result }: Pick<Answered, 'result'>): boolean {
   return result === 'hit-l1' || result === 'hit-l2';
 }
 

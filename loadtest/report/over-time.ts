@@ -43,7 +43,7 @@ export function plotContext(record: RunRecord, judged: Judged): PlotContext {
   return { record, judged, timeline, columnMs: timeline.toMs / COLUMNS };
 }
 
-export function runPlots(context: PlotContext): readonly Plot[] {
+function runPlots(context: PlotContext): readonly Plot[] {
   return Object.entries(PLOTS).map(([name, plot]) => plot(context, `plot-${name}`));
 }
 

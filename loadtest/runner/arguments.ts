@@ -149,7 +149,7 @@ function localTarget(words: ParsedArguments, faults: string[]): Addresses {
   return { baseUrls: [], adminUrls: [] };
 }
 
-export const STACKS = ['local', 'none'] as const;
+const STACKS = ['local', 'none'] as const;
 
 /** Ranges of the numeric options. The scripts check them again. */
 export const RANGES = {
@@ -165,7 +165,7 @@ export const RANGES = {
 
 export type NumberName = keyof typeof RANGES;
 
-export const OPTIONS: readonly Option[] = [
+const OPTIONS: readonly Option[] = [
   { name: 'stack', takes: 'local|none', about: 'start the local stack, or none: the default once an address is named' },
   { name: 'base-url', takes: 'URL,…', variable: 'BASE_URL', about: 'where searches go, in turn; with --stack none' },
   { name: 'admin-url', takes: 'URL,…', variable: 'ADMIN_URL', about: 'admin address of every process' },

@@ -73,7 +73,7 @@ const CUT: Readonly<Record<NonNullable<K6End['cut']>, string>> = {
 };
 
 /** A run that was cut short is invalid, whatever the script found. */
-export function unlessCut({ cut }: K6End, found: Verdict): Verdict {
+function unlessCut({ cut }: K6End, found: Verdict): Verdict {
   if (cut === undefined) return found;
   const more = found.kind === 'invalid' ? found.reasons : [];
   return { kind: 'invalid', detail: 'This run was not finished.', reasons: [CUT[cut], ...more] };

@@ -93,7 +93,7 @@ export function createStoreAsker({ name, host, port }: StoreNode, clock: Clock) 
  * @param info the reply to `INFO`, as Redis ≥ 7 and Valkey write it.
  * @returns undefined when a figure is missing.
  */
-export function storeSampleOf(name: string, info: string): StoreSample | undefined {
+function storeSampleOf(name: string, info: string): StoreSample | undefined {
   const fields = new Map(Array.from(info.matchAll(/^(\w+):(.*)$/gm), ([, name, value = '']) => [name, value]));
   const sum = (...names: readonly string[]): number =>
     names.reduce((all, field) => all + Number.parseFloat(fields.get(field) ?? ''), 0);

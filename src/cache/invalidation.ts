@@ -35,6 +35,3 @@ export interface RuledName {
   /** Purges compare its canonical text. Absent when only the key is known: purges are not checked then. */
   readonly request?: { readonly text: string };
 }
-
-/** The rules of a domain that was never flushed: one generation, nothing refused. */
-export const unflushed: EntryRules = { generation: () => 1, judge: () => 'whole', hides: () => undefined };

@@ -13,11 +13,6 @@ interface Row {
   readonly kinds?: readonly string[];
 }
 
-/** Every path that a file may hold; `<name>` stands for names that the operator chooses. */
-export function configPaths(): readonly string[] {
-  return rowsOf(CONFIG, '').map(({ path }) => path);
-}
-
 /** The reference page, in Markdown: every setting with its allowed values, its default and its meaning. */
 export function configReference(): string {
   const lines = [

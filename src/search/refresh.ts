@@ -94,13 +94,14 @@ export interface RefreshAheadOptions {
   readonly intervalMs?: number;
   /** Maximum of queries checked in one tick; more popular ones come first. */
   readonly maxLookedAt?: number;
-  /** An entry is due when this part of its fresh lifetime, 0–1, or less is left. */
-  readonly lastPart?: number;
-  /** Minimum of the certain part of the count (`count − error`): a query below it is not refreshed. */
-  readonly minCount?: number;
-  /** The time after which a refresh that has not made the entry fresh is tried again. */
-  readonly againAfterMs?: number;
 }
+
+/** An entry is due when this part of its fresh lifetime or less is left. */
+const LAST_PART = 0.2;
+/** Minimum of the certain part of the count (`count − error`): a query below it is not refreshed. */
+const MIN_COUNT = 2;
+/** The time after which a refresh that has not made the entry fresh is tried again. */
+const AGAIN_AFTER_MS = 3000;
 
 export interface PopularSearch {
   readonly item: PreparedSearch;
@@ -117,19 +118,18 @@ interface Due {
 }
 
 export function createRefreshAhead(options: RefreshAheadOptions): RefreshAhead {
-  const { clock, random, intervalMs = 250, maxLookedAt = 500, minCount = 2, againAfterMs = 3000 } = options;
-  const { lastPart = 0.2 } = options;
+  const { clock, random, intervalMs = 250, maxLookedAt = 500 } = options;
   const triedAtMs = createBoundedMap<number>(2 * maxLookedAt);
 
   const dueOf = ({ item, count, error }: PopularSearch, nowMs: number): Due | undefined => {
     const certain = count - error;
-    if (certain < minCount) return undefined;
+    if (certain < MIN_COUNT) return undefined;
     const held = options.peek(item);
     if (held === undefined) return undefined;
     const { entry, outdated } = held;
-    if (!outdated && remainingMs(entry, nowMs) > lastPart * entry.freshForMs) return undefined;
+    if (!outdated && remainingMs(entry, nowMs) > LAST_PART * entry.freshForMs) return undefined;
     if (freshnessOf(entry, nowMs) === 'expired') return undefined;
-    if (nowMs - (triedAtMs.get(item.key) ?? Number.NEGATIVE_INFINITY) < againAfterMs) return undefined;
+    if (nowMs - (triedAtMs.get(item.key) ?? Number.NEGATIVE_INFINITY) < AGAIN_AFTER_MS) return undefined;
     return { prepared: item, entry, priority: certain * (nowMs - entry.bornMs) };
   };
 

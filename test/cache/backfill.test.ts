@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type BackfillRun, createBackfillRun } from '../../src/cache/backfill.ts';
 import { storedForMs } from '../../src/cache/entry.ts';
-import { unflushed } from '../../src/cache/invalidation.ts';
 import { createMemoryTier } from '../../src/stores/memory/memory-tier.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 import { entryOf } from '../fakes/entry.ts';
+import { unflushed } from '../fakes/entry-rules.ts';
 import { idle } from '../fakes/idle.ts';
 import { harness, nameOf } from './harness.ts';
 

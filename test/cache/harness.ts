@@ -2,11 +2,11 @@ import type { TestContext } from 'node:test';
 import { type Backfill, type BackfillOptions, createBackfill } from '../../src/cache/backfill.ts';
 import type { Entry } from '../../src/cache/entry.ts';
 import type { CacheEvent } from '../../src/cache/events.ts';
-import { unflushed } from '../../src/cache/invalidation.ts';
 import type { SeedItem, SeedResult, StoreEpoch } from '../../src/cache/store.ts';
 import { createMemoryTier } from '../../src/stores/memory/memory-tier.ts';
 import { createFakeClock, type FakeClock } from '../fakes/clock.ts';
 import { entryOf } from '../fakes/entry.ts';
+import { unflushed } from '../fakes/entry-rules.ts';
 import { idle } from '../fakes/idle.ts';
 
 /** Keys are numbers. The number is the bucket, and odd keys are on the second node. */

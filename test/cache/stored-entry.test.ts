@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Entry, LifetimePolicy } from '../../src/cache/entry.ts';
-import { unflushed } from '../../src/cache/invalidation.ts';
 import type { StoreRead } from '../../src/cache/store.ts';
 import { createTiers, type Lookup } from '../../src/cache/tiers.ts';
 import { createMemoryTier } from '../../src/stores/memory/memory-tier.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 import { entryOf } from '../fakes/entry.ts';
+import { unflushed } from '../fakes/entry-rules.ts';
 import { createFakeStore } from '../fakes/store.ts';
 
 const NAME = { key: 'k', storeName: 'sc1:goods:{k}', canonical: 'goods@x?q=кроссовки', bucket: 1 };

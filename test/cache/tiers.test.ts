@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Entry, storedForMs } from '../../src/cache/entry.ts';
 import type { CacheEvent } from '../../src/cache/events.ts';
-import { type EntryRules, unflushed } from '../../src/cache/invalidation.ts';
+import type { EntryRules } from '../../src/cache/invalidation.ts';
 import type { MemoryTier } from '../../src/cache/memory.ts';
 import type { StoreRead } from '../../src/cache/store.ts';
 import { createTiers, type Tiers } from '../../src/cache/tiers.ts';
 import { createMemoryTier } from '../../src/stores/memory/memory-tier.ts';
 import { createFakeClock, type FakeClock } from '../fakes/clock.ts';
 import { entryOf, LONG_LIVED } from '../fakes/entry.ts';
+import { unflushed } from '../fakes/entry-rules.ts';
 import { createFakeStore } from '../fakes/store.ts';
 
 const NAME = { key: 'k', storeName: 'sc1:goods:{k}', canonical: 'goods@x?q=кроссовки', bucket: 1 };

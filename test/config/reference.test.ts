@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { Compile } from 'typebox/schema';
 import { parse } from 'yaml';
 import { CONFIG_VARIABLES } from '../../src/config/document.ts';
-import { configPaths, configReference, configSchema } from '../../src/config/reference.ts';
+import { configReference, configSchema } from '../../src/config/reference.ts';
 
 const deploy = new URL('../../deploy/', import.meta.url);
 
@@ -35,15 +35,23 @@ test('the reference page has a row with a description for every path of the sche
   const page = configReference();
   const paths = new Set(pathsOf(configSchema(), ''));
   assert.ok(paths.size > 60, `only ${paths.size} paths`);
-  assert.deepEqual(new Set(configPaths()), paths);
+  const variables = CONFIG_VARIABLES.map(({ name }) => name);
+  const named = [...page.matchAll(/^\| `([^`]+)` \|/gm)].map(([, name = '']) => name);
+  assert.deepEqual(new Set(named), new Set([...paths, 'SERPCACHE_CONFIG', ...variables]));
   for (const path of paths) {
     const row = page.split('\n').find((line) => line.startsWith(`| \`${path}\` |`));
     assert.match(row ?? '', /\| [^|]+ \| [^|]* \| [A-Z`][^|]{5,} \|$/, path);
   }
-  assert.deepEqual(
-    CONFIG_VARIABLES.map(({ name }) => name),
-    ['HOST', 'PORT', 'ADMIN_HOST', 'ADMIN_PORT', 'ADMIN_TOKEN', 'LOG_LEVEL', 'SIGNING_KEY', 'SIGNING_KEY_PREVIOUS'],
-  );
+  assert.deepEqual(variables, [
+    'HOST',
+    'PORT',
+    'ADMIN_HOST',
+    'ADMIN_PORT',
+    'ADMIN_TOKEN',
+    'LOG_LEVEL',
+    'SIGNING_KEY',
+    'SIGNING_KEY_PREVIOUS',
+  ]);
   for (const { name } of CONFIG_VARIABLES) assert.ok(page.includes(`| \`${name}\` |`), name);
 });
 

@@ -1,4 +1,3 @@
-import { unflushed } from '../../src/cache/invalidation.ts';
 import type { Change, Changed, Control } from '../../src/control/control.ts';
 import type { BucketRange, ControlDocument } from '../../src/control/document.ts';
 import { OperationError } from '../../src/control/operation-error.ts';
@@ -6,6 +5,7 @@ import type { Erasure, Flush, FlushDone, FlushPreview, FlushRequest } from '../.
 import type { Figures } from '../../src/operations/meter/figures.ts';
 import { type Clock, seededRandom } from '../../src/runtime.ts';
 import { OUTCOMES } from '../../src/search/outcome.ts';
+import { unflushed } from './entry-rules.ts';
 
 /** The control document of one domain, in this process only. */
 export function createFakeControl(): Control {

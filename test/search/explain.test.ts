@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type EntryRules, unflushed } from '../../src/cache/invalidation.ts';
+import type { EntryRules } from '../../src/cache/invalidation.ts';
 import type { SearchDomain } from '../../src/search/domain.ts';
 import { type Explanation, explain, type TierExplanation } from '../../src/search/explain.ts';
 import { prepareSearch } from '../../src/search/key.ts';
@@ -8,6 +8,7 @@ import type { MissPath } from '../../src/search/miss-path.ts';
 import { createMemoryTier } from '../../src/stores/memory/memory-tier.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 import { entryOf, LONG_LIVED } from '../fakes/entry.ts';
+import { unflushed } from '../fakes/entry-rules.ts';
 import { createFakeStore } from '../fakes/store.ts';
 
 const DOMAIN: SearchDomain = { name: 'goods', attributes: [], context: [], answerProfile: 'p' };

@@ -1,6 +1,6 @@
 import type { TestContext } from 'node:test';
 import type { LifetimePolicy } from '../../src/cache/entry.ts';
-import { type EntryRules, unflushed } from '../../src/cache/invalidation.ts';
+import type { EntryRules } from '../../src/cache/invalidation.ts';
 import type { Answer, TierStatus } from '../../src/search/answer.ts';
 import type { SearchDomain } from '../../src/search/domain.ts';
 import { createDomain, type Domain, type DomainOptions } from '../../src/search/domain-search.ts';
@@ -11,6 +11,7 @@ import type { ReadPath } from '../../src/search/read-path.ts';
 import type { PopularSearch } from '../../src/search/refresh.ts';
 import { createMemoryTier } from '../../src/stores/memory/memory-tier.ts';
 import { createFakeClock, type FakeClock } from '../fakes/clock.ts';
+import { unflushed } from '../fakes/entry-rules.ts';
 import { createFakeStore, type FakeStore } from '../fakes/store.ts';
 import { guardHarness } from '../resilience/harness.ts';
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { unflushed } from '../../src/cache/invalidation.ts';
 import { createTiers } from '../../src/cache/tiers.ts';
 import type { Admission, Guard } from '../../src/resilience/guard.ts';
 import { Shed } from '../../src/resilience/shed.ts';
@@ -9,6 +8,7 @@ import { createLoadContext, createLoader, type Loader } from '../../src/search/l
 import { createMemoryTier } from '../../src/stores/memory/memory-tier.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 import { LONG_LIVED } from '../fakes/entry.ts';
+import { unflushed } from '../fakes/entry-rules.ts';
 import { idle } from '../fakes/idle.ts';
 import { scriptedEngine } from './harness.ts';
 

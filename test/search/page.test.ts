@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { unflushed } from '../../src/cache/invalidation.ts';
 import { EngineError } from '../../src/search/engine.ts';
 import { withoutSuppressed } from '../../src/search/page.ts';
+import { unflushed } from '../fakes/entry-rules.ts';
 import { idle } from '../fakes/idle.ts';
 import { EMPTY_PAGE, harness, pageOf } from './harness.ts';
 

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { type EntryRules, unflushed } from '../../src/cache/invalidation.ts';
+import type { EntryRules } from '../../src/cache/invalidation.ts';
 import { EngineError } from '../../src/search/engine.ts';
 import { SearchError } from '../../src/search/search-error.ts';
+import { unflushed } from '../fakes/entry-rules.ts';
 import { idle } from '../fakes/idle.ts';
 import { EMPTY_PAGE, harness, pageOf, transcript } from './harness.ts';
 

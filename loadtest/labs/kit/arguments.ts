@@ -78,9 +78,9 @@ function secondsOf(text: string | undefined, faults: string[]): number | undefin
   return undefined;
 }
 
-export const SECONDS = { least: 0.1, most: 60 } as const;
+const SECONDS = { least: 0.1, most: 60 } as const;
 
-export const OPTIONS: readonly Option[] = [
+const OPTIONS: readonly Option[] = [
   {
     name: 'seconds',
     takes: 'n',

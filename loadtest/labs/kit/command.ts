@@ -150,6 +150,6 @@ export async function cannotBegin(
   return pageProblem === undefined ? undefined : `--publish: ${pageProblem}`;
 }
 
-export function messageOf(error: unknown): string {
+function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

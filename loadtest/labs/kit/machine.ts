@@ -85,7 +85,7 @@ const [LIMIT_MS, MAX_OUTPUT, MAX_WORD] = [3000, 4000, 40];
 const FOLDERS = '/usr/local/sbin:/usr/sbin';
 
 /** `Redis 7.0.15`; undefined when the program is missing or prints no version. @param program a name or a path. */
-export async function programWords(program: string): Promise<string | undefined> {
+async function programWords(program: string): Promise<string | undefined> {
   // The Node that runs this file also runs the measurements, even if PATH has another one.
   if (program === 'node') return `Node ${process.versions.node}`;
   const said = await answerOf(program, VERSION_OPTIONS[basename(program)] ?? '--version');

@@ -68,7 +68,7 @@ function bold(text: string): string {
   return words === '' ? '' : `**${words}**`;
 }
 
-export function code(text: string): string {
+function code(text: string): string {
   const plain = plainText(text).trim().replaceAll('<!--', '<! --');
   const ticks = '`'.repeat(longestTicks(plain) + 1);
   const gap = plain.startsWith('`') || plain.endsWith('`') ? ' ' : '';

@@ -20,8 +20,6 @@ export interface PeersOptions {
   /** In the order of the tables. */
   readonly peers?: readonly Peer[];
   readonly sizes?: Partial<Sizes>;
-  /** No further step begins after it. */
-  readonly mostSeconds?: number;
   /** Installs the parts of a peer. @throws when that fails. */
   readonly install?: (lab: Lab, peer: Peer) => Promise<unknown>;
   readonly startBackend?: typeof startBackend;
@@ -30,7 +28,7 @@ export interface PeersOptions {
 export const ROW_SECONDS = 2;
 /** Parts that every peer needs. */
 export const PARTS = ['redis', 'sphinx', 'wrk'];
-/** The command is killed after twelve minutes, and a failing step can take a minute. */
+/** No further step begins after it. The command is killed after twelve minutes, and a failing step can take a minute. */
 const MOST_SECONDS = 600;
 const INSTALL = join(import.meta.dirname, '..', '..', 'stack', 'install.ts');
 const INSTALL_LIMIT_MS = 300_000;
@@ -40,7 +38,7 @@ export async function runPeers(lab: Lab, options: PeersOptions = {}): Promise<Om
   const { peers: all = PEERS, install = installParts, startBackend: start = startBackend } = options;
   const sizes = { ...SIZES, ...options.sizes };
   const seconds = lab.seconds(ROW_SECONDS);
-  const untilMs = performance.now() + (options.mostSeconds ?? MOST_SECONDS) * 1000;
+  const untilMs = performance.now() + MOST_SECONDS * 1000;
   const { attempt, problemsOf } = createTries(lab, () => performance.now() < untilMs);
 
   const backendOf = async (name: string, ttlSeconds: number): Promise<Backend> => {

@@ -1,10 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { LineCounter, parseDocument, stringify } from 'yaml';
+import { LineCounter, parseDocument } from 'yaml';
 import { BUCKETS } from '../../cache/invalidation.ts';
 import { describeFault, type Fault, formatPath } from '../../schema/faults.ts';
 import { isMapping, readTree } from '../../schema/read.ts';
-import { formatDuration } from '../../schema/units.ts';
 import { widthOfFraction } from './cohorts.ts';
 import {
   type DraftPlan,
@@ -54,21 +53,6 @@ export function readPlanFile(text: string, nodes?: number): ReadPlan {
       return line === undefined ? fault : { ...fault, line };
     }),
   };
-}
-
-/** The whole plan as a file: no member is left to its default. */
-export function writePlanFile(plan: Plan): string {
-  const { baselineMs, afterMs, stages, guards, recovery, ...rest } = plan;
-  return stringify({
-    ...rest,
-    baseline: formatDuration(baselineMs),
-    after: formatDuration(afterMs),
-    recovery: { withinPoints: recovery.withinPoints, timeout: formatDuration(recovery.timeoutMs) },
-    stages: stages.map(({ holdMs, ...stage }) => ({ ...stage, hold: formatDuration(holdMs) })),
-    guards: guards.map(({ forMs, max, follows, ...guard }) => {
-      return { ...guard, max: follows ?? max, for: formatDuration(forMs) };
-    }),
-  });
 }
 
 /** All faults of a plan, one per line. */
