@@ -88,10 +88,7 @@ async function compareVersions(
     ] as const) {
       const bench = versionBenches(first, other)[name];
       console.log(`${bench.title}, ${kind === 'ours' ? 'this checkout' : 'the other'} against the other checkout:`);
-      await measureStarts({ bench, isCommitting: false, ...where }, (measured) => {
-        ratios[kind].push(measured.serpcache.perCpu / measured.bare.perCpu);
-        console.log(`  start ${ratios[kind].length}: ${textOf(bench, measured)}`);
-      });
+      await measureStarts({ bench, isCommitting: false, ...where }, ratios[kind]);
     }
     const [ours, same] = [figureOf(ratios.ours).figure, figureOf(ratios.same).figure];
     const isDifferent = differs(ratios.ours, ratios.same);
@@ -132,10 +129,7 @@ async function run(wanted: Run): Promise<Verdict> {
   const starts: number[] = [];
   let verdict: Verdict;
   try {
-    await measureStarts(wanted, (measured) => {
-      starts.push(measured.serpcache.perCpu / measured.bare.perCpu);
-      console.log(`  start ${starts.length}: ${textOf(bench, measured)}`);
-    });
+    await measureStarts(wanted, starts);
     if (isCommitting) {
       writeCommitted(name, await committedOf({ name, commit, starts, seconds: MEASURED_SECONDS, startedAt }));
     }
@@ -147,15 +141,15 @@ async function run(wanted: Run): Promise<Verdict> {
   return verdict;
 }
 
-/** @throws at the first start that cannot be measured: the others would be too few. */
+/** Adds the ratio of each start. @throws at the first that cannot be measured: the others would be too few. */
 async function measureStarts(
   { bench, folder, cores, isCommitting }: Pick<Run, 'bench' | 'folder' | 'cores' | 'isCommitting'>,
-  measured: (start: StartMeasured) => void,
+  ratios: number[],
 ): Promise<void> {
-  const withServers = async <Result>(work: (servers: Servers) => Promise<Result>): Promise<Result> => {
+  const withServers = async (work: (servers: Servers) => Promise<void>): Promise<void> => {
     const servers = createServers(folder, cores);
     try {
-      return await work(servers);
+      await work(servers);
     } finally {
       await servers.close();
     }
@@ -163,9 +157,11 @@ async function measureStarts(
   await withServers(async (shared) => {
     const start = await bench.prepare(shared);
     for (let count = 0; count < (isCommitting ? COMMITTED_STARTS : STARTS); count += 1) {
-      await withServers(async (servers) =>
-        measured(await measureStart(bench, await start(servers), { folder, cores })),
-      );
+      await withServers(async (servers) => {
+        const measured = await measureStart(bench, await start(servers), { folder, cores });
+        ratios.push(measured.serpcache.perCpu / measured.bare.perCpu);
+        console.log(`  start ${ratios.length}: ${textOf(bench, measured)}`);
+      });
     }
   });
 }

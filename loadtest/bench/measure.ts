@@ -7,6 +7,8 @@ import { processorMs } from '../stack/processors.ts';
 import type { Bench, Started } from './benches.ts';
 import { adminUrl, type BenchCores, type Server } from './servers.ts';
 
+const run = promisify(execFile);
+
 const WARM_UP_SECONDS = 2;
 /** Short rounds in turns, so that changes on a shared machine affect both servers. */
 const [ROUND_SECONDS, ROUNDS] = [1, 6];
@@ -22,9 +24,14 @@ export async function measureStart(
   { serpcache, bare, targets }: Started,
   { folder, cores }: { readonly folder: string; readonly cores: BenchCores },
 ) {
+  const script = join(folder, 'targets.lua');
+  writeFileSync(script, scriptOf(targets));
+  /** One bounded run of wrk, pinned. A benchmark with any errors is void. @throws also when wrk is missing. */
   const wrk = async ({ url }: Server, seconds: number): Promise<number> => {
-    const options = { baseUrl: url, targets, seconds, connections: CONNECTIONS, cpu: cores.client, directory: folder };
-    const { requests, errors } = await load(options);
+    const options = ['-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '-s', script, url];
+    const timeout = (seconds + 20) * 1000;
+    const { stdout } = await run('taskset', ['-c', `${cores.client}`, 'wrk', ...options], { timeout });
+    const { requests, errors } = wrkReport(stdout);
     if (errors > 0) throw new Error(`${errors} errors of ${requests} requests to ${url}`);
     return requests;
   };
@@ -60,28 +67,11 @@ async function outcomes(url: string, outcome: string): Promise<{ readonly wanted
   return { wanted: sum(counts.filter(([, labels]) => labels?.includes(`outcome="${outcome}"`))), all: sum(counts) };
 }
 
-interface Load {
-  readonly baseUrl: string;
-  /** Request targets, asked for in turn from a random start. */
-  readonly targets: readonly string[];
-  readonly seconds: number;
-  readonly connections: number;
-  /** The processor of the client; the server has another. */
-  readonly cpu: number;
-  /** For wrk's script. */
-  readonly directory: string;
-}
-
-/** One bounded run of wrk, pinned. A benchmark with any errors is void. @throws when wrk is missing or reports nothing. */
-async function load({ baseUrl, targets, seconds, connections, cpu, directory }: Load) {
-  const script = join(directory, 'targets.lua');
+/** A script of wrk that asks for the targets in turn from a random start. */
+function scriptOf(targets: readonly string[]): string {
   const list = targets.map((target) => JSON.stringify(target)).join(',\n');
-  writeFileSync(
-    script,
+  return (
     `local targets = {\n${list}\n}\nlocal next = math.random(#targets)\n` +
-      'function request()\n  next = next % #targets + 1\n  return wrk.format("GET", targets[next])\nend\n',
+    'function request()\n  next = next % #targets + 1\n  return wrk.format("GET", targets[next])\nend\n'
   );
-  const args = ['-c', `${cpu}`, 'wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '-s', script, baseUrl];
-  const { stdout } = await promisify(execFile)('taskset', args, { timeout: (seconds + 20) * 1000 });
-  return wrkReport(stdout);
 }

@@ -5,16 +5,13 @@ import { pathToFileURL } from 'node:url';
 /** The result of a look-up: addresses, an error of the resolver, or silence (a resolver that does not answer). */
 export type DnsAnswer = readonly string[] | 'ENOTFOUND' | 'EAI_AGAIN' | 'silence';
 
-/** Names of a test, resolved without the machine's resolver in processes started with `nodeOptions`. */
-export interface DnsNames {
-  /** For the environment of a Node process: `NODE_OPTIONS`. */
-  readonly nodeOptions: string;
-  /** Takes effect at the next look-up, in all of these processes. @throws for a name that may exist. */
-  readonly set: (name: string, answer: DnsAnswer) => void;
-}
+export type DnsNames = ReturnType<typeof createDnsNames>;
 
-/** Keeps the names in a file in `directory`; dns.mjs reads it there. */
-export function createDnsNames(directory: string): DnsNames {
+/**
+ * Names of a test, resolved without the machine's resolver in processes started with `nodeOptions`. They are kept in a file
+ * in `directory`; dns.mjs reads it there.
+ */
+export function createDnsNames(directory: string) {
   const file = join(directory, 'names.json');
   const names: Record<string, DnsAnswer> = {};
   const write = (): void => {
@@ -26,8 +23,10 @@ export function createDnsNames(directory: string): DnsNames {
   const module = pathToFileURL(join(import.meta.dirname, 'dns.mjs'));
   module.searchParams.set('names', file);
   return {
+    /** For the environment of a Node process: `NODE_OPTIONS`. */
     nodeOptions: `--import=${module.href}`,
-    set: (name, answer) => {
+    /** Takes effect at the next look-up, in all of these processes. @throws for a name that may exist. */
+    set: (name: string, answer: DnsAnswer): void => {
       if (!name.endsWith('.test')) throw new Error(`${name} may be somebody's name: those of tests end in .test`);
       names[name] = answer;
       write();

@@ -61,7 +61,7 @@ export async function startRelay(options: RelayOptions): Promise<FaultProxy> {
     opened += 1;
     const farewell = turnAway?.();
     if (farewell === undefined) {
-      const pair = createPair({ client, target, createSession, onEnd: () => pairs.delete(pair) });
+      const pair: Pair = createPair({ client, target, createSession, onEnd: () => pairs.delete(pair) });
       pairs.add(pair);
       if (paused) pair.hold(true);
       return;
@@ -135,11 +135,7 @@ export interface Session {
   readonly serverGone?: () => void;
 }
 
-interface Pair {
-  readonly hasClient: () => boolean;
-  readonly hold: (on: boolean) => void;
-  readonly reset: () => void;
-}
+type Pair = ReturnType<typeof createPair>;
 
 interface PairOptions extends Pick<RelayOptions, 'target' | 'createSession'> {
   /** Accepted with `allowHalfOpen`. */
@@ -151,7 +147,7 @@ interface PairOptions extends Pick<RelayOptions, 'target' | 'createSession'> {
 const MOST_KEPT_BYTES = 2 ** 20;
 
 /** A client's socket, its own socket to the server, and the session between them. */
-function createPair({ client, target, createSession, onEnd }: PairOptions): Pair {
+function createPair({ client, target, createSession, onEnd }: PairOptions) {
   const server = connect({ ...target, noDelay: true, allowHalfOpen: true });
   const sockets = [client, server];
   /** During a hold both sockets are corked: what is written waits in their buffers. An end would pass, so it waits here. */
@@ -237,7 +233,7 @@ function createPair({ client, target, createSession, onEnd }: PairOptions): Pair
 
   return {
     hasClient: () => !client.destroyed,
-    hold: (on) => {
+    hold: (on: boolean): void => {
       if (on === held) return;
       held = on;
       for (const socket of sockets) {

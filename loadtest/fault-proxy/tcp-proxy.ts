@@ -1,13 +1,6 @@
-import { type FaultProxy, type ProxyOptions, startRelay } from './relay.ts';
+import { type ProxyOptions, startRelay } from './relay.ts';
 
-export interface TcpProxy extends FaultProxy {
-  /**
-   * This share (0–1) of what arrives from clients, counted in reads of the socket (so about one per request or
-   * batch), resets its connection instead of passing. toxiproxy's `toxicity` is drawn once per connection, and
-   * serpcache's connections live for ever.
-   */
-  readonly reset: (share: number) => void;
-}
+export type TcpProxy = Awaited<ReturnType<typeof startTcpProxy>>;
 
 interface TcpProxyOptions extends ProxyOptions {
   /** For `reset`. Default Math.random. */
@@ -15,7 +8,7 @@ interface TcpProxyOptions extends ProxyOptions {
 }
 
 /** A plain proxy before any server on loopback. When that server is away, clients are accepted and then reset. */
-export async function startTcpProxy({ random = Math.random, ...options }: TcpProxyOptions): Promise<TcpProxy> {
+export async function startTcpProxy({ random = Math.random, ...options }: TcpProxyOptions) {
   let share = 0;
   const proxy = await startRelay({
     ...options,
@@ -29,7 +22,12 @@ export async function startTcpProxy({ random = Math.random, ...options }: TcpPro
   });
   return {
     ...proxy,
-    reset: (next) => {
+    /**
+     * This share (0–1) of what arrives from clients, counted in reads of the socket (so about one per request or
+     * batch), resets its connection instead of passing. toxiproxy's `toxicity` is drawn once per connection, and
+     * serpcache's connections live for ever.
+     */
+    reset: (next: number): void => {
       share = next;
     },
   };

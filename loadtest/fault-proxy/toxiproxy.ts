@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { goProgram } from '../stack/go-program.ts';
 import { freePorts, startProcess } from '../stack/process.ts';
+import type { ProxyOptions } from './relay.ts';
 
 /** A fault for the bytes of one direction, with toxiproxy's own names and units. An absent attribute is 0. */
 export type Toxic =
@@ -29,31 +30,14 @@ interface ToxicScope {
   readonly toxicity?: number;
 }
 
+export type Toxiproxy = Awaited<ReturnType<typeof startToxiproxy>>;
 /** One proxy of a toxiproxy server. */
-export interface ToxicProxy {
-  readonly host: string;
-  readonly port: number;
-  /** Affects open connections too. @returns a function that removes the toxic. */
-  readonly add: (toxic: Toxic, scope: ToxicScope) => Promise<() => Promise<void>>;
-  /** Removes all toxics. */
-  readonly heal: () => Promise<void>;
-  /** Off: closes every connection and refuses new ones. */
-  readonly enable: (on: boolean) => Promise<void>;
-}
-
-export interface Toxiproxy {
-  readonly pid: number;
-  readonly proxy: (options: {
-    readonly target: { readonly host: string; readonly port: number };
-  }) => Promise<ToxicProxy>;
-  /** Ends the server by its pid, and all its proxies with it. */
-  readonly stop: () => Promise<void>;
-}
+export type ToxicProxy = Awaited<ReturnType<Toxiproxy['proxy']>>;
 
 const HOST = '127.0.0.1';
 
 /** @throws when the program can be neither found nor built, see `toxiproxyProgram`. */
-export async function startToxiproxy(): Promise<Toxiproxy> {
+export async function startToxiproxy() {
   const command = await toxiproxyProgram();
   const [port] = await freePorts(1);
   const directory = await mkdtemp(join(tmpdir(), 'serpcache-toxiproxy-'));
@@ -74,7 +58,7 @@ export async function startToxiproxy(): Promise<Toxiproxy> {
     if (!reply.ok) throw new Error(`toxiproxy: ${method} ${path}: ${reply.status} ${text.trim()}`);
   };
 
-  const proxy: Toxiproxy['proxy'] = async ({ target }) => {
+  const proxy = async ({ target }: Pick<ProxyOptions, 'target'>) => {
     const [listen] = await freePorts(1);
     if (listen === undefined) throw new Error('no free port');
     const path = `/proxies/p${listen}`;
@@ -88,24 +72,28 @@ export async function startToxiproxy(): Promise<Toxiproxy> {
     return {
       host: HOST,
       port: listen,
-      add: async (toxic, { stream, toxicity = 1 }) => {
+      /** Affects open connections too. @returns a function that removes the toxic. */
+      add: async (toxic: Toxic, { stream, toxicity = 1 }: ToxicScope) => {
         last += 1;
         const name = `${toxic.type}-${last}`;
         await call('POST', `${path}/toxics`, { ...toxic, name, stream, toxicity });
         names.add(name);
         return () => remove(name);
       },
-      heal: async () => {
+      /** Removes all toxics. */
+      heal: async (): Promise<void> => {
         for (const name of [...names]) await remove(name);
       },
-      enable: (on) => call('POST', path, { enabled: on }),
+      /** Off: closes every connection and refuses new ones. */
+      enable: (on: boolean) => call('POST', path, { enabled: on }),
     };
   };
 
   return {
     pid: server.pid,
     proxy,
-    stop: async () => {
+    /** Ends the server by its pid, and all its proxies with it. */
+    stop: async (): Promise<void> => {
       await server.stop();
       await rm(directory, { recursive: true, force: true });
     },

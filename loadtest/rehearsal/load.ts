@@ -5,16 +5,7 @@ import { openLoop } from '../http-driver/loops.ts';
 import { createZipf } from '../traffic/zipf.ts';
 import type { Harness } from './harness.ts';
 
-/** Repeated searches in an open loop, sent to the replicas in turn. */
-export interface Load {
-  /** The latest answers, in the order in which they came. */
-  readonly answers: readonly Answered[];
-  /** Called with each answer. */
-  onAnswer: (answered: Answered) => void;
-  /** The largest lateness of the generator among the latest requests. */
-  readonly lagMs: () => number;
-  readonly stop: () => void;
-}
+export type Load = ReturnType<typeof startLoad>;
 
 export interface Answered {
   readonly sentMs: number;
@@ -29,7 +20,8 @@ const KEPT = 60_000;
 /** The load ends by itself after this time. */
 const MAX_LOAD_MS = 20 * 60_000;
 
-export function startLoad({ replicas, queries, domain }: Harness, ratePerSecond: number): Load {
+/** Repeated searches in an open loop, sent to the replicas in turn. */
+export function startLoad({ replicas, queries, domain }: Harness, ratePerSecond: number) {
   const clients = replicas.map(({ url }) =>
     createClient({ baseUrl: url, patienceMs: PATIENCE_MS, maxConnections: 512 }),
   );
@@ -54,10 +46,13 @@ export function startLoad({ replicas, queries, domain }: Harness, ratePerSecond:
     for (const client of clients) client.close();
   };
   const limit = setTimeout(stop, MAX_LOAD_MS);
-  const load: Load = {
-    answers,
-    onAnswer: () => undefined,
-    lagMs: () => Math.max(0, ...loop.lagMs().slice(-1000)),
+  const load = {
+    /** The latest answers, in the order in which they came. */
+    answers: answers as readonly Answered[],
+    /** Called with each answer. */
+    onAnswer: (_: Answered): void => undefined,
+    /** The largest lateness of the generator among the latest requests. */
+    lagMs: (): number => Math.max(0, ...loop.lagMs().slice(-1000)),
     stop,
   };
   return load;

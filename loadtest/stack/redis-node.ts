@@ -164,16 +164,13 @@ function argumentsOf(options: RedisNodeOptions): string[] {
 
 const run = promisify(execFile);
 
-/** A throw-away CA and one server certificate of it, valid a day for loopback. PEM. */
-export interface Certificates {
-  readonly ca: string;
-  readonly caFile: string;
-  readonly certFile: string;
-  readonly keyFile: string;
-}
+export type Certificates = Awaited<ReturnType<typeof makeCertificates>>;
 
-/** @throws when `openssl` is missing. Made at run time, so that no key is ever kept in the project. */
-export async function makeCertificates(directory: string): Promise<Certificates> {
+/**
+ * A throw-away CA and one server certificate of it, valid a day for loopback. PEM. Made at run time, so that no key is ever
+ * kept in the project. @throws when `openssl` is missing.
+ */
+export async function makeCertificates(directory: string) {
   const file = (name: string): string => join(directory, name);
   const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
   const days = ['-days', '1'];

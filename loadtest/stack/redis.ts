@@ -13,10 +13,7 @@ export interface RedisStack {
   readonly stop: () => Promise<void>;
 }
 
-export interface SentinelStack extends RedisStack {
-  readonly sentinels: readonly RedisNode[];
-  readonly master: string;
-}
+export type SentinelStack = Awaited<ReturnType<typeof startSentinel>>;
 
 interface StackOptions {
   readonly flavour: Flavour;
@@ -69,7 +66,7 @@ export async function startCluster(
 const SENTINELS = 3;
 
 /** A master, its replica and three sentinels. Resolves when the replica is in step and every sentinel sees all the others. */
-export async function startSentinel(options: StackOptions): Promise<SentinelStack> {
+export async function startSentinel(options: StackOptions) {
   const master = 'serpcache';
   const stack = await together(options, 2 + SENTINELS, async (add, nodes) => {
     const first = await add([]);
