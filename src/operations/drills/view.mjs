@@ -39,7 +39,7 @@ import {
 /** Explanations of the three figures that a drill is run for, for tooltips. */
 export const MEANINGS = {
   headroom:
-    'H: what the engine can do ÷ what it was asked, from its places, the time of a call and the number of calls',
+    'H: what the engine can do ÷ what it was asked, from its permits, the time of a call and the number of calls',
   amplification: 'A: engine calls with nothing cached ÷ engine calls before, in proportion to the share that was lost',
   survivable:
     'f* = (H − 1) ÷ (A − 1): the share of the keys that may be lost at once before the engine has more to do than it can',
@@ -50,7 +50,7 @@ export const GUARDS = {
   errorRate: { name: 'Failed searches', unit: '% of searches', text: percentText },
   shedRate: { name: 'Shed searches', unit: '% of searches', text: percentText },
   p99Ms: { name: 'p99 of searches', unit: 'time', text: durationText },
-  engineInFlightShare: { name: 'Engine places taken', unit: "% of the fleet's places", text: percentText },
+  engineInFlightShare: { name: 'Engine permits taken', unit: "% of the fleet's permits", text: percentText },
   engineRateFactor: { name: 'Engine calls', unit: 'times the baseline', text: timesText },
   hitRatioDrop: { name: 'Hit ratio lost by the control cohort', unit: 'points', text: pointsText },
 };

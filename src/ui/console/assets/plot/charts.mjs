@@ -149,7 +149,7 @@ export const CHARTS = [
   },
   {
     id: 'places',
-    title: 'Engine places',
+    title: 'Engine permits',
     scale: 'count',
     format: countText,
     lines: [

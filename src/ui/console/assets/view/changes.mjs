@@ -99,7 +99,7 @@ function suppressView(model, domain) {
     ),
     feedbackView(model, 'suppress'),
     feedView(model, model.feeds.suppressed, ({ suppressed, max }) => [
-      h('p', { class: 'soft' }, `${countText(suppressed.length)} of ${countText(max)} places taken.`),
+      h('p', { class: 'soft' }, `${countText(suppressed.length)} of ${countText(max)} suppressions in force.`),
       h(
         'ul',
         { class: 'ids', tabindex: suppressed.length > 0 && '0', 'aria-label': 'Suppressed documents' },
