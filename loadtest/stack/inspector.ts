@@ -4,10 +4,10 @@ const OPEN_MS = 5000;
 const LOOK_EVERY_MS = 50;
 const MOST_ANSWER_MS = 20_000;
 
-/** The debugger of a Node process on loopback: one request at a time, and no debugger domain that sends events. */
-export type Inspector = Awaited<ReturnType<typeof openInspector>>;
-
-/** @throws when none opens within 5 s. */
+/**
+ * The debugger of a Node process on loopback: one request at a time, and no debugger domain that sends events.
+ * @throws when none opens within 5 s.
+ */
 export async function openInspector(port: number) {
   const socket = new WebSocket(await addressOf(port));
   const next = (name: 'open' | 'message'): Promise<unknown> =>
