@@ -1,20 +1,24 @@
 import { countText } from '../../src/report/format.mjs';
 import { defined, type Sample } from '../sample/sample.ts';
 import type { CausedUse } from './meters.ts';
-import { type Bottleneck, type Judged, RESOURCE_KINDS, type RunRecord, type StepFigures } from './record.ts';
+import { type Bottleneck, RESOURCE_KINDS, type RunRecord, type StepFigures } from './record.ts';
 import { recoveriesOf } from './recovery.ts';
 import { type Resources, resourcesOf } from './resources.ts';
 import { stepFigures } from './step-figures.ts';
 
-/** The results of a run. The verdict was given at its end, and is not computed again. */
-export function judge(record: RunRecord): Judged {
+export type Judged = ReturnType<typeof judge>;
+
+/** The results of a run, computed whenever it is shown, never stored. The verdict was given at its end. */
+export function judge(record: RunRecord) {
   const steps = stepFigures(record);
   const resources = resourcesOf(record, steps);
   return {
     verdict: record.verdict,
     steps,
+    /** Fullest first, at the decisive step: the first that broke, else the one with the highest rate. */
     resources: resources.uses,
     bottleneck: bottleneckOf(resources, record.samples),
+    /** For scripts that flush a cache. */
     recoveries: recoveriesOf(record),
   };
 }

@@ -74,17 +74,6 @@ export interface RunEvent {
   readonly drill?: string;
 }
 
-/** The results of a run: computed from its record whenever it is shown, never stored. */
-export interface Judged {
-  readonly verdict: Verdict;
-  readonly steps: readonly StepFigures[];
-  /** Fullest first, at the decisive step: the first that broke, else the one with the highest rate. */
-  readonly resources: readonly ResourceUse[];
-  readonly bottleneck: Bottleneck;
-  /** For scripts that flush a cache. */
-  readonly recoveries: readonly Recovery[];
-}
-
 /** A step with the load of the parts while its rate held. Shares are 0–1. */
 export interface StepFigures {
   readonly summary: StepSummary;

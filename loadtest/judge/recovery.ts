@@ -6,6 +6,7 @@ import {
   type RatioPoint,
   ratioOf,
   samplesIn,
+  sum,
   type TimeSpan,
   totalPerSecond,
 } from './series.ts';
@@ -73,10 +74,6 @@ function engineRates(samples: readonly Sample[], span: TimeSpan): readonly numbe
   return own
     .slice(1)
     .flatMap((_, at) => totalPerSecond(own.slice(at, at + 2), ({ replicas }) => replicas, calls) ?? []);
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((all, value) => all + value, 0);
 }
 
 function justBefore({ fromMs }: TimeSpan): TimeSpan {

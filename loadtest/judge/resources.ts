@@ -1,7 +1,7 @@
 import { plannedRate } from '../k6/kit/step.ts';
 import { type CausedUse, type Meter, metersFor, type Reading } from './meters.ts';
 import type { RunRecord, StepFigures } from './record.ts';
-import { samplesIn } from './series.ts';
+import { samplesIn, sum } from './series.ts';
 
 export interface Resources {
   /** Fullest first. Only what was measured at least once. */
@@ -110,5 +110,5 @@ export function fullAtRps(
 }
 
 function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
+  return sum(values) / values.length;
 }

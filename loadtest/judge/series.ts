@@ -36,9 +36,9 @@ export function seriesOf(samples: readonly Sample[], read: (sample: Sample) => n
 /** How much a counter grew. A counter that fell belongs to a restarted process, and has counted from 0 since. */
 export function growthOf(series: Series): number | undefined {
   if (series.length < 2) return undefined;
-  return series.slice(1).reduce((sum, { value }, at) => {
+  return series.slice(1).reduce((grown, { value }, at) => {
     const before = series[at]?.value ?? 0;
-    return sum + (value >= before ? value - before : value);
+    return grown + (value >= before ? value - before : value);
   }, 0);
 }
 
@@ -51,7 +51,7 @@ export function perSecond(series: Series): number | undefined {
 
 export function meanOf(series: Series): number | undefined {
   if (series.length === 0) return undefined;
-  return series.reduce((sum, { value }) => sum + value, 0) / series.length;
+  return sum(series.map(({ value }) => value)) / series.length;
 }
 
 export function maxOf(series: Series): number | undefined {
@@ -76,9 +76,13 @@ export function overDomains(read: (domain: DomainSample) => number | undefined) 
   return ({ domains }: ReplicaSample): number | undefined => sumOfKnown(Object.values(domains).map(read));
 }
 
+export function sum(values: readonly number[]): number {
+  return values.reduce((all, value) => all + value, 0);
+}
+
 /** Undefined when all values are. */
 export function sumOfKnown(values: readonly (number | undefined)[]): number | undefined {
-  return values.reduce<number | undefined>((sum, one) => (one === undefined ? sum : (sum ?? 0) + one), undefined);
+  return values.reduce<number | undefined>((all, one) => (one === undefined ? all : (all ?? 0) + one), undefined);
 }
 
 /** Wall clock, ms. */

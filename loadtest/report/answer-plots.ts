@@ -12,7 +12,7 @@ import {
   stackNames,
 } from '../../src/report/plot/series.ts';
 import type { Second } from '../judge/record.ts';
-import { hitsOf } from '../judge/series.ts';
+import { hitsOf, sum } from '../judge/series.ts';
 import type { SeenOutcome } from '../k6/kit/outcome.ts';
 import { holdOf, plannedRate, type Step } from '../k6/kit/step.ts';
 import { columnsOf, curve, highest, linePlot, lowestAboveZero, type Plot, type PlotContext } from './plot.ts';
@@ -187,10 +187,6 @@ export function hitRatioPlot(context: PlotContext, id: string): Plot {
     isDetailed: true,
     missing: 'no second had a search.',
   });
-}
-
-function sum(some: readonly number[]): number {
-  return some.reduce((all, one) => all + one, 0);
 }
 
 /** Searches without a page by outcome, and those that count as errors: some limits allow honest sheds. */

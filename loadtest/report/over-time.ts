@@ -3,7 +3,8 @@ import { type Content, element, type Markup, said, table } from '../../src/repor
 import { backdrop } from '../../src/report/plot/backdrop.ts';
 import { FRAME_WIDTH, linearScale } from '../../src/report/plot/frame.ts';
 import { momentSign } from '../../src/report/plot/panel.ts';
-import type { Judged, RunEvent, RunRecord } from '../judge/record.ts';
+import type { Judged } from '../judge/judge.ts';
+import type { RunEvent, RunRecord } from '../judge/record.ts';
 import { errorPlot, hitRatioPlot, latencyPlot, outcomePlot, ratePlot } from './answer-plots.ts';
 import { enginePermitsPlot, engineRatePlot, memoryPlot, processorPlot, storePlot } from './part-plots.ts';
 import {

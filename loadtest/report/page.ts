@@ -19,7 +19,8 @@ import {
   verdictLine,
 } from '../../src/report/markup.ts';
 import type { Comparison } from '../judge/compare.ts';
-import type { BaseRate, Judged, Machine, Recovery, RunRecord } from '../judge/record.ts';
+import type { Judged } from '../judge/judge.ts';
+import type { BaseRate, Machine, Recovery, RunRecord } from '../judge/record.ts';
 import { comparisonSection } from './comparison-section.ts';
 import { overTime, plotContext } from './over-time.ts';
 import { checksSection, publishedLadder, resourceTable, stepTables } from './tables.ts';

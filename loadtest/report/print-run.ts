@@ -1,5 +1,6 @@
 import { countText } from '../../src/report/format.mjs';
-import type { Judged, RunRecord, StepFigures } from '../judge/record.ts';
+import type { Judged } from '../judge/judge.ts';
+import type { RunRecord, StepFigures } from '../judge/record.ts';
 import { aligned, WIDTH, wrapped } from '../labs/kit/print.ts';
 import { plainText } from '../labs/kit/text.ts';
 import type { ReportOptions } from './page.ts';

@@ -1,6 +1,7 @@
 import { countText, durationText, elapsedText, percentText, perSecondText } from '../../src/report/format.mjs';
 import { type Content, element, type Markup, SIGNS, said, type VerdictWords } from '../../src/report/markup.ts';
-import type { Judged, Recovery, RunRecord } from '../judge/record.ts';
+import type { Judged } from '../judge/judge.ts';
+import type { Recovery, RunRecord } from '../judge/record.ts';
 import type { StepSummary, Verdict } from '../k6/kit/summary.ts';
 
 /** A section of the page with its title. */

@@ -1,6 +1,5 @@
 import { connect, type Socket } from 'node:net';
 import type { Clock } from '../../src/runtime.ts';
-import { createRespFramer } from '../fault-proxy/resp-proxy.ts';
 import type { StoreSample } from './sample.ts';
 
 export interface StoreNode {
@@ -24,7 +23,7 @@ const MAX_REPLY_BYTES = 1 << 20;
 export function createStoreAsker({ name, host, port }: StoreNode, clock: Clock) {
   let socket: Socket | undefined;
   let connectedMs = -Infinity;
-  let replies = createRespFramer();
+  let received = '';
   /** Set while a reply is outstanding; `answer` resolves its caller. */
   let askedMs: number | undefined;
   let answer: (info: string | undefined) => void = () => undefined;
@@ -32,6 +31,7 @@ export function createStoreAsker({ name, host, port }: StoreNode, clock: Clock) 
 
   const settle = (info: string | undefined): void => {
     askedMs = undefined;
+    received = '';
     answer(info);
   };
   const drop = (): void => {
@@ -41,19 +41,17 @@ export function createStoreAsker({ name, host, port }: StoreNode, clock: Clock) 
   };
   const open = (): Socket => {
     connectedMs = clock.monotonicMs();
-    replies = createRespFramer();
     const opened = connect({ host, port });
     // The socket keeps no process alive; a caller that waits has a timer that does.
     opened.unref();
-    opened.on('data', (bytes: Buffer) => {
+    opened.setEncoding('latin1'); // one character is one byte
+    opened.on('data', (part: string) => {
       if (opened !== socket) return;
-      try {
-        // Another reply than a bulk string is an error, in which no figure is found.
-        for (const reply of replies.push(bytes)) settle(reply.toString('latin1'));
-        if (replies.keptBytes() > MAX_REPLY_BYTES) drop();
-      } catch {
-        drop();
-      }
+      received += part;
+      const info = replyOf(received);
+      if (info === 'more' && received.length <= MAX_REPLY_BYTES) return;
+      if (info === 'more') return drop();
+      settle(info.text);
     });
     opened.on('error', () => undefined); // `close` follows
     opened.on('close', () => {
@@ -87,6 +85,16 @@ export function createStoreAsker({ name, host, port }: StoreNode, clock: Clock) 
       drop();
     },
   };
+}
+
+/** A bulk string; any other line is an error and has no text. */
+function replyOf(received: string): 'more' | { readonly text: string | undefined } {
+  const end = received.indexOf('\r\n');
+  if (end < 0) return 'more';
+  if (received[0] !== '$') return { text: undefined };
+  const length = Number(received.slice(1, end));
+  const start = end + 2;
+  return received.length < start + length + 2 ? 'more' : { text: received.slice(start, start + length) };
 }
 
 /**

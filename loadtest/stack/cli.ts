@@ -62,7 +62,7 @@ async function main({ positionals: [command = '', ...names], number, text }: Par
   }
   if (command === 'up') {
     if (replicas !== undefined) await endReplicas(readPlan(process.env, MAX_REPLICAS).replicas.slice(replicas));
-    await up(plan, say);
+    await up(plan, console.log);
     return status(plan);
   }
   if (command === 'down') await down(plan);
@@ -72,7 +72,7 @@ async function main({ positionals: [command = '', ...names], number, text }: Par
 
 async function act(plan: StackPlan, command: string, part: PartPlan): Promise<void> {
   if (command === 'stop' || command === 'restart') await stopPart(part);
-  if (command === 'start' || command === 'restart') await startPart(plan, part, say);
+  if (command === 'start' || command === 'restart') await startPart(plan, part, console.log);
   if (command === 'kill') await stopPart(part, 0);
   if (command === 'pause') signalOwned(findOwned(part), 'SIGSTOP');
   if (command === 'resume') signalOwned(findOwned(part), 'SIGCONT');
@@ -95,10 +95,6 @@ function chosenParts(plan: StackPlan, command: string, names: readonly string[])
   return names.flatMap((name) => parts.filter((part) => part.name === name));
 }
 
-function say(text: string): void {
-  console.log(text);
-}
-
 /** Prints a line per part, columns aligned, and the addresses when all parts run. */
 function status(plan: StackPlan): number {
   const rows = partsOf(plan).map((part) => {
@@ -110,9 +106,9 @@ function status(plan: StackPlan): number {
     return [part.name, 'running', pids, String(part.port), shownAge(ageMs(first)), memory, log];
   });
   const head = ['PART', 'STATE', 'PID', 'PORT', 'AGE', 'MEMORY', 'LOG'];
-  say(aligned([head, ...rows]));
+  console.log(aligned([head, ...rows]));
   if (rows.some(([, state]) => state !== 'running')) return EXIT.failed;
-  say(`\n${urls(plan)}`);
+  console.log(`\n${urls(plan)}`);
   return EXIT.passed;
 }
 
