@@ -1,10 +1,10 @@
 import { createRandom } from '../../../src/catalogue/demo/ad.ts';
 import { durationText, perSecondText } from '../../../src/report/format.mjs';
-import { type Benchmark, benchmark } from '../kit/benchmark.ts';
+import { type Benchmark, benchmark, massImport } from '../kit/benchmark.ts';
 import { driven, p99Of } from '../kit/driven.ts';
 import type { Limit } from '../kit/finding.ts';
 import { defineExperiment, type Lab, type LabStore } from '../kit/lab.ts';
-import { fillCommand, fillCommands, massImport, PUBLISHED_MIX, randomDigits } from '../kit/mix.ts';
+import { fillCommand, fillCommands, PUBLISHED_MIX, randomDigits } from '../kit/mix.ts';
 import { alternately } from '../kit/rounds.ts';
 import { chartOf, fillFirst, tableOf } from '../kit/table.ts';
 import { BATCHES, type BatchRow, LOADS, loadName, PAGE, PAGES, sweep } from './batch/sweep.ts';

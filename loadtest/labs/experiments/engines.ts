@@ -1,8 +1,8 @@
 import { countText } from '../../../src/report/format.mjs';
+import { massImport } from '../kit/benchmark.ts';
 import { allHold } from '../kit/claims.ts';
 import type { Claim } from '../kit/finding.ts';
 import { defineExperiment, type Lab, type LabStore } from '../kit/lab.ts';
-import { massImport } from '../kit/mix.ts';
 import { alternately } from '../kit/rounds.ts';
 import { chartOf, tableOf } from '../kit/table.ts';
 import {

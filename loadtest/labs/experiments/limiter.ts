@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createRandom } from '../../../src/catalogue/demo/ad.ts';
+import { massImport } from '../kit/benchmark.ts';
 import type { Limit } from '../kit/finding.ts';
 import { defineExperiment, type Lab, type LabStore } from '../kit/lab.ts';
 import { busyOf, commandStats, limitOf } from '../kit/meters.ts';
-import { massImport } from '../kit/mix.ts';
 import { type LabNamespace, namespacesProblem, startNamespace } from '../kit/namespace.ts';
 import { runProgram } from '../kit/programs.ts';
 import { alternately } from '../kit/rounds.ts';

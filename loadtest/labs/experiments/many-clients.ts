@@ -3,12 +3,12 @@ import { freemem } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRandom } from '../../../src/catalogue/demo/ad.ts';
 import { bytesText, countText } from '../../../src/report/format.mjs';
-import { type BenchmarkOptions, benchmark } from '../kit/benchmark.ts';
+import { type BenchmarkOptions, benchmark, massImport } from '../kit/benchmark.ts';
 import { driven, type LabDriven } from '../kit/driven.ts';
 import type { DrivePlan, Target } from '../kit/driver/plan.ts';
 import type { Lab, LabStore } from '../kit/lab.ts';
 import { type Busy, limitOf } from '../kit/meters.ts';
-import { fillCommand, fillCommands, massImport, PUBLISHED_MIX, valueBytes } from '../kit/mix.ts';
+import { fillCommand, fillCommands, PUBLISHED_MIX, valueBytes } from '../kit/mix.ts';
 import type { TableParts } from '../kit/table.ts';
 
 /** A store that accepts more connections than a cache should have. */

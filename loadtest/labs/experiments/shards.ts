@@ -1,18 +1,10 @@
 import { createRandom } from '../../../src/catalogue/demo/ad.ts';
 import { bytesText, countText } from '../../../src/report/format.mjs';
+import { massImport } from '../kit/benchmark.ts';
 import { driven } from '../kit/driven.ts';
 import type { DrivePlan } from '../kit/driver/plan.ts';
 import { defineExperiment, type Lab, type LabStore } from '../kit/lab.ts';
-import {
-  gaussianKey,
-  type Mix,
-  massImport,
-  memtierCommand,
-  memtierFill,
-  mixKey,
-  PUBLISHED_MIX,
-  valueBytes,
-} from '../kit/mix.ts';
+import { gaussianKey, type Mix, memtierCommand, memtierFill, mixKey, PUBLISHED_MIX, valueBytes } from '../kit/mix.ts';
 import { alternately } from '../kit/rounds.ts';
 import { chartOf, tableOf } from '../kit/table.ts';
 import { limitOfStores, sum } from './three-clients.ts';

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createRandom } from '../../../src/catalogue/demo/ad.ts';
+import { massImport } from '../kit/benchmark.ts';
 import { driven, drivenBy, type LabDriven } from '../kit/driven.ts';
 import type { DrivenSecond } from '../kit/driver/plan.ts';
 import type { Chart, Claim, FindingTable } from '../kit/finding.ts';
 import { defineExperiment, type Lab } from '../kit/lab.ts';
-import { fillCommands, massImport, memtierCommand, memtierFill, PUBLISHED_MIX } from '../kit/mix.ts';
+import { fillCommands, memtierCommand, memtierFill, PUBLISHED_MIX } from '../kit/mix.ts';
 import { alternately } from '../kit/rounds.ts';
 import { chartOf, tableOf } from '../kit/table.ts';
 import type { AdapterPlan } from './timeouts/adapter-load.ts';

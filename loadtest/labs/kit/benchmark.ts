@@ -2,6 +2,7 @@ import type { Latency } from './driver/plan.ts';
 import type { Limit } from './finding.ts';
 import type { Cores, Lab, LabStore } from './lab.ts';
 import { busyOf, limitOf, type Room, storeCoresDuring } from './meters.ts';
+import { respCommand } from './mix.ts';
 import { runProgram } from './programs.ts';
 import { wholeRounds } from './rounds.ts';
 
@@ -148,4 +149,50 @@ export function rowOf(csv: string): Pick<Benchmark, 'perSecond' | 'latencyMs'> {
 
 function quoted(word: string): string {
   return /^[\w.:{}/-]+$/.test(word) ? word : `'${word}'`;
+}
+
+const [PIECE_BYTES, IMPORT_LIMIT_MS] = [256 * 1024, 60_000];
+
+/**
+ * Fills a store by RESP mass import: commands are streamed to `redis-cli --pipe`, which sends them without waiting for
+ * replies and counts the replies afterwards (https://redis.io/docs/latest/develop/clients/patterns/bulk-loading/).
+ * @returns the number of executed commands. @throws with its output when the store refused one.
+ */
+export async function massImport(
+  lab: Pick<Lab, 'cores' | 'signal'>,
+  { host, port, caFile }: Pick<LabStore, 'host' | 'port' | 'caFile'>,
+  commands: Iterable<readonly (string | Buffer)[]>,
+): Promise<number> {
+  const tls = caFile === undefined ? [] : ['--tls', '--cacert', caFile];
+  const { output } = await runProgram({
+    command: 'redis-cli',
+    args: ['-h', host, '-p', String(port), ...tls, '--pipe'],
+    cores: lab.cores.generator,
+    limitMs: IMPORT_LIMIT_MS,
+    input: pieces(commands),
+    signal: lab.signal,
+  });
+  return importedOf(output);
+}
+
+/** The number of replies in the output of `redis-cli --pipe`. @throws when a command was refused or there is no count. */
+export function importedOf(output: string): number {
+  const [, errors, replies] = /errors: (\d+), replies: (\d+)/.exec(output) ?? [];
+  if (errors !== '0' || replies === undefined)
+    throw new Error(`mass import: ${output.trim().split('\n').slice(-3).join(' ')}`);
+  return Number(replies);
+}
+
+/** Joins small commands, because writing them to the pipe one by one would dominate the time. */
+function* pieces(commands: Iterable<readonly (string | Buffer)[]>): Iterable<Buffer> {
+  let [piece, bytes]: [Buffer[], number] = [[], 0];
+  for (const words of commands) {
+    const one = respCommand(words);
+    piece.push(one);
+    bytes += one.length;
+    if (bytes < PIECE_BYTES) continue;
+    yield Buffer.concat(piece);
+    [piece, bytes] = [[], 0];
+  }
+  if (bytes > 0) yield Buffer.concat(piece);
 }

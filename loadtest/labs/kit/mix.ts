@@ -1,6 +1,3 @@
-import type { Lab, LabStore } from './lab.ts';
-import { runProgram } from './programs.ts';
-
 /**
  * The published mix of memtier_benchmark: one write to four reads, values of 100–6000 bytes, and 100,000 keys with a normal
  * distribution. Its mean is the middle key, and the keys span six standard deviations (memtier's defaults).
@@ -90,52 +87,6 @@ export function fillCommand(
 /** Fills a store with the keys of `memtierCommand`. */
 export function memtierFill(mix: Mix, options: { readonly isTls?: boolean } = {}): string {
   return fillCommand(`SET ${mixKey('%d')}`, mix, options);
-}
-
-const [PIECE_BYTES, IMPORT_LIMIT_MS] = [256 * 1024, 60_000];
-
-/**
- * Fills a store by RESP mass import: commands are streamed to `redis-cli --pipe`, which sends them without waiting for
- * replies and counts the replies afterwards (https://redis.io/docs/latest/develop/clients/patterns/bulk-loading/).
- * @returns the number of executed commands. @throws with its output when the store refused one.
- */
-export async function massImport(
-  lab: Pick<Lab, 'cores' | 'signal'>,
-  { host, port, caFile }: Pick<LabStore, 'host' | 'port' | 'caFile'>,
-  commands: Iterable<readonly (string | Buffer)[]>,
-): Promise<number> {
-  const tls = caFile === undefined ? [] : ['--tls', '--cacert', caFile];
-  const { output } = await runProgram({
-    command: 'redis-cli',
-    args: ['-h', host, '-p', String(port), ...tls, '--pipe'],
-    cores: lab.cores.generator,
-    limitMs: IMPORT_LIMIT_MS,
-    input: pieces(commands),
-    signal: lab.signal,
-  });
-  return importedOf(output);
-}
-
-/** The number of replies in the output of `redis-cli --pipe`. @throws when a command was refused or there is no count. */
-export function importedOf(output: string): number {
-  const [, errors, replies] = /errors: (\d+), replies: (\d+)/.exec(output) ?? [];
-  if (errors !== '0' || replies === undefined)
-    throw new Error(`mass import: ${output.trim().split('\n').slice(-3).join(' ')}`);
-  return Number(replies);
-}
-
-/** Joins small commands, because writing them to the pipe one by one would dominate the time. */
-function* pieces(commands: Iterable<readonly (string | Buffer)[]>): Iterable<Buffer> {
-  let [piece, bytes]: [Buffer[], number] = [[], 0];
-  for (const words of commands) {
-    const one = respCommand(words);
-    piece.push(one);
-    bytes += one.length;
-    if (bytes < PIECE_BYTES) continue;
-    yield Buffer.concat(piece);
-    [piece, bytes] = [[], 0];
-  }
-  if (bytes > 0) yield Buffer.concat(piece);
 }
 
 /** A command in RESP, for `redis-cli --pipe` and for the driver. */

@@ -4,10 +4,11 @@ import { setPriority } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRandom } from '../../../../src/catalogue/demo/ad.ts';
+import { massImport } from '../../kit/benchmark.ts';
 import { driven } from '../../kit/driven.ts';
 import type { Lab, LabStore } from '../../kit/lab.ts';
 import { peakDuring } from '../../kit/meters.ts';
-import { massImport, mixKey, PUBLISHED_MIX, respCommand } from '../../kit/mix.ts';
+import { mixKey, PUBLISHED_MIX, respCommand } from '../../kit/mix.ts';
 import { settledCommands } from '../shards.ts';
 
 const BARE = { hasSnapshots: false, hasLog: false, replicas: 0 };

@@ -1,8 +1,8 @@
-import { type Benchmark, benchmark } from '../../kit/benchmark.ts';
+import { type Benchmark, benchmark, massImport } from '../../kit/benchmark.ts';
 import { driven, type LabDriven, p99Of } from '../../kit/driven.ts';
 import type { Lab, LabStore } from '../../kit/lab.ts';
 import { commandStats } from '../../kit/meters.ts';
-import { fillCommand, massImport, randomDigits } from '../../kit/mix.ts';
+import { fillCommand, randomDigits } from '../../kit/mix.ts';
 import { alternately } from '../../kit/rounds.ts';
 import { CLIENTS } from './transfer.ts';
 

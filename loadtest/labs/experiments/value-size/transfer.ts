@@ -1,10 +1,9 @@
 import { bytesText, countText } from '../../../../src/report/format.mjs';
-import { type Benchmark, benchmark } from '../../kit/benchmark.ts';
+import { type Benchmark, benchmark, massImport } from '../../kit/benchmark.ts';
 import { driven, p99Of } from '../../kit/driven.ts';
 import type { Driven } from '../../kit/driver/plan.ts';
 import type { Lab, LabStore } from '../../kit/lab.ts';
 import { commandStats } from '../../kit/meters.ts';
-import { massImport } from '../../kit/mix.ts';
 import { namespacesProblem, startNamespace } from '../../kit/namespace.ts';
 import { wholeRounds } from '../../kit/rounds.ts';
 

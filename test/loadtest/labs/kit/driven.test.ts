@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { after, before, test } from 'node:test';
+import { massImport } from '../../../../loadtest/labs/kit/benchmark.ts';
 import { driven } from '../../../../loadtest/labs/kit/driven.ts';
 import { coresOf, inLab, type Lab, type LabStore } from '../../../../loadtest/labs/kit/lab.ts';
-import { fillCommands, massImport } from '../../../../loadtest/labs/kit/mix.ts';
+import { fillCommands } from '../../../../loadtest/labs/kit/mix.ts';
 import { accepts } from '../../../../loadtest/stack/process.ts';
 import { createRandom } from '../../../../src/catalogue/demo/ad.ts';
 
@@ -49,7 +50,8 @@ test("the driver's count of answers equals the store's count of commands, four r
   const statistics = await store.info('commandstats');
   const calls = (name: string): number => Number(/calls=(\d+)/.exec(statistics[`cmdstat_${name}`] ?? '')?.[1] ?? 0);
   const [reads, writes] = [calls('get'), calls('set')];
-  assert.ok(result.answered > 500, `${result.answered}`);
+  // One batch of each connection at least, however busy the machine is.
+  assert.ok(result.answered >= 40, `${result.answered}`);
   // Commands in flight at the end were executed but not counted.
   const uncounted = reads + writes - result.answered;
   assert.ok(uncounted >= 0 && uncounted <= 10 * 4, `${uncounted}`);

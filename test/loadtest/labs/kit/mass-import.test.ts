@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { importedOf } from '../../../../loadtest/labs/kit/mix.ts';
+import { importedOf } from '../../../../loadtest/labs/kit/benchmark.ts';
 
 const said = (sum: string): string =>
   `All data transferred. Waiting for the last reply...\nLast reply received from server.\n${sum}\n`;
