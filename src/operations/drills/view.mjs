@@ -105,7 +105,7 @@ export function verdictText(kind) {
 export function verdictOf(journal) {
   const { verdict, state } = journal;
   /** @param {Pick<Verdict, 'kind' | 'detail'>} ended */
-  const view = ({ kind, detail }) => ({ kind, word: verdictText(kind), detail, tone: VERDICT_TONES[kind] });
+  const view = ({ kind, detail }) => ({ kind, word: verdictText(kind), detail, tone: VERDICT_TONES[kind] ?? 'open' });
   if (verdict !== undefined) return view(verdict);
   switch (state.kind) {
     case 'running': {
@@ -123,7 +123,17 @@ export function verdictOf(journal) {
     }
     case 'over':
       return { word: 'over', detail: 'It ended without a verdict.', tone: 'open' };
+    default:
+      return { word: unknownKind(state), detail: 'This version does not know the state.', tone: 'open' };
   }
+}
+
+/**
+ * The kind of a state or mark that only a later version writes.
+ * @param {{ readonly kind: string }} written
+ */
+function unknownKind({ kind }) {
+  return kind;
 }
 
 /** @type {Readonly<Record<DrillPhase, string>>} */
@@ -143,12 +153,14 @@ export function stateText({ state, plan }) {
   switch (state.kind) {
     case 'running': {
       const title = stageTitles(plan)[state.stage] ?? stageName(plan, state.stage);
-      return `${state.domain}: ${PHASES[state.phase]}, stage ${state.stage + 1} of ${plan.stages.length} (${title})`;
+      return `${state.domain}: ${PHASES[state.phase] ?? state.phase}, stage ${state.stage + 1} of ${plan.stages.length} (${title})`;
     }
     case 'ending':
       return endingText(state);
     case 'over':
       return 'over';
+    default:
+      return unknownKind(state);
   }
 }
 
@@ -221,7 +233,7 @@ const MODES = {
  */
 export function modeText(plan) {
   if (isBlackout(plan)) return 'The engine is taken for dead: its breakers are forced open. No page is flushed.';
-  return MODES[plan.mode];
+  return MODES[plan.mode] ?? plan.mode;
 }
 
 /** @param {Pick<Plan, 'stages'>} plan */
@@ -308,7 +320,7 @@ const BUCKETS = 10_000;
 export function markOf(mark, plan) {
   switch (mark.kind) {
     case 'phase':
-      return { lead: '', text: PHASE_SENTENCES[mark.phase] };
+      return { lead: '', text: PHASE_SENTENCES[mark.phase] ?? mark.phase };
     case 'stage': {
       const buckets = mark.ranges.reduce((sum, { from, to }) => sum + to - from, 0);
       const share = `${countText(buckets)} of ${countText(BUCKETS)} buckets, ${percentText(buckets / BUCKETS)} of the keys`;
@@ -328,5 +340,7 @@ export function markOf(mark, plan) {
     }
     case 'restored':
       return { lead: '◆ Cache restored', text: `: ${mark.why}` };
+    default:
+      return { lead: '', text: unknownKind(mark) };
   }
 }

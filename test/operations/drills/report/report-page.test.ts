@@ -4,7 +4,14 @@ import fc from 'fast-check';
 import { journalText } from '../../../../src/commands/drill-inspect.ts';
 import type { Journal } from '../../../../src/operations/drills/journal.ts';
 import { reportPage } from '../../../../src/operations/drills/report/report-page.ts';
-import { MEANINGS, survivalOf } from '../../../../src/operations/drills/view.mjs';
+import {
+  MEANINGS,
+  markOf,
+  modeText,
+  stateText,
+  survivalOf,
+  verdictOf,
+} from '../../../../src/operations/drills/view.mjs';
 import { addressFrom, type Model } from '../../../../src/ui/console/assets/model.mjs';
 import { drillsView } from '../../../../src/ui/console/assets/view/drills.mjs';
 import { toHtml } from '../../../../src/ui/shared/html.ts';
@@ -242,6 +249,21 @@ test('page and console explain the figures in the same words', () => {
   for (const page of [reportPage(journal), onConsole(journal)]) {
     for (const meaning of Object.values(MEANINGS)) assert.ok(page.includes(`title="${meaning}"`), meaning);
   }
+});
+
+test('words that only a later version knows are shown as they are', () => {
+  const journal = journalOf();
+  const later = <Known>(known: Known, field: object): Known => Object.assign({}, known, field);
+  const running = { kind: 'running', domain: 'goods', phase: 'rest', stage: 0 };
+  assert.match(stateText(later(journal, { state: running })), /^goods: rest, stage 1 of /);
+  assert.equal(stateText(later(journal, { state: { kind: 'paused' } })), 'paused');
+  assert.equal(verdictOf(later(journal, { verdict: undefined, state: { kind: 'paused' } })).word, 'paused');
+  assert.equal(verdictOf(later(journal, { verdict: { kind: 'half', detail: '' } })).tone, 'open');
+  assert.equal(modeText(later(journal.plan, { mode: 'shrink' })), 'shrink');
+  const [mark] = journal.marks;
+  assert.ok(mark);
+  assert.equal(markOf(later(mark, { kind: 'moved' }), journal.plan).text, 'moved');
+  assert.equal(markOf(later(mark, { kind: 'phase', phase: 'rest' }), journal.plan).text, 'rest');
 });
 
 test('the page of any valid journal is well-formed and shows no NaN, no infinity and no undefined', () => {
