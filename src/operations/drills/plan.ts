@@ -41,7 +41,10 @@ const stage = Type.Union(
         ...stageMembers,
         // `each` is replaced by one stage per node before a plan is used.
         node: Type.Unsafe<number>({
-          anyOf: [{ type: 'integer', minimum: 0, maximum: 255 }, { const: 'each' }],
+          anyOf: [
+            { type: 'integer', minimum: 0, maximum: 255 },
+            { type: 'string', const: 'each' },
+          ],
           description: 'Index of the node in the order of the store, from 0; `each`: one stage per node.',
           'x-allowed': 'the place of a node in the store, counted from 0',
         }),
@@ -79,7 +82,10 @@ const guard = Type.Object(
       '`errorRate`, `shedRate`: 0–1. `p99Ms`. `engineInFlightShare`: in flight ÷ the ceiling of the fleet. `engineRateFactor`: engine calls per second ÷ those of the baseline. `hitRatioDrop`: points (0–100) that the control cohort has lost to its own past, which is harm to keys that the drill did not flush.',
     ),
     max: Type.Unsafe<number>({
-      anyOf: [{ type: 'number', minimum: 0, maximum: 1e6 }, { const: 'patience' }],
+      anyOf: [
+        { type: 'number', minimum: 0, maximum: 1e6 },
+        { type: 'string', const: 'patience' },
+      ],
       description:
         'The steady-state hypothesis: the figure is never above this limit: a rate 0–1, milliseconds, a factor or percentage points. Checked before the first stage, during the drill and after. `patience`, for p99Ms: the maximum time that a client waits, and some slack.',
       'x-allowed': 'a number from 0 to 1000000, or patience for p99Ms',
