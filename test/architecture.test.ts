@@ -38,7 +38,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   // A page is sent in the content coding of its stored entry.
   'http/transport': ['cache'],
   http: ['schema', 'cache', 'control', 'search', 'http/transport'],
-  'http/search-api': ['cache', 'search', 'http', 'http/transport'],
+  'http/search-api': ['schema', 'cache', 'search', 'http', 'http/transport'],
   'http/admin': [
     'schema',
     'cache',

@@ -24,6 +24,10 @@ export interface Annotations {
   readonly 'x-default'?: string;
   /** The allowed values in words, for a pattern that is hard to read. */
   readonly 'x-allowed'?: string;
+  /** What a number or the items of a list are, for the allowed values in words: `points of hit ratio`, `stages`. */
+  readonly 'x-what'?: string;
+  /** Keywords that hold for every value that this version writes. Readers check the wider schema without them. */
+  readonly 'x-written'?: Readonly<Record<string, unknown>>;
   /** Bounds of a duration in milliseconds or of a size in bytes. */
   readonly 'x-min'?: number;
   readonly 'x-max'?: number;
@@ -111,7 +115,7 @@ export function integer(description: string, options: Bounds & Annotations): TUn
   return Type.Unsafe<number>({ type: 'integer', description, ...options });
 }
 
-export function fraction(description: string, options: Bounds): TUnsafe<number> {
+export function fraction(description: string, options: Bounds & Annotations): TUnsafe<number> {
   return Type.Unsafe<number>({ type: 'number', description, ...options });
 }
 
@@ -160,11 +164,16 @@ export const section = (description: string) => ({ ...closed(description), defau
  */
 const MAX_AMOUNT = 1e30;
 
-const described = (description: string | undefined) => (description === undefined ? {} : { description });
+/** For the options of a field that may have no description. */
+export const described = (description: string | undefined) => (description === undefined ? {} : { description });
 
-/** A measured count, rate, size or duration. */
+/** A measured rate, size or duration. */
 export const amount = (description?: string) =>
   Type.Number({ minimum: 0, maximum: MAX_AMOUNT, ...described(description) });
+
+/** A measured count. Fractions are accepted, because the meter accepts them in the readings of other processes. */
+export const count = (description?: string) =>
+  Type.Number({ minimum: 0, maximum: MAX_AMOUNT, 'x-written': { type: 'integer' }, ...described(description) });
 
 /** A measured figure that may be negative. */
 export const difference = () => Type.Number({ minimum: -MAX_AMOUNT, maximum: MAX_AMOUNT });

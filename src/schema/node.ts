@@ -9,6 +9,7 @@ export interface SchemaNode extends Annotations {
   readonly pattern?: string;
   readonly minimum?: number;
   readonly maximum?: number;
+  readonly exclusiveMinimum?: number;
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly minItems?: number;
@@ -61,9 +62,12 @@ export function allowedAt(node: SchemaNode): string {
       return `a mapping of ${Object.keys(shape.properties).join(', ')}`;
     case 'named':
       return `a mapping${between(node.minProperties, node.maxProperties, ' with', ' names')}; each ${node['x-allowed']}`;
-    case 'list':
-      return `a list${between(node.minItems, node.maxItems, ' of')}, each ${allowedAt(shape.item)}`;
+    case 'list': {
+      const items = node['x-what'] === undefined ? `, each ${allowedAt(shape.item)}` : ` ${node['x-what']}`;
+      return `a list${between(node.minItems, node.maxItems, ' of')}${items}`;
+    }
     case 'union': {
+      if (node['x-allowed'] !== undefined) return node['x-allowed'];
       const kinds = shape.members.flatMap((member) => kindsOf(member, shape.discriminator));
       return `a mapping with ${shape.discriminator}: ${alternatives(kinds)}`;
     }
@@ -81,14 +85,20 @@ function allowedLeaf(node: SchemaNode): string {
   if (node.enum !== undefined) return alternatives(node.enum);
   switch (node.type) {
     case 'integer':
-      return `a whole number${between(node.minimum, node.maximum, '')}`;
-    case 'number':
-      return `a number${between(node.minimum, node.maximum, '')}`;
+    case 'number': {
+      const number = node.type === 'integer' ? 'a whole number' : 'a number';
+      return `${node['x-what'] === undefined ? number : `${node['x-what']},`}${boundsOf(node)}`;
+    }
     case 'boolean':
       return 'true or false';
     default:
       return `a text${between(node.minLength, node.maxLength, ' of', ' characters')} (numbers in quotes)`;
   }
+}
+
+function boundsOf({ exclusiveMinimum, minimum, maximum }: SchemaNode): string {
+  if (exclusiveMinimum === undefined) return between(minimum, maximum, '');
+  return ` above ${exclusiveMinimum}${maximum === undefined ? '' : ` and at most ${maximum}`}`;
 }
 
 function between(from: number | undefined, to: number | undefined, word: string, unit = ''): string {
@@ -101,6 +111,14 @@ function between(from: number | undefined, to: number | undefined, word: string,
 /** A TypeBox schema is plain JSON Schema. */
 export function nodeOf(schema: object): SchemaNode {
   return schema as SchemaNode;
+}
+
+/** The schema of what this version writes, for the API description. */
+export function writtenForm(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(writtenForm);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const { 'x-written': written, ...node } = nodeOf(schema);
+  return Object.fromEntries(Object.entries({ ...node, ...written }).map(([name, part]) => [name, writtenForm(part)]));
 }
 
 /** The name of a member in code and in request bodies: a duration `hold: 10s` of a file is `holdMs: 10000` there. */

@@ -1,7 +1,7 @@
 import { Check } from 'typebox/value';
 import { type Fault, formatPath, HIDDEN, knownNames, MISSING, type Path, showKind, showValue } from './faults.ts';
 import { allowedAt, alternatives, codeName, isRequired, kindsOf, nodeOf, type SchemaNode, shapeOf } from './node.ts';
-import { parseDuration, parseHostPort, parseSize } from './units.ts';
+import { formatDuration, parseDuration, parseHostPort, parseSize } from './units.ts';
 
 interface ReadOptions {
   /** Values that hold a variable with the name of a secret, by formatted path. */
@@ -147,8 +147,9 @@ export function bodyForm(schema: object): SchemaNode {
   const converted = byDefault === undefined ? {} : { default: readTree(node, byDefault).value };
   if (node['x-unit'] === 'duration') {
     const { description = '', 'x-min': minimum = 0, 'x-max': maximum = Number.MAX_SAFE_INTEGER } = node;
-    const allowed = `milliseconds, from ${minimum} to ${maximum}`;
-    return { type: 'integer', minimum, maximum, description, 'x-allowed': allowed, ...converted };
+    const allowed = `milliseconds, from ${formatDuration(minimum)} to ${formatDuration(maximum)}`;
+    const inWords = { description: `${description} Milliseconds.`, 'x-allowed': allowed };
+    return { type: 'integer', minimum, maximum, ...inWords, ...converted };
   }
   if (properties !== undefined) {
     const nameOf = (name: string): string => codeName(name, properties[name] ?? {});

@@ -42,6 +42,7 @@ const PlanChoice = Type.Unsafe<DrillRequest['plan']>({
   minLength: 1,
   maxLength: 64,
   description: 'The name of a ready-made plan, or a custom plan.',
+  'x-allowed': 'a text of 1 to 64 characters or a mapping',
 });
 
 /** The same choice with the whole schema of a plan, for the API description. */

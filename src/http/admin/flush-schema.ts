@@ -1,7 +1,6 @@
 import { Type } from 'typebox';
-import { FLUSH_MODES } from '../../control/document.ts';
-import { BUCKET_RANGE, ERASE_BY } from '../../operations/flush/flush.ts';
-import { choice } from '../search-api/openapi.ts';
+import { BUCKET_RANGE, ERASE_METHOD, FLUSH_MODE } from '../../operations/flush/flush.ts';
+import { oneOf } from '../../schema/fields.ts';
 import { AtMs, closed, Domain, OptionalReason } from './input.ts';
 
 const NOTE = {
@@ -31,18 +30,9 @@ export const PurgedBody = Type.Object({
   ...NOTE,
 });
 
-export const Mode = choice(
-  FLUSH_MODES,
-  '`refresh` serves the pages as stale while they are computed again, `drop` makes them misses, `erase` also removes them from the store.',
-);
-export const By = choice(
-  ERASE_BY,
-  'How to erase: the keys of this domain one by one, or whole nodes of a store that is declared dedicated.',
-);
-
 const target = {
   domain: Domain,
-  mode: Mode,
+  mode: FLUSH_MODE,
   fraction: Type.Optional(
     Type.Number({
       exclusiveMinimum: 0,
@@ -58,7 +48,7 @@ const target = {
       description: 'The bucket, 0–9999, at which the range begins. Without it: random.',
     }),
   ),
-  by: Type.Optional(By),
+  by: Type.Optional(ERASE_METHOD),
 };
 
 export const PreviewAsk = Type.Object(target, closed);
@@ -79,12 +69,12 @@ export const FlushAskBody = Type.Object(
 );
 
 const ErasureBody = Type.Object({
-  state: choice(['running', 'done', 'failed', 'stopped']),
+  state: oneOf(['running', 'done', 'failed', 'stopped']),
   nodes: Type.Array(
     Type.Object({
       node: Type.String(),
-      by: By,
-      state: choice(['waiting', 'running', 'done', 'failed', 'stopped']),
+      by: ERASE_METHOD,
+      state: oneOf(['waiting', 'running', 'done', 'failed', 'stopped']),
       scanned: Type.Integer(),
       removed: Type.Integer(),
       detail: Type.Optional(Type.String()),
@@ -95,7 +85,7 @@ const ErasureBody = Type.Object({
 
 export const FlushDoneBody = Type.Object({
   domain: Type.String(),
-  mode: Mode,
+  mode: FLUSH_MODE,
   ranges: Type.Array(BUCKET_RANGE),
   revision: Type.Integer(),
   generation: Type.Integer(),

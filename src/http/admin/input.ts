@@ -3,8 +3,8 @@ import { type Static, type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { TLocalizedValidationError } from 'typebox/error';
 import type { DomainOperations, Operations } from '../../operations/operations.ts';
-import { describeFault, HIDDEN, knownNames, MISSING, showValue } from '../../schema/faults.ts';
-import { allowedAt, nodeOf, type SchemaNode } from '../../schema/node.ts';
+import { describeFault, HIDDEN, knownNames, showValue } from '../../schema/faults.ts';
+import { allowedAt, nodeOf, type SchemaNode, writtenForm } from '../../schema/node.ts';
 import { isMapping } from '../../schema/read.ts';
 import { namingParameter } from '../problems.ts';
 import { PROBLEM_ANSWERS } from '../search-api/openapi.ts';
@@ -37,7 +37,7 @@ export function described(route: Described): Record<string, unknown> {
     ...(query === undefined ? {} : { querystring: query }),
     ...(body === undefined ? {} : { body, headers: Operator }),
     response: {
-      [status]: { description: 'Done.', content: { [type]: { schema: answer } } },
+      [status]: { description: 'Done.', content: { [type]: { schema: writtenForm(answer) } } },
       ...PROBLEM_ANSWERS,
     },
   };
@@ -103,7 +103,9 @@ function problemOf(error: TLocalizedValidationError | undefined, body: unknown, 
   }
   const node = nodeAt(schema, steps);
   const allowed = node === undefined ? message : `${allowedAt(node)}${node.description ? `. ${node.description}` : ''}`;
-  const value = missing === undefined ? showValue(valueAt(body, steps)) : MISSING;
+  const given = valueAt(body, steps);
+  // Unlike in a file, null is a value here: it is refused even where the field is optional.
+  const value = given === null ? 'null' : showValue(given);
   const detail = describeFault({ path: path === '' ? 'The body' : path, value, allowed });
   return { code: codeOf(path, missing !== undefined || keyword === 'minLength'), detail, ...parameter };
 }

@@ -7,7 +7,7 @@ import type { DrillSummary } from '../../operations/drills/drills.ts';
 import { FIGURES } from '../../operations/meter/figures.ts';
 import type { Operations, Watcher } from '../../operations/operations.ts';
 import type { Clock } from '../../runtime.ts';
-import { choice } from '../search-api/openapi.ts';
+import { oneOf } from '../../schema/fields.ts';
 import { EVERY_ANSWER, Refusal } from '../transport/problem.ts';
 import { DrillSummaryBody } from './drill-schema.ts';
 import { AtMs, Domain, described, queriedDomain, queryOf } from './input.ts';
@@ -57,8 +57,8 @@ export function registerState(app: FastifyInstance, { operations }: AdminContext
   });
 }
 
-const Part = choice(['ok', 'degraded', 'down']);
-const Breaker = choice(['closed', 'open', 'half-open']);
+const Part = oneOf(['ok', 'degraded', 'down']);
+const Breaker = oneOf(['closed', 'open', 'half-open']);
 
 const status = {
   domain: Type.String(),
@@ -101,7 +101,7 @@ const status = {
     overloaded: Type.Boolean(),
   }),
   lifeboat: Type.Optional(Type.Object({ breaker: Breaker, inFlight: Type.Integer(), queued: Type.Integer() })),
-  controlStanding: choice(CONTROL_STANDINGS),
+  controlStanding: oneOf(CONTROL_STANDINGS),
   processes: Type.Integer({ description: 'Number of processes that share the store, at the last count.' }),
   leaseWaiters: Type.Integer(),
   flights: Type.Integer(),
@@ -115,7 +115,7 @@ const ControlLook = Type.Object(
       description: 'Milliseconds since the control store last answered; 0 without a control store.',
     }),
     shared: Type.Boolean({ description: 'False: a change made here is known to this process only.' }),
-    standing: choice(
+    standing: oneOf(
       CONTROL_STANDINGS,
       'State of the stored document. `corrupt`: it is not accepted, and the last known one is followed.',
     ),

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { choice } from '../search-api/openapi.ts';
+import { oneOf } from '../../schema/fields.ts';
 import { bodyReader, closed, Domain, described, IdParams } from './input.ts';
 import type { AdminContext } from './operations.ts';
 
@@ -89,7 +89,7 @@ function idOf({ params }: FastifyRequest): string {
   return typeof params === 'object' && params !== null && 'id' in params ? String(params.id) : '';
 }
 
-const From = choice(['popular', 'queries'], '`queries`: they are sent afterwards, in several requests.');
+const From = oneOf(['popular', 'queries'], '`queries`: they are sent afterwards, in several requests.');
 
 const WarmAskBody = Type.Object(
   {
@@ -124,7 +124,7 @@ const WarmUpBody = Type.Object({
   id: Type.String(),
   domain: Type.String(),
   from: From,
-  state: choice(['running', 'waiting', 'done', 'stopped']),
+  state: oneOf(['running', 'waiting', 'done', 'stopped']),
   taken: Type.Integer(),
   settled: Type.Integer(),
   cached: Type.Integer(),

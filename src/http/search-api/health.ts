@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import { CONTROL_STANDINGS } from '../../cache/invalidation.ts';
+import { oneOf } from '../../schema/fields.ts';
 import type { Search } from '../../search/search.ts';
 import type { DomainStatus } from '../../search/status.ts';
 import type { Pressure, PressureStatus } from './admission.ts';
-import { choice } from './openapi.ts';
 
 /** `GET /healthz`: the event loop runs. Nothing else belongs here, because a restart does not repair an engine. */
 export function registerHealth(app: FastifyInstance): void {
@@ -102,11 +102,11 @@ function storePart({ state, nodes }: NonNullable<DomainStatus['store']>): object
 const HealthBody = Type.Object({ status: Type.Literal('ok') });
 
 const ReadinessBody = Type.Object({
-  status: choice(['ready', 'degraded', 'busy', 'down', 'draining']),
+  status: oneOf(['ready', 'degraded', 'busy', 'down', 'draining']),
   process: Type.Optional(
     Type.Object(
       {
-        state: choice(['ok', 'degraded', 'down']),
+        state: oneOf(['ok', 'degraded', 'down']),
         inFlight: Type.Integer(),
         maxInFlight: Type.Integer(),
         loopDelayMs: Type.Integer(),
@@ -118,11 +118,11 @@ const ReadinessBody = Type.Object({
   domains: Type.Array(
     Type.Object({
       domain: Type.String(),
-      state: choice(['ok', 'degraded', 'down']),
+      state: oneOf(['ok', 'degraded', 'down']),
       memory: Type.Object({ entries: Type.Integer(), bytes: Type.Integer(), maxBytes: Type.Integer() }),
       store: Type.Optional(
         Type.Object({
-          state: choice(['ok', 'degraded', 'down']),
+          state: oneOf(['ok', 'degraded', 'down']),
           nodes: Type.Integer(),
           connected: Type.Integer(),
           breakers: Type.Record(Type.String(), Type.Integer(), {
@@ -131,9 +131,9 @@ const ReadinessBody = Type.Object({
         }),
       ),
       engine: Type.Object({
-        state: choice(['ok', 'degraded', 'down']),
+        state: oneOf(['ok', 'degraded', 'down']),
         kind: Type.String(),
-        breaker: choice(['closed', 'open', 'half-open']),
+        breaker: oneOf(['closed', 'open', 'half-open']),
         reachable: Type.Boolean({
           description:
             'Result of the latest probe; probes run every few seconds, more often while the breaker is open.',
@@ -141,7 +141,7 @@ const ReadinessBody = Type.Object({
         inFlight: Type.Integer(),
         queued: Type.Integer(),
       }),
-      control: choice(CONTROL_STANDINGS),
+      control: oneOf(CONTROL_STANDINGS),
       flights: Type.Integer({ description: 'Distinct searches that are being computed now.' }),
     }),
   ),

@@ -4,6 +4,7 @@ import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import { type TSchema, Type } from 'typebox';
+import { oneOf } from '../../schema/fields.ts';
 import { OUTCOMES } from '../../search/outcome.ts';
 import type { Search } from '../../search/search.ts';
 import { PROBLEMS } from '../transport/problem.ts';
@@ -12,9 +13,6 @@ import { HEADER_DESCRIPTIONS } from './response-headers.ts';
 
 /** Maximum number of searches in one batch. */
 export const MAX_BATCH = 50;
-
-export const choice = <const T extends string>(values: readonly T[], description?: string) =>
-  Type.Enum([...values] as T[], description === undefined ? {} : { description });
 
 /** For readers and code generators. `search.prepare` checks the parameters, because it knows the domain. */
 export function searchQuerySchema(search: Search): TSchema {
@@ -95,7 +93,7 @@ const ProblemBody = Type.Object(
     title: Type.String(),
     status: Type.Integer(),
     detail: Type.String(),
-    code: choice(Object.keys(PROBLEMS)),
+    code: oneOf(Object.keys(PROBLEMS)),
     parameter: Type.Optional(Type.String({ description: 'The wrong part: a parameter, or a JSON pointer.' })),
   },
   { description: 'RFC 9457, application/problem+json.' },
@@ -107,7 +105,7 @@ const PageBody = Type.Object({
   page: Type.Integer(),
   limit: Type.Integer(),
   total: Type.Integer(),
-  totalRelation: choice(['eq', 'gte']),
+  totalRelation: oneOf(['eq', 'gte']),
   degraded: Type.Optional(Type.Literal(true)),
   results: Type.Array(
     Type.Object({
@@ -128,7 +126,7 @@ export const BatchAnswer = Type.Object({
   results: Type.Array(
     Type.Object({
       status: Type.Integer({ description: 'The status that GET /search would answer with.' }),
-      outcome: choice(OUTCOMES),
+      outcome: oneOf(OUTCOMES),
       cacheStatus: Type.Optional(Type.String({ description: 'The value of the Cache-Status header.' })),
       reason: Type.Optional(Type.String({ description: 'Why the cache missed.' })),
       etag: Type.Optional(Type.String()),

@@ -1,12 +1,12 @@
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
 import { BUCKETS } from '../../cache/invalidation.ts';
-import { FLUSH_MODES, type OverlayRange } from '../../control/document.ts';
+import type { OverlayRange } from '../../control/document.ts';
 import { OperationError } from '../../control/operation-error.ts';
-import { amount, type Decoded, difference, oneOf, share } from '../../schema/fields.ts';
-import { BUCKET_RANGE, ERASE_BY, FLUSH_PREVIEW } from '../flush/flush.ts';
+import { amount, count, type Decoded, described, difference, oneOf, share } from '../../schema/fields.ts';
+import { BUCKET_RANGE, ERASE_METHOD, FLUSH_MODE, FLUSH_PREVIEW } from '../flush/flush.ts';
 import { FIGURES } from '../meter/figures.ts';
-import { GUARD_FIGURES, type Plan } from './plan.ts';
+import { GUARD_ACTIONS, GUARD_FIGURES, type Plan } from './plan.ts';
 
 /** The id of a drill. A word that does not match is never used as a file name. */
 export const DRILL_ID = /^[0-9]{8}-[0-9]{6}-[a-z0-9_-]{1,200}$/;
@@ -22,10 +22,12 @@ const MAX_ITEMS = 1024;
 /** Until 2100: a later time would always be first in the list and cannot be shown. */
 const wallMs = () =>
   Type.Number({ minimum: 0, maximum: Date.UTC(2100, 0, 1), description: 'Milliseconds since 1970-01-01T00:00Z.' });
-const index = () => Type.Integer({ minimum: 0, maximum: 255 });
-const name = (description?: string) =>
-  Type.String({ maxLength: 300, ...(description === undefined ? {} : { description }) });
+const index = (description?: string) => Type.Integer({ minimum: 0, maximum: 255, ...described(description) });
+const name = (description?: string) => Type.String({ maxLength: 300, ...described(description) });
 const words = () => Type.String({ maxLength: 4000 });
+/** One of the words that this version writes; other versions may have written others. */
+const word = (values: readonly string[], description?: string) =>
+  Type.String({ maxLength: 300, 'x-written': { enum: values }, ...described(description) });
 const guardFigure = oneOf(GUARD_FIGURES);
 
 const stage = { holdMs: amount('Duration of the stage in milliseconds.'), title: Type.Optional(words()) };
@@ -33,35 +35,46 @@ const stage = { holdMs: amount('Duration of the stage in milliseconds.'), title:
 /** A plan in a journal or an answer. Its bounds are wider than those of a plan file, which have changed over time. */
 export const JOURNAL_PLAN = Type.Unsafe<Plan>(
   Type.Object({
-    name: name(),
+    name: name('1 to 64 lower-case letters, digits and `-`.'),
     title: words(),
-    mode: oneOf(FLUSH_MODES),
-    eraseBy: oneOf(ERASE_BY),
+    mode: FLUSH_MODE,
+    eraseBy: ERASE_METHOD,
     over: oneOf(['one', 'domains'], '`domains`: the stages run for one domain after another.'),
     baselineMs: amount('Duration of the measurement before the first stage in milliseconds.'),
     afterMs: amount('Duration of the measurement after the cache is restored in milliseconds.'),
-    minSearches: amount('Minimum number of searches in the baseline; with fewer the drill is refused.'),
-    holdout: share('Share of the keys in the control cohort.'),
+    minSearches: count('Minimum number of searches in the baseline; with fewer the drill is refused.'),
+    holdout: share('Share of the keys in the control cohort: 0.001–0.5.'),
     stages: Type.Array(
       Type.Union([
-        Type.Object({ ...stage, kind: Type.Literal('fraction'), fraction: share() }),
-        Type.Object({ ...stage, kind: Type.Literal('node'), node: index() }),
+        Type.Object({
+          ...stage,
+          kind: Type.Literal('fraction'),
+          fraction: share('Above 0, at most 1, rising from stage to stage.'),
+        }),
+        Type.Object({
+          ...stage,
+          kind: Type.Literal('node'),
+          node: index('Index of the node in the order of the store, from 0.'),
+        }),
         Type.Object({ ...stage, kind: Type.Literal('blackout') }),
       ]),
-      { minItems: 1, maxItems: 256 },
+      { minItems: 1, maxItems: 256, description: '1 to 16.' },
     ),
     guards: Type.Array(
       Type.Object({
         figure: guardFigure,
         max: amount('Maximum of the figure: a rate 0–1, milliseconds, a factor or percentage points.'),
         forMs: amount('Minimum duration without interruption in milliseconds.'),
-        follows: Type.Optional(name('`patience`: `max` is calculated from the patience of the domains.')),
+        follows: Type.Optional(word(['patience'], '`max` is calculated from the patience of the domains.')),
         // biome-ignore lint/suspicious/noThenProperty: the plan's own word; a schema is never awaited.
-        then: name('`rollback`, `hold` or `continue`.'),
+        then: word(GUARD_ACTIONS),
       }),
       { maxItems: 256 },
     ),
-    recovery: Type.Object({ withinPoints: amount(), timeoutMs: amount() }),
+    recovery: Type.Object({
+      withinPoints: amount('Points of hit ratio.'),
+      timeoutMs: amount('Time for the recovery in milliseconds.'),
+    }),
   }),
 );
 
@@ -82,13 +95,20 @@ const SAMPLE = Type.Object({
 });
 export type Sample = Decoded<typeof SAMPLE>;
 
+const FLUSHED_RANGE = Type.Object({
+  ...BUCKET_RANGE.properties,
+  floor: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 2 ** 32, description: 'Entries of a lower generation were flushed.' }),
+  ),
+});
+
 const MARK = Type.Union([
   Type.Object({ ...at, kind: Type.Literal('phase'), phase }),
   Type.Object({
     ...at,
     kind: Type.Literal('stage'),
     stage: index(),
-    ranges: Type.Array(BUCKET_RANGE, { maxItems: MAX_ITEMS }),
+    ranges: Type.Array(FLUSHED_RANGE, { maxItems: MAX_ITEMS }),
     title: words(),
   }),
   Type.Object({
@@ -136,7 +156,10 @@ const SURVIVAL = Type.Object(
     amplification: range('A: engine calls with nothing cached ÷ those of the baseline.'),
     survivable: range('f* = (H − 1) ÷ (A − 1): the share of the keys that may be lost at once, 0–1.'),
   },
-  { description: 'Absent in journals of old versions, which had single figures instead of ranges.' },
+  {
+    description:
+      'The range of each figure; a figure is absent when there was too little load to measure it. Absent in journals of old versions, which had single figures.',
+  },
 );
 export type Survival = Decoded<typeof SURVIVAL>;
 

@@ -105,9 +105,9 @@ export function readPlan(given: unknown, { form, nodes = 0 }: PlanForm): ReadPla
   const { value, faults } = readTree(form === 'file' ? PLAN : PLAN_BODY, withNumericLimits(given));
   if (faults.length > 0) return { kind: 'faults', faults };
   // A value without faults is a plan, except that it may have no title, and that `node: each` is not expanded yet.
-  const whole = value as DraftPlan;
-  const plan: Plan = { title: whole.name, ...whole, stages: expandedStages(whole.stages, nodes) };
-  const each = whole.stages.flatMap((one, index): Fault[] =>
+  const { stages, ...rest } = value as DraftPlan;
+  const plan: Plan = { title: rest.name, ...rest, stages: expandedStages(stages, nodes) };
+  const each = stages.flatMap((one, index): Fault[] =>
     nodes === 0 && isEach(one)
       ? [{ path: ['stages', index, 'node'], value: '"each"', allowed: 'the place of a node, counted from 0' }]
       : [],

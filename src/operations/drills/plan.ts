@@ -1,9 +1,9 @@
 import Type from 'typebox';
-import { FLUSH_MODES } from '../../control/document.ts';
+import type { FlushMode } from '../../control/document.ts';
 import { choice, closed, type Decoded, duration, fraction, integer, kind, section, text } from '../../schema/fields.ts';
 import { bodyForm } from '../../schema/read.ts';
 import { HOUR, MINUTE, SECOND } from '../../schema/units.ts';
-import { ERASE_BY } from '../flush/flush.ts';
+import { ERASE_METHOD, type EraseBy, FLUSH_MODE } from '../flush/flush.ts';
 
 export const MAX_STAGES = 16;
 
@@ -41,7 +41,10 @@ const stage = Type.Union(
         ...stageMembers,
         // `each` is replaced by one stage per node before a plan is used.
         node: Type.Unsafe<number>({
-          anyOf: [{ type: 'integer', minimum: 0, maximum: 255 }, { const: 'each' }],
+          anyOf: [
+            { type: 'integer', minimum: 0, maximum: 255 },
+            { type: 'string', const: 'each' },
+          ],
           description: 'Index of the node in the order of the store, from 0; `each`: one stage per node.',
           'x-allowed': 'the place of a node in the store, counted from 0',
         }),
@@ -50,7 +53,12 @@ const stage = Type.Union(
     ),
     Type.Object({ kind: kind('blackout'), ...stageMembers }, closed('The engine is treated as dead.')),
   ],
-  { description: 'A stage.', 'x-discriminator': 'kind', 'x-implied': true },
+  {
+    description: 'A stage.',
+    'x-discriminator': 'kind',
+    'x-implied': true,
+    'x-allowed': 'a mapping: fraction, node or kind: blackout, each with its hold',
+  },
 );
 
 export const GUARD_FIGURES = [
@@ -62,6 +70,8 @@ export const GUARD_FIGURES = [
   'hitRatioDrop',
 ] as const;
 
+export const GUARD_ACTIONS = ['rollback', 'hold', 'continue'] as const;
+
 /** Limit of `max: patience` until the domains of the plan are known: that of a patience of 2 s. */
 export const UNFITTED_PATIENCE_LIMIT_MS = 2250;
 
@@ -72,9 +82,12 @@ const guard = Type.Object(
       '`errorRate`, `shedRate`: 0–1. `p99Ms`. `engineInFlightShare`: in flight ÷ the ceiling of the fleet. `engineRateFactor`: engine calls per second ÷ those of the baseline. `hitRatioDrop`: points (0–100) that the control cohort has lost to its own past, which is harm to keys that the drill did not flush.',
     ),
     max: Type.Unsafe<number>({
-      anyOf: [{ type: 'number', minimum: 0, maximum: 1e6 }, { const: 'patience' }],
+      anyOf: [
+        { type: 'number', minimum: 0, maximum: 1e6 },
+        { type: 'string', const: 'patience' },
+      ],
       description:
-        'The steady-state hypothesis: the figure is never above this limit. Checked before the first stage, during the drill and after. `patience`, for p99Ms: the maximum time that a client waits, and some slack.',
+        'The steady-state hypothesis: the figure is never above this limit: a rate 0–1, milliseconds, a factor or percentage points. Checked before the first stage, during the drill and after. `patience`, for p99Ms: the maximum time that a client waits, and some slack.',
       'x-allowed': 'a number from 0 to 1000000, or patience for p99Ms',
     }),
     follows: Type.Optional(
@@ -83,7 +96,7 @@ const guard = Type.Object(
     for: time('Minimum time for which the figure must exceed `max` without a break.', 0, 5 * MINUTE, '1s'),
     // biome-ignore lint/suspicious/noThenProperty: a word of the plan, and never awaited.
     then: choice(
-      ['rollback', 'hold', 'continue'],
+      GUARD_ACTIONS,
       '`rollback`: ends the drill. `hold`: no further stage until it holds again. `continue`: only recorded.',
     ),
   },
@@ -106,15 +119,13 @@ const DEFAULT_GUARDS = (
 
 export const PLAN = Type.Object(
   {
-    name: text('Name.', {
+    name: text('1 to 64 lower-case letters, digits and `-`.', {
       pattern: '^[a-z0-9][a-z0-9-]{0,63}$',
       'x-allowed': '1 to 64 characters: a lower-case letter or digit, then these and -',
     }),
     title,
-    mode: choice(FLUSH_MODES, 'How the keys are lost.', { default: 'drop' }),
-    eraseBy: choice(ERASE_BY, 'With `erase`: the keys one by one, or whole nodes of a dedicated store.', {
-      default: 'unlink',
-    }),
+    mode: Type.Unsafe<FlushMode>({ ...FLUSH_MODE, default: 'drop' }),
+    eraseBy: Type.Unsafe<EraseBy>({ ...ERASE_METHOD, default: 'unlink' }),
     over: choice(['one', 'domains'], '`domains`: the stages run for each named domain, one domain after another.', {
       default: 'one',
     }),
@@ -129,11 +140,26 @@ export const PLAN = Type.Object(
       maximum: 0.5,
       default: 0.01,
     }),
-    stages: Type.Array(stage, { minItems: 1, maxItems: MAX_STAGES, description: 'The stages.' }),
-    guards: Type.Array(guard, { maxItems: 16, default: DEFAULT_GUARDS, description: 'The limits that must hold.' }),
+    stages: Type.Array(stage, {
+      minItems: 1,
+      maxItems: MAX_STAGES,
+      'x-what': 'stages',
+      description: 'They run one after another.',
+    }),
+    guards: Type.Array(guard, {
+      maxItems: 16,
+      default: DEFAULT_GUARDS,
+      'x-what': 'guards',
+      description: 'The limits that must hold.',
+    }),
     recovery: Type.Object(
       {
-        withinPoints: fraction('Points of hit ratio.', { minimum: 0.1, maximum: 100, default: 5 }),
+        withinPoints: fraction('Points of hit ratio.', {
+          minimum: 0.1,
+          maximum: 100,
+          default: 5,
+          'x-what': 'points of hit ratio',
+        }),
         // The default lifetime of an entry: by then every page would have been computed again without any drill.
         timeout: time('Time for the recovery.', SECOND, HOUR, '5m'),
       },
@@ -150,7 +176,7 @@ export const PLAN = Type.Object(
       { minimum: 1, maximum: 1e9, default: 100 },
     ),
   },
-  closed('A plan. A missing member has the value of the ready-made plans.'),
+  closed('A custom plan. A missing member has the value of the ready-made plans.'),
 );
 
 /** A plan in a request, where `hold: 10s` of a file is `holdMs: 10000`. */

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { BUCKETS } from '../../cache/invalidation.ts';
 import { type BucketRange, type ControlDocument, FLUSH_MODES, type FlushMode } from '../../control/document.ts';
-import { amount, type Decoded, oneOf, share } from '../../schema/fields.ts';
+import { amount, count, type Decoded, oneOf, share } from '../../schema/fields.ts';
 
 /** Permanent flushes of one domain. A drill flushes by its overlay instead, which it removes at its end. */
 export interface Flush {
@@ -95,13 +95,20 @@ export interface Erasure {
   readonly seconds: number;
 }
 
+/** The mode of a flush or a drill in a body or a journal. */
+export const FLUSH_MODE = oneOf(
+  FLUSH_MODES,
+  '`refresh` serves the pages as stale while they are computed again, `drop` makes them misses, `erase` also removes them from the store.',
+);
+export const ERASE_METHOD = oneOf(
+  ERASE_BY,
+  'How to erase: the keys of this domain one by one, or whole nodes of a store that is declared dedicated.',
+);
+
 /** A range of buckets in an answer or a journal. */
 export const BUCKET_RANGE = Type.Object({
   from: Type.Integer({ minimum: 0, maximum: BUCKETS }),
   to: Type.Integer({ minimum: 0, maximum: BUCKETS }),
-  floor: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 2 ** 32, description: 'Entries of a lower generation were flushed.' }),
-  ),
 });
 
 /**
@@ -111,7 +118,7 @@ export const BUCKET_RANGE = Type.Object({
 const SURVIVAL_ESTIMATE = Type.Object(
   {
     seconds: amount(),
-    searches: amount(),
+    searches: count(),
     hitRatio: Type.Optional(share('Absent without traffic.')),
     engineCallMs: Type.Optional(amount('Mean duration of a call.')),
     engineCallsPerSecond: amount(),
@@ -131,7 +138,7 @@ const MAX_ITEMS = 1024;
 
 /** The effects of a flush before it is done, partly estimated. */
 export const FLUSH_PREVIEW = Type.Object({
-  mode: oneOf(FLUSH_MODES),
+  mode: FLUSH_MODE,
   fraction: share(),
   ranges: Type.Array(BUCKET_RANGE, { maxItems: MAX_ITEMS }),
   nodes: Type.Array(

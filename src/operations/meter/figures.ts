@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { amount, type Decoded, share } from '../../schema/fields.ts';
+import { amount, count, type Decoded, share } from '../../schema/fields.ts';
 import { OUTCOMES, type Outcome } from '../../search/outcome.ts';
 
 /**
@@ -48,7 +48,7 @@ export interface CohortReading {
 }
 
 const COHORT_FIGURES = Type.Object({
-  searches: amount(),
+  searches: count(),
   hitRatio: Type.Optional(share('Hit ratio of the cohort, 0–1; absent without searches.')),
 });
 const MAX_COHORTS = 1024;
@@ -56,26 +56,26 @@ const MAX_COHORTS = 1024;
 /** The figures of a domain between two readings, summed over all processes that reported both. */
 export const FIGURES = Type.Object({
   seconds: amount(),
-  processes: amount('Processes that reported at both moments.'),
-  searches: amount(),
+  processes: count('Processes that reported at both moments.'),
+  searches: count(),
   searchesPerSecond: amount(),
   outcomes: Type.Object(
-    Object.fromEntries(OUTCOMES.map((outcome) => [outcome, amount()])) as Record<Outcome, ReturnType<typeof amount>>,
+    Object.fromEntries(OUTCOMES.map((outcome) => [outcome, count()])) as Record<Outcome, ReturnType<typeof count>>,
   ),
-  hitRatio: Type.Optional(share('Share of `hit-l1` and `hit-l2` in the searches, 0–1; absent without searches.')),
+  hitRatio: Type.Optional(share('Fresh from memory or the store (`hit-l1`, `hit-l2`), 0–1; absent without searches.')),
   errorRate: Type.Optional(share('Share of `failed`, 0–1.')),
   shedRate: Type.Optional(share('Share of shed searches, 0–1.')),
   p50Ms: Type.Optional(amount()),
   p99Ms: Type.Optional(amount()),
   engineCallsPerSecond: amount(),
   engineCallMs: Type.Optional(amount('Mean duration of an engine call; absent without calls.')),
-  engineFailures: amount(),
+  engineFailures: count(),
   // From here on: sums over all processes at the second reading.
-  engineInFlight: amount(),
-  engineQueued: amount(),
-  engineMax: amount('Sum of the present concurrency limits: never more than `maxConcurrent` of the fleet.'),
-  engineCeiling: amount(),
-  breakersOpen: amount(),
+  engineInFlight: count(),
+  engineQueued: count(),
+  engineMax: count('Sum of the present concurrency limits: never more than `maxConcurrent` of the fleet.'),
+  engineCeiling: count(),
+  breakersOpen: count(),
   cohorts: Type.Array(COHORT_FIGURES, { maxItems: MAX_COHORTS }),
 });
 

@@ -95,6 +95,21 @@ test('a plan in a request needs only the members that have no default', async (c
   }
 });
 
+test('an answer has whole numbers for counts and the listed words, although a journal of another version may differ', async (context) => {
+  const { schemaOf } = await described(context);
+  const journal = schemaOf('get', '/admin/drills/{id}', '200');
+  const figures = { properties: { searches: { type: 'integer' }, searchesPerSecond: { type: 'number' } } };
+  // biome-ignore lint/suspicious/noThenProperty: the plan's own word, and never awaited.
+  const guard = { follows: { enum: ['patience'] }, then: { enum: ['rollback', 'hold', 'continue'] } };
+  assert.partialDeepStrictEqual(journal, {
+    properties: {
+      samples: { items: { properties: { figures } } },
+      plan: { properties: { minSearches: { type: 'integer' }, guards: { items: { properties: guard } } } },
+    },
+  });
+  assert.doesNotMatch(JSON.stringify(journal), /x-written/);
+});
+
 test('every answer matches its description', async (context) => {
   const clock = createFakeClock();
   const { harness, paths, schemaOf } = await described(context, clock);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { stringify } from 'yaml';
 import type { Plan } from '../../../src/operations/drills/plan.ts';
-import { describeFaults, loadReadyPlans, readPlanFile } from '../../../src/operations/drills/plan-file.ts';
+import { describeFaults, loadReadyPlans, readPlan, readPlanFile } from '../../../src/operations/drills/plan-file.ts';
 import { formatDuration, parseDuration } from '../../../src/schema/units.ts';
 
 const planOf = (text: string, nodes?: number) => {
@@ -33,12 +33,22 @@ const BAD: readonly (readonly [what: string, text: string, fault: RegExp])[] = [
   ['a list', '- a\n', /^the plan \(line 1\): a list of 1; allowed: a mapping/],
   ['too many characters', `name: ${'a'.repeat(70_000)}`, /^the plan: 70006 characters; allowed: at most 65536/],
   ['a name with a capital', head.replace('a', 'A'), /name \(line 1\): "nAme|no such setting|name/],
-  ['no stages', 'name: a\n', /^stages \(line 1\): \(missing\); allowed: a list of 1 to 16, each a mapping with kind/],
+  ['no stages', 'name: a\n', /^stages \(line 1\): \(missing\); allowed: a list of 1 to 16 stages/],
   ['an empty list of stages', 'name: a\nstages: []\n', /^stages \(line 2\): a list of 0/],
   [
     'seventeen stages',
     `name: a\nstages:\n${'  - { kind: blackout, hold: 1s }\n'.repeat(17)}`,
     /^stages .*a list of 17/,
+  ],
+  [
+    'a stage that is not a mapping',
+    'name: a\nstages: [half]\n',
+    /^stages\[0\] \(line 2\): a text; allowed: a mapping: fraction, node or kind: blackout, each with its hold$/,
+  ],
+  [
+    'too many points',
+    `${head}recovery: { withinPoints: 101 }\n`,
+    /101; allowed: points of hit ratio, from 0\.1 to 100$/,
   ],
   ['a fraction of 0', head.replace('0.1', '0'), /^stages\[0\]\.fraction \(line 3\): 0; allowed: a number above 0/],
   ['a fraction above 1', head.replace('0.1', '1.5'), /^stages\[0\]\.fraction \(line 3\): 1\.5; .*at most 1/],
@@ -111,6 +121,18 @@ for (const [what, text, fault] of BAD) {
     assert.match(faultsOf(text), fault);
   });
 }
+
+test('bounds of milliseconds are told as durations', () => {
+  const read = readPlan({ name: 'a', stages: [{ fraction: 1, holdMs: 5 }] }, { form: 'object' });
+  const faults = read.kind === 'faults' ? describeFaults(read.faults) : 'no fault';
+  assert.equal(faults, 'stages[0].holdMs: 5; allowed: milliseconds, from 1s to 1h');
+});
+
+test('the stages of a plan stand last, after everything that holds for all of them', () => {
+  const names = Object.keys(planOf(head));
+  assert.deepEqual(names.slice(0, 2), ['title', 'name']);
+  assert.equal(names.at(-1), 'stages');
+});
 
 test('all faults are reported at once', () => {
   const faults = faultsOf('name: A\nmode: burn\nstages:\n  - { fraction: 7, hold: x }\n').split('\n');
