@@ -31,7 +31,7 @@ export interface ProxyOptions {
   readonly maxConnections?: number;
 }
 
-export interface RelayOptions extends ProxyOptions {
+interface RelayOptions extends ProxyOptions {
   readonly createSession: (wire: Wire) => Session;
   /** Bytes for a new client that is not connected to the server: then its connection ends. Undefined: connect it. */
   readonly turnAway?: () => Buffer | undefined;
@@ -258,7 +258,7 @@ function read(socket: Socket, on: boolean): void {
  * RST, so that the other side cannot take it for an orderly end. A socket whose own end is still on its way out is closed
  * instead: node 24 fails to reset that one (EINVAL), never closes its handle, and the process never ends.
  */
-export function resetSocket(socket: Socket): void {
+function resetSocket(socket: Socket): void {
   if (socket.writableEnded && !socket.writableFinished) socket.destroy();
   else socket.resetAndDestroy();
 }

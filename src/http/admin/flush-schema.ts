@@ -31,11 +31,11 @@ export const PurgedBody = Type.Object({
   ...NOTE,
 });
 
-export const Mode = choice(
+const Mode = choice(
   FLUSH_MODES,
   '`refresh` serves the pages as stale while they are computed again, `drop` makes them misses, `erase` also removes them from the store.',
 );
-export const By = choice(
+const By = choice(
   ERASE_BY,
   'How to erase: the keys of this domain one by one, or whole nodes of a store that is declared dedicated.',
 );
