@@ -43,7 +43,7 @@ interface ListenerUrls {
   readonly adminUrl: string;
 }
 
-export interface ServiceOptions {
+interface ServiceOptions {
   readonly settings: Settings;
   readonly log: Logger;
   readonly clock: Clock;

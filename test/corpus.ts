@@ -118,7 +118,7 @@ const MIN_PACKAGES = 80;
 
 /**
  * Packages that apt knows (some 60,000) and installed packages (some hundreds; the only ones in container images, which
- * remove the lists). Of two descriptions of a package the longer is taken, because lists may hold only the first line.
+ * remove the lists). Lists may hold only the first line of a description, so the longer of two descriptions is kept.
  */
 async function machinePackages(): Promise<readonly Document[]> {
   const packages = new Map<string, Document>();

@@ -17,7 +17,7 @@ export const STARTS = 5;
  */
 export const COMMITTED_STARTS = 10;
 
-export interface Figure {
+interface Figure {
   readonly figure: number;
   readonly noise: number;
 }
@@ -72,7 +72,7 @@ function rounded(value: number): number {
 }
 
 /** The figure that a bench is judged by, and how it was measured. */
-export interface CommittedFigure extends Figure {
+interface CommittedFigure extends Figure {
   /** The figure of each start, in the order they were measured. */
   readonly starts: readonly number[];
   /** Load on each of both servers, at each start. */

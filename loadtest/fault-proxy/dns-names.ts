@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /** The result of a look-up: addresses, an error of the resolver, or silence (a resolver that does not answer). */
-export type DnsAnswer = readonly string[] | 'ENOTFOUND' | 'EAI_AGAIN' | 'silence';
+type DnsAnswer = readonly string[] | 'ENOTFOUND' | 'EAI_AGAIN' | 'silence';
 
 export type DnsNames = ReturnType<typeof createDnsNames>;
 

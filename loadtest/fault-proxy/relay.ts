@@ -31,7 +31,7 @@ export interface ProxyOptions {
   readonly maxConnections?: number;
 }
 
-export interface RelayOptions extends ProxyOptions {
+interface RelayOptions extends ProxyOptions {
   readonly createSession: (wire: Wire) => Session;
   /** Bytes for a new client that is not connected to the server: then its connection ends. Undefined: connect it. */
   readonly turnAway?: () => Buffer | undefined;

@@ -143,7 +143,7 @@ function createRespSession(wire: Wire, seen: Match, delayMs: () => number): Sess
 }
 
 /** One command as the client sent it: name and arguments. */
-export type Command = readonly Buffer[];
+type Command = readonly Buffer[];
 
 /**
  * A substitute for a reply:
@@ -151,10 +151,7 @@ export type Command = readonly Buffer[];
  * - a function of the real reply (whole, as framed): the server runs the command, the client gets the result;
  * - `last`: these bytes instead, and then nothing ever comes on this connection again, or it is reset.
  */
-export type Answer =
-  | Buffer
-  | ((reply: Buffer) => Buffer)
-  | { readonly last: Buffer; readonly end: 'silence' | 'reset' };
+type Answer = Buffer | ((reply: Buffer) => Buffer) | { readonly last: Buffer; readonly end: 'silence' | 'reset' };
 
 const MOST_VALUE_BYTES = 64 * 2 ** 20;
 /** A line is a header, a simple string or an error. */

@@ -25,7 +25,7 @@ export function outcomeOf(reply: Reply): string | undefined {
 type Headers = Readonly<Record<string, string>>;
 
 /** GET requests to one server. No method rejects. */
-export interface Client {
+interface Client {
   /** Sends again when the server closed the idle connection that the request was sent on. */
   readonly get: (target: string, headers?: Headers) => Promise<Reply>;
   /** Sends once. */
@@ -34,7 +34,7 @@ export interface Client {
   readonly close: () => void;
 }
 
-export interface ClientOptions {
+interface ClientOptions {
   readonly baseUrl: string;
   /** From sending to the last byte. */
   readonly patienceMs: number;

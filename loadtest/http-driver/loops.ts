@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Requests sent at a rate, whether or not earlier ones were answered. */
-export interface OpenLoop {
+interface OpenLoop {
   /** Sends no further request. */
   readonly stop: () => void;
   /** Resolves when no further request is sent and each one has ended. Rejects when `send` rejects. */
@@ -10,7 +10,7 @@ export interface OpenLoop {
   readonly lagMs: () => readonly number[];
 }
 
-export interface OpenLoopOptions {
+interface OpenLoopOptions {
   readonly ratePerSecond: number;
   /** Makes the arrivals a Poisson process of this mean rate. Absent: at equal intervals, the first one at once. */
   readonly random?: () => number;

@@ -13,7 +13,7 @@ export interface HttpPlan {
   readonly patienceMs: number;
 }
 
-export type HttpPace =
+type HttpPace =
   /** Closed loop: each path once. */
   | { readonly kind: 'once'; readonly connections: number }
   /** Open loop: paths in turn at equal intervals. Requests of the lead are in no figure. */
@@ -44,7 +44,7 @@ export interface HttpDriven {
   readonly bodyBytes: number;
 }
 
-export interface Times {
+interface Times {
   readonly p50: number;
   readonly p99: number;
   readonly max: number;

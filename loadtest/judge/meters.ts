@@ -28,7 +28,7 @@ export interface Meter {
   readonly read: (window: Window) => Reading | undefined;
 }
 
-export interface Window {
+interface Window {
   /** The samples of one time span, in order. */
   readonly samples: readonly Sample[];
   readonly searchesPerSecond: number;

@@ -86,7 +86,7 @@ function secondsIn(seconds: readonly Second[], { fromMs, toMs }: TimeSpan): read
 }
 
 /** Keys were lost at `fromMs`, and no others until `toMs`. */
-export interface Loss extends TimeSpan {
+interface Loss extends TimeSpan {
   readonly step: string;
   /** The text of the event: `25 % of the keys`. */
   readonly what: string;

@@ -9,7 +9,7 @@ import { holdWindow, samplesIn } from './series.ts';
 import { machineBusyShare } from './step-figures.ts';
 
 /** The part of a record that exists before the verdict. */
-export type Ran = Pick<RunRecord, 'summary' | 'samples' | 'machine'>;
+type Ran = Pick<RunRecord, 'summary' | 'samples' | 'machine'>;
 
 /** Share of k6's processors over a whole step: above it, requests begin late and answers are timed late. */
 const SATURATED = 0.9;

@@ -7,7 +7,7 @@ import type { Harness } from './harness.ts';
 
 export type Load = ReturnType<typeof startLoad>;
 
-export interface Answered {
+interface Answered {
   readonly sentMs: number;
   readonly atMs: number;
   readonly result: Outcome | 'refused' | 'broken';

@@ -22,7 +22,7 @@ interface Rehearsal {
   readonly say: (text: string) => void;
 }
 
-export interface Scenario {
+interface Scenario {
   readonly title: string;
   readonly run: (rehearsal: Rehearsal) => Promise<readonly Figure[]>;
 }

@@ -85,7 +85,7 @@ export function ratePlot(context: PlotContext, id: string): Plot {
   });
 }
 
-export interface OutcomeLayer extends Layer {
+interface OutcomeLayer extends Layer {
   readonly outcomes: readonly SeenOutcome[];
 }
 

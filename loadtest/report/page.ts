@@ -31,7 +31,7 @@ export interface ReportOptions {
   readonly judged: Judged;
 }
 
-export interface PageOptions extends ReportOptions {
+interface PageOptions extends ReportOptions {
   /** This run beside an earlier one. */
   readonly against?: Comparison;
 }

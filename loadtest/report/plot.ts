@@ -13,7 +13,7 @@ import type { Slice, Timeline, Track } from './timeline.ts';
 /** A drawn plot, or the reason why there is none. */
 export type Plot = Panel | { readonly id: string; readonly title: string; readonly missing: string };
 
-export interface Curve {
+interface Curve {
   readonly style: string;
   readonly name: string;
   readonly runs: readonly Run[];
@@ -23,7 +23,7 @@ export interface Curve {
   readonly hasSpread?: boolean;
 }
 
-export interface LinePlotOptions {
+interface LinePlotOptions {
   readonly context: PlotContext;
   readonly id: string;
   readonly title: string;

@@ -26,7 +26,7 @@ export interface ThinnedRun {
  * Records of one shape as a table with a row for each. A path is made of `/name` for a member and `#0` for an item of a list;
  * null stands for an absent value.
  */
-export interface Packed {
+interface Packed {
   /** Values that are the same in all records, by path. */
   readonly same: Readonly<Record<string, Leaf>>;
   readonly columns: readonly string[];

@@ -5,7 +5,7 @@ import { type AdminClient, createAdminClient } from '../../src/commands/admin-cl
 import type { Journal } from '../../src/operations/drills/journal.ts';
 import type { RunEvent } from '../judge/record.ts';
 
-export interface JournalsWanted {
+interface JournalsWanted {
   readonly events: readonly RunEvent[];
   /** Only the process that ran the drill has its journal, so each is asked. */
   readonly adminUrls: readonly string[];

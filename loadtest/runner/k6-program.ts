@@ -78,7 +78,7 @@ async function versionOf(path: string): Promise<string | undefined> {
   }
 }
 
-export interface EnvironmentOptions extends Pick<RunOptions, 'baseUrls' | 'adminUrls' | 'adminToken' | 'numbers'> {
+interface EnvironmentOptions extends Pick<RunOptions, 'baseUrls' | 'adminUrls' | 'adminToken' | 'numbers'> {
   readonly id: string;
   readonly baseRps: number;
   /** Absolute: k6 looks beside the script. */

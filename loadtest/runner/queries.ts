@@ -8,7 +8,7 @@ import type { Attribute, Document, SearchDomain } from '../../src/search/domain.
 import { createThinned } from '../sample/sampler.ts';
 import { queriesOf } from '../traffic/queries.ts';
 
-export interface WriteQueriesOptions {
+interface WriteQueriesOptions {
   /** Its folder is made. */
   readonly file: string;
   /** Folder of the real corpora; undefined: searches are made of titles. */

@@ -14,7 +14,7 @@ import { type K6Program, k6Environment, k6Program, plannedMs } from './k6-progra
 import { calibrate, type LocalStack, type Pins, pinsHere, planLocalStack, startLocalStack } from './local-stack.ts';
 import { writeQueries } from './queries.ts';
 
-export interface RunContext {
+interface RunContext {
   /** Prints a line of progress. */
   readonly say: (text: string) => void;
   /** Aborted: k6 is interrupted, and everything that was started is taken down. */

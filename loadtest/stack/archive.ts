@@ -2,14 +2,14 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFil
 import { join } from 'node:path';
 
 /** A source of packages as the machine declares it. `withSuite` gives its text with another suite. */
-export interface Source {
+interface Source {
   readonly format: 'sources' | 'list';
   readonly uri: string;
   readonly suites: readonly string[];
   readonly withSuite: (suite: string) => string;
 }
 
-export interface Backports {
+interface Backports {
   /** Packages that the release also has still come from the release. */
   readonly options: readonly string[];
   /** Every package that backports have comes from there, new libraries included: only for parts that need it. */

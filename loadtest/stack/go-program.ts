@@ -16,7 +16,7 @@ const FETCHES = /(?:^|\+)auto$/;
 /** Neither folder has to be in PATH: the first is go.dev's, the second Debian's. */
 const GO_FOLDERS = ['/usr/local/go/bin', '/usr/bin'];
 
-export interface GoProgram {
+interface GoProgram {
   readonly name: string;
   /** The module's version as Go writes it: `v2.5.0`. */
   readonly version: string;

@@ -158,7 +158,7 @@ async function isFree(port: number): Promise<boolean> {
 }
 
 /** A running server of the local stack. `startTicks` tells it from a later process that got the same pid. */
-export interface OwnedProcess {
+interface OwnedProcess {
   readonly pid: number;
   readonly startTicks: number;
 }

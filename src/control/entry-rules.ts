@@ -10,7 +10,7 @@ export type Locate = (storeName: string) => string | undefined;
 const LOWEST_GENERATION = 1;
 
 /** The rules in force. They are those of the empty document until `compile` is called, and change with each call. */
-export interface CompiledRules extends EntryRules {
+interface CompiledRules extends EntryRules {
   readonly compile: (document: ControlDocument, overlay: Overlay | undefined) => void;
 }
 

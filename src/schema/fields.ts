@@ -39,7 +39,7 @@ export interface Annotations {
 
 declare const unit: unique symbol;
 /** The static type of a duration field. `Decoded` turns it into a number under the name with `Ms`. */
-export type Milliseconds = number & { readonly [unit]: 'ms' };
+type Milliseconds = number & { readonly [unit]: 'ms' };
 
 /** The type of a value that `readTree` has read: read-only, with durations as numbers under `<name>Ms`. */
 export type Decoded<S extends TSchema> = DecodedValue<Static<S>>;

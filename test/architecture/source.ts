@@ -8,26 +8,38 @@ export interface Import {
   readonly text: string;
 }
 
-/** Sorted paths of the `.ts` files below a folder, relative to it, without node_modules. */
+/** Sorted paths of the `.ts` and `.mjs` files below a folder, relative to it, without node_modules. */
 export function sourceFiles(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts') && !entry.parentPath.includes('node_modules'))
+    .filter((entry) => entry.isFile() && /\.(?:ts|mjs)$/.test(entry.name) && !entry.parentPath.includes('node_modules'))
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
     .sort();
 }
 
 const STATEMENT = /^(?:import|export)\b(?:[^;'"]*?\bfrom)?\s*['"]([^'"]+)['"]/gm;
-const CALL = /\b(?:import|new URL)\(\s*['"](\.[^'"]+\.ts|[a-z@][^'"]*)['"]/g;
+const CALL = /\b(?:import|new URL)\(\s*['"](\.[^'"]+\.(?:ts|mjs)|[a-z@][^'"]*)['"]/g;
+const IN_COMMENT = /^\s*\*|\/[/*].*$/;
 
-/** Static imports, re-exports, `import()` and `new URL()` of a worker, with their specifiers unresolved. */
+/** Static imports, re-exports, `import()`, also of a type in a comment, and `new URL()` of a worker, unresolved. */
 export function importsOf(file: string): Import[] {
   const text = readFileSync(file, 'utf8');
-  return [...text.matchAll(STATEMENT), ...text.matchAll(CALL)].map((match) => ({
-    from: match[1] ?? '',
-    typesOnly: /^(?:import|export) type\b/.test(match[0]),
-    line: text.slice(0, match.index).split('\n').length,
-    text: match[0],
-  }));
+  return [...text.matchAll(STATEMENT), ...text.matchAll(CALL)].map((match) => {
+    const linesBefore = text.slice(0, match.index).split('\n');
+    return {
+      from: match[1] ?? '',
+      typesOnly: /^(?:import|export) type\b/.test(match[0]) || IN_COMMENT.test(linesBefore.at(-1) ?? ''),
+      line: linesBefore.length,
+      text: match[0],
+    };
+  });
+}
+
+const COMMENT = /^\s*(?:\/\*\*?|\*(?!\/)|\/\/)\s*(.*)|\s\/\/ (.*)/;
+
+/** The words of the comment on a line; a line of a template that looks like a comment counts. Undefined without one. */
+export function commentOn(line: string): string | undefined {
+  const [, whole, trailing] = COMMENT.exec(line) ?? [];
+  return whole ?? trailing;
 }
 
 /** The text with comments and strings replaced by spaces; line numbers stay. */

@@ -8,7 +8,7 @@ import { parsed } from './page.ts';
 export type Admin = (path: string, body?: object) => AdminReply;
 
 /** `fault`: the reason for a missing answer, in the words of the service if it gave some. */
-export type AdminReply = { readonly ok: true; readonly body: unknown } | { readonly ok: false; readonly fault: string };
+type AdminReply = { readonly ok: true; readonly body: unknown } | { readonly ok: false; readonly fault: string };
 
 const TIMEOUT = '10s';
 

@@ -34,7 +34,7 @@ export interface DrillWindow {
   readonly recovery: Step;
 }
 
-export interface DrillWindowOptions {
+interface DrillWindowOptions {
   /** `x3-`: the prefix of the names of its steps. */
   readonly prefix?: string;
   readonly lossName: string;

@@ -1,5 +1,5 @@
 /** An event of a run apart from the load, for the reader of the log: the runner, or a person. */
-export interface LoadEvent {
+interface LoadEvent {
   readonly kind: 'drill-started' | 'drill-stage' | 'drill-ended' | 'flush' | 'note';
   readonly text: string;
   /** The id of the drill. */

@@ -4,7 +4,7 @@ import { metricOf, SEEN_OUTCOMES } from './outcome.ts';
 import { ALWAYS } from './page.ts';
 import { type Segment, type Step, segmentsOf } from './step.ts';
 
-export interface OptionsPlan {
+interface OptionsPlan {
   readonly steps: readonly Step[];
   readonly vusOf: (segment: Segment) => number;
   /** Scenarios without load, by name: one watches the engine, one acts as an operator. */

@@ -50,7 +50,7 @@ export function isHonestShed({ status, headers }: Reply): boolean {
 }
 
 /** One cache's part in an answer. Values are text: `ttl` → `287`; a parameter without a value is ``. */
-export interface CacheMember {
+interface CacheMember {
   readonly cache: string;
   readonly parameters: Readonly<Record<string, string>>;
 }

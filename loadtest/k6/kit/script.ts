@@ -47,7 +47,7 @@ export interface ScriptPlan {
   readonly send?: (iteration: IterationContext) => void;
 }
 
-export interface Rates {
+interface Rates {
   readonly baseRps: number;
   /** The duration of a step: STEP_SECONDS, or the value of the script. */
   readonly stepSeconds: (otherwise: number) => number;

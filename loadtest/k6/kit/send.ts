@@ -5,7 +5,7 @@ import { isHonestShed, parseCacheStatus, type Reply } from './outcome.ts';
 import { answers, CHECK_NAMES, pageOf, parsed } from './page.ts';
 import { type Ask, targetOf } from './queries.ts';
 
-export interface Sending {
+interface Sending {
   readonly shedsAllowed: boolean;
   /** Whether this body is checked: checking all of them would cost more than all other work of the generator. */
   readonly isSampled: boolean;

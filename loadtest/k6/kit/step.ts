@@ -64,7 +64,7 @@ export function inTurn(wishes: readonly StepWish[]): readonly Step[] {
   });
 }
 
-export interface LadderOptions extends Pick<Step, 'rampSeconds' | 'holdSeconds'> {
+interface LadderOptions extends Pick<Step, 'rampSeconds' | 'holdSeconds'> {
   readonly baseRps: number;
   readonly multipliers: readonly number[];
   readonly limits: StepLimits;

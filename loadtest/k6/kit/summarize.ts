@@ -22,7 +22,7 @@ export interface SetupResult {
   readonly domains: readonly string[];
 }
 
-export interface SummaryOptions extends Pick<ScriptSummary, 'script' | 'purpose' | 'baseRps'> {
+interface SummaryOptions extends Pick<ScriptSummary, 'script' | 'purpose' | 'baseRps'> {
   readonly k6: K6Summary;
   readonly begun: SetupResult;
   readonly target: TargetSummary;

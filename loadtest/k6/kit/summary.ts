@@ -24,7 +24,7 @@ export interface ScriptSummary {
 /** Without admin URLs, engine calls and the state of the service could not be measured. */
 export type TargetSummary = Pick<Target, 'baseUrls' | 'adminUrls'>;
 
-export interface QueriesSummary extends Omit<Mix, 'pages'> {
+interface QueriesSummary extends Omit<Mix, 'pages'> {
   readonly file: string;
   readonly count: number;
   readonly domains: readonly string[];

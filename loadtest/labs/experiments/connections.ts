@@ -48,13 +48,13 @@ const THREAD_PIPELINE = 16;
 /** With --threads redis-benchmark looks four times a second whether it is done: a short pilot would measure that. */
 const THREADS_PILOT_REQUESTS = 200_000;
 
-export interface AtOneRateRow extends DrivenRow {
+interface AtOneRateRow extends DrivenRow {
   readonly connections: number;
   /** Memory of the store for each: query buffer, output buffer and the client itself. */
   readonly bytesEach: number;
 }
 
-export interface PoolRow extends DrivenRow {
+interface PoolRow extends DrivenRow {
   readonly connections: number;
   /** Commands of each connection that are under way at once; absent at a rate. */
   readonly pipeline?: number;

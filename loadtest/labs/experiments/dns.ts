@@ -16,7 +16,7 @@ import {
 import type { ReaderPlan, ReaderSaid, Reads } from './dns/reads.ts';
 
 /** One way to name a store, and the state of its resolver meanwhile. */
-export interface Variant {
+interface Variant {
   readonly name: string;
   readonly isNamed: boolean;
   readonly resolver: Resolver;

@@ -34,7 +34,7 @@ const AROUND_SECONDS = 20;
 const SLOWLOG_LENGTH = 512;
 
 /** One configuration of a limiter, and whether it is right for the load. */
-export interface Variant {
+interface Variant {
   readonly name: string;
   readonly kind: 'none' | 'tbf' | 'htb';
   readonly isRight: boolean;

@@ -21,7 +21,7 @@ import {
 } from './many-clients.ts';
 
 /** How long a client keeps a connection. */
-export interface Policy {
+interface Policy {
   readonly name: string;
   /** Commands of one connection; undefined: kept for ever. */
   readonly every: number | undefined;
@@ -60,7 +60,7 @@ const LEAST_OF_EACH = 5;
 /** A row connects to one address, which has about 28,000 ports, and each may be held for a minute. */
 const MOST_CONNECTS = 20_000;
 
-export interface ClosedRow extends DrivenRow {
+interface ClosedRow extends DrivenRow {
   readonly policy: Policy;
   readonly clients: number;
   readonly connectsPerSecond: number;
@@ -70,7 +70,7 @@ export interface CostRow extends Omit<ClosedRow, 'clients'> {
   readonly isTls: boolean;
 }
 
-export interface BenchmarkRow extends Counted {
+interface BenchmarkRow extends Counted {
   readonly isKept: boolean;
   /** From one answer to the next as each client sees it, connecting included. */
   readonly roundMs: number;

@@ -56,7 +56,7 @@ const TLS: Load = { isTls: true, ratePerSecond: 400, connections: 100, variants:
 /** One variant in one run through a slow spell. */
 export type Figures = ReturnType<typeof figuresOf>;
 
-export interface LoadMeasured {
+interface LoadMeasured {
   /** The quietest run of each variant. */
   readonly rows: readonly { readonly variant: Variant; readonly figures: Figures }[];
   /** The same load without a slow spell: a check that the store can bear it, and the effect of a hiccup when closing. */

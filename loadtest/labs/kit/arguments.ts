@@ -11,7 +11,7 @@ export interface LabArguments {
   readonly out: string;
 }
 
-export type ReadArguments = { readonly kind: 'run'; readonly arguments: LabArguments } | NotRun;
+type ReadArguments = { readonly kind: 'run'; readonly arguments: LabArguments } | NotRun;
 
 const ALL = 'all';
 

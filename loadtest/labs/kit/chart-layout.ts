@@ -10,7 +10,7 @@ export interface ChartScale {
   readonly at: (value: number) => number;
 }
 
-export interface Tick {
+interface Tick {
   readonly y: number;
   /** Absent where it would be rounded to another value (a count of 0.5), or would equal or overlap the text below. */
   readonly text?: string;

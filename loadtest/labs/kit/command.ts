@@ -11,7 +11,7 @@ import { othersCores, processorTimes } from './meters.ts';
 import { printFinding } from './print.ts';
 import { checkPage, publishFinding } from './publish.ts';
 
-export interface LabCommand extends Described {
+interface LabCommand extends Described {
   /** The page that `--publish` writes; its plots and records are beside it. */
   readonly page: string;
   /** Programs whose versions the figures depend on. */

@@ -26,7 +26,7 @@ export interface Experiment {
 }
 
 /** The definition of an experiment: how its rows are measured, and what is shown and claimed. */
-export interface ExperimentDefinition<Measured>
+interface ExperimentDefinition<Measured>
   extends Pick<Experiment, 'varies' | 'parts' | 'cannotRun'>,
     Pick<Finding, 'title' | 'published' | 'sentence'> {
   readonly measure: (lab: Lab) => Promise<Measured>;
@@ -118,7 +118,7 @@ export interface Lab {
   readonly servers: readonly string[];
 }
 
-export interface LabOptions extends Pick<Lab, 'cores' | 'say' | 'signal'> {
+interface LabOptions extends Pick<Lab, 'cores' | 'say' | 'signal'> {
   /** Replaces the duration that an experiment wants. */
   readonly rowSeconds?: number;
   readonly servers?: readonly string[];

@@ -88,7 +88,7 @@ export function limitOf(busy: Busy, room: Room = { storeCores: 1, generatorCores
 }
 
 /** CPU time since boot, and the part used by this process and its reaped children. */
-export interface ProcessorTimes {
+interface ProcessorTimes {
   readonly atMs: number;
   /** Time of all processes. Interrupts are not included, because they also serve our own loopback traffic. */
   readonly processesMs: number;

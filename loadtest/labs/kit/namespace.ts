@@ -27,7 +27,7 @@ export interface LabNamespace {
 }
 
 /** Replies go to us, requests go to the store. */
-export type Way = 'replies' | 'requests';
+type Way = 'replies' | 'requests';
 
 const HOME = '/run/netns';
 

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { processorMs } from '../../stack/processors.ts';
 
-export interface ProgramOptions {
+interface ProgramOptions {
   readonly command: string;
   readonly args: readonly string[];
   /** Processors that it may use, as a list for taskset. Absent: all. */
@@ -20,7 +20,7 @@ export interface ProgramOptions {
   readonly onLine?: (line: string) => boolean;
 }
 
-export interface Ran {
+interface Ran {
   readonly output: string;
   readonly seconds: number;
   /** Processor time of the program without its children. Up to 20 ms at the end may be missing. */

@@ -98,7 +98,7 @@ export function tableOf<Measured extends object>({
 }
 
 /** A chart as series with accessors, from a point of the axis to its value. */
-export interface ChartParts<Point> extends Omit<Chart, 'id' | 'places' | 'series'> {
+interface ChartParts<Point> extends Omit<Chart, 'id' | 'places' | 'series'> {
   readonly id?: string;
   readonly points: readonly Point[];
   readonly pointName: (point: Point) => string;

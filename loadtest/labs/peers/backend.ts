@@ -12,7 +12,7 @@ export interface RunningBackend extends Backend {
   readonly stop: () => Promise<void>;
 }
 
-export interface BackendOptions {
+interface BackendOptions {
   /** Lifetime of a page in the origin's headers; the same as in the setups of the peers. */
   readonly ttlSeconds: number;
   /** Maximum number of documents that are indexed. */

@@ -16,7 +16,7 @@ import { measureServing } from './serving.ts';
 import { chartsOf, claimsOf, notesOf, PUBLISHED_WORDS, tablesOf } from './tables.ts';
 import { varnish } from './varnish.ts';
 
-export interface PeersOptions {
+interface PeersOptions {
   /** In the order of the tables. */
   readonly peers?: readonly Peer[];
   readonly sizes?: Partial<Sizes>;

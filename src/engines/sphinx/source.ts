@@ -20,7 +20,7 @@ export interface SphinxSourceOptions {
   readonly progress?: (domain: string, documents: number) => void;
 }
 
-export interface SphinxSource {
+interface SphinxSource {
   /** For `indexer --config <file> --all` and `searchd --config <file>`. */
   readonly configFile: string;
   readonly domains: readonly {

@@ -89,7 +89,7 @@ export function loadReadyPlans(directory = join(import.meta.dirname, 'plans')): 
       .sort((a, b) => rank(a) - rank(b));
 }
 
-export type ReadPlan =
+type ReadPlan =
   | { readonly kind: 'plan'; readonly plan: Plan }
   | { readonly kind: 'faults'; readonly faults: readonly Fault[] };
 

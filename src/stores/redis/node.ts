@@ -191,7 +191,7 @@ const CONSECUTIVE_FAILURES = 5;
  * node that answers only every other read.
  */
 const FAILURE_RATIO = 0.5;
-const MIN_VOLUME = 20;
+export const MIN_VOLUME = 20;
 /**
  * The minimum time from the first to the last of these failures. Replies that are late together are one short stall of
  * the node or of this process. A breaker that opens for it makes the node's keys misses for a second, and every process

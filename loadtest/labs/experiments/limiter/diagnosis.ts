@@ -1,7 +1,7 @@
 import { limitersOf } from '../../../sample/host.ts';
 
 /** A limiter as tc shows it: its settings, and its counters since it was set up. */
-export interface LimiterState {
+interface LimiterState {
   readonly rateBytesPerSecond: number;
   /** The smaller one of burst and cburst: it is the one that holds back. */
   readonly burstBytes: number;
@@ -75,7 +75,7 @@ export interface Symptoms {
   readonly limiter?: LimiterState;
 }
 
-export interface Diagnosis {
+interface Diagnosis {
   /**
    * `burst` and `queue`: the limiter is too small. `full`: its rate is used up. `unseen`: the figures look like a limiter on
    * another machine. `service`: the reading process itself stood still.

@@ -15,7 +15,7 @@ export interface SpellRun {
 }
 
 /** One load through one slow spell. */
-export interface Spell {
+interface Spell {
   readonly store: LabStore;
   readonly neighbour: Neighbour;
   /** Share of the store's core that the neighbour takes all the time. */
@@ -100,7 +100,7 @@ async function waitUntil(isSo: () => boolean, limitMs: number): Promise<void> {
 }
 
 /** Another client of the store with heavy commands: they make the shard slow for all its clients. */
-export interface Neighbour {
+interface Neighbour {
   /**
    * Starts to take `share` of the store's core, in commands of two milliseconds, however late they are answered.
    * @returns a function that ends it when all are answered. It throws when one was refused: then the shard was not slow.

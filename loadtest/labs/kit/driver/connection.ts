@@ -3,7 +3,7 @@ import { createHistogram } from 'node:perf_hooks';
 import { connect as connectTls } from 'node:tls';
 import type { Deadline, DrivenSecond, Errors, Target } from './plan.ts';
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   readonly target: Target;
   readonly ca?: string;
   readonly deadline?: Deadline;

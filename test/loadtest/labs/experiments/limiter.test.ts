@@ -114,7 +114,7 @@ test('drops without late reads are not reported', () => {
 test('a rate that is used up is not reported as a burst that is too small', () => {
   const limiter = { ...SET, burstBytes: 1600, sentBytes: 48e6, drops: 900, overlimits: 20_000 };
   const told = diagnose({ ...WELL, lateShare: 0.5, limiter });
-  assert.equal(told.cause, 'full');
+  assert.deepEqual(told, { cause: 'full' }, 'a larger burst is no help');
 });
 
 test('a slow store is examined before any limiter', () => {
@@ -126,8 +126,13 @@ test('a slow store is examined before any limiter', () => {
 
 test('one or two slow commands do not explain a fifth of the reads', () => {
   const limiter = { ...SET, burstBytes: 1600, drops: 10, overlimits: 100 };
-  const { cause } = diagnose({ ...WELL, lateShare: 0.2, limiter, store: { ...WELL.store, slowMs: 30 } });
-  assert.equal(cause, 'burst');
+  const store = { ...WELL.store, slowMs: 30 };
+  assert.equal(diagnose({ ...WELL, lateShare: 0.2, limiter, store }).cause, 'burst');
+  const rows = rowsWith({}).map((row) => ({ ...row, lateShare: 0.2, limiter, store }));
+  const told = (column: RegExp) => cellOf(experiment.findingOf(rows), /^How a doctor/, /^tbf, burst of 3/, column);
+  // 3 % of the row's second.
+  assert.equal(told(/^slowlog/), 30);
+  assert.equal(told(/^cause/), 'burst');
 });
 
 test('the slowlog total is the sum of its command times, in microseconds', () => {

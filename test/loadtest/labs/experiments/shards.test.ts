@@ -8,6 +8,7 @@ import {
   shards,
   shardsCommand,
 } from '../../../../loadtest/labs/experiments/shards.ts';
+import { limitOfStores } from '../../../../loadtest/labs/experiments/three-clients.ts';
 import { PUBLISHED_MIX } from '../../../../loadtest/labs/kit/mix.ts';
 import { createRandom } from '../../../../src/catalogue/demo/ad.ts';
 import { cellOf, type Found, figureOf } from './harness.ts';
@@ -50,9 +51,15 @@ test('a full driver gives no result about the shards', () => {
   assert.ok(figureOf(findingOf({ limit: 'neither' }), /as fast as possible/));
 });
 
-test('shards that share a full core are reported', () => {
-  const [table] = findingOf({ limit: 'store' }).tables;
-  assert.equal(table?.rows.find(({ name }) => name === 'as fast as possible, 6 shards')?.limit, 'store');
+test('shards that share a full core are reported, and shards with a core each are not', () => {
+  const shared = (storeCount: number) => {
+    const cores = { store: '', generator: '', storeCount, generatorCount: 1 };
+    const limit = limitOfStores(cores, 6, { storeCores: 0.95, generatorCores: 0.3 }, { clients: 1 });
+    const rows = findingOf({ limit }).tables[0]?.rows ?? [];
+    return rows.filter((one) => one.limit === 'store').map(({ name }) => name);
+  };
+  assert.deepEqual(shared(1), ['as fast as possible, 6 shards']);
+  assert.deepEqual(shared(6), []);
 });
 
 test('hits are a share of the reads between two readings, and evictions a rate, summed over all shards', async () => {
