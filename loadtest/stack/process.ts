@@ -157,6 +157,26 @@ async function isFree(port: number): Promise<boolean> {
   });
 }
 
+/**
+ * Aborts its signal when this process is told to end. Until it is disposed, further signals do nothing: a second Ctrl-C would
+ * end the process and leave servers behind.
+ */
+export function stopOnSignals(say: (text: string) => void) {
+  const stopping = new AbortController();
+  const stop = (): void => {
+    if (!stopping.signal.aborted) say('stopping: what was started is ended first');
+    stopping.abort();
+  };
+  const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  for (const name of names) process.on(name, stop);
+  return {
+    signal: stopping.signal,
+    [Symbol.dispose]: () => {
+      for (const name of names) process.removeListener(name, stop);
+    },
+  };
+}
+
 /** A running server of the local stack. `startTicks` tells it from a later process that got the same pid. */
 export interface OwnedProcess {
   readonly pid: number;

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createRandom } from '../../../src/catalogue/demo/ad.ts';
 import { massImport } from '../kit/benchmark.ts';
+import { runDriver } from '../kit/driven.ts';
 import type { Limit } from '../kit/finding.ts';
 import { defineExperiment, type Lab, type LabStore } from '../kit/lab.ts';
 import { busyOf, commandStats, limitOf } from '../kit/meters.ts';
 import { type LabNamespace, namespacesProblem, startNamespace } from '../kit/namespace.ts';
-import { runProgram } from '../kit/programs.ts';
 import { alternately } from '../kit/rounds.ts';
 import { chartOf, tableOf } from '../kit/table.ts';
 import {
@@ -264,17 +264,12 @@ async function measureRow(
   await store.command('SLOWLOG', 'RESET');
   const before = await storeFigures(store);
   const busyMs = store.processorMs();
-  const { output } = await runProgram({
-    command: process.execPath,
-    args: [join(import.meta.dirname, 'limiter', 'reader.ts'), JSON.stringify(plan)],
-    cores: lab.cores.generator,
-    limitMs: (plan.seconds + AROUND_SECONDS) * 1000,
-    signal: lab.signal,
-  });
+  const main = join(import.meta.dirname, 'limiter', 'reader.ts');
+  const limitMs = (plan.seconds + AROUND_SECONDS) * 1000;
+  const reads = await runDriver<BurstReads>(lab, { main, plan, limitMs });
   // Before the store is asked, because its replies go through the limiter as well.
   const state = limiterStateOf(await namespace.tcStatistics('replies'));
   const after = await storeFigures(store);
-  const reads: BurstReads = JSON.parse(output);
   // Cores over the time of the load: the reader takes a while to start and to end.
   const cores = (store.processorMs() - busyMs) / 1000 / reads.seconds;
   const share = (count: number): number => count / Math.max(1, reads.asked);

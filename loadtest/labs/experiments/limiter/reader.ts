@@ -1,8 +1,9 @@
-/** `node reader.ts <plan as JSON>`: reads pages in bursts and prints a `BurstReads` as JSON, on a core of its own. */
+/** `node reader.ts <plan.json>`: reads pages in bursts and prints a `BurstReads` as JSON, on a core of its own. */
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRandom } from '../../../../src/catalogue/demo/ad.ts';
 import type { RedisStore } from '../../../../src/stores/redis/store.ts';
-import { createTally } from '../../kit/driver/connection.ts';
+import { createTally, startMeter } from '../../kit/driver/connection.ts';
 import type { Latency } from '../../kit/driver/plan.ts';
 import { isConnected, openAdapter } from '../adapter.ts';
 
@@ -78,7 +79,7 @@ async function read(plan: BurstPlan, clients: readonly RedisStore[], random: () 
     took.answered(performance.now() - askedMs);
   };
 
-  const cpuBefore = process.cpuUsage();
+  const measured = startMeter([], () => performance.now());
   const endMs = startedMs + plan.seconds * 1000;
   const reads: Promise<void>[] = [];
   let turn = 0;
@@ -90,20 +91,14 @@ async function read(plan: BurstPlan, clients: readonly RedisStore[], random: () 
       if (client !== undefined) reads.push(one(client));
     }
   }
-  const seconds = (performance.now() - startedMs) / 1000;
-  const cpu = process.cpuUsage(cpuBefore);
+  const { seconds, processorSeconds } = measured();
   const all = Promise.all(reads);
   await Promise.race([all, sleep(AFTERWARDS_MS, undefined, { ref: false })]);
   for (let left = waiting; left > 0; left -= 1) took.answered(AFTERWARDS_MS);
-  return {
-    seconds,
-    ...counts,
-    latencyMs: took.end().latencyMs,
-    processorSeconds: (cpu.user + cpu.system) / 1e6,
-  };
+  return { seconds, processorSeconds, ...counts, latencyMs: took.end().latencyMs };
 }
 
-const plan: BurstPlan = JSON.parse(process.argv[2] ?? '');
+const plan: BurstPlan = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8'));
 const { host, port, deadlineMs } = plan;
 const clients = Array.from({ length: plan.clients }, () => openAdapter({ target: { host, port }, deadlineMs }));
 for (const giveUpMs = performance.now() + CONNECT_WITHIN_MS; !clients.every(isConnected); await sleep(20))
