@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createRandom } from '../../../src/catalogue/demo/ad.ts';
+import { column } from '../../sample/host.ts';
 import { massImport } from '../kit/benchmark.ts';
 import { runDriver } from '../kit/driven.ts';
 import type { Limit } from '../kit/finding.ts';
 import { defineExperiment, type Lab, type LabStore } from '../kit/lab.ts';
 import { busyOf, commandStats, limitOf } from '../kit/meters.ts';
+import { randomDigits } from '../kit/mix.ts';
 import { type LabNamespace, namespacesProblem, startNamespace } from '../kit/namespace.ts';
 import { alternately } from '../kit/rounds.ts';
 import { chartOf, tableOf } from '../kit/table.ts';
@@ -113,7 +115,7 @@ export const limiter = defineExperiment<readonly LimiterRow[]>({
     const fill = Array.from({ length: LOAD.keys }, (_, at) => [
       'SET',
       // As the reader and redis-benchmark, with `page:__rand_int__`, name the pages.
-      `page:${String(at).padStart(12, '0')}`,
+      `page:${randomDigits(at)}`,
       page.subarray(0, between(LEAST_PAGE_BYTES, MOST_PAGE_BYTES)),
     ]);
     await massImport(lab, store, fill);
@@ -305,9 +307,7 @@ export function slowMsOf(entries: unknown): number {
 
 /** In the namespace of the process. @param snmp /proc/<pid>/net/snmp: a line of names, a line of figures. */
 export function retransmitsOf(snmp: string): number {
-  const lines = snmp.split('\n').filter((line) => line.startsWith('Tcp: '));
-  const [names = [], figures = []] = lines.map((line) => line.split(' '));
-  return Number(figures[names.indexOf('RetransSegs')] ?? 0);
+  return column('Tcp', 'RetransSegs', snmp) || 0;
 }
 
 /**

@@ -52,16 +52,18 @@ export async function benchmark(lab: Lab, options: BenchmarkOptions): Promise<Be
   const { store, pilot = 2000, expectedPerSecond } = options;
   const guess = async (): Promise<number> => {
     if (expectedPerSecond !== undefined) return wholeRounds({ ...options, perSecond: expectedPerSecond });
-    const first = await once(lab, options, Math.max(pilot, options.clients));
-    // A pilot of a few milliseconds is inaccurate, so a longer one follows.
-    const longer = Math.max(pilot, options.clients, Math.round(first.perSecond * PILOT_SECONDS));
-    const second = await once(lab, options, longer);
-    return requestsFor(second.perSecond, options);
+    const rateOf = async (requests: number) => (await once(lab, options, requests)).perSecond;
+    return requestsFor(await pilotRate(rateOf, Math.max(pilot, options.clients)), options);
   };
   const requests = options.requests ?? (await guess());
   const { result, storeCores } = await storeCoresDuring([store], () => once(lab, options, requests));
   const busy = busyOf(storeCores, result);
   return { ...result, ...busy, limit: limitOf(busy, roomFor(options, lab.cores)) };
+}
+
+/** The rate by two pilots: the first one, of a few milliseconds, is inaccurate and tells the length of the second. */
+export async function pilotRate(rateOf: (requests: number) => Promise<number>, least: number): Promise<number> {
+  return rateOf(Math.max(least, Math.round((await rateOf(least)) * PILOT_SECONDS)));
 }
 
 /** The number of requests that fill the time at this rate; at least one for each client. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { processorsOf } from '../../stack/processors.ts';
+import { processorsOf, statFields, TICKS_PER_SECOND } from '../../stack/processors.ts';
 import type { Limit } from './finding.ts';
 import type { LabStore } from './lab.ts';
 
@@ -97,7 +97,7 @@ export interface ProcessorTimes {
   readonly ownMs: number;
 }
 
-const TICK_MS = 10;
+const TICK_MS = 1000 / TICKS_PER_SECOND;
 
 /**
  * Children count as ours only after they have ended, so this is read before anything is started and after everything has
@@ -127,9 +127,8 @@ export function timesOf(texts: {
     processes += Number(user) + Number(nice) + Number(system);
     stolen += Number(steal ?? 0);
   }
-  // The name may contain spaces; it ends at the last bracket. The fields are utime, stime, cutime and cstime.
-  const fields = texts.own.slice(texts.own.lastIndexOf(') ') + 2).split(' ');
-  const own = fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0);
+  // utime, stime, cutime and cstime.
+  const own = [14, 15, 16, 17].map(statFields(texts.own)).reduce((sum, ticks) => sum + Number(ticks), 0);
   const [processesMs, stolenMs, ownMs] = [processes * TICK_MS, stolen * TICK_MS, own * TICK_MS];
   return { atMs: texts.atMs, processesMs, stolenMs, ownMs };
 }

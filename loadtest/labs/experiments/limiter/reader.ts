@@ -5,6 +5,7 @@ import { createRandom } from '../../../../src/catalogue/demo/ad.ts';
 import type { RedisStore } from '../../../../src/stores/redis/store.ts';
 import { createTally, startMeter } from '../../kit/driver/connection.ts';
 import type { Latency } from '../../kit/driver/plan.ts';
+import { randomDigits } from '../../kit/mix.ts';
 import { isConnected, openAdapter } from '../adapter.ts';
 
 /** Pages are read as a service reads them: through the project's own adapter, with its deadline and its breaker. */
@@ -51,10 +52,7 @@ async function read(plan: BurstPlan, clients: readonly RedisStore[], random: () 
   const one = async (client: RedisStore): Promise<void> => {
     const askedMs = performance.now();
     counts.asked += 1;
-    const result = await client.read(
-      `page:${String(Math.floor(random() * plan.keys)).padStart(12, '0')}`,
-      plan.deadlineMs,
-    );
+    const result = await client.read(`page:${randomDigits(Math.floor(random() * plan.keys))}`, plan.deadlineMs);
     if (result.kind === 'value') {
       counts.inTime += 1;
       counts.pages += 1;
