@@ -84,13 +84,7 @@ export async function inPath(name: string, further: readonly string[] = []): Pro
   return files.filter((_, at) => there[at]);
 }
 
-interface Go {
-  readonly path: string;
-  /** `1.26.8`; undefined when it prints none. */
-  readonly version: string | undefined;
-  /** GOTOOLCHAIN of the environment or of Go's own configuration; empty before Go 1.21. */
-  readonly toolchain: string;
-}
+type Go = Awaited<ReturnType<typeof ask>>;
 
 async function goFor({ name, leastGo }: GoProgram, { atHand, install }: GoSource): Promise<string> {
   const candidates = async (): Promise<readonly Go[]> => Promise.all((await atHand()).map(ask));
@@ -119,8 +113,10 @@ function suitedGo(candidates: readonly Go[], leastGo: string | undefined): strin
   return (newEnough ?? fetching)?.path;
 }
 
-async function ask(path: string): Promise<Go> {
+async function ask(path: string) {
+  // GOTOOLCHAIN of the environment or of Go's own configuration; empty before Go 1.21.
   const [said, toolchain] = await Promise.all([answer(path, ['version']), answer(path, ['env', 'GOTOOLCHAIN'])]);
+  // `1.26.8`; undefined when it prints none.
   return { path, version: /\bgo(\d+\.\d+(?:\.\d+)?)/.exec(said)?.[1], toolchain: toolchain.trim() };
 }
 

@@ -4,6 +4,7 @@ import { createRandom } from '../../../src/catalogue/demo/ad.ts';
 import { column } from '../../sample/host.ts';
 import { massImport } from '../kit/benchmark.ts';
 import { runDriver } from '../kit/driven.ts';
+import type { Latency } from '../kit/driver/plan.ts';
 import type { Limit } from '../kit/finding.ts';
 import { defineExperiment, type Lab, type LabStore } from '../kit/lab.ts';
 import { busyOf, commandStats, limitOf } from '../kit/meters.ts';
@@ -84,7 +85,7 @@ export interface LimiterRow extends Symptoms {
   readonly refusedShare: number;
   readonly pagesPerSecond: number;
   readonly bytesPerSecond: number;
-  readonly latencyMs: BurstReads['latencyMs'];
+  readonly latencyMs: Pick<Latency, 'p50' | 'p99' | 'max'>;
   readonly limit: Limit;
 }
 

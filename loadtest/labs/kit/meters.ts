@@ -88,14 +88,7 @@ export function limitOf(busy: Busy, room: Room = { storeCores: 1, generatorCores
 }
 
 /** CPU time since boot, and the part used by this process and its reaped children. */
-export interface ProcessorTimes {
-  readonly atMs: number;
-  /** Time of all processes. Interrupts are not included, because they also serve our own loopback traffic. */
-  readonly processesMs: number;
-  /** Time that the host gave to other machines. */
-  readonly stolenMs: number;
-  readonly ownMs: number;
-}
+type ProcessorTimes = ReturnType<typeof timesOf>;
 
 const TICK_MS = 1000 / TICKS_PER_SECOND;
 
@@ -118,8 +111,9 @@ export function timesOf(texts: {
   readonly own: string;
   readonly allowed: string;
   readonly atMs: number;
-}): ProcessorTimes {
+}) {
   const names = new Set(processorsOf(texts.allowed).map((cpu) => `cpu${cpu}`));
+  // Time of all processes, without interrupts, which also serve our own loopback traffic; and time of other machines.
   let [processes, stolen] = [0, 0];
   for (const line of texts.stat.split('\n')) {
     const [name = '', user, nice, system, , , , , steal] = line.split(/ +/);

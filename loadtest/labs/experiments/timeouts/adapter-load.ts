@@ -5,6 +5,7 @@ import type { StoreFault } from '../../../../src/cache/events.ts';
 import { createRandom } from '../../../../src/catalogue/demo/ad.ts';
 import type { RedisStore } from '../../../../src/stores/redis/store.ts';
 import { openLoop } from '../../../http-driver/loops.ts';
+import { waitUntil } from '../../../stack/process.ts';
 import { createTally, startMeter } from '../../kit/driver/connection.ts';
 import type { Driven, DrivePlan, Errors } from '../../kit/driver/plan.ts';
 import { gaussianKey, type Mix, mixKey, valueBytes } from '../../kit/mix.ts';
@@ -39,7 +40,7 @@ const stores: RedisStore[] = Array.from({ length: connections }, () =>
   }),
 );
 // A socket timeout that is shorter than a handshake opens no connection at all: then the row shows that.
-for (const untilMs = nowMs() + OPEN_LIMIT_MS; !stores.every(isConnected) && nowMs() < untilMs; ) await sleep(10);
+await waitUntil(() => stores.every(isConnected), OPEN_LIMIT_MS, 10);
 
 connects = 0;
 let underWay = 0;

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import { waitUntil } from '../../../stack/process.ts';
 import type { LabDriven } from '../../kit/driven.ts';
 import type { Lab, LabStore } from '../../kit/lab.ts';
 
@@ -20,7 +21,7 @@ interface Spell {
   readonly holds?: { readonly ms: number; readonly everyMs: number };
 }
 
-const LOOK_EVERY_MS = 50;
+const [LOOK_EVERY_MS, POLL_MS] = [50, 10];
 /** Parts of the load: the beginning of the spell, and of its last command. The rest shows the recovery. */
 const [CALM_PART, SPELL_PART] = [0.2, 0.6];
 const OPEN_LIMIT_MS = 4000;
@@ -43,7 +44,7 @@ export async function runSpell(run: Spell) {
   const ended = Promise.allSettled([load]).then(() => {
     state.isOver = true;
   });
-  await waitUntil(() => state.isOver || openNow() - before >= MOST_PART * connections, OPEN_LIMIT_MS);
+  await waitUntil(() => state.isOver || openNow() - before >= MOST_PART * connections, OPEN_LIMIT_MS, POLL_MS);
   // The neighbour starts after the load has its connections: hundreds of handshakes beside it are another experiment.
   const rest = neighbour.work(run.share);
   const watching = watch(state, () => openNow() - before);
@@ -63,7 +64,7 @@ export async function runSpell(run: Spell) {
   /** Share of the time in which the store was ready to run while its processor ran another process. */
   const waitedShare = (runTimeOf(store.pid()).waitedMs - waitedBefore) / (performance.now() - startedMs);
   // The store accepts connections in its backlog although their clients are gone: that is part of the cost.
-  await waitUntil(() => openNow() <= before + OWN_CONNECTIONS, REST_LIMIT_MS);
+  await waitUntil(() => openNow() <= before + OWN_CONNECTIONS, REST_LIMIT_MS, POLL_MS);
   const first = connections + OWN_CONNECTIONS;
   /** Connections that the store accepted beside those of the beginning. */
   const opened = Math.max(0, (await receivedBy(store)) - receivedBefore - first);
@@ -87,10 +88,6 @@ async function watch(state: { isOver: boolean; mostOpen: number }, open: () => n
     state.mostOpen = Math.max(state.mostOpen, open());
     await sleep(LOOK_EVERY_MS);
   }
-}
-
-async function waitUntil(isSo: () => boolean, limitMs: number): Promise<void> {
-  for (const untilMs = performance.now() + limitMs; !isSo() && performance.now() < untilMs; ) await sleep(10);
 }
 
 /** Another client of the store with heavy commands: they make the shard slow for all its clients. */
