@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { wrkReport } from '../http-driver/wrk.ts';
+import { parseMetrics } from '../k6/kit/metrics-text.ts';
 import { processorMs } from '../stack/processors.ts';
 import type { Bench, Started } from './benches.ts';
 import { adminUrl, type BenchCores, type Server } from './servers.ts';
@@ -62,9 +63,9 @@ export async function measureStart(
 /** Counts of the service's own metrics. */
 async function outcomes(url: string, outcome: string): Promise<{ readonly wanted: number; readonly all: number }> {
   const text = await (await fetch(`${adminUrl(url)}/metrics`)).text();
-  const counts = [...text.matchAll(/^serpcache_requests_total\{(.*)\} (\d+)$/gm)];
-  const sum = (rows: typeof counts): number => rows.reduce((total, [, , count]) => total + Number(count), 0);
-  return { wanted: sum(counts.filter(([, labels]) => labels?.includes(`outcome="${outcome}"`))), all: sum(counts) };
+  const counts = parseMetrics(text).filter(({ name }) => name === 'serpcache_requests_total');
+  const sum = (rows: typeof counts): number => rows.reduce((total, { value }) => total + value, 0);
+  return { wanted: sum(counts.filter(({ labels }) => labels['outcome'] === outcome)), all: sum(counts) };
 }
 
 /** A script of wrk that asks for the targets in turn from a random start. */

@@ -3,22 +3,10 @@ import { startCluster } from '../stack/redis.ts';
 import type { Flavour, RedisNode } from '../stack/redis-node.ts';
 import type { FaultProxy, ProxyOptions } from './relay.ts';
 
-/** One shard of a cluster behind proxies. */
-export interface ProxiedNode<P extends FaultProxy> {
-  /**
-   * The server itself. Its `address` is the proxy's, as CLUSTER SLOTS names it; its `port` and `command` are its own, so
-   * that commands of a test pass no proxy. While it is killed or stopped, its proxy refuses connections as well.
-   */
-  readonly node: RedisNode;
-  readonly proxy: P;
-}
+export type ProxiedCluster<P extends FaultProxy> = Awaited<ReturnType<typeof startProxiedCluster<P>>>;
 
-export interface ProxiedCluster<P extends FaultProxy> {
-  readonly shards: readonly ProxiedNode<P>[];
-  /** For a configuration: the proxies' addresses. */
-  readonly nodes: readonly { readonly host: string; readonly port: number }[];
-  readonly stop: () => Promise<void>;
-}
+/** One shard of a cluster behind proxies. */
+export type ProxiedNode<P extends FaultProxy> = ProxiedCluster<P>['shards'][number];
 
 interface ProxiedClusterOptions<P extends FaultProxy> {
   readonly flavour: Flavour;
@@ -32,10 +20,7 @@ const MASTERS = 3;
  * Clients reach each node through its proxy, redirects and CLUSTER SLOTS included, because the nodes announce the
  * proxies' ports; their bus talks directly.
  */
-export async function startProxiedCluster<P extends FaultProxy>({
-  flavour,
-  startProxy,
-}: ProxiedClusterOptions<P>): Promise<ProxiedCluster<P>> {
+export async function startProxiedCluster<P extends FaultProxy>({ flavour, startProxy }: ProxiedClusterOptions<P>) {
   const proxies: P[] = [];
   const stopProxies = async (): Promise<void> => {
     await Promise.all(proxies.map((proxy) => proxy.stop()));
@@ -49,13 +34,14 @@ export async function startProxiedCluster<P extends FaultProxy>({
       proxies.push(await startProxy({ target, port: announcedPorts[index] ?? 0 }));
     }
     const stack = await startCluster({ flavour, masters: MASTERS, ports, announcedPorts });
-    const shards = proxies.flatMap((proxy, index) =>
+    const shards: readonly { readonly node: RedisNode; readonly proxy: P }[] = proxies.flatMap((proxy, index) =>
       stack.nodes.slice(index, index + 1).map((node) => ({ node: refusing(node, proxy), proxy })),
     );
     return {
       shards,
+      /** For a configuration: the proxies' addresses. */
       nodes: proxies.map(({ host, port }) => ({ host, port })),
-      stop: async () => {
+      stop: async (): Promise<void> => {
         await stopProxies();
         await stack.stop();
       },
@@ -66,7 +52,11 @@ export async function startProxiedCluster<P extends FaultProxy>({
   }
 }
 
-/** A proxy accepts before it knows that its server is dead, so its port is closed and opened with the server's. */
+/**
+ * The server itself. Its `address` is the proxy's, as CLUSTER SLOTS names it; its `port` and `command` are its own, so that
+ * commands of a test pass no proxy. A proxy accepts before it knows that its server is dead, so its port is closed and opened
+ * with the server's.
+ */
 function refusing(node: RedisNode, proxy: FaultProxy): RedisNode {
   return {
     ...node,

@@ -2,26 +2,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { freePorts } from '../stack/process.ts';
 
 /** The faults that every proxy can inject into its connections, for any protocol. */
-export interface FaultProxy {
-  readonly host: string;
-  readonly port: number;
-  /** `host:port`. */
-  readonly address: string;
-  /** Client connections open now. */
-  readonly connections: () => number;
-  /** Client connections accepted since the start. */
-  readonly opened: () => number;
-  /** New connections get ECONNREFUSED, as from a dead server; open ones stay. Resolves when it is so. */
-  readonly refuse: (on: boolean) => Promise<void>;
-  /** Resets every open connection (RST on both sides). */
-  readonly cut: () => void;
-  /** A black hole: connections are accepted and stay, nothing passes in either direction, and neither side learns of an end. */
-  readonly pause: () => void;
-  /** The bytes that arrived meanwhile pass, in order. */
-  readonly resume: () => void;
-  /** Resets what is open and stops listening. Safe to call twice. */
-  readonly stop: () => Promise<void>;
-}
+export type FaultProxy = Awaited<ReturnType<typeof startRelay>>;
 
 export interface ProxyOptions {
   readonly target: { readonly host: string; readonly port: number };
@@ -40,7 +21,7 @@ interface RelayOptions extends ProxyOptions {
 const HOST = '127.0.0.1';
 
 /** The common part of the proxies: a listener, a pair of sockets per client, and the faults. */
-export async function startRelay(options: RelayOptions): Promise<FaultProxy> {
+export async function startRelay(options: RelayOptions) {
   const { target, createSession, turnAway, maxConnections = 4096 } = options;
   const [port] = options.port === undefined ? await freePorts(1) : [options.port];
   if (port === undefined) throw new Error('no free port');
@@ -98,16 +79,23 @@ export async function startRelay(options: RelayOptions): Promise<FaultProxy> {
     host: HOST,
     port,
     address: `${HOST}:${port}`,
+    /** Client connections open now. */
     connections: () => [...pairs].filter((pair) => pair.hasClient()).length,
+    /** Client connections accepted since the start. */
     opened: () => opened,
-    refuse: async (on) => {
+    /** New connections get ECONNREFUSED, as from a dead server; open ones stay. Resolves when it is so. */
+    refuse: async (on: boolean): Promise<void> => {
       if (on) deafen();
       else if (listener === undefined && !stopped) await listen();
     },
+    /** Resets every open connection (RST on both sides). */
     cut,
+    /** A black hole: connections are accepted and stay, nothing passes in either direction, and neither side learns of an end. */
     pause: () => hold(true),
+    /** The bytes that arrived meanwhile pass, in order. */
     resume: () => hold(false),
-    stop: async () => {
+    /** Resets what is open and stops listening. Safe to call twice. */
+    stop: async (): Promise<void> => {
       stopped = true;
       deafen();
       cut();

@@ -1,14 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Requests sent at a rate, whether or not earlier ones were answered. */
-interface OpenLoop {
-  /** Sends no further request. */
-  readonly stop: () => void;
-  /** Resolves when no further request is sent and each one has ended. Rejects when `send` rejects. */
-  readonly ended: Promise<void>;
-  /** Lateness of the latest requests in ms. A generator that is late measures itself. */
-  readonly lagMs: () => readonly number[];
-}
+export type OpenLoop = ReturnType<typeof openLoop>;
 
 interface OpenLoopOptions {
   readonly ratePerSecond: number;
@@ -31,7 +23,8 @@ interface OpenLoopOptions {
 /** Number of latest lags that are kept; up to twice as many at times. A loop may run for an hour. */
 const KEPT_LAGS = 100_000;
 
-export function openLoop(options: OpenLoopOptions): OpenLoop {
+/** Sends requests at a rate, whether or not earlier ones were answered. */
+export function openLoop(options: OpenLoopOptions) {
   const { ratePerSecond, random, send } = options;
   const { maxRequests = Number.POSITIVE_INFINITY, maxInFlight = Number.POSITIVE_INFINITY } = options;
   const { nowMs = () => performance.now(), pause = () => sleep(1) } = options;
@@ -61,11 +54,14 @@ export function openLoop(options: OpenLoopOptions): OpenLoop {
     await Promise.all(inFlight);
   };
   return {
+    /** Resolves when no further request is sent and each one has ended. Rejects when `send` rejects. */
     ended: run(),
-    stop: () => {
+    /** Sends no further request. */
+    stop: (): void => {
       isStopped = true;
     },
-    lagMs: () => lag,
+    /** Lateness of the latest requests in ms. A generator that is late measures itself. */
+    lagMs: (): readonly number[] => lag,
   };
 }
 

@@ -6,6 +6,7 @@ import { FRAME_WIDTH, linearScale, STRIP_PX, TIMES_PX, valueAxis } from '../../s
 import { type LegendEntry, momentSign, panelDrawing, SWATCH_PX, swatch } from '../../src/report/plot/panel.ts';
 import { type Judged, judge } from '../judge/judge.ts';
 import type { BaseRate, RunRecord, StepFigures } from '../judge/record.ts';
+import { PICTURE_STYLE } from '../labs/kit/chart.ts';
 import { PLOTS } from '../labs/kit/finding.ts';
 import { measuredWords, tableOfCells } from '../labs/kit/markdown.ts';
 import { parseRecord, publishSection, recordText, type Section } from '../labs/kit/publish.ts';
@@ -123,13 +124,7 @@ const [TITLE_PX, ROW_PX, GAP_PX] = [34, 21, 18];
 /** Width of a letter in the legend, a little more than the average, so that entries do not overlap. */
 const LETTER_PX = 6.9;
 
-const OWN_STYLE = `
-svg{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans","Helvetica Neue",Arial,sans-serif}
-.paper{fill:var(--ground)}
-.heading{font-size:16px;font-weight:600;fill:var(--ink)}
-.entry{font-size:13px;fill:var(--ink)}
-.entry .soft{fill:var(--soft)}
-`;
+const OWN_STYLE = `${PICTURE_STYLE}.entry .soft{fill:var(--soft)}\n`;
 
 /** One plot of a run as an SVG file on a light background; undefined when it was not measured. */
 export function plotSvg({ record, judged }: ReportOptions, name: PlotName): string | undefined {

@@ -3,6 +3,7 @@ import { EXIT, refuse } from '../../src/commands/arguments.ts';
 import type { RunRecord } from '../judge/record.ts';
 import { checkSections } from '../labs/kit/publish.ts';
 import { publishRun } from '../report/section.ts';
+import { stopOnSignals } from '../stack/process.ts';
 import { LOADTEST, readArguments } from './arguments.ts';
 import { keepResults } from './keep-results.ts';
 import { run } from './run.ts';
@@ -21,13 +22,7 @@ process.exitCode = await main();
 async function main(): Promise<number> {
   const read = readArguments(process.argv.slice(2), process.env);
   if (read.kind !== 'run') return refuse(read, LOADTEST);
-  const stopping = new AbortController();
-  const stop = (): void => {
-    if (!stopping.signal.aborted) say('stopping: what was started is ended first');
-    stopping.abort();
-  };
-  // Not `once`: a second Ctrl-C must not leave a stack behind.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
+  using stopping = stopOnSignals(say);
   try {
     if (read.options.isPublished) checkSections(PAGE, [read.options.script]);
     const ran = await run(read.options, { say, signal: stopping.signal });
@@ -37,8 +32,6 @@ async function main(): Promise<number> {
   } catch (error) {
     console.error(`loadtest: ${error instanceof Error ? error.message : error}`);
     return EXIT.notDone;
-  } finally {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.removeListener(signal, stop);
   }
 }
 

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
-import { defined, type Sample } from '../sample/sample.ts';
+import { defined } from '../sample/sample.ts';
 import { createSampler, type SamplerOptions } from '../sample/sampler.ts';
 import { K6_FILES } from './k6-output.ts';
 import { type K6Script, surroundings } from './k6-program.ts';
@@ -81,13 +81,10 @@ export async function runK6(wanted: K6Run): Promise<K6End> {
   }
 }
 
-export interface SampledK6 {
-  readonly end: K6End;
-  readonly samples: readonly Sample[];
-}
+export type SampledK6 = Awaited<ReturnType<typeof runSampledK6>>;
 
 /** Runs k6 and samples the parts meanwhile; k6 is one of the sampled processes. */
-export async function runSampledK6(k6: K6Run, parts: SamplerOptions): Promise<SampledK6> {
+export async function runSampledK6(k6: K6Run, parts: SamplerOptions) {
   let pid: number | undefined;
   const sampler = createSampler({
     ...parts,

@@ -140,8 +140,8 @@ function numberAfter(start: RegExp, text: string): number {
   return sum([numbersAfter(start, text)[0]]);
 }
 
-/** Each protocol has two lines: the names of the figures, then the figures. */
-function column(protocol: string, name: string, text: string): number {
+/** Each protocol has two lines: the names of the figures, then the figures. NaN when it is missing. */
+export function column(protocol: string, name: string, text: string): number {
   const [names = [], figures = []] = text
     .split('\n')
     .filter((line) => line.startsWith(`${protocol}: `))

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { constants, existsSync } from 'node:fs';
-import { access, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { access, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -68,12 +68,14 @@ export async function goProgram(wanted: GoProgram, source: GoSource = MACHINE): 
   }
 }
 
-/** Whether a file may be executed. */
-export function isProgram(file: string): Promise<boolean> {
-  return access(file, constants.X_OK).then(
-    () => true,
-    () => false,
-  );
+/** Whether a file may be executed. Every folder may, so it has to be a file. */
+export async function isProgram(file: string): Promise<boolean> {
+  try {
+    await access(file, constants.X_OK);
+    return (await stat(file)).isFile();
+  } catch {
+    return false;
+  }
 }
 
 /** The paths of programs with this name, in the order of PATH. */
@@ -84,13 +86,7 @@ export async function inPath(name: string, further: readonly string[] = []): Pro
   return files.filter((_, at) => there[at]);
 }
 
-interface Go {
-  readonly path: string;
-  /** `1.26.8`; undefined when it prints none. */
-  readonly version: string | undefined;
-  /** GOTOOLCHAIN of the environment or of Go's own configuration; empty before Go 1.21. */
-  readonly toolchain: string;
-}
+type Go = Awaited<ReturnType<typeof ask>>;
 
 async function goFor({ name, leastGo }: GoProgram, { atHand, install }: GoSource): Promise<string> {
   const candidates = async (): Promise<readonly Go[]> => Promise.all((await atHand()).map(ask));
@@ -119,8 +115,10 @@ function suitedGo(candidates: readonly Go[], leastGo: string | undefined): strin
   return (newEnough ?? fetching)?.path;
 }
 
-async function ask(path: string): Promise<Go> {
+async function ask(path: string) {
+  // GOTOOLCHAIN of the environment or of Go's own configuration; empty before Go 1.21.
   const [said, toolchain] = await Promise.all([answer(path, ['version']), answer(path, ['env', 'GOTOOLCHAIN'])]);
+  // `1.26.8`; undefined when it prints none.
   return { path, version: /\bgo(\d+\.\d+(?:\.\d+)?)/.exec(said)?.[1], toolchain: toolchain.trim() };
 }
 

@@ -157,18 +157,35 @@ async function isFree(port: number): Promise<boolean> {
   });
 }
 
-/** A running server of the local stack. `startTicks` tells it from a later process that got the same pid. */
-interface OwnedProcess {
-  readonly pid: number;
-  readonly startTicks: number;
+/**
+ * Aborts its signal when this process is told to end. Until it is disposed, further signals do nothing: a second Ctrl-C would
+ * end the process and leave servers behind.
+ */
+export function stopOnSignals(say: (text: string) => void) {
+  const stopping = new AbortController();
+  const stop = (): void => {
+    if (!stopping.signal.aborted) say('stopping: what was started is ended first');
+    stopping.abort();
+  };
+  const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  for (const name of names) process.on(name, stop);
+  return {
+    signal: stopping.signal,
+    [Symbol.dispose]: () => {
+      for (const name of names) process.removeListener(name, stop);
+    },
+  };
 }
+
+/** A running server of the local stack. `startTicks` tells it from a later process that got the same pid. */
+type OwnedProcess = ReturnType<typeof findOwned>[number];
 
 /**
  * The processes of one part of the stack, found in /proc by program and working directory, a folder of their own. Servers
  * outlive the command that started them. A pid file is missing when `up` was interrupted, and wrong when another process
  * got the pid. searchd may be two processes: the server and its watchdog.
  */
-export function findOwned(part: { readonly program: string; readonly folder: string }): OwnedProcess[] {
+export function findOwned(part: { readonly program: string; readonly folder: string }) {
   return readdirSync('/proc').flatMap((name) => {
     const pid = Number(name);
     if (!Number.isInteger(pid) || orEmpty(() => readlinkSync(`/proc/${pid}/cwd`)) !== part.folder) return [];
@@ -183,9 +200,10 @@ export function findOwned(part: { readonly program: string; readonly folder: str
 export async function endOwned(processes: readonly OwnedProcess[], graceMs = 10_000): Promise<void> {
   signalOwned(processes, 'SIGCONT');
   signalOwned(processes, 'SIGTERM');
-  if (await allGone(processes, graceMs)) return;
+  const areGone = (): boolean => !processes.some(isAlive);
+  if (await waitUntil(areGone, graceMs)) return;
   signalOwned(processes, 'SIGKILL');
-  if (!(await allGone(processes, 5000))) throw new Error(`cannot end ${processes.map((one) => one.pid)}`);
+  if (!(await waitUntil(areGone, 5000))) throw new Error(`cannot end ${processes.map((one) => one.pid)}`);
 }
 
 export function signalOwned(processes: readonly OwnedProcess[], signal: NodeJS.Signals): void {
@@ -198,11 +216,16 @@ export function ageMs({ startTicks }: OwnedProcess): number {
   return Math.max(0, (uptimeSeconds - startTicks / TICKS_PER_SECOND) * 1000);
 }
 
-async function allGone(processes: readonly OwnedProcess[], timeoutMs: number): Promise<boolean> {
-  const deadlineMs = performance.now() + timeoutMs;
-  while (processes.some(isAlive)) {
-    if (performance.now() > deadlineMs) return false;
-    await sleep(50);
+/** Polls until true. @returns false: it was not true within `limitMs`. */
+export async function waitUntil(
+  isTrue: () => boolean | Promise<boolean>,
+  limitMs: number,
+  intervalMs = 50,
+): Promise<boolean> {
+  const untilMs = performance.now() + limitMs;
+  while (!(await isTrue())) {
+    if (performance.now() > untilMs) return false;
+    await sleep(intervalMs);
   }
   return true;
 }

@@ -1,8 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { freePorts } from './process.ts';
+import { freePorts, waitUntil } from './process.ts';
 import { type AclUser, type Flavour, makeCertificates, type RedisNode, startRedisNode } from './redis-node.ts';
 
 /** Servers on loopback, configured by deploy/redis/*-cache.conf. `stop` ends all of them and removes their files. */
@@ -160,9 +159,6 @@ const linkUp: Check = async (node) =>
 
 /** Polls until true. @throws after `timeoutMs`, with `what` in the message */
 export async function until(what: string, check: () => Promise<boolean>, timeoutMs = 30_000): Promise<void> {
-  const deadlineMs = performance.now() + timeoutMs;
-  while (!(await check().catch(() => false))) {
-    if (performance.now() > deadlineMs) throw new Error(`waited ${timeoutMs} ms in vain for ${what}`);
-    await sleep(50);
-  }
+  if (await waitUntil(() => check().catch(() => false), timeoutMs)) return;
+  throw new Error(`waited ${timeoutMs} ms in vain for ${what}`);
 }

@@ -3,12 +3,11 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { DEMO_DOMAINS, demoDocuments } from '../../src/catalogue/demo.ts';
 import { type SphinxSourceOptions, writeSphinxSource } from '../../src/engines/sphinx/source.ts';
 import type { Document, SearchDomain } from '../../src/search/domain.ts';
-import { freePorts, startProcess } from './process.ts';
+import { freePorts, startProcess, waitUntil } from './process.ts';
 
 const run = promisify(execFile);
 
@@ -107,11 +106,8 @@ export async function startSearchd(options: SearchdOptions) {
   const rotate = async (): Promise<void> => {
     const before = await rotations(logFile);
     await buildIndexes(configFile, { server, args: ['--rotate'] });
-    const deadline = performance.now() + 60_000;
-    while ((await rotations(logFile)) <= before) {
-      if (performance.now() > deadline) throw new Error('searchd did not take the new indexes within a minute');
-      await sleep(50);
-    }
+    if (await waitUntil(async () => (await rotations(logFile)) > before, 60_000)) return;
+    throw new Error('searchd did not take the new indexes within a minute');
   };
 
   return {

@@ -48,11 +48,7 @@ const THREAD_PIPELINE = 16;
 /** With --threads redis-benchmark looks four times a second whether it is done: a short pilot would measure that. */
 const THREADS_PILOT_REQUESTS = 200_000;
 
-interface AtOneRateRow extends DrivenRow {
-  readonly connections: number;
-  /** Memory of the store for each: query buffer, output buffer and the client itself. */
-  readonly bytesEach: number;
-}
+type AtOneRateRow = Awaited<ReturnType<typeof atOneRate>>[number];
 
 interface PoolRow extends DrivenRow {
   readonly connections: number;
@@ -297,7 +293,7 @@ async function measure(lab: Lab) {
 }
 
 /** The published mix at one total rate, by each number of connections. */
-function atOneRate(lab: Lab, wide: WideStore, rungs: readonly number[]): Promise<readonly AtOneRateRow[]> {
+function atOneRate(lab: Lab, wide: WideStore, rungs: readonly number[]) {
   return alternately(
     rungs,
     ROUNDS,
@@ -305,6 +301,7 @@ function atOneRate(lab: Lab, wide: WideStore, rungs: readonly number[]): Promise
       lab.say(`${countText(clients)} connections, ${countText(ONE_RATE)} commands/s in all`);
       await allClosed(lab, wide.store);
       const load = { connections: clients, seconds: lab.seconds(RATE_SECONDS), ratePerSecond: ONE_RATE };
+      // Memory of the store: query buffers, output buffers and the clients themselves.
       const { result, peak = 0 } = await peakClientBytes(wide.store, MEMORY_INTERVAL_MS, () => mixRow(lab, wide, load));
       return { ...result, connections: clients, bytesEach: peak / clients };
     },

@@ -1,12 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createRandom } from '../../../src/catalogue/demo/ad.ts';
+import { column } from '../../sample/host.ts';
 import { massImport } from '../kit/benchmark.ts';
+import { runDriver } from '../kit/driven.ts';
+import type { Latency } from '../kit/driver/plan.ts';
 import type { Limit } from '../kit/finding.ts';
 import { defineExperiment, type Lab, type LabStore } from '../kit/lab.ts';
 import { busyOf, commandStats, limitOf } from '../kit/meters.ts';
+import { randomDigits } from '../kit/mix.ts';
 import { type LabNamespace, namespacesProblem, startNamespace } from '../kit/namespace.ts';
-import { runProgram } from '../kit/programs.ts';
 import { alternately } from '../kit/rounds.ts';
 import { chartOf, tableOf } from '../kit/table.ts';
 import {
@@ -82,7 +85,7 @@ export interface LimiterRow extends Symptoms {
   readonly refusedShare: number;
   readonly pagesPerSecond: number;
   readonly bytesPerSecond: number;
-  readonly latencyMs: BurstReads['latencyMs'];
+  readonly latencyMs: Pick<Latency, 'p50' | 'p99' | 'max'>;
   readonly limit: Limit;
 }
 
@@ -113,7 +116,7 @@ export const limiter = defineExperiment<readonly LimiterRow[]>({
     const fill = Array.from({ length: LOAD.keys }, (_, at) => [
       'SET',
       // As the reader and redis-benchmark, with `page:__rand_int__`, name the pages.
-      `page:${String(at).padStart(12, '0')}`,
+      `page:${randomDigits(at)}`,
       page.subarray(0, between(LEAST_PAGE_BYTES, MOST_PAGE_BYTES)),
     ]);
     await massImport(lab, store, fill);
@@ -264,17 +267,12 @@ async function measureRow(
   await store.command('SLOWLOG', 'RESET');
   const before = await storeFigures(store);
   const busyMs = store.processorMs();
-  const { output } = await runProgram({
-    command: process.execPath,
-    args: [join(import.meta.dirname, 'limiter', 'reader.ts'), JSON.stringify(plan)],
-    cores: lab.cores.generator,
-    limitMs: (plan.seconds + AROUND_SECONDS) * 1000,
-    signal: lab.signal,
-  });
+  const main = join(import.meta.dirname, 'limiter', 'reader.ts');
+  const limitMs = (plan.seconds + AROUND_SECONDS) * 1000;
+  const reads = await runDriver<BurstReads>(lab, { main, plan, limitMs });
   // Before the store is asked, because its replies go through the limiter as well.
   const state = limiterStateOf(await namespace.tcStatistics('replies'));
   const after = await storeFigures(store);
-  const reads: BurstReads = JSON.parse(output);
   // Cores over the time of the load: the reader takes a while to start and to end.
   const cores = (store.processorMs() - busyMs) / 1000 / reads.seconds;
   const share = (count: number): number => count / Math.max(1, reads.asked);
@@ -310,9 +308,7 @@ export function slowMsOf(entries: unknown): number {
 
 /** In the namespace of the process. @param snmp /proc/<pid>/net/snmp: a line of names, a line of figures. */
 export function retransmitsOf(snmp: string): number {
-  const lines = snmp.split('\n').filter((line) => line.startsWith('Tcp: '));
-  const [names = [], figures = []] = lines.map((line) => line.split(' '));
-  return Number(figures[names.indexOf('RetransSegs')] ?? 0);
+  return column('Tcp', 'RetransSegs', snmp) || 0;
 }
 
 /**

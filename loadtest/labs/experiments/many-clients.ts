@@ -3,12 +3,13 @@ import { freemem } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRandom } from '../../../src/catalogue/demo/ad.ts';
 import { bytesText, countText } from '../../../src/report/format.mjs';
+import { orEmpty, processFile } from '../../stack/processors.ts';
 import { type BenchmarkOptions, benchmark, massImport } from '../kit/benchmark.ts';
 import { driven, type LabDriven } from '../kit/driven.ts';
 import type { DrivePlan, Target } from '../kit/driver/plan.ts';
 import type { Lab, LabStore } from '../kit/lab.ts';
 import { type Busy, limitOf } from '../kit/meters.ts';
-import { fillCommand, fillCommands, PUBLISHED_MIX, valueBytes } from '../kit/mix.ts';
+import { fillCommand, fillCommands, PUBLISHED_MIX, randomDigits, valueBytes } from '../kit/mix.ts';
 import type { TableParts } from '../kit/table.ts';
 
 /** A store that accepts more connections than a cache should have. */
@@ -62,9 +63,8 @@ function* everyKey(): Iterable<readonly (string | Buffer)[]> {
   yield* fillCommands(PUBLISHED_MIX, random);
   const bytes = Buffer.alloc(PUBLISHED_MIX.mostBytes, 'x');
   for (let at = 0; at < BENCHMARK_KEYS; at += 1) {
-    const number = String(at).padStart(12, '0');
-    yield ['SET', `key:${number}`, bytes.subarray(0, valueBytes(PUBLISHED_MIX, random))];
-    yield ['SET', `small:${number}`, bytes.subarray(0, SMALL_BYTES)];
+    yield ['SET', `key:${randomDigits(at)}`, bytes.subarray(0, valueBytes(PUBLISHED_MIX, random))];
+    yield ['SET', `small:${randomDigits(at)}`, bytes.subarray(0, SMALL_BYTES)];
   }
 }
 
@@ -159,11 +159,11 @@ export function rungsOf(most: number, published: readonly number[] = RUNGS): rea
 
 async function maximumHere(store: Pick<LabStore, 'command'>) {
   const answer = await store.command('CONFIG', 'GET', 'maxclients');
-  const [first = 32_768, last = 60_999] = textOf('/proc/sys/net/ipv4/ip_local_port_range')
+  const [first = 32_768, last = 60_999] = orEmpty(() => readFileSync('/proc/sys/net/ipv4/ip_local_port_range', 'utf8'))
     .split(/\s+/)
     .flatMap((text) => (text === '' ? [] : [Number(text)]));
   // Node raises its own soft limit to the hard one.
-  const files = /^Max open files\s+\S+\s+(\d+)/m.exec(textOf('/proc/self/limits'))?.[1];
+  const files = /^Max open files\s+\S+\s+(\d+)/m.exec(processFile('self', 'limits'))?.[1];
   return maximumOf({
     fileLimit: files === undefined ? Number.POSITIVE_INFINITY : Number(files),
     maxClients: Array.isArray(answer) ? Number(answer[1]) : 0,
@@ -171,14 +171,6 @@ async function maximumHere(store: Pick<LabStore, 'command'>) {
     addresses: ADDRESSES.length,
     freeBytes: freemem(),
   });
-}
-
-function textOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return '';
-  }
 }
 
 /** Figures that both generators have: our driver and redis-benchmark. */

@@ -11,7 +11,6 @@ import {
   CORES,
   type Counted,
   countedBenchmark,
-  type DrivenRow,
   mixRow,
   STORE_TIME,
   startLadder,
@@ -60,11 +59,7 @@ const LEAST_OF_EACH = 5;
 /** A row connects to one address, which has about 28,000 ports, and each may be held for a minute. */
 const MOST_CONNECTS = 20_000;
 
-interface ClosedRow extends DrivenRow {
-  readonly policy: Policy;
-  readonly clients: number;
-  readonly connectsPerSecond: number;
-}
+type ClosedRow = Awaited<ReturnType<typeof closedLoopRow>>;
 
 export interface CostRow extends Omit<ClosedRow, 'clients'> {
   readonly isTls: boolean;
@@ -299,8 +294,8 @@ function closedLoopRows(lab: Lab, wide: WideStore, rungs: readonly number[]): Pr
 export async function closedLoopRow(
   lab: Lab,
   wide: WideStore,
-  load: Pick<ClosedRow, 'clients' | 'policy'> & Pick<DrivePlan, 'seconds' | 'ratePerSecond'>,
-): Promise<ClosedRow> {
+  load: { readonly clients: number; readonly policy: Policy } & Pick<DrivePlan, 'seconds' | 'ratePerSecond'>,
+) {
   const { clients, policy, ...rest } = load;
   await allClosed(lab, wide.store);
   const row = await mixRow(lab, wide, {

@@ -4,7 +4,7 @@ import { massImport } from '../kit/benchmark.ts';
 import { driven } from '../kit/driven.ts';
 import type { DrivePlan } from '../kit/driver/plan.ts';
 import { defineExperiment, type Lab, type LabStore } from '../kit/lab.ts';
-import { gaussianKey, type Mix, memtierCommand, memtierFill, mixKey, PUBLISHED_MIX, valueBytes } from '../kit/mix.ts';
+import { fillCommands, gaussianKey, type Mix, memtierCommand, memtierFill, mixKey, PUBLISHED_MIX } from '../kit/mix.ts';
 import { alternately } from '../kit/rounds.ts';
 import { chartOf, tableOf } from '../kit/table.ts';
 import { limitOfStores, sum } from './three-clients.ts';
@@ -252,11 +252,9 @@ const WRITES_PER_KEY = 1.5;
  * SETs of keys as the mix asks for them, for `massImport`: a store that evicts keeps the last ones written, so keys in
  * order would leave the upper half of them, and not those that are asked for most.
  */
-export function* settledCommands(mix: Mix, random: () => number): Iterable<readonly (string | Buffer)[]> {
-  const bytes = Buffer.from(Array.from({ length: mix.mostBytes }, () => 97 + Math.floor(random() * 26)));
-  for (let written = 0; written < mix.keys * WRITES_PER_KEY; written += 1) {
-    yield ['SET', mixKey(gaussianKey(mix.keys, random)), bytes.subarray(0, valueBytes(mix, random))];
-  }
+export function settledCommands(mix: Mix, random: () => number): Iterable<readonly (string | Buffer)[]> {
+  const writes = { ...mix, keys: mix.keys * WRITES_PER_KEY };
+  return fillCommands(writes, random, () => mixKey(gaussianKey(mix.keys, random)));
 }
 
 const FIRST_PORT = 6381;

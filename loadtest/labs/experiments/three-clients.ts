@@ -1,4 +1,4 @@
-import { rowOf } from '../kit/benchmark.ts';
+import { pilotRate, requestsFor, rowOf } from '../kit/benchmark.ts';
 import type { Limit } from '../kit/finding.ts';
 import type { Cores, Lab, LabStore } from '../kit/lab.ts';
 import { limitOf, storeCoresDuring } from '../kit/meters.ts';
@@ -31,21 +31,17 @@ export type ThreeClients = Awaited<ReturnType<typeof threeClients>>;
 export const CLIENTS = 3;
 
 const PILOT_REQUESTS = 300;
-const PILOT_SECONDS = 0.15;
-const LEAST_REQUESTS = 50;
 
 /**
  * Three processes of redis-benchmark at the same time, each with one connection and one command in flight. The generator
  * is the same for every store, so that the tool makes no difference.
  */
 export async function threeClients(lab: Lab, options: ThreeClientsOptions) {
-  let rate = options.expectedPerSecond;
-  if (rate === undefined) {
-    const pilot = async (own: number): Promise<number> =>
-      figuresOf(await runClients(lab, options, own), own, 0).perSecond;
-    rate = await pilot(requestsOf(await pilot(PILOT_REQUESTS), PILOT_SECONDS));
-  }
-  const requests = requestsOf(rate, options.seconds);
+  const rateOf = async (own: number): Promise<number> =>
+    figuresOf(await runClients(lab, options, own), own, 0).perSecond / CLIENTS;
+  const expected = options.expectedPerSecond;
+  const perClient = expected === undefined ? await pilotRate(rateOf, PILOT_REQUESTS) : expected / CLIENTS;
+  const requests = requestsFor(perClient, { clients: 1, seconds: options.seconds });
   const during = await storeCoresDuring(options.stores, () => runClients(lab, options, requests));
   const figures = figuresOf(during.result, requests, sum(during.eachCores) * during.seconds);
   return {
@@ -101,10 +97,6 @@ export function limitOfStores(
 
 export function sum(values: readonly number[]): number {
   return values.reduce((all, value) => all + value, 0);
-}
-
-function requestsOf(perSecond: number, seconds: number): number {
-  return Math.max(LEAST_REQUESTS, Math.round((perSecond * seconds) / CLIENTS));
 }
 
 async function runClients(lab: Lab, options: ThreeClientsOptions, requests: number): Promise<readonly Client[]> {

@@ -1,5 +1,5 @@
-import { access, constants, stat } from 'node:fs/promises';
 import { type NotRun, type Option, type Program, parseArguments } from '../../../src/commands/arguments.ts';
+import { isProgram } from '../../stack/go-program.ts';
 import type { Experiment } from './lab.ts';
 
 export interface LabArguments {
@@ -44,7 +44,7 @@ export async function readArguments(
     );
   }
   for (const path of servers) {
-    if (!(await isProgram(path)))
+    if (!(path.includes('/') && (await isProgram(path))))
       faults.push(`--server: "${path}" is not allowed; the path of a program is, such as /opt/bin/keydb-server`);
   }
   if (faults.length > 0) return { kind: 'wrong', faults };
@@ -58,15 +58,6 @@ export async function readArguments(
       ...(rowSeconds !== undefined && { rowSeconds }),
     },
   };
-}
-
-async function isProgram(path: string): Promise<boolean> {
-  try {
-    await access(path, constants.X_OK);
-    return path.includes('/') && (await stat(path)).isFile();
-  } catch {
-    return false;
-  }
 }
 
 function secondsOf(text: string | undefined, faults: string[]): number | undefined {

@@ -1,5 +1,4 @@
 import type { Latency } from './driver/plan.ts';
-import type { Limit } from './finding.ts';
 import type { Cores, Lab, LabStore } from './lab.ts';
 import { busyOf, limitOf, type Room, storeCoresDuring } from './meters.ts';
 import { respCommand } from './mix.ts';
@@ -32,36 +31,29 @@ export interface BenchmarkOptions {
   readonly expectedPerSecond?: number | undefined;
 }
 
-export interface Benchmark {
-  readonly perSecond: number;
-  readonly latencyMs: Latency;
-  readonly requests: number;
-  readonly seconds: number;
-  readonly storeCores: number;
-  readonly generatorCores: number;
-  readonly limit: Limit;
-  /** Repeats the measurement with a store on the standard port. */
-  readonly command: string;
-}
+export type Benchmark = Awaited<ReturnType<typeof benchmark>>;
 
 const MIN_REQUESTS = 50;
 const PILOT_SECONDS = 0.15;
 
 /** One measurement by redis-benchmark, or by valkey-benchmark for Valkey. Short pilots find the number of requests that fill the time. */
-export async function benchmark(lab: Lab, options: BenchmarkOptions): Promise<Benchmark> {
+export async function benchmark(lab: Lab, options: BenchmarkOptions) {
   const { store, pilot = 2000, expectedPerSecond } = options;
   const guess = async (): Promise<number> => {
     if (expectedPerSecond !== undefined) return wholeRounds({ ...options, perSecond: expectedPerSecond });
-    const first = await once(lab, options, Math.max(pilot, options.clients));
-    // A pilot of a few milliseconds is inaccurate, so a longer one follows.
-    const longer = Math.max(pilot, options.clients, Math.round(first.perSecond * PILOT_SECONDS));
-    const second = await once(lab, options, longer);
-    return requestsFor(second.perSecond, options);
+    const rateOf = async (requests: number) => (await once(lab, options, requests)).perSecond;
+    return requestsFor(await pilotRate(rateOf, Math.max(pilot, options.clients)), options);
   };
   const requests = options.requests ?? (await guess());
   const { result, storeCores } = await storeCoresDuring([store], () => once(lab, options, requests));
   const busy = busyOf(storeCores, result);
-  return { ...result, ...busy, limit: limitOf(busy, roomFor(options, lab.cores)) };
+  const { processorSeconds: _, ...figures } = result;
+  return { ...figures, ...busy, limit: limitOf(busy, roomFor(options, lab.cores)) };
+}
+
+/** The rate by two pilots: the first one, of a few milliseconds, is inaccurate and tells the length of the second. */
+export async function pilotRate(rateOf: (requests: number) => Promise<number>, least: number): Promise<number> {
+  return rateOf(Math.max(least, Math.round((await rateOf(least)) * PILOT_SECONDS)));
 }
 
 /** The number of requests that fill the time at this rate; at least one for each client. */
@@ -92,6 +84,7 @@ async function once(lab: Lab, options: BenchmarkOptions, requests: number) {
     requests,
     seconds: ran.seconds,
     processorSeconds: ran.processorSeconds,
+    /** Repeats the measurement with a store on the standard port. */
     command: commandOf(options, requests),
   };
 }
@@ -126,7 +119,7 @@ function argumentsOf(options: Omit<BenchmarkOptions, 'store'>, requests: number)
 }
 
 /** Reads the last line of the output of `--csv`. @throws when there is none. */
-export function rowOf(csv: string): Pick<Benchmark, 'perSecond' | 'latencyMs'> {
+export function rowOf(csv: string): { readonly perSecond: number; readonly latencyMs: Latency } {
   const lines = csv.split('\n').filter((line) => line.startsWith('"'));
   const [names = '', row = ''] = [lines[0], lines.at(-1)];
   const values = row.split('","').map((text) => text.replaceAll('"', ''));

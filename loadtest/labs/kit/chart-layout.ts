@@ -1,4 +1,4 @@
-import { element, type Markup } from '../../../src/report/markup.ts';
+import { element } from '../../../src/report/markup.ts';
 import { linearScale, logTicks, roundTicks } from '../../../src/report/plot/frame.ts';
 import type { Chart, Unit } from './finding.ts';
 import { valueText } from './text.ts';
@@ -72,12 +72,6 @@ function logarithmic({ unit, shape }: Chart, values: readonly number[]): readonl
   return Array.from({ length: count + 1 }, (_, i) => 2 ** (first + i * step));
 }
 
-/** The names of the places below a drawing. */
-interface PlaceNames {
-  readonly drawn: readonly Markup[];
-  readonly heightPx: number;
-}
-
 interface PlaceOptions {
   readonly places: readonly string[];
   /** Position of the first place from the left edge of the picture. */
@@ -94,13 +88,13 @@ const [SIN, COS] = [Math.sin((TILT * Math.PI) / 180), Math.cos((TILT * Math.PI) 
 const [MAX_NAME_PX, EDGE_PX] = [190, 6];
 
 /** Names in horizontal lines if all words fit below their places, otherwise tilted. They never overlap. */
-export function placeNames(options: PlaceOptions): PlaceNames {
+export function placeNames(options: PlaceOptions) {
   const room = { fontPx: FONT_PX, px: options.stepPx - BETWEEN_PX, lines: MAX_LINES };
   const names = options.places.map((place) => fitted(place, room));
   return room.px > MIN_ROOM_PX && names.every(({ isWhole }) => isWhole) ? level(options, names) : tilted(options);
 }
 
-function level({ startPx, stepPx, y }: PlaceOptions, names: readonly Fitted[]): PlaceNames {
+function level({ startPx, stepPx, y }: PlaceOptions, names: readonly Fitted[]) {
   return {
     drawn: names.map(({ lines }, at) => {
       const x = startPx + at * stepPx;
@@ -112,7 +106,7 @@ function level({ startPx, stepPx, y }: PlaceOptions, names: readonly Fitted[]): 
 }
 
 /** Each name ends below its place. If there is not enough room, only every second or third place is named, and so on. */
-function tilted({ places, startPx, stepPx, y }: PlaceOptions): PlaceNames {
+function tilted({ places, startPx, stepPx, y }: PlaceOptions) {
   const every = Math.max(1, Math.ceil(LINE_PX / (stepPx * SIN)));
   const most = Math.min(MAX_LINES, Math.max(1, Math.floor((stepPx * every * SIN) / LINE_PX)));
   const names = places.flatMap((place, at) => {
@@ -181,14 +175,10 @@ interface Room extends Lettering {
   readonly lines: number;
 }
 
-interface Fitted {
-  readonly lines: readonly string[];
-  /** No word was split and nothing was cut off. */
-  readonly isWhole: boolean;
-}
+type Fitted = ReturnType<typeof fitted>;
 
 /** Breaks a text into the available lines. A longer text is cut off with an ellipsis. */
-export function fitted(text: string, room: Room): Fitted {
+export function fitted(text: string, room: Room) {
   const words = text
     .trim()
     .replaceAll(/[ \t\r\n]+/g, ' ')
@@ -205,6 +195,7 @@ export function fitted(text: string, room: Room): Fitted {
     current += piece;
   }
   lines.push(current.trimEnd());
+  /** No word was split and nothing was cut off. */
   const isWhole = pieces.length === words.length && lines.length <= room.lines;
   if (lines.length <= room.lines) return { lines, isWhole };
   const kept = lines.slice(0, room.lines);

@@ -344,14 +344,17 @@ export function drawnCharts({ name, charts }: Finding): ReadonlyMap<string, stri
 /** The colours of all looks, and of text on them. */
 const INK_STYLE = INKS.map(({ light }, at) => `.s${at}{--own:${light};--on:${readableOn(light)}}`).join('\n');
 
-/** Styles besides the palette. Values have an outline in the background's colour, so that no line crosses a letter. */
-const CHART_STYLE = `
-${INK_STYLE}
+/** Styles of every picture for a page of another site. */
+export const PICTURE_STYLE = `
 svg{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans","Helvetica Neue",Arial,sans-serif}
 .paper{fill:var(--ground)}
 .heading{font-size:16px;font-weight:600;fill:var(--ink)}
 .entry{font-size:13px;fill:var(--ink)}
-.place,.tick{font-size:12px;fill:var(--ink);font-variant-numeric:tabular-nums}
+`;
+
+/** Styles besides the palette. Values have an outline in the background's colour, so that no line crosses a letter. */
+const CHART_STYLE = `
+${INK_STYLE}${PICTURE_STYLE}.place,.tick{font-size:12px;fill:var(--ink);font-variant-numeric:tabular-nums}
 .place{text-anchor:middle}
 .tilted,.tick{text-anchor:end}
 .tick{fill:var(--soft)}

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { EXIT, refuse } from '../../../src/commands/arguments.ts';
 import { inPath } from '../../stack/go-program.ts';
+import { stopOnSignals } from '../../stack/process.ts';
 import { type Described, described, type LabArguments, readArguments } from './arguments.ts';
 import type { FindingRecord } from './finding.ts';
 import { checkOut, keepFinding } from './keep.ts';
@@ -32,13 +33,7 @@ export async function labCommand(command: LabCommand, argv: readonly string[], a
     console.error(`${command.program}: ${fault}`);
     return EXIT.notDone;
   }
-  const stopping = new AbortController();
-  const stop = (): void => {
-    if (!stopping.signal.aborted) say('stopping: what was started is ended first');
-    stopping.abort();
-  };
-  // Not `once`: a second Ctrl-C would end the process and leave servers behind.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
+  using stopping = stopOnSignals(say);
   const cores = coresOf(allowed);
   if (cores.store === cores.generator) say('one processor for stores and generators: every row is limited by both');
   const commit = commitOf(ROOT);

@@ -29,21 +29,25 @@ export function driven(
   return drivenBy(lab, { main: MAIN, plan: whole, limitMs: (plan.seconds + OVERHEAD_SECONDS) * 1000 });
 }
 
-/** Runs another driver program, which gets the path of its plan, a JSON file, and prints a `Driven`. */
-export async function drivenBy(
-  lab: Lab,
-  { main, plan, limitMs }: { readonly main: string; readonly plan: object; readonly limitMs: number },
-): Promise<LabDriven> {
+interface DriverOptions {
+  /** The program: it gets the path of its plan, a JSON file, and prints its result as JSON. */
+  readonly main: string;
+  readonly plan: object;
+  readonly limitMs: number;
+}
+
+/** Runs a driver program in a process on the generator's cores. */
+export async function runDriver<Result>(lab: Lab, { main, plan, limitMs }: DriverOptions): Promise<Result> {
   const file = join(lab.folder, `plan-${randomUUID()}.json`);
   writeFileSync(file, JSON.stringify(plan));
-  const { output } = await runProgram({
-    command: process.execPath,
-    args: [main, file],
-    cores: lab.cores.generator,
-    limitMs,
-    signal: lab.signal,
-  });
-  const result: Driven = JSON.parse(output);
+  const where = { cores: lab.cores.generator, limitMs, signal: lab.signal };
+  const { output } = await runProgram({ ...where, command: process.execPath, args: [main, file] });
+  return JSON.parse(output);
+}
+
+/** Runs another driver program that prints a `Driven`. */
+export async function drivenBy(lab: Lab, options: DriverOptions): Promise<LabDriven> {
+  const result = await runDriver<Driven>(lab, options);
   const storeCores = Math.max(0, ...result.watchedCores);
   const busy = busyOf(storeCores, result);
   return { ...result, storeCores, generatorCores: busy.generatorCores, limit: limitOf(busy) };

@@ -76,16 +76,13 @@ function parsed(file: string): unknown {
   }
 }
 
-export interface RunFolder {
-  /** `2026-11-21T10-20-30-x-load`: UTC, so that names sort by time everywhere. */
-  readonly id: string;
-  readonly path: string;
-}
+export type RunFolder = Awaited<ReturnType<typeof makeRunFolder>>;
 
 /** Makes a new folder. The later one of two runs in the same second gets the next second. */
-export async function makeRunFolder(out: string, script: string, nowMs: number): Promise<RunFolder> {
+export async function makeRunFolder(out: string, script: string, nowMs: number) {
   await mkdir(out, { recursive: true });
   for (let atMs = nowMs; ; atMs += 1000) {
+    // `2026-11-21T10-20-30-x-load`: UTC, so that names sort by time everywhere.
     const id = `${new Date(atMs).toISOString().slice(0, 19).replaceAll(':', '-')}-${script}`;
     const path = resolve(out, id);
     try {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { processorsOf } from '../../stack/processors.ts';
+import { processorsOf, statFields, TICKS_PER_SECOND } from '../../stack/processors.ts';
 import type { Limit } from './finding.ts';
 import type { LabStore } from './lab.ts';
 
@@ -88,16 +88,9 @@ export function limitOf(busy: Busy, room: Room = { storeCores: 1, generatorCores
 }
 
 /** CPU time since boot, and the part used by this process and its reaped children. */
-interface ProcessorTimes {
-  readonly atMs: number;
-  /** Time of all processes. Interrupts are not included, because they also serve our own loopback traffic. */
-  readonly processesMs: number;
-  /** Time that the host gave to other machines. */
-  readonly stolenMs: number;
-  readonly ownMs: number;
-}
+type ProcessorTimes = ReturnType<typeof timesOf>;
 
-const TICK_MS = 10;
+const TICK_MS = 1000 / TICKS_PER_SECOND;
 
 /**
  * Children count as ours only after they have ended, so this is read before anything is started and after everything has
@@ -118,8 +111,9 @@ export function timesOf(texts: {
   readonly own: string;
   readonly allowed: string;
   readonly atMs: number;
-}): ProcessorTimes {
+}) {
   const names = new Set(processorsOf(texts.allowed).map((cpu) => `cpu${cpu}`));
+  // Time of all processes, without interrupts, which also serve our own loopback traffic; and time of other machines.
   let [processes, stolen] = [0, 0];
   for (const line of texts.stat.split('\n')) {
     const [name = '', user, nice, system, , , , , steal] = line.split(/ +/);
@@ -127,9 +121,8 @@ export function timesOf(texts: {
     processes += Number(user) + Number(nice) + Number(system);
     stolen += Number(steal ?? 0);
   }
-  // The name may contain spaces; it ends at the last bracket. The fields are utime, stime, cutime and cstime.
-  const fields = texts.own.slice(texts.own.lastIndexOf(') ') + 2).split(' ');
-  const own = fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0);
+  // utime, stime, cutime and cstime.
+  const own = [14, 15, 16, 17].map(statFields(texts.own)).reduce((sum, ticks) => sum + Number(ticks), 0);
   const [processesMs, stolenMs, ownMs] = [processes * TICK_MS, stolen * TICK_MS, own * TICK_MS];
   return { atMs: texts.atMs, processesMs, stolenMs, ownMs };
 }

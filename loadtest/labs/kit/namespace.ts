@@ -3,28 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { rmdir } from 'node:fs/promises';
 import { inPath } from '../../stack/go-program.ts';
-import type { Lab, LabStore, LabStoreOptions } from './lab.ts';
+import type { Lab, LabStoreOptions } from './lab.ts';
 import { complaint, systemPath, systemProgram } from './programs.ts';
 
 /** A network namespace for stores, and a pair of virtual interfaces between it and the namespace of this process. */
-export interface LabNamespace {
-  readonly name: string;
-  readonly insideAddress: string;
-  /** Starts a store inside, without TLS. It is reachable from outside at `insideAddress`. */
-  readonly startStore: (options?: LabStoreOptions) => Promise<LabStore>;
-  /**
-   * Sets the discipline for one direction, as the arguments of `tc qdisc add dev …`: `['netem', 'delay', '1ms']`. It
-   * replaces the one before; undefined removes it. Its handle is `1:`.
-   * @param classes of the discipline, as the arguments of `tc class add dev …`: `['parent', '1:', 'classid', '1:10', 'htb', …]`.
-   */
-  readonly shape: (
-    way: Way,
-    discipline: readonly string[] | undefined,
-    classes?: readonly (readonly string[])[],
-  ) => Promise<void>;
-  /** The output of `tc -s qdisc show` and of `tc -s class show` for one direction. */
-  readonly tcStatistics: (way: Way) => Promise<string>;
-}
+export type LabNamespace = Awaited<ReturnType<typeof startNamespace>>;
 
 /** Replies go to us, requests go to the store. */
 type Way = 'replies' | 'requests';
@@ -48,7 +31,7 @@ function entry(name: string): string {
 }
 
 /** Creates a namespace. It, its interfaces and everything that runs inside are removed when the experiment is over. */
-export async function startNamespace(lab: Lab): Promise<LabNamespace> {
+export async function startNamespace(lab: Lab) {
   lab.signal.throwIfAborted();
   const word = randomBytes(2).toString('hex');
   const name = `spc-${process.pid}-${word}`;
@@ -83,19 +66,30 @@ export async function startNamespace(lab: Lab): Promise<LabNamespace> {
   return {
     name,
     insideAddress,
-    startStore: (options = {}) => {
+    /** Starts a store inside, without TLS. It is reachable from outside at `insideAddress`. */
+    startStore: (options: LabStoreOptions = {}) => {
       // The lab's certificates are for loopback.
       if (options.tls) throw new Error('a store inside a namespace speaks no TLS: leave out `tls`');
       return lab.startStore({ ...options, place: { host: insideAddress, through: [nsenter, entry(name)] } });
     },
-    shape: async (way, discipline, classes = []) => {
+    /**
+     * Sets the discipline for one direction, as the arguments of `tc qdisc add dev …`: `['netem', 'delay', '1ms']`. It
+     * replaces the one before; undefined removes it. Its handle is `1:`.
+     * @param classes of the discipline, as the arguments of `tc class add dev …`: `['parent', '1:', 'classid', '1:10', 'htb', …]`.
+     */
+    shape: async (
+      way: Way,
+      discipline: readonly string[] | undefined,
+      classes: readonly (readonly string[])[] = [],
+    ) => {
       if (shaped.delete(way)) await tc(way, ['qdisc', 'del', ...device(way), 'root']);
       if (discipline === undefined) return;
       await tc(way, ['qdisc', 'add', ...device(way), 'root', 'handle', '1:', ...discipline]);
       shaped.add(way);
       for (const one of classes) await tc(way, ['class', 'add', ...device(way), ...one]);
     },
-    tcStatistics: async (way) => {
+    /** The output of `tc -s qdisc show` and of `tc -s class show` for one direction. */
+    tcStatistics: async (way: Way) => {
       const shown = await tc(way, ['-s', 'qdisc', 'show', ...device(way)]);
       return `${shown}${await tc(way, ['-s', 'class', 'show', ...device(way)])}`;
     },

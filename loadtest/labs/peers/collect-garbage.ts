@@ -1,13 +1,11 @@
 import { readlinkSync } from 'node:fs';
 import { basename } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { openInspector } from '../../stack/inspector.ts';
-import { accepts } from '../../stack/process.ts';
+import { accepts, waitUntil } from '../../stack/process.ts';
 
 /** After SIGUSR1 Node listens here for a debugger, on loopback. */
 const PORT = 9229;
 const CLOSE_MS = 5000;
-const LOOK_EVERY_MS = 50;
 /** Collections in a row: the second one frees objects with finalisers. */
 const TIMES = 2;
 
@@ -37,12 +35,6 @@ export async function collectGarbage(pid: number): Promise<void> {
   } finally {
     inspector.close();
   }
-  await closed(pid);
-}
-
-async function closed(pid: number): Promise<void> {
-  for (const untilMs = performance.now() + CLOSE_MS; performance.now() < untilMs; await sleep(LOOK_EVERY_MS)) {
-    if (!(await accepts(PORT))) return;
-  }
-  throw new Error(`process ${pid} leaves its debugger open`);
+  const isClosed = await waitUntil(async () => !(await accepts(PORT)), CLOSE_MS);
+  if (!isClosed) throw new Error(`process ${pid} leaves its debugger open`);
 }

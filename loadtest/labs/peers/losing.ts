@@ -26,18 +26,21 @@ export async function measureLosing(options: LosingOptions, peer: Peer) {
   return { stampede: stampeded, dead };
 }
 
-function stampedeOf({ lab, backends, paths, sizes }: LosingOptions, peer: Peer): Promise<StampedeFigures> {
+async function stampedeOf({ lab, backends, paths, sizes }: LosingOptions, peer: Peer): Promise<StampedeFigures> {
   const [path = '', ...others] = paths;
   const plan = {
     engineDelayMs: sizes.engineDelayMs,
     hot: { path, requests: sizes.hotRequests },
     many: { paths: others.slice(0, sizes.manyKeys), requestsEach: sizes.requestsEach },
   };
-  const starting = startReplicas(lab, backends.long, peer, { count: sizes.replicas, ...LONG });
-  return withReplicas(starting, (replicas) => stampede(lab, backends.long, replicas, plan));
+  await using replicas = await startReplicas(lab, backends.long, peer, { count: sizes.replicas, ...LONG });
+  return await stampede(lab, backends.long, replicas, plan);
 }
 
-function deadEngineOf({ lab, backends, paths, sizes, seconds }: LosingOptions, peer: Peer): Promise<DeadEngineFigures> {
+async function deadEngineOf(
+  { lab, backends, paths, sizes, seconds }: LosingOptions,
+  peer: Peer,
+): Promise<DeadEngineFigures> {
   const plan = {
     ttlSeconds: SHORT.ttlSeconds,
     paths: paths.slice(0, sizes.knownPages),
@@ -45,17 +48,8 @@ function deadEngineOf({ lab, backends, paths, sizes, seconds }: LosingOptions, p
     perSecond: sizes.deadPerSecond,
     seconds,
   };
-  const starting = startReplicas(lab, backends.short, peer, { count: 1, ...SHORT });
-  return withReplicas(starting, (replicas) => deadEngine(lab, backends.short, replicas, plan));
-}
-
-async function withReplicas<T>(starting: Promise<Replicas>, work: (replicas: Replicas) => Promise<T>): Promise<T> {
-  const replicas = await starting;
-  try {
-    return await work(replicas);
-  } finally {
-    await replicas.stop();
-  }
+  await using replicas = await startReplicas(lab, backends.short, peer, { count: 1, ...SHORT });
+  return await deadEngine(lab, backends.short, replicas, plan);
 }
 
 interface StampedePlan {

@@ -1,6 +1,6 @@
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { waitUntil } from '../../stack/process.ts';
 import {
   flushStore,
   type Peer,
@@ -113,11 +113,9 @@ async function forget({ folder }: ReplicaSetup, pid: number): Promise<void> {
   const directory = join(folder, CACHE);
   for (const name of readdirSync(directory)) rmSync(join(directory, name), { recursive: true, force: true });
   process.kill(pid, 'SIGHUP');
-  const untilMs = performance.now() + RELOAD_MS;
-  while (processTree(pid).some((one) => old.includes(one)) || processTree(pid).length < 2) {
-    if (performance.now() > untilMs) throw new Error('nginx was told to reload, and its old worker stays');
-    await sleep(20);
-  }
+  const isReloaded = (): boolean => !processTree(pid).some((one) => old.includes(one)) && processTree(pid).length >= 2;
+  if (await waitUntil(isReloaded, RELOAD_MS, 20)) return;
+  throw new Error('nginx was told to reload, and its old worker stays');
 }
 
 /** A common set-up where nginx runs already and replicas share pages. */

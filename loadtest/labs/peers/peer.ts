@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { EngineError } from '../../../src/search/engine.ts';
-import { accepts, startProcess } from '../../stack/process.ts';
+import { accepts, startProcess, waitUntil } from '../../stack/process.ts';
 import { systemPath } from '../kit/programs.ts';
 
 /** A server of the same pages from a cache, configured as its experienced users would. */
@@ -117,9 +116,8 @@ export async function startPeerProcess(setup: ReplicaSetup, options: PeerProcess
 const WORKER_GRACE_MS = 2000;
 
 async function gone(pids: readonly number[]): Promise<void> {
-  const untilMs = performance.now() + WORKER_GRACE_MS;
   const alive = (): readonly number[] => pids.flatMap((pid) => processTree(pid).slice(0, 1));
-  while (alive().length > 0 && performance.now() < untilMs) await sleep(10);
+  await waitUntil(() => alive().length === 0, WORKER_GRACE_MS, 10);
   kill(alive());
 }
 

@@ -11,6 +11,7 @@ import {
   UsageError,
 } from '../../../src/commands/arguments.ts';
 import { amountText, durationText, perSecondText } from '../../../src/report/format.mjs';
+import { stopOnSignals } from '../../stack/process.ts';
 import { processorsHere } from '../../stack/processors.ts';
 import { coresOf, inLab, type Lab } from '../kit/lab.ts';
 import { startBackend } from './backend.ts';
@@ -38,11 +39,10 @@ async function repeat({ positionals: [name, count = '1'] }: ParsedArguments): Pr
   const peer = PEERS.find((one) => one.name === name);
   if (peer === undefined) throw new UsageError(`no peer "${name}"; allowed: ${NAMES}`);
   const pages = numberOf('pages', count, { least: 1, most: SIZES.pages, whole: true });
-  const stopping = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stopping.abort());
+  const say = (text: string): void => console.error(`  ${text}`);
+  using stopping = stopOnSignals(say);
   const options = {
-    cores: coresOf(processorsHere()),
-    say: (text: string) => console.error(`  ${text}`),
+    ...{ cores: coresOf(processorsHere()), say },
     signal: AbortSignal.any([stopping.signal, AbortSignal.timeout(LIMIT_MS)]),
   };
   console.log(await inLab(options, (lab) => again(lab, peer, pages)));

@@ -8,30 +8,13 @@ import { type HttpDriven, servedShare } from '../../http-driver/plan.ts';
 import { readProcess } from '../../sample/host.ts';
 import type { ProcessSample } from '../../sample/sample.ts';
 import { freePorts } from '../../stack/process.ts';
-import type { Lab, LabStore } from '../kit/lab.ts';
+import type { Lab } from '../kit/lab.ts';
 import { collectGarbage, isNode } from './collect-garbage.ts';
 import { httpDriven } from './driven.ts';
 import type { Backend, Peer, ReplicaSetup, RunningPeer } from './peer.ts';
 
 /** Running replicas of one peer, and the store that they share. */
-export interface Replicas {
-  readonly urls: readonly string[];
-  readonly store: LabStore;
-  /** CPU time of all processes of all replicas since their start. */
-  readonly processorSeconds: () => number;
-  readonly residentBytes: () => number;
-  /** Collects the garbage of all Node processes. @throws when one does not answer. */
-  readonly collectGarbage: () => Promise<void>;
-  /** Bytes in their folders: some peers keep pages in files. */
-  readonly diskBytes: () => Promise<number>;
-  /**
-   * Purges one replica after the other, and retries a refusal as an operator's loop would.
-   * @returns the number of refusals @throws the last refusal after 10 s
-   */
-  readonly purge: () => Promise<number>;
-  /** Safe to call twice. */
-  readonly stop: () => Promise<void>;
-}
+export type Replicas = Awaited<ReturnType<typeof startReplicas>>;
 
 /**
  * Starts a store for each peer, also for peers without one, so that all have the same machine. It runs beside the
@@ -43,7 +26,7 @@ export async function startReplicas(
   backend: Backend,
   peer: Peer,
   { count, ...lifetimes }: Pick<ReplicaSetup, 'ttlSeconds' | 'staleSeconds'> & { readonly count: number },
-): Promise<Replicas> {
+) {
   const store = await lab.startStore({ cores: lab.cores.generator });
   const folder = join(lab.folder, `peer-${randomUUID()}`);
   const running: RunningPeer[] = [];
@@ -68,19 +51,24 @@ export async function startReplicas(
     await stop();
     throw error;
   }
+  const urls: readonly string[] = running.map((one) => one.url);
   const samples = () => samplesOf(peer.name, running);
   return {
-    urls: running.map((one) => one.url),
-    store,
+    ...{ urls, store },
+    /** CPU time of all processes of all replicas since their start. */
     processorSeconds: () => samples().reduce((sum, one) => sum + one.cpuSeconds, 0),
     residentBytes: () => samples().reduce((sum, one) => sum + one.residentBytes, 0),
-    collectGarbage: async () => {
+    /** Collects the garbage of all Node processes. @throws when one does not answer. */
+    collectGarbage: async (): Promise<void> => {
       const pids = running.flatMap((one) => one.pids());
       for (const pid of pids.filter(isNode)) await collectGarbage(pid);
     },
+    /** Bytes in their folders: some peers keep pages in files. */
     diskBytes: () => bytesBelow(folder),
     purge: () => purgeEach(running),
+    /** Safe to call twice. */
     stop,
+    [Symbol.asyncDispose]: stop,
   };
 }
 
@@ -96,6 +84,10 @@ export function samplesOf(
 const PURGE_MS = 10_000;
 const AGAIN_MS = 500;
 
+/**
+ * Purges one replica after the other, and retries a refusal as an operator's loop would.
+ * @returns the number of refusals. @throws the last refusal after 10 s.
+ */
 export async function purgeEach(replicas: readonly Pick<RunningPeer, 'purge'>[]): Promise<number> {
   const untilMs = performance.now() + PURGE_MS;
   let refusals = 0;

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type HttpDriven, servedShare } from '../../http-driver/plan.ts';
-import type { Limit } from '../kit/finding.ts';
 import type { Cores, Lab } from '../kit/lab.ts';
 import { limitOf } from '../kit/meters.ts';
 import { type FullSpeed, fullSpeed, httpDriven } from './driven.ts';
@@ -101,11 +100,7 @@ async function oneRound({ lab, paths, sizes, seconds }: ServingOptions, runner: 
 /** One round of requests to one replica for cached pages. */
 export type PageRound = ReturnType<typeof roundOf>;
 
-export interface PageFigures extends PageRound {
-  readonly limit: Limit;
-  /** Largest round ÷ smallest: how far this server differs from itself. */
-  readonly spreads: Readonly<Record<Spread, number>>;
-}
+export type PageFigures = ReturnType<typeof pageFigures>;
 
 /** The compared figures of a round. */
 export type Spread = 'perCore' | 'p50Ms' | 'p99Ms';
@@ -204,7 +199,7 @@ export function roundOf({ looks: [before, between, after], fast, calm, perSecond
  * The best of all rounds, because disturbances of the machine are no cost of the peer. The limit is that of the
  * fastest round. @param available cores that this server can use, and cores of wrk and the store
  */
-export function pageFigures(rounds: readonly PageRound[], available: { server: number; client: number }): PageFigures {
+export function pageFigures(rounds: readonly PageRound[], available: { server: number; client: number }) {
   const most = (pick: (round: PageRound) => number): number => Math.max(...rounds.map(pick));
   const least = (pick: (round: PageRound) => number): number => Math.min(...rounds.map(pick));
   const perSecond = most((one) => one.perSecond);
@@ -216,6 +211,7 @@ export function pageFigures(rounds: readonly PageRound[], available: { server: n
   const spread = (of: Spread): number => most((one) => one[of]) / least((one) => one[of]);
   return {
     ...fastest,
+    /** Largest round ÷ smallest: how far this server differs from itself. */
     spreads: { perCore: spread('perCore'), p50Ms: spread('p50Ms'), p99Ms: spread('p99Ms') },
     perCore: most((one) => one.perCore),
     p50Ms: least((one) => one.p50Ms),

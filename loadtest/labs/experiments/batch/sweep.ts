@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { processFile, statFields } from '../../../stack/processors.ts';
 import { type Benchmark, benchmark } from '../../kit/benchmark.ts';
 import type { Lab, LabStore } from '../../kit/lab.ts';
 import { type CommandStats, commandStats, peakClientBytes } from '../../kit/meters.ts';
@@ -80,13 +80,8 @@ interface Meters {
 }
 
 async function readMeters(store: LabStore): Promise<Meters> {
-  // The program's name ends at the last bracket and may hold anything.
-  const fields = readFileSync(`/proc/${store.pid()}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
-  return {
-    userMs: Number(fields[11]) * 10,
-    systemMs: Number(fields[12]) * 10,
-    stats: await commandStats(store, 'get'),
-  };
+  const field = statFields(processFile(store.pid(), 'stat'));
+  return { userMs: Number(field(14)) * 10, systemMs: Number(field(15)) * 10, stats: await commandStats(store, 'get') };
 }
 
 /** Sums several runs: steps of 10 ms say little about one of them. */

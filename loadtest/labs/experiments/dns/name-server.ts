@@ -12,13 +12,7 @@ export type Resolver =
   | { readonly kind: 'healthy' | 'servfail' | 'silent' }
   | { readonly kind: 'slow'; readonly ms: number };
 
-/** A name server on loopback: every name is 127.0.0.1 and has no IPv6 address. */
-export interface NameServer {
-  readonly set: (resolver: Resolver) => void;
-  /** Questions received, answered or not. */
-  readonly asked: () => number;
-  readonly stop: () => Promise<void>;
-}
+export type NameServer = Awaited<ReturnType<typeof startNameServer>>;
 
 const HEADER_BYTES = 12;
 const TYPE_A = 1;
@@ -28,8 +22,11 @@ const [FLAGS_OK, FLAGS_SERVFAIL] = [0x8180, 0x8182];
 const TTL_SECONDS = 0;
 const LOOPBACK = [127, 0, 0, 1];
 
-/** @throws when the address and port are not free, or not allowed: resolv.conf can only name port 53. */
-export async function startNameServer(address: string, port = 53): Promise<NameServer> {
+/**
+ * A name server on loopback: every name is 127.0.0.1 and has no IPv6 address.
+ * @throws when the address and port are not free, or not allowed: resolv.conf can only name port 53.
+ */
+export async function startNameServer(address: string, port = 53) {
   const socket = createSocket('udp4');
   let resolver: Resolver = { kind: 'healthy' };
   let [asked, isOpen] = [0, true];
@@ -47,12 +44,13 @@ export async function startNameServer(address: string, port = 53): Promise<NameS
   // The socket reports a client that has gone at the next packet to it; nothing here depends on that.
   socket.on('error', () => undefined);
   return {
-    set: (next) => {
+    set: (next: Resolver): void => {
       resolver = next;
     },
+    /** Questions received, answered or not. */
     asked: () => asked,
     stop: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         isOpen = false;
         socket.close(resolve);
       }),

@@ -30,21 +30,14 @@ export type ReaderSaid =
   | { readonly kind: 'back'; readonly afterMs: number | undefined };
 
 /** The reads of one phase, all connections together. */
-export interface Reads {
-  readonly seconds: number;
-  readonly answered: number;
-  readonly failed: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
-  /** The longest time without an answer on any one connection. */
-  readonly longestGapMs: number;
-}
+export type Reads = ReturnType<ReturnType<typeof countReads>['end']>;
 
 /** The time of the phase begins with the call. */
 export function countReads(connections: number, nowMs: () => number) {
   const startedMs = nowMs();
   const tally = createTally(startedMs, nowMs);
   const lastMs = Array.from({ length: connections }, () => startedMs);
+  /** The longest time without an answer on any one connection. */
   let longestGapMs = 0;
   const gap = (connection: number): void => {
     longestGapMs = Math.max(longestGapMs, nowMs() - (lastMs[connection] ?? startedMs));
@@ -56,7 +49,7 @@ export function countReads(connections: number, nowMs: () => number) {
       lastMs[connection] = nowMs();
     },
     failed: (): void => tally.failed('late'),
-    end: (): Reads => {
+    end: () => {
       for (let connection = 0; connection < connections; connection += 1) gap(connection);
       const { answered, errors, latencyMs } = tally.end();
       const seconds = (nowMs() - startedMs) / 1000;

@@ -1,21 +1,14 @@
 import { limitersOf } from '../../../sample/host.ts';
 
 /** A limiter as tc shows it: its settings, and its counters since it was set up. */
-interface LimiterState {
-  readonly rateBytesPerSecond: number;
-  /** The smaller one of burst and cburst: it is the one that holds back. */
-  readonly burstBytes: number;
-  readonly sentBytes: number;
-  readonly drops: number;
-  readonly overlimits: number;
-}
+type LimiterState = NonNullable<ReturnType<typeof limiterStateOf>>;
 
 /** tc counts sizes by 1024 and rates by 1000. */
 const SIZES: Readonly<Record<string, number>> = { K: 1024, M: 1024 ** 2, G: 1024 ** 3 };
 const RATES: Readonly<Record<string, number>> = { K: 1e3, M: 1e6, G: 1e9 };
 
 /** @param shown `tc -s qdisc show`, then `tc -s class show`. Undefined without a tbf or a class of htb in it. */
-export function limiterStateOf(shown: string): LimiterState | undefined {
+export function limiterStateOf(shown: string) {
   const [, settings] = /^qdisc tbf .*? (rate .*)$/m.exec(shown) ?? /^class htb .*? (rate .*)$/m.exec(shown) ?? [];
   if (settings === undefined) return undefined;
   const bursts = [...settings.matchAll(/\bc?burst ([\d.]+)([KMG]?)b/g)].map(
@@ -29,6 +22,7 @@ export function limiterStateOf(shown: string): LimiterState | undefined {
   return {
     // A class may borrow up to its ceiling.
     rateBytesPerSecond: Math.max(...rates),
+    /** The smaller one of burst and cburst: it is the one that holds back. */
     burstBytes: Math.min(...bursts),
     sentBytes: Number(sent),
     ...limitersOf(shown),

@@ -1,9 +1,11 @@
-/** `node reader.ts <plan as JSON>`: reads pages in bursts and prints a `BurstReads` as JSON, on a core of its own. */
+/** `node reader.ts <plan.json>`: reads pages in bursts and prints a `BurstReads` as JSON, on a core of its own. */
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRandom } from '../../../../src/catalogue/demo/ad.ts';
 import type { RedisStore } from '../../../../src/stores/redis/store.ts';
-import { createTally } from '../../kit/driver/connection.ts';
-import type { Latency } from '../../kit/driver/plan.ts';
+import { waitUntil } from '../../../stack/process.ts';
+import { createTally, startMeter } from '../../kit/driver/connection.ts';
+import { randomDigits } from '../../kit/mix.ts';
 import { isConnected, openAdapter } from '../adapter.ts';
 
 /** Pages are read as a service reads them: through the project's own adapter, with its deadline and its breaker. */
@@ -20,40 +22,34 @@ export interface BurstPlan {
   readonly seconds: number;
 }
 
-export interface BurstReads {
-  readonly seconds: number;
-  readonly asked: number;
-  /** With a page within the deadline. */
-  readonly inTime: number;
-  /** No page within the deadline; it came later or never. */
-  readonly late: number;
-  /** Not sent: the breaker was open, or too much was under way. */
-  readonly refused: number;
-  /** Late ones included. */
-  readonly pages: number;
-  readonly pageBytes: number;
-  /** From the request to the page, late ones included; a page that never came counts with the time of the wait. */
-  readonly latencyMs: Pick<Latency, 'p50' | 'p99' | 'max'>;
-  readonly processorSeconds: number;
-}
+export type BurstReads = Awaited<ReturnType<typeof read>>;
 
 /** Maximum wait for reads that are under way when the time is over. */
 const AFTERWARDS_MS = 1500;
 const CONNECT_WITHIN_MS = 5000;
 
 /** Bursts at random distances (Poisson), whatever was answered. */
-async function read(plan: BurstPlan, clients: readonly RedisStore[], random: () => number): Promise<BurstReads> {
+async function read(plan: BurstPlan, clients: readonly RedisStore[], random: () => number) {
   const startedMs = performance.now();
+  /** From the request to the page, late ones included; a page that never came counts with the time of the wait. */
   const took = createTally(startedMs, () => performance.now());
-  const counts = { asked: 0, inTime: 0, late: 0, refused: 0, pages: 0, pageBytes: 0 };
+  const counts = {
+    asked: 0,
+    /** With a page within the deadline. */
+    inTime: 0,
+    /** No page within the deadline; it came later or never. */
+    late: 0,
+    /** Not sent: the breaker was open, or too much was under way. */
+    refused: 0,
+    /** Late ones included. */
+    pages: 0,
+    pageBytes: 0,
+  };
   let waiting = 0;
   const one = async (client: RedisStore): Promise<void> => {
     const askedMs = performance.now();
     counts.asked += 1;
-    const result = await client.read(
-      `page:${String(Math.floor(random() * plan.keys)).padStart(12, '0')}`,
-      plan.deadlineMs,
-    );
+    const result = await client.read(`page:${randomDigits(Math.floor(random() * plan.keys))}`, plan.deadlineMs);
     if (result.kind === 'value') {
       counts.inTime += 1;
       counts.pages += 1;
@@ -78,7 +74,7 @@ async function read(plan: BurstPlan, clients: readonly RedisStore[], random: () 
     took.answered(performance.now() - askedMs);
   };
 
-  const cpuBefore = process.cpuUsage();
+  const measured = startMeter([], () => performance.now());
   const endMs = startedMs + plan.seconds * 1000;
   const reads: Promise<void>[] = [];
   let turn = 0;
@@ -90,23 +86,17 @@ async function read(plan: BurstPlan, clients: readonly RedisStore[], random: () 
       if (client !== undefined) reads.push(one(client));
     }
   }
-  const seconds = (performance.now() - startedMs) / 1000;
-  const cpu = process.cpuUsage(cpuBefore);
+  const { seconds, processorSeconds } = measured();
   const all = Promise.all(reads);
   await Promise.race([all, sleep(AFTERWARDS_MS, undefined, { ref: false })]);
   for (let left = waiting; left > 0; left -= 1) took.answered(AFTERWARDS_MS);
-  return {
-    seconds,
-    ...counts,
-    latencyMs: took.end().latencyMs,
-    processorSeconds: (cpu.user + cpu.system) / 1e6,
-  };
+  return { seconds, processorSeconds, ...counts, latencyMs: took.end().latencyMs };
 }
 
-const plan: BurstPlan = JSON.parse(process.argv[2] ?? '');
+const plan: BurstPlan = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8'));
 const { host, port, deadlineMs } = plan;
 const clients = Array.from({ length: plan.clients }, () => openAdapter({ target: { host, port }, deadlineMs }));
-for (const giveUpMs = performance.now() + CONNECT_WITHIN_MS; !clients.every(isConnected); await sleep(20))
-  if (performance.now() > giveUpMs) throw new Error('the store cannot be reached');
+if (!(await waitUntil(() => clients.every(isConnected), CONNECT_WITHIN_MS, 20)))
+  throw new Error('the store cannot be reached');
 console.log(JSON.stringify(await read(plan, clients, createRandom(1).next)));
 process.exit(0);

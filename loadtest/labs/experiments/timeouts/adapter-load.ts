@@ -5,8 +5,8 @@ import type { StoreFault } from '../../../../src/cache/events.ts';
 import { createRandom } from '../../../../src/catalogue/demo/ad.ts';
 import type { RedisStore } from '../../../../src/stores/redis/store.ts';
 import { openLoop } from '../../../http-driver/loops.ts';
-import { processorMs } from '../../../stack/processors.ts';
-import { createTally } from '../../kit/driver/connection.ts';
+import { waitUntil } from '../../../stack/process.ts';
+import { createTally, startMeter } from '../../kit/driver/connection.ts';
 import type { Driven, DrivePlan, Errors } from '../../kit/driver/plan.ts';
 import { gaussianKey, type Mix, mixKey, valueBytes } from '../../kit/mix.ts';
 import { type AdapterOptions, isConnected, openAdapter } from '../adapter.ts';
@@ -40,14 +40,13 @@ const stores: RedisStore[] = Array.from({ length: connections }, () =>
   }),
 );
 // A socket timeout that is shorter than a handshake opens no connection at all: then the row shows that.
-for (const untilMs = nowMs() + OPEN_LIMIT_MS; !stores.every(isConnected) && nowMs() < untilMs; ) await sleep(10);
+await waitUntil(() => stores.every(isConnected), OPEN_LIMIT_MS, 10);
 
 connects = 0;
 let underWay = 0;
 const startedMs = nowMs();
 const tally = createTally(startedMs, nowMs);
-const before = watched.map(processorMs);
-const cpuBefore = process.cpuUsage();
+const measured = startMeter(watched, nowMs);
 const endMs = startedMs + seconds * 1000;
 
 /** A write has no deadline of its own, and a read's begins when it is sent: a command is late by the time since it was due. */
@@ -76,18 +75,9 @@ await openLoop({
 }).ended;
 while (nowMs() < endMs) await sleep(1);
 
-const cpu = process.cpuUsage(cpuBefore);
-const tookSeconds = (nowMs() - startedMs) / 1000;
+const own = measured();
 const ended = tally.end();
-const driven: Driven = {
-  seconds: tookSeconds,
-  ...ended,
-  perSecond: ended.answered / tookSeconds,
-  unanswered: underWay,
-  connects,
-  receivedBytes: 0,
-  watchedCores: watched.map((pid, at) => (processorMs(pid) - (before[at] ?? 0)) / 1000 / tookSeconds),
-  processorSeconds: (cpu.user + cpu.system) / 1e6,
-};
+const perSecond = ended.answered / own.seconds;
+const driven: Driven = { ...own, ...ended, perSecond, unanswered: underWay, connects, receivedBytes: 0 };
 console.log(JSON.stringify(driven));
 process.exit(0);

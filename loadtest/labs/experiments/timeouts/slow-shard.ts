@@ -1,18 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import { waitUntil } from '../../../stack/process.ts';
 import type { LabDriven } from '../../kit/driven.ts';
 import type { Lab, LabStore } from '../../kit/lab.ts';
 
-export interface SpellRun {
-  readonly load: LabDriven;
-  /** Connections that the store accepted beside those of the beginning. */
-  readonly opened: number;
-  /** Maximum of open connections. */
-  readonly mostOpen: number;
-  /** Share of the time in which the store was ready to run while its processor ran another process. */
-  readonly waitedShare: number;
-}
+export type SpellRun = Awaited<ReturnType<typeof runSpell>>;
 
 /** One load through one slow spell. */
 interface Spell {
@@ -28,7 +21,7 @@ interface Spell {
   readonly holds?: { readonly ms: number; readonly everyMs: number };
 }
 
-const LOOK_EVERY_MS = 50;
+const [LOOK_EVERY_MS, POLL_MS] = [50, 10];
 /** Parts of the load: the beginning of the spell, and of its last command. The rest shows the recovery. */
 const [CALM_PART, SPELL_PART] = [0.2, 0.6];
 const OPEN_LIMIT_MS = 4000;
@@ -41,7 +34,7 @@ const TRIES = 4;
 const OWN_CONNECTIONS = 1;
 
 /** Runs the load through the spell. At the end the store is idle, with no connections. */
-export async function runSpell(run: Spell): Promise<SpellRun> {
+export async function runSpell(run: Spell) {
   const { store, neighbour, seconds, connections, holds } = run;
   const openNow = (): number => readdirSync(`/proc/${store.pid()}/fd`).length;
   const before = openNow();
@@ -51,7 +44,7 @@ export async function runSpell(run: Spell): Promise<SpellRun> {
   const ended = Promise.allSettled([load]).then(() => {
     state.isOver = true;
   });
-  await waitUntil(() => state.isOver || openNow() - before >= MOST_PART * connections, OPEN_LIMIT_MS);
+  await waitUntil(() => state.isOver || openNow() - before >= MOST_PART * connections, OPEN_LIMIT_MS, POLL_MS);
   // The neighbour starts after the load has its connections: hundreds of handshakes beside it are another experiment.
   const rest = neighbour.work(run.share);
   const watching = watch(state, () => openNow() - before);
@@ -68,10 +61,12 @@ export async function runSpell(run: Spell): Promise<SpellRun> {
   }
   await Promise.all([ended, watching, ...held]);
   await rest();
+  /** Share of the time in which the store was ready to run while its processor ran another process. */
   const waitedShare = (runTimeOf(store.pid()).waitedMs - waitedBefore) / (performance.now() - startedMs);
   // The store accepts connections in its backlog although their clients are gone: that is part of the cost.
-  await waitUntil(() => openNow() <= before + OWN_CONNECTIONS, REST_LIMIT_MS);
+  await waitUntil(() => openNow() <= before + OWN_CONNECTIONS, REST_LIMIT_MS, POLL_MS);
   const first = connections + OWN_CONNECTIONS;
+  /** Connections that the store accepted beside those of the beginning. */
   const opened = Math.max(0, (await receivedBy(store)) - receivedBefore - first);
   return { load: await load, opened, mostOpen: state.mostOpen, waitedShare };
 }
@@ -95,20 +90,8 @@ async function watch(state: { isOver: boolean; mostOpen: number }, open: () => n
   }
 }
 
-async function waitUntil(isSo: () => boolean, limitMs: number): Promise<void> {
-  for (const untilMs = performance.now() + limitMs; !isSo() && performance.now() < untilMs; ) await sleep(10);
-}
-
 /** Another client of the store with heavy commands: they make the shard slow for all its clients. */
-interface Neighbour {
-  /**
-   * Starts to take `share` of the store's core, in commands of two milliseconds, however late they are answered.
-   * @returns a function that ends it when all are answered. It throws when one was refused: then the shard was not slow.
-   */
-  readonly work: (share: number) => () => Promise<void>;
-  /** One command that holds the store for `ms`. @throws when it is refused. */
-  readonly hold: (ms: number) => Promise<void>;
-}
+type Neighbour = Awaited<ReturnType<typeof startNeighbour>>;
 
 /** Heavy, and still short enough for a store at 75 % to answer its other clients in time. */
 const COMMAND_MS = 2;
@@ -124,7 +107,7 @@ const PILOT_COMMANDS = 25;
  * one thread works, and no other client is answered. `DEBUG SLEEP` would leave the processor free.
  * @param ca PEM, where the store speaks TLS.
  */
-export async function startNeighbour(lab: Lab, store: LabStore, ca?: string): Promise<Neighbour> {
+export async function startNeighbour(lab: Lab, store: LabStore, ca?: string) {
   const { host, port } = store;
   const clients = Array.from({ length: NEIGHBOUR_CONNECTIONS }, () => {
     const client = new Redis({ host, port, protocol: 2, ...(ca !== undefined && { tls: { ca } }) });
@@ -160,7 +143,11 @@ export async function startNeighbour(lab: Lab, store: LabStore, ca?: string): Pr
   const loopsPerMs = PILOT_LOOPS / Math.max(0.01, pilotMs);
 
   return {
-    work: (share) => {
+    /**
+     * Starts to take `share` of the store's core, in commands of two milliseconds, however late they are answered.
+     * @returns a function that ends it when all are answered. It throws when one was refused: then the shard was not slow.
+     */
+    work: (share: number) => {
       let isOn = true;
       let refused: unknown;
       const working = (async () => {
@@ -171,14 +158,15 @@ export async function startNeighbour(lab: Lab, store: LabStore, ca?: string): Pr
                 refused ??= error;
               });
       })();
-      return async () => {
+      return async (): Promise<void> => {
         isOn = false;
         await working;
         while (waiting > 0 && !isGone) await sleep(5);
         if (refused !== undefined) throw refused;
       };
     },
-    hold: (ms) => count(ms * loopsPerMs),
+    /** One command that holds the store for `ms`. @throws when it is refused. */
+    hold: (ms: number) => count(ms * loopsPerMs),
   };
 }
 

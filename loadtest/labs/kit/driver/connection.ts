@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { createHistogram } from 'node:perf_hooks';
 import { connect as connectTls } from 'node:tls';
+import { processorMs } from '../../../stack/processors.ts';
 import type { Deadline, DrivenSecond, Errors, Target } from './plan.ts';
 
 interface ConnectionOptions {
@@ -18,27 +19,14 @@ interface ConnectionOptions {
 /** Everything was answered, an open connection was lost, or the connection could not be opened. */
 export type Idle = 'answered' | 'lost' | 'unopened';
 
-/** One connection and its commands in flight. `send` opens it if it is closed. */
-export interface Connection {
-  /** @param dueMs the time at which the commands in these bytes should have been sent. */
-  readonly send: (bytes: Buffer, dueMs: number, commands: number) => void;
-  /** Replies that have not arrived, including those of abandoned commands. */
-  readonly waiting: () => number;
-  /** Commands in flight that were not abandoned. */
-  readonly pending: () => number;
-  /** Opens the connection before anything is sent. Resolves to whether it is open. */
-  readonly open: () => Promise<boolean>;
-  /** Applies the deadline. */
-  readonly sweep: () => void;
-  /** Commands in flight are dropped and not counted. */
-  readonly close: () => void;
-}
+export type Connection = ReturnType<typeof createConnection>;
 
 const CONNECT_TIMEOUT_MS = 5000;
 /** An abandoned command keeps its position in `due` until its reply arrives. */
 const ABANDONED = Number.NaN;
 
-export function createConnection(options: ConnectionOptions): Connection {
+/** One connection and its commands in flight. `send` opens it if it is closed. */
+export function createConnection(options: ConnectionOptions) {
   const { target, ca, deadline, tally, nowMs, onBytes, onConnect, onIdle } = options;
   let socket: Socket | undefined;
   let due: number[] = [];
@@ -104,21 +92,26 @@ export function createConnection(options: ConnectionOptions): Connection {
   };
 
   return {
-    send: (bytes, dueMs, commands) => {
+    /** @param dueMs the time at which the commands in these bytes should have been sent. */
+    send: (bytes: Buffer, dueMs: number, commands: number): void => {
       for (let one = 0; one < commands; one += 1) due.push(dueMs);
       pending += commands;
       (socket ?? start()).write(bytes);
     },
+    /** Replies that have not arrived, including those of abandoned commands. */
     waiting: () => due.length - answered,
+    /** Commands in flight that were not abandoned. */
     pending: () => pending,
+    /** Opens the connection before anything is sent. Resolves to whether it is open. */
     open: () => {
       const own = start();
-      return new Promise((resolve) => {
+      return new Promise<boolean>((resolve) => {
         own.once(ca === undefined ? 'connect' : 'secureConnect', () => resolve(true));
         own.once('close', () => resolve(false));
       });
     },
-    sweep: () => {
+    /** Applies the deadline. */
+    sweep: (): void => {
       if (deadline === undefined) return;
       const before = nowMs() - deadline.ms;
       for (swept = Math.max(swept, answered); swept < due.length && (due[swept] ?? 0) < before; swept += 1) {
@@ -132,7 +125,8 @@ export function createConnection(options: ConnectionOptions): Connection {
         return;
       }
     },
-    close: () => {
+    /** Commands in flight are dropped and not counted. */
+    close: (): void => {
       const own = socket;
       socket = undefined;
       pending = 0;
@@ -199,6 +193,19 @@ export function createReplyCounter() {
     return { replies, errors };
   };
   return { push };
+}
+
+/** Measures this process and the watched ones, from the call to the call of the returned function. */
+export function startMeter(watched: readonly number[], nowMs: () => number) {
+  const startedMs = nowMs();
+  const watchedBefore = watched.map(processorMs);
+  const cpuBefore = process.cpuUsage();
+  return () => {
+    const { user, system } = process.cpuUsage(cpuBefore);
+    const seconds = (nowMs() - startedMs) / 1000;
+    const busyCores = (pid: number, at: number) => (processorMs(pid) - (watchedBefore[at] ?? 0)) / 1000 / seconds;
+    return { seconds, watchedCores: watched.map(busyCores), processorSeconds: (user + system) / 1e6 };
+  };
 }
 
 export type Tally = ReturnType<typeof createTally>;

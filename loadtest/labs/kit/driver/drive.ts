@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRandom } from '../../../../src/catalogue/demo/ad.ts';
 import { openLoop } from '../../../http-driver/loops.ts';
-import { processorMs } from '../../../stack/processors.ts';
 import { gaussianKey, mixKey, respCommand, valueBytes } from '../mix.ts';
-import { type Connection, createConnection, createTally, type Idle, type Tally } from './connection.ts';
+import { type Connection, createConnection, createTally, type Idle, startMeter, type Tally } from './connection.ts';
 import type { Commands, Driven, DrivePlan } from './plan.ts';
 
 /** With more at once the backlog of a listener (511) overflows, and the refused connections are no finding. */
@@ -45,8 +44,7 @@ export async function drive(plan: DrivePlan): Promise<Driven> {
     connection.send(bytes, dueMs, count);
   };
   const startedMs = nowMs();
-  const watchedBefore = watched.map(processorMs);
-  const cpuBefore = process.cpuUsage();
+  const measured = startMeter(watched, nowMs);
   tally = createTally(startedMs, nowMs);
   [received, connects] = [0, 0];
   const sweeping = setInterval(() => {
@@ -73,22 +71,12 @@ export async function drive(plan: DrivePlan): Promise<Driven> {
   }
 
   clearInterval(sweeping);
-  const cpu = process.cpuUsage(cpuBefore);
-  const tookSeconds = (nowMs() - startedMs) / 1000;
-  const watchedCores = watched.map((pid, at) => (processorMs(pid) - (watchedBefore[at] ?? 0)) / 1000 / tookSeconds);
+  const own = measured();
   const ended = tally.end();
   const unanswered = connections.reduce((sum, one) => sum + one.pending(), 0);
   for (const connection of connections) connection.close();
-  return {
-    seconds: tookSeconds,
-    ...ended,
-    unanswered,
-    perSecond: ended.answered / tookSeconds,
-    connects,
-    receivedBytes: received,
-    watchedCores,
-    processorSeconds: (cpu.user + cpu.system) / 1e6,
-  };
+  const perSecond = ended.answered / own.seconds;
+  return { ...own, ...ended, unanswered, perSecond, connects, receivedBytes: received };
 }
 
 async function openAll(connections: readonly Connection[]): Promise<void> {
