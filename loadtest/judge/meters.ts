@@ -1,7 +1,7 @@
 import { bytesText, countText, perSecondText } from '../../src/report/format.mjs';
 import type { DomainSample, HostSample, Sample, StoreSample } from '../sample/sample.ts';
 import { processorsIn } from '../stack/processors.ts';
-import type { Machine, ResourceKind, ResourceUse } from './record.ts';
+import type { Machine, ResourceKind } from './record.ts';
 import {
   growthOf,
   maxOf,
@@ -39,10 +39,6 @@ export interface Reading {
   /** 0–1 of the capacity; undefined where the capacity is not known. */
   readonly share?: number;
   readonly words: string;
-}
-
-export interface CausedUse extends ResourceUse {
-  readonly cause: string;
 }
 
 /** Every meter for the parts in the samples. */
