@@ -1,5 +1,7 @@
 import { bytesText, countText, perSecondText } from '../../src/report/format.mjs';
-import type { DomainSample, HostSample, Sample, StoreSample } from '../sample/sample.ts';
+import type { HostSample } from '../sample/host.ts';
+import type { DomainSample, Sample } from '../sample/sample.ts';
+import type { StoreSample } from '../sample/store.ts';
 import { processorsIn } from '../stack/processors.ts';
 import type { Machine, ResourceKind } from './record.ts';
 import {
