@@ -1,6 +1,6 @@
 import { lightStyle, PLOT_STYLE } from '../../src/report/document.ts';
 import { countText, percentText, perSecondText, UNKNOWN } from '../../src/report/format.mjs';
-import { element, type Markup, styleSheet } from '../../src/report/markup.ts';
+import { element, styleSheet } from '../../src/report/markup.ts';
 import { backdrop } from '../../src/report/plot/backdrop.ts';
 import { FRAME_WIDTH, linearScale, STRIP_PX, TIMES_PX, valueAxis } from '../../src/report/plot/frame.ts';
 import { type LegendEntry, momentSign, panelDrawing, SWATCH_PX, swatch } from '../../src/report/plot/panel.ts';
@@ -159,15 +159,8 @@ export function plotSvg({ record, judged }: ReportOptions, name: PlotName): stri
   return `${file.markup}\n`;
 }
 
-interface Entry {
-  readonly sign: (x: number, y: number) => Markup;
-  readonly signPx: number;
-  readonly name: string;
-  readonly figure: string;
-}
-
 /** The legend of the plot, then the signs of events. */
-function entriesOf(legend: readonly LegendEntry[], signs: readonly Sign[]): readonly Entry[] {
+function entriesOf(legend: readonly LegendEntry[], signs: readonly Sign[]) {
   return [
     ...legend.map(({ kind, style, name, figure = '' }) => ({
       sign: (x: number, y: number) => swatch(kind, style, { x, y: y + 4 }),
@@ -181,7 +174,7 @@ function entriesOf(legend: readonly LegendEntry[], signs: readonly Sign[]): read
 }
 
 /** The entries in rows from left to right. */
-function laidOut(entries: readonly Entry[]): { readonly drawn: readonly Markup[]; readonly rows: number } {
+function laidOut(entries: ReturnType<typeof entriesOf>) {
   let [x, row] = [EDGE_PX, 0];
   const drawn = entries.map(({ sign, signPx, name, figure }) => {
     const textPx = signPx + 7;
