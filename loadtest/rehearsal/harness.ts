@@ -6,6 +6,7 @@ import type { Journal } from '../../src/operations/drills/journal.ts';
 import type { Plan } from '../../src/operations/drills/plan.ts';
 import type { Document } from '../../src/search/domain.ts';
 import type { DomainStatus } from '../../src/search/status.ts';
+import { engineCallsOf } from '../k6/kit/metrics-text.ts';
 import { documentsOf, type ReplicaPlan, readPlan, type StackPlan } from '../stack/plan.ts';
 import { findOwned } from '../stack/process.ts';
 import { down, startPart, stopPart, up } from '../stack/stack.ts';
@@ -134,8 +135,5 @@ export async function engineRate(harness: Harness, ms: number): Promise<number> 
 /** Engine calls of all replicas together since they started. */
 async function engineCalls({ replicas }: Harness): Promise<number> {
   const pages = await Promise.all(replicas.map(({ admin }) => admin.page('/metrics')));
-  return pages
-    .flatMap((page) => page.split('\n'))
-    .filter((line) => line.startsWith('serpcache_engine_calls_total{'))
-    .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
+  return pages.reduce((sum, page) => sum + (engineCallsOf(page) ?? 0), 0);
 }

@@ -41,12 +41,7 @@ export interface ReplicaPlan extends PartPlan {
   readonly checkout?: string;
 }
 
-export interface ClusterPlan {
-  readonly domain: string;
-  readonly flavour: Flavour;
-  readonly folder: string;
-  readonly nodes: readonly PartPlan[];
-}
+export type ClusterPlan = ReturnType<typeof clusterOf>;
 
 /** One server. Its working directory is a folder of its own, which is how it is found again. */
 export interface PartPlan {
@@ -127,7 +122,7 @@ function partOf(name: string, program: string, port: number): PartPlan {
   return { name, program, port, folder, logFile: join(folder, `${name}.log`) };
 }
 
-function clusterOf(config: string, { name, store }: Settings['domains'][number], flavour: Flavour): ClusterPlan {
+function clusterOf(config: string, { name, store }: Settings['domains'][number], flavour: Flavour) {
   if (store.kind !== 'cluster') throw new Error(`${config}: the store of ${name} is not a cluster`);
   const folder = join(FOLDER, name);
   const nodes = store.nodes.map(({ port }, at): PartPlan => {
