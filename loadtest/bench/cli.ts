@@ -13,7 +13,7 @@ import { inPath } from '../stack/go-program.ts';
 import { processorsHere, processorsOf } from '../stack/processors.ts';
 import { BENCHES, type Bench, versionBenches } from './benches.ts';
 import { MEASURED_SECONDS, measureStart, type StartMeasured } from './measure.ts';
-import { type BenchCores, createServers, type Servers } from './servers.ts';
+import { type BenchCores, createServers } from './servers.ts';
 import {
   COMMITTED_STARTS,
   committedOf,
@@ -146,24 +146,14 @@ async function measureStarts(
   { bench, folder, cores, isCommitting }: Pick<Run, 'bench' | 'folder' | 'cores' | 'isCommitting'>,
   ratios: number[],
 ): Promise<void> {
-  const withServers = async (work: (servers: Servers) => Promise<void>): Promise<void> => {
-    const servers = createServers(folder, cores);
-    try {
-      await work(servers);
-    } finally {
-      await servers.close();
-    }
-  };
-  await withServers(async (shared) => {
-    const start = await bench.prepare(shared);
-    for (let count = 0; count < (isCommitting ? COMMITTED_STARTS : STARTS); count += 1) {
-      await withServers(async (servers) => {
-        const measured = await measureStart(bench, await start(servers), { folder, cores });
-        ratios.push(measured.serpcache.perCpu / measured.bare.perCpu);
-        console.log(`  start ${ratios.length}: ${textOf(bench, measured)}`);
-      });
-    }
-  });
+  await using shared = createServers(folder, cores);
+  const start = await bench.prepare(shared);
+  for (let count = 0; count < (isCommitting ? COMMITTED_STARTS : STARTS); count += 1) {
+    await using servers = createServers(folder, cores);
+    const measured = await measureStart(bench, await start(servers), { folder, cores });
+    ratios.push(measured.serpcache.perCpu / measured.bare.perCpu);
+    console.log(`  start ${ratios.length}: ${textOf(bench, measured)}`);
+  }
 }
 
 function textOf({ outcome }: Bench, { serpcache, bare, share }: StartMeasured): string {

@@ -1,11 +1,10 @@
 /** The processes of a bench: service, bare server and stores, each on its processor, ended together. */
-import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { makeDemoIndexes } from '../../src/commands/index-catalogue.ts';
 import { embeddedDomains, loadSettings } from '../../src/config/load.ts';
 import { systemClock } from '../../src/runtime.ts';
-import { accepts, freePorts, startProcess } from '../stack/process.ts';
+import { accepts, freePorts, pin, startProcess } from '../stack/process.ts';
 import type { RedisStack } from '../stack/redis.ts';
 import type { BarePlan } from './bare.ts';
 
@@ -44,7 +43,7 @@ const ROOT = resolve(import.meta.dirname, '..', '..');
 const ADMIN_OFFSET = 10_000;
 
 export function createServers(folder: string, cores: BenchCores) {
-  const cleanUp: (() => Promise<void>)[] = [];
+  const cleanUp = new AsyncDisposableStack();
 
   async function start(name: string, port: number, args: readonly string[], env: Record<string, string>) {
     const started = await startProcess({
@@ -56,7 +55,7 @@ export function createServers(folder: string, cores: BenchCores) {
       logFile: join(folder, `${name}.log`),
       ready: () => accepts(port),
     });
-    cleanUp.push(() => started.stop());
+    cleanUp.defer(() => started.stop());
     return { url: `http://127.0.0.1:${port}`, pid: started.pid };
   }
 
@@ -79,15 +78,13 @@ export function createServers(folder: string, cores: BenchCores) {
     },
     startStores: async (starting: Promise<RedisStack>): Promise<RedisStack> => {
       const stack = await starting;
-      cleanUp.push(stack.stop);
-      for (const node of stack.nodes)
-        execFileSync('taskset', ['-cp', `${cores.client}`, `${node.pid()}`], { stdio: 'ignore' });
+      cleanUp.defer(stack.stop);
+      const pids = stack.nodes.map((node) => node.pid());
+      await pin(pids, `${cores.client}`);
       return stack;
     },
     /** Ends everything that was started here, in reverse order. */
-    close: async () => {
-      for (const stop of cleanUp.splice(0).toReversed()) await stop();
-    },
+    [Symbol.asyncDispose]: () => cleanUp.disposeAsync(),
   };
 }
 

@@ -72,17 +72,7 @@ function rounded(value: number): number {
 }
 
 /** The figure that a bench is judged by, and how it was measured. */
-interface CommittedFigure extends Figure {
-  /** The figure of each start, in the order they were measured. */
-  readonly starts: readonly number[];
-  /** Load on each of both servers, at each start. */
-  readonly seconds: number;
-  readonly command: string;
-  /** Commit of the measured code; absent outside of a repository. */
-  readonly commit?: string;
-  readonly machine: string;
-  readonly startedAt: string;
-}
+type CommittedFigure = Awaited<ReturnType<typeof committedOf>>;
 
 type CommittedFigures = Readonly<Record<string, CommittedFigure>>;
 
@@ -115,12 +105,18 @@ export function writeCommitted(name: string, committed: CommittedFigure, file = 
   renameSync(`${file}.new`, file);
 }
 
-type Measured = Pick<CommittedFigure, 'starts' | 'seconds' | 'startedAt'> & {
+interface Measured {
   readonly name: string;
+  /** Of the measured code; undefined outside of a repository. */
   readonly commit: string | undefined;
-};
+  /** The figure of each start, in the order they were measured. */
+  readonly starts: readonly number[];
+  /** Load on each of both servers, at each start. */
+  readonly seconds: number;
+  readonly startedAt: string;
+}
 
-export async function committedOf({ name, commit, starts, seconds, startedAt }: Measured): Promise<CommittedFigure> {
+export async function committedOf({ name, commit, starts, seconds, startedAt }: Measured) {
   // Computed from the starts as they are written.
   const written = starts.map((start) => Number(start.toFixed(4)));
   return {

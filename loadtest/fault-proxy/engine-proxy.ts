@@ -4,26 +4,24 @@ import { type ProxyOptions, type Session, startRelay, type Wire } from './relay.
 
 export type EngineProxy = Awaited<ReturnType<typeof startEngineProxy>>;
 
-export interface EngineCounts extends ReturnType<EngineSlots['counts']> {
-  /** Statements with `MATCH(` that came in, without serpcache's own probes. */
-  readonly searches: number;
-  /** Number of different texts among them; the deadline and the marks of highlighting do not count as text. */
-  readonly distinct: number;
-  /** Count of the most frequent text. */
-  readonly mostOfOne: number;
-  /** Searches that are not in `distinct` because it holds 200,000 others. */
-  readonly uncounted: number;
-  /** serpcache's own searches that check whether the engine is alive. The faults apply to them too. */
-  readonly probes: number;
-  /** Searches and probes refused by `fail`, or because too many wait. */
-  readonly refused: number;
-}
+export type EngineCounts = ReturnType<EngineProxy['counts']>;
 
 const MOST_DISTINCT = 200_000;
 const CALLER_SPECIFIC = /max_query_time=\d+|(?:before|after)_match=[^']*/g;
 const PROBE = "MATCH('serpcacheprobe')";
 
-const NO_COUNTS = { searches: 0, uncounted: 0, probes: 0, refused: 0, mostOfOne: 0 };
+const NO_COUNTS = {
+  /** Statements with `MATCH(` that came in, without serpcache's own probes. */
+  searches: 0,
+  /** Searches that are not in `distinct` because it holds 200,000 others. */
+  uncounted: 0,
+  /** serpcache's own searches that check whether the engine is alive. The faults apply to them too. */
+  probes: 0,
+  /** Searches and probes refused by `fail`, or because too many wait. */
+  refused: 0,
+  /** Count of the most frequent text. */
+  mostOfOne: 0,
+};
 
 /**
  * A proxy before searchd that knows its searches: counts them, and makes it slow, narrow or broken without using
@@ -76,7 +74,8 @@ export async function startEngineProxy({
     maxedOut: (on: boolean): void => {
       isMaxedOut = on;
     },
-    counts: (): EngineCounts => ({ ...tally, ...slots.counts(), distinct: texts.size }),
+    /** `distinct`: the number of different texts; the deadline and the marks of highlighting do not count as text. */
+    counts: () => ({ ...tally, ...slots.counts(), distinct: texts.size }),
     /** Counts become 0; `atEngine` and `waiting` stay, and their maxima begin at them. */
     resetCounts: (): void => {
       texts.clear();

@@ -27,39 +27,19 @@ type HttpPace =
   | { readonly kind: 'burst'; readonly times: number; readonly pathsAtOnce: number };
 
 /** Times are milliseconds from when a request was due to its whole answer, connecting included. */
-export interface HttpDriven {
-  readonly requests: number;
-  readonly seconds: number;
-  /** Count of each end: `200`, `503`, … and `broken` (no answer, or an incomplete one). */
-  readonly outcomes: Readonly<Record<string, number>>;
-  /** Count of requests without an answer within the patience. */
-  readonly hung: number;
-  /** Different paths that got at least one answer with status 200. */
-  readonly pathsServed: number;
-  /** Times of answers with status 200; absent when there was none. */
-  readonly servedMs?: Times;
-  /** Times of all other ends except hung; absent when there was none. */
-  readonly failedMs?: Times;
-  /** Bytes of the bodies of answers with status 200. */
-  readonly bodyBytes: number;
-}
-
-interface Times {
-  readonly p50: number;
-  readonly p99: number;
-  readonly max: number;
-}
+export type HttpDriven = Awaited<ReturnType<typeof driveHttp>>;
 
 /** A request of an open loop that is due beyond this waits. */
 export const MAX_IN_FLIGHT = 512;
 
 /** Runs a plan to its end. */
-export async function driveHttp({ replicas, paths, pace, patienceMs }: HttpPlan): Promise<HttpDriven> {
+export async function driveHttp({ replicas, paths, pace, patienceMs }: HttpPlan) {
   const clients = replicas.map((baseUrl) =>
     createClient({ baseUrl, patienceMs, maxConnections: Number.POSITIVE_INFINITY, discardsBodies: true }),
   );
   const [servedTimes, failedTimes] = [createHistogram(), createHistogram()];
   const pathsServed = new Set<string>();
+  /** Count of each end: `200`, `503`, … and `broken` (no answer, or an incomplete one). */
   const outcomes: Record<string, number> = {};
   let [sent, hung, bodyBytes] = [0, 0, 0];
 
@@ -113,16 +93,20 @@ export async function driveHttp({ replicas, paths, pace, patienceMs }: HttpPlan)
     requests: sent,
     seconds: (performance.now() - startedMs) / 1000,
     outcomes,
+    /** Count of requests without an answer within the patience. */
     hung,
+    /** Different paths that got at least one answer with status 200. */
     pathsServed: pathsServed.size,
+    // Times of answers with status 200, and of all other ends except hung; absent when there was none.
     ...(servedTimes.count > 0 && { servedMs: timesOf(servedTimes) }),
     ...(failedTimes.count > 0 && { failedMs: timesOf(failedTimes) }),
+    /** Bytes of the bodies of answers with status 200. */
     bodyBytes,
   };
 }
 
 /** @param us a histogram of microseconds that is not empty. @returns milliseconds. */
-export function timesOf(us: RecordableHistogram): Times {
+export function timesOf(us: RecordableHistogram) {
   return { p50: us.percentile(50) / 1000, p99: us.percentile(99) / 1000, max: us.max / 1000 };
 }
 

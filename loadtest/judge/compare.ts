@@ -3,8 +3,8 @@ import { join, resolve } from 'node:path';
 import { countText, percentText, perSecondText } from '../../src/report/format.mjs';
 import { plannedRate } from '../k6/kit/step.ts';
 import { defined } from '../sample/sample.ts';
-import { CannotRun, type RunRecord, type StepFigures } from './record.ts';
-import { stepFigures } from './step-figures.ts';
+import { CannotRun, type RunRecord } from './record.ts';
+import { type StepFigures, stepFigures } from './step-figures.ts';
 
 export type Comparison = ReturnType<typeof compareRuns>;
 export type StepComparison = ReturnType<typeof stepComparison>;

@@ -1,10 +1,9 @@
 import { countText } from '../../src/report/format.mjs';
 import { defined, type Sample } from '../sample/sample.ts';
-import type { CausedUse } from './meters.ts';
-import { type Bottleneck, RESOURCE_KINDS, type RunRecord, type StepFigures } from './record.ts';
+import { RESOURCE_KINDS, type RunRecord } from './record.ts';
 import { recoveriesOf } from './recovery.ts';
-import { type Resources, resourcesOf } from './resources.ts';
-import { stepFigures } from './step-figures.ts';
+import { type Resources, type ResourceUse, resourcesOf } from './resources.ts';
+import { type StepFigures, stepFigures } from './step-figures.ts';
 
 export type Judged = ReturnType<typeof judge>;
 
@@ -30,12 +29,17 @@ const FULL = 0.9;
  * that would be full first if its use grows as before. The generator never limits the service: when it is full, the run is
  * invalid.
  */
-export function bottleneckOf({ uses, decisive }: Resources, samples: readonly Sample[]): Bottleneck {
+export function bottleneckOf({ uses, decisive }: Resources, samples: readonly Sample[]) {
   const unmeasured = RESOURCE_KINDS.filter((kind) => !uses.some((use) => use.kind === kind));
   const unseen = unseenWords(samples);
   const generator = uses.find(({ kind }) => kind === 'generator');
   const service = uses.filter((use) => use !== generator);
-  if (decisive === undefined) return { words: `Nothing ran.${unseen}`, unmeasured };
+  const found = (words: string, uses: { readonly limiting?: ResourceUse; readonly next?: ResourceUse } = {}) => ({
+    ...uses,
+    words: `${words}${unseen}`,
+    unmeasured,
+  });
+  if (decisive === undefined) return found('Nothing ran.');
   const where = `${decisive.summary.step.name} (${countText(decisive.searchesPerSecond)} searches/s)`;
   const byGrowth = service
     .filter(({ fullAtRps }) => fullAtRps !== undefined)
@@ -43,7 +47,7 @@ export function bottleneckOf({ uses, decisive }: Resources, samples: readonly Sa
 
   if (generator !== undefined && generator.used >= FULL) {
     const words = `The generator was full at ${where}: ${generator.words}. What the service could take is not known.`;
-    return { limiting: generator, words: `${words}${unseen}`, unmeasured };
+    return found(words, { limiting: generator });
   }
   const full = service.find(({ used }) => used >= FULL);
   if (full !== undefined) {
@@ -51,7 +55,7 @@ export function bottleneckOf({ uses, decisive }: Resources, samples: readonly Sa
     const next = withOtherCause(full, byGrowth) ?? withOtherCause(full, used);
     const after = next === undefined ? '' : ` Next would be ${next.name}${fullAtWords(next) ?? `, now ${next.words}`}.`;
     const words = `${capital(full.name)} ${isPlural(full.name) ? 'are' : 'is'} full at ${where}: ${full.words}.${after}`;
-    return { limiting: full, ...defined({ next }), words: `${words}${unseen}`, unmeasured };
+    return found(words, { limiting: full, ...defined({ next }) });
   }
   const limiting = byGrowth[0];
   const next = limiting && withOtherCause(limiting, byGrowth);
@@ -60,29 +64,29 @@ export function bottleneckOf({ uses, decisive }: Resources, samples: readonly Sa
     ...(service.length === 0 ? [] : firstWords(limiting, next)),
     ...generatorWords(generator, limiting),
   ];
-  return { ...defined({ limiting, next }), words: `${words.join(' ')}${unseen}`, unmeasured };
+  return found(words.join(' '), defined({ limiting, next }));
 }
 
-function nothingFull({ summary }: StepFigures, where: string, fullest: CausedUse | undefined): string {
+function nothingFull({ summary }: StepFigures, where: string, fullest: ResourceUse | undefined): string {
   if (fullest === undefined) return `What was full at ${where} was not measured.`;
   if (summary.result !== 'broke') return `Nothing is full at ${where}.`;
   return `${where} broke, and nothing that was measured was full; ${fullest.name} came nearest: ${fullest.words}.`;
 }
 
-function firstWords(limiting: CausedUse | undefined, next: CausedUse | undefined): readonly string[] {
+function firstWords(limiting: ResourceUse | undefined, next: ResourceUse | undefined): readonly string[] {
   if (limiting === undefined) return ['No two rates held that tell what would be full first.'];
   const after = next === undefined ? '' : `; next ${next.name}${fullAtWords(next) ?? ''}`;
   return [`First to fill would be ${limiting.name}${fullAtWords(limiting) ?? ''}${after}.`];
 }
 
 /** A rate above that at which the generator is full cannot be tried with this generator. */
-function generatorWords(generator: CausedUse | undefined, limiting: CausedUse | undefined): readonly string[] {
+function generatorWords(generator: ResourceUse | undefined, limiting: ResourceUse | undefined): readonly string[] {
   const [own, service] = [generator?.fullAtRps, limiting?.fullAtRps];
   if (own === undefined || (service !== undefined && service <= own)) return [];
   return [`The generator itself would be full at about ${roundText(own)}: it takes a larger one to see that.`];
 }
 
-function fullAtWords({ fullAtRps }: CausedUse): string | undefined {
+function fullAtWords({ fullAtRps }: ResourceUse): string | undefined {
   return fullAtRps === undefined ? undefined : `, at about ${roundText(fullAtRps)} searches/s`;
 }
 
@@ -91,7 +95,7 @@ function roundText(rps: number): string {
   return countText(Number(rps.toPrecision(2)));
 }
 
-function withOtherCause({ cause }: CausedUse, uses: readonly CausedUse[]): CausedUse | undefined {
+function withOtherCause({ cause }: ResourceUse, uses: readonly ResourceUse[]): ResourceUse | undefined {
   return uses.find((use) => use.cause !== cause);
 }
 
@@ -106,11 +110,7 @@ function unseenWords(samples: readonly Sample[]): string {
     ['the generator', hasProcess('k6')],
   ];
   const unseen = parts.flatMap(([name, isSeen]) => (samples.some(isSeen) ? [] : [name]));
-  return unseen.length === 0 ? '' : ` There are no figures of ${listed(unseen)}.`;
-}
-
-function listed(names: readonly string[]): string {
-  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+  return unseen.length === 0 ? '' : ` There are no figures of ${new Intl.ListFormat('en-GB').format(unseen)}.`;
 }
 
 function capital(text: string): string {

@@ -1,7 +1,9 @@
 import { bytesText, countText, perSecondText } from '../../src/report/format.mjs';
-import type { DomainSample, HostSample, Sample, StoreSample } from '../sample/sample.ts';
+import type { HostSample } from '../sample/host.ts';
+import type { DomainSample, Sample } from '../sample/sample.ts';
+import type { StoreSample } from '../sample/store.ts';
 import { processorsIn } from '../stack/processors.ts';
-import type { Machine, ResourceKind, ResourceUse } from './record.ts';
+import type { Machine, ResourceKind } from './record.ts';
 import {
   growthOf,
   maxOf,
@@ -39,10 +41,6 @@ export interface Reading {
   /** 0–1 of the capacity; undefined where the capacity is not known. */
   readonly share?: number;
   readonly words: string;
-}
-
-export interface CausedUse extends ResourceUse {
-  readonly cause: string;
 }
 
 /** Every meter for the parts in the samples. */

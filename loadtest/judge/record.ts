@@ -1,5 +1,5 @@
 import type { SeenOutcome } from '../k6/kit/outcome.ts';
-import type { ScriptSummary, StepSummary, Verdict } from '../k6/kit/summary.ts';
+import type { ScriptSummary, Verdict } from '../k6/kit/summary.ts';
 import type { Sample } from '../sample/sample.ts';
 
 /**
@@ -74,28 +74,6 @@ export interface RunEvent {
   readonly drill?: string;
 }
 
-/** A step with the load of the parts while its rate held. Shares are 0–1. */
-export interface StepFigures {
-  readonly summary: StepSummary;
-  readonly fromMs: number;
-  readonly toMs: number;
-  readonly searchesPerSecond: number;
-  readonly engineCallsPerSecond?: number;
-  /** Engine calls ÷ searches. */
-  readonly amplification?: number;
-  readonly engineInFlightMax?: number;
-  readonly engineCeiling?: number;
-  readonly storeCommandsPerSecond?: number;
-  readonly storeBytes?: number;
-  readonly serviceBytes?: number;
-  /** Cores used: 1 is one core. */
-  readonly serviceCores?: number;
-  readonly storeCores?: number;
-  readonly engineCores?: number;
-  readonly generatorCores?: number;
-  readonly machineBusyShare?: number;
-}
-
 /** In the order in which unmeasured kinds are listed. */
 export const RESOURCE_KINDS = [
   'connections',
@@ -108,47 +86,6 @@ export const RESOURCE_KINDS = [
   'generator',
 ] as const;
 export type ResourceKind = (typeof RESOURCE_KINDS)[number];
-
-export interface ResourceUse {
-  readonly kind: ResourceKind;
-  /** `a core of serpcache`, `engine permits for goods`. */
-  readonly name: string;
-  /** By step in the order of `steps`, 0–1 of the capacity; undefined where not measured. */
-  readonly byStep: readonly (number | undefined)[];
-  /** At the decisive step. */
-  readonly used: number;
-  /** `0.62 of 1 core` */
-  readonly words: string;
-  /** The rate at which it is full if its use grows as before; undefined when it does not grow. */
-  readonly fullAtRps?: number;
-}
-
-/** The resource that limits the service, and the one that would limit it next. */
-export interface Bottleneck {
-  readonly limiting?: ResourceUse;
-  readonly next?: ResourceUse;
-  /** One or two sentences. */
-  readonly words: string;
-  /** Kinds that were not measured. */
-  readonly unmeasured: readonly ResourceKind[];
-}
-
-/** The effect of one loss of cached entries, until the hit ratio recovered. */
-export interface Recovery {
-  /** The step of the loss. */
-  readonly step: string;
-  /** The text of its event: `25 % of the keys`. */
-  readonly what: string;
-  readonly lostAtMs: number;
-  readonly hitRatioBefore: number;
-  readonly hitRatioLowest: number;
-  /** Until the ratio stayed within two points of before (Zhang et al., HotStorage '20); undefined: not in this run. */
-  readonly recoveredAfterMs?: number;
-  readonly engineCallsPerSecondBefore?: number;
-  readonly engineCallsPerSecondMost?: number;
-  readonly shed: number;
-  readonly dishonest: number;
-}
 
 /** A run without a verdict. The message is a sentence, or a few lines of k6. */
 export class CannotRun extends Error {

@@ -1,15 +1,6 @@
-import type { Sample } from '../sample/sample.ts';
-import type { Recovery, RunEvent, RunRecord, Second } from './record.ts';
-import {
-  hitRatioCurve,
-  overDomains,
-  type RatioPoint,
-  ratioOf,
-  samplesIn,
-  sum,
-  type TimeSpan,
-  totalPerSecond,
-} from './series.ts';
+import { defined, type Sample } from '../sample/sample.ts';
+import type { RunEvent, RunRecord, Second } from './record.ts';
+import { hitRatioCurve, overDomains, ratioOf, samplesIn, sum, type TimeSpan, totalPerSecond } from './series.ts';
 
 /** The time before a loss that gives the baseline. */
 const BEFORE_MS = 10_000;
@@ -20,23 +11,23 @@ const WITHIN = 0.02;
 /** One or two seconds at the end of a run are too few. */
 const MIN_POINTS = 3;
 
+/** The effect of one loss of cached entries, until the hit ratio recovered. */
+export type Recovery = ReturnType<typeof recoveriesOf>[number];
+
 /**
  * The recovery from each loss. All stages of one drill have the same baseline, from before its first stage: otherwise a small
  * loss after many small losses would count as recovered.
  */
-export function recoveriesOf(record: RunRecord): readonly Recovery[] {
-  const found: Recovery[] = [];
+export function recoveriesOf(record: RunRecord) {
   const baselines = new Map<string, number>();
-  for (const loss of lossesOf(record)) {
+  return lossesOf(record).flatMap((loss) => {
     const before = baselines.get(loss.drill ?? '') ?? ratioOf(secondsIn(record.seconds, justBefore(loss)));
     if (loss.drill !== undefined && before !== undefined) baselines.set(loss.drill, before);
-    const recovery = before === undefined ? undefined : recoveryOf(record, loss, before);
-    if (recovery !== undefined) found.push(recovery);
-  }
-  return found;
+    return before === undefined ? [] : (recoveryOf(record, loss, before) ?? []);
+  });
 }
 
-function recoveryOf(record: RunRecord, loss: Loss, hitRatioBefore: number): Recovery | undefined {
+function recoveryOf(record: RunRecord, loss: Loss, hitRatioBefore: number) {
   const seconds = secondsIn(record.seconds, loss);
   const points = hitRatioCurve(seconds);
   if (points.length === 0) return undefined;
@@ -50,9 +41,12 @@ function recoveryOf(record: RunRecord, loss: Loss, hitRatioBefore: number): Reco
     lostAtMs: loss.fromMs,
     hitRatioBefore,
     hitRatioLowest: Math.min(...points.map(({ ratio }) => ratio)),
-    ...(recoveredAtMs === undefined ? {} : { recoveredAfterMs: Math.max(0, recoveredAtMs - loss.fromMs) }),
-    ...(callsBefore.length === 0 ? {} : { engineCallsPerSecondBefore: sum(callsBefore) / callsBefore.length }),
-    ...(calls.length === 0 ? {} : { engineCallsPerSecondMost: Math.max(...calls) }),
+    ...defined({
+      // Absent: it did not recover in this run.
+      recoveredAfterMs: recoveredAtMs === undefined ? undefined : Math.max(0, recoveredAtMs - loss.fromMs),
+      engineCallsPerSecondBefore: callsBefore.length === 0 ? undefined : sum(callsBefore) / callsBefore.length,
+      engineCallsPerSecondMost: calls.length === 0 ? undefined : Math.max(...calls),
+    }),
     shed: count(({ outcomes }) => outcomes.shed ?? 0),
     // The seconds have no count of 5xx answers other than sheds; nearly all of those have the outcome `failed`.
     dishonest: count(({ outcomes }) => outcomes.failed ?? 0),
@@ -60,7 +54,7 @@ function recoveryOf(record: RunRecord, loss: Loss, hitRatioBefore: number): Reco
 }
 
 /** The first moment from which the ratio stayed at `min` or above for `STAYS_MS`, or until the last point. */
-function recoveryTime(points: readonly RatioPoint[], min: number): number | undefined {
+function recoveryTime(points: ReturnType<typeof hitRatioCurve>, min: number): number | undefined {
   return points.find(({ atMs }, at) => {
     const next = points.slice(at).filter((point) => point.atMs < atMs + STAYS_MS);
     return next.length >= MIN_POINTS && next.every(({ ratio }) => ratio >= min);
@@ -85,19 +79,16 @@ function secondsIn(seconds: readonly Second[], { fromMs, toMs }: TimeSpan): read
   return seconds.filter(({ atMs }) => atMs - 1000 >= fromMs && atMs <= toMs);
 }
 
-/** Keys were lost at `fromMs`, and no others until `toMs`. */
-interface Loss extends TimeSpan {
-  readonly step: string;
-  /** The text of the event: `25 % of the keys`. */
-  readonly what: string;
-  readonly drill?: string;
-}
+type Loss = ReturnType<typeof lossesOf>[number];
 
 /** Domains that are flushed together lose their keys within two polls of the control document. */
 const TOGETHER_MS = 1500;
 
-/** In order of time. A drill with known stages begins to lose keys with the first stage. */
-export function lossesOf({ summary, events, seconds }: RunRecord): readonly Loss[] {
+/**
+ * Keys were lost at `fromMs`, and no others until `toMs`. In order of time. A drill with known stages begins to lose keys
+ * with the first stage.
+ */
+export function lossesOf({ summary, events, seconds }: RunRecord) {
   const staged = new Set(events.filter(({ kind }) => kind === 'drill-stage').map(({ drill }) => drill));
   const isLoss = ({ kind, drill }: RunEvent): boolean =>
     kind === 'flush' || kind === 'drill-stage' || (kind === 'drill-started' && !staged.has(drill));

@@ -1,17 +1,15 @@
 import { plannedRate } from '../k6/kit/step.ts';
-import { type CausedUse, type Meter, metersFor, type Reading } from './meters.ts';
-import type { RunRecord, StepFigures } from './record.ts';
+import { defined } from '../sample/sample.ts';
+import { type Meter, metersFor, type Reading } from './meters.ts';
+import type { RunRecord } from './record.ts';
 import { samplesIn, sum } from './series.ts';
+import type { StepFigures } from './step-figures.ts';
 
-export interface Resources {
-  /** Fullest first. Only what was measured at least once. */
-  readonly uses: readonly CausedUse[];
-  /** The step of `used` and `words`; undefined when none ran. */
-  readonly decisive?: StepFigures;
-}
+export type Resources = ReturnType<typeof resourcesOf>;
+export type ResourceUse = ReturnType<typeof useOf>;
 
-/** The use of every resource that was measured, step by step. */
-export function resourcesOf({ samples, machine }: RunRecord, steps: readonly StepFigures[]): Resources {
+/** The use of every resource that was measured at least once, fullest first, and the step of `used` and `words`. */
+export function resourcesOf({ samples, machine }: RunRecord, steps: readonly StepFigures[]) {
   const windows = steps.map(({ searchesPerSecond, ...step }) => ({
     samples: samplesIn(samples, step),
     searchesPerSecond,
@@ -25,7 +23,7 @@ export function resourcesOf({ samples, machine }: RunRecord, steps: readonly Ste
   const at = decisiveStep(steps, fullestIn);
   const uses = measured.map(({ meter, readings }) => useOf(meter, readings, steps, at));
   const decisive = at === undefined ? undefined : steps[at];
-  return { uses: uses.toSorted((a, b) => b.used - a.used), ...(decisive && { decisive }) };
+  return { uses: uses.toSorted((a, b) => b.used - a.used), ...defined({ decisive }) };
 }
 
 /** A share can exceed 1: a store counts some memory beside its limit, and times of two clocks can give more than a core. */
@@ -59,7 +57,7 @@ function useOf(
   readings: readonly (Reading | undefined)[],
   steps: readonly StepFigures[],
   decisive = 0,
-): CausedUse {
+) {
   const held = steps.flatMap(({ summary, searchesPerSecond }, at) => {
     const share = readings[at]?.share;
     return summary.result === 'held' && share !== undefined ? [{ searchesPerSecond, share }] : [];
@@ -73,10 +71,11 @@ function useOf(
     kind,
     name,
     cause,
+    /** By step in the order of `steps`, 0–1 of the capacity. */
     byStep: readings.map((one) => one?.share),
     used: reading?.share ?? 0,
     words: `${reading?.words ?? ''}${where}`,
-    ...(fullAt === undefined ? {} : { fullAtRps: fullAt }),
+    ...defined({ fullAtRps: fullAt }),
   };
 }
 

@@ -102,13 +102,6 @@ export function samplesIn(samples: readonly Sample[], { fromMs, toMs }: TimeSpan
   return samples.filter(({ atMs }) => atMs >= fromMs && atMs <= toMs);
 }
 
-export interface RatioPoint {
-  /** The beginning of its second. */
-  readonly atMs: number;
-  /** 0–1 */
-  readonly ratio: number;
-}
-
 /** Fewer searches give no ratio: of three searches, one more miss is a third. */
 const MIN_SEARCHES = 40;
 const NEIGHBOURS = 1;
@@ -117,9 +110,10 @@ const NEIGHBOURS = 1;
  * The hit ratio second by second, each averaged with its neighbours, because single seconds vary. Only the given seconds are
  * averaged, so that nothing from before a loss hides the loss. A second with too few searches around it has no point.
  */
-export function hitRatioCurve(seconds: readonly Second[]): readonly RatioPoint[] {
+export function hitRatioCurve(seconds: readonly Second[]) {
   return seconds.flatMap(({ atMs }, at) => {
     const ratio = ratioOf(seconds.slice(Math.max(0, at - NEIGHBOURS), at + NEIGHBOURS + 1));
+    // At the beginning of its second.
     return ratio === undefined ? [] : [{ atMs: atMs - 1000, ratio }];
   });
 }

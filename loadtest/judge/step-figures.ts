@@ -1,6 +1,6 @@
 import type { StepSummary } from '../k6/kit/summary.ts';
 import { type DomainSample, defined, type ReplicaSample, type Sample } from '../sample/sample.ts';
-import type { RunRecord, StepFigures } from './record.ts';
+import type { RunRecord } from './record.ts';
 import {
   holdWindow,
   maxOf,
@@ -12,8 +12,11 @@ import {
   totalPerSecond,
 } from './series.ts';
 
+/** A step with the load of the parts while its rate held. Shares are 0–1; cores are those in use. */
+export type StepFigures = ReturnType<typeof stepFigures>[number];
+
 /** Each step with the samples from the time in which its rate held. A rate needs two samples, a level one. */
-export function stepFigures({ summary, samples }: Pick<RunRecord, 'summary' | 'samples'>): readonly StepFigures[] {
+export function stepFigures({ summary, samples }: Pick<RunRecord, 'summary' | 'samples'>) {
   return summary.steps.map((step) => {
     const window = holdWindow(summary, step);
     const searchesPerSecond = step.seconds > 0 ? step.searches / step.seconds : 0;
@@ -26,7 +29,7 @@ export function stepFigures({ summary, samples }: Pick<RunRecord, 'summary' | 's
   });
 }
 
-function measured(step: StepSummary, searchesPerSecond: number, samples: readonly Sample[]): Partial<StepFigures> {
+function measured(step: StepSummary, searchesPerSecond: number, samples: readonly Sample[]) {
   const perReplica = (read: (replica: ReplicaSample) => number | undefined): number | undefined =>
     totalPerSecond(samples, ({ replicas }) => replicas, read);
   const perNode = (read: (node: Sample['stores'][number]) => number): number | undefined =>
@@ -45,6 +48,7 @@ function measured(step: StepSummary, searchesPerSecond: number, samples: readonl
   const hasRate = engineCallsPerSecond !== undefined && searchesPerSecond > 0;
   return defined({
     engineCallsPerSecond,
+    // Engine calls ÷ searches.
     amplification: hasRate ? engineCallsPerSecond / searchesPerSecond : undefined,
     engineInFlightMax: maxLevel(({ engineInFlight }) => engineInFlight),
     engineCeiling: maxLevel(({ engineCeiling }) => engineCeiling),

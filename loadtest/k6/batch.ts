@@ -1,4 +1,3 @@
-/** The same searches a second in batches of 1 to 50: how much does a batch save, and how much latency does it add? */
 import { check } from 'k6';
 import http from 'k6/http';
 import { countRequest, countSearch } from './kit/metrics.ts';

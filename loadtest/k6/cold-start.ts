@@ -1,4 +1,3 @@
-/** Nothing is cached, and the whole rate of x1 begins at once: how long does the cache take to become warm? */
 import { sleep } from 'k6';
 import exec from 'k6/execution';
 import { createAdmin, listOf, runMark, textsOf } from './kit/admin.ts';

@@ -1,4 +1,3 @@
-/** The cache is lost in stages under steady load, at x1 and at x3: are all searches answered, and how long does it take? */
 import { drilled } from './kit/drill.ts';
 import { drillSteps } from './kit/drill-plan.ts';
 import { script } from './kit/script.ts';

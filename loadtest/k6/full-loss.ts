@@ -1,4 +1,3 @@
-/** The whole cache is lost at once under steady load: how far does the hit ratio fall, and how long does it take? */
 import { drilled } from './kit/drill.ts';
 import { drillSteps } from './kit/drill-plan.ts';
 import { script } from './kit/script.ts';

@@ -1,5 +1,3 @@
-/** Past saturation, with many new searches, until more than half are refused: where does the service break, and how? */
-
 import { LONG_TAIL_MIX } from './kit/queries.ts';
 import { script } from './kit/script.ts';
 import { ladder } from './kit/step.ts';

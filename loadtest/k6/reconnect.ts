@@ -1,4 +1,3 @@
-/** The same rate with kept connections, and with a close after every 70th, every 5th and each request: what is the cost? */
 import exec from 'k6/execution';
 import { script } from './kit/script.ts';
 import { sendSearch } from './kit/send.ts';

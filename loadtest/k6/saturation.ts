@@ -1,4 +1,3 @@
-/** The maximum of warm searches that this generator gets answered. An eighth of it is x1. */
 import { script } from './kit/script.ts';
 
 /** More users do not raise the rate: with 16 the answers queue already. */

@@ -1,4 +1,3 @@
-/** A few searches a second with every body checked: does the service answer, and correctly? */
 import { script } from './kit/script.ts';
 
 const load = script({

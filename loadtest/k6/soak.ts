@@ -1,5 +1,3 @@
-/** x2 for half an hour, or for MINUTES: is the last quarter as good as the first? */
-
 import { numberOf } from './kit/environment.ts';
 import { script } from './kit/script.ts';
 import { CALM_LIMITS } from './kit/step.ts';

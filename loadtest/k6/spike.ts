@@ -1,5 +1,3 @@
-/** Five times the rate at once, without a ramp, then the first rate again: does the service recover? */
-
 import { script } from './kit/script.ts';
 import { CALM_LIMITS } from './kit/step.ts';
 

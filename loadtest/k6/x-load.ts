@@ -1,5 +1,3 @@
-/** x1 to x5 of the base rate, one step each: which is the last multiplier that holds? */
-
 import { script } from './kit/script.ts';
 import { ladder } from './kit/step.ts';
 

@@ -20,7 +20,8 @@ import {
 } from '../../src/report/markup.ts';
 import type { Comparison } from '../judge/compare.ts';
 import type { Judged } from '../judge/judge.ts';
-import type { BaseRate, Machine, Recovery, RunRecord } from '../judge/record.ts';
+import type { BaseRate, Machine, RunRecord } from '../judge/record.ts';
+import type { Recovery } from '../judge/recovery.ts';
 import { comparisonSection } from './comparison-section.ts';
 import { overTime, plotContext } from './over-time.ts';
 import { checksSection, publishedLadder, resourceTable, stepTables } from './tables.ts';

@@ -2,7 +2,8 @@ import { amountText, bytesText, countText, perSecondText } from '../../src/repor
 import type { Run } from '../../src/report/plot/series.ts';
 import { overDomains, replicasOf, sumOfKnown, totalPerSecond } from '../judge/series.ts';
 import { machineBusyShare } from '../judge/step-figures.ts';
-import type { DomainSample, Sample, StoreSample } from '../sample/sample.ts';
+import type { DomainSample, ReplicaSample, Sample } from '../sample/sample.ts';
+import type { StoreSample } from '../sample/store.ts';
 import { curve, highest, linePlot, type Plot, type PlotContext } from './plot.ts';
 import type { SamplePair } from './timeline.ts';
 
@@ -147,10 +148,7 @@ function inUnits(runs: readonly Run[], unit: number): readonly Run[] {
   );
 }
 
-interface WithCpu {
-  readonly name: string;
-  readonly cpuSeconds?: number;
-}
+type WithCpu = Pick<ReplicaSample, 'name' | 'cpuSeconds'>;
 
 /** Processor use by part, and of the whole machine. */
 export function processorPlot(context: PlotContext, id: string): Plot {

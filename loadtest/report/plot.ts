@@ -1,5 +1,5 @@
 import { type Content, element, type Markup } from '../../src/report/markup.ts';
-import type { Band, Moment, Shape } from '../../src/report/plot/backdrop.ts';
+import type { Band, Moment } from '../../src/report/plot/backdrop.ts';
 import { createFrame, type Frame } from '../../src/report/plot/frame.ts';
 import { type LegendEntry, type Panel, panelFigure } from '../../src/report/plot/panel.ts';
 import { type Combine, condense, line, type Point, type Run, spread } from '../../src/report/plot/series.ts';
@@ -129,19 +129,12 @@ export function lowestAboveZero(...some: readonly (readonly Run[])[]): number | 
 }
 
 /** The steps as bands behind every plot of a run, and the events as lines across it. */
-export interface Annotations {
-  readonly bands: readonly Band[];
-  readonly moments: readonly Moment[];
-}
+export type Annotations = ReturnType<typeof annotationsOf>;
 
 /** More would hide the curves; the table of events has them. */
 const MAX_MOMENTS = 40;
 
-export interface Sign {
-  readonly style: string;
-  readonly shape: Shape;
-  readonly words: string;
-}
+export type Sign = Omit<Moment, 'atMs'> & { readonly words: string };
 
 /** By kind of event. Other kinds are not drawn. */
 export const EVENT_SIGNS = {
@@ -152,7 +145,7 @@ export const EVENT_SIGNS = {
   recovered: { style: 'recovered', shape: 'disc', words: 'the hit ratio was back, and stayed' },
 } as const satisfies Readonly<Record<string, Sign>>;
 
-export function annotationsOf({ record, judged, timeline }: PlotContext): Annotations {
+export function annotationsOf({ record, judged, timeline }: PlotContext) {
   const { summary, events } = record;
   const bands = summary.steps.flatMap((one, i) => bandsOf(one, i, timeline.toMs));
   const done = events.flatMap(({ atMs, kind }): readonly Moment[] => {

@@ -1,6 +1,7 @@
 import { countText } from '../../src/report/format.mjs';
 import type { Judged } from '../judge/judge.ts';
-import type { RunRecord, StepFigures } from '../judge/record.ts';
+import type { RunRecord } from '../judge/record.ts';
+import type { StepFigures } from '../judge/step-figures.ts';
 import { aligned, WIDTH, wrapped } from '../labs/kit/print.ts';
 import { plainText } from '../labs/kit/text.ts';
 import type { ReportOptions } from './page.ts';

@@ -1,11 +1,12 @@
 import { lightStyle, PLOT_STYLE } from '../../src/report/document.ts';
 import { countText, percentText, perSecondText, UNKNOWN } from '../../src/report/format.mjs';
-import { element, type Markup, styleSheet } from '../../src/report/markup.ts';
+import { element, styleSheet } from '../../src/report/markup.ts';
 import { backdrop } from '../../src/report/plot/backdrop.ts';
 import { FRAME_WIDTH, linearScale, STRIP_PX, TIMES_PX, valueAxis } from '../../src/report/plot/frame.ts';
 import { type LegendEntry, momentSign, panelDrawing, SWATCH_PX, swatch } from '../../src/report/plot/panel.ts';
 import { type Judged, judge } from '../judge/judge.ts';
-import type { BaseRate, RunRecord, StepFigures } from '../judge/record.ts';
+import type { BaseRate, RunRecord } from '../judge/record.ts';
+import type { StepFigures } from '../judge/step-figures.ts';
 import { PICTURE_STYLE } from '../labs/kit/chart.ts';
 import { PLOTS } from '../labs/kit/finding.ts';
 import { measuredWords, tableOfCells } from '../labs/kit/markdown.ts';
@@ -153,15 +154,8 @@ export function plotSvg({ record, judged }: ReportOptions, name: PlotName): stri
   return `${file.markup}\n`;
 }
 
-interface Entry {
-  readonly sign: (x: number, y: number) => Markup;
-  readonly signPx: number;
-  readonly name: string;
-  readonly figure: string;
-}
-
 /** The legend of the plot, then the signs of events. */
-function entriesOf(legend: readonly LegendEntry[], signs: readonly Sign[]): readonly Entry[] {
+function entriesOf(legend: readonly LegendEntry[], signs: readonly Sign[]) {
   return [
     ...legend.map(({ kind, style, name, figure = '' }) => ({
       sign: (x: number, y: number) => swatch(kind, style, { x, y: y + 4 }),
@@ -175,7 +169,7 @@ function entriesOf(legend: readonly LegendEntry[], signs: readonly Sign[]): read
 }
 
 /** The entries in rows from left to right. */
-function laidOut(entries: readonly Entry[]): { readonly drawn: readonly Markup[]; readonly rows: number } {
+function laidOut(entries: ReturnType<typeof entriesOf>) {
   let [x, row] = [EDGE_PX, 0];
   const drawn = entries.map(({ sign, signPx, name, figure }) => {
     const textPx = signPx + 7;

@@ -10,7 +10,9 @@ import {
 } from '../../src/report/format.mjs';
 import { type Column, type Content, element, facts, type Markup, said, table } from '../../src/report/markup.ts';
 import type { Judged } from '../judge/judge.ts';
-import type { ResourceUse, RunRecord, StepFigures } from '../judge/record.ts';
+import type { RunRecord } from '../judge/record.ts';
+import type { ResourceUse } from '../judge/resources.ts';
+import type { StepFigures } from '../judge/step-figures.ts';
 import { plannedRate } from '../k6/kit/step.ts';
 import type { CheckSummary, Latency, Verdict } from '../k6/kit/summary.ts';
 import { countOf, OUTCOME_LAYERS, PAGELESS_LAYERS } from './answer-plots.ts';

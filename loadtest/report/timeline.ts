@@ -15,18 +15,14 @@ export type Track<T> = readonly (readonly Slice<T>[])[];
 export type SamplePair = readonly [before: Sample, after: Sample];
 
 /** A run in order of time: the data of all its plots. */
-export interface Timeline {
-  readonly toMs: number;
-  readonly seconds: Track<Second>;
-  readonly samples: Track<SamplePair>;
-}
+export type Timeline = ReturnType<typeof timelineOf>;
 
 const SECOND_MS = 1000;
 /** Samples are about a second apart, or more in a long run; several missing ones are a gap. */
 const GAP_FACTOR = 5;
 const MIN_GAP_MS = 3000;
 
-export function timelineOf({ summary, seconds, samples }: RunRecord): Timeline {
+export function timelineOf({ summary, seconds, samples }: RunRecord) {
   const sent = byTime(seconds, summary.startedAtMs);
   const durationMs = Number.isFinite(summary.durationMs) ? summary.durationMs : 0;
   const toMs = Math.max(SECOND_MS, durationMs, sent.at(-1)?.toMs ?? 0);

@@ -1,7 +1,8 @@
 import { countText, durationText, elapsedText, percentText, perSecondText } from '../../src/report/format.mjs';
 import { type Content, element, type Markup, SIGNS, said, type VerdictWords } from '../../src/report/markup.ts';
 import type { Judged } from '../judge/judge.ts';
-import type { Recovery, RunRecord } from '../judge/record.ts';
+import type { RunRecord } from '../judge/record.ts';
+import type { Recovery } from '../judge/recovery.ts';
 import type { StepSummary, Verdict } from '../k6/kit/summary.ts';
 
 /** A section of the page with its title. */

@@ -2,9 +2,13 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { cpuSecondsIn, processFile, residentBytesIn, TICKS_PER_SECOND } from '../stack/processors.ts';
-import type { HostSample, ProcessSample } from './sample.ts';
 
 const run = promisify(execFile);
+
+/** The machine. Times are of all cores together, since boot. */
+export type HostSample = NonNullable<Awaited<ReturnType<ReturnType<typeof createHostReader>>>>;
+/** One process. */
+export type ProcessSample = NonNullable<ReturnType<typeof processSampleOf>>;
 
 /**
  * @param tc the program of iproute2 that shows queueing disciplines.
@@ -15,18 +19,24 @@ export function createHostReader(tc = 'tc') {
   let busyMs = 0;
   let hasTc = true;
 
-  const readDisks = async (): Promise<Pick<HostSample, 'diskBusyMs' | 'diskWrittenBytes'>> => {
+  /** Undefined where no disk is visible. */
+  const readDisks = async () => {
     const now = disksOf(await textOf('/proc/diskstats'));
-    if (now.size === 0) return {};
+    if (now.size === 0) return undefined;
     const before = disks ?? now;
     disks = now;
     // Summed here: the disk that was busiest since boot need not be the busiest now.
     const grown = Array.from(now, ([name, disk]) => disk.busyMs - (before.get(name)?.busyMs ?? disk.busyMs));
     busyMs += Math.max(0, ...grown);
     const diskWrittenBytes = Array.from(now.values()).reduce((sum, disk) => sum + disk.writtenBytes, 0);
-    return { diskBusyMs: busyMs, diskWrittenBytes };
+    return {
+      /** Each time those of the busiest disk. */
+      diskBusyMs: busyMs,
+      diskWrittenBytes,
+    };
   };
 
+  /** The packets that queueing disciplines dropped and delayed, loopback included; undefined without `tc`. */
   const readLimiters = async (limitMs: number) => {
     if (!hasTc) return undefined;
     // On Debian it is in a folder of root's PATH only.
@@ -41,7 +51,7 @@ export function createHostReader(tc = 'tc') {
     }
   };
 
-  return async (limitMs: number): Promise<HostSample | undefined> => {
+  return async (limitMs: number) => {
     const reading = Object.entries(HOST_FILES).map(async ([name, path]) => [name, await textOf(path)] as const);
     const [texts, disk, limiters] = await Promise.all([Promise.all(reading), readDisks(), readLimiters(limitMs)]);
     const sample = hostSampleOf(Object.fromEntries(texts) as HostTexts);
@@ -66,16 +76,17 @@ function textOf(path: string): Promise<string> {
 }
 
 /** @returns undefined when a figure is missing, on an unknown kernel. */
-export function hostSampleOf(texts: HostTexts): HostSample | undefined {
+export function hostSampleOf(texts: HostTexts) {
   const ticks = numbersAfter(/^cpu +/m, texts.stat);
   // `guest` is in `user` already, and `guest_nice` in `nice`: proc(5).
   const [user, nice, system, idle, iowait, irq, softirq, steal] = ticks;
   const loopback = numbersAfter(/^ *lo: */m, texts.dev);
-  const sample: HostSample = {
+  const sample = {
     cores: texts.stat.match(/^cpu\d/gm)?.length ?? Number.NaN,
     busySeconds: sum([user, nice, system, irq, softirq]) / TICKS_PER_SECOND,
     // A core that waits for a disk is idle: another process may use it.
     idleSeconds: sum([idle, iowait]) / TICKS_PER_SECOND,
+    /** Taken by other guests of the same hardware. */
     stolenSeconds: sum([steal]) / TICKS_PER_SECOND,
     availableBytes: numberAfter(/^MemAvailable: +/m, texts.meminfo) * 1024,
     totalBytes: numberAfter(/^MemTotal: +/m, texts.meminfo) * 1024,
@@ -160,7 +171,7 @@ export interface NamedProcess {
 }
 
 /** With all its threads, without its children. Undefined when it has ended, or without /proc. */
-export function readProcess({ name, pid }: NamedProcess): ProcessSample | undefined {
+export function readProcess({ name, pid }: NamedProcess) {
   return processSampleOf(name, processFile(pid, 'stat'), processFile(pid, 'status'));
 }
 
@@ -169,7 +180,7 @@ export function readProcess({ name, pid }: NamedProcess): ProcessSample | undefi
  * @param status /proc/<pid>/status, whose memory is in kilobytes; that of statm is in pages of unknown size.
  * @returns undefined for a zombie: it has no memory any more.
  */
-export function processSampleOf(name: string, stat: string, status: string): ProcessSample | undefined {
+export function processSampleOf(name: string, stat: string, status: string) {
   const [cpuSeconds, residentBytes] = [cpuSecondsIn(stat), residentBytesIn(status)];
   return cpuSeconds === undefined || residentBytes === undefined ? undefined : { name, cpuSeconds, residentBytes };
 }

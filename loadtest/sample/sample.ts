@@ -1,3 +1,6 @@
+import type { HostSample, ProcessSample } from './host.ts';
+import type { StoreSample } from './store.ts';
+
 /**
  * The state of the service and its parts at one moment. Counters grow since their process started, so only differences
  * mean anything; a restarted process counts from 0 again. What could not be read is absent, never 0. In a record of counts
@@ -53,56 +56,6 @@ export interface DomainSample {
   readonly storeCommands: Readonly<Record<string, number>>;
   /** 0–1: share of the keys that a drill suppresses now. */
   readonly flushedShare?: number;
-}
-
-/** One Redis or Valkey node, from INFO. */
-export interface StoreSample {
-  /** `goods-1` */
-  readonly name: string;
-  readonly commands: number;
-  readonly cpuSeconds: number;
-  readonly usedBytes: number;
-  /** 0: no limit. */
-  readonly maxBytes: number;
-  readonly keys: number;
-  readonly evicted: number;
-  readonly connections: number;
-  readonly maxConnections: number;
-  readonly rejectedConnections: number;
-  readonly connectionsOpened: number;
-  readonly receivedBytes: number;
-  readonly sentBytes: number;
-}
-
-/** From /proc. */
-export interface ProcessSample {
-  /** `serpcache`, `goods-1`, `searchd`, `k6`, … */
-  readonly name: string;
-  readonly cpuSeconds: number;
-  readonly residentBytes: number;
-}
-
-export interface HostSample {
-  readonly cores: number;
-  /** Since boot, all cores together. */
-  readonly busySeconds: number;
-  readonly idleSeconds: number;
-  /** Taken by other guests of the same hardware. */
-  readonly stolenSeconds: number;
-  readonly availableBytes: number;
-  readonly totalBytes: number;
-  readonly loopbackBytes: number;
-  readonly loopbackDrops: number;
-  readonly retransmits: number;
-  readonly listenDrops: number;
-  readonly tcpInUse: number;
-  /** Busy milliseconds, each time those of the busiest disk; absent where no disk is visible. */
-  readonly diskBusyMs?: number;
-  /** Sum of all disks. */
-  readonly diskWrittenBytes?: number;
-  /** Packets that queueing disciplines dropped and delayed, loopback included; absent without `tc`. */
-  readonly limiterDrops?: number;
-  readonly limiterOverlimits?: number;
 }
 
 type Defined<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> };

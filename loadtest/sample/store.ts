@@ -1,6 +1,5 @@
 import { connect, type Socket } from 'node:net';
 import type { Clock } from '../../src/runtime.ts';
-import type { StoreSample } from './sample.ts';
 
 export interface StoreNode {
   /** `goods-1` */
@@ -97,21 +96,25 @@ function replyOf(received: string): 'more' | { readonly text: string | undefined
   return received.length < start + length + 2 ? 'more' : { text: received.slice(start, start + length) };
 }
 
+/** One Redis or Valkey node. */
+export type StoreSample = NonNullable<ReturnType<typeof storeSampleOf>>;
+
 /**
  * @param info the reply to `INFO`, as Redis ≥ 7 and Valkey write it.
  * @returns undefined when a figure is missing.
  */
-function storeSampleOf(name: string, info: string): StoreSample | undefined {
+function storeSampleOf(name: string, info: string) {
   const fields = new Map(Array.from(info.matchAll(/^(\w+):(.*)$/gm), ([, name, value = '']) => [name, value]));
   const sum = (...names: readonly string[]): number =>
     names.reduce((all, field) => all + Number.parseFloat(fields.get(field) ?? ''), 0);
   // A database without keys has no line.
   const databases = info.matchAll(/^db\d+:keys=(\d+)/gm);
-  const sample: StoreSample = {
+  const sample = {
     name,
     commands: sum('total_commands_processed'),
     cpuSeconds: sum('used_cpu_user', 'used_cpu_sys'),
     usedBytes: sum('used_memory'),
+    /** 0: no limit. */
     maxBytes: sum('maxmemory'),
     keys: databases.reduce((all, [, keys]) => all + Number(keys), 0),
     evicted: sum('evicted_keys'),

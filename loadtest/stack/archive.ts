@@ -9,19 +9,12 @@ interface Source {
   readonly withSuite: (suite: string) => string;
 }
 
-interface Backports {
-  /** Packages that the release also has still come from the release. */
-  readonly options: readonly string[];
-  /** Every package that backports have comes from there, new libraries included: only for parts that need it. */
-  readonly preferred: readonly string[];
-}
-
 /**
  * Writes a copy of the machine's own Debian source with the suite of backports under `folder`, beside links to all
  * its other sources.
  * @returns options that make apt-get read that instead, or a sentence saying why it cannot be done.
  */
-export function withBackports(folder: string, apt = '/etc/apt', release = '/etc/os-release'): Backports | string {
+export function withBackports(folder: string, apt = '/etc/apt', release = '/etc/os-release') {
   const codename = /^VERSION_CODENAME=["']?(\w+)/m.exec(readFileSync(release, 'utf8'))?.[1];
   if (codename === undefined) return `${release} has no VERSION_CODENAME`;
   const parts = join(apt, 'sources.list.d');
@@ -39,7 +32,12 @@ export function withBackports(folder: string, apt = '/etc/apt', release = '/etc/
   const suite = `${codename}-backports`;
   writeFileSync(join(copy, `serpcache-backports.${debian.format}`), debian.withSuite(suite));
   const options = ['-o', `Dir::Etc::sourceparts=${copy}`];
-  return { options, preferred: [...options, '-o', `APT::Default-Release=${suite}`] };
+  return {
+    /** Packages that the release also has still come from the release. */
+    options,
+    /** Every package that backports have comes from there, new libraries included: only for parts that need it. */
+    preferred: [...options, '-o', `APT::Default-Release=${suite}`],
+  };
 }
 
 /** The version that `apt-cache policy <package>` says would be installed. */

@@ -7,29 +7,9 @@ import { loadSettings } from '../../src/config/load.ts';
 import type { Settings } from '../../src/config/settings.ts';
 import type { Document, SearchDomain } from '../../src/search/domain.ts';
 import type { Flavour } from './redis-node.ts';
-import type { SearchServer } from './sphinx.ts';
 
 /** The parts of the local stack, read from the configuration file that serpcache is started with. */
-export interface StackPlan {
-  /** The file, relative to the project. */
-  readonly config: string;
-  /** Folder of the real corpora; absent: the demo catalogue. */
-  readonly corpora: string | undefined;
-  /** Everything the stack writes; gone after `down`. */
-  readonly folder: string;
-  readonly clusters: readonly ClusterPlan[];
-  /** The store of control documents and counters: one small server that evicts nothing. */
-  readonly control: PartPlan;
-  readonly searchd: PartPlan;
-  /** Neither server can read the other's indexes. */
-  readonly engine: SearchServer['dialect'];
-  /** The indexes of searchd. */
-  readonly indexes: readonly { readonly domain: SearchDomain; readonly index: string }[];
-  /** At least one. They share everything above; each has a folder, and so drill reports and an audit, of its own. */
-  readonly replicas: readonly ReplicaPlan[];
-  /** The admin token of every replica; `up` writes it to `TOKEN_FILE`. */
-  readonly adminToken: string;
-}
+export type StackPlan = ReturnType<typeof readPlan>;
 
 export interface ReplicaPlan extends PartPlan {
   readonly adminPort: number;
@@ -41,12 +21,7 @@ export interface ReplicaPlan extends PartPlan {
   readonly checkout?: string;
 }
 
-export interface ClusterPlan {
-  readonly domain: string;
-  readonly flavour: Flavour;
-  readonly folder: string;
-  readonly nodes: readonly PartPlan[];
-}
+export type ClusterPlan = ReturnType<typeof clusterOf>;
 
 /** One server. Its working directory is a folder of its own, which is how it is found again. */
 export interface PartPlan {
@@ -80,7 +55,7 @@ export function readPlan(
   env: Readonly<Record<string, string | undefined>>,
   replicas = startedReplicas(),
   engine: string | undefined = builtEngine(),
-): StackPlan {
+) {
   const corpora = existsSync(join(CORPORA, 'goods.ndjson.gz')) ? CORPORA : undefined;
   const config = corpora === undefined ? 'deploy/local-demo.yaml' : 'deploy/local.yaml';
   const chosen = engine === undefined ? {} : { LOCAL_ENGINE: engine };
@@ -101,23 +76,33 @@ export function readPlan(
     throw new Error(`${config}: all domains must use one searchd`);
   }
   return {
+    /** The file, relative to the project. */
     config,
+    /** Undefined: the demo catalogue. */
     corpora,
+    /** Everything the stack writes; gone after `down`. */
     folder: FOLDER,
     clusters: domains.map((domain, index) => clusterOf(config, domain, FLAVOURS[index % FLAVOURS.length] ?? 'redis')),
+    /** The store of control documents and counters: one small server that evicts nothing. */
     control: {
       ...partOf('control', 'redis-server', control.nodes[0].port),
       logFile: join(FOLDER, 'control', 'server.log'),
     },
     searchd: partOf('searchd', 'searchd', first.port),
+    /** Neither server can read the other's indexes. */
     engine: first.kind,
     indexes,
-    replicas: Array.from({ length: replicas }, (_, at) => ({
-      ...partOf(replicaName(at), 'node', settings.public.port + at * PORTS_APART),
-      adminPort: admin.port + at * PORTS_APART,
-      env: { LOCAL_ENGINE: first.kind },
-      clockAheadMs: 0,
-    })),
+    /** At least one. They share everything above; each has a folder, and so drill reports and an audit, of its own. */
+    replicas: Array.from(
+      { length: replicas },
+      (_, at): ReplicaPlan => ({
+        ...partOf(replicaName(at), 'node', settings.public.port + at * PORTS_APART),
+        adminPort: admin.port + at * PORTS_APART,
+        env: { LOCAL_ENGINE: first.kind },
+        clockAheadMs: 0,
+      }),
+    ),
+    /** Of every replica; `up` writes it to `TOKEN_FILE`. */
     adminToken: admin.token ?? writtenToken() ?? newToken(),
   };
 }
@@ -127,7 +112,7 @@ function partOf(name: string, program: string, port: number): PartPlan {
   return { name, program, port, folder, logFile: join(folder, `${name}.log`) };
 }
 
-function clusterOf(config: string, { name, store }: Settings['domains'][number], flavour: Flavour): ClusterPlan {
+function clusterOf(config: string, { name, store }: Settings['domains'][number], flavour: Flavour) {
   if (store.kind !== 'cluster') throw new Error(`${config}: the store of ${name} is not a cluster`);
   const folder = join(FOLDER, name);
   const nodes = store.nodes.map(({ port }, at): PartPlan => {

@@ -6,6 +6,7 @@
  * the Zipf curve flattened (as users do not all ask for one thing) they get 3 of 300 searches a second, one in a thousand
  * cohorts less than 0.6.
  */
+import { once } from 'node:events';
 import { DEMO_DOMAINS, demoDocuments } from '../../src/catalogue/demo.ts';
 import {
   EXIT,
@@ -62,12 +63,8 @@ async function traffic(words: ParsedArguments): Promise<number> {
     return reply;
   };
 
-  const over = Promise.withResolvers<void>();
-  let isOver = false;
-  const end = (): void => {
-    isOver = true;
-    over.resolve();
-  };
+  const over = new AbortController();
+  const end = (): void => over.abort();
   const say = setInterval(() => {
     console.log([...counts].map(([how, count]) => `${how} ${count}`).join('  '));
     counts.clear();
@@ -82,13 +79,13 @@ async function traffic(words: ParsedArguments): Promise<number> {
     if (first.kind === 'answer' && first.status === 404)
       throw new Error(`127.0.0.1:${port} has no domain ${domain}: this is traffic for the demo catalogue`);
     console.log(`asking each of ${QUERIES} searches once, so that the cache is warm`);
-    await closedLoop(repeated, WARM_AT_ONCE, async (text) => isOver || ask(text));
-    if (isOver) return EXIT.passed;
+    await closedLoop(repeated, WARM_AT_ONCE, async (text) => over.signal.aborted || ask(text));
+    if (over.signal.aborted) return EXIT.passed;
     const tookSeconds = Math.round((performance.now() - startedMs) / 1000);
     console.log(`warm after ${tookSeconds} s; now ${rps} searches a second until Ctrl-C, ${seconds} s at most`);
     const send = (): unknown => ask(repeated[rank(Math.random)] ?? '');
     const loop = openLoop({ ratePerSecond: rps, random: Math.random, send });
-    await over.promise;
+    await once(over.signal, 'abort');
     loop.stop();
     return EXIT.passed;
   } finally {

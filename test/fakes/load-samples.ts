@@ -1,6 +1,7 @@
 import type { Second } from '../../loadtest/judge/record.ts';
 import type { SeenOutcome } from '../../loadtest/k6/kit/outcome.ts';
-import type { HostSample, ReplicaSample, Sample } from '../../loadtest/sample/sample.ts';
+import type { HostSample } from '../../loadtest/sample/host.ts';
+import type { ReplicaSample, Sample } from '../../loadtest/sample/sample.ts';
 
 /** The figures of a service and its parts in one second of a fake run. */
 export interface Moment {

@@ -103,14 +103,6 @@ export interface DrillPlan {
   readonly guards: readonly { readonly figure: string; readonly max: number }[];
 }
 
-export interface FittedPlan<Plan> {
-  readonly plan: Plan;
-  /** Start of the drill since the start of the run. Its first stage begins with the step of the loss. */
-  readonly startSeconds: number;
-  /** Whether a duration other than the maximum wait for the recovery is shorter than in the plan. */
-  readonly isShortened: boolean;
-}
-
 /** Time until every process follows the drill, before the baseline and before the last measurement. */
 const SETTLE_MS = 1500;
 /** A drill checks its state twice a second. */
@@ -122,7 +114,7 @@ const MIN_MS = 1000;
  * The plan with durations that fit into the window: unchanged where the steps are long enough, else shortened in
  * proportion. The wait for the recovery of the cache ends with the recovery step.
  */
-export function fitPlan<Plan extends DrillPlan>(plan: Plan, { calm, loss, recovery }: DrillWindow): FittedPlan<Plan> {
+export function fitPlan<Plan extends DrillPlan>(plan: Plan, { calm, loss, recovery }: DrillWindow) {
   const calmMs = calm.holdSeconds * 1000;
   const recoveryMs = recovery.holdSeconds * 1000;
   const baselineMs = bounded(plan.baselineMs, calmMs - SETTLE_MS - TICK_MS);
@@ -142,7 +134,9 @@ export function fitPlan<Plan extends DrillPlan>(plan: Plan, { calm, loss, recove
       minSearches: Math.max(1, Math.round((plan.minSearches * baselineMs) / plan.baselineMs)),
       recovery: { ...plan.recovery, timeoutMs: bounded(plan.recovery.timeoutMs, waitMs) },
     },
+    /** Start of the drill since the start of the run. Its first stage begins with the step of the loss. */
     startSeconds: Math.max(calmFrom, lossFrom - (baselineMs + SETTLE_MS) / 1000),
+    /** Whether a duration other than the maximum wait for the recovery is shorter than in the plan. */
     isShortened: baselineMs < plan.baselineMs || afterMs < plan.afterMs || share < 1,
   };
 }

@@ -1,17 +1,13 @@
 import {
-  type CheckSummary,
   type GeneratorSummary,
   type Knee,
   msWords,
   numberWords,
+  type ScriptSummary,
   type StepSummary,
 } from './summary.ts';
 
-export interface Run {
-  readonly steps: readonly StepSummary[];
-  readonly generator: GeneratorSummary;
-  /** The results of the checks of answers; absent: no answer was checked. */
-  readonly checks?: readonly CheckSummary[];
+export interface Run extends Pick<ScriptSummary, 'steps' | 'generator'>, Partial<Pick<ScriptSummary, 'checks'>> {
   /** A ladder that goes on until the service breaks. */
   readonly isEndless?: boolean;
 }

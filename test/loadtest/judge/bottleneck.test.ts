@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bottleneckOf, judge } from '../../../loadtest/judge/judge.ts';
-import type { CausedUse } from '../../../loadtest/judge/meters.ts';
+import type { ResourceUse } from '../../../loadtest/judge/resources.ts';
 import { runOf } from '../../fakes/load-run.ts';
 
 const record = runOf();
@@ -36,7 +36,7 @@ test('when no resource is full, the one that grows fastest towards its limit wil
 });
 
 test('a resource that is lifted together with the binding one is not named as the next', () => {
-  const places = (domain: string, fullAtRps: number): CausedUse => ({
+  const places = (domain: string, fullAtRps: number): ResourceUse => ({
     ...use(`engine permits for ${domain}`, 0.5, fullAtRps),
     cause: 'engine permits',
   });
@@ -91,7 +91,7 @@ test('a run without any steps has no binding resource', () => {
   assert.match(words, /^Nothing ran\./);
 });
 
-function use(name: string, used: number, fullAtRps?: number): CausedUse {
+function use(name: string, used: number, fullAtRps?: number): ResourceUse {
   return {
     kind: 'core',
     name,

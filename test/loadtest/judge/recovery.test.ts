@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Recovery, RunEvent, RunRecord, Second } from '../../../loadtest/judge/record.ts';
-import { lossesOf, recoveriesOf } from '../../../loadtest/judge/recovery.ts';
+import type { RunEvent, RunRecord, Second } from '../../../loadtest/judge/record.ts';
+import { lossesOf, type Recovery, recoveriesOf } from '../../../loadtest/judge/recovery.ts';
 import { runOf } from '../../fakes/load-run.ts';
 
 test('each stage of a drill is its own loss, and the start of the drill is none', () => {

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { judge } from '../../../loadtest/judge/judge.ts';
-import type { ResourceUse, RunRecord } from '../../../loadtest/judge/record.ts';
-import type { DomainSample, HostSample, ReplicaSample, Sample, StoreSample } from '../../../loadtest/sample/sample.ts';
+import type { RunRecord } from '../../../loadtest/judge/record.ts';
+import type { ResourceUse } from '../../../loadtest/judge/resources.ts';
+import type { HostSample } from '../../../loadtest/sample/host.ts';
+import type { DomainSample, ReplicaSample, Sample } from '../../../loadtest/sample/sample.ts';
+import type { StoreSample } from '../../../loadtest/sample/store.ts';
 import { runOf } from '../../fakes/load-run.ts';
 
 suite('the use of each resource', () => {

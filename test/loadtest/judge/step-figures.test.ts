@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { RunRecord, StepFigures } from '../../../loadtest/judge/record.ts';
+import type { RunRecord } from '../../../loadtest/judge/record.ts';
 import { holdWindow } from '../../../loadtest/judge/series.ts';
-import { stepFigures } from '../../../loadtest/judge/step-figures.ts';
+import { type StepFigures, stepFigures } from '../../../loadtest/judge/step-figures.ts';
 import type { ReplicaSample } from '../../../loadtest/sample/sample.ts';
 import { runOf } from '../../fakes/load-run.ts';
 

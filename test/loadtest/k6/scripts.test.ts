@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { suite, test } from 'node:test';
-import { type FittedPlan, fitPlan } from '../../../loadtest/k6/kit/drill-plan.ts';
+import { fitPlan } from '../../../loadtest/k6/kit/drill-plan.ts';
 import { BREAK_SECONDS, type Step } from '../../../loadtest/k6/kit/step.ts';
 import type { Plan } from '../../../src/operations/drills/plan.ts';
 import { loadReadyPlans } from '../../../src/operations/drills/plan-file.ts';
@@ -105,7 +105,11 @@ suite('scripts that act as an operator', () => {
       for (let at = 0; at < steps.length; at += 3) {
         const [calm, loss, recovery] = steps.slice(at, at + 3);
         assert.ok(calm !== undefined && loss !== undefined && recovery !== undefined);
-        const { isShortened, plan: fitted }: FittedPlan<Plan> = fitPlan(ready, { calm, loss, recovery });
+        const { isShortened, plan: fitted }: ReturnType<typeof fitPlan<Plan>> = fitPlan(ready, {
+          calm,
+          loss,
+          recovery,
+        });
         assert.equal(isShortened, false, loss.name);
         assert.ok(fitted.recovery.timeoutMs >= 30_000);
       }
