@@ -107,7 +107,7 @@ export function writeCommitted(name: string, committed: CommittedFigure, file = 
 
 interface Measured {
   readonly name: string;
-  /** Of the measured code; undefined outside of a repository. */
+  /** Commit of the measured code; undefined outside of a repository. */
   readonly commit: string | undefined;
   /** The figure of each start, in the order they were measured. */
   readonly starts: readonly number[];

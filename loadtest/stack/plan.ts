@@ -102,7 +102,7 @@ export function readPlan(
         clockAheadMs: 0,
       }),
     ),
-    /** Of every replica; `up` writes it to `TOKEN_FILE`. */
+    /** The admin token of every replica; `up` writes it to `TOKEN_FILE`. */
     adminToken: admin.token ?? writtenToken() ?? newToken(),
   };
 }
