@@ -24,7 +24,7 @@ export interface Annotations {
   readonly 'x-default'?: string;
   /** The allowed values in words, for a pattern that is hard to read. */
   readonly 'x-allowed'?: string;
-  /** The thing that a number counts, or the items of a list, for the allowed values in words: `points of hit ratio`, `stages`. */
+  /** The unit of a number or the name of the items of a list, for the allowed values in words: `stages`. */
   readonly 'x-what'?: string;
   /** Keywords that hold for every value that this version writes. Readers check the wider schema without them. */
   readonly 'x-written'?: Readonly<Record<string, unknown>>;

@@ -11,7 +11,7 @@ const QUICK = planOf({ stages: [{ fraction: 0.5, holdMs: 1000 }], baselineMs: 10
 
 async function folder(t: TestContext): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'serpcache-drills-'));
-  t.after(() => rm(directory, { recursive: true }));
+  t.after(() => rm(directory, { recursive: true, maxRetries: 5 }));
   return directory;
 }
 

@@ -21,7 +21,7 @@ const TTL_MS = 600_000;
 
 async function folder(t: TestContext): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'serpcache-drills-'));
-  t.after(() => rm(directory, { recursive: true }));
+  t.after(() => rm(directory, { recursive: true, maxRetries: 5 }));
   return directory;
 }
 
