@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
 import type { MissReason } from '../../cache/events.ts';
 import { type Clock, createThrottle } from '../../runtime.ts';
@@ -8,6 +9,15 @@ import type { RequestEvent } from '../events.ts';
 import { problemOf } from '../problems.ts';
 import { PROBLEMS, type Problem, problemResponse, writeProblem } from '../transport/problem.ts';
 import type { Pairs } from '../transport/request-target.ts';
+
+/** The parts of a request that a search reads. */
+export type SearchRequest = Pick<IncomingMessage, 'headers' | 'url'> & { readonly socket: Duplex & { readonly remoteAddress?: string | undefined } };
+
+/** The parts of a response that a search writes. */
+export type SearchResponse = Pick<
+  ServerResponse,
+  'destroyed' | 'headersSent' | 'shouldKeepAlive' | 'writableFinished' | 'writableLength' | 'writeHead' | 'end' | 'once'
+>;
 
 /** A search as it is counted. */
 export interface CountedSearch {
@@ -38,7 +48,7 @@ export type CountRequest = (
   search: CountedSearch,
   ending: Ending,
   durationMs: number,
-  from?: { readonly requestId: string; readonly request: IncomingMessage },
+  from?: { readonly requestId: string; readonly request: { readonly headers: IncomingMessage['headers'] } },
 ) => void;
 
 export function createRequestCounter(options: {
@@ -107,8 +117,8 @@ export function domainLabel(search: Pick<Search, 'domains'>, pairs: Pairs | unde
 
 /** One request for one search and its answer. */
 export interface Exchange extends CountedSearch {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+  readonly request: SearchRequest;
+  readonly response: SearchResponse;
   readonly requestId: string;
   readonly startedMs: number;
   domain: string;
@@ -117,7 +127,7 @@ export interface Exchange extends CountedSearch {
 }
 
 interface Exchanges {
-  readonly begin: (request: IncomingMessage, response: ServerResponse) => Exchange;
+  readonly begin: (request: SearchRequest, response: SearchResponse) => Exchange;
   /** Monotonic. */
   readonly nowMs: () => number;
   /** Answers with the problem, unless the client has gone, and ends the exchange. */

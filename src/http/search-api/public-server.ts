@@ -18,6 +18,9 @@ import { registerHealth, registerReadiness } from './health.ts';
 import { registerMsearch } from './msearch.ts';
 import { PAGE_ANSWERS, PROBLEM_ANSWERS, registerDocs, searchQuerySchema, UNANSWERED_ANSWERS } from './openapi.ts';
 import { createSearchHandler } from './search-handler.ts';
+import { createHeadReader } from '../lane/head.ts';
+import { createLane } from '../lane/lane.ts';
+import { createLaneReply } from '../lane/reply.ts';
 
 export interface PublicServerOptions {
   readonly search: Search;
@@ -103,7 +106,7 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
   const budget = missBudgetOf(options);
   const admission = createAdmission({ search, pressure, ...(budget === undefined ? {} : { budget }) });
 
-  const handleSearch = createSearchHandler({
+  const searches = createSearchHandler({
     ...{ search, admission, count, requestLog, requestId, clock, random, identityBodies, clientMaxAgeMs, maxUrlBytes },
     buffers: { watch: (connection, response) => app.buffers.watch(connection, response) },
     closesConnections: () => app.drain.closesConnections(),
@@ -121,7 +124,7 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
     },
     intercept: (request, response) => {
       if (!isSearch(request)) return false;
-      handleSearch(request, response);
+      searches.handle(request, response);
       return true;
     },
     onWrongMethod: (path) => {
@@ -130,6 +133,27 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
       count({ route, domain: 'none' }, { outcome: 'rejected', status: 405 }, 0);
     },
   });
+
+  if (process.env['LANE'] !== 'off')
+    createLane({
+      server: app.fastify.server,
+      readHead: createHeadReader({
+        contextHeaders: search.domains.flatMap(({ context }) => context.filter(({ source }) => source === 'header').map(({ name }) => name.toLowerCase())),
+        clientHeader: options.clientHeader,
+        maxTargetBytes: maxUrlBytes,
+      }),
+      search: {
+        atOnce: searches.hit,
+        keep: searches.keep,
+        later: ({ headers, target, method }, socket) =>
+          new Promise((resolve) => {
+            searches.handle({ headers, url: target, socket }, createLaneReply({ socket, isHead: method === 'HEAD', keepAliveTimeoutMs: app.fastify.server.keepAliveTimeout, done: resolve }));
+          }),
+      },
+      closesConnections: () => app.drain.closesConnections(),
+      monotonicMs: clock.monotonicMs,
+      buffers: app.buffers,
+    });
 
   registerDocs(app.fastify, { version: options.version });
   app.fastify.register(async (routes) => {
@@ -146,7 +170,7 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
       validatorCompiler: () => () => true,
       handler: (request, reply) => {
         reply.hijack();
-        handleSearch(request.raw, reply.raw);
+        searches.handle(request.raw, reply.raw);
       },
     });
     registerMsearch(routes, {

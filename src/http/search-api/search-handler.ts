@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock } from '../../runtime.ts';
 import type { Answer } from '../../search/answer.ts';
 import type { PreparedSearch } from '../../search/key.ts';
@@ -7,6 +7,9 @@ import type { BufferBudget } from '../transport/buffer-budget.ts';
 import { createNegotiator, type IdentityBodies, matchesEntityTag, TAG_SUFFIX } from '../transport/content-coding.ts';
 import { Refusal } from '../transport/problem.ts';
 import { parametersOf } from '../transport/request-target.ts';
+import type { SearchHead } from '../lane/head.ts';
+import { connectionFields } from '../lane/answer.ts';
+import { createHitAnswers } from './hit-answers.ts';
 import type { Admission } from './admission.ts';
 import {
   ABORTED,
@@ -15,10 +18,17 @@ import {
   domainLabel,
   type Exchange,
   type RequestLog,
+  type SearchRequest,
+  type SearchResponse,
 } from './exchange.ts';
 import { answerHeaders } from './response-headers.ts';
 
-type SearchHandler = (request: IncomingMessage, response: ServerResponse) => void;
+interface SearchHandler {
+  readonly handle: (request: SearchRequest, response: SearchResponse) => void;
+  /** The bytes of a hit out of memory; undefined: `handle` answers. */
+  readonly hit: (head: SearchHead) => Buffer | undefined;
+  readonly keep: () => void;
+}
 
 interface SearchHandlerOptions {
   readonly search: Pick<Search, 'domains' | 'prepare' | 'fromMemory'>;
@@ -126,7 +136,57 @@ export function createSearchHandler(options: SearchHandlerOptions): SearchHandle
     }
   };
 
-  return (request, response) => {
+  const hits = createHitAnswers({ maxBytes: 64 * 2 ** 20, connection: connectionFields(72_000) });
+
+  const hit = (head: SearchHead): Buffer | undefined => {
+    const startedMs = exchanges.nowMs();
+    const { headers } = head;
+    let prepared: PreparedSearch;
+    try {
+      prepared = prepareTarget(head.target, headers);
+    } catch {
+      return undefined;
+    }
+    const answer = search.fromMemory(prepared);
+    if (answer === undefined) return undefined;
+    const { entry } = answer;
+    const form = negotiate(headers['accept-encoding'], entry.coding);
+    if (form === 'none') return undefined;
+    const body = form === 'stored' ? entry.body : identityBodies.of(entry);
+    if (!Buffer.isBuffer(body)) return undefined;
+    const isMatch = matchesEntityTag(headers['if-none-match'], entry.etag);
+    const { domain } = prepared.request;
+    const requestId = options.requestId(headers['x-request-id']);
+    const bytes = hits.of(entry, isMatch ? `${form}-304` : form, requestId, startedMs, (id) => {
+      const coding = form === 'stored' ? entry.coding : 'identity';
+      const fields = answerHeaders(answer, {
+        etag: `"${entry.etag}${TAG_SUFFIX[coding]}"`,
+        vary: varyByDomain.get(domain) ?? 'Accept-Encoding',
+        requestId: id,
+        clientMaxAgeMs: clientMaxAgeMs(domain),
+        nowMs: startedMs,
+        elapsedMs: 0,
+        noStore: false,
+      });
+      const wall = 1000 - (Date.now() % 1000);
+      const age = 1000 - ((((startedMs - entry.bornMs) % 1000) + 1000) % 1000);
+      const left = Math.max(1, answer.remainingMs % 1000);
+      const untilMs = startedMs + Math.min(wall, age, left);
+      if (isMatch) return { fields, body: undefined, untilMs };
+      if (coding !== 'identity') fields.push('content-encoding', coding);
+      fields.push('content-type', 'application/json; charset=utf-8', 'content-length', String(body.length));
+      return { fields, body, untilMs };
+    });
+    options.count(
+      { route: 'search', domain, key: prepared.key, bucket: prepared.bucket },
+      { outcome: answer.outcome, reason: answer.reason, status: isMatch ? 304 : 200 },
+      exchanges.nowMs() - startedMs,
+      { requestId, request: head },
+    );
+    return bytes;
+  };
+
+  const handle = (request: SearchRequest, response: SearchResponse): void => {
     const exchange = exchanges.begin(request, response);
     try {
       const prepared = prepare(exchange, request.url ?? '');
@@ -143,6 +203,7 @@ export function createSearchHandler(options: SearchHandlerOptions): SearchHandle
       exchanges.refuse(exchange, error);
     }
   };
+  return { handle, hit, keep: hits.keep };
 }
 
 const MEMO = { maxEntries: 10_000, maxBytes: 32 * 2 ** 20 };
