@@ -118,6 +118,8 @@ describe('drills of a fleet', { timeout: 150_000 }, () => {
     await one.service.running()?.pause();
     const tookMs = await msUntilRestored(two);
     assert.ok(tookMs <= LEASE_MS + 1000, `${tookMs} ms`);
+    // The other process may have missed the last renewal. The owner counts the lease from that one.
+    await sleep(LEASE_MS - tookMs);
     // A change in the meantime leaves the expired drill out of the document.
     await two.operator.post('/admin/purge', { domain: 'goods', q: 'что угодно' });
     one.service.running()?.signal('SIGCONT');

@@ -26,49 +26,72 @@ test('there are peers, and each has its own name', () => {
 /** When the page of each peer was last made. */
 const madeAt = new Map<Peer, number>();
 
-for (const peer of PEERS) {
-  test(`${peer.name}: a page costs one search, and a hit has the same bytes as the origin's answer`, async () => {
-    const expected = await body(harness.backend.origin + harness.path(peer));
-    const before = harness.backend.searches();
-    const missed = await ask(peer);
-    const hit = await ask(peer);
-    assert.equal(harness.backend.searches() - before, 1);
-    assert.ok(expected.includes('"results":[{'));
-    assert.equal(missed, expected);
-    assert.equal(hit, expected);
+const OURS = PEERS.filter(({ name }) => name.startsWith('serpcache'));
+
+/** serpcache refreshes popular pages by itself: its searches must not count while another peer is tested. */
+function pauseDuringTests(peers: readonly Peer[]): void {
+  const signal = (name: 'SIGSTOP' | 'SIGCONT'): void => {
+    for (const peer of peers)
+      for (const pid of [...harness.running(peer).pids(), ...harness.second(peer).pids()]) process.kill(pid, name);
+  };
+  before(async () => {
+    signal('SIGSTOP');
+    // Requests that were in flight.
+    await sleep(200);
   });
-
-  test(`${peer.name}: after a purge the page is gone`, async () => {
-    const expected = await ask(peer);
-    const before = harness.backend.searches();
-    await harness.running(peer).purge();
-    assert.equal(await ask(peer), expected);
-    assert.equal(harness.backend.searches() - before, 1);
-    await ask(peer);
-    assert.equal(harness.backend.searches() - before, 1);
-    madeAt.set(peer, performance.now());
-  });
-
-  if (peer.keeps === 'shared') {
-    test(`${peer.name}: another replica has the page without a search, first from the store and then again`, async () => {
-      const before = harness.backend.searches();
-      const expected = await ask(peer);
-      const { url } = harness.second(peer);
-      for (const _ of [1, 2, 3]) assert.equal(await body(url + harness.path(peer)), expected);
-      assert.equal(harness.backend.searches() - before, 0);
-    });
-  }
-
-  test(`${peer.name}: its port belongs to one of its processes`, async () => {
-    const { url, pids } = harness.running(peer);
-    const owners = listenerOf(Number(new URL(url).port));
-    assert.ok(owners.length > 0);
-    assert.deepEqual(
-      owners.filter((pid) => !pids().includes(pid)),
-      [],
-    );
+  after(async () => {
+    signal('SIGCONT');
+    // A peer that was paused for seconds may answer "busy" for a moment. The page of the tests is not requested here.
+    for (const peer of peers) await untilAnswered(`${harness.running(peer).url}${harness.path(peer)}&limit=1`);
   });
 }
+
+for (const peer of PEERS)
+  describe(`${peer.name}, alone`, () => {
+    pauseDuringTests(OURS.filter((one) => one !== peer));
+
+    test(`${peer.name}: a page costs one search, and a hit has the same bytes as the origin's answer`, async () => {
+      const expected = await body(harness.backend.origin + harness.path(peer));
+      const before = harness.backend.searches();
+      const missed = await ask(peer);
+      const hit = await ask(peer);
+      assert.equal(harness.backend.searches() - before, 1);
+      assert.ok(expected.includes('"results":[{'));
+      assert.equal(missed, expected);
+      assert.equal(hit, expected);
+    });
+
+    test(`${peer.name}: after a purge the page is gone`, async () => {
+      const expected = await ask(peer);
+      const before = harness.backend.searches();
+      await harness.running(peer).purge();
+      assert.equal(await ask(peer), expected);
+      assert.equal(harness.backend.searches() - before, 1);
+      await ask(peer);
+      assert.equal(harness.backend.searches() - before, 1);
+      madeAt.set(peer, performance.now());
+    });
+
+    if (peer.keeps === 'shared') {
+      test(`${peer.name}: another replica has the page without a search, first from the store and then again`, async () => {
+        const before = harness.backend.searches();
+        const expected = await ask(peer);
+        const { url } = harness.second(peer);
+        for (const _ of [1, 2, 3]) assert.equal(await body(url + harness.path(peer)), expected);
+        assert.equal(harness.backend.searches() - before, 0);
+      });
+    }
+
+    test(`${peer.name}: its port belongs to one of its processes`, async () => {
+      const { url, pids } = harness.running(peer);
+      const owners = listenerOf(Number(new URL(url).port));
+      assert.ok(owners.length > 0);
+      assert.deepEqual(
+        owners.filter((pid) => !pids().includes(pid)),
+        [],
+      );
+    });
+  });
 
 /** @returns searches that reach the engine when the peer is asked for its page after the page has expired. */
 async function askedAgain(peer: Peer): Promise<number> {
@@ -80,24 +103,8 @@ async function askedAgain(peer: Peer): Promise<number> {
   return harness.backend.searches() - before;
 }
 
-const OURS = PEERS.filter(({ name }) => name.startsWith('serpcache'));
-
 describe('when a page has expired', () => {
-  const signal = (name: 'SIGSTOP' | 'SIGCONT'): void => {
-    for (const peer of OURS)
-      for (const pid of [...harness.running(peer).pids(), ...harness.second(peer).pids()]) process.kill(pid, name);
-  };
-  // serpcache refreshes popular pages by itself: its searches must not count while other peers are tested.
-  before(async () => {
-    signal('SIGSTOP');
-    // Requests that were in flight.
-    await sleep(200);
-  });
-  after(async () => {
-    signal('SIGCONT');
-    // A peer that was paused for seconds may answer "busy" for a moment.
-    for (const peer of OURS) await untilAnswered(harness.running(peer).url + harness.path(peer));
-  });
+  pauseDuringTests(OURS);
   for (const peer of PEERS.filter((one) => !OURS.includes(one)))
     test(`${peer.name} asks the engine for it again`, async () => assert.equal(await askedAgain(peer), 1));
 });
