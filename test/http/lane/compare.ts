@@ -1,0 +1,151 @@
+import type { Played } from './play.ts';
+import { GENERATED_ID } from './servers.ts';
+import type { Stream } from './streams.ts';
+
+/** An answer's bytes in which each part that may differ between two servers has a placeholder, and these parts. */
+interface Normalised {
+  readonly text: string;
+  readonly dates: readonly string[];
+  /** Generated ids. */
+  readonly ids: readonly string[];
+  /** Total durations of Server-Timing, in milliseconds. */
+  readonly totals: readonly string[];
+}
+
+/** Names in any case: the names stay in the text and are compared. */
+const VARIABLE = /(\r\n(?:date|x-request-id|server-timing): )([^\r\n]*)/gi;
+const DATE = /^(?:Sun|Mon|Tue|Wed|Thu|Fri|Sat), \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/;
+const TOTAL = /(, total;dur=)(\d+(?:\.\d{1,3})?)$/;
+
+/** A value that has not its form stays in the text, so that it makes a difference. */
+function normalise(bytes: string): Normalised {
+  const [dates, ids, totals]: string[][] = [[], [], []];
+  const text = bytes.replace(VARIABLE, (whole, name: string, value: string) => {
+    switch (name.charAt(2).toLowerCase()) {
+      case 'd':
+        if (!DATE.test(value)) return whole;
+        dates?.push(value);
+        return `${name}#`;
+      case 'x':
+        if (!GENERATED_ID.test(value)) return whole;
+        ids?.push(value);
+        return `${name}#`;
+      default:
+        return `${name}${value.replace(TOTAL, (_total, start: string, figure: string) => {
+          totals?.push(figure);
+          return `${start}#`;
+        })}`;
+    }
+  });
+  return { text, dates: dates ?? [], ids: ids ?? [], totals: totals ?? [] };
+}
+
+export interface Comparison {
+  /** Undefined: no difference. */
+  readonly difference: string | undefined;
+  readonly answers: number;
+}
+
+export interface Comparer {
+  readonly compare: (stream: Stream, lane: Played, alone: Played) => Comparison;
+  /** Faults of the values that may differ, over all streams. */
+  readonly faults: () => readonly string[];
+}
+
+/** Dates are in whole seconds, and a second may pass between an answer and its check. */
+const DATE_MARGIN_MS = 3000;
+
+export function createComparer(): Comparer {
+  const startedMs = Date.now();
+  const faults = new Set<string>();
+  const seenDates = new Set<string>();
+  const seenTotals = new Set<string>();
+  const lastIds = { lane: new Set<string>(), alone: new Set<string>() };
+
+  const check = (name: 'lane' | 'alone', { dates, ids, totals }: Normalised, byLane: boolean): void => {
+    for (const date of dates) {
+      if (seenDates.has(date)) continue;
+      seenDates.add(date);
+      const ms = Date.parse(date);
+      if (ms < startedMs - DATE_MARGIN_MS || ms > Date.now() + DATE_MARGIN_MS)
+        faults.add(`${name}: a wrong Date: ${date}`);
+    }
+    for (const id of ids) {
+      if (lastIds[name].has(id)) faults.add(`${name}: two answers with the id ${id}`);
+      lastIds[name].add(id);
+    }
+    if (byLane) for (const total of totals) seenTotals.add(total);
+  };
+
+  return {
+    compare: (stream, lane, alone) => {
+      const [fast, plain] = [normalise(lane.text), normalise(alone.text)];
+      check('lane', fast, lane.requests === 0);
+      check('alone', plain, false);
+      const same =
+        fast.text === plain.text &&
+        lane.closedBy === alone.closedBy &&
+        lane.written === alone.written &&
+        (lane.closedBy === 'stuck' ||
+          answersIn(lane.text.slice(0, lane.beforeEnd)) === answersIn(alone.text.slice(0, alone.beforeEnd)));
+      return {
+        difference: same ? undefined : differenceOf(stream, { lane, alone }, [fast.text, plain.text]),
+        answers: fast.dates.length,
+      };
+    },
+    faults: () => {
+      const all = [...faults];
+      if (seenTotals.size === 1)
+        all.push(`the total of Server-Timing is always ${[...seenTotals].join('')} in the lane`);
+      return all;
+    },
+  };
+}
+
+/** Two servers end at different bytes when their generated ids have different lengths. */
+function answersIn(bytes: string): number {
+  return bytes.split('HTTP/1.1 ').length;
+}
+
+function differenceOf(
+  { kind, chunks, ending }: Stream,
+  { lane, alone }: { readonly lane: Played; readonly alone: Played },
+  [fast, plain]: readonly [string, string],
+): string {
+  const at = firstDifference(fast, plain);
+  const fate = ({ closedBy, written, beforeEnd, text }: Played): string =>
+    `closed by ${closedBy}, ${written} chunks written, ${answersIn(text.slice(0, beforeEnd)) - 1} answers before the end`;
+  return [
+    `${kind}, ${chunks.length} chunks, end: ${ending}`,
+    ...chunks.map((chunk) => `  > ${escaped(chunk)}`),
+    `  lane:  ${fate(lane)}, ${lane.requests} requests to Node${around(fast, at)}`,
+    `  alone: ${fate(alone)}${around(plain, at)}`,
+  ].join('\n');
+}
+
+function firstDifference(one: string, other: string): number {
+  let at = 0;
+  while (at < one.length && one.charCodeAt(at) === other.charCodeAt(at)) at += 1;
+  return at === one.length && at === other.length ? -1 : at;
+}
+
+const [SHOWN_BEFORE, SHOWN_AFTER] = [150, 400];
+
+/** The answers of one side, with the place of the first difference. */
+function around(text: string, at: number): string {
+  if (at < 0) return '';
+  const from = Math.max(0, at - SHOWN_BEFORE);
+  return `; from byte ${from}, first difference at byte ${at}\n  < ${escaped(text.slice(from, at + SHOWN_AFTER))}`;
+}
+
+const MAX_ESCAPED = 1500;
+
+/** One line in which every byte can be read. */
+export function escaped(bytes: string): string {
+  const text = bytes
+    .slice(0, MAX_ESCAPED)
+    .replace(/[^ -~]|\\/g, (byte) => ESCAPES[byte] ?? `\\x${byte.charCodeAt(0).toString(16).padStart(2, '0')}`);
+  return bytes.length > MAX_ESCAPED ? `${text}… (${bytes.length} bytes)` : text;
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { '\r': '\\r', '\n': '\\n', '\t': '\\t', '\\': '\\\\' };
