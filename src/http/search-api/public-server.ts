@@ -38,6 +38,8 @@ export interface PublicServerOptions {
   readonly maxPageBytes: number;
   readonly maxUrlBytes: number;
   readonly maxBodyBytes: number;
+  /** `off`: Node's HTTP server answers every request. Default: `auto`. */
+  readonly lane?: 'auto' | 'off';
   readonly maxConnections: number;
   /** Maximum number of concurrent searches that memory cannot answer; more are shed. */
   readonly maxInFlight: number;
@@ -134,7 +136,7 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
     },
   });
 
-  if (process.env['LANE'] !== 'off')
+  if (options.lane !== 'off')
     createLane({
       server: app.fastify.server,
       readHead: createHeadReader({
