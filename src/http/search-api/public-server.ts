@@ -5,6 +5,8 @@ import type { Clock } from '../../runtime.ts';
 import type { Search } from '../../search/search.ts';
 import type { RequestEvent } from '../events.ts';
 import { problemOf } from '../problems.ts';
+import { createHeadReader, type ReadHead } from '../lane/head.ts';
+import type { LaneHandler, LaneStatus } from '../lane/lane.ts';
 import { createApp, createRequestIds } from '../transport/app.ts';
 import { bringsBearer, createClients } from '../transport/client.ts';
 import { createIdentityBodies, type IdentityBodies } from '../transport/content-coding.ts';
@@ -18,9 +20,6 @@ import { registerHealth, registerReadiness } from './health.ts';
 import { registerMsearch } from './msearch.ts';
 import { PAGE_ANSWERS, PROBLEM_ANSWERS, registerDocs, searchQuerySchema, UNANSWERED_ANSWERS } from './openapi.ts';
 import { createSearchHandler } from './search-handler.ts';
-import { createHeadReader } from '../lane/head.ts';
-import { createLane } from '../lane/lane.ts';
-import { createLaneReply } from '../lane/reply.ts';
 
 export interface PublicServerOptions {
   readonly search: Search;
@@ -39,6 +38,8 @@ export interface PublicServerOptions {
   readonly maxUrlBytes: number;
   readonly maxBodyBytes: number;
   readonly maxConnections: number;
+  /** `off`: Node's HTTP server gets every connection. `auto` when absent. */
+  readonly lane?: 'auto' | 'off';
   /** Maximum number of concurrent searches that memory cannot answer; more are shed. */
   readonly maxInFlight: number;
   /** While the event loop is later than this, searches that memory cannot answer are shed. */
@@ -80,6 +81,8 @@ export interface PublicServer {
   readonly draining: () => boolean;
   /** The load of this process in relation to its limits. */
   readonly pressure: { readonly status: () => PressureStatus };
+  /** Absent: the lane is off. */
+  readonly lane: { readonly status: () => LaneStatus } | undefined;
   /** Answers the requests in flight, then closes, at the latest soon after `drainMs`. Idempotent. */
   readonly close: () => Promise<DrainResult>;
 }
@@ -106,11 +109,14 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
   const budget = missBudgetOf(options);
   const admission = createAdmission({ search, pressure, ...(budget === undefined ? {} : { budget }) });
 
-  const searches = createSearchHandler({
+  const handleSearch = createSearchHandler({
     ...{ search, admission, count, requestLog, requestId, clock, random, identityBodies, clientMaxAgeMs, maxUrlBytes },
     buffers: { watch: (connection, response) => app.buffers.watch(connection, response) },
     closesConnections: () => app.drain.closesConnections(),
   });
+
+  const handleInLane: LaneHandler = ({ target, headers }, reply, socket) =>
+    handleSearch({ url: target, headers, socket }, reply);
 
   const app = createApp({
     ...{ log, clock, random, requestId, maxBodyBytes, problemOf },
@@ -124,36 +130,16 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
     },
     intercept: (request, response) => {
       if (!isSearch(request)) return false;
-      searches.handle(request, response);
+      handleSearch(request, response);
       return true;
     },
+    ...(options.lane !== 'off' && { lane: { readHead: readHeads(options), handle: handleInLane } }),
     onWrongMethod: (path) => {
       if (path !== '/search' && path !== '/msearch') return;
       const route = path === '/search' ? 'search' : 'msearch';
       count({ route, domain: 'none' }, { outcome: 'rejected', status: 405 }, 0);
     },
   });
-
-  if (process.env['LANE'] !== 'off')
-    createLane({
-      server: app.fastify.server,
-      readHead: createHeadReader({
-        contextHeaders: search.domains.flatMap(({ context }) => context.filter(({ source }) => source === 'header').map(({ name }) => name.toLowerCase())),
-        clientHeader: options.clientHeader,
-        maxTargetBytes: maxUrlBytes,
-      }),
-      search: {
-        atOnce: searches.hit,
-        keep: searches.keep,
-        later: ({ headers, target, method }, socket) =>
-          new Promise((resolve) => {
-            searches.handle({ headers, url: target, socket }, createLaneReply({ socket, isHead: method === 'HEAD', keepAliveTimeoutMs: app.fastify.server.keepAliveTimeout, done: resolve }));
-          }),
-      },
-      closesConnections: () => app.drain.closesConnections(),
-      monotonicMs: clock.monotonicMs,
-      buffers: app.buffers,
-    });
 
   registerDocs(app.fastify, { version: options.version });
   app.fastify.register(async (routes) => {
@@ -170,7 +156,7 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
       validatorCompiler: () => () => true,
       handler: (request, reply) => {
         reply.hijack();
-        searches.handle(request.raw, reply.raw);
+        handleSearch(request.raw, reply.raw);
       },
     });
     registerMsearch(routes, {
@@ -187,6 +173,7 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
     listen: app.listen,
     draining,
     pressure: { status: pressure.status },
+    lane: app.lane,
     close: async () => {
       const result = await app.close();
       pressure.close();
@@ -203,6 +190,19 @@ function missBudgetOf(options: PublicServerOptions): MissBudget | undefined {
     misses: createTokenBuckets({ perMinute, burst, maxKeys: maxClients, clock }),
     clientOf: createClients({ trustedProxies, ...(clientHeader === undefined ? {} : { clientHeader }) }),
   };
+}
+
+/** Reads the heads of the requests that the lane serves. */
+function readHeads({ search, clientHeader, maxUrlBytes }: PublicServerOptions): ReadHead {
+  const declared = search.domains.flatMap(({ context }) => context);
+  return createHeadReader({
+    paths: ['/search'],
+    maxTargetBytes: maxUrlBytes,
+    fields: {
+      context: declared.flatMap(({ source, name }) => (source === 'header' ? [name.toLowerCase()] : [])),
+      client: clientHeader,
+    },
+  });
 }
 
 /** `/search` in its usual spelling; Fastify's router finds the others. */
