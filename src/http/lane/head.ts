@@ -129,7 +129,8 @@ export function createHeadReader(options: {
           headers[field.name] = bytes.toString('latin1', valueFrom, valueTo);
       }
     }
-    if (bytes[at + 1] !== LF || hosts !== 1 || count > MAX_FIELDS || at - fieldsFrom > MAX_FIELD_BYTES) return undefined;
+    if (bytes[at + 1] !== LF || hosts !== 1 || count > MAX_FIELDS || at - fieldsFrom > MAX_FIELD_BYTES)
+      return undefined;
     return { isHead: start.isHead, target: bytes.toString('latin1', targetFrom, targetTo), headers, end: at + 2 };
   };
 }

@@ -40,13 +40,15 @@ export interface LaneStatus {
 const SWEEP_MS = 1000;
 /** Node allows a client this much more than it says in `Keep-Alive`. */
 const KEEP_ALIVE_MARGIN_MS = 1000;
+/** A chunk with more pipelined requests is left to Node, where listener.ts limits them. */
+const MAX_HEADS = 32;
 /** Answers to pipelined requests are written when they have this size together. */
 const WRITE_BYTES = 48 * 1024;
 
 /**
  * Serves known requests in front of Node's HTTP parser, on the connections of the same server. A connection stays in the
- * lane as long as its bytes are whole heads that `readHead` understands. Any other bytes are given to Node unread, together
- * with the connection, once and for good, between two answers.
+ * lane as long as each chunk of its bytes is one or more whole heads that `readHead` understands. Any other chunk is given to Node
+ * unread, together with the connection, once and for good, between two answers.
  */
 export function createLane({ server, readHead, handle, closesConnections, monotonicMs, buffers }: LaneOptions): Lane {
   const [toNode] = server.listeners('connection') as [(this: Server, connection: Duplex) => void];
@@ -108,14 +110,12 @@ export function createLane({ server, readHead, handle, closesConnections, monoto
     };
 
     const serveHeads = (bytes: Buffer): void => {
-      for (let from = 0; from < bytes.length; ) {
-        const head = closesConnections() ? undefined : readHead(bytes, from);
-        if (head === undefined) {
-          flush();
-          leave(from === 0 ? bytes : bytes.subarray(from));
-          return;
-        }
-        from = head.end;
+      const heads = closesConnections() ? undefined : headsOf(bytes, readHead);
+      if (heads === undefined) {
+        leave(bytes);
+        return;
+      }
+      for (const head of heads) {
         const reply = new LaneReply(to, output, head.isHead);
         handle(head, reply, socket);
         if (!reply.isDone) {
@@ -128,7 +128,7 @@ export function createLane({ server, readHead, handle, closesConnections, monoto
           return;
         } else if (output.length() < WRITE_BYTES || flush()) continue;
         // Nothing is served from here on until `proceed`.
-        if (from < bytes.length) waiting = bytes.subarray(from);
+        if (head.end < bytes.length) waiting = bytes.subarray(head.end);
         return;
       }
       flush();
@@ -203,6 +203,18 @@ export function createLane({ server, readHead, handle, closesConnections, monoto
 interface LaneConnection {
   readonly closeIdle: () => void;
   readonly sweep: (nowMs: number) => void;
+}
+
+/** All heads of a chunk; undefined when a part of it is not understood: Node reads such a chunk as one, too. */
+function headsOf(bytes: Buffer, readHead: ReadHead): readonly LaneHead[] | undefined {
+  const heads: LaneHead[] = [];
+  for (let from = 0; from < bytes.length; ) {
+    const head = readHead(bytes, from);
+    if (head === undefined || heads.length === MAX_HEADS) return undefined;
+    heads.push(head);
+    from = head.end;
+  }
+  return heads;
 }
 
 /** Node's own error for a request that does not arrive, which client-error.ts answers. */

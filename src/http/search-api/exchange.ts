@@ -6,8 +6,8 @@ import { type Clock, createThrottle } from '../../runtime.ts';
 import type { Outcome } from '../../search/outcome.ts';
 import type { Search } from '../../search/search.ts';
 import type { RequestEvent } from '../events.ts';
-import { problemOf } from '../problems.ts';
 import type { SharedHead } from '../lane/answer.ts';
+import { problemOf } from '../problems.ts';
 import { PROBLEMS, type Problem, problemResponse, writeProblem } from '../transport/problem.ts';
 import type { Pairs } from '../transport/request-target.ts';
 

@@ -4,9 +4,9 @@ import type { Logger } from 'pino';
 import type { Clock } from '../../runtime.ts';
 import type { Search } from '../../search/search.ts';
 import type { RequestEvent } from '../events.ts';
-import { problemOf } from '../problems.ts';
 import { createHeadReader, type ReadHead } from '../lane/head.ts';
 import type { LaneHandler, LaneStatus } from '../lane/lane.ts';
+import { problemOf } from '../problems.ts';
 import { createApp, createRequestIds } from '../transport/app.ts';
 import { bringsBearer, createClients } from '../transport/client.ts';
 import { createIdentityBodies, type IdentityBodies } from '../transport/content-coding.ts';
@@ -16,7 +16,7 @@ import type { ListenerLimits } from '../transport/listener.ts';
 import { createTokenBuckets } from '../transport/token-bucket.ts';
 import { type Admission, createAdmission, createPressure, type MissBudget, type PressureStatus } from './admission.ts';
 import { type CountRequest, createRequestCounter, createRequestLog } from './exchange.ts';
-import { registerHealth, registerReadiness } from './health.ts';
+import { ALIVE, readinessOf, registerHealth, registerReadiness, writeHealth } from './health.ts';
 import { registerMsearch } from './msearch.ts';
 import { PAGE_ANSWERS, PROBLEM_ANSWERS, registerDocs, searchQuerySchema, UNANSWERED_ANSWERS } from './openapi.ts';
 import { createSearchHandler } from './search-handler.ts';
@@ -115,8 +115,12 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
     closesConnections: () => app.drain.closesConnections(),
   });
 
-  const handleInLane: LaneHandler = ({ target, headers }, reply, socket) =>
-    handleSearch({ url: target, headers, socket }, reply);
+  const readiness = () => readinessOf({ domains: search.status(), draining: draining(), pressure: pressure.status() });
+  const handleInLane: LaneHandler = ({ target, headers }, reply, socket) => {
+    if (target === '/healthz') writeHealth(reply, ALIVE, requestId(headers['x-request-id']));
+    else if (target === '/readyz') writeHealth(reply, readiness(), requestId(headers['x-request-id']));
+    else handleSearch({ url: target, headers, socket }, reply);
+  };
 
   const app = createApp({
     ...{ log, clock, random, requestId, maxBodyBytes, problemOf },
@@ -164,7 +168,7 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
       maxAnswerBytes: PAGES_PER_ANSWER * options.maxPageBytes,
     });
     registerHealth(routes);
-    registerReadiness(routes, { search, draining, pressure });
+    registerReadiness(routes, readiness);
     options.pages?.(routes, { search, admission, identityBodies, count, clock, random, maxUrlBytes });
   });
 
@@ -196,7 +200,7 @@ function missBudgetOf(options: PublicServerOptions): MissBudget | undefined {
 function readHeads({ search, clientHeader, maxUrlBytes }: PublicServerOptions): ReadHead {
   const declared = search.domains.flatMap(({ context }) => context);
   return createHeadReader({
-    paths: ['/search'],
+    paths: ['/search', '/healthz', '/readyz'],
     maxTargetBytes: maxUrlBytes,
     fields: {
       context: declared.flatMap(({ source, name }) => (source === 'header' ? [name.toLowerCase()] : [])),

@@ -64,7 +64,8 @@ export const ANSWER_HEADERS: readonly AnswerHeader[] = [
   {
     name: 'Server-Timing',
     type: 'string',
-    description: 'The outcome, and the milliseconds in the store, in the engine and in total; of a hit out of memory the outcome alone.',
+    description:
+      'The outcome, and the milliseconds in the store, in the engine and in total; of a hit out of memory the outcome alone.',
     value: (answer, { elapsedMs }) => serverTiming(answer, elapsedMs),
   },
   {

@@ -4,7 +4,13 @@ import type { Answer } from '../../search/answer.ts';
 import type { PreparedSearch } from '../../search/key.ts';
 import type { Search } from '../../search/search.ts';
 import type { BufferBudget } from '../transport/buffer-budget.ts';
-import { createNegotiator, type Form, type IdentityBodies, matchesEntityTag, TAG_SUFFIX } from '../transport/content-coding.ts';
+import {
+  createNegotiator,
+  type Form,
+  type IdentityBodies,
+  matchesEntityTag,
+  TAG_SUFFIX,
+} from '../transport/content-coding.ts';
 import { Refusal } from '../transport/problem.ts';
 import { parametersOf } from '../transport/request-target.ts';
 import type { Admission } from './admission.ts';
