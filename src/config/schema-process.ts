@@ -42,6 +42,11 @@ export const publicListener = Type.Object(
       'While the event loop is delayed by more than this, only pages in memory are served, as JSON.',
       { default: '250ms', min: 20, max: MINUTE },
     ),
+    lane: choice(
+      ['auto', 'off'],
+      'Whether searches are read and answered before Node’s HTTP parser; off: the parser gets every connection.',
+      { default: 'auto' },
+    ),
     trustedProxies: Type.Array(
       text('An address or a network such as 10.0.0.0/8.', { maxLength: 64, 'x-allowed': 'an IP address or a CIDR' }),
       { default: [], maxItems: 64, description: 'Proxies whose X-Forwarded-For is trusted for the client’s address.' },

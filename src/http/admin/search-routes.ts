@@ -35,7 +35,7 @@ const IDENTITY_BODIES_BYTES = 2 ** 20;
  */
 export function registerAdminSearch(routes: FastifyInstance, options: AdminSearchOptions): void {
   const { search, observe, requestLog, maxPageBytes, app } = options;
-  const { handle } = createSearchHandler({
+  const handle = createSearchHandler({
     ...options,
     admission: createAdmission({ search }),
     count: createRequestCounter({ observe, requestLog }),

@@ -1,32 +1,50 @@
 import { STATUS_CODES } from 'node:http';
 
-/** An answer as bytes. Its text is ASCII: field values are made by this service. */
-export interface RawAnswer {
+/** Fields in turn: name, value, name, value. Names and values are ASCII, because this service makes them. */
+export type Fields = readonly string[];
+
+/**
+ * A head that many answers share, all but the value of one field.
+ * `bytes` is filled by the lane and used as long as the Date in it is the current one.
+ */
+export interface SharedHead {
   readonly status: number;
-  /** Names and values in turn, as `writeHead` takes them. */
-  readonly fields: readonly string[];
-  readonly body: Buffer | undefined;
+  readonly fields: Fields;
+  /** The place of the value that differs, in `fields`. */
+  readonly ownAt: number;
+  bytes?: { readonly date: string; readonly before: Buffer; readonly after: Buffer };
 }
 
-export function encodeAnswer({ status, fields, body }: RawAnswer, connection: string): Buffer {
-  const head = encodeHead(status, fields, connection);
-  if (body === undefined) return Buffer.from(head, 'latin1');
-  const bytes = Buffer.allocUnsafe(head.length + body.length);
-  bytes.write(head, 0, 'latin1');
-  body.copy(bytes, head.length);
-  return bytes;
-}
-
-/** The status line and the fields in Node's order, Date and Connection last. @param connection see `connectionFields`. */
-export function encodeHead(status: number, fields: readonly string[], connection: string): string {
-  let head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`;
-  for (let at = 0; at < fields.length; at += 2) head += `${fields[at]}: ${fields[at + 1]}\r\n`;
-  return `${head}Date: ${dateNow()}\r\n${connection}\r\n`;
-}
-
-/** The fields by which Node keeps a connection open. */
-export function connectionFields(keepAliveTimeoutMs: number): string {
+/** The fields that Node adds to an answer after which the connection stays open, or is closed. */
+export function connectionFields(keepAliveTimeoutMs: number | undefined): string {
+  if (keepAliveTimeoutMs === undefined) return 'Connection: close\r\n';
   return `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(keepAliveTimeoutMs / 1000)}\r\n`;
+}
+
+/** The status line and the fields in Node's order: Date and Connection last. */
+export function encodeHead(status: number, fields: Fields, connection: string): string {
+  return `${statusLine(status)}${linesOf(fields)}Date: ${dateNow()}\r\n${connection}\r\n`;
+}
+
+/** The parts of a shared head before and after its own value. */
+export function sharedBytes(head: SharedHead, connection: string): NonNullable<SharedHead['bytes']> {
+  const date = dateNow();
+  if (head.bytes?.date === date) return head.bytes;
+  const { status, fields, ownAt } = head;
+  const before = `${statusLine(status)}${linesOf(fields.slice(0, ownAt - 1))}${fields[ownAt - 1]}: `;
+  const after = `\r\n${linesOf(fields.slice(ownAt + 1))}Date: ${date}\r\n${connection}\r\n`;
+  head.bytes = { date, before: Buffer.from(before, 'latin1'), after: Buffer.from(after, 'latin1') };
+  return head.bytes;
+}
+
+function statusLine(status: number): string {
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`;
+}
+
+function linesOf(fields: Fields): string {
+  let lines = '';
+  for (let at = 0; at < fields.length; at += 2) lines += `${fields[at]}: ${fields[at + 1]}\r\n`;
+  return lines;
 }
 
 let [date, dateUntilMs] = ['', 0];

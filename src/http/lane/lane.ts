@@ -1,129 +1,162 @@
 import type { Server } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { BufferBudget } from '../transport/buffer-budget.ts';
-import type { ReadHead, SearchHead } from './head.ts';
+import type { LaneHead, ReadHead } from './head.ts';
+import { createOutput } from './output.ts';
+import { LaneReply } from './reply.ts';
 
-/** Answers the searches whose heads the lane has read. Answers are whole: status line, fields and body. */
-export interface LaneSearch {
-  /** The answer, when it can be given at once. Its bytes may change with the next call. */
-  readonly atOnce: (head: SearchHead, socket: Socket) => Buffer | undefined;
-  /** The socket still reads the bytes of the last answer: they must not change any more. */
-  readonly keep: () => void;
-  /** Answers later, when `atOnce` could not. Never rejects. */
-  readonly later: (head: SearchHead, socket: Socket) => Promise<Buffer>;
-}
+/** Answers one request by the reply, now or later. Never throws. */
+export type LaneHandler = (head: LaneHead, reply: LaneReply, socket: Socket) => void;
 
-interface LaneOptions {
+export interface LaneOptions {
   readonly server: Server;
   readonly readHead: ReadHead;
-  readonly search: LaneSearch;
-  /** While true, every connection is left to Node, which says `Connection: close`. */
+  readonly handle: LaneHandler;
+  /** While true, every connection is left to Node. */
   readonly closesConnections: () => boolean;
   readonly monotonicMs: () => number;
-  readonly buffers: Pick<BufferBudget, 'hold' | 'release'>;
+  /** The limit on the bytes that are buffered for slow clients. */
+  readonly buffers: {
+    readonly hold: (connection: Duplex, bytes: number) => void;
+    readonly release: (connection: Duplex, bytes: number) => void;
+  };
 }
 
 export interface Lane {
   /** Closes the connections without a request. */
   readonly closeIdle: () => void;
-  /** Connections now in the lane, and how many have left it. */
-  readonly counts: () => { readonly open: number; readonly left: number };
+  readonly status: () => LaneStatus;
+}
+
+export interface LaneStatus {
+  /** Connections in the lane now. */
+  readonly connections: number;
+  /** Connections that were handed over to Node, since the start. */
+  readonly handedOver: number;
+  /** Requests that the lane has answered, since the start. */
+  readonly answered: number;
 }
 
 const SWEEP_MS = 1000;
 /** Node allows a client this much more than it says in `Keep-Alive`. */
 const KEEP_ALIVE_MARGIN_MS = 1000;
+/** A chunk with more pipelined requests is left to Node, where listener.ts limits them. */
+const MAX_HEADS = 32;
+/** Answers to pipelined requests are written when they have this size together. */
+const WRITE_BYTES = 48 * 1024;
 
 /**
- * Serves searches in front of Node's HTTP parser, on the connections of the same server. A connection stays in the lane as
- * long as its bytes are whole heads that `readHead` understands. Any other bytes, unread, are given to Node together with
- * the connection, once and for good, between two answers.
+ * Serves known requests in front of Node's HTTP parser, on the connections of the same server. A connection stays in the
+ * lane as long as each chunk of its bytes is one or more whole heads that `readHead` understands. Any other chunk is given to Node
+ * unread, together with the connection, once and for good, between two answers.
  */
-export function createLane({ server, readHead, search, closesConnections, monotonicMs, buffers }: LaneOptions): Lane {
+export function createLane({ server, readHead, handle, closesConnections, monotonicMs, buffers }: LaneOptions): Lane {
   const [toNode] = server.listeners('connection') as [(this: Server, connection: Duplex) => void];
   server.removeListener('connection', toNode);
   const connections = new Set<LaneConnection>();
-  let left = 0;
+  let [handedOver, answered] = [0, 0];
+  const hold = (socket: Socket, bytes: number): (() => void) => {
+    buffers.hold(socket, bytes);
+    return () => buffers.release(socket, bytes);
+  };
+  /** Of the connection that is being served, and of the one whose answer came later: one may end inside of the other. */
+  const [output, later] = [createOutput(hold), createOutput(hold)];
+  let isServing = false;
+  const keepAliveTimeoutMs = (): number => server.keepAliveTimeout;
 
   server.on('connection', (connection: Duplex) => {
-    // Only a socket of the listener has no bytes before it; client-error.ts connects streams in memory.
-    if (connection instanceof Socket && !closesConnections()) enter(connection);
+    // A stream in memory, by client-error.ts, brings a request that Node has refused before.
+    if (connection instanceof Socket && !closesConnections()) connections.add(enter(connection));
     else toNode.call(server, connection);
   });
 
-  const enter = (socket: Socket): void => {
-    /** Something to do for this connection is under way: an answer that comes later. */
-    let isPending = false;
-    /** The time and the bytes of the last change, for the timeouts. */
-    let [spoke, changedMs, changedBytes] = [false, monotonicMs(), 0];
-    /** Bytes that came while an answer was pending. */
+  const enter = (socket: Socket): LaneConnection => {
+    let pending: LaneReply | undefined;
+    /** Bytes that wait: for an answer that comes later, or for a client that reads slowly. */
     let waiting: Buffer | undefined;
-
-    const write = (answer: Buffer): void => {
-      socket.write(answer);
-      const bytes = socket.writableLength;
-      if (bytes === 0) return;
-      search.keep();
-      buffers.hold(socket, bytes);
-      // Called when the bytes before it were sent.
-      socket.write(NOTHING, () => buffers.release(socket, bytes));
-      if (socket.writableNeedDrain) {
-        socket.pause();
-        socket.once('drain', () => isPending || socket.resume());
-      }
-    };
+    /** Time and byte count of the last change, for the timeouts. */
+    let [hasSpoken, changedMs, changedBytes] = [false, monotonicMs(), 0];
 
     const leave = (unread: Buffer): void => {
       connections.delete(own);
-      left += 1;
+      handedOver += 1;
       socket.off('data', receive).off('end', end).off('error', fail).off('close', forget);
       toNode.call(server, socket);
       if (unread.length > 0) socket.unshift(unread);
       socket.resume();
     };
 
-    /** Answers all heads in the bytes, with one write. */
+    /** Writes what was answered. False: the client must read first. */
+    const flush = (from = output): boolean => {
+      if (from.write(socket) || !socket.writableNeedDrain) return true;
+      socket.pause();
+      socket.once('drain', proceed);
+      return false;
+    };
+
+    /** Goes on with the bytes that wait, and with reading. */
+    const proceed = (): void => {
+      if (pending !== undefined || socket.writableNeedDrain || socket.destroyed) return;
+      const bytes = waiting;
+      waiting = undefined;
+      if (bytes !== undefined) serve(bytes);
+      if (connections.has(own) && pending === undefined && !socket.writableNeedDrain) socket.resume();
+    };
+
     const serve = (bytes: Buffer): void => {
-      const answers: Buffer[] = [];
-      const flush = (): void => {
-        if (answers.length > 0) write(Buffer.concat(answers.splice(0)));
-      };
-      for (let from = 0; from < bytes.length; ) {
-        const head = closesConnections() ? undefined : readHead(bytes, from);
-        const answer = head && search.atOnce(head, socket);
-        if (head === undefined || answer === undefined) {
+      isServing = true;
+      serveHeads(bytes);
+      isServing = false;
+    };
+
+    const serveHeads = (bytes: Buffer): void => {
+      const heads = closesConnections() ? undefined : headsOf(bytes, readHead);
+      if (heads === undefined) {
+        leave(bytes);
+        return;
+      }
+      for (const head of heads) {
+        const reply = new LaneReply(to, output, head.isHead);
+        handle(head, reply, socket);
+        if (!reply.isDone) {
           flush();
-          // Node answers several requests of one connection side by side.
-          if (head === undefined || head.end < bytes.length) return leave(bytes.subarray(from));
-          return serveLater(head);
-        }
-        if (from === 0 && head.end === bytes.length) return write(answer);
-        from = head.end;
-        answers.push(Buffer.from(answer));
+          pending = reply;
+          reply.output = later;
+        } else if (!reply.shouldKeepAlive) {
+          flush();
+          socket.destroySoon();
+          return;
+        } else if (output.length() < WRITE_BYTES || flush()) continue;
+        // Nothing is served from here on until `proceed`.
+        if (head.end < bytes.length) waiting = bytes.subarray(head.end);
+        return;
       }
       flush();
     };
 
-    const serveLater = (head: SearchHead): void => {
-      isPending = true;
-      void search.later(head, socket).then((answer) => {
-        isPending = false;
+    const to = {
+      ...{ socket, keepAliveTimeoutMs },
+      answered: (reply: LaneReply): void => {
+        answered += 1;
+        if (reply !== pending) return;
+        pending = undefined;
         changedMs = monotonicMs();
-        if (socket.destroyed) return;
-        write(answer);
-        const next = waiting;
-        waiting = undefined;
-        if (next !== undefined) serve(next);
-        if (!isPending && !socket.writableNeedDrain) socket.resume();
-      });
+        if (!socket.writable) later.drop();
+        else flush(later);
+        if (!reply.shouldKeepAlive) socket.destroySoon();
+        else if (isServing) setImmediate(proceed);
+        else proceed();
+      },
     };
 
     const receive = (bytes: Buffer): void => {
-      spoke = true;
+      hasSpoken = true;
       changedMs = monotonicMs();
-      if (!isPending) return serve(bytes);
-      // At most what the socket reads at once: nothing more is read until the answer was written.
+      if (pending === undefined && waiting === undefined) {
+        serve(bytes);
+        return;
+      }
+      // One read at most: a socket that is not read does not notice that its client has gone.
       socket.pause();
       waiting = waiting === undefined ? bytes : Buffer.concat([waiting, bytes]);
     };
@@ -132,23 +165,25 @@ export function createLane({ server, readHead, search, closesConnections, monoto
     const fail = (): void => void socket.destroy();
     const forget = (): void => void connections.delete(own);
 
+    const isIdle = (): boolean => pending === undefined && socket.writableLength === 0;
     const own: LaneConnection = {
-      isIdle: () => !isPending && socket.writableLength === 0,
-      close: () => socket.destroy(),
+      closeIdle: () => {
+        if (isIdle()) socket.destroy();
+      },
       sweep: (nowMs) => {
-        const bytes = socket.bytesWritten - socket.writableLength;
-        if (bytes !== changedBytes) [changedBytes, changedMs] = [bytes, nowMs];
+        const sentBytes = socket.bytesWritten - socket.writableLength;
+        if (sentBytes !== changedBytes) [changedBytes, changedMs] = [sentBytes, nowMs];
         const silentMs = nowMs - changedMs;
-        if (isPending) return;
-        if (!spoke && silentMs > Math.min(server.headersTimeout, server.requestTimeout)) {
+        if (pending !== undefined) return;
+        if (!hasSpoken && silentMs > Math.min(server.headersTimeout, server.requestTimeout)) {
           connections.delete(own);
-          server.emit('clientError', timeoutError(), socket);
+          server.emit('clientError', requestTimeout(), socket);
         } else if (silentMs > server.timeout) socket.destroy();
-        else if (spoke && own.isIdle() && silentMs > server.keepAliveTimeout + KEEP_ALIVE_MARGIN_MS) socket.destroy();
+        else if (hasSpoken && isIdle() && silentMs > server.keepAliveTimeout + KEEP_ALIVE_MARGIN_MS) socket.destroy();
       },
     };
-    connections.add(own);
     socket.on('data', receive).on('end', end).on('error', fail).on('close', forget);
+    return own;
   };
 
   const sweep = setInterval(() => {
@@ -159,21 +194,30 @@ export function createLane({ server, readHead, search, closesConnections, monoto
 
   return {
     closeIdle: () => {
-      for (const connection of connections) if (connection.isIdle()) connection.close();
+      for (const connection of connections) connection.closeIdle();
     },
-    counts: () => ({ open: connections.size, left }),
+    status: () => ({ connections: connections.size, handedOver, answered }),
   };
 }
 
-const NOTHING = Buffer.alloc(0);
-
 interface LaneConnection {
-  readonly isIdle: () => boolean;
-  readonly close: () => void;
+  readonly closeIdle: () => void;
   readonly sweep: (nowMs: number) => void;
 }
 
-/** Node's own error of a request that does not arrive, which client-error.ts answers. */
-function timeoutError(): Error {
+/** All heads of a chunk; undefined when a part of it is not understood: Node reads such a chunk as one, too. */
+function headsOf(bytes: Buffer, readHead: ReadHead): readonly LaneHead[] | undefined {
+  const heads: LaneHead[] = [];
+  for (let from = 0; from < bytes.length; ) {
+    const head = readHead(bytes, from);
+    if (head === undefined || heads.length === MAX_HEADS) return undefined;
+    heads.push(head);
+    from = head.end;
+  }
+  return heads;
+}
+
+/** Node's own error for a request that does not arrive, which client-error.ts answers. */
+function requestTimeout(): Error {
   return Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
 }

@@ -1,36 +1,77 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
-import { connectionFields, encodeAnswer } from './answer.ts';
+import { connectionFields, encodeHead, type Fields, type SharedHead, sharedBytes } from './answer.ts';
+import type { Output } from './output.ts';
 
-/** The response of one request in the lane: what a search needs of Node's own, collected into the bytes of one answer. */
-export function createLaneReply(options: {
+/** The connection that waits for an answer. */
+export interface ReplyTo {
   readonly socket: Socket;
-  readonly isHead: boolean;
-  readonly keepAliveTimeoutMs: number;
-  readonly done: (answer: Buffer) => void;
-}) {
-  const { socket, isHead, keepAliveTimeoutMs, done } = options;
-  let [status, fields] = [200, [] as readonly string[]];
-  const reply = {
-    get destroyed() {
-      return socket.destroyed;
-    },
-    headersSent: false,
-    shouldKeepAlive: true,
-    // The lane itself counts the bytes that a slow client has not read.
-    writableFinished: true,
-    writableLength: 0,
-    once: () => reply,
-    writeHead: (code: number, given: readonly string[] | OutgoingHttpHeaders) => {
-      status = code;
-      fields = Array.isArray(given) ? given : Object.entries(given).flatMap(([name, value]) => [name, String(value)]);
-      reply.headersSent = true;
-      return reply;
-    },
-    end: (body?: Buffer) => {
-      done(encodeAnswer({ status, fields, body: isHead ? undefined : body }, connectionFields(keepAliveTimeoutMs)));
-      return reply;
-    },
-  };
-  return reply;
+  readonly keepAliveTimeoutMs: () => number;
+  /** Called once, when the whole answer is in the output of the reply. */
+  readonly answered: (reply: LaneReply) => void;
+}
+
+/** The response of one request in the lane. It has what answers use of Node's `ServerResponse`, with the same meaning. */
+export class LaneReply {
+  headersSent = false;
+  isDone = false;
+  /** Gets the bytes of the answer. */
+  output: Output;
+  shouldKeepAlive = true;
+  /** The lane itself counts the bytes that a slow client has not read. */
+  readonly writableFinished = true;
+  readonly writableLength = 0;
+  readonly #to: ReplyTo;
+  readonly #isHead: boolean;
+  #status = 200;
+  #fields: Fields = [];
+
+  constructor(to: ReplyTo, output: Output, isHead: boolean) {
+    this.#to = to;
+    this.output = output;
+    this.#isHead = isHead;
+  }
+
+  /** A client that has closed its side gets no further answer, as with Node. */
+  get destroyed(): boolean {
+    return this.#to.socket.destroyed;
+  }
+
+  once(): this {
+    return this;
+  }
+
+  writeHead(status: number, fields: string[] | OutgoingHttpHeaders): this {
+    this.headersSent = true;
+    this.#status = status;
+    this.#fields = Array.isArray(fields)
+      ? fields
+      : Object.entries(fields).flatMap(([name, value]) => [name, String(value)]);
+    return this;
+  }
+
+  end(body?: Buffer | string): this {
+    const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+    const head = encodeHead(this.#status, this.#fields, this.#connection());
+    this.output.appendText(head, this.#isHead ? undefined : bytes);
+    this.#finish();
+    return this;
+  }
+
+  /** An answer whose head is shared with other requests. @param own the value of the field that differs. */
+  sendShared(head: SharedHead, own: string, body: Buffer | undefined): void {
+    this.headersSent = true;
+    const { before, after } = sharedBytes(head, this.#connection());
+    this.output.append(before, own, after, this.#isHead ? undefined : body);
+    this.#finish();
+  }
+
+  #connection(): string {
+    return connectionFields(this.shouldKeepAlive ? this.#to.keepAliveTimeoutMs() : undefined);
+  }
+
+  #finish(): void {
+    this.isDone = true;
+    this.#to.answered(this);
+  }
 }

@@ -1,9 +1,9 @@
-import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../runtime.ts';
 import type { Answer } from '../../search/answer.ts';
 import type { PreparedSearch } from '../../search/key.ts';
 import type { Search } from '../../search/search.ts';
 import { problemOf } from '../problems.ts';
+import type { ClientRequest } from '../transport/client.ts';
 import { type Problem, Refusal } from '../transport/problem.ts';
 import type { TokenBuckets } from '../transport/token-bucket.ts';
 
@@ -23,13 +23,13 @@ export interface Admission {
    */
   readonly searchMany: (
     many: readonly PreparedSearch[],
-    request: IncomingMessage,
+    request: ClientRequest,
   ) => Promise<readonly (Answer | Error)[]>;
 }
 
 interface AskedSearch {
   readonly prepared: PreparedSearch;
-  readonly request: IncomingMessage;
+  readonly request: ClientRequest;
   readonly bypass?: boolean;
 }
 
@@ -44,7 +44,7 @@ interface AdmissionOptions {
 /** Limits the misses of each client, because a miss costs the engine a search. */
 export interface MissBudget {
   readonly misses: TokenBuckets;
-  readonly clientOf: (request: IncomingMessage) => string;
+  readonly clientOf: (request: ClientRequest) => string;
 }
 
 export function createAdmission({ search, pressure, budget }: AdmissionOptions): Admission {
@@ -54,7 +54,7 @@ export function createAdmission({ search, pressure, budget }: AdmissionOptions):
 
   const askMany = async (
     admitted: readonly PreparedSearch[],
-    request: IncomingMessage,
+    request: ClientRequest,
   ): Promise<readonly (Answer | Error)[]> => {
     if (admitted.length === 0) return [];
     const charges = budget === undefined ? undefined : chargeMisses(budget, request);
@@ -112,7 +112,7 @@ export function createAdmission({ search, pressure, budget }: AdmissionOptions):
  * the time of the miss has no address. A miss that cost the engine nothing is refunded: otherwise the clients of an engine
  * that was overloaded for a minute would be refused in the next minute too.
  */
-function chargeMisses({ misses, clientOf }: MissBudget, request: IncomingMessage) {
+function chargeMisses({ misses, clientOf }: MissBudget, request: ClientRequest) {
   const client = clientOf(request);
   const charged = new Set<PreparedSearch>();
   return {

@@ -1,23 +1,36 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Duplex } from 'node:stream';
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import type { MissReason } from '../../cache/events.ts';
 import { type Clock, createThrottle } from '../../runtime.ts';
 import type { Outcome } from '../../search/outcome.ts';
 import type { Search } from '../../search/search.ts';
 import type { RequestEvent } from '../events.ts';
+import type { SharedHead } from '../lane/answer.ts';
 import { problemOf } from '../problems.ts';
 import { PROBLEMS, type Problem, problemResponse, writeProblem } from '../transport/problem.ts';
 import type { Pairs } from '../transport/request-target.ts';
 
 /** The parts of a request that a search reads. */
-export type SearchRequest = Pick<IncomingMessage, 'headers' | 'url'> & { readonly socket: Duplex & { readonly remoteAddress?: string | undefined } };
+export interface SearchRequest {
+  readonly headers: IncomingMessage['headers'];
+  readonly url?: string | undefined;
+  readonly socket: Socket;
+}
 
-/** The parts of a response that a search writes. */
-export type SearchResponse = Pick<
-  ServerResponse,
-  'destroyed' | 'headersSent' | 'shouldKeepAlive' | 'writableFinished' | 'writableLength' | 'writeHead' | 'end' | 'once'
->;
+/** The parts of a response that a search writes: Node's own, or the lane's. */
+export interface SearchResponse {
+  readonly destroyed: boolean;
+  readonly headersSent: boolean;
+  shouldKeepAlive: boolean;
+  readonly writableFinished: boolean;
+  readonly writableLength: number;
+  once(event: 'close', listener: () => void): unknown;
+  writeHead(status: number, fields: string[] | OutgoingHttpHeaders): unknown;
+  end(body?: Buffer | string): unknown;
+  /** The lane's way for an answer whose head is shared with other requests, see lane/reply.ts. */
+  sendShared?(head: SharedHead, own: string, body: Buffer | undefined): void;
+}
 
 /** A search as it is counted. */
 export interface CountedSearch {

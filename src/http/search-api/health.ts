@@ -2,25 +2,43 @@ import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import { CONTROL_STANDINGS } from '../../cache/invalidation.ts';
 import { oneOf } from '../../schema/fields.ts';
-import type { Search } from '../../search/search.ts';
 import type { DomainStatus } from '../../search/status.ts';
-import type { Pressure, PressureStatus } from './admission.ts';
+import { EVERY_ANSWER } from '../transport/problem.ts';
+import type { PressureStatus } from './admission.ts';
+import type { SearchResponse } from './exchange.ts';
+
+/** An answer about the health of the process, as Fastify's routes and the lane send it. */
+export interface HealthAnswer {
+  readonly status: 200 | 503;
+  readonly body: object;
+}
+
+export const ALIVE: HealthAnswer = { status: 200, body: { status: 'ok' } };
+
+/** Sends the fields that Fastify sends, in its order. */
+export function writeHealth(
+  response: Pick<SearchResponse, 'writeHead' | 'end'>,
+  { status, body }: HealthAnswer,
+  requestId: string,
+): void {
+  const bytes = Buffer.from(JSON.stringify(body));
+  const type = { 'content-type': 'application/json; charset=utf-8', 'content-length': String(bytes.length) };
+  response.writeHead(status, { 'x-request-id': requestId, ...EVERY_ANSWER, 'cache-control': 'no-store', ...type });
+  response.end(bytes);
+}
 
 /** `GET /healthz`: the event loop runs. Nothing else belongs here, because a restart does not repair an engine. */
 export function registerHealth(app: FastifyInstance): void {
   app.get('/healthz', {
     schema: { summary: 'Whether the process is alive', tags: ['health'], response: { 200: HealthBody } },
     handler: (_request, reply) => {
-      reply.header('cache-control', 'no-store').send({ status: 'ok' });
+      reply.header('cache-control', 'no-store').send(ALIVE.body);
     },
   });
 }
 
 /** `GET /readyz`: whether searches can be answered now, and the state of each part. */
-export function registerReadiness(
-  app: FastifyInstance,
-  options: { readonly search: Search; readonly draining: () => boolean; readonly pressure?: Pressure },
-): void {
+export function registerReadiness(app: FastifyInstance, readiness: () => HealthAnswer): void {
   app.get('/readyz', {
     schema: {
       summary: 'Whether searches can be answered',
@@ -30,23 +48,13 @@ export function registerReadiness(
       response: { 200: ReadinessBody, 503: ReadinessBody },
     },
     handler: (_request, reply) => {
-      const { search, draining, pressure } = options;
-      const { httpStatus, body } = readiness({
-        domains: search.status(),
-        draining: draining(),
-        ...(pressure === undefined ? {} : { pressure: pressure.status() }),
-      });
-      reply.code(httpStatus).header('cache-control', 'no-store').send(body);
+      const { status, body } = readiness();
+      reply.code(status).header('cache-control', 'no-store').send(body);
     },
   });
 }
 
 type ReadinessState = 'ready' | 'degraded' | 'busy' | 'down' | 'draining';
-
-interface Readiness {
-  readonly httpStatus: 200 | 503;
-  readonly body: { readonly status: ReadinessState; readonly process?: object; readonly domains: readonly object[] };
-}
 
 interface ReadinessOptions {
   readonly domains: readonly DomainStatus[];
@@ -60,11 +68,11 @@ interface ReadinessOptions {
  * searches that another process has room for. Nodes are counted but not named, because this listener is public;
  * `/admin/domains` names them.
  */
-function readiness(options: ReadinessOptions): Readiness {
+export function readinessOf(options: ReadinessOptions): HealthAnswer {
   const { domains, pressure } = options;
   const status = stateOf(options);
   return {
-    httpStatus: status === 'ready' || status === 'degraded' ? 200 : 503,
+    status: status === 'ready' || status === 'degraded' ? 200 : 503,
     body: { status, ...(pressure === undefined ? {} : { process: processPart(pressure) }), domains: domains.map(part) },
   };
 }

@@ -4,6 +4,8 @@ import type { Logger } from 'pino';
 import type { Clock } from '../../runtime.ts';
 import type { Search } from '../../search/search.ts';
 import type { RequestEvent } from '../events.ts';
+import { createHeadReader, type ReadHead } from '../lane/head.ts';
+import type { LaneHandler, LaneStatus } from '../lane/lane.ts';
 import { problemOf } from '../problems.ts';
 import { createApp, createRequestIds } from '../transport/app.ts';
 import { bringsBearer, createClients } from '../transport/client.ts';
@@ -14,13 +16,10 @@ import type { ListenerLimits } from '../transport/listener.ts';
 import { createTokenBuckets } from '../transport/token-bucket.ts';
 import { type Admission, createAdmission, createPressure, type MissBudget, type PressureStatus } from './admission.ts';
 import { type CountRequest, createRequestCounter, createRequestLog } from './exchange.ts';
-import { registerHealth, registerReadiness } from './health.ts';
+import { ALIVE, readinessOf, registerHealth, registerReadiness, writeHealth } from './health.ts';
 import { registerMsearch } from './msearch.ts';
 import { PAGE_ANSWERS, PROBLEM_ANSWERS, registerDocs, searchQuerySchema, UNANSWERED_ANSWERS } from './openapi.ts';
 import { createSearchHandler } from './search-handler.ts';
-import { createHeadReader } from '../lane/head.ts';
-import { createLane } from '../lane/lane.ts';
-import { createLaneReply } from '../lane/reply.ts';
 
 export interface PublicServerOptions {
   readonly search: Search;
@@ -38,9 +37,9 @@ export interface PublicServerOptions {
   readonly maxPageBytes: number;
   readonly maxUrlBytes: number;
   readonly maxBodyBytes: number;
-  /** `off`: Node's HTTP server answers every request. Default: `auto`. */
-  readonly lane?: 'auto' | 'off';
   readonly maxConnections: number;
+  /** `off`: Node's HTTP server gets every connection. `auto` when absent. */
+  readonly lane?: 'auto' | 'off';
   /** Maximum number of concurrent searches that memory cannot answer; more are shed. */
   readonly maxInFlight: number;
   /** While the event loop is later than this, searches that memory cannot answer are shed. */
@@ -82,6 +81,8 @@ export interface PublicServer {
   readonly draining: () => boolean;
   /** The load of this process in relation to its limits. */
   readonly pressure: { readonly status: () => PressureStatus };
+  /** Absent: the lane is off. */
+  readonly lane: { readonly status: () => LaneStatus } | undefined;
   /** Answers the requests in flight, then closes, at the latest soon after `drainMs`. Idempotent. */
   readonly close: () => Promise<DrainResult>;
 }
@@ -108,11 +109,18 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
   const budget = missBudgetOf(options);
   const admission = createAdmission({ search, pressure, ...(budget === undefined ? {} : { budget }) });
 
-  const searches = createSearchHandler({
+  const handleSearch = createSearchHandler({
     ...{ search, admission, count, requestLog, requestId, clock, random, identityBodies, clientMaxAgeMs, maxUrlBytes },
     buffers: { watch: (connection, response) => app.buffers.watch(connection, response) },
     closesConnections: () => app.drain.closesConnections(),
   });
+
+  const readiness = () => readinessOf({ domains: search.status(), draining: draining(), pressure: pressure.status() });
+  const handleInLane: LaneHandler = ({ target, headers }, reply, socket) => {
+    if (target === '/healthz') writeHealth(reply, ALIVE, requestId(headers['x-request-id']));
+    else if (target === '/readyz') writeHealth(reply, readiness(), requestId(headers['x-request-id']));
+    else handleSearch({ url: target, headers, socket }, reply);
+  };
 
   const app = createApp({
     ...{ log, clock, random, requestId, maxBodyBytes, problemOf },
@@ -126,36 +134,16 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
     },
     intercept: (request, response) => {
       if (!isSearch(request)) return false;
-      searches.handle(request, response);
+      handleSearch(request, response);
       return true;
     },
+    ...(options.lane !== 'off' && { lane: { readHead: readHeads(options), handle: handleInLane } }),
     onWrongMethod: (path) => {
       if (path !== '/search' && path !== '/msearch') return;
       const route = path === '/search' ? 'search' : 'msearch';
       count({ route, domain: 'none' }, { outcome: 'rejected', status: 405 }, 0);
     },
   });
-
-  if (options.lane !== 'off')
-    createLane({
-      server: app.fastify.server,
-      readHead: createHeadReader({
-        contextHeaders: search.domains.flatMap(({ context }) => context.filter(({ source }) => source === 'header').map(({ name }) => name.toLowerCase())),
-        clientHeader: options.clientHeader,
-        maxTargetBytes: maxUrlBytes,
-      }),
-      search: {
-        atOnce: searches.hit,
-        keep: searches.keep,
-        later: ({ headers, target, method }, socket) =>
-          new Promise((resolve) => {
-            searches.handle({ headers, url: target, socket }, createLaneReply({ socket, isHead: method === 'HEAD', keepAliveTimeoutMs: app.fastify.server.keepAliveTimeout, done: resolve }));
-          }),
-      },
-      closesConnections: () => app.drain.closesConnections(),
-      monotonicMs: clock.monotonicMs,
-      buffers: app.buffers,
-    });
 
   registerDocs(app.fastify, { version: options.version });
   app.fastify.register(async (routes) => {
@@ -172,7 +160,7 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
       validatorCompiler: () => () => true,
       handler: (request, reply) => {
         reply.hijack();
-        searches.handle(request.raw, reply.raw);
+        handleSearch(request.raw, reply.raw);
       },
     });
     registerMsearch(routes, {
@@ -180,7 +168,7 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
       maxAnswerBytes: PAGES_PER_ANSWER * options.maxPageBytes,
     });
     registerHealth(routes);
-    registerReadiness(routes, { search, draining, pressure });
+    registerReadiness(routes, readiness);
     options.pages?.(routes, { search, admission, identityBodies, count, clock, random, maxUrlBytes });
   });
 
@@ -189,6 +177,7 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
     listen: app.listen,
     draining,
     pressure: { status: pressure.status },
+    lane: app.lane,
     close: async () => {
       const result = await app.close();
       pressure.close();
@@ -205,6 +194,19 @@ function missBudgetOf(options: PublicServerOptions): MissBudget | undefined {
     misses: createTokenBuckets({ perMinute, burst, maxKeys: maxClients, clock }),
     clientOf: createClients({ trustedProxies, ...(clientHeader === undefined ? {} : { clientHeader }) }),
   };
+}
+
+/** Reads the heads of the requests that the lane serves. */
+function readHeads({ search, clientHeader, maxUrlBytes }: PublicServerOptions): ReadHead {
+  const declared = search.domains.flatMap(({ context }) => context);
+  return createHeadReader({
+    paths: ['/search', '/healthz', '/readyz'],
+    maxTargetBytes: maxUrlBytes,
+    fields: {
+      context: declared.flatMap(({ source, name }) => (source === 'header' ? [name.toLowerCase()] : [])),
+      client: clientHeader,
+    },
+  });
 }
 
 /** `/search` in its usual spelling; Fastify's router finds the others. */

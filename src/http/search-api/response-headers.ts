@@ -64,7 +64,8 @@ export const ANSWER_HEADERS: readonly AnswerHeader[] = [
   {
     name: 'Server-Timing',
     type: 'string',
-    description: 'The outcome, and the milliseconds in the store, in the engine and in total.',
+    description:
+      'The outcome, and the milliseconds in the store, in the engine and in total; of a hit out of memory the outcome alone.',
     value: (answer, { elapsedMs }) => serverTiming(answer, elapsedMs),
   },
   {
@@ -100,9 +101,13 @@ export function answerHeaders(answer: Answer, context: HeaderContext): string[] 
   return fields;
 }
 
-/** `cache;desc=engine, l2;dur=0.8, engine;dur=35.1, total;dur=36.4`: the outcome, then milliseconds. */
+/**
+ * `cache;desc=engine, l2;dur=0.8, engine;dur=35.1, total;dur=36.4`: the outcome, then milliseconds. A hit out of memory has
+ * no part that takes time, so that its fields are the same for all requests of one second.
+ */
 function serverTiming({ outcome, timings }: Answer, elapsedMs: number): string {
   let text = `cache;desc=${outcome}`;
+  if (outcome === 'hit-l1') return text;
   if (timings.l2Ms !== undefined) text += `, l2;dur=${round(timings.l2Ms)}`;
   if (timings.engineMs !== undefined) text += `, engine;dur=${round(timings.engineMs)}`;
   return `${text}, total;dur=${round(elapsedMs)}`;

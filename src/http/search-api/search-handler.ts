@@ -4,12 +4,15 @@ import type { Answer } from '../../search/answer.ts';
 import type { PreparedSearch } from '../../search/key.ts';
 import type { Search } from '../../search/search.ts';
 import type { BufferBudget } from '../transport/buffer-budget.ts';
-import { createNegotiator, type IdentityBodies, matchesEntityTag, TAG_SUFFIX } from '../transport/content-coding.ts';
+import {
+  createNegotiator,
+  type Form,
+  type IdentityBodies,
+  matchesEntityTag,
+  TAG_SUFFIX,
+} from '../transport/content-coding.ts';
 import { Refusal } from '../transport/problem.ts';
 import { parametersOf } from '../transport/request-target.ts';
-import type { SearchHead } from '../lane/head.ts';
-import { connectionFields } from '../lane/answer.ts';
-import { createHitAnswers } from './hit-answers.ts';
 import type { Admission } from './admission.ts';
 import {
   ABORTED,
@@ -21,14 +24,10 @@ import {
   type SearchRequest,
   type SearchResponse,
 } from './exchange.ts';
+import { createHitHeads } from './hit-heads.ts';
 import { answerHeaders } from './response-headers.ts';
 
-interface SearchHandler {
-  readonly handle: (request: SearchRequest, response: SearchResponse) => void;
-  /** The bytes of a hit out of memory; undefined: `handle` answers. */
-  readonly hit: (head: SearchHead) => Buffer | undefined;
-  readonly keep: () => void;
-}
+type SearchHandler = (request: SearchRequest, response: SearchResponse) => void;
 
 interface SearchHandlerOptions {
   readonly search: Pick<Search, 'domains' | 'prepare' | 'fromMemory'>;
@@ -47,8 +46,10 @@ interface SearchHandlerOptions {
   readonly closesConnections: () => boolean;
 }
 
+const HIT_HEADS_BYTES = 16 * 2 ** 20;
+
 /**
- * `GET|HEAD /search` on Node's own request and response, because a hit is answered before Fastify would have found its
+ * `GET|HEAD /search` on Node's own request and response or on the lane's, because a hit is answered before Fastify would have found its
  * route; Fastify serves all other routes. Nothing that a client sends bypasses the cache, neither `no-cache` nor a token.
  * A fresh L1 entry is answered in the same turn of the event loop, without a promise. A client that disconnects never
  * aborts a load: the page is still computed and stored.
@@ -59,6 +60,7 @@ export function createSearchHandler(options: SearchHandlerOptions): SearchHandle
   const exchanges = createExchanges(options);
   const negotiate = createNegotiator();
   const prepareTarget = createTargets(search, maxUrlBytes);
+  const hitHead = createHitHeads(HIT_HEADS_BYTES);
   const varyByDomain = new Map(
     search.domains.map(({ name, context }) => {
       const headers = context.filter(({ source }) => source === 'header').map((declared) => declared.name);
@@ -66,52 +68,75 @@ export function createSearchHandler(options: SearchHandlerOptions): SearchHandle
     }),
   );
 
-  const write = (exchange: Exchange, answer: Answer, fields: string[], body: Buffer): void => {
-    const { response } = exchange;
+  /** All fields of an answer. @param body absent for a 304. */
+  const fieldsOf = (
+    answer: Answer,
+    { domain, requestId, startedMs }: Pick<Exchange, 'domain' | 'requestId' | 'startedMs'>,
+    { form, body, nowMs }: { readonly form: Form; readonly body: Buffer | undefined; readonly nowMs: number },
+  ): string[] => {
+    const { entry } = answer;
+    const coding = form === 'stored' ? entry.coding : 'identity';
+    const fields = answerHeaders(answer, {
+      etag: `"${entry.etag}${TAG_SUFFIX[coding]}"`,
+      vary: varyByDomain.get(domain) ?? 'Accept-Encoding',
+      requestId,
+      clientMaxAgeMs: clientMaxAgeMs(domain),
+      nowMs,
+      elapsedMs: nowMs - startedMs,
+      noStore: bypass,
+    });
+    if (body === undefined) return fields;
+    if (coding !== 'identity') fields.push('content-encoding', coding);
+    fields.push('content-type', 'application/json; charset=utf-8', 'content-length', String(body.length));
+    return fields;
+  };
+
+  /** @param body absent for a 304. */
+  const send = (exchange: Exchange, answer: Answer, form: Form, body: Buffer | undefined): void => {
+    const { request, response, requestId } = exchange;
     if (response.destroyed) {
       exchanges.end(exchange, { ...ABORTED, reason: answer.reason });
       return;
     }
     if (closesConnections()) response.shouldKeepAlive = false;
-    fields.push('content-type', 'application/json; charset=utf-8', 'content-length', String(body.length));
-    response.writeHead(200, fields);
-    response.end(body);
-    buffers.watch(exchange.request.socket, response);
-    exchanges.end(exchange, { outcome: answer.outcome, reason: answer.reason, status: 200 });
+    const status = body === undefined ? 304 : 200;
+    const nowMs = exchanges.nowMs();
+    if (answer.outcome === 'hit-l1') {
+      const head = hitHead(answer, nowMs, form, status, () =>
+        fieldsOf(answer, { ...exchange, requestId: '' }, { form, body, nowMs }),
+      );
+      if (response.sendShared !== undefined && response.shouldKeepAlive) response.sendShared(head, requestId, body);
+      else {
+        const fields = head.fields.slice();
+        fields[head.ownAt] = requestId;
+        response.writeHead(status, fields);
+        response.end(body);
+      }
+    } else {
+      response.writeHead(status, fieldsOf(answer, exchange, { form, body, nowMs }));
+      response.end(body);
+    }
+    buffers.watch(request.socket, response);
+    exchanges.end(exchange, { outcome: answer.outcome, reason: answer.reason, status });
   };
 
   const deliver = (exchange: Exchange, answer: Answer): void => {
-    const { request, response } = exchange;
+    const { headers } = exchange.request;
     const { entry } = answer;
-    const form = negotiate(request.headers['accept-encoding'], entry.coding);
+    const form = negotiate(headers['accept-encoding'], entry.coding);
     if (form === 'none') {
       const detail = `This page can be sent as ${entry.coding}${entry.coding === 'identity' ? '' : ' or identity'}.`;
       throw new Refusal({ code: 'not-acceptable', detail, parameter: 'Accept-Encoding' });
     }
-    const coding = form === 'stored' ? entry.coding : 'identity';
-    const nowMs = exchanges.nowMs();
-    const fields = answerHeaders(answer, {
-      etag: `"${entry.etag}${TAG_SUFFIX[coding]}"`,
-      vary: varyByDomain.get(exchange.domain) ?? 'Accept-Encoding',
-      requestId: exchange.requestId,
-      clientMaxAgeMs: clientMaxAgeMs(exchange.domain),
-      nowMs,
-      elapsedMs: nowMs - exchange.startedMs,
-      noStore: bypass,
-    });
-    if (matchesEntityTag(request.headers['if-none-match'], entry.etag) && !response.destroyed) {
-      if (closesConnections()) response.shouldKeepAlive = false;
-      response.writeHead(304, fields);
-      response.end();
-      exchanges.end(exchange, { outcome: answer.outcome, reason: answer.reason, status: 304 });
+    if (matchesEntityTag(headers['if-none-match'], entry.etag)) {
+      send(exchange, answer, form, undefined);
       return;
     }
-    if (coding !== 'identity') fields.push('content-encoding', coding);
     const body = form === 'stored' ? entry.body : identityBodies.of(entry);
-    if (Buffer.isBuffer(body)) write(exchange, answer, fields, body);
+    if (Buffer.isBuffer(body)) send(exchange, answer, form, body);
     else
       body
-        .then((inflated) => write(exchange, answer, fields, inflated))
+        .then((inflated) => send(exchange, answer, form, inflated))
         .catch((error) => exchanges.refuse(exchange, error));
   };
 
@@ -136,57 +161,7 @@ export function createSearchHandler(options: SearchHandlerOptions): SearchHandle
     }
   };
 
-  const hits = createHitAnswers({ maxBytes: 64 * 2 ** 20, connection: connectionFields(72_000) });
-
-  const hit = (head: SearchHead): Buffer | undefined => {
-    const startedMs = exchanges.nowMs();
-    const { headers } = head;
-    let prepared: PreparedSearch;
-    try {
-      prepared = prepareTarget(head.target, headers);
-    } catch {
-      return undefined;
-    }
-    const answer = search.fromMemory(prepared);
-    if (answer === undefined) return undefined;
-    const { entry } = answer;
-    const form = negotiate(headers['accept-encoding'], entry.coding);
-    if (form === 'none') return undefined;
-    const body = form === 'stored' ? entry.body : identityBodies.of(entry);
-    if (!Buffer.isBuffer(body)) return undefined;
-    const isMatch = matchesEntityTag(headers['if-none-match'], entry.etag);
-    const { domain } = prepared.request;
-    const requestId = options.requestId(headers['x-request-id']);
-    const bytes = hits.of(entry, isMatch ? `${form}-304` : form, requestId, startedMs, (id) => {
-      const coding = form === 'stored' ? entry.coding : 'identity';
-      const fields = answerHeaders(answer, {
-        etag: `"${entry.etag}${TAG_SUFFIX[coding]}"`,
-        vary: varyByDomain.get(domain) ?? 'Accept-Encoding',
-        requestId: id,
-        clientMaxAgeMs: clientMaxAgeMs(domain),
-        nowMs: startedMs,
-        elapsedMs: 0,
-        noStore: false,
-      });
-      const wall = 1000 - (Date.now() % 1000);
-      const age = 1000 - ((((startedMs - entry.bornMs) % 1000) + 1000) % 1000);
-      const left = Math.max(1, answer.remainingMs % 1000);
-      const untilMs = startedMs + Math.min(wall, age, left);
-      if (isMatch) return { fields, body: undefined, untilMs };
-      if (coding !== 'identity') fields.push('content-encoding', coding);
-      fields.push('content-type', 'application/json; charset=utf-8', 'content-length', String(body.length));
-      return { fields, body, untilMs };
-    });
-    options.count(
-      { route: 'search', domain, key: prepared.key, bucket: prepared.bucket },
-      { outcome: answer.outcome, reason: answer.reason, status: isMatch ? 304 : 200 },
-      exchanges.nowMs() - startedMs,
-      { requestId, request: head },
-    );
-    return bytes;
-  };
-
-  const handle = (request: SearchRequest, response: SearchResponse): void => {
+  return (request, response) => {
     const exchange = exchanges.begin(request, response);
     try {
       const prepared = prepare(exchange, request.url ?? '');
@@ -203,7 +178,6 @@ export function createSearchHandler(options: SearchHandlerOptions): SearchHandle
       exchanges.refuse(exchange, error);
     }
   };
-  return { handle, hit, keep: hits.keep };
 }
 
 const MEMO = { maxEntries: 10_000, maxBytes: 32 * 2 ** 20 };

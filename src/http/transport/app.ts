@@ -2,6 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Clock } from '../../runtime.ts';
+import { createLane, type Lane, type LaneOptions } from '../lane/lane.ts';
 import { type BufferBudget, createBufferBudget, trackBodies } from './buffer-budget.ts';
 import { createClientErrorHandler } from './client-error.ts';
 import { createDrain, type Drain, type DrainResult } from './drain.ts';
@@ -49,6 +50,8 @@ interface AppOptions {
   readonly problemOf: (error: unknown) => Problem;
   /** Takes a request before Fastify gets it; false leaves it to Fastify. */
   readonly intercept?: (request: IncomingMessage, response: ServerResponse) => boolean;
+  /** Serves known requests before Node's parser. Absent: Node gets every connection. */
+  readonly lane?: Pick<LaneOptions, 'readHead' | 'handle'>;
   /** Called when a path exists but not for this method. */
   readonly onWrongMethod?: (path: string) => void;
   /** Called before a request is answered with a problem by the listener, by Fastify or by the error handler. */
@@ -62,6 +65,7 @@ export interface App {
   readonly fastify: FastifyInstance;
   readonly drain: Drain;
   readonly buffers: BufferBudget;
+  readonly lane: Lane | undefined;
   /** Errors of Fastify and of routes → the problem that the client is told. */
   readonly problemOf: (error: unknown) => Problem;
   readonly respond: (problem: Problem, requestId: string) => ProblemResponse;
@@ -122,7 +126,13 @@ export function createApp(options: AppOptions): App {
     routerOptions: { maxParamLength: 200, querystringParser: () => ({}) },
   });
   if (server === undefined) throw new Error('Fastify made no server');
-  const drain = createDrain({ server, clock, lameDuckMs: options.lameDuckMs, drainMs: options.drainMs });
+  const drain = createDrain({
+    ...{ server, clock, lameDuckMs: options.lameDuckMs, drainMs: options.drainMs },
+    closeIdle: () => lane?.closeIdle(),
+  });
+  const { closesConnections } = drain;
+  const { monotonicMs } = clock;
+  const lane = options.lane && createLane({ ...options.lane, server, closesConnections, monotonicMs, buffers });
 
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, parseJsonBody);
@@ -151,6 +161,7 @@ export function createApp(options: AppOptions): App {
     fastify,
     drain,
     buffers,
+    lane,
     problemOf,
     respond,
     listen: async (address) => {

@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { Refusal } from './problem.ts';
@@ -13,8 +12,14 @@ export interface BufferBudget {
   readonly hold: (connection: Duplex, bytes: number) => void;
   readonly release: (connection: Duplex, bytes: number) => void;
   /** Counts the bytes of a completely written answer that the kernel has not taken yet; usually there are none. */
-  readonly watch: (connection: Duplex, response: ServerResponse) => void;
+  readonly watch: (connection: Duplex, response: WatchedResponse) => void;
   readonly total: () => number;
+}
+
+interface WatchedResponse {
+  readonly writableFinished: boolean;
+  readonly writableLength: number;
+  once(event: 'close', listener: () => void): unknown;
 }
 
 /** A waiting answer costs this beside its bytes: the request, the response and their fields. */

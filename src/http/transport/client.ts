@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import { headerOf } from './request-target.ts';
 
@@ -8,6 +8,12 @@ export interface ClientOptions {
   readonly trustedProxies: readonly string[];
   /** Lower case. */
   readonly clientHeader?: string;
+}
+
+/** What names a client. */
+export interface ClientRequest {
+  readonly headers: IncomingHttpHeaders;
+  readonly socket: { readonly remoteAddress?: string | undefined };
 }
 
 /** More proxies than any deployment has; a longer list was written by the client. */
@@ -21,7 +27,7 @@ const MAX_HOPS = 16;
  * proxy: any client can send the addresses before it. When trusted proxies are configured, the configured header is
  * accepted only from them: otherwise a crawler that sends a new value with each request would never use up a budget.
  */
-export function createClients(options: ClientOptions): (request: IncomingMessage) => string {
+export function createClients(options: ClientOptions): (request: ClientRequest) => string {
   const { trustedProxies, clientHeader } = options;
   const proxies = blockListOf(trustedProxies);
   const isProxy = (address: string): boolean => proxies.check(address, address.includes(':') ? 'ipv6' : 'ipv4');

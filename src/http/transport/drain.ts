@@ -39,8 +39,10 @@ export function createDrain(options: {
   readonly clock: Clock;
   readonly lameDuckMs: number;
   readonly drainMs: number;
+  /** Closes the idle connections that Node's HTTP server does not have. */
+  readonly closeIdle?: () => void;
 }): Drain {
-  const { server, clock, lameDuckMs, drainMs } = options;
+  const { server, clock, lameDuckMs, drainMs, closeIdle } = options;
   const sockets = new Set<Socket>();
   let accepted = 0;
   let closesConnections = false;
@@ -76,6 +78,7 @@ export function createDrain(options: {
         for (const socket of sockets) socket.destroy();
       } else if (nowMs - stoppedMs >= IDLE_GRACE_MS) {
         server.closeIdleConnections();
+        closeIdle?.();
         closeUnused();
       }
     }

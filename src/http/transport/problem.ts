@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { OutgoingHttpHeaders } from 'node:http';
 import type { FastifyReply } from 'fastify';
 
 /**
@@ -135,7 +135,12 @@ export function retryAfterSeconds(retryAfterMs: number, random: () => number): n
   return seconds + Math.floor(random() * (seconds + 1));
 }
 
-export function writeProblem(response: ServerResponse, { status, headers, body }: ProblemResponse): void {
+interface ProblemWriter {
+  writeHead(status: number, headers: OutgoingHttpHeaders): unknown;
+  end(body: Buffer): unknown;
+}
+
+export function writeProblem(response: ProblemWriter, { status, headers, body }: ProblemResponse): void {
   response.writeHead(status, headers);
   response.end(body);
 }
