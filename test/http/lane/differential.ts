@@ -6,7 +6,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createRandom, seedOf } from '../../../src/catalogue/demo/ad.ts';
 import { EXIT, type ParsedArguments, type Program, runProgram } from '../../../src/commands/arguments.ts';
-import { type Comparer, createComparer } from './compare.ts';
+import { type Comparer, createComparer, shown } from './compare.ts';
 import { type Played, play } from './play.ts';
 import { HIT_TARGETS, type Vocabulary } from './requests.ts';
 import { CLOCK_STEP_MS, type Sides, startSides } from './servers.ts';
@@ -35,6 +35,8 @@ export interface DifferentialResult {
   readonly streams: number;
   /** Each with its seed, its bytes and both answers. */
   readonly differences: readonly string[];
+  /** Streams with the difference that compare.ts knows. */
+  readonly known: number;
   readonly kinds: Readonly<Record<StreamKind, KindSums>>;
   /** Number of answers of each status. */
   readonly statuses: Readonly<Record<string, number>>;
@@ -61,31 +63,33 @@ export async function runDifferential(options: DifferentialOptions): Promise<Dif
     const statuses: Record<string, number> = {};
     // The content of memory depends on the batches before.
     for (let batch = 0; batch < Math.floor(first / BATCH); batch += 1) await changeContent(sides, seed, batch);
-    let done = 0;
+    let [done, known] = [0, 0];
     while (done < total && differences.length < maxDifferences) {
       const from = first + done;
       await changeContent(sides, seed, Math.floor(from / BATCH));
       const count = Math.min(BATCH - (from % BATCH), total - done);
       const streams = Array.from({ length: count }, (_, at) => streamOf(seed, from + at, vocabulary));
       const played = await playAll(sides, streams, comparer);
-      for (const [at, { stream, lane, alone, difference, answers }] of played.streams.entries()) {
+      for (const [at, { stream, lane, alone, difference, known: isKnown, answers }] of played.streams.entries()) {
         const sums = kinds[stream.kind];
         sums.streams += 1;
+        if (isKnown) known += 1;
         sums.answers += answers;
         sums.byLane += Math.max(0, answers - lane.requests);
         for (const [, status = ''] of alone.text.matchAll(STATUS)) statuses[status] = (statuses[status] ?? 0) + 1;
         if (difference === undefined) continue;
-        const name = `seed ${seed}, stream ${from + at}`;
-        differences.push(await explained(sides, stream, `${name}: ${difference}`));
+        differences.push(await explained(sides, stream, `seed ${seed}, stream ${from + at}`, difference));
       }
-      if (played.reports !== undefined) {
+      // Other answers are other events.
+      if (played.reports !== undefined && played.streams.every(({ difference }) => difference === undefined)) {
         const name = `seed ${seed}, one of the streams ${from} to ${from + count - 1}`;
-        differences.push(await culprit(sides, streams, `${name}: ${played.reports}`));
+        const found = await culprit(sides, played, name);
+        if (found !== undefined) differences.push(found);
       }
       done += count;
     }
     differences.push(...comparer.faults());
-    return { streams: done, differences, kinds, statuses, durationMs: performance.now() - startedMs };
+    return { streams: done, differences, known, kinds, statuses, durationMs: performance.now() - startedMs };
   } finally {
     await sides.close();
   }
@@ -108,6 +112,7 @@ interface PlayedBatch {
     readonly lane: Played;
     readonly alone: Played;
     readonly difference: string | undefined;
+    readonly known: boolean;
     readonly answers: number;
   }[];
   /** The difference between the events and log lines of all streams. */
@@ -141,40 +146,58 @@ function reportsOf(sides: Sides): string | undefined {
   return lines.length === 0 ? undefined : ['different events or log lines', ...lines.slice(0, 20)].join('\n');
 }
 
-/** Maximum number of further trials of one stream, to find a shorter one with a difference. */
+/** Maximum number of further trials of one stream, to find a shorter one with a difference of the same sort. */
 const MAX_TRIALS = 150;
 
-/** One stream alone: the difference in its answers or in what is reported. */
-async function trial(sides: Sides, stream: Stream): Promise<string | undefined> {
+interface Difference {
+  readonly in: 'answers' | 'reports';
+  readonly text: string;
+}
+
+/** One stream alone. */
+async function trial(sides: Sides, stream: Stream): Promise<Difference | undefined> {
+  sides.advance(CLOCK_STEP_MS);
   const { streams, reports } = await playAll(sides, [stream], createComparer());
-  return streams[0]?.difference ?? reports;
+  const difference = streams[0]?.difference;
+  if (difference !== undefined) return { in: 'answers', text: difference };
+  return reports === undefined ? undefined : { in: 'reports', text: `${shown(stream)}\n${reports}` };
 }
 
-async function explained(sides: Sides, stream: Stream, difference: string): Promise<string> {
-  if ((await trial(sides, stream)) === undefined) return `${difference}\n  (not when it is sent again alone)`;
-  const short = await shrunk(stream, async (shorter) => (await trial(sides, shorter)) !== undefined, MAX_TRIALS);
-  const name = difference.slice(0, difference.indexOf(':'));
-  return short === stream ? difference : `${name}, shortened: ${await trial(sides, short)}`;
+/** The shortest stream that was found, with its difference. */
+async function shortened(sides: Sides, stream: Stream, first: Difference): Promise<string> {
+  let last = first;
+  const differs = async (shorter: Stream): Promise<boolean> => {
+    const again = await trial(sides, shorter);
+    if (again?.in !== first.in) return false;
+    last = again;
+    return true;
+  };
+  await shrunk(stream, differs, MAX_TRIALS);
+  return last === first ? first.text : `shortened: ${last.text}`;
 }
 
-/** Sends the streams of a batch one by one, to find the one whose events differ. */
-async function culprit(sides: Sides, streams: readonly Stream[], difference: string): Promise<string> {
-  for (const stream of streams) {
-    const again = await trial(sides, stream);
-    if (again !== undefined) {
-      const shown = stream.chunks.map((chunk) => JSON.stringify(chunk)).join('\n  > ');
-      return explained(
-        sides,
-        stream,
-        `${difference}\nfound in a stream of kind ${stream.kind}:\n  > ${shown}\n${again}`,
-      );
-    }
+async function explained(sides: Sides, stream: Stream, name: string, difference: string): Promise<string> {
+  const again = await trial(sides, stream);
+  if (again?.in !== 'answers') return `${name}: ${difference}\n  (not when it is sent again alone)`;
+  return `${name}: ${await shortened(sides, stream, again)}`;
+}
+
+/** Sends the streams of a batch again, and then one by one, to find the one whose events differ. */
+async function culprit(sides: Sides, { streams, reports }: PlayedBatch, name: string): Promise<string | undefined> {
+  const others = streams.filter(({ known }) => !known).map(({ stream }) => stream);
+  if (others.length < streams.length) {
+    sides.advance(CLOCK_STEP_MS);
+    if ((await playAll(sides, others, createComparer())).reports === undefined) return undefined;
   }
-  return `${difference}\n  (in no stream that is sent again alone)`;
+  for (const stream of others) {
+    const again = await trial(sides, stream);
+    if (again !== undefined) return `${name}: ${await shortened(sides, stream, again)}`;
+  }
+  return `${name}: ${reports}\n  (in no stream that is sent again alone)`;
 }
 
 /** One line for each kind, the statuses and the speed. */
-export function summaryOf({ streams, kinds, statuses, differences, durationMs }: DifferentialResult): string {
+export function summaryOf({ streams, kinds, statuses, differences, known, durationMs }: DifferentialResult): string {
   const share = ({ answers, byLane }: KindSums): string =>
     `${answers === 0 ? 0 : Math.round((100 * byLane) / answers)} %`;
   const lines = STREAM_KINDS.map(
@@ -184,7 +207,7 @@ export function summaryOf({ streams, kinds, statuses, differences, durationMs }:
   const counts = Object.entries(statuses).map(([status, count]) => `${status}: ${count}`);
   const seconds = durationMs / 1000;
   return [
-    `${streams} streams, ${differences.length} differences, ${seconds.toFixed(1)} s, ${Math.round(streams / seconds)} streams/s`,
+    `${streams} streams, ${differences.length} differences (and ${known} known ones), ${seconds.toFixed(1)} s, ${Math.round(streams / seconds)} streams/s`,
     ...lines,
     `  answers by status: ${counts.join(', ')}`,
   ].join('\n');

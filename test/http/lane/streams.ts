@@ -49,7 +49,7 @@ export function streamOf(seed: number, number: number, vocabulary: Vocabulary): 
   const parts = PARTS[kind](make);
   const isCut = kind === 'split' || (kind !== 'usual' && random.chance(0.3));
   const chunks = parts.flatMap((text) => (isCut ? cut(random, text) : inChunks(text)));
-  const isEarly = kind === 'ended' || (kind === 'slow' && random.chance(0.3));
+  const isEarly = kind === 'ended' || (kind === 'slow' && parts.at(-1)?.includes(`${wordOf(number)}+0 `));
   // Requests that are well-formed may follow each other at once; a fault may cut the answers that are being written.
   const isFast = (kind === 'usual' || kind === 'split') && random.chance(0.5);
   const pauses = chunks.map(() => (isFast ? random.between(0, 2) : SETTLED_TURNS));
@@ -67,16 +67,16 @@ const PARTS: Readonly<Record<StreamKind, (make: Make) => string[]>> = {
   usual: (make) => grouped(make.random, usuals(make)),
   split: (make) => grouped(make.random, usuals(make)),
   slow: (make) => {
-    const { random, number } = make;
+    const { random, vocabulary, number } = make;
     const requests = usuals(make);
-    for (let count = random.between(1, 3); count > 0; count -= 1) {
-      const target = `/search?q=slow+${wordOf(number)}+${count}`;
-      requests[random.between(0, requests.length - 1)] = textOf({
-        ...usualSearch(random, make.vocabulary, number),
-        target,
-      });
-    }
-    if (random.chance(0.03)) requests.push(...Array.from({ length: 40 }, () => requests[0] ?? ''));
+    const slow = (count: number): string =>
+      textOf({ ...usualSearch(random, vocabulary, number), target: `/search?q=slow+${wordOf(number)}+${count}` });
+    // With bytes behind a slow search, the lane notices only after its answer that the client has gone.
+    if (random.chance(0.3)) return grouped(random, [...requests, slow(0)]);
+    for (let count = random.between(1, 3); count > 0; count -= 1)
+      requests[random.between(0, requests.length - 1)] = slow(count);
+    // In several chunks they would wait in the client's memory and not in the server's.
+    if (random.chance(0.03)) return [Array.from({ length: 40 }, slow).join('')];
     return grouped(random, requests);
   },
   mixed: (make) => withLast(make, grouped(make.random, mixture(make))),
