@@ -44,8 +44,12 @@ const INVALID = [
   ...['/search?q=a|b^`{}\\"<>\'', '/search?q=hit?tea', '/search?&&q=hit+tea', '/search?q=hit+tea&'],
 ];
 
+/** Checks of a balancer on the same connections. The answer to /readyz has figures, so only GET can be compared. */
+const HEALTH = ['/healthz', '/healthz', '/readyz'];
+
 /** A target of /search: mostly a page in memory. @param number a word of its own for each stream. */
 export function searchTarget(random: Random, { targets }: Vocabulary, number: number): string {
+  if (random.chance(0.03)) return random.pick(HEALTH);
   if (random.chance(0.85)) return random.pick(targets);
   if (random.chance(0.4)) return random.pick(INVALID);
   const word = random.pick(UNCACHED);
@@ -125,7 +129,8 @@ export function usualSearch(random: Random, vocabulary: Vocabulary, number: numb
   }
   const named = [...fields].map(([name, value]) => [spelling(random, name), value] as const);
   if (random.chance(0.1)) named.reverse();
-  return { method: random.chance(0.85) ? 'GET' : 'HEAD', target, fields: named, body: '' };
+  const isGet = random.chance(0.85) || target === '/readyz';
+  return { method: isGet ? 'GET' : 'HEAD', target, fields: named, body: '' };
 }
 
 function spelling(random: Random, name: string): string {
@@ -135,7 +140,10 @@ function spelling(random: Random, name: string): string {
 
 /** Well-formed requests that the lane may leave to Node, with the answer that Node's server gives them. */
 const OTHERS: readonly ((random: Random, search: Request) => Request)[] = [
-  () => plain('GET', '/healthz'),
+  () => plain('GET', '/healthz?a=b'),
+  () => plain('GET', '/readyz/'),
+  () => plain('GET', '/healthzz'),
+  () => plain('POST', '/healthz', 'a'),
   () => plain('GET', '/nothing?a=b'),
   () => plain('GET', '/search/?q=a'),
   () => plain('GET', '/search%3Fq=hit+tea'),
