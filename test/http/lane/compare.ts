@@ -67,16 +67,21 @@ export interface Comparison {
 
 export interface Comparer {
   readonly compare: (stream: Stream, lane: Played, alone: Played) => Comparison;
+  /** To be called when the clock or the content was changed. */
+  readonly timePassed: () => void;
   /** Faults of the values that may differ, over all streams. */
   readonly faults: () => readonly string[];
 }
 
 /** Dates are in whole seconds, and a second may pass between an answer and its check. */
 const DATE_MARGIN_MS = 3000;
+/** Age and tag of an answer out of memory. */
+const HIT = /\r\nage: (\d+)\r\netag: "([\w-]{16})[^"]*"\r\nvary: [^\r]*\r\ncache-status: serpcache-l1; hit/gi;
 /** Fewer durations may be equal by chance. */
 const MIN_TOTALS = 50;
 
-export function createComparer(): Comparer {
+/** @param agesOf see `Sides`: both servers use the same functions, so equal ages may be wrong together. */
+export function createComparer(agesOf: (etag: string) => readonly number[]): Comparer {
   const startedMs = Date.now();
   const faults = new Set<string>();
   const seenDates = new Set<string>();
@@ -101,11 +106,22 @@ export function createComparer(): Comparer {
     for (const total of totals) seenTotals.add(total);
   };
 
+  const knownAges = new Map<string, readonly number[]>();
+  const checkAges = (text: string): void => {
+    for (const [, age = '', etag = ''] of text.matchAll(HIT)) {
+      const ages = knownAges.get(etag) ?? agesOf(etag);
+      knownAges.set(etag, ages);
+      if (!ages.includes(Number(age))) faults.add(`lane: the age of ${etag} is ${age} instead of ${ages.join(' or ')}`);
+    }
+  };
+
   return {
+    timePassed: () => knownAges.clear(),
     compare: (stream, lane, alone) => {
       const [fast, plain] = [normalise(lane.text), normalise(alone.text)];
       check('lane', fast, lane.requests === 0);
       check('alone', plain, false);
+      checkAges(lane.text);
       const same =
         fast.text === plain.text &&
         lane.closedBy === alone.closedBy &&

@@ -55,7 +55,7 @@ export async function runDifferential(options: DifferentialOptions): Promise<Dif
   try {
     await sides.put(HIT_TARGETS, 0);
     const vocabulary: Vocabulary = { targets: HIT_TARGETS, etagOf: sides.etagOf };
-    const comparer = createComparer();
+    const comparer = createComparer(sides.agesOf);
     const differences: string[] = [];
     const kinds = Object.fromEntries(
       STREAM_KINDS.map((kind): [StreamKind, KindSums] => [kind, { streams: 0, answers: 0, byLane: 0 }]),
@@ -67,6 +67,7 @@ export async function runDifferential(options: DifferentialOptions): Promise<Dif
     while (done < total && differences.length < maxDifferences) {
       const from = first + done;
       await changeContent(sides, seed, Math.floor(from / BATCH));
+      comparer.timePassed();
       const count = Math.min(BATCH - (from % BATCH), total - done);
       const streams = Array.from({ length: count }, (_, at) => streamOf(seed, from + at, vocabulary));
       const played = await playAll(sides, streams, comparer);
@@ -77,7 +78,7 @@ export async function runDifferential(options: DifferentialOptions): Promise<Dif
         sums.answers += answers;
         sums.byLane += Math.max(0, answers - lane.requests);
         for (const [, status = ''] of alone.text.matchAll(STATUS)) statuses[status] = (statuses[status] ?? 0) + 1;
-        if (difference === undefined) continue;
+        if (difference === undefined || differences.length >= maxDifferences) continue;
         differences.push(await explained(sides, stream, `seed ${seed}, stream ${from + at}`, difference));
       }
       // Other answers are other events.
@@ -157,7 +158,7 @@ interface Difference {
 /** One stream alone. */
 async function trial(sides: Sides, stream: Stream): Promise<Difference | undefined> {
   sides.advance(CLOCK_STEP_MS);
-  const { streams, reports } = await playAll(sides, [stream], createComparer());
+  const { streams, reports } = await playAll(sides, [stream], createComparer(sides.agesOf));
   const difference = streams[0]?.difference;
   if (difference !== undefined) return { in: 'answers', text: difference };
   return reports === undefined ? undefined : { in: 'reports', text: `${shown(stream)}\n${reports}` };
@@ -187,7 +188,7 @@ async function culprit(sides: Sides, { streams, reports }: PlayedBatch, name: st
   const others = streams.filter(({ known }) => !known).map(({ stream }) => stream);
   if (others.length < streams.length) {
     sides.advance(CLOCK_STEP_MS);
-    if ((await playAll(sides, others, createComparer())).reports === undefined) return undefined;
+    if ((await playAll(sides, others, createComparer(sides.agesOf))).reports === undefined) return undefined;
   }
   for (const stream of others) {
     const again = await trial(sides, stream);

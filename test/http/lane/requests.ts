@@ -48,7 +48,7 @@ const INVALID = [
 const HEALTH = ['/healthz', '/healthz', '/readyz'];
 
 /** A target of /search: mostly a page in memory. @param number a word of its own for each stream. */
-export function searchTarget(random: Random, { targets }: Vocabulary, number: number): string {
+function searchTarget(random: Random, { targets }: Vocabulary, number: number): string {
   if (random.chance(0.03)) return random.pick(HEALTH);
   if (random.chance(0.85)) return random.pick(targets);
   if (random.chance(0.4)) return random.pick(INVALID);

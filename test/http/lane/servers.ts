@@ -54,6 +54,8 @@ export interface Sides {
   /** Whether searches get log lines from now on, hits too. */
   readonly log: (on: boolean) => void;
   readonly etagOf: (target: string) => string;
+  /** The ages, in seconds, that pages with this tag in memory have now. */
+  readonly agesOf: (etag: string) => readonly number[];
   readonly close: () => Promise<void>;
 }
 
@@ -109,6 +111,10 @@ export async function startSides(lane: 'auto' | 'off' = 'auto'): Promise<Sides> 
       for (const side of [fast, alone]) side.log(on);
     },
     etagOf: (target) => first.get(target) ?? 'none',
+    agesOf: (etag) => {
+      const same = [...fast.memory.values()].filter((entry) => entry.etag === etag);
+      return same.map(({ bornMs }) => Math.floor((baseMs - bornMs) / 1000));
+    },
     close: async () => {
       await Promise.all([fast.close(), alone.close()]);
       rmSync(folder, { recursive: true, force: true });

@@ -1,7 +1,7 @@
 import { createRandom, type Random, seedOf } from '../../../src/catalogue/demo/ad.ts';
 import { attacks } from './attacks.ts';
 import { mutated } from './mutations.ts';
-import { otherRequest, searchTarget, textOf, usualSearch, type Vocabulary } from './requests.ts';
+import { otherRequest, textOf, usualSearch, type Vocabulary } from './requests.ts';
 import { LIMITS } from './servers.ts';
 
 /** Everything that one client sends on one connection. */
@@ -133,7 +133,7 @@ function withLast({ random, vocabulary, number }: Make, parts: string[]): string
   const id = ['X-Request-Id', `last-${number}`] as const;
   const close = random.chance(0.5) ? [['Connection', 'close'] as const] : [];
   const fields = [...last.fields.filter(([name]) => name.toLowerCase() !== 'x-request-id'), id, ...close];
-  const text = textOf({ ...last, target: searchTarget(random, vocabulary, number), fields });
+  const text = textOf({ ...last, fields });
   if (random.chance(0.5)) return [...parts, text];
   return [...parts.slice(0, -1), `${parts.at(-1) ?? ''}${text}`];
 }
