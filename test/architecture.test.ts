@@ -36,9 +36,10 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'engines/sqlite': ['search'],
   engines: ['search', 'resilience', 'config', 'engines/*'],
   // A page is sent in the content coding of its stored entry.
-  'http/transport': ['cache'],
+  'http/lane': [],
+  'http/transport': ['cache', 'http/lane'],
   http: ['schema', 'cache', 'control', 'search', 'http/transport'],
-  'http/search-api': ['schema', 'cache', 'search', 'http', 'http/transport'],
+  'http/search-api': ['schema', 'cache', 'search', 'http', 'http/lane', 'http/transport'],
   'http/admin': [
     'schema',
     'cache',
