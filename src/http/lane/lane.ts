@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { keepAliveFields } from './answer.ts';
 import type { LaneHead, ReadHead } from './head.ts';
 import { createOutput } from './output.ts';
 import { LaneReply } from './reply.ts';
@@ -60,7 +61,12 @@ export function createLane({ server, readHead, handle, closesConnections, monoto
   /** `later` is for an answer that comes later: it may end while another connection is served. */
   const [output, later] = [createOutput(hold), createOutput(hold)];
   let isServing = false;
-  const keepAliveTimeoutMs = (): number => server.keepAliveTimeout;
+  let keepAlive = { timeoutMs: server.keepAliveTimeout, fields: keepAliveFields(server.keepAliveTimeout) };
+  const keepsAlive = (): string => {
+    const timeoutMs = server.keepAliveTimeout;
+    if (timeoutMs !== keepAlive.timeoutMs) keepAlive = { timeoutMs, fields: keepAliveFields(timeoutMs) };
+    return keepAlive.fields;
+  };
 
   server.on('connection', (connection: Duplex) => {
     // A stream in memory, by client-error.ts, brings a request that Node has refused before.
@@ -144,7 +150,7 @@ export function createLane({ server, readHead, handle, closesConnections, monoto
     };
 
     const to = {
-      ...{ socket, keepAliveTimeoutMs },
+      ...{ socket, keepsAlive },
       answered: (reply: LaneReply): void => {
         if (reply !== pending) return;
         pending = undefined;
