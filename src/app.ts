@@ -73,6 +73,7 @@ export async function createService({ settings, log, clock, random, version }: S
     domains: settings.domains.map(({ name }) => name),
     status: () => search.status(),
     admission: () => publicServer.pressure.status(),
+    lane: () => publicServer.lane?.status(),
     control: () => domains.map(({ name, control }) => ({ domain: name, control: summaryOf(control) })),
     clock,
   });

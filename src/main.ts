@@ -1,3 +1,5 @@
+// Before all other modules: its comment says why.
+import './tick-shape.ts';
 import { createService } from './app.ts';
 import { EXIT, type Program, projectVersion, runProgram } from './commands/arguments.ts';
 import { makeDemoIndexes } from './commands/index-catalogue.ts';

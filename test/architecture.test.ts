@@ -36,9 +36,10 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'engines/sqlite': ['search'],
   engines: ['search', 'resilience', 'config', 'engines/*'],
   // A page is sent in the content coding of its stored entry.
-  'http/transport': ['cache'],
+  'http/lane': [],
+  'http/transport': ['cache', 'http/lane'],
   http: ['schema', 'cache', 'control', 'search', 'http/transport'],
-  'http/search-api': ['schema', 'cache', 'search', 'http', 'http/transport'],
+  'http/search-api': ['schema', 'cache', 'search', 'http', 'http/lane', 'http/transport'],
   'http/admin': [
     'schema',
     'cache',
@@ -211,7 +212,7 @@ test('each room is listed after every room that it imports, and exists', () => {
     assert.deepEqual(later, [], `${room} imports rooms that stand above it`);
   }
   const rooms = new Set(files.map((file) => roomOf(join('src', file))));
-  assert.deepEqual([...rooms].sort(), [...names, ...ROOTS, 'runtime.ts', 'bootstrap.mjs'].sort());
+  assert.deepEqual([...rooms].sort(), [...names, ...ROOTS, 'runtime.ts', 'tick-shape.ts', 'bootstrap.mjs'].sort());
 });
 
 test('imports form no circle of files or rooms, types included', () => {

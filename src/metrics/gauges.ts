@@ -116,6 +116,36 @@ export function createAdmissionGauges(registry: Registry): (status: AdmissionSta
   };
 }
 
+/** The way of known requests before Node's HTTP parser. */
+export interface LaneStatus {
+  readonly connections: number;
+  readonly handedOver: number;
+  readonly searches: number;
+}
+
+export function createLaneGauges(registry: Registry): (status: LaneStatus | undefined) => void {
+  const registers = [registry];
+  const connections = new Gauge({ name: 'serpcache_lane_connections', help: 'Connections in the lane.', registers });
+  const handedOver = new Counter({
+    name: 'serpcache_lane_handed_over_total',
+    help: "Connections that left the lane for Node's HTTP parser: something on them was no plain search.",
+    registers,
+  });
+  const searches = new Counter({
+    name: 'serpcache_lane_searches_total',
+    help: 'Searches answered in the lane; divide by serpcache_requests_total for their share.',
+    registers,
+  });
+  return (status) => {
+    if (status === undefined) return;
+    connections.set(status.connections);
+    handedOver.reset();
+    handedOver.inc(status.handedOver);
+    searches.reset();
+    searches.inc(status.searches);
+  };
+}
+
 /** The control document of each domain. */
 export function createControlGauges(
   registry: Registry,

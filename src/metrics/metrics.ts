@@ -14,7 +14,14 @@ import {
   createTokenCounters,
 } from './counters.ts';
 import type { ServiceEvent } from './events.ts';
-import { type AdmissionStatus, createAdmissionGauges, createControlGauges, createStatusGauges } from './gauges.ts';
+import {
+  type AdmissionStatus,
+  createAdmissionGauges,
+  createControlGauges,
+  createLaneGauges,
+  createStatusGauges,
+  type LaneStatus,
+} from './gauges.ts';
 import { createProcessMetrics } from './process.ts';
 
 /** Counts the events of all rooms and serves them as a page for Prometheus. */
@@ -38,11 +45,13 @@ interface MetricsOptions {
   /** This and the two below are called once per scrape, and not before the first. */
   readonly status: () => readonly DomainStatus[];
   readonly admission: () => AdmissionStatus;
+  /** Undefined while the lane is off. */
+  readonly lane: () => LaneStatus | undefined;
   readonly control: () => readonly { readonly domain: string; readonly control: ControlSummary }[];
   readonly clock: Clock;
 }
 
-export function createMetrics({ domains, status, admission, control, clock }: MetricsOptions): Metrics {
+export function createMetrics({ domains, status, admission, lane, control, clock }: MetricsOptions): Metrics {
   const registry = new Registry();
   const countRequest = createRequestCounters(registry, domains);
   const countConnection = createConnectionCounters(registry);
@@ -55,6 +64,7 @@ export function createMetrics({ domains, status, admission, control, clock }: Me
   const countPopularity = createPopularityCounters(registry, domains);
   const setStatus = createStatusGauges(registry);
   const setAdmission = createAdmissionGauges(registry);
+  const setLane = createLaneGauges(registry);
   const setControl = createControlGauges(registry);
   const processMetrics = createProcessMetrics(registry);
   const scrape = new Gauge({
@@ -67,6 +77,7 @@ export function createMetrics({ domains, status, admission, control, clock }: Me
     const startMs = clock.monotonicMs();
     setStatus(status());
     setAdmission(admission());
+    setLane(lane());
     setControl(control());
     processMetrics.refresh();
     const body = await registry.metrics();

@@ -147,7 +147,8 @@ test('two sets of metrics in one process are independent', async (context) => {
 test('counting a request takes well under 10 µs, and a page of 16 domains well under 2 s', async (context) => {
   const domains = Array.from({ length: 16 }, (_, index) => `domain-${index}`);
   const status = () => domains.map((name) => statusOf(name));
-  const metrics = createMetrics({ domains, status, admission: () => ADMISSION, control: () => [], clock: systemClock });
+  const none = { lane: () => undefined, control: () => [] };
+  const metrics = createMetrics({ domains, status, admission: () => ADMISSION, ...none, clock: systemClock });
   context.after(metrics.close);
   for (const domain of domains) for (const outcome of OUTCOMES) metrics.observe({ ...hit, domain, outcome });
   const event = { ...hit, domain: 'domain-9' };

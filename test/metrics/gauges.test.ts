@@ -47,6 +47,9 @@ test('gauges show the state of each domain at the time of the scrape', async (co
   assert.equal(value('serpcache_engine_endpoint_breaker_state', { domain: 'goods', endpoint: 'b:9306' }), 2);
   assert.equal(value('serpcache_engine_endpoint_reachable', { domain: 'goods', endpoint: 'a:9306' }), 1);
   assert.equal(value('serpcache_door_state', {}), 1);
+  assert.equal(value('serpcache_lane_connections', {}), 7);
+  assert.equal(value('serpcache_lane_handed_over_total', {}), 3);
+  assert.equal(value('serpcache_lane_searches_total', {}), 900);
   assert.equal(value('serpcache_in_flight', {}), 40);
   assert.equal(value('serpcache_door_loop_delay_seconds', {}), 0.02);
   assert.equal(value('serpcache_store_state', { domain: 'goods' }), 1);

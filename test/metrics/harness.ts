@@ -78,6 +78,7 @@ export function start(
     domains: DOMAINS,
     status: statuses,
     admission: () => ADMISSION,
+    lane: () => ({ connections: 7, handedOver: 3, searches: 900 }),
     control: () => [{ domain: 'goods', control: CONTROL }],
     clock: systemClock,
   });

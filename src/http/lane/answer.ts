@@ -12,13 +12,15 @@ export interface SharedHead {
   readonly fields: Fields;
   /** The place of the value that differs, in `fields`. */
   readonly ownAt: number;
-  bytes?: { readonly date: string; readonly before: Buffer; readonly after: Buffer };
+  bytes?: { readonly date: string; readonly connection: string; readonly before: Buffer; readonly after: Buffer };
 }
 
-/** The fields that Node adds to an answer after which the connection stays open, or is closed. */
-export function connectionFields(keepAliveTimeoutMs: number | undefined): string {
-  if (keepAliveTimeoutMs === undefined) return 'Connection: close\r\n';
-  return `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(keepAliveTimeoutMs / 1000)}\r\n`;
+/** The field that Node adds to the last answer of a connection. */
+export const CLOSES = 'Connection: close\r\n';
+
+/** The fields that Node adds to an answer after which the connection stays open. */
+export function keepAliveFields(timeoutMs: number): string {
+  return `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(timeoutMs / 1000)}\r\n`;
 }
 
 /** The status line and the fields in Node's order: Date and Connection last. */
@@ -29,11 +31,12 @@ export function encodeHead(status: number, fields: Fields, connection: string): 
 /** The parts of a shared head before and after its own value. */
 export function sharedBytes(head: SharedHead, connection: string): NonNullable<SharedHead['bytes']> {
   const date = dateNow();
-  if (head.bytes?.date === date) return head.bytes;
+  const known = head.bytes;
+  if (known !== undefined && known.date === date && known.connection === connection) return known;
   const { status, fields, ownAt } = head;
   const before = `${statusLine(status)}${linesOf(fields.slice(0, ownAt - 1))}${fields[ownAt - 1]}: `;
   const after = `\r\n${linesOf(fields.slice(ownAt + 1))}Date: ${date}\r\n${connection}\r\n`;
-  head.bytes = { date, before: Buffer.from(before, 'latin1'), after: Buffer.from(after, 'latin1') };
+  head.bytes = { date, connection, before: Buffer.from(before, 'latin1'), after: Buffer.from(after, 'latin1') };
   return head.bytes;
 }
 

@@ -21,15 +21,15 @@ const MAX_FIELDS = 128;
 const MAX_FIELD_BYTES = 8 * 1024;
 
 /** Fields that a search reads. */
-const READ = ['accept-encoding', 'if-none-match', 'traceparent', 'x-forwarded-for', 'x-request-id', 'cookie'];
+const READ = ['accept-encoding', 'if-none-match', 'traceparent', 'x-forwarded-for', 'x-request-id'];
 
 /** Fields that change no answer. Any other field leaves the head to Node. */
 const PASSED = [
-  ...['accept', 'accept-charset', 'accept-language', 'baggage', 'cache-control', 'cdn-loop', 'dnt', 'early-data'],
-  ...['forwarded', 'from', 'if-modified-since', 'origin', 'pragma', 'priority', 'purpose', 'range', 'referer'],
-  ...['save-data', 'tracestate', 'upgrade-insecure-requests', 'user-agent', 'via', 'x-amzn-trace-id', 'x-client-ip'],
-  ...['x-correlation-id', 'x-forwarded-host', 'x-forwarded-port', 'x-forwarded-proto', 'x-forwarded-server'],
-  ...['x-real-ip', 'x-requested-with', 'x-scheme'],
+  ...['accept', 'accept-charset', 'accept-language', 'baggage', 'cache-control', 'cdn-loop', 'cookie', 'dnt'],
+  ...['early-data', 'forwarded', 'from', 'if-modified-since', 'origin', 'pragma', 'priority', 'purpose', 'range'],
+  ...['referer', 'save-data', 'tracestate', 'upgrade-insecure-requests', 'user-agent', 'via', 'x-amzn-trace-id'],
+  ...['x-client-ip', 'x-correlation-id', 'x-forwarded-host', 'x-forwarded-port', 'x-forwarded-proto'],
+  ...['x-forwarded-server', 'x-real-ip', 'x-requested-with', 'x-scheme'],
   ...['sec-ch-ua', 'sec-ch-ua-mobile', 'sec-ch-ua-platform', 'sec-fetch-dest', 'sec-fetch-mode', 'sec-fetch-site'],
   ...['sec-fetch-user', 'sec-gpc', 'sec-purpose'],
 ];
@@ -49,7 +49,7 @@ interface Field {
 const [TAB, CR, LF, SPACE, COLON, QUESTION] = [9, 13, 10, 32, 58, 63];
 const [IN_NAME, IN_VALUE, IN_TARGET] = [1, 2, 4];
 
-/** What each byte may be part of. Bytes above ASCII are in nothing, and `#` is in no target: parsers read them differently. */
+/** The uses of each byte. Bytes above ASCII have none, and `#` is in no target, because parsers read them differently. */
 const KINDS = new Uint8Array(256);
 for (let byte = 0x20; byte < 0x7f; byte += 1) KINDS[byte] = IN_VALUE | IN_TARGET;
 KINDS[TAB] = KINDS[SPACE] = KINDS[0x23] = IN_VALUE;

@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { keepAliveFields } from './answer.ts';
 import type { LaneHead, ReadHead } from './head.ts';
 import { createOutput } from './output.ts';
 import { LaneReply } from './reply.ts';
@@ -33,8 +34,6 @@ export interface LaneStatus {
   readonly connections: number;
   /** Connections that were handed over to Node, since the start. */
   readonly handedOver: number;
-  /** Requests that the lane has answered, since the start. */
-  readonly answered: number;
 }
 
 const SWEEP_MS = 1000;
@@ -54,15 +53,20 @@ export function createLane({ server, readHead, handle, closesConnections, monoto
   const [toNode] = server.listeners('connection') as [(this: Server, connection: Duplex) => void];
   server.removeListener('connection', toNode);
   const connections = new Set<LaneConnection>();
-  let [handedOver, answered] = [0, 0];
+  let handedOver = 0;
   const hold = (socket: Socket, bytes: number): (() => void) => {
     buffers.hold(socket, bytes);
     return () => buffers.release(socket, bytes);
   };
-  /** Of the connection that is being served, and of the one whose answer came later: one may end inside of the other. */
+  /** `later` is for an answer that comes later: it may end while another connection is served. */
   const [output, later] = [createOutput(hold), createOutput(hold)];
   let isServing = false;
-  const keepAliveTimeoutMs = (): number => server.keepAliveTimeout;
+  let keepAlive = { timeoutMs: server.keepAliveTimeout, fields: keepAliveFields(server.keepAliveTimeout) };
+  const keepsAlive = (): string => {
+    const timeoutMs = server.keepAliveTimeout;
+    if (timeoutMs !== keepAlive.timeoutMs) keepAlive = { timeoutMs, fields: keepAliveFields(timeoutMs) };
+    return keepAlive.fields;
+  };
 
   server.on('connection', (connection: Duplex) => {
     // A stream in memory, by client-error.ts, brings a request that Node has refused before.
@@ -72,8 +76,10 @@ export function createLane({ server, readHead, handle, closesConnections, monoto
 
   const enter = (socket: Socket): LaneConnection => {
     let pending: LaneReply | undefined;
-    /** Bytes that wait: for an answer that comes later, or for a client that reads slowly. */
-    let waiting: Buffer | undefined;
+    /** Chunks that wait: for an answer that comes later, or for a client that reads slowly. */
+    let waiting: Buffer[] = [];
+    /** The client must read before it gets further answers. */
+    let isBlocked = false;
     /** Time and byte count of the last change, for the timeouts. */
     let [hasSpoken, changedMs, changedBytes] = [false, monotonicMs(), 0];
 
@@ -82,25 +88,34 @@ export function createLane({ server, readHead, handle, closesConnections, monoto
       handedOver += 1;
       socket.off('data', receive).off('end', end).off('error', fail).off('close', forget);
       toNode.call(server, socket);
-      if (unread.length > 0) socket.unshift(unread);
+      socket.unshift(Buffer.concat([unread, ...waiting]));
+      waiting = [];
       socket.resume();
     };
 
     /** Writes what was answered. False: the client must read first. */
     const flush = (from = output): boolean => {
+      // `writableNeedDrain` alone is true until the next tick also when the kernel has taken everything.
       if (from.write(socket) || !socket.writableNeedDrain) return true;
+      isBlocked = true;
       socket.pause();
-      socket.once('drain', proceed);
+      socket.once('drain', () => {
+        isBlocked = false;
+        proceed();
+      });
       return false;
     };
 
     /** Goes on with the bytes that wait, and with reading. */
     const proceed = (): void => {
-      if (pending !== undefined || socket.writableNeedDrain || socket.destroyed) return;
-      const bytes = waiting;
-      waiting = undefined;
-      if (bytes !== undefined) serve(bytes);
-      if (connections.has(own) && pending === undefined && !socket.writableNeedDrain) socket.resume();
+      while (pending === undefined && !isBlocked && connections.has(own)) {
+        const bytes = waiting.shift();
+        if (bytes === undefined) {
+          socket.resume();
+          return;
+        }
+        serve(bytes);
+      }
     };
 
     const serve = (bytes: Buffer): void => {
@@ -128,16 +143,15 @@ export function createLane({ server, readHead, handle, closesConnections, monoto
           return;
         } else if (output.length() < WRITE_BYTES || flush()) continue;
         // Nothing is served from here on until `proceed`.
-        if (head.end < bytes.length) waiting = bytes.subarray(head.end);
+        if (head.end < bytes.length) waiting.unshift(bytes.subarray(head.end));
         return;
       }
       flush();
     };
 
     const to = {
-      ...{ socket, keepAliveTimeoutMs },
+      ...{ socket, keepsAlive },
       answered: (reply: LaneReply): void => {
-        answered += 1;
         if (reply !== pending) return;
         pending = undefined;
         changedMs = monotonicMs();
@@ -152,16 +166,19 @@ export function createLane({ server, readHead, handle, closesConnections, monoto
     const receive = (bytes: Buffer): void => {
       hasSpoken = true;
       changedMs = monotonicMs();
-      if (pending === undefined && waiting === undefined) {
+      if (pending === undefined && !isBlocked && waiting.length === 0) {
         serve(bytes);
         return;
       }
       // One read at most: a socket that is not read does not notice that its client has gone.
       socket.pause();
-      waiting = waiting === undefined ? bytes : Buffer.concat([waiting, bytes]);
+      waiting.push(bytes);
     };
     // As Node does: a client that ends its side gets no further answer.
-    const end = (): void => void socket.end();
+    const end = (): void => {
+      waiting = [];
+      socket.end();
+    };
     const fail = (): void => void socket.destroy();
     const forget = (): void => void connections.delete(own);
 
@@ -196,7 +213,7 @@ export function createLane({ server, readHead, handle, closesConnections, monoto
     closeIdle: () => {
       for (const connection of connections) connection.closeIdle();
     },
-    status: () => ({ connections: connections.size, handedOver, answered }),
+    status: () => ({ connections: connections.size, handedOver }),
   };
 }
 

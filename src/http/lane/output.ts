@@ -21,7 +21,7 @@ export interface Output {
 export function createOutput(hold: (socket: Socket, bytes: number) => () => void): Output {
   let scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
   let [used, total] = [0, 0];
-  /** What was appended before the present contents of `scratch`. */
+  /** Everything that was appended before the present contents of `scratch`. */
   let parts: Buffer[] = [];
 
   const room = (bytes: number): void => {

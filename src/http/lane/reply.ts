@@ -1,12 +1,13 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
-import { connectionFields, encodeHead, type Fields, type SharedHead, sharedBytes } from './answer.ts';
+import { CLOSES, encodeHead, type Fields, type SharedHead, sharedBytes } from './answer.ts';
 import type { Output } from './output.ts';
 
 /** The connection that waits for an answer. */
 export interface ReplyTo {
   readonly socket: Socket;
-  readonly keepAliveTimeoutMs: () => number;
+  /** The fields of an answer after which the connection stays open. */
+  readonly keepsAlive: () => string;
   /** Called once, when the whole answer is in the output of the reply. */
   readonly answered: (reply: LaneReply) => void;
 }
@@ -67,7 +68,7 @@ export class LaneReply {
   }
 
   #connection(): string {
-    return connectionFields(this.shouldKeepAlive ? this.#to.keepAliveTimeoutMs() : undefined);
+    return this.shouldKeepAlive ? this.#to.keepsAlive() : CLOSES;
   }
 
   #finish(): void {

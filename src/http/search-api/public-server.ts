@@ -82,7 +82,7 @@ export interface PublicServer {
   /** The load of this process in relation to its limits. */
   readonly pressure: { readonly status: () => PressureStatus };
   /** Absent: the lane is off. */
-  readonly lane: { readonly status: () => LaneStatus } | undefined;
+  readonly lane: { readonly status: () => LaneStatus & { readonly searches: number } } | undefined;
   /** Answers the requests in flight, then closes, at the latest soon after `drainMs`. Idempotent. */
   readonly close: () => Promise<DrainResult>;
 }
@@ -116,10 +116,14 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
   });
 
   const readiness = () => readinessOf({ domains: search.status(), draining: draining(), pressure: pressure.status() });
+  let searchesInLane = 0;
   const handleInLane: LaneHandler = ({ target, headers }, reply, socket) => {
     if (target === '/healthz') writeHealth(reply, ALIVE, requestId(headers['x-request-id']));
     else if (target === '/readyz') writeHealth(reply, readiness(), requestId(headers['x-request-id']));
-    else handleSearch({ url: target, headers, socket }, reply);
+    else {
+      searchesInLane += 1;
+      handleSearch({ url: target, headers, socket }, reply);
+    }
   };
 
   const app = createApp({
@@ -144,6 +148,8 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
       count({ route, domain: 'none' }, { outcome: 'rejected', status: 405 }, 0);
     },
   });
+
+  const { lane } = app;
 
   registerDocs(app.fastify, { version: options.version });
   app.fastify.register(async (routes) => {
@@ -177,7 +183,7 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
     listen: app.listen,
     draining,
     pressure: { status: pressure.status },
-    lane: app.lane,
+    lane: lane && { status: () => ({ ...lane.status(), searches: searchesInLane }) },
     close: async () => {
       const result = await app.close();
       pressure.close();

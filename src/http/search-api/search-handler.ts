@@ -24,8 +24,7 @@ import {
   type SearchRequest,
   type SearchResponse,
 } from './exchange.ts';
-import { createHitHeads } from './hit-heads.ts';
-import { answerHeaders } from './response-headers.ts';
+import { answerHeaders, createHitHeads } from './response-headers.ts';
 
 type SearchHandler = (request: SearchRequest, response: SearchResponse) => void;
 

@@ -10,7 +10,7 @@ export interface ClientOptions {
   readonly clientHeader?: string;
 }
 
-/** What names a client. */
+/** The parts of a request that name its client. */
 export interface ClientRequest {
   readonly headers: IncomingHttpHeaders;
   readonly socket: { readonly remoteAddress?: string | undefined };

@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { createHeadReader } from '../../../src/http/lane/head.ts';
+import { createLane } from '../../../src/http/lane/lane.ts';
+import type { LaneReply } from '../../../src/http/lane/reply.ts';
+import { listeningServer, parseAnswer, until } from '../harness.ts';
+
+const search = (word: string, fields = ''): string => `GET /search?q=${word} HTTP/1.1\r\nHost: t\r\n${fields}\r\n`;
+
+interface Client {
+  readonly socket: Socket;
+  readonly text: () => string;
+  /** The queries of the pages received, in order. */
+  readonly pages: () => readonly string[];
+  readonly send: (bytes: string) => void;
+}
+
+function open(context: TestContext, port: number): Client {
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true }).on('error', () => {});
+  context.after(() => socket.destroy());
+  let text = '';
+  socket.setEncoding('utf8').on('data', (chunk) => {
+    text += chunk;
+  });
+  const pages = () => [...text.matchAll(/"query":"(\w+)"/g)].map(([, word]) => word ?? '');
+  return { socket, text: () => text, pages, send: (bytes) => void socket.write(bytes) };
+}
+
+test('searches and health checks stay in the lane; anything else leaves it with its connection, for good', async (context) => {
+  const { port, server, events } = await listeningServer(context);
+  const status = () => server.lane?.status();
+  const client = open(context, port);
+  for (const word of ['hit', 'other', 'hit']) {
+    const before = client.pages().length;
+    client.send(search(word));
+    await until(() => client.pages().length > before, 'it is answered');
+  }
+  client.send('GET /healthz HTTP/1.1\r\nHost: t\r\n\r\n');
+  await until(() => client.text().endsWith('{"status":"ok"}'), 'it is answered');
+  assert.deepEqual(status(), { connections: 1, handedOver: 0, searches: 3 });
+  client.send(search('away', 'X-Unknown: 1\r\n'));
+  await until(() => client.pages().includes('away'), 'it is answered');
+  client.send(search('later'));
+  await until(() => client.pages().includes('later'), 'it is answered');
+  assert.deepEqual(status(), { connections: 0, handedOver: 1, searches: 3 });
+  assert.deepEqual(client.pages(), ['hit', 'other', 'hit', 'away', 'later']);
+  assert.equal(events.length, 5);
+});
+
+test('without a lane Node gets every connection', async (context) => {
+  const { port, server } = await listeningServer(context, { lane: 'off' });
+  const client = open(context, port);
+  client.send(search('hit'));
+  await until(() => client.pages().length === 1, 'it is answered');
+  assert.equal(server.lane, undefined);
+});
+
+test('requests that arrive while an answer is pending are answered after it, in order', async (context) => {
+  const { port, search: fake, server } = await listeningServer(context);
+  const gate = Promise.withResolvers<void>();
+  fake.answer = (prepared) => gate.promise.then(() => fake.computed(prepared));
+  const client = open(context, port);
+  client.send(search('a') + search('b'));
+  await until(() => fake.asked.single.length === 1, 'the first is asked');
+  client.send(search('c'));
+  client.send(`${search('d')}BROKEN\r\n\r\n`);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.equal(fake.asked.single.length, 1, 'nothing else of the connection is asked meanwhile');
+  gate.resolve();
+  await once(client.socket, 'close');
+  assert.deepEqual(client.pages().slice(0, 2), ['a', 'b']);
+  assert.equal(server.lane?.status().handedOver, 1);
+});
+
+test('a client that goes while its answer is pending is counted, and its search is not sent', async (context) => {
+  const { port, search: fake, events, server } = await listeningServer(context);
+  const gate = Promise.withResolvers<void>();
+  fake.answer = (prepared) => gate.promise.then(() => fake.computed(prepared));
+  const [gone, half] = [open(context, port), open(context, port)];
+  for (const client of [gone, half]) client.send(search('slow'));
+  await until(() => fake.asked.single.length === 2, 'both are asked');
+  gone.socket.destroy();
+  half.socket.end();
+  await until(() => server.lane?.status().connections === 0, 'both are noticed');
+  gate.resolve();
+  await until(() => events.length === 2, 'both are counted');
+  assert.deepEqual(
+    events.map(({ outcome, status }) => [outcome, status]),
+    [
+      ['aborted', 499],
+      ['aborted', 499],
+    ],
+  );
+  assert.equal(half.text(), '');
+});
+
+test('a client that does not read is not answered further, and gets every answer whole once it reads', async (context) => {
+  const { port, events } = await listeningServer(context, { fake: { results: 4000 } });
+  const words = Array.from({ length: 30 }, (_, i) => `w${i % 5}`);
+  const client = open(context, port);
+  client.socket.pause();
+  client.send(words.map((word) => search(word)).join(''));
+  let seen = -1;
+  while (seen !== events.length) {
+    seen = events.length;
+    await new Promise((resolve) => setTimeout(resolve, 150));
+  }
+  assert.ok(seen < words.length, `${seen} of ${words.length} were answered to a client that reads nothing`);
+  client.socket.resume();
+  await until(() => events.length === words.length && client.text().endsWith('}'), 'all are answered');
+  await until(() => client.pages().length === words.length, 'all have arrived');
+  assert.deepEqual(client.pages(), words);
+});
+
+test('the bytes that wait for slow clients count against the limit, and the connection that held them longest is cut', async (context) => {
+  const limits = { timeouts: { maxBufferedBytes: 300_000 }, fake: { results: 4000 } };
+  const { port, connections, server } = await listeningServer(context, limits);
+  for (let i = 0; i < 4; i += 1) {
+    const client = open(context, port);
+    client.socket.pause();
+    client.send(Array.from({ length: 30 }, () => search('hit')).join(''));
+  }
+  await until(() => connections.includes('held'), 'one is cut');
+  await until(() => (server.lane?.status().connections ?? 9) < 4, 'it has gone');
+});
+
+test('closing answers what is pending with Connection: close, and closes idle connections', async (context) => {
+  const { port, search: fake, server } = await listeningServer(context, { drainMs: 5000 });
+  const gate = Promise.withResolvers<void>();
+  fake.answer = (prepared) => gate.promise.then(() => fake.computed(prepared));
+  const [idle, busy] = [open(context, port), open(context, port)];
+  idle.send('GET /healthz HTTP/1.1\r\nHost: t\r\n\r\n');
+  busy.send(search('slow'));
+  await until(() => idle.text() !== '' && fake.asked.single.length === 1, 'both were read');
+  const closing = server.close();
+  await once(idle.socket, 'close');
+  gate.resolve();
+  await once(busy.socket, 'close');
+  assert.deepEqual([parseAnswer(busy.text()).headers['connection'], busy.pages()], ['close', ['slow']]);
+  assert.deepEqual(await closing, { cut: 0 });
+});
+
+test('a reply that ends while another connection is served goes to its own client', async (context) => {
+  const server = createServer();
+  const early: LaneReply[] = [];
+  const replyWith = (reply: LaneReply, text: string): void => {
+    reply.writeHead(200, ['content-length', String(text.length)]);
+    reply.end(text);
+  };
+  createLane({
+    server,
+    readHead: createHeadReader({ paths: ['/search'], maxTargetBytes: 1000, fields: { context: [] } }),
+    handle: ({ target }, reply) => {
+      if (target.endsWith('wait')) early.push(reply);
+      else {
+        for (const waiting of early.splice(0)) replyWith(waiting, 'for the first');
+        replyWith(reply, 'for the second');
+      }
+    },
+    closesConnections: () => false,
+    monotonicMs: () => performance.now(),
+    buffers: { hold: () => {}, release: () => {} },
+  });
+  server.listen(0, '127.0.0.1');
+  context.after(() => server.close());
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const [first, second] = [open(context, port), open(context, port)];
+  first.send(search('wait'));
+  await until(() => early.length === 1, 'the first waits');
+  second.send(search('a') + search('b'));
+  await until(() => second.text().split('for the second').length === 3, 'the second is answered twice');
+  await until(() => first.text().endsWith('for the first'), 'the first is answered');
+  assert.doesNotMatch(second.text(), /first/);
+  assert.doesNotMatch(first.text(), /second/);
+});
