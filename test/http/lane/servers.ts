@@ -16,7 +16,7 @@ import { createFakeSearch, type FakeSearch } from '../../fakes/search.ts';
 /** Limits of the listeners, which the streams approach. */
 export const LIMITS = { maxUrlBytes: 4096, maxHeadBytes: 4096 + 16 * 1024, maxBodyBytes: 64 * 1024 };
 
-/** What the server's end of one connection has done, beside its bytes. */
+/** The server's end of one connection, and its requests in Node. */
 export interface Served {
   readonly socket: Socket;
   /** Requests that Node's parser has read. */
