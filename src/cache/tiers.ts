@@ -6,7 +6,7 @@ import type { EntryRules, EntryVerdict, RuledName } from './invalidation.ts';
 import type { Lease } from './lease.ts';
 import type { MemoryTier } from './memory.ts';
 import type { Signing } from './signing.ts';
-import { createSingleflight } from './singleflight.ts';
+import { type Callback, createCallbackFlights } from './singleflight.ts';
 import type { Store, StoreRead } from './store.ts';
 
 /** The identity of an entry in both tiers. */
@@ -32,6 +32,8 @@ export interface Tiers {
   readonly fromMemory: (name: CacheName) => Lookup;
   /** Concurrent readers of one name share one read. A found entry is already in L1. */
   readonly fromStore: (name: CacheName) => Promise<Lookup>;
+  /** As `fromStore`, without a promise, for the hot path. A read that is refused ends before this returns. */
+  readonly fromStoreTo: (name: CacheName, done: Callback<Lookup>) => void;
   readonly fromStoreMany: (names: readonly CacheName[]) => Promise<readonly Lookup[]>;
   /** Decodes and validates a value that came from the store by another way than a read. A servable entry is then in L1. */
   readonly open: (name: CacheName, value: Buffer) => Lookup;
@@ -65,7 +67,7 @@ interface TiersOptions extends StoredEntryLimits {
 
 export function createTiers(options: TiersOptions): Tiers {
   const { domain, memory, store, rules, clock, observe } = options;
-  const reads = createSingleflight<Lookup>();
+  const reads = createCallbackFlights<Lookup>();
 
   const validate = (entry: Entry, name: RuledName): Lookup => {
     const verdict = rules.judge(entry, name);
@@ -134,6 +136,25 @@ export function createTiers(options: TiersOptions): Tiers {
     else observe({ kind: 'not-stored', domain, tier: 'l2', why: written.fault });
   };
 
+  const fromStoreTo: Tiers['fromStoreTo'] = (name, done) => {
+    if (store === undefined) {
+      done(undefined, { kind: 'missed', reason: 'unseen' });
+      return;
+    }
+    const read = (end: Callback<Lookup>): void =>
+      store.readTo(name.storeName, options.storeDeadlineMs, (value) => {
+        let lookup: Lookup;
+        try {
+          lookup = lookupOf(value, name);
+        } catch (error) {
+          end(error);
+          return;
+        }
+        end(undefined, lookup);
+      });
+    reads.join(name.key, read, done);
+  };
+
   return {
     hasStore: store !== undefined,
     validate,
@@ -142,11 +163,11 @@ export function createTiers(options: TiersOptions): Tiers {
       const entry = memory.get(name.key);
       return entry === undefined ? { kind: 'missed', reason: 'unseen' } : validate(entry, name);
     },
-    fromStore: (name) => {
-      if (store === undefined) return Promise.resolve({ kind: 'missed', reason: 'unseen' });
-      return reads.join(name.key, async () => lookupOf(await store.read(name.storeName, options.storeDeadlineMs), name))
-        .result;
-    },
+    fromStore: (name) =>
+      new Promise((resolve, reject) =>
+        fromStoreTo(name, (error, lookup) => (lookup === undefined ? reject(error) : resolve(lookup))),
+      ),
+    fromStoreTo,
     fromStoreMany: async (names) => {
       if (store === undefined) return names.map(() => ({ kind: 'missed', reason: 'unseen' }));
       const values = await store.readMany(
