@@ -30,10 +30,14 @@ export interface Tiers {
   /** Whether an entry may be served at this moment: the rules change while a request holds it. */
   readonly validate: (entry: Entry, name: RuledName) => Lookup;
   readonly fromMemory: (name: CacheName) => Lookup;
-  /** Concurrent readers of one name share one read. A found entry is already in L1. */
+  /** Concurrent readers of one name share one read. A found entry is then in L1. */
   readonly fromStore: (name: CacheName) => Promise<Lookup>;
-  /** As `fromStore`, without a promise, for the hot path. A read that is refused ends before this returns. */
+  /**
+   * As `fromStore`, without a promise, for the hot path. A full L1 takes an entry only at its second sight
+   * (MemoryTier.admits). A read that is refused ends before this returns.
+   */
   readonly fromStoreTo: (name: CacheName, done: Callback<Lookup>) => void;
+  /** L1 takes the entries as in `fromStoreTo`. */
   readonly fromStoreMany: (names: readonly CacheName[]) => Promise<readonly Lookup[]>;
   /** Decodes and validates a value that came from the store by another way than a read. A servable entry is then in L1. */
   readonly open: (name: CacheName, value: Buffer) => Lookup;
@@ -77,18 +81,24 @@ export function createTiers(options: TiersOptions): Tiers {
     return { kind: 'found', entry, freshness: age === 'fresh' && verdict === 'outdated' ? 'stale' : age };
   };
 
-  const open = (name: CacheName, value: Buffer): Lookup => {
+  const decode = (name: CacheName, value: Buffer): Lookup => {
     const decoded = decodeStored(value, name.canonical, options);
-    if (decoded.kind !== 'entry') return { kind: 'missed', reason: decoded.kind };
-    const lookup = validate(decoded.entry, name);
+    return decoded.kind === 'entry' ? validate(decoded.entry, name) : { kind: 'missed', reason: decoded.kind };
+  };
+
+  const open = (name: CacheName, value: Buffer): Lookup => {
+    const lookup = decode(name, value);
     if (lookup.kind === 'found') setInMemory(name, lookup.entry);
     return lookup;
   };
 
   const lookupOf = (read: StoreRead, name: CacheName): Lookup => {
     switch (read.kind) {
-      case 'value':
-        return open(name, read.value);
+      case 'value': {
+        const lookup = decode(name, read.value);
+        if (lookup.kind === 'found' && memory.admits(name.key, lookup.entry)) setInMemory(name, lookup.entry);
+        return lookup;
+      }
       case 'absent':
         return { kind: 'missed', reason: 'unseen' };
       case 'fault': {
@@ -165,7 +175,15 @@ export function createTiers(options: TiersOptions): Tiers {
     },
     fromStore: (name) =>
       new Promise((resolve, reject) =>
-        fromStoreTo(name, (error, lookup) => (lookup === undefined ? reject(error) : resolve(lookup))),
+        fromStoreTo(name, (error, lookup) => {
+          if (lookup === undefined) {
+            reject(error);
+            return;
+          }
+          // The read may be shared with a search, for which L1 does not take every entry.
+          if (lookup.kind === 'found' && memory.peek(name.key) !== lookup.entry) setInMemory(name, lookup.entry);
+          resolve(lookup);
+        }),
       ),
     fromStoreTo,
     fromStoreMany: async (names) => {
