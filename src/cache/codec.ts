@@ -53,7 +53,7 @@ export type Decoded =
 export function encodeEntry(parts: EntryParts, clock: Clock, signing?: Signing): Entry {
   const { body } = parts;
   const canonical = Buffer.from(parts.canonical);
-  const fingerprints = Uint32Array.from(parts.resultIds, fingerprint);
+  const fingerprints = parts.resultIds.map(fingerprint);
   const extensionsAt = HEADER_BYTES + canonical.length + fingerprints.length * 4;
   const extensionsLength = signing === undefined ? 0 : EXTENSION_HEADER_BYTES + SIGNATURE_BYTES;
   const bodyAt = extensionsAt + extensionsLength;
@@ -106,16 +106,13 @@ export function decodeEntry(bytes: Buffer, canonicalForm: string, clock: Clock, 
   if (bytes.readUInt8(2) !== ENTRY_VERSION) return { kind: 'incompatible' };
   if (bytes.length < HEADER_BYTES) return { kind: 'corrupt' };
   const coding = CODINGS[bytes.readUInt8(3)];
-  // This buffer is not kept per search: a small buffer pins the 64 KiB of Node's pool that it was cut from.
-  const canonical = Buffer.from(canonicalForm);
   const canonicalLength = bytes.readUInt32BE(46);
   const fingerprintCount = bytes.readUInt16BE(50);
   const fingerprintsAt = HEADER_BYTES + canonicalLength;
   const extensionsAt = fingerprintsAt + fingerprintCount * 4;
   const bodyAt = extensionsAt + bytes.readUInt16BE(52);
   if (bytes.length !== bodyAt + bytes.readUInt32BE(54)) return { kind: 'corrupt' };
-  if (canonicalLength !== canonical.length) return { kind: 'corrupt' };
-  if (canonical.compare(bytes, HEADER_BYTES, fingerprintsAt) !== 0) return { kind: 'corrupt' };
+  if (!isTextAt(bytes, HEADER_BYTES, fingerprintsAt, canonicalForm)) return { kind: 'corrupt' };
   if (checksum(bytes) !== bytes.readUInt32BE(CRC_AT)) return { kind: 'corrupt' };
   if (signing !== undefined && !isSigned(bytes, extensionsAt, bodyAt, signing)) return { kind: 'unsigned' };
   if (coding === undefined) return { kind: 'incompatible' };
@@ -124,8 +121,8 @@ export function decodeEntry(bytes: Buffer, canonicalForm: string, clock: Clock, 
   const wallMs = clock.wallMs();
   const claimedAtMs = bytes.readUIntBE(12, 6);
   const createdAtMs = Math.min(claimedAtMs, wallMs);
-  const fingerprints = new Uint32Array(fingerprintCount);
-  for (let i = 0; i < fingerprintCount; i += 1) fingerprints[i] = bytes.readUInt32BE(fingerprintsAt + i * 4);
+  const fingerprints: number[] = [];
+  for (let at = fingerprintsAt; at < extensionsAt; at += 4) fingerprints.push(bytes.readUInt32BE(at));
   return {
     kind: 'entry',
     entry: {
@@ -147,6 +144,16 @@ export function decodeEntry(bytes: Buffer, canonicalForm: string, clock: Clock, 
       encoded: bytes,
     },
   };
+}
+
+/** One buffer for all comparisons, large enough for most canonical forms in UTF-8. */
+const scratch = Buffer.allocUnsafeSlow(2048);
+
+/** Whether the bytes from `from` to `to` are the text in UTF-8. A code unit takes at most three bytes. */
+function isTextAt(bytes: Buffer, from: number, to: number, text: string): boolean {
+  if (text.length * 3 > scratch.length) return Buffer.from(text).equals(bytes.subarray(from, to));
+  const length = scratch.write(text);
+  return length === to - from && scratch.compare(bytes, from, to, 0, length) === 0;
 }
 
 /** Whether one of our keys made the signature. A missing signature is accepted while `signing.required` is false. */
@@ -180,9 +187,19 @@ export function etagOf(identityBody: Buffer): string {
   return hash('sha256', identityBody, 'buffer').toString('base64url', 0, 12);
 }
 
+/** The checksum of the header is computed here: a view and a native call cost more than 58 table look-ups. */
 function checksum(bytes: Buffer): number {
-  return crc32(bytes.subarray(CRC_AT + 4), crc32(bytes.subarray(0, CRC_AT)));
+  let header = 0xffff_ffff;
+  for (let at = 0; at < CRC_AT; at += 1) header = (CRC_TABLE[(header ^ (bytes[at] ?? 0)) & 0xff] ?? 0) ^ (header >>> 8);
+  return crc32(bytes.subarray(CRC_AT + 4), (header ^ 0xffff_ffff) >>> 0);
 }
+
+/** CRC-32 as zlib's: reflected polynomial 0xEDB88320, one entry per byte. */
+const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
+  let crc = byte;
+  for (let bit = 0; bit < 8; bit += 1) crc = crc & 1 ? (crc >>> 1) ^ 0xedb8_8320 : crc >>> 1;
+  return crc >>> 0;
+});
 
 function u32(value: number): number {
   return Math.min(U32_MAX, Math.max(0, Math.round(value)));

@@ -22,7 +22,7 @@ export interface Entry {
   /** Hash of the identity body: 16 base64url characters (96 bits of SHA-256), without quotes and coding suffix. */
   readonly etag: string;
   /** 32-bit fingerprints of the result ids: they find a suppressed document without parsing the body. */
-  readonly fingerprints: Uint32Array;
+  readonly fingerprints: readonly number[];
   readonly body: Buffer;
   /** The whole entry as written to L2, `body` included (the same memory). */
   readonly encoded: Buffer;

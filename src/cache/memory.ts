@@ -10,6 +10,11 @@ export interface MemoryTier {
   /** Without counting as a use (explain, backfill). */
   readonly peek: (key: string) => Entry | undefined;
   readonly set: (key: string, entry: Entry) => void;
+  /**
+   * Whether an entry that the store has too is worth a place: while there is room, for a key that is here already, and for
+   * a key that was asked about shortly before. Counts as a question.
+   */
+  readonly admits: (key: string, entry: Entry) => boolean;
   readonly delete: (key: string) => boolean;
   /**
    * Hottest first, as far as it is known; pages with results before pages without. May be iterated in pieces while

@@ -51,3 +51,33 @@ function begin<T>(start: () => Promise<T>): Promise<T> {
     return Promise.reject(error);
   }
 }
+
+/** Takes the result of a call without a promise: a value, or an error. It is called once and must not throw. */
+export type Callback<T> = (error: unknown, value?: T) => void;
+
+/** As Singleflight, for calls that end in a callback: no promise is made for a flight, or for a caller that joins it. */
+interface CallbackFlights<T> {
+  /** Joins the flight of `key`, or starts it. The key is free again before the first callback is called. */
+  readonly join: (key: string, start: (done: Callback<T>) => void, done: Callback<T>) => void;
+}
+
+export function createCallbackFlights<T>(): CallbackFlights<T> {
+  /** The callers that joined each flight after its first one. */
+  const flights = new Map<string, Callback<T>[]>();
+  return {
+    join: (key, start, done) => {
+      const running = flights.get(key);
+      if (running !== undefined) {
+        running.push(done);
+        return;
+      }
+      const joined: Callback<T>[] = [];
+      flights.set(key, joined);
+      start((error, value) => {
+        flights.delete(key);
+        done(error, value);
+        for (const each of joined) each(error, value);
+      });
+    },
+  };
+}

@@ -4,11 +4,17 @@ import type { StoreFault } from './events.ts';
  * The L2 port: a domain's Redis-protocol store of bytes, which only the entry codec interprets. Its promises, which
  * test/contract/store.ts checks for every adapter and for the memory fake:
  * - nothing here rejects or throws: a failure of the store is a miss with a reason.
- * - `read` settles within its deadline (plus timer resolution), whatever the node does; it closes no connection.
+ * - `read` and `readTo` settle once, within their deadline (plus timer resolution), whatever the node does; they close no
+ *   connection.
  * - the number of outstanding commands per node is bounded: above the bound a read is `store-saturated`, a write is dropped.
  */
 export interface Store {
   readonly read: (name: string, deadlineMs: number) => Promise<StoreRead>;
+  /**
+   * As `read`, without a promise, for the hot path. `settle` is called once and must not throw; a read that is refused
+   * settles before `readTo` returns.
+   */
+  readonly readTo: (name: string, deadlineMs: number, settle: (read: StoreRead) => void) => void;
   /** Results in the order of `names`, in per-node pipelines of bounded batches; each reply succeeds or fails alone. */
   readonly readMany: (names: readonly string[], deadlineMs: number) => Promise<readonly StoreRead[]>;
   /** Overwrites. `ttlMs` ≥ 1. Resolves when the node has confirmed or the write was given up. */

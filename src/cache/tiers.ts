@@ -6,7 +6,7 @@ import type { EntryRules, EntryVerdict, RuledName } from './invalidation.ts';
 import type { Lease } from './lease.ts';
 import type { MemoryTier } from './memory.ts';
 import type { Signing } from './signing.ts';
-import { createSingleflight } from './singleflight.ts';
+import { type Callback, createCallbackFlights } from './singleflight.ts';
 import type { Store, StoreRead } from './store.ts';
 
 /** The identity of an entry in both tiers. */
@@ -30,8 +30,14 @@ export interface Tiers {
   /** Whether an entry may be served at this moment: the rules change while a request holds it. */
   readonly validate: (entry: Entry, name: RuledName) => Lookup;
   readonly fromMemory: (name: CacheName) => Lookup;
-  /** Concurrent readers of one name share one read. A found entry is already in L1. */
+  /** Concurrent readers of one name share one read. A found entry is then in L1. */
   readonly fromStore: (name: CacheName) => Promise<Lookup>;
+  /**
+   * As `fromStore`, without a promise, for the hot path. A full L1 takes an entry only at its second sight
+   * (MemoryTier.admits). A read that is refused ends before this returns.
+   */
+  readonly fromStoreTo: (name: CacheName, done: Callback<Lookup>) => void;
+  /** L1 takes the entries as in `fromStoreTo`. */
   readonly fromStoreMany: (names: readonly CacheName[]) => Promise<readonly Lookup[]>;
   /** Decodes and validates a value that came from the store by another way than a read. A servable entry is then in L1. */
   readonly open: (name: CacheName, value: Buffer) => Lookup;
@@ -65,7 +71,7 @@ interface TiersOptions extends StoredEntryLimits {
 
 export function createTiers(options: TiersOptions): Tiers {
   const { domain, memory, store, rules, clock, observe } = options;
-  const reads = createSingleflight<Lookup>();
+  const reads = createCallbackFlights<Lookup>();
 
   const validate = (entry: Entry, name: RuledName): Lookup => {
     const verdict = rules.judge(entry, name);
@@ -75,18 +81,24 @@ export function createTiers(options: TiersOptions): Tiers {
     return { kind: 'found', entry, freshness: age === 'fresh' && verdict === 'outdated' ? 'stale' : age };
   };
 
-  const open = (name: CacheName, value: Buffer): Lookup => {
+  const decode = (name: CacheName, value: Buffer): Lookup => {
     const decoded = decodeStored(value, name.canonical, options);
-    if (decoded.kind !== 'entry') return { kind: 'missed', reason: decoded.kind };
-    const lookup = validate(decoded.entry, name);
+    return decoded.kind === 'entry' ? validate(decoded.entry, name) : { kind: 'missed', reason: decoded.kind };
+  };
+
+  const open = (name: CacheName, value: Buffer): Lookup => {
+    const lookup = decode(name, value);
     if (lookup.kind === 'found') setInMemory(name, lookup.entry);
     return lookup;
   };
 
   const lookupOf = (read: StoreRead, name: CacheName): Lookup => {
     switch (read.kind) {
-      case 'value':
-        return open(name, read.value);
+      case 'value': {
+        const lookup = decode(name, read.value);
+        if (lookup.kind === 'found' && memory.admits(name.key, lookup.entry)) setInMemory(name, lookup.entry);
+        return lookup;
+      }
       case 'absent':
         return { kind: 'missed', reason: 'unseen' };
       case 'fault': {
@@ -134,6 +146,25 @@ export function createTiers(options: TiersOptions): Tiers {
     else observe({ kind: 'not-stored', domain, tier: 'l2', why: written.fault });
   };
 
+  const fromStoreTo: Tiers['fromStoreTo'] = (name, done) => {
+    if (store === undefined) {
+      done(undefined, { kind: 'missed', reason: 'unseen' });
+      return;
+    }
+    const read = (end: Callback<Lookup>): void =>
+      store.readTo(name.storeName, options.storeDeadlineMs, (value) => {
+        let lookup: Lookup;
+        try {
+          lookup = lookupOf(value, name);
+        } catch (error) {
+          end(error);
+          return;
+        }
+        end(undefined, lookup);
+      });
+    reads.join(name.key, read, done);
+  };
+
   return {
     hasStore: store !== undefined,
     validate,
@@ -142,11 +173,19 @@ export function createTiers(options: TiersOptions): Tiers {
       const entry = memory.get(name.key);
       return entry === undefined ? { kind: 'missed', reason: 'unseen' } : validate(entry, name);
     },
-    fromStore: (name) => {
-      if (store === undefined) return Promise.resolve({ kind: 'missed', reason: 'unseen' });
-      return reads.join(name.key, async () => lookupOf(await store.read(name.storeName, options.storeDeadlineMs), name))
-        .result;
-    },
+    fromStore: (name) =>
+      new Promise((resolve, reject) =>
+        fromStoreTo(name, (error, lookup) => {
+          if (lookup === undefined) {
+            reject(error);
+            return;
+          }
+          // The read may be shared with a search, for which L1 does not take every entry.
+          if (lookup.kind === 'found' && memory.peek(name.key) !== lookup.entry) setInMemory(name, lookup.entry);
+          resolve(lookup);
+        }),
+      ),
+    fromStoreTo,
     fromStoreMany: async (names) => {
       if (store === undefined) return names.map(() => ({ kind: 'missed', reason: 'unseen' }));
       const values = await store.readMany(

@@ -96,7 +96,7 @@ function highest(generations: readonly number[]): number {
 }
 
 /** Whether a page of that generation holds a result that was suppressed later. */
-type HoldsSuppressed = (fingerprints: Uint32Array, generation: number) => boolean;
+type HoldsSuppressed = (fingerprints: readonly number[], generation: number) => boolean;
 
 /**
  * Number of slots, one byte each. With 1,024 suppressions, 1.6 % of the fingerprints that are not suppressed reach the

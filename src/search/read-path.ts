@@ -1,3 +1,4 @@
+import type { Callback } from '../cache/singleflight.ts';
 import type { Lookup, Tiers } from '../cache/tiers.ts';
 import type { Clock } from '../runtime.ts';
 import type { Answer, Lookups, TierAnswers } from './answer.ts';
@@ -13,6 +14,8 @@ export interface ReadPath {
   readonly fromMemory: (prepared: PreparedSearch) => Answer | undefined;
   /** @throws SearchError */
   readonly search: (prepared: PreparedSearch, mayMiss?: MayMiss) => Promise<Answer>;
+  /** As `search`, without a promise unless the search misses: see Search.searchLater. */
+  readonly searchLater: (prepared: PreparedSearch, mayMiss: MayMiss | undefined, done: Callback<Answer>) => void;
   /** Asks the engine whatever the tiers hold, and overwrites both. @throws SearchError */
   readonly bypass: (prepared: PreparedSearch) => Promise<Answer>;
   /** The results in order; each search fails alone. */
@@ -54,6 +57,48 @@ export function createReadPath(options: ReadPathOptions): ReadPath {
     return new Map(distinct.map(({ key }, i) => [key, lookups[i] ?? UNSEEN]));
   };
 
+  const searchLater: ReadPath['searchLater'] = (prepared, mayMiss, done) => {
+    let l1: Lookup;
+    let near: Answer | undefined;
+    try {
+      note(prepared.key, prepared);
+      l1 = tiers.fromMemory(prepared);
+      near = tierAnswers.fromL1(prepared, l1);
+    } catch (error) {
+      done(error);
+      return;
+    }
+    if (near !== undefined) {
+      done(undefined, near);
+      return;
+    }
+    const startedMs = clock.monotonicMs();
+    const miss = (lookups: Lookups): void => {
+      const client = { deadlineAtMs: deadlineOf(startedMs), mayMiss };
+      missPath.answer(prepared, lookups, client).then((answer) => done(undefined, answer), done);
+    };
+    if (!tiers.hasStore) {
+      miss({ l1 });
+      return;
+    }
+    tiers.fromStoreTo(prepared, (failure, l2) => {
+      if (l2 === undefined) {
+        done(failure);
+        return;
+      }
+      const lookups = { l1, l2, l2Ms: clock.monotonicMs() - startedMs };
+      let found: Answer | undefined;
+      try {
+        found = tierAnswers.fromL2(prepared, lookups);
+      } catch (error) {
+        done(error);
+        return;
+      }
+      if (found === undefined) miss(lookups);
+      else done(undefined, found);
+    });
+  };
+
   return {
     fromMemory: (prepared) => {
       const l1 = tiers.fromMemory(prepared);
@@ -62,21 +107,11 @@ export function createReadPath(options: ReadPathOptions): ReadPath {
       return tierAnswers.fromL1(prepared, l1);
     },
 
-    search: async (prepared, mayMiss) => {
-      note(prepared.key, prepared);
-      const l1 = tiers.fromMemory(prepared);
-      const near = tierAnswers.fromL1(prepared, l1);
-      if (near !== undefined) return near;
-      const startedMs = clock.monotonicMs();
-      let lookups: Lookups = { l1 };
-      if (tiers.hasStore) {
-        const l2 = await tiers.fromStore(prepared);
-        lookups = { l1, l2, l2Ms: clock.monotonicMs() - startedMs };
-        const found = tierAnswers.fromL2(prepared, lookups);
-        if (found !== undefined) return found;
-      }
-      return missPath.answer(prepared, lookups, { deadlineAtMs: deadlineOf(startedMs), mayMiss });
-    },
+    search: (prepared, mayMiss) =>
+      new Promise((resolve, reject) =>
+        searchLater(prepared, mayMiss, (error, answer) => (answer === undefined ? reject(error) : resolve(answer))),
+      ),
+    searchLater,
 
     bypass: async (prepared) => {
       const lookups = tiers.hasStore ? { l1: BYPASSED, l2: BYPASSED } : { l1: BYPASSED };

@@ -1,3 +1,4 @@
+import type { Callback } from '../cache/singleflight.ts';
 import type { Answer } from './answer.ts';
 import type { SearchDomain } from './domain.ts';
 import type { Explanation } from './explain.ts';
@@ -18,6 +19,15 @@ export interface Search {
   readonly fromMemory: (prepared: PreparedSearch) => Answer | undefined;
   /** @throws SearchError. Settles within the domain's patience, plus the lifeboat's deadline where there is one. */
   readonly search: (prepared: PreparedSearch, options?: SearchOptions) => Promise<Answer>;
+  /**
+   * As `search`, without a promise where a tier answers, for the hot path. `done` is called once, with the answer or with
+   * what `search` throws; it must not throw. It may be called before `searchLater` returns.
+   */
+  readonly searchLater: (
+    prepared: PreparedSearch,
+    options: Pick<SearchOptions, 'mayMiss'> | undefined,
+    done: Callback<Answer>,
+  ) => void;
   /** Answers in order. L2 is read in per-node pipelines; misses share the loads and the guard of single searches. */
   readonly searchMany: (
     prepared: readonly PreparedSearch[],
@@ -65,6 +75,8 @@ export function createSearch(parts: readonly DomainPart[]): Search {
       const { search } = partOf(prepared.request.domain);
       return asked?.bypass ? search.bypass(prepared) : search.search(prepared, asked?.mayMiss);
     },
+    searchLater: (prepared, asked, done) =>
+      partOf(prepared.request.domain).search.searchLater(prepared, asked?.mayMiss, done),
     searchMany: async (many, asked) => {
       const answers = new Map<PreparedSearch, Answer | SearchError>();
       const perDomain = Map.groupBy(many, (prepared) => prepared.request.domain);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createSingleflight } from '../../src/cache/singleflight.ts';
+import { type Callback, createCallbackFlights, createSingleflight } from '../../src/cache/singleflight.ts';
 import { idle } from '../fakes/idle.ts';
 
 test('a thousand callers of one key are one flight and get the same object', async () => {
@@ -62,4 +62,39 @@ test('a failed flight without waiters is no unhandled rejection', async () => {
   flights.join('k', async () => Promise.reject(new Error('nobody')));
   await idle();
   assert.equal(flights.size(), 0);
+});
+
+test('callbacks: callers of one key share one call; the key is free before the first of them hears of it', () => {
+  const flights = createCallbackFlights<string>();
+  const ends: Callback<string>[] = [];
+  const heard: string[] = [];
+  const join = (name: string): void =>
+    flights.join(
+      'k',
+      (done) => void ends.push(done),
+      (error, value) => {
+        heard.push(`${name} ${error ?? value}`);
+        if (name === 'a') join('after');
+      },
+    );
+  for (const name of ['a', 'b', 'c']) join(name);
+  assert.equal(ends.length, 1);
+  ends[0]?.(undefined, 'page');
+  assert.deepEqual(heard, ['a page', 'b page', 'c page']);
+  assert.equal(ends.length, 2, 'the caller that came afterwards started its own call');
+  ends[1]?.('lost');
+  assert.deepEqual(heard.slice(3), ['after lost']);
+});
+
+test('callbacks: a call that ends before `join` returns leaves the key free', () => {
+  const flights = createCallbackFlights<number>();
+  const heard: unknown[] = [];
+  for (const value of [1, 2]) {
+    flights.join(
+      'k',
+      (done) => done(undefined, value),
+      (_error, got) => heard.push(got),
+    );
+  }
+  assert.deepEqual(heard, [1, 2]);
 });

@@ -10,7 +10,7 @@ import { createMemoryTier } from '../../src/stores/memory/memory-tier.ts';
 import { createFakeClock, type FakeClock } from '../fakes/clock.ts';
 import { entryOf, LONG_LIVED } from '../fakes/entry.ts';
 import { unflushed } from '../fakes/entry-rules.ts';
-import { createFakeStore } from '../fakes/store.ts';
+import { createFakeStore, singleReads } from '../fakes/store.ts';
 
 const NAME = { key: 'k', storeName: 'sc1:goods:{k}', canonical: 'goods@x?q=кроссовки', bucket: 1 };
 
@@ -33,7 +33,7 @@ function harness(rules: EntryRules = unflushed): Harness {
     memory,
     store: {
       ...createFakeStore({ clock }),
-      read: async () => made.reads,
+      ...singleReads(async () => made.reads),
       readMany: async (names) => names.map(() => made.reads),
     },
     storeDeadlineMs: 50,
@@ -256,4 +256,47 @@ test('a store keeps an entry to the end of the revalidation window when that is 
   assert.equal(storedForMs(entry, clock.monotonicMs()), 5100);
   clock.advance(200);
   assert.equal(storedForMs(entry, clock.monotonicMs()), 4900);
+});
+
+test('a full L1 takes an entry of a search at its second sight, and an entry of a refresh at once', async () => {
+  const made = harness();
+  const large = page(made.clock, 'x'.repeat(50_000));
+  for (let n = 0; n < 30; n += 1) made.memory.set(`other ${n}`, large);
+  made.reads = value(large);
+  const search = async (name: typeof NAME) => {
+    const [lookup] = await made.tiers.fromStoreMany([name]);
+    return [lookup?.kind, made.memory.peek(name.key) !== undefined];
+  };
+  const once = (): Promise<unknown> =>
+    new Promise((resolve) => made.tiers.fromStoreTo(NAME, (_error, lookup) => resolve(lookup?.kind)));
+  assert.deepEqual([await once(), made.memory.peek('k')], ['found', undefined]);
+  assert.equal(await once(), 'found');
+  assert.notEqual(made.memory.peek('k'), undefined);
+
+  const second = { ...NAME, key: 'second' };
+  assert.deepEqual(await search(second), ['found', false]);
+  assert.deepEqual(await search(second), ['found', true]);
+
+  const third = { ...NAME, key: 'third' };
+  await made.tiers.fromStore(third);
+  assert.notEqual(made.memory.peek('third'), undefined);
+});
+
+test('a refresh that shares the read of a search still has its entry in L1', async () => {
+  const made = harness();
+  const large = page(made.clock, 'x'.repeat(50_000));
+  for (let n = 0; n < 30; n += 1) made.memory.set(`other ${n}`, large);
+  made.reads = value(large);
+  const searched = new Promise((resolve) => made.tiers.fromStoreTo(NAME, (_error, lookup) => resolve(lookup?.kind)));
+  await made.tiers.fromStore(NAME);
+  assert.equal(await searched, 'found');
+  assert.notEqual(made.memory.peek('k'), undefined);
+});
+
+test('an error while a value is judged ends the read of every caller with that error', async () => {
+  const made = harness({ ...unflushed, judge: () => assert.fail('judged') });
+  made.reads = value(page(made.clock, 'page'));
+  const both = [made.tiers.fromStore(NAME), made.tiers.fromStore(NAME)];
+  for (const each of both) await assert.rejects(each, /judged/);
+  await assert.rejects(made.tiers.fromStore(NAME), /judged/, 'the key is free again');
 });

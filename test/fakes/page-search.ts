@@ -92,6 +92,8 @@ export function createPageSearch(options: { readonly clock: Clock; readonly extr
       });
     },
     search: async (prepared) => fake.dress(await compute(prepared)),
+    searchLater: (prepared, asked, done) =>
+      void fake.search(prepared, asked).then((answer) => done(undefined, answer), done),
     searchMany: (many) => Promise.all(many.map(compute)),
     explain: () => Promise.reject(new Error('the page does not explain')),
     status: () => DOMAINS.map(({ name }) => fakeStatus(name)),

@@ -112,6 +112,8 @@ export function createFakeSearch(options: FakeSearchOptions): FakeSearch {
       (asked?.bypass ? fake.asked.bypass : fake.asked.single).push(prepared);
       return fake.answer(prepared, asked);
     },
+    searchLater: (prepared, asked, done) =>
+      void fake.search(prepared, asked).then((answer) => done(undefined, answer), done),
     searchMany: (many, asked) => {
       fake.asked.many.push(...many);
       return Promise.all(

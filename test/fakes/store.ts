@@ -53,6 +53,11 @@ export interface FakeStoreOptions {
 
 const NODE = 'memory:0';
 
+/** Both forms of a single read. */
+export function singleReads(read: Store['read']): Pick<Store, 'read' | 'readTo'> {
+  return { read, readTo: (name, deadlineMs, settle) => void read(name, deadlineMs).then(settle) };
+}
+
 /** A store in memory that keeps every promise of the port. */
 export function createFakeStore({ clock = systemClock, observe = () => {} }: FakeStoreOptions = {}): FakeStore {
   const entries = new Map<string, { readonly value: Buffer; readonly expiresMs: number }>();
@@ -142,7 +147,7 @@ export function createFakeStore({ clock = systemClock, observe = () => {} }: Fak
   return {
     ...fleet,
     leases,
-    read,
+    ...singleReads(read),
     readMany: (names, deadlineMs) => Promise.all(names.map((name) => read(name, deadlineMs))),
     write,
     locate: () => ({ node: NODE }),

@@ -17,9 +17,15 @@ export const ENTRY_OVERHEAD_BYTES = 1280;
 export function createMemoryTier(options: MemoryTierOptions): MemoryTier {
   const pages = createSieve<Entry>(options.maxBytes);
   const empties = createSieve<Entry>(options.emptyMaxBytes);
+  const doorkeeper = createDoorkeeper((options.maxBytes + options.emptyMaxBytes) / TYPICAL_BYTES);
   return {
     get: (key) => pages.get(key) ?? empties.get(key),
     peek: (key) => pages.peek(key) ?? empties.peek(key),
+    admits: (key, entry) => {
+      const [home, other] = entry.empty ? [empties, pages] : [pages, empties];
+      if (home.hasRoom(entry.encoded.length + ENTRY_OVERHEAD_BYTES)) return true;
+      return home.peek(key) !== undefined || other.peek(key) !== undefined || doorkeeper.sawBefore(key);
+    },
     set: (key, entry) => {
       const [home, other] = entry.empty ? [empties, pages] : [pages, empties];
       other.delete(key);
@@ -45,6 +51,34 @@ export function createMemoryTier(options: MemoryTierOptions): MemoryTier {
   };
 }
 
+/** The size of a typical entry with its overhead, to estimate how many fit. */
+const TYPICAL_BYTES = 4096 + ENTRY_OVERHEAD_BYTES;
+
+/** Keys remembered for each entry that fits: a key whose next use is further away would be evicted before it. */
+const KEYS_PER_ENTRY = 4;
+
+/**
+ * Remembers the last few keys that were refused, in one array: a doorkeeper (Einziger et al., TinyLFU, ACM ToS '17). Most
+ * pages of a store are asked for once while a full L1 holds them, so at first sight such a page only evicts another one,
+ * and becomes garbage that has outlived the young generation. A key takes one slot, and a later key may take it over.
+ */
+function createDoorkeeper(entries: number): { readonly sawBefore: (key: string) => boolean } {
+  const slots = 2 ** Math.ceil(Math.log2(Math.max(256, entries * KEYS_PER_ENTRY)));
+  const seen = new Uint32Array(slots);
+  return {
+    sawBefore: (key) => {
+      // FNV-1a. Two keys with one hash admit each other early, which does no harm.
+      let hash = 0x811c9dc5;
+      for (let at = 0; at < key.length; at += 1) hash = Math.imul(hash ^ key.charCodeAt(at), 0x0100_0193);
+      hash >>>= 0;
+      const slot = hash & (slots - 1);
+      if (seen[slot] === hash) return true;
+      seen[slot] = hash;
+      return false;
+    },
+  };
+}
+
 /**
  * A byte-bounded map with SIEVE eviction (Zhang et al., NSDI '24): one queue in order of insertion, a visited bit that a
  * hit sets, and a hand that walks from old to new, clears set bits and evicts the first entry whose bit is not set. A hit
@@ -56,6 +90,8 @@ export interface Sieve<V> {
   /** A value larger than the whole budget is not kept, and removes an older value of its key. */
   readonly set: (key: string, value: V, bytes: number) => void;
   readonly delete: (key: string) => boolean;
+  /** Whether a new value of this size needs no eviction. */
+  readonly hasRoom: (bytes: number) => boolean;
   /**
    * Keys used since the last pass of the hand, then the others, newest first in both. Copies nothing; see
    * MemoryTier.keys.
@@ -138,6 +174,7 @@ export function createSieve<V>(maxBytes: number): Sieve<V> {
       return node.value;
     },
     peek: (key) => nodes.get(key)?.value,
+    hasRoom: (bytes) => usedBytes + bytes <= maxBytes,
     set: (key, value, bytes) => {
       const known = nodes.get(key);
       if (bytes > maxBytes) {

@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis';
 import type { StoreFault } from '../../cache/events.ts';
 import type { StoreEvent, StoreLocation, StoreNode } from '../../cache/store.ts';
 import type { Clock } from '../../runtime.ts';
+import { createDeadlines, type Deadlines } from './deadlines.ts';
 
 /** One server as the store sees it: its connection, its outstanding commands, its breaker. */
 export interface RedisNode {
@@ -9,6 +10,8 @@ export interface RedisNode {
   readonly address: string;
   readonly redis: Redis;
   readonly clock: Clock;
+  /** The deadlines of its requests. */
+  readonly deadlines: Deadlines;
   readonly observe: (event: StoreEvent) => void;
   /**
    * Permission to send one read, whose outcome is recorded once; or the first fault that applies, which is its result.
@@ -117,6 +120,7 @@ export function createRedisNode(options: RedisNodeOptions): RedisNode {
 
   return {
     ...options,
+    deadlines: createDeadlines(clock),
     protocolError,
     trip: breaker.trip,
     admitRead: () => admit(maxOutstanding, false),

@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { StoreFault } from '../../cache/events.ts';
 import type { StoreEvent } from '../../cache/store.ts';
+import type { DeadlineMember } from './deadlines.ts';
 import type { Permit, RedisNode } from './node.ts';
 
 /** The fields of every request. Each kind adds its own. */
@@ -27,6 +28,8 @@ export interface RequestKind<Req extends NodeRequest, Reply, Result> {
   readonly corked: boolean;
   /** Rejects with the error of ioredis. A pipeline never rejects: each of its replies carries its own error. */
   readonly send: (redis: Redis, request: Req) => Promise<Reply>;
+  /** As `send`, without a promise: `replies` is called by the connection itself. For requests that are many. */
+  readonly sendTo?: (redis: Redis, request: Req, replies: Replies<Reply>) => void;
   /** Why this reply cannot belong to this request: replies and commands are out of step, or the server is not Redis. */
   readonly mismatch?: (reply: Reply, request: Req) => string | undefined;
   /** The whole reply says that the node is down. */
@@ -40,102 +43,181 @@ export interface RequestKind<Req extends NodeRequest, Reply, Result> {
   readonly event: (node: string, request: Req, result: Result, durationMs: number) => StoreEvent;
 }
 
+/** Takes what the connection says about one request: one of the two is called, once. */
+export interface Replies<Reply> {
+  readonly replied: (reply: Reply) => void;
+  readonly failed: (error: Error) => void;
+}
+
+/** Called once with the result of a request. It must not throw: nothing above it could answer for it. */
+export type Settle<Result> = (result: Result) => void;
+
 /** `moved`: a redirect that was not followed. */
 export type FailureCause = StoreFault | 'refused' | 'moved';
 
 /** How a request reached its node: first, or after one redirect. A second redirect is not followed. */
 type Hop = 'first' | 'moved' | 'asking';
 
-/** A timer that fires later than this was delayed by our own event loop, not by the node. */
+/** A deadline that passes later than this was delayed by our own event loop, not by the node. */
 const OWN_STALL_MS = 20;
 
-/**
- * Sends one request to one node. Every request of this room passes here: admit → count as outstanding → send → deadline
- * → classify the error → follow a redirect once → record the outcome with the node's breaker → report one event. The
- * request goes to the node itself and not to ioredis' cluster, so each error is recorded with the node it came from.
- *
- * The deadline is a plain timer: `AbortSignal.timeout` costs 2.3 times as much. Timers run before sockets are read, so
- * after a blocked event loop every deadline would pass although the replies are in the socket. The decision therefore
- * waits one `setImmediate`, which runs after the sockets were read; and a deadline that our own stall delayed is not
- * counted as a failure of the node.
- */
+/** `sendTo` for callers that wait for a promise. */
 export function send<Req extends NodeRequest, Reply, Result>(
   node: RedisNode,
   kind: RequestKind<Req, Reply, Result>,
   request: Req,
   hop: Hop = 'first',
 ): Promise<Result> {
+  return new Promise((resolve) => sendTo(node, kind, request, resolve, hop));
+}
+
+/**
+ * Sends one request to one node. Every request of this room passes here: admit → count as outstanding → send → deadline
+ * → classify the error → follow a redirect once → record the outcome with the node's breaker → report one event →
+ * settle. A request that is not admitted is settled before this function returns. The request goes to the node itself and
+ * not to ioredis' cluster, so each error is recorded with the node it came from.
+ */
+export function sendTo<Req extends NodeRequest, Reply, Result>(
+  node: RedisNode,
+  kind: RequestKind<Req, Reply, Result>,
+  request: Req,
+  settle: Settle<Result>,
+  hop: Hop = 'first',
+): void {
   const permit = kind.admit(node, request);
   if (typeof permit === 'string') {
-    return Promise.resolve(report(node, kind, request, kind.fail(permit, request, false), 0));
+    settle(report(node, kind, request, kind.fail(permit, request, false), 0));
+    return;
   }
-  const { clock } = node;
-  const { deadlineMs, commands = 1, bytes = 0 } = request;
-  const startedMs = clock.monotonicMs();
-  node.track(commands, bytes);
+  node.track(request.commands ?? 1, request.bytes ?? 0);
   if (kind.corked) node.cork();
-  return new Promise((resolve) => {
-    let ended = false;
-    const timer =
-      deadlineMs === undefined
-        ? undefined
-        : setTimeout(() => {
-            const ownStall = clock.monotonicMs() - startedMs - deadlineMs > OWN_STALL_MS;
-            setImmediate(() => {
-              if (ended) return;
-              ended = true;
-              node.record(permit, ownStall ? 'unknown' : 'failed');
-              const result =
-                kind.expire === undefined
-                  ? kind.fail('store-slow', request, true)
-                  : kind.expire(node, request, startedMs, sent);
-              resolve(report(node, kind, request, result, clock.monotonicMs() - startedMs));
-            });
-          }, deadlineMs);
+  const sent = new SentRequest(node, kind, request, settle, hop, permit);
+  if (request.deadlineMs !== undefined) node.deadlines.join(sent, request.deadlineMs);
+  if (hop !== 'asking' && kind.sendTo !== undefined) kind.sendTo(node.redis, request, sent);
+  else {
+    const reply = hop === 'asking' ? sendAsking(node, kind, request) : kind.send(node.redis, request);
+    reply.then(sent.replied, sent.failed);
+  }
+}
 
-    const sent = hop === 'asking' ? sendAsking(node, kind, request) : kind.send(node.redis, request);
-    sent.then(
-      (reply) => {
-        node.track(-commands, -bytes);
-        if (ended) return;
-        ended = true;
-        clearTimeout(timer);
-        const mismatch = kind.mismatch?.(reply, request);
-        if (mismatch !== undefined) node.protocolError(mismatch);
-        const result = mismatch === undefined ? kind.answer(reply, node) : kind.fail('store-down', request, true);
-        node.record(permit, mismatch !== undefined || kind.isDown?.(reply) ? 'failed' : 'answered');
-        resolve(report(node, kind, request, result, clock.monotonicMs() - startedMs));
-      },
-      (error: Error) => {
-        node.track(-commands, -bytes);
-        if (ended) return;
-        ended = true;
-        clearTimeout(timer);
-        const elapsedMs = clock.monotonicMs() - startedMs;
-        const failure = failureOf(node, error);
-        node.record(permit, failure.kind === 'down' ? 'failed' : 'answered');
-        if (failure.kind === 'redirect' && hop === 'first') {
-          const rest =
-            deadlineMs === undefined ? request : { ...request, deadlineMs: Math.max(1, deadlineMs - elapsedMs) };
-          const followed = follow(node, failure, kind, rest);
-          if (followed !== undefined) return resolve(followed);
-        }
-        resolve(report(node, kind, request, kind.fail(causeOf(failure), request, true, error), elapsedMs));
-      },
-    );
-  });
+/**
+ * One request between its sending and its end: the reply, the error or the deadline, whichever comes first. One object for
+ * all of them, because every read of the store makes one.
+ */
+class SentRequest<Req extends NodeRequest, Reply, Result> implements Replies<Reply>, DeadlineMember {
+  place: DeadlineMember['place'] = undefined;
+  private readonly node: RedisNode;
+  private readonly kind: RequestKind<Req, Reply, Result>;
+  private readonly request: Req;
+  private readonly settle: Settle<Result>;
+  private readonly hop: Hop;
+  private readonly permit: Permit;
+  private readonly startedMs: number;
+  private ended = false;
+  /** Settled by what comes after the deadline, where the kind wants to know it. */
+  private late: PromiseWithResolvers<Reply> | undefined = undefined;
+
+  constructor(
+    node: RedisNode,
+    kind: RequestKind<Req, Reply, Result>,
+    request: Req,
+    settle: Settle<Result>,
+    hop: Hop,
+    permit: Permit,
+  ) {
+    this.node = node;
+    this.kind = kind;
+    this.request = request;
+    this.settle = settle;
+    this.hop = hop;
+    this.permit = permit;
+    this.startedMs = node.clock.monotonicMs();
+  }
+
+  readonly replied = (reply: Reply): void => {
+    if (!this.arrive()) {
+      this.late?.resolve(reply);
+      return;
+    }
+    const { node, kind, request } = this;
+    const mismatch = kind.mismatch?.(reply, request);
+    if (mismatch !== undefined) node.protocolError(mismatch);
+    const result = mismatch === undefined ? kind.answer(reply, node) : kind.fail('store-down', request, true);
+    node.record(this.permit, mismatch !== undefined || kind.isDown?.(reply) ? 'failed' : 'answered');
+    this.settle(report(node, kind, request, result, this.elapsedMs()));
+  };
+
+  readonly failed = (error: Error): void => {
+    if (!this.arrive()) {
+      this.late?.reject(error);
+      return;
+    }
+    const { node, kind, request } = this;
+    const elapsedMs = this.elapsedMs();
+    const failure = failureOf(node, error);
+    node.record(this.permit, failure.kind === 'down' ? 'failed' : 'answered');
+    if (failure.kind === 'redirect' && this.hop === 'first') {
+      const { deadlineMs } = request;
+      const rest = deadlineMs === undefined ? request : { ...request, deadlineMs: Math.max(1, deadlineMs - elapsedMs) };
+      const target = targetOf(node, failure);
+      if (target !== undefined) {
+        sendTo(target, kind, rest, this.settle, failure.ask ? 'asking' : 'moved');
+        return;
+      }
+    }
+    this.settle(report(node, kind, request, kind.fail(causeOf(failure), request, true, error), elapsedMs));
+  };
+
+  /**
+   * Timers run before sockets are read, so after a blocked event loop every deadline would pass although the replies are in
+   * the socket. The decision therefore waits one `setImmediate`, which runs after the sockets were read; and a deadline
+   * that our own stall delayed is not counted as a failure of the node.
+   */
+  expire(): void {
+    const ownStall = this.elapsedMs() - (this.request.deadlineMs ?? 0) > OWN_STALL_MS;
+    setImmediate(() => {
+      if (this.ended) return;
+      this.ended = true;
+      const { node, kind, request } = this;
+      node.record(this.permit, ownStall ? 'unknown' : 'failed');
+      if (kind.expire !== undefined) this.late = Promise.withResolvers();
+      const result =
+        kind.expire === undefined || this.late === undefined
+          ? kind.fail('store-slow', request, true)
+          : kind.expire(node, request, this.startedMs, this.late.promise);
+      this.settle(report(node, kind, request, result, this.elapsedMs()));
+    });
+  }
+
+  private elapsedMs(): number {
+    return this.node.clock.monotonicMs() - this.startedMs;
+  }
+
+  /** ioredis has settled the request: it is outstanding no more. False when its deadline came first. */
+  private arrive(): boolean {
+    const { commands = 1, bytes = 0 } = this.request;
+    this.node.track(-commands, -bytes);
+    if (this.ended) return false;
+    this.ended = true;
+    this.node.deadlines.leave(this);
+    return true;
+  }
 }
 
 /** Sends the request to the node that a redirect names. Undefined when this store does not know that node. */
 export function follow<Req extends NodeRequest, Reply, Result>(
   node: RedisNode,
-  { to, ask }: Extract<Failure, { readonly kind: 'redirect' }>,
+  redirect: Redirect,
   kind: RequestKind<Req, Reply, Result>,
   request: Req,
 ): Promise<Result> | undefined {
-  const target = node.nodeAt(to);
-  return target === undefined ? undefined : send(target, kind, request, ask ? 'asking' : 'moved');
+  const target = targetOf(node, redirect);
+  return target === undefined ? undefined : send(target, kind, request, redirect.ask ? 'asking' : 'moved');
 }
+
+type Redirect = Extract<Failure, { readonly kind: 'redirect' }>;
+
+const targetOf = (node: RedisNode, { to }: Redirect): RedisNode | undefined => node.nodeAt(to);
 
 /** ASKING lets the next command through to a node that is still importing the slot. */
 async function sendAsking<Req extends NodeRequest, Reply>(

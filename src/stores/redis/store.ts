@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Command } from 'ioredis';
 import type { Store, StoreEvent, StoreRead, StoreWrite } from '../../cache/store.ts';
 import type { ControlStore } from '../../control/control-store.ts';
 import type { StoreContent } from '../../operations/flush/content.ts';
@@ -13,7 +14,7 @@ import { createRedisLeases } from './lease.ts';
 import { createEpochs, createHeartbeats } from './membership.ts';
 import type { RedisNode, TopologyParts } from './node.ts';
 import { ABSENT, NOT_A_VALUE, READ_FAULTS, readMany, writeManyIfAbsent } from './pipeline.ts';
-import { type RequestKind, send } from './send.ts';
+import { type Replies, type RequestKind, send, sendTo } from './send.ts';
 import { connectSingle } from './single.ts';
 
 export interface RedisStoreOptions extends TopologyParts {
@@ -59,15 +60,20 @@ export function createRedisStore(options: RedisStoreOptions): RedisStore {
   };
   const owners = () => (closed ? [] : topology.owners());
 
-  const read: Store['read'] = (name, readDeadlineMs) => {
+  const readTo: Store['readTo'] = (name, readDeadlineMs, settle) => {
     const node = ownerOf(name);
-    if (node !== undefined) return send(node, READ, { name, deadlineMs: readDeadlineMs });
+    if (node !== undefined) {
+      sendTo(node, READ, { name, deadlineMs: readDeadlineMs }, settle);
+      return;
+    }
     reportNoOwner('read');
-    return Promise.resolve(READ_FAULTS['store-down']);
+    settle(READ_FAULTS['store-down']);
   };
+  const read: Store['read'] = (name, readDeadlineMs) => new Promise((resolve) => readTo(name, readDeadlineMs, resolve));
 
   return {
     read,
+    readTo,
     holds: async (name) => {
       const found = await read(name, deadlineMs);
       return found.kind === 'fault' ? undefined : found.kind === 'value';
@@ -113,6 +119,7 @@ const READ: RequestKind<{ readonly name: string; readonly deadlineMs: number }, 
   admit: (node) => node.admitRead(),
   corked: true,
   send: (redis, { name }) => redis.getBuffer(name),
+  sendTo: (redis, { name }, replies) => void redis.sendCommand(new GetCommand(name, replies)),
   mismatch: (reply) => (reply === null || Buffer.isBuffer(reply) ? undefined : NOT_A_VALUE),
   answer: (reply) => (Buffer.isBuffer(reply) ? { kind: 'value', value: reply } : ABSENT),
   fail: (cause) => (cause === 'moved' ? ABSENT : READ_FAULTS[cause === 'refused' ? 'store-down' : cause]),
@@ -129,6 +136,18 @@ const READ: RequestKind<{ readonly name: string; readonly deadlineMs: number }, 
     durationMs,
   }),
 };
+
+/**
+ * A GET whose reply goes straight to its request. Each command of ioredis has a promise; this one never settles it, and
+ * nothing waits for it.
+ */
+class GetCommand extends Command {
+  constructor(name: string, { replied, failed }: Replies<unknown>) {
+    super('get', [name]);
+    this.resolve = replied;
+    this.reject = failed;
+  }
+}
 
 /** The reply to an abandoned read. An error after the deadline (mostly a connection that broke) is not examined. */
 async function lateValue(node: RedisNode, startedMs: number, sent: Promise<unknown>): Promise<Buffer | undefined> {

@@ -276,3 +276,28 @@ test('the memory tier yields pages with results before pages without', () => {
   tier.get('a');
   assert.deepEqual([...tier.keys()], ['a', 'b', 'none']);
 });
+
+test('a full tier admits a page of the store at its second sight, and a page that it holds or has room for at once', () => {
+  const clock = createFakeClock();
+  const entry = entryOf(clock, { body: Buffer.alloc(4000) });
+  const tier = createMemoryTier({ maxBytes: 10 * (entry.encoded.length + ENTRY_OVERHEAD_BYTES), emptyMaxBytes: 1 });
+  for (let n = 0; n < 10; n += 1) {
+    assert.ok(tier.admits(`k${n}`, entry), 'there is room');
+    tier.set(`k${n}`, entry);
+  }
+  assert.ok(tier.admits('k3', entry), 'a key that it holds');
+  assert.equal(tier.admits('new', entry), false);
+  assert.ok(tier.admits('new', entry));
+  tier.delete('k3');
+  assert.ok(tier.admits('other', entry), 'there is room again');
+});
+
+test('the memory of refused keys is short: a key whose next use is far away stays refused', () => {
+  const clock = createFakeClock();
+  const entry = entryOf(clock, { body: Buffer.alloc(4000) });
+  const tier = createMemoryTier({ maxBytes: 10 * (entry.encoded.length + ENTRY_OVERHEAD_BYTES), emptyMaxBytes: 1 });
+  for (let n = 0; n < 10; n += 1) tier.set(`k${n}`, entry);
+  let admitted = 0;
+  for (let n = 0; n < 20_000; n += 1) if (tier.admits(`cycle ${n % 4000}`, entry)) admitted += 1;
+  assert.ok(admitted < 200, `${admitted} of 20,000`);
+});
