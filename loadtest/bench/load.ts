@@ -51,6 +51,7 @@ export async function drive(url: string, load: Load, seconds: number, generator:
   const timeout = (seconds + 20) * 1000;
   const { stdout } = await run('taskset', ['-c', `${cores.client}`, 'wrk', ...options], { timeout });
   const { requests, errors } = wrkReport(stdout);
+  if (requests === 0) throw new Error(`${url} answered nothing`);
   if (errors > 0) throw new Error(`${errors} errors of ${requests} requests to ${url}`);
   return requests;
 }

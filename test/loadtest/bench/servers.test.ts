@@ -59,6 +59,7 @@ for (const kind of ['http', 'fastify', 'net'] as const) {
     if (kind === 'fastify') return;
     const known = await answerOf(url, { 'If-None-Match': '"abc"' });
     assert.deepEqual([known.status, known.body, known.headers.etag], [304, '', '"abc"']);
+    assert.equal(known.headers['content-length'], undefined);
   });
 }
 
