@@ -21,8 +21,8 @@ export interface Load {
   readonly others?: { readonly target: string; readonly every: number };
   /** 64 when absent. */
   readonly connections?: number;
-  /** Begins with the first target instead of any. */
-  readonly fromFirst?: true;
+  /** The index of the target that comes first; any when absent. */
+  readonly from?: number;
 }
 
 export interface Generator {
@@ -65,7 +65,7 @@ interface ScriptOptions {
 }
 
 /** A script of wrk. Requests that do not differ are written once. */
-export function scriptOf({ targets, headers = {}, body, others, fromFirst }: Load, options: ScriptOptions): string {
+export function scriptOf({ targets, headers = {}, body, others, from }: Load, options: ScriptOptions): string {
   const { host, list, firstNumber, random } = options;
   const textOf = (target: string): string => {
     const method = body === undefined ? 'GET' : 'POST';
@@ -75,7 +75,7 @@ export function scriptOf({ targets, headers = {}, body, others, fromFirst }: Loa
     return `${method} ${target} HTTP/1.1\r\n${lines.join('')}\r\n${body ?? ''}`;
   };
   const isUnique = /\{(?:n|d|ip)\}/.test([textOf(''), ...targets].join(''));
-  const start = fromFirst ? 0 : Math.floor(random() * targets.length);
+  const start = from ?? Math.floor(random() * targets.length);
   const next = isUnique ? 'text()' : 'made[at] or keep(text())';
   const other = others === undefined ? '' : `  if n % ${others.every} == 0 then return other() end\n`;
   // A target with a number is part of the expression, since the list holds plain text.
