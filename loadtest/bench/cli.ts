@@ -6,7 +6,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { EXIT, type ParsedArguments, type Program, runProgram, UsageError } from '../../src/commands/arguments.ts';
 import { percentText } from '../../src/report/format.mjs';
 import { commitOf } from '../labs/kit/machine.ts';
@@ -202,7 +202,9 @@ async function profile(name: string, bench: Bench, generator: Generator): Promis
   const start = await bench.prepare(processes);
   const file = join(ROOT, 'data', 'profiles', `${name}.cpuprofile`);
   const functions = await profileStart(await start(processes), generator, file);
-  console.log(`${name}: ${bench.title}; share of the time that was not idle, by function; all in ${file}`);
+  console.log(
+    `${name}: ${bench.title}; share of the time that was not idle, by function; all in ${relative(ROOT, file)}`,
+  );
   for (const one of functions.slice(0, FUNCTIONS)) console.log(`  ${percentText(one.share).padStart(7)}  ${one.name}`);
 }
 
