@@ -1,190 +1,343 @@
-import { resolve } from 'node:path';
-import { searchDomainOf } from '../../src/engines/create-engines.ts';
-import { prepareSearch } from '../../src/search/key.ts';
-import { startCluster, startStandalone } from '../stack/redis.ts';
+import { nginxCache, nginxLua } from '../labs/peers/nginx.ts';
+import type { Peer } from '../labs/peers/peer.ts';
+import { varnish } from '../labs/peers/varnish.ts';
+import { startStandalone } from '../stack/redis.ts';
+import { createZipf } from '../traffic/zipf.ts';
 import { fillDocument } from './full-document.ts';
-import type { Server, Servers, Service, ServiceOptions } from './servers.ts';
+import type { Load } from './load.ts';
+import type { Expected, Started, Subject } from './measure.ts';
+import { fetchPage, fillStore, type Page, pageOfSize, preparedBy } from './pages.ts';
+import type { Processes, Server, Service, ServiceOptions } from './processes.ts';
 
-/** Both servers of one start, and the targets of the requests to them. */
-export interface Started {
-  readonly serpcache: Server;
-  readonly bare: Server;
-  readonly targets: readonly string[];
+/** The ratio that serpcache should reach to the rate of another server of the same starts. */
+export interface Goal {
+  readonly against: string;
+  readonly goal?: number;
+  /** Below it the goal is missed; between both it is the floor that is held. */
+  readonly floor?: number;
 }
 
-export interface Bench {
+export interface Bench extends Expected {
   readonly title: string;
+  /** The subject that the committed figure is relative to. */
   readonly baseline: string;
-  /** The outcome that nearly all measured requests must have. */
-  readonly outcome: string;
-  /** The smallest share of them; with less, something else was measured. */
-  readonly leastShare: number;
-  /** Starts the parts that all starts share. @returns a start of both servers, which the caller closes. */
-  readonly prepare: (servers: Servers) => Promise<(servers: Servers) => Promise<Started>>;
+  readonly goals?: readonly Goal[];
+  /** Measured only when it is named. */
+  readonly byName?: true;
+  /** Starts the parts that all starts share. @returns a start of all servers, which the caller closes. */
+  readonly prepare: (shared: Processes) => Promise<(processes: Processes) => Promise<Started>>;
 }
 
-const PAGE_BYTES = 4096;
+/** Names of the subjects. */
+export const SERPCACHE = 'serpcache';
+const BARE = 'bare node:http';
+const NET = 'net probe';
+const ONE_URL = 'serpcache, l1 in the same process';
+const WITH_REDIS = 'node:http + ioredis';
+const NGINX = 'nginx proxy_cache';
+const LUA = 'nginx-lua + Redis';
+
+const L1_HIT = { outcome: 'hit-l1', leastShare: 0.99 } as const;
+const L2_HIT = { outcome: 'hit-l2', leastShare: 0.95 } as const;
 /** Far more entries than the smallest L1 holds, so that nearly every request is an L2 hit. */
 const STORE_QUERIES = 4000;
+const SMALLEST_L1 = '1MiB';
 
-const L1_HIT = { title: 'L1 hit', outcome: 'hit-l1', leastShare: 0.99 } as const;
-const L2_HIT = { title: 'L2 hit', outcome: 'hit-l2', leastShare: 0.95 } as const;
+/** As a proxy with a trace sends them. */
+const UNIQUE_IDS = { 'X-Request-Id': 'req-{n}', Traceparent: '00-{n}{n}-{n}-01' };
+/** As a proxy's pool of connections sends them, from many clients. */
+const UNIQUE_CLIENTS = { 'X-Forwarded-For': '{ip}', 'X-Request-Id': 'req-{n}', Cookie: 'session={n}; theme=dark' };
 
-const IN_MEMORY = { store: 'store: { kind: none }', memory: '64MiB' } as const;
+/** 10⁵ pages of 4 KiB, each with about 1.3 KiB of objects. */
+const MANY = { urls: 100_000, memory: '768MiB', draws: 131_072, exponent: 1 };
 
 export const BENCHES: Readonly<Record<string, Bench>> = {
   l1: {
     ...L1_HIT,
-    baseline: 'bare node:http',
-    prepare: async () => async (servers) => {
-      const serpcache = await servers.startService({ ...IN_MEMORY, name: 'l1' });
-      const target = await pageOfSize(serpcache.url, PAGE_BYTES);
-      const bare = await servers.startBare(await fetchPage(serpcache.url + target));
-      return { serpcache, bare, targets: [target] };
-    },
+    title: 'L1 hit',
+    baseline: BARE,
+    goals: [
+      { against: BARE, goal: 1.7, floor: 1.36 },
+      { against: NGINX, goal: 1.25, floor: 1 },
+    ],
+    prepare: onePage({ peers: ['fastify', nginxCache, varnish] }),
+  },
+  'l1-ids': {
+    ...L1_HIT,
+    title: 'L1 hit, x-request-id and traceparent unique to each request',
+    baseline: BARE,
+    goals: [
+      { against: NGINX, goal: 1.1 },
+      { against: BARE, floor: 1.2 },
+    ],
+    prepare: onePage({ peers: [nginxCache], headers: UNIQUE_IDS }),
+  },
+  'l1-304': {
+    ...L1_HIT,
+    title: 'L1 hit, answered with 304',
+    baseline: BARE,
+    prepare: onePage({ peers: [nginxCache], isKnown: true }),
+  },
+  'l1-gzip': {
+    ...L1_HIT,
+    title: 'L1 hit, the page compressed by gzip',
+    baseline: BARE,
+    prepare: onePage({ peers: [nginxCache], headers: { 'Accept-Encoding': 'gzip' }, service: { coding: 'gzip' } }),
+  },
+  'l1-many': {
+    ...L1_HIT,
+    title: 'L1 hit of 100,000 URLs, drawn by Zipf',
+    baseline: ONE_URL,
+    goals: [{ against: ONE_URL, goal: 0.9, floor: 0.8 }],
+    prepare: manyPages,
+  },
+  'l1-mixed': {
+    ...L1_HIT,
+    title: 'L1 hit from a proxy: unique client, id and cookie, 1 % of the requests for /healthz',
+    baseline: ONE_URL,
+    goals: [{ against: ONE_URL, goal: 0.9, floor: 0.8 }],
+    prepare: onePage({ headers: UNIQUE_CLIENTS, others: { target: '/healthz', every: 100 }, isBesideOneUrl: true }),
+  },
+  'l1-off': {
+    ...L1_HIT,
+    title: 'L1 hit, the lane off',
+    baseline: BARE,
+    goals: [{ against: BARE, goal: 0.8 }],
+    prepare: onePage({ service: { more: 'public: { lane: off }\n' } }),
+  },
+  l2: {
+    ...L2_HIT,
+    title: 'L2 hit',
+    baseline: BARE,
+    goals: [
+      { against: BARE, goal: 0.86, floor: 0.66 },
+      { against: LUA, goal: 1.3, floor: 1 },
+    ],
+    prepare: storedPages,
+  },
+  miss: {
+    outcome: 'engine',
+    // wrk abandons a request on each connection at the end of a round.
+    leastShare: 0.95,
+    title: 'miss, 8 connections, searchd on the other processor',
+    baseline: 'node:http + engine',
+    prepare: misses,
+  },
+  msearch: {
+    ...L1_HIT,
+    title: 'batch of ten L1 hits',
+    baseline: BARE,
+    prepare: async () => batches,
   },
   control: {
     ...L1_HIT,
     title: 'L1 hit, following a full control document',
-    baseline: 'the same without a document',
-    prepare: async () => startFollowing,
+    baseline: 'serpcache, without a document',
+    prepare: async () => following,
   },
-  l2: { ...L2_HIT, baseline: 'node:http + ioredis', prepare: prepareStore },
   page: {
     ...L1_HIT,
     title: 'search page of 20 results, out of memory',
     baseline: 'the same answer as JSON from bare node:http',
-    prepare: async () => async (servers) => {
-      const serpcache = await servers.startService({ ...IN_MEMORY, name: 'page' });
+    byName: true,
+    prepare: async () => async (processes) => {
+      const service = await processes.startService({ name: 'page' });
       const question = `?q=${encodeURIComponent('кроссовки')}`;
-      const bare = await servers.startBare(await fetchPage(`${serpcache.url}/search${question}`));
-      return { serpcache, bare, targets: [`/${question}`] };
+      const bare = await processes.startNode(planOf('http', await fetchPage(`${service.url}/search${question}`)));
+      return startedOf(service, { targets: [`/${question}`] }, { 'the same answer as JSON from bare node:http': bare });
     },
   },
-  signing: { ...L2_HIT, title: 'L2 hit, with a signing key', baseline: 'the same without', prepare: prepareSigned },
+  signing: {
+    ...L2_HIT,
+    title: 'L2 hit, with a signing key',
+    baseline: 'serpcache, without a key',
+    byName: true,
+    prepare: signedPages,
+  },
 };
 
-/** The same service twice: the first follows a control document of the maximum size, the second follows none. */
-async function startFollowing(servers: Servers): Promise<Started> {
-  const [node] = (await servers.startStores(startStandalone({ flavour: 'redis' }))).nodes;
-  if (node === undefined) throw new Error('a stack without a server');
-  const more = `control: { kind: standalone, nodes: ["${node.host}:${node.port}"] }\n`;
-  const serpcache = await servers.startService({ ...IN_MEMORY, name: 'following', more });
-  const bare = await servers.startService({ ...IN_MEMORY, name: 'alone' });
-  const target = await pageOfSize(serpcache.url, PAGE_BYTES);
-  await fetchPage(bare.url + target);
-  await fillDocument('goods', node, preparedBy(serpcache)(target).bucket);
-  return { serpcache, bare, targets: [target] };
+/** The service with this load, then other servers with the same. */
+function startedOf(service: Service, load: Load, others: Readonly<Record<string, Server>>): Started {
+  const subjects = Object.entries({ [SERPCACHE]: service, ...others }).map(([name, server]) => ({
+    name,
+    server,
+    load,
+  }));
+  return { service, subjects };
 }
 
-/** The store of all starts. The first start fills it; the others find everything there and begin with an empty L1. */
-async function sharedStore(shared: Servers, kind: 'cluster' | 'standalone') {
-  const flavour = 'redis';
-  const starting = kind === 'cluster' ? startCluster({ flavour, masters: 3 }) : startStandalone({ flavour });
-  const nodes = (await shared.startStores(starting)).nodes.map(({ host, port }) => ({ host, port }));
-  const list = nodes.map(({ host, port }) => `"${host}:${port}"`).join(', ');
+const planOf = (kind: 'http' | 'fastify' | 'net', { headers, body }: Page) => ({
+  ...{ kind, headers, body: body.toString('base64') },
+});
+
+interface OnePageOptions {
+  /** Beside the service, bare node:http and the probe. */
+  readonly peers?: readonly (Peer | 'fastify')[];
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Requests carry the page's own etag. */
+  readonly isKnown?: boolean;
+  readonly others?: Load['others'];
+  readonly service?: Partial<ServiceOptions>;
+  /** The service is measured with plain requests, too. */
+  readonly isBesideOneUrl?: true;
+}
+
+/** One page of 4 KiB out of memory; caches get it from bare node:http. */
+function onePage({ peers = [], headers = {}, isKnown, others, service: own, isBesideOneUrl }: OnePageOptions) {
+  return async () =>
+    async (processes: Processes): Promise<Started> => {
+      const service = await processes.startService({ name: 'service', ...own });
+      const target = await pageOfSize(service.url);
+      const accepted = headers['Accept-Encoding'];
+      const page = await fetchPage(service.url + target, {
+        headers: accepted === undefined ? {} : { 'accept-encoding': accepted },
+      });
+      const etag = isKnown ? { 'If-None-Match': page.headers['etag'] ?? '' } : {};
+      const load = { targets: [target], headers: { ...headers, ...etag }, ...(others && { others }) };
+      const bare = await processes.startNode(planOf('http', page));
+      const servers: Record<string, Server> = { [NET]: await processes.startNode(planOf('net', page)), [BARE]: bare };
+      for (const peer of peers) {
+        if (peer === 'fastify') servers['Fastify, a Buffer'] = await processes.startNode(planOf('fastify', page));
+        else servers[peer.name] = await processes.startPeer(peer, { origin: bare.url });
+      }
+      const { subjects } = startedOf(service, load, servers);
+      const plain: Subject = { name: ONE_URL, server: service, load: { targets: [target] } };
+      return { service, subjects: isBesideOneUrl ? [...subjects, plain] : subjects };
+    };
+}
+
+/** A Redis of all starts. The first start fills it; the others find everything there and begin with an empty L1. */
+async function sharedStore(shared: Processes, fill: Omit<Parameters<typeof fillStore>[1], 'store'>) {
+  const [node] = (await shared.startStores(startStandalone({ flavour: 'redis' }))).nodes;
+  if (node === undefined) throw new Error('a stack without a server');
+  // The stores of tests are small; this one holds the pages of every bench.
+  await node.command('CONFIG', 'SET', 'maxmemory', '1gb');
+  const store = { host: node.host, port: node.port };
   let targets: readonly string[] | undefined;
   return {
-    nodes,
-    options: { store: `store: { kind: ${kind}, nodes: [${list}], deadline: 1s }`, memory: '1MiB' },
-    filledBy: async (server: Server): Promise<readonly string[]> => {
-      targets ??= await fillStore(server);
+    store,
+    option: `store: { kind: standalone, nodes: ["${node.host}:${node.port}"], deadline: 1s }`,
+    filledBy: async (service: Service): Promise<readonly string[]> => {
+      targets ??= await fillStore(service, { store, ...fill });
       return targets;
     },
   };
 }
 
-async function prepareStore(shared: Servers): Promise<(servers: Servers) => Promise<Started>> {
-  const { nodes, options, filledBy } = await sharedStore(shared, 'cluster');
-  return async (servers) => {
-    const serpcache = await servers.startService({ ...options, name: 'l2' });
-    const targets = await filledBy(serpcache);
-    const prepared = preparedBy(serpcache);
-    const nameOf = Object.fromEntries(targets.map((target) => [target, prepared(target).storeName]));
-    const page = await fetchPage(serpcache.url + targets[0]);
-    const bare = await servers.startBare({ ...page, store: { nodes, nameOf } });
-    return { serpcache, bare, targets };
+async function storedPages(shared: Processes) {
+  const { store, option, filledBy } = await sharedStore(shared, { count: STORE_QUERIES, withBodies: true });
+  return async (processes: Processes): Promise<Started> => {
+    const service = await processes.startService({ name: 'service', store: option, memory: SMALLEST_L1 });
+    const targets = await filledBy(service);
+    const page = await fetchPage(service.url + targets[0]);
+    const [plain, reading] = [planOf('http', page), { ...planOf('http', page), store }];
+    const bare = await processes.startNode(plain);
+    const lua = { origin: bare.url, store, headers: { ...page.headers, 'x-request-id': '$request_id' } };
+    return startedOf(
+      service,
+      { targets },
+      {
+        'net + ioredis': await processes.startNode({ ...reading, kind: 'net' }),
+        [WITH_REDIS]: await processes.startNode(reading),
+        [BARE]: bare,
+        [LUA]: await processes.startPeer(nginxLua, lua),
+      },
+    );
   };
 }
+
+async function manyPages(shared: Processes) {
+  const { option, filledBy } = await sharedStore(shared, { count: MANY.urls });
+  const rank = createZipf({ size: MANY.urls, exponent: MANY.exponent });
+  return async (processes: Processes): Promise<Started> => {
+    const service = await processes.startService({ name: 'service', store: option, memory: MANY.memory });
+    const targets = await filledBy(service);
+    const drawn = Array.from({ length: MANY.draws }, () => targets[rank(Math.random)] ?? '');
+    return {
+      service,
+      subjects: [
+        { name: SERPCACHE, server: service, load: { targets: drawn }, fill: targets },
+        { name: ONE_URL, server: service, load: { targets: targets.slice(0, 1) } },
+      ],
+    };
+  };
+}
+
+async function misses(shared: Processes) {
+  const engine = await shared.startSearchd();
+  return async (processes: Processes): Promise<Started> => {
+    const service = await processes.startService({ name: 'service', engine });
+    const target = `${await pageOfSize(service.url)}&filter=price:..{d}`;
+    const origin = await processes.startOrigin(engine);
+    return startedOf(service, { targets: [target], connections: 8 }, { 'node:http + engine': origin });
+  };
+}
+
+async function batches(processes: Processes): Promise<Started> {
+  const service = await processes.startService({ name: 'service' });
+  const searches = Array.from({ length: 10 }, (_, at) => ({ q: 'кроссовки', limit: 4, page: at + 1 }));
+  const body = JSON.stringify({ searches });
+  const page = await fetchPage(`${service.url}/msearch`, { body });
+  const bare = await processes.startNode(planOf('http', page));
+  return startedOf(service, { targets: ['/msearch'], body }, { [BARE]: bare });
+}
+
+/** The same service twice: the first follows a control document of the maximum size, the second follows none. */
+async function following(processes: Processes): Promise<Started> {
+  const [node] = (await processes.startStores(startStandalone({ flavour: 'redis' }))).nodes;
+  if (node === undefined) throw new Error('a stack without a server');
+  const more = `control: { kind: standalone, nodes: ["${node.host}:${node.port}"] }\n`;
+  const service = await processes.startService({ name: 'following', more });
+  const alone = await processes.startService({ name: 'alone' });
+  const target = await pageOfSize(service.url);
+  await fetchPage(alone.url + target);
+  await fillDocument('goods', node, preparedBy(service)(target).bucket);
+  return startedOf(service, { targets: [target] }, { 'serpcache, without a document': alone });
+}
+
+const KEY = 'k'.repeat(64);
 
 /** The same service twice over the same signed entries: the first verifies signatures, the second does not read them. */
-async function prepareSigned(shared: Servers): Promise<(servers: Servers) => Promise<Started>> {
-  const { options, filledBy } = await sharedStore(shared, 'standalone');
-  const more = `signing: { key: ${'k'.repeat(64)} }\n`;
-  return async (servers) => {
-    const serpcache = await servers.startService({ ...options, name: 'signed', more });
-    const bare = await servers.startService({ ...options, name: 'unsigned' });
-    return { serpcache, bare, targets: await filledBy(serpcache) };
+async function signedPages(shared: Processes) {
+  const { option, filledBy } = await sharedStore(shared, { count: STORE_QUERIES, signingKey: KEY });
+  return async (processes: Processes): Promise<Started> => {
+    const same = { store: option, memory: SMALLEST_L1 };
+    const service = await processes.startService({ ...same, name: 'signed', more: `signing: { key: ${KEY} }\n` });
+    const unsigned = await processes.startService({ ...same, name: 'unsigned' });
+    return startedOf(service, { targets: await filledBy(service) }, { 'serpcache, without a key': unsigned });
   };
 }
 
-/** The key of a target, as this service computes it. */
-function preparedBy({ settings }: Service) {
-  const domains = settings.domains.map(searchDomainOf);
-  return (target: string) => {
-    const pairs = [...new URLSearchParams(target.slice(target.indexOf('?')))];
-    return prepareSearch({ pairs }, domains);
-  };
-}
-
-/** Stores one page under many keys: each search has another upper bound that no price reaches. */
-async function fillStore({ url }: Server): Promise<readonly string[]> {
-  const page = await pageOfSize(url, PAGE_BYTES);
-  const targets = Array.from({ length: STORE_QUERIES }, (_, at) => `${page}&filter=price:..${90_000_000 + at}`);
-  for (const target of targets) await fetchPage(url + target);
-  return targets;
-}
-
-/** The search whose page comes nearest to the wanted size. */
-async function pageOfSize(baseUrl: string, wantedBytes: number): Promise<string> {
-  const sized: { target: string; off: number }[] = [];
-  for (let limit = 4; limit <= 24; limit += 1) {
-    const target = `/search?q=${encodeURIComponent('кроссовки')}&limit=${limit}&facet=city`;
-    const { body } = await fetchPage(baseUrl + target);
-    sized.push({ target, off: Math.abs(Buffer.byteLength(body) - wantedBytes) });
-  }
-  return sized.sort((a, b) => a.off - b.off)[0]?.target ?? '';
-}
-
-async function fetchPage(url: string): Promise<{ headers: Record<string, string>; body: string }> {
-  const response = await fetch(url, { headers: { 'accept-encoding': 'identity' } });
-  const body = await response.text();
-  if (response.status !== 200) throw new Error(`${url}: ${response.status} ${body}`);
-  const headers = Object.fromEntries(response.headers);
-  for (const own of ['date', 'connection', 'keep-alive', 'content-length']) delete headers[own];
-  return { headers, body };
-}
+export const OTHER_CHECKOUT = 'the other checkout';
 
 /**
- * The benches `l1` and `l2` with another version of the service in the place of the bare server.
+ * The benches `l1` and `l2` with another version of the service in the place of the bare server. Entries are written by this
+ * checkout, so both versions must have its format.
  * @param first, second checkouts; undefined is this one.
  */
 export function versionBenches(first: string | undefined, second: string): Readonly<Record<'l1' | 'l2', Bench>> {
-  const both = async (servers: Servers, same: Pick<ServiceOptions, 'store' | 'memory'>) => ({
-    serpcache: await servers.startService({ ...same, name: 'first', ...(first && { checkout: resolve(first) }) }),
-    bare: await servers.startService({ ...same, name: 'second', checkout: resolve(second) }),
+  const both = async (processes: Processes, same: Omit<ServiceOptions, 'name'>) => ({
+    service: await processes.startService({ ...same, name: 'first', ...(first !== undefined && { checkout: first }) }),
+    other: await processes.startService({ ...same, name: 'second', checkout: second }),
   });
-  const baseline = 'the other checkout';
   return {
     l1: {
-      ...L1_HIT,
-      baseline,
-      prepare: async () => async (servers) => {
-        const { serpcache, bare } = await both(servers, IN_MEMORY);
-        const target = await pageOfSize(serpcache.url, PAGE_BYTES);
+      ...{ ...L1_HIT, title: 'L1 hit', baseline: OTHER_CHECKOUT },
+      prepare: async () => async (processes) => {
+        const { service, other } = await both(processes, {});
+        const target = await pageOfSize(service.url);
         // The same warm-up for both: the search for a page of this size is part of what V8 optimises for.
-        await pageOfSize(bare.url, PAGE_BYTES);
-        return { serpcache, bare, targets: [target] };
+        await pageOfSize(other.url);
+        return startedOf(service, { targets: [target] }, { [OTHER_CHECKOUT]: other });
       },
     },
     l2: {
-      ...L2_HIT,
-      baseline,
+      ...{ ...L2_HIT, title: 'L2 hit', baseline: OTHER_CHECKOUT },
       prepare: async (shared) => {
-        const { options, filledBy } = await sharedStore(shared, 'standalone');
-        return async (servers) => {
-          const started = await both(servers, options);
-          return { ...started, targets: await filledBy(started.serpcache) };
+        const { option, filledBy } = await sharedStore(shared, { count: STORE_QUERIES });
+        return async (processes) => {
+          const { service, other } = await both(processes, { store: option, memory: SMALLEST_L1 });
+          return startedOf(service, { targets: await filledBy(service) }, { [OTHER_CHECKOUT]: other });
         };
       },
     },

@@ -1,41 +1,55 @@
 /**
- * `npm run bench [-- l1 control l2 page signing] [--commit | --checkout FOLDER]`: hits through the whole service against the least a Node server
- * can do, with one page of about 4 KB. Server on one processor, client (and store) on another, rounds alternated, ratios within
- * each start: absolute rates of a shared machine say little. Needs wrk and two processors; load goes to loopback only.
+ * `npm run bench [-- l1 l2 …]`: hits through the whole service beside the servers that one would use instead, with one page of about
+ * 4 KB. Servers on one processor, client and stores on another, rounds alternated, ratios within each start: absolute
+ * rates of a shared machine say little. Load goes to loopback only.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { EXIT, type ParsedArguments, type Program, runProgram, UsageError } from '../../src/commands/arguments.ts';
+import { percentText } from '../../src/report/format.mjs';
 import { commitOf } from '../labs/kit/machine.ts';
+import { checkSections } from '../labs/kit/publish.ts';
 import { inPath } from '../stack/go-program.ts';
 import { processorsHere, processorsOf } from '../stack/processors.ts';
-import { BENCHES, type Bench, versionBenches } from './benches.ts';
-import { MEASURED_SECONDS, measureStart, type StartMeasured } from './measure.ts';
-import { type BenchCores, createServers } from './servers.ts';
+import { BENCHES, type Bench, OTHER_CHECKOUT, SERPCACHE, versionBenches } from './benches.ts';
+import type { Generator } from './load.ts';
+import { MEASURED_SECONDS, measureStart, profileStart, type StartMeasured } from './measure.ts';
+import { createProcesses } from './processes.ts';
+import { PAGE, publishPage, SECTION, tableLines } from './tables.ts';
 import {
+  type BenchResult,
+  type BenchResults,
+  COMMITTED_FILE,
   COMMITTED_STARTS,
-  committedOf,
   differs,
   exitStatusOf,
   figureOf,
-  readCommitted,
+  type Rates,
+  ratiosOf,
+  readResults,
+  resultOf,
   STARTS,
   type Verdict,
   verdictOf,
-  writeCommitted,
+  writeResult,
 } from './verdict.ts';
 
 const PROGRAM: Program = {
   command: 'npm run bench --',
-  usage: `[${Object.keys(BENCHES).join('] [')}] [--commit | --checkout FOLDER]`,
+  usage: `[${Object.keys(BENCHES).join('] [')}] [option…]`,
   about: [
-    'Hits through the whole service against bare Node servers; those with a committed figure unless named, in 6 minutes.',
-    'Passed: as fast as committed; negative: slower by more than the committed noise. Installs Redis and wrk.',
+    'Hits through the whole service beside other servers, by requests per second of processor time; without a name all',
+    'but page and signing, in 35 minutes. Passed: as fast as committed; negative: slower by more than the committed noise.',
+    'Installs the servers that are missing.',
   ],
   options: [
-    { name: 'commit', about: 'measure twice as many starts, and write the committed figures' },
+    { name: 'starts', takes: 'N', about: `starts of each bench (${STARTS}); fewer are not judged` },
+    { name: 'commit', about: `${COMMITTED_STARTS} starts, written as the committed figures and into the page` },
+    { name: 'out', takes: 'FILE', about: 'adds the results to this JSON file' },
+    { name: 'against', takes: 'FILE', about: 'judges by the results in this file instead of the committed ones' },
+    { name: 'profile', about: 'profiles the service once for each bench into data/profiles, and judges nothing' },
     {
       name: 'checkout',
       takes: 'FOLDER',
@@ -44,67 +58,68 @@ const PROGRAM: Program = {
   ],
   takes: { min: 0, max: 64 },
 };
-const INSTALL = join(import.meta.dirname, '..', 'stack', 'install.ts');
+const ROOT = resolve(import.meta.dirname, '..', '..');
+const INSTALL = join(ROOT, 'loadtest', 'stack', 'install.ts');
+const PARTS = ['redis', 'wrk', 'nginx', 'nginx-lua', 'varnish', 'sphinx'];
+/** Functions that are printed of a profile. */
+const FUNCTIONS = 20;
 
 process.exitCode = await runProgram(PROGRAM, main);
 
-async function main({ positionals: named, has, text }: ParsedArguments): Promise<number> {
-  const isCommitting = has('commit');
+interface Settings {
+  readonly generator: Generator;
+  readonly starts: number;
+  readonly commit: string | undefined;
+  readonly isCommitting: boolean;
+  readonly out: string | undefined;
+  readonly reference: BenchResults;
+}
+
+async function main(given: ParsedArguments): Promise<number> {
+  const { positionals: named, has, text } = given;
   const unknown = named.filter((name) => !Object.hasOwn(BENCHES, name));
   if (unknown.length > 0) {
     throw new UsageError(`no bench "${unknown.join(', ')}"; allowed: ${Object.keys(BENCHES).join(', ')}`);
   }
+  const starts = given.number('starts', { least: 1, most: 100, whole: true });
+  const isCommitting = has('commit');
+  if (isCommitting && starts !== undefined) throw new UsageError(`--commit takes ${COMMITTED_STARTS} starts`);
+  if (isCommitting) checkSections(PAGE, [SECTION]);
+  const reference = readResults(text('against') ?? COMMITTED_FILE);
   const cores = await benchCores();
   const folder = mkdtempSync(join(tmpdir(), 'serpcache-bench-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   // By exiting: all servers end with this process.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.once(signal, () => process.exit(EXIT.undecided));
+  const settings: Settings = {
+    ...{ generator: { folder, cores }, starts: isCommitting ? COMMITTED_STARTS : (starts ?? STARTS) },
+    ...{ commit: commitOf(ROOT), isCommitting, out: text('out'), reference },
+  };
+  const chosen = Object.entries(BENCHES).filter(([name, { byName }]) =>
+    named.length === 0 ? !byName : named.includes(name),
+  );
   const other = text('checkout');
-  if (other !== undefined) return compareVersions(other, named, { folder, cores });
-  const verdicts: Verdict[] = [];
-  const commit = commitOf(join(import.meta.dirname, '..', '..'));
-  for (const [name, bench] of Object.entries(BENCHES)) {
-    // A bench without a committed figure is not judged, so it runs only by name.
-    if (named.length === 0 ? Object.hasOwn(readCommitted(), name) : named.includes(name))
-      verdicts.push(await run({ name, bench, folder, cores, commit, isCommitting }));
+  if (other !== undefined) return compareVersions(resolve(other), named, settings);
+  if (has('profile')) {
+    for (const [name, bench] of chosen) await profile(name, bench, settings.generator);
+    return EXIT.passed;
   }
+  const verdicts: Verdict[] = [];
+  let results: BenchResults = {};
+  for (const [name, bench] of chosen) {
+    const { verdict, result } = await run(name, bench, settings);
+    verdicts.push(verdict);
+    if (result !== undefined) results = { ...results, [name]: result };
+  }
+  console.log(tableLines(results).join('\n'));
   return exitStatusOf(verdicts);
 }
 
-/** Negative when a median of this checkout lies outside of all starts of the other checkout against itself. */
-async function compareVersions(
-  other: string,
-  named: readonly string[],
-  where: Pick<Run, 'folder' | 'cores'>,
-): Promise<number> {
-  let status: number = EXIT.passed;
-  for (const name of ['l1', 'l2'] as const) {
-    if (named.length > 0 && !named.includes(name)) continue;
-    const ratios = { ours: [] as number[], same: [] as number[] };
-    for (const [kind, first] of [
-      ['same', other],
-      ['ours', undefined],
-    ] as const) {
-      const bench = versionBenches(first, other)[name];
-      console.log(`${bench.title}, ${kind === 'ours' ? 'this checkout' : 'the other'} against the other checkout:`);
-      await measureStarts({ bench, isCommitting: false, ...where }, ratios[kind]);
-    }
-    const [ours, same] = [figureOf(ratios.ours).figure, figureOf(ratios.same).figure];
-    const isDifferent = differs(ratios.ours, ratios.same);
-    const range = `${Math.min(...ratios.same).toFixed(3)} to ${Math.max(...ratios.same).toFixed(3)}`;
-    console.log(
-      `  ${isDifferent ? 'different' : 'equal'}: median ${ours.toFixed(3)}; the other against itself ${same.toFixed(3)} (${range})`,
-    );
-    if (isDifferent !== false) status = EXIT.failed;
-  }
-  return status;
-}
-
 /** @throws when nothing can be measured here. */
-async function benchCores(): Promise<BenchCores> {
-  const { status } = spawnSync(process.execPath, [INSTALL, 'redis', 'wrk'], { stdio: 'inherit' });
-  if (status !== 0) throw new Error('redis and wrk are needed, see above');
+async function benchCores(): Promise<Generator['cores']> {
+  const { status } = spawnSync(process.execPath, [INSTALL, ...PARTS], { stdio: 'inherit' });
+  if (status !== 0) throw new Error(`${PARTS.join(', ')} are needed, see above`);
   if ((await inPath('taskset')).length === 0) {
     throw new Error('there is no taskset: install what Debian calls util-linux');
   }
@@ -113,56 +128,60 @@ async function benchCores(): Promise<BenchCores> {
   return { server, client };
 }
 
-interface Run {
-  readonly name: string;
-  readonly bench: Bench;
-  readonly folder: string;
-  readonly cores: BenchCores;
-  readonly commit: string | undefined;
-  readonly isCommitting: boolean;
+interface Ran {
+  readonly verdict: Verdict;
+  /** Absent when a start could not be measured. */
+  readonly result?: BenchResult;
 }
 
-async function run(wanted: Run): Promise<Verdict> {
-  const { name, bench, commit, isCommitting } = wanted;
-  console.log(`${bench.title}, against ${bench.baseline}, by requests per second of processor time:`);
+async function run(name: string, bench: Bench, settings: Settings): Promise<Ran> {
+  const { commit, isCommitting, out } = settings;
+  console.log(`${name}: ${bench.title}, against ${bench.baseline}, by requests per second of processor time:`);
+  const command = `npm run bench -- ${name}${isCommitting ? ' --commit' : ` --starts ${settings.starts}`}`;
   const startedAt = new Date().toISOString();
-  const starts: number[] = [];
-  let verdict: Verdict;
+  const rates: Rates[] = [];
+  let ran: Ran;
   try {
-    await measureStarts(wanted, starts);
-    if (isCommitting) {
-      writeCommitted(name, await committedOf({ name, commit, starts, seconds: MEASURED_SECONDS, startedAt }));
-    }
-    verdict = verdictOf(starts, readCommitted()[name]);
+    await measureStarts(bench, settings, rates);
+    const how = { name, baseline: bench.baseline, subject: SERPCACHE, command, startedAt };
+    const result = await resultOf({ ...how, commit, rates, seconds: MEASURED_SECONDS });
+    if (isCommitting) publishPage(writeResult(name, result));
+    if (out !== undefined) writeResult(name, result, out);
+    const reference = isCommitting ? result : settings.reference[name];
+    ran = { verdict: verdictOf(result.starts, reference), result };
   } catch (error) {
-    verdict = { kind: 'not judged', reason: error instanceof Error ? error.message : String(error) };
+    ran = { verdict: { kind: 'not judged', reason: error instanceof Error ? error.message : String(error) } };
   }
-  console.log(`  ${verdictText(verdict, starts)}`);
-  return verdict;
+  console.log(`  ${verdictText(ran.verdict, ratiosOf(rates, SERPCACHE, bench.baseline))}`);
+  return ran;
 }
 
-/** Adds the ratio of each start. @throws at the first that cannot be measured: the others would be too few. */
+/** Adds the rates of each start. @throws at the first that cannot be measured: the others would be too few. */
 async function measureStarts(
-  { bench, folder, cores, isCommitting }: Pick<Run, 'bench' | 'folder' | 'cores' | 'isCommitting'>,
-  ratios: number[],
+  bench: Bench,
+  { generator, starts }: Pick<Settings, 'generator' | 'starts'>,
+  rates: Rates[],
 ): Promise<void> {
-  await using shared = createServers(folder, cores);
+  const { folder, cores } = generator;
+  await using shared = createProcesses(folder, cores);
   const start = await bench.prepare(shared);
-  for (let count = 0; count < (isCommitting ? COMMITTED_STARTS : STARTS); count += 1) {
-    await using servers = createServers(folder, cores);
-    const measured = await measureStart(bench, await start(servers), { folder, cores });
-    ratios.push(measured.serpcache.perCpu / measured.bare.perCpu);
-    console.log(`  start ${ratios.length}: ${textOf(bench, measured)}`);
+  for (let count = 0; count < starts; count += 1) {
+    await using processes = createProcesses(folder, cores);
+    const measured = await measureStart(bench, await start(processes), generator);
+    rates.push(measured.perCpu);
+    console.log(`  start ${rates.length}: ${startText(bench, measured)}`);
   }
 }
 
-function textOf({ outcome }: Bench, { serpcache, bare, share }: StartMeasured): string {
-  const [byCpu, byRate] = [serpcache.perCpu / bare.perCpu, serpcache.perSecond / bare.perSecond];
-  const rates = [serpcache.perCpu, bare.perCpu, serpcache.perSecond, bare.perSecond].map(Math.round);
-  return (
-    `${byCpu.toFixed(3)} (${rates[0]} : ${rates[1]}); requests/s ${byRate.toFixed(3)} (${rates[2]} : ${rates[3]}); ` +
-    `${(share * 100).toFixed(1)} % were ${outcome}`
-  );
+/** `0.713 (38,211/s); net probe 1.72, …; 100 % were hit-l1`, each relative to the baseline. */
+function startText({ baseline, outcome }: Bench, { perCpu, share }: StartMeasured): string {
+  const ratioTo = (name: string): number => (perCpu[name] ?? 0) / (perCpu[baseline] ?? 0);
+  const others = Object.keys(perCpu).filter((name) => name !== SERPCACHE && name !== baseline);
+  return [
+    `${ratioTo(SERPCACHE).toFixed(3)} (${perCpu[SERPCACHE]} : ${perCpu[baseline]})`,
+    ...others.map((name) => `${name} ${ratioTo(name).toFixed(2)}`),
+    `${percentText(share)} were ${outcome}`,
+  ].join('; ');
 }
 
 function verdictText(verdict: Verdict, starts: readonly number[]): string {
@@ -174,5 +193,44 @@ function verdictText(verdict: Verdict, starts: readonly number[]): string {
       : `; the median of ${starts.length} starts is ${median.toFixed(3)} (${lowest?.toFixed(3)} to ${highest?.toFixed(3)})`;
   if (verdict.kind === 'not judged') return `not judged: ${verdict.reason}${measured}`;
   const { figure, noise } = verdict.committed;
-  return `${verdict.kind}${measured}, committed is ${figure.toFixed(3)} with a noise of ${noise.toFixed(3)}`;
+  return `${verdict.kind}${measured}, to compare with ${figure.toFixed(3)} and a noise of ${noise.toFixed(3)}`;
+}
+
+async function profile(name: string, bench: Bench, generator: Generator): Promise<void> {
+  const { folder, cores } = generator;
+  await using processes = createProcesses(folder, cores, true);
+  const start = await bench.prepare(processes);
+  const file = join(ROOT, 'data', 'profiles', `${name}.cpuprofile`);
+  const functions = await profileStart(await start(processes), generator, file);
+  console.log(
+    `${name}: ${bench.title}; share of the time that was not idle, by function; all in ${relative(ROOT, file)}`,
+  );
+  for (const one of functions.slice(0, FUNCTIONS)) console.log(`  ${percentText(one.share).padStart(7)}  ${one.name}`);
+}
+
+/** Negative when a median of this checkout lies outside of all starts of the other checkout against itself. */
+async function compareVersions(other: string, named: readonly string[], settings: Settings): Promise<number> {
+  let status: number = EXIT.passed;
+  for (const name of ['l1', 'l2'] as const) {
+    if (named.length > 0 && !named.includes(name)) continue;
+    const ratios = { ours: [] as number[], same: [] as number[] };
+    for (const [kind, first] of [
+      ['same', other],
+      ['ours', undefined],
+    ] as const) {
+      const bench = versionBenches(first, other)[name];
+      console.log(`${bench.title}, ${kind === 'ours' ? 'this checkout' : 'the other'} against the other checkout:`);
+      const rates: Rates[] = [];
+      await measureStarts(bench, settings, rates);
+      ratios[kind] = ratiosOf(rates, SERPCACHE, OTHER_CHECKOUT);
+    }
+    const [ours, same] = [figureOf(ratios.ours).figure, figureOf(ratios.same).figure];
+    const isDifferent = differs(ratios.ours, ratios.same);
+    const range = `${Math.min(...ratios.same).toFixed(3)} to ${Math.max(...ratios.same).toFixed(3)}`;
+    console.log(
+      `  ${isDifferent ? 'different' : 'equal'}: median ${ours.toFixed(3)}; the other against itself ${same.toFixed(3)} (${range})`,
+    );
+    if (isDifferent !== false) status = EXIT.failed;
+  }
+  return status;
 }

@@ -1,78 +1,149 @@
-import { execFile } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { wrkReport } from '../http-driver/wrk.ts';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { parseMetrics } from '../k6/kit/metrics-text.ts';
+import { openInspector } from '../stack/inspector.ts';
 import { processorMs } from '../stack/processors.ts';
-import type { Bench, Started } from './benches.ts';
-import { adminUrl, type BenchCores, type Server } from './servers.ts';
+import { drive, type Generator, type Load } from './load.ts';
+import { adminUrl, type Server, type Service } from './processes.ts';
 
-const run = promisify(execFile);
+/** A server of a start and the load on it. Two may be one server with two loads. */
+export interface Subject {
+  readonly name: string;
+  readonly server: Server;
+  readonly load: Load;
+  /** Targets that are asked for once before the warm-up. */
+  readonly fill?: readonly string[];
+}
+
+/** The service that is measured comes first. */
+export interface Started {
+  readonly service: Service;
+  readonly subjects: readonly Subject[];
+}
+
+/** The requests that a bench means to measure. */
+export interface Expected {
+  /** The outcome that nearly all measured searches must have. */
+  readonly outcome: string;
+  /** The smallest share of them; with less, something else was measured. */
+  readonly leastShare: number;
+}
 
 const WARM_UP_SECONDS = 2;
-/** Short rounds in turns, so that changes on a shared machine affect both servers. */
-const [ROUND_SECONDS, ROUNDS] = [1, 6];
-const CONNECTIONS = 64;
+/** Short rounds in turns, so that changes on a shared machine affect all servers. */
+const [ROUND_SECONDS, ROUNDS] = [1, 5];
+/** 60 s suffice for 100,000 pages at 2,000 per second. */
+const [FILL_SECONDS, MAX_FILL_RUNS] = [3, 20];
 /** Load on each server at each start, without the warm-up. */
 export const MEASURED_SECONDS = ROUND_SECONDS * ROUNDS;
 
-export type StartMeasured = Awaited<ReturnType<typeof measureStart>>;
+export interface StartMeasured {
+  /** Requests per second of processor time, by the name of the subject. */
+  readonly perCpu: Readonly<Record<string, number>>;
+  /** The share of the searches of the service that had the outcome of the bench. */
+  readonly share: number;
+}
 
-/** @returns the rates of both, and the share of the requests to serpcache that had the outcome of the bench. @throws when a request failed, or when that share is too low. */
-export async function measureStart(
-  bench: Bench,
-  { serpcache, bare, targets }: Started,
-  { folder, cores }: { readonly folder: string; readonly cores: BenchCores },
-) {
-  const script = join(folder, 'targets.lua');
-  writeFileSync(script, scriptOf(targets));
-  /** One bounded run of wrk, pinned. A benchmark with any errors is void. @throws also when wrk is missing. */
-  const wrk = async ({ url }: Server, seconds: number): Promise<number> => {
-    const options = ['-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '-s', script, url];
-    const timeout = (seconds + 20) * 1000;
-    const { stdout } = await run('taskset', ['-c', `${cores.client}`, 'wrk', ...options], { timeout });
-    const { requests, errors } = wrkReport(stdout);
-    if (errors > 0) throw new Error(`${errors} errors of ${requests} requests to ${url}`);
-    return requests;
-  };
-  for (const server of [serpcache, bare]) await wrk(server, WARM_UP_SECONDS);
-  const before = await outcomes(serpcache.url, bench.outcome);
-  const totals = [serpcache, bare].map((server) => ({ server, requests: 0, cpuMs: 0 }));
+/** @throws when a request failed, or when that share is too low. */
+export async function measureStart(expected: Expected, started: Started, generator: Generator): Promise<StartMeasured> {
+  const { service, subjects } = started;
+  await warmUp(subjects, generator);
+  const before = await outcomes(service.url, expected.outcome);
+  const totals = subjects.map((subject) => ({ ...subject, requests: 0, cpuMs: 0 }));
   for (let round = 0; round < ROUNDS; round += 1) {
     for (const total of totals) {
-      const cpuBefore = processorMs(total.server.pid);
-      total.requests += await wrk(total.server, ROUND_SECONDS);
-      total.cpuMs += processorMs(total.server.pid) - cpuBefore;
+      const cpuBefore = processorTime(total.server);
+      total.requests += await drive(total.server.url, total.load, ROUND_SECONDS, generator);
+      total.cpuMs += processorTime(total.server) - cpuBefore;
     }
   }
-  const after = await outcomes(serpcache.url, bench.outcome);
-  const share = (after.wanted - before.wanted) / (after.all - before.all);
-  if (!(share >= bench.leastShare))
-    throw new Error(`only ${(share * 100).toFixed(1)} % of the requests were ${bench.outcome}`);
-  const [ours, theirs] = totals.map(({ requests, cpuMs }) => ({
-    /** Requests per second of processor time. */
-    perCpu: requests / (cpuMs / 1000),
-    /** Requests per second; the client is the limit of this one where both servers are nearly equal. */
-    perSecond: requests / MEASURED_SECONDS,
-  }));
-  if (ours === undefined || theirs === undefined) throw new Error('two servers were to be measured');
-  return { serpcache: ours, bare: theirs, share };
+  const share = shareOf(before, await outcomes(service.url, expected.outcome));
+  if (!(share >= expected.leastShare)) {
+    throw new Error(`only ${(share * 100).toFixed(1)} % of the searches were ${expected.outcome}`);
+  }
+  const rates = totals.map(({ name, requests, cpuMs }) => [name, Math.round(requests / (cpuMs / 1000))]);
+  return { perCpu: Object.fromEntries(rates), share };
+}
+
+async function warmUp(subjects: readonly Subject[], generator: Generator): Promise<void> {
+  for (const { server, load, fill } of subjects) {
+    for (let [run, from] = [0, 0]; fill !== undefined && from < fill.length && run < MAX_FILL_RUNS; run += 1) {
+      from += await drive(server.url, { targets: fill, from }, FILL_SECONDS, generator);
+    }
+    await drive(server.url, load, WARM_UP_SECONDS, generator);
+  }
+}
+
+/** Processor time of all processes and threads of a server, in milliseconds. */
+function processorTime({ pids }: Server): number {
+  return pids().reduce((sum, pid) => sum + processorMs(pid), 0);
+}
+
+interface Outcomes {
+  readonly wanted: number;
+  readonly all: number;
 }
 
 /** Counts of the service's own metrics. */
-async function outcomes(url: string, outcome: string): Promise<{ readonly wanted: number; readonly all: number }> {
+async function outcomes(url: string, outcome: string): Promise<Outcomes> {
   const text = await (await fetch(`${adminUrl(url)}/metrics`)).text();
   const counts = parseMetrics(text).filter(({ name }) => name === 'serpcache_requests_total');
   const sum = (rows: typeof counts): number => rows.reduce((total, { value }) => total + value, 0);
   return { wanted: sum(counts.filter(({ labels }) => labels['outcome'] === outcome)), all: sum(counts) };
 }
 
-/** A script of wrk that asks for the targets in turn from a random start. */
-function scriptOf(targets: readonly string[]): string {
-  const list = targets.map((target) => JSON.stringify(target)).join(',\n');
-  return (
-    `local targets = {\n${list}\n}\nlocal next = math.random(#targets)\n` +
-    'function request()\n  next = next % #targets + 1\n  return wrk.format("GET", targets[next])\nend\n'
+function shareOf(before: Outcomes, after: Outcomes): number {
+  return (after.wanted - before.wanted) / (after.all - before.all);
+}
+
+/** The parts of a profile of V8 that are read here. */
+interface CpuProfile {
+  readonly nodes: readonly {
+    readonly id: number;
+    readonly callFrame: { readonly functionName: string; readonly url: string; readonly lineNumber: number };
+  }[];
+  /** The id of the running node at each sample, and the microseconds before each sample. */
+  readonly samples: readonly number[];
+  readonly timeDeltas: readonly number[];
+}
+
+const PROFILED_SECONDS = 5;
+const SAMPLE_US = 200;
+
+/** Profiles the service under the load of its bench and writes the profile, which developer tools of browsers open. */
+export async function profileStart({ service, subjects }: Started, generator: Generator, file: string) {
+  const own = subjects.filter(({ server }) => server === service).slice(0, 1);
+  const [subject] = own;
+  if (subject === undefined || service.debugPort === undefined) throw new Error('the service has no debugger');
+  await warmUp(own, generator);
+  const inspector = await openInspector(service.debugPort);
+  try {
+    await inspector.send('Profiler.enable');
+    await inspector.send('Profiler.setSamplingInterval', { interval: SAMPLE_US });
+    await inspector.send('Profiler.start');
+    await drive(service.url, subject.load, PROFILED_SECONDS, generator);
+    const { profile } = (await inspector.send('Profiler.stop')) as { readonly profile: CpuProfile };
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, JSON.stringify(profile));
+    return selfTimes(profile);
+  } finally {
+    inspector.close();
+  }
+}
+
+/** The share of each function in the time that was not idle, the largest first. */
+export function selfTimes({ nodes, samples, timeDeltas }: CpuProfile) {
+  const nameOf = new Map(
+    nodes.map(({ id, callFrame: { functionName, url, lineNumber } }) => {
+      const file = url.split('/').slice(-3).join('/');
+      return [id, `${functionName || '(anonymous)'}${file === '' ? '' : ` ${file}:${lineNumber + 1}`}`];
+    }),
   );
+  const times = new Map<string, number>();
+  for (const [at, id] of samples.entries()) {
+    const name = nameOf.get(id) ?? '';
+    if (name !== '(idle)') times.set(name, (times.get(name) ?? 0) + (timeDeltas[at] ?? 0));
+  }
+  const all = [...times.values()].reduce((sum, time) => sum + time, 0);
+  return Array.from(times, ([name, time]) => ({ name, share: time / all })).sort((a, b) => b.share - a.share);
 }

@@ -1,7 +1,9 @@
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EXIT, type ExitStatus } from '../../src/commands/arguments.ts';
 import { machineWords } from '../labs/kit/machine.ts';
+import { recordText, replaceFiles } from '../labs/kit/publish.ts';
+import type { Goal } from './benches.ts';
 
 /**
  * Whether hits became slower. The figure of a start is the requests that serpcache answers with a second of processor
@@ -61,7 +63,7 @@ export function differs(ours: readonly number[], same: readonly number[]): boole
   return figure < Math.min(...same) || figure > Math.max(...same);
 }
 
-function median(values: readonly number[]): number {
+export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const [low = 0, high = low] = [sorted[Math.ceil(sorted.length / 2) - 1], sorted[Math.floor(sorted.length / 2)]];
   return (low + high) / 2;
@@ -71,25 +73,43 @@ function rounded(value: number): number {
   return Math.round(value * 10_000) / 10_000;
 }
 
+/** The rates of one start: requests per second of processor time, by the name of the subject. */
+export type Rates = Readonly<Record<string, number>>;
+
+/** The ratio of two subjects at each start. */
+export function ratiosOf(starts: readonly Rates[], name: string, against: string): number[] {
+  return starts.map((rates) => rounded((rates[name] ?? Number.NaN) / (rates[against] ?? Number.NaN)));
+}
+
+export type GoalVerdict = 'goal' | 'floor' | 'below';
+
+/** With only one of both, it is either reached or missed. */
+export function goalVerdict(figure: number, { goal, floor }: Pick<Goal, 'goal' | 'floor'>): GoalVerdict {
+  if (goal !== undefined && figure >= goal) return 'goal';
+  return floor !== undefined && figure >= floor ? 'floor' : 'below';
+}
+
 /** The figure that a bench is judged by, and how it was measured. */
-type CommittedFigure = Awaited<ReturnType<typeof committedOf>>;
+export type BenchResult = Awaited<ReturnType<typeof resultOf>>;
 
-type CommittedFigures = Readonly<Record<string, CommittedFigure>>;
+export type BenchResults = Readonly<Record<string, BenchResult>>;
 
-const COMMITTED_FILE = join(import.meta.dirname, 'committed.json');
-const VERSION = 1;
+export const COMMITTED_FILE = join(import.meta.dirname, 'committed.json');
+const VERSION = 2;
 
 /** Empty where there is no file. @throws when it holds something else. */
-export function readCommitted(file = COMMITTED_FILE): CommittedFigures {
+export function readResults(file = COMMITTED_FILE): BenchResults {
   if (!existsSync(file)) return {};
   try {
     const { version, benches } = JSON.parse(readFileSync(file, 'utf8')) as {
       readonly version?: unknown;
-      readonly benches?: CommittedFigures;
+      readonly benches?: BenchResults;
     };
     const isWhole =
       version === VERSION &&
-      Object.values(benches ?? {}).every(({ figure, noise }) => [figure, noise].every(Number.isFinite));
+      Object.values(benches ?? {}).every(
+        ({ figure, noise, rates }) => [figure, noise].every(Number.isFinite) && Array.isArray(rates),
+      );
     if (benches === undefined || !isWhole) throw new Error(`it is not version ${VERSION}`);
     return benches;
   } catch (error) {
@@ -97,35 +117,43 @@ export function readCommitted(file = COMMITTED_FILE): CommittedFigures {
   }
 }
 
-/** Replaces the figure of one bench and keeps the others. */
-export function writeCommitted(name: string, committed: CommittedFigure, file = COMMITTED_FILE): void {
-  const text = JSON.stringify({ version: VERSION, benches: { ...readCommitted(file), [name]: committed } }, null, 2);
+/** Replaces the result of one bench and keeps the others. @returns all of them. */
+export function writeResult(name: string, result: BenchResult, file = COMMITTED_FILE): BenchResults {
+  const benches = { ...readResults(file), [name]: result };
   // Renamed in one step: an interrupted write must not lose the other figures.
-  writeFileSync(`${file}.new`, `${text}\n`);
-  renameSync(`${file}.new`, file);
+  replaceFiles(new Map([[file, recordText({ version: VERSION, benches })]]));
+  return benches;
 }
 
 interface Measured {
   readonly name: string;
+  /** See `Bench.baseline`. */
+  readonly baseline: string;
+  readonly subject: string;
   /** Commit of the measured code; undefined outside of a repository. */
   readonly commit: string | undefined;
-  /** The figure of each start, in the order they were measured. */
-  readonly starts: readonly number[];
-  /** Load on each of both servers, at each start. */
+  /** In the order they were measured. */
+  readonly rates: readonly Rates[];
+  /** Load on each server, at each start. */
   readonly seconds: number;
+  readonly command: string;
   readonly startedAt: string;
 }
 
-export async function committedOf({ name, commit, starts, seconds, startedAt }: Measured) {
-  // Computed from the starts as they are written.
-  const written = starts.map((start) => Number(start.toFixed(4)));
+export async function resultOf({ name, baseline, subject, commit, rates, ...how }: Measured) {
+  const starts = ratiosOf(rates, subject, baseline);
+  const machine = await machineWords(PROGRAMS);
   return {
-    ...figureOf(written),
-    starts: written,
-    seconds,
-    command: `npm run bench -- ${name} --commit`,
+    name,
+    baseline,
+    ...figureOf(starts),
+    starts,
+    rates,
+    ...how,
     ...(commit !== undefined && { commit }),
-    machine: await machineWords(['node', 'redis-server', 'wrk']),
-    startedAt,
+    machine,
   };
 }
+
+/** Their versions decide the figures. */
+const PROGRAMS = ['node', 'redis-server', 'wrk', 'nginx', 'varnishd', 'searchd'];

@@ -140,11 +140,13 @@ export const nginxLua: Peer = {
 /** Longer than the deadline of the origin; an abandoned lock expires by itself. */
 const LOCK_SECONDS = 12;
 
-function serverConfig({ store, ttlSeconds, staleSeconds }: ReplicaSetup): string {
+function serverConfig({ store, ttlSeconds, staleSeconds, headers = {} }: ReplicaSetup): string {
+  const { 'content-type': type = 'application/json; charset=utf-8', ...added } = headers;
+  const fields = Object.entries(added).map(([name, value]) => `      add_header ${name} ${JSON.stringify(value)};\n`);
   return `    location /origin/ { internal; proxy_ignore_client_abort on; proxy_pass http://origin/; }
     location = /search {
-      default_type "application/json; charset=utf-8";
-      content_by_lua_block {
+      default_type ${JSON.stringify(type)};
+${fields.join('')}      content_by_lua_block {
         local redis = require "nginx.redis"
         local locks = ngx.shared.locks
         local key = ngx.var.request_uri

@@ -37,6 +37,8 @@ export interface ReplicaSetup {
   readonly ttlSeconds: number;
   /** How long after that it may be served stale while the engine is away, if the peer can. */
   readonly staleSeconds: number;
+  /** Sent with every page by a server that keeps bodies alone. nginx expands variables in the values. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface RunningPeer {

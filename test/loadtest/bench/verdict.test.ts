@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { differs, exitStatusOf, figureOf, STARTS, type Verdict, verdictOf } from '../../../loadtest/bench/verdict.ts';
+import {
+  differs,
+  exitStatusOf,
+  figureOf,
+  goalVerdict,
+  ratiosOf,
+  STARTS,
+  type Verdict,
+  verdictOf,
+} from '../../../loadtest/bench/verdict.ts';
 
 const COMMITTED = { figure: 0.62, noise: 0.04 };
 const around = (median: number): readonly number[] => [0.1, median - 0.01, median, median + 0.01, 2];
@@ -52,4 +61,23 @@ test('two versions differ when the median of their ratios is outside the range t
   assert.equal(differs([0.95, 0.94, 1.1, 0.95, 0.9], same), true);
   assert.equal(differs([1.04, 1.05, 1.1, 0.95, 1.2], same), true);
   assert.equal(differs([], same), undefined);
+});
+
+test('a goal is reached, its floor is held, or it is missed; a part that is not set is never reached', () => {
+  const both = { goal: 1.25, floor: 1 };
+  assert.deepEqual(
+    [1.25, 1.2499, 1, 0.9999].map((figure) => goalVerdict(figure, both)),
+    ['goal', 'floor', 'floor', 'below'],
+  );
+  assert.equal(goalVerdict(1.3, { floor: 1.2 }), 'floor');
+  assert.equal(goalVerdict(1, { goal: 1.1 }), 'below');
+});
+
+test('ratios are of one start each', () => {
+  const starts = [
+    { a: 2, b: 1 },
+    { a: 30, b: 60 },
+  ];
+  assert.deepEqual(ratiosOf(starts, 'a', 'b'), [2, 0.5]);
+  assert.ok(ratiosOf(starts, 'a', 'c').every(Number.isNaN));
 });

@@ -1,0 +1,120 @@
+import { request } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { decodeEntry, encodeEntry } from '../../src/cache/codec.ts';
+import { createSigning } from '../../src/cache/signing.ts';
+import { searchDomainOf } from '../../src/engines/create-engines.ts';
+import { systemClock } from '../../src/runtime.ts';
+import { prepareSearch } from '../../src/search/key.ts';
+import type { Service } from './processes.ts';
+import { EXPIRY_DIGITS } from './server.ts';
+
+/** An answer as another server can repeat it. */
+export interface Page {
+  /** In their order, without those that every answer has of its own. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+interface Asked {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as a POST of JSON. */
+  readonly body?: string;
+}
+
+const OWN = ['date', 'connection', 'keep-alive', 'content-length', 'transfer-encoding', 'x-request-id'];
+
+/** The bytes as sent, compressed or not. @throws unless the status is 200. */
+export function fetchPage(url: string, { headers = {}, body }: Asked = {}): Promise<Page> {
+  const type = body === undefined ? {} : { 'content-type': 'application/json' };
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { method: body === undefined ? 'GET' : 'POST', headers: { ...type, ...headers } });
+    sent.once('error', reject);
+    sent.once('response', (response) => {
+      const parts: Buffer[] = [];
+      response.on('data', (part: Buffer) => parts.push(part));
+      response.once('error', reject);
+      response.once('end', () => {
+        const bytes = Buffer.concat(parts);
+        if (response.statusCode !== 200) reject(new Error(`${url}: ${response.statusCode} ${bytes}`));
+        const fields = Object.entries(response.headers).filter(([name]) => !OWN.includes(name));
+        resolve({ headers: Object.fromEntries(fields.map(([name, value]) => [name, String(value)])), body: bytes });
+      });
+    });
+    sent.end(body);
+  });
+}
+
+export const PAGE_BYTES = 4096;
+
+/** The search whose page comes nearest to 4 KiB. */
+export async function pageOfSize(baseUrl: string): Promise<string> {
+  const sized: { target: string; off: number }[] = [];
+  for (let limit = 4; limit <= 24; limit += 1) {
+    const target = `/search?q=${encodeURIComponent('кроссовки')}&limit=${limit}&facet=city`;
+    const { body } = await fetchPage(baseUrl + target);
+    sized.push({ target, off: Math.abs(body.length - PAGE_BYTES) });
+  }
+  return sized.sort((a, b) => a.off - b.off)[0]?.target ?? '';
+}
+
+/** The key of a target, as this service computes it. */
+export function preparedBy({ settings }: Service) {
+  const domains = settings.domains.map(searchDomainOf);
+  return (target: string) => {
+    const pairs = [...new URLSearchParams(target.slice(target.indexOf('?')))];
+    return prepareSearch({ pairs }, domains);
+  };
+}
+
+interface FillOptions {
+  readonly store: { readonly host: string; readonly port: number };
+  readonly count: number;
+  /** Stores the body alone as well, under the URL, for servers that do not read entries. */
+  readonly withBodies?: true;
+  readonly signingKey?: string;
+}
+
+const BATCH = 500;
+const STORED_MS = 5000;
+
+/**
+ * Stores one page of 4 KiB as the entries of many searches: each has another upper bound, which no price reaches. Entries
+ * are encoded here, because the engine would need minutes for 100,000. @returns the targets.
+ */
+export async function fillStore(service: Service, options: FillOptions): Promise<readonly string[]> {
+  const { store, count, withBodies, signingKey } = options;
+  const page = await pageOfSize(service.url);
+  const { body } = await fetchPage(service.url + page);
+  const prepared = preparedBy(service);
+  const { storeName, canonical } = prepared(page);
+  const redis = new Redis({ ...store });
+  try {
+    const entry = decodeEntry(await written(redis, storeName), canonical, systemClock);
+    if (entry.kind !== 'entry') throw new Error(`the entry of ${page} is ${entry.kind}`);
+    const signing = signingKey === undefined ? undefined : createSigning({ key: signingKey, required: false }, 'goods');
+    const targets = Array.from({ length: count }, (_, at) => `${page}&filter=price:..${80_000_000 + at}`);
+    for (let from = 0; from < count; from += BATCH) {
+      const pipeline = redis.pipeline();
+      for (const target of targets.slice(from, from + BATCH)) {
+        const own = prepared(target);
+        const parts = { ...entry.entry, canonical: own.canonical, resultIds: [] };
+        pipeline.set(own.storeName, encodeEntry(parts, systemClock, signing).encoded);
+        if (withBodies) pipeline.set(target, Buffer.concat([Buffer.from('9'.repeat(EXPIRY_DIGITS)), body]));
+      }
+      await pipeline.exec();
+    }
+    return targets;
+  } finally {
+    redis.disconnect();
+  }
+}
+
+/** The service writes an entry after it has answered. */
+async function written(redis: Redis, name: string): Promise<Buffer> {
+  for (const untilMs = performance.now() + STORED_MS; performance.now() < untilMs; await sleep(20)) {
+    const value = await redis.getBuffer(name);
+    if (value !== null) return value;
+  }
+  throw new Error('the service did not store its page');
+}
