@@ -59,6 +59,8 @@ const CLOSE_MS = 2500;
 const ADMIN_DRAIN_MS = 300;
 /** Maximum of an inflated stored body: 100 results with the longest descriptions. A larger one is not believed. */
 const MAX_PAGE_BYTES = 16 * 2 ** 20;
+/** Enough for the URLs of a cache whose pages are in L2. */
+const MIN_TARGET_MEMO_BYTES = 16 * 2 ** 20;
 /** Time at the end in which the last loads may give their leases back. */
 const GIVE_BACK_MS = 200;
 
@@ -108,6 +110,7 @@ export async function createService({ settings, log, clock, random, version }: S
   );
 
   const { maxUrlBytes, drainMs } = settings.public;
+  const l1Bytes = settings.domains.reduce((sum, { memory }) => sum + memory.maxBytes, 0);
   const byName = new Map(domains.map((domain) => [domain.name, domain]));
   const shared = {
     ...{ search, log, clock, random, version, maxUrlBytes, drainMs },
@@ -123,6 +126,7 @@ export async function createService({ settings, log, clock, random, version }: S
     ...shared,
     ...settings.public,
     clientMaxAgeMs: (domain) => byName.get(domain)?.clientMaxAgeMs ?? 0,
+    targetMemoBytes: Math.max(MIN_TARGET_MEMO_BYTES, l1Bytes / 8),
     hitSample: settings.log.hitSample,
     pages: (app, context) => registerPage(app, { ...context, ...pageSettings(settings) }),
   });

@@ -174,7 +174,7 @@ test('a body that cannot be inflated is an internal error, logged and counted on
 const prepared = createFakeSearch({ clock: systemClock }).prepare({ pairs: [['q', 'a']] });
 
 test('a target in use stays remembered while a thousand other targets come once each', () => {
-  const memo = createTargetMemo({ maxEntries: 100, maxBytes: 10 ** 7 });
+  const memo = createTargetMemo(100_000);
   memo.set('/search?q=hot', prepared);
   for (let i = 0; i < 1000; i += 1) {
     memo.set(`/search?q=${i}`, prepared);
@@ -185,7 +185,7 @@ test('a target in use stays remembered while a thousand other targets come once 
 });
 
 test('the memory for long URLs is limited in bytes', () => {
-  const memo = createTargetMemo({ maxEntries: 1000, maxBytes: 100_000 });
+  const memo = createTargetMemo(100_000);
   const target = (i: number): string => `/search?q=${String(i).padStart(4000, 'x')}`;
   for (let i = 0; i < 100; i += 1) memo.set(target(i), prepared);
   const kept = Array.from({ length: 100 }, (_, i) => i).filter((i) => memo.get(target(i)) !== undefined).length;

@@ -3,16 +3,18 @@ import { STATUS_CODES } from 'node:http';
 /** Fields in turn: name, value, name, value. Names and values are ASCII, because this service makes them. */
 export type Fields = readonly string[];
 
-/**
- * A head that many answers share, all but the value of one field.
- * `bytes` is filled by the lane and used as long as the Date in it is the current one.
- */
+/** A head that many answers share, all but the value of one field. */
 export interface SharedHead {
   readonly status: number;
   readonly fields: Fields;
   /** The place of the value that differs, in `fields`. */
   readonly ownAt: number;
-  bytes?: { readonly date: string; readonly connection: string; readonly before: Buffer; readonly after: Buffer };
+  /** False until it was sent once: most heads of a large cache are sent once in their second, and are not kept as bytes. */
+  isShared: boolean;
+  /** Filled at the second use, and used as long as the Date in it is the current one. */
+  bytes:
+    | { readonly date: string; readonly connection: string; readonly before: Buffer; readonly after: Buffer }
+    | undefined;
 }
 
 /** The field that Node adds to the last answer of a connection. */
@@ -28,15 +30,24 @@ export function encodeHead(status: number, fields: Fields, connection: string): 
   return `${statusLine(status)}${linesOf(fields)}Date: ${dateNow()}\r\n${connection}\r\n`;
 }
 
-/** The parts of a shared head before and after its own value. */
+/** The text of a shared head before its own value. */
+export function textBefore({ status, fields, ownAt }: SharedHead): string {
+  return `${statusLine(status)}${linesOf(fields, 0, ownAt - 1)}${fields[ownAt - 1]}: `;
+}
+
+/** The text of a shared head after its own value. */
+export function textAfter({ fields, ownAt }: SharedHead, connection: string): string {
+  return `\r\n${linesOf(fields, ownAt + 1)}Date: ${dateNow()}\r\n${connection}\r\n`;
+}
+
+/** The same two parts as bytes, which are kept for a second. */
 export function sharedBytes(head: SharedHead, connection: string): NonNullable<SharedHead['bytes']> {
   const date = dateNow();
   const known = head.bytes;
   if (known !== undefined && known.date === date && known.connection === connection) return known;
-  const { status, fields, ownAt } = head;
-  const before = `${statusLine(status)}${linesOf(fields.slice(0, ownAt - 1))}${fields[ownAt - 1]}: `;
-  const after = `\r\n${linesOf(fields.slice(ownAt + 1))}Date: ${date}\r\n${connection}\r\n`;
-  head.bytes = { date, connection, before: Buffer.from(before, 'latin1'), after: Buffer.from(after, 'latin1') };
+  const before = Buffer.from(textBefore(head), 'latin1');
+  const after = Buffer.from(textAfter(head, connection), 'latin1');
+  head.bytes = { date, connection, before, after };
   return head.bytes;
 }
 
@@ -44,9 +55,9 @@ function statusLine(status: number): string {
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`;
 }
 
-function linesOf(fields: Fields): string {
+function linesOf(fields: Fields, from = 0, to = fields.length): string {
   let lines = '';
-  for (let at = 0; at < fields.length; at += 2) lines += `${fields[at]}: ${fields[at + 1]}\r\n`;
+  for (let at = from; at < to; at += 2) lines += `${fields[at]}: ${fields[at + 1]}\r\n`;
   return lines;
 }
 

@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
-import { CLOSES, encodeHead, type Fields, type SharedHead, sharedBytes } from './answer.ts';
+import { CLOSES, encodeHead, type Fields, type SharedHead, sharedBytes, textAfter, textBefore } from './answer.ts';
 import type { Output } from './output.ts';
 
 /** The connection that waits for an answer. */
@@ -62,8 +62,15 @@ export class LaneReply {
   /** An answer whose head is shared with other requests. @param own the value of the field that differs. */
   sendShared(head: SharedHead, own: string, body: Buffer | undefined): void {
     this.headersSent = true;
-    const { before, after } = sharedBytes(head, this.#connection());
-    this.output.append(before, own, after, this.#isHead ? undefined : body);
+    const sent = this.#isHead ? undefined : body;
+    const connection = this.#connection();
+    if (head.isShared) {
+      const { before, after } = sharedBytes(head, connection);
+      this.output.append(before, own, after, sent);
+    } else {
+      head.isShared = true;
+      this.output.appendText(textBefore(head) + own + textAfter(head, connection), sent);
+    }
     this.#finish();
   }
 

@@ -1,3 +1,4 @@
+import type { Callback } from '../../cache/singleflight.ts';
 import type { Clock } from '../../runtime.ts';
 import type { Answer } from '../../search/answer.ts';
 import type { PreparedSearch } from '../../search/key.ts';
@@ -11,6 +12,8 @@ import type { TokenBuckets } from '../transport/token-bucket.ts';
 export interface Admission {
   /** @throws Refusal `busy`, and what `Search.search` throws. */
   readonly search: (asked: AskedSearch) => Promise<Answer>;
+  /** The same without a promise, because a hit of L2 needs none; see `Search.searchLater`. */
+  readonly searchLater: (asked: AskedSearch, done: Callback<Answer>) => void;
   /**
    * Must be called before a page is drawn, also from memory. A page costs several times as much as a hit of `/search`, so it
    * is shed while the event loop is late. When all places are taken but the loop is on time, pages in memory are drawn.
@@ -72,24 +75,28 @@ export function createAdmission({ search, pressure, budget }: AdmissionOptions):
     }
   };
 
+  const searchLater: Admission['searchLater'] = ({ prepared, request, bypass }, done) => {
+    if (!enter()) {
+      done(busy);
+      return;
+    }
+    const charges = budget === undefined ? undefined : chargeMisses(budget, request);
+    const end: Callback<Answer> = (error, answer) => {
+      pressure?.leave();
+      charges?.settle(prepared, answer ?? error);
+      done(error, answer);
+    };
+    const asked = charges === undefined ? {} : { mayMiss: charges.mayMiss };
+    if (bypass) search.search(prepared, { ...asked, bypass }).then((answer) => end(undefined, answer), end);
+    else search.searchLater(prepared, asked, end);
+  };
+
   return {
-    search: async ({ prepared, request, bypass }) => {
-      if (!enter()) throw busy;
-      const charges = budget === undefined ? undefined : chargeMisses(budget, request);
-      try {
-        const answer = await search.search(prepared, {
-          ...(bypass ? { bypass } : {}),
-          ...(charges === undefined ? {} : { mayMiss: charges.mayMiss }),
-        });
-        charges?.settle(prepared, answer);
-        return answer;
-      } catch (error) {
-        charges?.settle(prepared, error);
-        throw error;
-      } finally {
-        pressure?.leave();
-      }
-    },
+    search: (asked) =>
+      new Promise((resolve, reject) =>
+        searchLater(asked, (error, answer) => (answer === undefined ? reject(error) : resolve(answer))),
+      ),
+    searchLater,
     admitPage: () => {
       if (pressure?.isLate() === true) throw busy;
     },
@@ -114,15 +121,15 @@ export function createAdmission({ search, pressure, budget }: AdmissionOptions):
  */
 function chargeMisses({ misses, clientOf }: MissBudget, request: ClientRequest) {
   const client = clientOf(request);
-  const charged = new Set<PreparedSearch>();
+  let charged: Set<PreparedSearch> | undefined;
   return {
     mayMiss: (prepared: PreparedSearch): boolean => {
       const allowed = misses.take(client);
-      if (allowed) charged.add(prepared);
+      if (allowed) charged = (charged ?? new Set()).add(prepared);
       return allowed;
     },
     settle: (prepared: PreparedSearch, result: unknown): void => {
-      if (charged.has(prepared) && costNothing(result)) misses.refund(client, 1);
+      if (charged?.has(prepared) && costNothing(result)) misses.refund(client, 1);
     },
   };
 }

@@ -36,6 +36,8 @@ export interface PublicServerOptions {
   /** The largest page that any domain may have, inflated. */
   readonly maxPageBytes: number;
   readonly maxUrlBytes: number;
+  /** The limit on prepared searches that are remembered by URL. */
+  readonly targetMemoBytes?: number;
   readonly maxBodyBytes: number;
   readonly maxConnections: number;
   /** `off`: Node's HTTP server gets every connection. `auto` when absent. */
@@ -111,6 +113,7 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
 
   const handleSearch = createSearchHandler({
     ...{ search, admission, count, requestLog, requestId, clock, random, identityBodies, clientMaxAgeMs, maxUrlBytes },
+    ...(options.targetMemoBytes === undefined ? {} : { targetMemoBytes: options.targetMemoBytes }),
     buffers: { watch: (connection, response) => app.buffers.watch(connection, response) },
     closesConnections: () => app.drain.closesConnections(),
   });

@@ -3,7 +3,6 @@ import type { Answer, TierStatus } from '../../search/answer.ts';
 import type { SharedHead } from '../lane/answer.ts';
 import type { Form } from '../transport/content-coding.ts';
 import { EVERY_ANSWER } from '../transport/problem.ts';
-import { createWeakCache } from '../transport/weak-cache.ts';
 
 /** The inputs of the headers of an answered page, beside the answer. */
 interface HeaderContext {
@@ -106,6 +105,8 @@ export function answerHeaders(answer: Answer, context: HeaderContext): string[] 
 
 /** The head of a hit out of memory, good until one of its seconds changes. */
 interface HitHead extends SharedHead {
+  readonly entityTag: string;
+  readonly bornMs: number;
   /** Monotonic. */
   readonly untilMs: number;
 }
@@ -113,35 +114,46 @@ interface HitHead extends SharedHead {
 /** @returns the fields of the answer, with an empty `x-request-id`. */
 type Build = () => readonly string[];
 
-/** The cost of one head: two dozen fields, and their bytes. An estimate, rather too high. */
-const HEAD_BYTES = 2048;
+/** A head takes about 2 KiB: two dozen fields, and their bytes. */
+const MAX_HEADS = 8192;
 
 /**
  * The heads of hits out of memory. All answers out of one entry in one form share one head for up to a second: until its
- * Age, its `max-age` or its `ttl` changes.
+ * Age, its `max-age` or its `ttl` changes. No entry is held: a head knows the entry that it was made for by tag and birth.
  */
-export function createHitHeads(maxBytes: number) {
-  const known = createWeakCache<Entry, (HitHead | undefined)[]>(maxBytes);
+export function createHitHeads() {
+  let heads = new Map<string, (HitHead | undefined)[]>();
+  let untilMs = 0;
 
-  return (answer: Answer, nowMs: number, form: Form, status: 200 | 304, build: Build): SharedHead => {
+  return (key: string, answer: Answer, nowMs: number, form: Form, status: 200 | 304, build: Build): SharedHead => {
     const { entry } = answer;
-    let heads = known.get(entry);
-    if (heads === undefined) {
-      heads = [undefined, undefined, undefined, undefined];
-      known.set(entry, heads, HEAD_BYTES);
+    if (nowMs >= untilMs) {
+      heads = new Map();
+      untilMs = nowMs + 1000;
     }
     const at = (form === 'stored' ? 0 : 1) + (status === 304 ? 2 : 0);
-    const head = heads[at];
-    if (head !== undefined && nowMs < head.untilMs) return head;
+    const known = heads.get(key);
+    const head = known?.[at];
+    if (head !== undefined && nowMs < head.untilMs && head.bornMs === entry.bornMs && head.entityTag === entry.etag)
+      return head;
     const fields = build();
     const intoSecondMs = (((nowMs - entry.bornMs) % 1000) + 1000) % 1000;
     const made: HitHead = {
       status,
       fields,
       ownAt: fields.indexOf('x-request-id') + 1,
+      isShared: false,
+      bytes: undefined,
+      entityTag: entry.etag,
+      bornMs: entry.bornMs,
       untilMs: nowMs + Math.min(1000 - intoSecondMs, answer.remainingMs % 1000),
     };
-    heads[at] = made;
+    if (known !== undefined) known[at] = made;
+    else if (heads.size < MAX_HEADS) {
+      const added: (HitHead | undefined)[] = [undefined, undefined, undefined, undefined];
+      added[at] = made;
+      heads.set(key, added);
+    }
     return made;
   };
 }

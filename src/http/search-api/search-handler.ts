@@ -40,12 +40,12 @@ interface SearchHandlerOptions {
   readonly buffers: Pick<BufferBudget, 'watch'>;
   readonly clientMaxAgeMs: (domain: string) => number;
   readonly maxUrlBytes: number;
+  /** The limit on prepared searches that are remembered by URL; 16 MiB when absent. */
+  readonly targetMemoBytes?: number;
   /** For operators: every page is computed and stored again, and no cache downstream may store it. */
   readonly bypass?: boolean;
   readonly closesConnections: () => boolean;
 }
-
-const HIT_HEADS_BYTES = 16 * 2 ** 20;
 
 /**
  * `GET|HEAD /search` on Node's own request and response or on the lane's, because a hit is answered before Fastify would have found its
@@ -58,8 +58,8 @@ export function createSearchHandler(options: SearchHandlerOptions): SearchHandle
   const { bypass = false, closesConnections } = options;
   const exchanges = createExchanges(options);
   const negotiate = createNegotiator();
-  const prepareTarget = createTargets(search, maxUrlBytes);
-  const hitHead = createHitHeads(HIT_HEADS_BYTES);
+  const prepareTarget = createTargets(search, options);
+  const hitHead = createHitHeads();
   const varyByDomain = new Map(
     search.domains.map(({ name, context }) => {
       const headers = context.filter(({ source }) => source === 'header').map((declared) => declared.name);
@@ -101,7 +101,7 @@ export function createSearchHandler(options: SearchHandlerOptions): SearchHandle
     const status = body === undefined ? 304 : 200;
     const nowMs = exchanges.nowMs();
     if (answer.outcome === 'hit-l1') {
-      const head = hitHead(answer, nowMs, form, status, () =>
+      const head = hitHead(exchange.key ?? '', answer, nowMs, form, status, () =>
         fieldsOf(answer, { ...exchange, requestId: '' }, { form, body, nowMs }),
       );
       if (response.sendShared !== undefined && response.shouldKeepAlive) response.sendShared(head, requestId, body);
@@ -169,17 +169,21 @@ export function createSearchHandler(options: SearchHandlerOptions): SearchHandle
         deliver(exchange, answer);
         return;
       }
-      admission
-        .search({ prepared, request, bypass })
-        .then((late) => deliver(exchange, late))
-        .catch((error) => exchanges.refuse(exchange, error));
+      admission.searchLater({ prepared, request, bypass }, (error, late) => {
+        try {
+          if (late === undefined) exchanges.refuse(exchange, error);
+          else deliver(exchange, late);
+        } catch (fault) {
+          exchanges.refuse(exchange, fault);
+        }
+      });
     } catch (error) {
       exchanges.refuse(exchange, error);
     }
   };
 }
 
-const MEMO = { maxEntries: 10_000, maxBytes: 32 * 2 ** 20 };
+const TARGET_MEMO_BYTES = 16 * 2 ** 20;
 
 /**
  * Request target → prepared search; a URL that was seen before costs one map look-up.
@@ -187,9 +191,9 @@ const MEMO = { maxEntries: 10_000, maxBytes: 32 * 2 ** 20 };
  */
 function createTargets(
   search: SearchHandlerOptions['search'],
-  maxUrlBytes: number,
+  { maxUrlBytes, targetMemoBytes = TARGET_MEMO_BYTES }: Pick<SearchHandlerOptions, 'maxUrlBytes' | 'targetMemoBytes'>,
 ): (target: string, headers: IncomingHttpHeaders) => PreparedSearch {
-  const memo = createTargetMemo(MEMO);
+  const memo = createTargetMemo(targetMemoBytes);
   // When a header is part of the key, the URL alone does not identify the search.
   const byUrlAlone = new Set(
     search.domains.filter(({ context }) => context.every(({ source }) => source === 'query')).map(({ name }) => name),
@@ -213,18 +217,18 @@ const OVERHEAD_BYTES = 800;
 
 /**
  * Remembers prepared searches by request target, so that a repeated URL is neither parsed nor hashed again. Two
- * generations: the young one fills up to half of each limit and then replaces the old one. A target that is used again
+ * generations: the young one fills up to half of `maxBytes` and then replaces the old one. A target that is used again
  * stays, and a target that is used once costs one slot.
  */
-export function createTargetMemo(limits: { readonly maxEntries: number; readonly maxBytes: number }): TargetMemo {
+export function createTargetMemo(maxBytes: number): TargetMemo {
   let young = new Map<string, PreparedSearch>();
   let old = new Map<string, PreparedSearch>();
   let youngBytes = 0;
 
   const set = (target: string, prepared: PreparedSearch): void => {
     const bytes = 2 * target.length + 4 * prepared.canonical.length + OVERHEAD_BYTES;
-    if (bytes > limits.maxBytes / 2) return;
-    if (young.size + 1 > limits.maxEntries / 2 || youngBytes + bytes > limits.maxBytes / 2) {
+    if (bytes > maxBytes / 2) return;
+    if (youngBytes + bytes > maxBytes / 2) {
       old = young;
       young = new Map();
       youngBytes = 0;
