@@ -59,8 +59,8 @@ const CLOSE_MS = 2500;
 const ADMIN_DRAIN_MS = 300;
 /** Maximum of an inflated stored body: 100 results with the longest descriptions. A larger one is not believed. */
 const MAX_PAGE_BYTES = 16 * 2 ** 20;
-/** Enough for the URLs of a cache whose pages are in L2. */
-const MIN_TARGET_MEMO_BYTES = 16 * 2 ** 20;
+/** The memory of URLs is a quarter of L1, because a URL takes a quarter of a usual page, within these limits. */
+const TARGET_MEMO_BYTES = { min: 16 * 2 ** 20, max: 128 * 2 ** 20 };
 /** Time at the end in which the last loads may give their leases back. */
 const GIVE_BACK_MS = 200;
 
@@ -126,7 +126,7 @@ export async function createService({ settings, log, clock, random, version }: S
     ...shared,
     ...settings.public,
     clientMaxAgeMs: (domain) => byName.get(domain)?.clientMaxAgeMs ?? 0,
-    targetMemoBytes: Math.max(MIN_TARGET_MEMO_BYTES, l1Bytes / 8),
+    targetMemoBytes: Math.min(Math.max(TARGET_MEMO_BYTES.min, l1Bytes / 4), TARGET_MEMO_BYTES.max),
     hitSample: settings.log.hitSample,
     pages: (app, context) => registerPage(app, { ...context, ...pageSettings(settings) }),
   });

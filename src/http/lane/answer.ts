@@ -9,9 +9,9 @@ export interface SharedHead {
   readonly fields: Fields;
   /** The place of the value that differs, in `fields`. */
   readonly ownAt: number;
-  /** False until it was sent once: most heads of a large cache are sent once in their second, and are not kept as bytes. */
-  isShared: boolean;
-  /** Filled at the second use, and used as long as the Date in it is the current one. */
+  /** False: it is sent once, so that its bytes are not worth keeping. */
+  readonly isKept: boolean;
+  /** Used as long as the Date in it is the current one. */
   bytes:
     | { readonly date: string; readonly connection: string; readonly before: Buffer; readonly after: Buffer }
     | undefined;

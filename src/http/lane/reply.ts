@@ -64,13 +64,10 @@ export class LaneReply {
     this.headersSent = true;
     const sent = this.#isHead ? undefined : body;
     const connection = this.#connection();
-    if (head.isShared) {
+    if (head.isKept) {
       const { before, after } = sharedBytes(head, connection);
       this.output.append(before, own, after, sent);
-    } else {
-      head.isShared = true;
-      this.output.appendText(textBefore(head) + own + textAfter(head, connection), sent);
-    }
+    } else this.output.appendText(textBefore(head) + own + textAfter(head, connection), sent);
     this.#finish();
   }
 

@@ -116,13 +116,15 @@ type Build = () => readonly string[];
 
 /** A head takes about 2 KiB: two dozen fields, and their bytes. */
 const MAX_HEADS = 8192;
+/** In place of the heads of an entry that was sent once in this second: most entries of a large cache are not sent again. */
+const SENT_ONCE: readonly (HitHead | undefined)[] = [undefined, undefined, undefined, undefined];
 
 /**
  * The heads of hits out of memory. All answers out of one entry in one form share one head for up to a second: until its
  * Age, its `max-age` or its `ttl` changes. No entry is held: a head knows the entry that it was made for by tag and birth.
  */
 export function createHitHeads() {
-  let heads = new Map<string, (HitHead | undefined)[]>();
+  let heads = new Map<string, readonly (HitHead | undefined)[]>();
   let untilMs = 0;
 
   return (key: string, answer: Answer, nowMs: number, form: Form, status: 200 | 304, build: Build): SharedHead => {
@@ -137,23 +139,18 @@ export function createHitHeads() {
     if (head !== undefined && nowMs < head.untilMs && head.bornMs === entry.bornMs && head.entityTag === entry.etag)
       return head;
     const fields = build();
+    const ownAt = fields.indexOf('x-request-id') + 1;
+    if (known === undefined) {
+      if (heads.size < MAX_HEADS) heads.set(key, SENT_ONCE);
+      return { status, fields, ownAt, isKept: false, bytes: undefined };
+    }
     const intoSecondMs = (((nowMs - entry.bornMs) % 1000) + 1000) % 1000;
     const made: HitHead = {
-      status,
-      fields,
-      ownAt: fields.indexOf('x-request-id') + 1,
-      isShared: false,
-      bytes: undefined,
-      entityTag: entry.etag,
-      bornMs: entry.bornMs,
+      ...{ status, fields, ownAt, isKept: true, bytes: undefined },
+      ...{ entityTag: entry.etag, bornMs: entry.bornMs },
       untilMs: nowMs + Math.min(1000 - intoSecondMs, answer.remainingMs % 1000),
     };
-    if (known !== undefined) known[at] = made;
-    else if (heads.size < MAX_HEADS) {
-      const added: (HitHead | undefined)[] = [undefined, undefined, undefined, undefined];
-      added[at] = made;
-      heads.set(key, added);
-    }
+    heads.set(key, known.with(at, made));
     return made;
   };
 }

@@ -66,8 +66,10 @@ for (const kind of ['http', 'fastify', 'net'] as const) {
 const OPTIONS = { host: '127.0.0.1:1', list: '/x/targets.txt', firstNumber: 90_000_000, random: () => 0 };
 const script = (load: Load): string => scriptOf(load, OPTIONS);
 
-test('requests that do not differ are written once; a request with a number of its own is written each time', () => {
-  assert.match(script({ targets: ['/search?q=a', '/b'] }), /return made\[at\] or keep\(text\(\)\)/);
+test('requests that repeat are written before the run; a request with a number of its own is written each time', () => {
+  const repeated = script({ targets: ['/search?q=a', '/b'] });
+  assert.match(repeated, /for i = 1, count do at = i; made\[i\] = text\(\) end\n/);
+  assert.match(repeated, /return made\[at\]\nend/);
   const unique = script({
     targets: ['/search?q=a'],
     headers: { 'X-Request-Id': 'req-{n}', 'X-Forwarded-For': '{ip}' },
