@@ -256,8 +256,8 @@ async function manyPages(shared: Processes) {
     return {
       service,
       subjects: [
-        { name: SERPCACHE, server: service, load: { targets: drawn, hasAgents: true }, fill: targets },
-        { name: ONE_URL, server: service, load: { targets: targets.slice(0, 1), hasAgents: true } },
+        { name: SERPCACHE, server: service, load: { targets: drawn }, fill: targets },
+        { name: ONE_URL, server: service, load: { targets: targets.slice(0, 1) } },
       ],
     };
   };

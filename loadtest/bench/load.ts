@@ -19,8 +19,6 @@ export interface Load {
   readonly body?: string;
   /** One in `every` requests is for another target: `{ target: '/healthz', every: 100 }`. */
   readonly others?: { readonly target: string; readonly every: number };
-  /** Each request has a `User-Agent` of its own; needed for more than some thousand targets, which have one length. */
-  readonly hasAgents?: boolean;
   /** 64 when absent. */
   readonly connections?: number;
   /** The index of the target that comes first; any when absent. */
@@ -67,14 +65,14 @@ interface ScriptOptions {
 }
 
 /**
- * A script of wrk. Requests that repeat are written before the run: a client that writes them during the run is slower than
- * the servers, and a server that waits for its client costs up to twice as much per request.
+ * Requests that are written once and kept. LuaJIT hashes a long string by a dozen of its bytes: to keep 10⁵ requests that
+ * differ elsewhere takes a client longer than its servers need to answer them.
  */
-export function scriptOf(load: Load, options: ScriptOptions): string {
-  const { targets, body, others, from } = load;
+const MAX_KEPT = 1000;
+
+/** A script of wrk. */
+export function scriptOf({ targets, headers = {}, body, others, from }: Load, options: ScriptOptions): string {
   const { host, list, firstNumber, random } = options;
-  const agent = load.hasAgents ? { 'User-Agent': agentFor(targets[0] ?? '', host) } : {};
-  const headers = { ...agent, ...load.headers };
   const textOf = (target: string): string => {
     const method = body === undefined ? 'GET' : 'POST';
     const type =
@@ -82,48 +80,35 @@ export function scriptOf(load: Load, options: ScriptOptions): string {
     const lines = Object.entries({ Host: host, ...type, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
     return `${method} ${target} HTTP/1.1\r\n${lines.join('')}\r\n${body ?? ''}`;
   };
-  const isUnique = /\{(?:n|d|ip)\}/.test([textOf(''), ...targets].join(''));
+  const isWrittenEachTime = targets.length > MAX_KEPT || /\{(?:n|d|ip)\}/.test([textOf(''), ...targets].join(''));
   const start = from ?? Math.floor(random() * targets.length);
+  const next = isWrittenEachTime ? 'text()' : 'made[at] or keep(text())';
   const other = others === undefined ? '' : `  if n % ${others.every} == 0 then return other() end\n`;
   // A target with a number is part of the expression, since the list holds plain text.
-  const target = isUnique && targets.length === 1 ? (targets[0] ?? '') : '{t}';
+  const target = isWrittenEachTime && targets.length === 1 ? (targets[0] ?? '') : '{t}';
   return `local targets, made, count = {}, {}, 0
 for line in io.lines(${quoted(list)}) do count = count + 1; targets[count] = line end
-local at, n = 0, ${firstNumber}
+local at, n = ${start}, ${firstNumber}
 local function hex() return string.format("%016x", n) end
 local function address()
   return string.format("10.%d.%d.%d", math.floor(n / 65536) % 256, math.floor(n / 256) % 256, n % 256)
 end
-local function agent()
-  local x = at * 2654435761 % 16777216
-  return string.char(48 + x % 64, 48 + math.floor(x / 64) % 64, 48 + math.floor(x / 4096) % 64, 48 + math.floor(x / 262144))
-end
 local function text() return ${expressionOf(textOf(target))} end
 local function other() return ${expressionOf(textOf(others?.target ?? ''))} end
-for i = 1, ${isUnique ? 0 : 'count'} do at = i; made[i] = text() end
-at = ${start}
+local function keep(one) made[at] = one; return one end
 function request()
   at = at % count + 1
   n = n + 1
-${other}  return ${isUnique ? 'text()' : 'made[at]'}
+${other}  return ${next}
 end
 `;
 }
 
-/**
- * A `User-Agent` with four bytes of its own in the middle of each request. LuaJIT hashes a long string by its first and last
- * bytes and those in the middle: 10⁵ requests that differ elsewhere would share one hash, and take minutes.
- */
-function agentFor(target: string, host: string): string {
-  const before = `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nUser-Agent: `.length;
-  return `{a}${'-'.repeat(before - 4)}`;
-}
-
-const PARTS: Readonly<Record<string, string>> = { n: 'hex()', d: 'n', ip: 'address()', t: 'targets[at]', a: 'agent()' };
+const PARTS: Readonly<Record<string, string>> = { n: 'hex()', d: 'n', ip: 'address()', t: 'targets[at]' };
 
 /** A Lua expression of the text. */
 function expressionOf(text: string): string {
-  const parts = text.split(/\{(n|d|ip|t|a)\}/);
+  const parts = text.split(/\{(n|d|ip|t)\}/);
   return parts.map((part, at) => (at % 2 === 1 ? (PARTS[part] ?? '') : quoted(part))).join(' .. ');
 }
 

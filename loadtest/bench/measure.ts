@@ -68,7 +68,7 @@ export async function measureStart(expected: Expected, started: Started, generat
 async function warmUp(subjects: readonly Subject[], generator: Generator): Promise<void> {
   for (const { server, load, fill } of subjects) {
     for (let [run, from] = [0, 0]; fill !== undefined && from < fill.length && run < MAX_FILL_RUNS; run += 1) {
-      from += await drive(server.url, { targets: fill, hasAgents: true, from }, FILL_SECONDS, generator);
+      from += await drive(server.url, { targets: fill, from }, FILL_SECONDS, generator);
     }
     await drive(server.url, load, WARM_UP_SECONDS, generator);
   }
