@@ -83,6 +83,8 @@ export function scriptOf({ targets, headers = {}, body, others, from }: Load, op
   const isWrittenEachTime = targets.length > MAX_KEPT || /\{(?:n|d|ip)\}/.test([textOf(''), ...targets].join(''));
   const start = from ?? Math.floor(random() * targets.length);
   const next = isWrittenEachTime ? 'text()' : 'made[at] or keep(text())';
+  // Strings that are no longer used slow the next ones down, too.
+  const collect = targets.length > MAX_KEPT ? '  if n % 4096 == 0 then collectgarbage() end\n' : '';
   const other = others === undefined ? '' : `  if n % ${others.every} == 0 then return other() end\n`;
   // A target with a number is part of the expression, since the list holds plain text.
   const target = isWrittenEachTime && targets.length === 1 ? (targets[0] ?? '') : '{t}';
@@ -99,7 +101,7 @@ local function keep(one) made[at] = one; return one end
 function request()
   at = at % count + 1
   n = n + 1
-${other}  return ${next}
+${collect}${other}  return ${next}
 end
 `;
 }

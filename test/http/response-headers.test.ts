@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ageSeconds, cacheControl, cacheStatus } from '../../src/http/search-api/response-headers.ts';
-import type { Answer } from '../../src/search/answer.ts';
+import type { Entry } from '../../src/cache/entry.ts';
+import {
+  ageSeconds,
+  cacheControl,
+  cacheStatus,
+  createHitHeads,
+  noHeads,
+} from '../../src/http/search-api/response-headers.ts';
+import { type Answer, answerOf } from '../../src/search/answer.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 import { entryOf } from '../fakes/entry.ts';
 
@@ -115,4 +122,30 @@ test('a stale page after a failure names the status of the failed engine call', 
     status({ l1: { kind: 'forward', why: 'stale', forwardStatus: 504 }, remainingMs: -12_000 }),
     'serpcache-l1; fwd=stale; fwd-status=504',
   );
+});
+
+test('the head of a hit is kept from its second answer of a second on, and made again for another entry or second', () => {
+  const one = entryOf(clock, { freshForMs: FRESH_MS });
+  const other = entryOf(clock, { freshForMs: FRESH_MS, body: Buffer.from('b'), etag: 'b' });
+  const hitHead = createHitHeads();
+  const target = noHeads();
+  const made: string[] = [];
+  const ask = (entry: Entry, nowMs: number, status: 200 | 304 = 200) => {
+    const answer = answerOf(entry, 'hit-l1', nowMs, { l1: { kind: 'hit' } });
+    return hitHead(target, answer, nowMs, { form: 'stored', status }, () => {
+      made.push(entry.etag);
+      return ['age', String(made.length), 'x-request-id', ''];
+    });
+  };
+  const nowMs = one.bornMs + 5000;
+  assert.equal(ask(one, nowMs).isKept, false);
+  const kept = ask(one, nowMs + 1);
+  assert.deepEqual([kept.isKept, kept.ownAt], [true, 3]);
+  assert.equal(ask(one, nowMs + 500), kept);
+  assert.notEqual(ask(one, nowMs + 500, 304), kept);
+  const changed = ask(other, nowMs + 501);
+  assert.notEqual(changed, kept);
+  assert.equal(ask(other, nowMs + 502), changed);
+  assert.equal(ask(other, nowMs + 1600).isKept, false, 'the first of the next second');
+  assert.equal(made.length, 5);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { ANSWER_HEADERS } from '../../src/http/search-api/response-headers.ts';
+import { ANSWER_HEADERS, noHeads } from '../../src/http/search-api/response-headers.ts';
 import { createTargetMemo } from '../../src/http/search-api/search-handler.ts';
 import { systemClock } from '../../src/runtime.ts';
 import { createFakeClock } from '../fakes/clock.ts';
@@ -172,12 +172,13 @@ test('a body that cannot be inflated is an internal error, logged and counted on
 });
 
 const prepared = createFakeSearch({ clock: systemClock }).prepare({ pairs: [['q', 'a']] });
+const known = { prepared, heads: noHeads() };
 
 test('a target in use stays remembered while a thousand other targets come once each', () => {
   const memo = createTargetMemo(100_000);
-  memo.set('/search?q=hot', prepared);
+  memo.set('/search?q=hot', known);
   for (let i = 0; i < 1000; i += 1) {
-    memo.set(`/search?q=${i}`, prepared);
+    memo.set(`/search?q=${i}`, known);
     if (i % 20 === 0) assert.ok(memo.get('/search?q=hot'), `lost after ${i}`);
   }
   const kept = Array.from({ length: 1000 }, (_, i) => memo.get(`/search?q=${i}`)).filter(Boolean).length;
@@ -187,7 +188,7 @@ test('a target in use stays remembered while a thousand other targets come once 
 test('the memory for long URLs is limited in bytes', () => {
   const memo = createTargetMemo(100_000);
   const target = (i: number): string => `/search?q=${String(i).padStart(4000, 'x')}`;
-  for (let i = 0; i < 100; i += 1) memo.set(target(i), prepared);
+  for (let i = 0; i < 100; i += 1) memo.set(target(i), known);
   const kept = Array.from({ length: 100 }, (_, i) => i).filter((i) => memo.get(target(i)) !== undefined).length;
   assert.ok(kept >= 5 && kept <= 12, `${kept} kept`);
 });

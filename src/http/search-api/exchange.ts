@@ -10,6 +10,7 @@ import type { SharedHead } from '../lane/answer.ts';
 import { problemOf } from '../problems.ts';
 import { PROBLEMS, type Problem, problemResponse, writeProblem } from '../transport/problem.ts';
 import type { Pairs } from '../transport/request-target.ts';
+import { noHeads, type TargetHeads } from './response-headers.ts';
 
 /** The parts of a request that a search reads. */
 export interface SearchRequest {
@@ -128,6 +129,9 @@ export function domainLabel(search: Pick<Search, 'domains'>, pairs: Pairs | unde
   return known?.name ?? 'none';
 }
 
+/** Of a request that was not understood; never written. */
+const NO_TARGET: TargetHeads = noHeads();
+
 /** One request for one search and its answer. */
 export interface Exchange extends CountedSearch {
   readonly request: SearchRequest;
@@ -137,6 +141,8 @@ export interface Exchange extends CountedSearch {
   domain: string;
   key: string | undefined;
   bucket: number | undefined;
+  /** Of the URL. */
+  heads: TargetHeads;
 }
 
 interface Exchanges {
@@ -171,6 +177,7 @@ export function createExchanges(options: {
       domain: 'none',
       key: undefined,
       bucket: undefined,
+      heads: NO_TARGET,
     }),
     nowMs: () => clock.monotonicMs(),
     end,

@@ -114,43 +114,63 @@ interface HitHead extends SharedHead {
 /** @returns the fields of the answer, with an empty `x-request-id`. */
 type Build = () => readonly string[];
 
-/** A head takes about 2 KiB: two dozen fields, and their bytes. */
-const MAX_HEADS = 8192;
-/** In place of the heads of an entry that was sent once in this second: most entries of a large cache are not sent again. */
-const SENT_ONCE: readonly (HitHead | undefined)[] = [undefined, undefined, undefined, undefined];
+/** What is remembered of the answers to one URL. */
+export interface TargetHeads {
+  /** The number of the second of the last answer. */
+  second: number;
+  heads: readonly (HitHead | undefined)[];
+}
+
+export function noHeads(): TargetHeads {
+  return { second: -1, heads: NO_HEADS };
+}
+
+/** One for each form, of a page and of a 304. */
+const NO_HEADS: TargetHeads['heads'] = [undefined, undefined, undefined, undefined];
+/** Heads take about 2 KiB for each URL: two dozen fields, and their bytes. */
+const MAX_TARGETS = 8192;
 
 /**
  * The heads of hits out of memory. All answers out of one entry in one form share one head for up to a second: until its
- * Age, its `max-age` or its `ttl` changes. No entry is held: a head knows the entry that it was made for by tag and birth.
+ * Age, its `max-age` or its `ttl` changes. The first answer of a second is not kept, because most URLs of a large cache are
+ * not asked for again in it. A head knows the entry that it was made for by tag and birth.
  */
 export function createHitHeads() {
-  let heads = new Map<string, readonly (HitHead | undefined)[]>();
-  let untilMs = 0;
+  let keeping: TargetHeads[] = [];
+  let [second, untilMs] = [0, 0];
 
-  return (key: string, answer: Answer, nowMs: number, form: Form, status: 200 | 304, build: Build): SharedHead => {
+  return (
+    target: TargetHeads,
+    answer: Answer,
+    nowMs: number,
+    { form, status }: { readonly form: Form; readonly status: 200 | 304 },
+    build: Build,
+  ): SharedHead => {
     const { entry } = answer;
     if (nowMs >= untilMs) {
-      heads = new Map();
+      for (const kept of keeping) kept.heads = NO_HEADS;
+      keeping = [];
+      second += 1;
       untilMs = nowMs + 1000;
     }
     const at = (form === 'stored' ? 0 : 1) + (status === 304 ? 2 : 0);
-    const known = heads.get(key);
-    const head = known?.[at];
+    const head = target.heads[at];
     if (head !== undefined && nowMs < head.untilMs && head.bornMs === entry.bornMs && head.entityTag === entry.etag)
       return head;
     const fields = build();
     const ownAt = fields.indexOf('x-request-id') + 1;
-    if (known === undefined) {
-      if (heads.size < MAX_HEADS) heads.set(key, SENT_ONCE);
+    const isFirst = target.second !== second;
+    target.second = second;
+    if (isFirst || (target.heads === NO_HEADS && keeping.length === MAX_TARGETS))
       return { status, fields, ownAt, isKept: false, bytes: undefined };
-    }
     const intoSecondMs = (((nowMs - entry.bornMs) % 1000) + 1000) % 1000;
     const made: HitHead = {
       ...{ status, fields, ownAt, isKept: true, bytes: undefined },
       ...{ entityTag: entry.etag, bornMs: entry.bornMs },
       untilMs: nowMs + Math.min(1000 - intoSecondMs, answer.remainingMs % 1000),
     };
-    heads.set(key, known.with(at, made));
+    if (target.heads === NO_HEADS) keeping.push(target);
+    target.heads = target.heads.with(at, made);
     return made;
   };
 }

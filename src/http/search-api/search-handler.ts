@@ -24,7 +24,7 @@ import {
   type SearchRequest,
   type SearchResponse,
 } from './exchange.ts';
-import { answerHeaders, createHitHeads } from './response-headers.ts';
+import { answerHeaders, createHitHeads, noHeads, type TargetHeads } from './response-headers.ts';
 
 type SearchHandler = (request: SearchRequest, response: SearchResponse) => void;
 
@@ -101,7 +101,7 @@ export function createSearchHandler(options: SearchHandlerOptions): SearchHandle
     const status = body === undefined ? 304 : 200;
     const nowMs = exchanges.nowMs();
     if (answer.outcome === 'hit-l1') {
-      const head = hitHead(exchange.key ?? '', answer, nowMs, form, status, () =>
+      const head = hitHead(exchange.heads, answer, nowMs, { form, status }, () =>
         fieldsOf(answer, { ...exchange, requestId: '' }, { form, body, nowMs }),
       );
       if (response.sendShared !== undefined && response.shouldKeepAlive) response.sendShared(head, requestId, body);
@@ -141,7 +141,8 @@ export function createSearchHandler(options: SearchHandlerOptions): SearchHandle
 
   const prepare = (exchange: Exchange, target: string): PreparedSearch => {
     try {
-      const prepared = prepareTarget(target, exchange.request.headers);
+      const { prepared, heads } = prepareTarget(target, exchange.request.headers);
+      exchange.heads = heads;
       exchange.domain = prepared.request.domain;
       exchange.key = prepared.key;
       exchange.bucket = prepared.bucket;
@@ -192,7 +193,7 @@ const TARGET_MEMO_BYTES = 16 * 2 ** 20;
 function createTargets(
   search: SearchHandlerOptions['search'],
   { maxUrlBytes, targetMemoBytes = TARGET_MEMO_BYTES }: Pick<SearchHandlerOptions, 'maxUrlBytes' | 'targetMemoBytes'>,
-): (target: string, headers: IncomingHttpHeaders) => PreparedSearch {
+): (target: string, headers: IncomingHttpHeaders) => KnownTarget {
   const memo = createTargetMemo(targetMemoBytes);
   // When a header is part of the key, the URL alone does not identify the search.
   const byUrlAlone = new Set(
@@ -202,14 +203,20 @@ function createTargets(
     const known = memo.get(target);
     if (known !== undefined) return known;
     const prepared = search.prepare(parametersOf(target, headers, maxUrlBytes));
-    if (byUrlAlone.has(prepared.request.domain)) memo.set(target, prepared);
-    return prepared;
+    const made = { prepared, heads: noHeads() };
+    if (byUrlAlone.has(prepared.request.domain)) memo.set(target, made);
+    return made;
   };
 }
 
+interface KnownTarget {
+  readonly prepared: PreparedSearch;
+  readonly heads: TargetHeads;
+}
+
 interface TargetMemo {
-  readonly get: (target: string) => PreparedSearch | undefined;
-  readonly set: (target: string, prepared: PreparedSearch) => void;
+  readonly get: (target: string) => KnownTarget | undefined;
+  readonly set: (target: string, known: KnownTarget) => void;
 }
 
 /** The cost of a prepared search beside its texts: objects, buffer headers, map slots. An estimate, rather too high. */
@@ -221,19 +228,19 @@ const OVERHEAD_BYTES = 800;
  * stays, and a target that is used once costs one slot.
  */
 export function createTargetMemo(maxBytes: number): TargetMemo {
-  let young = new Map<string, PreparedSearch>();
-  let old = new Map<string, PreparedSearch>();
+  let young = new Map<string, KnownTarget>();
+  let old = new Map<string, KnownTarget>();
   let youngBytes = 0;
 
-  const set = (target: string, prepared: PreparedSearch): void => {
-    const bytes = 2 * target.length + 4 * prepared.canonical.length + OVERHEAD_BYTES;
+  const set = (target: string, known: KnownTarget): void => {
+    const bytes = 2 * target.length + 4 * known.prepared.canonical.length + OVERHEAD_BYTES;
     if (bytes > maxBytes / 2) return;
     if (youngBytes + bytes > maxBytes / 2) {
       old = young;
       young = new Map();
       youngBytes = 0;
     }
-    young.set(target, prepared);
+    young.set(target, known);
     youngBytes += bytes;
   };
 
