@@ -1,4 +1,4 @@
-/** What the service adds to a search: misses at a low rate beside the same searches without it. */
+/** The cost of a miss: misses at a low rate through the service, and the same searches without it. */
 import { randomInt } from 'node:crypto';
 import { createHistogram } from 'node:perf_hooks';
 import { createAdapters, searchDomainOf } from '../../src/engines/create-engines.ts';

@@ -3,7 +3,9 @@
  * collections and event loop delay meanwhile, and the cost of a miss. Versions take turns.
  */
 import { parseMetrics, type Series, seriesValue } from '../k6/kit/metrics-text.ts';
+import { processorTimes } from '../labs/kit/meters.ts';
 import { aligned } from '../labs/kit/print.ts';
+import { processorsHere } from '../stack/processors.ts';
 import { startStandalone } from '../stack/redis.ts';
 import { drive, type Generator } from './load.ts';
 import { processorTime } from './measure.ts';
@@ -71,11 +73,14 @@ const SITUATIONS: readonly Situation[] = [
 export async function runTail(versions: readonly Version[], generator: Generator): Promise<readonly string[]> {
   await using processes = createProcesses(generator.folder, generator.cores);
   const { all, engine } = await startAll(processes, versions);
+  const before = processorTimes(processorsHere());
   const rows: string[][] = [];
   for (const situation of SITUATIONS) {
     const rounds = all.map(() => [] as Round[]);
     for (let round = 0; round < ROUNDS; round += 1) {
-      for (const [at, services] of all.entries()) rounds[at]?.push(await roundOf(situation, services, generator));
+      // Reversed at every second round: no version comes first each time.
+      const order = round % 2 === 0 ? [...all.entries()] : [...all.entries()].reverse();
+      for (const [at, services] of order) rounds[at]?.push(await roundOf(situation, services, generator));
     }
     for (const [at, { version }] of all.entries())
       rows.push([situation.name, version.name, ...cellsOf(rounds[at] ?? [])]);
@@ -96,7 +101,10 @@ export async function runTail(versions: readonly Version[], generator: Generator
   const origin = await processes.startOrigin(engine);
   const searching = new Map(all.map((each) => [each.version.name, each.searching]));
   const misses = await missCells(searching, origin, { target: all[0]?.target ?? '', generator });
-  return [...aligned([titles, ...rows], figures), '', ...aligned(misses, [false, true, true, true])];
+  const after = processorTimes(processorsHere());
+  const stolen = before && after && (after.stolenMs - before.stolenMs) / (after.atMs - before.atMs);
+  const noise = `stolen by other machines: ${stolen?.toFixed(2) ?? 'unknown'} processors`;
+  return [...aligned([titles, ...rows], figures), '', ...aligned(misses, [false, true, true, true]), '', noise];
 }
 
 async function startAll(processes: Processes, versions: readonly Version[]) {

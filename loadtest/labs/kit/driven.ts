@@ -36,7 +36,7 @@ interface DriverOptions {
   readonly limitMs: number;
 }
 
-/** What a driver program needs of a lab. */
+/** The folder and processors of a driver program, a part of a lab. */
 export type DriverPlace = Pick<Lab, 'folder' | 'signal'> & { readonly cores: Pick<Lab['cores'], 'generator'> };
 
 /** Runs a driver program in a process on the generator's cores. */
