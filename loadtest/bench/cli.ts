@@ -18,6 +18,7 @@ import type { Generator } from './load.ts';
 import { MEASURED_SECONDS, measureStart, profileStart, type StartMeasured } from './measure.ts';
 import { createProcesses } from './processes.ts';
 import { PAGE, publishPage, SECTION, tableLines } from './tables.ts';
+import { runTail, type Version } from './tail.ts';
 import {
   type BenchResult,
   type BenchResults,
@@ -36,9 +37,11 @@ import {
   writeResult,
 } from './verdict.ts';
 
+/** The latency of hits beside other work: a program of its own, not a ratio that is judged. */
+const TAIL = 'tail';
 const PROGRAM: Program = {
   command: 'npm run bench --',
-  usage: `[${Object.keys(BENCHES).join('] [')}] [option…]`,
+  usage: `[${Object.keys(BENCHES).join('] [')}] [option…] | ${TAIL} [--checkout FOLDER] [--node OPTION]`,
   about: [
     'Hits through the whole service beside other servers, by requests per second of processor time; without a name all',
     'but page and signing, in 35 minutes. Passed: as fast as committed; negative: slower by more than the committed noise.',
@@ -53,8 +56,10 @@ const PROGRAM: Program = {
     {
       name: 'checkout',
       takes: 'FOLDER',
-      about: 'l1 and l2 against another checkout of serpcache, and that one against itself: what chance does',
+      about:
+        'l1 and l2 against another checkout of serpcache, and that one against itself: what chance does; tail beside it',
     },
+    { name: 'node', takes: 'OPTION', about: 'tail: this checkout a second time, with an option of Node' },
   ],
   takes: { min: 0, max: 64 },
 };
@@ -77,7 +82,8 @@ interface Settings {
 
 async function main(given: ParsedArguments): Promise<number> {
   const { positionals: named, has, text } = given;
-  const unknown = named.filter((name) => !Object.hasOwn(BENCHES, name));
+  const isTail = named.length === 1 && named[0] === TAIL;
+  const unknown = named.filter((name) => !isTail && !Object.hasOwn(BENCHES, name));
   if (unknown.length > 0) {
     throw new UsageError(`no bench "${unknown.join(', ')}"; allowed: ${Object.keys(BENCHES).join(', ')}`);
   }
@@ -92,6 +98,10 @@ async function main(given: ParsedArguments): Promise<number> {
   // By exiting: all servers end with this process.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.once(signal, () => process.exit(EXIT.undecided));
+  if (isTail) {
+    console.log((await runTail(tailVersions(given), { folder, cores })).join('\n'));
+    return EXIT.passed;
+  }
   const settings: Settings = {
     ...{ generator: { folder, cores }, starts: isCommitting ? COMMITTED_STARTS : (starts ?? STARTS) },
     ...{ commit: commitOf(ROOT), isCommitting, out: text('out'), reference },
@@ -114,6 +124,15 @@ async function main(given: ParsedArguments): Promise<number> {
   }
   console.log(tableLines(results).join('\n'));
   return exitStatusOf(verdicts);
+}
+
+function tailVersions({ text }: ParsedArguments): readonly Version[] {
+  const [checkout, option] = [text('checkout'), text('node')];
+  return [
+    ...(checkout === undefined ? [] : [{ name: 'the other checkout', checkout: resolve(checkout) }]),
+    { name: SERPCACHE },
+    ...(option === undefined ? [] : [{ name: `with ${option}`, nodeOptions: [option] }]),
+  ];
 }
 
 /** @throws when nothing can be measured here. */

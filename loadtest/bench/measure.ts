@@ -77,7 +77,7 @@ async function warmUp(subjects: readonly Subject[], generator: Generator): Promi
 }
 
 /** Processor time of all processes and threads of a server, in milliseconds. */
-function processorTime({ pids }: Server): number {
+export function processorTime({ pids }: Server): number {
   return pids().reduce((sum, pid) => sum + processorMs(pid), 0);
 }
 

@@ -73,6 +73,8 @@ interface FillOptions {
   /** Stores the body alone as well, under the URL, for servers that do not read entries. */
   readonly withBodies?: true;
   readonly signingKey?: string;
+  /** Pads the page with spaces to this size. */
+  readonly bodyBytes?: number;
 }
 
 const BATCH = 500;
@@ -83,7 +85,7 @@ const STORED_MS = 5000;
  * are encoded here, because the engine would need minutes for 100,000. @returns the targets.
  */
 export async function fillStore(service: Service, options: FillOptions): Promise<readonly string[]> {
-  const { store, count, withBodies, signingKey } = options;
+  const { store, count, withBodies, signingKey, bodyBytes } = options;
   const page = await pageOfSize(service.url);
   const { body } = await fetchPage(service.url + page);
   const prepared = preparedBy(service);
@@ -92,14 +94,15 @@ export async function fillStore(service: Service, options: FillOptions): Promise
   try {
     const entry = decodeEntry(await written(redis, storeName), canonical, systemClock);
     if (entry.kind !== 'entry') throw new Error(`the entry of ${page} is ${entry.kind}`);
+    const parts = { ...entry.entry, resultIds: [], ...(bodyBytes !== undefined && { body: padded(body, bodyBytes) }) };
     const signing = signingKey === undefined ? undefined : createSigning({ key: signingKey, required: false }, 'goods');
     const targets = Array.from({ length: count }, (_, at) => `${page}&filter=price:..${80_000_000 + at}`);
     for (let from = 0; from < count; from += BATCH) {
       const pipeline = redis.pipeline();
       for (const target of targets.slice(from, from + BATCH)) {
         const own = prepared(target);
-        const parts = { ...entry.entry, canonical: own.canonical, resultIds: [] };
-        pipeline.set(own.storeName, encodeEntry(parts, systemClock, signing).encoded);
+        const { encoded } = encodeEntry({ ...parts, canonical: own.canonical }, systemClock, signing);
+        pipeline.set(own.storeName, encoded);
         if (withBodies) pipeline.set(target, Buffer.concat([Buffer.from('9'.repeat(EXPIRY_DIGITS)), body]));
       }
       await pipeline.exec();
@@ -109,6 +112,8 @@ export async function fillStore(service: Service, options: FillOptions): Promise
     redis.disconnect();
   }
 }
+
+const padded = (body: Buffer, bytes: number): Buffer => Buffer.concat([body, Buffer.alloc(bytes - body.length, ' ')]);
 
 /** The service writes an entry after it has answered. */
 async function written(redis: Redis, name: string): Promise<Buffer> {

@@ -38,6 +38,7 @@ export interface ServiceOptions {
   readonly engine?: ReplicaSetup['engine'];
   /** Another checkout to run; this one when absent. Configuration and indexes are this one's. */
   readonly checkout?: string;
+  readonly nodeOptions?: readonly string[];
 }
 
 export interface Service extends Server {
@@ -82,7 +83,7 @@ export function createProcesses(folder: string, cores: BenchCores, isDebugged = 
 
   return {
     startService: async (options: ServiceOptions): Promise<Service> => {
-      const { name, checkout = ROOT } = options;
+      const { name, checkout = ROOT, nodeOptions = [] } = options;
       const file = join(folder, `${name}.yaml`);
       writeFileSync(file, configOf(options));
       const settings = loadSettings({ env: { SERPCACHE_CONFIG: file }, cwd: ROOT });
@@ -93,7 +94,7 @@ export function createProcesses(folder: string, cores: BenchCores, isDebugged = 
       };
       const debugPort = isDebugged ? await onePort() : undefined;
       const debug = debugPort === undefined ? [] : [`--inspect=127.0.0.1:${debugPort}`];
-      const started = await start(name, port, [...debug, join(checkout, 'src/main.ts')], env);
+      const started = await start(name, port, [...debug, ...nodeOptions, join(checkout, 'src/main.ts')], env);
       return { ...started, settings, ...(debugPort !== undefined && { debugPort }) };
     },
     /** A server of server.ts. */

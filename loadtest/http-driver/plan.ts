@@ -107,7 +107,12 @@ export async function driveHttp({ replicas, paths, pace, patienceMs }: HttpPlan)
 
 /** @param us a histogram of microseconds that is not empty. @returns milliseconds. */
 export function timesOf(us: RecordableHistogram) {
-  return { p50: us.percentile(50) / 1000, p99: us.percentile(99) / 1000, max: us.max / 1000 };
+  return {
+    p50: us.percentile(50) / 1000,
+    p99: us.percentile(99) / 1000,
+    p999: us.percentile(99.9) / 1000,
+    max: us.max / 1000,
+  };
 }
 
 /** The share of requests answered with status 200: 0–1. */

@@ -36,8 +36,11 @@ interface DriverOptions {
   readonly limitMs: number;
 }
 
+/** The folder and processors of a driver program, a part of a lab. */
+export type DriverPlace = Pick<Lab, 'folder' | 'signal'> & { readonly cores: Pick<Lab['cores'], 'generator'> };
+
 /** Runs a driver program in a process on the generator's cores. */
-export async function runDriver<Result>(lab: Lab, { main, plan, limitMs }: DriverOptions): Promise<Result> {
+export async function runDriver<Result>(lab: DriverPlace, { main, plan, limitMs }: DriverOptions): Promise<Result> {
   const file = join(lab.folder, `plan-${randomUUID()}.json`);
   writeFileSync(file, JSON.stringify(plan));
   const where = { cores: lab.cores.generator, limitMs, signal: lab.signal };

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { HttpDriven, HttpPlan } from '../../http-driver/plan.ts';
 import { wrkReport } from '../../http-driver/wrk.ts';
-import { runDriver } from '../kit/driven.ts';
+import { type DriverPlace, runDriver } from '../kit/driven.ts';
 import type { Lab } from '../kit/lab.ts';
 import { runProgram } from '../kit/programs.ts';
 
@@ -12,7 +12,7 @@ const MAIN = join(import.meta.dirname, '../../http-driver/main.ts');
 const LIMIT_MS = 90_000;
 
 /** One load by the HTTP driver, in a process on the generator's cores. @throws when it takes longer than 90 s. */
-export function httpDriven(lab: Lab, plan: HttpPlan): Promise<HttpDriven> {
+export function httpDriven(lab: DriverPlace, plan: HttpPlan): Promise<HttpDriven> {
   return runDriver(lab, { main: MAIN, plan, limitMs: LIMIT_MS });
 }
 
