@@ -129,7 +129,7 @@ export function domainLabel(search: Pick<Search, 'domains'>, pairs: Pairs | unde
   return known?.name ?? 'none';
 }
 
-/** Of a request that was not understood; never written. */
+/** The heads of a request that was not understood; never written. */
 const NO_TARGET: TargetHeads = noHeads();
 
 /** One request for one search and its answer. */
@@ -141,7 +141,7 @@ export interface Exchange extends CountedSearch {
   domain: string;
   key: string | undefined;
   bucket: number | undefined;
-  /** Of the URL. */
+  /** The heads kept for its URL. */
   heads: TargetHeads;
 }
 

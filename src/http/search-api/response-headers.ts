@@ -114,7 +114,7 @@ interface HitHead extends SharedHead {
 /** @returns the fields of the answer, with an empty `x-request-id`. */
 type Build = () => readonly string[];
 
-/** What is remembered of the answers to one URL. */
+/** The heads of the last answers to one URL. */
 export interface TargetHeads {
   /** The number of the second of the last answer. */
   second: number;
