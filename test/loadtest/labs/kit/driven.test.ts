@@ -46,7 +46,7 @@ test('a store that refuses a command fails the import', async () => {
 
 test("the driver's count of answers equals the store's count of commands, four reads to a write", async () => {
   await store.command('CONFIG', 'RESETSTAT');
-  const result = await driven(lab, [store], { connections: 10, pipeline: 4, seconds: 0.5, commands: MIX });
+  const result = await driven(lab, [store], { connections: 10, pipeline: 4, seconds: 1.5, commands: MIX });
   const statistics = await store.info('commandstats');
   const calls = (name: string): number => Number(/calls=(\d+)/.exec(statistics[`cmdstat_${name}`] ?? '')?.[1] ?? 0);
   const [reads, writes] = [calls('get'), calls('set')];
