@@ -170,7 +170,8 @@ export function createLane({ server, readHead, handle, closesConnections, monoto
         serve(bytes);
         return;
       }
-      // One read at most: a socket that is not read does not notice that its client has gone.
+      // One read at most, so no limit on its requests is needed; and a socket that is not read does not notice that its
+      // client has gone.
       socket.pause();
       waiting.push(bytes);
     };

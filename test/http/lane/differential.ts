@@ -229,7 +229,7 @@ const PROGRAM: Program = {
 };
 
 async function main({ number, has }: ParsedArguments): Promise<number> {
-  const range = { least: 0, most: 2 ** 31, whole: true };
+  const range = { least: 0, most: 2 ** 32 - 1, whole: true };
   const seed = number('seed', range) ?? seedOf(Date.now());
   const first = number('first', range) ?? 0;
   const maxDifferences = number('differences', range) ?? 5;
