@@ -18,6 +18,7 @@ import { createMetrics } from './metrics/metrics.ts';
 import { createAudit } from './operations/audit/audit.ts';
 import { createOperations } from './operations/create-operations.ts';
 import { createMeter } from './operations/meter/meter.ts';
+import { openDomainStores } from './operations/shadow/domain-stores.ts';
 import { createPopularity } from './popularity/popularity.ts';
 import { type Clock, type Runtime, waitFor } from './runtime.ts';
 import { createDomain } from './search/domain-search.ts';
@@ -106,7 +107,10 @@ export async function createService({ settings, log, clock, random, version }: S
   const operations = createOperations(
     domains.map(({ operated }) => operated),
     settings.drills,
-    { ...runtime, ...reporters, audit, counters: stores.counters },
+    {
+      ...{ ...runtime, ...reporters, audit, counters: stores.counters },
+      loopDelay: () => publicServer.pressure.status(),
+    },
   );
 
   const { maxUrlBytes, drainMs } = settings.public;
@@ -207,11 +211,11 @@ async function connectDomain(own: DomainSettings, { settings, stores, runtime, r
   const { name, store: storeSettings } = own;
   const { clock, random } = runtime;
   const domain = searchDomainOf(own);
-  const store = stores.open(name, storeSettings);
+  const { store, configured, operated } = openDomainStores(own, { ...stores, observe: reporters.observeStore, clock });
   const withStore = store === undefined ? {} : { store };
   const fleet = createMembership({ ...withStore, id: runtime.processId, clock, random });
   const signing = settings.signing === undefined ? undefined : createSigning(settings.signing, name);
-  const { elsewhere, ...place } = stores.controlOf(store);
+  const { elsewhere, ...place } = stores.controlOf(configured);
   const control = createControl({
     ...{ ...place, clock, random, signing },
     domain: name,
@@ -267,9 +271,7 @@ async function connectDomain(own: DomainSettings, { settings, stores, runtime, r
     operated: {
       ...{ name, control, memory, meter, popularity },
       controlElsewhere: elsewhere,
-      ...(store === undefined || storeSettings.kind === 'none'
-        ? {}
-        : { store: { content: store.content, holds: store.holds, dedicated: storeSettings.dedicated } }),
+      ...(operated === undefined ? {} : { store: operated }),
       storedName: (key: string) => storedNameOf(key, name),
       status: search.status,
       patienceMs: own.patienceMs,

@@ -28,6 +28,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'operations/flush': ['schema', 'cache', 'control', 'operations/meter'],
   'operations/warm': ['control'],
   'operations/drills': ['schema', 'cache', 'control', 'search', 'report', 'operations/flush', 'operations/meter'],
+  'operations/shadow': ['schema', 'cache', 'control', 'search', 'config', 'report', 'operations/flush'],
   operations: ['cache', 'control', 'search', 'popularity', 'config', 'operations/*'],
   'stores/memory': ['cache', 'control'],
   'stores/redis': ['cache', 'control', 'config', 'popularity', 'operations/flush'],

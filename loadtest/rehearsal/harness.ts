@@ -10,7 +10,7 @@ import { engineCallsOf } from '../k6/kit/metrics-text.ts';
 import { documentsOf, type ReplicaPlan, readPlan, type StackPlan } from '../stack/plan.ts';
 import { findOwned } from '../stack/process.ts';
 import { down, startPart, stopPart, up } from '../stack/stack.ts';
-import { queriesOf } from '../traffic/queries.ts';
+import { type Queries, queriesOf } from '../traffic/queries.ts';
 
 export type Harness = Awaited<ReturnType<typeof startHarness>>;
 type Replica = ReturnType<typeof replicaOf>;
@@ -23,12 +23,10 @@ const MAX_DOCUMENTS = 3000;
 
 /**
  * The local stack with three replicas whose wall clocks disagree by ten seconds, and an operator at each.
- * @throws when a stack already runs: its cache may be in use.
+ * @throws when a stack already runs.
  */
 export async function startHarness(say: (text: string) => void, checkout?: string) {
-  const read = readPlan(process.env, CLOCKS_AHEAD_MS.length);
-  const running = read.replicas.filter((replica) => findOwned(replica).length > 0);
-  if (running.length > 0) throw new Error('a stack runs here already: `npm run stack -- down` ends it');
+  const read = readFreePlan(CLOCKS_AHEAD_MS.length);
   const replicas = read.replicas.map((replica, at) => ({
     ...replica,
     clockAheadMs: CLOCKS_AHEAD_MS[at] ?? 0,
@@ -39,16 +37,11 @@ export async function startHarness(say: (text: string) => void, checkout?: strin
   const plan: StackPlan = { ...read, replicas };
   try {
     await up(plan, say);
-    const [first] = plan.indexes;
-    if (first === undefined) throw new Error('a stack without a domain');
-    const documents: Document[] = [];
-    for await (const one of documentsOf(first.domain, plan.corpora)) {
-      if (documents.push(one) >= MAX_DOCUMENTS) break;
-    }
+    const { domain } = firstIndex(plan);
     return {
-      domain: first.domain.name,
+      domain: domain.name,
       replicas: replicas.map((replica) => replicaOf(plan, replica, say)),
-      queries: queriesOf(documents, REPEATED),
+      queries: await queriesFor(plan, REPEATED),
       stop: () => down(plan),
     };
   } catch (error) {
@@ -57,12 +50,36 @@ export async function startHarness(say: (text: string) => void, checkout?: strin
   }
 }
 
-function replicaOf(plan: StackPlan, replica: ReplicaPlan, say: (text: string) => void) {
+/** @throws when a stack already runs: its cache may be in use. */
+export function readFreePlan(replicas: number): StackPlan {
+  const plan = readPlan(process.env, replicas);
+  const running = plan.replicas.filter((replica) => findOwned(replica).length > 0);
+  if (running.length > 0) throw new Error('a stack runs here already: `npm run stack -- down` ends it');
+  return plan;
+}
+
+/** The domain that a rehearsal works on. */
+export function firstIndex({ indexes: [first] }: StackPlan): StackPlan['indexes'][number] {
+  if (first === undefined) throw new Error('a stack without a domain');
+  return first;
+}
+
+/** Searches of the first domain. */
+export async function queriesFor(plan: StackPlan, repeated: number): Promise<Queries> {
+  const documents: Document[] = [];
+  for await (const one of documentsOf(firstIndex(plan).domain, plan.corpora)) {
+    if (documents.push(one) >= MAX_DOCUMENTS) break;
+  }
+  return queriesOf(documents, repeated);
+}
+
+export function replicaOf(plan: StackPlan, replica: ReplicaPlan, say: (text: string) => void) {
   const adminUrl = `http://127.0.0.1:${replica.adminPort}`;
   const signal = new AbortController().signal;
   return {
     adminUrl,
     url: `http://127.0.0.1:${replica.port}`,
+    pid: () => findOwned(replica)[0]?.pid,
     admin: createAdminClient({ base: new URL(adminUrl), token: plan.adminToken, operator: 'rehearsal', signal }),
     /** SIGKILL. */
     kill: () => stopPart(replica, 0),
@@ -133,7 +150,7 @@ export async function engineRate(harness: Harness, ms: number): Promise<number> 
 }
 
 /** Engine calls of all replicas together since they started. */
-async function engineCalls({ replicas }: Harness): Promise<number> {
+export async function engineCalls({ replicas }: Pick<Harness, 'replicas'>): Promise<number> {
   const pages = await Promise.all(replicas.map(({ admin }) => admin.page('/metrics')));
   return pages.reduce((sum, page) => sum + (engineCallsOf(page) ?? 0), 0);
 }

@@ -7,7 +7,10 @@ import type { Harness } from './harness.ts';
 
 export type Load = ReturnType<typeof startLoad>;
 
-interface Answered {
+/** Replicas that a load or a probe asks. */
+type Asked = Pick<Harness, 'domain' | 'queries'> & { readonly replicas: readonly { readonly url: string }[] };
+
+export interface Answered {
   readonly sentMs: number;
   readonly atMs: number;
   readonly result: Outcome | 'refused' | 'broken';
@@ -21,7 +24,7 @@ const KEPT = 60_000;
 const MAX_LOAD_MS = 20 * 60_000;
 
 /** Repeated searches in an open loop, sent to the replicas in turn. */
-export function startLoad({ replicas, queries, domain }: Harness, ratePerSecond: number) {
+export function startLoad({ replicas, queries, domain }: Asked, ratePerSecond: number) {
   const clients = replicas.map(({ url }) =>
     createClient({ baseUrl: url, patienceMs: PATIENCE_MS, maxConnections: 512 }),
   );
@@ -58,7 +61,7 @@ export function startLoad({ replicas, queries, domain }: Harness, ratePerSecond:
   return load;
 }
 
-function targetOf(text: string, domain: string): string {
+export function targetOf(text: string, domain: string): string {
   return `/search?domain=${domain}&q=${encodeURIComponent(text)}`;
 }
 
@@ -68,8 +71,15 @@ function resultOf(reply: Reply): Answered['result'] {
   return (outcomeOf(reply) ?? 'broken') as Answered['result'];
 }
 
-function isHit({ result }: Pick<Answered, 'result'>): boolean {
+export function isHit({ result }: Pick<Answered, 'result'>): boolean {
   return result === 'hit-l1' || result === 'hit-l2';
+}
+
+/** The ids of the results of a page. */
+export function idsIn(body: string): readonly string[] {
+  if (body === '') return [];
+  const { results = [] } = JSON.parse(body) as { readonly results?: readonly { readonly id: string }[] };
+  return results.map(({ id }) => id);
 }
 
 /** 0–1; NaN without answers. */
@@ -97,14 +107,18 @@ interface Planted {
 export type Probe = ReturnType<typeof createProbe>;
 
 /** Sends single searches to one replica, beside the load. */
-export function createProbe({ replicas, domain, queries }: Harness) {
+export function createProbe({ replicas, domain, queries }: Asked) {
   const clients = replicas.map(({ url }) => createClient({ baseUrl: url, patienceMs: PATIENCE_MS, maxConnections: 8 }));
   const all = [...replicas.keys()];
-  const isHitAt = async (replica: number, text: string, limit: number): Promise<boolean> => {
-    const reply = await clients[replica]?.get(`${targetOf(text, domain)}&limit=${limit}`);
-    return reply !== undefined && isHit({ result: resultOf(reply) });
+  const ask = (replica: number, text: string, limit?: number): Promise<Reply> => {
+    const client = clients[replica];
+    if (client === undefined) throw new Error(`there is no replica ${replica}`);
+    return client.get(`${targetOf(text, domain)}${limit === undefined ? '' : `&limit=${limit}`}`);
   };
+  const isHitAt = async (replica: number, text: string, limit: number): Promise<boolean> =>
+    isHit({ result: resultOf(await ask(replica, text, limit)) });
   return {
+    ask,
     /** Caches `count` searches in every L1 and in L2. @param limit different for each set: it makes the keys unique. */
     plant: async (count: number, limit: number): Promise<Planted> => {
       const texts = queries.repeated.slice(0, count);

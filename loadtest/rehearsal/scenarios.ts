@@ -12,7 +12,8 @@ import {
   startDrill,
   until,
 } from './harness.ts';
-import { answersSince, hitRatio, type Load, type Probe } from './load.ts';
+import { answersSince, hitRatio, idsIn, type Load, type Probe } from './load.ts';
+import { percent, type Scenario, type Scenarios } from './rehearse.ts';
 
 /** The parts that every scenario uses. */
 interface Rehearsal {
@@ -22,25 +23,14 @@ interface Rehearsal {
   readonly say: (text: string) => void;
 }
 
-interface Scenario {
-  readonly title: string;
-  readonly run: (rehearsal: Rehearsal) => Promise<readonly Figure[]>;
-}
-
-/** A measured value beside its target. */
-export interface Figure {
-  readonly what: string;
-  readonly value: string;
-  readonly target: string;
-  readonly met: boolean;
-}
+type DrillScenario = Scenario<Rehearsal>;
 
 /** The plan of the drills, by its name. */
 const PLAN = '1-5-25-100';
 const PLANTED = 20;
 
 /** A drill runs through all stages to its report. */
-const completion: Scenario = {
+const completion: DrillScenario = {
   title: 'completion',
   run: async ({ harness, load, say }) => {
     const owner = replicaAt(harness, 0);
@@ -90,7 +80,7 @@ const completion: Scenario = {
 const RATE_OVER_MS = 5000;
 
 /** A drill is aborted when everything is flushed. The warm cache must be back, untouched. */
-const aborted: Scenario = {
+const aborted: DrillScenario = {
   title: 'aborted at 100 %',
   run: async ({ harness, load, probe }) => {
     const owner = replicaAt(harness, 0);
@@ -141,7 +131,7 @@ const aborted: Scenario = {
 const LEASE_MS = 3000;
 
 /** The drill's owner is killed. The other replicas, whose clocks are wrong by five seconds either way, end the drill. */
-const ownerKilled: Scenario = {
+const ownerKilled: DrillScenario = {
   title: 'owner killed',
   run: async ({ harness, probe }) => {
     const owner = replicaAt(harness, 1);
@@ -183,7 +173,7 @@ const ownerKilled: Scenario = {
 const BREACHED = { figure: 'engineRateFactor', max: 3, forMs: 0 } as const;
 
 /** A guard breaks: the time from the breach to the restored cache, in the owner and in another replica. */
-const guardBroken: Scenario = {
+const guardBroken: DrillScenario = {
   title: 'guard broken',
   run: async ({ harness }) => {
     const owner = replicaAt(harness, 0);
@@ -225,7 +215,7 @@ const SEEN_MS = 5000;
 const WATCHED_MS = 8000;
 
 /** The most frequent document is suppressed. It must disappear from the answers, and nothing else may be flushed. */
-const suppressed: Scenario = {
+const suppressed: DrillScenario = {
   title: 'document suppressed',
   run: async ({ harness, load }) => {
     const counts = new Map<string, number>();
@@ -274,21 +264,10 @@ const suppressed: Scenario = {
   },
 };
 
-/** By the names that `--only` takes. */
-export const SCENARIOS: Readonly<Record<string, Scenario>> = {
+export const SCENARIOS: Scenarios<Rehearsal> = {
   completion,
   abort: aborted,
   'owner-killed': ownerKilled,
   guard: guardBroken,
   suppress: suppressed,
 };
-
-function idsIn(body: string): readonly string[] {
-  if (body === '') return [];
-  const { results = [] } = JSON.parse(body) as { readonly results?: readonly { readonly id: string }[] };
-  return results.map(({ id }) => id);
-}
-
-function percent(ratio: number): string {
-  return Number.isNaN(ratio) ? 'of nothing' : `${(100 * ratio).toFixed(1)} %`;
-}

@@ -19,6 +19,8 @@ export interface ReplicaPlan extends PartPlan {
   readonly clockAheadMs: number;
   /** Another checkout of serpcache to run, such as the released version; this one when absent. */
   readonly checkout?: string;
+  /** The path of another configuration than the plan's: a rehearsal declares a candidate store, or has proxies in between. */
+  readonly config?: string;
 }
 
 export type ClusterPlan = ReturnType<typeof clusterOf>;

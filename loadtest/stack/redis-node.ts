@@ -48,9 +48,7 @@ export async function startRedisNode(options: RedisNodeOptions) {
   const args = argumentsOf(options);
   let running: RunningProcess | undefined;
 
-  /** One command over its own connection, as the user with all rights. @throws on an error reply. */
-  const command = async (...parts: readonly (string | number)[]): Promise<unknown> => {
-    const [name = '', ...rest] = parts;
+  const onConnection = async (use: (client: Redis) => Promise<unknown>): Promise<unknown> => {
     const client = new Redis({
       host,
       port: options.port,
@@ -65,11 +63,17 @@ export async function startRedisNode(options: RedisNodeOptions) {
     client.on('error', () => {}); // `connect` and `call` reject with it
     try {
       await client.connect();
-      return await client.call(String(name), rest.map(String));
+      return await use(client);
     } finally {
       client.disconnect();
     }
   };
+  /** One command over its own connection, as the user with all rights. @throws on an error reply. */
+  const command = (...[name = '', ...rest]: readonly (string | number)[]): Promise<unknown> =>
+    onConnection((client) => client.call(String(name), rest.map(String)));
+  /** The same for values that are no text. */
+  const commandBuffer = (name: string, ...rest: readonly (string | Buffer)[]): Promise<unknown> =>
+    onConnection((client) => client.callBuffer(name, [...rest]));
 
   const start = async (): Promise<void> => {
     const whole = [...(options.through ?? []), program(options.flavour), ...args];
@@ -107,6 +111,7 @@ export async function startRedisNode(options: RedisNodeOptions) {
     },
     stop,
     command,
+    commandBuffer,
   };
 }
 

@@ -166,7 +166,7 @@ async function upReplica(plan: StackPlan, replica: ReplicaPlan, say: Say): Promi
     logFile: replica.logFile,
     env: {
       ...replica.env,
-      SERPCACHE_CONFIG: join(ROOT, plan.config),
+      SERPCACHE_CONFIG: replica.config ?? join(ROOT, plan.config),
       CLOCK_STEP_FILE: clockFile,
       PORT: String(replica.port),
       ADMIN_PORT: String(replica.adminPort),

@@ -96,6 +96,31 @@ export function canonicalIn({ encoded }: Pick<Entry, 'encoded'>): string {
   return encoded.toString('utf8', HEADER_BYTES, HEADER_BYTES + encoded.readUInt32BE(46));
 }
 
+interface EntryIdentity {
+  readonly canonical: string;
+  readonly generation: number;
+  readonly createdAtMs: number;
+  readonly etag: string;
+  /** From `createdAtMs` to the end of the longest window. */
+  readonly lifeMs: number;
+}
+
+/** The claims of an entry of this version about itself, unverified. Undefined: the bytes are no such entry. */
+export function identityOf(bytes: Buffer): EntryIdentity | undefined {
+  if (bytes.length < HEADER_BYTES || bytes.readUInt16BE(0) !== MAGIC || bytes.readUInt8(2) !== ENTRY_VERSION) {
+    return undefined;
+  }
+  const canonicalEnd = HEADER_BYTES + bytes.readUInt32BE(46);
+  if (canonicalEnd > bytes.length) return undefined;
+  return {
+    canonical: bytes.toString('utf8', HEADER_BYTES, canonicalEnd),
+    generation: bytes.readUInt32BE(8),
+    createdAtMs: bytes.readUIntBE(12, 6),
+    etag: bytes.toString('base64url', 18, 30),
+    lifeMs: bytes.readUInt32BE(30) + Math.max(bytes.readUInt32BE(34), bytes.readUInt32BE(38)),
+  };
+}
+
 /**
  * Verifies magic, version, lengths, checksum and the canonical form before it uses any field, so that a hash collision or
  * a foreign value is a miss, never a wrong answer. Never throws. Copies nothing: `body` is a view.

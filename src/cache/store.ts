@@ -38,8 +38,13 @@ export interface Store {
 }
 
 export type StoreRead =
-  /** May be a view of a larger read buffer: copy it to keep it. */
-  | { readonly kind: 'value'; readonly value: Buffer }
+  | {
+      readonly kind: 'value';
+      /** May be a view of a larger read buffer: copy it to keep it. */
+      readonly value: Buffer;
+      /** The store that is read first has no such value: during a cut-over it came from the other one. */
+      readonly behind?: true;
+    }
   | { readonly kind: 'absent' }
   | {
       readonly kind: 'fault';
@@ -70,8 +75,8 @@ export interface StoreEpoch {
 }
 
 export type StoreBeat =
-  /** `rank`: the position of this process among the live ones, 0 … live − 1, by id. */
-  | { readonly kind: 'fleet'; readonly live: number; readonly rank: number }
+  /** `rank`: the position of this process among the live ones, 0 … live − 1, by id. `ids`: all of them, sorted. */
+  | { readonly kind: 'fleet'; readonly live: number; readonly rank: number; readonly ids: readonly string[] }
   | { readonly kind: 'fault'; readonly fault: StoreFault | 'refused' };
 
 export interface StoreLocation {

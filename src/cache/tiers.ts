@@ -96,7 +96,9 @@ export function createTiers(options: TiersOptions): Tiers {
     switch (read.kind) {
       case 'value': {
         const lookup = decode(name, read.value);
-        if (lookup.kind === 'found' && memory.admits(name.key, lookup.entry)) setInMemory(name, lookup.entry);
+        if (lookup.kind !== 'found') return lookup;
+        if (memory.admits(name.key, lookup.entry)) setInMemory(name, lookup.entry);
+        if (read.behind === true) copyForward(name, lookup.entry);
         return lookup;
       }
       case 'absent':
@@ -112,6 +114,16 @@ export function createTiers(options: TiersOptions): Tiers {
         return { kind: 'missed', reason: read.fault, late };
       }
     }
+  };
+
+  /**
+   * Copies an entry of the old store to the new one, unchanged and for the rest of its life. `validate` has accepted it: it is
+   * neither flushed nor suppressed. An entry of a generation that no document has is not copied, as in the backfill.
+   */
+  const copyForward = (name: CacheName, entry: Entry): void => {
+    if (entry.generation > rules.generation()) return;
+    const ttlMs = storedForMs(entry, clock.monotonicMs());
+    void store?.seedMany([{ name: name.storeName, value: entry.encoded, ttlMs }]);
   };
 
   /**
@@ -251,7 +263,7 @@ export function decodeStored(value: Buffer, canonical: string, limits: StoredEnt
 /**
  * ioredis returns views of its read buffer: a 4 KB value would pin 64 KB, and L1 would exceed its bound.
  */
-function ownBytes(value: Buffer): Buffer {
+export function ownBytes(value: Buffer): Buffer {
   if (value.buffer.byteLength === value.length) return value;
   const own = Buffer.allocUnsafeSlow(value.length);
   value.copy(own);

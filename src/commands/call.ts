@@ -10,6 +10,7 @@ import { explain, popular } from './explain.ts';
 import { flush, halt, purge, suppress } from './flush.ts';
 import { indexCatalogue } from './index-catalogue.ts';
 import { parity } from './parity.ts';
+import { shadow } from './shadow.ts';
 import { warm } from './warm.ts';
 
 type Listed = Command | CommandGroup;
@@ -20,6 +21,7 @@ export const COMMANDS: readonly Listed[] = [
   purge,
   suppress,
   drill,
+  shadow,
   halt,
   warm,
   explain,

@@ -1,8 +1,9 @@
-import { type Fault, HIDDEN, MISSING, type Path, showValue } from '../schema/faults.ts';
+import { type Fault, formatPath, HIDDEN, MISSING, type Path, showValue } from '../schema/faults.ts';
 import { formatDuration, formatHostPort, formatSize, isLoopback, isNetwork } from '../schema/units.ts';
 import { REQUEST_PARAMETERS } from '../search/domain.ts';
 import { type Config, type DomainConfig, type Draft, type NamedStore, namedStores } from './schema.ts';
 import { TOKEN_ALLOWED } from './schema-process.ts';
+import { CONFIGURED, nodeName } from './store-identity.ts';
 import { checkTls } from './tls.ts';
 
 /**
@@ -138,6 +139,7 @@ function checkDomain(name: string, domain: DraftDomain): readonly Fault[] {
     report(['attributes', attribute], attribute, `any name but ${RESERVED_ATTRIBUTES.join(', ')}`);
   }
   checkContext(domain.context ?? {}, report);
+  checkCandidates(domain, report);
   return faults;
 }
 
@@ -200,6 +202,16 @@ function checkContext(context: NonNullable<DraftDomain['context']>, report: Repo
   }
 }
 
+function checkCandidates({ store, candidates }: DraftDomain, report: Report): void {
+  const names = Object.keys(candidates ?? {});
+  if (store?.kind === 'none' && names.length > 0) {
+    report(['candidates'], names.join(', '), 'nothing without a store: a candidate is compared with it');
+  }
+  if (names.includes(CONFIGURED)) {
+    report(['candidates', CONFIGURED], CONFIGURED, `any name but ${CONFIGURED}, the name of the configured store`);
+  }
+}
+
 /** Faults between the values of one store. */
 function checkStore({ path: at, store }: NamedStore): readonly Fault[] {
   const faults: Fault[] = [];
@@ -227,29 +239,40 @@ function checkStore({ path: at, store }: NamedStore): readonly Fault[] {
   return faults;
 }
 
-type Claim = Pick<NamedStore, 'path' | 'owner'> & { readonly shared: boolean; readonly names: readonly string[] };
+type Claim = Omit<NamedStore, 'store'> & { readonly shared: boolean; readonly names: readonly string[] };
 
 /**
  * Two users of one store fail together and evict each other's entries, so sharing must be explicit: every setting that
- * names a store and database that another one names too must set `shared: true`.
+ * names a store and database that another one names too must set `shared: true`. A candidate of a domain is never another
+ * store of that domain: a store that is compared with itself always agrees.
  */
 function findSharedStores(config: Draft<Config>): readonly Fault[] {
   const claims = namedStores(config).map(claimOf);
-  return claims.flatMap(({ path, shared, names }, index) => {
-    if (shared) return [];
-    const other = claims.find((claim, at) => at !== index && claim.names.some((name) => names.includes(name)));
-    const common = other?.names.find((name) => names.includes(name));
-    if (other === undefined || common === undefined) return [];
+  return claims.flatMap((claim, index) => {
+    const { path, names, shared } = claim;
+    const commonWith = (other: Claim): string | undefined => other.names.find((name) => names.includes(name));
+    const equal = claims.filter((other, at) => at !== index && commonWith(other) !== undefined);
+    const sibling = claim.candidate ? equal.find((other) => isSameDomain(claim, other)) : undefined;
+    if (sibling !== undefined) {
+      const allowed = `another store or database than ${formatPath(sibling.path)}`;
+      return { path, value: commonWith(sibling) ?? '', allowed };
+    }
+    const other = shared ? undefined : equal.find((each) => !isSameDomain(claim, each));
+    if (other === undefined) return [];
     return {
       path,
-      value: common,
+      value: commonWith(other) ?? '',
       allowed: `a store or database of its own, or shared: true wherever it is named (${other.owner} names it too)`,
     };
   });
 }
 
-function claimOf({ path, owner, store }: NamedStore): Claim {
-  return { path, owner, shared: store.shared ?? false, names: namesOf(store) };
+function isSameDomain(a: Claim, b: Claim): boolean {
+  return a.path[0] === 'domains' && b.path[0] === 'domains' && a.owner === b.owner;
+}
+
+function claimOf({ store, ...named }: NamedStore): Claim {
+  return { ...named, shared: store.shared ?? false, names: namesOf(store) };
 }
 
 function namesOf(store: NamedStore['store']): readonly string[] {
@@ -272,9 +295,7 @@ function addresses(
 ): readonly string[] {
   return (nodes ?? []).flatMap((node) => {
     if (node?.host === undefined || node.port === undefined) return [];
-    const host = node.host.toLowerCase();
-    // The three usual names of this machine count as one.
-    return formatHostPort({ host: host === 'localhost' || host === '::1' ? '127.0.0.1' : host, port: node.port });
+    return nodeName({ host: node.host, port: node.port });
   });
 }
 

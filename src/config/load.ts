@@ -118,7 +118,10 @@ export function warningsOf({ admin, control, counters, domains }: Settings): rea
   const stores = [
     { path: 'control', store: control },
     { path: 'counters', store: counters },
-    ...domains.map(({ name, store }) => ({ path: `domains.${name}.store`, store })),
+    ...domains.flatMap(({ name, store, candidates }) => [
+      { path: `domains.${name}.store`, store },
+      ...candidates.map((each) => ({ path: `domains.${name}.candidates.${each.name}`, store: each.settings })),
+    ]),
   ];
   for (const { path, store } of stores) {
     if (store.kind === 'none' || store.tls?.rejectUnauthorized !== false) continue;

@@ -2,7 +2,14 @@ import { resolve as resolvePath } from 'node:path';
 import { formatPath, type Path } from '../schema/faults.ts';
 import { emptyShare, shareMemory } from './cross-checks.ts';
 import type { Config, DomainConfig } from './schema.ts';
-import type { DomainSettings, EngineSettings, Settings, StoreSettings, TlsSettings } from './settings.ts';
+import type {
+  ConnectedStoreSettings,
+  DomainSettings,
+  EngineSettings,
+  Settings,
+  StoreSettings,
+  TlsSettings,
+} from './settings.ts';
 import { type TlsFiles, tlsModeOf } from './tls.ts';
 
 /** The settings of a configuration without faults. */
@@ -32,8 +39,7 @@ export function resolveSettings(config: Config, tlsFiles: ReadonlyMap<string, Tl
     domains: domains.map(([name, domain], index) =>
       resolveDomain(name, domain, {
         maxBytes: shares[index] ?? 0,
-        storeTls: tlsOf(['domains', name, 'store']),
-        engineTls: tlsOf(['domains', name, 'engine']),
+        tlsOf: (...path) => tlsOf(['domains', name, ...path]),
         cwd,
       }),
     ),
@@ -50,15 +56,15 @@ const DEFAULT_PATIENCE_MS = 2000;
 /** Values outside a domain's section on which its settings depend. */
 interface DomainSurroundings {
   readonly maxBytes: number;
-  readonly storeTls: TlsFiles;
-  readonly engineTls: TlsFiles;
+  /** By the path of a connection below the domain. */
+  readonly tlsOf: (...path: readonly string[]) => TlsFiles;
   readonly cwd: string;
 }
 
 function resolveDomain(
   name: string,
   domain: DomainConfig,
-  { maxBytes, storeTls, engineTls, cwd }: DomainSurroundings,
+  { maxBytes, tlsOf, cwd }: DomainSurroundings,
 ): DomainSettings {
   const { without, lifeboat, ...rest } = domain;
   return {
@@ -67,8 +73,12 @@ function resolveDomain(
     attributes: Object.entries(domain.attributes).map(([attribute, declared]) => ({ name: attribute, ...declared })),
     context: Object.entries(domain.context).map(([parameter, declared]) => ({ name: parameter, ...declared })),
     memory: { maxBytes, emptyMaxBytes: domain.memory.emptyMaxBytes ?? emptyShare(maxBytes) },
-    store: resolveStore(domain.store, storeTls),
-    engine: resolveEngine(name, domain.engine, engineTls, cwd),
+    store: resolveStore(domain.store, tlsOf('store')),
+    candidates: Object.entries(domain.candidates).map(([candidate, store]) => ({
+      name: candidate,
+      settings: resolveConnected(store, tlsOf('candidates', candidate)),
+    })),
+    engine: resolveEngine(name, domain.engine, tlsOf('engine'), cwd),
     patienceMs: domain.patienceMs ?? Math.max(DEFAULT_PATIENCE_MS, domain.engine.deadlineMs),
     ...(lifeboat === undefined ? {} : { lifeboat: { ...lifeboat, directory: resolvePath(cwd, lifeboat.directory) } }),
     disabledDefences: without,
@@ -76,14 +86,21 @@ function resolveDomain(
 }
 
 function resolveStore(store: DomainConfig['store'], tlsFiles: TlsFiles): StoreSettings {
-  if (store.kind === 'none') return { kind: 'none' };
-  const { shared: _, tls, ...rest } = store;
-  const withTls =
-    tls === undefined ? {} : { tls: { ...tlsFiles, ...serverNameOf(tls), rejectUnauthorized: tls.rejectUnauthorized } };
-  if (rest.kind !== 'standalone') return { ...rest, ...withTls };
+  return store.kind === 'none' ? { kind: 'none' } : resolveConnected(store, tlsFiles);
+}
+
+function resolveConnected(store: DomainConfig['candidates'][string], tlsFiles: TlsFiles): ConnectedStoreSettings {
+  const { shared, tls, ...rest } = store;
+  const extras = {
+    ...(shared ? ({ shared } as const) : {}),
+    ...(tls === undefined
+      ? {}
+      : { tls: { ...tlsFiles, ...serverNameOf(tls), rejectUnauthorized: tls.rejectUnauthorized } }),
+  };
+  if (rest.kind !== 'standalone') return { ...rest, ...extras };
   const [node] = rest.nodes;
   if (node === undefined) throw new Error('a standalone store without a node passed validation');
-  return { ...rest, nodes: [node], ...withTls };
+  return { ...rest, nodes: [node], ...extras };
 }
 
 function serverNameOf({ serverName }: { readonly serverName?: string }): Pick<TlsSettings, 'serverName'> {

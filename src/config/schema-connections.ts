@@ -261,6 +261,21 @@ export const store = storeOf(
   'No store: L1 only.',
 );
 
+export const candidates = Type.Record(
+  Type.String({ pattern: '^[a-z][a-z0-9-]{0,30}$' }),
+  Type.Union([standalone, sentinel, cluster], {
+    description: 'A candidate, on other nodes or in another database than every other store.',
+    'x-discriminator': 'kind',
+  }),
+  {
+    maxProperties: 4,
+    default: {},
+    description:
+      'Stores that shadow traffic may be sent to and a cut-over may move to, by name. Every process must declare them alike.',
+    'x-allowed': 'a lower-case letter, then letters, digits and -, 31 at most',
+  },
+);
+
 export const controlStore = storeOf(
   'Store of the control documents: flushes, suppressions, running drills. A small store without eviction (`noeviction`).',
   "Each domain's control document is in the domain's store; for a domain without a store, in this process only.",

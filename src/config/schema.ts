@@ -14,7 +14,7 @@ import {
   text,
 } from '../schema/fields.ts';
 import { DAY, GIB, HOUR, KIB, MIB, MINUTE, SECOND } from '../schema/units.ts';
-import { controlStore, counterStore, engine, lifeboat, store } from './schema-connections.ts';
+import { candidates, controlStore, counterStore, engine, lifeboat, store } from './schema-connections.ts';
 import {
   adminListener,
   audit,
@@ -116,6 +116,7 @@ const domain = Type.Object(
       section('L1 of this domain.'),
     ),
     store,
+    candidates,
     engine,
     freshness,
     attributes: Type.Record(Type.String({ pattern: '^[a-z][a-z0-9_]{0,30}$' }), attribute, {
@@ -224,21 +225,27 @@ export interface NamedStore {
   readonly path: Path;
   /** A domain's name, `control` or `counters`. */
   readonly owner: string;
+  /** It is one of the domain's candidates. */
+  readonly candidate: boolean;
   readonly store: Exclude<DraftStore, { readonly kind: 'none' }>;
 }
 
-/** Every store that the process connects to. */
+/** Every store that the process connects to, or may connect to. */
 export function namedStores(config: Draft<Config>): readonly NamedStore[] {
   const all = [
-    ...Object.entries(config.domains ?? {}).map(([name, domain]) => ({
-      path: ['domains', name, 'store'],
-      owner: name,
-      store: domain?.store,
-    })),
-    { path: ['control'], owner: 'control', store: config.control },
-    { path: ['counters'], owner: 'counters', store: config.counters },
+    ...Object.entries(config.domains ?? {}).flatMap(([name, domain]) => [
+      { path: ['domains', name, 'store'], owner: name, candidate: false, store: domain?.store },
+      ...Object.entries(domain?.candidates ?? {}).map(([candidate, store]) => ({
+        path: ['domains', name, 'candidates', candidate],
+        owner: name,
+        candidate: true,
+        store,
+      })),
+    ]),
+    { path: ['control'], owner: 'control', candidate: false, store: config.control },
+    { path: ['counters'], owner: 'counters', candidate: false, store: config.counters },
   ];
-  return all.flatMap(({ path, owner, store }) =>
-    store === undefined || store.kind === 'none' ? [] : [{ path, owner, store }],
+  return all.flatMap(({ store, ...named }) =>
+    store === undefined || store.kind === 'none' ? [] : [{ ...named, store }],
   );
 }

@@ -29,7 +29,7 @@ interface SigningSettings {
 
 export type LogLevel = Config['log']['level'];
 
-type OwnOfDomain = 'attributes' | 'context' | 'memory' | 'store' | 'engine' | 'patienceMs' | 'without';
+type OwnOfDomain = 'attributes' | 'context' | 'memory' | 'store' | 'candidates' | 'engine' | 'patienceMs' | 'without';
 
 export interface DomainSettings extends Omit<DomainConfig, OwnOfDomain> {
   readonly name: string;
@@ -37,6 +37,8 @@ export interface DomainSettings extends Omit<DomainConfig, OwnOfDomain> {
   readonly context: readonly ContextParameter[];
   readonly memory: Required<DomainConfig['memory']>;
   readonly store: StoreSettings;
+  /** Stores that a cut-over may move to. Empty without a store. */
+  readonly candidates: readonly NamedStoreSettings[];
   readonly engine: EngineSettings;
   readonly patienceMs: number;
   /** Defences that are turned off, to measure the effect of each. Empty in production. */
@@ -55,11 +57,22 @@ export type StoreConnection = Omit<ConnectedStore, 'kind' | 'shared' | 'tls'> & 
 
 export type StoreSettings =
   | { readonly kind: 'none' }
-  | (Omit<Extract<ConnectedStore, { kind: 'standalone' }>, 'nodes' | 'shared' | 'tls'> & {
-      readonly nodes: readonly [HostPort];
-      readonly tls?: TlsSettings;
-    })
-  | (OmitEach<Exclude<ConnectedStore, { kind: 'standalone' }>, 'shared' | 'tls'> & { readonly tls?: TlsSettings });
+  | (Omit<Extract<ConnectedStore, { kind: 'standalone' }>, 'nodes' | 'shared' | 'tls'> &
+      StoreExtras & { readonly nodes: readonly [HostPort] })
+  | (OmitEach<Exclude<ConnectedStore, { kind: 'standalone' }>, 'shared' | 'tls'> & StoreExtras);
+
+interface StoreExtras {
+  readonly tls?: TlsSettings;
+  readonly shared?: true;
+}
+
+export type ConnectedStoreSettings = Exclude<StoreSettings, { readonly kind: 'none' }>;
+
+/** A store with its name in the section of its domain. */
+export interface NamedStoreSettings {
+  readonly name: string;
+  readonly settings: ConnectedStoreSettings;
+}
 
 /** The TLS settings of a client. PEM texts, read from the configured files at start. */
 interface ClientTlsSettings {

@@ -16,6 +16,7 @@ import {
   secondsSince2020,
 } from './document.ts';
 import { OperationError } from './operation-error.ts';
+import { withoutPreparation } from './placement.ts';
 
 /** Number of generations that stay free for changes, even when a clock is wrong by any amount. */
 const SPARE_GENERATIONS = 1 << 24;
@@ -145,13 +146,17 @@ export function lift(document: ControlDocument, ids: readonly string[]): Control
   return suppressed.length === document.suppressed.length ? document : { ...document, suppressed };
 }
 
-/** Ends the running drill and lets no other begin. */
+/**
+ * Ends the running drill and the shadow, cancels a prepared cut-over, and lets none begin. A committed cut-over stays: the
+ * store before it no longer has all entries.
+ */
 export function halt(document: ControlDocument, halted: Halt): ControlDocument {
-  const { overlay: _ended, ...rest } = document;
-  return { ...rest, halted };
+  const { overlay: _drill, shadow: _shadow, placement: before, ...rest } = document;
+  const placement = withoutPreparation(before);
+  return { ...rest, halted, ...(placement !== undefined && { placement }) };
 }
 
-/** Lets drills begin again. */
+/** Lets drills, shadows and cut-overs begin again. */
 export function liftHalt(document: ControlDocument): ControlDocument {
   const { halted, ...rest } = document;
   return halted === undefined ? document : rest;

@@ -1,5 +1,5 @@
 import { BUCKETS, type ControlStanding, type EntryRules } from '../cache/invalidation.ts';
-import { bucketsIn, type ControlDocument, type Overlay } from './document.ts';
+import { bucketsIn, type ControlDocument, type Overlay, type Placement } from './document.ts';
 
 /** One domain's control document, as this process follows and changes it. */
 export interface Control {
@@ -10,6 +10,8 @@ export interface Control {
   /** The overlay while its drill is live, measured on this process's monotonic clock. */
   readonly overlay: () => Overlay | undefined;
   readonly state: () => ControlState;
+  /** `changed` is called after each change of the document known here, in the same turn of the event loop. */
+  readonly watch: (changed: () => void) => void;
   /**
    * Compare-and-set: `change` gets the newest document and returns the next one (`revision` and `stamp` are set here), or
    * the same one when there is nothing to do. It is called again after a conflict with another writer. The change applies
@@ -78,10 +80,14 @@ export interface ControlSummary extends ControlState {
     readonly flushed: number;
     readonly blackout: boolean;
   };
+  /** The candidate by its name. */
+  readonly shadow?: { readonly candidate: string; readonly fraction: number; readonly reads: number };
+  /** The stores by their names. */
+  readonly placement?: { readonly phase: Placement['phase']; readonly active: string; readonly other?: string };
 }
 
 export function summaryOf(control: Pick<Control, 'document' | 'overlay' | 'state'>): ControlSummary {
-  const { halted, suppressed, purges, ranges } = control.document();
+  const { halted, suppressed, purges, ranges, shadow, placement } = control.document();
   const overlay = control.overlay();
   return {
     ...control.state(),
@@ -99,5 +105,15 @@ export function summaryOf(control: Pick<Control, 'document' | 'overlay' | 'state
             blackout: overlay.blackout,
           },
         }),
+    ...(shadow !== undefined && {
+      shadow: { candidate: shadow.candidate.name, fraction: shadow.fraction, reads: shadow.reads },
+    }),
+    ...(placement !== undefined && {
+      placement: {
+        phase: placement.phase,
+        active: placement.active.name,
+        ...(placement.other !== undefined && { other: placement.other.name }),
+      },
+    }),
   };
 }

@@ -56,6 +56,7 @@ export function createControl(options: ControlOptions): PollingControl {
   let closed = false;
   let timer: NodeJS.Timeout | undefined;
 
+  const watchers: (() => void)[] = [];
   const compile = (): void => rules.compile(follower.known(), lease.live());
   const lease = createOverlayLease({
     clock,
@@ -66,7 +67,10 @@ export function createControl(options: ControlOptions): PollingControl {
   });
   const follower = createFollower({
     ...{ domain, store, clock, signing, lease, stamp, deadlineMs, observe },
-    onAdopted: compile,
+    onAdopted: () => {
+      compile();
+      for (const changed of watchers) changed();
+    },
   });
 
   /** Polls and changes run one after another, so that each acts on the result of the one before. */
@@ -112,6 +116,9 @@ export function createControl(options: ControlOptions): PollingControl {
     forcedOpen: () => lease.live()?.blackout === true,
     document: follower.known,
     overlay: lease.live,
+    watch: (changed) => {
+      watchers.push(changed);
+    },
     state: () => ({
       revision: follower.known().revision,
       generation: follower.known().generation,

@@ -14,14 +14,25 @@ import {
   MAX_MERGED_SUPPRESSED,
   MAX_PURGES,
   MAX_RANGES,
+  MAX_SHADOW_MS,
+  MAX_SHADOW_READS,
   type Overlay,
   type OverlayRange,
+  PLACEMENT_PHASES,
+  type Placement,
+  type Shadow,
+  type StoreRef,
   secondsSince2020,
   tagOf,
 } from './document.ts';
 
 /** Raised when older versions would misread a document. Versions of different formats do not write over each other. */
 const FORMAT = 1;
+/**
+ * The format of a document with a placement. A version without placements would drop it at its next change, and the whole
+ * fleet would return to the store before the cut-over; it leaves a document of another format alone.
+ */
+const PLACEMENT_FORMAT = 2;
 /** Well above the size that the other bounds allow with ordinary texts. */
 const MAX_BYTES = 8 << 20;
 
@@ -37,7 +48,8 @@ export interface DocumentFault {
 
 /** The document as the control store keeps it: its tag, and JSON with the number of the format. */
 export function encodeDocument(document: ControlDocument): ControlValue {
-  return { tag: tagOf(document), value: Buffer.from(JSON.stringify({ format: FORMAT, ...document })) };
+  const format = document.placement === undefined ? FORMAT : PLACEMENT_FORMAT;
+  return { tag: tagOf(document), value: Buffer.from(JSON.stringify({ format, ...document })) };
 }
 
 const damaged = (detail: string): DocumentFault => ({ kind: 'fault', why: 'damaged', detail });
@@ -51,10 +63,14 @@ export function decodeDocument({ tag, value }: ControlValue, nowMs: number): Dec
   try {
     const fields = fieldsOf(JSON.parse(value.toString('utf8')), 'document');
     const { format } = fields;
-    if (format !== FORMAT) {
+    if (format !== FORMAT && format !== PLACEMENT_FORMAT) {
       if (!Number.isInteger(format)) return damaged('of no format: serpcache did not write it');
-      const detail = `of format ${format}, not of ${FORMAT}: another version of serpcache wrote it`;
+      const known = `${FORMAT} or ${PLACEMENT_FORMAT}`;
+      const detail = `of format ${format}, not of ${known}: another version of serpcache wrote it`;
       return { kind: 'fault', why: 'version', detail };
+    }
+    if (format === FORMAT && fields['placement'] !== undefined) {
+      return damaged(`of format ${FORMAT}, which has no placement`);
     }
     const document = parseDocument(fields, nowMs);
     if (tagOf(document) !== tag) return damaged(`tagged ${tag.slice(0, 100)}, but ${tagOf(document)}`);
@@ -116,6 +132,8 @@ const MAX_ID = 512;
 const MAX_NAME = 256;
 const MAX_REASON = 2000;
 const MAX_NODES = 1024;
+const MAX_STORE_NAME = 64;
+const FINGERPRINT = /^[A-Za-z0-9_-]{16}$/;
 /** The maximum of the setting `drills.lease`. */
 const MAX_LEASE_MS = 60_000;
 /** The largest lead of another clock. An item with a later time would never be pruned. */
@@ -136,9 +154,8 @@ function parseDocument(fields: Fields, nowMs: number): ControlDocument {
     const floor = upTo(one, 'floor');
     return { ...rangeOf(one), floor, freshFloor: intOf(one, 'freshFloor', floor, generation), atMs: atMsOf(one) };
   });
-  const { overlay, halted, longestLife } = fields;
-  if (overlay !== undefined && halted !== undefined) throw new Damage('a halted domain has no overlay');
-  return {
+  const { overlay, halted, longestLife, shadow, placement } = fields;
+  const document: ControlDocument = {
     revision,
     stamp: stampOf(fields),
     generation,
@@ -157,8 +174,24 @@ function parseDocument(fields: Fields, nowMs: number): ControlDocument {
     ...(longestLife !== undefined && { longestLife: lifeOf(fieldsOf(longestLife, 'longestLife'), atMsOf) }),
     ...(halted !== undefined && { halted: haltOf(fieldsOf(halted, 'halted'), atMsOf) }),
     ...(overlay !== undefined && { overlay: overlayOf(fieldsOf(overlay, 'overlay'), generation) }),
+    ...(shadow !== undefined && { shadow: shadowOf(fieldsOf(shadow, 'shadow'), atMsOf) }),
+    ...(placement !== undefined && { placement: placementOf(fieldsOf(placement, 'placement'), atMsOf) }),
     ...(fields['line'] !== undefined && { line: ancestorsOf(fields, revision) }),
   };
+  checkTogether(document);
+  return document;
+}
+
+/** No change makes a document that holds two members which exclude each other. */
+function checkTogether({ halted, overlay, shadow, placement }: ControlDocument): void {
+  const phase = placement?.phase;
+  if (halted !== undefined && (overlay !== undefined || shadow !== undefined || phase === 'prepared')) {
+    throw new Damage('a halted domain has no overlay, no shadow and no prepared cut-over');
+  }
+  if (overlay !== undefined && (phase === 'prepared' || phase === 'committed')) {
+    throw new Damage('a domain has either an overlay or a cut-over');
+  }
+  if (shadow !== undefined && phase === 'committed') throw new Damage('a committed cut-over has no shadow');
 }
 
 function lifeOf(fields: Fields, atMsOf: (fields: Fields) => number): LongestLife {
@@ -202,15 +235,62 @@ function overlayOf(fields: Fields, generation: number): Overlay {
   };
 }
 
+function shadowOf(fields: Fields, atMsOf: (fields: Fields) => number): Shadow {
+  const { fraction } = fields;
+  if (typeof fraction !== 'number' || !(fraction > 0 && fraction <= 1)) {
+    throw new Damage('shadow.fraction is no number above 0 and at most 1');
+  }
+  const atMs = atMsOf(fields);
+  return {
+    id: textOf(fields, 'id', MAX_NAME),
+    candidate: storeRefOf(fields, 'candidate'),
+    fraction,
+    reads: intOf(fields, 'reads', 1, MAX_SHADOW_READS),
+    by: textOf(fields, 'by', MAX_NAME),
+    atMs,
+    untilMs: Math.min(Math.max(atMs, wallOf(fields, 'untilMs')), atMs + MAX_SHADOW_MS),
+  };
+}
+
+function placementOf(fields: Fields, atMsOf: (fields: Fields) => number): Placement {
+  const phase = PLACEMENT_PHASES.find((one) => one === fields['phase']);
+  if (phase === undefined) throw new Damage(`placement.phase is none of ${PLACEMENT_PHASES.join(', ')}`);
+  const isSettled = phase === 'settled';
+  if ((fields['other'] === undefined) !== isSettled) throw new Damage(`placement.other is wrong for ${phase}`);
+  const active = storeRefOf(fields, 'active');
+  const other = isSettled ? undefined : storeRefOf(fields, 'other');
+  if (other?.fingerprint === active.fingerprint) throw new Damage('placement.other is the active store');
+  const { settledBefore } = fields;
+  if (settledBefore !== undefined && (settledBefore !== true || phase !== 'prepared')) {
+    throw new Damage(`placement.settledBefore is wrong for ${phase}`);
+  }
+  return {
+    id: textOf(fields, 'id', MAX_NAME),
+    phase,
+    active,
+    ...(other !== undefined && { other }),
+    ...(settledBefore !== undefined && { settledBefore }),
+    by: textOf(fields, 'by', MAX_NAME),
+    atMs: atMsOf(fields),
+  };
+}
+
+function storeRefOf(fields: Fields, name: string): StoreRef {
+  const store = fieldsOf(fields[name], name);
+  const fingerprint = textOf(store, 'fingerprint', 16);
+  if (!FINGERPRINT.test(fingerprint)) throw new Damage(`${name}.fingerprint is not 16 characters of base64url`);
+  return { name: textOf(store, 'name', MAX_STORE_NAME), fingerprint };
+}
+
 function rangeOf(fields: Fields): { readonly from: number; readonly to: number } {
   const from = intOf(fields, 'from', 0, BUCKETS - 1);
   return { from, to: intOf(fields, 'to', from + 1, BUCKETS) };
 }
 
-function wallOf(fields: Fields): number {
-  const { atMs } = fields;
-  if (typeof atMs !== 'number' || !Number.isFinite(atMs)) throw new Damage('atMs is no time');
-  return Math.max(0, atMs);
+function wallOf(fields: Fields, name: 'atMs' | 'untilMs' = 'atMs'): number {
+  const wallMs = fields[name];
+  if (typeof wallMs !== 'number' || !Number.isFinite(wallMs)) throw new Damage(`${name} is no time`);
+  return Math.max(0, wallMs);
 }
 
 function stampOf(fields: Fields): string {

@@ -23,10 +23,14 @@ export interface ControlDocument {
   readonly suppressed: readonly Suppression[];
   /** The longest time that any process serves an entry. Absent: no process has written it. See `noteLongestLife`. */
   readonly longestLife?: LongestLife;
-  /** While present, no drill may run or start. */
+  /** While present, no drill, shadow or cut-over may start; those that ran were ended. A committed cut-over stays. */
   readonly halted?: Halt;
   /** The effect of the running drill. A drill changes nothing else, so removing the overlay restores everything. */
   readonly overlay?: Overlay;
+  /** Copies of the domain's store commands go to a candidate store. */
+  readonly shadow?: Shadow;
+  /** Which stores hold the entries. Absent: the store of each process's configuration. */
+  readonly placement?: Placement;
   /**
    * Tags of the ancestors of this document, newest first, at most `MAX_LINE`: distinguishes an older document from a
    * diverged one.
@@ -123,6 +127,47 @@ export interface OverlayRange extends BucketRange {
   readonly floor?: number;
 }
 
+/** A store by its name in the configuration and the hash of its addresses: no address and no credential. */
+export interface StoreRef {
+  readonly name: string;
+  /** 16 base64url characters, see `fingerprintOf`. Two processes mean the same store when these are equal. */
+  readonly fingerprint: string;
+}
+
+/** Shadow traffic of a domain. */
+export interface Shadow {
+  readonly id: string;
+  readonly candidate: StoreRef;
+  /** Share of the keys, chosen by hash: above 0, at most 1. A larger fraction contains the keys of a smaller one. */
+  readonly fraction: number;
+  /** Copies of each read of these keys: 1 to `MAX_SHADOW_READS`. */
+  readonly reads: number;
+  readonly by: string;
+  readonly atMs: number;
+  /** Wall time at which it ends by itself. */
+  readonly untilMs: number;
+}
+
+export const PLACEMENT_PHASES = ['prepared', 'committed', 'settled'] as const;
+
+/**
+ * The stores of a domain during and after a cut-over. `active` is read first and holds the leases. `other` is written after
+ * it; with `committed` it is also read where `active` has no value. `settled`: there is no other store.
+ */
+export interface Placement {
+  readonly id: string;
+  readonly phase: (typeof PLACEMENT_PHASES)[number];
+  readonly active: StoreRef;
+  /** Present unless `settled`. */
+  readonly other?: StoreRef;
+  /** With `prepared` only: the placement before was settled, and is so again when the cut-over is cancelled. */
+  readonly settledBefore?: true;
+  readonly by: string;
+  readonly atMs: number;
+}
+
+export const MAX_SHADOW_READS = 5;
+export const MAX_SHADOW_MS = 30 * 86_400_000;
 export const MAX_RANGES = 32;
 export const MAX_PURGES = 256;
 export const MAX_SUPPRESSED = 1024;

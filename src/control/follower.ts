@@ -113,7 +113,7 @@ export function createFollower(options: FollowerOptions): Follower {
     decodeDocument(encodeDocument(document), clock.wallMs());
   /** Without times: each process clamps times in the far future to another value. */
   const contentOf = (document: ControlDocument): string =>
-    JSON.stringify(check(document), (name, value: unknown) => (name === 'atMs' ? 0 : value));
+    JSON.stringify(check(document), (name, value: unknown) => (name === 'atMs' || name === 'untilMs' ? 0 : value));
 
   const noteValidRead = (): void => {
     validReadAtMs = clock.monotonicMs();

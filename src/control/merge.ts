@@ -12,11 +12,15 @@ import {
   MAX_RANGES,
   type Overlay,
   type Piece,
+  PLACEMENT_PHASES,
+  type Placement,
   type Purge,
   piecesOf,
+  type Shadow,
   type Suppression,
   tagOf,
 } from './document.ts';
+import { withoutPreparation } from './placement.ts';
 
 /**
  * Merges two diverged documents: neither descends from the other, because the control store was wiped and a process
@@ -29,7 +33,8 @@ import {
  * other has taken too. An item that only one document holds gets a generation above both, unless its own is above the
  * other's already.
  *
- * A drill goes on only when both documents hold it: a drill that one of them has ended, or never held, is not revived.
+ * A drill or a shadow goes on only when both documents hold it: one that either has ended, or never held, is not revived.
+ * A placement is kept when either holds it: without it, processes would return to a store that no longer has the entries.
  * The merge is symmetric except for the stamp. Revision and ancestors are those of a descendant of both.
  */
 export function merge(left: ControlDocument, right: ControlDocument, stamp: string): ControlDocument {
@@ -41,6 +46,12 @@ export function merge(left: ControlDocument, right: ControlDocument, stamp: stri
   const suppressed = unite(left, right, above, suppressedOf, idOf);
   const halted = laterHalt(left.halted, right.halted);
   const overlay = halted === undefined ? sharedOverlay(left, right) : undefined;
+  const shadow = halted === undefined ? sharedShadow(left, right) : undefined;
+  // Cancelled in each document before one is chosen, so that a cancelled preparation does not hide a committed cut-over.
+  const [leftPlacement, rightPlacement] = [left, right].map(({ placement }) =>
+    halted === undefined ? placement : withoutPreparation(placement),
+  );
+  const placement = laterPlacement(leftPlacement, rightPlacement);
   const { indexVersion } = leading(left, right);
   const longestLife = longerLife(left.longestLife, right.longestLife);
   const isAboveUsed =
@@ -57,6 +68,8 @@ export function merge(left: ControlDocument, right: ControlDocument, stamp: stri
     ...(longestLife !== undefined && { longestLife }),
     ...(halted !== undefined && { halted }),
     ...(overlay !== undefined && { overlay }),
+    ...(shadow !== undefined && { shadow }),
+    ...(placement !== undefined && { placement }),
     line: mergedHistory(left, right),
   };
 }
@@ -112,6 +125,19 @@ function longerLife(left: LongestLife | undefined, right: LongestLife | undefine
 
 function sharedOverlay(left: ControlDocument, right: ControlDocument): Overlay | undefined {
   return left.overlay?.drill === right.overlay?.drill ? leading(left, right).overlay : undefined;
+}
+
+function sharedShadow(left: ControlDocument, right: ControlDocument): Shadow | undefined {
+  return left.shadow?.id === right.shadow?.id ? leading(left, right).shadow : undefined;
+}
+
+/** A settled placement has the time of its commit, so the later phase decides between the two. */
+function laterPlacement(left: Placement | undefined, right: Placement | undefined): Placement | undefined {
+  if (left === undefined || right === undefined) return left ?? right;
+  const rank = ({ phase }: Placement): number => PLACEMENT_PHASES.indexOf(phase);
+  const text = ({ id, active, other, by }: Placement): string => JSON.stringify([id, active, other, by]);
+  const order = left.atMs - right.atMs || rank(left) - rank(right) || (text(left) < text(right) ? -1 : 1);
+  return order > 0 ? left : right;
 }
 
 /** The document with the higher revision: its value is taken where only one value is possible. */

@@ -18,6 +18,15 @@ type OperationErrorCode =
   | 'not-dedicated'
   | 'hypothesis-failed'
   | 'no-store'
+  | 'unknown-candidate'
+  | 'candidate-unfit'
+  | 'shadow-running'
+  | 'no-shadow'
+  | 'no-verdict'
+  | 'no-control-store'
+  | 'cut-over-running'
+  | 'cut-over-behind'
+  | 'no-cut-over'
   /** The document could not be read or written: whether other processes follow is unknown. */
   | 'control-unavailable';
 

@@ -11,6 +11,7 @@ import {
   piecesOf,
 } from './document.ts';
 import { OperationError } from './operation-error.ts';
+import { checkNoCutOver } from './placement.ts';
 
 /**
  * The lease of a drill on this process's own clock: the count of renewals must rise within the lease time. A process that
@@ -130,7 +131,7 @@ interface OverlayChange extends Partial<Pick<Overlay, 'ranges' | 'mode' | 'black
   readonly nodes?: readonly string[] | undefined;
 }
 
-/** Begins a drill; there is one per domain at most. @throws OperationError halted, drill-running */
+/** Begins a drill; there is one per domain at most. @throws OperationError halted, drill-running, cut-over-running */
 export function beginOverlay(document: ControlDocument, request: OverlayRequest): ControlDocument {
   const { halted, overlay } = document;
   if (halted !== undefined) {
@@ -139,6 +140,7 @@ export function beginOverlay(document: ControlDocument, request: OverlayRequest)
   if (overlay !== undefined) {
     throw new OperationError('drill-running', `drill ${overlay.drill} runs in this domain, owned by ${overlay.owner}`);
   }
+  checkNoCutOver(document);
   const generation = nextGeneration(document);
   const ranges = withFloors(request.ranges, [], generation, generation);
   return { ...document, generation, overlay: { ...request, ranges, floor: generation } };

@@ -5,6 +5,7 @@ import type { ControlEvent } from '../control/control.ts';
 import type { EngineEvent } from '../engines/create-engines.ts';
 import type { RequestEvent } from '../http/events.ts';
 import { CONNECTION_EVENTS, type ConnectionEvent, TOKEN_RESULTS, type TokenEvent } from '../http/transport/events.ts';
+import type { ShadowEvent } from '../operations/shadow/shadow.ts';
 import type { PopularityEvent } from '../popularity/shared.ts';
 import type { GuardEvent } from '../resilience/guard.ts';
 import { SHED_REASONS } from '../resilience/shed.ts';
@@ -12,6 +13,7 @@ import type { SearchEvent } from '../search/events.ts';
 import { OUTCOMES } from '../search/outcome.ts';
 import { type ClosedLabels, createCounter, createHistogram, type PlainCounter } from './family.ts';
 import {
+  AGREEMENTS,
   BREAKER_STATES,
   COMMAND_RESULTS,
   CONNECTION_STATES,
@@ -25,6 +27,8 @@ import {
   PIPELINE_TYPES,
   REFRESH_RESULTS,
   RETRY_RESULTS,
+  SHADOW_COPY_RESULTS,
+  SHADOW_COPY_TYPES,
   STATUSES,
   STORE_OPERATIONS,
   WORKER_STATES,
@@ -329,6 +333,34 @@ export function createPopularityCounters(
   });
   return ({ kind, domain: name, queries: count }) =>
     queries.add(queries.at(name, kind === 'popularity-added' ? 'added' : 'dropped'), count);
+}
+
+/** Copies of store commands to a candidate, and how its values agree with the primary's. Rates and latencies are in reports. */
+export function createShadowCounters(registry: Registry, domain: readonly string[]): (event: ShadowEvent) => void {
+  const counter = counterFor(registry, domain, 'serpcache_shadow_');
+  const copies = counter(
+    'copies_total',
+    'Copies of reads and writes for the candidate store, by what became of them.',
+    {
+      type: SHADOW_COPY_TYPES,
+      outcome: SHADOW_COPY_RESULTS,
+    },
+  );
+  const compared = counter('compared_total', "Values of the candidate compared with the primary's, by result.", {
+    outcome: AGREEMENTS,
+  });
+  return (event) => {
+    switch (event.kind) {
+      case 'shadow-copy':
+        return copies.add(copies.at(event.domain, event.type, event.result));
+      case 'shadow-compared':
+        return compared.add(compared.at(event.domain, event.result));
+      case 'shadow-changed':
+      case 'placement-changed':
+      case 'shadow-unwritten':
+        return;
+    }
+  };
 }
 
 /** With two labels beside the domain some combinations cannot occur, so those counters start with their first event. */

@@ -4,6 +4,7 @@ import type { ControlEvent } from '../control/control.ts';
 import type { EngineEvent } from '../engines/create-engines.ts';
 import type { TokenEvent } from '../http/transport/events.ts';
 import type { DrillEvent } from '../operations/drills/drills.ts';
+import type { ShadowEvent } from '../operations/shadow/shadow.ts';
 import type { GuardEvent } from '../resilience/guard.ts';
 import { type Clock, createThrottle, type Throttle } from '../runtime.ts';
 import type { SearchEvent } from '../search/events.ts';
@@ -120,6 +121,30 @@ export function createEventLog({ log, clock: { monotonicMs } }: EventLogOptions)
     else log.info(facts, kind.replace('-', ': '));
   };
 
+  const logShadow = (event: ShadowEvent): void => {
+    switch (event.kind) {
+      case 'shadow-changed': {
+        const { kind: _kind, ...facts } = event;
+        log.info(facts, `shadow: ${event.state}`);
+        return;
+      }
+      case 'placement-changed': {
+        const { kind: _kind, ...facts } = event;
+        const isWrong = event.phase === 'unknown-store' || event.phase === 'isolated';
+        log[isWrong ? 'warn' : 'info'](facts, PLACEMENT_MESSAGES[event.phase]);
+        return;
+      }
+      case 'shadow-unwritten': {
+        const { kind: _kind, ...facts } = event;
+        log.warn(facts, 'shadow: its report cannot be kept');
+        return;
+      }
+      case 'shadow-copy':
+      case 'shadow-compared':
+        return;
+    }
+  };
+
   const logToken = ({ kind: _kind, ...facts }: TokenEvent): void => {
     const line = counted(tokens[facts.listener], facts);
     if (line === undefined) return;
@@ -152,6 +177,8 @@ export function createEventLog({ log, clock: { monotonicMs } }: EventLogOptions)
           const { kind, ...facts } = reported.event;
           return log.info(facts, kind.replaceAll('-', ' '));
         }
+        case 'shadow':
+          return logShadow(reported.event);
         case 'token':
           return logToken(reported);
         case 'request':
@@ -175,6 +202,18 @@ const CONTROL_MESSAGES: Readonly<Record<ControlEvent['kind'], string>> = {
   'control-reports-refused': 'control: reports of other processes cannot be read or are not signed',
   overlay: 'control: a drill',
 };
+
+const PLACEMENT_MESSAGES: Readonly<Record<Of<ShadowEvent, 'placement-changed'>['phase'], string>> = {
+  configured: 'placement: the store of the configuration is read and written',
+  prepared: 'placement: a cut-over is prepared; the active store is read, both stores are written',
+  committed: 'placement: a cut-over is committed; the active store is read first, both stores are read and written',
+  settled: 'placement: the cut-over is settled; the active store alone is read and written',
+  isolated: 'placement: the control store is silent; both stores of the cut-over are read and written',
+  'unknown-store':
+    'placement: a store of the cut-over is not declared in this process, which goes on with the stores it used before; add it to the configuration and restart',
+};
+
+type Of<E, K extends string> = Extract<E, { readonly kind: K }>;
 
 type BreakerState = Extract<GuardEvent, { kind: 'breaker' }>['state'];
 

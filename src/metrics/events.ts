@@ -5,6 +5,7 @@ import type { RequestEvent } from '../http/events.ts';
 import type { ConnectionEvent, TokenEvent } from '../http/transport/events.ts';
 import type { DrillEvent } from '../operations/drills/drills.ts';
 import type { FlushEvent } from '../operations/flush/flush.ts';
+import type { ShadowEvent } from '../operations/shadow/shadow.ts';
 import type { WarmEvent } from '../operations/warm/warm.ts';
 import type { PopularityEvent } from '../popularity/shared.ts';
 import type { GuardEvent } from '../resilience/guard.ts';
@@ -27,7 +28,8 @@ export type ServiceEvent =
   | { readonly kind: 'popularity'; readonly event: PopularityEvent }
   | { readonly kind: 'flush'; readonly event: FlushEvent }
   | { readonly kind: 'warm'; readonly event: WarmEvent }
-  | { readonly kind: 'drill'; readonly event: DrillEvent };
+  | { readonly kind: 'drill'; readonly event: DrillEvent }
+  | { readonly kind: 'shadow'; readonly event: ShadowEvent };
 
 type EventOf<Kind extends ServiceEvent['kind']> = Extract<ServiceEvent, { kind: Kind; event: unknown }>['event'];
 
@@ -43,5 +45,6 @@ export function reportersOf(observe: (event: ServiceEvent) => void) {
     observeFlush: (event: EventOf<'flush'>) => observe({ kind: 'flush', event }),
     observeWarm: (event: EventOf<'warm'>) => observe({ kind: 'warm', event }),
     observeDrill: (event: EventOf<'drill'>) => observe({ kind: 'drill', event }),
+    observeShadow: (event: EventOf<'shadow'>) => observe({ kind: 'shadow', event }),
   };
 }

@@ -1,6 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { ControlSummary } from '../control/control.ts';
 import type { DomainStatus } from '../search/status.ts';
+import { PLACEMENTS } from './label-values.ts';
 
 /** Maximum number of nodes shown per store: more than any cluster has, and a bound if a topology is wrong. */
 const MAX_NODES = 1000;
@@ -160,8 +161,23 @@ export function createControlGauges(
   const halted = gauge('halted', 'Whether drills are halted: 0 or 1.');
   const suppressed = gauge('suppressed', 'Suppressed documents.');
   const purges = gauge('purges', 'Purges in force.');
+  const fraction = new Gauge({
+    name: 'serpcache_shadow_fraction',
+    help: 'Share of the keys whose commands are copied to a candidate store; 0 without a shadow.',
+    labelNames: ['domain'],
+    registers: [registry],
+  });
+  const placement = new Gauge({
+    name: 'serpcache_store_placement',
+    help: 'The phase of the cut-over that is in force has 1, the others 0; configured: the store of the configuration.',
+    labelNames: ['domain', 'phase'],
+    registers: [registry],
+  });
   return (summaries) => {
     for (const { domain, control } of summaries) {
+      const inForce = control.placement?.phase ?? 'configured';
+      for (const phase of PLACEMENTS) placement.set({ domain, phase }, phase === inForce ? 1 : 0);
+      fraction.set({ domain }, control.shadow?.fraction ?? 0);
       revision.set({ domain }, control.revision);
       heard.set({ domain }, control.heardMsAgo / 1000);
       corrupt.set({ domain }, control.standing === 'corrupt' ? 1 : 0);

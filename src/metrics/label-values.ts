@@ -1,7 +1,9 @@
 import type { StoreEvent } from '../cache/store.ts';
 import type { ControlEvent } from '../control/control.ts';
+import type { Placement } from '../control/document.ts';
 import type { SphinxEvent } from '../engines/sphinx/engine.ts';
 import type { SqliteEvent } from '../engines/sqlite/pool.ts';
+import type { ShadowEvent } from '../operations/shadow/shadow.ts';
 import type { GuardEvent } from '../resilience/guard.ts';
 import type { EngineErrorCode } from '../search/engine.ts';
 import type { SearchEvent } from '../search/events.ts';
@@ -137,6 +139,32 @@ export const CONTROL_EVENTS = values<Exclude<ControlEvent['kind'], 'overlay'> | 
   'drill-live': true,
   'drill-ended': true,
   'drill-void': true,
+});
+
+export const SHADOW_COPY_TYPES = values<Of<ShadowEvent, 'shadow-copy'>['type']>({ read: true, write: true });
+
+export const SHADOW_COPY_RESULTS = values<Of<ShadowEvent, 'shadow-copy'>['result']>({
+  sent: true,
+  dropped: true,
+  paused: true,
+  failed: true,
+});
+
+export const AGREEMENTS = values<Of<ShadowEvent, 'shadow-compared'>['result']>({
+  equal: true,
+  older: true,
+  newer: true,
+  wrong: true,
+  missing: true,
+  surplus: true,
+});
+
+/** `configured`: the control document has no placement. */
+export const PLACEMENTS = values<Placement['phase'] | 'configured'>({
+  configured: true,
+  prepared: true,
+  committed: true,
+  settled: true,
 });
 
 export const STATUSES = [200, 304, 400, 404, 405, 406, 413, 414, 415, 429, 431, 499, 500, 502, 503, 504].map(String);

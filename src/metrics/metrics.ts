@@ -10,6 +10,7 @@ import {
   createPopularityCounters,
   createRequestCounters,
   createSearchCounters,
+  createShadowCounters,
   createStoreCounters,
   createTokenCounters,
 } from './counters.ts';
@@ -62,6 +63,7 @@ export function createMetrics({ domains, status, admission, lane, control, clock
   const countGuard = createGuardCounters(registry, domains);
   const countControl = createControlCounters(registry, domains);
   const countPopularity = createPopularityCounters(registry, domains);
+  const countShadow = createShadowCounters(registry, domains);
   const setStatus = createStatusGauges(registry);
   const setAdmission = createAdmissionGauges(registry);
   const setLane = createLaneGauges(registry);
@@ -106,6 +108,8 @@ export function createMetrics({ domains, status, admission, lane, control, clock
           return countControl(reported.event);
         case 'popularity':
           return countPopularity(reported.event);
+        case 'shadow':
+          return countShadow(reported.event);
         case 'flush':
         case 'warm':
         case 'drill':

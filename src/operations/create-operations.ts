@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { RuledName } from '../cache/invalidation.ts';
 import type { MemoryTier } from '../cache/memory.ts';
 import { type Control, summaryOf } from '../control/control.ts';
@@ -10,13 +11,15 @@ import type { Audit } from './audit/audit.ts';
 import { createDrills } from './drills/create-drills.ts';
 import type { DrillDomain, DrillEvent } from './drills/drills.ts';
 import { reportPage } from './drills/report/report-page.ts';
-import type { StoreContent } from './flush/content.ts';
 import { createFlush } from './flush/create-flush.ts';
 import type { FlushEvent, QueryPages } from './flush/flush.ts';
 import { createSweeper } from './flush/sweep.ts';
 import { figuresBetween, type MeterReading } from './meter/figures.ts';
 import { createFleetReadings, createRecent, type Meter } from './meter/meter.ts';
 import type { DomainLook, DomainOperations, Operations, Watcher } from './operations.ts';
+import { createShadows } from './shadow/create-shadows.ts';
+import type { OperatedStore } from './shadow/domain-stores.ts';
+import type { ShadowEvent } from './shadow/shadow.ts';
 import type { WarmEvent } from './warm/warm.ts';
 import { createWarmUps, type WarmUpDomain } from './warm/warm-ups.ts';
 
@@ -27,13 +30,7 @@ interface OperatedDomain<Prepared> {
   /** The control document is kept in another store than the entries. */
   readonly controlElsewhere: boolean;
   /** Absent: the domain has no store. */
-  readonly store?: {
-    readonly content: StoreContent;
-    /** Whether the store holds a name; undefined when it did not answer. */
-    readonly holds: (storeName: string) => Promise<boolean | undefined>;
-    /** No other application uses its servers. */
-    readonly dedicated: boolean;
-  };
+  readonly store?: OperatedStore;
   readonly memory: Pick<MemoryTier, 'keys' | 'peek' | 'delete'>;
   readonly storedName: (key: string) => RuledName;
   readonly meter: Pick<Meter, 'read'>;
@@ -62,6 +59,9 @@ interface OperationsRuntime extends Pick<Runtime<never>, 'clock' | 'random' | 'p
   readonly observePopularity: (event: PopularityEvent) => void;
   readonly observeDrill: (event: DrillEvent) => void;
   readonly observeWarm: (event: WarmEvent) => void;
+  readonly observeShadow: (event: ShadowEvent) => void;
+  /** The delay of the event loop, and the bound above which no copies are made. */
+  readonly loopDelay: () => { readonly loopDelayMs: number; readonly maxLoopDelayMs: number };
 }
 
 interface ClosableOperations extends Operations {
@@ -112,6 +112,17 @@ export function createOperations<Prepared>(
     observe: observeWarm,
   });
   stack.defer(warm.close);
+  const shadows = createShadows({
+    domains: domains.flatMap(({ name, control, controlElsewhere, store }) =>
+      store === undefined ? [] : [{ name, control, controlElsewhere, ...store, configured: store.ref }],
+    ),
+    names: domains.map(({ name }) => name),
+    directory: join(directory, 'shadow'),
+    ...{ keep, leaseMs, processId, clock, random },
+    loopDelay: runtime.loopDelay,
+    observe: runtime.observeShadow,
+  });
+  stack.defer(shadows.close);
 
   return {
     domains: [...byName.keys()],
@@ -123,6 +134,7 @@ export function createOperations<Prepared>(
     },
     drills,
     warm,
+    shadows,
     watch: () => createWatcher(domains),
     close: () => stack.disposeAsync(),
   };
@@ -161,6 +173,7 @@ function createDomainOperations<Prepared>(
     domain: name,
     control,
     ...(store === undefined ? {} : { content: store.content, holds: store.holds }),
+    ...(store?.shadowed === undefined ? {} : { erased: store.shadowed.placed.everywhere }),
     memory,
     bucketOf: (key) => storedName(key).bucket,
     dedicated,

@@ -4,6 +4,7 @@ import type { DomainStatus } from '../search/status.ts';
 import type { Drills } from './drills/drills.ts';
 import type { Flush, QueryPages } from './flush/flush.ts';
 import type { Figures } from './meter/figures.ts';
+import type { Shadows } from './shadow/shadow.ts';
 import type { WarmUps } from './warm/warm.ts';
 
 /** Everything that operators do with the service. The admin API, the CLI and the console use this one interface. */
@@ -13,6 +14,7 @@ export interface Operations {
   /** @throws OperationError unknown-domain, naming the known ones. */
   readonly domain: (name: string) => DomainOperations;
   readonly drills: Drills;
+  readonly shadows: Shadows;
   readonly warm: WarmUps;
   /** A watcher shows the state now, and the figures of each domain since its previous look. */
   readonly watch: () => Watcher;

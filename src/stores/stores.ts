@@ -17,8 +17,12 @@ interface ControlPlace {
 
 /** The stores of one process. */
 export interface ProcessStores {
-  /** Opens the store of a domain, and the domain closes it. Undefined when none is configured. */
-  readonly open: (domain: string, settings: StoreSettings) => RedisStore | undefined;
+  /** Opens a store of a domain, and the domain closes it. Undefined when none is configured. */
+  readonly open: (
+    domain: string,
+    settings: StoreSettings,
+    observe?: (event: StoreEvent) => void,
+  ) => RedisStore | undefined;
   /** @param own the domain's store, if it has one. */
   readonly controlOf: (own: RedisStore | undefined) => ControlPlace;
   readonly counters: CounterStore | undefined;
@@ -39,10 +43,8 @@ export function createStores(
   { control, counters }: Pick<Settings, 'control' | 'counters'>,
   { clock, random, observeStore }: StoresRuntime,
 ): ProcessStores {
-  const open = (name: string, settings: StoreSettings): RedisStore | undefined =>
-    settings.kind === 'none'
-      ? undefined
-      : createRedisStore({ settings, name, clock, random, observe: (event) => observeStore(name, event) });
+  const open: ProcessStores['open'] = (name, settings, observe = (event) => observeStore(name, event)) =>
+    settings.kind === 'none' ? undefined : createRedisStore({ settings, name, clock, random, observe });
   const controlStore = open('control', control);
   const counterStore = open('counters', counters);
   const memory = createMemoryControlStore({ clock });

@@ -95,6 +95,7 @@ domains:
         refreshMs: 15_000,
         dedicated: false,
       },
+      candidates: [],
       engine: {
         kind: 'sphinx',
         endpoints: [{ host: 'sphinx', port: 9306 }],

@@ -79,6 +79,7 @@ test('the JSON Schema refuses what the service refuses', () => {
     { domains: { goods: {} } },
     { domains: { goods: { engine: { kind: 'solr' } } } },
     { domains: { goods: { engine: { kind: 'sqlite' }, store: { kind: 'cluster', nodes: [] } } } },
+    { domains: { goods: { engine: { kind: 'sqlite' }, candidates: { valkey: { kind: 'none' } } } } },
   ]) {
     assert.ok(!validator.Check(wrong), JSON.stringify(wrong));
   }

@@ -12,7 +12,7 @@ export interface ContentUnderTest {
   /** Nodes that own names, as `nodes()` must show them. */
   readonly owners: readonly string[];
   /** Writes to the node that owns the name. */
-  readonly put: (name: string, value: Buffer) => Promise<void>;
+  readonly put: (name: string, value: Buffer, ttlMs?: number) => Promise<void>;
   readonly has: (name: string) => Promise<boolean>;
   /** False: it has no right to flush a node, and says so. */
   readonly flushes: boolean;
@@ -165,6 +165,50 @@ export function contentContract(name: string, setUp: () => Promise<ContentUnderT
       for (const each of gone) assert.equal(await under.has(each), false);
     });
 
+    test('a node tells its own run id, its memory and its clients', async () => {
+      const ids = new Set<string | undefined>();
+      for (const node of under.owners) {
+        const info = await under.content.info(node);
+        for (const field of ['connected_clients', 'used_memory', 'maxmemory']) {
+          assert.match(info, new RegExp(`^${field}:\\d+\\r$`, 'm'), node);
+        }
+        ids.add(/^run_id:(\S+)\r$/m.exec(info)?.[1]);
+      }
+      assert.ok(!ids.has(undefined));
+      assert.equal(ids.size, under.owners.length);
+    });
+
+    test('the life of an entry is its remaining time, infinite without expiry, and undefined for an absent one', async () => {
+      const [mortal, endless, stranger] = [entryOf('mortal'), entryOf('endless'), entryOf('mortal', 'goods-2')];
+      await under.put(mortal, Buffer.from('x'), 600_000);
+      await under.put(endless, Buffer.from('x'));
+      await under.put(stranger, Buffer.from('x'), 600_000);
+      const left = (await under.content.lifeMs(mortal)) ?? 0;
+      assert.ok(left > 0 && left <= 600_000, String(left));
+      assert.equal(await under.content.lifeMs(endless), Number.POSITIVE_INFINITY);
+      assert.equal(await under.content.lifeMs(entryOf('nobody')), undefined);
+      assert.equal(await under.content.lifeMs(stranger), undefined, 'the entry of another domain');
+      await erase();
+    });
+
+    test('a sample shows names of every kind that match, and no more than asked for', async () => {
+      const matching = ['sc0:goods:{old}', 'sc2:goods:lease:{new}'];
+      const others = ['sc2:goods-2:{x}', 'scx:goods:{x}'];
+      for (const each of [...matching, ...others]) await under.put(each, Buffer.from('theirs'));
+      await fill('sampled', 150);
+      const sample = async (pattern: string, count: number): Promise<readonly string[]> =>
+        (await Promise.all(under.owners.map((node) => under.content.sample(node, pattern, count)))).flat();
+      const found = await sample('sc[0-9]*:goods:*', 5000);
+      assert.deepEqual(
+        [...matching, ...others].filter((each) => found.includes(each)),
+        matching,
+      );
+      assert.deepEqual(await sample('sc0:goods:{ol?}', 5000), ['sc0:goods:{old}']);
+      const few = await sample('*', 10);
+      assert.ok(few.length > 0 && few.length <= 10 * under.owners.length, `${few.length} names`);
+      await erase();
+    });
+
     test('a node it does not know is a StoreUnreachable that names it', async () => {
       const node = 'nowhere.invalid:1';
       const { content } = under;
@@ -174,6 +218,8 @@ export function contentContract(name: string, setUp: () => Promise<ContentUnderT
         () => content.unlink(node, [entryOf(1)]),
         () => content.count(node),
         () => content.flushNode(node),
+        () => content.info(node),
+        () => content.sample(node, '*', 10),
       ];
       for (const call of calls) {
         await assert.rejects(

@@ -105,23 +105,23 @@ export function fleetContract(under: () => FleetUnderTest): void {
 
   describe('membership', () => {
     const beat = (id: string, ttlMs = TTL_MS) => under().store.beat(id, ttlMs, DEADLINE_MS);
-    const fleet = (live: number, rank: number) => ({ kind: 'fleet', live, rank });
+    const fleet = (rank: number, ...ids: string[]) => ({ kind: 'fleet', live: ids.length, rank, ids });
 
-    test('counts the live processes, ranks them by id, and removes those that leave or are silent', async () => {
-      assert.deepEqual(await beat('m'), fleet(1, 0));
-      assert.deepEqual(await beat('m'), fleet(1, 0), 'a second beat is not a second process');
-      assert.deepEqual(await beat('Z'), fleet(2, 0));
-      assert.deepEqual(await beat('z'), fleet(3, 2));
-      assert.deepEqual(await beat('m'), fleet(3, 1));
+    test('lists the live processes by id, ranks them, and removes those that leave or are silent', async () => {
+      assert.deepEqual(await beat('m'), fleet(0, 'm'));
+      assert.deepEqual(await beat('m'), fleet(0, 'm'), 'a second beat is not a second process');
+      assert.deepEqual(await beat('Z'), fleet(0, 'Z', 'm'));
+      assert.deepEqual(await beat('z'), fleet(2, 'Z', 'm', 'z'));
+      assert.deepEqual(await beat('m'), fleet(1, 'Z', 'm', 'z'));
       const short = await beat('m-1', 300.5);
-      assert.deepEqual(short, fleet(4, 2));
+      assert.deepEqual(short, fleet(2, 'Z', 'm', 'm-1', 'z'));
       await under().store.leave('Z', DEADLINE_MS);
       await under().store.leave('nobody', DEADLINE_MS);
       await sleep(400);
-      assert.deepEqual(await beat('z'), fleet(2, 1));
+      assert.deepEqual(await beat('z'), fleet(1, 'm', 'z'));
       await under().store.leave('m', DEADLINE_MS);
       await under().store.leave('z', DEADLINE_MS);
-      assert.deepEqual(await beat('last'), fleet(1, 0));
+      assert.deepEqual(await beat('last'), fleet(0, 'last'));
       await under().store.leave('last', DEADLINE_MS);
     });
 
@@ -129,10 +129,10 @@ export function fleetContract(under: () => FleetUnderTest): void {
       await beat('long', 5000);
       await beat('short', 60);
       await sleep(120);
-      assert.deepEqual(await beat('other'), fleet(2, 1));
+      assert.deepEqual(await beat('other'), fleet(1, 'long', 'other'));
       await beat('long', 60);
       await sleep(120);
-      assert.deepEqual(await beat('other'), fleet(1, 0));
+      assert.deepEqual(await beat('other'), fleet(0, 'other'));
       await under().store.leave('other', DEADLINE_MS);
     });
 
@@ -142,9 +142,9 @@ export function fleetContract(under: () => FleetUnderTest): void {
         (_, index) => `process-${String(index).padStart(3, '0')}-${'x'.repeat(50)}`,
       );
       await Promise.all(ids.map((id) => beat(id)));
-      for (const rank of [0, 31, 59]) assert.deepEqual(await beat(ids[rank] ?? ''), fleet(60, rank));
+      for (const rank of [0, 31, 59]) assert.deepEqual(await beat(ids[rank] ?? ''), fleet(rank, ...ids));
       await Promise.all(ids.map((id) => under().store.leave(id, DEADLINE_MS)));
-      assert.deepEqual(await beat('alone'), fleet(1, 0));
+      assert.deepEqual(await beat('alone'), fleet(0, 'alone'));
       await under().store.leave('alone', DEADLINE_MS);
     });
   });

@@ -4,7 +4,7 @@ import type { StoreBeat } from '../../src/cache/store.ts';
 import { createMembership, fleetShare, type Membership } from '../../src/control/membership.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 
-const counted = (live: number, rank: number): StoreBeat => ({ kind: 'fleet', live, rank });
+const counted = (live: number, rank: number): StoreBeat => ({ kind: 'fleet', live, rank, ids: [] });
 const AWAY: StoreBeat = { kind: 'fault', fault: 'store-down' };
 
 interface Harness {

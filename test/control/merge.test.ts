@@ -1,11 +1,25 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { lift, purge, raiseFloors, suppress, withInitialGeneration } from '../../src/control/changes.ts';
-import { type ControlDocument, emptyDocument, type FlushRange, MAX_RANGES } from '../../src/control/document.ts';
+import { halt, lift, purge, raiseFloors, suppress, withInitialGeneration } from '../../src/control/changes.ts';
+import {
+  type ControlDocument,
+  emptyDocument,
+  type FlushRange,
+  MAX_RANGES,
+  type Placement,
+} from '../../src/control/document.ts';
 import { decodeDocument, encodeDocument } from '../../src/control/document-codec.ts';
 import { compareHistories, merge, raiseAll } from '../../src/control/merge.ts';
-import { after, anySteps, type Step } from './random-document.ts';
+import {
+  beginShadow,
+  changeShadow,
+  commitCutOver,
+  endShadow,
+  prepareCutOver,
+  settle,
+} from '../../src/control/placement.ts';
+import { after, anySteps, type Step, storeRef } from './random-document.ts';
 
 const bucket = (document: ControlDocument, at: number): FlushRange | undefined =>
   document.ranges.find(({ from, to }) => from <= at && at < to);
@@ -70,7 +84,12 @@ test('after a merge no floor is lower, and every purge, suppression and halt of 
             id,
           );
         }
-        if (side.halted !== undefined) assert.ok(merged.halted !== undefined && merged.overlay === undefined);
+        if (side.halted !== undefined) {
+          assert.ok(merged.halted !== undefined && merged.overlay === undefined && merged.shadow === undefined);
+          assert.notEqual(merged.placement?.phase, 'prepared');
+        }
+        const isKept = side.placement !== undefined && side.placement.phase !== 'prepared';
+        if (isKept) assert.notEqual(merged.placement, undefined);
         assert.equal(compareHistories(side, merged), 'newer');
       }
     }),
@@ -171,4 +190,68 @@ test('purges beyond the maximum become a floor, which lowers no other and is kep
     { from: 0, to: 10, floor: 5, freshFloor: 9, atMs: 8 },
     { from: 10, to: 10_000, floor: 5, freshFloor: 5, atMs: 8 },
   ]);
+});
+
+const SHADOW = { id: 's', candidate: storeRef('new'), fraction: 0.1, reads: 1, by: 'somebody', atMs: 1, untilMs: 9000 };
+const cutOver = (id: string, atMs: number) => ({ id, from: storeRef('old'), to: storeRef(id), by: 'somebody', atMs });
+const preparedAs =
+  (id: string, atMs: number): Step =>
+  (one) =>
+    prepareCutOver(one, cutOver(id, atMs));
+const committedAs =
+  (id: string, atMs: number): Step =>
+  (one) =>
+    commitCutOver(prepareCutOver(one, cutOver(id, atMs)), id, atMs);
+const onPurge: Step = (one) => purge(one, 'y', 2);
+const bothWays = (left: ControlDocument, right: ControlDocument): ControlDocument => {
+  const merged = merge(left, right, 'm');
+  assert.deepEqual(merge(right, left, 'm'), merged);
+  return merged;
+};
+
+test('a shadow goes on as its last change made it when both documents hold it, and ends when one does not', () => {
+  const common = after([(one) => beginShadow(one, SHADOW, 1)]);
+  const wider = after([onPurge, (one) => changeShadow(one, 's', { fraction: 0.5 })], common, 'l');
+  const other = after([onPurge], common, 'r');
+  assert.deepEqual(bothWays(wider, other).shadow, { ...SHADOW, fraction: 0.5 });
+  const ended = after([(one) => endShadow(one, 's')], common, 'e');
+  assert.equal(bothWays(wider, ended).shadow, undefined);
+  const second = after(
+    [(one) => endShadow(one, 's'), (one) => beginShadow(one, { ...SHADOW, id: 't' }, 1)],
+    common,
+    't',
+  );
+  assert.equal(bothWays(wider, second).shadow, undefined);
+});
+
+test('a placement that only one document holds is kept', () => {
+  const fresh = after([onPurge], emptyDocument, 'r');
+  for (const step of [preparedAs('new', 5), committedAs('new', 5)]) {
+    const placed = after([step], emptyDocument, 'l');
+    assert.deepEqual(bothWays(placed, fresh).placement, placed.placement);
+  }
+});
+
+test('two placements merge to the later one, and to the later phase of one cut-over', () => {
+  const active = (left: Step, right: Step): readonly [string | undefined, Placement['phase'] | undefined] => {
+    const { placement } = bothWays(after([left], emptyDocument, 'l'), after([right], emptyDocument, 'r'));
+    return [placement?.active.name, placement?.phase];
+  };
+  assert.deepEqual(active(committedAs('a', 5), committedAs('b', 6)), ['b', 'committed']);
+  assert.deepEqual(active(committedAs('a', 6), committedAs('b', 5)), ['a', 'committed']);
+  assert.deepEqual(active(preparedAs('a', 5), committedAs('a', 6)), ['a', 'committed']);
+  const settledAs: Step = (one) => settle(committedAs('a', 6)(one), 'a');
+  assert.deepEqual(active(committedAs('a', 6), settledAs), ['a', 'settled']);
+});
+
+test('a halt in either document ends the shadow and cancels a prepared cut-over, which hides no committed one', () => {
+  const stop: Step = (one) => halt(one, { reason: 'enough', by: 'somebody', atMs: 9 });
+  const common = after([(one) => beginShadow(one, SHADOW, 1), preparedAs('new', 5)]);
+  const merged = bothWays(after([stop], common, 'l'), after([onPurge], common, 'r'));
+  assert.deepEqual([merged.shadow, merged.placement, merged.halted?.by], [undefined, undefined, 'somebody']);
+  const committed = after([committedAs('a', 5)], emptyDocument, 'l');
+  const prepared = after([preparedAs('b', 6)], emptyDocument, 'r');
+  assert.equal(bothWays(committed, prepared).placement?.phase, 'prepared');
+  const halted = after([stop], committed, 'h');
+  assert.deepEqual(bothWays(halted, prepared).placement, committed.placement);
 });

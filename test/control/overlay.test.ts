@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { halt, suppress } from '../../src/control/changes.ts';
+import { emptyDocument } from '../../src/control/document.ts';
 import { beginOverlay, changeOverlay, endOverlay } from '../../src/control/overlay.ts';
+import { cancelPrepared, commitCutOver, prepareCutOver, settle } from '../../src/control/placement.ts';
 import { ASKED, createHarness, drill, isFlushed, LEASE_MS, states, WHOLE } from './harness.ts';
+import { storeRef } from './random-document.ts';
 
 test('a renewed drill stays live in all processes beyond its lease time, and its end restores everything', async (t) => {
   const harness = createHarness(t);
@@ -121,6 +124,18 @@ test('a halt ends the drill, and no other may begin', async (t) => {
   await assert.rejects(harness.settle(third), { code: 'halted', message: /somebody.*enough/ });
 });
 
+test('no drill begins while a cut-over is prepared or committed; one begins after it was cancelled or settled', () => {
+  const cutOver = { id: 'c', from: storeRef('old'), to: storeRef('new'), by: 'somebody', atMs: 1 };
+  const prepared = prepareCutOver(emptyDocument, cutOver);
+  const committed = commitCutOver(prepared, 'c', 2);
+  for (const document of [prepared, committed]) {
+    assert.throws(() => beginOverlay(document, ASKED), { code: 'cut-over-running', message: /somebody/ });
+  }
+  for (const document of [cancelPrepared(prepared, 'c'), settle(committed, 'c')]) {
+    assert.equal(beginOverlay(document, ASKED).overlay?.drill, ASKED.drill);
+  }
+});
+
 test('a wiped store counts renewals from zero, which does not extend the lease', async (t) => {
   const harness = createHarness(t);
   const owner = harness.join('owner');
@@ -155,7 +170,7 @@ test('renewals do not extend the lease while the document cannot be read, since 
   const [owner, other] = [harness.join('owner'), harness.join('other')];
   await drill(harness, owner);
   await harness.pass(2000);
-  await harness.write({ tag: '99-later', value: Buffer.from('{"format":2}') });
+  await harness.write({ tag: '99-later', value: Buffer.from('{"format":3}') });
   const tookMs = await harness.until(() => !isFlushed(other));
   assert.ok(tookMs <= LEASE_MS + 1000, `${tookMs} ms`);
 });

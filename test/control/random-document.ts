@@ -1,9 +1,20 @@
 import fc from 'fast-check';
 import { halt, lift, liftHalt, purge, raiseFloors, raiseFreshFloors, suppress } from '../../src/control/changes.ts';
-import { type BucketRange, type ControlDocument, emptyDocument } from '../../src/control/document.ts';
+import { type BucketRange, type ControlDocument, emptyDocument, type StoreRef } from '../../src/control/document.ts';
 import { descendant } from '../../src/control/merge.ts';
 import { OperationError } from '../../src/control/operation-error.ts';
 import { beginOverlay, changeOverlay, endOverlay } from '../../src/control/overlay.ts';
+import {
+  beginShadow,
+  cancelPrepared,
+  changeShadow,
+  clearPlacement,
+  commitCutOver,
+  endShadow,
+  prepareCutOver,
+  reverseCutOver,
+  settle,
+} from '../../src/control/placement.ts';
 
 export type Step = (document: ControlDocument) => ControlDocument;
 
@@ -24,6 +35,74 @@ const overlay = fc.record({
   blackout: fc.boolean(),
   cohorts: fc.array(ranges, { maxLength: 3 }),
 });
+
+export const storeRef = (name: string): StoreRef => ({ name, fingerprint: name.padEnd(16, '-') });
+const [old, candidate, third] = ['old', 'candidate', 'third'].map(storeRef) as [StoreRef, StoreRef, StoreRef];
+const shadowId = fc.constantFrom('shadow-a', 'shadow-b');
+const cutOverId = fc.constantFrom('cut-over-a', 'cut-over-b');
+const reads = fc.integer({ min: 1, max: 5 });
+const fraction = fc.integer({ min: 1, max: 100 }).map((percent) => percent / 100);
+const cutOver = fc.record({
+  id: cutOverId,
+  from: fc.constantFrom(old, candidate),
+  to: fc.constant(third),
+  by: fc.constant('someone'),
+  atMs,
+});
+
+/** Any change of a shadow or a cut-over. One step takes a cut-over to its end, which single steps reach too rarely. */
+const anyPlacementStep: fc.Arbitrary<Step> = fc.oneof(
+  fc.tuple(shadowId, fraction, reads, atMs, fc.integer({ min: 0, max: 1_000_000 })).map(
+    ([of, share, copies, at, forMs]): Step =>
+      (document) => {
+        const shadow = { id: of, candidate, fraction: share, reads: copies, by: 'someone', atMs: at };
+        return beginShadow(document, { ...shadow, untilMs: at + forMs }, at);
+      },
+  ),
+  fc.tuple(shadowId, fraction).map(
+    ([of, share]): Step =>
+      (document) =>
+        changeShadow(document, of, { fraction: share }),
+  ),
+  shadowId.map(
+    (of): Step =>
+      (document) =>
+        endShadow(document, of),
+  ),
+  cutOver.map(
+    (asked): Step =>
+      (document) =>
+        prepareCutOver(document, asked),
+  ),
+  fc.tuple(cutOverId, atMs).map(
+    ([of, at]): Step =>
+      (document) =>
+        commitCutOver(document, of, at),
+  ),
+  cutOverId.map(
+    (of): Step =>
+      (document) =>
+        cancelPrepared(document, of),
+  ),
+  fc.tuple(cutOverId, atMs).map(
+    ([of, at]): Step =>
+      (document) =>
+        reverseCutOver(document, { id: of, by: 'someone', atMs: at }),
+  ),
+  fc.tuple(cutOver, fc.boolean()).map(
+    ([asked, isSettled]): Step =>
+      (document) => {
+        const committed = commitCutOver(prepareCutOver(document, asked), asked.id, asked.atMs);
+        return isSettled ? settle(committed, asked.id) : committed;
+      },
+  ),
+  cutOverId.map(
+    (of): Step =>
+      (document) =>
+        settle(document, of),
+  ),
+  fc.constant<Step>(clearPlacement),
+);
 
 /** Any change of an operator or a drill. */
 export const anyStep: fc.Arbitrary<Step> = fc.oneof(
@@ -73,6 +152,7 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
         halt(document, { reason: 'enough', by: 'someone', atMs: at }),
   ),
   fc.constant<Step>(liftHalt),
+  { weight: 5, arbitrary: anyPlacementStep },
 );
 
 export const anySteps = fc.array(anyStep, { maxLength: 20 });

@@ -196,14 +196,14 @@ test('a document of another format is left alone and reported once; after it is 
   const [process] = await fleetOf(harness, 1);
   assert.ok(process);
   process.events.length = 0;
-  await harness.write({ tag: '9-abc', value: Buffer.from('{"format":2}') });
+  await harness.write({ tag: '9-abc', value: Buffer.from('{"format":3}') });
   await harness.pass(5000);
   assert.deepEqual(kinds(process), ['control-corrupt']);
   assert.ok(hides(process, 'sold-0'));
   const change = process.control.change((one) => suppress(one, ['more'], 1));
   await assert.rejects(harness.settle(change), {
     code: 'control-unavailable',
-    message: /format 2.*another version.*is not written over here.*deleted/,
+    message: /format 3.*another version.*is not written over here.*deleted/,
   });
   assert.equal(await storedRevision(harness), '9-abc');
   harness.wipe();

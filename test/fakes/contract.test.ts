@@ -17,7 +17,7 @@ contentContract('the fake in memory', async () => {
   return {
     content,
     owners: nodes,
-    put: async (name, value) => content.put(nodeOf(name), name, value),
+    put: async (name, value, ttlMs) => content.put(nodeOf(name), name, value, ttlMs),
     has: async (name) => content.held(nodeOf(name)).includes(name),
     flushes: true,
     stop: async () => {},

@@ -17,9 +17,13 @@ export function createFakeControl(): Control {
     purges: [],
     suppressed: [],
   };
+  const watchers: (() => void)[] = [];
   return {
     rules: unflushed,
     document: () => document,
+    watch: (changed) => {
+      watchers.push(changed);
+    },
     overlay: () => document.overlay,
     state: () => ({
       revision: document.revision,
@@ -32,6 +36,7 @@ export function createFakeControl(): Control {
       const before = document;
       const next = change(before);
       if (next !== before) document = { ...next, revision: before.revision + 1 };
+      for (const changed of watchers) changed();
       return { before, after: document };
     },
     renew: async () => true,

@@ -5,6 +5,7 @@ import { canonicalText } from '../../src/search/canonical.ts';
 import { InvalidSearch } from '../../src/search/search-error.ts';
 import { createFakeControl, createFakeFlush, figuresAt } from './operations-control.ts';
 import { createFakeDrills } from './operations-drills.ts';
+import { createFakeShadows } from './operations-shadow.ts';
 import { createFakeWarmUps } from './operations-warm.ts';
 import { fakeStatus } from './search.ts';
 
@@ -63,6 +64,7 @@ export function createFakeOperations(options: {
       throw new OperationError('unknown-domain', `There is no domain ${name}; there are ${known}.`, '/domain');
     },
     drills,
+    shadows: createFakeShadows({ clock, domains, controls }),
     warm: createFakeWarmUps({ clock }),
     watch: () => {
       let lastMs: number | undefined;

@@ -302,7 +302,8 @@ function createFleet({ get, set, perform, clock }: FakeServer): FakeFleet {
           const nowMs = clock.monotonicMs();
           fleet.set(id, nowMs + ttlMs);
           for (const [each, untilMs] of [...fleet]) if (untilMs <= nowMs) fleet.delete(each);
-          return { kind: 'fleet', live: fleet.size, rank: [...fleet.keys()].sort().indexOf(id) };
+          const ids = [...fleet.keys()].sort();
+          return { kind: 'fleet', live: ids.length, rank: ids.indexOf(id), ids };
         },
         faulty,
       ),

@@ -15,8 +15,13 @@ export interface Changes {
   readonly freshness?: Section;
 }
 
+/** The name of the candidate store. */
+export const CANDIDATE = 'valkey';
+
 interface Endpoints {
   readonly store: { readonly kind: 'cluster' | 'standalone'; readonly nodes: readonly HostPort[] };
+  /** A candidate of the store, and the store of the control document. */
+  readonly shadowed?: { readonly candidate: readonly HostPort[]; readonly control: HostPort } | undefined;
   /** `kind` is `sphinx` by default. */
   readonly engine: HostPort & { readonly kind?: 'sphinx' | 'manticore' };
 }
@@ -38,16 +43,20 @@ export const HUNG_MS = PATIENCE_MS + BUSY_MS;
  * The configuration as JSON, which is valid YAML. L1 is small, so that the store matters: without compression it holds
  * about a fifth of the repeated searches. Pages live longer than any row, so that only the fault can remove them.
  */
-export function configurationOf({ store, engine }: Endpoints, changes: Changes): string {
+export function configurationOf({ store, shadowed, engine }: Endpoints, changes: Changes): string {
   return JSON.stringify({
     public: { drain: '3s', ...changes.public },
     ...(changes.admin !== undefined && { admin: changes.admin }),
     memory: { maxBytes: '1MiB', ...changes.memory },
     compression: { coding: 'identity', ...changes.compression },
     log: { hitSample: 0 },
+    ...(shadowed !== undefined && { control: { kind: 'standalone', nodes: [shadowed.control].map(addressOf) } }),
     domains: {
       goods: {
-        store: { kind: store.kind, nodes: store.nodes.map(({ host, port }) => `${host}:${port}`), ...changes.store },
+        store: { kind: store.kind, nodes: store.nodes.map(addressOf), ...changes.store },
+        ...(shadowed !== undefined && {
+          candidates: { [CANDIDATE]: { kind: 'cluster', nodes: shadowed.candidate.map(addressOf) } },
+        }),
         engine: {
           kind: 'sphinx',
           ...engine,
@@ -70,3 +79,5 @@ export function configurationOf({ store, engine }: Endpoints, changes: Changes):
     },
   });
 }
+
+const addressOf = ({ host, port }: HostPort): string => `${host}:${port}`;

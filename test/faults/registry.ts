@@ -8,6 +8,7 @@ import type { Row } from './row.ts';
 import { CLIENTS } from './rows/clients.ts';
 import { ENGINE, MIRRORS } from './rows/engine.ts';
 import { PROCESS } from './rows/process.ts';
+import { SHADOW } from './rows/shadow.ts';
 import { STORE_NETWORK } from './rows/store-network.ts';
 import { STORE_NODES, STORE_TOPOLOGY } from './rows/store-nodes.ts';
 import { STORE_PLANTED } from './rows/store-planted.ts';
@@ -22,6 +23,7 @@ export const FAMILIES: Readonly<Record<string, readonly Row[]>> = {
   'store-values': STORE_VALUES,
   'store-planted': STORE_PLANTED,
   'store-network': STORE_NETWORK,
+  shadow: SHADOW,
   engine: ENGINE,
   mirrors: MIRRORS,
   clients: CLIENTS,

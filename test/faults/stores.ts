@@ -5,15 +5,24 @@ import { type RespProxy, startRespProxy } from '../../loadtest/fault-proxy/resp-
 import { startTcpProxy, type TcpProxy } from '../../loadtest/fault-proxy/tcp-proxy.ts';
 import { startToxiproxy, type ToxicProxy } from '../../loadtest/fault-proxy/toxiproxy.ts';
 import { type RedisStack, startCluster, startStandalone, until } from '../../loadtest/stack/redis.ts';
-import type { RedisNode } from '../../loadtest/stack/redis-node.ts';
+import type { Flavour, RedisNode } from '../../loadtest/stack/redis-node.ts';
 import type { HostPort } from '../../src/schema/units.ts';
 
 /**
  * `cluster`: three masters. `replicated`: three masters with one replica each. `single`: one server without cluster mode.
  * `named`: one server behind a proxy, addressed by a host name. `behind-resp`, `behind-tcp`, `behind-toxics`: three
- * masters, each behind a proxy that works on commands, on connections, or is a toxiproxy.
+ * masters, each behind a proxy that works on commands, on connections, or is a toxiproxy. `shadowed`: three masters, a
+ * candidate of three Valkey masters behind proxies that work on connections, and a control store.
  */
-export type StoreKind = 'cluster' | 'replicated' | 'single' | 'named' | 'behind-resp' | 'behind-tcp' | 'behind-toxics';
+export type StoreKind =
+  | 'cluster'
+  | 'replicated'
+  | 'single'
+  | 'named'
+  | 'behind-resp'
+  | 'behind-tcp'
+  | 'behind-toxics'
+  | 'shadowed';
 
 /** The subject's store, direct or behind proxies. */
 export interface SubjectStore {
@@ -25,6 +34,8 @@ export interface SubjectStore {
   readonly resp: readonly RespProxy[];
   readonly tcp: readonly TcpProxy[];
   readonly toxics: readonly ToxicProxy[];
+  /** For the kind `shadowed`. */
+  readonly shadowed?: { readonly candidate: SubjectStore; readonly control: HostPort };
   /** Connections accepted so far by all nodes; undefined without a proxy that counts them. */
   readonly opened: () => number | undefined;
   /** Removes every fault, empties the store and checks that the cluster is complete. @throws when it is not. */
@@ -52,20 +63,52 @@ export async function startStore(kind: StoreKind, names: DnsNames): Promise<Subj
         }
       });
     }
-    case 'behind-tcp': {
-      const cluster = await startProxiedCluster({ flavour: 'redis', startProxy: startTcpProxy });
-      const tcp = cluster.shards.map(({ proxy }) => proxy);
-      return behind(cluster, { tcp }, async () => {
-        for (const proxy of tcp) {
-          proxy.reset(0);
-          proxy.resume();
-          await proxy.refuse(false);
-        }
-      });
-    }
+    case 'behind-tcp':
+      return behindTcp('redis');
     case 'behind-toxics':
       return behindToxics();
+    case 'shadowed':
+      return shadowed();
   }
+}
+
+async function behindTcp(flavour: Flavour): Promise<SubjectStore> {
+  const cluster = await startProxiedCluster({ flavour, startProxy: startTcpProxy });
+  const tcp = cluster.shards.map(({ proxy }) => proxy);
+  return behind(cluster, { tcp }, async () => {
+    for (const proxy of tcp) {
+      proxy.reset(0);
+      proxy.resume();
+      await proxy.refuse(false);
+    }
+  });
+}
+
+async function shadowed(): Promise<SubjectStore> {
+  const starting = [
+    startCluster({ flavour: 'redis', masters: 3 }).then((stack) => direct(stack, 'cluster')),
+    behindTcp('valkey'),
+    startStandalone({ flavour: 'redis' }).then((stack) => direct(stack, 'standalone')),
+  ];
+  const begun = await Promise.allSettled(starting);
+  const parts = begun.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  const stop = async (): Promise<void> => {
+    for (const part of parts) await part.stop();
+  };
+  const [store, candidate, controlStore] = parts;
+  const [control] = controlStore?.addresses ?? [];
+  if (store === undefined || candidate === undefined || control === undefined) {
+    await stop();
+    throw begun.find((one) => one.status === 'rejected')?.reason;
+  }
+  return {
+    ...store,
+    shadowed: { candidate, control },
+    clean: async () => {
+      for (const part of parts) await part.clean();
+    },
+    stop,
+  };
 }
 
 /** Host name of the store of kind `named`. */

@@ -45,6 +45,9 @@ test('the number of series does not depend on the values in events', async (cont
       }
       metrics.observe({ kind: 'control', event: { ...(words as object), kind: text, state: text } as never });
       metrics.observe({ kind: 'popularity', event: { ...(words as object), kind: text, queries: 1 } as never });
+      for (const kind of ['shadow-copy', 'shadow-compared', 'shadow-changed', 'placement-changed']) {
+        metrics.observe({ kind: 'shadow', event: { ...(words as object), kind, state: text, phase: text } as never });
+      }
       for (const kind of ['breaker', 'shed', 'permit'] as const) {
         metrics.observe({
           kind: 'guard',
@@ -89,6 +92,7 @@ test('labels are from a fixed list, and nodes and endpoints are labels of gauges
     'status',
     'tier',
     'state',
+    'phase',
     'type',
     'node',
     'endpoint',

@@ -129,3 +129,45 @@ test('two fleets that write over each other write two lines a second, with the c
   storm();
   assert.deepEqual([lines.length, lines[2]?.[2]['heldBack']], [4, 198]);
 });
+
+test('changes of a shadow and of a placement are information, and copies are not logged', () => {
+  const { events, lines } = start();
+  const shadow = { kind: 'shadow-changed', domain: 'goods', candidate: 'new', fraction: 0.1, reads: 3 } as const;
+  for (const state of ['begun', 'changed', 'ended'] as const) {
+    events.observe({ kind: 'shadow', event: { ...shadow, state } });
+  }
+  const placement = { kind: 'placement-changed', domain: 'goods', active: 'old' } as const;
+  for (const phase of ['prepared', 'committed', 'settled', 'configured'] as const) {
+    events.observe({ kind: 'shadow', event: { ...placement, phase } });
+  }
+  events.observe({
+    kind: 'shadow',
+    event: { kind: 'shadow-copy', domain: 'goods', type: 'read', result: 'dropped' },
+  });
+  events.observe({ kind: 'shadow', event: { kind: 'shadow-compared', domain: 'goods', result: 'wrong' } });
+  assert.deepEqual(
+    lines.map(([level, message]) => [level, message.split(/[:;] /)[0]]),
+    [...Array.from({ length: 3 }, () => ['info', 'shadow']), ...Array.from({ length: 4 }, () => ['info', 'placement'])],
+  );
+  assert.deepEqual(lines[0], [
+    'info',
+    'shadow: begun',
+    { domain: 'goods', candidate: 'new', state: 'begun', fraction: 0.1, reads: 3 },
+  ]);
+});
+
+test('an undeclared store, a silent control store during a cut-over and an unwritten report are warnings', () => {
+  const { events, lines } = start();
+  for (const phase of ['unknown-store', 'isolated'] as const) {
+    const event = { kind: 'placement-changed', domain: 'goods', phase, active: 'old', other: 'new' } as const;
+    events.observe({ kind: 'shadow', event });
+  }
+  events.observe({ kind: 'shadow', event: { kind: 'shadow-unwritten', id: 's', detail: 'disk full' } });
+  assert.deepEqual(
+    lines.map(([level]) => level),
+    ['warn', 'warn', 'warn'],
+  );
+  assert.match(lines[0]?.[1] ?? '', /not declared in this process/);
+  assert.match(lines[1]?.[1] ?? '', /control store is silent/);
+  assert.deepEqual(lines[2], ['warn', 'shadow: its report cannot be kept', { id: 's', detail: 'disk full' }]);
+});

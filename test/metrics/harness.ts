@@ -56,7 +56,7 @@ export const nodes = (...names: string[]): NonNullable<DomainStatus['store']> =>
 
 export const ADMISSION = { inFlight: 40, maxInFlight: 50, loopDelayMs: 20, state: 'degraded' } as const;
 
-const CONTROL: ControlSummary = {
+export const CONTROL: ControlSummary = {
   revision: 7,
   generation: 9,
   heardMsAgo: 250,
@@ -73,13 +73,14 @@ const CONTROL: ControlSummary = {
 export function start(
   context: TestContext,
   statuses: () => readonly DomainStatus[] = () => DOMAINS.map((name) => statusOf(name)),
+  control: () => ControlSummary = () => CONTROL,
 ) {
   const metrics = createMetrics({
     domains: DOMAINS,
     status: statuses,
     admission: () => ADMISSION,
     lane: () => ({ connections: 7, handedOver: 3, searches: 900 }),
-    control: () => [{ domain: 'goods', control: CONTROL }],
+    control: () => [{ domain: 'goods', control: control() }],
     clock: systemClock,
   });
   context.after(metrics.close);

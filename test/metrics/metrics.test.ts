@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MISS_REASONS } from '../../src/cache/events.ts';
 import { OUTCOMES } from '../../src/search/outcome.ts';
-import { DOMAINS, hit, scrape, start } from './harness.ts';
+import { CONTROL, DOMAINS, hit, scrape, start } from './harness.ts';
 
 test('the page has every metric with its name and type', async (context) => {
   const metrics = start(context);
@@ -81,6 +81,9 @@ test('the page has every metric with its name and type', async (context) => {
     serpcache_reseeded_total: 'counter',
     serpcache_responses_total: 'counter',
     serpcache_scrape_duration_seconds: 'gauge',
+    serpcache_shadow_compared_total: 'counter',
+    serpcache_shadow_copies_total: 'counter',
+    serpcache_shadow_fraction: 'gauge',
     serpcache_shed_total: 'counter',
     serpcache_store_breaker_transitions_total: 'counter',
     serpcache_store_command_duration_seconds: 'histogram',
@@ -91,6 +94,7 @@ test('the page has every metric with its name and type', async (context) => {
     serpcache_store_node_connected: 'gauge',
     serpcache_store_node_outstanding: 'gauge',
     serpcache_store_pipeline_failed_replies_total: 'counter',
+    serpcache_store_placement: 'gauge',
     serpcache_store_state: 'gauge',
     serpcache_store_topology_changes_total: 'counter',
     serpcache_stored_bytes_total: 'counter',
@@ -267,6 +271,41 @@ test('events of the control document are counted by kind', async (context) => {
   assert.deepEqual([events('control-changed'), events('drill-void')], [1, 1]);
   const dropped = { domain: 'auto', outcome: 'dropped' };
   assert.equal(page.value('serpcache_popularity_queries_total', dropped), 30);
+});
+
+test('copies are counted by type and result, comparisons by result', async (context) => {
+  const metrics = start(context);
+  const copy = { kind: 'shadow-copy', domain: 'goods', type: 'read' } as const;
+  metrics.observe({ kind: 'shadow', event: { ...copy, result: 'sent' } });
+  metrics.observe({ kind: 'shadow', event: { ...copy, result: 'sent' } });
+  metrics.observe({ kind: 'shadow', event: { ...copy, type: 'write', result: 'dropped' } });
+  metrics.observe({ kind: 'shadow', event: { kind: 'shadow-compared', domain: 'goods', result: 'wrong' } });
+  const { value } = await scrape(metrics);
+  const copies = (type: string, outcome: string) =>
+    value('serpcache_shadow_copies_total', { domain: 'goods', type, outcome });
+  assert.deepEqual([copies('read', 'sent'), copies('write', 'dropped')], [2, 1]);
+  const compared = (domain: string, outcome: string) => value('serpcache_shadow_compared_total', { domain, outcome });
+  assert.deepEqual([compared('goods', 'wrong'), compared('goods', 'equal'), compared('auto', 'wrong')], [1, 0, 0]);
+});
+
+test('the page shows the fraction of a shadow and the phase of a cut-over, one phase at a time', async (context) => {
+  let control = CONTROL;
+  const metrics = start(context, undefined, () => control);
+  const phases = ['configured', 'prepared', 'committed', 'settled'];
+  const shown = async () => {
+    const { value } = await scrape(metrics);
+    const domain = 'goods';
+    const placement = phases.filter((phase) => value('serpcache_store_placement', { domain, phase }) === 1);
+    const none = phases.filter((phase) => value('serpcache_store_placement', { domain, phase }) === 0);
+    assert.equal(none.length, phases.length - 1);
+    return [value('serpcache_shadow_fraction', { domain }), ...placement];
+  };
+  assert.deepEqual(await shown(), [0, 'configured']);
+  const shadow = { candidate: 'new', fraction: 0.25, reads: 3 };
+  control = { ...CONTROL, shadow, placement: { phase: 'prepared', active: 'old', other: 'new' } };
+  assert.deepEqual(await shown(), [0.25, 'prepared']);
+  control = { ...CONTROL, placement: { phase: 'committed', active: 'new', other: 'old' } };
+  assert.deepEqual(await shown(), [0, 'committed']);
 });
 
 test('the page shows the current control document', async (context) => {

@@ -20,6 +20,7 @@ import { registerDrills, registerHalt, registerJournals } from './drill-routes.t
 import { registerFlush, registerPurge } from './flush-routes.ts';
 import type { AdminContext } from './operations.ts';
 import { registerAdminSearch, registerExplain } from './search-routes.ts';
+import { registerCutOver, registerShadowReports, registerShadows } from './shadow-routes.ts';
 import { createLive, registerLive, registerState } from './state-routes.ts';
 import { registerWarm } from './warm-routes.ts';
 
@@ -103,6 +104,9 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
     registerJournals(routes, context);
     registerHalt(routes, context);
     registerWarm(routes, context);
+    registerShadows(routes, context);
+    registerCutOver(routes, context);
+    registerShadowReports(routes, context);
     registerAudit(routes, audit);
     registerHealth(routes);
     options.pages?.(routes);
@@ -159,9 +163,9 @@ function registerAdminDocs(app: FastifyInstance, options: { readonly version: st
         title: 'serpcache, for operators',
         version: options.version,
         description:
-          'State, flushes, drills and warm-ups. Every change needs the admin token, and is written to the audit with the name of the operator.',
+          'State, flushes, drills, warm-ups, shadow traffic and cut-over. Every change needs the admin token, and is written to the audit with the name of the operator.',
       },
-      tags: ['state', 'flush', 'drills', 'warm-up', 'audit', 'health'].map((name) => ({ name })),
+      tags: ['state', 'flush', 'drills', 'warm-up', 'shadow', 'audit', 'health'].map((name) => ({ name })),
       components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
     },
   });

@@ -1,8 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { JOURNAL, JOURNAL_PLAN } from '../../operations/drills/journal.ts';
-import { Refusal } from '../transport/problem.ts';
-import { contentPolicy, documentFields, INLINE_STYLES, sendCompressed } from '../transport/static-file.ts';
+import { sendReport } from '../transport/static-file.ts';
 import { callerName, callerOf } from './access.ts';
 import {
   DrillPreviewBody,
@@ -14,19 +13,24 @@ import {
   UnreadableReportBody,
 } from './drill-schema.ts';
 import { HaltNote } from './flush-schema.ts';
-import { bodyReader, closed, described, IdParams as idParams, OptionalReason, queryOf, Reason } from './input.ts';
+import {
+  bodyReader,
+  closed,
+  described,
+  IdParams as idParams,
+  OptionalReason,
+  pathId,
+  queryOf,
+  Reason,
+} from './input.ts';
 import type { AdminContext } from './operations.ts';
 
-/** The drill that a path names. Ids become file names, so only the characters of an id are accepted. */
+/** The drill that a path names. */
 const drillId = {
   IdParams: idParams('The id of a drill, such as `20261121-064348-goods-canary-x7`.'),
   /** @throws Refusal `unknown-drill` */
-  of: (request: FastifyRequest): string => {
-    const { params } = request;
-    const id = typeof params === 'object' && params !== null && 'id' in params ? String(params.id) : '';
-    if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(id)) return id;
-    throw new Refusal({ code: 'unknown-drill', detail: 'There is no such drill.' });
-  },
+  of: (request: FastifyRequest): string =>
+    pathId(request, { code: 'unknown-drill', detail: 'There is no such drill.' }),
 };
 
 const ReasonBody = Type.Object({ reason: Reason }, closed);
@@ -146,9 +150,6 @@ function startNote(journal: {
   };
 }
 
-/** The sandbox gives the report a separate origin. */
-const REPORT_FIELDS = documentFields(contentPolicy({ ...INLINE_STYLES, sandbox: '' }));
-
 const SamplesQuery = Type.Object({
   samples: Type.Optional(
     Type.Integer({
@@ -185,10 +186,7 @@ export function registerJournals(app: FastifyInstance, { operations: { drills } 
       answer: Type.String(),
       type: 'text/html',
     }),
-    handler: async (request, reply) => {
-      const page = await drills.page(drillId.of(request));
-      return sendCompressed(request, reply.headers({ ...REPORT_FIELDS, vary: 'Accept-Encoding' }), page);
-    },
+    handler: async (request, reply) => sendReport(request, reply, await drills.page(drillId.of(request))),
   });
 }
 

@@ -15,7 +15,7 @@ import { parseQueryString } from '../transport/request-target.ts';
 interface Described {
   readonly summary: string;
   readonly description?: string;
-  readonly tag: 'state' | 'flush' | 'drills' | 'warm-up' | 'audit';
+  readonly tag: 'state' | 'flush' | 'drills' | 'warm-up' | 'shadow' | 'audit';
   readonly body?: TSchema;
   readonly params?: TSchema;
   readonly query?: TSchema;
@@ -67,6 +67,16 @@ export const OptionalReason = Type.Optional(
 export const DomainQuery = Type.Object({ domain: Domain });
 
 export const IdParams = (description: string): TSchema => Type.Object({ id: Type.String({ description }) });
+
+/**
+ * The id in a path. Ids become file names, so only the characters of an id are accepted.
+ * @throws Refusal `unknown` for any other text.
+ */
+export function pathId({ params }: FastifyRequest, unknown: Problem): string {
+  const id = typeof params === 'object' && params !== null && 'id' in params ? String(params.id) : '';
+  if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(id)) return id;
+  throw new Refusal(unknown);
+}
 
 /** Wall time in milliseconds since the epoch. */
 export const AtMs = Type.Number({ description: 'Milliseconds since 1970-01-01T00:00Z.' });

@@ -144,3 +144,11 @@ export function documentFields(policy: string) {
     ...(policy.includes('sandbox') ? {} : { 'cross-origin-opener-policy': 'same-origin' }),
   };
 }
+
+/** The sandbox gives a report a separate origin. */
+const REPORT_FIELDS = documentFields(contentPolicy({ ...INLINE_STYLES, sandbox: '' }));
+
+/** Sends a report: one page that loads nothing. */
+export function sendReport(request: FastifyRequest, reply: FastifyReply, page: string): Promise<FastifyReply> {
+  return sendCompressed(request, reply.headers({ ...REPORT_FIELDS, vary: 'Accept-Encoding' }), page);
+}

@@ -1,16 +1,13 @@
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { createRecordArchive, type ReadRecord } from '../../report/record-archive.ts';
 import type { Figures } from '../meter/figures.ts';
 import type { UnreadableReport } from './drills.ts';
 import type { GuardState } from './guards.ts';
 import {
   type DomainResult,
-  DRILL_ID,
   type DrillPhase,
   type DrillState,
   decodeJournal,
   decodeJournalHead,
-  encodeJournal,
   type Journal,
   MAX_SAMPLES,
   type Mark,
@@ -40,141 +37,30 @@ interface ArchiveOptions {
   readonly onFault: (id: string, detail: string) => void;
 }
 
-/** Maximum number of journals kept in memory: one may have megabytes. */
-const MAX_IN_MEMORY = 8;
-/** Several times the size of a journal with `MAX_SAMPLES` samples. */
-const MAX_FILE_BYTES = 64 * 2 ** 20;
-const SUFFIX = '.json';
-
-/** One file per drill, replaced atomically, so that a reader always finds a whole journal. */
 export function createArchive({ directory, keep, onFault }: ArchiveOptions): Archive {
-  const inMemory = new Map<string, Journal>();
-  const heads = new Map<string, { readonly stamp: string; readonly read: ReadJournal }>();
-  const waiting = new Map<string, Journal>();
-  let writing = Promise.resolve();
-
-  const remember = (journal: Journal): void => {
-    inMemory.delete(journal.id);
-    inMemory.set(journal.id, journal);
-    for (const id of inMemory.keys()) {
-      if (inMemory.size <= Math.min(keep, MAX_IN_MEMORY)) break;
-      inMemory.delete(id);
-    }
-  };
-
-  const store = async (folder: string, journal: Journal): Promise<void> => {
-    const file = fileOf(folder, journal.id);
-    const draft = `${file}.part`;
-    try {
-      await mkdir(folder, { recursive: true });
-      await writeFile(draft, encodeJournal(journal), { mode: 0o640 });
-      await rename(draft, file);
-      inMemory.delete(journal.id);
-      await prune(folder);
-    } catch (error) {
-      if (!inMemory.has(journal.id)) onFault(journal.id, error instanceof Error ? error.message : String(error));
-      remember(journal);
-      await rm(draft, { force: true }).catch(() => {});
-    }
-  };
-
-  const idsIn = async (folder: string): Promise<readonly string[]> => {
-    const names = await readdir(folder).catch(() => []);
-    const ids = new Set(names.flatMap((name) => idOf(name.replace(/\.part$/, '')) ?? []));
-    return [...ids].sort((a, b) => (a < b ? 1 : -1));
-  };
-
-  const prune = async (folder: string): Promise<void> => {
-    for (const id of (await idsIn(folder)).slice(keep)) {
-      heads.delete(id);
-      await rm(fileOf(folder, id), { force: true });
-      // Left by a process that was killed during a write.
-      await rm(`${fileOf(folder, id)}.part`, { force: true });
-    }
-  };
-
-  /** Undefined: there is no such file, or it was removed meanwhile. */
-  const headOf = async (folder: string, id: string): Promise<ReadJournal | undefined> => {
-    const file = fileOf(folder, id);
-    try {
-      const { mtimeMs, size } = await stat(file);
-      const stamp = `${mtimeMs}-${size}`;
-      const before = heads.get(id);
-      if (before?.stamp === stamp) return before.read;
-      const read =
-        size > MAX_FILE_BYTES ? tooLarge(size) : withOwnId(id, decodeJournalHead(await readFile(file, 'utf8')));
-      heads.set(id, { stamp, read });
-      return read;
-    } catch {
-      return undefined;
-    }
-  };
-
+  const { write, heads, read } = createRecordArchive<Journal>({
+    what: 'journal',
+    ...(directory === undefined ? {} : { directory }),
+    keep,
+    decode: (text) => asRecord(decodeJournal(text)),
+    decodeHead: (text) => asRecord(decodeJournalHead(text)),
+    onFault,
+  });
   return {
-    write: (journal) => {
-      if (directory === undefined) {
-        remember(journal);
-        return Promise.resolve();
-      }
-      const isWaiting = waiting.has(journal.id);
-      waiting.set(journal.id, journal);
-      if (isWaiting) return writing;
-      writing = writing.then(async () => {
-        const latest = waiting.get(journal.id);
-        waiting.delete(journal.id);
-        if (latest !== undefined) await store(directory, latest);
-      });
-      return writing;
-    },
+    write,
     heads: async () => {
-      const kept: Journal[] = [];
-      const unreadable: UnreadableReport[] = [];
-      if (directory !== undefined) {
-        for (const id of (await idsIn(directory)).slice(0, keep)) {
-          const read = await headOf(directory, id);
-          if (read?.kind === 'journal') kept.push(read.journal);
-          if (read?.kind === 'unreadable') unreadable.push({ id, where: fileOf(directory, id), why: read.why });
-        }
-      }
-      const unwritten = [...inMemory.values()].map((journal) => ({ ...journal, samples: [] }));
-      const journals = [...unwritten, ...kept.filter(({ id }) => !inMemory.has(id))];
-      return { journals: journals.sort((a, b) => b.startedAtMs - a.startedAtMs), unreadable };
+      const { records, unreadable } = await heads();
+      return { journals: records, unreadable };
     },
     read: async (id) => {
-      const here = inMemory.get(id);
-      if (here !== undefined) return { kind: 'journal', journal: here };
-      // The id comes from a caller: only a valid id becomes a part of a path.
-      if (directory === undefined || !DRILL_ID.test(id)) return undefined;
-      const file = fileOf(directory, id);
-      const size = await stat(file).then(
-        (found) => found.size,
-        () => undefined,
-      );
-      if (size === undefined) return undefined;
-      if (size > MAX_FILE_BYTES) return tooLarge(size);
-      const text = await readFile(file, 'utf8').catch(() => undefined);
-      return text === undefined ? undefined : withOwnId(id, decodeJournal(text));
+      const found = await read(id);
+      return found?.kind === 'record' ? { kind: 'journal', journal: found.record } : found;
     },
   };
 }
 
-function fileOf(folder: string, id: string): string {
-  return join(folder, `${id}${SUFFIX}`);
-}
-
-function idOf(file: string): string | undefined {
-  const id = file.endsWith(SUFFIX) ? file.slice(0, -SUFFIX.length) : '';
-  return DRILL_ID.test(id) ? id : undefined;
-}
-
-/** A journal in a file with the name of another drill is a copy and is not accepted. */
-function withOwnId(id: string, read: ReadJournal): ReadJournal {
-  if (read.kind === 'unreadable' || read.journal.id === id) return read;
-  return { kind: 'unreadable', why: `it is the journal of ${read.journal.id}` };
-}
-
-function tooLarge(size: number): ReadJournal {
-  return { kind: 'unreadable', why: `${size} bytes are more than the ${MAX_FILE_BYTES} that a journal may have` };
+function asRecord(read: ReadJournal): ReadRecord<Journal> {
+  return read.kind === 'journal' ? { kind: 'record', record: read.journal } : read;
 }
 
 /** Writes the journal of a running drill, in memory. */

@@ -3,13 +3,11 @@ import { Compile } from 'typebox/compile';
 import { BUCKETS } from '../../cache/invalidation.ts';
 import type { OverlayRange } from '../../control/document.ts';
 import { OperationError } from '../../control/operation-error.ts';
+import { encodeRecord, headText, RECORD_ID } from '../../report/record-archive.ts';
 import { amount, count, type Decoded, described, difference, oneOf, share } from '../../schema/fields.ts';
 import { BUCKET_RANGE, ERASE_METHOD, FLUSH_MODE, FLUSH_PREVIEW } from '../flush/flush.ts';
 import { FIGURES } from '../meter/figures.ts';
 import { GUARD_ACTIONS, GUARD_FIGURES, type Plan } from './plan.ts';
-
-/** The id of a drill. A word that does not match is never used as a file name. */
-export const DRILL_ID = /^[0-9]{8}-[0-9]{6}-[a-z0-9_-]{1,200}$/;
 
 export const MAX_SAMPLES = 4000;
 const MAX_ITEMS = 1024;
@@ -212,7 +210,7 @@ export type DrillState = Decoded<typeof STATE>;
 export const JOURNAL = Type.Object(
   {
     id: Type.String({
-      pattern: DRILL_ID.source,
+      pattern: RECORD_ID.source,
       description: '`20261121-064348-goods-canary-x7`: sorts by time, safe as a file name.',
     }),
     plan: JOURNAL_PLAN,
@@ -251,8 +249,6 @@ export type Journal = Decoded<typeof JOURNAL>;
 
 const schema = Compile(JOURNAL);
 
-/** JSON strings contain no raw line end, so the samples are found without parsing. */
-const SAMPLES = ',"samples":[\n';
 const MAX_WHY_CHARACTERS = 200;
 
 export type ReadJournal =
@@ -260,10 +256,8 @@ export type ReadJournal =
   /** `why`: in words for people, bounded. */
   | { readonly kind: 'unreadable'; readonly why: string };
 
-/** JSON with one sample per line and the samples last, so that the head can be read without them. */
-export function encodeJournal({ samples, ...head }: Journal): string {
-  const lines = samples.map((sample) => JSON.stringify(sample)).join(',\n');
-  return `${JSON.stringify(head).slice(0, -1)}${SAMPLES}${lines}\n]}\n`;
+export function encodeJournal(journal: Journal): string {
+  return encodeRecord(journal);
 }
 
 export function decodeJournal(text: string): ReadJournal {
@@ -276,9 +270,8 @@ export function decodeJournal(text: string): ReadJournal {
 
 /** Decodes a journal without its samples. */
 export function decodeJournalHead(text: string): ReadJournal {
-  const end = text.indexOf(SAMPLES);
-  if (end < 0) return { kind: 'unreadable', why: 'it is no journal of a drill' };
-  return decodeJournal(`${text.slice(0, end)},"samples":[]}`);
+  const head = headText(text);
+  return head === undefined ? { kind: 'unreadable', why: 'it is no journal of a drill' } : decodeJournal(head);
 }
 
 /** Validates every member, because another version or anyone with access to the store may have written it. Never throws. */

@@ -1,5 +1,6 @@
 import { BUCKETS } from '../../cache/invalidation.ts';
 import { OperationError } from '../../control/operation-error.ts';
+import { recordId } from '../../report/record-archive.ts';
 import type { Clock, Runtime } from '../../runtime.ts';
 import type { FlushPreview } from '../flush/flush.ts';
 import { type Archive, createJournalWriter, type JournalWriter } from './archive.ts';
@@ -45,7 +46,7 @@ export async function beginDrill(
   const previews = await previewsOfLastStage(plan, domains, offset);
   const [first] = domains;
   const startedAtMs = clock.wallMs();
-  const id = drillId({ plan: plan.name, domain: first.name, wallMs: startedAtMs, random });
+  const id = recordId({ atMs: startedAtMs, words: [first.name, plan.name], random });
 
   const parts = domains.map((domain, index): DrillPart => {
     const nodes = domain.nodes();
@@ -121,25 +122,6 @@ async function previewsOfLastStage(
     }),
   );
   return Object.fromEntries(all.flat());
-}
-
-interface DrillName {
-  readonly plan: string;
-  readonly domain: string;
-  readonly wallMs: number;
-  readonly random: () => number;
-}
-
-/** `20261121-064348-goods-canary-x7q2`: sorts by time, safe as a file name. */
-function drillId({ plan, domain, wallMs, random }: DrillName): string {
-  const [day = '', time = ''] = new Date(wallMs).toISOString().replaceAll(/[-:]/g, '').split('T');
-  const safe = domain
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9_-]/g, '-')
-    .slice(0, 64);
-  // Two processes may start a drill within the same second.
-  const word = Math.floor(random() * 36 ** 4).toString(36);
-  return `${day}-${time.slice(0, 6)}-${safe}-${plan}-${word.padStart(4, '0')}`;
 }
 
 interface DrillRun {

@@ -1,6 +1,7 @@
 /**
- * The keys of a domain in a store, node by node: to count them before a flush and to erase them. Only keys of entries
- * (`sc1:<domain>:{<22 characters>}`) are named or removed, except by `flushNode`. No adapter uses `KEYS`.
+ * The keys of a domain in a store, node by node: to count them before a flush, to erase them, and to compare two stores.
+ * Only keys of entries (`sc1:<domain>:{<22 characters>}`) are named or removed, except by `flushNode` and `sample`. No
+ * adapter uses `KEYS`.
  * The contract, tested by test/contract/content.ts for every adapter: every call is one bounded command, and rejects only
  * with StoreUnreachable.
  */
@@ -20,6 +21,18 @@ export interface StoreContent {
    * store that is declared dedicated. The recommended ACL does not permit it.
    */
   readonly flushNode: (node: string) => Promise<void>;
+  /** The figures that the server tells in lines `name:value`, in its default sections (INFO). At most 64 KiB. */
+  readonly info: (node: string) => Promise<string>;
+  /**
+   * Remaining life of an entry, asked of the node that owns its name (PTTL). Undefined for an absent one; infinite for one
+   * without expiry.
+   */
+  readonly lifeMs: (name: string) => Promise<number | undefined>;
+  /**
+   * Names on the node that match the glob pattern, as they are: those that one SCAN of about `count` keys from the start
+   * finds, at most `count`.
+   */
+  readonly sample: (node: string, pattern: string, count: number) => Promise<readonly string[]>;
 }
 
 interface ScannedNames {
@@ -28,7 +41,7 @@ interface ScannedNames {
   readonly names: readonly string[];
 }
 
-/** The node did not answer, or refused (no permission for SCAN, UNLINK or FLUSHDB). The message says which. */
+/** The node did not answer, or refused (no permission for SCAN, UNLINK, INFO …). The message says which. */
 export class StoreUnreachable extends Error {
   override readonly name = 'StoreUnreachable';
 }

@@ -16,6 +16,8 @@ export interface FlushOptions {
   readonly control: Pick<Control, 'document' | 'overlay' | 'change'>;
   /** Absent: the domain has no store, and only L1 is flushed. */
   readonly content?: StoreContent;
+  /** The content of every store that is written, for erasures. Absent: `content`. */
+  readonly erased?: StoreContent;
   readonly memory: Pick<MemoryTier, 'keys' | 'peek'>;
   readonly bucketOf: (key: string) => number;
   /** Whether the store holds a name; undefined when the store did not answer. Absent without a store. */
@@ -39,7 +41,8 @@ export function createFlush(options: FlushOptions): Flush {
   const { domain, control, content, dedicated, controlElsewhere, clock, random, observe } = options;
   const { keysPerSecond = 5000, followMs = 1000 } = options;
   const declaration = { domain, hasStore: content !== undefined, dedicated, controlElsewhere };
-  const erasures = createErasures({ ...options, keysPerSecond });
+  const erased = options.erased ?? content;
+  const erasures = createErasures({ ...options, ...(erased === undefined ? {} : { content: erased }), keysPerSecond });
 
   /** The ranges of a valid request. @throws OperationError */
   const validRanges = (request: FlushRequest): readonly BucketRange[] => {

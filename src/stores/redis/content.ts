@@ -8,6 +8,7 @@ interface RedisContentOptions {
   readonly domain: string;
   /** Nodes that own names. */
   readonly owners: () => readonly RedisNode[];
+  readonly ownerOf: (name: string) => RedisNode | undefined;
   /** Names per pipeline. */
   readonly batchSize: number;
 }
@@ -16,9 +17,10 @@ interface RedisContentOptions {
 const DEADLINE_MS = 2000;
 /** A step of SCAN blocks the node for about a microsecond per key: this count takes 5 ms. */
 const MAX_SCAN_COUNT = 5000;
+const MAX_INFO_BYTES = 64 * 1024;
 
-/** The entries that the nodes hold: SCAN, STRLEN, UNLINK, DBSIZE, FLUSHDB on the nodes themselves. */
-export function createRedisContent({ domain, owners, batchSize }: RedisContentOptions): StoreContent {
+/** The entries that the nodes hold: SCAN, STRLEN, UNLINK, DBSIZE, FLUSHDB, INFO, PTTL on the nodes themselves. */
+export function createRedisContent({ domain, owners, ownerOf, batchSize }: RedisContentOptions): StoreContent {
   const prefix = `sc${ENTRY_VERSION}:${domain}:{`;
   const pattern = `${prefix}${'?'.repeat(22)}}`;
   /** Stricter than the pattern, in which `?` is any byte. */
@@ -29,11 +31,18 @@ export function createRedisContent({ domain, owners, batchSize }: RedisContentOp
     if (node === undefined) throw new StoreUnreachable(`${address} is no node of this store now that owns keys.`);
     return node;
   };
-  const ask = async (address: string, parts: Command['parts'], shape: Command['shape']): Promise<unknown> => {
-    const node = nodeAt(address);
+  const ask = async (node: RedisNode, parts: Command['parts'], shape: Command['shape']): Promise<unknown> => {
     const reply = await sendCommand(node, { operation: 'content', parts, shape, deadlineMs: DEADLINE_MS });
-    if (reply.kind === 'fault') throw unreachable(address, String(parts[0]), reply);
+    if (reply.kind === 'fault') throw unreachable(node.address, String(parts[0]), reply);
     return reply.reply;
+  };
+  const scanStep = async (address: string, cursor: string, match: string, count: number) => {
+    const reply = await ask(nodeAt(address), ['SCAN', cursor, 'MATCH', match, 'COUNT', scanCountOf(count)], 'array');
+    const [next, found] = Array.isArray(reply) ? (reply as readonly unknown[]) : [];
+    if (!Buffer.isBuffer(next) || !Array.isArray(found)) {
+      throw new StoreUnreachable(`${address} answered SCAN with something else.`);
+    }
+    return { cursor: next.toString(), names: (found as readonly unknown[]).map(String) };
   };
   /** A name that is no entry of this domain is not sent: its reply is 0, as if nothing were there. */
   const each = async (
@@ -52,26 +61,41 @@ export function createRedisContent({ domain, owners, batchSize }: RedisContentOp
   return {
     nodes: () => owners().map(({ address }) => address),
     async scan(address, cursor, count) {
-      const scanCount = Math.min(MAX_SCAN_COUNT, Math.max(1, Math.floor(count)));
-      const reply = await ask(address, ['SCAN', cursor, 'MATCH', pattern, 'COUNT', scanCount], 'array');
-      const [next, found] = Array.isArray(reply) ? (reply as readonly unknown[]) : [];
-      if (!Buffer.isBuffer(next) || !Array.isArray(found)) {
-        throw new StoreUnreachable(`${address} answered SCAN with something else.`);
-      }
-      return { cursor: next.toString(), names: (found as readonly unknown[]).map(String).filter(isEntry) };
+      const step = await scanStep(address, cursor, pattern, count);
+      return { cursor: step.cursor, names: step.names.filter(isEntry) };
     },
     sizes: (address, names) => each(address, 'STRLEN', names),
     async unlink(address, names) {
       const removed = await each(address, 'UNLINK', names);
       return removed.reduce((sum, one) => sum + one, 0);
     },
-    count: async (address) => Number(await ask(address, ['DBSIZE'], 'integer')),
+    count: async (address) => Number(await ask(nodeAt(address), ['DBSIZE'], 'integer')),
     // Empties only the database of this store: a cluster has no other one, and on other servers the other databases
     // stay.
     async flushNode(address) {
-      await ask(address, ['FLUSHDB', 'ASYNC'], 'string');
+      await ask(nodeAt(address), ['FLUSHDB', 'ASYNC'], 'string');
+    },
+    async info(address) {
+      const reply = await ask(nodeAt(address), ['INFO'], 'string');
+      return Buffer.isBuffer(reply) ? reply.toString('utf8', 0, MAX_INFO_BYTES) : '';
+    },
+    async lifeMs(name) {
+      if (!isEntry(name)) return undefined;
+      const node = ownerOf(name);
+      if (node === undefined) throw new StoreUnreachable(`No node of this store is known that owns ${name}.`);
+      const left = Number(await ask(node, ['PTTL', name], 'integer'));
+      if (left < -1) return undefined;
+      return left === -1 ? Number.POSITIVE_INFINITY : left;
+    },
+    async sample(address, match, count) {
+      // A step may find more keys than it was asked for.
+      return (await scanStep(address, '0', match, count)).names.slice(0, scanCountOf(count));
     },
   };
+}
+
+function scanCountOf(count: number): number {
+  return Math.min(MAX_SCAN_COUNT, Math.max(1, Math.floor(count)));
 }
 
 function unreachable(

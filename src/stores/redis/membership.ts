@@ -36,7 +36,7 @@ export function createHeartbeats({ domain, send }: { domain: string; send: SendC
       const ids = (Array.isArray(reply.reply) ? (reply.reply as readonly unknown[]) : []).map(String);
       // Sorted here: Lua compares strings by the server's locale.
       const rank = ids.sort().indexOf(id);
-      return rank < 0 ? { kind: 'fault', fault: 'refused' } : { kind: 'fleet', live: ids.length, rank };
+      return rank < 0 ? { kind: 'fault', fault: 'refused' } : { kind: 'fleet', live: ids.length, rank, ids };
     },
     async leave(id, deadlineMs) {
       await send(name, { operation: 'fleet', shape: 'integer', parts: ['ZREM', name, id], deadlineMs });

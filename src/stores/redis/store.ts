@@ -88,7 +88,7 @@ export function createRedisStore(options: RedisStoreOptions): RedisStore {
     seedMany: (items) => writeManyIfAbsent({ items, batchSize, ownerOf }),
     leases: createRedisLeases({ send: sendToOwner, deadlineMs, random, closed: () => closed }),
     control: createRedisControl({ send: sendToOwner }),
-    content: createRedisContent({ domain, owners, batchSize }),
+    content: createRedisContent({ domain, owners, ownerOf, batchSize }),
     counters: createRedisCounters({
       send: sendToOwner,
       clock,

@@ -151,12 +151,23 @@ test('every answer matches its description', async (context) => {
   await post('/admin/warm/{id}/queries', { queries: ['a'], last: false }, `/admin/warm/${warm.id}/queries`);
   await get('/admin/warm');
   await post('/admin/warm/{id}/stop', {}, `/admin/warm/${warm.id}/stop`);
+  await post('/admin/shadow', { domain: 'auto', candidate: 'valkey', fraction: 0.1 });
+  await get('/admin/shadow');
+  await get('/admin/shadow/status', '/admin/shadow/status?domain=goods&for=60');
+  await get('/admin/shadow/samples', '/admin/shadow/samples?domain=goods&from=1');
+  await post('/admin/shadow/change', { domain: 'auto', reads: 3 });
+  await post('/admin/shadow/cut-over', { domain: 'goods', force: true, reason: 'Valkey' });
+  await post('/admin/shadow/back', { domain: 'goods', reason: 'not yet' });
+  const { report } = (await post('/admin/shadow/stop', { domain: 'auto' })).json;
+  await get('/admin/shadow/reports');
+  await get('/admin/shadow/reports/{id}', `/admin/shadow/reports/${report}`);
   await get('/admin/audit', '/admin/audit?limit=3');
   await get('/healthz');
 
   const all = Object.entries(paths).flatMap(([path, methods]) => Object.keys(methods).map((name) => `${name} ${path}`));
-  // A stream, a page and a text: the stream is checked below, the others have no JSON.
-  const rest = ['get /admin/live', 'get /admin/drills/{id}/report', 'get /metrics'];
+  // A stream, two pages and a text: the stream is checked below, the others have no JSON.
+  const pages = ['get /admin/drills/{id}/report', 'get /admin/shadow/reports/{id}/report'];
+  const rest = ['get /admin/live', ...pages, 'get /metrics'];
   assert.deepEqual([...seen, ...rest].sort(), all.sort());
 });
 

@@ -30,6 +30,8 @@ describe('counting and erasing on a faulty server', () => {
       UNLINK: () => content.unlink(server.address, [entryOf(1)]),
       DBSIZE: () => content.count(server.address),
       FLUSHDB: () => content.flushNode(server.address),
+      INFO: () => content.info(server.address),
+      PTTL: () => content.lifeMs(entryOf(1)),
     };
   };
   const rejectWith = async (call: () => Promise<unknown>, words: RegExp): Promise<void> => {

@@ -64,7 +64,7 @@ describe('the counters on a faulty server', () => {
 
   test('values of another type under our names are overwritten', async () => {
     await server.command('SET', 'sc1:goods:fleet', 'x');
-    assert.deepEqual(await store.beat('own', HOUR_MS, DEADLINE_MS), { kind: 'fleet', live: 1, rank: 0 });
+    assert.deepEqual(await store.beat('own', HOUR_MS, DEADLINE_MS), { kind: 'fleet', live: 1, rank: 0, ids: ['own'] });
     const [{ part: epoch } = { part: '' }] = await store.epochs(DEADLINE_MS);
     await server.command('DEL', epoch);
     await server.command('LPUSH', epoch, 'x');
@@ -78,9 +78,9 @@ describe('the counters on a faulty server', () => {
 
   test('the process count ignores members with impossible lifetimes, and has a maximum', async () => {
     const key = 'sc1:goods:fleet';
-    assert.deepEqual(await store.beat('own', HOUR_MS, DEADLINE_MS), { kind: 'fleet', live: 1, rank: 0 });
+    assert.deepEqual(await store.beat('own', HOUR_MS, DEADLINE_MS), { kind: 'fleet', live: 1, rank: 0, ids: ['own'] });
     await server.command('ZADD', key, '1e300', 'planted', 'inf', 'more');
-    assert.deepEqual(await store.beat('own', HOUR_MS, DEADLINE_MS), { kind: 'fleet', live: 1, rank: 0 });
+    assert.deepEqual(await store.beat('own', HOUR_MS, DEADLINE_MS), { kind: 'fleet', live: 1, rank: 0, ids: ['own'] });
     const many =
       "local t = redis.call('TIME')[1] * 1000 for i = 1, 9000 do redis.call('ZADD', KEYS[1], t + 60000, 'z' .. i) end";
     await server.command('EVAL', many, '1', key);

@@ -73,8 +73,9 @@ function portsOver<S extends RedisStack>(
         content: first.content,
         owners: addresses,
         // As an administrator: our user has no right to some of these names.
-        put: async (key, value) => {
-          await nodeOf(key)?.command('SET', key, value.toString());
+        put: async (key, value, ttlMs) => {
+          const life = ttlMs === undefined ? [] : ['PX', String(ttlMs)];
+          await nodeOf(key)?.command('SET', key, value.toString(), ...life);
         },
         has: async (key) => (await nodeOf(key)?.command('EXISTS', key)) === 1,
         flushes,

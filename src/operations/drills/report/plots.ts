@@ -1,30 +1,20 @@
 import { countText, durationText, percentText, perSecondText } from '../../../report/format.mjs';
 import { createFrame } from '../../../report/plot/frame.ts';
-import type { LegendEntry, Panel } from '../../../report/plot/panel.ts';
-import {
-  type Layer,
-  level,
-  line,
-  type Pile,
-  type Run,
-  spread,
-  stack,
-  stackNames,
-} from '../../../report/plot/series.ts';
+import { constant, highest, linesPlot } from '../../../report/plot/lines.ts';
+import type { Panel } from '../../../report/plot/panel.ts';
+import { type Layer, type Pile, type Run, stack, stackNames } from '../../../report/plot/series.ts';
 import type { Outcome } from '../../../search/outcome.ts';
 import { GUARD_FIGURES, type GuardFigure, type Plan } from '../plan.ts';
 import { GUARDS } from '../view.mjs';
 import {
   cohortCurve,
   curve,
-  highest,
   MAX_POINT_MS,
   MIN_POINT_SEARCHES,
   type PlotInput,
   type Stretch,
   samplesOf,
   segmentsOf,
-  type Track,
 } from './track.ts';
 
 /** All plots of one domain but those of its guards. */
@@ -36,63 +26,6 @@ export function mainPlots(input: PlotInput, plan: Plan, id: string): readonly Pa
     latencyPlot(input, `${id}-time`),
     outcomePlot(input, `${id}-outcomes`),
   ];
-}
-
-/** A curve, or constant levels, with its entry of the legend. */
-interface Series {
-  readonly style: string;
-  readonly name: string;
-  /** Shown after the name. */
-  readonly figure?: string | undefined;
-  readonly runs?: readonly Run[];
-  /** The range of the joined samples is drawn as a tint around the curve. */
-  readonly isTinted?: boolean;
-  readonly levels?: readonly (readonly [fromMs: number, toMs: number, value: number])[];
-}
-
-interface LinesOptions extends Omit<Panel, 'frame' | 'drawn' | 'legend'> {
-  readonly heightPx: number;
-  /** Absent: the highest value of all series. */
-  readonly max?: number;
-  readonly tickCount?: number;
-  readonly isWhole?: boolean;
-  /** The first one is drawn on top. `undefined`: there is nothing of this kind to draw. */
-  readonly series: readonly (Series | undefined)[];
-}
-
-function linesPlot({ fromMs, toMs }: Track, { heightPx, tickCount, isWhole, ...options }: LinesOptions): Panel {
-  const series = options.series.filter((one) => one !== undefined);
-  const values = series.map(({ runs = [], levels = [] }) => Math.max(highest(runs), ...levels.map(([, , at]) => at)));
-  const { max = Math.max(...values), ...panel } = options;
-  const frame = createFrame({
-    ...{ fromMs, toMs, max, heightPx },
-    ...(tickCount !== undefined && { tickCount }),
-    ...(isWhole !== undefined && { isWhole }),
-  });
-  return {
-    ...panel,
-    frame,
-    drawn: series
-      .toReversed()
-      .flatMap(({ style, runs, isTinted = false, levels = [] }) => [
-        ...levels.map(([from, to, value]) => level(frame, from, to, value, style)),
-        runs !== undefined && isTinted ? spread(frame, runs, style) : undefined,
-        runs && line(frame, runs, style),
-      ]),
-    legend: series.map(
-      ({ style, name, figure }): LegendEntry => ({
-        kind: 'line',
-        style,
-        name,
-        ...(figure !== undefined && { figure }),
-      }),
-    ),
-  };
-}
-
-/** A constant level over the whole plot; undefined when its value is not known. */
-function past({ fromMs, toMs }: Track, value: number | undefined, named: Series): Series | undefined {
-  return value === undefined || !Number.isFinite(value) ? undefined : { ...named, levels: [[fromMs, toMs, value]] };
 }
 
 /** Hit ratio of the current stage's cohort and of the control cohort, each with its own past. */
@@ -130,7 +63,7 @@ function hitRatioPlot(input: PlotInput, plan: Plan, id: string): Panel {
       },
       { style: 'flushed past', name: 'its own past', levels: stages },
       { style: 'control', name: 'control: flushed by nobody', figure: figures.control, runs: control, isTinted: true },
-      past(track, controlPast, { style: 'control past', name: 'its own past', figure: percentText(controlPast) }),
+      constant(track, controlPast, { style: 'control past', name: 'its own past', figure: percentText(controlPast) }),
     ],
     notes: [
       `Hits are answers from L1 or L2 that were fresh. A point takes samples together until they hold ${MIN_POINT_SEARCHES} searches of the cohort, or for ${durationText(MAX_POINT_MS)}.`,
@@ -155,7 +88,7 @@ function engineRatePlot(input: PlotInput, id: string): Panel {
   );
   const peak = perSecondText(highest(rate));
   const before = track.result?.baseline.engineCallsPerSecond;
-  const baseline = past(track, before, {
+  const baseline = constant(track, before, {
     style: 'engine past',
     name: 'in the baseline',
     figure: perSecondText(before),
@@ -225,7 +158,7 @@ function latencyPlot(input: PlotInput, id: string): Panel {
     series: [
       { style: 'p99', name: 'p99', figure: `${worst} at most`, runs: p99, isTinted: true },
       { style: 'p50', name: 'p50', runs: p50 },
-      past(track, before, { style: 'p99 past', name: 'p99 in the baseline', figure: durationText(before) }),
+      constant(track, before, { style: 'p99 past', name: 'p99 in the baseline', figure: durationText(before) }),
     ],
     notes: [
       'Times are counted in classes: what is shown is the upper end of a class, or of the last one for all beyond it.',
@@ -256,7 +189,7 @@ function guardPlot(input: PlotInput, plan: Plan, figure: GuardFigure, id: string
     series: [
       { style: 'guarded', name: 'value', figure: worst, runs: values, isTinted: true },
       ...rules.map(({ max, then }) =>
-        past(track, max, { style: 'guard-limit', name: `limit ${text(max)}, then ${then}` }),
+        constant(track, max, { style: 'guard-limit', name: `limit ${text(max)}, then ${then}` }),
       ),
     ],
     isEmpty: values.length === 0,

@@ -203,7 +203,3 @@ export function curve(
   });
   return condense(runs, track.fromMs, columnMs, combine);
 }
-
-export function highest(...some: readonly (readonly Run[])[]): number {
-  return some.flat(2).reduce((most, point) => Math.max(most, point.high), 0);
-}

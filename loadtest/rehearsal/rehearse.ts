@@ -1,0 +1,75 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { EXIT, UsageError } from '../../src/commands/arguments.ts';
+
+/** A part of a rehearsal that can run alone. */
+export interface Scenario<Parts> {
+  readonly title: string;
+  readonly run: (parts: Parts) => Promise<readonly Figure[]>;
+}
+
+/** By the names that `--only` takes, in the order in which they run. */
+export type Scenarios<Parts> = Readonly<Record<string, Scenario<Parts>>>;
+
+/** A measured value beside its target. */
+export interface Figure {
+  readonly what: string;
+  readonly value: string;
+  readonly target: string;
+  readonly met: boolean;
+}
+
+/** Between two scenarios, so that the effects of one are not measured by the next. */
+const REST_MS = 5000;
+
+/** @param only some names, with commas between them; absent: all. @throws UsageError */
+export function chosenScenarios<Parts>(scenarios: Scenarios<Parts>, only: string | undefined): Scenarios<Parts> {
+  if (only === undefined) return scenarios;
+  const names = only.split(',');
+  const unknown = names.filter((name) => !Object.hasOwn(scenarios, name));
+  if (unknown.length > 0) {
+    throw new UsageError(`--only takes some of ${Object.keys(scenarios).join(', ')}, not "${unknown.join(', ')}"`);
+  }
+  return Object.fromEntries(Object.entries(scenarios).filter(([name]) => names.includes(name)));
+}
+
+/** The figures of a rehearsal, in the order in which they were measured. */
+export interface Results {
+  readonly table: string;
+  /** `failed` when one figure missed its target. */
+  readonly exitCode: number;
+}
+
+/** Runs the scenarios one after the other. @throws when one of them cannot be carried out */
+export async function runScenarios<Parts>(
+  scenarios: Scenarios<Parts>,
+  parts: Parts,
+  say: (text: string) => void,
+): Promise<Results> {
+  const rows: string[][] = [];
+  let isMet = true;
+  for (const [name, { title, run }] of Object.entries(scenarios)) {
+    console.log(`\n${name}`);
+    for (const { what, value, target, met } of await run(parts)) {
+      say(`${what}: ${value} (${target}: ${met ? 'yes' : 'NO'})`);
+      rows.push([title, what, value, target, met ? 'yes' : 'NO']);
+      isMet &&= met;
+    }
+    await sleep(REST_MS);
+  }
+  return {
+    table: tableOf(['scenario', 'figure', 'measured', 'target', 'met'], rows),
+    exitCode: isMet ? EXIT.passed : EXIT.failed,
+  };
+}
+
+/** In Markdown. */
+export function tableOf(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = head.map((_, column) => Math.max(...[head, ...rows].map((row) => row[column]?.length ?? 0)));
+  const line = (row: readonly string[]): string =>
+    `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
+  return [line(head), `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`, ...rows.map(line)].join('\n');
+}
+
+export function percent(ratio: number): string {
+  return Number.isNaN(ratio) ? 'of nothing' : `${(100 * ratio).toFixed(1)} %`;
+}

@@ -1,0 +1,255 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AdminProblem } from '../../src/commands/admin-client.ts';
+import type { Placement } from '../../src/control/document.ts';
+import type { Moved } from '../../src/operations/shadow/shadow.ts';
+import { until } from '../stack/redis.ts';
+import { type Figure, percent, type Scenario } from './rehearse.ts';
+import { errorFigure } from './shadow-candidate.ts';
+import {
+  CANDIDATE,
+  endOfShadow,
+  favourableAfterMs,
+  type ShadowHarness,
+  type ShadowRehearsal,
+  shadowOfAll,
+  shadowReplicaAt,
+} from './shadow-harness.ts';
+import { askNewTexts, createMarkers } from './shadow-markers.ts';
+import { type Window, windowDuring, windowOf, worstSecond } from './windows.ts';
+
+/* Scenarios of the cut-over: under load and back, without one process, and to a store that dies. */
+
+/** The replica that loses the control store. */
+const CUT_OFF = 2;
+const BEFORE_MS = 5000;
+const VERDICT_SECONDS = 10;
+const FAVOURABLE_MS = 90_000;
+const NEW_TEXTS_PER_SECOND = 8;
+/** Pages to purge, to suppress and to erase at each of three moments. */
+const PER_KIND = 2;
+const MARKERS = 3 * 3 * PER_KIND;
+/** A process has heard of a change of the control document after this time: two of its polls and more. */
+const HEARD_MS = 1500;
+/** Longer than the lease, after which a process without the control store reads and writes both stores. */
+const CUT_OFF_MS = 5000;
+const POINTS = 0.02;
+const MAX_CALLS_PER_KEY = 1.05;
+
+/** From the Redis cluster to the Valkey cluster and back, while pages are removed and one replica hears nothing. */
+export const cutOverAndBack: Scenario<ShadowRehearsal> = {
+  title: 'cut-over and back',
+  run: async (parts) => {
+    const { harness, load, pids, say } = parts;
+    const { operator } = shadowReplicaAt(harness, 0);
+    const cutOff = shadowReplicaAt(harness, CUT_OFF);
+    const markers = createMarkers(parts);
+    await shadowOfAll(harness);
+    await markers.plant(MARKERS);
+    const favourableMs = await favourableAfterMs(harness, VERDICT_SECONDS, FAVOURABLE_MS);
+    const before = await windowOf({ load, pids }, BEFORE_MS);
+
+    const left: string[] = [];
+    const back: string[] = [];
+    const noteBack = async (when: string, at?: readonly number[]): Promise<void> => {
+      for (const page of await markers.returned(at)) back.push(`${when}: ${page}`);
+    };
+    const during = await windowDuring({ load, pids }, async () => {
+      const there = await askNewTexts(parts, NEW_TEXTS_PER_SECOND);
+      const moving = operator.cutOver(VERDICT_SECONDS);
+      const [moved] = await Promise.all([
+        moving,
+        (async () => {
+          // Without a preparation there is nothing to wait for: the cut-over was refused, and says why.
+          await Promise.race([moving, phaseAtAll(harness, 'prepared')]);
+          left.push(...(await markers.removeSome(PER_KIND)));
+          await sleep(HEARD_MS);
+          cutOff.control.pause();
+        })(),
+      ]);
+      await sleep(CUT_OFF_MS);
+      const thereFound = await there.stop();
+      left.push(...(await markers.removeSome(PER_KIND)));
+      await noteBack('one replica cut off', [0, 1]);
+      cutOff.control.resume();
+      await phaseAtAll(harness, 'committed');
+      await sleep(HEARD_MS);
+      await noteBack('on the new store');
+
+      const again = await askNewTexts(parts, NEW_TEXTS_PER_SECOND);
+      const returned = await operator.back();
+      await sleep(HEARD_MS);
+      const againFound = await again.stop();
+      left.push(...(await markers.removeSome(PER_KIND)));
+      await sleep(HEARD_MS);
+      await noteBack('back on the old store');
+      await operator.stop();
+      await sleep(HEARD_MS);
+      await noteBack('without the new store');
+      return { moved, returned, thereFound, againFound };
+    });
+    const { moved, returned, thereFound, againFound } = during.result;
+    for (const page of [...left, ...back]) say(page);
+    say(`to be configured after the cut-over:\n${moved.configuration}`);
+    const texts = thereFound.texts + againFound.texts;
+    const calls = thereFound.engineCalls + againFound.engineCalls;
+    const searches = during.answers.length + 3 * texts;
+    return [
+      {
+        what: `verdict over ${VERDICT_SECONDS} s`,
+        value: `favourable after ${(favourableMs / 1000).toFixed(0)} s`,
+        target: 'favourable',
+        met: Number.isFinite(favourableMs),
+      },
+      movedFigure('there', moved, CANDIDATE),
+      {
+        what: 'replica without the control store',
+        value: cutOffText(moved, cutOff.pid()),
+        target: 'named as behind',
+        met: moved.processes.some(({ id, state }) => state === 'behind' && isProcess(id, cutOff.pid())),
+      },
+      movedFigure('back', returned, returned.to.name),
+      errorFigure('searches unanswered', during.errors + thereFound.errors + againFound.errors, searches),
+      hitFigure('worst second', worstSecond(during), before),
+      {
+        what: 'engine queries per new text, at 3 replicas',
+        value: `${(calls / texts).toFixed(3)} (${calls} for ${texts})`,
+        target: `≤ ${MAX_CALLS_PER_KEY}`,
+        met: texts > 0 && calls / texts <= MAX_CALLS_PER_KEY,
+      },
+      {
+        what: 'purged, suppressed and erased pages that came back',
+        value: `${back.length} in ${markers.probes()} answers`,
+        target: '0',
+        met: back.length === 0,
+      },
+      {
+        what: 'erasures that left a copy in a store',
+        value: `${left.length} of ${3 * PER_KIND}`,
+        target: '0',
+        met: left.length === 0,
+      },
+      {
+        what: 'configuration for the new store',
+        value: `${moved.configuration.split('\n').length} lines`,
+        target: 'printed',
+        met: moved.configuration.includes('store:'),
+      },
+    ];
+  },
+};
+
+/** Waits until every replica follows a placement of this phase. */
+async function phaseAtAll({ replicas }: ShadowHarness, phase: Placement['phase']): Promise<void> {
+  await until(`the phase ${phase}`, async () => {
+    const summaries = await Promise.all(replicas.map(({ operator }) => operator.summary()));
+    return summaries.every(({ placement }) => placement?.phase === phase);
+  });
+}
+
+function movedFigure(where: string, { from, to, preparedMs }: Moved, expected: string): Figure {
+  const prepared = preparedMs > 0 ? `, prepared for ${(preparedMs / 1000).toFixed(1)} s` : '';
+  return {
+    what: `cut over, ${where}`,
+    value: `${from.name} → ${to.name}${prepared}`,
+    target: `to ${expected}`,
+    met: to.name === expected && from.name !== expected,
+  };
+}
+
+function cutOffText({ processes }: Moved, pid: number | undefined): string {
+  return processes.find(({ id }) => isProcess(id, pid))?.problem ?? 'followed';
+}
+
+/** The id of a process ends with its pid. */
+function isProcess(id: string, pid: number | undefined): boolean {
+  return pid !== undefined && id.endsWith(pid.toString(36));
+}
+
+function hitFigure(what: string, ratio: number, before: Pick<Window, 'hitRatio'>): Figure {
+  return {
+    what: `hit ratio, ${what}`,
+    value: `${percent(ratio)}, before ${percent(before.hitRatio)}`,
+    target: 'within 2 points',
+    met: ratio >= before.hitRatio - POINTS,
+  };
+}
+
+/** A process that hears nothing of the preparation: the cut-over is refused, and the process is named. */
+export const laggard: Scenario<ShadowRehearsal> = {
+  title: 'a process behind',
+  run: async ({ harness, load, pids }) => {
+    const { operator } = shadowReplicaAt(harness, 0);
+    const cutOff = shadowReplicaAt(harness, CUT_OFF);
+    await shadowOfAll(harness);
+    await sleep(HEARD_MS);
+    const before = await windowOf({ load, pids }, BEFORE_MS);
+    const during = await windowDuring({ load, pids }, async () => {
+      cutOff.control.pause();
+      const refused = await refusalOf(operator.cutOver());
+      const { placement, active } = await operator.summary();
+      cutOff.control.resume();
+      await sleep(HEARD_MS);
+      return { refused, placement, active };
+    });
+    const { refused, placement, active } = during.result;
+    await endOfShadow(harness);
+    const named = cutOff.pid()?.toString(36) ?? 'unknown';
+    return [
+      {
+        what: 'cut-over without one process',
+        value: refused === undefined ? 'done' : `${refused.code}: ${refused.message}`,
+        target: 'refused, the process is named',
+        met: refused?.code === 'cut-over-behind' && refused.message.includes(`${named}:`),
+      },
+      {
+        what: 'store afterwards',
+        value: placement === undefined ? active.name : `${active.name}, ${placement.phase}`,
+        target: 'as before',
+        met: placement === undefined && active.name !== CANDIDATE,
+      },
+      errorFigure('searches unanswered', during.errors, during.answers.length),
+      hitFigure('worst second', worstSecond(during), before),
+    ];
+  },
+};
+
+async function refusalOf(call: Promise<unknown>): Promise<AdminProblem | undefined> {
+  try {
+    await call;
+    return undefined;
+  } catch (error) {
+    if (error instanceof AdminProblem) return error;
+    throw error;
+  }
+}
+
+const DEAD_MS = 10_000;
+
+/** The new store dies after the commit: the old one has every page, and one command leads back. */
+export const killedAfterCommit: Scenario<ShadowRehearsal> = {
+  title: 'candidate killed after the commit',
+  run: async ({ harness, load, pids }) => {
+    const { operator } = shadowReplicaAt(harness, 0);
+    const { candidate } = harness;
+    await shadowOfAll(harness);
+    await favourableAfterMs(harness, VERDICT_SECONDS, FAVOURABLE_MS);
+    await operator.cutOver();
+    const before = await windowOf({ load, pids }, BEFORE_MS);
+    const killed = await windowDuring({ load, pids }, async () => {
+      await Promise.all(candidate.nodes.map((node) => node.kill()));
+      await sleep(DEAD_MS);
+    });
+    const returned = await windowDuring({ load, pids }, () => operator.back());
+    const after = await windowOf({ load, pids }, BEFORE_MS);
+    await Promise.all(candidate.nodes.map((node) => node.restart()));
+    await until('the end of the cut-over', async () => (await refusalOf(operator.stop())) === undefined);
+    const errors = killed.errors + returned.errors + after.errors;
+    const searches = killed.answers.length + returned.answers.length + after.answers.length;
+    return [
+      errorFigure('searches unanswered', errors, searches),
+      hitFigure(`through the old store, ${DEAD_MS / 1000} s`, killed.hitRatio, before),
+      movedFigure('back', returned.result, returned.result.to.name),
+      hitFigure('worst second after the way back', worstSecond(after), before),
+    ];
+  },
+};

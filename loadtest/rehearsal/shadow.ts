@@ -1,0 +1,82 @@
+/**
+ * `npm run shadow:rehearsal`: three replicas on a Redis cluster, a Valkey cluster as the candidate, a steady load, and all
+ * that may happen to a shadow and a cut-over. Prints the figures with their targets; exit status 1 when one is missed.
+ * Loopback only; ends by itself.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type ParsedArguments, type Program, runProgram } from '../../src/commands/arguments.ts';
+import { createProbe, type Load, startLoad } from './load.ts';
+import { chosenScenarios, type Results, runScenarios, type Scenario, type Scenarios } from './rehearse.ts';
+import { errorFigure, lying, unnoticed, warmUp } from './shadow-candidate.ts';
+import { cutOverAndBack, killedAfterCommit, laggard } from './shadow-cut-over.ts';
+import { type ShadowRehearsal, startShadowHarness, warmPrimary } from './shadow-harness.ts';
+import { isError } from './windows.ts';
+
+const WARM_MS = 5000;
+
+const SCENARIOS: Scenarios<ShadowRehearsal> = {
+  'warm-up': warmUp,
+  unnoticed,
+  lying,
+  laggard,
+  'cut-over': cutOverAndBack,
+  killed: killedAfterCommit,
+};
+
+const PROGRAM: Program = {
+  command: 'npm run shadow:rehearsal --',
+  usage: '[options]',
+  about: [
+    'Shadow traffic to a candidate store and the cut-over to it, on three replicas under a steady load; 8 minutes.',
+  ],
+  options: [
+    { name: 'only', takes: 'A,B', about: `some of ${Object.keys(SCENARIOS).join(', ')}` },
+    { name: 'rps', takes: 'N', about: 'searches per second, 10 to 1000; 150 by default' },
+  ],
+  takes: { min: 0, max: 0 },
+};
+
+process.exitCode = await runProgram(PROGRAM, rehearse);
+
+async function rehearse(words: ParsedArguments): Promise<number> {
+  const scenarios = chosenScenarios(SCENARIOS, words.text('only'));
+  const rate = words.number('rps', { least: 10, most: 1000 }) ?? 150;
+  const harness = await startShadowHarness(say);
+  const ends: (() => void | Promise<void>)[] = [harness.stop];
+  let results: Results;
+  try {
+    say('asking every search once');
+    const shownIds = await warmPrimary(harness);
+    const load = startLoad(harness, rate);
+    const probe = createProbe(harness);
+    ends.unshift(load.stop, probe.close);
+    const pids = harness.replicas.flatMap((replica) => replica.pid() ?? []);
+    say(`${rate} searches a second over ${harness.replicas.length} replicas`);
+    await sleep(WARM_MS);
+    const whole = wholeRehearsal(load);
+    results = await runScenarios({ ...scenarios, whole }, { harness, load, probe, pids, shownIds, say }, say);
+    say(`the generator was late by ${load.lagMs().toFixed(0)} ms at worst lately`);
+  } finally {
+    for (const end of ends) await end();
+  }
+  console.log(`\n${results.table}`);
+  return results.exitCode;
+}
+
+/** Counts every answer, those between the scenarios included. */
+function wholeRehearsal(load: Load): Scenario<ShadowRehearsal> {
+  let answers = 0;
+  let errors = 0;
+  load.onAnswer = (answer) => {
+    answers += 1;
+    if (isError(answer)) errors += 1;
+  };
+  return {
+    title: 'the whole rehearsal',
+    run: async () => [errorFigure('searches unanswered', errors, answers)],
+  };
+}
+
+function say(text: string): void {
+  console.log(`  ${text}`);
+}

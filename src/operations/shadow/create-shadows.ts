@@ -1,0 +1,325 @@
+import { MAX_SHADOW_READS, type StoreRef } from '../../control/document.ts';
+import { OperationError } from '../../control/operation-error.ts';
+import { beginShadow, changeShadow, endShadow } from '../../control/placement.ts';
+import type { Runtime } from '../../runtime.ts';
+import { type CutOverSteps, createCutOver } from './cut-over.ts';
+import { createDomainShadow, type DomainShadow, type RunningShadow, type ShadowDomain } from './domain-shadow.ts';
+import type { ShadowedStore } from './domain-stores.ts';
+import type { Verdict } from './figures.ts';
+import { checkCandidate } from './preflight.ts';
+import { createReportArchive, shadowReportId } from './report-archive.ts';
+import { shadowReportPage } from './report-page.ts';
+import type { ShadowEvent, ShadowReport, ShadowStatus, ShadowSummary, Shadows } from './shadow.ts';
+import { judge } from './verdict.ts';
+
+interface ShadowsOptions extends Runtime<ShadowEvent> {
+  readonly domains: readonly ShadowDomain[];
+  /** Every configured domain, those without a store included. */
+  readonly names: readonly string[];
+  /** Where reports are kept, and how many of the newest. */
+  readonly directory: string;
+  readonly keep: number;
+  /** Silence of the control store after which a process reads and writes both stores of a cut-over. */
+  readonly leaseMs: number;
+  readonly loopDelay: () => { readonly loopDelayMs: number; readonly maxLoopDelayMs: number };
+}
+
+/** The time that a verdict covers unless an operator says otherwise. */
+export const VERDICT_MS = 600_000;
+/** Another process that ends the same shadow writes its report too; this process waits for it and keeps the longer one. */
+const REPORT_DELAY_MS = 3000;
+
+interface Part {
+  readonly domain: ShadowDomain;
+  readonly follower: DomainShadow;
+}
+
+interface ShadowedPart extends Part {
+  readonly shadowed: ShadowedStore;
+  readonly steps: CutOverSteps;
+}
+
+export function createShadows(options: ShadowsOptions): Shadows {
+  const { domains, names, directory, keep, clock, random, processId, observe } = options;
+  const archive = createReportArchive({
+    directory,
+    keep,
+    onFault: (id, detail) => observe({ kind: 'shadow-unwritten', id, detail }),
+  });
+  let closed = false;
+  const writes = new Set<Promise<void>>();
+
+  const keepReport = (domain: ShadowDomain, ended: RunningShadow, why: string): Promise<void> => {
+    const report = reportOf(domain, ended, why);
+    const written = (async () => {
+      const known = await archive.read(report.id);
+      if (known === undefined || known.samples.length <= report.samples.length) await archive.write(report);
+    })();
+    writes.add(written);
+    void written.finally(() => writes.delete(written));
+    return written;
+  };
+
+  const reportOf = (domain: ShadowDomain, ended: RunningShadow, why: string): ShadowReport => {
+    const { shadow, recorder, changes } = ended;
+    return {
+      id: shadow.id,
+      domain: domain.name,
+      primary: primaryOf(domain, shadow.candidate),
+      candidate: shadow.candidate,
+      by: shadow.by,
+      startedAtMs: shadow.atMs,
+      endedAtMs: Math.max(shadow.atMs, clock.wallMs()),
+      ended: why,
+      changes,
+      samples: recorder.samples(),
+      total: recorder.total(),
+      verdict: verdictOf(ended, VERDICT_MS),
+      wrongKeys: recorder.wrongKeys(),
+    };
+  };
+
+  /** After a commit the candidate is the active store, and the primary is the other one. */
+  const primaryOf = ({ shadowed, configured }: ShadowDomain, candidate: StoreRef): StoreRef => {
+    const inUse = [shadowed?.placed.active(), shadowed?.placed.other()];
+    return inUse.find((one) => one !== undefined && one.fingerprint !== candidate.fingerprint) ?? configured;
+  };
+
+  const verdictOf = ({ recorder, startedMs }: RunningShadow, forMs: number): Verdict =>
+    judge({
+      samples: recorder.samples(),
+      total: recorder.total(),
+      between: recorder.between,
+      forMs,
+      nowMs: clock.monotonicMs() - startedMs,
+    });
+
+  /** Ids of shadows whose reports are written by the call that ends them. */
+  const endedHere = new Map<string, string>();
+  const parts = new Map<string, Part | ShadowedPart>(
+    domains.map((domain) => {
+      const follower = createDomainShadow({
+        ...domain,
+        ...{ processId, clock, observe },
+        leaseMs: options.leaseMs,
+        loopDelay: options.loopDelay,
+        onEnded: (ended, why) => {
+          const here = endedHere.get(ended.shadow.id);
+          if (here !== undefined || closed) {
+            void keepReport(domain, ended, here ?? why);
+            return;
+          }
+          const delayMs = REPORT_DELAY_MS * (0.5 + random());
+          setTimeout(() => void keepReport(domain, ended, why), delayMs).unref();
+        },
+      });
+      const { shadowed } = domain;
+      if (shadowed === undefined) return [domain.name, { domain, follower }];
+      const newId = (): string =>
+        shadowReportId({ domain: domain.name, candidate: 'cut-over', atMs: clock.wallMs(), random });
+      const steps = createCutOver({ domain, shadowed, follower, newId, clock });
+      return [domain.name, { domain, follower, shadowed, steps }];
+    }),
+  );
+
+  /** @throws OperationError unknown-domain, no-store */
+  const partOf = (name: string): Part | ShadowedPart => {
+    const part = parts.get(name);
+    if (part !== undefined) return part;
+    if (names.includes(name)) throw new OperationError('no-store', `${name} has no store`, 'domain');
+    throw new OperationError('unknown-domain', `domain must be one of: ${names.join(', ')}`, 'domain');
+  };
+  /** @throws OperationError also unknown-candidate */
+  const shadowedPart = (name: string): ShadowedPart => {
+    const part = partOf(name);
+    if ('shadowed' in part) return part;
+    throw new OperationError(
+      'unknown-candidate',
+      `${name} declares no candidates: add candidates: to its configuration`,
+    );
+  };
+  const runningIn = ({ domain, follower }: Part): RunningShadow => {
+    const running = follower.running();
+    if (running !== undefined) return running;
+    throw new OperationError('no-shadow', `no shadow runs in ${domain.name}`);
+  };
+
+  const summaryOf = (part: Part | ShadowedPart): ShadowSummary => {
+    const { domain, follower } = part;
+    const { shadow, placement } = domain.control.document();
+    const warning = follower.warning();
+    const running = follower.running();
+    return {
+      domain: domain.name,
+      configured: domain.configured,
+      candidates: domain.shadowed?.candidates ?? [],
+      ...(shadow === undefined || clock.wallMs() >= shadow.untilMs ? {} : { shadow }),
+      ...(placement === undefined ? {} : { placement }),
+      active: domain.shadowed?.placed.active() ?? domain.configured,
+      paused: running?.mirror.isPaused() ?? false,
+      ...(warning === undefined ? {} : { warning }),
+    };
+  };
+
+  const statusOf = async (part: Part | ShadowedPart, forMs: number): Promise<ShadowStatus> => {
+    const { domain, follower } = part;
+    const running = follower.running();
+    const { placement } = domain.control.document();
+    const processes = (await follower.processes()) ?? [];
+    const elapsedMs = running === undefined ? undefined : clock.monotonicMs() - running.startedMs;
+    const isMoved = placement !== undefined && placement.phase !== 'prepared';
+    const configuration =
+      isMoved && 'shadowed' in part && placement.active.fingerprint !== domain.configured.fingerprint
+        ? part.shadowed.configuration(placement.active, domain.configured)
+        : '';
+    return {
+      ...summaryOf(part),
+      processes,
+      ...(running === undefined || elapsedMs === undefined
+        ? {}
+        : {
+            elapsedMs,
+            figures: running.recorder.between(elapsedMs - forMs, elapsedMs),
+            verdict: verdictOf(running, forMs),
+          }),
+      wrongKeys: running?.recorder.wrongKeys() ?? [],
+      ...(configuration === '' ? {} : { configuration }),
+    };
+  };
+
+  const candidateOf = ({ domain, shadowed }: ShadowedPart, name: string): StoreRef => {
+    // After a cut-over the store of the configuration is a candidate too, by its own name.
+    const known = [...shadowed.candidates, domain.configured].filter(
+      ({ fingerprint }) => fingerprint !== shadowed.placed.active().fingerprint,
+    );
+    const found = known.find((one) => one.name === name);
+    if (found !== undefined) return found;
+    const words = known.map((one) => one.name).join(', ');
+    throw new OperationError('unknown-candidate', `candidate must be one of: ${words}`, 'candidate');
+  };
+
+  const checkFit = async (part: ShadowedPart, ref: StoreRef, fraction: number): Promise<void> => {
+    const { domain, shadowed } = part;
+    const candidate = shadowed.placed.opened(ref.fingerprint);
+    if (candidate === undefined)
+      throw new OperationError('unknown-candidate', `${ref.name} is not declared`, 'candidate');
+    await checkCandidate({
+      domain: domain.name,
+      ...{ ref, candidate, fraction, clock },
+      primary: shadowed.placed,
+      lastFailure: () => shadowed.lastFailure(ref.fingerprint),
+    });
+  };
+
+  const endRunning = async ({ domain }: Part, running: RunningShadow, why: string): Promise<string> => {
+    const { id } = running.shadow;
+    endedHere.set(id, why);
+    try {
+      await domain.control.change((document) => endShadow(document, id));
+    } finally {
+      endedHere.delete(id);
+    }
+    await Promise.all(writes);
+    return id;
+  };
+
+  return {
+    list: () => [...parts.values()].map(summaryOf),
+    status: async (domain, forMs = VERDICT_MS) => statusOf(partOf(domain), forMs),
+    samples: (domain, from) => partOf(domain).follower.running()?.recorder.samples(from) ?? [],
+    start: async ({ domain, candidate, fraction, reads, forMs }, { by }) => {
+      const part = shadowedPart(domain);
+      checkFraction(fraction);
+      checkReads(reads);
+      const { control } = part.domain;
+      const ref = candidateOf(part, candidate);
+      // Refused before the candidate is asked anything.
+      const nowMs = clock.wallMs();
+      const id = shadowReportId({ domain, candidate, atMs: nowMs, random });
+      const shadow = { id, candidate: ref, fraction, reads, by, atMs: nowMs, untilMs: nowMs + forMs };
+      beginShadow(control.document(), shadow, nowMs);
+      try {
+        await checkFit(part, ref, fraction);
+        await control.change((document) => beginShadow(document, shadow, nowMs));
+      } finally {
+        if (part.follower.running() === undefined) part.shadowed.placed.release(ref.fingerprint);
+      }
+      return statusOf(part, VERDICT_MS);
+    },
+    change: async ({ domain, fraction, reads }) => {
+      const part = shadowedPart(domain);
+      const { shadow } = runningIn(part);
+      if (fraction !== undefined) checkFraction(fraction);
+      if (reads !== undefined) checkReads(reads);
+      if (fraction !== undefined && fraction > shadow.fraction) await checkFit(part, shadow.candidate, fraction);
+      const change = { ...(fraction === undefined ? {} : { fraction }), ...(reads === undefined ? {} : { reads }) };
+      await part.domain.control.change((document) => changeShadow(document, shadow.id, change));
+      return statusOf(part, VERDICT_MS);
+    },
+    stop: async (domain, caller) => {
+      const part = partOf(domain);
+      const running = part.follower.running();
+      const { placement } = part.domain.control.document();
+      if (running !== undefined && placement?.phase !== 'prepared') {
+        return { domain, ended: 'shadow', report: await endRunning(part, running, `stopped by ${caller.by}`) };
+      }
+      return shadowedPart(domain).steps.stop(caller);
+    },
+    cutOver: async ({ domain, force, forMs }, caller) => {
+      const part = shadowedPart(domain);
+      const running = runningIn(part);
+      const verdict = verdictOf(running, forMs);
+      if (caller.reason.trim() === '')
+        throw new OperationError('reason-required', 'a cut-over needs a reason', 'reason');
+      if (verdict.kind !== 'cut-over' && !force) {
+        throw new OperationError(
+          'no-verdict',
+          `${verdict.why} To cut over all the same, say force with a reason.`,
+          'force',
+        );
+      }
+      endedHere.set(running.shadow.id, `cut-over by ${caller.by}`);
+      try {
+        const moved = await part.steps.cutOver(caller);
+        await Promise.all(writes);
+        return { ...moved, report: running.shadow.id };
+      } finally {
+        endedHere.delete(running.shadow.id);
+      }
+    },
+    back: async (domain, caller) => {
+      if (caller.reason.trim() === '')
+        throw new OperationError('reason-required', 'the way back needs a reason', 'reason');
+      return shadowedPart(domain).steps.back(caller);
+    },
+    reports: archive.list,
+    report: async (id) => {
+      const report = await archive.read(id);
+      if (report !== undefined) return report;
+      throw new OperationError('unknown-report', `there is no report ${id}`, 'id');
+    },
+    page: async (id) => {
+      const report = await archive.read(id);
+      if (report !== undefined) return shadowReportPage(report);
+      throw new OperationError('unknown-report', `there is no report ${id}`, 'id');
+    },
+    close: async () => {
+      closed = true;
+      for (const { follower } of parts.values()) follower.close();
+      await Promise.all(writes);
+    },
+  };
+}
+
+function checkFraction(fraction: number): void {
+  // Negated, so that NaN is refused too.
+  if (fraction > 0 && fraction <= 1) return;
+  const words = `fraction is the share of the keys: a number above 0 and at most 1; it is ${fraction}`;
+  throw new OperationError('invalid-fraction', words, 'fraction');
+}
+
+function checkReads(reads: number): void {
+  if (Number.isInteger(reads) && reads >= 1 && reads <= MAX_SHADOW_READS) return;
+  const words = `reads is the number of copies of each read: a whole number from 1 to ${MAX_SHADOW_READS}; it is ${reads}`;
+  throw new OperationError('invalid-request', words, 'reads');
+}

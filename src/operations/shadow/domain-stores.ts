@@ -1,0 +1,107 @@
+import type { StoreEvent } from '../../cache/store.ts';
+import type { DomainSettings, StoreSettings } from '../../config/settings.ts';
+import { cutOverYaml, fingerprintOf } from '../../config/store-identity.ts';
+import type { StoreRef } from '../../control/document.ts';
+import type { Clock } from '../../runtime.ts';
+import { createPlacedStore, type DeclaredStore, type OpenStore, type PlacedStore } from './placed-store.ts';
+
+/** The stores of a domain with candidates. */
+export interface ShadowedStore {
+  readonly placed: PlacedStore;
+  readonly candidates: readonly StoreRef[];
+  /** The deadline of a read of the configured store. */
+  readonly deadlineMs: number;
+  /** Why the last connection to a store failed. */
+  readonly lastFailure: (fingerprint: string) => string | undefined;
+  /** YAML: the configuration after a cut-over from one of these stores to another. */
+  readonly configuration: (to: StoreRef, from: StoreRef) => string;
+}
+
+/** The store of a domain, as operations use it. */
+export interface OperatedStore extends Pick<OpenStore, 'content' | 'holds'> {
+  readonly ref: StoreRef;
+  /** Nothing else lives on its servers, nor on those of the candidates. */
+  readonly dedicated: boolean;
+  /** Absent: the domain declares no candidates. */
+  readonly shadowed?: ShadowedStore;
+}
+
+/** All are absent for a domain without a store. */
+interface DomainStores<Raw> {
+  /** The store of the configuration itself: it may keep the control document. */
+  readonly configured?: Raw;
+  /** The store that searches use. */
+  readonly store?: OpenStore;
+  readonly operated?: OperatedStore;
+}
+
+interface DomainStoresOptions<Raw extends OpenStore> {
+  readonly open: (domain: string, settings: StoreSettings, observe?: (event: StoreEvent) => void) => Raw | undefined;
+  readonly observe: (domain: string, event: StoreEvent) => void;
+  readonly clock: Clock;
+}
+
+/** The configured store has this name in control documents; no candidate may take it. */
+const CONFIGURED = 'store';
+/** A lease outlives the hard deadline of an engine call by less than this. */
+const LEASE_MARGIN_MS = 5000;
+
+type ConnectedSettings = Exclude<StoreSettings, { readonly kind: 'none' }>;
+
+/** Opens the configured store of a domain; candidates are opened when a shadow or a placement needs them. */
+export function openDomainStores<Raw extends OpenStore>(
+  { name, store: settings, candidates, engine }: DomainSettings,
+  { open, observe, clock }: DomainStoresOptions<Raw>,
+): DomainStores<Raw> {
+  const configured = open(name, settings);
+  if (configured === undefined || settings.kind === 'none') return {};
+  const failures = new Map<string, string>();
+  const known = new Map<string, { readonly name: string; readonly settings: ConnectedSettings }>();
+  const refOf = (storeName: string, own: ConnectedSettings): StoreRef => {
+    const ref = { name: storeName, fingerprint: fingerprintOf(own) };
+    known.set(ref.fingerprint, { name: storeName, settings: own });
+    return ref;
+  };
+  const ref = refOf(CONFIGURED, settings);
+  const dedicated = [{ settings }, ...candidates].every((one) => one.settings.dedicated);
+  const { content, holds } = configured;
+  if (candidates.length === 0) return { configured, store: configured, operated: { content, holds, ref, dedicated } };
+  const declared = candidates.map((candidate): DeclaredStore => {
+    const own = refOf(candidate.name, candidate.settings);
+    const isInUse = (): boolean =>
+      [placed.active(), placed.other()].some((one) => one?.fingerprint === own.fingerprint);
+    const report = (event: StoreEvent): void => {
+      if (event.kind === 'connection' && event.state === 'failed') {
+        failures.set(own.fingerprint, `${event.node}: ${event.detail ?? 'no connection'}`);
+      }
+      // The commands of copies are counted by the shadow: the metrics of the domain's store are about searches.
+      if (isInUse()) observe(name, event);
+    };
+    return {
+      ref: own,
+      open: () => {
+        const opened = open(name, candidate.settings, report);
+        if (opened === undefined) throw new Error(`candidate ${candidate.name} of ${name} is no store`);
+        return opened;
+      },
+    };
+  });
+  const placed: PlacedStore = createPlacedStore({
+    configured: { ref, open: () => configured },
+    candidates: declared,
+    leaseMs: engine.hardDeadlineMs + LEASE_MARGIN_MS,
+    clock,
+  });
+  const shadowed: ShadowedStore = {
+    placed,
+    candidates: declared.map((one) => one.ref),
+    deadlineMs: settings.deadlineMs,
+    lastFailure: (fingerprint) => failures.get(fingerprint),
+    configuration: (to, from) => {
+      const [next, old] = [known.get(to.fingerprint), known.get(from.fingerprint)];
+      return next === undefined || old === undefined ? '' : cutOverYaml({ domain: name, to: next, from: old });
+    },
+  };
+  const operated = { content: placed.content, holds: placed.holds, ref, dedicated, shadowed };
+  return { configured, store: placed, operated };
+}

@@ -1,0 +1,291 @@
+import { decodeEntry, identityOf } from '../../cache/codec.ts';
+import type { SeedItem, Store, StoreRead, StoreWrite } from '../../cache/store.ts';
+import type { StoreRef } from '../../control/document.ts';
+import type { Clock } from '../../runtime.ts';
+import { keyOf } from '../../search/key.ts';
+import type { StoreContent } from '../flush/content.ts';
+import type { Tally } from './readings.ts';
+import type { ShadowEvent } from './shadow.ts';
+
+/**
+ * Sends copies of the reads and writes of sampled keys to the candidate, and compares the answers. Nothing here is on the way
+ * of a reply: a copy waits in a bounded queue, which is served between other work.
+ */
+export interface Mirror {
+  readonly candidate: StoreRef;
+  /** Whether the key of a stored name is sampled: by its hash alone, so that a sampled key is always sampled. */
+  readonly samples: (name: string) => boolean;
+  /** A read that the primary has answered. A value must not change afterwards. */
+  readonly noteRead: (name: string, read: StoreRead, durationMs: number) => void;
+  readonly noteWrite: (item: SeedItem, written: StoreWrite) => void;
+  /** A larger fraction contains the keys of a smaller one. */
+  readonly change: (fraction: number, reads: number) => void;
+  readonly isPaused: () => boolean;
+  readonly close: () => void;
+}
+
+interface MirrorOptions {
+  readonly domain: string;
+  readonly candidate: StoreRef;
+  readonly store: Pick<Store, 'readTo' | 'write' | 'seedMany'> & { readonly content: Pick<StoreContent, 'lifeMs'> };
+  readonly primary: Pick<StoreContent, 'lifeMs'>;
+  readonly fraction: number;
+  readonly reads: number;
+  /** The deadline of a read, as of the primary's. */
+  readonly deadlineMs: number;
+  /** The delay of the event loop; above the maximum no copy is made. */
+  readonly loopDelay: () => { readonly loopDelayMs: number; readonly maxLoopDelayMs: number };
+  readonly tally: Tally;
+  readonly clock: Clock;
+  readonly observe: (event: ShadowEvent) => void;
+}
+
+/** Copies that wait, of all kinds, and the bytes that they hold. */
+const MAX_WAITING = 10_000;
+const MAX_WAITING_BYTES = 32 * 2 ** 20;
+/** Copies that were sent and are not answered. A candidate that hangs holds this number, and no more are sent. */
+const MAX_IN_FLIGHT = 256;
+/** Interval of the queue, and the time it may take in one turn of the event loop. */
+const TICK_MS = 5;
+const TURN_MS = 1;
+/** Time between the copies of one read: they are separate reads of a busy key, and not one burst. */
+const SPACING_MS = 25;
+/** One pair of equal values in this number has its remaining lives compared, one at a time. */
+const LIFE_SAMPLE = 32;
+/** The hash values of `samples`: three base64url characters. */
+const HASHES = 2 ** 18;
+
+interface Copy {
+  readonly item: { readonly name: string; readonly value?: Buffer; readonly ttlMs?: number };
+  /** Absent for a write. `first`: compared with the answer of the primary. */
+  readonly read?: { readonly first: boolean; readonly answered: boolean };
+  readonly dueAtMs: number;
+}
+
+export function createMirror(options: MirrorOptions): Mirror {
+  const { domain, candidate, store, primary, deadlineMs, loopDelay, tally, clock, observe } = options;
+  let threshold = options.fraction * HASHES;
+  let reads = options.reads;
+  /** By the position of the copy: writes and first copies, then the second copy of each read … Each is in order of time. */
+  const queues: { items: Copy[]; head: number }[] = [];
+  let waiting = 0;
+  let waitingBytes = 0;
+  let inFlight = 0;
+  let equalSeen = 0;
+  let isComparingLives = false;
+  let fills: SeedItem[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let closed = false;
+
+  const bytesOf = ({ item }: Copy): number => item.value?.length ?? 0;
+  const isPaused = (): boolean => {
+    const { loopDelayMs, maxLoopDelayMs } = loopDelay();
+    return loopDelayMs > maxLoopDelayMs;
+  };
+
+  /** False: there is no room, and the copy is given up. */
+  const enqueue = (position: number, copy: Copy): boolean => {
+    const type = copy.read === undefined ? 'write' : 'read';
+    if (waiting >= MAX_WAITING || waitingBytes + bytesOf(copy) > MAX_WAITING_BYTES) {
+      tally.copy('dropped');
+      observe({ kind: 'shadow-copy', domain, type, result: 'dropped' });
+      return false;
+    }
+    queues[position] ??= { items: [], head: 0 };
+    queues[position].items.push(copy);
+    waiting += 1;
+    waitingBytes += bytesOf(copy);
+    timer ??= setTimeout(serve, TICK_MS).unref();
+    return true;
+  };
+
+  const next = (queue: { items: Copy[]; head: number }, nowMs: number): Copy | undefined => {
+    const copy = queue.items[queue.head];
+    if (copy === undefined || copy.dueAtMs > nowMs) return undefined;
+    queue.head += 1;
+    if (queue.head > 1024 && queue.head * 2 > queue.items.length) {
+      queue.items = queue.items.slice(queue.head);
+      queue.head = 0;
+    }
+    waiting -= 1;
+    waitingBytes -= bytesOf(copy);
+    return copy;
+  };
+
+  const fill = (): void => {
+    const items = fills;
+    fills = [];
+    if (items.length === 0) return;
+    void store.seedMany(items).then((results) => {
+      tally.copy('filled', results.filter(({ kind }) => kind === 'stored').length);
+    });
+  };
+
+  function serve(): void {
+    timer = undefined;
+    if (closed) return;
+    if (isPaused()) {
+      timer = setTimeout(serve, TICK_MS).unref();
+      return;
+    }
+    const startedMs = clock.monotonicMs();
+    for (const queue of queues) {
+      while (inFlight < MAX_IN_FLIGHT && clock.monotonicMs() - startedMs < TURN_MS) {
+        const copy = next(queue, startedMs);
+        if (copy === undefined) break;
+        send(copy);
+      }
+    }
+    fill();
+    if (waiting > 0) timer = setTimeout(serve, TICK_MS).unref();
+  }
+
+  const send = (copy: Copy): void => {
+    const { item, read } = copy;
+    inFlight += 1;
+    tally.copy('sent');
+    if (read === undefined) {
+      void store.write(item.name, item.value ?? EMPTY, item.ttlMs ?? 1).then((written) => {
+        inFlight -= 1;
+        tally.write('candidate', written);
+        observe({ kind: 'shadow-copy', domain, type: 'write', result: written.kind === 'stored' ? 'sent' : 'failed' });
+      });
+      return;
+    }
+    const startedMs = clock.monotonicMs();
+    store.readTo(item.name, deadlineMs, (answer) => {
+      inFlight -= 1;
+      tally.read('candidate', answer, clock.monotonicMs() - startedMs, read.first);
+      observe({ kind: 'shadow-copy', domain, type: 'read', result: answer.kind === 'fault' ? 'failed' : 'sent' });
+      if (read.first && read.answered && answer.kind !== 'fault') {
+        compare(item.name, item.value, answer.kind === 'value' ? answer.value : undefined);
+      }
+    });
+  };
+
+  const compare = (name: string, expected: Buffer | undefined, found: Buffer | undefined): void => {
+    const result = compareValues(name, expected, found, { domain, clock });
+    tally.agreed(result, name);
+    observe({ kind: 'shadow-compared', domain, result });
+    if (result === 'missing' && expected !== undefined && !closed) {
+      fills.push(...fillOf(name, expected));
+      timer ??= setTimeout(serve, TICK_MS).unref();
+    }
+    if (result !== 'equal' || found === undefined) return;
+    equalSeen += 1;
+    if (equalSeen % LIFE_SAMPLE === 0 && !isComparingLives) void compareLives(name);
+  };
+
+  /** A page that the candidate lacks, for the rest of its life. It never overwrites, and it keeps its generation. */
+  const fillOf = (name: string, value: Buffer): readonly SeedItem[] => {
+    const identity = identityOf(value);
+    const ttlMs = identity === undefined ? 0 : identity.createdAtMs + identity.lifeMs - clock.wallMs();
+    return ttlMs > 0 ? [{ name, value, ttlMs }] : [];
+  };
+
+  const compareLives = async (name: string): Promise<void> => {
+    isComparingLives = true;
+    const lives = await Promise.all([primary.lifeMs(name), store.content.lifeMs(name)]).catch(() => []);
+    isComparingLives = false;
+    const [own, others] = lives;
+    if (own === undefined || others === undefined || own === others) {
+      if (own !== undefined) tally.lifeDrift(0);
+      return;
+    }
+    if (Number.isFinite(own) && Number.isFinite(others)) tally.lifeDrift(Math.abs(own - others));
+  };
+
+  /** True when no copy is made now, because this process has more urgent work. */
+  const pauses = (type: 'read' | 'write'): boolean => {
+    tally.copy('sampled');
+    if (!isPaused()) return false;
+    tally.copy('paused');
+    observe({ kind: 'shadow-copy', domain, type, result: 'paused' });
+    return true;
+  };
+
+  const samples = (name: string): boolean => hashOf(name) < threshold;
+
+  return {
+    candidate,
+    samples,
+    noteRead: (name, read, durationMs) => {
+      if (closed || pauses('read')) return;
+      const nowMs = clock.monotonicMs();
+      const value = read.kind === 'value' ? read.value : undefined;
+      const item = value === undefined ? { name } : { name, value };
+      const answered = read.kind !== 'fault';
+      // The figures of both sides are of the same reads: one that is not copied counts for neither.
+      if (!enqueue(0, { item, read: { first: true, answered }, dueAtMs: nowMs })) return;
+      tally.read('primary', read, durationMs, true);
+      for (let copy = 1; copy < reads; copy += 1) {
+        const dueAtMs = nowMs + copy * SPACING_MS;
+        enqueue(copy, { item: { name }, read: { first: false, answered: false }, dueAtMs });
+      }
+    },
+    noteWrite: (item, written) => {
+      if (closed || !samples(item.name) || pauses('write')) return;
+      if (enqueue(0, { item, dueAtMs: clock.monotonicMs() })) tally.write('primary', written);
+    },
+    change: (fraction, copies) => {
+      threshold = fraction * HASHES;
+      reads = copies;
+    },
+    isPaused,
+    close: () => {
+      closed = true;
+      clearTimeout(timer);
+      queues.length = 0;
+    },
+  };
+}
+
+const EMPTY = Buffer.alloc(0);
+
+/** 0 … HASHES − 1, from the first three characters of the key in `sc1:<domain>:{<key>}`. */
+function hashOf(name: string): number {
+  const at = name.indexOf('{') + 1;
+  return (digit(name.charCodeAt(at)) << 12) | (digit(name.charCodeAt(at + 1)) << 6) | digit(name.charCodeAt(at + 2));
+}
+
+/** The value of a base64url character. */
+function digit(code: number): number {
+  if (code >= 97) return code - 71;
+  if (code === 95) return 63;
+  if (code >= 65) return code - 65;
+  return code === 45 ? 62 : code + 4;
+}
+
+/** How the candidate's answer to a read relates to the primary's. `missing` and `surplus`: only one side has a value. */
+type Agreed = 'equal' | 'older' | 'newer' | 'wrong' | 'missing' | 'surplus';
+
+interface CompareOptions {
+  readonly domain: string;
+  readonly clock: Clock;
+}
+
+/**
+ * Compares the values of both sides for one stored name. Undefined is no value. A value of the candidate is wrong when it is no
+ * intact entry of the search that the name stands for: the key is the hash of the canonical form, which the entry carries.
+ * Two intact entries of one search differ in age only, unless both were computed in one millisecond.
+ */
+export function compareValues(
+  name: string,
+  primary: Buffer | undefined,
+  candidate: Buffer | undefined,
+  { domain, clock }: CompareOptions,
+): Agreed {
+  if (candidate === undefined) return primary === undefined ? 'equal' : 'missing';
+  // The usual case, without any decoding.
+  if (primary?.equals(candidate) === true) return 'equal';
+  const found = identityOf(candidate);
+  if (found === undefined || keyOf(found.canonical, domain).storeName !== name) return 'wrong';
+  if (decodeEntry(candidate, found.canonical, clock).kind !== 'entry') return 'wrong';
+  if (primary === undefined) return 'surplus';
+  const expected = identityOf(primary);
+  // The primary's value is not readable: the candidate's cannot be judged by it.
+  if (expected === undefined) return 'newer';
+  if (found.generation !== expected.generation) return found.generation < expected.generation ? 'older' : 'newer';
+  if (found.createdAtMs !== expected.createdAtMs) return found.createdAtMs < expected.createdAtMs ? 'older' : 'newer';
+  return found.etag === expected.etag ? 'equal' : 'wrong';
+}

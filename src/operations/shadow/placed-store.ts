@@ -1,0 +1,328 @@
+import type { SeedItem, Store, StoreBeat, StoreRead } from '../../cache/store.ts';
+import { ownBytes } from '../../cache/tiers.ts';
+import type { Placement, StoreRef } from '../../control/document.ts';
+import type { Clock } from '../../runtime.ts';
+import type { StoreContent } from '../flush/content.ts';
+import type { Mirror } from './mirror.ts';
+
+/** A store with its connections. */
+export interface OpenStore extends Store {
+  readonly content: StoreContent;
+  /** Whether the store holds a name; undefined when it did not answer. */
+  readonly holds: (storeName: string) => Promise<boolean | undefined>;
+}
+
+/** A store that this process declares. */
+export interface DeclaredStore {
+  readonly ref: StoreRef;
+  /** Connects in the background. */
+  readonly open: () => OpenStore;
+}
+
+/**
+ * The store of a domain that declares candidates. It sends every command to the store or stores that the control document
+ * names. At each moment one of them is **active**: it is read first, and it holds the leases.
+ *
+ * | placement | read | leases | written |
+ * |---|---|---|---|
+ * | none | configured | configured | configured |
+ * | prepared | active | active | active, then other |
+ * | committed | active, then other | active | active, then other |
+ * | settled | active | active | active |
+ *
+ * Two adjacent rows are in force in a fleet at once, for a poll interval. Processes of both rows read every page that the others
+ * write. A lease is held in one store per row, so while rows may differ, a process that has taken a lease looks whether the
+ * other store holds one too, and waits if it does.
+ */
+export interface PlacedStore extends OpenStore {
+  /** As `content`, which is that of the active store, over the nodes of every store that is written: for erasures. */
+  readonly everywhere: StoreContent;
+  /** Follows the placement of the control document. False: this process does not declare a store that it names. */
+  readonly follow: (placement: Placement | undefined) => boolean;
+  /** Whether the control store has been silent for a lease time: both stores are then read and written. */
+  readonly setIsolated: (isolated: boolean) => void;
+  readonly isIsolated: () => boolean;
+  /** Copies go to it. Undefined: there is no shadow. */
+  readonly setMirror: (mirror: Mirror | undefined) => void;
+  readonly active: () => StoreRef;
+  readonly other: () => StoreRef | undefined;
+  /** The open store, opened when it was not. Undefined: it is not declared here. */
+  readonly opened: (fingerprint: string) => OpenStore | undefined;
+  /** Closes a store that is neither active nor other. */
+  readonly release: (fingerprint: string) => void;
+  /** Ids of the processes that live by the heartbeats of the stores in use; undefined until one of them has answered. */
+  readonly liveIds: () => ReadonlySet<string> | undefined;
+}
+
+interface PlacedStoreOptions {
+  readonly configured: DeclaredStore;
+  readonly candidates: readonly DeclaredStore[];
+  /** Maximum life of a lease: for this time after a commit, leases of the row before may be held. */
+  readonly leaseMs: number;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+}
+
+interface Opened {
+  readonly ref: StoreRef;
+  readonly store: OpenStore;
+}
+
+interface Route {
+  readonly active: Opened;
+  readonly other: Opened | undefined;
+  readonly phase: Placement['phase'] | undefined;
+  readonly sinceMs: number;
+}
+
+/** The share of a read's deadline that the active store gets while the other one is asked after it. */
+const FIRST_SHARE = 0.5;
+/** A read with less time left is not begun. */
+const MIN_READ_MS = 1;
+/** A count of live processes is forgotten after this time. */
+const BEAT_KEPT_MS = 5000;
+
+export function createPlacedStore({ configured, candidates, leaseMs, clock }: PlacedStoreOptions): PlacedStore {
+  const declared = new Map([configured, ...candidates].map((one) => [one.ref.fingerprint, one]));
+  const open = new Map<string, Opened>();
+  /** The store in which each lease of this process was taken. Every lease ends, so the map is bounded by the loads. */
+  const holders = new Map<string, Opened>();
+  const beats = new Map<string, { readonly ids: readonly string[]; readonly atMs: number }>();
+  let mirror: Mirror | undefined;
+  let isolated = false;
+  let closed = false;
+
+  const openedAs = ({ fingerprint }: Pick<StoreRef, 'fingerprint'>): Opened | undefined => {
+    const known = open.get(fingerprint);
+    const one = declared.get(fingerprint);
+    if (known !== undefined || one === undefined || closed) return known;
+    const opened = { ref: one.ref, store: one.open() };
+    open.set(fingerprint, opened);
+    return opened;
+  };
+  const first = openedAs(configured.ref);
+  if (first === undefined) throw new Error('the configured store is not declared');
+  let route: Route = { active: first, other: undefined, phase: undefined, sinceMs: clock.monotonicMs() };
+
+  const readsOther = ({ other, phase }: Route): boolean => other !== undefined && (phase === 'committed' || isolated);
+  /** Leases of the adjacent row may exist. */
+  const mayBeLeasedBehind = ({ phase, sinceMs }: Route): boolean =>
+    phase === 'prepared' || isolated || clock.monotonicMs() - sinceMs < leaseMs;
+  const inUse = (): readonly Opened[] => (route.other === undefined ? [route.active] : [route.active, route.other]);
+
+  /** Both reads end within one deadline. A store without the value does not hide why the active one missed. */
+  const readBehind = (other: Opened, name: string, deadlineMs: number, settle: (read: StoreRead) => void): void => {
+    const startedMs = clock.monotonicMs();
+    route.active.store.readTo(name, deadlineMs * FIRST_SHARE, (read) => {
+      const leftMs = deadlineMs - (clock.monotonicMs() - startedMs);
+      if (read.kind === 'value' || leftMs < MIN_READ_MS) {
+        settle(read);
+        return;
+      }
+      other.store.readTo(name, leftMs, (older) => {
+        settle(older.kind === 'value' ? { ...older, behind: true } : read);
+      });
+    });
+  };
+  const readPlaced: Store['readTo'] = (name, deadlineMs, settle) => {
+    const { active, other } = route;
+    if (other !== undefined && readsOther(route)) readBehind(other, name, deadlineMs, settle);
+    else active.store.readTo(name, deadlineMs, settle);
+  };
+  /** The mirror sees the result after the search has it, and both keep the same bytes. */
+  const readTo: Store['readTo'] = (name, deadlineMs, settle) => {
+    const seen = mirror;
+    if (seen === undefined || !seen.samples(name)) {
+      readPlaced(name, deadlineMs, settle);
+      return;
+    }
+    const startedMs = clock.monotonicMs();
+    readPlaced(name, deadlineMs, (read) => {
+      const durationMs = clock.monotonicMs() - startedMs;
+      const own = withOwnBytes(read);
+      settle(own);
+      seen.noteRead(name, own, durationMs);
+    });
+  };
+  const read: Store['read'] = (name, deadlineMs) => new Promise((resolve) => readTo(name, deadlineMs, resolve));
+
+  const readMany: Store['readMany'] = async (names, deadlineMs) => {
+    const { active, other } = route;
+    const behind = other !== undefined && readsOther(route) ? other : undefined;
+    const startedMs = clock.monotonicMs();
+    const firstMs = behind === undefined ? deadlineMs : deadlineMs * FIRST_SHARE;
+    const reads = [...(await active.store.readMany(names, firstMs))];
+    const leftMs = deadlineMs - (clock.monotonicMs() - startedMs);
+    const missing = names.flatMap((name, at) => (reads[at]?.kind === 'value' ? [] : [{ name, at }]));
+    if (behind !== undefined && missing.length > 0 && leftMs >= MIN_READ_MS) {
+      const wanted = missing.map(({ name }) => name);
+      const older = await behind.store.readMany(wanted, leftMs);
+      for (const [index, { at }] of missing.entries()) {
+        const found = older[index];
+        if (found?.kind === 'value') reads[at] = { ...found, behind: true };
+      }
+    }
+    const durationMs = clock.monotonicMs() - startedMs;
+    return reads.map((one, at) => {
+      const name = names[at] ?? '';
+      if (mirror?.samples(name) !== true) return one;
+      const own = withOwnBytes(one);
+      mirror.noteRead(name, own, durationMs);
+      return own;
+    });
+  };
+
+  const writeTo = (targets: readonly Opened[], { name, value, ttlMs }: SeedItem): void => {
+    for (const { store } of targets) void store.write(name, value, ttlMs);
+  };
+
+  const leases: Store['leases'] = {
+    take: async (names, token, ttlMs, deadlineMs) => {
+      const { active, other } = route;
+      const startedMs = clock.monotonicMs();
+      const taken = await active.store.leases.take(names, token, ttlMs, deadlineMs);
+      if (taken.kind !== 'taken') return taken;
+      const leftMs = deadlineMs - (clock.monotonicMs() - startedMs);
+      if (other !== undefined && taken.value === undefined && mayBeLeasedBehind(route) && leftMs >= MIN_READ_MS) {
+        const look = await other.store.leases.look(names, leftMs);
+        if (look.kind === 'held') {
+          void active.store.leases.release(names, token);
+          return { kind: 'held' };
+        }
+      }
+      holders.set(token, active);
+      return taken;
+    },
+    writeAndRelease: async (names, token, value, ttlMs) => {
+      const holder = holders.get(token) ?? route.active;
+      holders.delete(token);
+      const written = await holder.store.leases.writeAndRelease(names, token, value, ttlMs);
+      // A process that has lost its lease writes nowhere: the next holder's page is newer.
+      if (written.kind === 'dropped' && written.fault === 'fenced') return written;
+      const item = { name: names.entry, value, ttlMs };
+      writeTo(
+        inUse().filter((one) => one !== holder),
+        item,
+      );
+      mirror?.noteWrite(item, written);
+      return written;
+    },
+    release: (names, token, passForMs) => {
+      const holder = holders.get(token) ?? route.active;
+      holders.delete(token);
+      return holder.store.leases.release(names, token, passForMs);
+    },
+    look: async (names, deadlineMs) => {
+      const { active, other } = route;
+      const startedMs = clock.monotonicMs();
+      const look = await active.store.leases.look(names, deadlineMs);
+      const isEmpty = look.kind === 'free' && look.value === undefined;
+      const leftMs = deadlineMs - (clock.monotonicMs() - startedMs);
+      if (!isEmpty || other === undefined || !mayBeLeasedBehind(route) || leftMs < MIN_READ_MS) return look;
+      const behind = await other.store.leases.look(names, leftMs);
+      // A value of a store that is only prepared is not served yet.
+      const isUsable = behind.kind === 'held' || (behind.kind === 'free' && readsOther(route));
+      return isUsable ? behind : look;
+    },
+  };
+
+  const noteBeat = ({ fingerprint }: StoreRef, reply: StoreBeat): StoreBeat => {
+    if (reply.kind === 'fleet') beats.set(fingerprint, { ids: reply.ids, atMs: clock.monotonicMs() });
+    return reply;
+  };
+
+  const contentAt = (node: string): StoreContent => {
+    const owner = [...open.values()].find(({ store }) => store.content.nodes().includes(node));
+    return (owner ?? route.active).store.content;
+  };
+  const content: StoreContent = {
+    nodes: () => route.active.store.content.nodes(),
+    scan: (node, cursor, count) => contentAt(node).scan(node, cursor, count),
+    sizes: (node, names) => contentAt(node).sizes(node, names),
+    unlink: (node, names) => contentAt(node).unlink(node, names),
+    count: (node) => contentAt(node).count(node),
+    flushNode: (node) => contentAt(node).flushNode(node),
+    info: (node) => contentAt(node).info(node),
+    sample: (node, pattern, count) => contentAt(node).sample(node, pattern, count),
+    lifeMs: (name) => route.active.store.content.lifeMs(name),
+  };
+  const isWritten = (one: Opened): boolean =>
+    inUse().includes(one) || one.ref.fingerprint === mirror?.candidate.fingerprint;
+
+  return {
+    read,
+    readTo,
+    readMany,
+    write: async (name, value, ttlMs) => {
+      const { active, other } = route;
+      const written = await active.store.write(name, value, ttlMs);
+      const item = { name, value, ttlMs };
+      if (other !== undefined) writeTo([other], item);
+      mirror?.noteWrite(item, written);
+      return written;
+    },
+    seedMany: (items) => route.active.store.seedMany(items),
+    leases,
+    epochs: async (deadlineMs) => {
+      const { active, other } = route;
+      // Planted in the other store too: after a commit, a missing word would look like a loss of its data.
+      void other?.store.epochs(deadlineMs);
+      const epochs = await active.store.epochs(deadlineMs);
+      if (active.ref.fingerprint === configured.ref.fingerprint) return epochs;
+      return epochs.map((one) => ({ ...one, part: `${active.ref.fingerprint} ${one.part}` }));
+    },
+    beat: async (id, ttlMs, deadlineMs) => {
+      const { active, other } = route;
+      void other?.store.beat(id, ttlMs, deadlineMs).then((reply) => noteBeat(other.ref, reply));
+      return noteBeat(active.ref, await active.store.beat(id, ttlMs, deadlineMs));
+    },
+    leave: async (id, deadlineMs) => {
+      await Promise.all(inUse().map(({ store }) => store.leave(id, deadlineMs)));
+    },
+    locate: (name) => route.active.store.locate(name),
+    nodes: () => inUse().flatMap(({ store }) => store.nodes()),
+    close: async () => {
+      closed = true;
+      await Promise.all([...open.values()].map(({ store }) => store.close()));
+    },
+    content,
+    everywhere: {
+      ...content,
+      nodes: () => [...open.values()].filter(isWritten).flatMap(({ store }) => store.content.nodes()),
+    },
+    holds: (name) => route.active.store.holds(name),
+    follow: (placement) => {
+      const active = placement === undefined ? first : openedAs(placement.active);
+      const other = placement?.other === undefined ? undefined : openedAs(placement.other);
+      if (active === undefined || (placement?.other !== undefined && other === undefined)) return false;
+      const isSame = route.active === active && route.other === other && route.phase === placement?.phase;
+      if (!isSame) route = { active, other, phase: placement?.phase, sinceMs: clock.monotonicMs() };
+      return true;
+    },
+    setIsolated: (next) => {
+      isolated = next;
+    },
+    isIsolated: () => isolated,
+    setMirror: (next) => {
+      mirror = next;
+    },
+    active: () => route.active.ref,
+    other: () => route.other?.ref,
+    opened: (fingerprint) => openedAs({ fingerprint })?.store,
+    release: (fingerprint) => {
+      const one = open.get(fingerprint);
+      if (one === undefined || one === first || inUse().includes(one)) return;
+      open.delete(fingerprint);
+      void one.store.close();
+    },
+    liveIds: () => {
+      const nowMs = clock.monotonicMs();
+      const recent = inUse().flatMap(({ ref }) => beats.get(ref.fingerprint) ?? []);
+      const counted = recent.filter(({ atMs }) => nowMs - atMs < BEAT_KEPT_MS);
+      return counted.length === 0 ? undefined : new Set(counted.flatMap(({ ids }) => ids));
+    },
+  };
+}
+
+function withOwnBytes(read: StoreRead): StoreRead {
+  return read.kind === 'value' ? { ...read, value: ownBytes(read.value) } : read;
+}

@@ -1,0 +1,301 @@
+import type { StoreRead, StoreWrite } from '../../cache/store.ts';
+import { type Agreement, type Comparison, type Copying, FAULTS, type FaultName, type Side } from './figures.ts';
+import { type ServerInterval, serverFigures } from './server-figures.ts';
+
+/**
+ * Upper bounds of the duration buckets, in milliseconds: a tenth apart at least, from a read on the same machine to the
+ * longest deadline. Percentiles are interpolated within a bucket.
+ */
+const BOUNDS_MS: readonly number[] = Array.from({ length: 64 }, (_, at) => 0.05 * 1.2 ** at);
+/** Wrong values are shown to an operator as keys, up to this number. */
+export const MAX_WRONG_KEYS = 20;
+
+/** Counters of one side since the start of the shadow. Plain JSON: a heartbeat carries them to the other processes. */
+export interface SideReading {
+  readonly reads: number;
+  readonly compared: number;
+  readonly hits: number;
+  readonly writes: number;
+  /** In the order of FAULTS. */
+  readonly errors: readonly number[];
+  /** One count per bound, and one for longer durations. */
+  readonly durations: readonly number[];
+}
+
+const AGREEMENTS = ['compared', 'equal', 'older', 'newer', 'wrong', 'missing', 'surplus', 'lifeSamples'] as const;
+const COPIES = ['sampled', 'sent', 'dropped', 'paused', 'filled'] as const;
+
+/** The counters of one process for one shadow; differences of two readings have a meaning. */
+export interface Reading {
+  readonly shadow: string;
+  readonly primary: SideReading;
+  readonly candidate: SideReading;
+  readonly agreement: Readonly<Record<(typeof AGREEMENTS)[number], number>>;
+  readonly lifeDriftSumMs: number;
+  readonly lifeDriftMaxMs: number;
+  readonly copying: Readonly<Record<(typeof COPIES)[number], number>>;
+  readonly wrongKeys: readonly string[];
+}
+
+/** Counts what the mirror sees. */
+export interface Tally {
+  readonly read: (side: 'primary' | 'candidate', read: StoreRead, durationMs: number, isFirst: boolean) => void;
+  readonly write: (side: 'primary' | 'candidate', write: StoreWrite) => void;
+  readonly agreed: (result: Exclude<keyof Agreement, 'compared' | `life${string}`>, key: string) => void;
+  readonly lifeDrift: (ms: number) => void;
+  readonly copy: (what: (typeof COPIES)[number], count?: number) => void;
+  readonly reading: () => Reading;
+}
+
+interface SideCounts {
+  reads: number;
+  compared: number;
+  hits: number;
+  writes: number;
+  errors: number[];
+  durations: number[];
+}
+
+const newSide = (): SideCounts => ({
+  ...{ reads: 0, compared: 0, hits: 0, writes: 0 },
+  errors: FAULTS.map(() => 0),
+  durations: Array.from({ length: BOUNDS_MS.length + 1 }, () => 0),
+});
+
+export function createTally(shadow: string): Tally {
+  const sides = { primary: newSide(), candidate: newSide() };
+  const agreement = zeros(AGREEMENTS);
+  const copying = zeros(COPIES);
+  const wrongKeys: string[] = [];
+  const drift = { sumMs: 0, maxMs: 0 };
+  const error = (side: SideCounts, fault: string): void => {
+    const at = FAULTS.indexOf(fault as FaultName);
+    if (at >= 0) side.errors[at] = (side.errors[at] ?? 0) + 1;
+  };
+  return {
+    read: (name, read, durationMs, isFirst) => {
+      const side = sides[name];
+      side.reads += 1;
+      const at = bucketOf(durationMs);
+      side.durations[at] = (side.durations[at] ?? 0) + 1;
+      if (read.kind === 'fault') error(side, read.fault);
+      else if (isFirst) {
+        side.compared += 1;
+        if (read.kind === 'value') side.hits += 1;
+      }
+    },
+    write: (name, write) => {
+      const side = sides[name];
+      side.writes += 1;
+      if (write.kind === 'dropped') error(side, write.fault);
+    },
+    agreed: (result, key) => {
+      agreement.compared += 1;
+      agreement[result] += 1;
+      if (result === 'wrong' && wrongKeys.length < MAX_WRONG_KEYS && !wrongKeys.includes(key)) wrongKeys.push(key);
+    },
+    lifeDrift: (ms) => {
+      agreement.lifeSamples += 1;
+      drift.sumMs += ms;
+      drift.maxMs = Math.max(drift.maxMs, ms);
+    },
+    copy: (what, count = 1) => {
+      copying[what] += count;
+    },
+    reading: () => ({
+      shadow,
+      primary: copyOf(sides.primary),
+      candidate: copyOf(sides.candidate),
+      agreement: { ...agreement },
+      lifeDriftSumMs: drift.sumMs,
+      lifeDriftMaxMs: drift.maxMs,
+      copying: { ...copying },
+      wrongKeys: [...wrongKeys],
+    }),
+  };
+}
+
+function zeros<const Name extends string>(names: readonly Name[]): Record<Name, number> {
+  return Object.fromEntries(names.map((name) => [name, 0])) as Record<Name, number>;
+}
+
+function copyOf(side: SideCounts): SideReading {
+  return { ...side, errors: [...side.errors], durations: [...side.durations] };
+}
+
+/** The index of the first bound that is not below the duration. */
+function bucketOf(durationMs: number): number {
+  if (durationMs <= 0.05) return 0;
+  const at = Math.ceil(Math.log(durationMs / 0.05) / Math.log(1.2) - 1e-9);
+  return Math.min(BOUNDS_MS.length, at);
+}
+
+/** Reads the report of another process. Undefined: it is of another version, or of another shadow. */
+export function readReading(value: unknown, shadow: string): Reading | undefined {
+  if (!isRecord(value) || value['shadow'] !== shadow) return undefined;
+  const { primary, candidate, agreement, copying, wrongKeys, lifeDriftSumMs, lifeDriftMaxMs } = value;
+  const isWhole =
+    isSide(primary) &&
+    isSide(candidate) &&
+    hasAmounts(agreement, AGREEMENTS) &&
+    hasAmounts(copying, COPIES) &&
+    isAmount(lifeDriftSumMs) &&
+    isAmount(lifeDriftMaxMs) &&
+    Array.isArray(wrongKeys) &&
+    wrongKeys.length <= MAX_WRONG_KEYS &&
+    wrongKeys.every((key) => typeof key === 'string' && key.length <= 64);
+  return isWhole ? (value as unknown as Reading) : undefined;
+}
+
+function isSide(value: unknown): value is SideReading {
+  return (
+    hasAmounts(value, ['reads', 'compared', 'hits', 'writes']) &&
+    isAmounts(value['errors'], FAULTS.length) &&
+    isAmounts(value['durations'], BOUNDS_MS.length + 1)
+  );
+}
+
+function hasAmounts(value: unknown, names: readonly string[]): value is Readonly<Record<string, unknown>> {
+  return isRecord(value) && names.every((name) => isAmount(value[name]));
+}
+
+function isAmounts(value: unknown, length: number): boolean {
+  return Array.isArray(value) && value.length === length && value.every(isAmount);
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Above the counts of any process, and low enough that sums over a fleet stay exact. */
+const MAX_AMOUNT = 1e12;
+
+function isAmount(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0 && value <= MAX_AMOUNT;
+}
+
+/** The counts between two moments, summed over processes. Intervals add up. */
+export interface Interval {
+  /** Milliseconds since the start of the shadow, at the end. */
+  readonly atMs: number;
+  readonly seconds: number;
+  readonly processes: number;
+  readonly grown: Omit<Reading, 'shadow' | 'wrongKeys'>;
+  readonly servers: { readonly primary?: ServerInterval; readonly candidate?: ServerInterval };
+}
+
+/** @param before absent: the process began with the interval */
+export function grownBetween(before: Reading | undefined, after: Reading): Interval['grown'] {
+  const less = (now: number, then: number | undefined): number => Math.max(0, now - (then ?? 0));
+  const listLess = (now: readonly number[], then: readonly number[] | undefined): number[] =>
+    now.map((each, at) => less(each, then?.[at]));
+  const recordLess = <Name extends string>(
+    now: Readonly<Record<Name, number>>,
+    then: Readonly<Record<Name, number>> | undefined,
+  ) =>
+    Object.fromEntries(
+      Object.entries<number>(now).map(([name, each]) => [name, less(each, then?.[name as Name])]),
+    ) as Record<Name, number>;
+  const sideLess = (now: SideReading, then: SideReading | undefined): SideReading => ({
+    reads: less(now.reads, then?.reads),
+    compared: less(now.compared, then?.compared),
+    hits: less(now.hits, then?.hits),
+    writes: less(now.writes, then?.writes),
+    errors: listLess(now.errors, then?.errors),
+    durations: listLess(now.durations, then?.durations),
+  });
+  return {
+    primary: sideLess(after.primary, before?.primary),
+    candidate: sideLess(after.candidate, before?.candidate),
+    agreement: recordLess(after.agreement, before?.agreement),
+    copying: recordLess(after.copying, before?.copying),
+    lifeDriftSumMs: less(after.lifeDriftSumMs, before?.lifeDriftSumMs),
+    lifeDriftMaxMs: after.lifeDriftMaxMs,
+  };
+}
+
+export function addGrown(all: readonly Interval['grown'][]): Interval['grown'] {
+  const sum = (of: (one: Interval['grown']) => number): number => all.reduce((total, one) => total + of(one), 0);
+  const side = (name: 'primary' | 'candidate'): SideReading => ({
+    reads: sum((one) => one[name].reads),
+    compared: sum((one) => one[name].compared),
+    hits: sum((one) => one[name].hits),
+    writes: sum((one) => one[name].writes),
+    errors: FAULTS.map((_, at) => sum((one) => one[name].errors[at] ?? 0)),
+    durations: [...BOUNDS_MS, 0].map((_, at) => sum((one) => one[name].durations[at] ?? 0)),
+  });
+  return {
+    primary: side('primary'),
+    candidate: side('candidate'),
+    agreement: Object.fromEntries(
+      AGREEMENTS.map((name) => [name, sum((one) => one.agreement[name])]),
+    ) as Reading['agreement'],
+    copying: Object.fromEntries(COPIES.map((name) => [name, sum((one) => one.copying[name])])) as Reading['copying'],
+    lifeDriftSumMs: sum((one) => one.lifeDriftSumMs),
+    lifeDriftMaxMs: all.reduce((most, one) => Math.max(most, one.lifeDriftMaxMs), 0),
+  };
+}
+
+/** The figures of these intervals together; they follow each other. */
+export function comparisonOf(intervals: readonly Interval[]): Comparison {
+  const grown = addGrown(intervals.map((one) => one.grown));
+  const seconds = intervals.reduce((sum, one) => sum + one.seconds, 0);
+  const { lifeSamples } = grown.agreement;
+  const agreement: Agreement = {
+    ...grown.agreement,
+    ...(lifeSamples === 0
+      ? {}
+      : { lifeDriftMs: grown.lifeDriftSumMs / lifeSamples, lifeDriftMaxMs: grown.lifeDriftMaxMs }),
+  };
+  const copying: Copying = { ...grown.copying };
+  const sideOf = (name: 'primary' | 'candidate'): Side => {
+    const servers = serverFigures(intervals.flatMap((one) => one.servers[name] ?? []));
+    return { ...sideFigures(grown[name], seconds), ...(servers === undefined ? {} : { servers }) };
+  };
+  return {
+    seconds,
+    processes: intervals.at(-1)?.processes ?? 0,
+    primary: sideOf('primary'),
+    candidate: sideOf('candidate'),
+    agreement,
+    copying,
+  };
+}
+
+function sideFigures({ reads, compared, hits, writes, errors, durations }: SideReading, seconds: number): Side {
+  const failed = errors.reduce((sum, each) => sum + each, 0);
+  const all = reads + writes;
+  return {
+    reads,
+    readsPerSecond: seconds > 0 ? reads / seconds : 0,
+    compared,
+    hits,
+    ...(compared > 0 ? { hitRatio: hits / compared } : {}),
+    writes,
+    errors: Object.fromEntries(FAULTS.map((fault, at) => [fault, errors[at] ?? 0])) as Side['errors'],
+    ...(all > 0 ? { errorRate: Math.min(1, failed / all) } : {}),
+    ...percentile('p50Ms', durations, 0.5),
+    ...percentile('p95Ms', durations, 0.95),
+    ...percentile('p99Ms', durations, 0.99),
+  };
+}
+
+/** Linear within the bucket that holds the quantile; the last bound for longer durations. */
+function percentile<Name extends string>(
+  name: Name,
+  counts: readonly number[],
+  share: number,
+): { [K in Name]?: number } {
+  const wanted = counts.reduce((sum, each) => sum + each, 0) * share;
+  if (wanted === 0) return {};
+  let seen = 0;
+  for (const [at, count] of counts.entries()) {
+    if (count > 0 && seen + count >= wanted) {
+      const from = at === 0 ? 0 : (BOUNDS_MS[at - 1] ?? 0);
+      const to = BOUNDS_MS[at] ?? from;
+      return { [name]: from + ((to - from) * (wanted - seen)) / count } as { [K in Name]?: number };
+    }
+    seen += count;
+  }
+  return {};
+}

@@ -1,0 +1,122 @@
+import type { Clock } from '../../runtime.ts';
+import type { Comparison, Sample } from './figures.ts';
+import type { OpenStore } from './placed-store.ts';
+import { addGrown, comparisonOf, grownBetween, type Interval, MAX_WRONG_KEYS, type Reading } from './readings.ts';
+import { readServers, type ServerReading, serversBetween } from './server-figures.ts';
+
+/** The curves of one shadow: what all processes counted, and what the servers of both sides say, interval by interval. */
+export interface Recorder {
+  readonly samples: (from?: number) => readonly Sample[];
+  readonly count: () => number;
+  /** True figures between two times since the start of the shadow; percentiles come from the joined histograms. */
+  readonly between: (fromMs: number, toMs: number) => Comparison;
+  readonly total: () => Comparison;
+  readonly wrongKeys: () => readonly string[];
+  readonly close: () => void;
+}
+
+interface RecorderOptions {
+  /** Monotonic time of the start of the shadow, as far as this process knows. */
+  readonly startedMs: number;
+  /** The readings of all processes by id, this one included; undefined when they cannot be asked. */
+  readonly readings: () => Promise<ReadonlyMap<string, Reading> | undefined>;
+  readonly primary: () => Pick<OpenStore, 'content'>;
+  readonly candidate: Pick<OpenStore, 'content'>;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly intervalMs?: number;
+}
+
+export const INTERVAL_MS = 2000;
+/** Half an hour at the first resolution. Beyond it neighbours are joined, so that a shadow of a day has intervals of two minutes. */
+const MAX_INTERVALS = 900;
+
+export function createRecorder(options: RecorderOptions): Recorder {
+  const { startedMs, readings, primary, candidate, clock, intervalMs = INTERVAL_MS } = options;
+  let intervals: Interval[] = [];
+  let before: ReadonlyMap<string, Reading> | undefined;
+  let serversBefore: { readonly primary?: ServerReading; readonly candidate?: ServerReading } = {};
+  let beforeMs = clock.monotonicMs();
+  const wrong = new Set<string>();
+  let timer: NodeJS.Timeout | undefined;
+  let closed = false;
+
+  const record = async (): Promise<void> => {
+    const [now, own, theirs] = await Promise.all([
+      readings(),
+      readServers(primary().content),
+      readServers(candidate.content),
+    ]);
+    if (closed) return;
+    const nowMs = clock.monotonicMs();
+    const seconds = (nowMs - beforeMs) / 1000;
+    if (now !== undefined) {
+      for (const { wrongKeys } of now.values()) {
+        for (const key of wrongKeys) if (wrong.size < MAX_WRONG_KEYS) wrong.add(key);
+      }
+      // In the first interval the counts of another process are of an unknown time: they are only remembered.
+      const grown = [...now].flatMap(([id, reading]) =>
+        before === undefined ? [] : [grownBetween(before.get(id), reading)],
+      );
+      intervals.push({
+        atMs: nowMs - startedMs,
+        seconds,
+        processes: now.size,
+        grown: addGrown(grown),
+        servers: {
+          primary: serversBetween(serversBefore.primary, own, seconds),
+          candidate: serversBetween(serversBefore.candidate, theirs, seconds),
+        },
+      });
+      before = now;
+      serversBefore = { primary: own, candidate: theirs };
+      beforeMs = nowMs;
+    }
+    if (intervals.length > MAX_INTERVALS) intervals = joinPairs(intervals);
+  };
+  const recordForever = (): void => {
+    void record().then(() => {
+      if (!closed) timer = setTimeout(recordForever, intervalMs).unref();
+    });
+  };
+  recordForever();
+
+  return {
+    samples: (from = 0) => intervals.slice(from).map((one) => ({ atMs: one.atMs, figures: comparisonOf([one]) })),
+    count: () => intervals.length,
+    between: (fromMs, toMs) => comparisonOf(intervals.filter(({ atMs }) => atMs > fromMs && atMs <= toMs)),
+    total: () => comparisonOf(intervals),
+    wrongKeys: () => [...wrong],
+    close: () => {
+      closed = true;
+      clearTimeout(timer);
+    },
+  };
+}
+
+function joinPairs(intervals: readonly Interval[]): Interval[] {
+  return intervals.flatMap((one, at): Interval[] => {
+    const next = intervals[at + 1];
+    if (at % 2 === 1) return [];
+    if (next === undefined) return [one];
+    const seconds = one.seconds + next.seconds;
+    const joined = (name: 'primary' | 'candidate') => {
+      const [left, right] = [one.servers[name], next.servers[name]];
+      if (left?.grown === undefined || right?.grown === undefined) return right;
+      const grown = { ...right.grown };
+      for (const [counter, value] of Object.entries(left.grown)) grown[counter as keyof typeof grown] += value;
+      return { ...right, seconds: left.seconds + right.seconds, grown };
+    };
+    const [primary, candidate] = [joined('primary'), joined('candidate')];
+    return [
+      {
+        ...next,
+        seconds,
+        grown: addGrown([one.grown, next.grown]),
+        servers: {
+          ...(primary === undefined ? {} : { primary }),
+          ...(candidate === undefined ? {} : { candidate }),
+        },
+      },
+    ];
+  });
+}

@@ -1,0 +1,222 @@
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** The figures of one drill or one shadow. */
+export interface ArchivedRecord {
+  readonly id: string;
+  readonly startedAtMs: number;
+  readonly samples: readonly unknown[];
+}
+
+/** The id of a record. A word that does not match is never used as a file name. */
+export const RECORD_ID = /^[0-9]{8}-[0-9]{6}-[a-z0-9_-]{1,200}$/;
+
+interface RecordName {
+  readonly atMs: number;
+  /** They say what the record is about, such as a domain. */
+  readonly words: readonly string[];
+  readonly random: () => number;
+}
+
+/** `20261121-064348-goods-canary-x7q2`: sorts by time, safe as a file name. */
+export function recordId({ atMs, words, random }: RecordName): string {
+  const [day = '', time = ''] = new Date(atMs).toISOString().replaceAll(/[-:]/g, '').split('T');
+  const safe = words.map((word) =>
+    word
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9_-]/g, '-')
+      .slice(0, 64),
+  );
+  // Two processes may begin a record within the same second.
+  const suffix = Math.floor(random() * 36 ** 4).toString(36);
+  return [day, time.slice(0, 6), ...safe, suffix.padStart(4, '0')].join('-');
+}
+
+/** JSON strings contain no raw line end, so the samples are found without parsing. */
+const SAMPLES = ',"samples":[\n';
+
+/** JSON with one sample per line and the samples last, so that the head can be read without them. */
+export function encodeRecord<R extends ArchivedRecord>({ samples, ...head }: R): string {
+  const lines = samples.map((sample) => JSON.stringify(sample)).join(',\n');
+  return `${JSON.stringify(head).slice(0, -1)}${SAMPLES}${lines}\n]}\n`;
+}
+
+/** The text of the record without its samples; undefined when `encodeRecord` did not write it. */
+export function headText(text: string): string | undefined {
+  const end = text.indexOf(SAMPLES);
+  return end < 0 ? undefined : `${text.slice(0, end)},"samples":[]}`;
+}
+
+export type ReadRecord<R> =
+  | { readonly kind: 'record'; readonly record: R }
+  /** `why`: in words for people, bounded. */
+  | { readonly kind: 'unreadable'; readonly why: string };
+
+/** A file that has the name of a record and is none. */
+export interface UnreadableRecord {
+  readonly id: string;
+  readonly where: string;
+  readonly why: string;
+}
+
+/** Records kept beyond the end of the process. */
+export interface RecordArchive<R> {
+  /** Never rejects: the work goes on when its record cannot be written. The latest of several waiting writes wins. */
+  readonly write: (record: R) => Promise<void>;
+  /** Records without samples, newest first, and files that are not valid records. */
+  readonly heads: () => Promise<{
+    readonly records: readonly R[];
+    readonly unreadable: readonly UnreadableRecord[];
+  }>;
+  /** Undefined: there is no such record. */
+  readonly read: (id: string) => Promise<ReadRecord<R> | undefined>;
+}
+
+interface RecordArchiveOptions<R> {
+  /** The kind of record in words: `journal`. */
+  readonly what: string;
+  /** Absent: records are kept in memory, until the process ends. */
+  readonly directory?: string;
+  /** Number of newest records kept. */
+  readonly keep: number;
+  /** They validate every member and never throw. */
+  readonly decode: (text: string) => ReadRecord<R>;
+  readonly decodeHead: (text: string) => ReadRecord<R>;
+  readonly onFault: (id: string, detail: string) => void;
+}
+
+/** Maximum number of records kept in memory: one may have megabytes. */
+const MAX_IN_MEMORY = 8;
+/** Several times the size of a record with the maximum number of samples. */
+const MAX_FILE_BYTES = 64 * 2 ** 20;
+const SUFFIX = '.json';
+
+/** One file per record, replaced atomically, so that a reader always finds a whole record. */
+export function createRecordArchive<R extends ArchivedRecord>(options: RecordArchiveOptions<R>): RecordArchive<R> {
+  const { what, directory, keep, decode, decodeHead, onFault } = options;
+  const inMemory = new Map<string, R>();
+  const heads = new Map<string, { readonly stamp: string; readonly read: ReadRecord<R> }>();
+  const waiting = new Map<string, R>();
+  let writing = Promise.resolve();
+
+  const remember = (record: R): void => {
+    inMemory.delete(record.id);
+    inMemory.set(record.id, record);
+    for (const id of inMemory.keys()) {
+      if (inMemory.size <= Math.min(keep, MAX_IN_MEMORY)) break;
+      inMemory.delete(id);
+    }
+  };
+
+  const store = async (folder: string, record: R): Promise<void> => {
+    const file = fileOf(folder, record.id);
+    const draft = `${file}.part`;
+    try {
+      await mkdir(folder, { recursive: true });
+      await writeFile(draft, encodeRecord(record), { mode: 0o640 });
+      await rename(draft, file);
+      inMemory.delete(record.id);
+      await prune(folder);
+    } catch (error) {
+      if (!inMemory.has(record.id)) onFault(record.id, error instanceof Error ? error.message : String(error));
+      remember(record);
+      await rm(draft, { force: true }).catch(() => {});
+    }
+  };
+
+  const prune = async (folder: string): Promise<void> => {
+    for (const id of (await idsIn(folder)).slice(keep)) {
+      heads.delete(id);
+      await rm(fileOf(folder, id), { force: true });
+      // Left by a process that was killed during a write.
+      await rm(`${fileOf(folder, id)}.part`, { force: true });
+    }
+  };
+
+  /** A record in a file with the name of another one is a copy and is not accepted. */
+  const withOwnId = (id: string, read: ReadRecord<R>): ReadRecord<R> => {
+    if (read.kind === 'unreadable' || read.record.id === id) return read;
+    return { kind: 'unreadable', why: `it is the ${what} of ${read.record.id}` };
+  };
+  const tooLarge = (size: number): ReadRecord<R> => {
+    return { kind: 'unreadable', why: `${size} bytes are more than the ${MAX_FILE_BYTES} that a ${what} may have` };
+  };
+
+  /** Undefined: there is no such file, or it was removed meanwhile. */
+  const headOf = async (folder: string, id: string): Promise<ReadRecord<R> | undefined> => {
+    const file = fileOf(folder, id);
+    try {
+      const { mtimeMs, size } = await stat(file);
+      const stamp = `${mtimeMs}-${size}`;
+      const before = heads.get(id);
+      if (before?.stamp === stamp) return before.read;
+      const read = size > MAX_FILE_BYTES ? tooLarge(size) : withOwnId(id, decodeHead(await readFile(file, 'utf8')));
+      heads.set(id, { stamp, read });
+      return read;
+    } catch {
+      return undefined;
+    }
+  };
+
+  return {
+    write: (record) => {
+      if (directory === undefined) {
+        remember(record);
+        return Promise.resolve();
+      }
+      const isWaiting = waiting.has(record.id);
+      waiting.set(record.id, record);
+      if (isWaiting) return writing;
+      writing = writing.then(async () => {
+        const latest = waiting.get(record.id);
+        waiting.delete(record.id);
+        if (latest !== undefined) await store(directory, latest);
+      });
+      return writing;
+    },
+    heads: async () => {
+      const kept: R[] = [];
+      const unreadable: UnreadableRecord[] = [];
+      if (directory !== undefined) {
+        for (const id of (await idsIn(directory)).slice(0, keep)) {
+          const read = await headOf(directory, id);
+          if (read?.kind === 'record') kept.push(read.record);
+          if (read?.kind === 'unreadable') unreadable.push({ id, where: fileOf(directory, id), why: read.why });
+        }
+      }
+      const unwritten = [...inMemory.values()].map((record) => ({ ...record, samples: [] }));
+      const records = [...unwritten, ...kept.filter(({ id }) => !inMemory.has(id))];
+      return { records: records.sort((a, b) => b.startedAtMs - a.startedAtMs), unreadable };
+    },
+    read: async (id) => {
+      const here = inMemory.get(id);
+      if (here !== undefined) return { kind: 'record', record: here };
+      // The id comes from a caller: only a valid id becomes a part of a path.
+      if (directory === undefined || !RECORD_ID.test(id)) return undefined;
+      const file = fileOf(directory, id);
+      const size = await stat(file).then(
+        (found) => found.size,
+        () => undefined,
+      );
+      if (size === undefined) return undefined;
+      if (size > MAX_FILE_BYTES) return tooLarge(size);
+      const text = await readFile(file, 'utf8').catch(() => undefined);
+      return text === undefined ? undefined : withOwnId(id, decode(text));
+    },
+  };
+}
+
+async function idsIn(folder: string): Promise<readonly string[]> {
+  const names = await readdir(folder).catch(() => []);
+  const ids = new Set(names.flatMap((name) => idOf(name.replace(/\.part$/, '')) ?? []));
+  return [...ids].sort((a, b) => (a < b ? 1 : -1));
+}
+
+function fileOf(folder: string, id: string): string {
+  return join(folder, `${id}${SUFFIX}`);
+}
+
+function idOf(file: string): string | undefined {
+  const id = file.endsWith(SUFFIX) ? file.slice(0, -SUFFIX.length) : '';
+  return RECORD_ID.test(id) ? id : undefined;
+}

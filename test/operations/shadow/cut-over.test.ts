@@ -1,0 +1,250 @@
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { halt } from '../../../src/control/changes.ts';
+import type { ControlStore } from '../../../src/control/control-store.ts';
+import { createControl } from '../../../src/control/create-control.ts';
+import { beginOverlay } from '../../../src/control/overlay.ts';
+import { beginShadow } from '../../../src/control/placement.ts';
+import { createCutOver } from '../../../src/operations/shadow/cut-over.ts';
+import { createDomainShadow } from '../../../src/operations/shadow/domain-shadow.ts';
+import type { ShadowEvent } from '../../../src/operations/shadow/shadow.ts';
+import { systemClock } from '../../../src/runtime.ts';
+import { createMemoryControlStore } from '../../../src/stores/memory/control-store.ts';
+import { createPair, DOMAIN, NEW, OLD, type Pair } from './harness.ts';
+
+const POLL_MS = 20;
+const LEASE_MS = 300;
+const CALLER = { by: 'ann', reason: 'a test' } as const;
+const OVERLAY: Parameters<typeof beginOverlay>[1] = {
+  ...{ drill: 'd', owner: 'o', leaseMs: 3000, mode: 'drop', ranges: [], blackout: false, cohorts: [] },
+};
+
+/** Processes over one pair of stores and one control store. */
+function fleetOf(t: TestContext) {
+  const memory = createMemoryControlStore({ clock: systemClock });
+  const servers = createPair();
+  let count = 0;
+
+  const join = (options: { readonly declares?: boolean; readonly controlElsewhere?: boolean } = {}) => {
+    count += 1;
+    const id = `process-${count}`;
+    let isCutOff = false;
+    const fault = { kind: 'fault', fault: 'store-down' } as const;
+    const store: ControlStore = {
+      read: async (...args) => (isCutOff ? fault : memory.read(...args)),
+      swap: async (...args) => (isCutOff ? fault : memory.swap(...args)),
+      renew: async (...args) => (isCutOff ? fault : memory.renew(...args)),
+      report: async (...args) => (isCutOff ? false : memory.report(...args)),
+      reports: async (...args) => (isCutOff ? fault : memory.reports(...args)),
+    };
+    const control = createControl({
+      ...{ domain: DOMAIN, store, shared: true, clock: systemClock, random: Math.random, intervalMs: POLL_MS },
+      locate: () => undefined,
+      observe: () => {},
+      longestLifeMs: 3_600_000,
+    });
+    const events: ShadowEvent[] = [];
+    const ended: string[] = [];
+    const { placed } = pairOver(servers);
+    const shadowed = {
+      placed,
+      candidates: [NEW],
+      deadlineMs: 50,
+      lastFailure: () => undefined,
+      configuration: (to: typeof OLD) => `store: ${to.name}`,
+    };
+    const domain = {
+      ...{ name: DOMAIN, control, configured: OLD },
+      controlElsewhere: options.controlElsewhere ?? true,
+      ...(options.declares === false ? {} : { shadowed }),
+    };
+    const follower = createDomainShadow({
+      ...domain,
+      ...{ processId: id, leaseMs: LEASE_MS, clock: systemClock, observe: (event) => events.push(event) },
+      loopDelay: () => ({ loopDelayMs: 0, maxLoopDelayMs: 100 }),
+      onEnded: (_, why) => ended.push(why),
+    });
+    const beat = (): void => void placed.beat(id, 5000, 50);
+    beat();
+    const beating = setInterval(beat, 100);
+    const steps = createCutOver({
+      ...{ domain, shadowed, follower, clock: systemClock, acknowledgeMs: 1200 },
+      newId: () => `cut-over-${Math.random()}`,
+    });
+    const leave = async (): Promise<void> => {
+      clearInterval(beating);
+      follower.close();
+      await control.close();
+      await placed.leave(id, 50);
+    };
+    t.after(leave);
+    return { id, control, follower, steps, placed, events, ended, leave, cutOff: (is: boolean) => (isCutOff = is) };
+  };
+
+  return { servers, join };
+}
+
+/** Another process over the same servers. */
+function pairOver({ old, candidate }: Pair): Pick<Pair, 'placed'> {
+  const { placed, ...own } = createPair();
+  Object.assign(own.old, old);
+  Object.assign(own.candidate, candidate);
+  return { placed };
+}
+
+type Process = ReturnType<ReturnType<typeof fleetOf>['join']>;
+
+async function withShadow(process: Process): Promise<void> {
+  const nowMs = Date.now();
+  const shadow = { id: 's', candidate: NEW, fraction: 1, reads: 1, by: 'ann', atMs: nowMs, untilMs: nowMs + 60_000 };
+  await process.control.change((document) => beginShadow(document, shadow, nowMs));
+}
+
+async function until(holds: () => boolean, what: string): Promise<void> {
+  for (let waited = 0; !holds(); waited += 10) {
+    if (waited > 5000) throw new Error(`not within five seconds: ${what}`);
+    await sleep(10);
+  }
+}
+
+describe('a cut-over', { concurrency: true }, () => {
+  test('every process moves to the new store, and back, without a restart', async (t) => {
+    const { join } = fleetOf(t);
+    const [one, two] = [join(), join()];
+    await withShadow(one);
+    await until(() => two.follower.running() !== undefined, 'the shadow of the other process');
+    const moved = await one.steps.cutOver(CALLER);
+    assert.deepEqual([moved.from, moved.to, moved.configuration], [OLD, NEW, 'store: valkey']);
+    assert.deepEqual(
+      moved.processes.map(({ state }) => state),
+      ['ok', 'ok'],
+    );
+    for (const { placed, follower, ended } of [one, two]) {
+      assert.deepEqual([placed.active(), placed.other(), follower.running()], [NEW, OLD, undefined]);
+      assert.deepEqual(ended, ['cut-over by ann']);
+    }
+    const returned = await two.steps.back(CALLER);
+    assert.deepEqual([returned.from, returned.to], [NEW, OLD]);
+    assert.deepEqual([one.placed.active(), one.placed.other()], [OLD, NEW]);
+    await one.steps.stop(CALLER);
+    assert.equal(one.control.document().placement, undefined, 'every configuration names the old store');
+  });
+
+  test('a process that is cut off from the control store is named, and nothing changes', async (t) => {
+    const { join } = fleetOf(t);
+    const [one, two] = [join(), join()];
+    await withShadow(one);
+    await until(() => two.follower.running() !== undefined, 'the shadow of the other process');
+    two.cutOff(true);
+    await assert.rejects(one.steps.cutOver(CALLER), (error: Error & { code?: string }) => {
+      assert.equal(error.code, 'cut-over-behind');
+      assert.match(error.message, new RegExp(`process ${two.id}: .*; nothing was changed`));
+      return true;
+    });
+    assert.equal(one.control.document().placement, undefined);
+    assert.deepEqual([one.placed.active(), one.placed.other()], [OLD, undefined]);
+    assert.ok(one.follower.running() !== undefined, 'the shadow goes on');
+  });
+
+  test('a process without the candidate in its configuration is named', async (t) => {
+    const { join } = fleetOf(t);
+    const [one, two] = [join(), join({ declares: false })];
+    await withShadow(one);
+    await assert.rejects(one.steps.cutOver(CALLER), new RegExp(`process ${two.id}: its configuration lacks`));
+  });
+
+  test('a process that falls silent after it has acknowledged reads and writes both stores, then follows', async (t) => {
+    const { join } = fleetOf(t);
+    const [one, two] = [join(), join()];
+    await withShadow(one);
+    const moving = one.steps.cutOver(CALLER);
+    await until(() => two.placed.other() !== undefined, 'the preparation');
+    await sleep(100);
+    two.cutOff(true);
+    await moving;
+    assert.deepEqual([one.placed.active(), two.placed.active()], [NEW, OLD]);
+    await until(() => two.placed.isIsolated(), 'its isolation');
+    two.cutOff(false);
+    await until(() => two.placed.active().fingerprint === NEW.fingerprint, 'the commit');
+    await until(() => !two.placed.isIsolated(), 'the end of its isolation');
+    const phases = two.events.flatMap((event) => (event.kind === 'placement-changed' ? [event.phase] : []));
+    assert.deepEqual(
+      phases,
+      ['prepared', 'isolated', 'committed', 'committed'].filter((_, at) => at < phases.length),
+    );
+  });
+
+  test('a process that starts meanwhile uses the right store', async (t) => {
+    const { join } = fleetOf(t);
+    const one = join();
+    await withShadow(one);
+    await one.steps.cutOver(CALLER);
+    const late = join();
+    await until(late.control.hasSynced, 'the document');
+    assert.deepEqual([late.placed.active(), late.placed.other()], [NEW, OLD]);
+  });
+
+  test('it is refused without a control store of its own, without a shadow, and during a drill', async (t) => {
+    const { join } = fleetOf(t);
+    const [one, together] = [join(), join({ controlElsewhere: false })];
+    await assert.rejects(one.steps.cutOver(CALLER), { code: 'no-shadow' });
+    await withShadow(one);
+    await until(() => together.follower.running() !== undefined, 'the shadow');
+    await assert.rejects(together.steps.cutOver(CALLER), { code: 'no-control-store' });
+    await one.control.change((document) => beginOverlay(document, OVERLAY));
+    await assert.rejects(one.steps.cutOver(CALLER), { code: 'drill-running' });
+    await assert.rejects(one.steps.back(CALLER), { code: 'no-cut-over' });
+  });
+
+  test('a drill is refused while it is under way, and not any more when it is settled', async (t) => {
+    const { join } = fleetOf(t);
+    const one = join();
+    await withShadow(one);
+    await one.steps.cutOver(CALLER);
+    const drill = () => one.control.change((document) => beginOverlay(document, OVERLAY));
+    await assert.rejects(drill(), { code: 'cut-over-running' });
+    const stopped = await one.steps.stop(CALLER);
+    assert.deepEqual([stopped.ended, stopped.configuration], ['old-store', 'store: valkey']);
+    assert.deepEqual([one.placed.active(), one.placed.other()], [NEW, undefined]);
+    await drill();
+  });
+
+  test('the old store is not given up while a process still needs it', async (t) => {
+    const { join } = fleetOf(t);
+    const [one, two] = [join(), join()];
+    await withShadow(one);
+    const moving = one.steps.cutOver(CALLER);
+    await until(() => two.placed.other() !== undefined, 'the preparation');
+    await sleep(100);
+    two.cutOff(true);
+    await moving;
+    await assert.rejects(one.steps.stop(CALLER), { code: 'cut-over-behind' });
+    assert.deepEqual(one.placed.other(), OLD);
+  });
+
+  test('a halt ends the shadow and a preparation in every process, and a committed cut-over stays', async (t) => {
+    const { join } = fleetOf(t);
+    const [one, two] = [join(), join()];
+    await withShadow(one);
+    await until(() => two.follower.running() !== undefined, 'the shadow');
+    const moving = one.steps.cutOver(CALLER).catch((error: { code: string }) => error.code);
+    await until(() => one.placed.other() !== undefined, 'the preparation');
+    const halted = { by: 'ann', reason: 'enough', atMs: Date.now() };
+    await one.control.change((document) => halt(document, halted));
+    assert.equal(await moving, 'no-cut-over');
+    await until(() => two.follower.running() === undefined, 'its end in the other process');
+    assert.deepEqual([one.placed.active(), one.placed.other(), one.ended], [OLD, undefined, ['halted by ann']]);
+  });
+
+  test('a shadow ends by itself when its time is over, and its record is removed', async (t) => {
+    const { join } = fleetOf(t);
+    const one = join();
+    const nowMs = Date.now();
+    const shadow = { id: 's', candidate: NEW, fraction: 1, reads: 1, by: 'ann', atMs: nowMs, untilMs: nowMs + 300 };
+    await one.control.change((document) => beginShadow(document, shadow, nowMs));
+    assert.ok(one.follower.running() !== undefined);
+    await until(() => one.control.document().shadow === undefined, 'the removal');
+    assert.deepEqual([one.follower.running(), one.ended], [undefined, ['expired']]);
+  });
+});

@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { compareValues, createMirror } from '../../../src/operations/shadow/mirror.ts';
+import { comparisonOf, createTally, grownBetween, type Tally } from '../../../src/operations/shadow/readings.ts';
+import type { ShadowEvent } from '../../../src/operations/shadow/shadow.ts';
+import { systemClock } from '../../../src/runtime.ts';
+import { createFakeOpenStore, DOMAIN, type FakeOpenStore, NEW, pageOf } from './harness.ts';
+
+const TTL_MS = 60_000;
+const STORED = { kind: 'stored' } as const;
+
+interface Bed {
+  readonly candidate: FakeOpenStore;
+  readonly mirror: ReturnType<typeof createMirror>;
+  readonly tally: Tally;
+  readonly events: ShadowEvent[];
+  /** Sets the delay of the event loop that the mirror sees; its bound is 100. */
+  readonly loopIs: (delayMs: number) => void;
+  readonly figures: () => ReturnType<typeof comparisonOf>;
+}
+
+function bedOf(fraction = 1, reads = 1): Bed {
+  const candidate = createFakeOpenStore('new:1');
+  const tally = createTally('one');
+  const events: ShadowEvent[] = [];
+  let loopDelayMs = 0;
+  const mirror = createMirror({
+    domain: DOMAIN,
+    candidate: NEW,
+    store: candidate,
+    primary: createFakeOpenStore('old:1').content,
+    fraction,
+    reads,
+    deadlineMs: 50,
+    loopDelay: () => ({ loopDelayMs, maxLoopDelayMs: 100 }),
+    tally,
+    clock: systemClock,
+    observe: (event) => events.push(event),
+  });
+  const figures: Bed['figures'] = () =>
+    comparisonOf([
+      { atMs: 1000, seconds: 1, processes: 1, grown: grownBetween(undefined, tally.reading()), servers: {} },
+    ]);
+  return { candidate, mirror, tally, events, figures, loopIs: (ms) => (loopDelayMs = ms) };
+}
+
+const SETTLE_MS = 60;
+
+test('a page that only the primary has is copied to the candidate, with its generation and the rest of its life', async () => {
+  const { candidate, mirror, figures } = bedOf();
+  const page = pageOf(1, systemClock, { generation: 7, createdAtMs: Date.now() - 1000 });
+  mirror.noteRead(page.name, { kind: 'value', value: page.value }, 0.4);
+  await sleep(SETTLE_MS);
+  assert.deepEqual(candidate.value(page.name), page.value);
+  mirror.noteRead(page.name, { kind: 'value', value: page.value }, 0.4);
+  await sleep(SETTLE_MS);
+  const { agreement, copying, primary, candidate: side } = figures();
+  assert.deepEqual([agreement.missing, agreement.equal, copying.filled], [1, 1, 1]);
+  assert.deepEqual([primary.hits, side.hits, primary.compared, side.compared], [2, 1, 2, 2]);
+  mirror.close();
+});
+
+test('a written page is written to the candidate too, and an expired one is not copied', async () => {
+  const { candidate, mirror, figures } = bedOf();
+  const [written, expired] = [pageOf(1), pageOf(2, systemClock, { createdAtMs: Date.now() - 24 * 3_600_000 })];
+  mirror.noteWrite({ ...written, ttlMs: TTL_MS }, STORED);
+  mirror.noteRead(expired.name, { kind: 'value', value: expired.value }, 0.4);
+  await sleep(SETTLE_MS);
+  assert.deepEqual(candidate.names(), [written.name]);
+  assert.deepEqual([figures().candidate.writes, figures().primary.writes], [1, 1]);
+  mirror.close();
+});
+
+test('the share of sampled keys is the fraction, and a larger fraction contains the keys of a smaller one', () => {
+  const { mirror } = bedOf(0.1);
+  const names = Array.from({ length: 20_000 }, (_, at) => pageNameOf(at));
+  const small = new Set(names.filter(mirror.samples));
+  assert.ok(Math.abs(small.size / names.length - 0.1) < 0.01, `${small.size} of ${names.length}`);
+  mirror.change(0.25, 1);
+  const large = new Set(names.filter(mirror.samples));
+  assert.ok(Math.abs(large.size / names.length - 0.25) < 0.015, `${large.size} of ${names.length}`);
+  assert.ok(small.isSubsetOf(large));
+  mirror.change(1, 1);
+  assert.ok(names.every(mirror.samples));
+});
+
+function pageNameOf(n: number): string {
+  return pageOf(n).name;
+}
+
+test('further copies of a read come a little apart, and count neither for the hit ratio nor for the agreement', async () => {
+  const { candidate, mirror, figures } = bedOf(1, 3);
+  const page = pageOf(1);
+  await candidate.write(page.name, page.value, TTL_MS);
+  const atMs: number[] = [];
+  const readTo = candidate.readTo;
+  Object.assign(candidate, {
+    readTo: (...args: Parameters<typeof readTo>) => {
+      atMs.push(performance.now());
+      readTo(...args);
+    },
+  });
+  mirror.noteRead(page.name, { kind: 'value', value: page.value }, 0.4);
+  await sleep(3 * SETTLE_MS);
+  assert.equal(atMs.length, 3);
+  const [first = 0, second = 0, third = 0] = atMs;
+  assert.ok(second - first > 10 && third - second > 10, atMs.join(' '));
+  const { candidate: side, agreement } = figures();
+  assert.deepEqual([side.reads, side.compared, side.hits, agreement.compared], [3, 1, 1, 1]);
+  mirror.close();
+});
+
+test('a candidate that hangs holds a bounded number of copies, and the rest are dropped and counted', async () => {
+  const { candidate, mirror, figures } = bedOf();
+  candidate.meet({ kind: 'slow', replyAfterMs: 60_000 });
+  for (let n = 0; n < 12_000; n += 1) mirror.noteRead(pageNameOf(n), { kind: 'absent' }, 0.4);
+  const { copying, primary } = figures();
+  assert.deepEqual([copying.sampled, copying.dropped, primary.compared], [12_000, 2000, 10_000]);
+  mirror.close();
+});
+
+test('copies hold a bounded number of bytes', () => {
+  const { mirror, figures } = bedOf();
+  const value = Buffer.alloc(2 ** 20);
+  for (let n = 0; n < 40; n += 1) mirror.noteWrite({ name: pageNameOf(n), value, ttlMs: TTL_MS }, STORED);
+  assert.equal(figures().copying.dropped, 8);
+  mirror.close();
+});
+
+test('while the event loop is late nothing is copied, the queue waits, and both are counted', async () => {
+  const { candidate, mirror, loopIs, figures } = bedOf();
+  const [before, during] = [pageOf(1), pageOf(2)];
+  mirror.noteWrite({ ...before, ttlMs: TTL_MS }, STORED);
+  loopIs(101);
+  mirror.noteWrite({ ...during, ttlMs: TTL_MS }, STORED);
+  await sleep(SETTLE_MS);
+  assert.deepEqual([mirror.isPaused(), candidate.names(), figures().copying.paused], [true, [], 1]);
+  loopIs(0);
+  await sleep(SETTLE_MS);
+  assert.deepEqual(candidate.names(), [before.name]);
+  mirror.close();
+});
+
+test('a closed mirror sends nothing any more', async () => {
+  const { candidate, mirror } = bedOf();
+  mirror.noteWrite({ ...pageOf(1), ttlMs: TTL_MS }, STORED);
+  mirror.close();
+  mirror.noteWrite({ ...pageOf(2), ttlMs: TTL_MS }, STORED);
+  await sleep(SETTLE_MS);
+  assert.deepEqual(candidate.names(), []);
+});
+
+test('errors of each side are counted by kind, and are not compared', async () => {
+  const { candidate, mirror, figures } = bedOf();
+  const page = pageOf(1);
+  candidate.meet({ kind: 'fault', fault: 'node-open' });
+  mirror.noteRead(page.name, { kind: 'value', value: page.value }, 0.4);
+  mirror.noteRead(pageOf(2).name, { kind: 'fault', fault: 'store-slow' }, 50);
+  await sleep(SETTLE_MS);
+  const { primary, candidate: side, agreement } = figures();
+  assert.deepEqual([primary.errors['store-slow'], side.errors['node-open'], agreement.compared], [1, 2, 0]);
+  mirror.close();
+});
+
+test('values are compared by content: equal, older, newer, wrong, or on one side only', () => {
+  const options = { domain: DOMAIN, clock: systemClock };
+  const nowMs = Date.now();
+  const page = pageOf(1, systemClock, { createdAtMs: nowMs - 1000, generation: 5 });
+  const compare = (candidate: Buffer | undefined, primary: Buffer | undefined = page.value): string =>
+    compareValues(page.name, primary, candidate, options);
+  const variant = (parts: Parameters<typeof pageOf>[2]): Buffer =>
+    pageOf(1, systemClock, { createdAtMs: nowMs - 1000, generation: 5, ...parts }).value;
+  const flipped = Buffer.from(page.value);
+  flipped.writeUInt8(flipped.readUInt8(flipped.length - 3) ^ 1, flipped.length - 3);
+
+  assert.equal(compare(Buffer.from(page.value)), 'equal');
+  assert.equal(compare(variant({ costMs: 99 })), 'equal', 'the same page, although its bytes differ');
+  assert.equal(compare(variant({ createdAtMs: nowMs - 2000 })), 'older');
+  assert.equal(compare(variant({ createdAtMs: nowMs })), 'newer');
+  assert.equal(compare(variant({ generation: 4 })), 'older');
+  assert.equal(compare(variant({ generation: 6, createdAtMs: nowMs - 2000 })), 'newer', 'generations count first');
+  assert.equal(compare(variant({ body: Buffer.from('{"query":"1","results":[1]}') })), 'wrong');
+  assert.equal(compare(flipped), 'wrong', 'one bit');
+  assert.equal(compare(pageOf(2).value), 'wrong', 'the page of another search');
+  assert.equal(compare(Buffer.from('no entry')), 'wrong');
+  assert.equal(compare(Buffer.alloc(0)), 'wrong');
+  assert.equal(compare(undefined), 'missing');
+  assert.equal(compareValues(page.name, undefined, page.value, options), 'surplus');
+  assert.equal(compareValues(page.name, undefined, flipped, options), 'wrong', 'also where the primary has none');
+  assert.equal(compareValues(page.name, undefined, undefined, options), 'equal');
+});
+
+test('keys of wrong values are shown, each once and at most twenty', async () => {
+  const { candidate, mirror, tally } = bedOf();
+  for (let round = 0; round < 2; round += 1) {
+    for (let n = 0; n < 25; n += 1) {
+      const { name, value } = pageOf(n);
+      await candidate.write(name, Buffer.from('wrong'), TTL_MS);
+      mirror.noteRead(name, { kind: 'value', value }, 0.4);
+    }
+    await sleep(SETTLE_MS);
+  }
+  const { wrongKeys, agreement } = tally.reading();
+  assert.deepEqual([wrongKeys.length, new Set(wrongKeys).size, agreement.wrong], [20, 20, 50]);
+  mirror.close();
+});
