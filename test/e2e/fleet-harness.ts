@@ -16,6 +16,8 @@ export interface Fleet {
   readonly spare: Member;
   readonly nodes: readonly RedisNode[];
   readonly controlNode: RedisNode;
+  /** A Valkey server that every process declares as the candidate `valkey`; absent unless it was asked for. */
+  readonly candidate?: RedisNode;
   readonly texts: readonly string[];
   readonly stop: () => Promise<void>;
 }
@@ -39,10 +41,11 @@ const CONCURRENT_SEARCHES = 5;
 /** A search with several pages of results. */
 export const BROAD = 'диван';
 
-export function startFleet(): Promise<Fleet> {
+/** @param candidates further candidates beside `valkey`, by name; absent: the domain declares none. */
+export function startFleet(candidates?: Readonly<Record<string, object>>): Promise<Fleet> {
   return buildWithResources('operate', async ({ directory, keep, services, stop }) => {
     const goods = sampleGoods(DOCUMENTS);
-    const [port = 0] = await freePorts(1);
+    const [port = 0, candidatePort = 0] = await freePorts(2);
     const cluster = startCluster({ flavour: 'redis', masters: 3 }).then(keep);
     const control = startRedisNode({
       flavour: 'redis',
@@ -50,12 +53,22 @@ export function startFleet(): Promise<Fleet> {
       directory: join(directory, 'control'),
       config: ['maxmemory 64mb', 'maxmemory-policy noeviction'],
     }).then(keep);
+    const other =
+      candidates === undefined
+        ? undefined
+        : startRedisNode({
+            flavour: 'valkey',
+            port: candidatePort,
+            directory: join(directory, 'candidate'),
+            config: [],
+          });
     const engine = startSearchd({
       directory: join(directory, 'searchd'),
       from: { domains: [{ domain: goods.domain, index: 'goods', documents: goods.documents }] },
     }).then(keep);
     // Wait for all three: when one fails, `stop` ends the parts that have started.
-    await Promise.allSettled([cluster, control, engine]);
+    await Promise.allSettled([cluster, control, engine, other?.then(keep)]);
+    const candidate = await other;
     const [{ nodes }, controlNode, searchd] = await Promise.all([cluster, control, engine]);
     const config = JSON.stringify({
       admin: { token: TOKEN },
@@ -68,6 +81,9 @@ export function startFleet(): Promise<Fleet> {
         goods: {
           // For the same reason, a late reply does not mean that the store is slow.
           store: { kind: 'cluster', nodes: nodes.map(({ address }) => address), dedicated: true, deadline: '500ms' },
+          ...(candidate === undefined
+            ? {}
+            : { candidates: { valkey: { kind: 'standalone', nodes: [candidate.address] }, ...candidates } }),
           engine: { kind: 'sphinx', host: searchd.host, port: searchd.port, index: 'goods', idAttribute: 'doc_id' },
           // No entry expires during the tests: only operators remove entries.
           freshness: { ttl: '1h', emptyTtl: '1h', staleWhileRevalidate: '10m' },
@@ -104,7 +120,8 @@ export function startFleet(): Promise<Fleet> {
     await Promise.all(members.map(({ service }) => waitUntilReady(service)));
     const { repeated } = queriesOf(goods.documents, REPEATED);
     const texts = repeated.filter((text) => text !== BROAD);
-    return { members, spare: memberOf(all[2]), nodes, controlNode, texts, stop };
+    const withCandidate = candidate === undefined ? {} : { candidate };
+    return { members, spare: memberOf(all[2]), nodes, controlNode, texts, stop, ...withCandidate };
   });
 }
 

@@ -242,7 +242,7 @@ export function createShadows(options: ShadowsOptions): Shadows {
         await checkFit(part, ref, fraction);
         await control.change((document) => beginShadow(document, shadow, nowMs));
       } finally {
-        if (part.follower.running() === undefined) part.shadowed.placed.release(ref.fingerprint);
+        if (part.follower.running() === undefined) part.shadowed.placed.releaseUnused();
       }
       return statusOf(part, VERDICT_MS);
     },

@@ -79,7 +79,6 @@ const MAX_CHANGES = 200;
 interface Running extends RunningShadow {
   readonly mirror: Mirror;
   readonly tally: Tally;
-  readonly store: OpenStore;
   shadow: Shadow;
   changes: { readonly atMs: number; readonly fraction: number; readonly reads: number }[];
 }
@@ -120,19 +119,20 @@ export function createDomainShadow(options: DomainShadowOptions): DomainShadow {
       candidate: store,
       clock,
     });
-    running = { shadow, mirror, tally, store, recorder, startedMs, changes: [] };
+    running = { shadow, mirror, tally, recorder, startedMs, changes: [] };
     noteChange(running, 'begun');
-    void copyWhenConnected(running, stores);
+    stores.placed.setMirror(mirror);
+    void copyWhenConnected(store, mirror);
   };
 
   /** The commands before the first connection would be counted as errors of the candidate. */
-  const copyWhenConnected = async (one: Running, stores: ShadowedStore): Promise<void> => {
+  const copyWhenConnected = async (store: OpenStore, mirror: Mirror): Promise<void> => {
     const isConnected = (): boolean => {
-      const nodes = one.store.nodes();
+      const nodes = store.nodes();
       return nodes.length > 0 && nodes.every(({ connected }) => connected);
     };
     await waitFor(isConnected, CONNECT_MS, clock);
-    if (running === one) stores.placed.setMirror(one.mirror);
+    mirror.begin();
   };
 
   const noteChange = (one: Running, state: 'begun' | 'changed'): void => {
@@ -151,7 +151,7 @@ export function createDomainShadow(options: DomainShadowOptions): DomainShadow {
     ended.recorder.close();
     const { candidate, fraction, reads } = ended.shadow;
     observe({ kind: 'shadow-changed', domain, candidate: candidate.name, state: 'ended', fraction, reads });
-    placed?.release(candidate.fingerprint);
+    placed?.releaseUnused();
     onEnded(ended, why);
   };
 
@@ -176,6 +176,7 @@ export function createDomainShadow(options: DomainShadowOptions): DomainShadow {
     const next = placement === undefined ? undefined : { id: placement.id, phase: placement.phase };
     if (next?.id === followed?.id && next?.phase === followed?.phase) return;
     followed = next;
+    if (running === undefined) placed?.releaseUnused();
     notePlacement();
     heartbeatAtMs = Number.NEGATIVE_INFINITY;
   };

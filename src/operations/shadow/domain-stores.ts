@@ -71,7 +71,7 @@ export function openDomainStores<Raw extends OpenStore>(
     const isInUse = (): boolean =>
       [placed.active(), placed.other()].some((one) => one?.fingerprint === own.fingerprint);
     const report = (event: StoreEvent): void => {
-      if (event.kind === 'connection' && event.state === 'failed') {
+      if (event.kind === 'connection' && event.state === 'failed' && !isConsequence(event.detail)) {
         failures.set(own.fingerprint, `${event.node}: ${event.detail ?? 'no connection'}`);
       }
       // The commands of copies are counted by the shadow: the metrics of the domain's store are about searches.
@@ -104,4 +104,9 @@ export function openDomainStores<Raw extends OpenStore>(
   };
   const operated = { content: placed.content, holds: placed.holds, ref, dedicated, shadowed };
   return { configured, store: placed, operated };
+}
+
+/** The words of ioredis for commands that a broken connection did not take: they do not say why it broke. */
+function isConsequence(detail: string | undefined): boolean {
+  return detail !== undefined && /isn't writeable|Connection is closed/.test(detail);
 }

@@ -69,7 +69,7 @@ export const COPYING = Type.Object({
   sent: count(),
   dropped: count('Copies that were given up because the queue was full.'),
   paused: count('Copies that were not made because the event loop was late.'),
-  filled: count('Values of the primary that were written to the candidate, because it had none.'),
+  filled: count('Values of the primary that were written to the candidate, because it had none or an older one.'),
 });
 export type Copying = Decoded<typeof COPYING>;
 

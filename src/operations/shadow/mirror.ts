@@ -21,6 +21,8 @@ export interface Mirror {
   /** A larger fraction contains the keys of a smaller one. */
   readonly change: (fraction: number, reads: number) => void;
   readonly isPaused: () => boolean;
+  /** Before this call no key is sampled: the candidate is still connecting. */
+  readonly begin: () => void;
   readonly close: () => void;
 }
 
@@ -52,6 +54,9 @@ const TURN_MS = 1;
 const SPACING_MS = 25;
 /** One pair of equal values in this number has its remaining lives compared, one at a time. */
 const LIFE_SAMPLE = 32;
+const LARGE_DRIFT_MS = 1000;
+/** Longer than a write waits in the queue. */
+const SETTLE_MS = 200;
 /** The hash values of `samples`: three base64url characters. */
 const HASHES = 2 ** 18;
 
@@ -75,6 +80,7 @@ export function createMirror(options: MirrorOptions): Mirror {
   let isComparingLives = false;
   let fills: SeedItem[] = [];
   let timer: NodeJS.Timeout | undefined;
+  let begun = false;
   let closed = false;
 
   const bytesOf = ({ item }: Copy): number => item.value?.length ?? 0;
@@ -163,36 +169,61 @@ export function createMirror(options: MirrorOptions): Mirror {
     });
   };
 
+  const fillLater = (item: SeedItem): void => {
+    fills.push(item);
+    timer ??= setTimeout(serve, TICK_MS).unref();
+  };
+
+  const replace = async ({ name, value, ttlMs }: SeedItem): Promise<void> => {
+    const { kind } = await store.write(name, value, ttlMs);
+    if (kind === 'stored') tally.copy('filled');
+  };
+
   const compare = (name: string, expected: Buffer | undefined, found: Buffer | undefined): void => {
     const result = compareValues(name, expected, found, { domain, clock });
     tally.agreed(result, name);
     observe({ kind: 'shadow-compared', domain, result });
-    if (result === 'missing' && expected !== undefined && !closed) {
-      fills.push(...fillOf(name, expected));
-      timer ??= setTimeout(serve, TICK_MS).unref();
+    if (expected !== undefined && !closed) {
+      const [item] = fillOf(name, expected);
+      if (result === 'missing' && item !== undefined) fillLater(item);
+      // A copy that was dropped or paused has left it behind.
+      if (result === 'older' && item !== undefined) void replace(item);
     }
     if (result !== 'equal' || found === undefined) return;
     equalSeen += 1;
     if (equalSeen % LIFE_SAMPLE === 0 && !isComparingLives) void compareLives(name);
   };
 
-  /** A page that the candidate lacks, for the rest of its life. It never overwrites, and it keeps its generation. */
+  /** A page of the primary for the rest of its life, with its generation. */
   const fillOf = (name: string, value: Buffer): readonly SeedItem[] => {
     const identity = identityOf(value);
     const ttlMs = identity === undefined ? 0 : identity.createdAtMs + identity.lifeMs - clock.wallMs();
     return ttlMs > 0 ? [{ name, value, ttlMs }] : [];
   };
 
+  /** The difference of the remaining lives in milliseconds; undefined when a side has no value or no limit. */
+  const lifeDrift = async (name: string): Promise<number | undefined> => {
+    const [own, theirs] = await Promise.all([primary.lifeMs(name), store.content.lifeMs(name)]);
+    if (own === undefined || theirs === undefined) return undefined;
+    const driftMs = own === theirs ? 0 : Math.abs(own - theirs);
+    return Number.isFinite(driftMs) ? driftMs : undefined;
+  };
+
+  /** A page that was replaced on one side a moment ago is no drift: a large difference is looked at again. */
   const compareLives = async (name: string): Promise<void> => {
     isComparingLives = true;
-    const lives = await Promise.all([primary.lifeMs(name), store.content.lifeMs(name)]).catch(() => []);
-    isComparingLives = false;
-    const [own, others] = lives;
-    if (own === undefined || others === undefined || own === others) {
-      if (own !== undefined) tally.lifeDrift(0);
-      return;
+    try {
+      let driftMs = await lifeDrift(name);
+      if (driftMs !== undefined && driftMs > LARGE_DRIFT_MS) {
+        await pause(SETTLE_MS);
+        driftMs = await lifeDrift(name);
+      }
+      if (driftMs !== undefined) tally.lifeDrift(driftMs);
+    } catch {
+      // A side that does not answer has no remaining life to compare; its reads are counted as errors already.
+    } finally {
+      isComparingLives = false;
     }
-    if (Number.isFinite(own) && Number.isFinite(others)) tally.lifeDrift(Math.abs(own - others));
   };
 
   /** True when no copy is made now, because this process has more urgent work. */
@@ -204,7 +235,7 @@ export function createMirror(options: MirrorOptions): Mirror {
     return true;
   };
 
-  const samples = (name: string): boolean => hashOf(name) < threshold;
+  const samples = (name: string): boolean => begun && hashOf(name) < threshold;
 
   return {
     candidate,
@@ -232,6 +263,9 @@ export function createMirror(options: MirrorOptions): Mirror {
       reads = copies;
     },
     isPaused,
+    begin: () => {
+      begun = true;
+    },
     close: () => {
       closed = true;
       clearTimeout(timer);
@@ -241,6 +275,10 @@ export function createMirror(options: MirrorOptions): Mirror {
 }
 
 const EMPTY = Buffer.alloc(0);
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms).unref());
+}
 
 /** 0 … HASHES − 1, from the first three characters of the key in `sc1:<domain>:{<key>}`. */
 function hashOf(name: string): number {

@@ -48,8 +48,8 @@ export interface PlacedStore extends OpenStore {
   readonly other: () => StoreRef | undefined;
   /** The open store, opened when it was not. Undefined: it is not declared here. */
   readonly opened: (fingerprint: string) => OpenStore | undefined;
-  /** Closes a store that is neither active nor other. */
-  readonly release: (fingerprint: string) => void;
+  /** Closes the candidates that are neither active nor other nor get copies. */
+  readonly releaseUnused: () => void;
   /** Ids of the processes that live by the heartbeats of the stores in use; undefined until one of them has answered. */
   readonly liveIds: () => ReadonlySet<string> | undefined;
 }
@@ -308,11 +308,12 @@ export function createPlacedStore({ configured, candidates, leaseMs, clock }: Pl
     active: () => route.active.ref,
     other: () => route.other?.ref,
     opened: (fingerprint) => openedAs({ fingerprint })?.store,
-    release: (fingerprint) => {
-      const one = open.get(fingerprint);
-      if (one === undefined || one === first || inUse().includes(one)) return;
-      open.delete(fingerprint);
-      void one.store.close();
+    releaseUnused: () => {
+      for (const [fingerprint, one] of open) {
+        if (one === first || isWritten(one)) continue;
+        open.delete(fingerprint);
+        void one.store.close();
+      }
     },
     liveIds: () => {
       const nowMs = clock.monotonicMs();

@@ -2,7 +2,7 @@ import type { Clock } from '../../runtime.ts';
 import type { Comparison, Sample } from './figures.ts';
 import type { OpenStore } from './placed-store.ts';
 import { addGrown, comparisonOf, grownBetween, type Interval, MAX_WRONG_KEYS, type Reading } from './readings.ts';
-import { readServers, type ServerReading, serversBetween } from './server-figures.ts';
+import { addCounters, readServers, type ServerInterval, type ServerReading, serversBetween } from './server-figures.ts';
 
 /** The curves of one shadow: what all processes counted, and what the servers of both sides say, interval by interval. */
 export interface Recorder {
@@ -26,13 +26,17 @@ interface RecorderOptions {
   readonly intervalMs?: number;
 }
 
-export const INTERVAL_MS = 2000;
-/** Half an hour at the first resolution. Beyond it neighbours are joined, so that a shadow of a day has intervals of two minutes. */
+const INTERVAL_MS = 2000;
+/**
+ * Half an hour at the first resolution, which is halved each time this number is reached: a shadow of a day has intervals of
+ * two minutes or less.
+ */
 const MAX_INTERVALS = 900;
 
 export function createRecorder(options: RecorderOptions): Recorder {
   const { startedMs, readings, primary, candidate, clock, intervalMs = INTERVAL_MS } = options;
   let intervals: Interval[] = [];
+  let resolutionMs = intervalMs;
   let before: ReadonlyMap<string, Reading> | undefined;
   let serversBefore: { readonly primary?: ServerReading; readonly candidate?: ServerReading } = {};
   let beforeMs = clock.monotonicMs();
@@ -71,7 +75,9 @@ export function createRecorder(options: RecorderOptions): Recorder {
       serversBefore = { primary: own, candidate: theirs };
       beforeMs = nowMs;
     }
-    if (intervals.length > MAX_INTERVALS) intervals = joinPairs(intervals);
+    if (intervals.length <= MAX_INTERVALS) return;
+    resolutionMs *= 2;
+    intervals = joinedTo(resolutionMs / 1000, intervals);
   };
   const recordForever = (): void => {
     void record().then(() => {
@@ -93,30 +99,29 @@ export function createRecorder(options: RecorderOptions): Recorder {
   };
 }
 
-function joinPairs(intervals: readonly Interval[]): Interval[] {
-  return intervals.flatMap((one, at): Interval[] => {
-    const next = intervals[at + 1];
-    if (at % 2 === 1) return [];
-    if (next === undefined) return [one];
-    const seconds = one.seconds + next.seconds;
-    const joined = (name: 'primary' | 'candidate') => {
-      const [left, right] = [one.servers[name], next.servers[name]];
-      if (left?.grown === undefined || right?.grown === undefined) return right;
-      const grown = { ...right.grown };
-      for (const [counter, value] of Object.entries(left.grown)) grown[counter as keyof typeof grown] += value;
-      return { ...right, seconds: left.seconds + right.seconds, grown };
-    };
-    const [primary, candidate] = [joined('primary'), joined('candidate')];
-    return [
-      {
-        ...next,
-        seconds,
-        grown: addGrown([one.grown, next.grown]),
-        servers: {
-          ...(primary === undefined ? {} : { primary }),
-          ...(candidate === undefined ? {} : { candidate }),
-        },
-      },
-    ];
-  });
+/** Joins neighbours until each interval is about `minSeconds` long: all parts of the curve keep one resolution. */
+function joinedTo(minSeconds: number, intervals: readonly Interval[]): Interval[] {
+  const out: Interval[] = [];
+  for (const one of intervals) {
+    const last = out.at(-1);
+    if (last !== undefined && last.seconds < minSeconds) out[out.length - 1] = joined(last, one);
+    else out.push(one);
+  }
+  return out;
+}
+
+function joined(left: Interval, right: Interval): Interval {
+  const servers = (name: 'primary' | 'candidate'): ServerInterval | undefined => {
+    const [before, after] = [left.servers[name], right.servers[name]];
+    if (before?.grown === undefined || after?.grown === undefined) return after ?? before;
+    return { ...after, seconds: before.seconds + after.seconds, grown: addCounters(before.grown, after.grown) };
+  };
+  const [primary, candidate] = [servers('primary'), servers('candidate')];
+  return {
+    atMs: right.atMs,
+    seconds: left.seconds + right.seconds,
+    processes: right.processes,
+    grown: addGrown([left.grown, right.grown]),
+    servers: { ...(primary === undefined ? {} : { primary }), ...(candidate === undefined ? {} : { candidate }) },
+  };
 }

@@ -93,6 +93,10 @@ export function serversBetween(
   return { ...levels, seconds, grown };
 }
 
+export function addCounters(left: ServerCounters, right: ServerCounters): ServerCounters {
+  return Object.fromEntries(COUNTERS.map((name) => [name, left[name] + right[name]])) as ServerCounters;
+}
+
 /** The levels of the last interval, and the rates over all of them. Undefined without intervals. */
 export function serverFigures(intervals: readonly ServerInterval[]): Servers | undefined {
   const last = intervals.at(-1);

@@ -38,6 +38,7 @@ function bedOf(fraction = 1, reads = 1): Bed {
     clock: systemClock,
     observe: (event) => events.push(event),
   });
+  mirror.begin();
   const figures: Bed['figures'] = () =>
     comparisonOf([
       { atMs: 1000, seconds: 1, processes: 1, grown: grownBetween(undefined, tally.reading()), servers: {} },
@@ -58,6 +59,27 @@ test('a page that only the primary has is copied to the candidate, with its gene
   const { agreement, copying, primary, candidate: side } = figures();
   assert.deepEqual([agreement.missing, agreement.equal, copying.filled], [1, 1, 1]);
   assert.deepEqual([primary.hits, side.hits, primary.compared, side.compared], [2, 1, 2, 2]);
+  mirror.close();
+});
+
+test('an older page of the candidate is replaced, and a newer one stays', async () => {
+  const { candidate, mirror, figures } = bedOf();
+  const nowMs = Date.now();
+  const [old, page, newer] = [2000, 1000, 0].map(
+    (ageMs) => pageOf(1, systemClock, { createdAtMs: nowMs - ageMs }).value,
+  );
+  const { name } = pageOf(1);
+  assert.ok(old !== undefined && page !== undefined && newer !== undefined);
+  await candidate.write(name, old, TTL_MS);
+  mirror.noteRead(name, { kind: 'value', value: page }, 0.4);
+  await sleep(SETTLE_MS);
+  assert.deepEqual(candidate.value(name), page);
+  await candidate.write(name, newer, TTL_MS);
+  mirror.noteRead(name, { kind: 'value', value: page }, 0.4);
+  await sleep(SETTLE_MS);
+  assert.deepEqual(candidate.value(name), newer);
+  const { agreement, copying } = figures();
+  assert.deepEqual([agreement.older, agreement.newer, copying.filled], [1, 1, 1]);
   mirror.close();
 });
 

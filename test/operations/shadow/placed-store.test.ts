@@ -186,12 +186,12 @@ test('an erasure reaches every store that is written', () => {
 test('a candidate is closed when nothing uses it, and never while it is active', async () => {
   const { candidate, placed, openings } = createPair();
   placed.follow(SETTLED);
-  placed.release(NEW.fingerprint);
+  placed.releaseUnused();
   const { name, value } = pageOf(1);
   await placed.write(name, value, TTL_MS);
   assert.deepEqual(candidate.value(name), value);
   placed.follow(undefined);
-  placed.release(NEW.fingerprint);
+  placed.releaseUnused();
   placed.opened(NEW.fingerprint);
   assert.equal(openings(), 2);
 });
