@@ -49,15 +49,13 @@ export function createShadows(options: ShadowsOptions): Shadows {
   let closed = false;
   const writes = new Set<Promise<void>>();
 
-  const keepReport = (domain: ShadowDomain, ended: RunningShadow, why: string): Promise<void> => {
-    const report = reportOf(domain, ended, why);
+  const keepReport = (report: ShadowReport): void => {
     const written = (async () => {
       const known = await archive.read(report.id);
       if (known === undefined || known.samples.length <= report.samples.length) await archive.write(report);
     })();
     writes.add(written);
     void written.finally(() => writes.delete(written));
-    return written;
   };
 
   const reportOf = (domain: ShadowDomain, ended: RunningShadow, why: string): ShadowReport => {
@@ -105,12 +103,10 @@ export function createShadows(options: ShadowsOptions): Shadows {
         loopDelay: options.loopDelay,
         onEnded: (ended, why) => {
           const here = endedHere.get(ended.shadow.id);
-          if (here !== undefined || closed) {
-            void keepReport(domain, ended, here ?? why);
-            return;
-          }
-          const delayMs = REPORT_DELAY_MS * (0.5 + random());
-          setTimeout(() => void keepReport(domain, ended, why), delayMs).unref();
+          // Made now: the verdict is about the time until the end.
+          const report = reportOf(domain, ended, here ?? why);
+          if (here !== undefined || closed) keepReport(report);
+          else setTimeout(keepReport, REPORT_DELAY_MS * (0.5 + random()), report).unref();
         },
       });
       const { shadowed } = domain;
@@ -226,7 +222,7 @@ export function createShadows(options: ShadowsOptions): Shadows {
   return {
     list: () => [...parts.values()].map(summaryOf),
     status: async (domain, forMs = VERDICT_MS) => statusOf(partOf(domain), forMs),
-    samples: (domain, from) => partOf(domain).follower.running()?.recorder.samples(from) ?? [],
+    samples: (domain) => partOf(domain).follower.running()?.recorder.samples() ?? [],
     start: async ({ domain, candidate, fraction, reads, forMs }, { by }) => {
       const part = shadowedPart(domain);
       checkFraction(fraction);

@@ -6,8 +6,7 @@ import { addCounters, readServers, type ServerInterval, type ServerReading, serv
 
 /** The curves of one shadow: what all processes counted, and what the servers of both sides say, interval by interval. */
 export interface Recorder {
-  readonly samples: (from?: number) => readonly Sample[];
-  readonly count: () => number;
+  readonly samples: () => readonly Sample[];
   /** True figures between two times since the start of the shadow; percentiles come from the joined histograms. */
   readonly between: (fromMs: number, toMs: number) => Comparison;
   readonly total: () => Comparison;
@@ -37,12 +36,22 @@ export function createRecorder(options: RecorderOptions): Recorder {
   const { startedMs, readings, primary, candidate, clock, intervalMs = INTERVAL_MS } = options;
   let intervals: Interval[] = [];
   let resolutionMs = intervalMs;
+  const samples = new WeakMap<Interval, Sample>();
   let before: ReadonlyMap<string, Reading> | undefined;
   let serversBefore: { readonly primary?: ServerReading; readonly candidate?: ServerReading } = {};
   let beforeMs = clock.monotonicMs();
   const wrong = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
+
+  /** A console asks for all of them every other second. */
+  const sampleOf = (one: Interval): Sample => {
+    const known = samples.get(one);
+    if (known !== undefined) return known;
+    const sample = { atMs: one.atMs, figures: comparisonOf([one]) };
+    samples.set(one, sample);
+    return sample;
+  };
 
   const record = async (): Promise<void> => {
     const [now, own, theirs] = await Promise.all([
@@ -87,8 +96,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
   recordForever();
 
   return {
-    samples: (from = 0) => intervals.slice(from).map((one) => ({ atMs: one.atMs, figures: comparisonOf([one]) })),
-    count: () => intervals.length,
+    samples: () => intervals.map(sampleOf),
     between: (fromMs, toMs) => comparisonOf(intervals.filter(({ atMs }) => atMs > fromMs && atMs <= toMs)),
     total: () => comparisonOf(intervals),
     wrongKeys: () => [...wrong],

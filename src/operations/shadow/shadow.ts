@@ -11,7 +11,7 @@ export interface Shadows {
   /** @throws OperationError unknown-domain, no-store */
   readonly status: (domain: string, forMs?: number) => Promise<ShadowStatus>;
   /** The curves since the start of the shadow, as far as this process has recorded them. @throws OperationError */
-  readonly samples: (domain: string, from?: number) => readonly Sample[];
+  readonly samples: (domain: string) => readonly Sample[];
   /**
    * Checks the candidate and begins the copies. Nothing is sent to the candidate but checks before it has passed all of them.
    * @throws OperationError unknown-candidate, shadow-running, cut-over-running, candidate-unfit, halted …
