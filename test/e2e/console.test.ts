@@ -125,16 +125,68 @@ describeConsole('the console', { token: TOKEN }, ({ service, open, enter }) => {
     assert.deepEqual(complaints(), []);
   });
 
+  it('a shadow is started, its curves are drawn, and a cut-over needs force, a reason and the name of the domain', async () => {
+    const { page, complaints } = await enter('#/jobs/live');
+    await page.click('.views a:has-text("Shadow")');
+    await page.click('[data-action=shadow-start]');
+    await page.selectOption('dialog [name=candidate]', 'keydb');
+    await page.fill('dialog [name=percent]', '25');
+    await page.fill('dialog [name=reads]', '3');
+    await page.click('dialog button[type=submit]');
+    await waitForText(page, '.shadow .feedback', 'The shadow of jobs to keydb has begun.');
+    await waitForText(page, '[data-key=stores]', '25\u00a0% of the keys to keydb, 3 copies of each read');
+    await waitForText(page, '[data-key=verdict]', 'not measured');
+    assert.equal(await page.locator('.shadow .plot canvas').count(), 4);
+    await waitForText(page, '.shadow-reads li', 'candidate');
+    await page.locator('.shadow-reads li b', { hasText: /^\d/ }).first().waitFor();
+    await page.click('[data-action=cut-over]');
+    const send = 'dialog button[type=submit]';
+    await page.fill('dialog [name=reason]', 'incident 4711');
+    await page.fill('dialog [name=typed]', 'goods');
+    await page.click(send);
+    await page.check('dialog [name=force]');
+    await page.click(send);
+    assert.equal(await page.locator('dialog').count(), 1, 'without force or with another name nothing moves');
+    await page.fill('dialog [name=typed]', 'jobs');
+    await page.click(send);
+    await waitForText(page, '.shadow .feedback', 'keydb is the store of jobs');
+    await waitForText(page, '[data-key=stores]', 'keydb is read first, main where it has no page');
+    await waitForText(page, '[data-key=shadow-reports]', 'main → keydb');
+    await page.click('[data-action=shadow-report]');
+    await page.frameLocator('dialog iframe').locator('h1').waitFor();
+    await page.keyboard.press('Escape');
+    await page.click('[data-action=cut-over-back]');
+    await page.fill('dialog [name=reason]', 'over');
+    await page.click(send);
+    await waitForText(page, '.shadow .feedback', 'main is the store of jobs');
+    const asked = service().entries.filter(({ action }) => action.startsWith('cut-over'));
+    assert.deepEqual(
+      asked.map(({ action, reason }) => [action, reason]),
+      [
+        ['cut-over', 'incident 4711'],
+        ['cut-over-back', 'over'],
+      ],
+    );
+    assert.deepEqual(complaints(), []);
+  });
+
   for (const width of [390, 1280]) {
     for (const colorScheme of ['light', 'dark'] as const) {
       it(`at ${width} px in ${colorScheme} no view scrolls sideways and every text has a contrast of 4.5`, async () => {
-        await service().operations.drills.start({ plan: 'full-loss', domains: ['goods'], by: 'a', reason: 'b' });
+        const { drills, shadows } = service().operations;
+        await drills.start({ plan: 'full-loss', domains: ['goods'], by: 'a', reason: 'b' });
+        // A halt in a test before ends it.
+        if ((await shadows.status('goods')).shadow === undefined) {
+          const copies = { candidate: 'valkey', fraction: 0.1, reads: 1, forMs: 3_600_000 };
+          await shadows.start({ domain: 'goods', ...copies }, { by: 'a', reason: 'b' });
+        }
         const { page } = await enter('#/goods/live', { viewport: { width, height: 844 }, colorScheme });
         await page.waitForSelector('.strip');
-        for (const view of ['Live', 'Drills', 'Changes', 'Popular', 'Audit']) {
+        for (const view of ['Live', 'Drills', 'Shadow', 'Changes', 'Popular', 'Audit']) {
           await page.click(`.views a:has-text("${view}")`);
           if (view === 'Drills') await page.click('text=Dry run');
           if (view === 'Drills') await page.waitForSelector('.dry-run');
+          if (view === 'Shadow') await page.waitForSelector('.shadow .plot canvas');
           await page.getByText('Reading…').first().waitFor({ state: 'detached' });
           assert.ok(
             await page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth'),

@@ -9,7 +9,7 @@ import { eachPlace, HOSTILE_VALUES, partsOf } from '../../fakes/hostile.ts';
 import { createFakeOperations } from '../../fakes/operations.ts';
 import { previewOf } from '../../fakes/operations-control.ts';
 
-const VIEWS = ['live', 'drills', 'changes', 'popular', 'audit'] as const;
+const VIEWS = ['live', 'drills', 'shadow', 'changes', 'popular', 'audit'] as const;
 const CALLER = { reason: 'rehearsal', by: 'ana' };
 
 /** A model with a value in every part, from a service with operations of each kind. */
@@ -33,12 +33,23 @@ async function fullModel(isOver: boolean): Promise<Model> {
     .domain('goods')
     .flush.erase({ ranges: [], by: 'unlink' }, new AbortController().signal);
   const { drills: list } = await drills.list();
+  const status = await operations.shadows.status('goods');
+  const store = { name: 'old', fingerprint: 'x' };
+  const shadow = {
+    ...{ ...status, warning: 'w', wrongKeys: ['k'], configuration: 'c' },
+    processes: [{ id: 'p', state: 'behind', problem: 'late' }],
+    placement: { id: 'm', phase: 'committed', active: status.active, other: store, by: 'ana', atMs },
+  } as const;
+  const look = watcher.look();
+  const [first = assert.fail()] = look;
+  const placed = { phase: 'committed', active: 'main', other: 'old' } as const;
+  const control = { ...first.control, shadow: { candidate: 'old', fraction: 0.5, reads: 1 }, placement: placed };
   const feed = <T>(value: T) => ({ path: '/x', value, receivedMs: 0 });
   return {
     address: { domain: 'goods', view: 'live' },
     connection: { kind: 'live' },
     ...{ receivedMs: 0, nowMs: 0, hasToken: true, readOnly: false, busy: [] },
-    live: { atMs, domains: watcher.look(), drills: list },
+    live: { atMs, domains: [{ ...first, control }, ...look.slice(1)], drills: list },
     feeds: {
       halt: feed({ halted: true, domains: [{ domain: 'goods', ...CALLER, atMs }] }),
       plans: feed({ plans: drills.plans().slice(0, 2) }),
@@ -47,9 +58,13 @@ async function fullModel(isOver: boolean): Promise<Model> {
       suppressed: feed({ domain: 'goods', max: 9, suppressed: [{ id: 'a', atMs }] }),
       flush: feed({ domain: 'goods', erasure }),
       warm: feed({ warmUps: warm.list() }),
+      shadows: feed({ domains: [shadow] }),
+      shadowStatus: feed(isOver ? shadow : { ...shadow, placement: { ...shadow.placement, phase: 'prepared' } }),
+      shadowReports: feed({ reports: (await operations.shadows.reports()).slice(0, 1) }),
       audit: feed({ entries: [{ ...entry, heldBack: 3, before: { a: 1 }, after: { a: 2 } }], next: '0a1b2c3d4e5f-99' }),
     },
     watched: { id, journal: { ...journal, samples: journal.samples.slice(-2) }, receivedMs: 0 },
+    shadowCurves: { domain: 'goods', samples: [] },
     drillDryRun: { ...asked, preview: await drills.preview(asked) },
     flushDryRun: { request: { domain: 'goods', mode: 'drop', fraction: 0.5 }, preview },
     feedback: { flush: { kind: 'done', text: 'done' }, drills: { kind: 'refused', text: 'no' } },
@@ -59,6 +74,7 @@ async function fullModel(isOver: boolean): Promise<Model> {
 /** The view that shows a part of the model. Every view shows the other parts. */
 const SHOWN_IN: readonly (readonly [path: RegExp, view: (typeof VIEWS)[number]])[] = [
   [/^feeds\.(?:plans|drills)|^watched|^drillDryRun|^feedback\.drills/, 'drills'],
+  [/^feeds\.shadow/, 'shadow'],
   [/^feeds\.(?:flush|warm|suppressed)|^flushDryRun|^feedback/, 'changes'],
   [/^feeds\.popular/, 'popular'],
   [/^feeds\.audit/, 'audit'],

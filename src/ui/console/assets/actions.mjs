@@ -31,7 +31,7 @@
 import { percentText } from '../../../report/format.mjs';
 import { h } from '../../shared/tree.mjs';
 import { asProblem, Problem } from './api.mjs';
-import { openDialog, reasonField, textIn } from './dialogs.mjs';
+import { domainField, openDialog, reasonField, textIn } from './dialogs.mjs';
 import { capitalized, counted } from './view/format.mjs';
 
 const CHANGES_ARE_OFF = 'Changes are off: the service has no token. Set ADMIN_TOKEN and start it again.';
@@ -79,7 +79,7 @@ export const HALT_ACTIONS = {
           h(
             'p',
             {},
-            'Every drill of every domain stops and its cache is restored. No drill starts until the halt is lifted.',
+            'Every drill of every domain stops and its cache is restored; every shadow ends. None starts until the halt is lifted.',
           ),
           reasonField('incident 4711'),
         ],
@@ -261,19 +261,6 @@ function flushConsequences({ domain, mode, fraction, by }) {
       {},
       `${percentText(fraction)} of the pages of ${domain} ${consequence[mode]}. This is for good: nothing brings them back.`,
     ),
-    mode === 'erase' &&
-      h(
-        'label',
-        {},
-        `Type ${domain} to go on`,
-        h('input', {
-          name: 'typed',
-          required: true,
-          autocomplete: 'off',
-          spellcheck: 'false',
-          pattern: domain.replaceAll(/[^\w]/g, (sign) => `\\u{${sign.codePointAt(0)?.toString(16)}}`),
-          title: `The name of the domain: ${domain}`,
-        }),
-      ),
+    mode === 'erase' && domainField(domain),
   ];
 }

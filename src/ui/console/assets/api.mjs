@@ -15,11 +15,21 @@
  * @typedef {import('../../../operations/flush/flush.ts').Erasure} Erasure
  * @typedef {import('../../../operations/warm/warm.ts').WarmUp} WarmUp
  * @typedef {import('../../../operations/audit/audit.ts').AuditEntry} AuditEntry
+ * @typedef {import('../../../operations/shadow/shadow.ts').ShadowSummary} ShadowSummary
+ * @typedef {import('../../../operations/shadow/shadow.ts').ShadowStatus} ShadowStatus
+ * @typedef {import('../../../operations/shadow/shadow.ts').ReportSummary} ShadowReportSummary
+ * @typedef {import('../../../operations/shadow/shadow.ts').Moved} Moved
+ * @typedef {import('../../../operations/shadow/shadow.ts').Stopped} Stopped
+ * @typedef {import('../../../operations/shadow/figures.ts').Sample} ShadowSample
+ * @typedef {import('../../../operations/shadow/figures.ts').Comparison} Comparison
+ * @typedef {import('../../../operations/shadow/figures.ts').Side} Side
+ * @typedef {import('../../../operations/shadow/figures.ts').Verdict} Verdict
  *
  * @typedef {{ readonly atMs: number, readonly domains: readonly DomainLook[], readonly drills: readonly DrillSummary[] }} LiveLine
  * @typedef {{ readonly halted: boolean, readonly domains: readonly { readonly domain: string, readonly reason: string, readonly by: string, readonly atMs: number }[] }} Halts
  * @typedef {{ readonly domain: string, readonly source: 'fleet' | 'process', readonly queries: readonly { readonly search: string, readonly count: number }[] }} Popular
  * @typedef {{ readonly domain: string, readonly max: number, readonly suppressed: readonly { readonly id: string, readonly atMs: number }[] }} Suppressed
+ * @typedef {{ readonly shadow?: string, readonly total: number, readonly samples: readonly ShadowSample[] }} ShadowSamples
  * @typedef {object} FeedValues The answer of each feed, by the feed's name.
  * @property {Halts} halt
  * @property {{ readonly plans: readonly Plan[] }} plans
@@ -28,6 +38,9 @@
  * @property {Suppressed} suppressed
  * @property {{ readonly domain: string, readonly erasure?: Erasure }} flush
  * @property {{ readonly warmUps: readonly WarmUp[] }} warm
+ * @property {{ readonly domains: readonly ShadowSummary[] }} shadows
+ * @property {ShadowStatus} shadowStatus
+ * @property {{ readonly reports: readonly ShadowReportSummary[] }} shadowReports
  * @property {{ readonly entries: readonly (AuditEntry & { readonly atMs: number })[], readonly next?: string }} audit
  *
  * @typedef {{ readonly token: string, readonly operator: string }} Credentials

@@ -48,7 +48,7 @@ export function openDialog({ title, content, submitLabel, isDanger = false }) {
       resolve(answer);
     });
     dialog.showModal();
-    const first = dialog.querySelector('input, textarea');
+    const first = dialog.querySelector('input, select, textarea');
     if (first instanceof HTMLElement) first.focus();
   });
 }
@@ -66,6 +66,21 @@ export function reasonField(placeholder) {
     pattern: '.*\\S.*',
     title: 'Say why.',
     placeholder,
+  });
+}
+
+/**
+ * A field into which the name of the domain must be typed: for actions that nobody should take by one slip.
+ * @param {string} domain
+ */
+export function domainField(domain) {
+  return field(`Type ${domain} to go on`, {
+    name: 'typed',
+    required: true,
+    autocomplete: 'off',
+    spellcheck: 'false',
+    pattern: domain.replaceAll(/[^\w]/g, (sign) => `\\u{${sign.codePointAt(0)?.toString(16)}}`),
+    title: `The name of the domain: ${domain}`,
   });
 }
 

@@ -1,5 +1,6 @@
 /**
- * Everything the console reads by itself: the live stream, the feeds of the current view, and one drill's journal.
+ * Everything the console reads by itself: the live stream, the feeds of the current view, one drill's journal, and the
+ * curves of one shadow.
  * @typedef {import('./api.mjs').Api} Api
  * @typedef {import('./api.mjs').FeedValues} FeedValues
  * @typedef {import('./api.mjs').Journal} Journal
@@ -7,16 +8,19 @@
  * @typedef {import('./model.mjs').Connection} Connection
  * @typedef {import('./model.mjs').FeedState} FeedState
  * @typedef {import('./model.mjs').Model} Model
+ * @typedef {import('./model.mjs').ShadowCurves} ShadowCurves
  * @typedef {import('./model.mjs').WatchedDrill} WatchedDrill
  *
  * @typedef {object} Feed A resource that is read at intervals while a view shows it.
  * @property {keyof FeedValues} name
- * @property {string} path Another path is another resource: the value read before is forgotten.
+ * @property {string} path
+ * @property {string} [about] The resource; by default the path. The value of another resource is forgotten, and one of the
+ *   same is shown until the next is read.
  * @property {number} intervalMs
  */
 
 import { asProblem, Problem } from './api.mjs';
-import { currentDomain, isHalted } from './model.mjs';
+import { currentDomain, isHalted, shadowSummary } from './model.mjs';
 
 /** The service sends one line a second: after 5 s without one the connection is dead. */
 const MAX_SILENCE_MS = 5000;
@@ -31,6 +35,13 @@ const MAX_SAMPLES = 4000;
  * and reads from the next sample number are then empty for a long time.
  */
 const MAX_EMPTY_READS = 3;
+/** The service takes a sample of a shadow every 2 s. */
+const SHADOW_INTERVAL_MS = 2000;
+/**
+ * After this time without a read the samples known are forgotten. The service joins neighbours when it has 900, and falls
+ * to half of them: within this time the fall cannot be made up unseen.
+ */
+const MAX_SHADOW_PAUSE_MS = 300_000;
 
 /**
  * Reads `/admin/live` until the page is closed, reconnects, and reports the state of the connection.
@@ -131,7 +142,9 @@ export function feedsFor(model) {
   const query = `domain=${encodeURIComponent(domain)}`;
   /** @type {Feed[]} */
   const feeds = [];
-  // The stream does not carry the reason of a halt and its operator.
+  // The list of views depends on the candidates, which the stream does not carry.
+  feeds.push({ name: 'shadows', path: '/admin/shadow', intervalMs: 30_000 });
+  // Nor does it carry the reason of a halt and its operator.
   if (isHalted(model) === true) feeds.push({ name: 'halt', path: '/admin/halt', intervalMs: 5000 });
   switch (model.address.view) {
     case 'live':
@@ -142,6 +155,16 @@ export function feedsFor(model) {
         { name: 'drills', path: '/admin/drills', intervalMs: 3000 },
       );
       break;
+    case 'shadow': {
+      const { verdictSeconds } = model;
+      const over = verdictSeconds === undefined ? '' : `&for=${verdictSeconds}`;
+      if (shadowSummary(model, domain) === undefined) break;
+      feeds.push(
+        { name: 'shadowStatus', path: `/admin/shadow/status?${query}${over}`, about: query, intervalMs: 2000 },
+        { name: 'shadowReports', path: '/admin/shadow/reports', intervalMs: 10_000 },
+      );
+      break;
+    }
     case 'changes':
       feeds.push(
         { name: 'flush', path: `/admin/flush?${query}`, intervalMs: 2000 },
@@ -170,16 +193,16 @@ export function feedsFor(model) {
  * @param {(name: keyof FeedValues, state: FeedState) => void} options.put
  */
 export function createFeeds({ api, needed, put }) {
-  /** @type {Map<string, { readonly state: FeedState, dueMs: number, busy: boolean }>} */
+  /** @type {Map<string, { readonly state: FeedState, readonly about: string, dueMs: number, busy: boolean }>} */
   const entries = new Map();
 
   /** @param {Feed} feed */
-  const read = async ({ name, path, intervalMs }) => {
+  const read = async ({ name, path, about = path, intervalMs }) => {
     const before = entries.get(name);
-    const known = before?.state.path === path ? before.state : { path };
-    const entry = { state: known, dueMs: Number.POSITIVE_INFINITY, busy: true };
+    const known = before?.about === about ? { ...before.state, path } : { path };
+    const entry = { state: known, about, dueMs: Number.POSITIVE_INFINITY, busy: true };
     entries.set(name, entry);
-    if (known !== before?.state) put(name, known);
+    if (before?.state.path !== path) put(name, known);
     /** @type {FeedState} */
     let state;
     try {
@@ -189,7 +212,7 @@ export function createFeeds({ api, needed, put }) {
     }
     // The view shows another path by now.
     if (entries.get(name) !== entry) return;
-    entries.set(name, { state, dueMs: performance.now() + intervalMs, busy: false });
+    entries.set(name, { state, about, dueMs: performance.now() + intervalMs, busy: false });
     put(name, state);
   };
 
@@ -263,6 +286,60 @@ export function createDrillWatch(api, put) {
       emptyReads = 0;
       put(watched);
       void read();
+    },
+  };
+}
+
+/**
+ * Reads the curves of a shadow. Each poll fetches only the samples that are new.
+ * @param {object} options
+ * @param {Api} options.api
+ * @param {() => string | undefined} options.needed The domain whose shadow a view shows.
+ * @param {(curves: ShadowCurves) => void} options.put
+ * @param {number} [options.intervalMs]
+ */
+export function createShadowWatch({ api, needed, put, intervalMs = SHADOW_INTERVAL_MS }) {
+  /** @type {ShadowCurves} */
+  let curves = { domain: '', samples: [] };
+  let triedMs = Number.NEGATIVE_INFINITY;
+  let busy = false;
+
+  /**
+   * @param {string} domain
+   * @param {ShadowCurves['samples']} known
+   * @returns {Promise<ShadowCurves>}
+   */
+  const read = async (domain, known) => {
+    const path = `/admin/shadow/samples?domain=${encodeURIComponent(domain)}&from=${known.length}`;
+    const { shadow, total, samples } = /** @type {import('./api.mjs').ShadowSamples} */ (await api.get(path));
+    // Another shadow has begun, or the service has joined samples.
+    if (known.length > 0 && (shadow !== curves.shadow || total < known.length)) return read(domain, []);
+    return {
+      domain,
+      ...(shadow === undefined ? {} : { shadow }),
+      samples: [...known, ...samples],
+      receivedMs: performance.now(),
+    };
+  };
+
+  return {
+    poll: async () => {
+      const domain = needed();
+      const nowMs = performance.now();
+      if (domain === undefined || busy) return;
+      const isOther = curves.domain !== domain;
+      if (!isOther && nowMs - triedMs < intervalMs) return;
+      if (isOther || nowMs - (curves.receivedMs ?? nowMs) > MAX_SHADOW_PAUSE_MS) curves = { domain, samples: [] };
+      triedMs = nowMs;
+      busy = true;
+      try {
+        curves = await read(domain, curves.samples);
+      } catch (error) {
+        curves = { ...curves, problem: asProblem(error) };
+      } finally {
+        busy = false;
+      }
+      put(curves);
     },
   };
 }

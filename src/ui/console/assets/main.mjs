@@ -3,11 +3,13 @@ import { CHANGE_ACTIONS, HALT_ACTIONS, perform } from './actions.mjs';
 import { createApi, createCredentialStore } from './api.mjs';
 import { askCredentials } from './dialogs.mjs';
 import { DRILL_ACTIONS } from './drill-actions.mjs';
-import { createDrillWatch, createFeeds, feedsFor, followLive } from './feeds.mjs';
-import { addressFrom, currentDomain, runningDrills } from './model.mjs';
-import { createHistory, createPalette } from './plot/charts.mjs';
+import { createDrillWatch, createFeeds, createShadowWatch, feedsFor, followLive } from './feeds.mjs';
+import { addressFrom, currentDomain, runningDrills, shadowStatus } from './model.mjs';
+import { CHARTS, createHistory, createPalette } from './plot/charts.mjs';
 import { createCohortPlot } from './plot/cohort-plot.mjs';
-import { createPlots } from './plot/plots.mjs';
+import { createPlots, LIVE_AXIS, shadeDrills } from './plot/plots.mjs';
+import { momentsOf, SHADOW_AXIS, SHADOW_CHARTS } from './plot/shadow-charts.mjs';
+import { SHADOW_ACTIONS } from './shadow-actions.mjs';
 import { announcementsOf, changesBetween, pageView, titleOf } from './view/page.mjs';
 
 /**
@@ -18,14 +20,28 @@ import { announcementsOf, changesBetween, pageView, titleOf } from './view/page.
 const MAX_ANNOUNCEMENTS = 8;
 /** Changes within one interval are drawn together. */
 const DRAW_DELAY_MS = 16;
-const ACTIONS = { ...DRILL_ACTIONS, ...HALT_ACTIONS, ...CHANGE_ACTIONS };
+const ACTIONS = { ...DRILL_ACTIONS, ...SHADOW_ACTIONS, ...HALT_ACTIONS, ...CHANGE_ACTIONS };
 
 const app = /** @type {HTMLElement} */ (document.getElementById('app'));
 const announcements = /** @type {HTMLElement} */ (document.getElementById('announcements'));
-const palette = createPalette();
+const { colour, reread } = createPalette();
 const history = createHistory();
-const plots = createPlots(palette.colour, history.of);
-const cohortPlot = createCohortPlot(palette.colour);
+const plots = createPlots({
+  charts: CHARTS,
+  colour,
+  axis: LIVE_AXIS,
+  momentsOf: ({ dataset }) => history.of(dataset.plots ?? ''),
+  drawBehind: (plot, moments) => shadeDrills(plot, moments, colour),
+});
+/** @type {readonly import('./plot/shadow-charts.mjs').ShadowMoment[]} */
+let shadowMoments = [];
+const shadowPlots = createPlots({
+  charts: SHADOW_CHARTS,
+  colour,
+  axis: SHADOW_AXIS,
+  momentsOf: ({ dataset }) => (dataset.shadowPlots === model.shadowCurves?.shadow ? shadowMoments : []),
+});
+const cohortPlot = createCohortPlot(colour);
 
 /** @type {Model} */
 let model = {
@@ -79,6 +95,7 @@ const RENDERERS = [
     if (document.title !== title) document.title = title;
   },
   () => plots.show(app.querySelector('[data-plots]'), model.live),
+  () => shadowPlots.show(app.querySelector('[data-shadow-plots]'), model.shadowCurves),
   () => cohortPlot.show(app.querySelector('[data-cohorts]'), model.watched?.journal),
   announceChanges,
 ];
@@ -105,6 +122,17 @@ const feeds = createFeeds({
   put: (name, state) => set({ feeds: { ...model.feeds, [name]: state } }),
 });
 const drillWatch = createDrillWatch(api, (watched) => set({ watched }));
+const shadowWatch = createShadowWatch({
+  api,
+  needed: () => {
+    const status = model.address.view === 'shadow' ? shadowStatus(model) : undefined;
+    return status?.shadow === undefined ? undefined : status.domain;
+  },
+  put: (shadowCurves) => {
+    shadowMoments = momentsOf(shadowCurves.samples);
+    set({ shadowCurves });
+  },
+});
 const stream = followLive({
   api,
   random: Math.random,
@@ -192,13 +220,15 @@ app.addEventListener('submit', (event) => {
 addEventListener('hashchange', () => set({ address: addressFrom(location.hash), feedback: {} }));
 addEventListener('online', stream.retry);
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
-  palette.reread();
+  reread();
   plots.recolour();
+  shadowPlots.recolour();
   cohortPlot.recolour();
 });
 // Draws also without a new line, because ages grow, and reads the feeds also while the stream is lost.
 setInterval(() => {
   feeds.poll();
+  void shadowWatch.poll();
   set({});
 }, 500);
 draw();

@@ -15,6 +15,9 @@
  * @property {boolean} readOnly The service has no token set, so it refuses every change.
  * @property {{ readonly [K in keyof FeedValues]?: FeedState<FeedValues[K]> }} feeds By the feed's name.
  * @property {WatchedDrill} [watched]
+ * @property {ShadowCurves | undefined} [shadowCurves]
+ * @property {number | undefined} [verdictSeconds] The time that the verdict on a shadow covers; undefined for the
+ *   service's own choice.
  * @property {DrillDryRun | undefined} [drillDryRun]
  * @property {FlushDryRun | undefined} [flushDryRun]
  * @property {Readonly<Record<string, Feedback>>} feedback The result of the last action, by the slot that shows it.
@@ -32,6 +35,13 @@
  * @typedef {object} WatchedDrill The drill that is shown.
  * @property {string} id
  * @property {Journal} [journal] The latest, with the samples read since the drill is shown.
+ * @property {number} [receivedMs]
+ * @property {import('./api.mjs').Problem} [problem]
+ *
+ * @typedef {object} ShadowCurves The samples of the shadow that is shown.
+ * @property {string} domain
+ * @property {string} [shadow] Its id.
+ * @property {readonly import('./api.mjs').ShadowSample[]} samples
  * @property {number} [receivedMs]
  * @property {import('./api.mjs').Problem} [problem]
  *
@@ -54,7 +64,7 @@
 /** Lines come one a second: after two missing ones the figures are shown as stale. */
 const STALE_MS = 3000;
 
-const VIEWS = /** @type {const} */ (['live', 'drills', 'changes', 'popular', 'audit']);
+const VIEWS = /** @type {const} */ (['live', 'drills', 'shadow', 'changes', 'popular', 'audit']);
 /** @typedef {typeof VIEWS[number]} View */
 
 /**
@@ -107,6 +117,29 @@ export function runningDrills({ live }) {
  */
 export function isHalted({ live }) {
   return live?.domains.some(({ control }) => control.halted);
+}
+
+/**
+ * The stores of a domain that has a choice of them: candidates, a shadow, or a cut-over. Undefined for other domains.
+ * @param {Model} model
+ * @param {string | undefined} domain
+ * @returns {import('./api.mjs').ShadowSummary | undefined}
+ */
+export function shadowSummary({ feeds }, domain) {
+  const summary = feeds.shadows?.value?.domains.find((each) => each.domain === domain);
+  if (summary === undefined) return undefined;
+  const { candidates, shadow, placement } = summary;
+  return candidates.length > 0 || shadow !== undefined || placement !== undefined ? summary : undefined;
+}
+
+/**
+ * The stores of the current domain as the shadow view shows them.
+ * @param {Model} model
+ * @returns {import('./api.mjs').ShadowStatus | undefined}
+ */
+export function shadowStatus(model) {
+  const status = model.feeds.shadowStatus?.value;
+  return status?.domain === currentDomain(model)?.domain ? status : undefined;
 }
 
 /** @param {string} text */

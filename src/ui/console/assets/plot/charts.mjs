@@ -1,25 +1,35 @@
 /**
- * The data of the plots: the last five minutes, the charts, the columns a chart draws, and the colours.
+ * The data of the live plots: the last five minutes, the charts, the columns a chart draws, and the colours.
  * @typedef {import('../api.mjs').LiveLine} LiveLine
  * @typedef {import('../api.mjs').DomainLook} DomainLook
  * @typedef {import('../api.mjs').Outcome} Outcome
- * @typedef {{ readonly atMs: number, readonly look?: DomainLook }} Moment Without a look: no line arrived at that time.
  * @typedef {(number | null)[]} Column
- *
+ */
+
+/**
+ * @template Look What is known at one time.
+ * @typedef {{ readonly atMs: number, readonly look?: Look }} Moment Without a look: nothing is known of that time.
+ */
+
+/**
+ * @template Look
  * @typedef {object} Line
  * @property {string} name
  * @property {Colour} colour
  * @property {boolean} [dashed]
  * @property {boolean} [stepped]
- * @property {(look: DomainLook) => number | undefined} read
- *
+ * @property {(look: Look) => number | undefined} read
+ */
+
+/**
+ * @template Look
  * @typedef {object} Chart
  * @property {string} id
  * @property {string} title
- * @property {'share' | 'count' | 'log'} scale
+ * @property {'share' | 'part' | 'count' | 'log'} scale `part`: a share whose axis ends at its highest value.
  * @property {boolean} [stacked]
  * @property {(value: number | undefined) => string} format
- * @property {readonly Line[]} lines
+ * @property {readonly Line<Look>[]} lines
  */
 
 import { amountText, countText, durationText, percentText } from '../../../../report/format.mjs';
@@ -68,7 +78,7 @@ export function createPalette() {
 
 /** The last five minutes of each domain, kept in this page only. */
 export function createHistory() {
-  /** @type {Map<string, Moment[]>} */
+  /** @type {Map<string, Moment<DomainLook>[]>} */
   const byDomain = new Map();
 
   return {
@@ -88,13 +98,13 @@ export function createHistory() {
     },
     /**
      * @param {string} domain
-     * @returns {readonly Moment[]}
+     * @returns {readonly Moment<DomainLook>[]}
      */
     of: (domain) => byDomain.get(domain) ?? [],
   };
 }
 
-/** @type {readonly Chart[]} */
+/** @type {readonly Chart<DomainLook>[]} */
 export const CHARTS = [
   {
     id: 'outcomes',
@@ -163,8 +173,9 @@ export const CHARTS = [
 
 /**
  * The columns of a chart: seconds, then one per line. Null where a value is not known: the line breaks there.
- * @param {Chart} chart
- * @param {readonly Moment[]} moments
+ * @template Look
+ * @param {Chart<Look>} chart
+ * @param {readonly Moment<Look>[]} moments
  * @returns {[number[], ...Column[]]}
  */
 export function columnsOf(chart, moments) {
@@ -182,7 +193,7 @@ export function columnsOf(chart, moments) {
  * @param {string} name
  * @param {Colour} colour
  * @param {...Outcome} outcomes
- * @returns {Line}
+ * @returns {Line<DomainLook>}
  */
 function outcome(name, colour, ...outcomes) {
   return {

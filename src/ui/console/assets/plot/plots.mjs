@@ -1,12 +1,38 @@
 /**
- * The charts of one domain, drawn with uPlot.
+ * Charts with one axis of time, drawn with uPlot.
  * @typedef {import('uplot').Options} Options
  * @typedef {import('uplot').Axis} Axis
  * @typedef {import('uplot').Scale.Range} Range
- * @typedef {import('./charts.mjs').Chart} Chart
- * @typedef {import('./charts.mjs').Moment} Moment
+ * @typedef {import('./charts.mjs').DomainLook} DomainLook
  * @typedef {import('./charts.mjs').Palette} Palette
  * @typedef {{ readonly redraw: () => void, readonly end: () => void }} DrawnChart
+ *
+ * @typedef {object} TimeAxis
+ * @property {boolean} isWallTime
+ * @property {(lastMs: number | undefined) => [fromS: number, toS: number]} range `lastMs`: the last moment.
+ * @property {number[]} stepsS Distances of the ticks.
+ * @property {(seconds: number) => string} tickText
+ * @property {(atMs: number | undefined) => string} momentText The time at the pointer.
+ */
+
+/**
+ * @template Look
+ * @typedef {import('./charts.mjs').Chart<Look>} Chart
+ */
+
+/**
+ * @template Look
+ * @typedef {import('./charts.mjs').Moment<Look>} Moment
+ */
+
+/**
+ * @template Look
+ * @typedef {object} Plotted
+ * @property {readonly Chart<Look>[]} charts
+ * @property {Palette} colour
+ * @property {TimeAxis} axis
+ * @property {(host: HTMLElement) => readonly Moment<Look>[]} momentsOf
+ * @property {(plot: uPlot, moments: readonly Moment<Look>[]) => void} [drawBehind] Draws behind the lines.
  */
 
 import { countText } from '../../../../report/format.mjs';
@@ -14,15 +40,17 @@ import { patch } from '../../../shared/patch.mjs';
 import { h } from '../../../shared/tree.mjs';
 import uPlot from '../uplot.mjs';
 import { clockTime } from '../view/format.mjs';
-import { CHARTS, columnsOf, WINDOW_MS } from './charts.mjs';
+import { columnsOf, WINDOW_MS } from './charts.mjs';
 
 const DASH = [5, 4];
 const TIME = new Intl.DateTimeFormat('en-GB', { timeStyle: 'short' });
 export const VALUE_AXIS_PX = 52;
 
-/** @type {Readonly<Record<Chart['scale'], Range>>} */
+/** @type {Readonly<Record<Chart<never>['scale'], Range>>} */
 const RANGES = {
   share: [0, 1],
+  // Rare errors are visible, and none at all is a line at the bottom.
+  part: (_plot, _min, max) => [0, Math.min(1, Math.max(0.01, max * 1.1))],
   count: (_plot, _min, max) => [0, Math.max(1, max * 1.1)],
   log: (_plot, min, max) => [
     10 ** Math.floor(Math.log10(min || 1)),
@@ -31,15 +59,27 @@ const RANGES = {
 };
 
 /**
- * Draws into the element that the view keeps for the charts.
- * @param {Palette} colour
- * @param {(domain: string) => readonly Moment[]} momentsOf
+ * The last five minutes, by the clock.
+ * @type {TimeAxis}
  */
-export function createPlots(colour, momentsOf) {
+export const LIVE_AXIS = {
+  isWallTime: true,
+  range: (lastMs = Date.now()) => [(lastMs - WINDOW_MS) / 1000, lastMs / 1000],
+  stepsS: [60],
+  tickText: (seconds) => TIME.format(seconds * 1000),
+  momentText: clockTime,
+};
+
+/**
+ * Draws into the element that the view keeps for the charts.
+ * @template Look
+ * @param {Plotted<Look>} plotted
+ */
+export function createPlots(plotted) {
   /** @type {{ readonly host: Element, readonly charts: readonly DrawnChart[] } | undefined} */
   let current;
   /** @type {unknown} */
-  let drawnLine;
+  let drawnState;
   const redraw = () => {
     for (const chart of current?.charts ?? []) chart.redraw();
   };
@@ -47,21 +87,20 @@ export function createPlots(colour, momentsOf) {
   return {
     /**
      * @param {HTMLElement | null} host Null when the view has no charts.
-     * @param {unknown} line The latest line. The charts are redrawn only when it has changed.
+     * @param {unknown} state What the moments are made of. The charts are redrawn only when it has changed.
      */
-    show: (host, line) => {
+    show: (host, state) => {
       if (current !== undefined && current.host !== host) {
         for (const chart of current.charts) chart.end();
         current = undefined;
       }
       if (host === null) return;
       if (current === undefined) {
-        const domain = host.dataset.plots ?? '';
-        drawnLine = undefined;
-        current = { host, charts: CHARTS.map((chart) => drawChart(chart, host, colour, () => momentsOf(domain))) };
+        drawnState = undefined;
+        current = { host, charts: plotted.charts.map((chart) => drawChart(chart, host, plotted)) };
       }
-      if (drawnLine !== line) redraw();
-      drawnLine = line;
+      if (drawnState !== state) redraw();
+      drawnState = state;
     },
     recolour: redraw,
   };
@@ -81,13 +120,14 @@ export function axisStyle(colour) {
 }
 
 /**
- * @param {Chart} chart
- * @param {Element} host
- * @param {Palette} colour
- * @param {() => readonly Moment[]} moments
+ * @template Look
+ * @param {Chart<Look>} chart
+ * @param {HTMLElement} host
+ * @param {Plotted<Look>} plotted
  * @returns {DrawnChart}
  */
-function drawChart(chart, host, colour, moments) {
+function drawChart(chart, host, { colour, axis, momentsOf, drawBehind }) {
+  const moments = () => momentsOf(host);
   const figure = document.createElement('figure');
   figure.className = `plot ${chart.id}`;
   const caption = document.createElement('figcaption');
@@ -104,15 +144,16 @@ function drawChart(chart, host, colour, moments) {
     const all = moments();
     const isPointed = typeof pointedAt === 'number';
     const moment = isPointed ? all[/** @type {number} */ (pointedAt)] : all.at(-1);
-    patch(caption, legendView(chart, moment, isPointed ? clockTime(moment?.atMs) : undefined));
+    patch(caption, legendView(chart, moment, isPointed ? axis.momentText(moment?.atMs) : undefined));
   };
   const plot = new uPlot(
     optionsOf(chart, {
       colour,
+      axis,
       width: canvas.clientWidth,
       height: canvas.clientHeight,
-      nowS: () => (moments().at(-1)?.atMs ?? Date.now()) / 1000,
-      drawBehind: (self) => shadeDrills(self, moments(), colour),
+      range: () => axis.range(moments().at(-1)?.atMs),
+      drawBehind: (self) => drawBehind?.(self, moments()),
       onPointer: (at) => {
         pointedAt = at;
         drawLegend();
@@ -138,8 +179,9 @@ function drawChart(chart, host, colour, moments) {
 
 /**
  * The lines with their values: the latest, or those at the pointer.
- * @param {Chart} chart
- * @param {Moment | undefined} moment
+ * @template Look
+ * @param {Chart<Look>} chart
+ * @param {Moment<Look> | undefined} moment
  * @param {string | undefined} pointedTime The time at the pointer; undefined for the latest values.
  */
 function legendView({ title, lines, format }, moment, pointedTime) {
@@ -166,10 +208,10 @@ function legendView({ title, lines, format }, moment, pointedTime) {
 /**
  * Shades the time of a drill: darker while keys are flushed or the engine is blacked out, lighter otherwise.
  * @param {import('uplot')} plot
- * @param {readonly Moment[]} moments
+ * @param {readonly Moment<DomainLook>[]} moments
  * @param {Palette} colour
  */
-function shadeDrills(plot, moments, colour) {
+export function shadeDrills(plot, moments, colour) {
   const { ctx, bbox } = plot;
   ctx.save();
   ctx.beginPath();
@@ -190,17 +232,19 @@ function shadeDrills(plot, moments, colour) {
 
 /**
  * All charts have the same window of time and show the same pointer.
- * @param {Chart} chart
+ * @template Look
+ * @param {Chart<Look>} chart
  * @param {object} options
  * @param {Palette} options.colour
+ * @param {TimeAxis} options.axis
  * @param {number} options.width
  * @param {number} options.height
- * @param {() => number} options.nowS The right edge.
+ * @param {() => [number, number]} options.range Seconds.
  * @param {(plot: import('uplot')) => void} options.drawBehind Draws behind the lines.
  * @param {(at: number | null | undefined) => void} options.onPointer The pointer is at this moment, or has left.
  * @returns {Options}
  */
-function optionsOf(chart, { colour, width, height, nowS, drawBehind, onPointer }) {
+function optionsOf(chart, { colour, axis, width, height, range, drawBehind, onPointer }) {
   const isLog = chart.scale === 'log';
   return {
     width,
@@ -209,17 +253,17 @@ function optionsOf(chart, { colour, width, height, nowS, drawBehind, onPointer }
     legend: { show: false },
     cursor: { drag: { x: false, y: false }, sync: { key: 'ops' }, y: false, points: { size: 6 } },
     scales: {
-      x: { time: true, range: () => [nowS() - WINDOW_MS / 1000, nowS()] },
+      x: { time: axis.isWallTime, range },
       y: { distr: isLog ? 3 : 1, range: RANGES[chart.scale] },
     },
     axes: [
       {
         ...axisStyle(colour),
         gap: 4,
-        incrs: [60],
+        incrs: axis.stepsS,
         space: 50,
         size: 24,
-        values: (_plot, splits) => splits.map((s) => TIME.format(s * 1000)),
+        values: (_plot, splits) => splits.map(axis.tickText),
       },
       {
         ...axisStyle(colour),
@@ -269,7 +313,7 @@ function powersBetween(min, max) {
 }
 
 /**
- * @param {Chart} chart
+ * @param {Pick<Chart<never>, 'scale' | 'format'>} chart
  * @param {number} value
  */
 function axisLabel({ scale, format }, value) {

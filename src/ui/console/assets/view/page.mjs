@@ -1,12 +1,14 @@
 import { endingText, stateText, verdictText } from '../../../../operations/drills/view.mjs';
+import { verdictOf } from '../../../../operations/shadow/view.mjs';
 import { amountText, countText, durationText, percentText, stopwatchText } from '../../../../report/format.mjs';
 import { h } from '../../../shared/tree.mjs';
-import { currentDomain, hrefOf, isHalted, isStale, runningDrills } from '../model.mjs';
+import { currentDomain, hrefOf, isHalted, isStale, runningDrills, shadowSummary } from '../model.mjs';
 import { auditView, changesView } from './changes.mjs';
 import { badge, errorBoundary, facts, stateBadge } from './components.mjs';
 import { domainView, popularView } from './domain.mjs';
 import { drillsView } from './drills.mjs';
 import { bannersView, headerView } from './header.mjs';
+import { shadowView } from './shadow.mjs';
 
 /**
  * The frame of the console: the whole page, the title of its tab, and the announcements for screen readers.
@@ -14,8 +16,22 @@ import { bannersView, headerView } from './header.mjs';
  */
 
 /** @type {Readonly<Record<import('../model.mjs').View, (model: Model) => import('../../../shared/tree.mjs').Child>>} */
-const VIEWS = { live: domainView, drills: drillsView, changes: changesView, popular: popularView, audit: auditView };
-const TITLES = { live: 'Live', drills: 'Drills', changes: 'Changes', popular: 'Popular', audit: 'Audit' };
+const VIEWS = {
+  live: domainView,
+  drills: drillsView,
+  shadow: shadowView,
+  changes: changesView,
+  popular: popularView,
+  audit: auditView,
+};
+const TITLES = {
+  live: 'Live',
+  drills: 'Drills',
+  shadow: 'Shadow',
+  changes: 'Changes',
+  popular: 'Popular',
+  audit: 'Audit',
+};
 
 /**
  * The whole console.
@@ -74,7 +90,14 @@ export function announcementsOf(model) {
   facts.set('connection', connection.kind === 'lost' || isStale(model) ? 'Connection lost.' : 'Connected.');
   if (live === undefined) return facts;
   facts.set('halt', isHalted(model) ? 'Drills are halted.' : 'Drills are not halted.');
-  for (const { domain, status } of live.domains) {
+  for (const { domain, status, control } of live.domains) {
+    const { shadow, placement } = control;
+    facts.set(
+      `shadow ${domain}`,
+      shadow === undefined ? `${domain} has no shadow.` : `The shadow of ${domain} goes to ${shadow.candidate}.`,
+    );
+    if (placement !== undefined)
+      facts.set(`store ${domain}`, `The store of ${domain} is ${placement.active}: ${placement.phase}.`);
     facts.set(`state ${domain}`, `${domain} is ${status.state}.`);
     facts.set(`breaker ${domain}`, `The engine breaker of ${domain} is ${status.engine.breaker}.`);
   }
@@ -82,6 +105,12 @@ export function announcementsOf(model) {
     const state = ending === undefined ? ` runs on ${domains.join(', ')}` : `: ${endingText(ending)}`;
     facts.set(`drill ${id}`, `The drill ${title}${state}.`);
   }
+  const status = model.feeds.shadowStatus?.value;
+  if (status?.verdict !== undefined)
+    facts.set(
+      'shadow verdict',
+      `The verdict on the candidate of ${status.domain}: ${verdictOf(status.verdict.kind).word}.`,
+    );
   const journal = watched?.journal;
   if (journal !== undefined) {
     if (journal.state.kind === 'running')
@@ -151,20 +180,27 @@ function cardsView(model) {
   return h(
     'nav',
     { class: 'cards', 'aria-label': 'Domains', 'data-key': 'cards' },
-    (model.live?.domains ?? []).map((look) => cardView(look, look.domain === current, model.address.view)),
+    (model.live?.domains ?? []).map((look) => cardView(model, look, look.domain === current)),
   );
 }
 
 /**
+ * @param {Model} model
  * @param {import('../model.mjs').DomainLook} look
  * @param {boolean} isCurrent
- * @param {import('../model.mjs').View} view
  */
-function cardView({ domain, status, figures, control }, isCurrent, view) {
+function cardView(model, { domain, status, figures, control }, isCurrent) {
   const { engine } = status;
+  const { view } = model.address;
+  const hasView = view !== 'shadow' || shadowSummary(model, domain) !== undefined;
   return h(
     'a',
-    { class: 'card', href: hrefOf(domain, view), 'aria-current': isCurrent && 'true', 'data-key': `card-${domain}` },
+    {
+      class: 'card',
+      href: hrefOf(domain, hasView ? view : 'live'),
+      'aria-current': isCurrent && 'true',
+      'data-key': `card-${domain}`,
+    },
     h(
       'span',
       { class: 'card-head' },
@@ -174,6 +210,8 @@ function cardView({ domain, status, figures, control }, isCurrent, view) {
       engine.overloaded && badge('warn', 'overloaded'),
       control.halted && badge('bad', 'halted'),
       control.drill !== undefined && badge('warn', `drill ${percentText(control.drill.flushed)}`),
+      control.shadow !== undefined && badge('none', `shadow ${percentText(control.shadow.fraction)}`),
+      control.placement?.other !== undefined && badge('warn', 'cut-over'),
     ),
     facts(
       [
@@ -190,10 +228,12 @@ function cardView({ domain, status, figures, control }, isCurrent, view) {
 /** @param {Model} model */
 function viewsView(model) {
   const domain = currentDomain(model)?.domain ?? model.address.domain ?? '';
+  const hasShadow = model.address.view === 'shadow' || shadowSummary(model, domain) !== undefined;
+  const shown = Object.entries(TITLES).filter(([view]) => view !== 'shadow' || hasShadow);
   return h(
     'nav',
     { class: 'views', 'aria-label': 'Views', 'data-key': 'views' },
-    Object.entries(TITLES).map(([view, title]) =>
+    shown.map(([view, title]) =>
       h(
         'a',
         {

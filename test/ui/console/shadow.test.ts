@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { ShadowSample, ShadowStatus } from '../../../src/ui/console/assets/api.mjs';
+import { createShadowWatch, feedsFor } from '../../../src/ui/console/assets/feeds.mjs';
+import { addressFrom, type Model, type ShadowCurves } from '../../../src/ui/console/assets/model.mjs';
+import { columnsOf } from '../../../src/ui/console/assets/plot/charts.mjs';
+import { momentsOf, SHADOW_CHARTS } from '../../../src/ui/console/assets/plot/shadow-charts.mjs';
+import { pageView } from '../../../src/ui/console/assets/view/page.mjs';
+import { shadowView } from '../../../src/ui/console/assets/view/shadow.mjs';
+import { toHtml } from '../../../src/ui/shared/html.ts';
+import { h } from '../../../src/ui/shared/tree.mjs';
+import { createFakeClock } from '../../fakes/clock.ts';
+import { createFakeOperations } from '../../fakes/operations.ts';
+
+const clock = createFakeClock();
+const operations = createFakeOperations({ clock });
+const watcher = operations.watch();
+watcher.look();
+clock.advance(1000);
+const live = { atMs: clock.wallMs(), domains: watcher.look(), drills: [] };
+const [shadowed] = operations.shadows.list();
+assert.ok(shadowed);
+const running = await operations.shadows.status('goods');
+const { shadow, verdict, ...idle } = running;
+assert.ok(shadow !== undefined && verdict !== undefined);
+
+const feed = <T>(value: T) => ({ path: '/x', value, receivedMs: 0 });
+const modelOf = (status: ShadowStatus, summary: object = status): Model => ({
+  address: addressFrom('#/goods/shadow'),
+  connection: { kind: 'live' },
+  ...{ receivedMs: 0, nowMs: 0, hasToken: true, readOnly: false, feedback: {}, busy: [], live },
+  feeds: {
+    shadows: feed({ domains: [{ ...shadowed, ...summary }] }),
+    shadowStatus: feed(status),
+    shadowReports: feed({ reports: [] }),
+  },
+});
+const htmlOf = (status: ShadowStatus): string => toHtml(h('div', {}, shadowView(modelOf(status))));
+/** The words of the view, without elements. Spaces inside figures are no-break spaces. */
+const words = (status: ShadowStatus): string =>
+  htmlOf(status)
+    .replaceAll(/<[^>]+>/g, ' ')
+    .replaceAll(/[\s\u00a0]+/g, ' ');
+const actions = (status: ShadowStatus): readonly string[] =>
+  [...htmlOf(status).matchAll(/data-action="([\w-]+)"/g)]
+    .map(([, action = '']) => action)
+    .filter((action) => action !== 'verdict-time');
+const [main, valkey] = [running.configured, shadow.candidate];
+
+describe('the shadow view', () => {
+  it('shows the shadow, both sides and each criterion with its measured value', () => {
+    const text = words(running);
+    assert.match(text, /10 % of the keys to valkey, 1 copy of each read/);
+    assert.match(text, /primary: main candidate: valkey/);
+    assert.match(text, /✓ Recorded time met 721 s are recorded of 600 s/);
+    assert.deepEqual(actions(running), ['cut-over', 'shadow-change', 'shadow-stop']);
+  });
+
+  it('tells a missed criterion from one that was not measured', () => {
+    const criteria = [
+      { name: 'latency', what: 'its p99 is 9 ms', met: 'no' },
+      { name: 'volume', what: '3 reads', met: 'not-measured' },
+    ] as const;
+    const text = words({ ...running, verdict: { kind: 'do-not', why: 'Its p99 is 9 ms.', criteria: [...criteria] } });
+    assert.match(text, /do not cut over Its p99 is 9 ms\./);
+    assert.match(text, /✕ Time of a read missed its p99 is 9 ms \? Compared reads not measured 3 reads/);
+  });
+
+  it('lists the keys whose values are wrong', () => {
+    assert.doesNotMatch(words(running), /Keys with wrong values/);
+    assert.match(words({ ...running, wrongKeys: ['sc1:goods:{1}:a', 'sc1:goods:{2}:b'] }), /sc1:goods:\{1\}:a sc1:/);
+  });
+
+  it('names the store in use and the phase, and offers what the phase allows', () => {
+    const placed = { id: 'p', active: main, other: valkey, by: 'ana', atMs: 0 };
+    const at = (placement: NonNullable<ShadowStatus['placement']>) => ({
+      ...idle,
+      active: placement.active,
+      placement,
+    });
+    const prepared = at({ ...placed, phase: 'prepared' });
+    assert.match(words(prepared), /store in use main .*prepared main is read; valkey is written too/);
+    assert.deepEqual(actions(prepared), ['shadow-stop']);
+    const committed = at({ ...placed, phase: 'committed', active: valkey, other: main });
+    assert.match(
+      words(committed),
+      /store in use valkey configured main .*valkey is read first, main where it has no page/,
+    );
+    assert.deepEqual(actions(committed), ['cut-over-back', 'shadow-stop']);
+    const { other: _, ...alone } = placed;
+    assert.deepEqual(actions(at({ ...alone, phase: 'settled', active: valkey })), ['shadow-start']);
+    assert.deepEqual(actions(at({ ...alone, phase: 'settled' })), ['shadow-start', 'shadow-stop']);
+    assert.deepEqual(actions(idle), ['shadow-start']);
+  });
+
+  it('names a process that is behind, a warning, and the configuration that must be changed', () => {
+    const processes = [{ id: 'replica-2', state: 'behind', problem: 'it reads main' }] as const;
+    const text = words({ ...running, processes, warning: 'valkey is not declared.', configuration: 'store: valkey\n' });
+    assert.match(text, /valkey is not declared\. Process replica-2 is behind : it reads main/);
+    assert.match(text, /1 live, 1 behind/);
+    assert.match(text, /configuration files of every process: store: valkey/);
+  });
+
+  it('is not offered for a domain without candidates, shadow and cut-over', () => {
+    const { shadow: _, placement: _placement, ...bare } = { ...shadowed, candidates: [] };
+    const links = (summary: object): string => {
+      const model = { ...modelOf(running), address: addressFrom('#/goods/live') };
+      return toHtml(h('div', {}, pageView({ ...model, feeds: { shadows: feed({ domains: [summary as never] }) } })));
+    };
+    assert.match(links(shadowed), /#\/goods\/shadow/);
+    assert.match(links({ ...bare, shadow }), /#\/goods\/shadow/);
+    assert.doesNotMatch(links(bare), /#\/goods\/shadow/);
+    assert.doesNotMatch(words({ ...running, candidates: [] }), /no candidate store/);
+    const model = modelOf(running, { candidates: [], shadow: undefined });
+    assert.match(toHtml(h('div', {}, shadowView(model))), /goods has no candidate store/);
+    assert.deepEqual(
+      feedsFor(model).map(({ name }) => name),
+      ['shadows'],
+    );
+  });
+});
+
+const samples = operations.shadows.samples('goods');
+const hits = SHADOW_CHARTS.find(({ id }) => id === 'shadow-hits') ?? assert.fail();
+
+describe('the curves of a shadow', () => {
+  it('have points of at least fifty reads, or of half a minute', () => {
+    const moments = momentsOf(samples);
+    const [times, candidate, primary] = columnsOf(hits, moments);
+    assert.ok(times.length > 60 && times.length <= 300);
+    assert.equal(times.at(-1), (samples.at(-1)?.atMs ?? 0) / 1000);
+    assert.ok((candidate?.[0] ?? 1) < 0.2 && (candidate?.at(-1) ?? 0) > 0.8, 'the candidate becomes full');
+    assert.ok(primary?.every((ratio) => ratio !== null && ratio > 0.8));
+    const quiet = samples.map(({ atMs, figures }): ShadowSample => {
+      const side = { ...figures.primary, compared: 3, hits: 3 };
+      return { atMs, figures: { ...figures, primary: side, candidate: side } };
+    });
+    const steps = momentsOf(quiet).map(({ atMs }) => atMs);
+    assert.deepEqual(new Set(steps.slice(1).map((atMs, i) => atMs - (steps[i] ?? 0))), new Set([30_000]));
+  });
+
+  it('break where nothing was recorded', () => {
+    const moments = momentsOf(samples.filter(({ atMs }) => atMs < 100_000 || atMs > 200_000));
+    const gap = moments.findIndex(({ look }) => look === undefined);
+    assert.ok(gap > 0 && (moments[gap]?.atMs ?? 0) < 100_002);
+    assert.deepEqual(
+      columnsOf(hits, moments)
+        .slice(1)
+        .map((column) => column[gap]),
+      [null, null],
+    );
+    assert.equal(momentsOf([]).length, 0);
+  });
+});
+
+describe('the samples of a shadow', () => {
+  /** An admin API with the samples of one shadow. `known` is what the service answers at the next poll. */
+  const watched = () => {
+    const service = { shadow: 'a', samples: samples.slice(0, 4) };
+    const asked: string[] = [];
+    let latest: ShadowCurves | undefined;
+    const get = async (path: string) => {
+      asked.push(path.replace(/^.*&/, ''));
+      const from = Number(path.replace(/^.*=/, ''));
+      return { shadow: service.shadow, total: service.samples.length, samples: service.samples.slice(from) } as never;
+    };
+    const refuse = () => Promise.reject(new Error('not used'));
+    const watch = createShadowWatch({
+      api: { get, post: refuse, text: refuse, open: refuse },
+      needed: () => 'goods',
+      put: (curves) => {
+        latest = curves;
+      },
+      intervalMs: 0,
+    });
+    return { service, asked, poll: watch.poll, count: () => latest?.samples.length };
+  };
+
+  it('are read once each', async () => {
+    const { service, asked, poll, count } = watched();
+    await poll();
+    service.samples = samples.slice(0, 6);
+    await poll();
+    assert.deepEqual(asked, ['from=0', 'from=4']);
+    assert.equal(count(), 6);
+  });
+
+  it('are read again from the first when the service has joined some, and when another shadow has begun', async () => {
+    const { service, asked, poll, count } = watched();
+    await poll();
+    service.samples = samples.slice(0, 3);
+    await poll();
+    assert.equal(count(), 3);
+    Object.assign(service, { shadow: 'b', samples: samples.slice(0, 5) });
+    await poll();
+    assert.equal(count(), 5);
+    assert.deepEqual(asked, ['from=0', 'from=4', 'from=0', 'from=3', 'from=0']);
+  });
+});
