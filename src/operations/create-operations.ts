@@ -60,7 +60,7 @@ interface OperationsRuntime extends Pick<Runtime<never>, 'clock' | 'random' | 'p
   readonly observeDrill: (event: DrillEvent) => void;
   readonly observeWarm: (event: WarmEvent) => void;
   readonly observeShadow: (event: ShadowEvent) => void;
-  /** The delay of the event loop, and the bound above which no copies are made. */
+  /** The delay of the event loop, and the delay above which only searches in memory are answered. */
   readonly loopDelay: () => { readonly loopDelayMs: number; readonly maxLoopDelayMs: number };
 }
 

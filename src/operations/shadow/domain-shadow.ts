@@ -1,6 +1,6 @@
 import type { Control } from '../../control/control.ts';
 import type { ControlDocument, Placement, Shadow, StoreRef } from '../../control/document.ts';
-import { endShadow } from '../../control/placement.ts';
+import { cancelPrepared, endShadow } from '../../control/placement.ts';
 import { type Clock, waitFor } from '../../runtime.ts';
 import type { ShadowedStore } from './domain-stores.ts';
 import { createMirror, type Mirror } from './mirror.ts';
@@ -50,7 +50,7 @@ interface DomainShadowOptions extends ShadowDomain {
   readonly processId: string;
   /** Silence of the control store after which both stores are read and written. */
   readonly leaseMs: number;
-  /** The delay of the event loop, and the bound above which no copies are made. */
+  /** The delay of the event loop, and the delay above which only searches in memory are answered. */
   readonly loopDelay: () => { readonly loopDelayMs: number; readonly maxLoopDelayMs: number };
   readonly clock: Clock;
   readonly observe: (event: ShadowEvent) => void;
@@ -73,6 +73,8 @@ const PREFIX = 'shadow:';
 const HEARTBEAT_MS = 1000;
 const TICK_MS = 250;
 const CONNECT_MS = 3000;
+/** A preparation takes seconds. After this time the process that began it is gone, and any process cancels it. */
+const ABANDONED_MS = 120_000;
 /** Changes of one shadow that its report shows. */
 const MAX_CHANGES = 200;
 
@@ -210,8 +212,11 @@ export function createDomainShadow(options: DomainShadowOptions): DomainShadow {
       const names = [placement?.active.name, placement?.other?.name].filter((one) => one !== undefined);
       return `its configuration lacks a store of the cut-over (${names.join(', ')}), or names other addresses for it`;
     }
-    if (placement?.other === undefined) return undefined;
-    const away = placed?.nodes().find(({ connected }) => !connected);
+    if (placed === undefined || placement?.other === undefined) return undefined;
+    // A commit needs both stores. After it, the loss of the old store must not keep anyone from giving it up.
+    const active = placed.content.nodes();
+    const isNeeded = (node: string): boolean => placement.phase === 'prepared' || active.includes(node);
+    const away = placed.nodes().find(({ connected, node }) => !connected && isNeeded(node));
     return away === undefined ? undefined : `it has no connection to ${away.node}`;
   };
 
@@ -266,6 +271,10 @@ export function createDomainShadow(options: DomainShadowOptions): DomainShadow {
     if (placed !== undefined && placed.isIsolated() !== isIsolated()) {
       placed.setIsolated(isIsolated());
       notePlacement();
+    }
+    const { placement } = document;
+    if (placement?.phase === 'prepared' && clock.wallMs() - placement.atMs > ABANDONED_MS) {
+      void control.change((newest) => cancelPrepared(newest, placement.id)).catch(() => {});
     }
     if (running !== undefined && !isLive(running.shadow)) {
       const { id } = running.shadow;

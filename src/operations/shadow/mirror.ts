@@ -35,7 +35,7 @@ interface MirrorOptions {
   readonly reads: number;
   /** The deadline of a read, as of the primary's. */
   readonly deadlineMs: number;
-  /** The delay of the event loop; above the maximum no copy is made. */
+  /** The delay of the event loop, and the delay above which only searches in memory are answered. */
   readonly loopDelay: () => { readonly loopDelayMs: number; readonly maxLoopDelayMs: number };
   readonly tally: Tally;
   readonly clock: Clock;
@@ -47,6 +47,8 @@ const MAX_WAITING = 10_000;
 const MAX_WAITING_BYTES = 32 * 2 ** 20;
 /** Copies that were sent and are not answered. A candidate that hangs holds this number, and no more are sent. */
 const MAX_IN_FLIGHT = 256;
+/** Copies pause at this share of the delay at which searches are refused: they are the first work to wait. */
+const PAUSE_SHARE = 0.2;
 /** Interval of the queue, and the time it may take in one turn of the event loop. */
 const TICK_MS = 5;
 const TURN_MS = 1;
@@ -86,7 +88,7 @@ export function createMirror(options: MirrorOptions): Mirror {
   const bytesOf = ({ item }: Copy): number => item.value?.length ?? 0;
   const isPaused = (): boolean => {
     const { loopDelayMs, maxLoopDelayMs } = loopDelay();
-    return loopDelayMs > maxLoopDelayMs;
+    return loopDelayMs > maxLoopDelayMs * PAUSE_SHARE;
   };
 
   /** False: there is no room, and the copy is given up. */

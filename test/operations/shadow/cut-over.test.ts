@@ -5,7 +5,7 @@ import { halt } from '../../../src/control/changes.ts';
 import type { ControlStore } from '../../../src/control/control-store.ts';
 import { createControl } from '../../../src/control/create-control.ts';
 import { beginOverlay } from '../../../src/control/overlay.ts';
-import { beginShadow } from '../../../src/control/placement.ts';
+import { beginShadow, prepareCutOver } from '../../../src/control/placement.ts';
 import { createCutOver } from '../../../src/operations/shadow/cut-over.ts';
 import { createDomainShadow } from '../../../src/operations/shadow/domain-shadow.ts';
 import type { ShadowEvent } from '../../../src/operations/shadow/shadow.ts';
@@ -221,6 +221,25 @@ describe('a cut-over', { concurrency: true }, () => {
     await moving;
     await assert.rejects(one.steps.stop(CALLER), { code: 'cut-over-behind' });
     assert.deepEqual(one.placed.other(), OLD);
+  });
+
+  test('the loss of the old store does not keep anyone from giving it up', async (t) => {
+    const { servers, join } = fleetOf(t);
+    const one = join();
+    await withShadow(one);
+    await one.steps.cutOver(CALLER);
+    servers.old.meet({ kind: 'fault', fault: 'store-down' });
+    assert.equal((await one.steps.stop(CALLER)).ended, 'old-store');
+    assert.deepEqual([one.placed.active(), one.placed.other()], [NEW, undefined]);
+  });
+
+  test('a preparation whose process is gone is cancelled by the others', async (t) => {
+    const { join } = fleetOf(t);
+    const one = join();
+    const longAgo = { id: 'gone', from: OLD, to: NEW, by: 'ann', atMs: Date.now() - 10 * 60_000 };
+    await one.control.change((document) => prepareCutOver(document, longAgo));
+    await until(() => one.control.document().placement === undefined, 'the end of the preparation');
+    assert.deepEqual([one.placed.active(), one.placed.other()], [OLD, undefined]);
   });
 
   test('a halt ends the shadow and a preparation in every process, and a committed cut-over stays', async (t) => {

@@ -18,6 +18,7 @@ export function createFakeOpenStore(node: string, clock: Clock = systemClock): F
     content,
     holds: async (name) => store.value(name) !== undefined,
     locate: () => ({ node }),
+    epochs: async (deadlineMs) => (await store.epochs(deadlineMs)).map((one) => ({ ...one, node })),
     nodes: () => store.nodes().map((one) => ({ ...one, node })),
   };
 }

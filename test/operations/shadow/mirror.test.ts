@@ -15,7 +15,7 @@ interface Bed {
   readonly mirror: ReturnType<typeof createMirror>;
   readonly tally: Tally;
   readonly events: ShadowEvent[];
-  /** Sets the delay of the event loop that the mirror sees; its bound is 100. */
+  /** Sets the delay of the event loop that the mirror sees; its bound is 100, a fifth of the maximum. */
   readonly loopIs: (delayMs: number) => void;
   readonly figures: () => ReturnType<typeof comparisonOf>;
 }
@@ -33,7 +33,7 @@ function bedOf(fraction = 1, reads = 1): Bed {
     fraction,
     reads,
     deadlineMs: 50,
-    loopDelay: () => ({ loopDelayMs, maxLoopDelayMs: 100 }),
+    loopDelay: () => ({ loopDelayMs, maxLoopDelayMs: 500 }),
     tally,
     clock: systemClock,
     observe: (event) => events.push(event),
