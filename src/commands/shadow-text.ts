@@ -7,28 +7,12 @@ import type {
   ShadowStatus,
   ShadowSummary,
 } from '../operations/shadow/shadow.ts';
-import {
-  amountText,
-  bytesText,
-  countText,
-  durationText,
-  percentText,
-  perSecondText,
-  timesText,
-  utcText,
-} from '../report/format.mjs';
+import { AGREEMENT_ROWS, COPY_ROWS, criterionName, metOf, SIDE_ROWS, verdictOf } from '../operations/shadow/view.mjs';
+import { countText, durationText, percentText, timesText, utcText } from '../report/format.mjs';
 import { columns, indented, plural } from './terminal.ts';
 
-const VERDICTS: Readonly<Record<Verdict['kind'], string>> = {
-  'cut-over': 'cut over',
-  'do-not': 'do not cut over',
-  undecided: 'undecided',
-};
-
-const MET = { yes: 'met', no: 'missed', 'not-measured': 'not measured' } as const;
-
 export function verdictText({ kind, why }: Pick<Verdict, 'kind' | 'why'>): string {
-  return `${VERDICTS[kind]}: ${why}`;
+  return `${verdictOf(kind).word}: ${why}`;
 }
 
 /** The domains with their stores, one line each. */
@@ -89,33 +73,15 @@ function wrongLines(keys: readonly string[]): readonly string[] {
 }
 
 function verdictLines(verdict: Verdict): string {
-  const rows = verdict.criteria.map(({ name, what, met }) => [MET[met], name, what]);
+  const rows = verdict.criteria.map(({ name, what, met }) => [metOf(met).word, criterionName(name), what]);
   return [verdictText(verdict), ...(rows.length === 0 ? [] : [indented(columns(rows))])].join('\n');
 }
-
-/** The rows of both sides. `–` stands for a figure without a measurement. */
-const ROWS: readonly (readonly [name: string, text: (side: Side) => string])[] = [
-  ['reads', ({ readsPerSecond }) => perSecondText(readsPerSecond)],
-  ['hits', ({ hitRatio }) => percentText(hitRatio)],
-  ['errors', ({ errorRate }) => percentText(errorRate)],
-  ['p50', ({ p50Ms }) => durationText(p50Ms)],
-  ['p95', ({ p95Ms }) => durationText(p95Ms)],
-  ['p99', ({ p99Ms }) => durationText(p99Ms)],
-  ['writes', ({ writes }) => countText(writes)],
-  ['connections', ({ servers }) => countText(servers?.connections)],
-  ['memory', ({ servers }) => bytesText(servers?.memoryBytes)],
-  ['evicted', ({ servers }) => perSecondText(servers?.evictedPerSecond)],
-  ['expired', ({ servers }) => perSecondText(servers?.expiredPerSecond)],
-  ['bytes in/s', ({ servers }) => bytesText(servers?.bytesInPerSecond)],
-  ['bytes out/s', ({ servers }) => bytesText(servers?.bytesOutPerSecond)],
-  ['processors', ({ servers }) => amountText(servers?.cpu)],
-];
 
 /** The figures of both sides as a table, and how their values agree. */
 export function figuresText(figures: Comparison, primary: string, candidate: string): string {
   const { seconds, processes, agreement, copying } = figures;
   const measured = `over ${durationText(seconds * 1000)} in ${plural(processes, 'process', 'processes')}`;
-  const rows = ROWS.map(([name, text]) => [name, text(figures.primary), text(figures.candidate)]);
+  const rows = SIDE_ROWS.map(({ name, text }) => [name, text(figures.primary), text(figures.candidate)]);
   return [
     indented(columns(rows, [measured, primary, candidate])),
     ...SIDES.flatMap((side) => faultLines(side === 'primary' ? primary : candidate, figures[side])),
@@ -131,9 +97,9 @@ function faultLines(name: string, { errors }: Side): readonly string[] {
 
 function agreementText(agreement: Comparison['agreement']): string {
   const { compared, equal, lifeDriftMs, lifeDriftMaxMs } = agreement;
-  const shares = (['older', 'newer', 'missing', 'surplus'] as const)
-    .filter((kind) => agreement[kind] > 0)
-    .map((kind) => `, ${percentText(agreement[kind] / compared)} ${kind}`);
+  const shares = AGREEMENT_ROWS.filter(([name]) => name !== 'equal' && name !== 'wrong' && agreement[name] > 0).map(
+    ([name]) => `, ${percentText(agreement[name] / compared)} ${name}`,
+  );
   const drift = `remaining lives differ by ${durationText(lifeDriftMs)}, at most ${durationText(lifeDriftMaxMs)}`;
   return [
     `values: ${countText(compared)} compared, ${percentText(compared === 0 ? undefined : equal / compared)} equal`,
@@ -142,8 +108,8 @@ function agreementText(agreement: Comparison['agreement']): string {
   ].join('');
 }
 
-function copyingText({ sampled, sent, dropped, paused, filled }: Comparison['copying']): string {
-  return `copies: ${countText(sampled)} sampled, ${countText(sent)} sent, ${countText(dropped)} dropped, ${countText(paused)} paused, ${countText(filled)} filled`;
+function copyingText(copying: Comparison['copying']): string {
+  return `copies: ${COPY_ROWS.map(([name]) => `${countText(copying[name])} ${name}`).join(', ')}`;
 }
 
 /** Empty when the configuration files already name the store in use. */
@@ -172,7 +138,7 @@ export function reportsText(reports: readonly ReportSummary[]): string {
     `${primary.name} → ${candidate.name}`,
     utcText(startedAtMs),
     durationText(endedAtMs - startedAtMs),
-    VERDICTS[verdict.kind],
+    verdictOf(verdict.kind).word,
   ]);
   return columns(rows, ['id', 'domain', 'stores', 'started', 'took', 'verdict']);
 }

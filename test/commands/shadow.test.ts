@@ -45,16 +45,19 @@ describe('the shadow command', { concurrency: 3 }, () => {
     );
     assert.match(
       passed.out,
-      /\n {2}over 10 min 00 s in 2 processes +main +valkey\n {2}reads +[\d.]+\/s +[\d.]+\/s\n {2}hits /,
+      /\n {2}over 10 min 00 s in 2 processes +main +valkey\n {2}Reads per second +[\d.]+\/s +[\d.]+\/s\n {2}Hit ratio /,
     );
     assert.match(
       passed.out,
       /\n {2}values: [\d,]+ compared, .* equal, .* older, .*0 wrong; remaining lives differ by /,
     );
-    assert.match(passed.out, /\ncut over: Every criterion is met\.\n {2}met +duration .*\n {2}met +volume .*\n/);
+    assert.match(
+      passed.out,
+      /\ncut over: Every criterion is met\.\n {2}met +Recorded time .*\n {2}met +Compared reads .*\n/,
+    );
     const undecided = await callCli(at(url, 'shadow status goods --for 1d'), { answers: [] });
     assert.equal(undecided.code, 2);
-    assert.match(undecided.out, /\nundecided: .*\n {2}not measured +duration /);
+    assert.match(undecided.out, /\nundecided: .*\n {2}not measured +Recorded time /);
     assert.match(undecided.err, /^serpcache shadow status: undecided: /);
     await callCli(at(url, 'shadow start auto --candidate keydb --fraction 1 --reason slow'));
     const several = await callCli(at(url, 'shadow status'));
@@ -188,7 +191,7 @@ describe('the shadow command', { concurrency: 3 }, () => {
       shown.out,
       /goods: main → keydb\nstarted .* by ana from 127\.0\.0\.1; took 30 min 00 s; stopped by ana/,
     );
-    assert.match(shown.out, / {2}missed +latency /);
+    assert.match(shown.out, / {2}missed +p99 of reads /);
     const [report] = (await callCli(at(url, `shadow report ${id}`))).lines();
     assert.ok(Array.isArray(report?.['samples']));
     const directory = mkdtempSync(join(tmpdir(), 'shadow-'));

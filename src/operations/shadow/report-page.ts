@@ -1,16 +1,5 @@
 import { reportDocument } from '../../report/document.ts';
-import {
-  amountText,
-  bytesText,
-  countText,
-  durationText,
-  elapsedText,
-  percentText,
-  perSecondText,
-  pointsText,
-  UNKNOWN,
-  utcText,
-} from '../../report/format.mjs';
+import { countText, durationText, elapsedText, percentText, utcText } from '../../report/format.mjs';
 import {
   type Content,
   element,
@@ -25,15 +14,7 @@ import {
 import { backdrop } from '../../report/plot/backdrop.ts';
 import { FRAME_WIDTH, linearScale } from '../../report/plot/frame.ts';
 import { momentSign, panelFigure } from '../../report/plot/panel.ts';
-import {
-  type Agreement,
-  type Copying,
-  type Criterion,
-  FAULTS,
-  type Servers,
-  type Side,
-  type Verdict,
-} from './figures.ts';
+import { type Criterion, FAULTS, type Side, type Verdict } from './figures.ts';
 import {
   agreementPlots,
   annotationsOf,
@@ -44,12 +25,13 @@ import {
   sidePlots,
 } from './report-plots.ts';
 import type { ShadowReport } from './shadow.ts';
+import { AGREEMENT_ROWS, COPY_ROWS, criterionFigures, criterionName, metOf, SIDE_ROWS, verdictOf } from './view.mjs';
 
 /** The report of a shadow as one HTML page that loads nothing. */
 export function shadowReportPage(report: ShadowReport): string {
   const { domain, primary, candidate, verdict } = report;
   return reportDocument({
-    title: `${VERDICT_WORDS[verdict.kind].word}: ${candidate.name} for ${primary.name} in ${domain}`,
+    title: `${verdictWords(verdict).word}: ${candidate.name} for ${primary.name} in ${domain}`,
     body: [
       heading(report),
       element(
@@ -71,11 +53,17 @@ export function shadowReportPage(report: ShadowReport): string {
   });
 }
 
-const VERDICT_WORDS: Readonly<Record<Verdict['kind'], Omit<VerdictWords, 'detail'>>> = {
-  'cut-over': { word: 'Cut over', tone: 'good', sign: SIGNS.check },
-  'do-not': { word: 'Do not cut over', tone: 'bad', sign: SIGNS.cross },
-  undecided: { word: 'Undecided', tone: 'open', sign: SIGNS.question },
-};
+const VERDICT_SIGNS = { good: SIGNS.check, bad: SIGNS.cross, none: SIGNS.question };
+
+function verdictWords({ kind, why }: Verdict): VerdictWords {
+  const { word, tone } = verdictOf(kind);
+  return {
+    word: `${word.charAt(0).toUpperCase()}${word.slice(1)}`,
+    detail: why,
+    tone: tone === 'none' ? 'open' : tone,
+    sign: VERDICT_SIGNS[tone],
+  };
+}
 
 function heading(report: ShadowReport): Markup {
   const { domain, primary, candidate, verdict, startedAtMs, endedAtMs } = report;
@@ -95,7 +83,7 @@ function heading(report: ShadowReport): Markup {
       said(primary.name),
       element('span', { class: 'soft' }, ' in ', said(domain)),
     ),
-    verdictLine({ ...VERDICT_WORDS[verdict.kind], detail: verdict.why }),
+    verdictLine(verdictWords(verdict)),
     facts([
       ['Primary', store(primary)],
       ['Candidate', store(candidate)],
@@ -108,47 +96,17 @@ function heading(report: ShadowReport): Markup {
   );
 }
 
-interface CriterionView {
-  readonly title: string;
-  readonly text: (value: number | undefined) => string;
-  readonly bound: 'at least' | 'at most';
-}
-
-const CRITERIA: Readonly<Record<Criterion['name'], CriterionView>> = {
-  duration: { title: 'Recorded time', text: durationText, bound: 'at least' },
-  volume: { title: 'Compared reads', text: countText, bound: 'at least' },
-  'hit-ratio': { title: "Hit ratio below the primary's", text: pointsText, bound: 'at most' },
-  latency: { title: 'p99 of the candidate', text: durationText, bound: 'at most' },
-  errors: { title: "Errors beyond the primary's", text: (value) => `${amountText(value)} points`, bound: 'at most' },
-  values: { title: 'Wrong values', text: countText, bound: 'at most' },
-};
-
-const MET = {
-  yes: ['good', 'met'],
-  no: ['bad', 'missed'],
-  'not-measured': ['warn', 'not measured'],
-} as const satisfies Readonly<Record<Criterion['met'], readonly [string, string]>>;
-
 function criteriaTable({ criteria }: Verdict): Markup | undefined {
   return table<Criterion>({
     caption: 'The verdict, criterion by criterion',
     narrow: 'cards',
     columns: [
-      { title: 'Criterion', cell: ({ name }) => CRITERIA[name].title },
-      {
-        title: 'Measured',
-        isNumber: true,
-        cell: ({ name, value }) => (value === undefined ? UNKNOWN : CRITERIA[name].text(value)),
-      },
-      {
-        title: 'Bound',
-        isNumber: true,
-        cell: ({ name, bound }) =>
-          bound === undefined ? UNKNOWN : `${CRITERIA[name].bound} ${CRITERIA[name].text(bound)}`,
-      },
+      { title: 'Criterion', cell: ({ name }) => criterionName(name) },
+      { title: 'Measured', isNumber: true, cell: (criterion) => criterionFigures(criterion).measured },
+      { title: 'Bound', isNumber: true, cell: (criterion) => criterionFigures(criterion).bound },
       {
         title: 'Met',
-        cell: ({ met }) => element('strong', { class: `word ${MET[met][0]}` }, MET[met][1]),
+        cell: ({ met }) => element('strong', { class: `word ${metOf(met).tone}` }, metOf(met).word),
       },
       { title: 'In words', isProse: true, cell: ({ what }) => said(what) },
     ],
@@ -205,47 +163,13 @@ function changesTable({ changes }: ShadowReport): Markup | undefined {
   });
 }
 
-/** Figures of both sides in two columns. */
-interface SideRow {
-  readonly name: string;
-  readonly meaning?: string;
-  readonly text: (side: Side) => string;
-}
-
-const serverRow = (name: string, text: (servers: Servers) => string, meaning?: string): SideRow => ({
-  name,
-  text: ({ servers }) => (servers === undefined ? UNKNOWN : text(servers)),
-  ...(meaning === undefined ? {} : { meaning }),
-});
-
-const SIDE_ROWS: readonly SideRow[] = [
+/** The counts since the start, which only the report shows, before the figures of every surface. */
+const TOTAL_ROWS: typeof SIDE_ROWS = [
   { name: 'Reads', text: ({ reads }) => countText(reads) },
-  { name: 'Reads per second', text: ({ readsPerSecond }) => perSecondText(readsPerSecond) },
-  {
-    name: 'Hit ratio',
-    meaning: 'Hits of the compared reads: the first copy of each read that had no error',
-    text: ({ hitRatio }) => percentText(hitRatio),
-  },
-  { name: 'Hits', text: ({ hits }) => countText(hits) },
   { name: 'Compared reads', text: ({ compared }) => countText(compared) },
-  { name: 'Writes', text: ({ writes }) => countText(writes) },
-  { name: 'p50', text: ({ p50Ms }) => durationText(p50Ms) },
-  { name: 'p95', text: ({ p95Ms }) => durationText(p95Ms) },
-  { name: 'p99', text: ({ p99Ms }) => durationText(p99Ms) },
-  { name: 'Errors, share of reads and writes', text: ({ errorRate }) => percentText(errorRate) },
-  ...FAULTS.map((fault): SideRow => ({ name: `Errors: ${fault}`, text: ({ errors }) => countText(errors[fault]) })),
-  serverRow(
-    'Nodes',
-    ({ nodes, missing }) => `${countText(nodes)}${missing > 0 ? `, ${countText(missing)} silent` : ''}`,
-  ),
-  serverRow('Connections', ({ connections }) => countText(connections)),
-  serverRow('Memory in use, at the end', ({ memoryBytes }) => bytesText(memoryBytes)),
-  serverRow('Memory limit', (one) => (one.maxMemoryBytes === 0 ? 'none' : bytesText(one.maxMemoryBytes))),
-  serverRow('Keys evicted per second', ({ evictedPerSecond }) => perSecondText(evictedPerSecond)),
-  serverRow('Keys expired per second', ({ expiredPerSecond }) => perSecondText(expiredPerSecond)),
-  serverRow('Bytes received per second', ({ bytesInPerSecond }) => bytesText(bytesInPerSecond)),
-  serverRow('Bytes sent per second', ({ bytesOutPerSecond }) => bytesText(bytesOutPerSecond)),
-  serverRow('Processors in use', ({ cpu }) => amountText(cpu), 'CPU time of the servers ÷ time'),
+  { name: 'Hits', text: ({ hits }) => countText(hits) },
+  ...FAULTS.map((fault) => ({ name: `Errors: ${fault}`, text: ({ errors }: Side) => countText(errors[fault]) })),
+  ...SIDE_ROWS,
 ];
 
 function totalsSection({ total, primary, candidate }: ShadowReport): Markup {
@@ -262,7 +186,7 @@ function totalsSection({ total, primary, candidate }: ShadowReport): Markup {
       said(candidate.name),
       '. Figures of the servers include what others ask of them.',
     ),
-    table<SideRow>({
+    table<(typeof SIDE_ROWS)[number]>({
       caption: 'Figures since the start',
       narrow: 'cards',
       columns: [
@@ -273,21 +197,10 @@ function totalsSection({ total, primary, candidate }: ShadowReport): Markup {
         { title: 'Primary', isNumber: true, cell: ({ text }) => text(total.primary) },
         { title: 'Candidate', isNumber: true, cell: ({ text }) => text(total.candidate) },
       ],
-      rows: SIDE_ROWS,
+      rows: TOTAL_ROWS,
     }),
   );
 }
-
-type Counted<Name extends string> = readonly (readonly [name: Name, title: string, meaning: string])[];
-
-const AGREEMENT_ROWS: Counted<Exclude<keyof Agreement, 'compared' | `life${string}`>> = [
-  ['equal', 'equal', 'The same page, or no value on either side.'],
-  ['older', 'older', 'The candidate has an older page of the same search.'],
-  ['newer', 'newer', 'The candidate has a newer page of the same search.'],
-  ['missing', 'missing', 'Only the primary has a value.'],
-  ['surplus', 'surplus', 'Only the candidate has a value.'],
-  ['wrong', 'wrong', 'The candidate has a value that is no page of this search, or other bytes than its page.'],
-];
 
 function agreementSection({ total: { agreement }, wrongKeys }: ShadowReport): Markup {
   const { compared, lifeSamples, lifeDriftMs, lifeDriftMaxMs } = agreement;
@@ -300,14 +213,14 @@ function agreementSection({ total: { agreement }, wrongKeys }: ShadowReport): Ma
       caption: `Values of ${countText(compared)} reads that both sides answered`,
       narrow: 'cards',
       columns: [
-        { title: 'Result', cell: ([, title]) => title },
+        { title: 'Result', cell: ([name]) => name },
         { title: 'Reads', isNumber: true, cell: ([name]) => countText(agreement[name]) },
         {
           title: 'Share',
           isNumber: true,
           cell: ([name]) => percentText(compared > 0 ? agreement[name] / compared : undefined),
         },
-        { title: 'Meaning', isProse: true, cell: ([, , meaning]) => meaning },
+        { title: 'Meaning', isProse: true, cell: ([, meaning]) => meaning },
       ],
       rows: AGREEMENT_ROWS,
     }),
@@ -323,14 +236,6 @@ function agreementSection({ total: { agreement }, wrongKeys }: ShadowReport): Ma
   );
 }
 
-const COPY_ROWS: Counted<keyof Copying> = [
-  ['sampled', 'sampled', 'Reads and writes of sampled keys.'],
-  ['sent', 'sent', 'Copies that were sent to the candidate.'],
-  ['dropped', 'dropped', 'Copies that were given up because the queue was full.'],
-  ['paused', 'paused', 'Copies that were not made because the event loop was late.'],
-  ['filled', 'filled', 'Values of the primary that were written to the candidate, because it had none.'],
-];
-
 function copySection({ total: { copying } }: ShadowReport): Markup {
   return element(
     'section',
@@ -340,9 +245,9 @@ function copySection({ total: { copying } }: ShadowReport): Markup {
       caption: 'Copies of reads and writes',
       narrow: 'cards',
       columns: [
-        { title: 'Copies', cell: ([, title]) => title },
+        { title: 'Copies', cell: ([name]) => name },
         { title: 'Number', isNumber: true, cell: ([name]) => countText(copying[name]) },
-        { title: 'Meaning', isProse: true, cell: ([, , meaning]) => meaning },
+        { title: 'Meaning', isProse: true, cell: ([, meaning]) => meaning },
       ],
       rows: COPY_ROWS,
     }),

@@ -63,7 +63,7 @@ describe('the shadow view', () => {
     ] as const;
     const text = words({ ...running, verdict: { kind: 'do-not', why: 'Its p99 is 9 ms.', criteria: [...criteria] } });
     assert.match(text, /do not cut over Its p99 is 9 ms\./);
-    assert.match(text, /✕ Time of a read missed its p99 is 9 ms \? Compared reads not measured 3 reads/);
+    assert.match(text, /✕ p99 of reads missed its p99 is 9 ms \? Compared reads not measured 3 reads/);
   });
 
   it('lists the keys whose values are wrong', () => {
