@@ -23,12 +23,12 @@ const KEPT = 60_000;
 /** The load ends by itself after this time. */
 const MAX_LOAD_MS = 20 * 60_000;
 
-/** Repeated searches in an open loop, sent to the replicas in turn. */
-export function startLoad({ replicas, queries, domain }: Asked, ratePerSecond: number) {
+/** Repeated searches in an open loop, sent to the replicas in turn. @param exponent of their Zipf distribution */
+export function startLoad({ replicas, queries, domain }: Asked, ratePerSecond: number, exponent = 1) {
   const clients = replicas.map(({ url }) =>
     createClient({ baseUrl: url, patienceMs: PATIENCE_MS, maxConnections: 512 }),
   );
-  const rank = createZipf({ size: queries.repeated.length, exponent: 1 });
+  const rank = createZipf({ size: queries.repeated.length, exponent });
   const answers: Answered[] = [];
 
   const send = async (n: number): Promise<void> => {

@@ -6,10 +6,12 @@ import { type Figure, percent, type Scenario, tableOf } from './rehearse.ts';
 import {
   endOfShadow,
   READS,
+  replaceIn,
   type ShadowHarness,
   type ShadowRehearsal,
   shadowOfAll,
   shadowReplicaAt,
+  valueIn,
 } from './shadow-harness.ts';
 import { addedP99, compareInTurns, cpuMsPerSearch, windowDuring, windowOf } from './windows.ts';
 
@@ -17,8 +19,8 @@ import { addedP99, compareInTurns, cpuMsPerSearch, windowDuring, windowOf } from
 
 const FIRST_FRACTION = 0.25;
 /** Points of the curve at each fraction. */
-const FIRST_POINTS = 4;
-const ALL_POINTS = 8;
+const FIRST_POINTS = 3;
+const ALL_POINTS = 10;
 const POINT_SECONDS = 10;
 const VERDICT_SECONDS = 60;
 const POINTS = 0.02;
@@ -104,7 +106,7 @@ export function errorFigure(what: string, errors: number, searches: number): Fig
 
 const TURNS = { pairs: 4, windowMs: 15_000, settleMs: 1000 };
 const MAX_ADDED = 0.05;
-const FAULT_MS = 8000;
+const FAULT_MS = 6000;
 
 /** Windows with and without a shadow in turns, and then a candidate that fails in every way. */
 export const unnoticed: Scenario<ShadowRehearsal> = {
@@ -140,12 +142,12 @@ export const unnoticed: Scenario<ShadowRehearsal> = {
         met: cpuOff > 0 && cpuOn > 0,
       },
     ];
-    for (const { name, begin, end } of CANDIDATE_FAULTS) {
+    for (const { name, begin, effect, end } of CANDIDATE_FAULTS) {
       await shadowOfAll(harness);
       await sleep(2000);
       await Promise.all(harness.candidate.nodes.map(begin));
       const window = await windowOf(watched, FAULT_MS);
-      const failed = await failedCopies(harness);
+      const felt = effect === undefined ? await failedCopies(harness) : await refusedWrites(harness);
       await Promise.all(harness.candidate.nodes.map(end));
       await endOfShadow(harness);
       const { p99Ms, answers } = window;
@@ -154,7 +156,7 @@ export const unnoticed: Scenario<ShadowRehearsal> = {
           ...errorFigure(`candidate ${name}`, window.errors, answers.length),
           value: `${window.errors} of ${answers.length} unanswered, p99 ${p99Ms.toFixed(2)} ms`,
         },
-        { what: 'and its effect', value: `${failed} copies failed`, target: 'above 0', met: failed > 0 },
+        { what: 'and its effect', value: `${felt} ${effect ?? 'copies failed'}`, target: 'above 0', met: felt > 0 },
       );
     }
     await until('the candidate to be a cluster again', () => isComplete(harness));
@@ -167,6 +169,8 @@ interface CandidateFault {
   readonly name: string;
   readonly begin: (node: RedisNode) => Promise<unknown>;
   readonly end: (node: RedisNode) => Promise<unknown>;
+  /** Counted by the servers. Absent: copies fail. */
+  readonly effect?: string;
 }
 
 const CANDIDATE_FAULTS: readonly CandidateFault[] = [
@@ -184,6 +188,7 @@ const CANDIDATE_FAULTS: readonly CandidateFault[] = [
       await node.command('CONFIG', 'SET', 'maxmemory-policy', 'noeviction', 'maxmemory', '1');
     },
     end: (node) => node.command('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru', 'maxmemory', '256mb'),
+    effect: 'writes refused for want of memory',
   },
   { name: 'is killed', begin: (node) => node.kill(), end: (node) => node.restart() },
 ];
@@ -193,6 +198,12 @@ async function failedCopies(harness: ShadowHarness): Promise<number> {
   const { figures } = await shadowReplicaAt(harness, 0).operator.status(10);
   const errors = Object.values(figures?.candidate.errors ?? {}).reduce((sum, count) => sum + count, 0);
   return errors + (figures?.copying.dropped ?? 0);
+}
+
+/** By the servers, since they started. */
+async function refusedWrites({ candidate }: ShadowHarness): Promise<number> {
+  const infos = await Promise.all(candidate.nodes.map((node) => node.command('INFO', 'errorstats')));
+  return infos.reduce<number>((sum, info) => sum + Number(/errorstat_OOM:count=(\d+)/.exec(String(info))?.[1] ?? 0), 0);
 }
 
 async function isComplete({ candidate }: ShadowHarness): Promise<boolean> {
@@ -281,17 +292,4 @@ function withFlippedByte(value: Buffer): Buffer {
   const at = next.length - 10;
   next.writeUInt8(next.readUInt8(at) ^ 1, at);
   return next;
-}
-
-/** The value of a name in the candidate: one of its nodes holds it, the others refuse the command. */
-export async function valueIn({ candidate }: ShadowHarness, name: string): Promise<Buffer | undefined> {
-  const found = await Promise.all(candidate.nodes.map((node) => node.commandBuffer('GET', name).catch(() => null)));
-  return found.find((value) => Buffer.isBuffer(value));
-}
-
-/** Undefined removes it. */
-async function replaceIn({ candidate }: ShadowHarness, name: string, value: Buffer | undefined): Promise<void> {
-  const replace = (node: RedisNode): Promise<unknown> =>
-    value === undefined ? node.command('DEL', name) : node.commandBuffer('SET', name, value, 'KEEPTTL');
-  await Promise.all(candidate.nodes.map((node) => replace(node).catch(() => undefined)));
 }

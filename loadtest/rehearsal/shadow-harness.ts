@@ -7,6 +7,7 @@ import { startTcpProxy, type TcpProxy } from '../fault-proxy/tcp-proxy.ts';
 import { closedLoop } from '../http-driver/loops.ts';
 import type { ReplicaPlan, StackPlan } from '../stack/plan.ts';
 import { type RedisStack, startCluster, until } from '../stack/redis.ts';
+import type { RedisNode } from '../stack/redis-node.ts';
 import { down, up } from '../stack/stack.ts';
 import { firstIndex, queriesFor, readFreePlan, replicaOf } from './harness.ts';
 import { createProbe, idsIn, type Load, type Probe } from './load.ts';
@@ -32,9 +33,9 @@ export const CANDIDATE = 'valkey';
 /** Copies of each read. */
 export const READS = 3;
 /** Searches of the load: a few times more than the memory of a replica holds, so that both stores are read. */
-const REPEATED = 600;
+const REPEATED = 400;
 /** Searches that the load never sends: pages to be removed, and texts that no store has seen. */
-const SPARE = 400;
+const SPARE = 500;
 const AT_ONCE = 6;
 
 /**
@@ -228,4 +229,17 @@ export async function favourableAfterMs(harness: ShadowHarness, seconds: number,
     await sleep(1000);
   }
   return performance.now() - startedMs;
+}
+
+/** The value of a name in the candidate: one of its nodes holds it, the others refuse the command. */
+export async function valueIn({ candidate }: ShadowHarness, name: string): Promise<Buffer | undefined> {
+  const found = await Promise.all(candidate.nodes.map((node) => node.commandBuffer('GET', name).catch(() => null)));
+  return found.find((value) => Buffer.isBuffer(value));
+}
+
+/** Undefined removes the name from the candidate. */
+export async function replaceIn({ candidate }: ShadowHarness, name: string, value: Buffer | undefined): Promise<void> {
+  const replace = (node: RedisNode): Promise<unknown> =>
+    value === undefined ? node.command('DEL', name) : node.commandBuffer('SET', name, value, 'KEEPTTL');
+  await Promise.all(candidate.nodes.map((node) => replace(node).catch(() => undefined)));
 }

@@ -1,9 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { outcomeOf } from '../http-driver/client.ts';
 import { openLoop } from '../http-driver/loops.ts';
 import { engineCalls } from './harness.ts';
 import { idsIn } from './load.ts';
-import { valueIn } from './shadow-candidate.ts';
-import { type ShadowRehearsal, shadowReplicaAt } from './shadow-harness.ts';
+import { type ShadowRehearsal, shadowReplicaAt, valueIn } from './shadow-harness.ts';
 
 type Parts = Pick<ShadowRehearsal, 'harness' | 'probe' | 'load' | 'shownIds'>;
 
@@ -31,6 +31,7 @@ interface Removed extends Planted {
 
 export type Markers = ReturnType<typeof createMarkers>;
 
+const COPIED_MS = 50;
 /** Age is told in whole seconds, and a page may be on its way. */
 const AGE_SLACK_MS = 2000;
 
@@ -48,6 +49,8 @@ export function createMarkers({ harness, probe, shownIds }: Parts) {
     for (const replica of replicas) {
       const reply = await probe.ask(replica, text, LIMIT);
       if (reply.kind === 'answer') ids = idsIn(reply.body);
+      // The candidate has its copy before the next read: a read that overtook it would count as a miss of the candidate.
+      await sleep(COPIED_MS);
     }
     const fresh = ids.filter((id) => !used.has(id));
     for (const id of ids) used.add(id);
@@ -117,31 +120,47 @@ export function createMarkers({ harness, probe, shownIds }: Parts) {
 export interface NewSearches {
   readonly texts: number;
   readonly engineCalls: number;
+  /** Texts that two replicas had computed, by the milliseconds from the start. */
+  readonly computedTwiceAtMs: readonly number[];
   readonly errors: number;
 }
 
-/** Each new text is asked at all replicas at once: a lease that two stores hold shows as a second call of the engine. */
-export async function askNewTexts({ harness, probe, load }: Parts, perSecond: number) {
+const MAX_NEW_TEXTS = 150;
+
+/**
+ * Asks for new texts until the work is done, each at all replicas at once: a lease that two stores hold shows as a second
+ * call of the engine.
+ */
+export async function whileAskingNewTexts<T>(
+  { harness, probe, load }: Parts,
+  perSecond: number,
+  work: () => Promise<T>,
+): Promise<NewSearches & { readonly result: T }> {
   const startedMs = performance.now();
   const before = await engineCalls(harness);
   let texts = 0;
   let errors = 0;
+  const computedTwiceAtMs: number[] = [];
   const loop = openLoop({
     ratePerSecond: perSecond,
+    maxRequests: MAX_NEW_TEXTS,
     send: async () => {
       const [text = ''] = harness.newTexts(1);
       texts += 1;
+      const atMs = performance.now() - startedMs;
       const replies = await Promise.all([...harness.replicas.keys()].map((replica) => probe.ask(replica, text)));
       errors += replies.filter((reply) => reply.kind !== 'answer' || reply.status !== 200).length;
+      if (replies.filter((reply) => outcomeOf(reply) === 'engine').length > 1) computedTwiceAtMs.push(atMs);
     },
   });
-  return {
-    stop: async (): Promise<NewSearches> => {
-      loop.stop();
-      await loop.ended;
-      const calls = (await engineCalls(harness)) - before;
-      const ofLoad = load.answers.filter(({ atMs, result }) => atMs >= startedMs && result === 'engine').length;
-      return { texts, engineCalls: calls - ofLoad, errors };
-    },
-  };
+  let result: T;
+  try {
+    result = await work();
+  } finally {
+    loop.stop();
+    await loop.ended;
+  }
+  const calls = (await engineCalls(harness)) - before;
+  const ofLoad = load.answers.filter((answer) => answer.atMs >= startedMs && answer.result === 'engine').length;
+  return { texts, engineCalls: calls - ofLoad, computedTwiceAtMs, errors, result };
 }

@@ -13,6 +13,8 @@ import { type ShadowRehearsal, startShadowHarness, warmPrimary } from './shadow-
 import { isError } from './windows.ts';
 
 const WARM_MS = 5000;
+/** Flatter than of most sites, so that the stores are read often and a candidate is full within a minute. */
+const EXPONENT = 0.7;
 
 const SCENARIOS: Scenarios<ShadowRehearsal> = {
   'warm-up': warmUp,
@@ -47,7 +49,7 @@ async function rehearse(words: ParsedArguments): Promise<number> {
   try {
     say('asking every search once');
     const shownIds = await warmPrimary(harness);
-    const load = startLoad(harness, rate);
+    const load = startLoad(harness, rate, EXPONENT);
     const probe = createProbe(harness);
     ends.unshift(load.stop, probe.close);
     const pids = harness.replicas.flatMap((replica) => replica.pid() ?? []);

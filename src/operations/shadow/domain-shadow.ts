@@ -71,7 +71,7 @@ interface Heartbeat {
 
 const PREFIX = 'shadow:';
 const HEARTBEAT_MS = 1000;
-const TICK_MS = 250;
+const TICK_MS = 500;
 const CONNECT_MS = 3000;
 /** A preparation takes seconds. After this time the process that began it is gone, and any process cancels it. */
 const ABANDONED_MS = 120_000;

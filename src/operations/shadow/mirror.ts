@@ -1,6 +1,6 @@
 import { decodeEntry, identityOf } from '../../cache/codec.ts';
-import type { SeedItem, Store, StoreRead, StoreWrite } from '../../cache/store.ts';
-import type { StoreRef } from '../../control/document.ts';
+import type { SeedItem, SeedResult, Store, StoreRead, StoreWrite } from '../../cache/store.ts';
+import { MAX_SHADOW_READS, type StoreRef } from '../../control/document.ts';
 import type { Clock } from '../../runtime.ts';
 import { keyOf } from '../../search/key.ts';
 import type { StoreContent } from '../flush/content.ts';
@@ -51,7 +51,7 @@ const MAX_IN_FLIGHT = 256;
 const PAUSE_SHARE = 0.2;
 /** Interval of the queue, and the time it may take in one turn of the event loop. */
 const TICK_MS = 5;
-const TURN_MS = 1;
+const TURN_MS = 0.5;
 /** Time between the copies of one read: they are separate reads of a busy key, and not one burst. */
 const SPACING_MS = 25;
 /** One pair of equal values in this number has its remaining lives compared, one at a time. */
@@ -61,6 +61,12 @@ const LARGE_DRIFT_MS = 1000;
 const SETTLE_MS = 200;
 /** The hash values of `samples`: three base64url characters. */
 const HASHES = 2 ** 18;
+
+interface Queue {
+  /** Undefined before `head`: a copy that was sent holds no bytes. */
+  items: (Copy | undefined)[];
+  head: number;
+}
 
 interface Copy {
   readonly item: { readonly name: string; readonly value?: Buffer; readonly ttlMs?: number };
@@ -73,8 +79,8 @@ export function createMirror(options: MirrorOptions): Mirror {
   const { domain, candidate, store, primary, deadlineMs, loopDelay, tally, clock, observe } = options;
   let threshold = options.fraction * HASHES;
   let reads = options.reads;
-  /** By the position of the copy: writes and first copies, then the second copy of each read … Each is in order of time. */
-  const queues: { items: Copy[]; head: number }[] = [];
+  /** Writes and reads without a value; first copies of the other reads; second copies … Each is in order of time. */
+  const queues = Array.from({ length: MAX_SHADOW_READS + 1 }, (): Queue => ({ items: [], head: 0 }));
   let waiting = 0;
   let waitingBytes = 0;
   let inFlight = 0;
@@ -82,6 +88,7 @@ export function createMirror(options: MirrorOptions): Mirror {
   let isComparingLives = false;
   let fills: SeedItem[] = [];
   let timer: NodeJS.Timeout | undefined;
+  let timerAtMs = Number.POSITIVE_INFINITY;
   let begun = false;
   let closed = false;
 
@@ -99,17 +106,27 @@ export function createMirror(options: MirrorOptions): Mirror {
       observe({ kind: 'shadow-copy', domain, type, result: 'dropped' });
       return false;
     }
-    queues[position] ??= { items: [], head: 0 };
-    queues[position].items.push(copy);
+    queues[position]?.items.push(copy);
     waiting += 1;
     waitingBytes += bytesOf(copy);
-    timer ??= setTimeout(serve, TICK_MS).unref();
+    serveAt(copy.dueAtMs);
     return true;
   };
 
-  const next = (queue: { items: Copy[]; head: number }, nowMs: number): Copy | undefined => {
+  /** One timer, for the earliest copy: a process with little to copy is not woken in vain. */
+  const serveAt = (dueAtMs: number): void => {
+    const nowMs = clock.monotonicMs();
+    const atMs = Math.max(dueAtMs, nowMs + TICK_MS);
+    if (atMs >= timerAtMs) return;
+    clearTimeout(timer);
+    timerAtMs = atMs;
+    timer = setTimeout(serve, atMs - nowMs).unref();
+  };
+
+  const next = (queue: Queue, nowMs: number): Copy | undefined => {
     const copy = queue.items[queue.head];
     if (copy === undefined || copy.dueAtMs > nowMs) return undefined;
+    queue.items[queue.head] = undefined;
     queue.head += 1;
     if (queue.head > 1024 && queue.head * 2 > queue.items.length) {
       queue.items = queue.items.slice(queue.head);
@@ -120,32 +137,38 @@ export function createMirror(options: MirrorOptions): Mirror {
     return copy;
   };
 
+  const noteFill = (result: SeedResult): void => {
+    if (result.kind === 'stored') tally.copy('filled');
+    // A store that is full or broken is seen by its refusals, also where the primary has written nothing.
+    else if (result.kind === 'dropped') tally.write('candidate', result);
+  };
+
   const fill = (): void => {
     const items = fills;
     fills = [];
     if (items.length === 0) return;
     void store.seedMany(items).then((results) => {
-      tally.copy('filled', results.filter(({ kind }) => kind === 'stored').length);
+      for (const result of results) noteFill(result);
     });
   };
 
   function serve(): void {
-    timer = undefined;
+    timerAtMs = Number.POSITIVE_INFINITY;
     if (closed) return;
-    if (isPaused()) {
-      timer = setTimeout(serve, TICK_MS).unref();
-      return;
-    }
     const startedMs = clock.monotonicMs();
-    for (const queue of queues) {
-      while (inFlight < MAX_IN_FLIGHT && clock.monotonicMs() - startedMs < TURN_MS) {
-        const copy = next(queue, startedMs);
-        if (copy === undefined) break;
-        send(copy);
+    if (!isPaused()) {
+      for (const queue of queues) {
+        while (inFlight < MAX_IN_FLIGHT && clock.monotonicMs() - startedMs < TURN_MS) {
+          const copy = next(queue, startedMs);
+          if (copy === undefined) break;
+          send(copy);
+        }
       }
+      fill();
     }
-    fill();
-    if (waiting > 0) timer = setTimeout(serve, TICK_MS).unref();
+    const dueAtMs = queues.map(({ items, head }) => items[head]?.dueAtMs ?? Number.POSITIVE_INFINITY);
+    const nextAtMs = fills.length > 0 ? startedMs : Math.min(...dueAtMs);
+    if (nextAtMs < Number.POSITIVE_INFINITY) serveAt(nextAtMs);
   }
 
   const send = (copy: Copy): void => {
@@ -173,12 +196,7 @@ export function createMirror(options: MirrorOptions): Mirror {
 
   const fillLater = (item: SeedItem): void => {
     fills.push(item);
-    timer ??= setTimeout(serve, TICK_MS).unref();
-  };
-
-  const replace = async ({ name, value, ttlMs }: SeedItem): Promise<void> => {
-    const { kind } = await store.write(name, value, ttlMs);
-    if (kind === 'stored') tally.copy('filled');
+    serveAt(0);
   };
 
   const compare = (name: string, expected: Buffer | undefined, found: Buffer | undefined): void => {
@@ -189,7 +207,9 @@ export function createMirror(options: MirrorOptions): Mirror {
       const [item] = fillOf(name, expected);
       if (result === 'missing' && item !== undefined) fillLater(item);
       // A copy that was dropped or paused has left it behind.
-      if (result === 'older' && item !== undefined) void replace(item);
+      if (result === 'older' && item !== undefined) {
+        void store.write(item.name, item.value, item.ttlMs).then(noteFill);
+      }
     }
     if (result !== 'equal' || found === undefined) return;
     equalSeen += 1;
@@ -249,11 +269,15 @@ export function createMirror(options: MirrorOptions): Mirror {
       const item = value === undefined ? { name } : { name, value };
       const answered = read.kind !== 'fault';
       // The figures of both sides are of the same reads: one that is not copied counts for neither.
-      if (!enqueue(0, { item, read: { first: true, answered }, dueAtMs: nowMs })) return;
+      // A page that another process has just written is there, but its copy is still on the way. A read without a value
+      // comes before the write of its own page, and so does its copy.
+      const position = value === undefined ? 0 : 1;
+      const copy = { item, read: { first: true, answered }, dueAtMs: nowMs + position * SPACING_MS };
+      if (!enqueue(position, copy)) return;
       tally.read('primary', read, durationMs, true);
-      for (let copy = 1; copy < reads; copy += 1) {
-        const dueAtMs = nowMs + copy * SPACING_MS;
-        enqueue(copy, { item: { name }, read: { first: false, answered: false }, dueAtMs });
+      for (let at = 2; at <= reads; at += 1) {
+        const dueAtMs = nowMs + at * SPACING_MS;
+        enqueue(at, { item: { name }, read: { first: false, answered: false }, dueAtMs });
       }
     },
     noteWrite: (item, written) => {
@@ -271,7 +295,7 @@ export function createMirror(options: MirrorOptions): Mirror {
     close: () => {
       closed = true;
       clearTimeout(timer);
-      queues.length = 0;
+      for (const queue of queues) queue.items = [];
     },
   };
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { newToken } from '../../../loadtest/stack/plan.ts';
 import { until } from '../../../loadtest/stack/redis.ts';
 import { createAdminClient } from '../../../src/commands/admin-client.ts';
 import type { Placement } from '../../../src/control/document.ts';
@@ -9,6 +10,8 @@ import { echo } from '../probes.ts';
 import type { FaultEffect, Harness, Row } from '../row.ts';
 import type { SubjectStore } from '../stores.ts';
 
+/** Changes by an operator need one. */
+const TOKEN = newToken();
 const ECHO_MS = 300;
 /** Copies are on their way, and their reads have been compared. */
 const SHADOWED_MS = 1500;
@@ -43,6 +46,7 @@ export const SHADOW: readonly Row[] = [
   {
     name: 'candidate-black-hole',
     store: 'shadowed',
+    changes: { admin: { token: TOKEN } },
     summary: 'a candidate that swallows everything costs searches nothing, and holds a bounded number of copies',
     faultMs: 5000,
     begin: async (harness) => {
@@ -65,6 +69,7 @@ export const SHADOW: readonly Row[] = [
   {
     name: 'candidate-killed',
     store: 'shadowed',
+    changes: { admin: { token: TOKEN } },
     summary:
       'a candidate that dies in the moment of the cut-over costs no page: the old store is read, and one call leads back',
     faultMs: 5000,
@@ -116,7 +121,7 @@ function candidateOf(harness: Harness): SubjectStore {
 
 function operatorOf({ subject }: Harness): ReturnType<typeof createAdminClient> {
   const { signal } = new AbortController();
-  return createAdminClient({ base: new URL(subject.adminUrl), token: undefined, operator: 'matrix', signal });
+  return createAdminClient({ base: new URL(subject.adminUrl), token: TOKEN, operator: 'matrix', signal });
 }
 
 async function startShadow(harness: Harness): Promise<void> {
