@@ -100,7 +100,6 @@ interface EntryIdentity {
   readonly canonical: string;
   readonly generation: number;
   readonly createdAtMs: number;
-  readonly etag: string;
   /** From `createdAtMs` to the end of the longest window. */
   readonly lifeMs: number;
 }
@@ -116,7 +115,6 @@ export function identityOf(bytes: Buffer): EntryIdentity | undefined {
     canonical: bytes.toString('utf8', HEADER_BYTES, canonicalEnd),
     generation: bytes.readUInt32BE(8),
     createdAtMs: bytes.readUIntBE(12, 6),
-    etag: bytes.toString('base64url', 18, 30),
     lifeMs: bytes.readUInt32BE(30) + Math.max(bytes.readUInt32BE(34), bytes.readUInt32BE(38)),
   };
 }

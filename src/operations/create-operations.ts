@@ -18,7 +18,7 @@ import { figuresBetween, type MeterReading } from './meter/figures.ts';
 import { createFleetReadings, createRecent, type Meter } from './meter/meter.ts';
 import type { DomainLook, DomainOperations, Operations, Watcher } from './operations.ts';
 import { createShadows } from './shadow/create-shadows.ts';
-import type { OperatedStore } from './shadow/domain-stores.ts';
+import { missedStore, type OperatedStore } from './shadow/domain-stores.ts';
 import type { ShadowEvent } from './shadow/shadow.ts';
 import type { WarmEvent } from './warm/warm.ts';
 import { createWarmUps, type WarmUpDomain } from './warm/warm-ups.ts';
@@ -174,6 +174,7 @@ function createDomainOperations<Prepared>(
     control,
     ...(store === undefined ? {} : { content: store.content, holds: store.holds }),
     ...(store?.shadowed === undefined ? {} : { erased: store.shadowed.placed.everywhere }),
+    ...(store === undefined ? {} : { missedStore: () => missedStore(control.document(), store, clock.wallMs()) }),
     memory,
     bucketOf: (key) => storedName(key).bucket,
     dedicated,

@@ -18,6 +18,8 @@ export interface FlushOptions {
   readonly content?: StoreContent;
   /** The content of every store that is written, for erasures. Absent: `content`. */
   readonly erased?: StoreContent;
+  /** A store with entries of the domain that an erasure in this process would miss, in words. */
+  readonly missedStore?: () => string | undefined;
   readonly memory: Pick<MemoryTier, 'keys' | 'peek'>;
   readonly bucketOf: (key: string) => number;
   /** Whether the store holds a name; undefined when the store did not answer. Absent without a store. */
@@ -40,14 +42,19 @@ export interface FlushOptions {
 export function createFlush(options: FlushOptions): Flush {
   const { domain, control, content, dedicated, controlElsewhere, clock, random, observe } = options;
   const { keysPerSecond = 5000, followMs = 1000 } = options;
-  const declaration = { domain, hasStore: content !== undefined, dedicated, controlElsewhere };
+  /** @throws OperationError no-store when an erasure here would miss a store */
+  const checkedDeclaration = (): StoreDeclaration => {
+    const missed = options.missedStore?.();
+    if (missed !== undefined) throw new OperationError('no-store', `${missed}; nothing was erased`);
+    return { domain, hasStore: content !== undefined, dedicated, controlElsewhere };
+  };
   const erased = options.erased ?? content;
   const erasures = createErasures({ ...options, ...(erased === undefined ? {} : { content: erased }), keysPerSecond });
 
   /** The ranges of a valid request. @throws OperationError */
   const validRanges = (request: FlushRequest): readonly BucketRange[] => {
     const ranges = rangesOf(request, random);
-    if (request.mode === 'erase') checkErase(request.by ?? 'unlink', ranges, declaration);
+    if (request.mode === 'erase') checkErase(request.by ?? 'unlink', ranges, checkedDeclaration());
     checkIndexVersion(request);
     return ranges;
   };
@@ -118,7 +125,7 @@ export function createFlush(options: FlushOptions): Flush {
     },
     erasure: erasures.latest,
     erase: async (request, signal) => {
-      checkErase(request.by, request.ranges, declaration);
+      checkErase(request.by, request.ranges, checkedDeclaration());
       return erasures.now(request, signal);
     },
     close: erasures.close,

@@ -47,9 +47,14 @@ export function createShadows(options: ShadowsOptions): Shadows {
     onFault: (id, detail) => observe({ kind: 'shadow-unwritten', id, detail }),
   });
   let closed = false;
+  let checking = 0;
   const writes = new Set<Promise<void>>();
+  /** Reports of shadows that ended elsewhere. */
+  const delayed = new Map<ShadowReport, NodeJS.Timeout>();
 
   const keepReport = (report: ShadowReport): void => {
+    clearTimeout(delayed.get(report));
+    delayed.delete(report);
     const written = (async () => {
       const known = await archive.read(report.id);
       if (known === undefined || known.samples.length <= report.samples.length) await archive.write(report);
@@ -87,6 +92,7 @@ export function createShadows(options: ShadowsOptions): Shadows {
     judge({
       samples: recorder.samples(),
       total: recorder.total(),
+      wrongKeys: recorder.wrongKeys(),
       between: recorder.between,
       forMs,
       nowMs: clock.monotonicMs() - startedMs,
@@ -106,7 +112,7 @@ export function createShadows(options: ShadowsOptions): Shadows {
           // Made now: the verdict is about the time until the end.
           const report = reportOf(domain, ended, here ?? why);
           if (here !== undefined || closed) keepReport(report);
-          else setTimeout(keepReport, REPORT_DELAY_MS * (0.5 + random()), report).unref();
+          else delayed.set(report, setTimeout(keepReport, REPORT_DELAY_MS * (0.5 + random()), report).unref());
         },
       });
       const { shadowed } = domain;
@@ -207,16 +213,17 @@ export function createShadows(options: ShadowsOptions): Shadows {
     });
   };
 
-  const endRunning = async ({ domain }: Part, running: RunningShadow, why: string): Promise<string> => {
-    const { id } = running.shadow;
+  /** Marks a shadow as ended by this call while `end` runs, so that its report is written now. */
+  const endingHere = async <Result>(id: string, why: string, end: () => Promise<Result>): Promise<Result> => {
+    if (endedHere.has(id)) throw new OperationError('cut-over-running', `shadow ${id} is being ended already`);
     endedHere.set(id, why);
     try {
-      await domain.control.change((document) => endShadow(document, id));
+      const result = await end();
+      await Promise.all(writes);
+      return result;
     } finally {
       endedHere.delete(id);
     }
-    await Promise.all(writes);
-    return id;
   };
 
   return {
@@ -234,11 +241,14 @@ export function createShadows(options: ShadowsOptions): Shadows {
       const id = shadowReportId({ domain, candidate, atMs: nowMs, random });
       const shadow = { id, candidate: ref, fraction, reads, by, atMs: nowMs, untilMs: nowMs + forMs };
       beginShadow(control.document(), shadow, nowMs);
+      checking += 1;
       try {
         await checkFit(part, ref, fraction);
         await control.change((document) => beginShadow(document, shadow, nowMs));
       } finally {
-        if (part.follower.running() === undefined) part.shadowed.placed.releaseUnused();
+        checking -= 1;
+        // Another call may be checking the same candidate.
+        if (checking === 0 && part.follower.running() === undefined) part.shadowed.placed.releaseUnused();
       }
       return statusOf(part, VERDICT_MS);
     },
@@ -254,12 +264,13 @@ export function createShadows(options: ShadowsOptions): Shadows {
     },
     stop: async (domain, caller) => {
       const part = partOf(domain);
-      const running = part.follower.running();
-      const { placement } = part.domain.control.document();
-      if (running !== undefined && placement?.phase !== 'prepared') {
-        return { domain, ended: 'shadow', report: await endRunning(part, running, `stopped by ${caller.by}`) };
-      }
-      return shadowedPart(domain).steps.stop(caller);
+      const { control } = part.domain;
+      const { placement, shadow } = control.document();
+      if (shadow === undefined || placement?.phase === 'prepared') return shadowedPart(domain).steps.stop(caller);
+      const { id } = shadow;
+      const isHere = part.follower.running()?.shadow.id === id;
+      await endingHere(id, `stopped by ${caller.by}`, () => control.change((document) => endShadow(document, id)));
+      return { domain, ended: 'shadow', ...(isHere ? { report: id } : {}) };
     },
     cutOver: async ({ domain, force, forMs }, caller) => {
       const part = shadowedPart(domain);
@@ -274,14 +285,9 @@ export function createShadows(options: ShadowsOptions): Shadows {
           'force',
         );
       }
-      endedHere.set(running.shadow.id, `cut-over by ${caller.by}`);
-      try {
-        const moved = await part.steps.cutOver(caller);
-        await Promise.all(writes);
-        return { ...moved, report: running.shadow.id };
-      } finally {
-        endedHere.delete(running.shadow.id);
-      }
+      const { id } = running.shadow;
+      const moved = await endingHere(id, `cut-over by ${caller.by}`, () => part.steps.cutOver(caller));
+      return { ...moved, report: id };
     },
     back: async (domain, caller) => {
       if (caller.reason.trim() === '')
@@ -302,6 +308,7 @@ export function createShadows(options: ShadowsOptions): Shadows {
     close: async () => {
       closed = true;
       for (const { follower } of parts.values()) follower.close();
+      for (const report of delayed.keys()) keepReport(report);
       await Promise.all(writes);
     },
   };

@@ -16,7 +16,7 @@ import type { Caller, Moved, ProcessState, Stopped } from './shadow.ts';
 /**
  * The steps of a cut-over, each a change of the control document:
  *
- * 1. **prepare**: every process writes the pages that it computes to both stores, and reads the old one.
+ * 1. **prepare**: every process writes the pages that it computes to both stores, and still reads the old one alone.
  * 2. Every live process has acknowledged 1 in its heartbeat, and has a connection to both stores. Otherwise the preparation is
  *    undone, and the error names the process.
  * 3. **commit**: the new store is read first and holds the leases; the old one is read where the new one has no value, and its
@@ -44,6 +44,8 @@ const ACKNOWLEDGE_MS = 15_000;
 const POLL_MS = 200;
 /** After the commit the answer waits for the processes this long; it names those that have not followed by then. */
 const FOLLOW_MS = 3000;
+/** Before the old store is given up: longer than a process may be silent without being behind. */
+const SETTLE_ACKNOWLEDGE_MS = 5000;
 /** Without a heartbeat of a starting process in this time, there is none: the interval of heartbeats, and one more. */
 const SETTLED_FOR_MS = 2000;
 
@@ -105,7 +107,8 @@ export function createCutOver(options: CutOverOptions): CutOverSteps {
       checkAcknowledged(processes, 'nothing was changed');
       await control.change((document) => commitCutOver(document, id, clock.wallMs()));
     } catch (error) {
-      await control.change((document) => cancelPrepared(document, id));
+      // The reason is worth more than a failed cancel: a preparation that stays is cancelled by any process in two minutes.
+      await control.change((document) => cancelPrepared(document, id)).catch(() => undefined);
       throw error;
     }
     const preparedMs = clock.monotonicMs() - preparedAtMs;
@@ -149,7 +152,7 @@ export function createCutOver(options: CutOverOptions): CutOverSteps {
         return { domain: name, ended: 'preparation' };
       case 'committed': {
         const { active, other, id } = committed();
-        checkAcknowledged(await follower.processes(), 'both stores stay in use');
+        checkAcknowledged(await acknowledged(id, SETTLE_ACKNOWLEDGE_MS), 'both stores stay in use');
         const isConfigured = await follower.allConfigured(active.fingerprint);
         await control.change((document) => {
           const settled = settle(document, id);

@@ -4,7 +4,7 @@ import { cancelPrepared, endShadow } from '../../control/placement.ts';
 import { type Clock, waitFor } from '../../runtime.ts';
 import type { ShadowedStore } from './domain-stores.ts';
 import { createMirror, type Mirror } from './mirror.ts';
-import type { OpenStore } from './placed-store.ts';
+import { isConnected, type OpenStore } from './placed-store.ts';
 import { createTally, type Reading, readReading, type Tally } from './readings.ts';
 import { createRecorder, type Recorder } from './recorder.ts';
 import type { ProcessState, ShadowEvent } from './shadow.ts';
@@ -50,6 +50,8 @@ interface DomainShadowOptions extends ShadowDomain {
   readonly processId: string;
   /** Silence of the control store after which both stores are read and written. */
   readonly leaseMs: number;
+  /** A preparation that this process has followed for this time is cancelled: the process that began it is gone. */
+  readonly abandonedMs?: number;
   /** The delay of the event loop, and the delay above which only searches in memory are answered. */
   readonly loopDelay: () => { readonly loopDelayMs: number; readonly maxLoopDelayMs: number };
   readonly clock: Clock;
@@ -60,6 +62,8 @@ interface DomainShadowOptions extends ShadowDomain {
 
 /** The report of a process to the others, through the control store. */
 interface Heartbeat {
+  /** Rises with each report: the control store keeps the reports of dead processes as long as others report. */
+  readonly count: number;
   readonly revision: number;
   readonly configured: string;
   /** The placement that it follows. */
@@ -71,9 +75,15 @@ interface Heartbeat {
 
 const PREFIX = 'shadow:';
 const HEARTBEAT_MS = 1000;
+/** A process whose heartbeat has not changed for this time is behind, whatever it said last. */
+const SILENT_MS = 4000;
+/** Maximum length of the words of another process. */
+const MAX_PROBLEM = 300;
+/** Interval between attempts to remove what is over from the control document. */
+const REMOVAL_MS = 5000;
 const TICK_MS = 500;
 const CONNECT_MS = 3000;
-/** A preparation takes seconds. After this time the process that began it is gone, and any process cancels it. */
+/** A preparation takes seconds. */
 const ABANDONED_MS = 120_000;
 /** Changes of one shadow that its report shows. */
 const MAX_CHANGES = 200;
@@ -87,11 +97,17 @@ interface Running extends RunningShadow {
 
 export function createDomainShadow(options: DomainShadowOptions): DomainShadow {
   const { name: domain, control, shadowed, processId, leaseMs, clock, observe, onEnded } = options;
+  const { abandonedMs = ABANDONED_MS } = options;
   const placed = shadowed?.placed;
   let running: Running | undefined;
   let isFollowing = true;
   let followed: { readonly id: string; readonly phase: Placement['phase'] } | undefined;
   let heartbeatAtMs = Number.NEGATIVE_INFINITY;
+  let count = 0;
+  /** When each heartbeat was last seen to change. */
+  const changes = new Map<string, { readonly count: number; readonly atMs: number }>();
+  let prepared: { readonly id: string; readonly sinceMs: number } | undefined;
+  let removalAtMs = Number.NEGATIVE_INFINITY;
   let reported: string | undefined;
   let isReporting = false;
   let closed = false;
@@ -129,11 +145,7 @@ export function createDomainShadow(options: DomainShadowOptions): DomainShadow {
 
   /** The commands before the first connection would be counted as errors of the candidate. */
   const copyWhenConnected = async (store: OpenStore, mirror: Mirror): Promise<void> => {
-    const isConnected = (): boolean => {
-      const nodes = store.nodes();
-      return nodes.length > 0 && nodes.every(({ connected }) => connected);
-    };
-    await waitFor(isConnected, CONNECT_MS, clock);
+    await waitFor(() => isConnected(store), CONNECT_MS, clock);
     mirror.begin();
   };
 
@@ -214,10 +226,10 @@ export function createDomainShadow(options: DomainShadowOptions): DomainShadow {
     }
     if (placed === undefined || placement?.other === undefined) return undefined;
     // A commit needs both stores. After it, the loss of the old store must not keep anyone from giving it up.
-    const active = placed.content.nodes();
-    const isNeeded = (node: string): boolean => placement.phase === 'prepared' || active.includes(node);
-    const away = placed.nodes().find(({ connected, node }) => !connected && isNeeded(node));
-    return away === undefined ? undefined : `it has no connection to ${away.node}`;
+    const isNeeded = ({ fingerprint }: StoreRef): boolean =>
+      placement.phase === 'prepared' || fingerprint === placement.active.fingerprint;
+    const away = placed.away().find(isNeeded);
+    return away === undefined ? undefined : `it has no connection to ${away.name}`;
   };
 
   const heartbeat = async (): Promise<void> => {
@@ -229,33 +241,48 @@ export function createDomainShadow(options: DomainShadowOptions): DomainShadow {
     heartbeatAtMs = clock.monotonicMs();
     isReporting = true;
     reported = why;
+    count += 1;
     const value: Heartbeat = {
+      count,
       revision: document.revision,
       configured: options.configured.fingerprint,
       ...(followed === undefined ? {} : { placement: followed }),
       ...(why === undefined ? {} : { problem: why }),
       ...(running === undefined ? {} : { reading: running.tally.reading() }),
     };
-    await control.report(`${PREFIX}${processId}`, value).finally(() => {
+    try {
+      await control.report(`${PREFIX}${processId}`, value);
+      // Looked at as often as they are sent: a silent process is known before anyone asks.
+      await heartbeats();
+    } finally {
       isReporting = false;
-    });
+    }
   };
 
   const heartbeats = async (): Promise<ReadonlyMap<string, Heartbeat> | undefined> => {
     const reports = await control.reports();
     if (reports === undefined) return undefined;
-    return new Map(
+    const found = new Map(
       [...reports].flatMap(([id, value]): [string, Heartbeat][] =>
         id.startsWith(PREFIX) && isHeartbeat(value) ? [[id.slice(PREFIX.length), value]] : [],
       ),
     );
+    const nowMs = clock.monotonicMs();
+    for (const id of changes.keys()) if (!found.has(id)) changes.delete(id);
+    for (const [id, beat] of found) {
+      if (changes.get(id)?.count !== beat.count) changes.set(id, { count: beat.count, atMs: nowMs });
+    }
+    return found;
+  };
+  const silentMs = (id: string): number => {
+    const changed = changes.get(id);
+    return id === processId || changed === undefined ? 0 : clock.monotonicMs() - changed.atMs;
   };
 
-  const readingsOf = async (shadow: string, own: Tally): Promise<ReadonlyMap<string, Reading> | undefined> => {
+  const readingsOf = async (shadow: string, own: Tally): Promise<ReadonlyMap<string, Reading>> => {
     const found = await heartbeats();
-    // Without the others the figures of this process are shown alone.
     const others = [...(found ?? [])].flatMap(([id, { reading }]): [string, Reading][] => {
-      const known = readReading(reading, shadow);
+      const known = silentMs(id) > SILENT_MS ? undefined : readReading(reading, shadow);
       return known === undefined ? [] : [[id, known]];
     });
     return new Map([...others, [processId, own.reading()]]);
@@ -272,17 +299,24 @@ export function createDomainShadow(options: DomainShadowOptions): DomainShadow {
       placed.setIsolated(isIsolated());
       notePlacement();
     }
-    const { placement } = document;
-    if (placement?.phase === 'prepared' && clock.wallMs() - placement.atMs > ABANDONED_MS) {
-      void control.change((newest) => cancelPrepared(newest, placement.id)).catch(() => {});
-    }
-    if (running !== undefined && !isLive(running.shadow)) {
-      const { id } = running.shadow;
-      followShadow(document);
-      // One of the processes removes it; the others find nothing to do.
-      void control.change((newest) => endShadow(newest, id)).catch(() => {});
-    }
+    if (running !== undefined && !isLive(running.shadow)) followShadow(document);
+    void removeOver(document);
     void heartbeat();
+  };
+  /** Removes a shadow that has expired, and a preparation whose process is gone. The first of the processes does it. */
+  const removeOver = async ({ shadow, placement }: ControlDocument): Promise<void> => {
+    const nowMs = clock.monotonicMs();
+    // By this process's own clock: wall clocks differ.
+    if (placement?.phase !== 'prepared') prepared = undefined;
+    else if (prepared?.id !== placement.id) prepared = { id: placement.id, sinceMs: nowMs };
+    const expired = shadow !== undefined && !isLive(shadow) ? shadow.id : undefined;
+    const gone = prepared !== undefined && nowMs - prepared.sinceMs > abandonedMs ? prepared.id : undefined;
+    if ((expired === undefined && gone === undefined) || nowMs - removalAtMs < REMOVAL_MS) return;
+    removalAtMs = nowMs;
+    await control
+      .change((newest) => cancelPrepared(expired === undefined ? newest : endShadow(newest, expired), gone ?? ''))
+      // The control store is away: it is tried again.
+      .catch(() => undefined);
   };
   const timer = setInterval(tick, TICK_MS).unref();
   control.watch(follow);
@@ -298,7 +332,9 @@ export function createDomainShadow(options: DomainShadowOptions): DomainShadow {
       const [found, live] = [await heartbeats(), placed?.liveIds()];
       if (found === undefined || live === undefined) return undefined;
       const { placement } = control.document();
-      return [...new Set([...live, processId])].sort().map((id) => stateOf(id, found.get(id), placement));
+      return [...new Set([...live, processId])]
+        .sort()
+        .map((id) => stateOf(id, found.get(id), { placement, silentMs: silentMs(id) }));
     },
     allConfigured: async (fingerprint) => {
       const found = await heartbeats();
@@ -322,22 +358,33 @@ function whyEnded({ shadow, placement, halted }: ControlDocument, ended: Shadow)
     : 'stopped';
 }
 
-/** @param placement of the present document. A process that has not heard of it, or cannot follow it, is behind. */
-function stateOf(id: string, beat: Heartbeat | undefined, placement: Placement | undefined): ProcessState {
+interface Acknowledgement {
+  /** Of the present document. */
+  readonly placement: Placement | undefined;
+  readonly silentMs: number;
+}
+
+/** A process that has not heard of the placement, cannot follow it, or says nothing any more is behind. */
+function stateOf(id: string, beat: Heartbeat | undefined, { placement, silentMs }: Acknowledgement): ProcessState {
   if (beat === undefined) {
     if (placement === undefined) return { id, state: 'ok' };
     const problem = 'it acknowledges nothing: it is cut off from the control store, declares no candidates or is older';
     return { id, state: 'behind', problem };
   }
-  if (beat.problem !== undefined) return { id, state: 'behind', problem: beat.problem };
+  if (placement !== undefined && silentMs > SILENT_MS) {
+    const problem = `it has been silent for ${Math.round(silentMs / 1000)} s: it is cut off from the control store, or stands still`;
+    return { id, state: 'behind', problem };
+  }
+  if (beat.problem !== undefined) return { id, state: 'behind', problem: beat.problem.slice(0, MAX_PROBLEM) };
   if (beat.placement?.id === placement?.id && beat.placement?.phase === placement?.phase) return { id, state: 'ok' };
   return { id, state: 'behind', problem: `it still follows revision ${beat.revision} of the control document` };
 }
 
 function isHeartbeat(value: unknown): value is Heartbeat {
   if (typeof value !== 'object' || value === null) return false;
-  const { revision, configured, placement, problem } = value as Readonly<Record<string, unknown>>;
+  const { count, revision, configured, placement, problem } = value as Readonly<Record<string, unknown>>;
   return (
+    typeof count === 'number' &&
     typeof revision === 'number' &&
     typeof configured === 'string' &&
     (problem === undefined || typeof problem === 'string') &&

@@ -1,7 +1,7 @@
 import type { StoreEvent } from '../../cache/store.ts';
-import type { DomainSettings, StoreSettings } from '../../config/settings.ts';
-import { cutOverYaml, fingerprintOf } from '../../config/store-identity.ts';
-import type { StoreRef } from '../../control/document.ts';
+import type { ConnectedStoreSettings, DomainSettings, StoreSettings } from '../../config/settings.ts';
+import { CONFIGURED, cutOverYaml, fingerprintOf } from '../../config/store-identity.ts';
+import type { ControlDocument, StoreRef } from '../../control/document.ts';
 import type { Clock } from '../../runtime.ts';
 import { createPlacedStore, type DeclaredStore, type OpenStore, type PlacedStore } from './placed-store.ts';
 
@@ -41,23 +41,16 @@ interface DomainStoresOptions<Raw extends OpenStore> {
   readonly clock: Clock;
 }
 
-/** The configured store has this name in control documents; no candidate may take it. */
-const CONFIGURED = 'store';
-/** A lease outlives the hard deadline of an engine call by less than this. */
-const LEASE_MARGIN_MS = 5000;
-
-type ConnectedSettings = Exclude<StoreSettings, { readonly kind: 'none' }>;
-
 /** Opens the configured store of a domain; candidates are opened when a shadow or a placement needs them. */
 export function openDomainStores<Raw extends OpenStore>(
-  { name, store: settings, candidates, engine }: DomainSettings,
+  { name, store: settings, candidates }: DomainSettings,
   { open, observe, clock }: DomainStoresOptions<Raw>,
 ): DomainStores<Raw> {
   const configured = open(name, settings);
   if (configured === undefined || settings.kind === 'none') return {};
   const failures = new Map<string, string>();
-  const known = new Map<string, { readonly name: string; readonly settings: ConnectedSettings }>();
-  const refOf = (storeName: string, own: ConnectedSettings): StoreRef => {
+  const known = new Map<string, { readonly name: string; readonly settings: ConnectedStoreSettings }>();
+  const refOf = (storeName: string, own: ConnectedStoreSettings): StoreRef => {
     const ref = { name: storeName, fingerprint: fingerprintOf(own) };
     known.set(ref.fingerprint, { name: storeName, settings: own });
     return ref;
@@ -89,7 +82,6 @@ export function openDomainStores<Raw extends OpenStore>(
   const placed: PlacedStore = createPlacedStore({
     configured: { ref, open: () => configured },
     candidates: declared,
-    leaseMs: engine.hardDeadlineMs + LEASE_MARGIN_MS,
     clock,
   });
   const shadowed: ShadowedStore = {
@@ -109,4 +101,18 @@ export function openDomainStores<Raw extends OpenStore>(
 /** The words of ioredis for commands that a broken connection did not take: they do not say why it broke. */
 function isConsequence(detail: string | undefined): boolean {
   return detail !== undefined && /isn't writeable|Connection is closed/.test(detail);
+}
+
+/** The store in use, by the control document, that this process does not know or has not reached; in words for an operator. */
+export function missedStore(
+  { shadow, placement }: ControlDocument,
+  { ref, shadowed }: Pick<OperatedStore, 'ref' | 'shadowed'>,
+  nowMs: number,
+): string | undefined {
+  const candidate = shadow !== undefined && nowMs < shadow.untilMs ? shadow.candidate : undefined;
+  const used = [placement?.active, placement?.other, candidate].filter((one) => one !== undefined);
+  const reaches = ({ fingerprint }: StoreRef): boolean =>
+    shadowed === undefined ? fingerprint === ref.fingerprint : shadowed.placed.reaches(fingerprint);
+  const missed = used.find((one) => !reaches(one));
+  return missed === undefined ? undefined : `this process has no connection to ${missed.name}, which holds entries too`;
 }

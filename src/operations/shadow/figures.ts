@@ -29,7 +29,7 @@ export const SERVERS = Type.Object({
 });
 export type Servers = Decoded<typeof SERVERS>;
 
-/** One side between two moments. Reads of the primary are the sampled ones; the candidate's copies beyond the first count in `reads` only. */
+/** One side between two moments. Reads of the primary are the sampled ones. The candidate's copies beyond the first count for latency and errors, not for hits. */
 export const SIDE = Type.Object({
   reads: count('Reads sent, copies included.'),
   readsPerSecond: amount(),
@@ -59,7 +59,7 @@ export const AGREEMENT = Type.Object({
   surplus: count('Only the candidate has a value.'),
   lifeSamples: count('Pairs of equal values whose remaining lives were compared.'),
   lifeDriftMs: Type.Optional(amount('Mean difference of the remaining lives.')),
-  lifeDriftMaxMs: Type.Optional(amount()),
+  lifeDriftMaxMs: Type.Optional(amount('The largest difference since the start of the shadow.')),
 });
 export type Agreement = Decoded<typeof AGREEMENT>;
 

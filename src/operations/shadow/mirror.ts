@@ -15,9 +15,10 @@ export interface Mirror {
   readonly candidate: StoreRef;
   /** Whether the key of a stored name is sampled: by its hash alone, so that a sampled key is always sampled. */
   readonly samples: (name: string) => boolean;
-  /** A read that the primary has answered. A value must not change afterwards. */
-  readonly noteRead: (name: string, read: StoreRead, durationMs: number) => void;
-  readonly noteWrite: (item: SeedItem, written: StoreWrite) => void;
+  /** A read that the primary has answered. A value must not change afterwards. `durationMs`: undefined for one of a batch. */
+  readonly noteRead: (name: string, read: StoreRead, durationMs: number | undefined) => void;
+  /** `isDirect`: the candidate was written too, so this write is not copied, and older ones that wait are given up. */
+  readonly noteWrite: (item: SeedItem, written: StoreWrite, isDirect: boolean) => void;
   /** A larger fraction contains the keys of a smaller one. */
   readonly change: (fraction: number, reads: number) => void;
   readonly isPaused: () => boolean;
@@ -59,11 +60,17 @@ const TURN_MS = 0.5;
 const TURN_PAUSE_MS = 5;
 /** Time between the copies of one read: they are separate reads of a busy key, and not one burst. */
 const SPACING_MS = 100;
+/** A write that has waited longer than this, because copies pause or the candidate hangs, is given up: it may be old. */
+const MAX_WRITE_AGE_MS = 1000;
+/** Names that were written lately, by this process, and are not replaced by what was read before. */
+const MAX_RECENT = 10_000;
 /** One pair of equal values in this number has its remaining lives compared, one at a time. */
 const LIFE_SAMPLE = 32;
 const LARGE_DRIFT_MS = 1000;
 /** Longer than a write waits in the queue. */
 const SETTLE_MS = 400;
+/** Longer than a read is compared after its answer: its copy waits, and its reply takes a deadline at most. */
+const RECENT_MS = 15_000;
 /** The hash values of `samples`: three base64url characters. */
 const HASHES = 2 ** 18;
 
@@ -92,6 +99,8 @@ export function createMirror(options: MirrorOptions): Mirror {
   let equalSeen = 0;
   let isComparingLives = false;
   let fills: SeedItem[] = [];
+  /** The time of the last write, oldest first. */
+  const recent = new Map<string, number>();
   let timer: NodeJS.Timeout | undefined;
   let timerAtMs = Number.POSITIVE_INFINITY;
   let begun = false;
@@ -181,7 +190,16 @@ export function createMirror(options: MirrorOptions): Mirror {
     inFlight += 1;
     tally.copy('sent');
     if (read === undefined) {
-      void store.write(item.name, item.value ?? EMPTY, item.ttlMs ?? 1).then((written) => {
+      const waitedMs = clock.monotonicMs() - copy.dueAtMs;
+      const ttlMs = (item.ttlMs ?? 1) - waitedMs;
+      const isSuperseded = (recent.get(item.name) ?? 0) > copy.dueAtMs;
+      if (waitedMs > MAX_WRITE_AGE_MS || ttlMs < 1 || isSuperseded) {
+        inFlight -= 1;
+        tally.copy('dropped');
+        observe({ kind: 'shadow-copy', domain, type: 'write', result: 'dropped' });
+        return;
+      }
+      void store.write(item.name, item.value ?? EMPTY, ttlMs).then((written) => {
         inFlight -= 1;
         tally.write('candidate', written);
         observe({ kind: 'shadow-copy', domain, type: 'write', result: written.kind === 'stored' ? 'sent' : 'failed' });
@@ -199,6 +217,18 @@ export function createMirror(options: MirrorOptions): Mirror {
     });
   };
 
+  const noteWritten = (name: string, atMs: number): void => {
+    recent.delete(name);
+    recent.set(name, atMs);
+    const [oldest] = recent.keys();
+    if (recent.size > MAX_RECENT && oldest !== undefined) recent.delete(oldest);
+  };
+  /** Whether this process has written the name since any read that is still compared. */
+  const wasWritten = (name: string): boolean => {
+    const atMs = recent.get(name);
+    return atMs !== undefined && clock.monotonicMs() - atMs < RECENT_MS;
+  };
+
   const fillLater = (item: SeedItem): void => {
     fills.push(item);
     serveAt(batchAfter(clock.monotonicMs()));
@@ -212,7 +242,7 @@ export function createMirror(options: MirrorOptions): Mirror {
       const [item] = fillOf(name, expected);
       if (result === 'missing' && item !== undefined) fillLater(item);
       // A copy that was dropped or paused has left it behind.
-      if (result === 'older' && item !== undefined) {
+      if (result === 'older' && item !== undefined && !wasWritten(name)) {
         void store.write(item.name, item.value, item.ttlMs).then(noteFill);
       }
     }
@@ -285,9 +315,12 @@ export function createMirror(options: MirrorOptions): Mirror {
         enqueue(at, { item: { name }, read: { first: false, answered: false }, dueAtMs });
       }
     },
-    noteWrite: (item, written) => {
-      if (closed || !samples(item.name) || pauses('write')) return;
-      if (enqueue(0, { item, dueAtMs: clock.monotonicMs() })) tally.write('primary', written);
+    noteWrite: (item, written, isDirect) => {
+      if (closed || !samples(item.name)) return;
+      const dueAtMs = clock.monotonicMs();
+      noteWritten(item.name, dueAtMs);
+      if (isDirect || pauses('write')) return;
+      if (enqueue(0, { item, dueAtMs })) tally.write('primary', written);
     },
     change: (fraction, copies) => {
       threshold = fraction * HASHES;
@@ -349,12 +382,15 @@ export function compareValues(
   if (primary?.equals(candidate) === true) return 'equal';
   const found = identityOf(candidate);
   if (found === undefined || keyOf(found.canonical, domain).storeName !== name) return 'wrong';
-  if (decodeEntry(candidate, found.canonical, clock).kind !== 'entry') return 'wrong';
+  const theirs = decodeEntry(candidate, found.canonical, clock);
+  if (theirs.kind !== 'entry') return 'wrong';
   if (primary === undefined) return 'surplus';
   const expected = identityOf(primary);
   // The primary's value is not readable: the candidate's cannot be judged by it.
   if (expected === undefined) return 'newer';
   if (found.generation !== expected.generation) return found.generation < expected.generation ? 'older' : 'newer';
   if (found.createdAtMs !== expected.createdAtMs) return found.createdAtMs < expected.createdAtMs ? 'older' : 'newer';
-  return found.etag === expected.etag ? 'equal' : 'wrong';
+  const own = decodeEntry(primary, expected.canonical, clock);
+  // The etag is a claim too: the pages themselves are compared.
+  return own.kind === 'entry' && own.entry.body.equals(theirs.entry.body) ? 'equal' : 'wrong';
 }

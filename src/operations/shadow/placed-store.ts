@@ -1,4 +1,4 @@
-import type { SeedItem, Store, StoreBeat, StoreRead } from '../../cache/store.ts';
+import type { LeaseLook, LeaseNames, SeedItem, Store, StoreBeat, StoreRead, StoreWrite } from '../../cache/store.ts';
 import { ownBytes } from '../../cache/tiers.ts';
 import type { Placement, StoreRef } from '../../control/document.ts';
 import type { Clock } from '../../runtime.ts';
@@ -30,9 +30,9 @@ export interface DeclaredStore {
  * | committed | active, then other | active | active, then other |
  * | settled | active | active | active |
  *
- * Two adjacent rows are in force in a fleet at once, for a poll interval. Processes of both rows read every page that the others
- * write. A lease is held in one store per row, so while rows may differ, a process that has taken a lease looks whether the
- * other store holds one too, and waits if it does.
+ * Two adjacent rows are in force in a fleet at once, for a poll interval or while a process is cut off. Processes of both rows
+ * read every page that the others write. A lease is held in the active store of its process, so while there is another store, a
+ * process that has taken a lease looks whether the other one holds a lease too, and waits if it does.
  */
 export interface PlacedStore extends OpenStore {
   /** As `content`, which is that of the active store, over the nodes of every store that is written: for erasures. */
@@ -48,6 +48,10 @@ export interface PlacedStore extends OpenStore {
   readonly other: () => StoreRef | undefined;
   /** The open store, opened when it was not. Undefined: it is not declared here. */
   readonly opened: (fingerprint: string) => OpenStore | undefined;
+  /** The stores in use of which a node is not connected, or no node is known. */
+  readonly away: () => readonly StoreRef[];
+  /** Whether at least one node of the store is known here. */
+  readonly reaches: (fingerprint: string) => boolean;
   /** Closes the candidates that are neither active nor other nor get copies. */
   readonly releaseUnused: () => void;
   /** Ids of the processes that live by the heartbeats of the stores in use; undefined until one of them has answered. */
@@ -57,8 +61,6 @@ export interface PlacedStore extends OpenStore {
 interface PlacedStoreOptions {
   readonly configured: DeclaredStore;
   readonly candidates: readonly DeclaredStore[];
-  /** Maximum life of a lease: for this time after a commit, leases of the row before may be held. */
-  readonly leaseMs: number;
   readonly clock: Pick<Clock, 'monotonicMs'>;
 }
 
@@ -71,17 +73,18 @@ interface Route {
   readonly active: Opened;
   readonly other: Opened | undefined;
   readonly phase: Placement['phase'] | undefined;
-  readonly sinceMs: number;
 }
 
 /** The share of a read's deadline that the active store gets while the other one is asked after it. */
 const FIRST_SHARE = 0.5;
 /** A read with less time left is not begun. */
 const MIN_READ_MS = 1;
+/** A larger value is not copied: the search may refuse it, and would not keep its bytes. */
+const MAX_COPIED_BYTES = 2 ** 20;
 /** A count of live processes is forgotten after this time. */
 const BEAT_KEPT_MS = 5000;
 
-export function createPlacedStore({ configured, candidates, leaseMs, clock }: PlacedStoreOptions): PlacedStore {
+export function createPlacedStore({ configured, candidates, clock }: PlacedStoreOptions): PlacedStore {
   const declared = new Map([configured, ...candidates].map((one) => [one.ref.fingerprint, one]));
   const open = new Map<string, Opened>();
   /** The store in which each lease of this process was taken. Every lease ends, so the map is bounded by the loads. */
@@ -101,15 +104,12 @@ export function createPlacedStore({ configured, candidates, leaseMs, clock }: Pl
   };
   const first = openedAs(configured.ref);
   if (first === undefined) throw new Error('the configured store is not declared');
-  let route: Route = { active: first, other: undefined, phase: undefined, sinceMs: clock.monotonicMs() };
+  let route: Route = { active: first, other: undefined, phase: undefined };
 
   const readsOther = ({ other, phase }: Route): boolean => other !== undefined && (phase === 'committed' || isolated);
-  /** Leases of the adjacent row may exist. */
-  const mayBeLeasedBehind = ({ phase, sinceMs }: Route): boolean =>
-    phase === 'prepared' || isolated || clock.monotonicMs() - sinceMs < leaseMs;
   const inUse = (): readonly Opened[] => (route.other === undefined ? [route.active] : [route.active, route.other]);
 
-  /** Both reads end within one deadline. A store without the value does not hide why the active one missed. */
+  /** Both reads end within one deadline. When neither store has the value, the miss has the active store's reason. */
   const readBehind = (other: Opened, name: string, deadlineMs: number, settle: (read: StoreRead) => void): void => {
     const startedMs = clock.monotonicMs();
     route.active.store.readTo(name, deadlineMs * FIRST_SHARE, (read) => {
@@ -119,7 +119,7 @@ export function createPlacedStore({ configured, candidates, leaseMs, clock }: Pl
         return;
       }
       other.store.readTo(name, leftMs, (older) => {
-        settle(older.kind === 'value' ? { ...older, behind: true } : read);
+        settle(older.kind === 'value' ? found(older, read) : read);
       });
     });
   };
@@ -139,8 +139,8 @@ export function createPlacedStore({ configured, candidates, leaseMs, clock }: Pl
     readPlaced(name, deadlineMs, (read) => {
       const durationMs = clock.monotonicMs() - startedMs;
       const own = withOwnBytes(read);
-      settle(own);
-      seen.noteRead(name, own, durationMs);
+      settle(own ?? read);
+      if (own !== undefined) seen.noteRead(name, own, durationMs);
     });
   };
   const read: Store['read'] = (name, deadlineMs) => new Promise((resolve) => readTo(name, deadlineMs, resolve));
@@ -157,22 +157,41 @@ export function createPlacedStore({ configured, candidates, leaseMs, clock }: Pl
       const wanted = missing.map(({ name }) => name);
       const older = await behind.store.readMany(wanted, leftMs);
       for (const [index, { at }] of missing.entries()) {
-        const found = older[index];
-        if (found?.kind === 'value') reads[at] = { ...found, behind: true };
+        const value = older[index];
+        if (value?.kind === 'value') reads[at] = found(value, reads[at]);
       }
     }
-    const durationMs = clock.monotonicMs() - startedMs;
     return reads.map((one, at) => {
       const name = names[at] ?? '';
-      if (mirror?.samples(name) !== true) return one;
-      const own = withOwnBytes(one);
-      mirror.noteRead(name, own, durationMs);
-      return own;
+      const own = mirror?.samples(name) === true ? withOwnBytes(one) : undefined;
+      // The time of a batch is not that of a read, which the candidate gets instead.
+      if (own !== undefined) mirror?.noteRead(name, own, undefined);
+      return own ?? one;
     });
+  };
+
+  /** A candidate that is written anyway gets no copies of writes: a late one would undo a newer page. */
+  const mirrorWrite = (item: SeedItem, written: StoreWrite): void => {
+    const isDirect = inUse().some(({ ref }) => ref.fingerprint === mirror?.candidate.fingerprint);
+    mirror?.noteWrite(item, written, isDirect);
   };
 
   const writeTo = (targets: readonly Opened[], { name, value, ttlMs }: SeedItem): void => {
     for (const { store } of targets) void store.write(name, value, ttlMs);
+  };
+
+  /** The lease of a key in the other store, or its page there. Undefined: neither, or it does not answer in time. */
+  const lookBehind = async (
+    other: Opened | undefined,
+    names: LeaseNames,
+    deadlineMs: number,
+    startedMs: number,
+  ): Promise<LeaseLook | undefined> => {
+    const leftMs = Math.min(deadlineMs * FIRST_SHARE, deadlineMs - (clock.monotonicMs() - startedMs));
+    if (other === undefined || leftMs < MIN_READ_MS) return undefined;
+    const look = await other.store.leases.look(names, leftMs);
+    // A page of a store that is only prepared is not served yet.
+    return look.kind === 'held' || (look.kind === 'free' && readsOther(route)) ? look : undefined;
   };
 
   const leases: Store['leases'] = {
@@ -181,16 +200,14 @@ export function createPlacedStore({ configured, candidates, leaseMs, clock }: Pl
       const startedMs = clock.monotonicMs();
       const taken = await active.store.leases.take(names, token, ttlMs, deadlineMs);
       if (taken.kind !== 'taken') return taken;
-      const leftMs = deadlineMs - (clock.monotonicMs() - startedMs);
-      if (other !== undefined && taken.value === undefined && mayBeLeasedBehind(route) && leftMs >= MIN_READ_MS) {
-        const look = await other.store.leases.look(names, leftMs);
-        if (look.kind === 'held') {
-          void active.store.leases.release(names, token);
-          return { kind: 'held' };
-        }
+      const look = taken.value === undefined ? await lookBehind(other, names, deadlineMs, startedMs) : undefined;
+      if (look?.kind === 'held') {
+        void active.store.leases.release(names, token);
+        return look;
       }
       holders.set(token, active);
-      return taken;
+      // A page that was stored between the read and the lease.
+      return look?.kind === 'free' && look.value !== undefined ? { ...taken, value: look.value } : taken;
     },
     writeAndRelease: async (names, token, value, ttlMs) => {
       const holder = holders.get(token) ?? route.active;
@@ -203,7 +220,7 @@ export function createPlacedStore({ configured, candidates, leaseMs, clock }: Pl
         inUse().filter((one) => one !== holder),
         item,
       );
-      mirror?.noteWrite(item, written);
+      mirrorWrite(item, written);
       return written;
     },
     release: (names, token, passForMs) => {
@@ -216,12 +233,7 @@ export function createPlacedStore({ configured, candidates, leaseMs, clock }: Pl
       const startedMs = clock.monotonicMs();
       const look = await active.store.leases.look(names, deadlineMs);
       const isEmpty = look.kind === 'free' && look.value === undefined;
-      const leftMs = deadlineMs - (clock.monotonicMs() - startedMs);
-      if (!isEmpty || other === undefined || !mayBeLeasedBehind(route) || leftMs < MIN_READ_MS) return look;
-      const behind = await other.store.leases.look(names, leftMs);
-      // A value of a store that is only prepared is not served yet.
-      const isUsable = behind.kind === 'held' || (behind.kind === 'free' && readsOther(route));
-      return isUsable ? behind : look;
+      return (isEmpty ? await lookBehind(other, names, deadlineMs, startedMs) : undefined) ?? look;
     },
   };
 
@@ -257,7 +269,7 @@ export function createPlacedStore({ configured, candidates, leaseMs, clock }: Pl
       const written = await active.store.write(name, value, ttlMs);
       const item = { name, value, ttlMs };
       if (other !== undefined) writeTo([other], item);
-      mirror?.noteWrite(item, written);
+      mirrorWrite(item, written);
       return written;
     },
     seedMany: (items) => route.active.store.seedMany(items),
@@ -295,7 +307,7 @@ export function createPlacedStore({ configured, candidates, leaseMs, clock }: Pl
       const other = placement?.other === undefined ? undefined : openedAs(placement.other);
       if (active === undefined || (placement?.other !== undefined && other === undefined)) return false;
       const isSame = route.active === active && route.other === other && route.phase === placement?.phase;
-      if (!isSame) route = { active, other, phase: placement?.phase, sinceMs: clock.monotonicMs() };
+      if (!isSame) route = { active, other, phase: placement?.phase };
       return true;
     },
     setIsolated: (next) => {
@@ -308,6 +320,8 @@ export function createPlacedStore({ configured, candidates, leaseMs, clock }: Pl
     active: () => route.active.ref,
     other: () => route.other?.ref,
     opened: (fingerprint) => openedAs({ fingerprint })?.store,
+    away: () => inUse().flatMap(({ ref, store }) => (isConnected(store) ? [] : [ref])),
+    reaches: (fingerprint) => (open.get(fingerprint)?.store.content.nodes().length ?? 0) > 0,
     releaseUnused: () => {
       for (const [fingerprint, one] of open) {
         if (one === first || isWritten(one)) continue;
@@ -324,6 +338,19 @@ export function createPlacedStore({ configured, candidates, leaseMs, clock }: Pl
   };
 }
 
-function withOwnBytes(read: StoreRead): StoreRead {
-  return read.kind === 'value' ? { ...read, value: ownBytes(read.value) } : read;
+/** Only a page that the active store lacks is copied there: one that it fails to answer may be there. */
+function found(older: Extract<StoreRead, { kind: 'value' }>, read: StoreRead | undefined): StoreRead {
+  return read?.kind === 'absent' ? { ...older, behind: true } : older;
+}
+
+/** Undefined: the value is too large to be copied. */
+function withOwnBytes(read: StoreRead): StoreRead | undefined {
+  if (read.kind !== 'value') return read;
+  return read.value.length > MAX_COPIED_BYTES ? undefined : { ...read, value: ownBytes(read.value) };
+}
+
+/** Whether every node is connected. A store that was never reached has no nodes. */
+export function isConnected(store: Pick<Store, 'nodes'>): boolean {
+  const nodes = store.nodes();
+  return nodes.length > 0 && nodes.every(({ connected }) => connected);
 }

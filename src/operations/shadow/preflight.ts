@@ -4,7 +4,7 @@ import { OperationError } from '../../control/operation-error.ts';
 import { bytesText, percentText } from '../../report/format.mjs';
 import { type Clock, waitFor } from '../../runtime.ts';
 import { type StoreContent, StoreUnreachable } from '../flush/content.ts';
-import type { OpenStore } from './placed-store.ts';
+import { isConnected, type OpenStore } from './placed-store.ts';
 import { infoText, parseInfo } from './server-figures.ts';
 
 interface PreflightOptions {
@@ -42,12 +42,8 @@ export async function checkCandidate(options: PreflightOptions): Promise<void> {
       `candidate ${ref.name} of ${domain}: ${words}; nothing was copied`,
       'candidate',
     );
-  const isConnected = (): boolean => {
-    const nodes = candidate.nodes();
-    return nodes.length > 0 && nodes.every(({ connected }) => connected);
-  };
-  await waitFor(isConnected, connectMs, clock);
-  if (!isConnected()) {
+  await waitFor(() => isConnected(candidate), connectMs, clock);
+  if (!isConnected(candidate)) {
     throw unfit(`it cannot be connected within ${connectMs / 1000} s (${lastFailure() ?? 'no answer'})`);
   }
   const [own, theirs] = await Promise.all([factsOf(primary.content), factsOf(candidate.content)]).catch((error) => {
@@ -65,7 +61,9 @@ export async function checkCandidate(options: PreflightOptions): Promise<void> {
     throw unfit(`it holds entries of another version of serpcache, such as ${foreign}`);
   }
   const needed = sum(own, 'used_memory_dataset') * fraction * MEMORY_MARGIN;
-  const free = theirs.reduce((total, facts) => total + freeBytes(facts), 0);
+  // The pages of an earlier shadow are there already.
+  const kept = Math.min(sum(theirs, 'used_memory_dataset'), needed);
+  const free = theirs.reduce((total, facts) => total + freeBytes(facts), kept);
   if (needed > free) {
     throw unfit(
       `it lacks memory: ${percentText(fraction)} of the primary's entries need about ${bytesText(needed)}, and it has ${bytesText(free)} free`,

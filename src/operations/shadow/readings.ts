@@ -25,7 +25,7 @@ export interface SideReading {
 const AGREEMENTS = ['compared', 'equal', 'older', 'newer', 'wrong', 'missing', 'surplus', 'lifeSamples'] as const;
 const COPIES = ['sampled', 'sent', 'dropped', 'paused', 'filled'] as const;
 
-/** The counters of one process for one shadow; differences of two readings have a meaning. */
+/** The counters of one process for one shadow, since it began to copy. Figures are made of differences. */
 export interface Reading {
   readonly shadow: string;
   readonly primary: SideReading;
@@ -39,7 +39,13 @@ export interface Reading {
 
 /** Counts what the mirror sees. */
 export interface Tally {
-  readonly read: (side: 'primary' | 'candidate', read: StoreRead, durationMs: number, isFirst: boolean) => void;
+  /** `durationMs`: undefined when the read was one of a batch. */
+  readonly read: (
+    side: 'primary' | 'candidate',
+    read: StoreRead,
+    durationMs: number | undefined,
+    isFirst: boolean,
+  ) => void;
   readonly write: (side: 'primary' | 'candidate', write: StoreWrite) => void;
   readonly agreed: (result: Exclude<keyof Agreement, 'compared' | `life${string}`>, key: string) => void;
   readonly lifeDrift: (ms: number) => void;
@@ -76,8 +82,12 @@ export function createTally(shadow: string): Tally {
     read: (name, read, durationMs, isFirst) => {
       const side = sides[name];
       side.reads += 1;
-      const at = bucketOf(durationMs);
-      side.durations[at] = (side.durations[at] ?? 0) + 1;
+      // A refusal in no time says nothing about the server's speed.
+      const isTimed = read.kind !== 'fault' || read.fault === 'store-slow';
+      if (isTimed && durationMs !== undefined) {
+        const at = bucketOf(durationMs);
+        side.durations[at] = (side.durations[at] ?? 0) + 1;
+      }
       if (read.kind === 'fault') error(side, read.fault);
       else if (isFirst) {
         side.compared += 1;

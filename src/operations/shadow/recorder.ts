@@ -17,8 +17,8 @@ export interface Recorder {
 interface RecorderOptions {
   /** Monotonic time of the start of the shadow, as far as this process knows. */
   readonly startedMs: number;
-  /** The readings of all processes by id, this one included; undefined when they cannot be asked. */
-  readonly readings: () => Promise<ReadonlyMap<string, Reading> | undefined>;
+  /** The readings by process id: this one, and those of the others that are known now. */
+  readonly readings: () => Promise<ReadonlyMap<string, Reading>>;
   readonly primary: () => Pick<OpenStore, 'content'>;
   readonly candidate: Pick<OpenStore, 'content'>;
   readonly clock: Pick<Clock, 'monotonicMs'>;
@@ -32,11 +32,15 @@ const INTERVAL_MS = 2000;
  */
 const MAX_INTERVALS = 900;
 
+/** Processes that have ended or are silent. */
+const MAX_REMEMBERED = 256;
+
 export function createRecorder(options: RecorderOptions): Recorder {
   const { startedMs, readings, primary, candidate, clock, intervalMs = INTERVAL_MS } = options;
   let intervals: Interval[] = [];
   let resolutionMs = intervalMs;
   const samples = new WeakMap<Interval, Sample>();
+  /** The last reading of each process: one that is missing for a while has not begun anew. */
   let before: ReadonlyMap<string, Reading> | undefined;
   let serversBefore: { readonly primary?: ServerReading; readonly candidate?: ServerReading } = {};
   let beforeMs = clock.monotonicMs();
@@ -62,28 +66,26 @@ export function createRecorder(options: RecorderOptions): Recorder {
     if (closed) return;
     const nowMs = clock.monotonicMs();
     const seconds = (nowMs - beforeMs) / 1000;
-    if (now !== undefined) {
-      for (const { wrongKeys } of now.values()) {
-        for (const key of wrongKeys) if (wrong.size < MAX_WRONG_KEYS) wrong.add(key);
-      }
-      // In the first interval the counts of another process are of an unknown time: they are only remembered.
-      const grown = [...now].flatMap(([id, reading]) =>
-        before === undefined ? [] : [grownBetween(before.get(id), reading)],
-      );
-      intervals.push({
-        atMs: nowMs - startedMs,
-        seconds,
-        processes: now.size,
-        grown: addGrown(grown),
-        servers: {
-          primary: serversBetween(serversBefore.primary, own, seconds),
-          candidate: serversBetween(serversBefore.candidate, theirs, seconds),
-        },
-      });
-      before = now;
-      serversBefore = { primary: own, candidate: theirs };
-      beforeMs = nowMs;
+    for (const { wrongKeys } of now.values()) {
+      for (const key of wrongKeys) if (wrong.size < MAX_WRONG_KEYS) wrong.add(key);
     }
+    const known = before;
+    // In the first interval the counts of another process are of an unknown time: they are only remembered.
+    const grown = known === undefined ? [] : [...now].map(([id, reading]) => grownBetween(known.get(id), reading));
+    intervals.push({
+      atMs: nowMs - startedMs,
+      seconds,
+      processes: now.size,
+      grown: addGrown(grown),
+      servers: {
+        primary: serversBetween(serversBefore.primary, own, seconds),
+        candidate: serversBetween(serversBefore.candidate, theirs, seconds),
+      },
+    });
+    const missing = [...(known ?? [])].filter(([id]) => !now.has(id));
+    before = new Map([...missing.slice(-MAX_REMEMBERED), ...now]);
+    serversBefore = { primary: own, candidate: theirs };
+    beforeMs = nowMs;
     if (intervals.length <= MAX_INTERVALS) return;
     resolutionMs *= 2;
     intervals = joinedTo(resolutionMs / 1000, intervals);

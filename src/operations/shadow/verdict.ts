@@ -4,8 +4,10 @@ import type { Comparison, Criterion, Sample, Verdict } from './figures.ts';
 interface JudgeOptions {
   /** The recorded intervals in order of time. They tell which time is covered; their percentiles cannot be joined. */
   readonly samples: readonly Sample[];
-  /** Since the start of the shadow. */
+  /** Since the start of the shadow, as far as this process has recorded it. */
   readonly total: Comparison;
+  /** Keys whose values were wrong at any time, also before this process began to record. */
+  readonly wrongKeys: readonly string[];
   /** True figures between two times since the start of the shadow. */
   readonly between: (fromMs: number, toMs: number) => Comparison;
   /** The time for which the candidate must have been as good as the primary. */
@@ -36,7 +38,7 @@ const MAX_GAP_INTERVALS = 3;
  * Judges whether the candidate is as good as the primary. A missed criterion decides; one that is not measured leaves
  * the verdict open.
  */
-export function judge({ samples, total, between, forMs, nowMs }: JudgeOptions): Verdict {
+export function judge({ samples, total, wrongKeys, between, forMs, nowMs }: JudgeOptions): Verdict {
   const recorded = recordedUntil(samples, nowMs);
   const [fromMs, toMs] = [recorded.toMs - forMs, recorded.toMs];
   const window: Window = {
@@ -46,7 +48,7 @@ export function judge({ samples, total, between, forMs, nowMs }: JudgeOptions): 
     figures: between(fromMs, toMs),
     between,
   };
-  const measured = [hitRatio(window), latency(window), errors(window), values(total)];
+  const measured = [hitRatio(window), latency(window), errors(window), values(total, wrongKeys.length)];
   const criteria = [duration(window), volume(window), ...measured];
   const missed = criteria.filter(({ met }) => met === 'no');
   const open = criteria.filter(({ met }) => met === 'not-measured');
@@ -225,7 +227,9 @@ function errors({ figures: { primary, candidate } }: Window): Criterion {
 }
 
 /** Since the start: a store that has returned one wrong value may return another. */
-function values({ agreement: { compared, wrong } }: Comparison): Criterion {
+function values({ agreement }: Comparison, wrongKeys: number): Criterion {
+  const wrong = Math.max(agreement.wrong, wrongKeys);
+  const compared = Math.max(agreement.compared, wrong);
   const all = `${countText(compared)} compared`;
   const what =
     wrong > 0

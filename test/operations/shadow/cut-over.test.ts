@@ -20,13 +20,20 @@ const OVERLAY: Parameters<typeof beginOverlay>[1] = {
   ...{ drill: 'd', owner: 'o', leaseMs: 3000, mode: 'drop', ranges: [], blackout: false, cohorts: [] },
 };
 
+interface JoinOptions {
+  /** False: it declares no candidates. */
+  readonly declares?: boolean;
+  readonly controlElsewhere?: boolean;
+  readonly abandonedMs?: number;
+}
+
 /** Processes over one pair of stores and one control store. */
 function fleetOf(t: TestContext) {
   const memory = createMemoryControlStore({ clock: systemClock });
   const servers = createPair();
   let count = 0;
 
-  const join = (options: { readonly declares?: boolean; readonly controlElsewhere?: boolean } = {}) => {
+  const join = (options: JoinOptions = {}) => {
     count += 1;
     const id = `process-${count}`;
     let isCutOff = false;
@@ -46,7 +53,7 @@ function fleetOf(t: TestContext) {
     });
     const events: ShadowEvent[] = [];
     const ended: string[] = [];
-    const { placed } = pairOver(servers);
+    const { placed, candidate } = pairOver(servers);
     const shadowed = {
       placed,
       candidates: [NEW],
@@ -62,6 +69,7 @@ function fleetOf(t: TestContext) {
     const follower = createDomainShadow({
       ...domain,
       ...{ processId: id, leaseMs: LEASE_MS, clock: systemClock, observe: (event) => events.push(event) },
+      ...(options.abandonedMs === undefined ? {} : { abandonedMs: options.abandonedMs }),
       loopDelay: () => ({ loopDelayMs: 0, maxLoopDelayMs: 100 }),
       onEnded: (_, why) => ended.push(why),
     });
@@ -79,18 +87,22 @@ function fleetOf(t: TestContext) {
       await placed.leave(id, 50);
     };
     t.after(leave);
-    return { id, control, follower, steps, placed, events, ended, leave, cutOff: (is: boolean) => (isCutOff = is) };
+    return {
+      ...{ id, control, follower, steps, placed, events, ended, leave },
+      cutOff: (is: boolean) => (isCutOff = is),
+      candidateHasNoNodes: () => Object.assign(candidate, { nodes: () => [] }),
+    };
   };
 
   return { servers, join };
 }
 
 /** Another process over the same servers. */
-function pairOver({ old, candidate }: Pair): Pick<Pair, 'placed'> {
-  const { placed, ...own } = createPair();
+function pairOver({ old, candidate }: Pair): Pick<Pair, 'placed' | 'candidate'> {
+  const own = createPair();
   Object.assign(own.old, old);
   Object.assign(own.candidate, candidate);
-  return { placed };
+  return own;
 }
 
 type Process = ReturnType<ReturnType<typeof fleetOf>['join']>;
@@ -99,6 +111,13 @@ async function withShadow(process: Process): Promise<void> {
   const nowMs = Date.now();
   const shadow = { id: 's', candidate: NEW, fraction: 1, reads: 1, by: 'ann', atMs: nowMs, untilMs: nowMs + 60_000 };
   await process.control.change((document) => beginShadow(document, shadow, nowMs));
+}
+
+async function untilAsync(holds: () => Promise<boolean>, what: string): Promise<void> {
+  for (let waited = 0; !(await holds()); waited += 100) {
+    if (waited > 10_000) throw new Error(`not within ten seconds: ${what}`);
+    await sleep(100);
+  }
 }
 
 async function until(holds: () => boolean, what: string): Promise<void> {
@@ -223,6 +242,29 @@ describe('a cut-over', { concurrency: true }, () => {
     assert.deepEqual(one.placed.other(), OLD);
   });
 
+  test('a process that falls silent after the commit is named, and both stores stay in use', async (t) => {
+    const { join } = fleetOf(t);
+    const [one, two] = [join(), join()];
+    await withShadow(one);
+    await until(() => two.follower.running() !== undefined, 'the shadow of the other process');
+    await one.steps.cutOver(CALLER);
+    two.cutOff(true);
+    const states = async () => (await one.follower.processes())?.map(({ state }) => state);
+    await untilAsync(async () => (await states())?.includes('behind') === true, 'its silence');
+    await assert.rejects(one.steps.stop(CALLER), new RegExp(`process ${two.id}: it has been silent`));
+    assert.deepEqual(one.placed.other(), OLD);
+  });
+
+  test('a process that has never reached the candidate does not acknowledge', async (t) => {
+    const { join } = fleetOf(t);
+    const [one, two] = [join(), join()];
+    await withShadow(one);
+    await until(() => two.follower.running() !== undefined, 'the shadow of the other process');
+    // A cluster or a sentinel that was never reached has no node at all.
+    two.candidateHasNoNodes();
+    await assert.rejects(one.steps.cutOver(CALLER), new RegExp(`process ${two.id}: it has no connection to valkey`));
+  });
+
   test('the loss of the old store does not keep anyone from giving it up', async (t) => {
     const { servers, join } = fleetOf(t);
     const one = join();
@@ -235,9 +277,10 @@ describe('a cut-over', { concurrency: true }, () => {
 
   test('a preparation whose process is gone is cancelled by the others', async (t) => {
     const { join } = fleetOf(t);
-    const one = join();
-    const longAgo = { id: 'gone', from: OLD, to: NEW, by: 'ann', atMs: Date.now() - 10 * 60_000 };
-    await one.control.change((document) => prepareCutOver(document, longAgo));
+    const one = join({ abandonedMs: 300 });
+    // The clock of the process that has prepared it is ahead, and says nothing about its age.
+    const gone = { id: 'gone', from: OLD, to: NEW, by: 'ann', atMs: Date.now() + 10 * 60_000 };
+    await one.control.change((document) => prepareCutOver(document, gone));
     await until(() => one.control.document().placement === undefined, 'the end of the preparation');
     assert.deepEqual([one.placed.active(), one.placed.other()], [OLD, undefined]);
   });

@@ -34,7 +34,7 @@ export interface Pair {
   readonly openings: () => number;
 }
 
-export function createPair(clock: Clock = systemClock, leaseMs = 1000): Pair {
+export function createPair(clock: Clock = systemClock): Pair {
   const [old, candidate] = [createFakeOpenStore('old:1', clock), createFakeOpenStore('new:1', clock)];
   let openings = 0;
   const placed = createPlacedStore({
@@ -48,7 +48,6 @@ export function createPair(clock: Clock = systemClock, leaseMs = 1000): Pair {
         },
       },
     ],
-    leaseMs,
     clock,
   });
   return { old, candidate, placed, openings: () => openings };

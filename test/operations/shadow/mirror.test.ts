@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { etagOf } from '../../../src/cache/codec.ts';
 import { compareValues, createMirror } from '../../../src/operations/shadow/mirror.ts';
 import { comparisonOf, createTally, grownBetween, type Tally } from '../../../src/operations/shadow/readings.ts';
 import type { ShadowEvent } from '../../../src/operations/shadow/shadow.ts';
@@ -87,7 +88,7 @@ test('an older page of the candidate is replaced, and a newer one stays', async 
 test('a written page is written to the candidate too, and an expired one is not copied', async () => {
   const { candidate, mirror, figures } = bedOf();
   const [written, expired] = [pageOf(1), pageOf(2, systemClock, { createdAtMs: Date.now() - 24 * 3_600_000 })];
-  mirror.noteWrite({ ...written, ttlMs: TTL_MS }, STORED);
+  mirror.noteWrite({ ...written, ttlMs: TTL_MS }, STORED, false);
   mirror.noteRead(expired.name, { kind: 'value', value: expired.value }, 0.4);
   await sleep(SETTLE_MS);
   assert.deepEqual(candidate.names(), [written.name]);
@@ -146,7 +147,7 @@ test('a candidate that hangs holds a bounded number of copies, and the rest are 
 test('copies hold a bounded number of bytes', () => {
   const { mirror, figures } = bedOf();
   const value = Buffer.alloc(2 ** 20);
-  for (let n = 0; n < 40; n += 1) mirror.noteWrite({ name: pageNameOf(n), value, ttlMs: TTL_MS }, STORED);
+  for (let n = 0; n < 40; n += 1) mirror.noteWrite({ name: pageNameOf(n), value, ttlMs: TTL_MS }, STORED, false);
   assert.equal(figures().copying.dropped, 8);
   mirror.close();
 });
@@ -154,9 +155,9 @@ test('copies hold a bounded number of bytes', () => {
 test('while the event loop is late nothing is copied, the queue waits, and both are counted', async () => {
   const { candidate, mirror, loopIs, figures } = bedOf();
   const [before, during] = [pageOf(1), pageOf(2)];
-  mirror.noteWrite({ ...before, ttlMs: TTL_MS }, STORED);
+  mirror.noteWrite({ ...before, ttlMs: TTL_MS }, STORED, false);
   loopIs(101);
-  mirror.noteWrite({ ...during, ttlMs: TTL_MS }, STORED);
+  mirror.noteWrite({ ...during, ttlMs: TTL_MS }, STORED, false);
   await sleep(SETTLE_MS);
   assert.deepEqual([mirror.isPaused(), candidate.names(), figures().copying.paused], [true, [], 1]);
   loopIs(0);
@@ -167,9 +168,9 @@ test('while the event loop is late nothing is copied, the queue waits, and both 
 
 test('a closed mirror sends nothing any more', async () => {
   const { candidate, mirror } = bedOf();
-  mirror.noteWrite({ ...pageOf(1), ttlMs: TTL_MS }, STORED);
+  mirror.noteWrite({ ...pageOf(1), ttlMs: TTL_MS }, STORED, false);
   mirror.close();
-  mirror.noteWrite({ ...pageOf(2), ttlMs: TTL_MS }, STORED);
+  mirror.noteWrite({ ...pageOf(2), ttlMs: TTL_MS }, STORED, false);
   await sleep(SETTLE_MS);
   assert.deepEqual(candidate.names(), []);
 });
@@ -199,6 +200,8 @@ test('values are compared by content: equal, older, newer, wrong, or on one side
 
   assert.equal(compare(Buffer.from(page.value)), 'equal');
   assert.equal(compare(variant({ costMs: 99 })), 'equal', 'the same page, although its bytes differ');
+  const etag = etagOf(Buffer.from('{"query":"1"}'));
+  assert.equal(compare(variant({ body: Buffer.from('{"query":"2"}'), etag })), 'wrong', 'another page under this etag');
   assert.equal(compare(variant({ createdAtMs: nowMs - 2000 })), 'older');
   assert.equal(compare(variant({ createdAtMs: nowMs })), 'newer');
   assert.equal(compare(variant({ generation: 4 })), 'older');

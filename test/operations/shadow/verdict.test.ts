@@ -10,10 +10,10 @@ const EVERYTHING = { changes: [{ atMs: 0, fraction: 1, reads: 1 }] } satisfies M
 /** The verdict over ten minutes, given at the end of the samples. */
 function verdictOn(
   samples: readonly Sample[],
-  { forMs = 10 * MINUTE_MS, nowMs = samples.at(-1)?.atMs ?? 0 } = {},
+  { forMs = 10 * MINUTE_MS, nowMs = samples.at(-1)?.atMs ?? 0, wrongKeys = [] as readonly string[] } = {},
 ): Verdict {
   const total = joined(samples.map(({ figures }) => figures));
-  return judge({ samples, total, between: betweenOf(samples), forMs, nowMs });
+  return judge({ samples, total, wrongKeys, between: betweenOf(samples), forMs, nowMs });
 }
 
 function verdictOf(modelled: Modelled): Verdict {
@@ -180,4 +180,10 @@ test('a missed criterion outweighs one that is open, and every missed one is nam
     /^The p99 is 50.*; [\d.]+.% of reads and writes fail, .*; 60 of [\d,]+ compared values are wrong/,
   );
   assert.doesNotMatch(verdict.why, /recorded/);
+});
+
+test('a wrong value that was found before this process began to record is not forgotten', () => {
+  const verdict = verdictOn(samplesOf(EVERYTHING), { wrongKeys: ['sc1:goods:{x}'] });
+  assert.equal(verdict.kind, 'do-not');
+  assert.match(met(verdict, 'values'), /^no: 1 of /);
 });
