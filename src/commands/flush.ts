@@ -276,7 +276,8 @@ interface HaltState {
 export const halt: Command = operatorCommand({
   name: 'halt',
   usage: '--reason TEXT [--yes] | --lift --reason TEXT | --status',
-  summary: 'end every drill, restore every cache, and start no drill until the halt is lifted',
+  summary:
+    'end every drill, shadow and prepared cut-over, restore every cache, and start none until the halt is lifted',
   options: [
     { name: 'lift', about: 'drills may start again' },
     { name: 'status', about: 'show whether drills are halted, since when and why' },

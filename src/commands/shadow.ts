@@ -50,7 +50,7 @@ const startShadow: Command = operatorCommand({
     if (candidate === undefined) throw new UsageError('a shadow needs a candidate: --candidate NAME');
     const forMs = durationOf(args, 'expires', { least: MINUTE, most: 30 * DAY }) ?? DAY;
     const status = await client.post<ShadowStatus>('/admin/shadow', {
-      ...{ domain, candidate, fraction: args.number('fraction') ?? 0.1, reads: readsOf(args) ?? 1 },
+      ...{ domain, candidate, fraction: fractionOf(args) ?? 0.1, reads: readsOf(args) ?? 1 },
       hours: forMs / HOUR,
       ...reasonIn(reason),
     });
@@ -72,7 +72,7 @@ const setShadow: Command = operatorCommand({
   takes: { min: 1, max: 1 },
   run: async ({ args, client, output, reason }) => {
     const [domain = ''] = args.positionals;
-    const fraction = args.number('fraction');
+    const fraction = fractionOf(args);
     const reads = readsOf(args);
     if (fraction === undefined && reads === undefined) throw new UsageError('what changes? --fraction or --reads');
     const status = await client.post<ShadowStatus>('/admin/shadow/change', {
@@ -90,6 +90,12 @@ function ranText({ domain, shadow }: ShadowSummary): string {
   const { candidate, fraction, reads, untilMs } = shadow;
   const copied = `${percentText(fraction)} of the keys are copied to ${candidate.name}, reads ×${reads}`;
   return `${domain}: ${copied}, until ${utcText(untilMs)}`;
+}
+
+function fractionOf(args: ParsedArguments): number | undefined {
+  const fraction = args.number('fraction');
+  if (fraction === undefined || (fraction > 0 && fraction <= 1)) return fraction;
+  throw new UsageError(`--fraction takes a share of the keys above 0 and at most 1, not ${fraction}`);
 }
 
 function readsOf(args: ParsedArguments): number | undefined {

@@ -264,12 +264,17 @@ function placementOf(fields: Fields, atMsOf: (fields: Fields) => number): Placem
   if (settledBefore !== undefined && (settledBefore !== true || phase !== 'prepared')) {
     throw new Damage(`placement.settledBefore is wrong for ${phase}`);
   }
+  const { reversed } = fields;
+  if (reversed !== undefined && (reversed !== true || phase !== 'committed')) {
+    throw new Damage(`placement.reversed is wrong for ${phase}`);
+  }
   return {
     id: textOf(fields, 'id', MAX_NAME),
     phase,
     active,
     ...(other !== undefined && { other }),
     ...(settledBefore !== undefined && { settledBefore }),
+    ...(reversed !== undefined && { reversed }),
     by: textOf(fields, 'by', MAX_NAME),
     atMs: atMsOf(fields),
   };

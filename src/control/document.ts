@@ -162,6 +162,8 @@ export interface Placement {
   readonly other?: StoreRef;
   /** With `prepared` only: the placement before was settled, and is so again when the cut-over is cancelled. */
   readonly settledBefore?: true;
+  /** The way back was taken: a repeated call must not lead forward again. */
+  readonly reversed?: true;
   readonly by: string;
   readonly atMs: number;
 }

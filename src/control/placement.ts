@@ -104,8 +104,17 @@ export function reverseCutOver(
   if (placement?.phase !== 'committed' || placement.other === undefined) {
     throw new OperationError('no-cut-over', 'no cut-over that can be reversed is in force in this domain');
   }
+  if (placement.reversed === true) {
+    throw new OperationError(
+      'no-cut-over',
+      `${placement.by} has returned to ${placement.active.name} already; stop the use of ${placement.other.name}, or begin a new shadow after that`,
+    );
+  }
   checkNoDrill(document);
-  return withPlacement(document, swapped(placement, placement.other, { id, by, atMs }));
+  return withPlacement(document, {
+    ...swapped(placement, placement.other, { id, by, atMs }),
+    reversed: true,
+  });
 }
 
 /** Ends the use of the store before the cut-over. @throws OperationError no-cut-over */

@@ -55,7 +55,10 @@ test('a commit swaps the stores and ends the shadow, the way back swaps them aga
   assert.deepEqual(committed.placement, { id: 'c', phase: 'committed', active: NEW, other: OLD, by: 'ann', atMs: 30 });
   assert.equal(committed.shadow, undefined);
   const back = reverseCutOver(committed, { id: 'd', by: 'bob', atMs: 40 });
-  assert.deepEqual(back.placement, { id: 'd', phase: 'committed', active: OLD, other: NEW, by: 'bob', atMs: 40 });
+  const returned = { id: 'd', phase: 'committed', active: OLD, other: NEW, by: 'bob', atMs: 40, reversed: true };
+  assert.deepEqual(back.placement, returned);
+  const again = () => reverseCutOver(back, { id: 'e', by: 'bob', atMs: 50 });
+  assert.throws(again, { code: 'no-cut-over' }, 'a repeated call does not lead forward again');
   assert.deepEqual(settle(back, 'd').placement, { id: 'd', phase: 'settled', active: OLD, by: 'bob', atMs: 40 });
   assert.equal(settle(settled, 'c'), settled, 'a second time changes nothing');
   assert.deepEqual(clearPlacement(settled), emptyDocument);

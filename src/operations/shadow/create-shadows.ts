@@ -29,6 +29,8 @@ export const VERDICT_MS = 600_000;
 /** Another process that ends the same shadow writes its report too; this process waits for it and keeps the longer one. */
 const REPORT_DELAY_MS = 3000;
 
+const UNKNOWN_PROCESSES = 'The live processes are not known now: the control store or the stores in use do not answer.';
+
 interface Part {
   readonly domain: ShadowDomain;
   readonly follower: DomainShadow;
@@ -143,7 +145,9 @@ export function createShadows(options: ShadowsOptions): Shadows {
   const runningIn = ({ domain, follower }: Part): RunningShadow => {
     const running = follower.running();
     if (running !== undefined) return running;
-    throw new OperationError('no-shadow', `no shadow runs in ${domain.name}`);
+    const { shadow } = domain.control.document();
+    const why = shadow === undefined ? '' : ` in this process: ${follower.warning() ?? 'it has just begun'}`;
+    throw new OperationError('no-shadow', `no shadow runs in ${domain.name}${why}`);
   };
 
   const summaryOf = (part: Part | ShadowedPart): ShadowSummary => {
@@ -167,7 +171,7 @@ export function createShadows(options: ShadowsOptions): Shadows {
     const { domain, follower } = part;
     const running = follower.running();
     const { placement } = domain.control.document();
-    const processes = (await follower.processes()) ?? [];
+    const processes = await follower.processes();
     const elapsedMs = running === undefined ? undefined : clock.monotonicMs() - running.startedMs;
     const isMoved = placement !== undefined && placement.phase !== 'prepared';
     const configuration =
@@ -176,7 +180,8 @@ export function createShadows(options: ShadowsOptions): Shadows {
         : '';
     return {
       ...summaryOf(part),
-      processes,
+      ...(processes === undefined && 'shadowed' in part ? { warning: UNKNOWN_PROCESSES } : {}),
+      processes: processes ?? [],
       ...(running === undefined || elapsedMs === undefined
         ? {}
         : {

@@ -135,9 +135,19 @@ export function createCutOver(options: CutOverOptions): CutOverSteps {
   };
 
   const back: CutOverSteps['back'] = async ({ by }) => {
-    const { active: from, other: to } = committed();
+    const { id: known, active: from, other: to } = committed();
+    if (!placed.answers(to.fingerprint)) {
+      const words = `${to.name} does not answer this process: the way back would lose every page`;
+      throw new OperationError('candidate-unfit', words);
+    }
     const id = newId();
-    await control.change((document) => reverseCutOver(document, { id, by, atMs: clock.wallMs() }));
+    await control.change((document) => {
+      // The second of two calls at once must not undo the first.
+      if (document.placement?.id !== known) {
+        throw new OperationError('no-cut-over', `the cut-over of ${name} was changed by another call meanwhile`);
+      }
+      return reverseCutOver(document, { id, by, atMs: clock.wallMs() });
+    });
     const processes = await followed(id);
     return { domain: name, from, to, preparedMs: 0, processes, configuration: shadowed.configuration(to, from) };
   };

@@ -3,9 +3,10 @@ import type { ControlDocument, Placement, Shadow, StoreRef } from '../../control
 import { cancelPrepared, endShadow } from '../../control/placement.ts';
 import { type Clock, waitFor } from '../../runtime.ts';
 import type { ShadowedStore } from './domain-stores.ts';
+import { createHeartbeats } from './heartbeats.ts';
 import { createMirror, type Mirror } from './mirror.ts';
 import { isConnected, type OpenStore } from './placed-store.ts';
-import { createTally, type Reading, readReading, type Tally } from './readings.ts';
+import { createTally, type Tally } from './readings.ts';
 import { createRecorder, type Recorder } from './recorder.ts';
 import type { ProcessState, ShadowEvent } from './shadow.ts';
 
@@ -60,25 +61,7 @@ interface DomainShadowOptions extends ShadowDomain {
   readonly onEnded: (ended: RunningShadow, why: string) => void;
 }
 
-/** The report of a process to the others, through the control store. */
-interface Heartbeat {
-  /** Rises with each report: the control store keeps the reports of dead processes as long as others report. */
-  readonly count: number;
-  readonly revision: number;
-  readonly configured: string;
-  /** The placement that it follows. */
-  readonly placement?: { readonly id: string; readonly phase: Placement['phase'] };
-  /** Why it cannot follow the document, or not reach a store that the document names. */
-  readonly problem?: string;
-  readonly reading?: Reading;
-}
-
-const PREFIX = 'shadow:';
 const HEARTBEAT_MS = 1000;
-/** A process whose heartbeat has not changed for this time is behind, whatever it said last. */
-const SILENT_MS = 4000;
-/** Maximum length of the words of another process. */
-const MAX_PROBLEM = 300;
 /** Interval between attempts to remove what is over from the control document. */
 const REMOVAL_MS = 5000;
 const TICK_MS = 500;
@@ -103,9 +86,7 @@ export function createDomainShadow(options: DomainShadowOptions): DomainShadow {
   let isFollowing = true;
   let followed: { readonly id: string; readonly phase: Placement['phase'] } | undefined;
   let heartbeatAtMs = Number.NEGATIVE_INFINITY;
-  let count = 0;
-  /** When each heartbeat was last seen to change. */
-  const changes = new Map<string, { readonly count: number; readonly atMs: number }>();
+  const heartbeats = createHeartbeats({ control, processId, clock });
   let prepared: { readonly id: string; readonly sinceMs: number } | undefined;
   let removalAtMs = Number.NEGATIVE_INFINITY;
   let reported: string | undefined;
@@ -114,8 +95,12 @@ export function createDomainShadow(options: DomainShadowOptions): DomainShadow {
 
   const isLive = ({ untilMs }: Shadow): boolean => clock.wallMs() < untilMs;
 
+  const activeRef = (): StoreRef => placed?.active() ?? options.configured;
+
   const begin = (shadow: Shadow, stores: ShadowedStore): void => {
-    const store = stores.placed.opened(shadow.candidate.fingerprint);
+    const { fingerprint } = shadow.candidate;
+    // A store that is compared with itself always agrees.
+    const store = fingerprint === activeRef().fingerprint ? undefined : stores.placed.opened(fingerprint);
     if (store === undefined) return;
     const startedMs = clock.monotonicMs() - Math.max(0, clock.wallMs() - shadow.atMs);
     const tally = createTally(shadow.id);
@@ -132,7 +117,7 @@ export function createDomainShadow(options: DomainShadowOptions): DomainShadow {
     });
     const recorder = createRecorder({
       startedMs,
-      readings: () => readingsOf(shadow.id, tally),
+      readings: () => heartbeats.readings(tally.reading()),
       primary: () => stores.placed,
       candidate: store,
       clock,
@@ -217,8 +202,11 @@ export function createDomainShadow(options: DomainShadowOptions): DomainShadow {
 
   const problem = (): string | undefined => {
     const { placement, shadow } = control.document();
-    if (shadow !== undefined && isLive(shadow) && running === undefined) {
-      return `its configuration lacks the candidate ${shadow.candidate.name}, or names other addresses for it`;
+    if (shadow !== undefined && isLive(shadow)) {
+      const { name, fingerprint } = shadow.candidate;
+      if (fingerprint === activeRef().fingerprint) return `it uses the candidate ${name} as its store already`;
+      if (running === undefined)
+        return `its configuration lacks the candidate ${name}, or names other addresses for it`;
     }
     if (!isFollowing) {
       const names = [placement?.active.name, placement?.other?.name].filter((one) => one !== undefined);
@@ -234,58 +222,24 @@ export function createDomainShadow(options: DomainShadowOptions): DomainShadow {
 
   const heartbeat = async (): Promise<void> => {
     const document = control.document();
-    const isNeeded = running !== undefined || document.placement !== undefined;
+    const { shadow, placement } = document;
+    const isNeeded = placement !== undefined || (shadow !== undefined && isLive(shadow));
     const why = problem();
     const isDue = why !== reported || clock.monotonicMs() - heartbeatAtMs >= HEARTBEAT_MS;
     if (closed || isReporting || !isNeeded || !isDue) return;
     heartbeatAtMs = clock.monotonicMs();
     isReporting = true;
     reported = why;
-    count += 1;
-    const value: Heartbeat = {
-      count,
+    const beat = {
       revision: document.revision,
       configured: options.configured.fingerprint,
       ...(followed === undefined ? {} : { placement: followed }),
       ...(why === undefined ? {} : { problem: why }),
       ...(running === undefined ? {} : { reading: running.tally.reading() }),
     };
-    try {
-      await control.report(`${PREFIX}${processId}`, value);
-      // Looked at as often as they are sent: a silent process is known before anyone asks.
-      await heartbeats();
-    } finally {
+    await heartbeats.send(beat).finally(() => {
       isReporting = false;
-    }
-  };
-
-  const heartbeats = async (): Promise<ReadonlyMap<string, Heartbeat> | undefined> => {
-    const reports = await control.reports();
-    if (reports === undefined) return undefined;
-    const found = new Map(
-      [...reports].flatMap(([id, value]): [string, Heartbeat][] =>
-        id.startsWith(PREFIX) && isHeartbeat(value) ? [[id.slice(PREFIX.length), value]] : [],
-      ),
-    );
-    const nowMs = clock.monotonicMs();
-    for (const id of changes.keys()) if (!found.has(id)) changes.delete(id);
-    for (const [id, beat] of found) {
-      if (changes.get(id)?.count !== beat.count) changes.set(id, { count: beat.count, atMs: nowMs });
-    }
-    return found;
-  };
-  const silentMs = (id: string): number => {
-    const changed = changes.get(id);
-    return id === processId || changed === undefined ? 0 : clock.monotonicMs() - changed.atMs;
-  };
-
-  const readingsOf = async (shadow: string, own: Tally): Promise<ReadonlyMap<string, Reading>> => {
-    const found = await heartbeats();
-    const others = [...(found ?? [])].flatMap(([id, { reading }]): [string, Reading][] => {
-      const known = silentMs(id) > SILENT_MS ? undefined : readReading(reading, shadow);
-      return known === undefined ? [] : [[id, known]];
     });
-    return new Map([...others, [processId, own.reading()]]);
   };
 
   const isIsolated = (): boolean => {
@@ -328,20 +282,12 @@ export function createDomainShadow(options: DomainShadowOptions): DomainShadow {
       const why = problem();
       return why === undefined ? undefined : `This process does not follow the fleet: ${why}.`;
     },
-    processes: async () => {
-      const [found, live] = [await heartbeats(), placed?.liveIds()];
-      if (found === undefined || live === undefined) return undefined;
-      const { placement } = control.document();
-      return [...new Set([...live, processId])]
-        .sort()
-        .map((id) => stateOf(id, found.get(id), { placement, silentMs: silentMs(id) }));
+    processes: () => {
+      const { placement, shadow } = control.document();
+      const isShadowed = shadow !== undefined && isLive(shadow);
+      return heartbeats.processes(placed?.liveIds(), { placement, isShadowed });
     },
-    allConfigured: async (fingerprint) => {
-      const found = await heartbeats();
-      const live = placed?.liveIds();
-      if (found === undefined || live === undefined) return false;
-      return [...live].every((id) => found.get(id)?.configured === fingerprint);
-    },
+    allConfigured: (fingerprint) => heartbeats.allConfigured(placed?.liveIds(), fingerprint),
     close: () => {
       closed = true;
       clearInterval(timer);
@@ -356,38 +302,4 @@ function whyEnded({ shadow, placement, halted }: ControlDocument, ended: Shadow)
   return placement?.phase === 'committed' && placement.active.fingerprint === ended.candidate.fingerprint
     ? `cut-over by ${placement.by}`
     : 'stopped';
-}
-
-interface Acknowledgement {
-  /** Of the present document. */
-  readonly placement: Placement | undefined;
-  readonly silentMs: number;
-}
-
-/** A process that has not heard of the placement, cannot follow it, or says nothing any more is behind. */
-function stateOf(id: string, beat: Heartbeat | undefined, { placement, silentMs }: Acknowledgement): ProcessState {
-  if (beat === undefined) {
-    if (placement === undefined) return { id, state: 'ok' };
-    const problem = 'it acknowledges nothing: it is cut off from the control store, declares no candidates or is older';
-    return { id, state: 'behind', problem };
-  }
-  if (placement !== undefined && silentMs > SILENT_MS) {
-    const problem = `it has been silent for ${Math.round(silentMs / 1000)} s: it is cut off from the control store, or stands still`;
-    return { id, state: 'behind', problem };
-  }
-  if (beat.problem !== undefined) return { id, state: 'behind', problem: beat.problem.slice(0, MAX_PROBLEM) };
-  if (beat.placement?.id === placement?.id && beat.placement?.phase === placement?.phase) return { id, state: 'ok' };
-  return { id, state: 'behind', problem: `it still follows revision ${beat.revision} of the control document` };
-}
-
-function isHeartbeat(value: unknown): value is Heartbeat {
-  if (typeof value !== 'object' || value === null) return false;
-  const { count, revision, configured, placement, problem } = value as Readonly<Record<string, unknown>>;
-  return (
-    typeof count === 'number' &&
-    typeof revision === 'number' &&
-    typeof configured === 'string' &&
-    (problem === undefined || typeof problem === 'string') &&
-    (placement === undefined || (typeof placement === 'object' && placement !== null))
-  );
 }

@@ -50,6 +50,8 @@ export interface PlacedStore extends OpenStore {
   readonly opened: (fingerprint: string) => OpenStore | undefined;
   /** The stores in use of which a node is not connected, or no node is known. */
   readonly away: () => readonly StoreRef[];
+  /** Whether a node of the store is connected, and its breaker closed. */
+  readonly answers: (fingerprint: string) => boolean;
   /** Whether at least one node of the store is known here. */
   readonly reaches: (fingerprint: string) => boolean;
   /** Closes the candidates that are neither active nor other nor get copies. */
@@ -321,6 +323,11 @@ export function createPlacedStore({ configured, candidates, clock }: PlacedStore
     other: () => route.other?.ref,
     opened: (fingerprint) => openedAs({ fingerprint })?.store,
     away: () => inUse().flatMap(({ ref, store }) => (isConnected(store) ? [] : [ref])),
+    answers: (fingerprint) =>
+      open
+        .get(fingerprint)
+        ?.store.nodes()
+        .some(({ connected, breaker }) => connected && breaker === 'closed') === true,
     reaches: (fingerprint) => (open.get(fingerprint)?.store.content.nodes().length ?? 0) > 0,
     releaseUnused: () => {
       for (const [fingerprint, one] of open) {

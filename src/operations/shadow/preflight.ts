@@ -28,6 +28,7 @@ const MEMORY_MARGIN = 1.25;
 interface NodeFacts {
   readonly node: string;
   readonly runId: string | undefined;
+  readonly role: string | undefined;
   readonly field: (name: string) => number;
 }
 
@@ -54,6 +55,10 @@ export async function checkCandidate(options: PreflightOptions): Promise<void> {
   if (shared !== undefined) {
     throw unfit(`${shared.node} is the same server as ${ids.get(shared.runId)} of the primary`);
   }
+  const replica = theirs.find(({ role }) => role === 'slave' || role === 'replica');
+  if (replica !== undefined) {
+    throw unfit(`${replica.node} is a replica of another server, and takes no writes`);
+  }
   const foreign = await foreignName(candidate.content, domain).catch((error) => {
     throw error instanceof StoreUnreachable ? unfit(error.message) : error;
   });
@@ -75,7 +80,7 @@ async function factsOf(content: StoreContent): Promise<readonly NodeFacts[]> {
   return Promise.all(
     content.nodes().map(async (node) => {
       const info = await content.info(node);
-      return { node, runId: infoText(info, 'run_id'), field: parseInfo(info) };
+      return { node, runId: infoText(info, 'run_id'), role: infoText(info, 'role'), field: parseInfo(info) };
     }),
   );
 }

@@ -146,8 +146,50 @@ describe('a cut-over', { concurrency: true }, () => {
     const returned = await two.steps.back(CALLER);
     assert.deepEqual([returned.from, returned.to], [NEW, OLD]);
     assert.deepEqual([one.placed.active(), one.placed.other()], [OLD, NEW]);
+    await assert.rejects(
+      two.steps.back(CALLER),
+      { code: 'no-cut-over' },
+      'a repeated call does not lead forward again',
+    );
     await one.steps.stop(CALLER);
     assert.equal(one.control.document().placement, undefined, 'every configuration names the old store');
+  });
+
+  test('of two calls to go back at once, the second does not undo the first', async (t) => {
+    const { join } = fleetOf(t);
+    const [one, two] = [join(), join()];
+    await withShadow(one);
+    await until(() => two.follower.running() !== undefined, 'the shadow of the other process');
+    await one.steps.cutOver(CALLER);
+    const ends = await Promise.allSettled([one.steps.back(CALLER), two.steps.back(CALLER)]);
+    assert.deepEqual(ends.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
+    assert.deepEqual([one.placed.active(), two.placed.active()], [OLD, OLD]);
+  });
+
+  test('there is no way back to a store that does not answer', async (t) => {
+    const { servers, join } = fleetOf(t);
+    const one = join();
+    await withShadow(one);
+    await one.steps.cutOver(CALLER);
+    servers.old.meet({ kind: 'fault', fault: 'node-open' });
+    await assert.rejects(one.steps.back(CALLER), { code: 'candidate-unfit' });
+    assert.deepEqual(one.placed.active(), NEW);
+  });
+
+  test('the record stays while a process on the old store reports, though it beats in no store of the others', async (t) => {
+    const { join } = fleetOf(t);
+    const one = join();
+    await withShadow(one);
+    await one.steps.cutOver(CALLER);
+    await one.steps.stop(CALLER);
+    const other = join({ declares: false });
+    await until(other.control.hasSynced, 'the document');
+    await untilAsync(
+      async () =>
+        (await one.follower.processes())?.some(({ id, state }) => id === other.id && state === 'behind') === true,
+      'the report of the other process',
+    );
+    await assert.rejects(one.steps.stop(CALLER), { code: 'cut-over-behind' });
   });
 
   test('a process that is cut off from the control store is named, and nothing changes', async (t) => {
