@@ -55,8 +55,11 @@ const PAUSE_SHARE = 0.2;
  * them. Sent one by one, three copies of each of 15 reads a second cost 0.14 ms of processor time each (0.4 ms a search).
  */
 const BATCH_MS = 100;
-/** The time that a batch may take in one turn of the event loop, and the pause before the next turn. */
-const TURN_MS = 0.5;
+/**
+ * The time that copies may take in one turn of the event loop, and the pause before the next turn. Searches that arrive
+ * meanwhile wait for it, so it is short until many copies wait.
+ */
+const TURN_MS = { min: 0.2, max: 1, perWaiting: 0.002 };
 const TURN_PAUSE_MS = 5;
 /** Time between the copies of one read: they are separate reads of a busy key, and not one burst. */
 const SPACING_MS = 100;
@@ -169,9 +172,10 @@ export function createMirror(options: MirrorOptions): Mirror {
     timerAtMs = Number.POSITIVE_INFINITY;
     if (closed) return;
     const startedMs = clock.monotonicMs();
+    const turnMs = Math.min(TURN_MS.max, TURN_MS.min + waiting * TURN_MS.perWaiting);
     if (!isPaused()) {
       for (const queue of queues) {
-        while (inFlight < MAX_IN_FLIGHT && clock.monotonicMs() - startedMs < TURN_MS) {
+        while (inFlight < MAX_IN_FLIGHT && clock.monotonicMs() - startedMs < turnMs) {
           const copy = next(queue, startedMs);
           if (copy === undefined) break;
           send(copy);
