@@ -85,6 +85,24 @@ test('an older page of the candidate is replaced, and a newer one stays', async 
   mirror.close();
 });
 
+test('a write that has waited while copies paused is not sent late, and one that was made directly supersedes it', async () => {
+  const { candidate, mirror, loopIs, figures } = bedOf();
+  const [late, superseded] = [pageOf(1), pageOf(2)];
+  mirror.noteWrite({ ...superseded, ttlMs: TTL_MS }, STORED, false);
+  // In one turn of the event loop, so that no batch leaves between them.
+  for (const untilMs = performance.now() + 1; performance.now() < untilMs; );
+  mirror.noteWrite({ ...superseded, ttlMs: TTL_MS }, STORED, true);
+  await sleep(SETTLE_MS);
+  mirror.noteWrite({ ...late, ttlMs: TTL_MS }, STORED, false);
+  loopIs(101);
+  await sleep(1300);
+  loopIs(0);
+  await sleep(SETTLE_MS);
+  assert.deepEqual(candidate.names(), []);
+  assert.equal(figures().copying.dropped, 2);
+  mirror.close();
+});
+
 test('a written page is written to the candidate too, and an expired one is not copied', async () => {
   const { candidate, mirror, figures } = bedOf();
   const [written, expired] = [pageOf(1), pageOf(2, systemClock, { createdAtMs: Date.now() - 24 * 3_600_000 })];
@@ -141,6 +159,16 @@ test('a candidate that hangs holds a bounded number of copies, and the rest are 
   for (let n = 0; n < 12_000; n += 1) mirror.noteRead(pageNameOf(n), { kind: 'absent' }, 0.4);
   const { copying, primary } = figures();
   assert.deepEqual([copying.sampled, copying.dropped, primary.compared], [12_000, 2000, 10_000]);
+  mirror.close();
+});
+
+test('no more copies are sent than may be unanswered', async () => {
+  const { candidate, mirror } = bedOf();
+  const sent: string[] = [];
+  Object.assign(candidate, { readTo: (name: string) => void sent.push(name) });
+  for (let n = 0; n < 600; n += 1) mirror.noteRead(pageNameOf(n), { kind: 'absent' }, 0.4);
+  await sleep(2 * SETTLE_MS);
+  assert.equal(sent.length, 256);
   mirror.close();
 });
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Mirror } from '../../../src/operations/shadow/mirror.ts';
 import { COMMITTED, createPair, leaseOf, NEW, OLD, PREPARED, pageOf, REVERSED, SETTLED } from './harness.ts';
 
 const TTL_MS = 60_000;
@@ -167,6 +168,56 @@ test('processes that beat in either store count as live', async () => {
   await placed.beat('me', 5000, DEADLINE_MS);
   await nextTurn();
   assert.deepEqual([...(placed.liveIds() ?? [])].sort(), ['ahead', 'late', 'me']);
+});
+
+test('a process that leaves is counted in neither store any more', async () => {
+  const { old, candidate, placed } = createPair();
+  placed.follow(PREPARED);
+  await placed.beat('me', 5000, DEADLINE_MS);
+  await placed.leave('me', DEADLINE_MS);
+  for (const store of [old, candidate]) {
+    const beat = await store.beat('other', 5000, DEADLINE_MS);
+    assert.deepEqual(beat.kind === 'fleet' && beat.ids, ['other']);
+  }
+});
+
+test('the mirror sees reads and writes of sampled keys, after the search and with the same bytes', async () => {
+  const { placed } = createPair();
+  const [page, other] = [pageOf(1), pageOf(2)];
+  const seen: string[] = [];
+  let shared: Buffer | undefined;
+  const mirror: Mirror = {
+    candidate: NEW,
+    samples: (name) => name === page.name,
+    noteRead: (_, read) => {
+      seen.push(`read ${read.kind}`);
+      if (read.kind === 'value' && shared !== undefined) assert.deepEqual(read.value, shared);
+    },
+    noteWrite: ({ name }, { kind }, isDirect) => {
+      if (name === page.name) seen.push(`write ${kind}${isDirect ? ', direct' : ''}`);
+    },
+    ...{ change: () => {}, isPaused: () => false, begin: () => {}, close: () => {} },
+  };
+  placed.setMirror(mirror);
+  const readOnce = (name: string) =>
+    new Promise<void>((resolve) =>
+      placed.readTo(name, DEADLINE_MS, (read) => {
+        shared = read.kind === 'value' ? read.value : undefined;
+        seen.push('answered');
+        resolve();
+      }),
+    );
+  await placed.leases.take(leaseOf(page.name), 'token', TTL_MS, DEADLINE_MS);
+  await placed.leases.writeAndRelease(leaseOf(page.name), 'token', page.value, TTL_MS);
+  await placed.write(page.name, page.value, TTL_MS);
+  await readOnce(page.name);
+  await readOnce(other.name);
+  await placed.readMany([page.name, other.name], DEADLINE_MS);
+  placed.follow(PREPARED);
+  await placed.write(page.name, page.value, TTL_MS);
+  const copied = ['write stored', 'write stored', 'answered', 'read value', 'answered'];
+  assert.deepEqual(seen.slice(0, 5), copied);
+  assert.deepEqual(seen.slice(6), ['write stored, direct'], 'a prepared candidate is written already');
 });
 
 test('an erasure reaches every store that is written', () => {
