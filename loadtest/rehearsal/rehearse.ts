@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EXIT, UsageError } from '../../src/commands/arguments.ts';
+import { verdictOf } from '../labs/kit/claims.ts';
+import type { Claim, Finding } from '../labs/kit/finding.ts';
 
 /** A part of a rehearsal that can run alone. */
 export interface Scenario<Parts> {
@@ -35,6 +37,7 @@ export function chosenScenarios<Parts>(scenarios: Scenarios<Parts>, only: string
 /** The figures of a rehearsal, in the order in which they were measured. */
 export interface Results {
   readonly table: string;
+  readonly figures: readonly (Figure & { readonly scenario: string })[];
   /** `failed` when one figure missed its target. */
   readonly exitCode: number;
 }
@@ -45,20 +48,46 @@ export async function runScenarios<Parts>(
   parts: Parts,
   say: (text: string) => void,
 ): Promise<Results> {
-  const rows: string[][] = [];
-  let isMet = true;
+  const figures: (Figure & { readonly scenario: string })[] = [];
   for (const [name, { title, run }] of Object.entries(scenarios)) {
     console.log(`\n${name}`);
-    for (const { what, value, target, met } of await run(parts)) {
+    for (const figure of await run(parts)) {
+      const { what, value, target, met } = figure;
       say(`${what}: ${value} (${target}: ${met ? 'yes' : 'NO'})`);
-      rows.push([title, what, value, target, met ? 'yes' : 'NO']);
-      isMet &&= met;
+      figures.push({ scenario: title, ...figure });
     }
     await sleep(REST_MS);
   }
+  const rows = figures.map(({ scenario, what, value, target, met }) => [
+    ...[scenario, what, value, target],
+    met ? 'yes' : 'NO',
+  ]);
   return {
     table: tableOf(['scenario', 'figure', 'measured', 'target', 'met'], rows),
-    exitCode: isMet ? EXIT.passed : EXIT.failed,
+    figures,
+    exitCode: figures.every(({ met }) => met) ? EXIT.passed : EXIT.failed,
+  };
+}
+
+/** The figures as a section of a page: a table for each scenario. */
+export function findingOf(
+  { figures }: Pick<Results, 'figures'>,
+  about: Pick<Finding, 'title' | 'sentence' | 'notes'>,
+): Finding {
+  const missed = figures.filter(({ met }) => !met).length;
+  const claims: readonly Claim[] = [
+    { text: 'figures that missed their target', figure: missed, unit: 'count', atMost: 0, isRequired: true },
+    { text: 'figures', figure: figures.length, unit: 'count' },
+  ];
+  const columns = ['measured', 'target', 'met'].map((name) => ({ name, unit: 'text' as const }));
+  return {
+    ...{ name: 'rehearsal', published: '', claims, verdict: verdictOf(claims), ...about },
+    tables: [...Map.groupBy(figures, ({ scenario }) => scenario)].map(([title, own]) => ({
+      title,
+      columns,
+      rows: own.map(({ what, value, target, met }) => ({ name: what, values: [value, target, met ? 'yes' : 'no'] })),
+    })),
+    charts: [],
   };
 }
 

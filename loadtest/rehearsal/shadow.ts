@@ -3,13 +3,17 @@
  * that may happen to a shadow and a cut-over. Prints the figures with their targets; exit status 1 when one is missed.
  * Loopback only; ends by itself.
  */
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ParsedArguments, type Program, runProgram } from '../../src/commands/arguments.ts';
+import { type ParsedArguments, type Program, runProgram, UsageError } from '../../src/commands/arguments.ts';
+import type { FindingRecord } from '../labs/kit/finding.ts';
+import { originOf } from '../labs/kit/machine.ts';
+import { publishFinding } from '../labs/kit/publish.ts';
 import { createProbe, type Load, startLoad } from './load.ts';
-import { chosenScenarios, type Results, runScenarios, type Scenario, type Scenarios } from './rehearse.ts';
+import { chosenScenarios, findingOf, type Results, runScenarios, type Scenario, type Scenarios } from './rehearse.ts';
 import { errorFigure, lying, unnoticed, warmUp } from './shadow-candidate.ts';
 import { cutOverAndBack, killedAfterCommit, laggard } from './shadow-cut-over.ts';
-import { type ShadowRehearsal, startShadowHarness, warmPrimary } from './shadow-harness.ts';
+import { READS, type ShadowRehearsal, startShadowHarness, warmPrimary } from './shadow-harness.ts';
 import { isError } from './windows.ts';
 
 const WARM_MS = 5000;
@@ -34,6 +38,7 @@ const PROGRAM: Program = {
   options: [
     { name: 'only', takes: 'A,B', about: `some of ${Object.keys(SCENARIOS).join(', ')}` },
     { name: 'rps', takes: 'N', about: 'searches per second, 10 to 1000; 150 by default' },
+    { name: 'publish', about: 'write the figures into the page of the room; not with --only' },
   ],
   takes: { min: 0, max: 0 },
 };
@@ -42,6 +47,9 @@ process.exitCode = await runProgram(PROGRAM, rehearse);
 
 async function rehearse(words: ParsedArguments): Promise<number> {
   const scenarios = chosenScenarios(SCENARIOS, words.text('only'));
+  const publish = words.has('publish');
+  if (publish && words.text('only') !== undefined) throw new UsageError('a page shows the whole rehearsal, not --only');
+  const origin = await originOf(ROOT, ['node', 'redis-server', 'valkey-server']);
   const rate = words.number('rps', { least: 10, most: 1000 }) ?? 150;
   const harness = await startShadowHarness(say);
   const ends: (() => void | Promise<void>)[] = [harness.stop];
@@ -62,7 +70,30 @@ async function rehearse(words: ParsedArguments): Promise<number> {
     for (const end of ends) await end();
   }
   console.log(`\n${results.table}`);
+  if (publish)
+    publishFinding({ ...recordOf(results, rate), ...origin, tookSeconds: secondsSince(origin.startedAt) }, PAGE);
   return results.exitCode;
+}
+
+const ROOT = join(import.meta.dirname, '../..');
+const PAGE = join(ROOT, 'src/operations/shadow/README.md');
+
+function recordOf(results: Results, rate: number): Pick<FindingRecord, 'version' | 'finding' | 'command'> {
+  const finding = findingOf(results, {
+    title: 'The rehearsal: warm-up, verdict, cut-over and faults',
+    sentence: 'Users notice neither the copies nor the cut-over, whatever the candidate does.',
+    notes: [
+      `Three replicas, a Redis cluster and a Valkey cluster of three, searchd and the load on the same processors; ${rate} searches a second over 400 texts (Zipf, exponent ${EXPONENT}), reads ×${READS}.`,
+      'Most answers come out of L1: two points of all answers are more points of the reads of a store.',
+      'Off against off: the difference of the p99 of one half of the windows without a shadow and the other half.',
+      'Old pages are told by their Age, with two seconds of slack.',
+    ],
+  });
+  return { version: 2, finding, command: 'npm run shadow:rehearsal' };
+}
+
+function secondsSince(startedAt: string): number {
+  return Math.round((Date.now() - Date.parse(startedAt)) / 1000);
 }
 
 /** Counts every answer, those between the scenarios included. */
