@@ -16,6 +16,8 @@ import { cutOverAndBack, killedAfterCommit, laggard } from './shadow-cut-over.ts
 import { READS, type ShadowRehearsal, startShadowHarness, warmPrimary } from './shadow-harness.ts';
 import { isError } from './windows.ts';
 
+const ROOT = join(import.meta.dirname, '../..');
+const PAGE = join(ROOT, 'src/operations/shadow/README.md');
 const WARM_MS = 5000;
 /** Flatter than of most sites, so that the stores are read often and a candidate is full within a minute. */
 const EXPONENT = 0.7;
@@ -74,9 +76,6 @@ async function rehearse(words: ParsedArguments): Promise<number> {
     publishFinding({ ...recordOf(results, rate), ...origin, tookSeconds: secondsSince(origin.startedAt) }, PAGE);
   return results.exitCode;
 }
-
-const ROOT = join(import.meta.dirname, '../..');
-const PAGE = join(ROOT, 'src/operations/shadow/README.md');
 
 function recordOf(results: Results, rate: number): Pick<FindingRecord, 'version' | 'finding' | 'command'> {
   const finding = findingOf(results, {
