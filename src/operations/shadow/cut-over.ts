@@ -1,4 +1,5 @@
 import type { ControlDocument, Placement, StoreRef } from '../../control/document.ts';
+import { pause } from '../../control/follower.ts';
 import { OperationError } from '../../control/operation-error.ts';
 import {
   cancelPrepared,
@@ -185,8 +186,4 @@ export function createCutOver(options: CutOverOptions): CutOverSteps {
   };
 
   return { cutOver, back, stop };
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

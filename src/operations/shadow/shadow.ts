@@ -30,7 +30,10 @@ export interface Shadows {
    * no-control-store, drill-running, cut-over-running, cut-over-behind (it names the process; the preparation is undone) …
    */
   readonly cutOver: (request: CutOverRequest, caller: Caller) => Promise<Moved>;
-  /** Commits the way back to the store before. @throws OperationError no-cut-over, drill-running, control-unavailable */
+  /**
+   * Commits the way back to the store before, once. @throws OperationError no-cut-over, drill-running, candidate-unfit when
+   * that store does not answer, control-unavailable
+   */
   readonly back: (domain: string, caller: Caller) => Promise<Moved>;
   readonly reports: () => Promise<readonly ReportSummary[]>;
   /** @throws OperationError unknown-report */

@@ -113,6 +113,16 @@ async function withShadow(process: Process): Promise<void> {
   await process.control.change((document) => beginShadow(document, shadow, nowMs));
 }
 
+/** Cuts over to the candidate; the other process is cut off from the control store once it has acknowledged. */
+async function moveWithout(one: Process, other: Process): Promise<void> {
+  await withShadow(one);
+  const moving = one.steps.cutOver(CALLER);
+  await until(() => other.placed.other() !== undefined, 'the preparation');
+  await sleep(100);
+  other.cutOff(true);
+  await moving;
+}
+
 async function untilAsync(holds: () => Promise<boolean>, what: string): Promise<void> {
   for (let waited = 0; !(await holds()); waited += 100) {
     if (waited > 10_000) throw new Error(`not within ten seconds: ${what}`);
@@ -218,12 +228,7 @@ describe('a cut-over', { concurrency: true }, () => {
   test('a process that falls silent after it has acknowledged reads and writes both stores, then follows', async (t) => {
     const { join } = fleetOf(t);
     const [one, two] = [join(), join()];
-    await withShadow(one);
-    const moving = one.steps.cutOver(CALLER);
-    await until(() => two.placed.other() !== undefined, 'the preparation');
-    await sleep(100);
-    two.cutOff(true);
-    await moving;
+    await moveWithout(one, two);
     assert.deepEqual([one.placed.active(), two.placed.active()], [NEW, OLD]);
     await until(() => two.placed.isIsolated(), 'its isolation');
     two.cutOff(false);
@@ -274,12 +279,7 @@ describe('a cut-over', { concurrency: true }, () => {
   test('the old store is not given up while a process still needs it', async (t) => {
     const { join } = fleetOf(t);
     const [one, two] = [join(), join()];
-    await withShadow(one);
-    const moving = one.steps.cutOver(CALLER);
-    await until(() => two.placed.other() !== undefined, 'the preparation');
-    await sleep(100);
-    two.cutOff(true);
-    await moving;
+    await moveWithout(one, two);
     await assert.rejects(one.steps.stop(CALLER), { code: 'cut-over-behind' });
     assert.deepEqual(one.placed.other(), OLD);
   });
