@@ -1,0 +1,128 @@
+import { type Check, type Evidence, type Observation, SEVERITIES, type Window } from './check.ts';
+import type { Finding, Report, Skipped } from './doctor.ts';
+
+/** Decides from window to window which findings stand. */
+export interface Judge {
+  /** Judges one more window. @returns the findings that were raised and cleared by it. */
+  readonly add: (window: Window) => { readonly raised: readonly Finding[]; readonly cleared: readonly Finding[] };
+  /** The standing findings, most severe first. */
+  readonly findings: () => readonly Finding[];
+  /** Checks that could not be made in the last window, and the counts of the others. */
+  readonly coverage: () => Pick<Report, 'skipped' | 'checked' | 'fine'>;
+}
+
+/** A finding is raised by this many of the last `RECENT` windows, and cleared by as many that are below its lower threshold. */
+const NEEDED = 2;
+const RECENT = 3;
+
+type State = 'raise' | 'hold' | 'fine' | 'skipped';
+
+interface Course {
+  readonly check: Check;
+  /** The last windows, oldest first. */
+  states: readonly State[];
+  /** The newest window with a threshold passed. */
+  evidence: Evidence | undefined;
+  sinceMs: number | undefined;
+}
+
+export function createJudge(checks: readonly Check[]): Judge {
+  /** By check and subject. A course ends when its subject was not seen for `RECENT` windows. */
+  const courses = new Map<string, Course>();
+  let last: ReadonlyMap<Check, readonly Observation[]> = new Map();
+  let seconds = 0;
+
+  const findingOf = ({ check, states, evidence, sinceMs }: Course): Finding | undefined => {
+    if (sinceMs === undefined || evidence === undefined) return undefined;
+    const { id, area, severity, title, raises, why, source } = check;
+    const times = states.filter((state) => state === 'raise').length;
+    const { subject, figures, advice } = evidence;
+    return {
+      ...{ check: id, area, severity, title, threshold: raises, why, source, sinceMs },
+      ...{ subject, evidence: evidence.evidence, figures, advice },
+      seen: `${times} of ${states.length} windows of ${seconds.toFixed(1)} s`,
+    };
+  };
+
+  const note = (check: Check, observation: Observation, wallMs: number): Course => {
+    const key = `${check.id}\n${observation.subject}`;
+    const course = courses.get(key) ?? { check, states: [], evidence: undefined, sinceMs: undefined };
+    courses.set(key, course);
+    const { state } = observation;
+    course.states = [...course.states, state].slice(-RECENT);
+    if (state === 'raise' || state === 'hold') {
+      const { subject, evidence, figures, advice } = observation;
+      course.evidence = { subject, evidence, figures, advice };
+    }
+    const count = (...wanted: readonly State[]): number => course.states.filter((one) => wanted.includes(one)).length;
+    if (course.sinceMs === undefined) {
+      if (count('raise') >= NEEDED) course.sinceMs = wallMs;
+    } else if (count('fine') >= NEEDED || count('skipped') >= RECENT) {
+      course.sinceMs = undefined;
+    }
+    return course;
+  };
+
+  return {
+    add: (window) => {
+      seconds = window.seconds;
+      const { wallMs } = window.after;
+      const stood = new Map(
+        [...courses].flatMap(([key, course]) => {
+          const finding = findingOf(course);
+          return finding === undefined ? [] : [[key, finding] as const];
+        }),
+      );
+      last = new Map(checks.map((check) => [check, check.look(window)]));
+      const seen = new Set<string>();
+      for (const [check, observations] of last) {
+        for (const observation of observations) {
+          seen.add(`${check.id}\n${observation.subject}`);
+          note(check, observation, wallMs);
+        }
+      }
+      // A subject that is gone (a node that left the cluster) is fine: its findings end, and then its course.
+      for (const [key, course] of courses) {
+        if (seen.has(key)) continue;
+        note(course.check, { subject: key.slice(course.check.id.length + 1), state: 'fine' }, wallMs);
+        if (course.sinceMs === undefined && course.states.every((state) => state === 'fine')) courses.delete(key);
+      }
+      const raised = [...courses].flatMap(([key, course]) => {
+        const finding = findingOf(course);
+        return finding === undefined || stood.has(key) ? [] : [finding];
+      });
+      const cleared = [...stood].flatMap(([key, finding]) => {
+        const course = courses.get(key);
+        return course?.sinceMs === undefined ? [finding] : [];
+      });
+      return { raised, cleared };
+    },
+    findings: () => bySeverity([...courses.values()].flatMap((course) => findingOf(course) ?? [])),
+    coverage: () => {
+      const made = [...last].filter(([, observations]) => observations.some(({ state }) => state !== 'skipped'));
+      const standing = new Set(
+        [...courses.values()].flatMap((course) => (course.sinceMs === undefined ? [] : [course.check])),
+      );
+      return {
+        skipped: skippedOf(last),
+        checked: made.length,
+        fine: made.filter(([check]) => !standing.has(check)).length,
+      };
+    },
+  };
+}
+
+export function bySeverity(findings: readonly Finding[]): readonly Finding[] {
+  return findings.toSorted((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity));
+}
+
+/** One line per check and reason. */
+function skippedOf(observed: ReadonlyMap<Check, readonly Observation[]>): readonly Skipped[] {
+  return [...observed].flatMap(([{ id }, observations]) => {
+    const missed = observations.flatMap((one) => (one.state === 'skipped' ? [one] : []));
+    return [...Map.groupBy(missed, ({ reason }) => reason)].map(([reason, group]) => ({
+      ...{ check: id, reason },
+      subjects: group.map(({ subject }) => subject),
+    }));
+  });
+}
