@@ -2,8 +2,16 @@ import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** The result of a look-up: addresses, an error of the resolver, or silence (a resolver that does not answer). */
-type DnsAnswer = readonly string[] | 'ENOTFOUND' | 'EAI_AGAIN' | 'silence';
+/**
+ * The result of a look-up: addresses, addresses after a time, an error of the resolver, or silence (a resolver that does
+ * not answer).
+ */
+type DnsAnswer =
+  | readonly string[]
+  | { readonly afterMs: number; readonly addresses: readonly string[] }
+  | 'ENOTFOUND'
+  | 'EAI_AGAIN'
+  | 'silence';
 
 export type DnsNames = ReturnType<typeof createDnsNames>;
 

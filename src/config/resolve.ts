@@ -36,6 +36,12 @@ export function resolveSettings(config: Config, tlsFiles: ReadonlyMap<string, Tl
     ...resolveSigning(signing),
     drills: { ...config.drills, directory: resolvePath(cwd, config.drills.directory) },
     audit: { ...config.audit, file: resolvePath(cwd, config.audit.file) },
+    doctor: {
+      ...config.doctor,
+      ...(config.doctor.acknowledged === undefined
+        ? {}
+        : { acknowledged: resolvePath(cwd, config.doctor.acknowledged) }),
+    },
     domains: domains.map(([name, domain], index) =>
       resolveDomain(name, domain, {
         maxBytes: shares[index] ?? 0,

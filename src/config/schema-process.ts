@@ -233,6 +233,21 @@ export const audit = Type.Object(
   section('The audit log.'),
 );
 
+export const doctor = Type.Object(
+  {
+    interval: duration(
+      'Interval of the cheap checks inside the service; 0 turns them off, and `serpcache doctor` still looks.',
+      { default: '15s', min: 0, max: MINUTE },
+    ),
+    acknowledged: optional(
+      text('YAML file of findings that are true and accepted: a list of `check`, `subject`, `reason` and `until`.', {
+        maxLength: 4096,
+      }),
+    ),
+  },
+  section('The doctor, which looks at stores, engines, the host and serpcache itself and changes nothing.'),
+);
+
 export const DEFENCES = [
   'coalescing',
   'lease',

@@ -20,6 +20,7 @@ import {
   audit,
   compression,
   DEFENCES,
+  doctor,
   drills,
   log,
   memory,
@@ -189,6 +190,7 @@ export const configShape = Type.Object(
     signing,
     drills,
     audit,
+    doctor,
     domains: Type.Record(Type.String({ pattern: '^[a-z][a-z0-9-]{0,30}$' }), domain, {
       minProperties: 1,
       maxProperties: 64,

@@ -3,6 +3,7 @@ import type { StoreEvent } from '../cache/store.ts';
 import type { ControlEvent } from '../control/control.ts';
 import type { EngineEvent } from '../engines/create-engines.ts';
 import type { TokenEvent } from '../http/transport/events.ts';
+import type { DoctorEvent } from '../operations/doctor/doctor.ts';
 import type { DrillEvent } from '../operations/drills/drills.ts';
 import type { ShadowEvent } from '../operations/shadow/shadow.ts';
 import type { GuardEvent } from '../resilience/guard.ts';
@@ -153,6 +154,13 @@ export function createEventLog({ log, clock: { monotonicMs } }: EventLogOptions)
     else log.info(line, 'a token was sent to the public listener, which takes none');
   };
 
+  const logDoctor = (event: DoctorEvent): void => {
+    if (event.kind !== 'doctor-finding') return;
+    const { change, atMs: _, ...facts } = event.line;
+    const isGrave = change === 'raised' && facts.severity !== 'info';
+    log[isGrave ? 'warn' : 'info'](facts, `doctor: a finding was ${change}`);
+  };
+
   return {
     observe: (reported) => {
       switch (reported.kind) {
@@ -179,6 +187,8 @@ export function createEventLog({ log, clock: { monotonicMs } }: EventLogOptions)
         }
         case 'shadow':
           return logShadow(reported.event);
+        case 'doctor':
+          return logDoctor(reported.event);
         case 'token':
           return logToken(reported);
         case 'request':

@@ -3,6 +3,7 @@ import type { ControlEvent } from '../control/control.ts';
 import type { EngineEvent } from '../engines/create-engines.ts';
 import type { RequestEvent } from '../http/events.ts';
 import type { ConnectionEvent, TokenEvent } from '../http/transport/events.ts';
+import type { DoctorEvent } from '../operations/doctor/doctor.ts';
 import type { DrillEvent } from '../operations/drills/drills.ts';
 import type { FlushEvent } from '../operations/flush/flush.ts';
 import type { ShadowEvent } from '../operations/shadow/shadow.ts';
@@ -29,7 +30,8 @@ export type ServiceEvent =
   | { readonly kind: 'flush'; readonly event: FlushEvent }
   | { readonly kind: 'warm'; readonly event: WarmEvent }
   | { readonly kind: 'drill'; readonly event: DrillEvent }
-  | { readonly kind: 'shadow'; readonly event: ShadowEvent };
+  | { readonly kind: 'shadow'; readonly event: ShadowEvent }
+  | { readonly kind: 'doctor'; readonly event: DoctorEvent };
 
 type EventOf<Kind extends ServiceEvent['kind']> = Extract<ServiceEvent, { kind: Kind; event: unknown }>['event'];
 
@@ -46,5 +48,6 @@ export function reportersOf(observe: (event: ServiceEvent) => void) {
     observeWarm: (event: EventOf<'warm'>) => observe({ kind: 'warm', event }),
     observeDrill: (event: EventOf<'drill'>) => observe({ kind: 'drill', event }),
     observeShadow: (event: EventOf<'shadow'>) => observe({ kind: 'shadow', event }),
+    observeDoctor: (event: EventOf<'doctor'>) => observe({ kind: 'doctor', event }),
   };
 }

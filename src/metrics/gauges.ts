@@ -1,5 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { ControlSummary } from '../control/control.ts';
+import type { DoctorEvent } from '../operations/doctor/doctor.ts';
 import type { DomainStatus } from '../search/status.ts';
 import { PLACEMENTS } from './label-values.ts';
 
@@ -187,5 +188,25 @@ export function createControlGauges(
       suppressed.set({ domain }, control.suppressed);
       purges.set({ domain }, control.purges);
     }
+  };
+}
+
+/** The findings of the cheap checks. Every such check has a series, 0 while it finds nothing. */
+export function createDoctorGauges(registry: Registry): (event: DoctorEvent) => void {
+  const findings = new Gauge({
+    name: 'serpcache_doctor_findings',
+    help: 'Standing findings of the checks that run inside the service, without the acknowledged ones.',
+    labelNames: ['check', 'severity'],
+    registers: [registry],
+  });
+  const duration = new Gauge({
+    name: 'serpcache_doctor_duration_seconds',
+    help: 'Time that the last look of these checks took.',
+    registers: [registry],
+  });
+  return (event) => {
+    if (event.kind !== 'doctor-window') return;
+    for (const { check, severity, count } of event.findings) findings.set({ check, severity }, count);
+    duration.set(event.durationMs / 1000);
   };
 }

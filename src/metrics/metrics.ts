@@ -19,6 +19,7 @@ import {
   type AdmissionStatus,
   createAdmissionGauges,
   createControlGauges,
+  createDoctorGauges,
   createLaneGauges,
   createStatusGauges,
   type LaneStatus,
@@ -64,6 +65,7 @@ export function createMetrics({ domains, status, admission, lane, control, clock
   const countControl = createControlCounters(registry, domains);
   const countPopularity = createPopularityCounters(registry, domains);
   const countShadow = createShadowCounters(registry, domains);
+  const setDoctor = createDoctorGauges(registry);
   const setStatus = createStatusGauges(registry);
   const setAdmission = createAdmissionGauges(registry);
   const setLane = createLaneGauges(registry);
@@ -110,6 +112,8 @@ export function createMetrics({ domains, status, admission, lane, control, clock
           return countPopularity(reported.event);
         case 'shadow':
           return countShadow(reported.event);
+        case 'doctor':
+          return setDoctor(reported.event);
         case 'flush':
         case 'warm':
         case 'drill':

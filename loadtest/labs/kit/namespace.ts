@@ -31,7 +31,7 @@ function entry(name: string): string {
 }
 
 /** Creates a namespace. It, its interfaces and everything that runs inside are removed when the experiment is over. */
-export async function startNamespace(lab: Lab) {
+export async function startNamespace(lab: Pick<Lab, 'signal' | 'atEnd' | 'startStore'>) {
   lab.signal.throwIfAborted();
   const word = randomBytes(2).toString('hex');
   const name = `spc-${process.pid}-${word}`;
@@ -66,6 +66,10 @@ export async function startNamespace(lab: Lab) {
   return {
     name,
     insideAddress,
+    /** Program and arguments that start another program inside. */
+    through: [nsenter, entry(name)],
+    /** The interface outside: the discipline of the requests is on it. */
+    outside,
     /** Starts a store inside, without TLS. It is reachable from outside at `insideAddress`. */
     startStore: (options: LabStoreOptions = {}) => {
       // The lab's certificates are for loopback.

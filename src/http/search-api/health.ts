@@ -60,7 +60,12 @@ interface ReadinessOptions {
   readonly domains: readonly DomainStatus[];
   readonly draining: boolean;
   readonly pressure?: PressureStatus;
+  /** Standing findings of the doctor by severity; they never change the status. */
+  readonly findings?: Findings;
 }
+
+/** Counts, because this listener is public: `/admin/doctor` tells which. */
+export type Findings = Readonly<Record<'critical' | 'warning' | 'info', number>>;
 
 /**
  * Ready while searches can be answered: a lost store costs speed but no answers, so it is `degraded` and 200. 503 removes
@@ -69,11 +74,16 @@ interface ReadinessOptions {
  * `/admin/domains` names them.
  */
 export function readinessOf(options: ReadinessOptions): HealthAnswer {
-  const { domains, pressure } = options;
+  const { domains, pressure, findings } = options;
   const status = stateOf(options);
   return {
     status: status === 'ready' || status === 'degraded' ? 200 : 503,
-    body: { status, ...(pressure === undefined ? {} : { process: processPart(pressure) }), domains: domains.map(part) },
+    body: {
+      status,
+      ...(pressure === undefined ? {} : { process: processPart(pressure) }),
+      ...(findings === undefined ? {} : { findings }),
+      domains: domains.map(part),
+    },
   };
 }
 
@@ -121,6 +131,12 @@ const ReadinessBody = Type.Object({
         maxLoopDelayMs: Type.Integer(),
       },
       { description: 'Searches in flight that memory could not answer, and the delay of the event loop.' },
+    ),
+  ),
+  findings: Type.Optional(
+    Type.Object(
+      { critical: Type.Integer(), warning: Type.Integer(), info: Type.Integer() },
+      { description: 'Standing findings of the doctor, acknowledged ones left out. They do not change the status.' },
     ),
   ),
   domains: Type.Array(

@@ -16,7 +16,7 @@ import type { ListenerLimits } from '../transport/listener.ts';
 import { createTokenBuckets } from '../transport/token-bucket.ts';
 import { type Admission, createAdmission, createPressure, type MissBudget, type PressureStatus } from './admission.ts';
 import { type CountRequest, createRequestCounter, createRequestLog } from './exchange.ts';
-import { ALIVE, readinessOf, registerHealth, registerReadiness, writeHealth } from './health.ts';
+import { ALIVE, type Findings, readinessOf, registerHealth, registerReadiness, writeHealth } from './health.ts';
 import { registerMsearch } from './msearch.ts';
 import { PAGE_ANSWERS, PROBLEM_ANSWERS, registerDocs, searchQuerySchema, UNANSWERED_ANSWERS } from './openapi.ts';
 import { createSearchHandler } from './search-handler.ts';
@@ -58,6 +58,8 @@ export interface PublicServerOptions {
   readonly hitSample: number;
   /** Version of the service, for the API description. */
   readonly version: string;
+  /** Standing findings of the doctor, for /readyz; undefined before its first look. */
+  readonly findings?: () => Findings | undefined;
   readonly timeouts?: Partial<Omit<ListenerLimits, 'maxUrlBytes' | 'maxConnections'>>;
   /** Registers the routes of a user interface, which searches through the same admission as `/search`. */
   readonly pages?: (app: FastifyInstance, context: PageContext) => void;
@@ -118,7 +120,13 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
     closesConnections: () => app.drain.closesConnections(),
   });
 
-  const readiness = () => readinessOf({ domains: search.status(), draining: draining(), pressure: pressure.status() });
+  const readiness = () => {
+    const findings = options.findings?.();
+    return readinessOf({
+      ...{ domains: search.status(), draining: draining(), pressure: pressure.status() },
+      ...(findings === undefined ? {} : { findings }),
+    });
+  };
   let searchesInLane = 0;
   const handleInLane: LaneHandler = ({ target, headers }, reply, socket) => {
     if (target === '/healthz') writeHealth(reply, ALIVE, requestId(headers['x-request-id']));

@@ -189,6 +189,8 @@ export interface HostFacts {
   readonly name: string;
   /** `service`: the collecting process runs here. `part`: made by `doctor --host`. */
   readonly role: 'service' | 'part';
+  /** Addresses of its interfaces, loopback included: which servers run here. */
+  readonly addresses: readonly string[];
   readonly wallMs: number;
   readonly cores: number;
   /** Of all cores together, since boot. */

@@ -1,0 +1,125 @@
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../stack/redis.ts';
+import type { RedisNode } from '../stack/redis-node.ts';
+
+/** Sets a directive, and the former value at the end. */
+export async function configured(node: RedisNode, name: string, value: string): Promise<() => Promise<void>> {
+  const [, before = ''] = (await node.command('CONFIG', 'GET', name)) as readonly string[];
+  await node.command('CONFIG', 'SET', name, value);
+  return async () => void (await node.command('CONFIG', 'SET', name, before));
+}
+
+/** No fault lasts longer, whatever happens to the rehearsal. */
+const MAX_FAULT_MS = 120_000;
+
+/** Repeats the work, one after the other, with a pause between. @returns its end */
+export function repeated(pauseMs: number, work: () => Promise<unknown>): () => Promise<void> {
+  let isOver = false;
+  const untilMs = performance.now() + MAX_FAULT_MS;
+  const loop = (async () => {
+    while (!isOver && performance.now() < untilMs) {
+      // A server that refuses is often the fault itself.
+      await work().catch(() => undefined);
+      await sleep(pauseMs);
+    }
+  })();
+  return async () => {
+    isOver = true;
+    await loop;
+  };
+}
+
+interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+export function opened({ host, port }: Address): Promise<Socket> {
+  const socket = connect({ host, port });
+  socket.on('error', () => undefined);
+  return new Promise((resolve) => {
+    socket.once('connect', () => resolve(socket));
+    socket.once('close', () => resolve(socket));
+  });
+}
+
+/** Connects, asks once, and leaves. */
+export async function pingOnce(node: Address): Promise<void> {
+  const socket = await opened(node);
+  socket.write('PING\r\n');
+  await Promise.race([new Promise((resolve) => socket.once('data', resolve)), sleep(500)]);
+  socket.destroy();
+}
+
+/** Opens connections and keeps them. @param says sent by each at first @returns their end */
+export async function held(
+  node: Address,
+  count: number,
+  says = 'PING\r\n',
+  reads = true,
+): Promise<() => Promise<void>> {
+  const sockets: Socket[] = [];
+  for (let at = 0; at < count; at += 1) {
+    const socket = await opened(node);
+    if (reads) socket.resume();
+    else socket.pause();
+    socket.write(says);
+    sockets.push(socket);
+  }
+  return async () => {
+    for (const socket of sockets) socket.destroy();
+  };
+}
+
+/** Pipelines of GETs of one name over one connection, as fast as they are answered. */
+export function flooded(node: Address, name: string): () => Promise<void> {
+  const command = `GET ${name}\r\n`.repeat(50);
+  return repeated(5, async () => {
+    const socket = await opened(node);
+    const untilMs = performance.now() + 5000;
+    while (performance.now() < untilMs && !socket.destroyed) {
+      socket.write(command);
+      await Promise.race([new Promise((resolve) => socket.once('data', resolve)), sleep(200)]);
+      await sleep(8);
+    }
+    socket.destroy();
+  });
+}
+
+/** A free name whose slot the node owns. */
+export async function nameAt(node: RedisNode): Promise<string> {
+  for (let at = 0; at < 1000; at += 1) {
+    const name = `other:${at}`;
+    const found = await node.command('GET', name).catch(() => 'moved');
+    if (found === null) return name;
+  }
+  throw new Error(`no name belongs to ${node.address}`);
+}
+
+/** Burns processor time for that number of milliseconds, by the server's clock. */
+export const BUSY = `
+local function now() local time = redis.call('TIME') return time[1] * 1000 + time[2] / 1000 end
+local from = now()
+while now() - from < tonumber(ARGV[1]) do end
+return 1`;
+
+let written = 0;
+
+/** Values that expire in ten minutes, under other names each time but when there is one. */
+export async function writeMany(node: RedisNode, count: number, bytes: number): Promise<void> {
+  for (let at = 0; at < count; at += 1) {
+    written += 1;
+    await node.command('SET', `other:${count === 1 ? 0 : written}`, 'x'.repeat(bytes), 'EX', 600);
+  }
+}
+
+export async function connectedClients(node: RedisNode): Promise<number> {
+  return Number(/connected_clients:(\d+)/.exec(String(await node.command('INFO', 'clients')))?.[1]);
+}
+
+export function replicaIsUp(replica: RedisNode): Promise<void> {
+  return until('the replica to be in step', async () =>
+    String(await replica.command('INFO', 'replication')).includes('master_link_status:up'),
+  );
+}

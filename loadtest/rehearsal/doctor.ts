@@ -1,0 +1,243 @@
+/**
+ * `npm run doctor:rehearsal`: real stores, a search engine and a service under load; faults one by one and in pairs, and a
+ * healthy stack at x1 and x5. Prints what the doctor found and what it should have; exit status 1 when one is missed or a
+ * finding is untrue. Loopback and a network namespace only; ends by itself.
+ */
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type ParsedArguments, type Program, runProgram, UsageError } from '../../src/commands/arguments.ts';
+import { CHECKS } from '../../src/operations/doctor/checks/checks.ts';
+import type { Finding as DoctorFinding, Report } from '../../src/operations/doctor/doctor.ts';
+import { originOf } from '../labs/kit/machine.ts';
+import { publishFinding } from '../labs/kit/publish.ts';
+import { FAULTS, type Fault, PAIRS } from './doctor-faults.ts';
+import { type DoctorHarness, startDoctorHarness, startDoctorLoad } from './doctor-harness.ts';
+import { type Figure, findingOf, tableOf } from './rehearse.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const PAGE = join(ROOT, 'src/operations/doctor/README.md');
+const X1 = 100;
+const HEALTHY_EXAMINATIONS = 8;
+/** Time to see a fault, and to see its end. */
+const LIMIT_MS = 40_000;
+const WARM_MS = 8000;
+
+const PROGRAM: Program = {
+  command: 'npm run doctor:rehearsal --',
+  usage: '[options]',
+  about: [
+    `Provokes ${Object.keys(FAULTS).length} faults on real servers, ${PAIRS.length} pairs of them, and looks at the healthy stack at x1 and x5; about 12 minutes.`,
+  ],
+  options: [
+    { name: 'only', takes: 'A,B', about: `some of ${[...Object.keys(FAULTS), 'pairs', 'healthy'].join(', ')}` },
+    { name: 'healthy', takes: 'N', about: 'looks at the healthy stack alone: N times at x1 and N times at x5' },
+    { name: 'publish', about: 'write the table into the page of the room; not with --only or --healthy' },
+  ],
+  takes: { min: 0, max: 0 },
+};
+
+/** One line of the table. */
+interface Row {
+  readonly part: 'fault' | 'pair' | 'healthy';
+  readonly what: string;
+  readonly expected: string;
+  readonly found: string;
+  readonly seenSeconds?: number;
+  readonly clearedSeconds?: number;
+  readonly untrue: readonly string[];
+  readonly met: boolean;
+}
+
+process.exitCode = await runProgram(PROGRAM, rehearse);
+
+async function rehearse(words: ParsedArguments): Promise<number> {
+  const healthyOnly = words.number('healthy', { least: 1, most: 1000, whole: true });
+  const only = chosen(words.text('only'));
+  const publish = words.has('publish');
+  if (publish && (only !== undefined || healthyOnly !== undefined)) {
+    throw new UsageError('a page shows the whole rehearsal, not --only or --healthy');
+  }
+  const origin = await originOf(ROOT, ['node', 'redis-server', 'valkey-server']);
+  const harness = await startDoctorHarness(say);
+  const rows: Row[] = [];
+  const add = (row: Row): void => {
+    rows.push(row);
+    say(
+      `${row.met ? 'ok  ' : 'MISS'} ${row.what}: ${row.found}${row.untrue.length > 0 ? `; UNTRUE ${row.untrue.join('; ')}` : ''}`,
+    );
+  };
+  const includes = (name: string): boolean => healthyOnly === undefined && (only?.has(name) ?? true);
+  try {
+    let load = startDoctorLoad(harness, X1);
+    await sleep(WARM_MS);
+    for (const [name, fault] of Object.entries(FAULTS)) {
+      if (includes(name)) add(await provoked(harness, 'fault', [fault]));
+    }
+    for (const pair of includes('pairs') ? PAIRS : []) {
+      add(
+        await provoked(
+          harness,
+          'pair',
+          pair.flatMap((name) => FAULTS[name] ?? []),
+        ),
+      );
+    }
+    if (healthyOnly !== undefined || includes('healthy')) {
+      const count = healthyOnly ?? HEALTHY_EXAMINATIONS;
+      add(await healthy(harness, 1, count));
+      load.stop();
+      load = startDoctorLoad(harness, 5 * X1);
+      await sleep(WARM_MS);
+      add(await healthy(harness, 5, count));
+    }
+    load.stop();
+  } finally {
+    await harness.stop();
+  }
+  console.log(`\n${textOf(rows)}`);
+  const figures = rows.map(figureOf);
+  if (publish) {
+    const finding = findingOf(
+      { figures },
+      {
+        title: 'The rehearsal: faults on real servers',
+        sentence:
+          'The doctor names each fault and each of a pair, says nothing untrue, and is silent about a healthy stack.',
+        notes: [
+          `A Redis cluster of three, a Valkey server with a replica, a Redis server behind a virtual network, searchd and serpcache on the same processors; ${X1} searches a second (x1).`,
+          'Seen: from the fault to the end of the examination that names it; an examination takes three seconds. Cleared: from its end.',
+          'Untrue: a finding above info that is neither expected nor a consequence that the rehearsal lists for the fault.',
+        ],
+      },
+    );
+    const tookSeconds = Math.round((Date.now() - Date.parse(origin.startedAt)) / 1000);
+    publishFinding({ version: 2, finding, command: 'npm run doctor:rehearsal', ...origin, tookSeconds }, PAGE);
+  }
+  return rows.every(({ met }) => met) ? 0 : 1;
+}
+
+function chosen(text: string | undefined): ReadonlySet<string> | undefined {
+  if (text === undefined) return undefined;
+  const known = [...Object.keys(FAULTS), 'pairs', 'healthy'];
+  const names = text.split(',');
+  const unknown = names.filter((name) => !known.includes(name));
+  if (unknown.length > 0) throw new UsageError(`--only takes some of ${known.join(', ')}, not "${unknown.join(', ')}"`);
+  return new Set(names);
+}
+
+/** Begins the faults at once, waits for their findings, ends them, and waits until the findings are gone. */
+async function provoked(harness: DoctorHarness, part: Row['part'], faults: readonly Fault[]): Promise<Row> {
+  const { patients } = harness;
+  const before = namesOf(await harness.examine());
+  const allowed = new Set([...before, ...faults.flatMap(({ expects, allows = [] }) => [...expects, ...allows])]);
+  const untrue = new Set<string>();
+  const isSeen = ({ findings }: Report): boolean =>
+    faults.every((fault) =>
+      fault.expects.every((check) =>
+        findings.some((finding) => finding.check === check && finding.subject.includes(fault.at(patients))),
+      ),
+    );
+  const note = ({ findings }: Report): void => {
+    for (const { check, severity, subject, evidence } of findings) {
+      if (severity !== 'info' && !allowed.has(check)) untrue.add(`${check} at ${subject}: ${evidence}`);
+    }
+  };
+  const watch = async (holds: (report: Report) => boolean): Promise<{ seconds?: number; last: Report }> => {
+    const beganMs = performance.now();
+    for (;;) {
+      const last = await harness.examine();
+      note(last);
+      const tookMs = performance.now() - beganMs;
+      if (holds(last)) return { seconds: tookMs / 1000, last };
+      if (tookMs > LIMIT_MS) return { last };
+    }
+  };
+  const ends: (() => Promise<void>)[] = [];
+  for (const fault of faults) ends.push(await fault.begin(patients));
+  const expected = faults.flatMap(({ expects }) => expects);
+  let seen: Awaited<ReturnType<typeof watch>>;
+  try {
+    seen = await watch(isSeen);
+  } finally {
+    for (const end of ends.toReversed()) await end();
+  }
+  const cleared = await watch(
+    (report) => graveOf(report).every(({ check }) => before.has(check)) && !hasAny(report, expected, before),
+  );
+  const missed = expected.filter((check) => !seen.last.findings.some((finding) => finding.check === check));
+  return {
+    part,
+    what: faults.map(({ title }) => title).join(' + '),
+    expected: expected.join(', '),
+    found:
+      seen.seconds === undefined
+        ? `not found: ${missed.join(', ') || 'the subject is another one'}`
+        : cleared.seconds === undefined
+          ? `not cleared: ${graveOf(cleared.last)
+              .map(({ check, subject }) => `${check} at ${subject}`)
+              .join(', ')}`
+          : `found after ${seen.seconds.toFixed(0)} s, gone after ${cleared.seconds.toFixed(0)} s`,
+    ...(seen.seconds === undefined ? {} : { seenSeconds: seen.seconds }),
+    ...(cleared.seconds === undefined ? {} : { clearedSeconds: cleared.seconds }),
+    untrue: [...untrue],
+    met: seen.seconds !== undefined && cleared.seconds !== undefined && untrue.size === 0,
+  };
+}
+
+async function healthy(harness: DoctorHarness, times: number, count: number): Promise<Row> {
+  const untrue = new Set<string>();
+  for (let at = 0; at < count; at += 1) {
+    for (const { check, subject, evidence } of graveOf(await harness.examine())) {
+      untrue.add(`${check} at ${subject}: ${evidence}`);
+    }
+  }
+  return {
+    part: 'healthy',
+    what: `healthy at x${times}, ${count} examinations`,
+    expected: 'nothing above info',
+    found: untrue.size === 0 ? 'nothing above info' : `${untrue.size} findings`,
+    untrue: [...untrue],
+    met: untrue.size === 0,
+  };
+}
+
+function graveOf({ findings }: Report): readonly DoctorFinding[] {
+  return findings.filter(({ severity }) => severity !== 'info');
+}
+
+function namesOf({ findings }: Report): ReadonlySet<string> {
+  return new Set(findings.map(({ check }) => check));
+}
+
+function hasAny({ findings }: Report, checks: readonly string[], before: ReadonlySet<string>): boolean {
+  return findings.some(({ check }) => checks.includes(check) && !before.has(check));
+}
+
+function figureOf(row: Row): Figure & { readonly scenario: string } {
+  const { part, what, expected, seenSeconds, clearedSeconds, untrue, met, found } = row;
+  const times =
+    seenSeconds === undefined || clearedSeconds === undefined
+      ? found
+      : `seen in ${seenSeconds.toFixed(0)} s, cleared in ${clearedSeconds.toFixed(0)} s`;
+  const scenario = { fault: 'one fault at a time', pair: 'two faults at once', healthy: 'no fault' }[part];
+  return { scenario, what, value: `${times}, ${untrue.length} untrue`, target: expected, met };
+}
+
+function textOf(rows: readonly Row[]): string {
+  const head = ['fault', 'finding', 'seen', 'cleared', 'untrue', 'met'];
+  const seconds = (value: number | undefined): string => (value === undefined ? '–' : `${value.toFixed(0)} s`);
+  const table = tableOf(
+    head,
+    rows.map(({ what, expected, seenSeconds, clearedSeconds, untrue, met }) => [
+      ...[what, expected, seconds(seenSeconds), seconds(clearedSeconds), String(untrue.length), met ? 'yes' : 'NO'],
+    ]),
+  );
+  const untrue = rows.flatMap((row) => row.untrue.map((finding) => `untrue during “${row.what}”: ${finding}`));
+  const provokedChecks = new Set(rows.flatMap(({ expected }) => expected.split(', ')));
+  const own = CHECKS.filter(({ id }) => provokedChecks.has(id)).length;
+  return [table, ...untrue, `${own} of ${CHECKS.length} checks were provoked`].join('\n');
+}
+
+function say(text: string): void {
+  console.log(`  ${text}`);
+}

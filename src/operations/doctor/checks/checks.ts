@@ -1,0 +1,37 @@
+import { AREAS, type Check } from '../check.ts';
+import { ENGINE_CHECKS } from './engine.ts';
+import { HOST_CHECKS } from './host.ts';
+import { NETWORK_CHECKS } from './network.ts';
+import { PATTERN_CHECKS } from './patterns.ts';
+import { SERVICE_CHECKS } from './service.ts';
+import { CLIENT_CHECKS } from './store-clients.ts';
+import { CLUSTER_CHECKS } from './store-cluster.ts';
+import { COMMAND_CHECKS } from './store-commands.ts';
+import { DURABILITY_CHECKS } from './store-durability.ts';
+import { KEY_CHECKS } from './store-keys.ts';
+import { MEMORY_CHECKS } from './store-memory.ts';
+
+/** Every check, in the order of README.md. */
+export const CHECKS: readonly Check[] = [
+  ...CLIENT_CHECKS,
+  ...COMMAND_CHECKS,
+  ...KEY_CHECKS,
+  ...MEMORY_CHECKS,
+  ...DURABILITY_CHECKS,
+  ...CLUSTER_CHECKS,
+  ...ENGINE_CHECKS,
+  ...NETWORK_CHECKS,
+  ...HOST_CHECKS,
+  ...SERVICE_CHECKS,
+  ...PATTERN_CHECKS,
+];
+
+export const CHECK_IDS: ReadonlySet<string> = new Set(CHECKS.map(({ id }) => id));
+
+/** The checks of that name, or of that area; none for a word that is neither. */
+export function checksNamed(name: string): readonly Check[] {
+  return CHECKS.filter(({ id, area }) => id === name || area === name);
+}
+
+/** All words that `checksNamed` knows. */
+export const CHECK_WORDS: readonly string[] = [...AREAS, ...CHECK_IDS];

@@ -1,0 +1,180 @@
+import { readFileSync, statSync } from 'node:fs';
+import { OperationError } from '../../control/operation-error.ts';
+import type { Clock } from '../../runtime.ts';
+import {
+  type Acknowledgements,
+  acknowledge,
+  MAX_ACKNOWLEDGEMENT_BYTES,
+  NO_ACKNOWLEDGEMENTS,
+  readAcknowledgements,
+} from './acknowledge.ts';
+import { type Check, isCheap, SEVERITIES, type Severity } from './check.ts';
+import { CHECK_IDS, CHECKS } from './checks/checks.ts';
+import { diagnose } from './diagnose.ts';
+import type {
+  Doctor,
+  DoctorEvent,
+  Enabled,
+  EnableName,
+  Examination,
+  Finding,
+  HistoryLine,
+  Standing,
+  StoreProbe,
+} from './doctor.ts';
+import type { Examiner } from './examiner.ts';
+import { known, type Snapshot } from './facts.ts';
+import { createJudge, type Judge } from './judge.ts';
+
+interface DoctorOptions {
+  readonly examiner: Examiner;
+  /** For `enable`. */
+  readonly stores: readonly StoreProbe[];
+  /** Time between two windows of the cheap checks; 0: they do not run. */
+  readonly intervalMs: number;
+  /** The file of acknowledgements; read at each judgement. */
+  readonly acknowledged?: string;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly observe: (event: DoctorEvent) => void;
+  /** Called with each snapshot of the cheap checks. */
+  readonly onSnapshot?: (snapshot: Snapshot) => void;
+}
+
+const MAX_HISTORY = 500;
+/** An examination this short after another one is judged with its findings: hysteresis from one to the next. */
+const SAME_VISIT_MS = 60_000;
+/** Commands of `enable`, by its names. */
+const ENABLES: Readonly<Record<EnableName, readonly (readonly string[])[]>> = {
+  slowlog: [
+    ['CONFIG', 'SET', 'slowlog-log-slower-than', '10000'],
+    ['CONFIG', 'SET', 'slowlog-max-len', '128'],
+  ],
+  'latency-monitor': [['CONFIG', 'SET', 'latency-monitor-threshold', '50']],
+  reset: [
+    ['SLOWLOG', 'RESET'],
+    ['LATENCY', 'RESET'],
+  ],
+};
+
+export function createDoctor(options: DoctorOptions): Doctor {
+  const { examiner, stores, intervalMs, acknowledged: file, clock, random, observe } = options;
+  const cheap = CHECKS.filter(isCheap);
+  const standingJudge = createJudge(cheap);
+  const history: HistoryLine[] = [];
+  let standing: Standing | undefined;
+  let previous: Snapshot | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let closed = false;
+  let visit: { readonly judge: Judge; readonly endedMs: number } | undefined;
+
+  const note = (change: HistoryLine['change'], findings: readonly Finding[]): void => {
+    for (const { check, severity, subject, evidence } of findings) {
+      const line = { atMs: clock.wallMs(), change, check, severity, subject, evidence };
+      history.push(line);
+      if (history.length > MAX_HISTORY) history.shift();
+      observe({ kind: 'doctor-finding', line });
+    }
+  };
+
+  const lookOnce = async (): Promise<void> => {
+    const beganMs = clock.monotonicMs();
+    const snapshot = await examiner.snapshot('cheap');
+    options.onSnapshot?.(snapshot);
+    if (previous !== undefined) {
+      const seconds = (snapshot.atMs - previous.atMs) / 1000;
+      const { raised, cleared } = standingJudge.add({ before: previous, after: snapshot, seconds });
+      note('raised', raised);
+      note('cleared', cleared);
+      const sorted = acknowledge(standingJudge.findings(), acknowledgementsIn(file, clock.wallMs()));
+      standing = { atMs: snapshot.wallMs, ...sorted, counts: countsOf(sorted.findings) };
+      const findings = countedByCheck(cheap, sorted.findings);
+      observe({ kind: 'doctor-window', findings, durationMs: clock.monotonicMs() - beganMs });
+    }
+    previous = snapshot;
+  };
+  const schedule = (waitMs: number): void => {
+    if (closed || intervalMs === 0) return;
+    timer = setTimeout(() => void lookOnce().finally(() => schedule(intervalMs)), waitMs).unref();
+  };
+  // Processes of a fleet start together; they look at different moments.
+  schedule(Math.min(1000, intervalMs) * random());
+
+  const examineNow = async (windowMs: number | undefined): Promise<Examination> => {
+    const beganMs = clock.monotonicMs();
+    const snapshots = await examiner.series(windowMs);
+    const endedMs = clock.monotonicMs();
+    const isSame = visit !== undefined && beganMs - visit.endedMs < SAME_VISIT_MS;
+    const judge = isSame && visit !== undefined ? visit.judge : createJudge(CHECKS);
+    visit = { judge, endedMs };
+    const acknowledgements = acknowledgementsIn(file, clock.wallMs());
+    return { report: diagnose(snapshots, { acknowledgements, tookMs: endedMs - beganMs, judge }), snapshots };
+  };
+  let examining: Promise<Examination> | undefined;
+
+  return {
+    examine: ({ windowMs } = {}) => {
+      if (closed) return Promise.reject(new OperationError('closing', 'the process is about to end'));
+      examining ??= examineNow(windowMs).finally(() => {
+        examining = undefined;
+      });
+      return examining;
+    },
+    standing: () => standing,
+    history: () => history,
+    enable: (name) => enable(name, stores),
+    close: async () => {
+      closed = true;
+      clearTimeout(timer);
+      await examiner.close();
+    },
+  };
+}
+
+/** Zeroes included, so that a metric falls to 0 when its finding is gone. */
+function countedByCheck(checks: readonly Check[], findings: readonly Finding[]) {
+  return checks.map(({ id, severity }) => ({
+    check: id,
+    severity,
+    count: findings.filter(({ check }) => check === id).length,
+  }));
+}
+
+function countsOf(findings: readonly Finding[]): Readonly<Record<Severity, number>> {
+  const counts = SEVERITIES.map((severity) => [severity, findings.filter((one) => one.severity === severity).length]);
+  return Object.fromEntries(counts) as Record<Severity, number>;
+}
+
+/** A file that cannot be read acknowledges nothing, and the report says so. */
+export function acknowledgementsIn(file: string | undefined, nowMs: number): Acknowledgements {
+  if (file === undefined) return NO_ACKNOWLEDGEMENTS;
+  try {
+    if (statSync(file).size > MAX_ACKNOWLEDGEMENT_BYTES) {
+      return { entries: [], faults: [`${file} is larger than ${MAX_ACKNOWLEDGEMENT_BYTES} bytes, and is not read`] };
+    }
+    return readAcknowledgements(readFileSync(file, 'utf8'), nowMs, CHECK_IDS);
+  } catch (error) {
+    return { entries: [], faults: [`${file} cannot be read: ${error instanceof Error ? error.message : error}`] };
+  }
+}
+
+async function enable(name: EnableName, stores: readonly StoreProbe[]): Promise<Enabled> {
+  const commands = ENABLES[name];
+  const texts = commands.map((command) => command.join(' '));
+  const changed = await Promise.all(
+    stores.map(async (probe) => {
+      const nodes = known(await probe.nodes()) ?? [];
+      const data = nodes.filter(({ role }) => role !== 'sentinel');
+      return Promise.all(
+        data.map(async ({ address }) => {
+          for (const command of commands) {
+            const reply = await probe.change(address, command);
+            if (reply.kind !== 'reply') return { node: address, commands: texts, refused: reply.detail };
+          }
+          return { node: address, commands: texts };
+        }),
+      );
+    }),
+  );
+  return { name, nodes: changed.flat() };
+}

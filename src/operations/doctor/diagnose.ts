@@ -1,0 +1,102 @@
+import { isIP } from 'node:net';
+import { type Acknowledgements, acknowledge, NO_ACKNOWLEDGEMENTS } from './acknowledge.ts';
+import type { Check, Window } from './check.ts';
+import { CHECKS } from './checks/checks.ts';
+import type { HostPart } from './collect/host-part.ts';
+import type { Looked, Report } from './doctor.ts';
+import { type HostFacts, known, type Snapshot } from './facts.ts';
+import { createJudge, type Judge } from './judge.ts';
+
+interface DiagnoseOptions {
+  readonly checks?: readonly Check[];
+  readonly acknowledgements?: Acknowledgements;
+  /** Time of the whole examination. */
+  readonly tookMs: number;
+  /** One that judged an examination a moment ago: its findings are cleared by their lower thresholds. */
+  readonly judge?: Judge;
+}
+
+/** Judges the windows between snapshots, in their order. Pure but for the judge: a bundle's snapshots give its report again. */
+export function diagnose(snapshots: readonly Snapshot[], options: DiagnoseOptions): Report {
+  const { acknowledgements = NO_ACKNOWLEDGEMENTS, tookMs } = options;
+  const judge = options.judge ?? createJudge(options.checks ?? CHECKS);
+  const windows = windowsOf(snapshots);
+  for (const window of windows) judge.add(window);
+  const last = snapshots.at(-1);
+  return {
+    atMs: last?.wallMs ?? 0,
+    tookMs,
+    windowSeconds: windows.reduce((sum, { seconds }) => sum + seconds, 0) / Math.max(1, windows.length),
+    windows: windows.length,
+    ...acknowledge(judge.findings(), acknowledgements),
+    ...judge.coverage(),
+    looked: lookedOf(last),
+    remarks: acknowledgements.faults,
+  };
+}
+
+export function windowsOf(snapshots: readonly Snapshot[]): readonly Window[] {
+  return snapshots.slice(1).flatMap((after, at): Window[] => {
+    const before = snapshots[at];
+    return before === undefined ? [] : [{ before, after, seconds: (after.atMs - before.atMs) / 1000 }];
+  });
+}
+
+/**
+ * Adds the hosts that `doctor --host` saw, snapshot by snapshot: the first of a part to the first of the examination. They
+ * were taken at other moments; counters are compared within one host only.
+ */
+export function mergeParts(snapshots: readonly Snapshot[], parts: readonly HostPart[]): readonly Snapshot[] {
+  return snapshots.map((snapshot, at) => {
+    const hosts: HostFacts[] = [...snapshot.hosts];
+    for (const part of parts) {
+      const host = part.snapshots[Math.min(at, part.snapshots.length - 1)];
+      if (host !== undefined) hosts.push({ ...host, name: freeName(host.name, hosts) });
+    }
+    return { ...snapshot, hosts };
+  });
+}
+
+/** Two hosts may have one name: containers, network namespaces. */
+function freeName(name: string, hosts: readonly HostFacts[]): string {
+  const taken = new Set(hosts.map((host) => host.name));
+  let free = name;
+  for (let at = 2; taken.has(free); at += 1) free = `${name} (part ${at})`;
+  return free;
+}
+
+function lookedOf(snapshot: Snapshot | undefined): Looked {
+  const { stores = [], engines = [], hosts = [], service } = snapshot ?? {};
+  const nodes = stores.flatMap((store) => known(store.nodes) ?? []);
+  const remote = engines.filter(({ kind }) => kind !== 'sqlite');
+  const seen = new Set(hosts.flatMap(({ addresses }) => addresses));
+  const machines = [...nodes.map(({ address }) => address), ...remote.map(({ endpoint }) => endpoint)].map(hostOf);
+  return {
+    stores: stores.map(({ name, kind, nodes: listed }) => {
+      const own = known(listed) ?? [];
+      return {
+        ...{ name, kind },
+        nodes: own.map(({ address }) => address),
+        unreached: own.filter(({ info }) => known(info) === undefined).map(({ address }) => address),
+      };
+    }),
+    engines: engines.map(({ name, endpoint, version }) => {
+      const told = known(version);
+      return { name, endpoint, ...(told === undefined ? {} : { version: told }) };
+    }),
+    hosts: hosts.map(({ name }) => name),
+    unseen: [...new Set(machines)].filter((machine) => !isSeen(machine, seen)),
+    service: service !== undefined,
+  };
+}
+
+/** `10.0.0.1:6379` → `10.0.0.1`, `[::1]:6379` → `::1`. */
+export function hostOf(address: string): string {
+  return address.slice(0, Math.max(0, address.lastIndexOf(':'))).replace(/^\[(.*)\]$/, '$1');
+}
+
+function isSeen(machine: string, addresses: ReadonlySet<string>): boolean {
+  if (machine === 'localhost' || machine.startsWith('127.') || machine === '::1') return true;
+  // A name may be any machine; it counts as unseen.
+  return isIP(machine) !== 0 && addresses.has(machine);
+}

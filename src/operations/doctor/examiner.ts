@@ -1,0 +1,88 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Clock } from '../../runtime.ts';
+import { createStoreCollector } from './collect/store.ts';
+import type { EngineProbe, ReadHost, ReadService, StoreProbe } from './doctor.ts';
+import { known, type Snapshot } from './facts.ts';
+
+/** Takes snapshots of everything that its probes reach. */
+export interface Examiner {
+  readonly snapshot: (depth: Snapshot['depth']) => Promise<Snapshot>;
+  /** Four full snapshots whose beginnings are `windowMs` apart. Callers at the same time share one series. */
+  readonly series: (windowMs?: number) => Promise<readonly Snapshot[]>;
+  /** Closes the probes. */
+  readonly close: () => Promise<void>;
+}
+
+interface ExaminerOptions {
+  readonly stores: readonly StoreProbe[];
+  readonly engines: readonly EngineProbe[];
+  readonly readHost: ReadHost;
+  /** Absent: no service runs in this process. */
+  readonly readService?: ReadService;
+  readonly clock: Clock;
+}
+
+const SNAPSHOTS = 4;
+/** With stores, rates of a second; without any, there is less to see. */
+const WINDOW_MS = { stores: 1000, none: 400 };
+
+export function createExaminer({ stores, engines, readHost, readService, clock }: ExaminerOptions): Examiner {
+  const collectors = stores.map((probe) => createStoreCollector({ probe, clock }));
+  const hostNames = new Set(stores.flatMap(({ facts }) => facts.settings.names));
+  let running: Promise<readonly Snapshot[]> | undefined;
+
+  const snapshot = async (depth: Snapshot['depth']): Promise<Snapshot> => {
+    const [atMs, wallMs] = [clock.monotonicMs(), clock.wallMs()];
+    const [storeFacts, engineFacts, host, service] = await Promise.all([
+      Promise.all(collectors.map((collector) => collector.read(depth))),
+      Promise.all(engines.map((engine) => engine.read(depth))),
+      readHost(depth, [...hostNames]),
+      readService?.(),
+    ]);
+    // Known from now on: an engine's name is in its facts only.
+    for (const { settings } of engineFacts) if (settings.hostName !== undefined) hostNames.add(settings.hostName);
+    return {
+      ...{ atMs, wallMs, depth },
+      stores: storeFacts,
+      engines: engineFacts,
+      hosts: [host],
+      ...(service === undefined ? {} : { service }),
+    };
+  };
+
+  const series = async (windowMs: number): Promise<readonly Snapshot[]> => {
+    const snapshots: Snapshot[] = [];
+    for (let at = 0; at < SNAPSHOTS; at += 1) {
+      const beganMs = clock.monotonicMs();
+      snapshots.push(await snapshot('full'));
+      if (at < SNAPSHOTS - 1) await sleep(Math.max(0, beganMs + windowMs - clock.monotonicMs()));
+    }
+    return snapshots;
+  };
+
+  return {
+    snapshot,
+    series: (windowMs = stores.length > 0 ? WINDOW_MS.stores : WINDOW_MS.none) => {
+      running ??= series(windowMs).finally(() => {
+        running = undefined;
+      });
+      return running;
+    },
+    close: async () => {
+      await Promise.all([...stores, ...engines].map((probe) => probe.close()));
+    },
+  };
+}
+
+/** Clock of the first store node that told it, minus the clock of this process, in milliseconds. */
+export function clockOffsetOf({ stores }: Pick<Snapshot, 'stores'>): number | undefined {
+  // The control store first: every process of a fleet reaches it.
+  const sorted = stores.toSorted((a, b) => a.domains.length - b.domains.length);
+  for (const store of sorted) {
+    for (const node of known(store.nodes) ?? []) {
+      const offset = known(node.clockOffsetMs);
+      if (offset !== undefined) return offset;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Check, Observation } from '../../../src/operations/doctor/check.ts';
+import type { Snapshot } from '../../../src/operations/doctor/facts.ts';
+import { createJudge } from '../../../src/operations/doctor/judge.ts';
+
+type State = Observation['state'];
+
+/** A check that sees the next state of a list in each window; undefined: it sees no subject. */
+function checkOf(states: readonly (State | undefined)[], subject = 'node'): Check {
+  const left = [...states];
+  return {
+    ...{ id: 'store-test', area: 'store', severity: 'warning', title: 'a fault', needs: ['info'], minimum: 'none' },
+    ...{ raises: '≥ 2', clears: '< 1', why: 'because', source: 'a source' },
+    look: () => {
+      const state = left.shift();
+      if (state === undefined) return [];
+      if (state === 'fine') return [{ subject, state }];
+      if (state === 'skipped') return [{ subject, state, reason: 'refused' }];
+      return [{ subject, state, evidence: `${left.length} left`, figures: {}, advice: [] }];
+    },
+  };
+}
+
+const snapshot = (at: number): Snapshot => ({
+  ...{ atMs: at * 1000, wallMs: at * 1000, depth: 'full', stores: [], engines: [], hosts: [] },
+});
+
+/** Whether the finding stands after each window. */
+function standing(states: readonly (State | undefined)[]): readonly boolean[] {
+  const judge = createJudge([checkOf(states)]);
+  return states.map((_, at) => {
+    judge.add({ before: snapshot(at), after: snapshot(at + 1), seconds: 1 });
+    return judge.findings().length > 0;
+  });
+}
+
+test('one window of a fault raises nothing, two of three do', () => {
+  assert.deepEqual(standing(['raise', 'fine', 'fine', 'fine']), [false, false, false, false]);
+  assert.deepEqual(standing(['raise', 'raise']), [false, true]);
+  assert.deepEqual(standing(['raise', 'fine', 'raise']), [false, false, true]);
+  assert.deepEqual(standing(['raise', 'fine', 'fine', 'raise']), [false, false, false, false]);
+});
+
+test('a figure between the two thresholds raises nothing, and keeps a finding', () => {
+  assert.deepEqual(standing(['hold', 'hold', 'hold']), [false, false, false]);
+  assert.deepEqual(standing(['raise', 'raise', 'hold', 'hold', 'hold', 'hold']), [false, true, true, true, true, true]);
+});
+
+test('a finding is cleared by two of three windows below the lower threshold', () => {
+  assert.deepEqual(standing(['raise', 'raise', 'fine', 'fine']), [false, true, true, false]);
+  assert.deepEqual(standing(['raise', 'raise', 'fine', 'raise', 'fine']), [false, true, true, true, false]);
+});
+
+test('figures that are missing keep a finding for two windows and not for a third', () => {
+  assert.deepEqual(standing(['raise', 'raise', 'skipped', 'skipped', 'skipped']), [false, true, true, true, false]);
+});
+
+test('the finding of a subject that is gone is cleared', () => {
+  assert.deepEqual(standing(['raise', 'raise', undefined, undefined]), [false, true, true, false]);
+});
+
+test('a finding has its windows, its rule, the newest evidence and the time of its beginning', () => {
+  const judge = createJudge([checkOf(['raise', 'hold', 'raise'])]);
+  for (let at = 0; at < 3; at += 1) judge.add({ before: snapshot(at), after: snapshot(at + 1), seconds: 1 });
+  const [finding] = judge.findings();
+  assert.equal(finding?.seen, '2 of 3 windows of 1.0 s');
+  assert.equal(finding?.threshold, '≥ 2');
+  assert.equal(finding?.evidence, '0 left');
+  assert.equal(finding?.sinceMs, 3000);
+});
+
+test('each raise and each clearing is told once', () => {
+  const judge = createJudge([checkOf(['raise', 'raise', 'raise', 'fine', 'fine', 'fine'])]);
+  const told = Array.from({ length: 6 }, (_, at) => {
+    const { raised, cleared } = judge.add({ before: snapshot(at), after: snapshot(at + 1), seconds: 1 });
+    return [raised.length, cleared.length];
+  });
+  assert.deepEqual(told, [
+    [0, 0],
+    [1, 0],
+    [0, 0],
+    [0, 0],
+    [0, 1],
+    [0, 0],
+  ]);
+});
+
+test('a skipped check is told with its reason and its subjects, and counts as not made', () => {
+  const judge = createJudge([checkOf(['skipped'], 'one'), checkOf(['fine'], 'two')]);
+  judge.add({ before: snapshot(0), after: snapshot(1), seconds: 1 });
+  const { skipped, checked, fine } = judge.coverage();
+  assert.deepEqual(skipped, [{ check: 'store-test', reason: 'refused', subjects: ['one'] }]);
+  assert.deepEqual([checked, fine], [1, 1]);
+});
+
+test('subjects that come and go leave nothing behind', () => {
+  let at = 0;
+  const judge = createJudge([
+    {
+      ...checkOf([]),
+      look: () => [
+        { subject: `node ${at}`, state: 'fine' },
+        { subject: 'stays', state: 'raise', evidence: '', figures: {}, advice: [] },
+      ],
+    },
+  ]);
+  const cleared: number[] = [];
+  for (; at < 100; at += 1) {
+    cleared.push(judge.add({ before: snapshot(at), after: snapshot(at + 1), seconds: 1 }).cleared.length);
+  }
+  assert.equal(judge.findings().length, 1);
+  assert.equal(
+    cleared.reduce((sum, one) => sum + one, 0),
+    0,
+  );
+});
