@@ -42,7 +42,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
   operations: ['cache', 'control', 'search', 'popularity', 'config', 'operations/*'],
   'stores/memory': ['cache', 'control'],
-  'stores/redis': ['cache', 'control', 'config', 'popularity', 'operations/flush', 'operations/doctor'],
+  'stores/redis': ['schema', 'cache', 'control', 'config', 'popularity', 'operations/flush', 'operations/doctor'],
   stores: ['cache', 'control', 'config', 'popularity', 'operations/doctor', 'stores/*'],
   'engines/sphinx': ['search', 'resilience', 'config', 'operations/doctor'],
   'engines/sqlite': ['search', 'operations/doctor'],

@@ -169,10 +169,21 @@ export const lifeboat = Type.Object(
   ),
 );
 
+const storeDoctor = Type.Object(
+  {
+    username: text('ACL user.'),
+    password: optional(text('Its password.', { 'x-secret': true })),
+  },
+  closed(
+    'User of the doctor’s own connections to the nodes, in place of the store’s user; its least rights stand in `deploy/redis`.',
+  ),
+);
+
 const storeConnection = {
   username: optional(text('ACL user.')),
   password: optional(text('Its password, or the `requirepass` one.', { 'x-secret': true })),
   tls: Type.Optional(storeTls),
+  doctor: Type.Optional(storeDoctor),
   deadline: duration(
     'Maximum time of a read. After it the search continues without the store; the connection is kept.',
     { default: '50ms', min: 1, max: 10 * SECOND },

@@ -60,7 +60,7 @@ function headOf(domain: string, newName: string, oldName: string): string {
   return newName === oldName ? `${head}.` : `${head};\n candidates.${newName} is removed, because it is the store now.`;
 }
 
-const HIDDEN_SETTINGS = ['username', 'password', 'sentinelUsername', 'sentinelPassword', 'tls'];
+const HIDDEN_SETTINGS = ['username', 'password', 'sentinelUsername', 'sentinelPassword', 'tls', 'doctor'];
 
 function noteHidden(section: unknown, { name, settings }: NamedStoreSettings): void {
   const hidden = HIDDEN_SETTINGS.filter((member) => Object.hasOwn(settings, member));

@@ -40,6 +40,18 @@ test('a candidate has the settings of a store, its TLS files included, in the or
   );
 });
 
+test('the user of the doctor stands beside that of the store, and its faults show no password', () => {
+  const store = (doctor: string) =>
+    withEngine(`store: { kind: cluster, nodes: ["a:1"], username: u, doctor: ${doctor} }`);
+  const [domain] = load(store('{ username: d, password: hunter2 }')).domains;
+  assert.ok(domain?.store.kind === 'cluster');
+  assert.deepEqual([domain.store.username, domain.store.doctor], ['u', { username: 'd', password: 'hunter2' }]);
+  const { message } = faultsOf(store('{ password: [hunter2] }'));
+  assert.match(message, /domains\.goods\.store\.doctor\.username/);
+  assert.match(message, /domains\.goods\.store\.doctor\.password/);
+  assert.doesNotMatch(message, /hunter2/);
+});
+
 test('the faults of a candidate do not show its password', () => {
   const { message } = faultsOf(
     withCandidates('valkey: { kind: cluster, nodes: ["a:1"], password: [hunter2], sentinelPassword: hunter2 }'),

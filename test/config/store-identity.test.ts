@@ -40,6 +40,7 @@ test('order and spelling of the nodes, credentials, TLS, deadlines and shared do
     '{ kind: cluster, nodes: ["a:1", "b:1"], username: u, password: p, tls: { ca: ca.pem } }',
     '{ kind: cluster, nodes: ["a:1", "b:1"], deadline: 1s, batchSize: 7, dedicated: true }',
     '{ kind: cluster, nodes: ["a:1", "b:1"], shared: true }',
+    '{ kind: cluster, nodes: ["a:1", "b:1"], doctor: { username: d, password: p } }',
   ]) {
     assert.equal(fingerprint(same), fingerprint(CLUSTER), same);
   }

@@ -8,7 +8,12 @@ const [, advised = ''] = /^# user serpcache on #<sha256> (.+)$/m.exec(readFileSy
 
 export const ADVISED_USER = { username: 'serpcache', password: 'only-for-this-test', rules: advised };
 
-/** The same with the right to flush whole nodes. */
+const [, doctor = ''] = /^# user serpcache-doctor on #<sha256> (.+)$/m.exec(readFileSync(CONFIGURATION, 'utf8')) ?? [];
+
+/** The advised user of the doctor. */
+export const DOCTOR_USER = { username: 'serpcache-doctor', password: 'only-for-this-test', rules: doctor };
+
+/** The advised user with the right to flush whole nodes. */
 export const USER = { ...ADVISED_USER, rules: `${advised} +flushdb` };
 
 /** Connection settings: that user, over TLS. */

@@ -1,0 +1,200 @@
+import type { ProbedNode, ProbeReply, StoreProbe } from '../../operations/doctor/doctor.ts';
+import type { Part } from '../../operations/doctor/facts.ts';
+import type { Clock } from '../../runtime.ts';
+import { formatHostPort, parseHostPort } from '../../schema/units.ts';
+import type { RedisSettings } from './connection.ts';
+import { refusalOf, refusalOfChange } from './probe-commands.ts';
+import { createProbeConnection, type ProbeConnection } from './probe-connection.ts';
+import { nodesOfCluster, nodesOfInfo, nodesOfSentinels, nodesOfSlots } from './probe-nodes.ts';
+
+interface RedisProbeOptions {
+  readonly settings: RedisSettings;
+  readonly facts: StoreProbe['facts'];
+  readonly clock: Clock;
+  readonly random: () => number;
+}
+
+/** Maximum time of one ask; with the lateness of a timer it stays below the two seconds of the port. */
+const ASK_MS = 1800;
+/** Commands in one write: their replies are small, and other clients wait for no longer than they take. */
+const BATCH = 100;
+/** The wait for one node's list of nodes before the next one is asked as well. */
+const NEXT_AFTER_MS = 250;
+/** Nodes asked for the list: beyond this number of silent ones the deployment is not there. */
+const MAX_ASKED = 16;
+
+type Commands = readonly (readonly string[])[];
+type Refusal = (command: readonly string[]) => string | undefined;
+
+/**
+ * The doctor's view of one store: read-only commands to each of its nodes. Connections are its own, one per node, because a
+ * slow reply (a long CLIENT LIST) must not stand before a search's, and a reply that is late ends its connection.
+ */
+export function createRedisProbe({ settings, facts, clock, random }: RedisProbeOptions): StoreProbe {
+  const configured = (settings.kind === 'sentinel' ? settings.sentinels : settings.nodes).map(formatHostPort);
+  const configuredRole = settings.kind === 'sentinel' ? 'sentinel' : 'master';
+  /** The nodes as they were told last. Before that, and when nobody tells them, the configured ones can be asked too. */
+  let told: readonly ProbedNode[] = [];
+  const connections = new Map<string, ProbeConnection>();
+  let closed = false;
+
+  const connectionTo = (node: string): ProbeConnection | undefined => {
+    const kept = connections.get(node);
+    if (kept !== undefined || closed) return kept;
+    const role = told.find(({ address }) => address === node)?.role;
+    const at = parseHostPort(node);
+    if (at === undefined || (role === undefined && !configured.includes(node))) return undefined;
+    const sentinel = (role ?? configuredRole) === 'sentinel';
+    const connection = createProbeConnection({ settings, at, sentinel, name: facts.name, clock, random });
+    connections.set(node, connection);
+    return connection;
+  };
+
+  /** Batch after batch, until the time is over or the node no longer answers. */
+  const send = async (node: string, commands: Commands): Promise<readonly ProbeReply[]> => {
+    const connection = connectionTo(node);
+    const unreachable = (detail: string): ProbeReply => ({ kind: 'unreachable', detail });
+    const missing = closed ? 'the probe is closed' : `${node} is no node of this store`;
+    if (connection === undefined) return commands.map(() => unreachable(missing));
+    const untilMs = clock.monotonicMs() + ASK_MS;
+    const replies: ProbeReply[] = [];
+    while (replies.length < commands.length) {
+      const leftMs = untilMs - clock.monotonicMs();
+      const last = replies.at(-1);
+      if (last?.kind === 'unreachable') replies.push(last);
+      else if (leftMs < 1) replies.push(unreachable(`the commands before it took ${ASK_MS} ms`));
+      else replies.push(...(await connection.send(commands.slice(replies.length, replies.length + BATCH), leftMs)));
+    }
+    return replies;
+  };
+
+  /** Sends the commands that `refusal` permits, and gives the others its reason. */
+  const checked = async (node: string, commands: Commands, refusal: Refusal) => {
+    const reasons = commands.map(refusal);
+    const replies = await send(
+      node,
+      commands.filter((_, index) => reasons[index] === undefined),
+    );
+    let at = 0;
+    return reasons.map((detail): ProbeReply => {
+      if (detail !== undefined) return { kind: 'refused', detail, ms: 0 };
+      at += 1;
+      return replies[at - 1] ?? { kind: 'unreachable', detail: 'no reply' };
+    });
+  };
+  const one = async (node: string, command: readonly string[], refusal: Refusal): Promise<ProbeReply> => {
+    const [reply] = await checked(node, [command], refusal);
+    return reply ?? { kind: 'unreachable', detail: 'no reply' };
+  };
+  const ask: StoreProbe['ask'] = (node, command) => one(node, command, refusalOf);
+
+  /** The list of nodes as this one tells it. */
+  const listFrom = async (asked: string): Promise<Part<readonly ProbedNode[]>> => {
+    if (settings.kind === 'sentinel') {
+      const about = ['MASTER', 'REPLICAS', 'SENTINELS'].map((sub) => ['SENTINEL', sub, settings.master]);
+      const [master, replicas, sentinels] = (await checked(asked, about, refusalOf)).map(partIn);
+      if (master === undefined || 'skipped' in master) return master ?? { skipped: 'no reply' };
+      const known = nodesOfSentinels({
+        ...{ asked, configured, master: master.known },
+        ...{ replicas: knownIn(replicas), sentinels: knownIn(sentinels) },
+      });
+      return { known };
+    }
+    if (settings.kind === 'standalone') {
+      const info = partIn(await ask(asked, ['INFO', 'replication']));
+      return 'known' in info ? { known: nodesOfInfo(String(info.known), asked) } : info;
+    }
+    const reply = await ask(asked, ['CLUSTER', 'NODES']);
+    const nodes = partIn(reply);
+    if ('known' in nodes) {
+      return { known: nodesOfCluster(String(nodes.known), { asked, tls: settings.tls !== undefined }) };
+    }
+    const slots = reply.kind === 'refused' ? partIn(await ask(asked, ['CLUSTER', 'SLOTS'])) : nodes;
+    return 'known' in slots ? { known: nodesOfSlots(slots.known, asked) } : slots;
+  };
+
+  /** Nodes to ask for the list: those that told it before and the configured ones. */
+  const sources = (): readonly string[] => {
+    const wanted = told.filter(({ role }) => role === configuredRole).map(({ address }) => address);
+    const open = wanted.filter((address) => connections.has(address));
+    return [...new Set([...configured.slice(0, MAX_ASKED / 2), ...open, ...configured])].slice(0, MAX_ASKED);
+  };
+
+  const keep = (nodes: readonly ProbedNode[]): void => {
+    told = nodes;
+    const used = new Set([...nodes.map(({ address }) => address), ...configured]);
+    for (const [node, connection] of connections) {
+      if (used.has(node)) continue;
+      connection.close();
+      connections.delete(node);
+    }
+  };
+
+  const nodes = async (): Promise<Part<readonly ProbedNode[]>> => {
+    const list = await firstKnown(sources(), listFrom);
+    if ('known' in list && list.known.length > 0) keep(list.known);
+    // The only server is known without its help; that it does not answer is told by its figures.
+    if ('skipped' in list && settings.kind === 'standalone') {
+      return { known: told.length > 0 ? told : configured.map((address) => ({ address, role: 'master' })) };
+    }
+    return list;
+  };
+
+  return {
+    facts,
+    nodes,
+    ask,
+    askMany: (node, commands) => checked(node, commands, refusalOf),
+    change: (node, command) => one(node, command, refusalOfChange),
+    close: async () => {
+      closed = true;
+      for (const connection of connections.values()) connection.close();
+      connections.clear();
+    },
+  };
+}
+
+function partIn(reply: ProbeReply): Part<unknown> {
+  return reply.kind === 'reply' ? { known: reply.reply } : { skipped: reply.detail };
+}
+
+function knownIn(part: Part<unknown> | undefined): unknown {
+  return part !== undefined && 'known' in part ? part.known : undefined;
+}
+
+/**
+ * The first list that a node tells. The next node is asked when one has failed, or is silent for `NEXT_AFTER_MS`: the first
+ * one may be stopped.
+ */
+function firstKnown<T>(sources: readonly string[], listFrom: (source: string) => Promise<Part<T>>): Promise<Part<T>> {
+  const { promise, resolve } = Promise.withResolvers<Part<T>>();
+  const rest = [...sources];
+  let pending = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let problem = 'no node is configured';
+  const settle = (part: Part<T>): void => {
+    clearTimeout(timer);
+    clearTimeout(end);
+    rest.length = 0;
+    resolve(part);
+  };
+  const end = setTimeout(() => settle({ skipped: `no node told the others within ${ASK_MS} ms` }), ASK_MS);
+  const next = (): void => {
+    clearTimeout(timer);
+    const source = rest.shift();
+    if (source === undefined) {
+      if (pending === 0) settle({ skipped: problem });
+      return;
+    }
+    pending += 1;
+    timer = setTimeout(next, NEXT_AFTER_MS);
+    void listFrom(source).then((part) => {
+      pending -= 1;
+      if ('known' in part) return settle(part);
+      problem = `${source}: ${part.skipped}`;
+      next();
+    });
+  };
+  next();
+  return promise;
+}

@@ -1,0 +1,85 @@
+import { isIP } from 'node:net';
+import type { ConnectedStoreSettings, Settings, StoreSettings } from '../config/settings.ts';
+import { fingerprintOf } from '../config/store-identity.ts';
+import type { StoreProbe } from '../operations/doctor/doctor.ts';
+import type { Runtime } from '../runtime.ts';
+import { createRedisProbe } from './redis/probe.ts';
+
+/** One setting that names a store. */
+interface Use {
+  /** `store`, `candidate valkey`, `control store`, `counter store`. */
+  readonly part: string;
+  /** Absent: the store is not a domain's. */
+  readonly domain?: string;
+  readonly settings: StoreSettings;
+}
+
+interface ConnectedUse extends Use {
+  readonly settings: ConnectedStoreSettings;
+}
+
+/**
+ * Opens a probe for each store that the settings name: of the domains, their candidates, the control documents and the
+ * counts. Settings that name the same nodes and database share one, so that no node is looked at twice.
+ */
+export function openStoreProbes(
+  { domains, control, counters }: Pick<Settings, 'domains' | 'control' | 'counters'>,
+  { clock, random }: Pick<Runtime<never>, 'clock' | 'random'>,
+): readonly StoreProbe[] {
+  const uses: readonly Use[] = [
+    ...domains.map(({ name, store }) => ({ part: 'store', domain: name, settings: store })),
+    ...domains.flatMap(({ name, candidates }) =>
+      candidates.map((candidate) => ({
+        part: `candidate ${candidate.name}`,
+        domain: name,
+        settings: candidate.settings,
+      })),
+    ),
+    { part: 'control store', settings: control },
+    { part: 'counter store', settings: counters },
+  ];
+  const connected = uses.flatMap((use): readonly ConnectedUse[] => {
+    const { settings } = use;
+    return settings.kind === 'none' ? [] : [{ ...use, settings }];
+  });
+  return [...Map.groupBy(connected, ({ settings }) => fingerprintOf(settings)).values()].flatMap((same) => {
+    // Credentials may differ from use to use; those that were made for the doctor can do the most.
+    const { settings } = same.find((use) => use.settings.doctor !== undefined) ?? same[0] ?? {};
+    return settings === undefined
+      ? []
+      : [createRedisProbe({ settings, facts: factsOf(same, settings), clock, random })];
+  });
+}
+
+function factsOf(uses: readonly ConnectedUse[], settings: ConnectedStoreSettings): StoreProbe['facts'] {
+  const { kind, deadlineMs, connectTimeoutMs, socketTimeoutMs, maxOutstanding, batchSize, tls } = settings;
+  const domains = [...new Set(uses.flatMap(({ domain }) => domain ?? []))];
+  const nodes = kind === 'sentinel' ? settings.sentinels : settings.nodes;
+  return {
+    name: nameOf(uses),
+    domains,
+    kind,
+    isCache: domains.length > 0,
+    settings: {
+      ...{ deadlineMs, connectTimeoutMs, socketTimeoutMs, maxOutstanding, batchSize },
+      // A node may be emptied only when all its users say so.
+      dedicated: uses.every((use) => use.settings.dedicated),
+      tls: tls !== undefined,
+      names: [...new Set(nodes.map(({ host }) => host))].filter((host) => isIP(host) === 0 && host !== 'localhost'),
+    },
+  };
+}
+
+/** `store of goods and jobs, control store`. */
+function nameOf(uses: readonly ConnectedUse[]): string {
+  const parts = [...Map.groupBy(uses, ({ part }) => part)].map(([part, same]) => {
+    const domains = same.flatMap(({ domain }) => domain ?? []);
+    return domains.length === 0 ? part : `${part} of ${joined(domains)}`;
+  });
+  return parts.join(', ');
+}
+
+function joined(names: readonly string[]): string {
+  const last = names.at(-1) ?? '';
+  return names.length < 2 ? last : `${names.slice(0, -1).join(', ')} and ${last}`;
+}

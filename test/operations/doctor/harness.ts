@@ -1,0 +1,304 @@
+import assert from 'node:assert/strict';
+import type { Check, Observation, Window } from '../../../src/operations/doctor/check.ts';
+import type {
+  DomainFacts,
+  EngineFacts,
+  HostFacts,
+  NodeFacts,
+  ServiceFacts,
+  Snapshot,
+  StoreFacts,
+} from '../../../src/operations/doctor/facts.ts';
+import { DURATION_BOUNDS_MS } from '../../../src/operations/meter/figures.ts';
+import { commandStat, type Fields, HEALTHY_CONFIG, HEALTHY_GROWTH, HEALTHY_INFO, WALL_MS } from './healthy-redis.ts';
+
+export { HEALTHY_CONFIG, HEALTHY_GROWTH, HEALTHY_INFO, WALL_MS };
+
+/**
+ * Builders of snapshots. Every default is of a healthy stack: Redis 7 with deploy/redis/redis-cache.conf, a searchd and a
+ * host with time to spare. A test gives only what it is about.
+ */
+
+/** Fields over others as strings; `undefined` removes one. */
+function fieldsOf(defaults: Fields, changes: Fields = {}): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries({ ...defaults, ...changes }).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, String(value)] as const],
+    ),
+  );
+}
+
+/** Growth is added to numbers: `{ total_commands_processed: 500 }`. */
+function grownFields(fields: Readonly<Record<string, string>>, growth: Fields): Readonly<Record<string, string>> {
+  return fieldsOf(
+    fields,
+    Object.fromEntries(
+      Object.entries(growth).map(([name, by]) => {
+        if (typeof by !== 'number') return [name, by];
+        const calls = /^calls=(\d+),/.exec(fields[name] ?? '')?.[1];
+        if (calls !== undefined || name.startsWith('cmdstat_')) return [name, commandStat(Number(calls ?? 0) + by)];
+        const count = /^count=(\d+)/.exec(fields[name] ?? '')?.[1];
+        if (count !== undefined || name.startsWith('errorstat_')) return [name, `count=${Number(count ?? 0) + by}`];
+        return [name, Number(fields[name] ?? 0) + by];
+      }),
+    ),
+  );
+}
+
+// --- stores -----------------------------------------------------------------------------------------------------------
+
+export const HEALTHY_NODE: NodeFacts = {
+  address: '127.0.0.1:6379',
+  role: 'master',
+  info: { known: fieldsOf(HEALTHY_INFO) },
+  rtt: { known: Array.from({ length: 20 }, (_, at) => 0.08 + (at % 4) / 100) },
+  clockOffsetMs: { known: 0.2 },
+  config: { known: fieldsOf(HEALTHY_CONFIG) },
+  slowlog: { known: [] },
+  latency: { known: [] },
+  memory: {
+    known: {
+      'peak.allocated': 400_100_000,
+      'total.allocated': 400_000_000,
+      'startup.allocated': 877_424,
+      'overhead.total': 20_000_000,
+      'keys.count': 100_000,
+      'dataset.bytes': 380_000_000,
+      fragmentation: 1.1,
+    },
+  },
+  memoryAdvice: { known: 'Hi Sam, I can’t find any memory issue in your instance.' },
+  clients: {
+    known: {
+      count: 12,
+      young: 0,
+      idleSecondsMedian: 0,
+      blocked: 0,
+      largestOutput: { bytes: 0, client: 'serpcache-goods', kind: 'normal' },
+      top: [{ address: '10.0.0.1', name: 'serpcache-goods', count: 4, young: 0 }],
+      databases: [0],
+    },
+  },
+  keys: {
+    known: {
+      sampled: 1000,
+      total: 100_000,
+      sizes: [
+        { maxBytes: 1024, count: 50 },
+        { maxBytes: 10_240, count: 900 },
+        { maxBytes: 102_400, count: 50 },
+      ],
+      biggest: [{ name: 'sc1:goods:{AAAAAAAAAAAAAAAAAAAAAA}', type: 'string', bytes: 40_000 }],
+      longest: [],
+      ours: 1000,
+      oursWithoutExpiry: 0,
+      foreign: 0,
+    },
+  },
+  cluster: { skipped: 'not a cluster' },
+};
+
+export interface NodeChange {
+  readonly address?: string;
+  readonly role?: NodeFacts['role'];
+  /** Over the healthy fields; `undefined` removes one. */
+  readonly info?: Fields;
+  readonly config?: Fields;
+  /** Whole parts, after the fields: `{ clients: { skipped: 'refused' } }`. */
+  readonly parts?: Partial<NodeFacts>;
+}
+
+/** @param healthy the node that is changed; the healthy master unless given */
+export function nodeWith(change: NodeChange = {}, healthy: NodeFacts = HEALTHY_NODE): NodeFacts {
+  const { address = healthy.address, role = healthy.role, info, config, parts } = change;
+  return {
+    ...healthy,
+    ...{ address, role },
+    ...('known' in healthy.info && { info: { known: fieldsOf(healthy.info.known, info) } }),
+    ...('known' in healthy.config && { config: { known: fieldsOf(healthy.config.known, config) } }),
+    ...parts,
+  };
+}
+
+/** The node later: numbers of INFO grew by this (`cmdstat_get: 450` by calls, `errorstat_OOM: 5`), texts were replaced. */
+export function laterNode(node: NodeFacts, growth: Fields = HEALTHY_GROWTH, parts: Partial<NodeFacts> = {}): NodeFacts {
+  const info = 'known' in node.info ? { known: grownFields(node.info.known, growth) } : node.info;
+  return { ...node, info, ...parts };
+}
+
+/** @param nodes the healthy master unless given */
+export function storeWith(change: Partial<StoreFacts> = {}, nodes: readonly NodeFacts[] = [HEALTHY_NODE]): StoreFacts {
+  return {
+    ...{ name: 'store of goods', domains: ['goods'], kind: 'standalone', isCache: true },
+    settings: {
+      ...{ deadlineMs: 50, connectTimeoutMs: 1000, socketTimeoutMs: 1000, maxOutstanding: 1000, batchSize: 128 },
+      ...{ dedicated: false, tls: false, names: [] },
+    },
+    nodes: { known: nodes },
+    ...change,
+  };
+}
+
+// --- engines, hosts, the service --------------------------------------------------------------------------------------
+
+export function engineWith({
+  status,
+  ...change
+}: Partial<Omit<EngineFacts, 'status'>> & { readonly status?: Fields } = {}) {
+  const healthy: EngineFacts = {
+    ...{ name: 'engine of goods', domains: ['goods'], kind: 'sphinx', endpoint: '127.0.0.1:9306', index: 'goods' },
+    settings: { maxConcurrent: 32, deadlineMs: 500, hardDeadlineMs: 2000 },
+    status: {
+      known: fieldsOf(
+        {
+          uptime: 3600,
+          connections: 900,
+          maxed_out: 0,
+          command_search: 90_000,
+          queries: 90_000,
+          query_wall: '450.000',
+        },
+        status,
+      ),
+    },
+    version: { known: '2.2.11-id64-release (95ae9a6)' },
+    rttMs: { known: 0.4 },
+    indexStatus: { known: { index_type: 'disk', indexed_documents: '100000' } },
+    agents: { known: [] },
+    threads: { known: { count: 2, longestMs: 3 } },
+    indexAge: { known: { seconds: 600, from: 'file' } },
+    maxConnections: { known: 100 },
+  };
+  return { ...healthy, ...change } satisfies EngineFacts;
+}
+
+export function hostWith(change: Partial<HostFacts> = {}): HostFacts {
+  return {
+    ...{ name: 'web-1', role: 'service', addresses: ['127.0.0.1', '10.0.0.1'], wallMs: WALL_MS, cores: 2 },
+    cpu: { known: { busySeconds: 1000, idleSeconds: 6000, stolenSeconds: 0 } },
+    throttling: { skipped: 'no limit' },
+    memory: {
+      known: {
+        ...{ totalBytes: 16e9, availableBytes: 12e9, swapTotalBytes: 0, swapFreeBytes: 0 },
+        ...{ swappedIn: 0, swappedOut: 0 },
+      },
+    },
+    tcp: { known: { segmentsOut: 1_000_000, retransmits: 10, listenOverflows: 0, listenDrops: 0, timeouts: 5 } },
+    interfaces: { known: [{ name: 'eth0', speedMbit: 10_000, receivedBytes: 1e9, sentBytes: 1e9, dropped: 0 }] },
+    qdiscs: { known: [] },
+    sockets: { known: [] },
+    descriptors: { known: { open: 100, limit: 65_536 } },
+    kernel: {
+      known: {
+        ...{ 'vm.overcommit_memory': '1', 'vm.swappiness': '1', 'net.core.somaxconn': '4096' },
+        ...{ 'net.ipv4.tcp_max_syn_backlog': '4096', transparent_hugepage: 'madvise' },
+      },
+    },
+    intrinsic: { known: { medianMs: 0.06, maxMs: 0.4, samples: 100 } },
+    dns: { known: [] },
+    servers: { known: [] },
+    ...change,
+  };
+}
+
+export function domainWith(change: Partial<DomainFacts> = {}): DomainFacts {
+  return {
+    domain: 'goods',
+    settings: {
+      ...{ patienceMs: 2000, ttlMs: 3_600_000, staleMs: 86_400_000, maxEntryBytes: 1_048_576 },
+      ...{ engineMaxConcurrent: 32, engineDeadlineMs: 500, storeDeadlineMs: 50 },
+    },
+    outcomes: {},
+    durations: DURATION_BOUNDS_MS.map(() => 0).concat(0),
+    engine: {
+      ...{ calls: 0, failed: 0, busyMs: 0, queued: 0, inFlight: 0 },
+      ...{ maxConcurrent: 32, ceiling: 32 },
+    },
+    engineOpenings: 0,
+    storeOpenings: 0,
+    shed: {},
+    permits: { count: 0, waitedMs: 0 },
+    reads: {},
+    readDurations: DURATION_BOUNDS_MS.map(() => 0).concat(0),
+    misses: {},
+    notStored: {},
+    pages: { count: 0, bytes: 0, big: 0, largestBytes: 0 },
+    memory: { entries: 1000, bytes: 5e6, maxBytes: 64e6, evictions: 0, ghostHits: 0 },
+    controlStanding: 'current',
+    ...change,
+  };
+}
+
+export function serviceWith(change: Partial<ServiceFacts> = {}): ServiceFacts {
+  return {
+    ...{ processId: 'web-1-100', version: '1.0.0', uptimeSeconds: 3600, cpuSeconds: 100, rssBytes: 150e6 },
+    loop: { delayMs: 1, maxDelayMs: 50, utilisation: 0.2 },
+    domains: [domainWith()],
+    fleet: { known: [{ id: 'web-1-100', configuration: 'a1b2c3d4', version: '1.0.0', clockOffsetMs: 1 }] },
+    ...change,
+  };
+}
+
+// --- windows ----------------------------------------------------------------------------------------------------------
+
+export function snapshotWith(change: Partial<Snapshot> = {}): Snapshot {
+  return { atMs: 1000, wallMs: WALL_MS, depth: 'full', stores: [], engines: [], hosts: [], ...change };
+}
+
+/** The clocks of `after`, and of its hosts, are set to this time after `before`. */
+export function windowOf(before: Snapshot, after: Snapshot, seconds = 1): Window {
+  const later = (ms: number): number => ms + 1000 * seconds;
+  const hosts = after.hosts.map((host) => {
+    const then = before.hosts.find(({ name, role }) => name === host.name && role === host.role);
+    return { ...host, wallMs: later(then?.wallMs ?? before.wallMs) };
+  });
+  return { before, after: { ...after, atMs: later(before.atMs), wallMs: later(before.wallMs), hosts }, seconds };
+}
+
+/** A store with these nodes at both ends of a window. */
+export function storeWindow(
+  before: readonly NodeFacts[],
+  after: readonly NodeFacts[],
+  { seconds = 1, store = {} }: { readonly seconds?: number; readonly store?: Partial<StoreFacts> } = {},
+): Window {
+  const at = (nodes: readonly NodeFacts[]): Snapshot => snapshotWith({ stores: [storeWith(store, nodes)] });
+  return windowOf(at(before), at(after), seconds);
+}
+
+/** One second of a healthy stack with 500 searches. */
+export function healthyWindow(): Window {
+  const before = { engines: [engineWith()], hosts: [hostWith()], service: serviceWith() };
+  return windowOf(
+    snapshotWith({ ...before, stores: [storeWith()] }),
+    snapshotWith({ ...before, stores: [storeWith({}, [laterNode(HEALTHY_NODE)])] }),
+  );
+}
+
+// --- observations -----------------------------------------------------------------------------------------------------
+
+/** The looker of one check of a list. */
+export function lookerOf(checks: readonly Check[], id: string): (window: Window) => readonly Observation[] {
+  const check = checks.find((one) => one.id === id);
+  assert.ok(check, `no check ${id}`);
+  return check.look;
+}
+
+/** The only observation of a window. */
+export function onlyOf(observations: readonly Observation[]): Observation {
+  const [first, ...others] = observations;
+  assert.ok(first !== undefined && others.length === 0, `${observations.length} observations instead of one`);
+  return first;
+}
+
+/** The evidence of a raised or held observation; fails for any other. */
+export function evidenceOf(observation: Observation): string {
+  assert.ok(observation.state === 'raise' || observation.state === 'hold', `the state is ${observation.state}`);
+  return observation.evidence;
+}
+
+/** Subjects that raise, for `[]`. */
+export function raisedBy(checks: readonly Check[], window: Window): readonly string[] {
+  return checks.flatMap(({ id, look }) =>
+    look(window).flatMap(({ state, subject }) => (state === 'raise' || state === 'hold' ? [`${id}: ${subject}`] : [])),
+  );
+}

@@ -1,0 +1,297 @@
+import assert from 'node:assert/strict';
+import { createServer, type Socket } from 'node:net';
+import { describe, type TestContext, test } from 'node:test';
+import {
+  type RedisStack,
+  type SentinelStack,
+  startCluster,
+  startSentinel,
+  startStandalone,
+} from '../../../loadtest/stack/redis.ts';
+import type { ProbedNode, StoreProbe } from '../../../src/operations/doctor/doctor.ts';
+import { systemClock } from '../../../src/runtime.ts';
+import type { RedisSettings } from '../../../src/stores/redis/connection.ts';
+import { createRedisProbe } from '../../../src/stores/redis/probe.ts';
+import { READ_ONLY, refusalOfChange } from '../../../src/stores/redis/probe-commands.ts';
+import { nodesOfCluster, nodesOfSlots } from '../../../src/stores/redis/probe-nodes.ts';
+import { type StoreProbeUnderTest, storeProbeContract } from '../../contract/store-probe.ts';
+import { CONNECTION, clusterOf, sentinelOf, standaloneOf } from './harness.ts';
+import { ADVISED_USER, DOCTOR_USER } from './users.ts';
+
+function probeOf(settings: RedisSettings, t?: TestContext): StoreProbe {
+  const { deadlineMs, connectTimeoutMs, socketTimeoutMs, maxOutstanding, batchSize, dedicated } = settings;
+  const limits = { deadlineMs, connectTimeoutMs, socketTimeoutMs, maxOutstanding, batchSize, dedicated };
+  const facts = {
+    domains: ['goods'],
+    kind: settings.kind,
+    isCache: true,
+    settings: { ...limits, tls: false, names: [] },
+  };
+  const probe = createRedisProbe({
+    settings,
+    facts: { ...facts, name: 'store of goods' },
+    clock: systemClock,
+    random: Math.random,
+  });
+  t?.after(() => probe.close());
+  return probe;
+}
+
+/** @param roles in the order of the stack's servers. */
+const over =
+  <S extends RedisStack>(
+    start: () => Promise<S>,
+    settingsOf: (stack: S) => RedisSettings,
+    roles: readonly ProbedNode['role'][],
+    serversOf: (stack: S) => RedisStack['nodes'] = ({ nodes }) => nodes,
+  ) =>
+  async (): Promise<StoreProbeUnderTest> => {
+    const stack = await start();
+    const servers = serversOf(stack);
+    const at = (wanted: string) => servers.find(({ address }) => address === wanted) ?? assert.fail(wanted);
+    const probe = probeOf(settingsOf(stack));
+    return {
+      probe,
+      nodes: servers.map(({ address }, index) => ({ address, role: roles[index] ?? 'sentinel' })),
+      command: (address, ...command) => at(address).command(...command),
+      pause: (address) => at(address).pause(),
+      resume: (address) => at(address).resume(),
+      kill: (address) => at(address).kill(),
+      restart: (address) => at(address).restart(),
+      stop: async () => {
+        await probe.close();
+        await stack.stop();
+      },
+    };
+  };
+
+describe('over real servers', { concurrency: 3 }, () => {
+  for (const flavour of ['redis', 'valkey'] as const) {
+    storeProbeContract(
+      `standalone ${flavour}`,
+      over(() => startStandalone({ flavour }), standaloneOf, ['master']),
+    );
+    storeProbeContract(
+      `${flavour} cluster of 2 with replicas`,
+      over(() => startCluster({ flavour, masters: 2, replicasPerMaster: 1 }), clusterOf, [
+        ...(['master', 'master', 'replica', 'replica'] as const),
+      ]),
+    );
+  }
+  storeProbeContract(
+    'sentinel',
+    over<SentinelStack>(
+      () => startSentinel({ flavour: 'redis' }),
+      sentinelOf,
+      ['master', 'replica'],
+      ({ nodes, sentinels }) => [...nodes, ...sentinels],
+    ),
+  );
+});
+
+async function oneServer(t: TestContext, options: Omit<Parameters<typeof startStandalone>[0], 'flavour'> = {}) {
+  const stack = await startStandalone({ flavour: 'redis', ...options });
+  t.after(stack.stop);
+  const [server] = stack.nodes;
+  assert.ok(server);
+  return { stack, server };
+}
+
+/** Arguments with which each read-only command is accepted. */
+const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
+  SCAN: ['0'],
+  'LATENCY HISTORY': ['command'],
+  'MEMORY USAGE': ['any'],
+  'CONFIG GET': ['maxmemory', 'save'],
+  ...Object.fromEntries(['TYPE', 'PTTL', 'STRLEN', 'HLEN', 'LLEN', 'SCARD', 'ZCARD'].map((name) => [name, ['any']])),
+};
+
+/** Every read-only command that a data node knows. */
+const QUESTIONS = [...READ_ONLY].flatMap(([name, subcommands]) => {
+  if (name === 'SENTINEL') return [];
+  const whole = subcommands === 'whole' ? [name] : subcommands.map((sub) => `${name} ${sub}`);
+  return whole.map((words) => [...words.split(' '), ...(ARGUMENTS[words] ?? [])]);
+});
+
+// Each has its own servers, and mostly waits for them.
+describe('rights, databases and broken servers', { concurrency: 4 }, () => {
+  test('the advised user of the doctor may ask everything in a cluster over TLS, and change nothing', async (t) => {
+    const stack = await startCluster({ flavour: 'valkey', masters: 2, tls: true, acl: DOCTOR_USER });
+    t.after(stack.stop);
+    const tls = { ca: stack.ca ?? '', rejectUnauthorized: true };
+    const { username, password } = DOCTOR_USER;
+    const wrong = { username: 'nobody', password: 'wrong' };
+    const probe = probeOf(clusterOf(stack, { ...wrong, tls, doctor: { username, password } }), t);
+    const nodes = await probe.nodes();
+    assert.ok('known' in nodes && nodes.known.length === 2, JSON.stringify(nodes));
+    for (const { address } of nodes.known) {
+      for (const [index, reply] of (await probe.askMany(address, QUESTIONS)).entries()) {
+        // The key may be the other node's.
+        const permitted = reply.kind === 'reply' || (reply.kind === 'refused' && reply.detail.startsWith('MOVED'));
+        assert.ok(permitted, `${QUESTIONS[index]?.join(' ')}: ${JSON.stringify(reply)}`);
+      }
+      const change = await probe.change(address, ['CONFIG', 'SET', 'slowlog-max-len', '64']);
+      assert.ok(change.kind === 'refused' && change.detail.startsWith('NOPERM'), JSON.stringify(change));
+    }
+  });
+
+  test('the advised user of the store gets the nodes and INFO, and is told what it may not ask', async (t) => {
+    const stack = await startCluster({ flavour: 'redis', masters: 2, acl: ADVISED_USER });
+    t.after(stack.stop);
+    const { username, password } = ADVISED_USER;
+    const probe = probeOf(clusterOf(stack, { username, password }), t);
+    const nodes = await probe.nodes();
+    assert.ok('known' in nodes, JSON.stringify(nodes));
+    assert.deepEqual(
+      nodes.known.map(({ address }) => address).sort(),
+      stack.nodes.map(({ address }) => address).sort(),
+    );
+    const [first] = stack.nodes;
+    assert.ok(first);
+    assert.equal((await probe.ask(first.address, ['INFO'])).kind, 'reply');
+    for (const command of [
+      ['CONFIG', 'GET', 'save'],
+      ['SLOWLOG', 'LEN'],
+      ['CLIENT', 'LIST'],
+      ['MEMORY', 'STATS'],
+    ]) {
+      const reply = await probe.ask(first.address, command);
+      assert.ok(reply.kind === 'refused' && reply.detail.startsWith('NOPERM'), command.join(' '));
+    }
+  });
+
+  test('a wrong password is the server’s refusal, not an unreachable node', async (t) => {
+    const { stack, server } = await oneServer(t, { acl: ADVISED_USER });
+    const probe = probeOf(standaloneOf(stack, { username: 'serpcache', password: 'wrong' }), t);
+    const reply = await probe.ask(server.address, ['INFO']);
+    assert.ok(reply.kind === 'refused' && reply.detail.startsWith('WRONGPASS'), JSON.stringify(reply));
+    assert.deepEqual(await probe.nodes(), { known: [{ address: server.address, role: 'master' }] });
+  });
+
+  test('only the settings and records of diagnosis are changed', async (t) => {
+    const { stack, server } = await oneServer(t);
+    const probe = probeOf(standaloneOf(stack), t);
+    for (const command of [
+      ['CONFIG', 'SET', 'slowlog-log-slower-than', '-1'],
+      ['CONFIG', 'SET', 'latency-monitor-threshold', '123'],
+      ['SLOWLOG', 'RESET'],
+      ['LATENCY', 'RESET'],
+    ]) {
+      assert.equal((await probe.change(server.address, command)).kind, 'reply', command.join(' '));
+    }
+    assert.deepEqual(await server.command('CONFIG', 'GET', 'latency-monitor-threshold'), [
+      'latency-monitor-threshold',
+      '123',
+    ]);
+    for (const command of [
+      ['CONFIG', 'SET', 'maxmemory', '1'],
+      ['CONFIG', 'SET', 'slowlog-max-len', '1', 'maxmemory', '1'],
+      ['CONFIG', 'SET', 'slowlog-max-len', '1kb'],
+      ['LATENCY', 'RESET', 'command'],
+      ['INFO'],
+      [],
+    ]) {
+      assert.notEqual(refusalOfChange(command), undefined, command.join(' '));
+    }
+  });
+
+  test('keys are those of the store’s database, and of no other when that one is missing', async (t) => {
+    const { stack, server } = await oneServer(t);
+    await server.command('SET', 'elsewhere', 'x');
+    const inDatabase = (database: number): StoreProbe => {
+      const settings = standaloneOf(stack);
+      assert.ok(settings.kind === 'standalone');
+      return probeOf({ ...settings, database }, t);
+    };
+    const there = await inDatabase(3).ask(server.address, ['DBSIZE']);
+    assert.ok(there.kind === 'reply' && there.reply === 0);
+    const missing = inDatabase(99);
+    for (const command of [['DBSIZE'], ['SCAN', '0'], ['MEMORY', 'USAGE', 'elsewhere']]) {
+      const reply = await missing.ask(server.address, command);
+      assert.ok(reply.kind === 'refused' && reply.detail.startsWith('database 99'), JSON.stringify(reply));
+    }
+    assert.equal((await missing.ask(server.address, ['MEMORY', 'STATS'])).kind, 'reply');
+  });
+
+  test('a single server tells its replicas, and a replica that it is one', async (t) => {
+    const stack = await startSentinel({ flavour: 'redis' });
+    t.after(stack.stop);
+    const [master, replica] = stack.nodes;
+    assert.ok(master && replica);
+    const at = (port: number) =>
+      probeOf({ kind: 'standalone', nodes: [{ host: '127.0.0.1', port }], database: 0, ...CONNECTION }, t);
+    assert.deepEqual(await at(master.port).nodes(), {
+      known: [
+        { address: master.address, role: 'master' },
+        { address: replica.address, role: 'replica' },
+      ],
+    });
+    assert.deepEqual(await at(replica.port).nodes(), { known: [{ address: replica.address, role: 'replica' }] });
+  });
+
+  test('a server that accepts and is silent is unreachable, for every question at once and for the nodes', async (t) => {
+    const sockets = new Set<Socket>();
+    const server = createServer((socket) => sockets.add(socket));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    t.after(() => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    });
+    const address = server.address();
+    assert.ok(typeof address === 'object' && address !== null);
+    const node = `127.0.0.1:${address.port}`;
+    const probe = probeOf({ kind: 'cluster', nodes: [{ host: '127.0.0.1', port: address.port }], ...CONNECTION }, t);
+    const [ping, many, nodes] = await Promise.all([
+      probe.ask(node, ['PING']),
+      probe.askMany(
+        node,
+        Array.from({ length: 300 }, () => ['PING']),
+      ),
+      probe.nodes(),
+    ]);
+    assert.equal(ping.kind, 'unreachable');
+    assert.deepEqual(new Set(many.map(({ kind }) => kind)), new Set(['unreachable']));
+    assert.ok('skipped' in nodes, JSON.stringify(nodes));
+    assert.equal(sockets.size, 1, 'one attempt at a time');
+  });
+
+  test('bytes that are no RESP end the connection, and are told', async (t) => {
+    const server = createServer((socket) => socket.on('error', () => {}).end('HTTP/1.1 400 Bad Request\r\n\r\n'));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    t.after(() => server.close());
+    const address = server.address();
+    assert.ok(typeof address === 'object' && address !== null);
+    const { port } = address;
+    const probe = probeOf({ kind: 'standalone', nodes: [{ host: '127.0.0.1', port }], database: 0, ...CONNECTION }, t);
+    const reply = await probe.ask(`127.0.0.1:${port}`, ['PING']);
+    assert.ok(reply.kind === 'unreachable' && reply.detail.includes('RESP'), JSON.stringify(reply));
+  });
+});
+
+test('failed nodes of a cluster are listed; those in a handshake or without an address are not', () => {
+  const text = [
+    'a 10.0.0.1:6379@16379,cache-1,shard-id=1 myself,master - 0 0 1 connected 0-8191',
+    'b 10.0.0.2:6379@16379,cache-2 master,fail - 1 0 2 disconnected 8192-16383',
+    'c 10.0.0.3:6379@16379 slave,fail? a 0 0 1 connected',
+    'd ::1:6380@16380,,tls-port=0 slave a 0 0 1 connected',
+    'e :0@0 master,noaddr - 0 0 0 disconnected',
+    'f 10.0.0.9:6379@16379 handshake - 0 0 0 disconnected',
+    '',
+  ].join('\n');
+  assert.deepEqual(nodesOfCluster(text, { asked: 'seed:6379', tls: false }), [
+    { address: '10.0.0.1:6379', role: 'master' },
+    { address: '10.0.0.2:6379', role: 'master' },
+    { address: '10.0.0.3:6379', role: 'replica' },
+    { address: '[::1]:6380', role: 'replica' },
+  ]);
+  const [named] = nodesOfCluster(text, { asked: 'seed:6379', tls: true });
+  assert.equal(named?.address, 'cache-1:6379', 'certificates name hosts');
+  const alone = nodesOfCluster('a :6379@16379 myself,master - 0 0 0 connected', { asked: 'seed:6379', tls: false });
+  assert.deepEqual(alone, [{ address: 'seed:6379', role: 'master' }]);
+});
+
+test('at most 256 nodes are listed, and a reply of another shape lists none', () => {
+  const slots = Array.from({ length: 300 }, (_, index) => [index, index, ['10.0.0.1', 1000 + index, 'id']]);
+  assert.equal(nodesOfSlots(slots, 'seed:6379').length, 256);
+  for (const odd of [undefined, 'OK', [1, [2]], [[0, 1, 'x', [3, 4]]]]) assert.deepEqual(nodesOfSlots(odd, 'a:1'), []);
+});
