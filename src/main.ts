@@ -3,6 +3,7 @@ import './tick-shape.ts';
 import { createService } from './app.ts';
 import { EXIT, type Program, projectVersion, runProgram } from './commands/arguments.ts';
 import { makeDemoIndexes } from './commands/index-catalogue.ts';
+import { greeting } from './commands/terminal.ts';
 import { loadSettings, warningsOf } from './config/load.ts';
 import { createLogger } from './metrics/logger.ts';
 import { systemClock } from './runtime.ts';
@@ -50,20 +51,6 @@ async function main(): Promise<number> {
     log.flush();
   }
   return EXIT.passed;
-}
-
-function greeting(publicUrl: string, adminUrl: string, hasToken: boolean): string {
-  const example = `${publicUrl}/search?q=${encodeURIComponent('кроссовки')}`;
-  return [
-    '',
-    `  search page   ${publicUrl}/`,
-    `  search API    ${example}`,
-    `  API docs      ${publicUrl}/docs`,
-    `  metrics       ${adminUrl}/metrics`,
-    `  console       ${adminUrl}/ops${hasToken ? '' : '   (to change things there: ADMIN_TOKEN=… npm start)'}`,
-    '',
-    '',
-  ].join('\n');
 }
 
 const status = await runProgram(PROGRAM, main);

@@ -139,3 +139,18 @@ export function printable(text: string): string {
 function plainSpaces(text: string): string {
   return text.replaceAll(GAP, ' ');
 }
+
+/** The addresses of a service that has started, for the person at the terminal. */
+export function greeting(publicUrl: string, adminUrl: string, hasToken: boolean): string {
+  const example = `${publicUrl}/search?q=${encodeURIComponent('кроссовки')}`;
+  return [
+    '',
+    `  search page   ${publicUrl}/`,
+    `  search API    ${example}`,
+    `  API docs      ${publicUrl}/docs`,
+    `  metrics       ${adminUrl}/metrics`,
+    `  console       ${adminUrl}/ops${hasToken ? '' : '   (to change things there: ADMIN_TOKEN=… npm start)'}`,
+    '',
+    '',
+  ].join('\n');
+}

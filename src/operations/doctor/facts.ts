@@ -122,7 +122,10 @@ export interface KeysFacts {
   readonly sampled: number;
   /** DBSIZE. */
   readonly total: number;
-  /** Count of sampled values by size: bytes ≤ bound (MEMORY USAGE, STRLEN where it is refused). */
+  /**
+   * Count of sampled values by size (MEMORY USAGE, STRLEN where it is refused). Each is counted once, at the smallest bound
+   * that it does not exceed; those above the last bound are in none. One bound is 102,400.
+   */
   readonly sizes: readonly { readonly maxBytes: number; readonly count: number }[];
   /** Largest first, at most 5. */
   readonly biggest: readonly KeyFacts[];

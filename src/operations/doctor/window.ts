@@ -84,6 +84,15 @@ export function mastersOf(window: Window): readonly NodeView[] {
   return nodesOf(window).filter(({ node }) => node.role === 'master');
 }
 
+/** Cores that a node's main thread uses, or its process where INFO has no more; undefined without two readings of one run. */
+export function cpuOf({ rate }: Pick<NodeView, 'rate'>): number | undefined {
+  const sum = (suffix: string): number | undefined => {
+    const [user, system] = [rate(`used_cpu_user${suffix}`), rate(`used_cpu_sys${suffix}`)];
+    return user === undefined || system === undefined ? undefined : user + system;
+  };
+  return sum('_main_thread') ?? sum('');
+}
+
 interface Pair<T> {
   readonly now: T;
   /** Absent: it was not there at the beginning of the window. */

@@ -1,6 +1,7 @@
 import type { Check, Observation, Window } from '../check.ts';
 import { known, type QdiscFacts } from '../facts.ts';
 import {
+  cpuOf,
   dataNodesOf,
   domainsOf,
   fine,
@@ -17,14 +18,6 @@ import {
  * Troubles that no single figure shows. Each names all the figures that it joins, also those that are low: a full
  * network beside an idle CPU is another trouble than both full.
  */
-
-/** Cores that a node's main thread uses; undefined without two readings of one run. */
-function cpuOf({ rate }: NodeView): number | undefined {
-  const [main, system] = [rate('used_cpu_user_main_thread'), rate('used_cpu_sys_main_thread')];
-  if (main !== undefined && system !== undefined) return main + system;
-  const [user, kernel] = [rate('used_cpu_user'), rate('used_cpu_sys')];
-  return user === undefined || kernel === undefined ? undefined : user + kernel;
-}
 
 function rttOf({ node }: Pick<NodeView, 'node'>): { readonly medianMs: number; readonly maxMs: number } | undefined {
   const times = known(node.rtt) ?? [];

@@ -1,0 +1,385 @@
+import { bytesText, countText, durationText, percentText, perSecondText } from '../../../report/format.mjs';
+import type { Check, Observation, Window } from '../check.ts';
+import { type ClientsFacts, known } from '../facts.ts';
+import { dataNodesOf, fine, type NodeView, nodesOf, reasonOf, skipped } from '../window.ts';
+import { cli, wrongIf } from './store-figures.ts';
+
+/** Connections of store nodes: their number and life, the limits on them, and the bytes that wait for their readers. */
+
+const NO_PAIR = 'no two readings of one run';
+
+// --- no answer --------------------------------------------------------------------------------------------------------
+
+/** Nodes without INFO are no `NodeView`, so this check reads the snapshot itself. */
+function unreachable({ after }: Window): readonly Observation[] {
+  return after.stores.flatMap(({ name, nodes }): readonly Observation[] => {
+    const found = known(nodes);
+    if (found === undefined) {
+      const reason = reasonOf(nodes);
+      if (NOT_ASKED.test(reason)) return [skipped(name, reason)];
+      return [
+        {
+          ...{ subject: name, state: 'raise' },
+          evidence: `No configured node tells the nodes of this store: ${reason}.`,
+          figures: { reason },
+          advice: [
+            'Compare the store’s nodes in the configuration with the servers: npm run serpcache -- config check',
+          ],
+        },
+      ];
+    }
+    return found.map((node): Observation => {
+      const subject = `${node.address} (${name})`;
+      if ('known' in node.info) return fine(subject);
+      const reason = reasonOf(node.info);
+      // The node answered, only not with figures.
+      if (NOT_ASKED.test(reason)) return skipped(subject, reason);
+      return {
+        ...{ subject, state: 'raise' },
+        evidence: `The ${node.role} did not answer INFO: ${reason}.`,
+        figures: { reason, role: node.role },
+        advice: [
+          `From this host: ${cli({ node }, 'PING')}`,
+          `On its host: ss -ltn 'sport = :${node.address.slice(node.address.lastIndexOf(':') + 1)}', and the log of the server.`,
+        ],
+      };
+    });
+  });
+}
+
+const NOT_ASKED = /\bis refused\b|\bbudget\b|\bNOPERM\b/;
+
+// --- short lives ------------------------------------------------------------------------------------------------------
+
+/**
+ * The mean life of a connection is the number of connections divided by those opened per second. A fleet that restarts
+ * opens all its connections once: long before the second window that a finding needs, the rate is near 0 again.
+ */
+const CHURN = { perSecond: 10, clearPerSecond: 5, lifeSeconds: 10, clearLifeSeconds: 20, windowSeconds: 0.5 };
+
+function churn(window: Window): readonly Observation[] {
+  return dataNodesOf(window).map((view): Observation => {
+    const { subject, rate, level, node, seconds } = view;
+    const [opened, connected] = [rate('total_connections_received'), level('connected_clients')];
+    if (opened === undefined || connected === undefined || seconds < CHURN.windowSeconds) {
+      return skipped(subject, NO_PAIR);
+    }
+    const lifeSeconds = connected / Math.max(opened, Number.EPSILON);
+    if (opened < CHURN.clearPerSecond || lifeSeconds > CHURN.clearLifeSeconds) return fine(subject);
+    const isShort = opened >= CHURN.perSecond && lifeSeconds <= CHURN.lifeSeconds;
+    const [youngest] = (known(node.clients)?.top ?? []).toSorted((a, b) => b.young - a.young);
+    const names = youngest !== undefined && youngest.young > 0;
+    return {
+      ...{ subject, state: isShort ? 'raise' : 'hold' },
+      evidence: `${perSecondText(opened)} connections are opened beside ${countText(connected)} that are there: one lives ${durationText(1000 * lifeSeconds)} on average.${
+        names
+          ? ` Most young ones: ${clientText(youngest)} with ${youngest.young} of ${youngest.count} under 10 s old.`
+          : ''
+      }`,
+      figures: { openedPerSecond: opened, connected, lifeMs: Math.round(1000 * lifeSeconds) },
+      advice: [
+        'Keep connections in the client: one long-lived connection per process and node (a persistent connection, a pool), none per request.',
+        'Set the timeout of the application shorter than that of the client, so that a slow answer closes no connection.',
+        `Find the clients by address, name and age: ${cli(view, 'CLIENT LIST')}`,
+      ],
+    };
+  });
+}
+
+function clientText({ address, name }: { readonly address: string; readonly name: string }): string {
+  return name === '' ? address : `${address} “${name}”`;
+}
+
+// --- limits on connections --------------------------------------------------------------------------------------------
+
+const REJECTED = { raises: 1 };
+
+/** Replicas and the bus of a cluster count toward the limit, and stand apart in INFO. */
+function tableOf({ level, config }: NodeView): { readonly used: number; readonly limit: number } | undefined {
+  const connected = level('connected_clients');
+  const limit = level('maxclients') ?? Number(config('maxclients') ?? Number.NaN);
+  if (connected === undefined || !Number.isFinite(limit) || limit <= 0) return undefined;
+  return { used: connected + (level('connected_slaves') ?? 0) + (level('cluster_connections') ?? 0), limit };
+}
+
+const moreClients = (view: NodeView, limit: number): readonly string[] => [
+  cli(view, `CONFIG SET maxclients ${2 * limit}`),
+  `maxclients ${2 * limit} in its configuration file, and as many descriptors: LimitNOFILE=${2 * limit + 100} in its unit`,
+  `Or fewer connections; find their owners: ${cli(view, 'CLIENT LIST')}`,
+];
+
+function rejected(window: Window): readonly Observation[] {
+  return nodesOf(window).map((view): Observation => {
+    const { subject, grown, seconds } = view;
+    const count = grown('rejected_connections');
+    if (count === undefined) return skipped(subject, NO_PAIR);
+    if (count < REJECTED.raises) return fine(subject);
+    const table = tableOf(view);
+    return {
+      ...{ subject, state: 'raise' },
+      evidence: `${countText(count)} connections were refused in ${seconds.toFixed(1)} s${
+        table === undefined ? '' : `; ${countText(table.used)} of ${countText(table.limit)} places are taken`
+      }.`,
+      figures: { rejected: count, ...(table && { connected: table.used, maxclients: table.limit }) },
+      advice: moreClients(view, table?.limit ?? 10_000),
+    };
+  });
+}
+
+const NEAR_LIMIT = { raises: 0.8, clears: 0.7 };
+
+function nearLimit(window: Window): readonly Observation[] {
+  return nodesOf(window).map((view): Observation => {
+    const { subject } = view;
+    const table = tableOf(view);
+    if (table === undefined) return skipped(subject, 'neither INFO nor CONFIG tells maxclients');
+    const { used, limit } = table;
+    if (used < NEAR_LIMIT.clears * limit) return fine(subject);
+    return {
+      ...{ subject, state: used >= NEAR_LIMIT.raises * limit ? 'raise' : 'hold' },
+      evidence: `${countText(used)} of ${countText(limit)} places for connections are taken (${percentText(used / limit)}).`,
+      figures: { connected: used, maxclients: limit, share: used / limit },
+      advice: moreClients(view, limit),
+    };
+  });
+}
+
+// --- who holds them ---------------------------------------------------------------------------------------------------
+
+const MANY = { alone: 1000, most: 500, share: 0.5, clearAlone: 800, clearMost: 400 };
+
+function oneClientMany(window: Window): readonly Observation[] {
+  return dataNodesOf(window).map((view): Observation => {
+    const { subject, node } = view;
+    const clients = known(node.clients);
+    if (clients === undefined) return skipped(subject, reasonOf(node.clients));
+    const [first] = clients.top.toSorted((a, b) => b.count - a.count);
+    if (first === undefined) return fine(subject);
+    const isMost = first.count >= MANY.share * clients.count;
+    const passes = (alone: number, most: number): boolean => first.count >= (isMost ? most : alone);
+    if (!passes(MANY.clearAlone, MANY.clearMost)) return fine(subject);
+    return {
+      ...{ subject, state: passes(MANY.alone, MANY.most) ? 'raise' : 'hold' },
+      evidence: `${clientText(first)} holds ${countText(first.count)} of ${countText(clients.count)} connections, ${countText(first.young)} of them younger than 10 s.`,
+      figures: { connections: first.count, all: clients.count, young: first.young, address: first.address },
+      advice: [
+        'Bound the pool of this client; a connection carries thousands of commands a second, so one or a few per process are enough.',
+        `Show them: ${cli(view, `CLIENT LIST | grep 'addr=${first.address}:'`)}`,
+      ],
+    };
+  });
+}
+
+const BLOCKED = { count: 20, share: 0.2, connected: 50, clears: 10 };
+
+function blocked(window: Window): readonly Observation[] {
+  return dataNodesOf(window).map((view): Observation => {
+    const { subject, level } = view;
+    const [count, connected] = [level('blocked_clients'), level('connected_clients')];
+    if (count === undefined || connected === undefined) return skipped(subject, 'INFO does not tell it');
+    if (count < BLOCKED.clears) return fine(subject);
+    const isMany = count >= BLOCKED.count || (connected >= BLOCKED.connected && count >= BLOCKED.share * connected);
+    return {
+      ...{ subject, state: isMany ? 'raise' : 'hold' },
+      evidence: `${countText(count)} of ${countText(connected)} connections wait in a blocking command (BLPOP, XREAD BLOCK, WAIT) or for CLIENT PAUSE to end.`,
+      figures: { blocked: count, connected },
+      advice: [
+        `Find them, flag b: ${cli(view, "CLIENT LIST | grep 'flags=[a-zA-Z]*b'")}`,
+        'Give queues a server of their own; serpcache sends no blocking command.',
+      ],
+    };
+  });
+}
+
+// --- output buffers ---------------------------------------------------------------------------------------------------
+
+const OUTPUT = { share: 0.5, clearShare: 0.25, unlimitedBytes: 32 * 2 ** 20, clearUnlimitedBytes: 16 * 2 ** 20 };
+
+interface OutputLimit {
+  readonly hardBytes: number;
+  readonly softBytes: number;
+  readonly softSeconds: number;
+}
+
+/** `normal 0 0 0 slave 268435456 67108864 60 pubsub …`; 0 is no limit. Undefined: CONFIG GET was not answered. */
+function outputLimitOf({ config }: NodeView, kind: ClientsFacts['largestOutput']['kind']): OutputLimit | undefined {
+  const words = config('client-output-buffer-limit')?.split(/\s+/) ?? [];
+  const at = words.findIndex((word) => word === kind || (kind === 'replica' && word === 'slave'));
+  if (at < 0) return undefined;
+  const [hardBytes = 0, softBytes = 0, softSeconds = 0] = words.slice(at + 1, at + 4).map(Number);
+  return { hardBytes, softBytes, softSeconds };
+}
+
+function outputBuffers(window: Window): readonly Observation[] {
+  return dataNodesOf(window).map((view): Observation => {
+    const { subject, node } = view;
+    const clients = known(node.clients);
+    if (clients === undefined) return skipped(subject, reasonOf(node.clients));
+    const { bytes, client, kind } = clients.largestOutput;
+    const limit = outputLimitOf(view, kind);
+    const { hardBytes = 0, softBytes = 0, softSeconds = 0 } = limit ?? {};
+    const raises = hardBytes > 0 ? OUTPUT.share * hardBytes : OUTPUT.unlimitedBytes;
+    const clears = hardBytes > 0 ? OUTPUT.clearShare * hardBytes : OUTPUT.clearUnlimitedBytes;
+    const isSoft = softBytes > 0 && bytes >= softBytes;
+    if (bytes < clears && !isSoft) return fine(subject);
+    const limits = [
+      ...(hardBytes > 0 ? [`above ${bytesText(hardBytes)} the server closes the connection at once`] : []),
+      ...(softBytes > 0 ? [`above ${bytesText(softBytes)} after ${softSeconds} s`] : []),
+    ];
+    const rule = limit === undefined ? 'the limit is not known' : limits.join(', ') || 'there is no limit';
+    return {
+      ...{ subject, state: bytes >= raises || isSoft ? 'raise' : 'hold' },
+      evidence: `${bytesText(bytes)} of replies wait for ${client} (${kind}), which does not read them fast enough; ${rule}.`,
+      figures: { bytes, client, kind, hardBytes, softBytes },
+      advice:
+        kind === 'replica'
+          ? [
+              `Room for a burst of writes: ${cli(view, 'CONFIG SET client-output-buffer-limit "replica 1gb 512mb 60"')}`,
+              'Look at the replica: its CPU, its disk and the network to it.',
+            ]
+          : [
+              'Let this client read what it asks for, and ask for less at a time (a bounded pipeline, SCAN instead of KEYS).',
+              ...(hardBytes > 0
+                ? []
+                : [`A limit: ${cli(view, `CONFIG SET client-output-buffer-limit "${kind} 256mb 64mb 10"`)}`]),
+            ],
+    };
+  });
+}
+
+// --- idle connections -------------------------------------------------------------------------------------------------
+
+function idleTimeout(window: Window): readonly Observation[] {
+  return dataNodesOf(window).map((view): Observation => {
+    const { subject, node, config } = view;
+    const seconds = Number(config('timeout') ?? Number.NaN);
+    if (!Number.isFinite(seconds)) return skipped(subject, reasonOf(node.config) || 'CONFIG does not tell it');
+    return wrongIf(seconds > 0, subject, () => ({
+      evidence: `timeout is ${seconds}: the server closes a connection that was idle for ${seconds} s.`,
+      figures: { timeoutMs: 1000 * seconds },
+      advice: [
+        cli(view, 'CONFIG SET timeout 0'),
+        'timeout 0 in its configuration file; tcp-keepalive finds dead peers.',
+      ],
+    }));
+  });
+}
+
+const KEEPALIVE = { maxSeconds: 300 };
+
+function keepalive(window: Window): readonly Observation[] {
+  return dataNodesOf(window).map((view): Observation => {
+    const { subject, node, config } = view;
+    const seconds = Number(config('tcp-keepalive') ?? Number.NaN);
+    if (!Number.isFinite(seconds)) return skipped(subject, reasonOf(node.config) || 'CONFIG does not tell it');
+    return wrongIf(seconds === 0 || seconds > KEEPALIVE.maxSeconds, subject, () => ({
+      evidence: `tcp-keepalive is ${seconds}${seconds === 0 ? ' (off)' : ' s'}.`,
+      figures: { keepaliveMs: 1000 * seconds },
+      advice: [cli(view, 'CONFIG SET tcp-keepalive 60'), 'tcp-keepalive 60 in its configuration file'],
+    }));
+  });
+}
+
+const NONE = { minimum: 'none', clears: 'otherwise' };
+
+export const CLIENT_CHECKS: readonly Check[] = [
+  {
+    ...{ id: 'store-unreachable', area: 'store', severity: 'critical', title: 'a store node does not answer' },
+    ...NONE,
+    needs: ['info'],
+    raises: 'a known node does not answer INFO within its time, or no node tells the others',
+    why: 'Searches for its keys are misses that the engine must compute, and the rest of the report does not see it.',
+    source: 'measured: a killed or stopped node makes its share of the searches go to the engine',
+    look: unreachable,
+  },
+  {
+    ...{ id: 'store-connection-churn', area: 'store', severity: 'warning', title: 'clients connect again and again' },
+    needs: ['info'],
+    minimum: `two readings of one run, ≥ ${CHURN.windowSeconds} s apart`,
+    raises: `≥ ${CHURN.perSecond} new connections a second, and a mean life of ≤ ${CHURN.lifeSeconds} s (connections ÷ new ones a second)`,
+    clears: `< ${CHURN.clearPerSecond} a second, or a mean life > ${CHURN.clearLifeSeconds} s`,
+    why: 'Accepting a connection costs the main thread more than a small command, with TLS many times more.',
+    source:
+      'field report: frequent reconnecting hurts, not the number of clients; Redis documentation, “Redis client handling”',
+    look: churn,
+  },
+  {
+    ...{ id: 'store-rejected-connections', area: 'store', severity: 'critical', title: 'connections are refused' },
+    needs: ['info'],
+    minimum: 'two readings of one run',
+    raises: `≥ ${REJECTED.raises} refused connection in the window`,
+    clears: 'none in the window',
+    why: 'A process that starts, or whose connection broke, stays without this node.',
+    source: 'Redis documentation, INFO: rejected_connections',
+    look: rejected,
+  },
+  {
+    ...{
+      id: 'store-clients-near-limit',
+      area: 'store',
+      severity: 'warning',
+      title: 'the table of clients is nearly full',
+    },
+    ...{ needs: ['info'], minimum: 'none' },
+    raises: `≥ ${percentText(NEAR_LIMIT.raises)} of maxclients, replicas and cluster links included`,
+    clears: `< ${percentText(NEAR_LIMIT.clears)}`,
+    why: 'At the limit every new connection is refused, also those of serpcache after a restart.',
+    source: 'Redis documentation, “Redis client handling”: maximum concurrent connected clients',
+    look: nearLimit,
+  },
+  {
+    ...{
+      id: 'store-one-client-many',
+      area: 'store',
+      severity: 'warning',
+      title: 'one client holds very many connections',
+    },
+    ...{ needs: ['clients'], minimum: 'none' },
+    raises: `one address and name with ≥ ${countText(MANY.alone)} connections, or with ≥ ${MANY.most} and at least half of all`,
+    clears: `< ${MANY.clearAlone}, or < ${MANY.clearMost} of which it is half`,
+    why: 'Each costs memory and a place in the table; a pool without a bound grows just when the server is slow.',
+    source: 'Redis documentation, “Redis client handling”; field report: one application had thousands',
+    look: oneClientMany,
+  },
+  {
+    ...{
+      id: 'store-blocked-clients',
+      area: 'store',
+      severity: 'warning',
+      title: 'many clients wait in blocking commands',
+    },
+    ...{ needs: ['info'], minimum: 'none' },
+    raises: `≥ ${BLOCKED.count} blocked clients, or ≥ ${percentText(BLOCKED.share)} of ≥ ${BLOCKED.connected} connections`,
+    clears: `< ${BLOCKED.clears}`,
+    why: 'A cache has no blocking commands: another application uses this node as a queue, or CLIENT PAUSE holds everyone.',
+    source: 'Redis documentation, INFO: blocked_clients',
+    look: blocked,
+  },
+  {
+    ...{ id: 'store-output-buffer', area: 'store', severity: 'warning', title: 'replies pile up for a slow reader' },
+    ...{ needs: ['clients', 'config'], minimum: 'none' },
+    raises: `≥ ${percentText(OUTPUT.share)} of the hard limit of its class or ≥ its soft limit; without a limit ≥ ${bytesText(OUTPUT.unlimitedBytes)}`,
+    clears: `< ${percentText(OUTPUT.clearShare)} of the hard limit; without one < ${bytesText(OUTPUT.clearUnlimitedBytes)}`,
+    why: 'The buffer takes memory from the keys, and at its limit the connection is closed: a replica then needs a full copy.',
+    source: 'Redis documentation, “Redis client handling”: output buffer limits',
+    look: outputBuffers,
+  },
+  {
+    ...{ id: 'store-idle-timeout', area: 'store', severity: 'warning', title: 'the server closes idle connections' },
+    ...NONE,
+    needs: ['config'],
+    raises: 'timeout > 0',
+    why: 'serpcache keeps its connections open. In a quiet hour each is closed and opened again, and a search meets the closed one.',
+    source: 'Redis documentation, “Redis client handling”: client timeouts; deploy/redis',
+    look: idleTimeout,
+  },
+  {
+    ...{ id: 'store-keepalive', area: 'store', severity: 'info', title: 'dead peers are noticed late' },
+    ...NONE,
+    needs: ['config'],
+    raises: `tcp-keepalive 0 or > ${KEEPALIVE.maxSeconds} s`,
+    why: 'Connections of hosts that vanished keep their place, and a firewall may forget a quiet connection.',
+    source: 'Redis documentation, “Redis client handling”: TCP keepalive, 300 s by default',
+    look: keepalive,
+  },
+];

@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PATTERN_CHECKS } from '../../../../src/operations/doctor/checks/patterns.ts';
+import type { HostFacts, NodeFacts, QdiscFacts } from '../../../../src/operations/doctor/facts.ts';
+import {
+  domainWith,
+  evidenceOf,
+  healthyWindow,
+  hostWith,
+  laterNode,
+  lookerOf,
+  nodeWith,
+  onlyOf,
+  raisedBy,
+  serviceWith,
+  snapshotWith,
+  storeWindow,
+  storeWith,
+  windowOf,
+} from '../harness.ts';
+
+const look = (id: string) => lookerOf(PATTERN_CHECKS, `pattern-${id}`);
+const master = nodeWith();
+const CPU = { used_cpu_user_main_thread: 0.1, used_cpu_sys_main_thread: 0.05 };
+const pings = (...times: readonly number[]): Partial<NodeFacts> => ({ rtt: { known: times } });
+/** A node before and after a second of this growth. */
+function pair(growth: Readonly<Record<string, number>>, parts: Partial<NodeFacts> = {}) {
+  return storeWindow([master], [laterNode(master, { ...CPU, ...growth }, parts)]);
+}
+
+test('a healthy stack shows no pattern', () => {
+  assert.deepEqual(raisedBy(PATTERN_CHECKS, healthyWindow()), []);
+});
+
+test('reads that wait for a round trip of milliseconds beside an idle CPU are round-trip bound', () => {
+  const windowWith = (rttMs: number, reads: number) => {
+    const at = (node: NodeFacts, read: number) =>
+      snapshotWith({
+        stores: [storeWith({}, [node])],
+        service: serviceWith({ domains: [domainWith({ reads: { value: read } })] }),
+      });
+    return windowOf(at(master, 0), at(laterNode(master, CPU, pings(rttMs, rttMs, rttMs)), reads));
+  };
+  const found = onlyOf(look('round-trips')(windowWith(3, 400)));
+  assert.equal(found.state, 'raise');
+  assert.match(
+    evidenceOf(found),
+    /400 reads a second each wait for one round trip of 3\.00 ms, while .* 15 % of a core/,
+  );
+  assert.equal(onlyOf(look('round-trips')(windowWith(1.7, 400))).state, 'hold');
+  assert.equal(onlyOf(look('round-trips')(windowWith(0.1, 400))).state, 'fine');
+  assert.equal(onlyOf(look('round-trips')(windowWith(3, 50))).state, 'skipped');
+});
+
+test('connections that are opened again and again are the work of the server', () => {
+  const found = onlyOf(look('reconnects')(pair({ total_connections_received: 80, total_commands_processed: 200 })));
+  assert.equal(found.state, 'raise');
+  assert.match(
+    evidenceOf(found),
+    /80 connections are opened a second beside \d+ that stay, and 29 % of the work is connecting; the CPU is at 15 %/,
+  );
+  const few = pair({ total_connections_received: 80, total_commands_processed: 20_000 });
+  assert.equal(onlyOf(look('reconnects')(few)).state, 'fine', 'a small share of the work');
+  const slow = pair({ total_connections_received: 7, total_commands_processed: 20 });
+  assert.equal(onlyOf(look('reconnects')(slow)).state, 'hold');
+});
+
+test('large replies beside an idle CPU are carried by the network', () => {
+  const found = onlyOf(look('big-replies')(pair({ total_net_output_bytes: 50e6, total_commands_processed: 500 })));
+  assert.equal(found.state, 'raise');
+  assert.match(evidenceOf(found), /50 MB a second leave in replies of 98 KiB on average, while the CPU is at 15 %/);
+  const small = pair({ total_net_output_bytes: 50e6, total_commands_processed: 50_000 });
+  assert.equal(onlyOf(look('big-replies')(small)).state, 'fine');
+  const busy = pair({ total_net_output_bytes: 50e6, total_commands_processed: 500, used_cpu_user_main_thread: 0.9 });
+  assert.equal(onlyOf(look('big-replies')(busy)).state, 'fine', 'the CPU is the limit there');
+});
+
+const TBF: QdiscFacts = {
+  ...{ device: 'eth0', kind: 'tbf', handle: '1:', parent: 'root', rateBits: 50e6, burstBytes: 2048 },
+  ...{ sentBytes: 0, sentPackets: 0, dropped: 0, overlimits: 0, backlogBytes: 0 },
+};
+
+function limitedWindow(maxMs: number, qdisc: Partial<QdiscFacts>, cpu = CPU) {
+  const host = (one: QdiscFacts): HostFacts => hostWith({ qdiscs: { known: [one] } });
+  return windowOf(
+    snapshotWith({ stores: [storeWith({}, [master])], hosts: [host(TBF)] }),
+    snapshotWith({
+      stores: [storeWith({}, [laterNode(master, cpu, pings(0.1, 0.1, 0.2, maxMs))])],
+      hosts: [host({ ...TBF, ...qdisc })],
+    }),
+  );
+}
+
+test('stalls while nothing is full, with a discipline that holds packets back, are a limiter', () => {
+  const found = onlyOf(look('limiter')(limitedWindow(38, { overlimits: 300, sentBytes: 1e6 })));
+  assert.equal(found.state, 'raise');
+  assert.match(
+    evidenceOf(found),
+    /PING takes up to 38 ms .* tbf on eth0 of web-1 passes 8\.0 of 50 Mbit\/s, drops 0 and holds back 300 packets/,
+  );
+  assert.equal(onlyOf(look('limiter')(limitedWindow(12, { dropped: 5 }))).state, 'hold');
+});
+
+test('a limiter that is used up, or holds nothing back, or does not stall, is no such pattern', () => {
+  assert.equal(onlyOf(look('limiter')(limitedWindow(38, { overlimits: 300, sentBytes: 6e6 }))).state, 'fine');
+  assert.equal(onlyOf(look('limiter')(limitedWindow(38, { sentBytes: 1e6 }))).state, 'fine');
+  assert.equal(onlyOf(look('limiter')(limitedWindow(1, { overlimits: 300 }))).state, 'fine');
+});
+
+test('stolen CPU time with late timers is a neighbour', () => {
+  const windowWith = (stolenSeconds: number, maxMs: number) => {
+    const at = (stolen: number, busySeconds: number) =>
+      snapshotWith({
+        hosts: [
+          hostWith({
+            cpu: { known: { busySeconds, idleSeconds: 10, stolenSeconds: stolen } },
+            intrinsic: { known: { medianMs: 0.1, maxMs, samples: 100 } },
+          }),
+        ],
+      });
+    return windowOf(at(0, 0), at(stolenSeconds, 2 - stolenSeconds));
+  };
+  const found = onlyOf(look('noisy-neighbour')(windowWith(0.4, 12)));
+  assert.equal(found.state, 'raise');
+  assert.match(evidenceOf(found), /took 20 % of the CPU time, and timers of 1 ms came up to 12 ms late/);
+  assert.equal(onlyOf(look('noisy-neighbour')(windowWith(0.4, 1))).state, 'fine');
+  assert.equal(onlyOf(look('noisy-neighbour')(windowWith(0.06, 12))).state, 'hold');
+});
+
+test('one master that works while the two others wait is a hot shard', () => {
+  const nodes = ['a:1', 'b:1', 'c:1'].map((address, at) => nodeWith({ address, info: { run_id: `run-${at}` } }));
+  const windowWith = (cpu: number) =>
+    storeWindow(
+      nodes,
+      nodes.map((node, at) =>
+        laterNode(node, { ...CPU, used_cpu_user_main_thread: at === 0 ? cpu : 0.1, total_commands_processed: 900 }),
+      ),
+    );
+  const states = look('hot-shard')(windowWith(0.8)).map(({ state }) => state);
+  assert.deepEqual(states, ['raise', 'fine', 'fine']);
+  assert.deepEqual(
+    look('hot-shard')(windowWith(0.1)).map(({ state }) => state),
+    ['fine', 'fine', 'fine'],
+  );
+  assert.deepEqual(
+    look('hot-shard')(storeWindow(nodes.slice(0, 2), nodes.slice(0, 2))),
+    [],
+    'two masters are no shards to compare',
+  );
+});
+
+test('evictions while a replica falls behind, or starts over, are a storm', () => {
+  const withReplica = nodeWith({
+    info: {
+      connected_slaves: 1,
+      slave0: 'ip=10.0.0.2,port=6379,state=online,offset=1000,lag=1',
+      master_repl_offset: 9_000_000,
+    },
+  });
+  const windowWith = (growth: Readonly<Record<string, number>>) =>
+    storeWindow([withReplica], [laterNode(withReplica, { ...CPU, ...growth })]);
+  const found = onlyOf(look('eviction-storm')(windowWith({ evicted_keys: 500 })));
+  assert.equal(found.state, 'raise');
+  assert.match(
+    evidenceOf(found),
+    /500 keys are evicted a second, each a command for 1 replicas, which are up to 8\.6 MiB behind; 0 full resyncs/,
+  );
+  assert.equal(onlyOf(look('eviction-storm')(windowWith({ evicted_keys: 60 }))).state, 'hold');
+  assert.equal(onlyOf(look('eviction-storm')(windowWith({}))).state, 'fine');
+  const alone = pair({ evicted_keys: 500, sync_full: 0 });
+  assert.equal(onlyOf(look('eviction-storm')(alone)).state, 'fine', 'without a replica it is no storm');
+});
