@@ -33,4 +33,6 @@ export interface MemoryUsage {
   readonly emptyBytes: number;
   readonly emptyMaxBytes: number;
   readonly evictions: number;
+  /** Misses of keys that were evicted lately: hits of a memory of about twice the size. */
+  readonly ghostHits: number;
 }

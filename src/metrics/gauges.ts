@@ -27,6 +27,12 @@ export function createStatusGauges(registry: Registry): (statuses: readonly Doma
     labelNames: ['domain', 'tier'],
     registers,
   });
+  const ghostHits = new Counter({
+    name: 'serpcache_tier_ghost_hits_total',
+    help: 'Misses of keys that were evicted lately: hits of a larger tier.',
+    labelNames: ['domain', 'tier'],
+    registers,
+  });
   const flights = gauge('flights', 'Distinct keys being computed.');
   const engineBreaker = gauge('engine_breaker_state', 'Breaker before the engine: 0 closed, 1 half-open, 2 open.');
   const reachable = gauge('engine_reachable', 'Whether the engine answered its last probe: 0 or 1.');
@@ -61,6 +67,7 @@ export function createStatusGauges(registry: Registry): (statuses: readonly Doma
   return (statuses) => {
     for (const metric of changing) metric.reset();
     evictions.reset();
+    ghostHits.reset();
     for (const { domain, state, memory, engine, store, flights: flying, ...status } of statuses) {
       states.set({ domain }, PART_STATES[state]);
       entries.set({ domain, tier: 'l1' }, memory.entries);
@@ -70,6 +77,7 @@ export function createStatusGauges(registry: Registry): (statuses: readonly Doma
       maxBytes.set({ domain, tier: 'l1' }, memory.maxBytes);
       maxBytes.set({ domain, tier: 'l1-empty' }, memory.emptyMaxBytes);
       evictions.inc({ domain, tier: 'l1' }, memory.evictions);
+      ghostHits.inc({ domain, tier: 'l1' }, memory.ghostHits);
       flights.set({ domain }, flying);
       engineBreaker.set({ domain }, BREAKER_STATES[engine.breaker]);
       reachable.set({ domain }, engine.reachable ? 1 : 0);

@@ -151,6 +151,7 @@ export function realisticLook(look: DomainLook): DomainLook {
         emptyBytes: MIB,
         emptyMaxBytes: 8 * MIB,
         evictions: 40_112,
+        ghostHits: 3_204,
       },
       store: {
         state: 'ok',

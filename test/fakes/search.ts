@@ -141,7 +141,16 @@ export function fakeStatus(domain: string, parts: Partial<DomainStatus> = {}): D
   return {
     domain,
     state: 'ok',
-    memory: { entries: 0, bytes: 0, maxBytes: 1024, emptyEntries: 0, emptyBytes: 0, emptyMaxBytes: 0, evictions: 0 },
+    memory: {
+      entries: 0,
+      bytes: 0,
+      maxBytes: 1024,
+      emptyEntries: 0,
+      emptyBytes: 0,
+      emptyMaxBytes: 0,
+      evictions: 0,
+      ghostHits: 0,
+    },
     engine: {
       state: 'ok',
       kind: 'fake',

@@ -37,6 +37,7 @@ test('gauges show the state of each domain at the time of the scrape', async (co
   assert.equal(value('serpcache_tier_max_bytes', { domain: 'goods', tier: 'l1' }), 65_536);
   assert.equal(value('serpcache_tier_max_bytes', { domain: 'goods', tier: 'l1-empty' }), 4096);
   assert.equal(value('serpcache_tier_evictions_total', { domain: 'goods', tier: 'l1' }), 7);
+  assert.equal(value('serpcache_tier_ghost_hits_total', { domain: 'goods', tier: 'l1' }), 4);
   assert.equal(value('serpcache_engine_permits_queued', { domain: 'goods' }), 5);
   assert.equal(value('serpcache_engine_permits_limit', { domain: 'auto' }), 2);
   assert.equal(value('serpcache_flights', { domain: 'goods' }), 4);

@@ -19,6 +19,7 @@ export function statusOf(domain: string, changes: Partial<DomainStatus> = {}): D
       emptyBytes: 210,
       emptyMaxBytes: 4096,
       evictions: 7,
+      ghostHits: 4,
     },
     engine: {
       state: 'ok',

@@ -102,6 +102,7 @@ test('the page has every metric with its name and type', async (context) => {
     serpcache_tier_bytes: 'gauge',
     serpcache_tier_entries: 'gauge',
     serpcache_tier_evictions_total: 'counter',
+    serpcache_tier_ghost_hits_total: 'counter',
     serpcache_tier_max_bytes: 'gauge',
   });
 });

@@ -71,6 +71,7 @@ const status = {
     emptyBytes: Type.Integer(),
     emptyMaxBytes: Type.Integer(),
     evictions: Type.Integer(),
+    ghostHits: Type.Integer({ description: 'Misses of keys that were evicted lately.' }),
   }),
   store: Type.Optional(
     Type.Object({

@@ -345,9 +345,13 @@ export interface DomainFacts {
     readonly maxConcurrent: number;
     readonly ceiling: number;
   };
+  /** Engine replies that came after the client had been answered. */
+  readonly lateReplies?: number;
   /** Breakers that opened, of the engine and of store nodes. */
   readonly engineOpenings: number;
   readonly storeOpenings: number;
+  /** Breakers that are not closed now, by `host:port`; `embedded` for an embedded engine. */
+  readonly openBreakers?: { readonly engine: readonly string[]; readonly store: readonly string[] };
   /** Refused before the engine, by reason. */
   readonly shed: Readonly<Record<string, number>>;
   /** Time in the queue for a permit: count, sum. */

@@ -15,11 +15,19 @@ interface MemoryTierOptions {
 export const ENTRY_OVERHEAD_BYTES = 1280;
 
 export function createMemoryTier(options: MemoryTierOptions): MemoryTier {
-  const pages = createSieve<Entry>(options.maxBytes);
-  const empties = createSieve<Entry>(options.emptyMaxBytes);
-  const doorkeeper = createDoorkeeper((options.maxBytes + options.emptyMaxBytes) / TYPICAL_BYTES);
+  const fitting = (options.maxBytes + options.emptyMaxBytes) / TYPICAL_BYTES;
+  const ghosts = createGhosts(fitting);
+  const pages = createSieve<Entry>(options.maxBytes, ghosts.evicted);
+  const empties = createSieve<Entry>(options.emptyMaxBytes, ghosts.evicted);
+  const doorkeeper = createDoorkeeper(fitting);
+  // Separate, so that a hit does not pass the look-up of ghosts.
+  const withoutPage = (key: string): Entry | undefined => {
+    const empty = empties.get(key);
+    if (empty === undefined) ghosts.missed(key);
+    return empty;
+  };
   return {
-    get: (key) => pages.get(key) ?? empties.get(key),
+    get: (key) => pages.get(key) ?? withoutPage(key),
     peek: (key) => pages.peek(key) ?? empties.peek(key),
     admits: (key, entry) => {
       const [home, other] = entry.empty ? [empties, pages] : [pages, empties];
@@ -47,6 +55,7 @@ export function createMemoryTier(options: MemoryTierOptions): MemoryTier {
       emptyBytes: empties.bytes(),
       emptyMaxBytes: options.emptyMaxBytes,
       evictions: pages.evictions() + empties.evictions(),
+      ghostHits: ghosts.hits(),
     }),
   };
 }
@@ -67,16 +76,53 @@ function createDoorkeeper(entries: number): { readonly sawBefore: (key: string) 
   const seen = new Uint32Array(slots);
   return {
     sawBefore: (key) => {
-      // FNV-1a. Two keys with one hash admit each other early, which does no harm.
-      let hash = 0x811c9dc5;
-      for (let at = 0; at < key.length; at += 1) hash = Math.imul(hash ^ key.charCodeAt(at), 0x0100_0193);
-      hash >>>= 0;
+      // Two keys with one hash admit each other early, which does no harm.
+      const hash = hashOf(key);
       const slot = hash & (slots - 1);
       if (seen[slot] === hash) return true;
       seen[slot] = hash;
       return false;
     },
   };
+}
+
+/** Keys that were evicted lately. A miss of such a key would have been a hit in a larger memory. */
+interface Ghosts {
+  readonly evicted: (key: string) => void;
+  readonly missed: (key: string) => void;
+  readonly hits: () => number;
+}
+
+/** 4 MiB; with more entries, the oldest ghosts are forgotten sooner. */
+const MAX_GHOSTS = 2 ** 20;
+
+/** Remembers about as many evicted keys as entries fit, in one array, as the doorkeeper does. */
+function createGhosts(entries: number): Ghosts {
+  const slots = Math.min(MAX_GHOSTS, 2 ** Math.ceil(Math.log2(Math.max(256, entries))));
+  const ghosts = new Uint32Array(slots);
+  let hits = 0;
+  return {
+    evicted: (key) => {
+      const hash = hashOf(key);
+      ghosts[hash & (slots - 1)] = hash;
+    },
+    missed: (key) => {
+      const hash = hashOf(key);
+      const slot = hash & (slots - 1);
+      if (ghosts[slot] !== hash) return;
+      // One search looks several times before its page is here again, and counts once.
+      ghosts[slot] = 0;
+      hits += 1;
+    },
+    hits: () => hits,
+  };
+}
+
+/** FNV-1a. 0 stands for an empty slot, so it is the hash of no key. */
+function hashOf(key: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < key.length; at += 1) hash = Math.imul(hash ^ key.charCodeAt(at), 0x0100_0193);
+  return hash >>> 0 || 1;
 }
 
 /**
@@ -112,7 +158,8 @@ interface Node<V> {
   older: Node<V> | undefined;
 }
 
-export function createSieve<V>(maxBytes: number): Sieve<V> {
+/** @param onEvicted called with each key that is evicted, not with those that are deleted or too large */
+export function createSieve<V>(maxBytes: number, onEvicted: (key: string) => void = () => {}): Sieve<V> {
   const nodes = new Map<string, Node<V>>();
   let newest: Node<V> | undefined;
   let oldest: Node<V> | undefined;
@@ -142,6 +189,7 @@ export function createSieve<V>(maxBytes: number): Sieve<V> {
     hand = candidate.newer;
     unlink(candidate);
     evictions += 1;
+    onEvicted(candidate.key);
   };
 
   /**

@@ -296,7 +296,7 @@ export function evidenceOf(observation: Observation): string {
   return observation.evidence;
 }
 
-/** Subjects that raise, for `[]`. */
+/** The checks that raise or hold, with their subjects. */
 export function raisedBy(checks: readonly Check[], window: Window): readonly string[] {
   return checks.flatMap(({ id, look }) =>
     look(window).flatMap(({ state, subject }) => (state === 'raise' || state === 'hold' ? [`${id}: ${subject}`] : [])),

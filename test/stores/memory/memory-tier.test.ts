@@ -301,3 +301,40 @@ test('the memory of refused keys is short: a key whose next use is far away stay
   for (let n = 0; n < 20_000; n += 1) if (tier.admits(`cycle ${n % 4000}`, entry)) admitted += 1;
   assert.ok(admitted < 200, `${admitted} of 20,000`);
 });
+
+test('a miss of a key that was evicted is a ghost hit once, and a miss of any other key is none', () => {
+  const clock = createFakeClock();
+  for (const empty of [false, true]) {
+    const entry = entryOf(clock, { empty });
+    const roomForTwo = 2 * (entry.encoded.length + ENTRY_OVERHEAD_BYTES);
+    const tier = createMemoryTier({ maxBytes: roomForTwo, emptyMaxBytes: roomForTwo });
+    for (const key of ['a', 'b', 'c']) tier.set(key, entry);
+    assert.equal(tier.peek('a'), undefined, 'a is evicted');
+    for (const key of ['b', 'c', 'never']) tier.get(key);
+    tier.delete('b');
+    tier.get('b');
+    assert.equal(tier.usage().ghostHits, 0, `empty ${empty}`);
+    tier.get('a');
+    tier.get('a');
+    assert.equal(tier.usage().ghostHits, 1, `empty ${empty}`);
+  }
+});
+
+test('traffic over a little more keys than fit has many ghost hits, and over far more keys only a few', () => {
+  const clock = createFakeClock();
+  const entry = entryOf(clock, { body: Buffer.alloc(4000) });
+  const share = (keys: number): number => {
+    const random = seededRandom(7);
+    const tier = createMemoryTier({ maxBytes: 400 * (entry.encoded.length + ENTRY_OVERHEAD_BYTES), emptyMaxBytes: 1 });
+    let misses = 0;
+    for (let n = 0; n < 20_000; n += 1) {
+      const key = `key ${Math.floor(keys * random())}`;
+      if (tier.get(key) !== undefined) continue;
+      misses += 1;
+      tier.set(key, entry);
+    }
+    return tier.usage().ghostHits / misses;
+  };
+  assert.ok(share(600) > 0.5, `${share(600)}`);
+  assert.ok(share(20_000) < 0.05, `${share(20_000)}`);
+});

@@ -1,4 +1,4 @@
-import { bytesText, countText, durationText, percentText, perSecondText } from '../../../report/format.mjs';
+import { amountText, bytesText, countText, durationText, percentText } from '../../../report/format.mjs';
 import type { Check, Observation, Window } from '../check.ts';
 import { type ClientsFacts, known } from '../facts.ts';
 import { dataNodesOf, fine, type NodeView, nodesOf, reasonOf, skipped } from '../window.ts';
@@ -47,7 +47,7 @@ function unreachable({ after }: Window): readonly Observation[] {
   });
 }
 
-const NOT_ASKED = /\bis refused\b|\bbudget\b|\bNOPERM\b/;
+const NOT_ASKED = /\b[A-Z]+ is refused\b|\bbudget\b|\bNOPERM\b/;
 
 // --- short lives ------------------------------------------------------------------------------------------------------
 
@@ -71,7 +71,7 @@ function churn(window: Window): readonly Observation[] {
     const names = youngest !== undefined && youngest.young > 0;
     return {
       ...{ subject, state: isShort ? 'raise' : 'hold' },
-      evidence: `${perSecondText(opened)} connections are opened beside ${countText(connected)} that are there: one lives ${durationText(1000 * lifeSeconds)} on average.${
+      evidence: `${amountText(opened)} connections are opened a second beside ${countText(connected)} that are there: one lives ${durationText(1000 * lifeSeconds)} on average.${
         names
           ? ` Most young ones: ${clientText(youngest)} with ${youngest.young} of ${youngest.count} under 10 s old.`
           : ''
@@ -118,7 +118,7 @@ function rejected(window: Window): readonly Observation[] {
     return {
       ...{ subject, state: 'raise' },
       evidence: `${countText(count)} connections were refused in ${seconds.toFixed(1)} s${
-        table === undefined ? '' : `; ${countText(table.used)} of ${countText(table.limit)} places are taken`
+        table === undefined ? '' : `; ${countText(table.used)} of ${countText(table.limit)} places are taken now`
       }.`,
       figures: { rejected: count, ...(table && { connected: table.used, maxclients: table.limit }) },
       advice: moreClients(view, table?.limit ?? 10_000),

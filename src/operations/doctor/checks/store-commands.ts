@@ -1,4 +1,4 @@
-import { bytesText, countText, durationText, percentText, perSecondText } from '../../../report/format.mjs';
+import { amountText, bytesText, countText, durationText, percentText } from '../../../report/format.mjs';
 import type { Check, Observation, Window } from '../check.ts';
 import { known, type NodeFacts, type SlowEntry } from '../facts.ts';
 import { cpuOf, dataNodesOf, fine, type NodeView, reasonOf, skipped, stateAbove } from '../window.ts';
@@ -143,7 +143,7 @@ function cpu(window: Window): readonly Observation[] {
     if (state === 'fine') return fine(subject);
     return {
       ...{ subject, state },
-      evidence: `Its main thread uses ${percentText(cores)} of a core for ${perSecondText(commands)} commands.`,
+      evidence: `Its main thread uses ${percentText(cores)} of a core for ${amountText(commands)} commands a second.`,
       figures: { cores, commandsPerSecond: commands },
       advice: [
         `Find the commands that take the time (usec): ${cli(view, 'INFO commandstats')}`,
@@ -166,7 +166,7 @@ function ioThreads(window: Window): readonly Observation[] {
     if (Number(threads) !== 1 || !isBusy) return fine(subject);
     return {
       ...{ subject, state: cores >= THREADS.cpu && commands >= THREADS.perSecond ? 'raise' : 'hold' },
-      evidence: `io-threads is 1, and the only thread uses ${percentText(cores)} of a core for ${perSecondText(commands)} commands.`,
+      evidence: `io-threads is 1, and the only thread uses ${percentText(cores)} of a core for ${amountText(commands)} commands a second.`,
       figures: { ioThreads: 1, cores, commandsPerSecond: commands },
       advice: ['io-threads 4 in its configuration file, on a machine with at least 6 cores for it, and a restart'],
     };
@@ -197,8 +197,8 @@ function hitRatio(window: Window): readonly Observation[] {
         evidence: `${percentText(ratio)} of ${countText(lookups)} look-ups found their key.`,
         figures: { hitRatio: ratio, lookups },
         advice: [
-          'Longer lifetimes (freshness.ttl, freshness.stale), if evictions are few: then more memory does not help.',
-          'After a flush or a cold start: wait, or warm it: npm run serpcache -- warm',
+          'Longer lifetimes (freshness.ttl, freshness.staleWhileRevalidate), if evictions are few: then more memory does not help.',
+          'After a flush or a cold start: wait, or warm it: npm run serpcache -- warm DOMAIN',
         ],
       },
     ];
@@ -221,7 +221,7 @@ function largeReplies(window: Window): readonly Observation[] {
     if (state === 'fine') return fine(subject);
     return {
       ...{ subject, state },
-      evidence: `A reply has ${bytesText(mean)} on average: ${bytesText(bytes / seconds)} a second for ${perSecondText(commands / seconds)} commands.`,
+      evidence: `A reply has ${bytesText(mean)} on average: ${amountText(commands / seconds)} commands and ${bytesText(bytes / seconds)} a second.`,
       figures: { replyBytes: mean, bytesPerSecond: bytes / seconds, commandsPerSecond: commands / seconds },
       advice: [`Find large keys: ${cli(view, '--bigkeys')}`, 'Smaller pages: fewer results, compression.coding: zstd.'],
     };

@@ -188,7 +188,7 @@ export const KEY_CHECKS: readonly Check[] = [
     raises: `a value of ≥ ${bytesText(BIG.raises)}; bookkeeping of serpcache is left out`,
     clears: `none of ≥ ${bytesText(BIG.clears)}`,
     why: 'To read, copy or free it takes the main thread milliseconds, and its reply holds up the others on the network.',
-    source: 'Redis documentation, “redis-cli”: scanning for big keys; maxEntryBytes of serpcache is 1 MiB',
+    source: 'Redis documentation, “redis-cli”: scanning for big keys; twice the default of maxEntryBytes',
     look: bigKeys,
   },
   {
@@ -224,7 +224,7 @@ export const KEY_CHECKS: readonly Check[] = [
     raises: `≥ ${percentText(FOREIGN.raises)} of the sampled keys are not of serpcache`,
     clears: `< ${percentText(FOREIGN.clears)}`,
     why: 'They share memory, policy and the main thread: one evicts the other, and FLUSHDB empties both.',
-    source: 'Redis documentation, “Using Redis as an LRU cache”: one instance for each use',
+    source: 'Redis documentation, “Key eviction”: two instances rather than one for two uses',
     look: foreignKeys,
   },
 ];

@@ -23,13 +23,13 @@ import {
 const CONTROL: Partial<StoreFacts> = { name: 'control store', domains: [], isCache: false };
 const BOTH: Partial<StoreFacts> = { name: 'store of goods, control store' };
 
-/** What a check says of one node that does not change. */
+/** The observation of one node that does not change. */
 function said(id: string, change: NodeChange, store: Partial<StoreFacts> = {}): Observation {
   const node = nodeWith(change);
   return onlyOf(lookerOf(MEMORY_CHECKS, id)(storeWindow([node], [laterNode(node)], { store })));
 }
 
-/** What a check says of the healthy node after this growth. */
+/** The observation of the healthy node after this growth. */
 function saidOf(
   id: string,
   growth: Readonly<Record<string, number>>,
@@ -229,10 +229,11 @@ test('MEMORY DOCTOR of a real server becomes the names of its problems', async (
   const used = async (): Promise<number> =>
     Number(/used_memory:(\d+)/.exec(String(await node.command('INFO', 'memory')))?.[1]);
   await node.command('SET', 'other:kept', 'x'.repeat(6_000_000));
-  await node.command('SET', 'other:gone', 'x'.repeat(30_000_000));
+  const gone = ['other:1', 'other:2', 'other:3'];
+  for (const name of gone) await node.command('SET', name, 'x'.repeat(10_000_000));
   // The peak is taken when commands end.
   await node.command('INFO', 'memory');
-  await node.command('DEL', 'other:gone');
+  await node.command('DEL', ...gone);
   for (let at = 0; at < 50 && (await used()) > 10e6; at += 1) await node.command('PING');
   const found = saidBy(await advice(), await used());
   assert.match(evidenceOf(found), /^MEMORY DOCTOR names: [^.\n]*peak memory[^.\n]*; [\d.]+\sMiB are used\.$/);

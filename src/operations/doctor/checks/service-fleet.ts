@@ -1,0 +1,141 @@
+import { countText, durationText } from '../../../report/format.mjs';
+import type { Check, Observation, Window } from '../check.ts';
+import { type FleetProcess, known } from '../facts.ts';
+import { dataNodesOf, fine, median, reasonOf, skipped, stateAbove } from '../window.ts';
+
+/** The processes of a fleet beside each other: their configurations, versions and clocks. */
+
+const FLEET = 'fleet';
+
+/** One observation of all processes; none without a service. */
+function ofFleet(look: (processes: readonly FleetProcess[]) => Observation): Check['look'] {
+  return ({ after: { service } }) => {
+    if (service === undefined) return [];
+    const processes = known(service.fleet);
+    return [processes === undefined ? skipped(FLEET, reasonOf(service.fleet)) : look(processes)];
+  };
+}
+
+/** At most this many ids in a sentence. */
+const MAX_IDS = 5;
+
+/** `3 with a1b2 (x, y, z)`, the most frequent value first. */
+function groupsOf(processes: readonly FleetProcess[], of: (one: FleetProcess) => string): readonly string[] {
+  return [...Map.groupBy(processes, of)]
+    .toSorted(([, a], [, b]) => b.length - a.length)
+    .map(([value, group]) => {
+      const ids = group.slice(0, MAX_IDS).map(({ id }) => id);
+      return `${group.length} with ${value} (${ids.join(', ')}${group.length > MAX_IDS ? ', …' : ''})`;
+    });
+}
+
+function differing(
+  processes: readonly FleetProcess[],
+  what: string,
+  of: (one: FleetProcess) => string,
+  advice: readonly string[],
+): Observation {
+  const groups = groupsOf(processes, of);
+  if (groups.length < 2) return fine(FLEET);
+  return {
+    ...{ subject: FLEET, state: 'raise' },
+    evidence: `${countText(processes.length)} processes have ${groups.length} different ${what}: ${groups.slice(0, MAX_IDS).join('; ')}.`,
+    figures: { processes: processes.length, different: groups.length },
+    advice,
+  };
+}
+
+const configurations = ofFleet((processes) =>
+  differing(processes, 'configurations', ({ configuration }) => configuration, [
+    'Compare the file and the environment of these processes, on each host: npm run serpcache -- config check; sha256sum "$SERPCACHE_CONFIG"',
+    'Then restart those with the old one. The end of an id is the pid of its process in base 36; the pid stands in the log.',
+  ]),
+);
+
+const versions = ofFleet((processes) =>
+  differing(processes, 'versions', ({ version }) => version, [
+    'Finish the roll-out; during one this is expected: npm run serpcache -- --version',
+  ]),
+);
+
+// --- clocks -----------------------------------------------------------------------------------------------------------
+
+const APART = { raises: 500, clears: 250 };
+const WRONG = { raises: 1000, clears: 500 };
+
+const SYNCHRONIZE = [
+  'On each host: timedatectl; chronyc tracking (or ntpq -p)',
+  'Switch time synchronization on: timedatectl set-ntp true',
+];
+
+const clocksApart = ofFleet((processes) => {
+  const offsets = processes
+    .flatMap(({ id, clockOffsetMs }) => (clockOffsetMs === undefined ? [] : [{ id, clockOffsetMs }]))
+    .toSorted((a, b) => a.clockOffsetMs - b.clockOffsetMs);
+  const [first, last] = [offsets[0], offsets.at(-1)];
+  if (first === undefined || last === undefined || offsets.length < 2) {
+    return skipped(FLEET, 'fewer than two processes told the offset of their clock');
+  }
+  const apartMs = last.clockOffsetMs - first.clockOffsetMs;
+  const state = stateAbove(apartMs, APART);
+  if (state === 'fine') return fine(FLEET);
+  return {
+    ...{ subject: FLEET, state },
+    evidence: `The clocks of ${countText(offsets.length)} processes are up to ${durationText(apartMs)} apart: ${last.id} is ahead of ${first.id}, each measured against its store.`,
+    figures: { apartMs: Math.round(apartMs), ahead: last.id, behind: first.id },
+    advice: SYNCHRONIZE,
+  };
+});
+
+/** One node that differs has a wrong clock itself; when half of them differ, it is the clock of this process. */
+function ownClock(window: Window): readonly Observation[] {
+  const { service } = window.after;
+  if (service === undefined) return [];
+  const subject = `process ${service.processId}`;
+  const offsets = dataNodesOf(window).flatMap(({ node }) => known(node.clockOffsetMs) ?? []);
+  const offsetMs = median(offsets);
+  if (offsetMs === undefined) return [skipped(subject, 'no store node told its time')];
+  const state = stateAbove(Math.abs(offsetMs), WRONG);
+  if (state === 'fine') return [fine(subject)];
+  const evidence = {
+    evidence: `The clock of this process is ${durationText(Math.abs(offsetMs))} ${offsetMs > 0 ? 'behind' : 'ahead of'} the store's: the median of ${countText(offsets.length)} nodes.`,
+    figures: { offsetMs: Math.round(-offsetMs), nodes: offsets.length },
+    advice: SYNCHRONIZE,
+  };
+  return [{ ...{ subject, state }, ...evidence }];
+}
+
+export const FLEET_CHECKS: readonly Check[] = [
+  {
+    ...{
+      id: 'service-configurations',
+      area: 'service',
+      severity: 'warning',
+      title: 'processes have different configurations',
+    },
+    ...{ needs: ['service', 'fleet'], minimum: 'two processes that share a control store' },
+    raises: 'different digests; addresses of listeners, the log, credentials, TLS and paths do not count',
+    clears: 'otherwise',
+    why: 'They may compute pages by different rules, or count permits for another number of processes, into one store.',
+    source: 'by definition; true for a while during a roll-out',
+    look: configurations,
+  },
+  {
+    ...{ id: 'service-clocks', area: 'service', severity: 'warning', title: 'clocks differ' },
+    ...{ needs: ['service', 'fleet', 'clock'], minimum: 'a store node that tells its time' },
+    raises: `processes ≥ ${durationText(APART.raises)} apart, or this one ≥ ${durationText(WRONG.raises)} from its store nodes`,
+    clears: `< ${durationText(APART.clears)} and < ${durationText(WRONG.clears)}`,
+    why: 'A page counts as older or younger by the difference of the clocks of writer and reader: it lapses too early, or is served for too long.',
+    source: 'measured: pages read an hour ahead were 86 % hits instead of 94 % (src/README.md, “Keys and entries”)',
+    look: (window) => [...clocksApart(window), ...ownClock(window)],
+  },
+  {
+    ...{ id: 'service-versions', area: 'service', severity: 'info', title: 'processes have different versions' },
+    ...{ needs: ['service', 'fleet'], minimum: 'two processes that share a control store' },
+    raises: 'different versions',
+    clears: 'otherwise',
+    why: 'Versions may differ in the format of entries: each then computes what the other has stored.',
+    source: 'by definition; true for a while during a roll-out',
+    look: versions,
+  },
+];

@@ -1,0 +1,182 @@
+import { hash } from 'node:crypto';
+import type { Settings } from '../../../config/settings.ts';
+import type { Control } from '../../../control/control.ts';
+import type { Clock } from '../../../runtime.ts';
+import type { FleetProcess, Part } from '../facts.ts';
+
+/** The processes that share a control store, as each describes itself there. */
+export interface Fleet {
+  /** This process first. Another one is known from its second report on, and until it has been silent for a while. */
+  readonly read: () => Promise<Part<readonly FleetProcess[]>>;
+  readonly close: () => void;
+}
+
+interface FleetOptions {
+  readonly processId: string;
+  readonly version: string;
+  /** `configurationDigest` of its settings. */
+  readonly configuration: string;
+  /** The control of each domain: processes that share one domain know each other by it. */
+  readonly controls: readonly Pick<Control, 'state' | 'report' | 'reports'>[];
+  /** As `NodeFacts.clockOffsetMs` of the first node of the control store; undefined while it is not known. */
+  readonly clockOffsetMs: () => number | undefined;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly random: () => number;
+  readonly intervalMs?: number;
+}
+
+/** One process's description. */
+interface Hello {
+  readonly format: typeof FORMAT;
+  /** Rises with each report: the control store keeps the reports of dead processes as long as others report. */
+  readonly count: number;
+  readonly configuration: string;
+  readonly version: string;
+  readonly clockOffsetMs?: number;
+}
+
+const PREFIX = 'doctor:';
+/** A report of another format is not read. */
+const FORMAT = 1;
+/** Half of the time for which the control store keeps reports. */
+const INTERVAL_MS = 5000;
+/** Intervals without a new report after which a process is left out. */
+const MAX_SILENT = 3;
+/** More processes than any fleet has; the control store keeps no more reports. */
+const MAX_PROCESSES = 256;
+const MAX_TEXT = 64;
+const MAX_OFFSET_MS = 1e12;
+
+export function createFleet(options: FleetOptions): Fleet {
+  const { processId, version, configuration, controls, clockOffsetMs, clock, random } = options;
+  const { intervalMs = INTERVAL_MS } = options;
+  let sent = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let closed = false;
+  /** By id: the first count that was seen, and the time at which the count last rose. */
+  const seen = new Map<string, { readonly first: number; readonly count: number; readonly atMs: number }>();
+
+  const own = (): Omit<FleetProcess, 'id'> => {
+    const offsetMs = clockOffsetMs();
+    return { configuration, version, ...(offsetMs === undefined ? {} : { clockOffsetMs: -offsetMs }) };
+  };
+  /** Without a shared control store nobody else reads. Whether it is shared does not change. */
+  const shared = controls.filter((control) => control.state().shared);
+
+  /** The last description of every process; undefined when no control store answers. */
+  const collect = async (): Promise<ReadonlyMap<string, Hello> | undefined> => {
+    const answers = (await Promise.all(shared.map((control) => control.reports()))).filter((one) => one !== undefined);
+    if (answers.length === 0) return undefined;
+    const hellos = new Map<string, Hello>();
+    for (const [name, value] of answers.flatMap((reports) => [...reports])) {
+      const id = name.slice(PREFIX.length);
+      if (!name.startsWith(PREFIX) || id === processId || id.length > MAX_TEXT || !isHello(value)) continue;
+      if ((hellos.get(id)?.count ?? -1) < value.count && hellos.size < MAX_PROCESSES) hellos.set(id, value);
+    }
+    const nowMs = clock.monotonicMs();
+    for (const id of seen.keys()) if (!hellos.has(id)) seen.delete(id);
+    for (const [id, { count }] of hellos) {
+      const before = seen.get(id);
+      if (before?.count !== count) seen.set(id, { first: before?.first ?? count, count, atMs: nowMs });
+    }
+    return hellos;
+  };
+
+  /** The first report that is seen may be of a process that is dead; the second one is not. */
+  const isLive = (id: string): boolean => {
+    const known = seen.get(id);
+    const silentMs = known === undefined ? Number.POSITIVE_INFINITY : clock.monotonicMs() - known.atMs;
+    return known !== undefined && known.count !== known.first && silentMs <= MAX_SILENT * intervalMs;
+  };
+
+  const report = async (): Promise<void> => {
+    sent += 1;
+    const hello: Hello = { format: FORMAT, count: sent, ...own() };
+    await Promise.all(shared.map((control) => control.report(`${PREFIX}${processId}`, hello)));
+    // Read as often as they are sent, so that a silent process is known before anyone asks.
+    await collect();
+    schedule(intervalMs * (0.9 + 0.2 * random()));
+  };
+  const schedule = (waitMs: number): void => {
+    if (!closed && shared.length > 0) timer = setTimeout(() => void report(), waitMs).unref();
+  };
+  schedule(intervalMs * 0.2 * random());
+
+  return {
+    read: async () => {
+      const self = { id: processId, ...own() };
+      if (shared.length === 0) return { known: [self] };
+      const hellos = await collect();
+      if (hellos === undefined) return { skipped: 'the control store does not answer' };
+      const others = [...hellos].flatMap(([id, { version: theirs, configuration: digest, clockOffsetMs: offsetMs }]) =>
+        isLive(id)
+          ? [{ id, configuration: digest, version: theirs, ...(offsetMs !== undefined && { clockOffsetMs: offsetMs }) }]
+          : [],
+      );
+      return { known: [self, ...others.sort((a, b) => (a.id < b.id ? -1 : 1))] };
+    },
+    close: () => {
+      closed = true;
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** Others may write to the store: a text of any length, or a number that is none, goes no further. */
+function isHello(value: unknown): value is Hello {
+  if (typeof value !== 'object' || value === null) return false;
+  const { format, count, configuration, version, clockOffsetMs } = value as Readonly<Record<string, unknown>>;
+  const isShort = (text: unknown): boolean => typeof text === 'string' && text.length > 0 && text.length <= MAX_TEXT;
+  return (
+    format === FORMAT &&
+    Number.isSafeInteger(count) &&
+    isShort(configuration) &&
+    isShort(version) &&
+    (clockOffsetMs === undefined || (typeof clockOffsetMs === 'number' && Math.abs(clockOffsetMs) <= MAX_OFFSET_MS))
+  );
+}
+
+// --- the digest -------------------------------------------------------------------------------------------------------
+
+/** Sections that may differ between the processes of a fleet. */
+const OWN_SECTIONS: ReadonlySet<string> = new Set(['admin', 'log', 'audit', 'doctor']);
+/** Members at any depth that are secrets, credentials or paths, under the names of the configuration. */
+const OWN_MEMBERS: ReadonlySet<string> = new Set([
+  'username',
+  'password',
+  'sentinelUsername',
+  'sentinelPassword',
+  'user',
+  'key',
+  'previousKey',
+  'tls',
+  'doctor',
+  'directory',
+]);
+/** Lists whose order says nothing. */
+const UNORDERED: ReadonlySet<string> = new Set(['nodes', 'sentinels', 'endpoints', 'disabledDefences', 'candidates']);
+
+/**
+ * 16 base64url characters, alike for all processes with the same configuration. Addresses of the listeners, the log, credentials, TLS
+ * and paths may differ between them.
+ */
+export function configurationDigest(settings: Settings): string {
+  const { host: _host, port: _port, ...publicLimits } = settings.public;
+  const sections = Object.entries({ ...settings, public: publicLimits }).filter(([name]) => !OWN_SECTIONS.has(name));
+  const digest = hash('sha256', canonicalJson(Object.fromEntries(sections)), 'buffer');
+  return digest.subarray(0, 12).toString('base64url');
+}
+
+/** JSON with the members in the order of their names. */
+function canonicalJson(value: unknown, name = ''): string {
+  if (Array.isArray(value)) {
+    const items = value.map((item) => canonicalJson(item));
+    return `[${(UNORDERED.has(name) ? items.sort() : items).join()}]`;
+  }
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  const members = Object.entries(value)
+    .filter(([member, own]) => own !== undefined && !OWN_MEMBERS.has(member))
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([member, own]) => `${JSON.stringify(member)}:${canonicalJson(own, member)}`);
+  return `{${members.join()}}`;
+}

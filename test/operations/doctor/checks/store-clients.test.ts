@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CLIENT_CHECKS } from '../../../../src/operations/doctor/checks/store-clients.ts';
+import type { ClientsFacts, NodeFacts } from '../../../../src/operations/doctor/facts.ts';
+import {
+  evidenceOf,
+  HEALTHY_NODE,
+  healthyWindow,
+  laterNode,
+  lookerOf,
+  nodeWith,
+  onlyOf,
+  raisedBy,
+  snapshotWith,
+  storeWindow,
+  storeWith,
+  windowOf,
+} from '../harness.ts';
+
+const CLIENTS = 'known' in HEALTHY_NODE.clients ? HEALTHY_NODE.clients.known : assert.fail();
+const clients = (change: Partial<ClientsFacts>): Partial<NodeFacts> => ({
+  clients: { known: { ...CLIENTS, ...change } },
+});
+
+/** The observation of one check, of a node and one second later. */
+function seen(id: string, before: NodeFacts, after: NodeFacts = before, seconds = 1) {
+  return onlyOf(lookerOf(CLIENT_CHECKS, id)(storeWindow([before], [after], { seconds })));
+}
+const stateOf = (...args: Parameters<typeof seen>) => seen(...args).state;
+
+test('a healthy store has no finding about its clients', () => {
+  assert.deepEqual(raisedBy(CLIENT_CHECKS, healthyWindow()), []);
+});
+
+test('a node that did not answer INFO is unreachable, and the evidence has the reason', () => {
+  const silent = nodeWith({ parts: { info: { skipped: 'connect ECONNREFUSED 127.0.0.1:6379' } } });
+  const observation = seen('store-unreachable', HEALTHY_NODE, silent);
+  assert.equal(observation.subject, '127.0.0.1:6379 (store of goods)');
+  assert.match(evidenceOf(observation), /ECONNREFUSED/);
+  assert.equal(stateOf('store-unreachable', silent, HEALTHY_NODE), 'fine');
+});
+
+test('a node that refuses INFO is reachable', () => {
+  const refusing = nodeWith({ parts: { info: { skipped: 'INFO is refused: NOPERM this user has no permissions' } } });
+  assert.equal(stateOf('store-unreachable', refusing), 'skipped');
+});
+
+test('a store of which no node tells the others is unreachable as a whole', () => {
+  const at = snapshotWith({ stores: [storeWith({ nodes: { skipped: 'connect ETIMEDOUT' } })] });
+  const observation = onlyOf(lookerOf(CLIENT_CHECKS, 'store-unreachable')(windowOf(at, at)));
+  assert.equal(observation.subject, 'store of goods');
+  assert.match(evidenceOf(observation), /ETIMEDOUT/);
+});
+
+const opened = (count: number, connected = 12): NodeFacts =>
+  laterNode(nodeWith({ info: { connected_clients: connected } }), { total_connections_received: count });
+
+test('eighty new connections a second beside twelve are a churn, and its client is named', () => {
+  const young = { address: '10.0.0.5', name: 'php', count: 8, young: 8 };
+  const after = { ...opened(80), ...clients({ top: [...CLIENTS.top, young] }) };
+  const observation = seen('store-connection-churn', HEALTHY_NODE, after);
+  assert.equal(observation.state, 'raise');
+  assert.match(evidenceOf(observation), /10\.0\.0\.5 “php” with 8 of 8/);
+  assert.doesNotMatch(evidenceOf(seen('store-connection-churn', HEALTHY_NODE, opened(80))), /young/);
+});
+
+test('a churn is held between five and ten new connections a second', () => {
+  assert.equal(stateOf('store-connection-churn', HEALTHY_NODE, opened(9)), 'hold');
+  assert.equal(stateOf('store-connection-churn', HEALTHY_NODE, opened(4)), 'fine');
+});
+
+test('new connections that are few beside those that stay are no churn', () => {
+  assert.equal(stateOf('store-connection-churn', HEALTHY_NODE, opened(20, 1000)), 'fine');
+});
+
+test('a fleet that restarts in a window of fifteen seconds is no churn', () => {
+  assert.notEqual(stateOf('store-connection-churn', HEALTHY_NODE, opened(400, 400), 15), 'raise');
+});
+
+test('a server that was restarted, and a very short window, tell nothing about a churn', () => {
+  const restarted = nodeWith({ info: { run_id: 'another', total_connections_received: 1000 } });
+  assert.equal(stateOf('store-connection-churn', HEALTHY_NODE, restarted), 'skipped');
+  assert.equal(stateOf('store-connection-churn', HEALTHY_NODE, opened(80), 0.1), 'skipped');
+});
+
+test('one refused connection is enough', () => {
+  const after = laterNode(nodeWith({ info: { connected_clients: 10_000 } }), { rejected_connections: 1 });
+  assert.match(evidenceOf(seen('store-rejected-connections', HEALTHY_NODE, after)), /10,000 of 10,000/);
+  // Refused at an earlier time.
+  const earlier = nodeWith({ info: { rejected_connections: 500 } });
+  assert.equal(stateOf('store-rejected-connections', earlier), 'fine');
+  assert.equal(
+    stateOf('store-rejected-connections', nodeWith({ info: { rejected_connections: undefined } })),
+    'skipped',
+  );
+});
+
+test('the table of clients is nearly full at four fifths, and the links of a cluster count', () => {
+  const at = (connected: number, links = 0): NodeFacts =>
+    nodeWith({ info: { maxclients: 100, connected_clients: connected, cluster_connections: links } });
+  assert.equal(stateOf('store-clients-near-limit', at(80)), 'raise');
+  assert.equal(stateOf('store-clients-near-limit', at(60, 20)), 'raise');
+  assert.equal(stateOf('store-clients-near-limit', at(75)), 'hold');
+  assert.equal(stateOf('store-clients-near-limit', at(69)), 'fine');
+});
+
+test('a server whose INFO has no maxclients is judged by its configuration, or not at all', () => {
+  const old = { maxclients: undefined, connected_clients: 90 };
+  assert.equal(stateOf('store-clients-near-limit', nodeWith({ info: old, config: { maxclients: 100 } })), 'raise');
+  const refused = nodeWith({ info: old, parts: { config: { skipped: 'refused' } } });
+  assert.equal(stateOf('store-clients-near-limit', refused), 'skipped');
+});
+
+test('a thousand connections of one client are very many, five hundred when they are half of all', () => {
+  const holds = (count: number, all: number): NodeFacts =>
+    nodeWith({ parts: clients({ count: all, top: [{ address: '10.0.0.9', name: '', count, young: 3 }] }) });
+  assert.equal(stateOf('store-one-client-many', holds(1000, 4000)), 'raise');
+  assert.equal(stateOf('store-one-client-many', holds(500, 1000)), 'raise');
+  assert.equal(stateOf('store-one-client-many', holds(500, 1100)), 'fine');
+  assert.equal(stateOf('store-one-client-many', holds(850, 4000)), 'hold');
+  assert.equal(stateOf('store-one-client-many', holds(450, 500)), 'hold');
+  assert.match(evidenceOf(seen('store-one-client-many', holds(1100, 1120))), /10\.0\.0\.9 holds 1,100 of 1,120/);
+  const skipped = nodeWith({ parts: { clients: { skipped: 'more than 5,000 clients' } } });
+  assert.equal(stateOf('store-one-client-many', skipped), 'skipped');
+});
+
+test('twenty blocked clients are many, ten when they are a fifth of all', () => {
+  const waits = (count: number, connected: number): NodeFacts =>
+    nodeWith({ info: { blocked_clients: count, connected_clients: connected } });
+  assert.equal(stateOf('store-blocked-clients', waits(20, 1000)), 'raise');
+  assert.equal(stateOf('store-blocked-clients', waits(10, 50)), 'raise');
+  assert.equal(stateOf('store-blocked-clients', waits(12, 1000)), 'hold');
+  assert.equal(stateOf('store-blocked-clients', waits(9, 10)), 'fine');
+  assert.equal(stateOf('store-blocked-clients', nodeWith({ info: { blocked_clients: undefined } })), 'skipped');
+});
+
+const MIB = 2 ** 20;
+const output = (bytes: number, kind: 'normal' | 'replica' | 'pubsub' = 'normal', limits?: string): NodeFacts =>
+  nodeWith({
+    ...(limits !== undefined && { config: { 'client-output-buffer-limit': limits } }),
+    parts: clients({ largestOutput: { bytes, client: 'reports', kind } }),
+  });
+
+test('an output buffer is judged by the limit of its class', () => {
+  const limits = 'normal 67108864 0 0 slave 268435456 0 0 pubsub 33554432 8388608 60';
+  assert.equal(stateOf('store-output-buffer', output(32 * MIB, 'normal', limits)), 'raise');
+  assert.equal(stateOf('store-output-buffer', output(20 * MIB, 'normal', limits)), 'hold');
+  assert.equal(stateOf('store-output-buffer', output(15 * MIB, 'normal', limits)), 'fine');
+  assert.equal(stateOf('store-output-buffer', output(60 * MIB, 'replica', limits)), 'fine');
+  assert.equal(stateOf('store-output-buffer', output(130 * MIB, 'replica', limits)), 'raise');
+});
+
+test('an output buffer above its soft limit is found, because the server ends such a connection', () => {
+  const observation = seen('store-output-buffer', output(9 * MIB, 'pubsub'));
+  assert.equal(observation.state, 'raise');
+  assert.match(evidenceOf(observation), /after 60 s/);
+});
+
+test('without a limit, or without CONFIG, an output buffer of 32 MiB is found', () => {
+  const none = 'normal 0 0 0 slave 0 0 0 pubsub 0 0 0';
+  assert.match(evidenceOf(seen('store-output-buffer', output(32 * MIB, 'normal', none))), /there is no limit/);
+  assert.equal(stateOf('store-output-buffer', output(16 * MIB, 'normal', none)), 'hold');
+  const refused = { ...output(40 * MIB), config: { skipped: 'refused' } };
+  assert.match(evidenceOf(seen('store-output-buffer', refused)), /the limit is not known/);
+  const unseen = nodeWith({ parts: { clients: { skipped: 'refused' } } });
+  assert.equal(stateOf('store-output-buffer', unseen), 'skipped');
+});
+
+test('a timeout for idle connections is found as long as it is set', () => {
+  const observation = seen('store-idle-timeout', nodeWith({ config: { timeout: 300 } }));
+  assert.match(evidenceOf(observation), /idle for 300 s/);
+  assert.equal(stateOf('store-idle-timeout', HEALTHY_NODE), 'fine');
+  const refused = nodeWith({ parts: { config: { skipped: 'CONFIG GET is refused' } } });
+  assert.deepEqual(seen('store-idle-timeout', refused), {
+    ...{ subject: '127.0.0.1:6379 (store of goods)', state: 'skipped', reason: 'CONFIG GET is refused' },
+  });
+});
+
+test('a keepalive that is off, or rarer than the default, is found', () => {
+  const at = (seconds: number): NodeFacts => nodeWith({ config: { 'tcp-keepalive': seconds } });
+  assert.equal(stateOf('store-keepalive', at(0)), 'raise');
+  assert.equal(stateOf('store-keepalive', at(600)), 'raise');
+  assert.equal(stateOf('store-keepalive', at(300)), 'fine');
+  assert.equal(stateOf('store-keepalive', nodeWith({ config: { 'tcp-keepalive': undefined } })), 'skipped');
+});

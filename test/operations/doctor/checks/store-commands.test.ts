@@ -1,0 +1,242 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { COMMAND_CHECKS } from '../../../../src/operations/doctor/checks/store-commands.ts';
+import type { LatencyEvent, NodeFacts, SlowEntry } from '../../../../src/operations/doctor/facts.ts';
+import {
+  evidenceOf,
+  HEALTHY_GROWTH,
+  HEALTHY_NODE,
+  healthyWindow,
+  laterNode,
+  lookerOf,
+  nodeWith,
+  onlyOf,
+  raisedBy,
+  storeWindow,
+  WALL_MS,
+} from '../harness.ts';
+
+/** The observation of one check, of a node and one second later. */
+function seen(id: string, before: NodeFacts, after: NodeFacts = before, seconds = 1) {
+  return onlyOf(lookerOf(COMMAND_CHECKS, id)(storeWindow([before], [after], { seconds })));
+}
+const stateOf = (...args: Parameters<typeof seen>) => seen(...args).state;
+const grows = (growth: Parameters<typeof laterNode>[1], node = HEALTHY_NODE): NodeFacts => laterNode(node, growth);
+
+test('a healthy store has no finding about its commands', () => {
+  assert.deepEqual(raisedBy(COMMAND_CHECKS, healthyWindow()), []);
+});
+
+// --- slow commands ----------------------------------------------------------------------------------------------------
+
+/** Clock of the server at the end of the window, in whole seconds. */
+const END = Math.floor(WALL_MS / 1000) + 1;
+const slow = (id: number, ms: number, change: Partial<SlowEntry> = {}): SlowEntry => ({
+  ...{ id, atSeconds: END, micros: 1000 * ms, command: 'eval', client: 'reports' },
+  ...change,
+});
+const logged = (...entries: readonly SlowEntry[]): NodeFacts =>
+  laterNode(HEALTHY_NODE, HEALTHY_GROWTH, { slowlog: { known: entries } });
+const slowState = (...entries: readonly SlowEntry[]) =>
+  stateOf('store-slow-commands', HEALTHY_NODE, logged(...entries));
+
+test('two slow commands in the window are found with their names, the longest and its client', () => {
+  const observation = seen('store-slow-commands', HEALTHY_NODE, logged(slow(8, 30, { command: 'keys' }), slow(7, 80)));
+  assert.equal(observation.state, 'raise');
+  assert.match(evidenceOf(observation), /2 commands .* KEYS, EVAL; the longest, EVAL of reports, took 80/);
+});
+
+test('one slow command is found from 100 ms on, and keeps a finding from 10 ms on', () => {
+  assert.equal(slowState(slow(7, 100)), 'raise');
+  assert.equal(slowState(slow(7, 12)), 'hold');
+  assert.equal(slowState(slow(8, 9), slow(7, 9)), 'fine');
+});
+
+test('slow commands from before the window are not told again', () => {
+  const old = [slow(8, 300), slow(7, 200)];
+  const before = nodeWith({ parts: { slowlog: { known: old } } });
+  assert.equal(stateOf('store-slow-commands', before, logged(...old)), 'fine');
+  assert.equal(slowState(slow(8, 300, { atSeconds: END - 30 })), 'fine');
+});
+
+test('slow commands of the doctor are left out', () => {
+  assert.equal(slowState(slow(7, 200, { client: 'serpcache-doctor-store_of_goods' })), 'fine');
+});
+
+test('without SLOWLOG, or after a restart, nothing is told about slow commands', () => {
+  assert.equal(stateOf('store-slow-commands', nodeWith({ parts: { slowlog: { skipped: 'refused' } } })), 'skipped');
+  const restarted = nodeWith({ info: { run_id: 'another' }, parts: { slowlog: { known: [slow(7, 200)] } } });
+  assert.equal(stateOf('store-slow-commands', HEALTHY_NODE, restarted), 'skipped');
+});
+
+test('a slow log that logs nothing is found', () => {
+  const at = (threshold: number, length: number): NodeFacts =>
+    nodeWith({ config: { 'slowlog-log-slower-than': threshold, 'slowlog-max-len': length } });
+  assert.equal(stateOf('store-slowlog-off', at(-1, 128)), 'raise');
+  assert.equal(stateOf('store-slowlog-off', at(10_000, 0)), 'raise');
+  assert.equal(stateOf('store-slowlog-off', at(0, 128)), 'fine');
+  assert.equal(stateOf('store-slowlog-off', nodeWith({ parts: { config: { skipped: 'refused' } } })), 'skipped');
+});
+
+// --- latency events ---------------------------------------------------------------------------------------------------
+
+const event = (name: string, latestMs: number, secondsAgo = 5): LatencyEvent => ({
+  ...{ event: name, atSeconds: END - secondsAgo, latestMs, maxMs: 400 },
+});
+const stopped = (...events: readonly LatencyEvent[]): NodeFacts =>
+  laterNode(HEALTHY_NODE, HEALTHY_GROWTH, { latency: { known: events } });
+
+test('an event of 100 ms within the last minute is found, and one of 50 ms keeps the finding', () => {
+  const observation = seen('store-latency-event', HEALTHY_NODE, stopped(event('aof-stat', 10), event('fork', 120)));
+  assert.equal(observation.state, 'raise');
+  assert.match(evidenceOf(observation), /fork took 120\sms, [56] s ago/);
+  assert.equal(stateOf('store-latency-event', HEALTHY_NODE, stopped(event('fork', 60))), 'hold');
+  assert.equal(stateOf('store-latency-event', HEALTHY_NODE, stopped(event('fork', 40))), 'fine');
+});
+
+test('an event of an hour ago is no finding', () => {
+  assert.equal(stateOf('store-latency-event', HEALTHY_NODE, stopped(event('fork', 5000, 3600))), 'fine');
+});
+
+test('the age of an event is by the clock of the server', () => {
+  const ahead = nodeWith({ info: { server_time_usec: (WALL_MS + 3_600_000) * 1000 } });
+  const after = laterNode(ahead, HEALTHY_GROWTH, { latency: { known: [event('fork', 120, -3600)] } });
+  assert.equal(stateOf('store-latency-event', ahead, after), 'raise');
+  const old = nodeWith({ info: { server_time_usec: undefined }, parts: { clockOffsetMs: { known: 3_600_000 } } });
+  assert.equal(stateOf('store-latency-event', old, { ...old, latency: after.latency }), 'raise');
+});
+
+test('slow commands are no latency events as well, unless the slow log is off', () => {
+  const after = stopped(event('command', 900), event('fast-command', 200));
+  assert.equal(stateOf('store-latency-event', HEALTHY_NODE, after), 'fine');
+  const off = nodeWith({ config: { 'slowlog-log-slower-than': -1 } }, after);
+  assert.equal(stateOf('store-latency-event', HEALTHY_NODE, off), 'raise');
+  const refused = { ...after, slowlog: { skipped: 'refused' } };
+  assert.equal(stateOf('store-latency-event', HEALTHY_NODE, refused), 'raise');
+});
+
+test('without LATENCY nothing is told about events', () => {
+  assert.equal(stateOf('store-latency-event', nodeWith({ parts: { latency: { skipped: 'unknown' } } })), 'skipped');
+});
+
+test('a latency monitor that is off is found', () => {
+  assert.equal(stateOf('store-latency-off', nodeWith({ config: { 'latency-monitor-threshold': 0 } })), 'raise');
+  assert.equal(stateOf('store-latency-off', HEALTHY_NODE), 'fine');
+  assert.equal(stateOf('store-latency-off', nodeWith({ parts: { config: { skipped: 'refused' } } })), 'skipped');
+});
+
+// --- CPU --------------------------------------------------------------------------------------------------------------
+
+const busy = (cores: number, commands = 20_000): NodeFacts =>
+  grows({
+    total_commands_processed: commands,
+    ...{ used_cpu_user_main_thread: cores / 2, used_cpu_sys_main_thread: cores / 2 },
+    ...{ used_cpu_user: cores, used_cpu_sys: cores },
+  });
+
+test('a main thread that uses 85 % of a core is found, whatever the other threads use', () => {
+  assert.equal(stateOf('store-cpu', HEALTHY_NODE, busy(0.9)), 'raise');
+  assert.equal(stateOf('store-cpu', HEALTHY_NODE, busy(0.75)), 'hold');
+  assert.equal(stateOf('store-cpu', HEALTHY_NODE, busy(0.6)), 'fine');
+});
+
+test('the CPU of a server without figures of its main thread is that of its process', () => {
+  const old = { used_cpu_user_main_thread: undefined, used_cpu_sys_main_thread: undefined };
+  assert.equal(stateOf('store-cpu', nodeWith({ info: old }), nodeWith({ info: old }, busy(0.45))), 'raise');
+});
+
+test('a window of less than half a second, and a restart, tell nothing about the CPU', () => {
+  assert.equal(stateOf('store-cpu', HEALTHY_NODE, busy(0.4), 0.2), 'skipped');
+  assert.equal(stateOf('store-cpu', HEALTHY_NODE, nodeWith({ info: { run_id: 'another' } })), 'skipped');
+});
+
+test('one thread for input and output is found when it is busy with many commands', () => {
+  assert.equal(stateOf('store-io-threads', HEALTHY_NODE, busy(0.7, 6000)), 'raise');
+  assert.equal(stateOf('store-io-threads', HEALTHY_NODE, busy(0.55, 6000)), 'hold');
+  assert.equal(stateOf('store-io-threads', HEALTHY_NODE, busy(0.9, 300)), 'fine');
+  const threads = { config: { 'io-threads': 4 } };
+  assert.equal(stateOf('store-io-threads', nodeWith(threads), nodeWith(threads, busy(0.7))), 'fine');
+  const refused = { ...busy(0.7), config: { skipped: 'refused' } };
+  assert.equal(stateOf('store-io-threads', HEALTHY_NODE, refused), 'skipped');
+});
+
+// --- hits and replies -------------------------------------------------------------------------------------------------
+
+const looked = (hits: number, misses: number, growth = {}): NodeFacts =>
+  grows({ total_commands_processed: hits + misses, keyspace_hits: hits, keyspace_misses: misses, ...growth });
+
+test('a hit ratio below one half of a thousand look-ups is found', () => {
+  assert.equal(stateOf('store-hit-ratio', HEALTHY_NODE, looked(400, 600)), 'raise');
+  assert.equal(stateOf('store-hit-ratio', HEALTHY_NODE, looked(550, 450)), 'hold');
+  assert.equal(stateOf('store-hit-ratio', HEALTHY_NODE, looked(600, 400)), 'fine');
+  assert.equal(stateOf('store-hit-ratio', HEALTHY_NODE, looked(10, 600)), 'skipped');
+});
+
+test('the look-ups of the doctor count neither as hits nor toward the thousand', () => {
+  const sampled = { cmdstat_type: 2000, cmdstat_pttl: 1000 };
+  assert.equal(stateOf('store-hit-ratio', HEALTHY_NODE, looked(3400, 600, sampled)), 'raise');
+  assert.equal(stateOf('store-hit-ratio', HEALTHY_NODE, looked(3100, 100, sampled)), 'skipped');
+});
+
+test('a control store has no hit ratio', () => {
+  const window = storeWindow([HEALTHY_NODE], [looked(0, 5000)], { store: { isCache: false } });
+  assert.deepEqual(lookerOf(COMMAND_CHECKS, 'store-hit-ratio')(window), []);
+});
+
+const replied = (commands: number, meanBytes: number, growth = {}): NodeFacts =>
+  grows({ total_commands_processed: commands, total_net_output_bytes: commands * meanBytes, ...growth });
+
+test('replies of 64 KiB on average are large', () => {
+  assert.equal(stateOf('store-large-replies', HEALTHY_NODE, replied(100, 65_536)), 'raise');
+  assert.equal(stateOf('store-large-replies', HEALTHY_NODE, replied(100, 40_000)), 'hold');
+  assert.equal(stateOf('store-large-replies', HEALTHY_NODE, replied(100, 20_000)), 'fine');
+  assert.equal(stateOf('store-large-replies', HEALTHY_NODE, replied(99, 100_000)), 'skipped');
+});
+
+test('the stream to replicas is no reply', () => {
+  const before = nodeWith({ info: { total_net_repl_output_bytes: 0 } });
+  const after = laterNode(before, {
+    ...{ total_commands_processed: 1000, total_net_output_bytes: 300e6, total_net_repl_output_bytes: 299e6 },
+  });
+  assert.equal(stateOf('store-large-replies', before, after), 'fine');
+});
+
+// --- refused commands -------------------------------------------------------------------------------------------------
+
+test('five refused commands are found by their errors, MOVED and ASK are not', () => {
+  const after = grows({ errorstat_OOM: 3, errorstat_READONLY: 2, errorstat_MOVED: 500 });
+  const observation = seen('store-refused-commands', HEALTHY_NODE, after);
+  assert.equal(observation.state, 'raise');
+  assert.match(evidenceOf(observation), /^5 commands .*: OOM 3, READONLY 2\.$/);
+  assert.equal(stateOf('store-refused-commands', HEALTHY_NODE, grows({ errorstat_OOM: 1 })), 'hold');
+  assert.equal(stateOf('store-refused-commands', HEALTHY_NODE, grows({ errorstat_MOVED: 500 })), 'fine');
+});
+
+test('errors from before the window are no finding', () => {
+  const before = nodeWith({ info: { errorstat_OOM: 'count=5000' } });
+  assert.equal(stateOf('store-refused-commands', before, laterNode(before)), 'fine');
+});
+
+/** `rejected_calls` as Redis 7 counts them for a command that an ACL forbids. */
+const forbidden = (calls: number): string => `calls=0,usec=0,usec_per_call=0.00,rejected_calls=${calls},failed_calls=0`;
+
+test('commands of the doctor that an ACL forbids are no finding, those of others beside them are', () => {
+  const own = { 'cmdstat_config|get': forbidden(2), 'cmdstat_memory|usage': forbidden(1500) };
+  const doctor = nodeWith({ info: { ...own, errorstat_NOPERM: 'count=1502' } });
+  assert.equal(stateOf('store-refused-commands', HEALTHY_NODE, doctor), 'fine');
+  const both = nodeWith({ info: { ...own, cmdstat_set: forbidden(6), errorstat_NOPERM: 'count=1508' } });
+  assert.match(evidenceOf(seen('store-refused-commands', HEALTHY_NODE, both)), /: NOPERM 6\.$/);
+});
+
+test('refused commands of the doctor hide no other error', () => {
+  const info = { 'cmdstat_config|get': forbidden(20), errorstat_NOPERM: 'count=20', errorstat_OOM: 'count=7' };
+  const observation = seen('store-refused-commands', HEALTHY_NODE, nodeWith({ info }));
+  assert.match(evidenceOf(observation), /: OOM 7\.$/);
+});
+
+test('a server without errorstats, or one that was restarted, tells nothing about refused commands', () => {
+  const old = nodeWith({ info: { total_error_replies: undefined } });
+  assert.equal(stateOf('store-refused-commands', old), 'skipped');
+  const restarted = nodeWith({ info: { run_id: 'another', errorstat_OOM: 'count=50' } });
+  assert.equal(stateOf('store-refused-commands', HEALTHY_NODE, restarted), 'skipped');
+});

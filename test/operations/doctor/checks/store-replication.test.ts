@@ -1,0 +1,213 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { type SentinelStack, startSentinel, until } from '../../../../loadtest/stack/redis.ts';
+import type { RedisNode } from '../../../../loadtest/stack/redis-node.ts';
+import type { Observation } from '../../../../src/operations/doctor/check.ts';
+import { REPLICATION_CHECKS } from '../../../../src/operations/doctor/checks/store-replication.ts';
+import type { NodeFacts, StoreFacts } from '../../../../src/operations/doctor/facts.ts';
+import {
+  evidenceOf,
+  HEALTHY_NODE,
+  laterNode,
+  lookerOf,
+  type NodeChange,
+  nodeWith,
+  onlyOf,
+  raisedBy,
+  storeWindow,
+} from '../harness.ts';
+
+const MIB = 2 ** 20;
+const CONTROL: Partial<StoreFacts> = { name: 'control store', domains: [], isCache: false };
+const look = (id: string) => lookerOf(REPLICATION_CHECKS, id);
+
+interface Stream {
+  /** Bytes that the replica is behind. */
+  readonly behind?: number;
+  readonly lagSeconds?: number;
+  /** Bytes written in the second of the window. */
+  readonly written?: number;
+  readonly state?: string;
+}
+
+const START = 500 * MIB;
+
+/** A window of a second of a master with one replica. */
+function streamed(
+  { behind = 0, lagSeconds = 0, written = 0, state = 'online' }: Stream,
+  change: NodeChange = {},
+  growth: Readonly<Record<string, number>> = {},
+) {
+  const info = { connected_slaves: 1, master_repl_offset: START, repl_backlog_active: 1, ...change.info };
+  const master = nodeWith({ ...change, info });
+  const offset = state === 'online' ? START + written - behind : 0;
+  const line = `ip=10.0.0.2,port=6379,state=${state},offset=${offset},lag=${lagSeconds}`;
+  const later = laterNode(master, { total_commands_processed: 100, master_repl_offset: written, ...growth });
+  return storeWindow([master], [nodeWith({ info: { slave0: line } }, later)]);
+}
+
+const saidOf = (id: string, ...args: Parameters<typeof streamed>): Observation => onlyOf(look(id)(streamed(...args)));
+
+test('a replica of a cache is told with its cost, a replica of the control store is not', () => {
+  const found = saidOf('store-replicas', { written: 2 * MIB });
+  assert.match(evidenceOf(found), /^1 replica holds pages .*; each receives 2\sMiB\/s and uses 381\sMiB\.$/);
+  assert.equal(onlyOf(look('store-replicas')(storeWindow([HEALTHY_NODE], [HEALTHY_NODE]))).state, 'fine');
+  const master = nodeWith({ info: { connected_slaves: 1 } });
+  assert.deepEqual(look('store-replicas')(storeWindow([master], [master], { store: CONTROL })), []);
+});
+
+test('a replica in step under load is only told as a replica, and as a short backlog', () => {
+  // Two seconds of writes are the most that a healthy replica has not acknowledged.
+  const window = streamed({ written: 4 * MIB, behind: 8 * MIB, lagSeconds: 1 });
+  assert.deepEqual(raisedBy(REPLICATION_CHECKS, window), [
+    'store-replicas: 127.0.0.1:6379 (store of goods)',
+    'store-repl-backlog: 127.0.0.1:6379 (store of goods)',
+  ]);
+});
+
+test('a replica that is further behind than its acknowledgements explain lags', () => {
+  const found = saidOf('store-replica-lag', { written: 3 * MIB, behind: 7.5 * MIB, lagSeconds: 3 });
+  assert.equal(found.state, 'raise');
+  assert.match(
+    evidenceOf(found),
+    /replica 10\.0\.0\.2:6379 is 7\.5\sMiB behind and acknowledged 3 s ago; 3\sMiB\/s are written, and the backlog holds 1\sMiB/,
+  );
+  assert.equal(saidOf('store-replica-lag', { written: 3 * MIB, behind: 6.6 * MIB }).state, 'hold');
+  assert.equal(saidOf('store-replica-lag', { written: 3 * MIB, behind: 6 * MIB }).state, 'fine');
+});
+
+test('the lag is measured by the backlog, within bounds', () => {
+  const behindOf = (behind: number, backlog: number): string =>
+    saidOf('store-replica-lag', { behind }, { info: { repl_backlog_size: backlog } }).state;
+  assert.equal(behindOf(3 * MIB, 20 * MIB), 'raise');
+  assert.equal(behindOf(3 * MIB, 64 * MIB), 'fine');
+  assert.equal(behindOf(8 * MIB, 1024 * MIB), 'raise');
+});
+
+test('a silent replica lags, and one in a full copy has no place in the stream yet', () => {
+  assert.equal(saidOf('store-replica-lag', { lagSeconds: 10 }).state, 'raise');
+  assert.equal(saidOf('store-replica-lag', { lagSeconds: 9 }).state, 'fine');
+  assert.equal(saidOf('store-replica-lag', { state: 'send_bulk' }).state, 'fine');
+  // Online, without its first acknowledgement.
+  assert.equal(saidOf('store-replica-lag', { behind: START }).state, 'fine');
+  const window = streamed({ lagSeconds: 10 });
+  assert.equal(
+    onlyOf(look('store-replica-lag')({ ...window, before: { ...window.before, stores: [] } })).state,
+    'skipped',
+  );
+});
+
+test('a replica without its master is critical, unless it is being copied', () => {
+  const replica = (info: NodeChange['info']): Observation => {
+    const node = nodeWith({
+      role: 'replica',
+      info: { role: 'slave', master_host: '10.0.0.1', master_port: 6379, master_sync_in_progress: 0, ...info },
+    });
+    return onlyOf(look('store-replica-down')(storeWindow([node], [node])));
+  };
+  const found = replica({ master_link_status: 'down', master_link_down_since_seconds: 12 });
+  assert.match(evidenceOf(found), /link to the master 10\.0\.0\.1:6379 is down for 12\ss/);
+  assert.equal(replica({ master_link_status: 'down', master_sync_in_progress: 1 }).state, 'fine');
+  assert.equal(replica({ master_link_status: 'up' }).state, 'fine');
+  assert.equal(replica({}).state, 'skipped');
+  assert.deepEqual(look('store-replica-down')(storeWindow([HEALTHY_NODE], [HEALTHY_NODE])), []);
+});
+
+test('a full copy is told while it begins, and while it runs', () => {
+  assert.match(
+    evidenceOf(saidOf('store-full-resync', {}, { info: { sync_full: 4 } }, { sync_full: 1 })),
+    /^1 full copies for replicas began in the window, 5 since the start\.$/,
+  );
+  assert.match(evidenceOf(saidOf('store-full-resync', { state: 'wait_bgsave' })), /10\.0\.0\.2:6379 \(wait_bgsave\)/);
+  assert.equal(saidOf('store-full-resync', {}, { info: { sync_full: 4 } }).state, 'fine');
+});
+
+test('a backlog is short beside the writes of half a minute', () => {
+  assert.match(
+    evidenceOf(saidOf('store-repl-backlog', { written: 200 * 1024 })),
+    /backlog of 1\sMiB holds 5\.1\ss of the present 200\sKiB\/s/,
+  );
+  assert.equal(saidOf('store-repl-backlog', { written: 90 * 1024 }).state, 'hold');
+  assert.equal(saidOf('store-repl-backlog', { written: 50 * 1024 }).state, 'fine');
+  assert.equal(saidOf('store-repl-backlog', { written: MIB }, { info: { repl_backlog_size: 64 * MIB } }).state, 'fine');
+});
+
+test('an output buffer of replicas is compared with the limit that cuts them off', () => {
+  const buffered = (mib: number, change: NodeChange = {}): Observation =>
+    saidOf('store-replica-buffer', {}, { ...change, info: { mem_clients_slaves: mib * MIB, ...change.info } });
+  assert.match(evidenceOf(buffered(130)), /^130\sMiB wait for a replica, which is cut off at 256\sMiB/);
+  assert.equal(buffered(110).state, 'hold');
+  assert.equal(buffered(90).state, 'fine');
+  assert.equal(buffered(500, { config: { 'client-output-buffer-limit': 'normal 0 0 0 slave 0 0 0' } }).state, 'fine');
+  // Before Redis 7 each replica has a buffer of its own.
+  assert.equal(buffered(200, { info: { redis_version: '6.2.14', connected_slaves: 4 } }).state, 'fine');
+  assert.equal(buffered(130, { parts: { config: { skipped: 'CONFIG GET is refused' } } }).state, 'skipped');
+});
+
+// --- a real master and its replica --------------------------------------------------------------------------------------
+
+let stack: SentinelStack;
+before(async () => {
+  stack = await startSentinel({ flavour: 'valkey' });
+});
+after(() => stack?.stop());
+
+async function factsOf(node: RedisNode, role: NodeFacts['role']): Promise<NodeFacts> {
+  const lines = String(await node.command('INFO')).split(/\r?\n/);
+  const fields = lines.flatMap((line) => {
+    const at = line.indexOf(':');
+    return at < 0 ? [] : [[line.slice(0, at), line.slice(at + 1)] as const];
+  });
+  return { ...HEALTHY_NODE, address: node.address, role, info: { known: Object.fromEntries(fields) } };
+}
+
+test('a real replica that starts over is seen at its master, and afterwards no more', async () => {
+  const [master, replica] = stack.nodes;
+  assert.ok(master && replica);
+  const read = async (): Promise<readonly NodeFacts[]> => [
+    await factsOf(master, 'master'),
+    await factsOf(replica, 'replica'),
+  ];
+  const statesOf = (from: readonly NodeFacts[], to: readonly NodeFacts[]): readonly string[] =>
+    look('store-full-resync')(storeWindow(from, to)).map(({ state }) => state);
+  const isUp = async (): Promise<boolean> =>
+    String(await replica.command('INFO', 'replication')).includes('master_link_status:up');
+  const first = await read();
+  await replica.command('REPLICAOF', 'NO', 'ONE');
+  await replica.command('REPLICAOF', master.host, master.port);
+  await until('the replica to be in step', isUp);
+  const second = await read();
+  assert.equal(statesOf(first, second)[0], 'raise');
+  await until('the master to see it', async () =>
+    String(await master.command('INFO', 'replication')).includes('state=online'),
+  );
+  const third = await read();
+  assert.deepEqual(statesOf(third, await read()), ['fine', 'fine']);
+  assert.deepEqual(
+    look('store-replica-down')(storeWindow(third, third)).map(({ state }) => state),
+    ['fine'],
+  );
+});
+
+test('a real replica that has stopped falls behind, and one that goes on does not', async () => {
+  const [master, replica] = stack.nodes;
+  assert.ok(master && replica);
+  const write = async (): Promise<void> => {
+    for (let at = 0; at < 16; at += 1) await master.command('SET', `other:${at}`, 'x'.repeat(500_000));
+  };
+  // Nothing is written between the two readings, so no acknowledgement that is still to come explains the distance.
+  const state = async (): Promise<string> => {
+    const [earlier, later] = [await factsOf(master, 'master'), await factsOf(master, 'master')];
+    return onlyOf(look('store-replica-lag')(storeWindow([earlier], [later]))).state;
+  };
+  await write();
+  await until('the acknowledgement of the replica', async () => (await state()) === 'fine');
+  await replica.pause();
+  try {
+    await write();
+    assert.equal(await state(), 'raise');
+  } finally {
+    replica.resume();
+  }
+  await until('the replica to catch up', async () => (await state()) === 'fine');
+});
