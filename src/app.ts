@@ -9,6 +9,7 @@ import { summaryOf } from './control/control.ts';
 import { createControl } from './control/create-control.ts';
 import { createMembership, fleetShare } from './control/membership.ts';
 import { createEngines, searchDomainOf } from './engines/create-engines.ts';
+import { openEngineProbes } from './engines/engine-probes.ts';
 import { createAdminServer } from './http/admin/admin-server.ts';
 import type { RequestEvent } from './http/events.ts';
 import { createPublicServer } from './http/search-api/public-server.ts';
@@ -17,6 +18,7 @@ import { reportersOf, type ServiceEvent } from './metrics/events.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { createAudit } from './operations/audit/audit.ts';
 import { createOperations } from './operations/create-operations.ts';
+import { createTally } from './operations/doctor/collect/tally.ts';
 import { createMeter } from './operations/meter/meter.ts';
 import { openDomainStores } from './operations/shadow/domain-stores.ts';
 import { createPopularity } from './popularity/popularity.ts';
@@ -26,6 +28,7 @@ import { isEngineFailure } from './search/engine-health.ts';
 import { createSearchTexts, type PreparedSearch, storedNameOf } from './search/key.ts';
 import { createSearch } from './search/search.ts';
 import { createMemoryTier } from './stores/memory/memory-tier.ts';
+import { openStoreProbes } from './stores/store-probes.ts';
 import { createStores, type ProcessStores } from './stores/stores.ts';
 import { registerOps } from './ui/console/route.ts';
 import { pageSettings } from './ui/page/options.ts';
@@ -91,7 +94,8 @@ export async function createService({ settings, log, clock, random, version }: S
       eventLog.observe(event);
     },
   };
-  const reporters = reportersOf(runtime.observe);
+  const tally = createTally({ domains: settings.domains.map(({ name }) => name) });
+  const reporters = reportersOf(runtime.observe, tally);
 
   const stores = createStores(settings, { clock, random, observeStore: reporters.observeStore });
   const domains: ConnectedDomain[] = [];
@@ -106,9 +110,10 @@ export async function createService({ settings, log, clock, random, version }: S
   const search = createSearch(domains.map((domain) => domain.search));
   const operations = createOperations(
     domains.map(({ operated }) => operated),
-    settings.drills,
+    settings,
     {
-      ...{ ...runtime, ...reporters, audit, counters: stores.counters },
+      ...{ ...runtime, ...reporters, audit, counters: stores.counters, tally, version },
+      probes: { stores: openStoreProbes(settings, runtime), engines: openEngineProbes(settings.domains, runtime) },
       loopDelay: () => publicServer.pressure.status(),
     },
   );
@@ -132,6 +137,7 @@ export async function createService({ settings, log, clock, random, version }: S
     clientMaxAgeMs: (domain) => byName.get(domain)?.clientMaxAgeMs ?? 0,
     targetMemoBytes: Math.min(Math.max(TARGET_MEMO_BYTES.min, l1Bytes / 4), TARGET_MEMO_BYTES.max),
     hitSample: settings.log.hitSample,
+    findings: () => operations.doctor.standing()?.counts,
     pages: (app, context) => registerPage(app, { ...context, ...pageSettings(settings) }),
   });
   const { token, tls, hosts } = settings.admin;
@@ -269,7 +275,7 @@ async function connectDomain(own: DomainSettings, { settings, stores, runtime, r
     clientMaxAgeMs: own.freshness.clientMaxAgeMs,
     /** The parts that operations use. */
     operated: {
-      ...{ name, control, memory, meter, popularity },
+      ...{ name, settings: own, control, memory, meter, popularity },
       controlElsewhere: elsewhere,
       ...(operated === undefined ? {} : { store: operated }),
       storedName: (key: string) => storedNameOf(key, name),

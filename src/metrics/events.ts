@@ -3,6 +3,7 @@ import type { ControlEvent } from '../control/control.ts';
 import type { EngineEvent } from '../engines/create-engines.ts';
 import type { RequestEvent } from '../http/events.ts';
 import type { ConnectionEvent, TokenEvent } from '../http/transport/events.ts';
+import type { Tally } from '../operations/doctor/collect/tally.ts';
 import type { DoctorEvent } from '../operations/doctor/doctor.ts';
 import type { DrillEvent } from '../operations/drills/drills.ts';
 import type { FlushEvent } from '../operations/flush/flush.ts';
@@ -35,13 +36,25 @@ export type ServiceEvent =
 
 type EventOf<Kind extends ServiceEvent['kind']> = Extract<ServiceEvent, { kind: Kind; event: unknown }>['event'];
 
-/** For each room, a callback that adds the source to its events and passes them on. */
-export function reportersOf(observe: (event: ServiceEvent) => void) {
+/**
+ * For each room, a callback that adds the source to its events and passes them on.
+ * @param tally the doctor's counts, which come first: a reader of events may ask for them.
+ */
+export function reportersOf(observe: (event: ServiceEvent) => void, { note }: Pick<Tally, 'note'>) {
   return {
-    observeSearch: (event: EventOf<'search'>) => observe({ kind: 'search', event }),
-    observeStore: (domain: string, event: EventOf<'store'>) => observe({ kind: 'store', domain, event }),
+    observeSearch: (event: EventOf<'search'>) => {
+      note.search(event);
+      observe({ kind: 'search', event });
+    },
+    observeStore: (domain: string, event: EventOf<'store'>) => {
+      note.store(domain, event);
+      observe({ kind: 'store', domain, event });
+    },
     observeEngine: (domain: string, event: EventOf<'engine'>) => observe({ kind: 'engine', domain, event }),
-    observeGuard: (domain: string, event: EventOf<'guard'>) => observe({ kind: 'guard', domain, event }),
+    observeGuard: (domain: string, event: EventOf<'guard'>) => {
+      note.guard(domain, event);
+      observe({ kind: 'guard', domain, event });
+    },
     observeControl: (event: EventOf<'control'>) => observe({ kind: 'control', event }),
     observePopularity: (event: EventOf<'popularity'>) => observe({ kind: 'popularity', event }),
     observeFlush: (event: EventOf<'flush'>) => observe({ kind: 'flush', event }),

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { RuledName } from '../cache/invalidation.ts';
 import type { MemoryTier } from '../cache/memory.ts';
+import type { DomainSettings, Settings } from '../config/settings.ts';
 import { type Control, summaryOf } from '../control/control.ts';
 import { OperationError } from '../control/operation-error.ts';
 import type { Popularity } from '../popularity/popularity.ts';
@@ -8,6 +9,9 @@ import { type CounterStore, createSharedPopularity, type PopularityEvent } from 
 import type { Runtime } from '../runtime.ts';
 import type { DomainStatus } from '../search/status.ts';
 import type { Audit } from './audit/audit.ts';
+import type { Tally } from './doctor/collect/tally.ts';
+import { openServiceDoctor, type Probes } from './doctor/create-doctor.ts';
+import type { DoctorEvent } from './doctor/doctor.ts';
 import { createDrills } from './drills/create-drills.ts';
 import type { DrillDomain, DrillEvent } from './drills/drills.ts';
 import { reportPage } from './drills/report/report-page.ts';
@@ -26,6 +30,7 @@ import { createWarmUps, type WarmUpDomain } from './warm/warm-ups.ts';
 /** The parts of one domain that operations use. `Prepared` is a search that was parsed and has its key. */
 interface OperatedDomain<Prepared> {
   readonly name: string;
+  readonly settings: DomainSettings;
   readonly control: Control;
   /** The control document is kept in another store than the entries. */
   readonly controlElsewhere: boolean;
@@ -43,15 +48,8 @@ interface OperatedDomain<Prepared> {
   readonly warm: Pick<WarmUpDomain<Prepared>, 'prepare' | 'warm' | 'spare'>;
 }
 
-interface DrillSettings {
-  /** Where reports are kept. */
-  readonly directory: string;
-  /** Number of newest reports kept. */
-  readonly keep: number;
-  readonly leaseMs: number;
-}
-
 interface OperationsRuntime extends Pick<Runtime<never>, 'clock' | 'random' | 'processId'> {
+  readonly version: string;
   readonly audit: Pick<Audit, 'record'>;
   /** Absent: popularity is counted per process. */
   readonly counters: CounterStore | undefined;
@@ -60,6 +58,10 @@ interface OperationsRuntime extends Pick<Runtime<never>, 'clock' | 'random' | 'p
   readonly observeDrill: (event: DrillEvent) => void;
   readonly observeWarm: (event: WarmEvent) => void;
   readonly observeShadow: (event: ShadowEvent) => void;
+  readonly observeDoctor: (event: DoctorEvent) => void;
+  /** What the doctor looks at beside this process, and what it counted here. */
+  readonly probes: Probes;
+  readonly tally: Tally;
   /** The delay of the event loop, and the delay above which only searches in memory are answered. */
   readonly loopDelay: () => { readonly loopDelayMs: number; readonly maxLoopDelayMs: number };
 }
@@ -72,9 +74,10 @@ interface ClosableOperations extends Operations {
 /** @throws when a ready-made plan is invalid */
 export function createOperations<Prepared>(
   domains: readonly OperatedDomain<Prepared>[],
-  { directory, keep, leaseMs }: DrillSettings,
+  settings: Settings,
   runtime: OperationsRuntime,
 ): ClosableOperations {
+  const { directory, keep, leaseMs } = settings.drills;
   const { clock, random, processId, audit, observeDrill, observeWarm } = runtime;
   // Disposed in reverse order: warm-ups and drills end before the parts they use.
   const stack = new AsyncDisposableStack();
@@ -123,6 +126,8 @@ export function createOperations<Prepared>(
     observe: runtime.observeShadow,
   });
   stack.defer(shadows.close);
+  const doctor = openServiceDoctor({ ...runtime, settings, domains, observe: runtime.observeDoctor });
+  stack.defer(doctor.close);
 
   return {
     domains: [...byName.keys()],
@@ -135,6 +140,7 @@ export function createOperations<Prepared>(
     drills,
     warm,
     shadows,
+    doctor,
     watch: () => createWatcher(domains),
     close: () => stack.disposeAsync(),
   };

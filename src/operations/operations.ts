@@ -1,6 +1,7 @@
 import type { Control, ControlSummary } from '../control/control.ts';
 import type { MostAsked } from '../popularity/shared.ts';
 import type { DomainStatus } from '../search/status.ts';
+import type { Doctor } from './doctor/doctor.ts';
 import type { Drills } from './drills/drills.ts';
 import type { Flush, QueryPages } from './flush/flush.ts';
 import type { Figures } from './meter/figures.ts';
@@ -15,6 +16,7 @@ export interface Operations {
   readonly domain: (name: string) => DomainOperations;
   readonly drills: Drills;
   readonly shadows: Shadows;
+  readonly doctor: Doctor;
   readonly warm: WarmUps;
   /** A watcher shows the state now, and the figures of each domain since its previous look. */
   readonly watch: () => Watcher;

@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
-import { OperationError } from '../../control/operation-error.ts';
-import type { Clock } from '../../runtime.ts';
+import type { Settings } from '../../config/settings.ts';
+import type { Control } from '../../control/control.ts';
+import type { Clock, Runtime } from '../../runtime.ts';
 import {
   type Acknowledgements,
   acknowledge,
@@ -10,19 +11,23 @@ import {
 } from './acknowledge.ts';
 import { type Check, isCheap, SEVERITIES, type Severity } from './check.ts';
 import { CHECK_IDS, CHECKS } from './checks/checks.ts';
+import { configurationDigest, createFleet } from './collect/fleet.ts';
+import { createHostReader } from './collect/host.ts';
+import { createServiceReader, type ServiceReaderOptions } from './collect/service.ts';
 import { diagnose } from './diagnose.ts';
 import type {
   Doctor,
   DoctorEvent,
   Enabled,
   EnableName,
+  EngineProbe,
   Examination,
   Finding,
   HistoryLine,
   Standing,
   StoreProbe,
 } from './doctor.ts';
-import type { Examiner } from './examiner.ts';
+import { clockOffsetOf, createExaminer, type Examiner } from './examiner.ts';
 import { known, type Snapshot } from './facts.ts';
 import { createJudge, type Judge } from './judge.ts';
 
@@ -114,7 +119,6 @@ export function createDoctor(options: DoctorOptions): Doctor {
 
   return {
     examine: ({ windowMs } = {}) => {
-      if (closed) return Promise.reject(new OperationError('closing', 'the process is about to end'));
       examining ??= examineNow(windowMs).finally(() => {
         examining = undefined;
       });
@@ -177,4 +181,53 @@ async function enable(name: EnableName, stores: readonly StoreProbe[]): Promise<
     }),
   );
   return { name, nodes: changed.flat() };
+}
+
+/** The probes of a process, which the doctor closes. */
+export interface Probes {
+  readonly stores: readonly StoreProbe[];
+  readonly engines: readonly EngineProbe[];
+}
+
+interface ServiceDoctorOptions
+  extends Pick<ServiceReaderOptions, 'version' | 'tally' | 'loopDelay'>,
+    Pick<Runtime<never>, 'processId' | 'clock' | 'random'> {
+  readonly settings: Settings;
+  readonly probes: Probes;
+  readonly domains: readonly (Omit<ServiceReaderOptions['domains'][number], 'control'> & {
+    readonly control: Control;
+  })[];
+  readonly observe: (event: DoctorEvent) => void;
+}
+
+/** The doctor of a running service. */
+export function openServiceDoctor(options: ServiceDoctorOptions): Doctor {
+  const { settings, probes, domains, processId, version, clock, random, observe } = options;
+  const { intervalMs, acknowledged } = settings.doctor;
+  let offsetMs: number | undefined;
+  const fleet = createFleet({
+    ...{ processId, version, clock, random },
+    configuration: configurationDigest(settings),
+    controls: domains.map(({ control }) => control),
+    clockOffsetMs: () => offsetMs,
+  });
+  const examiner = createExaminer({
+    ...{ ...probes, clock },
+    readHost: createHostReader({ role: 'service', clock }),
+    readService: createServiceReader({ ...options, fleet }),
+  });
+  const doctor = createDoctor({
+    ...{ examiner, stores: probes.stores, intervalMs, clock, random, observe },
+    ...(acknowledged === undefined ? {} : { acknowledged }),
+    onSnapshot: (snapshot) => {
+      offsetMs = clockOffsetOf(snapshot) ?? offsetMs;
+    },
+  });
+  return {
+    ...doctor,
+    close: async () => {
+      fleet.close();
+      await doctor.close();
+    },
+  };
 }

@@ -97,12 +97,14 @@ function ownClock(window: Window): readonly Observation[] {
   if (offsetMs === undefined) return [skipped(subject, 'no store node told its time')];
   const state = stateAbove(Math.abs(offsetMs), WRONG);
   if (state === 'fine') return [fine(subject)];
-  const evidence = {
-    evidence: `The clock of this process is ${durationText(Math.abs(offsetMs))} ${offsetMs > 0 ? 'behind' : 'ahead of'} the store's: the median of ${countText(offsets.length)} nodes.`,
-    figures: { offsetMs: Math.round(-offsetMs), nodes: offsets.length },
-    advice: SYNCHRONIZE,
-  };
-  return [{ ...{ subject, state }, ...evidence }];
+  return [
+    {
+      ...{ subject, state },
+      evidence: `The clock of this process is ${durationText(Math.abs(offsetMs))} ${offsetMs > 0 ? 'behind' : 'ahead of'} its store: the median of ${countText(offsets.length)} nodes.`,
+      figures: { offsetMs: Math.round(-offsetMs), nodes: offsets.length },
+      advice: SYNCHRONIZE,
+    },
+  ];
 }
 
 export const FLEET_CHECKS: readonly Check[] = [

@@ -207,7 +207,7 @@ export const SERVICE_CHECKS: readonly Check[] = [
     raises: `≥ ${percentText(ERRORS.raises)} failed`,
     clears: `< ${percentText(ERRORS.clears)}`,
     why: 'No tier, no engine and no lifeboat had a page for these clients.',
-    source: 'ready-made drill plans stop at the same rate',
+    source: 'chosen: one client in a hundred gets no page',
     look: perDomain(errors),
   },
   {

@@ -18,7 +18,7 @@ interface ReadDomain {
   readonly control: Pick<Control, 'state'>;
 }
 
-interface ServiceReaderOptions {
+export interface ServiceReaderOptions {
   readonly processId: string;
   readonly version: string;
   readonly domains: readonly ReadDomain[];
