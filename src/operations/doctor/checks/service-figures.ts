@@ -3,7 +3,7 @@ import type { Check, Observation, Window } from '../check.ts';
 import type { DomainFacts } from '../facts.ts';
 import { type DomainView, domainsOf, grownBy, grownEach, skipped } from '../window.ts';
 
-/** What the checks of serpcache itself share: the counters of one domain in a window. */
+/** The counters of one domain in a window, as the checks of serpcache itself share them. */
 
 export const NO_PAIR = 'no two readings of one process';
 

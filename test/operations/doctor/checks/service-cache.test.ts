@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Window } from '../../../../src/operations/doctor/check.ts';
+import type { Observation, Window } from '../../../../src/operations/doctor/check.ts';
 import { CACHE_CHECKS } from '../../../../src/operations/doctor/checks/service-cache.ts';
 import type { DomainFacts } from '../../../../src/operations/doctor/facts.ts';
 import { DURATION_BOUNDS_MS } from '../../../../src/operations/meter/figures.ts';
+import { GAP } from '../../../../src/report/format.mjs';
 import { domainWith, evidenceOf, lookerOf, onlyOf, serviceWith, snapshotWith, windowOf } from '../harness.ts';
 
 const look = (id: string) => lookerOf(CACHE_CHECKS, `service-${id}`);
+const said = (observation: Observation): string => evidenceOf(observation).replaceAll(GAP, ' ');
 const HEALTHY = domainWith();
 
 /** A domain whose counters grew from zero to these. */
@@ -23,7 +25,7 @@ const adviceOf = (id: string, window: Window): string => {
   return observation.advice.join('\n');
 };
 
-/** Counts of durations: so many reads at most this long. */
+/** Counts by the bound of their bucket. */
 const durations = (counts: Readonly<Record<number, number>>): readonly number[] =>
   [...DURATION_BOUNDS_MS, 0].map((bound) => counts[bound] ?? 0);
 
@@ -36,7 +38,7 @@ test('reads past the deadline are told with the quantile of the window, not of a
   const window = grown(after(30), before);
   assert.equal(stateOf('store-deadline', window), 'raise');
   assert.match(
-    evidenceOf(seen('store-deadline', window)),
+    said(seen('store-deadline', window)),
     /^30 of 1,000 reads \(3 %\) were not answered within store\.deadline 50 ms; 99 % ended within 60 ms/,
   );
   assert.match(adviceOf('store-deadline', window), /domains\.goods\.store\.deadline: 100ms/);
@@ -59,7 +61,7 @@ test('L1 is too small when it is full and had many of the missing pages shortly 
   const outcomes = { 'hit-l1': 600, 'hit-l2': 350, engine: 50 };
   const small = grown({ outcomes, ...memory(80, FULL) });
   assert.equal(stateOf('l1-small', small), 'raise');
-  assert.match(evidenceOf(seen('l1-small', small)), /100 % full \(64 MiB\), and for 80 of 400 .* \(20 %\)/);
+  assert.match(said(seen('l1-small', small)), /100 % full \(64 MiB\), and for 80 of 400 .* \(20 %\)/);
   assert.match(adviceOf('l1-small', small), /domains\.goods\.memory\.maxBytes: 128MiB/);
   assert.equal(stateOf('l1-small', grown({ outcomes, ...memory(24, FULL) })), 'hold');
   assert.equal(stateOf('l1-small', grown({ outcomes, ...memory(8, FULL) })), 'fine', 'other keys are missing');
@@ -72,7 +74,7 @@ test('a ttl is too short when few searches hit and most misses find a page whose
     grown({ outcomes: { 'hit-l1': hits, engine: 1000 - hits }, misses: { lapsed, unseen, bypass: 500 } });
   const short = traffic(300, 500, 200);
   assert.equal(stateOf('ttl', short), 'raise');
-  assert.match(evidenceOf(seen('ttl', short)), /^30 % of 1,000 searches were hits, and 500 of 700 misses \(71\.4 %\)/);
+  assert.match(said(seen('ttl', short)), /^30 % of 1,000 searches were hits, and 500 of 700 misses \(71\.4 %\)/);
   assert.match(adviceOf('ttl', short), /domains\.goods\.freshness\.ttl: 2h/);
   assert.equal(stateOf('ttl', traffic(550, 300, 150)), 'hold');
   assert.equal(stateOf('ttl', traffic(300, 100, 600)), 'fine', 'the searches are new ones');
@@ -82,7 +84,7 @@ test('a ttl is too short when few searches hit and most misses find a page whose
 test('pages above 100 KiB are told with their share and size', () => {
   const pages = (big: number, count = 100) =>
     grown({ pages: { count, bytes: 4_000_000, big, largestBytes: 3_000_000 } });
-  assert.match(evidenceOf(seen('big-pages', pages(10))), /^10 of 100 stored pages \(10 %\) are larger than 100 KiB/);
+  assert.match(said(seen('big-pages', pages(10))), /^10 of 100 stored pages \(10 %\) are larger than 100 KiB/);
   assert.equal(stateOf('big-pages', pages(10)), 'raise');
   assert.equal(stateOf('big-pages', pages(3)), 'hold');
   assert.equal(stateOf('big-pages', pages(1)), 'fine');
@@ -94,7 +96,7 @@ test('values that are not believed are told by reason, each with its own remedy'
     grown({ reads: { value: reads }, misses: { corrupt, unsigned, unseen: 100 } });
   const window = refused(6, 14);
   assert.equal(stateOf('refused-entries', window), 'raise');
-  assert.match(evidenceOf(seen('refused-entries', window)), /^20 of 500 .* \(4 %\) .*: unsigned 14, corrupt 6\.$/);
+  assert.match(said(seen('refused-entries', window)), /^20 of 500 .* \(4 %\) .*: unsigned 14, corrupt 6\.$/);
   assert.match(adviceOf('refused-entries', window), /signing\.key/);
   assert.doesNotMatch(adviceOf('refused-entries', window), /maxEntryBytes/);
   assert.equal(stateOf('refused-entries', refused(4, 0)), 'hold');
@@ -107,10 +109,7 @@ test('computed pages that could not be stored are told by reason; degraded ones 
     grown({ notStored, engine: { ...HEALTHY.engine, calls: 200 } });
   const window = lost({ 'too-large': 8, refused: 12 });
   assert.equal(stateOf('not-stored', window), 'raise');
-  assert.match(
-    evidenceOf(seen('not-stored', window)),
-    /^20 of 200 computed pages \(10 %\) .*: refused 12, too-large 8\.$/,
-  );
+  assert.match(said(seen('not-stored', window)), /^20 of 200 computed pages \(10 %\) .*: refused 12, too-large 8\.$/);
   assert.match(adviceOf('not-stored', window), /domains\.goods\.maxEntryBytes: 2MiB/);
   assert.equal(stateOf('not-stored', lost({ 'store-slow': 6 })), 'hold');
   assert.equal(stateOf('not-stored', lost({ degraded: 150, fenced: 30 })), 'fine');

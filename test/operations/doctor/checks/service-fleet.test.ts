@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Window } from '../../../../src/operations/doctor/check.ts';
+import type { Observation, Window } from '../../../../src/operations/doctor/check.ts';
 import { FLEET_CHECKS } from '../../../../src/operations/doctor/checks/service-fleet.ts';
 import type { FleetProcess, Part } from '../../../../src/operations/doctor/facts.ts';
+import { GAP } from '../../../../src/report/format.mjs';
 import {
   evidenceOf,
   lookerOf,
@@ -16,6 +17,7 @@ import {
 } from '../harness.ts';
 
 const look = (id: string) => lookerOf(FLEET_CHECKS, `service-${id}`);
+const said = (observation: Observation): string => evidenceOf(observation).replaceAll(GAP, ' ');
 
 const process = (id: string, own: Partial<FleetProcess> = {}): FleetProcess => ({
   ...{ id, configuration: 'one', version: '1.0.0', clockOffsetMs: 0, ...own },
@@ -43,12 +45,12 @@ test('different configurations are told with the ids of the processes, the most 
   const other = process('b', { configuration: 'two' });
   const found = onlyOf(look('configurations')(withProcesses(process('a'), other, process('c'))));
   assert.equal(found.state, 'raise');
-  assert.equal(evidenceOf(found), '3 processes have 2 different configurations: 2 with one (a, c); 1 with two (b).');
+  assert.equal(said(found), '3 processes have 2 different configurations: 2 with one (a, c); 1 with two (b).');
 });
 
 test('a large fleet names only some of its processes', () => {
   const many = Array.from({ length: 200 }, (_, n) => process(`p${n}`, { configuration: n < 100 ? 'one' : `own${n}` }));
-  assert.ok(evidenceOf(onlyOf(look('configurations')(withProcesses(...many)))).length < 300);
+  assert.ok(said(onlyOf(look('configurations')(withProcesses(...many)))).length < 300);
 });
 
 test('different versions are told apart from different configurations', () => {
@@ -64,7 +66,7 @@ test('clocks of processes half a second apart are a finding, and a quarter keeps
   assert.deepEqual(clocks(apart(-400)), ['fleet: raise', 'process a: fine']);
   const [found] = look('clocks')(apart(-400));
   assert.ok(found);
-  assert.match(evidenceOf(found), /up to 500 ms apart: a is ahead of b/);
+  assert.match(said(found), /up to 500 ms apart: a is ahead of b/);
   assert.deepEqual(clocks(apart(-200)), ['fleet: hold', 'process a: fine']);
   assert.deepEqual(clocks(apart(50)), ['fleet: fine', 'process a: fine']);
 });
@@ -74,7 +76,7 @@ test('the clock of this process is wrong when it differs from most store nodes, 
   assert.deepEqual(clocks(fleetOf(alone, 3000, 3001, 2999)), ['fleet: skipped', 'process a: raise']);
   const [, found] = look('clocks')(fleetOf(alone, 3000, 3001, 2999));
   assert.ok(found);
-  assert.match(evidenceOf(found), /3 s behind its store: the median of 3 nodes/);
+  assert.match(said(found), /3 s behind its store: the median of 3 nodes/);
   assert.deepEqual(clocks(fleetOf(alone, 0, 5000, 1)), ['fleet: skipped', 'process a: fine']);
   assert.deepEqual(clocks(fleetOf(alone, -700)), ['fleet: skipped', 'process a: hold']);
   assert.deepEqual(clocks(fleetOf(alone)), ['fleet: skipped', 'process a: skipped']);

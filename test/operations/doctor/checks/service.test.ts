@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CONTROL_STANDINGS } from '../../../../src/cache/invalidation.ts';
-import type { Window } from '../../../../src/operations/doctor/check.ts';
+import type { Observation, Window } from '../../../../src/operations/doctor/check.ts';
 import { SERVICE_CHECKS } from '../../../../src/operations/doctor/checks/service.ts';
 import type { DomainFacts, EngineFacts } from '../../../../src/operations/doctor/facts.ts';
+import { GAP } from '../../../../src/report/format.mjs';
 import {
   domainWith,
   engineWith,
@@ -18,6 +19,7 @@ import {
 } from '../harness.ts';
 
 const look = (id: string) => lookerOf(SERVICE_CHECKS, `service-${id}`);
+const said = (observation: Observation): string => evidenceOf(observation).replaceAll(GAP, ' ');
 const ENGINE = domainWith().engine;
 
 /** A domain whose counters grew from zero to these. */
@@ -62,7 +64,7 @@ test('the first reading of a process is not judged', () => {
 
 test('one failed search in a hundred is an error rate; fewer are held, and a few searches say nothing', () => {
   const withFailed = (failed: number, hits = 1000 - failed) => grown({ outcomes: { 'hit-l1': hits, failed } });
-  assert.match(evidenceOf(onlyOf(look('errors')(withFailed(10)))), /^10 of 1,000 searches \(1 %\) ended with an error/);
+  assert.match(said(onlyOf(look('errors')(withFailed(10)))), /^10 of 1,000 searches \(1 %\) ended with an error/);
   assert.equal(stateOf('errors', withFailed(10)), 'raise');
   assert.equal(stateOf('errors', withFailed(7)), 'hold');
   assert.equal(stateOf('errors', withFailed(2)), 'fine');
@@ -77,8 +79,8 @@ test('invalid searches and clients that left are no searches of the service', ()
 test('refused searches are told with the reasons before the engine', () => {
   const outcomes = { 'hit-l1': 900, shed: 100 };
   const byQueue = grown({ outcomes, shed: { 'queue-full': 30, 'queue-expired': 70 } });
-  assert.match(evidenceOf(onlyOf(look('shed')(byQueue))), /\(10 %\) .*: queue-expired 70, queue-full 30\.$/);
-  assert.match(evidenceOf(onlyOf(look('shed')(grown({ outcomes })))), /this process itself is too busy\.$/);
+  assert.match(said(onlyOf(look('shed')(byQueue))), /\(10 %\) .*: queue-expired 70, queue-full 30\.$/);
+  assert.match(said(onlyOf(look('shed')(grown({ outcomes })))), /this process itself is too busy\.$/);
   assert.equal(stateOf('shed', grown({ outcomes: { 'hit-l1': 1000, shed: 2 } })), 'fine');
 });
 
@@ -91,10 +93,7 @@ test('stale answers are grace only while the engine fails, is late or is not ask
   assert.equal(stateOf('grace', withEngine({ calls: 40, failed: 40 })), 'raise');
   assert.equal(stateOf('grace', withEngine({ calls: 40 }, { lateReplies: 40 })), 'raise');
   const open = withEngine({}, { shed: { 'breaker-open': 300 }, openBreakers: { engine: ['a:9306'], store: [] } });
-  assert.match(
-    evidenceOf(onlyOf(look('grace')(open))),
-    /^300 stale and 0 lifeboat .* 30 % .*300 were refused; .*a:9306\.$/,
-  );
+  assert.match(said(onlyOf(look('grace')(open))), /^300 stale and 0 lifeboat .* 30 % .*300 were refused; .*a:9306\.$/);
   assert.equal(
     stateOf('grace', grown({ outcomes: { 'hit-l1': 990, stale: 10 }, engine: { ...ENGINE, calls: 40, failed: 40 } })),
     'fine',
@@ -102,7 +101,7 @@ test('stale answers are grace only while the engine fails, is late or is not ask
   );
 });
 
-const atServer = (...engines: readonly Partial<EngineFacts>[]): Window => {
+const atServer = (...engines: readonly Partial<Omit<EngineFacts, 'status'>>[]): Window => {
   const facts = snapshotWith({ engines: engines.map((one) => engineWith({ maxConnections: { known: 40 }, ...one })) });
   return windowOf(facts, facts);
 };
@@ -111,7 +110,7 @@ const settings = (maxConcurrent: number) => ({ maxConcurrent, deadlineMs: 500, h
 test('permits of all domains on one server are compared with its connections', () => {
   const auto = { name: 'engine of auto', domains: ['auto'] };
   const both = atServer({ settings: settings(32) }, { ...auto, settings: settings(16) });
-  assert.match(evidenceOf(onlyOf(look('permits')(both))), /^goods 32, auto 16: 48 permits .* 40 connections\.$/);
+  assert.match(said(onlyOf(look('permits')(both))), /^goods 32, auto 16: 48 permits .* 40 connections\.$/);
   assert.equal(stateOf('permits', atServer({ settings: settings(32) }, { ...auto, settings: settings(8) })), 'fine');
 });
 
@@ -137,7 +136,7 @@ test('a queue before the engine is told by its mean wait or by its refusals', ()
       permits: { count, waitedMs: count * meanMs },
       shed: { 'queue-expired': refused },
     });
-  assert.match(evidenceOf(onlyOf(look('permits-queue')(queued(100, 60)))), /^100 engine calls waited 60 ms each/);
+  assert.match(said(onlyOf(look('permits-queue')(queued(100, 60)))), /^100 engine calls waited 60 ms each/);
   assert.equal(stateOf('permits-queue', queued(100, 30)), 'hold');
   assert.equal(stateOf('permits-queue', queued(100, 5)), 'fine');
   assert.equal(stateOf('permits-queue', queued(100, 5, 10)), 'raise');
@@ -149,7 +148,7 @@ test('a breaker that opened or is not closed is a finding, and a closed one that
   assert.equal(stateOf('breaker', grown({ engineOpenings: 1 })), 'raise');
   assert.equal(stateOf('breaker', grown({ storeOpenings: 1 })), 'raise');
   const open = grown({ openBreakers: { engine: [], store: ['10.0.0.1:6379'] } });
-  assert.match(evidenceOf(onlyOf(look('breaker')(open))), /not closed now: 10\.0\.0\.1:6379\.$/);
+  assert.match(said(onlyOf(look('breaker')(open))), /not closed now: 10\.0\.0\.1:6379\.$/);
   assert.equal(stateOf('breaker', grown({ engineOpenings: 3 }, { engineOpenings: 3 })), 'fine');
 });
 
@@ -158,7 +157,7 @@ test('an event loop at half of its limit is late, and at a quarter a finding sta
     const service = serviceWith({ loop: { delayMs, maxDelayMs: 250, utilisation: 0.97 } });
     return windowOf(snapshotWith({ service }), snapshotWith({ service }));
   };
-  assert.match(evidenceOf(onlyOf(look('loop-delay')(late(125)))), /^The event loop is 125 ms late, and was busy 97 %/);
+  assert.match(said(onlyOf(look('loop-delay')(late(125)))), /^The event loop is 125 ms late, and was busy 97 %/);
   assert.equal(stateOf('loop-delay', late(125)), 'raise');
   assert.equal(stateOf('loop-delay', late(80)), 'hold');
   assert.equal(stateOf('loop-delay', late(20)), 'fine');

@@ -1,0 +1,149 @@
+import type { ProbeReply } from '../doctor.ts';
+import type { KeyFacts, KeysFacts, Part } from '../facts.ts';
+import { refusalOf } from './store-replies.ts';
+
+/** Samples the keys of one node. In time it sees all of them: each sample goes on where the one before ended. */
+export interface KeySampler {
+  /** Keys that a sample looks at, about: for the budget. */
+  readonly count: number;
+  readonly sample: () => Promise<Part<KeysFacts>>;
+}
+
+const SCANS = 2;
+const SCAN_COUNT = 250;
+/** Values of any size are counted once; those above the last bound in no bucket. */
+const SIZE_BOUNDS = [1024, 10_240, 102_400, 1_048_576, 10_485_760];
+/** Keys that are asked again in each sample, so that a large one stays found. */
+const MAX_REMEMBERED = 20;
+const REMEMBERED_BYTES = 102_400;
+const REMEMBERED_MEMBERS = 1000;
+const MAX_SHOWN = 5;
+
+const OURS = /^sc\d+:/;
+/** Entries, leases apart: other names of ours may have no expiry. */
+const ENTRY = /^sc\d+:[^:]+:\{[\w-]{22}\}$/;
+const COUNTS: Readonly<Record<string, string>> = { hash: 'HLEN', list: 'LLEN', set: 'SCARD', zset: 'ZCARD' };
+
+type Commands = readonly (readonly string[])[];
+
+interface Sampled extends KeyFacts {
+  readonly members?: number;
+  /** PTTL of an entry. */
+  readonly lifeMs?: number;
+}
+
+export function createKeySampler(options: {
+  readonly askMany: (commands: Commands) => Promise<readonly ProbeReply[]>;
+}): KeySampler {
+  const { askMany } = options;
+  let cursor = '0';
+  let remembered: readonly string[] = [];
+
+  const ask = async (commands: Commands): Promise<readonly ProbeReply[]> =>
+    commands.length === 0 ? [] : askMany(commands);
+
+  const scan = async (): Promise<Part<readonly string[]>> => {
+    const names = new Set<string>();
+    for (let step = 0; step < SCANS; step += 1) {
+      const [reply] = await ask([['SCAN', cursor, 'COUNT', String(SCAN_COUNT)]]);
+      if (reply?.kind !== 'reply') return { skipped: refusalOf('SCAN', reply) };
+      const [next, found] = Array.isArray(reply.reply) ? (reply.reply as readonly unknown[]) : [];
+      cursor = String(next ?? '0');
+      for (const name of Array.isArray(found) ? found : []) names.add(String(name));
+      if (cursor === '0') break;
+    }
+    return { known: [...names] };
+  };
+
+  /** The facts of each name that exists. */
+  const lookAt = async (names: readonly string[]): Promise<readonly Sampled[]> => {
+    const types = await ask(names.map((name) => ['TYPE', name]));
+    const usages = await ask(names.map((name) => ['MEMORY', 'USAGE', name, 'SAMPLES', '5']));
+    const typeAt = (at: number): string => textIn(types[at]);
+    const counted = names.map((name, at) => {
+      const command = typeAt(at) === 'string' ? 'STRLEN' : COUNTS[typeAt(at)];
+      // A string's length is only asked for where its memory is not told.
+      const isWanted = typeAt(at) !== 'string' || usages[at]?.kind !== 'reply';
+      return command === undefined || !isWanted ? undefined : [command, name];
+    });
+    const entries = names.map((name) => (ENTRY.test(name) ? ['PTTL', name] : undefined));
+    const lengths = await answersTo(counted);
+    const lives = await answersTo(entries);
+    return names.flatMap((name, at): Sampled[] => {
+      const type = typeAt(at);
+      if (type === '' || type === 'none') return [];
+      const length = lengths[at];
+      const bytes = numberIn(usages[at]) ?? (type === 'string' ? (length ?? 0) : 0);
+      return [
+        {
+          ...{ name, type, bytes },
+          ...(type === 'string' || length === undefined ? {} : { members: length }),
+          ...(lives[at] === undefined ? {} : { lifeMs: lives[at] }),
+        },
+      ];
+    });
+  };
+
+  /** Numbers at the places of their commands. */
+  const answersTo = async (
+    commands: readonly (readonly string[] | undefined)[],
+  ): Promise<readonly (number | undefined)[]> => {
+    const replies = await ask(commands.flatMap((command) => (command === undefined ? [] : [command])));
+    let next = 0;
+    return commands.map((command) => {
+      if (command === undefined) return undefined;
+      next += 1;
+      return numberIn(replies[next - 1]);
+    });
+  };
+
+  return {
+    count: SCANS * SCAN_COUNT,
+    sample: async () => {
+      const [size] = await ask([['DBSIZE']]);
+      const names = await scan();
+      if ('skipped' in names) return names;
+      const again = remembered.filter((name) => !names.known.includes(name));
+      const all = await lookAt([...names.known, ...again]);
+      const fresh = new Set(names.known);
+      const sampled = all.filter(({ name }) => fresh.has(name));
+      const bySize = all.toSorted((a, b) => b.bytes - a.bytes);
+      const byLength = all
+        .flatMap((key) => (key.members === undefined ? [] : [{ ...key, members: key.members }]))
+        .toSorted((a, b) => b.members - a.members);
+      const large = bySize.filter(({ bytes }) => bytes >= REMEMBERED_BYTES);
+      const long = byLength.filter(({ members }) => members >= REMEMBERED_MEMBERS);
+      remembered = [...new Set([...large, ...long].map(({ name }) => name))].slice(0, MAX_REMEMBERED);
+      const entries = sampled.filter(({ name }) => ENTRY.test(name));
+      return {
+        known: {
+          sampled: sampled.length,
+          total: numberIn(size) ?? sampled.length,
+          sizes: histogramOf(sampled),
+          biggest: bySize.slice(0, MAX_SHOWN).map(({ name, type, bytes }) => ({ name, type, bytes })),
+          longest: byLength
+            .slice(0, MAX_SHOWN)
+            .map(({ name, type, bytes, members }) => ({ name, type, bytes, members })),
+          ours: sampled.filter(({ name }) => OURS.test(name)).length,
+          oursWithoutExpiry: entries.filter(({ lifeMs }) => lifeMs === -1).length,
+          foreign: sampled.filter(({ name }) => !OURS.test(name)).length,
+        },
+      };
+    },
+  };
+}
+
+function histogramOf(keys: readonly KeyFacts[]): KeysFacts['sizes'] {
+  return SIZE_BOUNDS.map((maxBytes, at) => ({
+    maxBytes,
+    count: keys.filter(({ bytes }) => bytes <= maxBytes && bytes > (SIZE_BOUNDS[at - 1] ?? -1)).length,
+  }));
+}
+
+function textIn(reply: ProbeReply | undefined): string {
+  return reply?.kind === 'reply' && typeof reply.reply === 'string' ? reply.reply : '';
+}
+
+function numberIn(reply: ProbeReply | undefined): number | undefined {
+  return reply?.kind === 'reply' && typeof reply.reply === 'number' ? reply.reply : undefined;
+}
