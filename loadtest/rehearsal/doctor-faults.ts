@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../stack/redis.ts';
 import { JOBS_NAME, MAX_CHILDREN, type Patients } from './doctor-harness.ts';
 import {
@@ -300,25 +301,17 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       return () => wire.shape('requests', undefined);
     },
   },
-  'far-store': {
-    title: 'a store that is 8 ms away',
-    expects: ['network-rtt'],
-    allows: ['pattern-round-trips', 'network-qdisc-delay', ...SLOW_STORE],
-    at: ({ cars }) => cars.address,
-    begin: async ({ wire }) => {
-      await wire.shape('requests', ['netem', 'delay', '8ms']);
-      return () => wire.shape('requests', undefined);
-    },
-  },
-  'too-far-store': {
-    title: 'a store whose answers take longer than its deadline',
-    expects: ['service-store-deadline'],
-    allows: ['network-qdisc-delay', 'pattern-round-trips', 'service-not-stored', ...SLOW_STORE],
-    at: () => 'cars',
-    begin: async ({ wire }) => {
-      await wire.shape('requests', ['netem', 'delay', '45ms', '20ms']);
-      return () => wire.shape('requests', undefined);
-    },
+  'stuttering-store': {
+    title: 'a store that stops for 80 ms, again and again',
+    expects: ['service-store-deadline', 'network-jitter'],
+    allows: SLOW_STORE,
+    at: () => '',
+    begin: async ({ cars }) =>
+      repeated(60, async () => {
+        await cars.pause();
+        await sleep(80);
+        cars.resume();
+      }),
   },
   'slow-name': {
     title: 'a name that resolves slowly',

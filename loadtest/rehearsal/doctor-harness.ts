@@ -58,10 +58,7 @@ const ACKNOWLEDGED = [
 
 /** @throws with one clear line when a server or a right is missing. Everything started is ended by `stop`. */
 export async function startDoctorHarness(say: (text: string) => void) {
-  const problem = await namespacesProblem([
-    ['tbf', 'rate', '100mbit', 'burst', '32kb', 'latency', '20ms'],
-    ['netem', 'delay', '1ms'],
-  ]);
+  const problem = await namespacesProblem([['tbf', 'rate', '100mbit', 'burst', '32kb', 'latency', '20ms']]);
   if (problem !== undefined) throw new Error(`the network faults of the doctor ${problem}`);
   install('redis', 'valkey', 'sphinx');
   const ends: (() => unknown)[] = [];

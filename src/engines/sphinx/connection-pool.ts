@@ -159,6 +159,8 @@ function timeout(): EngineError {
 
 /** One connection to searchd. The owner sends one statement at a time. */
 export interface Connection {
+  /** Version of the server, from its greeting. */
+  readonly version: string;
   /** @throws EngineError. After any error but `engine-rejected` the connection is closed. */
   readonly send: (sql: string) => Promise<ResultSets>;
   /** Closes at once: a statement in flight rejects with `engine-unavailable`. */
@@ -256,10 +258,10 @@ export function openConnection(options: ConnectionOptions, signal: AbortSignal):
         });
       });
 
-    driver.once('connect', () => {
+    driver.once('connect', (greeting: { readonly serverVersion?: string }) => {
       send(COLLATION).then(() => {
         settle();
-        resolve({ send, destroy: () => end(), isOpen: () => open });
+        resolve({ version: greeting.serverVersion ?? '', send, destroy: () => end(), isOpen: () => open });
       }, end);
     });
   });

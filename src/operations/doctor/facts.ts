@@ -180,8 +180,11 @@ export interface EngineFacts {
   >;
   /** SHOW THREADS in figures. */
   readonly threads: Part<{ readonly count: number; readonly longestMs: number }>;
-  /** Age of the index: of the embedded file, of the header file when the host part names it, or the time since its figures last changed. */
-  readonly indexAge: Part<{ readonly seconds: number; readonly from: 'file' | 'unchanged-since' }>;
+  /**
+   * Age of the index: of the embedded file; or the time since its figures last changed before the eyes of the probe
+   * (`change`), or since it was first seen (`first-seen`).
+   */
+  readonly indexAge: Part<{ readonly seconds: number; readonly from: 'file' | 'change' | 'first-seen' }>;
   /** max_children, max_connections or max_threads of the server, when it can be read (SHOW VARIABLES, the configuration of a searchd on this host). */
   readonly maxConnections: Part<number>;
 }

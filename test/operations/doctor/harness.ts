@@ -224,7 +224,7 @@ export function domainWith(change: Partial<DomainFacts> = {}): DomainFacts {
     notStored: {},
     pages: { count: 0, bytes: 0, big: 0, largestBytes: 0 },
     memory: { entries: 1000, bytes: 5e6, maxBytes: 64e6, evictions: 0, ghostHits: 0 },
-    controlStanding: 'current',
+    controlStanding: 'ok',
     ...change,
   };
 }
