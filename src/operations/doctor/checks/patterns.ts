@@ -1,11 +1,10 @@
 import type { Check, Observation, Window } from '../check.ts';
-import { known, type QdiscFacts } from '../facts.ts';
+import { known } from '../facts.ts';
 import {
   cpuOf,
   dataNodesOf,
   domainsOf,
   fine,
-  grownBy,
   grownEach,
   hostsOf,
   mastersOf,
@@ -13,6 +12,7 @@ import {
   type NodeView,
   skipped,
 } from '../window.ts';
+import { limitedOf } from './limiters.ts';
 
 /**
  * Troubles that no single figure shows. Each names all the figures that it joins, also those that are low: a full
@@ -141,34 +141,11 @@ function bigReplies(window: Window): readonly Observation[] {
 
 const LIMITER = { stallMs: 20, clearMs: 10, timesMedian: 10, cpu: 0.7, free: 0.8 };
 
-interface HeldBack {
-  readonly host: string;
-  readonly qdisc: QdiscFacts;
-  readonly drops: number;
-  readonly overlimits: number;
-  readonly bitsPerSecond: number;
-}
-
-/** Disciplines with a rate that held packets back in the window although the rate was not used up. */
-function heldBack(window: Window): readonly HeldBack[] {
-  return hostsOf(window).flatMap(({ now, before, seconds }) =>
-    (known(now.qdiscs) ?? []).flatMap((qdisc): HeldBack[] => {
-      const then = (before === undefined ? undefined : known(before.qdiscs))?.find(
-        (one) => one.device === qdisc.device && one.handle === qdisc.handle && one.parent === qdisc.parent,
-      );
-      if (then === undefined || qdisc.rateBits === undefined || seconds <= 0) return [];
-      const grown = { now: qdisc, before: then };
-      const drops = grownBy(grown, (one) => one.dropped) ?? 0;
-      const overlimits = grownBy(grown, (one) => one.overlimits) ?? 0;
-      const bitsPerSecond = ((grownBy(grown, (one) => one.sentBytes) ?? 0) * 8) / seconds;
-      const isFull = bitsPerSecond >= LIMITER.free * qdisc.rateBits;
-      return drops + overlimits === 0 || isFull ? [] : [{ host: now.name, qdisc, drops, overlimits, bitsPerSecond }];
-    }),
-  );
-}
-
 function limiters(window: Window): readonly Observation[] {
-  const held = heldBack(window);
+  const held = limitedOf(window).filter(
+    ({ qdisc: { rateBits = 0 }, drops, overlimits, bitsPerSecond }) =>
+      drops + overlimits > 0 && bitsPerSecond < LIMITER.free * rateBits,
+  );
   const [worst] = held.toSorted((a, b) => b.drops + b.overlimits - (a.drops + a.overlimits));
   return dataNodesOf(window).map((node): Observation => {
     const { subject } = node;
@@ -180,12 +157,12 @@ function limiters(window: Window): readonly Observation[] {
       rtt.maxMs >= LIMITER.clearMs &&
       rtt.maxMs >= LIMITER.timesMedian * Math.min(rtt.medianMs, LIMITER.clearMs / LIMITER.timesMedian);
     if (!stalls) return fine(subject);
-    const { host, qdisc, drops, overlimits, bitsPerSecond } = worst;
+    const { subject: limiterName, qdisc, drops, overlimits, bitsPerSecond } = worst;
     const rate = qdisc.rateBits ?? 0;
     return {
       subject,
       state: rtt.maxMs >= LIMITER.stallMs ? 'raise' : 'hold',
-      evidence: `PING takes up to ${ms(rtt.maxMs)} (median ${ms(rtt.medianMs)}) while nothing is full: CPU ${percent(cpu)} of a core, and ${qdisc.kind} on ${qdisc.device} of ${host} passes ${(bitsPerSecond / 1e6).toFixed(1)} of ${(rate / 1e6).toFixed(0)} Mbit/s, drops ${drops} and holds back ${overlimits} packets.`,
+      evidence: `PING takes up to ${ms(rtt.maxMs)} (median ${ms(rtt.medianMs)}) while nothing is full: CPU ${percent(cpu)} of a core, and ${limiterName} passes ${(bitsPerSecond / 1e6).toFixed(1)} of ${(rate / 1e6).toFixed(0)} Mbit/s, drops ${drops} and holds back ${overlimits} packets.`,
       figures: { maxMs: rtt.maxMs, medianMs: rtt.medianMs, cpu, drops, overlimits, bitsPerSecond, rateBits: rate },
       advice: [
         `Show it: tc -s -d qdisc show dev ${qdisc.device}`,

@@ -1,0 +1,163 @@
+// @ts-check
+/**
+ * A report of the doctor as text: what the CLI and the console show of it. The browser loads this file as it is. A report may
+ * come from a process of another version, so an unknown name is shown and never throws.
+ * @typedef {import('./check.ts').Severity} Severity
+ * @typedef {import('./doctor.ts').Finding} Finding
+ * @typedef {import('./doctor.ts').HistoryLine} HistoryLine
+ * @typedef {import('./doctor.ts').Looked} Looked
+ * @typedef {import('./doctor.ts').Report} Report
+ * @typedef {import('./doctor.ts').Skipped} Skipped
+ * @typedef {'good' | 'warn' | 'bad' | 'none'} Tone
+ *
+ * @typedef {object} SkippedView Checks that were skipped for one reason.
+ * @property {number} checks
+ * @property {string} text `12 checks skipped on 127.0.0.1:6379: CONFIG GET is refused`
+ */
+
+import { countText, durationText } from '../../report/format.mjs';
+
+/** @type {Readonly<Record<Severity, { readonly word: string, readonly many: string, readonly tone: Tone }>>} */
+const SEVERITIES = {
+  critical: { word: 'critical', many: 'critical', tone: 'bad' },
+  warning: { word: 'warning', many: 'warnings', tone: 'warn' },
+  info: { word: 'info', many: 'info', tone: 'none' },
+};
+
+/** @param {Severity} severity */
+export function severityOf(severity) {
+  return Object.hasOwn(SEVERITIES, severity)
+    ? SEVERITIES[severity]
+    : { word: severity, many: severity, tone: /** @type {Tone} */ ('none') };
+}
+
+/**
+ * Counts by severity, most severe first; zeroes are left out.
+ * @param {readonly Pick<Finding, 'severity'>[]} findings
+ * @returns {readonly { readonly severity: Severity, readonly count: number, readonly text: string }[]}
+ */
+export function countsOf(findings) {
+  const names = /** @type {readonly Severity[]} */ (Object.keys(SEVERITIES));
+  return names.flatMap((severity) => {
+    const count = findings.filter((one) => one.severity === severity).length;
+    const { word, many } = severityOf(severity);
+    return count === 0 ? [] : [{ severity, count, text: `${countText(count)} ${count === 1 ? word : many}` }];
+  });
+}
+
+/**
+ * Findings that need a change: critical ones and warnings.
+ * @template {Pick<Finding, 'severity'>} F
+ * @param {readonly F[]} findings
+ */
+export function aboveInfo(findings) {
+  return findings.filter(({ severity }) => severity !== 'info');
+}
+
+/**
+ * `healthy`, or `1 critical, 2 warnings`; then accepted findings.
+ * @param {Pick<Report, 'findings' | 'acknowledged'>} report
+ */
+export function verdictText({ findings, acknowledged }) {
+  const counts = countsOf(findings).map(({ text }) => text);
+  const found = aboveInfo(findings).length > 0 ? counts : ['healthy', ...counts];
+  return [...found, ...(acknowledged.length === 0 ? [] : [`${countText(acknowledged.length)} acknowledged`])].join(', ');
+}
+
+/**
+ * How often a finding was seen, and its rule: `3 of 3 windows of 1.0 s; fires at …`
+ * @param {Pick<Finding, 'seen' | 'threshold'>} finding
+ */
+export function seenText({ seen, threshold }) {
+  return `seen in ${seen}; fires at: ${threshold}`;
+}
+
+/** @param {NonNullable<Finding['acknowledged']>} acknowledged */
+export function acceptedText({ reason, until }) {
+  return `accepted until ${until}: ${reason}`;
+}
+
+/** Subjects that are named in a line; the others are counted. */
+const NAMED = 3;
+
+/** @param {readonly string[]} names */
+function someOf(names) {
+  const rest = names.length - NAMED;
+  return rest <= 0 ? names.join(', ') : `${names.slice(0, NAMED).join(', ')} and ${countText(rest)} more`;
+}
+
+/**
+ * One entry per reason, most checks first. Reasons that differ in figures only are one.
+ * @param {readonly Skipped[]} skipped
+ * @returns {readonly SkippedView[]}
+ */
+export function skippedViews(skipped) {
+  const groups = new Map();
+  for (const { check, reason, subjects } of skipped) {
+    const kind = reason.replaceAll(/[\d.,]+/g, '#');
+    const group = groups.get(kind) ?? { reason, checks: new Set(), subjects: new Set() };
+    groups.set(kind, group);
+    group.checks.add(check);
+    for (const subject of subjects) group.subjects.add(subject);
+  }
+  return [...groups.values()]
+    .map(({ reason, checks, subjects }) => {
+      const which = checks.size === 1 ? `${[...checks][0]} is skipped` : `${countText(checks.size)} checks are skipped`;
+      const where = subjects.size === 0 ? '' : ` on ${someOf([...subjects])}`;
+      return { checks: checks.size, text: `${which}${where}: ${reason}` };
+    })
+    .toSorted((a, b) => b.checks - a.checks);
+}
+
+/**
+ * The things that were looked at, one line each, and what is not there to be looked at.
+ * @param {Looked} looked
+ * @returns {readonly string[]}
+ */
+export function lookedLines({ stores, engines, hosts, service }) {
+  return [
+    ...stores.map(({ name, kind, nodes, unreached }) => {
+      const missing = unreached.length === 0 ? '' : `; no answer from ${someOf(unreached)}`;
+      return `${name}: ${kind}, ${nodes.length === 0 ? 'no node known' : someOf(nodes)}${missing}`;
+    }),
+    ...(stores.length > 0 ? [] : [NO_STORE]),
+    ...engines.map(({ name, endpoint, version }) => {
+      return `${name}: ${endpoint}${version === undefined ? '' : `, ${version}`}`;
+    }),
+    ...hosts.map((name) => `host ${name}`),
+    service ? 'serpcache: the running process that answered' : NO_SERVICE,
+  ];
+}
+
+const NO_STORE =
+  'no store is configured: pages, purges and counts of each process are its own, are lost when it ends, and nothing is shared';
+const NO_SERVICE = 'serpcache: no running process, so its own figures were not looked at';
+
+/**
+ * Hosts whose kernel, network settings and disks nobody looked at, and how to look. Undefined: all were seen.
+ * @param {Pick<Looked, 'unseen'>} looked
+ */
+export function unseenText({ unseen }) {
+  if (unseen.length === 0) return undefined;
+  return `not looked at: the kernel, network and disks of ${someOf(unseen)}; there: serpcache doctor --host > part.json, then here: serpcache doctor --merge part.json`;
+}
+
+/**
+ * `113 checks made, 112 fine, 3 windows of 1.0 s, 3.4 s in all`
+ * @param {Pick<Report, 'checked' | 'fine' | 'windows' | 'windowSeconds' | 'tookMs'>} report
+ */
+export function coverageText({ checked, fine, windows, windowSeconds, tookMs }) {
+  return [
+    `${countText(checked)} checks made, ${countText(fine)} fine`,
+    `${countText(windows)} windows of ${durationText(windowSeconds * 1000)}`,
+    `${durationText(tookMs)} in all`,
+  ].join(', ');
+}
+
+/**
+ * `raised: warning store-evictions at 127.0.0.1:6379: …`
+ * @param {Pick<HistoryLine, 'change' | 'severity' | 'check' | 'subject' | 'evidence'>} line
+ */
+export function historyText({ change, severity, check, subject, evidence }) {
+  return `${change}: ${severityOf(severity).word} ${check} at ${subject}${change === 'raised' ? `: ${evidence}` : ''}`;
+}
