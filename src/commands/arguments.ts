@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { ConfigError } from '../config/faults.ts';
 import { nearest } from '../schema/faults.ts';
+import { formatDuration, parseDuration, SECOND } from '../schema/units.ts';
 
 /** The exit statuses of every program of the project; README.md has the same table. */
 export const EXIT = {
@@ -169,6 +170,32 @@ export function numberOf(option: string, text: string, range?: NumberRange): num
   const kind = whole ? 'a whole number' : 'a number';
   const bounds = range === undefined ? '' : ` from ${least} to ${most}`;
   throw new UsageError(`${option} takes ${kind}${bounds}, not "${text}"`);
+}
+
+interface DurationRange {
+  readonly least: number;
+  readonly most: number;
+  readonly step?: number;
+  /** Durations of the range, for the fault. */
+  readonly example?: string;
+}
+
+/**
+ * Milliseconds of a duration such as `90s`; undefined without the option.
+ * @throws UsageError that names the option and the range.
+ */
+export function durationOf(
+  args: ParsedArguments,
+  option: string,
+  { least, most, step = 1, example = '90s, 10m or 1h' }: DurationRange,
+): number | undefined {
+  const text = args.text(option);
+  if (text === undefined) return undefined;
+  const ms = parseDuration(text);
+  if (ms !== undefined && ms >= least && ms <= most && ms % step === 0) return ms;
+  const range = `from ${formatDuration(least)} to ${formatDuration(most)}`;
+  const whole = step === SECOND ? ' in whole seconds' : '';
+  throw new UsageError(`--${option} takes a duration such as ${example}, ${range}${whole}, not "${text}"`);
 }
 
 /** @throws UsageError when there are fewer or more positional arguments than the program takes. */

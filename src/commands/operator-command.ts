@@ -25,7 +25,8 @@ interface OperatorCommand
   readonly run: (context: OperatorContext) => Promise<void>;
 }
 
-const COMMON: readonly Option[] = [
+/** The options of every command that asks a running service. */
+export const COMMON: readonly Option[] = [
   { name: 'reason', takes: 'TEXT', about: 'the reason, for the audit' },
   { name: 'yes', about: 'ask no question' },
   { name: 'json', about: 'JSON on standard output; always so when it is not a terminal' },
@@ -71,7 +72,7 @@ export function operatorCommand(definition: OperatorCommand): Command {
 }
 
 /** Asks before an action that does harm when it is a mistake. */
-interface Confirm {
+export interface Confirm {
   /**
    * Whether the operator will be asked, and so should see a preview.
    * @throws UsageError without a terminal and without `--yes`, before any request is sent.
@@ -81,7 +82,7 @@ interface Confirm {
   readonly confirm: (question: string, typed?: string) => Promise<void>;
 }
 
-function createConfirm({ ask }: Pick<CommandContext, 'ask'>, yes: boolean): Confirm {
+export function createConfirm({ ask }: Pick<CommandContext, 'ask'>, yes: boolean): Confirm {
   const asks = (): boolean => {
     if (yes) return false;
     if (ask !== undefined) return true;
@@ -135,7 +136,7 @@ export async function domainNames(client: AdminClient): Promise<readonly string[
 }
 
 /** Results and remarks. A script reads JSON on standard output, one value per line; a person reads text. */
-interface Output {
+export interface Output {
   readonly json: boolean;
   /** Standard error is a terminal, so a line may be redrawn there. */
   readonly watched: boolean;
@@ -147,7 +148,7 @@ interface Output {
   readonly remark: (text: string) => void;
 }
 
-function createOutput(context: Pick<CommandContext, 'stdout' | 'stderr'>, asksJson: boolean): Output {
+export function createOutput(context: Pick<CommandContext, 'stdout' | 'stderr'>, asksJson: boolean): Output {
   const { stdout, stderr } = context;
   const json = asksJson || stdout.isTTY !== true;
   const line = (value: unknown): unknown => stdout.write(`${JSON.stringify(value)}\n`);

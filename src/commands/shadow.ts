@@ -10,9 +10,9 @@ import type {
   Stopped,
 } from '../operations/shadow/shadow.ts';
 import { percentText, utcText } from '../report/format.mjs';
-import { DAY, formatDuration, HOUR, MINUTE, parseDuration, SECOND } from '../schema/units.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '../schema/units.ts';
 import { type AdminClient, sleep } from './admin-client.ts';
-import { type ParsedArguments, UsageError } from './arguments.ts';
+import { durationOf, type ParsedArguments, UsageError } from './arguments.ts';
 import { type Command, type CommandGroup, NotPassed } from './command.ts';
 import { type OperatorContext, operatorCommand } from './operator-command.ts';
 import {
@@ -104,21 +104,6 @@ function readsOf(args: ParsedArguments): number | undefined {
 
 function reasonIn(reason: string | undefined): { readonly reason?: string } {
   return reason === undefined ? {} : { reason };
-}
-
-/** @throws UsageError that names the option and the range. */
-function durationOf(
-  args: ParsedArguments,
-  option: string,
-  { least, most, step = 1 }: { readonly least: number; readonly most: number; readonly step?: number },
-): number | undefined {
-  const text = args.text(option);
-  if (text === undefined) return undefined;
-  const ms = parseDuration(text);
-  if (ms !== undefined && ms >= least && ms <= most && ms % step === 0) return ms;
-  const range = `from ${formatDuration(least)} to ${formatDuration(most)}`;
-  const whole = step === SECOND ? ' in whole seconds' : '';
-  throw new UsageError(`--${option} takes a duration such as 90s, 10m or 1h, ${range}${whole}, not "${text}"`);
 }
 
 /** The seconds of `--for`, as the admin API has them. @throws UsageError */

@@ -1,23 +1,27 @@
-import { statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import type { DomainSettings, EngineSettings } from '../config/settings.ts';
 import type { EngineProbe } from '../operations/doctor/doctor.ts';
 import type { EngineFacts } from '../operations/doctor/facts.ts';
 import type { Clock } from '../runtime.ts';
 import { createSphinxProbe } from './sphinx/probe.ts';
+import { createSqliteProbe } from './sqlite/probe.ts';
 import { indexFileOf } from './sqlite/schema.ts';
 
-type OwnSettings = Pick<DomainSettings, 'name' | 'engine'>;
-type Sphinx = Exclude<EngineSettings, { readonly kind: 'sqlite' }>;
+type OwnSettings = Pick<DomainSettings, 'name' | 'engine' | 'lifeboat'>;
+type SphinxSettings = Exclude<EngineSettings, { readonly kind: 'sqlite' }>;
 
-/** One index of one server, and the domains that are searched in it. */
+/** One index of one server, as one domain uses it. */
 interface Use {
-  readonly endpoint: { readonly host: string; readonly port: number };
-  readonly engine: Sphinx;
+  readonly endpoint: SphinxSettings['endpoints'][number];
+  readonly engine: SphinxSettings;
   readonly domain: string;
 }
 
-/** Opens a probe for each index of each search server, and one for each embedded index. */
+/**
+ * A probe for each index of each search server, and one for each embedded index, those of lifeboats too. Domains with the
+ * same index, account and limits share a probe. Nothing is opened before the first reading.
+ * @throws when the name of an index is not allowed in a statement.
+ */
 export function openEngineProbes(
   domains: readonly OwnSettings[],
   { clock }: { readonly clock: Clock },
@@ -25,64 +29,51 @@ export function openEngineProbes(
   const uses = domains.flatMap(({ name, engine }): readonly Use[] =>
     engine.kind === 'sqlite' ? [] : engine.endpoints.map((endpoint) => ({ endpoint, engine, domain: name })),
   );
-  const byIndex = Map.groupBy(uses, ({ endpoint, engine }) => `${endpoint.host}:${endpoint.port}/${engine.index}`);
-  const remote = [...byIndex.values()].flatMap((same): EngineProbe[] => {
+  const remote = [...Map.groupBy(uses, identityOf).values()].flatMap((same): EngineProbe[] => {
     const [first] = same;
     if (first === undefined) return [];
     const { endpoint, engine } = first;
     return [createSphinxProbe({ ...engine, ...endpoint, facts: factsOf(same, first), clock })];
   });
-  const embedded = domains.flatMap(({ name, engine }) =>
-    engine.kind === 'sqlite' ? [createEmbeddedProbe(name, engine, clock)] : [],
-  );
+  const embedded = domains.flatMap(({ name, engine, lifeboat }) => [
+    ...(engine.kind === 'sqlite' ? [embeddedProbe(`engine of ${name}`, name, engine, clock)] : []),
+    ...(lifeboat === undefined ? [] : [embeddedProbe(`lifeboat of ${name}`, name, lifeboatLimits(lifeboat), clock)]),
+  ]);
   return [...remote, ...embedded];
 }
 
-type Head = Pick<EngineFacts, 'name' | 'domains' | 'kind' | 'endpoint' | 'index' | 'settings'>;
+function identityOf({ endpoint, engine }: Use): string {
+  const { kind, index, user, password, tls, maxConcurrent, deadlineMs, hardDeadlineMs } = engine;
+  const { host, port } = endpoint;
+  return JSON.stringify([host, port, kind, index, user, password, tls, maxConcurrent, deadlineMs, hardDeadlineMs]);
+}
 
-/** The permits of all domains together: they share the server's connections. */
-function factsOf(uses: readonly Use[], { endpoint, engine }: Use): Head {
+function factsOf(uses: readonly Use[], { endpoint, engine }: Use) {
   const domains = uses.map(({ domain }) => domain);
+  const { maxConcurrent, deadlineMs, hardDeadlineMs, kind, index } = engine;
+  const { host, port } = endpoint;
   return {
-    name: `engine of ${domains.join(', ')}`,
-    domains,
-    kind: engine.kind,
-    endpoint: `${endpoint.host}:${endpoint.port}`,
-    index: engine.index,
+    ...{ name: `engine of ${domains.join(', ')}`, domains, kind, index },
+    endpoint: `${host}:${port}`,
     settings: {
-      maxConcurrent: uses.reduce((sum, { engine: own }) => sum + own.maxConcurrent, 0),
-      deadlineMs: engine.deadlineMs,
-      hardDeadlineMs: engine.hardDeadlineMs,
-      ...(isIP(endpoint.host) === 0 && endpoint.host !== 'localhost' ? { hostName: endpoint.host } : {}),
+      ...{ maxConcurrent, deadlineMs, hardDeadlineMs },
+      ...(isIP(host) === 0 && host !== 'localhost' ? { hostName: host } : {}),
     },
   };
 }
 
-/** The embedded engine has no server to ask: its file tells its age. */
-function createEmbeddedProbe(
+type EmbeddedSettings = EngineFacts['settings'] & { readonly directory: string };
+
+function lifeboatLimits({ directory, workers, deadlineMs }: NonNullable<OwnSettings['lifeboat']>): EmbeddedSettings {
+  return { directory, maxConcurrent: workers, deadlineMs, hardDeadlineMs: deadlineMs };
+}
+
+function embeddedProbe(
+  name: string,
   domain: string,
-  { directory, maxConcurrent, deadlineMs, hardDeadlineMs }: Extract<EngineSettings, { readonly kind: 'sqlite' }>,
+  { directory, maxConcurrent, deadlineMs, hardDeadlineMs }: EmbeddedSettings,
   clock: Clock,
 ): EngineProbe {
-  const file = indexFileOf(directory, domain);
-  const none = { skipped: 'the engine is embedded' } as const;
-  const head: Head = {
-    ...{ name: `engine of ${domain}`, domains: [domain], kind: 'sqlite', endpoint: 'embedded', index: domain },
-    settings: { maxConcurrent, deadlineMs, hardDeadlineMs },
-  };
-  return {
-    read: async () => {
-      const modified = statSync(file, { throwIfNoEntry: false })?.mtimeMs;
-      return {
-        ...head,
-        ...{ status: none, rttMs: none, indexStatus: none, agents: none, threads: none, maxConnections: none },
-        version: { known: `SQLite ${process.versions['sqlite']}` },
-        indexAge:
-          modified === undefined
-            ? { skipped: 'its file is not there' }
-            : { known: { seconds: Math.max(0, clock.wallMs() - modified) / 1000, from: 'file' } },
-      };
-    },
-    close: async () => {},
-  };
+  const facts = { name, domains: [domain], index: domain, settings: { maxConcurrent, deadlineMs, hardDeadlineMs } };
+  return createSqliteProbe({ file: indexFileOf(directory, domain), facts, clock });
 }

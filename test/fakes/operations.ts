@@ -4,6 +4,7 @@ import type { Clock } from '../../src/runtime.ts';
 import { canonicalText } from '../../src/search/canonical.ts';
 import { InvalidSearch } from '../../src/search/search-error.ts';
 import { createFakeControl, createFakeFlush, figuresAt } from './operations-control.ts';
+import { createFakeDoctor } from './operations-doctor.ts';
 import { createFakeDrills } from './operations-drills.ts';
 import { createFakeShadows } from './operations-shadow.ts';
 import { createFakeWarmUps } from './operations-warm.ts';
@@ -65,6 +66,7 @@ export function createFakeOperations(options: {
     },
     drills,
     shadows: createFakeShadows({ clock, domains, controls }),
+    doctor: createFakeDoctor({ clock }),
     warm: createFakeWarmUps({ clock }),
     watch: () => {
       let lastMs: number | undefined;

@@ -295,7 +295,10 @@ function certificatesOf({ ca, cert, key }: EngineTlsSettings) {
 /** mysql2 returns a single set as it is, several sets as a list, and an object for a statement without rows. */
 function setsOf(rows: unknown): ResultSets {
   if (!Array.isArray(rows)) return [];
-  return rows.map((set): readonly Row[] => (Array.isArray(set) ? set : []));
+  const [first] = rows;
+  // A row has at least one column, and a column is no list.
+  const isSingle = first === undefined || (Array.isArray(first) && first.length > 0 && !Array.isArray(first[0]));
+  return (isSingle ? [rows] : rows).map((set): readonly Row[] => (Array.isArray(set) ? set : []));
 }
 
 function lost(message: string): EngineError {

@@ -2,156 +2,204 @@ import type { EngineProbe } from '../../operations/doctor/doctor.ts';
 import type { EngineFacts, Part } from '../../operations/doctor/facts.ts';
 import type { Clock } from '../../runtime.ts';
 import { type Connection, type ConnectionOptions, openConnection, type Row } from './connection-pool.ts';
+import { checkIndexName } from './schema.ts';
 
 interface SphinxProbeOptions extends Omit<ConnectionOptions, 'onClose'> {
   readonly facts: Pick<EngineFacts, 'name' | 'domains' | 'kind' | 'endpoint' | 'index' | 'settings'>;
   readonly clock: Clock;
 }
 
-/** Maximum time of one reading; with the lateness of a timer it stays below the two seconds of the port. */
+type Fields = Readonly<Record<string, string>>;
+
+/** Maximum time of one reading; with a late timer it stays below the two seconds of the port. */
 const READ_MS = 1800;
+const MAX_DETAIL = 120;
 
 /**
- * The doctor's view of one searchd: SHOW statements over a connection of its own, which counts toward max_children. The first
- * reading opens it; after a failure the next reading opens another one.
+ * The doctor's view of one index of a searchd: SHOW statements over a connection of its own, which counts toward
+ * max_children. The first reading opens it; after a failure the next reading opens another one.
+ * @throws when the name of the index is not allowed in a statement.
  */
 export function createSphinxProbe({ facts, clock, ...connectionOptions }: SphinxProbeOptions): EngineProbe {
+  checkIndexName(facts.index);
+  const isManticore = facts.kind === 'manticore';
+  const closing = new AbortController();
   let current: Connection | undefined;
-  let closed = false;
-  /** The figures of the index and the time since which they are the same. */
-  let index: { readonly figures: string; readonly sinceMs: number; readonly changed: boolean } | undefined;
+  let opening: Promise<Connection> | undefined;
+  const ageOf = createIndexWatch(clock);
 
-  const connection = async (signal: AbortSignal): Promise<Connection> => {
-    if (closed) throw new Error('the probe is closed');
+  /** Readings at the same time share one connection. */
+  const connection = async (): Promise<Connection> => {
+    if (closing.signal.aborted) throw new Error('the probe is closed');
     if (current?.isOpen()) return current;
-    const opened = await openConnection({ ...connectionOptions, onClose: () => {} }, signal);
-    if (closed) opened.destroy();
-    current = opened;
-    return opened;
-  };
-
-  /** The rows of one statement. A refusal is a part that is missing; any other failure ends the reading. */
-  const rows = async (own: Connection, sql: string): Promise<Part<readonly Row[]>> => {
-    try {
-      const [set] = await own.send(sql);
-      return { known: set ?? [] };
-    } catch (error) {
-      if (!own.isOpen()) throw error;
-      return { skipped: `${sql} is refused: ${messageOf(error)}` };
-    }
-  };
-
-  const indexAge = (status: Part<Readonly<Record<string, string>>>): EngineFacts['indexAge'] => {
-    if ('skipped' in status) return status;
-    const { indexed_documents: documents, indexed_bytes: bytes } = status.known;
-    const figures = `${documents} ${bytes}`;
-    const nowMs = clock.monotonicMs();
-    if (index?.figures !== figures) index = { figures, sinceMs: nowMs, changed: index !== undefined };
-    return { known: { seconds: (nowMs - index.sinceMs) / 1000, from: index.changed ? 'change' : 'first-seen' } };
+    const connectTimeoutMs = Math.min(connectionOptions.connectTimeoutMs, READ_MS);
+    opening ??= openConnection({ ...connectionOptions, connectTimeoutMs, onClose: () => {} }, closing.signal)
+      .then((opened) => {
+        current = opened;
+        return opened;
+      })
+      .finally(() => {
+        opening = undefined;
+      });
+    return opening;
   };
 
   const readFrom = async (own: Connection, depth: 'cheap' | 'full'): Promise<EngineFacts> => {
-    const startedMs = clock.monotonicMs();
-    const status = fieldsIn(await rows(own, 'SHOW STATUS'));
-    const rttMs = { known: clock.monotonicMs() - startedMs };
-    const base = { ...facts, status, rttMs, version: { known: own.version }, ...missing('cheap') };
-    if (depth === 'cheap') return base;
-    const isManticore = facts.kind === 'manticore';
-    const indexStatus = fieldsIn(await rows(own, `SHOW ${isManticore ? 'TABLE' : 'INDEX'} ${facts.index} STATUS`));
-    const agents = agentsIn(fieldsIn(await rows(own, 'SHOW AGENT STATUS')));
-    const threads = isManticore
-      ? ({ skipped: 'the threads of Manticore are not read' } as const)
-      : threadsIn(await rows(own, 'SHOW THREADS'));
-    const settings = isManticore ? fieldsIn(await rows(own, 'SHOW SETTINGS')) : undefined;
+    const sentMs = clock.monotonicMs();
+    const all = fieldsIn(await rowsOf(own, 'SHOW STATUS'));
+    const rttMs = { known: clock.monotonicMs() - sentMs };
+    const parts = fieldsIn(await rowsOf(own, `SHOW AGENT ${facts.index} STATUS`));
+    const isDistributed = 'known' in parts && Object.keys(parts.known).some((name) => name.startsWith(PART));
+    // searchd refuses it for a distributed index, whose documents are in its parts.
+    const indexStatus = isDistributed
+      ? ({ skipped: 'the index is distributed' } as const)
+      : fieldsIn(await rowsOf(own, `SHOW ${isManticore ? 'TABLE' : 'INDEX'} ${facts.index} STATUS`));
+    const cheap = {
+      ...facts,
+      version: { known: own.version },
+      status: withoutAgents(all),
+      ...{ rttMs, indexStatus, agents: agentsIn(facts.index, all, parts), indexAge: ageOf(indexStatus) },
+    };
+    if (depth === 'cheap') return { ...cheap, threads: CHEAP, maxConnections: CHEAP };
     return {
-      ...base,
-      indexStatus,
-      agents,
-      threads,
-      indexAge: indexAge(indexStatus),
-      maxConnections: limitIn(settings),
+      ...cheap,
+      threads: isManticore ? NO_QUERY_TIME : threadsIn(await rowsOf(own, 'SHOW THREADS')),
+      maxConnections: isManticore ? limitIn(fieldsIn(await rowsOf(own, 'SHOW SETTINGS'))) : NO_LIMIT_TOLD,
     };
   };
 
   const absent = (reason: string): EngineFacts => {
-    const skipped = { skipped: reason };
-    return { ...facts, status: skipped, rttMs: skipped, version: skipped, ...missing(reason) };
+    const part = { skipped: reason };
+    return {
+      ...facts,
+      ...{ status: part, version: part, rttMs: part, indexStatus: part, agents: part, threads: part },
+      ...{ indexAge: part, maxConnections: part },
+    };
+  };
+
+  const read = async (depth: 'cheap' | 'full', late: Promise<string>): Promise<EngineFacts> => {
+    let own: Connection | undefined;
+    const answer = (async () => {
+      own = await connection();
+      return readFrom(own, depth);
+    })();
+    const first = await Promise.race([answer.catch(messageOf), late]);
+    if (typeof first !== 'string') return first;
+    // searchd goes on with a statement that nobody waits for: such a connection is not used again.
+    own?.destroy();
+    return absent(first);
   };
 
   return {
     read: async (depth) => {
-      const stop = new AbortController();
-      const timer = setTimeout(() => stop.abort(), READ_MS);
-      let own: Connection | undefined;
+      const late = Promise.withResolvers<string>();
+      // After a blocked loop the replies are already in the socket: they are read before the decision.
+      const timer = setTimeout(() => setImmediate(late.resolve, `no answer within ${READ_MS} ms`), READ_MS);
       try {
-        own = await connection(stop.signal);
-        const used = own;
-        // searchd goes on with a statement that nobody waits for: such a connection is not used again.
-        stop.signal.addEventListener('abort', () => used.destroy(), { once: true });
-        return await readFrom(used, depth);
-      } catch (error) {
-        own?.destroy();
-        return absent(stop.signal.aborted ? `no answer within ${READ_MS} ms` : messageOf(error));
+        return await read(depth, late.promise);
       } finally {
         clearTimeout(timer);
       }
     },
     close: async () => {
-      closed = true;
+      closing.abort();
       current?.destroy();
     },
   };
 }
 
-function messageOf(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).slice(0, 120);
+const CHEAP = { skipped: 'cheap' } as const;
+/** Its SHOW THREADS has the time of a job, and a query is many of them. */
+const NO_QUERY_TIME = { skipped: 'Manticore does not tell the time of a running query' } as const;
+const NO_LIMIT_TOLD = { skipped: 'searchd does not tell max_children; its configuration does' } as const;
+
+/** The rows of one statement. A refusal is a missing part; any other failure ends the reading. */
+async function rowsOf(own: Connection, sql: string): Promise<Part<readonly Row[]>> {
+  try {
+    const [rows] = await own.send(sql);
+    return { known: rows ?? [] };
+  } catch (error) {
+    if (!own.isOpen()) throw error;
+    return { skipped: `${sql} is refused: ${messageOf(error)}` };
+  }
 }
 
-function missing(reason: string) {
-  const skipped = { skipped: reason };
-  return { indexStatus: skipped, agents: skipped, threads: skipped, indexAge: skipped, maxConnections: skipped };
+function messageOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).slice(0, MAX_DETAIL);
 }
 
 /** Rows of names and values. */
-function fieldsIn(part: Part<readonly Row[]>): Part<Readonly<Record<string, string>>> {
+function fieldsIn(part: Part<readonly Row[]>): Part<Fields> {
   if ('skipped' in part) return part;
   return { known: Object.fromEntries(part.known.map(([name, value]) => [name ?? '', value ?? ''])) };
 }
 
-/** Names such as `ag_0_hostname`, `ag_0_1periods_query_timeouts`. The periods are of a minute; the longest is read. */
-function agentsIn(status: Part<Readonly<Record<string, string>>>): EngineFacts['agents'] {
+/** Counters of agents in SHOW STATUS, `ag_goods_1_2_connect_failures`: of every distributed index of the server. */
+const AGENT = 'ag_';
+/** Parts of one distributed index in SHOW AGENT … STATUS, local ones too. */
+const PART = 'dstindex_';
+
+function withoutAgents(status: Part<Fields>): Part<Fields> {
   if ('skipped' in status) return status;
-  const fields = Object.entries(status.known);
-  const ids = new Set(fields.flatMap(([name]) => /^(ag_\d+)_/.exec(name)?.[1] ?? []));
+  return { known: Object.fromEntries(Object.entries(status.known).filter(([name]) => !name.startsWith(AGENT))) };
+}
+
+const FAILURES = ['connect_failures', 'network_errors', 'wrong_replies', 'unexpected_closings'];
+const TIMEOUTS = ['connect_timeouts', 'query_timeouts'];
+
+/**
+ * Names are in `dstindex_1agent_id`, those of mirrors in `dstindex_1mirror2_id`; the counters since the start in
+ * `ag_<index>_1_2_<counter>`. SHOW AGENT STATUS has sums of the last minutes, which Manticore 29 writes under wrong names.
+ */
+function agentsIn(index: string, status: Part<Fields>, parts: Part<Fields>): EngineFacts['agents'] {
+  if ('skipped' in status) return status;
+  if ('skipped' in parts) return parts;
   return {
-    known: [...ids].map((id) => {
-      const own = fields
-        .filter(([name]) => name.startsWith(`${id}_`))
-        .map(([name, value]) => [name.slice(id.length + 1), value] as const);
-      const sum = (pattern: RegExp): number =>
-        own.reduce((total, [name, value]) => total + (pattern.test(name) ? Number(value) || 0 : 0), 0);
-      return {
-        agent: own.find(([name]) => name === 'hostname')?.[1] ?? id,
-        failures: sum(/^15periods_(?:connect_failures|network_errors|wrong_replies|unexpected_closings)$/),
-        timeouts: sum(/^15periods_(?:connect_timeouts|query_timeouts)$/),
-        queries: sum(/^15periods_succeeded_queries$/),
-      };
+    known: Object.entries(parts.known).flatMap(([name, agent]) => {
+      const [, part, mirror = '1'] = /^dstindex_(\d+)(?:agent|mirror(\d+))_id$/.exec(name) ?? [];
+      if (part === undefined) return [];
+      const counted = (counters: readonly string[]): number =>
+        counters.reduce((sum, one) => sum + Number(status.known[`${AGENT}${index}_${part}_${mirror}_${one}`] ?? 0), 0);
+      const [failures, timeouts] = [counted(FAILURES), counted(TIMEOUTS)];
+      return [{ agent, failures, timeouts, queries: counted(['succeeded_queries']) }];
     }),
   };
 }
 
-/** Rows of id, protocol, state, time in seconds and text. The text is left out, and the doctor's own statement. */
+/**
+ * Rows of id, protocol, state, time in that state in seconds, and text. Idle connections are rows too. The text is not kept.
+ */
 function threadsIn(part: Part<readonly Row[]>): EngineFacts['threads'] {
   if ('skipped' in part) return part;
-  const others = part.known.filter(([, , , , text]) => !/^SHOW /i.test(text ?? ''));
-  const times = others.map(([, , , seconds]) => 1000 * (Number(seconds) || 0));
-  return { known: { count: others.length, longestMs: Math.max(0, ...times) } };
+  const working = part.known.filter(([, , state, , text]) => state === 'query' && text !== 'SHOW THREADS');
+  const times = working.map(([, , , seconds]) => 1000 * (Number(seconds) || 0));
+  return { known: { count: working.length, longestMs: Math.max(0, ...times) } };
 }
 
-/** `searchd.max_connections`; 0 means that there is no limit. */
-function limitIn(settings: Part<Readonly<Record<string, string>>> | undefined): Part<number> {
-  if (settings === undefined) return { skipped: 'searchd does not tell max_children; its configuration does' };
+function limitIn(settings: Part<Fields>): Part<number> {
   if ('skipped' in settings) return settings;
   const limit = Number(settings.known['searchd.max_connections'] ?? 0);
-  return limit > 0 ? { known: limit } : { skipped: 'no maximum is set' };
+  return limit > 0 ? { known: limit } : { skipped: 'the server has no maximum of connections' };
+}
+
+/**
+ * Tells from reading to reading how long ago the figures of the index changed: at most the time since the last reading with
+ * other figures.
+ */
+function createIndexWatch(clock: Clock): (status: Part<Fields>) => EngineFacts['indexAge'] {
+  let seen: { readonly figures: string; readonly firstMs: number; readonly lastMs: number } | undefined;
+  let changedMs: number | undefined;
+  return (status) => {
+    if ('skipped' in status) return status;
+    const { indexed_documents: documents, indexed_bytes: bytes } = status.known;
+    if (documents === undefined) return { skipped: 'the server does not tell the number of documents' };
+    const figures = `${documents} ${bytes}`;
+    const nowMs = clock.monotonicMs();
+    const isSame = seen?.figures === figures;
+    if (seen !== undefined && !isSame) changedMs = seen.lastMs;
+    seen = { figures, firstMs: (isSame ? seen?.firstMs : undefined) ?? nowMs, lastMs: nowMs };
+    return changedMs === undefined
+      ? { known: { seconds: (nowMs - seen.firstMs) / 1000, from: 'first-seen' } }
+      : { known: { seconds: (nowMs - changedMs) / 1000, from: 'change' } };
+  };
 }

@@ -16,6 +16,7 @@ import type { ListenerTls } from '../transport/listener.ts';
 import { registerFile } from '../transport/static-file.ts';
 import { createTokenGate, registerAdminAccess } from './access.ts';
 import { createAuditTrail, registerAudit } from './audit.ts';
+import { registerDoctor } from './doctor-routes.ts';
 import { registerDrills, registerHalt, registerJournals } from './drill-routes.ts';
 import { registerFlush, registerPurge } from './flush-routes.ts';
 import type { AdminContext } from './operations.ts';
@@ -107,6 +108,7 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
     registerShadows(routes, context);
     registerCutOver(routes, context);
     registerShadowReports(routes, context);
+    registerDoctor(routes, context);
     registerAudit(routes, audit);
     registerHealth(routes);
     options.pages?.(routes);
@@ -163,9 +165,9 @@ function registerAdminDocs(app: FastifyInstance, options: { readonly version: st
         title: 'serpcache, for operators',
         version: options.version,
         description:
-          'State, flushes, drills, warm-ups, shadow traffic and cut-over. Every change needs the admin token, and is written to the audit with the name of the operator.',
+          'State, flushes, drills, warm-ups, shadow traffic, cut-over and the doctor. Every change needs the admin token, and is written to the audit with the name of the operator.',
       },
-      tags: ['state', 'flush', 'drills', 'warm-up', 'shadow', 'audit', 'health'].map((name) => ({ name })),
+      tags: ['state', 'flush', 'drills', 'warm-up', 'shadow', 'doctor', 'audit', 'health'].map((name) => ({ name })),
       components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
     },
   });

@@ -15,7 +15,7 @@ import { parseQueryString } from '../transport/request-target.ts';
 interface Described {
   readonly summary: string;
   readonly description?: string;
-  readonly tag: 'state' | 'flush' | 'drills' | 'warm-up' | 'shadow' | 'audit';
+  readonly tag: 'state' | 'flush' | 'drills' | 'warm-up' | 'shadow' | 'doctor' | 'audit';
   readonly body?: TSchema;
   readonly params?: TSchema;
   readonly query?: TSchema;

@@ -50,7 +50,7 @@ const MAX_HISTORY = 500;
 /** An examination this short after another one is judged with its findings: hysteresis from one to the next. */
 const SAME_VISIT_MS = 60_000;
 /** Commands of `enable`, by its names. */
-const ENABLES: Readonly<Record<EnableName, readonly (readonly string[])[]>> = {
+export const ENABLES: Readonly<Record<EnableName, readonly (readonly string[])[]>> = {
   slowlog: [
     ['CONFIG', 'SET', 'slowlog-log-slower-than', '10000'],
     ['CONFIG', 'SET', 'slowlog-max-len', '128'],

@@ -17,6 +17,9 @@ export interface Doctor {
   readonly close: () => Promise<void>;
 }
 
+/** The time between two snapshots of an examination that may be asked for. */
+export const EXAMINATION_WINDOW_MS = { min: 200, max: 15_000 };
+
 /** The changes that `--enable` permits, and nothing else does. */
 export const ENABLE_NAMES = ['slowlog', 'latency-monitor', 'reset'] as const;
 export type EnableName = (typeof ENABLE_NAMES)[number];

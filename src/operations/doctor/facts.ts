@@ -154,6 +154,7 @@ export interface EngineFacts {
   /** `host:port`, or `embedded`. */
   readonly endpoint: string;
   readonly index: string;
+  /** The same for each of the domains. */
   readonly settings: {
     readonly maxConcurrent: number;
     readonly deadlineMs: number;
@@ -161,7 +162,10 @@ export interface EngineFacts {
     /** Host name of the endpoint when it is no address. */
     readonly hostName?: string;
   };
-  /** SHOW STATUS as fields; values as the server writes them (`OFF` for figures that are not collected). Skipped: no answer. */
+  /**
+   * SHOW STATUS as fields without those of agents; values as the server writes them (`OFF` for figures that are not
+   * collected). No answer: skipped, and so is the version.
+   */
   readonly status: Part<Readonly<Record<string, string>>>;
   /** Version from the handshake, or of the embedded engine. */
   readonly version: Part<string>;
@@ -169,7 +173,7 @@ export interface EngineFacts {
   readonly rttMs: Part<number>;
   /** SHOW INDEX … STATUS (Manticore: SHOW TABLE … STATUS) as fields. */
   readonly indexStatus: Part<Readonly<Record<string, string>>>;
-  /** Remote agents: SHOW AGENT STATUS in figures. Empty: the index is local. */
+  /** Remote agents with their counters since the start of the server, from SHOW STATUS. Empty: the index is local. */
   readonly agents: Part<
     readonly {
       readonly agent: string;
@@ -178,14 +182,14 @@ export interface EngineFacts {
       readonly queries: number;
     }[]
   >;
-  /** SHOW THREADS in figures. */
+  /** SHOW THREADS in figures: threads that work on a query, the doctor's own left out. */
   readonly threads: Part<{ readonly count: number; readonly longestMs: number }>;
   /**
-   * Age of the index: of the embedded file; or the time since its figures last changed before the eyes of the probe
-   * (`change`), or since it was first seen (`first-seen`).
+   * Age of the index: of the embedded file (`file`); the time since the last reading with other figures (`change`); the time
+   * since the first reading, when the figures did not change since (`first-seen`).
    */
   readonly indexAge: Part<{ readonly seconds: number; readonly from: 'file' | 'change' | 'first-seen' }>;
-  /** max_children, max_connections or max_threads of the server, when it can be read (SHOW VARIABLES, the configuration of a searchd on this host). */
+  /** max_children, max_connections or max_threads of the server, when the server tells it (SHOW SETTINGS). */
   readonly maxConnections: Part<number>;
 }
 

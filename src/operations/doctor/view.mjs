@@ -61,7 +61,9 @@ export function aboveInfo(findings) {
 export function verdictText({ findings, acknowledged }) {
   const counts = countsOf(findings).map(({ text }) => text);
   const found = aboveInfo(findings).length > 0 ? counts : ['healthy', ...counts];
-  return [...found, ...(acknowledged.length === 0 ? [] : [`${countText(acknowledged.length)} acknowledged`])].join(', ');
+  return [...found, ...(acknowledged.length === 0 ? [] : [`${countText(acknowledged.length)} acknowledged`])].join(
+    ', ',
+  );
 }
 
 /**
@@ -86,27 +88,42 @@ function someOf(names) {
   return rest <= 0 ? names.join(', ') : `${names.slice(0, NAMED).join(', ')} and ${countText(rest)} more`;
 }
 
+/** Reasons that end by themselves, with more load or more time. */
+const TOO_LITTLE = /fewer than|no two readings|read once only|no CPU time passed/;
+
 /**
- * One entry per reason, most checks first. Reasons that differ in figures only are one.
+ * One entry per reason, most checks first; checks for which there was too little to judge are one, and the last.
  * @param {readonly Skipped[]} skipped
  * @returns {readonly SkippedView[]}
  */
 export function skippedViews(skipped) {
+  /** @type {Map<string, { readonly reason: string, readonly checks: Set<string>, readonly subjects: Set<string> }>} */
   const groups = new Map();
   for (const { check, reason, subjects } of skipped) {
+    if (TOO_LITTLE.test(reason)) continue;
+    // Reasons that differ in figures only are one.
     const kind = reason.replaceAll(/[\d.,]+/g, '#');
     const group = groups.get(kind) ?? { reason, checks: new Set(), subjects: new Set() };
     groups.set(kind, group);
     group.checks.add(check);
     for (const subject of subjects) group.subjects.add(subject);
   }
-  return [...groups.values()]
-    .map(({ reason, checks, subjects }) => {
-      const which = checks.size === 1 ? `${[...checks][0]} is skipped` : `${countText(checks.size)} checks are skipped`;
-      const where = subjects.size === 0 ? '' : ` on ${someOf([...subjects])}`;
-      return { checks: checks.size, text: `${which}${where}: ${reason}` };
-    })
-    .toSorted((a, b) => b.checks - a.checks);
+  const views = [...groups.values()].map(({ reason, checks, subjects }) => {
+    const where = subjects.size === 0 ? '' : ` on ${someOf([...subjects])}`;
+    return { checks: checks.size, text: `${checksText([...checks])} skipped${where}: ${reason}` };
+  });
+  const few = [...new Set(skipped.filter(({ reason }) => TOO_LITTLE.test(reason)).map(({ check }) => check))];
+  return [
+    ...views.toSorted((a, b) => b.checks - a.checks),
+    ...(few.length === 0
+      ? []
+      : [{ checks: few.length, text: `${checksText(few)} skipped: too little load or time to judge` }]),
+  ];
+}
+
+/** @param {readonly string[]} checks */
+function checksText(checks) {
+  return checks.length === 1 ? `${checks[0]} is` : `${countText(checks.length)} checks are`;
 }
 
 /**

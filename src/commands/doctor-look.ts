@@ -1,0 +1,201 @@
+import { readFileSync, statSync } from 'node:fs';
+import { openEngineProbes } from '../engines/engine-probes.ts';
+import { type Acknowledgements, acknowledge } from '../operations/doctor/acknowledge.ts';
+import type { Check } from '../operations/doctor/check.ts';
+import { createHostReader } from '../operations/doctor/collect/host.ts';
+import { type HostPart, hostPartOf } from '../operations/doctor/collect/host-part.ts';
+import { acknowledgementsIn } from '../operations/doctor/create-doctor.ts';
+import { diagnose, mergeParts } from '../operations/doctor/diagnose.ts';
+import type { Examination, Finding, Report } from '../operations/doctor/doctor.ts';
+import { createExaminer } from '../operations/doctor/examiner.ts';
+import { known, type Snapshot } from '../operations/doctor/facts.ts';
+import { bySeverity, createJudge } from '../operations/doctor/judge.ts';
+import { MIB } from '../schema/units.ts';
+import { openStoreProbes } from '../stores/store-probes.ts';
+import { type AdminClient, AdminUnreachable } from './admin-client.ts';
+import { UsageError } from './arguments.ts';
+import type { CommandContext } from './command.ts';
+
+/** What an examination is asked for. */
+export interface Asked {
+  /** The checks of `--only`; every check without it. */
+  readonly checks: readonly Check[];
+  readonly isNarrowed: boolean;
+  readonly parts: readonly HostPart[];
+  /** Absent: a second with stores, else less. */
+  readonly windowMs?: number;
+  /** The file of `--acknowledged`. */
+  readonly acknowledged?: string;
+  /** The snapshots are needed in any case, for a bundle. */
+  readonly needsSnapshots: boolean;
+}
+
+/** One examination. */
+export interface Look {
+  readonly report: Report;
+  /** Parts of other hosts included. Absent when nothing needed them. */
+  readonly snapshots?: readonly Snapshot[];
+  /** Findings that the report accepts, as entries of a file. */
+  readonly acknowledgements: Acknowledgements;
+  /** False: neither a store nor an engine answered, so the report says little. */
+  readonly answered: boolean;
+}
+
+export interface Looker {
+  readonly look: () => Promise<Look>;
+  readonly close: () => Promise<void>;
+}
+
+/** Three windows of 15 s and slow stores still end within it. */
+const DEADLINE_MS = 120_000;
+const MAX_PART_BYTES = 16 * MIB;
+
+/** Looks by the running service. */
+export function serviceLooker(
+  client: Pick<AdminClient, 'get'>,
+  asked: Asked,
+  { clock }: Pick<CommandContext, 'clock'>,
+): Looker {
+  const { checks, isNarrowed, parts, windowMs, needsSnapshots } = asked;
+  const judge = createJudge(checks);
+  const facts = isNarrowed || parts.length > 0 || needsSnapshots;
+  const query = [
+    ...(windowMs === undefined ? [] : [['window', String(windowMs)] as const]),
+    ...(facts ? [['facts', 'true'] as const] : []),
+  ];
+  return {
+    look: async () => {
+      const { report, snapshots } = await client.get<
+        Partial<Pick<Examination, 'snapshots'>> & Pick<Examination, 'report'>
+      >('/admin/doctor/examination', { query, deadlineMs: DEADLINE_MS });
+      const own = acknowledgementsIn(asked.acknowledged, clock.wallMs());
+      if (snapshots === undefined) {
+        return { report: accepting(report, own), acknowledgements: acceptedIn(report, own), answered: true };
+      }
+      const merged = mergeParts(snapshots, parts);
+      const judged = diagnose(merged, { checks, tookMs: report.tookMs, judge });
+      return {
+        report: accepting(joined(report, judged, checks), own),
+        snapshots: merged,
+        acknowledgements: acceptedIn(report, own),
+        answered: true,
+      };
+    },
+    close: async () => {},
+  };
+}
+
+/**
+ * The service's report for these checks, with the findings that the parts of other hosts add. Its own findings keep its
+ * words: the snapshots that it sends lack names of keys.
+ */
+function joined(report: Report, judged: Report, checks: readonly Check[]): Report {
+  const names = new Set(checks.map(({ id }) => id));
+  const isAsked = ({ check }: Pick<Finding, 'check'>): boolean => names.has(check);
+  const told = [...report.findings, ...report.acknowledged];
+  const more = judged.findings.filter(
+    ({ check, subject }) => !told.some((one) => one.check === check && one.subject === subject),
+  );
+  const findings = bySeverity([...report.findings.filter(isAsked), ...more]);
+  const acknowledged = report.acknowledged.filter(isAsked);
+  const standing = new Set([...findings, ...acknowledged].map(({ check }) => check));
+  return {
+    ...report,
+    ...{ findings, acknowledged, skipped: judged.skipped, looked: judged.looked, checked: judged.checked },
+    fine: Math.max(0, judged.checked - standing.size),
+  };
+}
+
+/** The report with further acknowledgements. */
+function accepting(report: Report, own: Acknowledgements): Report {
+  const { findings, acknowledged } = acknowledge(report.findings, own);
+  return {
+    ...report,
+    findings,
+    acknowledged: [...report.acknowledged, ...acknowledged],
+    remarks: [...report.remarks, ...own.faults],
+  };
+}
+
+function acceptedIn({ acknowledged }: Report, own: Acknowledgements): Acknowledgements {
+  const told = acknowledged.flatMap(({ check, subject, acknowledged: accepted }) =>
+    accepted === undefined ? [] : [{ check, subject, ...accepted }],
+  );
+  return { entries: [...told, ...own.entries], faults: own.faults };
+}
+
+/**
+ * Looks from this machine, with connections of its own to every configured store and engine. Nothing is known of serpcache
+ * itself then.
+ * @throws ConfigError
+ */
+export function directLooker(asked: Asked, { settings, clock }: Pick<CommandContext, 'settings' | 'clock'>): Looker {
+  const configured = settings();
+  const file = asked.acknowledged ?? configured.doctor.acknowledged;
+  const judge = createJudge(asked.checks);
+  const examiner = createExaminer({
+    stores: openStoreProbes(configured, { clock, random: Math.random }),
+    engines: openEngineProbes(configured.domains, { clock }),
+    readHost: createHostReader({ role: 'service', clock }),
+    clock,
+  });
+  return {
+    look: async () => {
+      const beganMs = clock.monotonicMs();
+      const snapshots = mergeParts(await examiner.series(asked.windowMs), asked.parts);
+      const acknowledgements = acknowledgementsIn(file, clock.wallMs());
+      const tookMs = clock.monotonicMs() - beganMs;
+      const report = diagnose(snapshots, { checks: asked.checks, acknowledgements, tookMs, judge });
+      return { report, snapshots, acknowledgements, answered: snapshots.some(isAnswered) };
+    },
+    close: examiner.close,
+  };
+}
+
+function isAnswered({ stores, engines }: Snapshot): boolean {
+  if (stores.length === 0 && engines.length === 0) return true;
+  const nodes = stores.flatMap((store) => known(store.nodes) ?? []);
+  return (
+    nodes.some(({ info }) => known(info) !== undefined) ||
+    engines.some(({ kind, status }) => kind === 'sqlite' || known(status) !== undefined)
+  );
+}
+
+/**
+ * Looks by the service, or from this machine when no service answers the first time. A service that refuses is no reason to
+ * look elsewhere.
+ * @param direct makes the other looker, when it is needed
+ */
+export function eitherLooker(service: Looker, direct: () => Looker): Looker {
+  let chosen: Looker | undefined;
+  let remark: string | undefined;
+  return {
+    look: async () => {
+      if (chosen === undefined) {
+        try {
+          const look = await service.look();
+          chosen = service;
+          return look;
+        } catch (error) {
+          if (!(error instanceof AdminUnreachable)) throw error;
+          chosen = direct();
+          remark = `${error.message}. This machine looked instead, with its own configuration.`;
+        }
+      }
+      const look = await chosen.look();
+      const { report } = look;
+      return remark === undefined ? look : { ...look, report: { ...report, remarks: [remark, ...report.remarks] } };
+    },
+    close: async () => chosen?.close(),
+  };
+}
+
+/** @throws UsageError when it is no part of a host */
+export function partIn(file: string): HostPart {
+  try {
+    if (statSync(file).size > MAX_PART_BYTES) throw new Error(`larger than ${MAX_PART_BYTES} bytes`);
+    return hostPartOf(JSON.parse(readFileSync(file, 'utf8')));
+  } catch (error) {
+    throw new UsageError(`--merge ${file}: ${error instanceof Error ? error.message : error}`);
+  }
+}

@@ -1,0 +1,63 @@
+import { stat } from 'node:fs/promises';
+import { DatabaseSync } from 'node:sqlite';
+import type { EngineProbe } from '../../operations/doctor/doctor.ts';
+import type { EngineFacts } from '../../operations/doctor/facts.ts';
+import type { Clock } from '../../runtime.ts';
+
+interface SqliteProbeOptions {
+  readonly file: string;
+  readonly facts: Pick<EngineFacts, 'name' | 'domains' | 'index' | 'settings'>;
+  readonly clock: Clock;
+}
+
+/** Figures of an index that do not change while its file does not. */
+interface Built {
+  readonly mtimeMs: number;
+  readonly documents: string;
+  readonly builtAtMs: number;
+}
+
+const EMBEDDED = { skipped: 'the engine is embedded' } as const;
+
+/** The doctor's view of an embedded index: there is no server to ask, and the file tells its age and its size. */
+export function createSqliteProbe({ file, facts, clock }: SqliteProbeOptions): EngineProbe {
+  let built: Built | undefined;
+
+  const look = async (): Promise<Pick<EngineFacts, 'indexStatus' | 'indexAge'>> => {
+    try {
+      const { mtimeMs } = await stat(file);
+      if (built?.mtimeMs !== mtimeMs) built = { mtimeMs, ...metaOf(file) };
+      const { documents, builtAtMs } = built;
+      return {
+        indexStatus: { known: { index_type: 'embedded', indexed_documents: documents } },
+        indexAge: { known: { seconds: Math.max(0, clock.wallMs() - builtAtMs) / 1000, from: 'file' } },
+      };
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? `${error.code}` : 'it is no index';
+      const skipped = { skipped: `the file of the index cannot be read (${code})` };
+      return { indexStatus: skipped, indexAge: skipped };
+    }
+  };
+
+  return {
+    read: async () => ({
+      ...facts,
+      ...{ kind: 'sqlite', endpoint: 'embedded', version: { known: `SQLite ${process.versions['sqlite']}` } },
+      ...{ status: EMBEDDED, rttMs: EMBEDDED, agents: EMBEDDED, threads: EMBEDDED, maxConnections: EMBEDDED },
+      ...(await look()),
+    }),
+    close: async () => {},
+  };
+}
+
+/** @throws when the file is no index. */
+function metaOf(file: string): Omit<Built, 'mtimeMs'> {
+  const database = new DatabaseSync(file, { readOnly: true });
+  try {
+    const value = database.prepare('SELECT value FROM meta WHERE name = ?');
+    const text = (name: string): string => String(value.get(name)?.['value']);
+    return { documents: text('documents'), builtAtMs: Number(text('builtAtMs')) };
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,89 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { EXAMINATION_WINDOW_MS } from '../../operations/doctor/doctor.ts';
+import { redacted } from '../../operations/doctor/redact.ts';
+import { Refusal } from '../transport/problem.ts';
+import { DoctorBody, EnableBody, EnabledBody, ExaminationBody, ExaminationQuery } from './doctor-schema.ts';
+import { bodyReader, described, queryOf } from './input.ts';
+import type { AdminContext } from './operations.ts';
+
+/** Refusals that an audit line names; the others are counted. */
+const MAX_NOTED = 20;
+
+/** The doctor: the findings that stand, an examination, and the changes of `--enable`. */
+export function registerDoctor(app: FastifyInstance, { operations: { doctor }, audit }: AdminContext): void {
+  const enableOf = bodyReader(EnableBody);
+
+  app.get('/admin/doctor', {
+    schema: described({
+      summary: 'The findings of the checks that run at intervals, and when each began and ended',
+      description: 'Looks at nothing. They read few figures; `/admin/doctor/examination` makes every check.',
+      tag: 'doctor',
+      answer: DoctorBody,
+    }),
+    handler: (_request, reply) => {
+      const standing = doctor.standing();
+      reply.send({
+        ...(standing === undefined ? {} : { standing, counts: standing.counts }),
+        history: doctor.history(),
+      });
+    },
+  });
+
+  app.get('/admin/doctor/examination', {
+    // A HEAD would examine too, and throw the report away.
+    exposeHeadRoute: false,
+    schema: described({
+      summary: 'Every check, by four snapshots of all stores, engines, this host and this process',
+      description:
+        'Answers after the last snapshot, in about three windows. It changes nothing. Requests at the same time share one examination, with the window of the first.',
+      tag: 'doctor',
+      query: ExaminationQuery,
+      answer: ExaminationBody,
+    }),
+    handler: async (request, reply) => {
+      const { windowMs, facts } = examinationAsked(request);
+      const { report, snapshots } = await doctor.examine(windowMs === undefined ? {} : { windowMs });
+      return reply.send({ report, ...(facts ? { snapshots: redacted(snapshots) } : {}) });
+    },
+  });
+
+  app.post('/admin/doctor/enable', {
+    config: { action: 'doctor-enable' },
+    schema: described({
+      summary: 'Change a diagnostic setting of every store node, or empty its records',
+      description:
+        'Answers with each node, and with the words of those that refuse; a refusal changes nothing at the other nodes.',
+      tag: 'doctor',
+      body: EnableBody,
+      answer: EnabledBody,
+    }),
+    handler: async (request, reply) => {
+      const { name } = enableOf(request.body);
+      const enabled = await doctor.enable(name);
+      const refused = enabled.nodes.filter((node) => node.refused !== undefined).map(({ node }) => node);
+      audit.changed(request, {
+        after: {
+          ...{ enabled: name, nodes: enabled.nodes.length, refused: refused.length },
+          ...(refused.length === 0 ? {} : { refusedBy: refused.slice(0, MAX_NOTED) }),
+        },
+      });
+      return reply.send(enabled);
+    },
+  });
+}
+
+function examinationAsked(request: FastifyRequest): { readonly windowMs: number | undefined; readonly facts: boolean } {
+  const query = queryOf(request, ExaminationQuery);
+  const facts = query.optional('facts') ?? 'false';
+  if (facts !== 'true' && facts !== 'false') {
+    const detail = 'The parameter facts is true or false.';
+    throw new Refusal({ code: 'invalid-request', detail, parameter: 'facts' });
+  }
+  const isGiven = query.optional('window') !== undefined;
+  return {
+    windowMs: isGiven
+      ? query.count('window', { ...EXAMINATION_WINDOW_MS, otherwise: EXAMINATION_WINDOW_MS.min })
+      : undefined,
+    facts: facts === 'true',
+  };
+}
