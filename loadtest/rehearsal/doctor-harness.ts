@@ -35,7 +35,7 @@ export type DoctorHarness = Awaited<ReturnType<typeof startDoctorHarness>>;
 
 const ROOT = join(import.meta.dirname, '../..');
 const DOCUMENTS = 2000;
-const TEXTS = 400;
+const TEXTS = 800;
 /** Connections that searchd accepts; the service may use 12 of them. */
 export const MAX_CHILDREN = 24;
 export const JOBS_NAME = 'jobs-store.test';

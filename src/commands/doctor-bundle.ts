@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import type { Check } from '../operations/doctor/check.ts';
 import { diagnose } from '../operations/doctor/diagnose.ts';
@@ -30,7 +30,7 @@ export function writeBundle(file: string, look: Look, checks: readonly Check[]):
   try {
     const handle = openSync(draft, 'wx', 0o600);
     try {
-      writeSync(handle, content);
+      writeFileSync(handle, content);
       fsyncSync(handle);
     } finally {
       closeSync(handle);

@@ -16,7 +16,7 @@ import { type AdminClient, AdminUnreachable } from './admin-client.ts';
 import { UsageError } from './arguments.ts';
 import type { CommandContext } from './command.ts';
 
-/** What an examination is asked for. */
+/** The request of the operator for one or more examinations. */
 export interface Asked {
   /** The checks of `--only`; every check without it. */
   readonly checks: readonly Check[];

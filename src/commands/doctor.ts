@@ -1,5 +1,5 @@
 import type { Check } from '../operations/doctor/check.ts';
-import { CHECK_WORDS, CHECKS, checksNamed } from '../operations/doctor/checks/checks.ts';
+import { CHECK_IDS, CHECK_WORDS, CHECKS, checksNamed } from '../operations/doctor/checks/checks.ts';
 import { createHostReader } from '../operations/doctor/collect/host.ts';
 import { createHostPart } from '../operations/doctor/collect/host-part.ts';
 import { ENABLES } from '../operations/doctor/create-doctor.ts';
@@ -43,7 +43,7 @@ const MODES: Readonly<Record<string, readonly string[]>> = {
 };
 const MAX_PARTS = 64;
 const HOST_WINDOW_MS = 1000;
-const WATCH_PAUSE_MS = 2000;
+const WATCH_PAUSE_MS = 1000;
 /** Lines about raised and cleared findings below a watched report. */
 const MAX_CHANGES = 10;
 
@@ -55,7 +55,8 @@ export const doctor: Command = {
   options: [...OPTIONS, ...COMMON],
   takes: { min: 0, max: MAX_PARTS },
   details: [
-    'It changes nothing, but for --enable. When no service runs here, it looks from this machine by itself.',
+    'It changes nothing, but for --enable. When no service answers at the configured address, it looks from this machine,',
+    'as with --direct. A service that --admin names is the only one that is asked.',
     'On the machine of a store: serpcache doctor --host > part.json; then here: serpcache doctor --merge part.json',
     'Exit status 0: nothing above info that is not accepted. 1: findings above info. 3: it could not look.',
   ],
@@ -122,7 +123,8 @@ function selectedIn(args: ParsedArguments): readonly Check[] {
   const named = words.map((word) => {
     const checks = checksNamed(word);
     if (checks.length > 0) return checks;
-    const near = nearest(word, CHECK_WORDS);
+    // Every name of a check begins with its area, which would always be the nearest.
+    const near = nearest(word, word.includes('-') ? [...CHECK_IDS] : CHECK_WORDS);
     const hint = near === undefined ? 'serpcache doctor --list shows them' : `did you mean ${near}?`;
     throw new UsageError(`--only: no check and no area "${word}"; ${hint}`);
   });
@@ -156,9 +158,11 @@ async function lookOnce(
 ): Promise<void> {
   const look = await orStopped(looker.look(), signal);
   const { report, answered } = look;
-  if (bundle !== undefined) writeBundle(bundle, look, checks);
   output.result(report, () => reportText(report));
-  if (bundle !== undefined) output.remark(`the bundle is in ${bundle}`);
+  if (bundle !== undefined) {
+    writeBundle(bundle, look, checks);
+    output.remark(`the bundle is in ${bundle}`);
+  }
   if (!answered) throw new Error('it could not look: neither a store nor an engine answered');
   judge(report);
 }

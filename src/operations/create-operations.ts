@@ -59,7 +59,7 @@ interface OperationsRuntime extends Pick<Runtime<never>, 'clock' | 'random' | 'p
   readonly observeWarm: (event: WarmEvent) => void;
   readonly observeShadow: (event: ShadowEvent) => void;
   readonly observeDoctor: (event: DoctorEvent) => void;
-  /** What the doctor looks at beside this process, and what it counted here. */
+  /** The doctor's view of everything beside this process, and its counts of this one. */
   readonly probes: Probes;
   readonly tally: Tally;
   /** The delay of the event loop, and the delay above which only searches in memory are answered. */

@@ -40,7 +40,7 @@ export interface Window {
   readonly seconds: number;
 }
 
-/** What one check saw at one subject in one window. */
+/** The result of one check at one subject in one window. */
 export type Observation =
   /** `hold`: below the threshold that raises, above the one that clears: a raised finding stays, none begins. */
   | (Evidence & { readonly state: 'raise' | 'hold' })
@@ -55,7 +55,7 @@ export interface Evidence {
   readonly evidence: string;
   /** The same figures for programs; durations in milliseconds, sizes in bytes, shares 0–1. */
   readonly figures: Readonly<Record<string, number | string>>;
-  /** What to do: each a command to paste or a line of configuration, with the reason before it if it needs one. */
+  /** The way to mend it: each a command to paste or a line of configuration, with the reason before it if it needs one. */
   readonly advice: readonly string[];
 }
 

@@ -1,3 +1,4 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../runtime.ts';
 import { createStoreCollector } from './collect/store.ts';
@@ -23,6 +24,7 @@ interface ExaminerOptions {
 }
 
 const SNAPSHOTS = 4;
+const LOOP_RESOLUTION_MS = 5;
 /** With stores, rates of a second; without any, there is less to see. */
 const WINDOW_MS = { stores: 1000, none: 400 };
 
@@ -33,16 +35,21 @@ export function createExaminer({ stores, engines, readHost, readService, clock }
 
   const snapshot = async (depth: Snapshot['depth']): Promise<Snapshot> => {
     const [atMs, wallMs] = [clock.monotonicMs(), clock.wallMs()];
+    const delay = monitorEventLoopDelay({ resolution: LOOP_RESOLUTION_MS });
+    if (depth === 'full') delay.enable();
     const [storeFacts, engineFacts, host, service] = await Promise.all([
       Promise.all(collectors.map((collector) => collector.read(depth))),
       Promise.all(engines.map((engine) => engine.read(depth))),
       readHost(depth, [...hostNames]),
       readService?.(),
     ]);
+    delay.disable();
     // Known from now on: an engine's name is in its facts only.
     for (const { settings } of engineFacts) if (settings.hostName !== undefined) hostNames.add(settings.hostName);
     return {
       ...{ atMs, wallMs, depth },
+      // Its timer adds its own interval to each delay.
+      ...(depth === 'full' ? { loopMaxMs: Math.max(0, delay.max / 1e6 - LOOP_RESOLUTION_MS) } : {}),
       stores: storeFacts,
       engines: engineFacts,
       hosts: [host],

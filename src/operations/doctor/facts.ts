@@ -13,6 +13,8 @@ export interface Snapshot {
   readonly atMs: number;
   readonly wallMs: number;
   readonly depth: 'cheap' | 'full';
+  /** Longest delay of the collector's own event loop while it collected; absent in a cheap snapshot. */
+  readonly loopMaxMs?: number;
   readonly stores: readonly StoreFacts[];
   readonly engines: readonly EngineFacts[];
   /** The host of the collecting process first, then the parts of other hosts. */
@@ -68,10 +70,10 @@ export interface NodeFacts {
   /** MEMORY DOCTOR. */
   readonly memoryAdvice: Part<string>;
   readonly clients: Part<ClientsFacts>;
-  /** Of masters only. */
+  /** Sampled on masters only. */
   readonly keys: Part<KeysFacts>;
-  /** CLUSTER INFO as fields, and the number of slots of this node. Skipped outside a cluster. */
-  readonly cluster: Part<{ readonly fields: Readonly<Record<string, string>>; readonly slots: number }>;
+  /** CLUSTER INFO as fields, and the number of slots of this node, when a node told it. Skipped outside a cluster. */
+  readonly cluster: Part<{ readonly fields: Readonly<Record<string, string>>; readonly slots?: number }>;
 }
 
 /** One line of SLOWLOG, without the arguments of the command. */
@@ -162,10 +164,7 @@ export interface EngineFacts {
     /** Host name of the endpoint when it is no address. */
     readonly hostName?: string;
   };
-  /**
-   * SHOW STATUS as fields without those of agents; values as the server writes them (`OFF` for figures that are not
-   * collected). No answer: skipped, and so is the version.
-   */
+  /** SHOW STATUS without the counters of agents, values as the server writes them. No answer: skipped, like the version. */
   readonly status: Part<Readonly<Record<string, string>>>;
   /** Version from the handshake, or of the embedded engine. */
   readonly version: Part<string>;
@@ -184,10 +183,7 @@ export interface EngineFacts {
   >;
   /** SHOW THREADS in figures: threads that work on a query, the doctor's own left out. */
   readonly threads: Part<{ readonly count: number; readonly longestMs: number }>;
-  /**
-   * Age of the index: of the embedded file (`file`); the time since the last reading with other figures (`change`); the time
-   * since the first reading, when the figures did not change since (`first-seen`).
-   */
+  /** Since the build of an embedded index (`file`), or since the last reading with other figures, or since the first reading. */
   readonly indexAge: Part<{ readonly seconds: number; readonly from: 'file' | 'change' | 'first-seen' }>;
   /** max_children, max_connections or max_threads of the server, when the server tells it (SHOW SETTINGS). */
   readonly maxConnections: Part<number>;
@@ -203,7 +199,7 @@ export interface HostFacts {
   readonly addresses: readonly string[];
   readonly wallMs: number;
   readonly cores: number;
-  /** Of all cores together, since boot. */
+  /** Times of all cores together, since boot. */
   readonly cpu: Part<{ readonly busySeconds: number; readonly idleSeconds: number; readonly stolenSeconds: number }>;
   /** cgroup v2 `cpu.stat` of the process, or v1. */
   readonly throttling: Part<{
@@ -230,7 +226,7 @@ export interface HostFacts {
   }>;
   /** Interfaces that are up, loopback included. `speedMbit` is absent where the kernel does not know it. */
   readonly interfaces: Part<readonly InterfaceFacts[]>;
-  /** `tc -s -d qdisc show`. */
+  /** `tc -s -d qdisc show`, and `tc -s -d class show` for htb. */
   readonly qdiscs: Part<readonly QdiscFacts[]>;
   /** Queues of established TCP sockets from /proc/net/tcp, summed by remote `host:port`, fullest first, at most 20. */
   readonly sockets: Part<
@@ -241,7 +237,7 @@ export interface HostFacts {
       readonly receiveBytes: number;
     }[]
   >;
-  /** Of the collecting process. */
+  /** Those of the collecting process. */
   readonly descriptors: Part<{ readonly open: number; readonly limit: number }>;
   /** Kernel settings by their names in /proc/sys, and `transparent_hugepage` with its chosen word. */
   readonly kernel: Part<Readonly<Record<string, string>>>;
@@ -264,10 +260,14 @@ export interface QdiscFacts {
   readonly device: string;
   /** `tbf`, `htb`, `netem`, `fq_codel` … */
   readonly kind: string;
+  /** `1:`, or `1:10` for a class. */
   readonly handle: string;
+  /** `root`, or the handle of a class. */
   readonly parent: string;
-  /** Bits per second. */
+  /** Bits per second; the ceiling of a class of htb. */
   readonly rateBits?: number;
+  /** The rate of a class of htb below its ceiling. */
+  readonly guaranteedBits?: number;
   readonly burstBytes?: number;
   readonly limitBytes?: number;
   readonly latencyMs?: number;
@@ -297,7 +297,7 @@ export interface ServerFacts {
   readonly openFiles?: number;
   readonly maxOpenFiles?: number;
   readonly transparentHugePageBytes?: number;
-  /** Of a searchd whose configuration is readable: max_children, and the age of the newest header file of each index. */
+  /** Known of a searchd whose configuration is readable: max_children, and the age of the newest header file of each index. */
   readonly maxChildren?: number;
   readonly indexAgeSeconds?: Readonly<Record<string, number>>;
 }

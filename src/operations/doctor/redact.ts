@@ -124,5 +124,10 @@ export function textWithoutQuotes(text: string): string {
         quoted.length > MAX_QUOTED ? `${open}${REMOVED}${close}` : whole,
     )
     .replaceAll(/\/\/[^\s/@]*@/g, `//${REMOVED}@`)
-    .replaceAll(/[A-Za-z0-9+/=_-]{40,}/g, REMOVED);
+    .replaceAll(/[A-Za-z0-9+/=_.-]{40,}/g, (word) => (isToken(word) ? REMOVED : word));
+}
+
+/** A long word that is no host name. */
+function isToken(word: string): boolean {
+  return /[^.]{40}/.test(word) || (/[A-Z]/.test(word) && /[a-z]/.test(word) && /\d/.test(word));
 }

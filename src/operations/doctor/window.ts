@@ -93,6 +93,21 @@ export function cpuOf({ rate }: Pick<NodeView, 'rate'>): number | undefined {
   return sum('_main_thread') ?? sum('');
 }
 
+/**
+ * The longest PING of a node in milliseconds above the delays of the collector itself: a busy event loop or a busy host is late
+ * with replies that have come. Undefined without PINGs or without those delays.
+ */
+export function stallOf({ after }: Window, { node }: Pick<NodeView, 'node'>) {
+  const times = known(node.rtt) ?? [];
+  const own = after.hosts.find(({ role }) => role === 'service');
+  const intrinsic = own === undefined ? undefined : known(own.intrinsic);
+  const medianMs = median(times);
+  if (medianMs === undefined || intrinsic === undefined) return undefined;
+  const ownMs = Math.max(intrinsic.maxMs, after.loopMaxMs ?? 0);
+  const maxMs = Math.max(...times);
+  return { count: times.length, medianMs, maxMs, ownMs, aboveMs: maxMs - ownMs };
+}
+
 interface Pair<T> {
   readonly now: T;
   /** Absent: it was not there at the beginning of the window. */

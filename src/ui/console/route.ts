@@ -20,7 +20,7 @@ const REPORT_POLICY = contentPolicy({ ...INLINE_STYLES, 'frame-ancestors': "'sel
 
 const ASSETS = join(import.meta.dirname, 'assets');
 const SHARED = join(import.meta.dirname, '..', 'shared');
-const STYLES = ['base', 'frame', 'live', 'drill', 'shadow', 'forms'];
+const STYLES = ['base', 'frame', 'live', 'drill', 'shadow', 'doctor', 'forms'];
 
 /** The operators' console, `GET|HEAD /ops`, and its files under `/ops/assets/`. They need no token; the data does. */
 export function registerOps(app: FastifyInstance): void {

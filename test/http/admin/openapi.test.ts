@@ -161,6 +161,9 @@ test('every answer matches its description', async (context) => {
   const { report } = (await post('/admin/shadow/stop', { domain: 'auto' })).json;
   await get('/admin/shadow/reports');
   await get('/admin/shadow/reports/{id}', `/admin/shadow/reports/${report}`);
+  await get('/admin/doctor');
+  await get('/admin/doctor/examination', '/admin/doctor/examination?facts=true');
+  await post('/admin/doctor/enable', { name: 'slowlog' });
   await get('/admin/audit', '/admin/audit?limit=3');
   await get('/healthz');
 

@@ -1,8 +1,12 @@
 import type { Check, Observation } from '../check.ts';
 import { known, type ServerFacts } from '../facts.ts';
-import { dataNodesOf, fine, type HostView, hostsOf, reasonOf, skipped, stateAbove } from '../window.ts';
+import { dataNodesOf, fine, type HostView, hostsOf, type NodeView, reasonOf, skipped, stateAbove } from '../window.ts';
+import { hostPartOf } from './store-figures.ts';
 
 const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
+
+/** The kernel counts in hundredths of a second: in less time one of them is a large share. */
+const MIN_CPU_SECONDS = 0.5;
 
 /** Shares of the CPU time of all processors in the window. */
 function cpuShares({ now, before }: HostView): { readonly busy: number; readonly stolen: number } | undefined {
@@ -11,8 +15,11 @@ function cpuShares({ now, before }: HostView): { readonly busy: number; readonly
   const stolen = own.stolenSeconds - then.stolenSeconds;
   const busy = own.busySeconds - then.busySeconds;
   const all = stolen + busy + own.idleSeconds - then.idleSeconds;
-  return all > 0 ? { busy: busy / all, stolen: stolen / all } : undefined;
+  return all >= MIN_CPU_SECONDS ? { busy: busy / all, stolen: stolen / all } : undefined;
 }
+
+const CPU_MINIMUM = `${MIN_CPU_SECONDS} s of CPU time between two readings`;
+const CPU_TOO_SHORT = `less than ${MIN_CPU_SECONDS} s of CPU time`;
 
 /** Store servers that run on the host. */
 function storesOn({ now }: HostView): readonly ServerFacts[] {
@@ -27,7 +34,7 @@ const steal: Check = {
   severity: 'warning',
   title: 'the hardware gives processor time to other guests',
   needs: ['host'],
-  minimum: 'two readings of the CPU times',
+  minimum: CPU_MINIMUM,
   raises: `≥ ${percent(STEAL.raises)} of the CPU time is stolen`,
   clears: `below ${percent(STEAL.clears)}`,
   why: 'Every process of this host stops meanwhile, and none of them can show it.',
@@ -36,7 +43,7 @@ const steal: Check = {
     hostsOf(window).map((host): Observation => {
       const { subject, now } = host;
       const shares = cpuShares(host);
-      if (shares === undefined) return skipped(subject, reasonOf(now.cpu) || 'read once only');
+      if (shares === undefined) return skipped(subject, reasonOf(now.cpu) || CPU_TOO_SHORT);
       const state = stateAbove(shares.stolen, STEAL);
       if (state === 'fine') return fine(subject);
       return {
@@ -57,7 +64,7 @@ const cpuFull: Check = {
   severity: 'info',
   title: 'all processors of a host are busy',
   needs: ['host'],
-  minimum: 'two readings of the CPU times',
+  minimum: CPU_MINIMUM,
   raises: `≥ ${percent(BUSY.raises)} busy`,
   clears: `below ${percent(BUSY.clears)}`,
   why: 'Latencies measured meanwhile are those of waiting for a processor.',
@@ -66,7 +73,7 @@ const cpuFull: Check = {
     hostsOf(window).map((host): Observation => {
       const { subject, now } = host;
       const shares = cpuShares(host);
-      if (shares === undefined) return skipped(subject, reasonOf(now.cpu) || 'read once only');
+      if (shares === undefined) return skipped(subject, reasonOf(now.cpu) || CPU_TOO_SHORT);
       const state = stateAbove(shares.busy, BUSY);
       if (state === 'fine') return fine(subject);
       return {
@@ -180,7 +187,7 @@ const pages: Check = {
         (value) => ({
           subject: host.subject,
           state: 'raise',
-          evidence: `transparent_hugepage is ${value}, and ${storesOn(host).length} store servers run here.`,
+          evidence: `transparent_hugepage is ${value}, and store servers run here: ${storesOn(host).length}.`,
           figures: { value, servers: storesOn(host).length },
           advice: ['echo madvise > /sys/kernel/mm/transparent_hugepage/enabled'],
         }),
@@ -193,18 +200,16 @@ const overcommit: Check = {
   area: 'host',
   severity: 'warning',
   title: 'the kernel may refuse the fork of a store server that persists or has replicas',
-  needs: ['host', 'servers', 'info'],
-  minimum: 'a store server runs on this host and forks',
-  raises: 'vm.overcommit_memory is not 1, and a node on this host has forked',
+  needs: ['host', 'servers', 'info', 'config'],
+  minimum: 'a store server runs on this host',
+  raises:
+    'vm.overcommit_memory is not 1, and a node on this host has save points, appendonly yes, or replicas for which it forked',
   clears: 'otherwise',
   why: 'A background save needs as much virtual memory again; without overcommit it fails on a host that is half full.',
   source: 'Redis documentation, “Administration”: vm.overcommit_memory = 1',
   look: (window) =>
     hostsOf(window).map((host) => {
-      const here = dataNodesOf(window).filter(({ node }) =>
-        host.now.addresses.includes(node.address.slice(0, node.address.lastIndexOf(':'))),
-      );
-      const forking = here.filter(({ level }) => (level('total_forks') ?? 0) > 0);
+      const forking = dataNodesOf(window).filter((view) => isAt(hostPartOf(view.node.address), host) && forks(view));
       return storeSetting(
         host,
         (value) => value !== '1' && forking.length > 0,
@@ -212,13 +217,26 @@ const overcommit: Check = {
         (value) => ({
           subject: host.subject,
           state: 'raise',
-          evidence: `vm.overcommit_memory is ${value}, and ${forking.length} nodes on this host have forked.`,
+          evidence: `vm.overcommit_memory is ${value}, and these nodes on this host fork: ${forking.map(({ node }) => node.address).join(', ')}.`,
           figures: { value, nodes: forking.length },
           advice: ['sysctl -w vm.overcommit_memory=1', 'Or let nothing fork: save "", appendonly no, no replicas.'],
         }),
       );
     }),
 };
+
+/** Every host has a loopback address; the one of a node is of the service's host. */
+function isAt(address: string, { now: { role, addresses } }: HostView): boolean {
+  const isLoopback = address === 'localhost' || address.startsWith('127.') || address === '::1';
+  return isLoopback ? role === 'service' : addresses.includes(address);
+}
+
+/** It will fork: it saves, or it has copied its data to replicas and will again. Without CONFIG, a fork of the past counts. */
+function forks({ level, config }: NodeView): boolean {
+  const save = config('save');
+  if (level('aof_enabled') === 1 || (save ?? '') !== '') return true;
+  return (level('total_forks') ?? 0) > 0 && (save === undefined || (level('connected_slaves') ?? 0) > 0);
+}
 
 const SOMAXCONN = 511;
 
@@ -285,7 +303,7 @@ const swap: Check = {
     }),
 };
 
-const AVAILABLE = 0.05;
+const AVAILABLE = { raises: 0.05, clears: 0.08 };
 
 const memory: Check = {
   id: 'host-memory',
@@ -294,18 +312,19 @@ const memory: Check = {
   title: 'a host has nearly no memory left',
   needs: ['host'],
   minimum: 'none',
-  raises: `less than ${percent(AVAILABLE)} available`,
-  clears: 'otherwise',
+  raises: `less than ${percent(AVAILABLE.raises)} available`,
+  clears: `${percent(AVAILABLE.clears)} available`,
   why: 'The kernel reclaims pages in the middle of requests, and ends a process when there are none.',
   source: 'proc(5): MemAvailable',
   look: (window) =>
     hostsOf(window).map(({ subject, now }): Observation => {
       const own = known(now.memory);
       if (own === undefined) return skipped(subject, reasonOf(now.memory));
-      if (own.availableBytes >= AVAILABLE * own.totalBytes) return fine(subject);
+      const share = own.availableBytes / own.totalBytes;
+      if (share >= AVAILABLE.clears) return fine(subject);
       return {
         subject,
-        state: 'raise',
+        state: share < AVAILABLE.raises ? 'raise' : 'hold',
         evidence: `${(own.availableBytes / 2 ** 20).toFixed(0)} of ${(own.totalBytes / 2 ** 20).toFixed(0)} MiB are available.`,
         figures: { availableBytes: own.availableBytes, totalBytes: own.totalBytes },
         advice: ['Lower maxmemory of the store, or memory.maxBytes.', 'Who has it: ps -eo rss,comm --sort=-rss | head'],

@@ -1,48 +1,95 @@
 import type { Check, Observation, Window } from '../check.ts';
 import { known, type QdiscFacts } from '../facts.ts';
-import { fine, grownBy, hostsOf, reasonOf, skipped } from '../window.ts';
+import { fine, grownBy, type HostView, hostsOf, reasonOf, skipped } from '../window.ts';
 
 /** Queueing disciplines of `tc`, of the hosts that were seen. */
 
 export const mbit = (bits: number): string => `${(bits / 1e6).toFixed(bits < 10e6 ? 1 : 0)} Mbit/s`;
 const ms = (value: number): string => `${value < 10 ? value.toFixed(2) : value.toFixed(0)} ms`;
 
-/** A discipline with a rate in a window. */
+/** A discipline or a class with a rate in a window. */
 interface Limited {
   readonly subject: string;
   readonly qdisc: QdiscFacts;
+  /** It was there at the beginning of the window too. The counters below are 0 without that. */
+  readonly isPaired: boolean;
   readonly drops: number;
   readonly overlimits: number;
   readonly bitsPerSecond: number;
+  /** The rate that it has whatever its neighbours send: a class of htb borrows the rest of its ceiling from them. */
+  readonly ownBits: number;
 }
 
 export function limitedOf(window: Window): readonly Limited[] {
-  return hostsOf(window).flatMap(({ now, before, seconds }) =>
-    (known(now.qdiscs) ?? []).flatMap((qdisc): Limited[] => {
-      const then = (before === undefined ? undefined : known(before.qdiscs))?.find(
-        ({ device, handle, parent }) => device === qdisc.device && handle === qdisc.handle && parent === qdisc.parent,
-      );
-      if (qdisc.rateBits === undefined) return [];
-      const grown = { now: qdisc, ...(then && { before: then }) };
-      const sent = grownBy(grown, (one) => one.sentBytes) ?? 0;
-      return [
-        {
-          ...{ subject: `${qdisc.kind} on ${qdisc.device} of ${now.name}`, qdisc },
-          drops: grownBy(grown, (one) => one.dropped) ?? 0,
-          overlimits: grownBy(grown, (one) => one.overlimits) ?? 0,
-          bitsPerSecond: seconds > 0 ? (8 * sent) / seconds : 0,
-        },
-      ];
-    }),
-  );
+  return hostsOf(window).flatMap(limitedAt);
 }
 
-const LIMIT = { drops: 10, overlimits: 100, clearOverlimits: 30, free: 0.8, full: 0.9 };
+function limitedAt({ now, before, seconds }: HostView): readonly Limited[] {
+  return (known(now.qdiscs) ?? []).flatMap((qdisc): readonly Limited[] => {
+    const { device, handle, parent, kind, rateBits, guaranteedBits } = qdisc;
+    if (rateBits === undefined) return [];
+    const then = (before === undefined ? undefined : known(before.qdiscs))?.find(
+      (one) => one.device === device && one.handle === handle && one.parent === parent && one.kind === kind,
+    );
+    const grown = { now: qdisc, ...(then && { before: then }) };
+    const sent = grownBy(grown, (one) => one.sentBytes);
+    const name = parent === 'root' && !isClass(qdisc) ? kind : `${kind} ${handle}`;
+    return [
+      {
+        ...{ subject: `${name} on ${device} of ${now.name}`, qdisc },
+        isPaired: sent !== undefined && seconds > 0,
+        drops: grownBy(grown, (one) => one.dropped) ?? 0,
+        overlimits: grownBy(grown, (one) => one.overlimits) ?? 0,
+        bitsPerSecond: seconds > 0 ? (8 * (sent ?? 0)) / seconds : 0,
+        ownBits: guaranteedBits ?? rateBits,
+      },
+    ];
+  });
+}
+
+/** `1:10` is of a class, `1:` is of a discipline. */
+function isClass({ handle }: QdiscFacts): boolean {
+  return !handle.endsWith(':');
+}
+
+/** One observation for each limiter; one for a host without any, or without `tc`. */
+function eachLimiter(window: Window, observe: (limited: Limited) => Observation): readonly Observation[] {
+  return hostsOf(window).flatMap((host) => {
+    const { subject, now } = host;
+    if (known(now.qdiscs) === undefined) return [skipped(subject, reasonOf(now.qdiscs))];
+    const limited = limitedAt(host);
+    return limited.length === 0 ? [fine(subject)] : limited.map(observe);
+  });
+}
+
+const LIMIT = { drops: 10, overlimits: 100, clearOverlimits: 30, free: 0.8, full: 0.9, clearFull: 0.8 };
 /** Timer interrupts per second of the kernel's configuration; most distributions have 250. */
 const HZ = 250;
 
-const change = ({ device, handle, kind, rateBits = 0 }: QdiscFacts): string =>
-  `tc qdisc change dev ${device} root handle ${handle} ${kind} rate ${Math.round(rateBits / 1e6)}mbit burst ${Math.max(64, Math.ceil(rateBits / 8 / HZ / 1024))}kb latency 50ms`;
+/** The command that gives a limiter a burst that is large enough, or the one that shows it: other kinds have no burst. */
+export function wideningOf(qdisc: QdiscFacts): string {
+  const { device, handle, kind, rateBits = 0, burstBytes = 0, guaranteedBits = rateBits } = qdisc;
+  const burst = `${Math.ceil(Math.max(MIN_BURST_BYTES, rateBits / 8 / HZ, 2 * burstBytes) / 1024)}kb`;
+  const place = `dev ${device} ${placeOf(qdisc)}`;
+  if (kind === 'tbf')
+    return `tc qdisc change ${place} handle ${handle} tbf rate ${tcRate(rateBits)} burst ${burst} latency 50ms`;
+  if (kind !== 'htb' || !isClass(qdisc)) return `tc -s -d qdisc show dev ${device}`;
+  const rates = `rate ${tcRate(guaranteedBits)} ceil ${tcRate(rateBits)}`;
+  return `tc class change ${place} classid ${handle} htb ${rates} burst ${burst} cburst ${burst}`;
+}
+
+const MIN_BURST_BYTES = 65_536;
+
+/** As the arguments of tc name it. */
+function placeOf(qdisc: QdiscFacts): string {
+  const { parent, handle } = qdisc;
+  if (parent !== 'root') return `parent ${parent}`;
+  return isClass(qdisc) ? `parent ${handle.slice(0, handle.indexOf(':'))}:` : 'root';
+}
+
+function tcRate(bits: number): string {
+  return bits % 1e6 === 0 ? `${bits / 1e6}mbit` : `${Math.round(bits / 1000)}kbit`;
+}
 
 const limiter: Check = {
   id: 'network-limiter',
@@ -56,8 +103,8 @@ const limiter: Check = {
   why: 'A burst that is too small for the packets of one reply delays them by milliseconds, again and again, and no average shows it.',
   source: 'tc-tbf(8), “burst”, “overlimits”; the field report found its bottleneck there',
   look: (window) =>
-    limitedOf(window).map(({ subject, qdisc, drops, overlimits, bitsPerSecond: bits }): Observation => {
-      const rate = qdisc.rateBits ?? 0;
+    eachLimiter(window, ({ subject, qdisc, isPaired, drops, overlimits, bitsPerSecond: bits, ownBits: rate }) => {
+      if (!isPaired) return skipped(subject, 'read once only');
       if (bits >= LIMIT.free * rate) return fine(subject);
       const isRaised = drops >= LIMIT.drops || overlimits >= LIMIT.overlimits;
       if (!isRaised && drops === 0 && overlimits < LIMIT.clearOverlimits) return fine(subject);
@@ -68,8 +115,8 @@ const limiter: Check = {
         figures: { bitsPerSecond: bits, rateBits: rate, drops, overlimits, burstBytes: qdisc.burstBytes ?? 0 },
         advice: [
           `tc -s -d qdisc show dev ${qdisc.device}`,
-          change(qdisc),
-          `Or remove it: tc qdisc del dev ${qdisc.device} root`,
+          wideningOf(qdisc),
+          `Or remove the limit: tc qdisc del dev ${qdisc.device} root`,
         ],
       };
     }),
@@ -83,16 +130,17 @@ const limiterFull: Check = {
   needs: ['tc'],
   minimum: 'two readings of a discipline with a rate',
   raises: `≥ ${100 * LIMIT.full} % of its rate, and packets are dropped or held back`,
-  clears: 'otherwise',
+  clears: `below ${100 * LIMIT.clearFull} %, or nothing is dropped or held back`,
   why: 'Everything behind it waits. The limit is the bandwidth that this host has.',
   source: 'tc-tbf(8), tc-htb(8)',
   look: (window) =>
-    limitedOf(window).map(({ subject, qdisc, drops, overlimits, bitsPerSecond: bits }): Observation => {
-      const rate = qdisc.rateBits ?? 0;
-      if (bits < LIMIT.full * rate || drops + overlimits === 0) return fine(subject);
+    eachLimiter(window, ({ subject, qdisc, isPaired, drops, overlimits, bitsPerSecond: bits }) => {
+      if (!isPaired) return skipped(subject, 'read once only');
+      const { rateBits: rate = 0 } = qdisc;
+      if (bits < LIMIT.clearFull * rate || drops + overlimits === 0) return fine(subject);
       return {
         subject,
-        state: 'raise',
+        state: bits >= LIMIT.full * rate ? 'raise' : 'hold',
         evidence: `${mbit(bits)} of ${mbit(rate)} pass, ${drops} packets were dropped and ${overlimits} held back.`,
         figures: { bitsPerSecond: bits, rateBits: rate, drops, overlimits },
         advice: [`Raise its rate, or send less: tc -s -d qdisc show dev ${qdisc.device}`],
@@ -110,9 +158,9 @@ const burst: Check = {
   raises: `burst × 8 < rate ÷ ${HZ}`,
   clears: 'otherwise',
   why: 'With timers of a tick the rate could not be reached. Timers are of high resolution today, so this alone does no harm; drops and packets held back would.',
-  source: 'tc-tbf(8), “burst”; hrtimers(7) of the kernel',
+  source: 'tc-tbf(8), “burst”; kernel documentation, “hrtimers”',
   look: (window) =>
-    limitedOf(window).map(({ subject, qdisc }): Observation => {
+    eachLimiter(window, ({ subject, qdisc }) => {
       const { rateBits = 0, burstBytes } = qdisc;
       if (burstBytes === undefined) return skipped(subject, 'it shows no burst');
       const wanted = rateBits / 8 / HZ;
@@ -122,7 +170,7 @@ const burst: Check = {
         state: 'raise',
         evidence: `Its burst is ${burstBytes} bytes; ${mbit(rateBits)} ÷ ${HZ} is ${Math.round(wanted)} bytes.`,
         figures: { burstBytes, rateBits },
-        advice: [change(qdisc)],
+        advice: [wideningOf(qdisc)],
       };
     }),
 };
@@ -150,7 +198,7 @@ const delay: Check = {
         state: 'raise',
         evidence: `netem stands on ${found.map(({ device }) => device).join(', ')}${first.latencyMs === undefined ? '' : ` and delays by ${ms(first.latencyMs)}`}.`,
         figures: { devices: found.length, delayMs: first.latencyMs ?? 0 },
-        advice: [`tc qdisc del dev ${first.device} ${first.parent}`],
+        advice: found.map((qdisc) => `tc qdisc del dev ${qdisc.device} ${placeOf(qdisc)}`),
       };
     }),
 };

@@ -1,5 +1,5 @@
 import type { Check, Observation, Window } from '../check.ts';
-import { type InterfaceFacts, known } from '../facts.ts';
+import { type DnsFacts, type InterfaceFacts, known } from '../facts.ts';
 import {
   dataNodesOf,
   fine,
@@ -9,9 +9,11 @@ import {
   nodesOf,
   reasonOf,
   skipped,
+  stallOf,
   stateAbove,
 } from '../window.ts';
 import { LIMITER_CHECKS, mbit } from './limiters.ts';
+import { hostPartOf } from './store-figures.ts';
 
 const ms = (value: number): string => `${value < 10 ? value.toFixed(2) : value.toFixed(0)} ms`;
 const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
@@ -27,7 +29,7 @@ const rtt: Check = {
   title: 'a store node is far away',
   needs: ['rtt'],
   minimum: `${RTT.samples} PINGs`,
-  raises: `the median PING takes ≥ ${RTT.ms} ms, or ≥ ${100 * RTT.deadlineShare} % of the deadline of a read`,
+  raises: `the median PING takes ≥ ${RTT.ms} ms, or ≥ ${100 * RTT.deadlineShare} % of the deadline of a read, above the delay of the event loop`,
   clears: `below ${RTT.clearMs} ms`,
   why: 'Every read of the store takes at least this time, whatever the server does.',
   source: 'Redis documentation, “Diagnosing latency issues”: network and communication latency',
@@ -40,16 +42,18 @@ const rtt: Check = {
       }
       const { deadlineMs } = store.settings;
       const raises = Math.min(RTT.ms, RTT.deadlineShare * deadlineMs);
-      const state = stateAbove(medianMs, { raises, clears: Math.min(RTT.clearMs, raises) });
+      // A busy event loop takes replies late that have come in time.
+      const loopMs = window.after.service?.loop.delayMs ?? 0;
+      const state = stateAbove(medianMs - loopMs, { raises, clears: Math.min(RTT.clearMs, raises) });
       if (state === 'fine') return fine(subject);
       return {
         subject,
         state,
-        evidence: `PING takes ${ms(medianMs)} in the median of ${times.length}, at worst ${ms(Math.max(...times))}; a read has ${ms(deadlineMs)}.`,
-        figures: { medianMs, maxMs: Math.max(...times), deadlineMs },
+        evidence: `PING takes ${ms(medianMs)} in the median of ${times.length}, at worst ${ms(Math.max(...times))}; a read has ${ms(deadlineMs)}${loopMs > 0 ? `, and the event loop here is ${ms(loopMs)} late` : ''}.`,
+        figures: { medianMs, maxMs: Math.max(...times), deadlineMs, loopMs },
         advice: [
           'Put the store into the same zone, without a proxy between.',
-          `Where the time goes: mtr -T -P PORT ${node.address}`,
+          `Where the time goes: mtr -T -P ${node.address.slice(node.address.lastIndexOf(':') + 1)} ${hostPartOf(node.address)}`,
         ],
       };
     }),
@@ -64,36 +68,30 @@ const jitter: Check = {
   title: 'round trips to a store node stall now and then',
   needs: ['rtt', 'intrinsic'],
   minimum: `${JITTER.samples} PINGs and the intrinsic latency of this host`,
-  raises: `the worst PING is ≥ ${JITTER.times} times the median and ≥ ${JITTER.aboveMs} ms above the intrinsic latency of this host`,
+  raises: `the worst PING is ≥ ${JITTER.times} times the median and ≥ ${JITTER.aboveMs} ms above the intrinsic latency of this host and the delay of the event loop`,
   clears: `less than ${JITTER.clearMs} ms above it`,
   why: 'A stall of the network or of the node makes reads miss their deadline although the median is good.',
   source: 'Redis documentation, “Diagnosing latency issues”: intrinsic latency; the field report’s tc queue',
-  look: (window) => {
-    const own = window.after.hosts.find(({ role }) => role === 'service');
-    const intrinsic = own === undefined ? undefined : known(own.intrinsic);
-    const loop = window.after.service?.loop.delayMs ?? 0;
-    return dataNodesOf(window).map(({ node, subject }): Observation => {
-      const times = known(node.rtt);
-      const medianMs = median(times ?? []);
-      if (times === undefined || medianMs === undefined || times.length < JITTER.samples || intrinsic === undefined) {
+  look: (window) =>
+    dataNodesOf(window).map((view): Observation => {
+      const { node, subject } = view;
+      const stall = stallOf(window, view);
+      if (stall === undefined || stall.count < JITTER.samples) {
         return skipped(subject, reasonOf(node.rtt) || 'too few PINGs, or no intrinsic latency');
       }
-      const maxMs = Math.max(...times);
-      // A busy event loop and a busy host are late with replies that have come: that is no stall of the network.
-      const aboveMs = maxMs - Math.max(intrinsic.maxMs, loop);
+      const { medianMs, maxMs, ownMs, aboveMs } = stall;
       const state = stateAbove(aboveMs, { raises: JITTER.aboveMs, clears: JITTER.clearMs });
       if (state === 'fine' || maxMs < JITTER.times * medianMs) return fine(subject);
       return {
         subject,
         state,
-        evidence: `PING took ${ms(maxMs)} at worst and ${ms(medianMs)} in the median; timers of this host are at most ${ms(intrinsic.maxMs)} late, its event loop ${ms(loop)}.`,
-        figures: { maxMs, medianMs, intrinsicMaxMs: intrinsic.maxMs, loopDelayMs: loop },
+        evidence: `PING took ${ms(maxMs)} at worst and ${ms(medianMs)} in the median; the doctor itself was at most ${ms(ownMs)} late.`,
+        figures: { maxMs, medianMs, ownMs },
         advice: [
           'On the path: tc -s qdisc show; ip -s link; on the node: redis-cli --intrinsic-latency 10, LATENCY DOCTOR',
         ],
       };
-    });
-  },
+    }),
 };
 
 // --- TCP --------------------------------------------------------------------------------------------------------------
@@ -109,8 +107,8 @@ const retransmits: Check = {
   minimum: `${RETRANSMITS.segments} segments sent and ${RETRANSMITS.count} sent again in the window`,
   raises: `≥ ${percent(RETRANSMITS.share)} of the segments are sent again`,
   clears: `below ${percent(RETRANSMITS.clearShare)}`,
-  why: 'A lost packet costs at least 200 ms, four times the deadline of a read.',
-  source: 'RFC 6298 and Linux: the minimum of the retransmission timer is 200 ms',
+  why: 'A lost packet costs one more round trip, and at least 200 ms when no other packet follows it: four times the default deadline of a read.',
+  source: 'RFC 6298, RFC 8985; Linux: the retransmission timer is at least 200 ms',
   look: (window) =>
     hostsOf(window).map((host): Observation => {
       const { subject, now, before } = host;
@@ -177,11 +175,12 @@ const sockets: Check = {
   clears: `below ${QUEUE_BYTES.clears >> 10} KiB`,
   why: 'A full send queue is a peer or a network that does not take more; a full receive queue is a process that does not read.',
   source: 'ss(8): Recv-Q and Send-Q of an established socket',
-  look: (window) => {
-    const places = placesOf(window);
-    return hostsOf(window).map(({ subject, now }): Observation => {
+  look: (window) =>
+    hostsOf(window).map((host): Observation => {
+      const { subject, now } = host;
       const listed = known(now.sockets);
       if (listed === undefined) return skipped(subject, reasonOf(now.sockets));
+      const places = placesOf(window, host);
       const own = listed.filter(({ remote }) => places.has(remote));
       const bytes = (one: (typeof own)[number]): number => Math.max(one.sendBytes, one.receiveBytes);
       const [worst] = own.toSorted((a, b) => bytes(b) - bytes(a));
@@ -195,19 +194,26 @@ const sockets: Check = {
         figures: { sendBytes: worst.sendBytes, receiveBytes: worst.receiveBytes },
         advice: [`ss -tnpi dst ${worst.remote}`],
       };
-    });
-  },
+    }),
 };
 
-/** Addresses of store nodes and search servers, as /proc/net/tcp writes them. */
-function placesOf(window: Window): ReadonlySet<string> {
+/** Addresses of store nodes and search servers, as /proc/net/tcp tells them: names as the host resolves them. */
+function placesOf(window: Window, { now }: HostView): ReadonlySet<string> {
+  const resolved = new Map((known(now.dns) ?? []).map(({ name, addresses }) => [name, addresses]));
   const nodes = nodesOf(window).map(({ node }) => node.address);
-  return new Set([...nodes, ...window.after.engines.map(({ endpoint }) => endpoint)]);
+  const places = [...nodes, ...window.after.engines.map(({ endpoint }) => endpoint)];
+  return new Set(
+    places.flatMap((place) => {
+      const name = hostPartOf(place);
+      const port = place.slice(place.lastIndexOf(':') + 1);
+      return (resolved.get(name) ?? [name]).map((one) => `${one.includes(':') ? `[${one}]` : one}:${port}`);
+    }),
+  );
 }
 
 // --- names ------------------------------------------------------------------------------------------------------------
 
-const DNS = { ms: 100, clearMs: 50, ttlSeconds: 30 };
+const DNS = { ms: 100, clearMs: 50, ttlSeconds: 30, apartSeconds: 0.95 };
 
 const dnsSlow: Check = {
   id: 'network-dns-slow',
@@ -221,7 +227,7 @@ const dnsSlow: Check = {
   why: 'Each reconnect resolves the name first. Node makes look-ups in four threads, which files and compression share.',
   source: 'Node.js documentation, “dns”: dns.lookup uses the thread pool',
   look: (window) =>
-    namesOf(window).map(({ subject, facts }): Observation => {
+    eachName(window, (subject, facts) => {
       const { name, lookupMs, problem, addresses } = facts;
       const state =
         problem === undefined ? stateAbove(lookupMs ?? 0, { raises: DNS.ms, clears: DNS.clearMs }) : 'raise';
@@ -248,15 +254,19 @@ const dnsTtl: Check = {
   severity: 'info',
   title: 'a configured name is cached for a short time only',
   needs: ['dns'],
-  minimum: 'a DNS server told the TTL',
+  minimum: 'two readings, a second apart, of a TTL that does not count down',
   raises: `TTL below ${DNS.ttlSeconds} s`,
   clears: 'otherwise',
   why: 'When many connections are lost at once, each reconnect waits for a DNS server.',
   source: 'RFC 2181, 8: TTL; design of serpcache: each connection resolves again',
   look: (window) =>
-    namesOf(window).map(({ subject, facts: { name, ttlSeconds } }): Observation => {
+    eachName(window, (subject, { name, ttlSeconds }, then, seconds) => {
       if (ttlSeconds === undefined) return skipped(subject, 'no DNS server told its TTL');
       if (ttlSeconds >= DNS.ttlSeconds) return fine(subject);
+      // A resolver that caches tells the time that is left, which says nothing about the record.
+      if (then?.ttlSeconds === undefined || seconds < DNS.apartSeconds || ttlSeconds < then.ttlSeconds) {
+        return skipped(subject, 'its TTL counts down in a cache, or was read once only');
+      }
       return {
         subject,
         state: 'raise',
@@ -267,10 +277,20 @@ const dnsTtl: Check = {
     }),
 };
 
-function namesOf(window: Window) {
-  return hostsOf(window).flatMap(({ now }) =>
-    (known(now.dns) ?? []).map((facts) => ({ subject: `name ${facts.name} on ${now.name}`, facts })),
-  );
+/** One observation for each name that a host looked up; none without names. */
+function eachName(
+  window: Window,
+  observe: (subject: string, facts: DnsFacts, before: DnsFacts | undefined, seconds: number) => Observation,
+): readonly Observation[] {
+  return hostsOf(window).flatMap(({ subject, now, before, seconds }) => {
+    const then = before === undefined ? undefined : known(before.dns);
+    const names = known(now.dns);
+    if (names === undefined) return [skipped(subject, reasonOf(now.dns))];
+    return names.map((facts) => {
+      const earlier = then?.find(({ name }) => name === facts.name);
+      return observe(`name ${facts.name} on ${now.name}`, facts, earlier, seconds);
+    });
+  });
 }
 
 // --- interfaces -------------------------------------------------------------------------------------------------------
@@ -289,39 +309,81 @@ const interfaceFull: Check = {
   why: 'Replies queue in front of it; the servers look idle.',
   source: 'field report: big replies are slow because the network carries them',
   look: (window) =>
-    hostsOf(window).flatMap((host) =>
-      (known(host.now.interfaces) ?? []).flatMap((one): readonly Observation[] => {
-        if (one.speedMbit === undefined) return [];
-        const subject = `${one.name} of ${host.now.name}`;
-        const used = bitsPerSecond(host, one);
-        if (used === undefined) return [skipped(subject, 'read once only')];
-        const share = used / (one.speedMbit * 1e6);
-        const state = stateAbove(share, { raises: FULL.share, clears: FULL.clearShare });
-        if (state === 'fine') return [fine(subject)];
-        return [
-          {
-            subject,
-            state,
-            evidence: `${mbit(used)} of ${mbit(one.speedMbit * 1e6)} pass in one direction.`,
-            figures: { bitsPerSecond: used, speedBits: one.speedMbit * 1e6 },
-            advice: [
-              `sar -n DEV 1, iftop -i ${one.name}`,
-              'Smaller pages: compression.coding: zstd, fewer results per page.',
-            ],
-          },
-        ];
-      }),
-    ),
+    hostsOf(window).flatMap((host): readonly Observation[] => {
+      const { subject, now } = host;
+      const interfaces = known(now.interfaces);
+      if (interfaces === undefined) return [skipped(subject, reasonOf(now.interfaces))];
+      const timed = interfaces.filter(({ speedMbit }) => speedMbit !== undefined);
+      if (timed.length === 0) return [skipped(subject, 'the kernel knows the speed of no interface')];
+      return timed.map((one) => usedOf(host, one));
+    }),
 };
 
-function bitsPerSecond({ before, seconds }: HostView, now: InterfaceFacts): number | undefined {
-  const then = (before === undefined ? undefined : known(before.interfaces))?.find(({ name }) => name === now.name);
+function usedOf(host: HostView, one: InterfaceFacts): Observation {
+  const subject = `${one.name} of ${host.now.name}`;
+  const used = bitsPerSecond(host, one);
+  if (used === undefined) return skipped(subject, 'read once only');
+  const speedBits = (one.speedMbit ?? 0) * 1e6;
+  const state = stateAbove(used / speedBits, { raises: FULL.share, clears: FULL.clearShare });
+  if (state === 'fine') return fine(subject);
+  return {
+    subject,
+    state,
+    evidence: `${mbit(used)} of ${mbit(speedBits)} pass in one direction.`,
+    figures: { bitsPerSecond: used, speedBits },
+    advice: [`sar -n DEV 1, iftop -i ${one.name}`, 'Smaller pages: compression.coding: zstd, fewer results per page.'],
+  };
+}
+
+function bitsPerSecond(host: HostView, now: InterfaceFacts): number | undefined {
+  const { seconds } = host;
+  const then = earlierOf(host, now);
   if (then === undefined || seconds <= 0) return undefined;
   const bytes = Math.max(now.sentBytes - then.sentBytes, now.receivedBytes - then.receivedBytes);
   return Math.max(0, (8 * bytes) / seconds);
 }
 
+function earlierOf({ before }: HostView, { name }: InterfaceFacts): InterfaceFacts | undefined {
+  return (before === undefined ? undefined : known(before.interfaces))?.find((one) => one.name === name);
+}
+
+const DROPS = { raises: 10, clears: 3 };
+
+const drops: Check = {
+  id: 'network-drops',
+  area: 'network',
+  severity: 'info',
+  title: 'a network interface drops packets',
+  needs: ['host'],
+  minimum: 'two readings',
+  raises: `≥ ${DROPS.raises} packets a second`,
+  clears: `below ${DROPS.clears} a second`,
+  why: 'A dropped packet of a connection is sent again. Packets of protocols that the host does not know are counted too: these do no harm.',
+  source: 'kernel documentation, “Interface statistics”: rx_dropped, tx_dropped',
+  look: (window) =>
+    hostsOf(window).flatMap((host): readonly Observation[] => {
+      const { now, seconds } = host;
+      const interfaces = known(now.interfaces);
+      if (interfaces === undefined) return [skipped(host.subject, reasonOf(now.interfaces))];
+      return interfaces.map((one): Observation => {
+        const subject = `${one.name} of ${now.name}`;
+        const then = earlierOf(host, one);
+        if (then === undefined || seconds <= 0) return skipped(subject, 'read once only');
+        const perSecond = Math.max(0, one.dropped - then.dropped) / seconds;
+        const state = stateAbove(perSecond, DROPS);
+        if (state === 'fine') return fine(subject);
+        return {
+          subject,
+          state,
+          evidence: `${perSecond.toFixed(0)} packets a second are dropped, ${one.dropped} since the interface is there.`,
+          figures: { dropsPerSecond: perSecond, dropped: one.dropped },
+          advice: [`Which: ip -s -s link show dev ${one.name}; ethtool -S ${one.name}`],
+        };
+      });
+    }),
+};
+
 export const NETWORK_CHECKS: readonly Check[] = [
-  ...[rtt, jitter, retransmits, listenDrops, sockets, dnsSlow, dnsTtl, interfaceFull],
+  ...[rtt, jitter, retransmits, listenDrops, sockets, dnsSlow, dnsTtl, interfaceFull, drops],
   ...LIMITER_CHECKS,
 ];

@@ -11,8 +11,9 @@ import {
   median,
   type NodeView,
   skipped,
+  stallOf,
 } from '../window.ts';
-import { limitedOf } from './limiters.ts';
+import { limitedOf, wideningOf } from './limiters.ts';
 
 /**
  * Troubles that no single figure shows. Each names all the figures that it joins, also those that are low: a full
@@ -139,34 +140,31 @@ function bigReplies(window: Window): readonly Observation[] {
 
 // --- a limiter --------------------------------------------------------------------------------------------------------
 
-const LIMITER = { stallMs: 20, clearMs: 10, timesMedian: 10, cpu: 0.7, free: 0.8 };
+const LIMITER = { stallMs: 10, clearMs: 5, timesMedian: 5, cpu: 0.7, free: 0.8 };
 
 function limiters(window: Window): readonly Observation[] {
   const held = limitedOf(window).filter(
-    ({ qdisc: { rateBits = 0 }, drops, overlimits, bitsPerSecond }) =>
-      drops + overlimits > 0 && bitsPerSecond < LIMITER.free * rateBits,
+    ({ drops, overlimits, bitsPerSecond, ownBits }) => drops + overlimits > 0 && bitsPerSecond < LIMITER.free * ownBits,
   );
   const [worst] = held.toSorted((a, b) => b.drops + b.overlimits - (a.drops + a.overlimits));
   return dataNodesOf(window).map((node): Observation => {
     const { subject } = node;
-    const rtt = rttOf(node);
+    const stall = stallOf(window, node);
     const cpu = cpuOf(node);
-    if (rtt === undefined || cpu === undefined) return skipped(subject, 'no round trips or CPU times');
-    if (worst === undefined || cpu >= LIMITER.cpu) return fine(subject);
-    const stalls =
-      rtt.maxMs >= LIMITER.clearMs &&
-      rtt.maxMs >= LIMITER.timesMedian * Math.min(rtt.medianMs, LIMITER.clearMs / LIMITER.timesMedian);
-    if (!stalls) return fine(subject);
+    if (stall === undefined || cpu === undefined) return skipped(subject, 'no round trips, delays or CPU times');
+    const { maxMs, medianMs, aboveMs } = stall;
+    const isIdle = cpu < LIMITER.cpu && maxMs >= LIMITER.timesMedian * medianMs;
+    if (worst === undefined || !isIdle || aboveMs < LIMITER.clearMs) return fine(subject);
     const { subject: limiterName, qdisc, drops, overlimits, bitsPerSecond } = worst;
     const rate = qdisc.rateBits ?? 0;
     return {
       subject,
-      state: rtt.maxMs >= LIMITER.stallMs ? 'raise' : 'hold',
-      evidence: `PING takes up to ${ms(rtt.maxMs)} (median ${ms(rtt.medianMs)}) while nothing is full: CPU ${percent(cpu)} of a core, and ${limiterName} passes ${(bitsPerSecond / 1e6).toFixed(1)} of ${(rate / 1e6).toFixed(0)} Mbit/s, drops ${drops} and holds back ${overlimits} packets.`,
-      figures: { maxMs: rtt.maxMs, medianMs: rtt.medianMs, cpu, drops, overlimits, bitsPerSecond, rateBits: rate },
+      state: aboveMs >= LIMITER.stallMs ? 'raise' : 'hold',
+      evidence: `PING takes up to ${ms(maxMs)} (median ${ms(medianMs)}) while nothing is full: CPU ${percent(cpu)} of a core, and ${limiterName} passes ${(bitsPerSecond / 1e6).toFixed(1)} of ${(rate / 1e6).toFixed(0)} Mbit/s, drops ${drops} and holds back ${overlimits} packets.`,
+      figures: { maxMs, medianMs, cpu, drops, overlimits, bitsPerSecond, rateBits: rate },
       advice: [
         `Show it: tc -s -d qdisc show dev ${qdisc.device}`,
-        `Give it a burst of at least rate ÷ HZ and some milliseconds of the rate: tc qdisc change dev ${qdisc.device} root handle ${qdisc.handle} tbf rate ${Math.round(rate / 1e6)}mbit burst ${Math.max(64, Math.round(rate / 8 / 250 / 1024))}kb latency 50ms`,
+        `Give it a burst of at least rate ÷ HZ and some milliseconds of the rate: ${wideningOf(qdisc)}`,
         'Remove it where nothing needs the limit.',
       ],
     };
@@ -309,10 +307,10 @@ export const PATTERN_CHECKS: readonly Check[] = [
     area: 'pattern',
     severity: 'warning',
     title: 'a limiter stalls a network that is not full',
-    needs: ['rtt', 'info', 'tc'],
+    needs: ['rtt', 'info', 'tc', 'intrinsic'],
     minimum: '20 PINGs, and a queueing discipline with a rate on a host that was seen',
-    raises: `PING at worst ≥ ${LIMITER.stallMs} ms, the CPU below ${percent(LIMITER.cpu)} of a core, and a discipline that drops or holds back packets below ${percent(LIMITER.free)} of its rate`,
-    clears: `PING at worst below ${LIMITER.clearMs} ms, or no packet dropped or held back`,
+    raises: `PING at worst ≥ ${LIMITER.stallMs} ms above the delays of the doctor itself, the CPU below ${percent(LIMITER.cpu)} of a core, and a discipline that drops or holds back packets below ${percent(LIMITER.free)} of its rate`,
+    clears: `less than ${LIMITER.clearMs} ms above them, or no packet dropped or held back`,
     why: 'A token bucket with a small burst stops a burst of replies although its average rate is free. Nothing looks full, so nobody looks there.',
     source: 'field report: the bottleneck was a tc queue; tc-tbf(8), “burst”',
     look: limiters,

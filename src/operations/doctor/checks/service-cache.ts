@@ -10,7 +10,9 @@ import { perDomain, type ShareRule, type Traffic, tooFew } from './service-figur
 
 // --- the deadline of reads --------------------------------------------------------------------------------------------
 
-const SLOW: ShareRule = { raises: 0.01, clears: 0.005, least: 100 };
+const SLOW: ShareRule = { raises: 0.01, clears: 0.005, least: 20 };
+/** One late read of a few is an accident. */
+const LEAST_SLOW = 3;
 
 function storeDeadline({ subject, domain, now, reads, readDurations }: Traffic, { after }: Window): Observation {
   const { storeDeadlineMs } = now.settings;
@@ -18,7 +20,7 @@ function storeDeadline({ subject, domain, now, reads, readDurations }: Traffic, 
   const [slow, sent] = [reads.of('store-slow'), reads.of('value', 'absent', 'store-slow')];
   if (sent < SLOW.least) return tooFew(subject, sent, SLOW.least, 'reads');
   const state = stateAbove(slow / sent, SLOW);
-  if (state === 'fine') return fine(subject);
+  if (state === 'fine' || slow < LEAST_SLOW) return fine(subject);
   const p99Ms = quantileAmong(readDurations, 0.99);
   const loopDelayMs = after.service?.loop.delayMs ?? 0;
   return {

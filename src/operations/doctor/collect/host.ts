@@ -1,59 +1,80 @@
-import { execFile } from 'node:child_process';
-import dns from 'node:dns';
+import { createReadStream } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { availableParallelism, hostname, networkInterfaces } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../../../runtime.ts';
 import type { ReadHost } from '../doctor.ts';
-import type { DnsFacts, HostFacts, Part } from '../facts.ts';
-import { chosenWord, column, cpuOf, interfacesOf, memoryBytes, socketsOf, throttlingOf, vmstat } from './proc.ts';
+import type { HostFacts, Part } from '../facts.ts';
+import { median } from '../window.ts';
+import { createNameReader } from './names.ts';
+import {
+  chosenWord,
+  column,
+  cpuGroupsOf,
+  cpuOf,
+  interfacesOf,
+  memoryBytes,
+  named,
+  socketsOf,
+  throttlingOf,
+} from './proc.ts';
 import { serversAt } from './servers.ts';
-import { qdiscsOf } from './tc.ts';
+import { readQdiscs } from './tc.ts';
 
 interface HostReaderOptions {
   readonly role: HostFacts['role'];
   readonly clock: Pick<Clock, 'wallMs' | 'monotonicMs'>;
   /** Where /proc and /sys are; a test has its own. */
   readonly root?: string;
+  /** Programs that are tried for `tc`. */
+  readonly tc?: readonly string[];
 }
 
-const run = promisify(execFile);
-const TC_LIMIT_MS = 1000;
-const DNS_LIMIT_MS = 1500;
-const MAX_NAMES = 16;
 const TIMERS = 60;
+const TIMERS_LIMIT_MS = 1000;
+/** About 14,000 sockets. Longer tables would hold up the event loop. */
+const MAX_TABLE_BYTES = 2 ** 21;
+const MAX_INTERFACES = 256;
 const KERNEL = ['vm.overcommit_memory', 'vm.swappiness', 'net.core.somaxconn', 'net.ipv4.tcp_max_syn_backlog'] as const;
-const CHEAP = { skipped: 'cheap' } as const;
-
-/** Reads the host of this process. A cheap reading opens files only; a full one runs `tc` and looks names up. */
-export function createHostReader({ role, clock, root = '/' }: HostReaderOptions): ReadHost {
+/** Reads the host of this process; never rejects. A cheap reading opens files only; a full one runs `tc` and looks names up. */
+export function createHostReader({ role, clock, root = '/', tc }: HostReaderOptions): ReadHost {
   const text = (path: string): Promise<string> => readFile(join(root, path), 'utf8').catch(() => '');
+  const readNames = createNameReader({ clock });
 
   const throttling = async (): Promise<HostFacts['throttling']> => {
-    const group = /^0::(.*)$/m.exec(await text('proc/self/cgroup'))?.[1] ?? '/';
-    const folder = join('sys/fs/cgroup', group);
-    const found = throttlingOf(await text(join(folder, 'cpu.stat')), await text(join(folder, 'cpu.max')));
-    return found === undefined ? { skipped: 'no CPU limit of cgroup v2 is set' } : { known: found };
+    for (const folder of cpuGroupsOf(await text('proc/self/cgroup'))) {
+      const file = (name: string): Promise<string> => text(`${folder}/${name}`);
+      const [stat, max] = await Promise.all([file('cpu.stat'), file('cpu.max')]);
+      const [quota, period] = await Promise.all([file('cpu.cfs_quota_us'), file('cpu.cfs_period_us')]);
+      const found = throttlingOf({ stat, max, quota, period });
+      if (found !== undefined) return whole(found, 'its cgroup does not count throttled periods');
+    }
+    return { skipped: 'no CPU limit is set' };
   };
   const interfaces = async (dev: string): Promise<HostFacts['interfaces']> => {
     const listed = interfacesOf(dev);
     if (listed.length === 0) return { skipped: 'there is no /proc/net/dev' };
     const known = await Promise.all(
-      listed.map(async (one) => {
-        const speedMbit = Number(await text(`sys/class/net/${one.name}/speed`));
+      listed.slice(0, MAX_INTERFACES).map(async (one) => {
+        const folder = join(root, 'sys/class/net', one.name);
+        // Virtual interfaces tell a speed that limits nothing; only those with a device have one.
+        const isDevice = await readdir(join(folder, 'device')).then(
+          () => true,
+          () => false,
+        );
+        const speedMbit = isDevice ? Number(await text(`sys/class/net/${one.name}/speed`)) : 0;
         return speedMbit > 0 ? { ...one, speedMbit } : one;
       }),
     );
     return { known };
   };
   const descriptors = async (): Promise<HostFacts['descriptors']> => {
-    const open = await readdir(join(root, 'proc/self/fd')).catch(() => undefined);
+    const listed = await readdir(join(root, 'proc/self/fd')).catch(() => undefined);
     const limit = Number(/^Max open files +(\d+)/m.exec(await text('proc/self/limits'))?.[1]);
-    return open === undefined || !Number.isFinite(limit)
+    return listed === undefined || !Number.isFinite(limit)
       ? { skipped: 'there is no /proc/self' }
-      : { known: { open: open.length, limit } };
+      : { known: { open: listed.length, limit } };
   };
   const kernel = async (): Promise<HostFacts['kernel']> => {
     const values = await Promise.all(
@@ -66,12 +87,27 @@ export function createHostReader({ role, clock, root = '/' }: HostReaderOptions)
     return Object.keys(known).length === 0 ? { skipped: 'there is no /proc/sys' } : { known };
   };
 
+  const sockets = async (): Promise<HostFacts['sockets']> => {
+    const paths = ['proc/net/tcp', 'proc/net/tcp6'].map((path) => join(root, path));
+    const [four, six] = await Promise.all(paths.map((path) => beginningOf(path, MAX_TABLE_BYTES)));
+    if (four === undefined || six === undefined) return { skipped: 'the table of sockets is longer than 2 MiB' };
+    return four === '' ? { skipped: 'there is no /proc/net/tcp' } : { known: socketsOf(four, six) };
+  };
+  /** The parts that start a program or a thread, ask a resolver, or look at every process. */
+  const costly = (names: readonly string[]) =>
+    settled({
+      qdiscs: readQdiscs(tc),
+      sockets: sockets(),
+      intrinsic: measureTimers(),
+      dns: readNames(names).then((known) => ({ known })),
+      servers: serversAt(root, clock.wallMs()).then((known) => ({ known })),
+    });
+
   return async (depth, names) => {
     const [stat, meminfo, vm, snmp, netstat, dev] = await Promise.all(
       ['stat', 'meminfo', 'vmstat', 'net/snmp', 'net/netstat', 'net/dev'].map((file) => text(`proc/${file}`)),
     );
-    const isFull = depth === 'full';
-    const addresses = Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map(({ address }) => address));
+    const addresses = addressesHere();
     return {
       ...{ name: hostname(), role, addresses, wallMs: clock.wallMs(), cores: availableParallelism() },
       cpu: whole(cpuOf(stat ?? ''), 'there is no /proc/stat'),
@@ -81,8 +117,8 @@ export function createHostReader({ role, clock, root = '/' }: HostReaderOptions)
           availableBytes: memoryBytes('MemAvailable', meminfo ?? ''),
           swapTotalBytes: memoryBytes('SwapTotal', meminfo ?? ''),
           swapFreeBytes: memoryBytes('SwapFree', meminfo ?? ''),
-          swappedIn: vmstat('pswpin', vm ?? ''),
-          swappedOut: vmstat('pswpout', vm ?? ''),
+          swappedIn: named('pswpin', vm ?? ''),
+          swappedOut: named('pswpout', vm ?? ''),
         },
         'there is no /proc/meminfo',
       ),
@@ -96,49 +132,54 @@ export function createHostReader({ role, clock, root = '/' }: HostReaderOptions)
         },
         'there is no /proc/net/snmp',
       ),
-      interfaces: await interfaces(dev ?? ''),
-      throttling: await throttling(),
-      descriptors: await descriptors(),
-      kernel: await kernel(),
-      ...(isFull ? await costly(names, text, root, clock) : { ...ABSENT }),
+      ...(await settled({
+        interfaces: interfaces(dev ?? ''),
+        throttling: throttling(),
+        descriptors: descriptors(),
+        kernel: kernel(),
+      })),
+      ...(depth === 'cheap' ? CHEAP_PARTS : await costly(names)),
     };
   };
 }
 
-const ABSENT = { qdiscs: CHEAP, sockets: CHEAP, intrinsic: CHEAP, dns: CHEAP, servers: CHEAP };
+const CHEAP = { skipped: 'cheap' } as const;
+const CHEAP_PARTS = { qdiscs: CHEAP, sockets: CHEAP, intrinsic: CHEAP, dns: CHEAP, servers: CHEAP };
 
-/** The parts that start a process, ask a resolver or read every process. */
-async function costly(
-  names: readonly string[],
-  text: (path: string) => Promise<string>,
-  root: string,
-  clock: Pick<Clock, 'monotonicMs'>,
-) {
-  const [qdiscs, sockets, intrinsic, resolved, servers] = await Promise.all([
-    readQdiscs(),
-    Promise.all([text('proc/net/tcp'), text('proc/net/tcp6')]).then((tables) => ({ known: socketsOf(...tables) })),
-    measureTimers(),
-    resolveNames(names, clock),
-    serversAt(root).then((known) => ({ known })),
-  ]);
-  return { qdiscs, sockets, intrinsic, dns: resolved, servers };
+/** All promises of a record. */
+async function settled<T extends Readonly<Record<string, unknown>>>(
+  parts: T,
+): Promise<{ [Name in keyof T]: Awaited<T[Name]> }> {
+  const values = await Promise.all(Object.entries(parts).map(async ([name, part]) => [name, await part] as const));
+  return Object.fromEntries(values) as { [Name in keyof T]: Awaited<T[Name]> };
+}
+
+function addressesHere(): readonly string[] {
+  try {
+    return Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map(({ address }) => address));
+  } catch {
+    return [];
+  }
+}
+
+/** Undefined when the file is longer; empty when it cannot be read. Files of /proc do not tell their size. */
+async function beginningOf(path: string, maxBytes: number): Promise<string | undefined> {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const piece of createReadStream(path, { end: maxBytes })) {
+      pieces.push(piece);
+      bytes += piece.length;
+    }
+  } catch {
+    return '';
+  }
+  return bytes > maxBytes ? undefined : Buffer.concat(pieces).toString();
 }
 
 /** A part of numbers; missing when one of them is. */
 function whole<T extends Readonly<Record<string, number>>>(figures: T, reason: string): Part<T> {
   return Object.values(figures).some((value) => Number.isNaN(value)) ? { skipped: reason } : { known: figures };
-}
-
-async function readQdiscs(): Promise<HostFacts['qdiscs']> {
-  // On Debian it is in a folder of root's PATH only.
-  const env = { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin` };
-  try {
-    const { stdout } = await run('tc', ['-s', '-d', 'qdisc', 'show'], { env, timeout: TC_LIMIT_MS });
-    return { known: qdiscsOf(stdout) };
-  } catch (error) {
-    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-    return { skipped: isMissing ? 'the program tc is missing (package iproute2)' : 'tc does not show the disciplines' };
-  }
 }
 
 /** A thread of its own, so that the event loop of the service is not measured: it is another figure. */
@@ -155,47 +196,23 @@ parentPort.postMessage(late);`;
 
 function measureTimers(): Promise<HostFacts['intrinsic']> {
   return new Promise((resolve) => {
-    const worker = new Worker(TIMER_THREAD, { eval: true, execArgv: [] });
-    const limit = setTimeout(() => settle({ skipped: 'its thread did not end in time' }), TC_LIMIT_MS);
+    let worker: Worker;
+    try {
+      worker = new Worker(TIMER_THREAD, { eval: true, execArgv: [] });
+    } catch {
+      resolve({ skipped: 'its thread does not start' });
+      return;
+    }
     const settle = (part: HostFacts['intrinsic']): void => {
       clearTimeout(limit);
       void worker.terminate();
       resolve(part);
     };
+    const limit = setTimeout(() => settle({ skipped: 'its thread did not end in time' }), TIMERS_LIMIT_MS);
     worker.once('message', (late: readonly number[]) => {
-      const sorted = late.toSorted((a, b) => a - b);
-      const medianMs = Math.max(0, sorted[Math.floor(sorted.length / 2)] ?? 0);
-      settle({ known: { medianMs, maxMs: Math.max(0, sorted.at(-1) ?? 0), samples: sorted.length } });
+      const medianMs = Math.max(0, median(late) ?? 0);
+      settle({ known: { medianMs, maxMs: Math.max(0, ...late), samples: late.length } });
     });
     worker.once('error', () => settle({ skipped: 'its thread failed' }));
   });
-}
-
-async function resolveNames(names: readonly string[], clock: Pick<Clock, 'monotonicMs'>): Promise<HostFacts['dns']> {
-  return { known: await Promise.all(names.slice(0, MAX_NAMES).map((name) => resolveName(name, clock))) };
-}
-
-/** As a connection resolves it (getaddrinfo); the TTL is asked of a DNS server beside it. */
-async function resolveName(name: string, clock: Pick<Clock, 'monotonicMs'>): Promise<DnsFacts> {
-  const startedMs = clock.monotonicMs();
-  const looked = new Promise<DnsFacts>((resolve) => {
-    const late = setTimeout(
-      () => resolve({ name, addresses: [], problem: `no answer within ${DNS_LIMIT_MS} ms` }),
-      DNS_LIMIT_MS,
-    );
-    dns.lookup(name, { all: true }, (error, found) => {
-      clearTimeout(late);
-      const lookupMs = clock.monotonicMs() - startedMs;
-      if (error !== null) resolve({ name, addresses: [], problem: error.code ?? error.message });
-      else resolve({ name, lookupMs, addresses: found.map(({ address }) => address) });
-    });
-  });
-  const [facts, ttlSeconds] = await Promise.all([looked, ttlOf(name)]);
-  return ttlSeconds === undefined ? facts : { ...facts, ttlSeconds };
-}
-
-async function ttlOf(name: string): Promise<number | undefined> {
-  const resolver = new dns.promises.Resolver({ timeout: DNS_LIMIT_MS / 3, tries: 1 });
-  const records = await resolver.resolve4(name, { ttl: true }).catch(() => []);
-  return records.length === 0 ? undefined : Math.min(...records.map(({ ttl }) => ttl));
 }

@@ -32,12 +32,13 @@ export function cpuOf(stat: string) {
   };
 }
 
-/** A figure of /proc/meminfo in bytes, or of /proc/vmstat as it is. NaN when it is missing. */
+/** A figure of /proc/meminfo in bytes. NaN when it is missing. */
 export function memoryBytes(name: string, meminfo: string): number {
   return (numbersAfter(new RegExp(`^${name}: +`, 'm'), meminfo)[0] ?? NaN) * 1024;
 }
 
-export function vmstat(name: string, text: string): number {
+/** A figure of a file of names and numbers, such as /proc/vmstat and cpu.stat. NaN when it is missing. */
+export function named(name: string, text: string): number {
   return numbersAfter(new RegExp(`^${name} `, 'm'), text)[0] ?? NaN;
 }
 
@@ -59,12 +60,14 @@ const MAX_REMOTES = 20;
 
 /** Queues of established sockets by their remote address. @param tables /proc/net/tcp and /proc/net/tcp6 */
 export function socketsOf(...tables: readonly string[]) {
+  const addresses = new Map<string, string>();
   const byRemote = new Map<string, { count: number; sendBytes: number; receiveBytes: number }>();
   for (const line of tables.flatMap((table) => table.split('\n').slice(1))) {
     const [, , remote, state, queues] = line.trim().split(/ +/);
     if (remote === undefined || queues === undefined || state !== ESTABLISHED) continue;
     const [send = '0', receive = '0'] = queues.split(':');
-    const address = addressOf(remote);
+    const address = addresses.get(remote) ?? addressOf(remote);
+    addresses.set(remote, address);
     const sum = byRemote.get(address) ?? { count: 0, sendBytes: 0, receiveBytes: 0 };
     sum.count += 1;
     sum.sendBytes += Number.parseInt(send, 16);
@@ -80,27 +83,56 @@ export function socketsOf(...tables: readonly string[]) {
 /** `0100007F:1F90` → `127.0.0.1:8080`. The kernel writes addresses as words of four bytes, the lowest byte first. */
 function addressOf(written: string): string {
   const [hex = '', port = ''] = written.split(':');
-  const bytes = (hex.match(/.{8}/g) ?? [])
-    .flatMap((word) => (word.match(/../g) ?? []).reverse())
-    .map((byte) => Number.parseInt(byte, 16));
-  const mapped = bytes.length === 16 && bytes.slice(0, 10).every((byte) => byte === 0) && bytes[10] === 255;
-  const four = mapped ? bytes.slice(12) : bytes;
-  const host =
-    four.length === 4
-      ? four.join('.')
-      : `[${Array.from({ length: 8 }, (_, at) => (((bytes[2 * at] ?? 0) << 8) | (bytes[2 * at + 1] ?? 0)).toString(16)).join(':')}]`;
-  return `${host}:${Number.parseInt(port, 16)}`;
+  const bytes = (hex.match(/.{8}/g) ?? []).flatMap((word) =>
+    (word.match(/../g) ?? []).toReversed().map((byte) => Number.parseInt(byte, 16)),
+  );
+  const isMapped = bytes.length === 16 && bytes.slice(0, 10).every((byte) => byte === 0) && bytes[10] === 255;
+  const four = isMapped ? bytes.slice(12) : bytes;
+  return `${four.length === 4 ? four.join('.') : shortened(bytes)}:${Number.parseInt(port, 16)}`;
 }
 
-/** cgroup v2 `cpu.stat` with `cpu.max`; undefined without a limit. */
-export function throttlingOf(stat: string, max: string) {
-  const [quota, period] = max.trim().split(' ');
-  if (quota === undefined || quota === 'max' || period === undefined) return undefined;
+/** `[2001:db8::1]`, as configurations write it. */
+function shortened(bytes: readonly number[]): string {
+  const words = Array.from({ length: 8 }, (_, at) =>
+    (((bytes[2 * at] ?? 0) << 8) | (bytes[2 * at + 1] ?? 0)).toString(16),
+  );
+  return new URL(`http://[${words.join(':')}]`).hostname;
+}
+
+/**
+ * The folders that may hold the CPU limit of this process, its own cgroup first: a limit of a parent holds too. In a container
+ * the path is often that of the machine, and then only the last folder exists.
+ * @param groups /proc/self/cgroup
+ */
+export function cpuGroupsOf(groups: string): readonly string[] {
+  return groups.split('\n').flatMap((line) => {
+    const [, controllers, path = ''] = /^\d+:([^:]*):(.*)$/.exec(line) ?? [];
+    if (controllers === undefined || !(controllers === '' || controllers.split(',').includes('cpu'))) return [];
+    const names = path.split('/').filter((name) => name !== '');
+    const top = controllers === '' ? 'sys/fs/cgroup' : `sys/fs/cgroup/${controllers}`;
+    return Array.from({ length: names.length + 1 }, (_, up) =>
+      [top, ...names.slice(0, names.length - up)].join('/'),
+    ).slice(-MAX_GROUPS);
+  });
+}
+
+const MAX_GROUPS = 12;
+
+/** Files of one cgroup; empty when they are missing. `max` is of version 2, `quota` and `period` are of version 1. */
+export type CpuGroup = Readonly<Record<'stat' | 'max' | 'quota' | 'period', string>>;
+
+/** @returns undefined without a limit */
+export function throttlingOf({ stat, max, quota, period }: CpuGroup) {
+  const [limit = '', length = ''] = max === '' ? [quota.trim(), period.trim()] : max.trim().split(' ');
+  const limitCores = Number(limit) / Number(length);
+  // `max` in version 2, -1 in version 1.
+  if (limit === '' || !(limitCores > 0) || !Number.isFinite(limitCores)) return undefined;
+  const micros = named('throttled_usec', stat);
   return {
-    periods: vmstat('nr_periods', stat),
-    throttled: vmstat('nr_throttled', stat),
-    throttledSeconds: vmstat('throttled_usec', stat) / 1e6,
-    limitCores: Number(quota) / Number(period),
+    periods: named('nr_periods', stat),
+    throttled: named('nr_throttled', stat),
+    throttledSeconds: Number.isNaN(micros) ? named('throttled_time', stat) / 1e9 : micros / 1e6,
+    limitCores,
   };
 }
 

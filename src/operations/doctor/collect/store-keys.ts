@@ -56,8 +56,10 @@ export function createKeySampler(options: {
   };
 
   /** The facts of each name that exists. */
-  const lookAt = async (names: readonly string[]): Promise<readonly Sampled[]> => {
+  const lookAt = async (names: readonly string[]): Promise<Part<readonly Sampled[]>> => {
     const types = await ask(names.map((name) => ['TYPE', name]));
+    if (names.length > 0 && types.every(({ kind }) => kind !== 'reply'))
+      return { skipped: refusalOf('TYPE', types[0]) };
     const usages = await ask(names.map((name) => ['MEMORY', 'USAGE', name, 'SAMPLES', '5']));
     const typeAt = (at: number): string => textIn(types[at]);
     const counted = names.map((name, at) => {
@@ -69,7 +71,7 @@ export function createKeySampler(options: {
     const entries = names.map((name) => (ENTRY.test(name) ? ['PTTL', name] : undefined));
     const lengths = await answersTo(counted);
     const lives = await answersTo(entries);
-    return names.flatMap((name, at): Sampled[] => {
+    const known = names.flatMap((name, at): Sampled[] => {
       const type = typeAt(at);
       if (type === '' || type === 'none') return [];
       const length = lengths[at];
@@ -82,6 +84,7 @@ export function createKeySampler(options: {
         },
       ];
     });
+    return { known };
   };
 
   /** Numbers at the places of their commands. */
@@ -104,7 +107,9 @@ export function createKeySampler(options: {
       const names = await scan();
       if ('skipped' in names) return names;
       const again = remembered.filter((name) => !names.known.includes(name));
-      const all = await lookAt([...names.known, ...again]);
+      const looked = await lookAt([...names.known, ...again]);
+      if ('skipped' in looked) return looked;
+      const all = looked.known;
       const fresh = new Set(names.known);
       const sampled = all.filter(({ name }) => fresh.has(name));
       const bySize = all.toSorted((a, b) => b.bytes - a.bytes);

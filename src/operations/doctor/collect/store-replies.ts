@@ -1,3 +1,4 @@
+import { formatHostPort } from '../../../schema/units.ts';
 import type { ProbeReply } from '../doctor.ts';
 import type { ClientsFacts, LatencyEvent, SlowEntry } from '../facts.ts';
 
@@ -160,18 +161,25 @@ function hostPart(address: string): string {
   return address.slice(0, Math.max(0, address.lastIndexOf(':')));
 }
 
-/** Slots of each node, by its address, from CLUSTER NODES. @param asked the address of the node that answered */
+/**
+ * Slots of each node, by its address and by its announced name, from CLUSTER NODES. Slots that migrate are counted at the
+ * node that has them. @param asked the address of the node that answered
+ */
 export function slotsOf(text: string, asked: string): ReadonlyMap<string, number> {
   const slots = new Map<string, number>();
   for (const line of text.split('\n')) {
-    const [, place = '', flags = '', , , , , , ...ranges] = line.trim().split(' ');
-    const address = flags.split(',').includes('myself') ? asked : (place.split('@')[0] ?? '');
+    const [, endpoint = '', flags = '', , , , , , ...ranges] = line.trim().split(' ');
     let count = 0;
     for (const range of ranges) {
       const [, from, to] = /^(\d+)(?:-(\d+))?$/.exec(range) ?? [];
       if (from !== undefined) count += Number(to ?? from) - Number(from) + 1;
     }
-    if (address !== '') slots.set(address, count);
+    // `ip:port@bus,name,shard-id=…`; an IPv6 address stands without brackets.
+    const [place = '', name = ''] = endpoint.split(',');
+    const [, ip = '', port = ''] = /^(.*):(\d+)(?:@\d+)?$/.exec(place) ?? [];
+    const hosts = [ip, name].filter((host) => host !== '' && !host.includes('='));
+    for (const host of hosts) slots.set(formatHostPort({ host, port: Number(port) }), count);
+    if (flags.split(',').includes('myself')) slots.set(asked, count);
   }
   return slots;
 }

@@ -32,11 +32,15 @@ export const CONFIG_NAMES = [
 
 /** A full look spreads its PINGs over 0.3 s: a stall of some ten milliseconds is seldom met by PINGs in a row. */
 const PINGS = { cheap: { count: 5, apartMs: 0 }, full: { count: 20, apartMs: 15 } };
+/** A series over a slow network ends earlier: it must leave time for the other commands. */
+const MAX_PINGS_MS = 1000;
 const SLOW_ENTRIES = '64';
 /** CLIENT LIST of more clients would take the node tens of milliseconds, and megabytes of its network. */
 const MAX_LISTED_CLIENTS = 5000;
 const MAX_AT_ONCE = 16;
-const MAX_READ_MS = 4000;
+/** No command is sent after this time. A command takes up to two seconds, thus a read up to five. */
+const MAX_READ_MS = 3000;
+const LATE: ProbeReply = { kind: 'unreachable', detail: 'there was no time left for it' };
 const MAX_ADVICE = 500;
 /** A part that the budget does not allow is the last known one, up to this age. */
 const MAX_AGE_MS = 60_000;
@@ -46,7 +50,7 @@ const CHEAP = { skipped: 'cheap' } as const;
  * Time that commands take a node, in milliseconds, above what was measured on Redis 7 and Valkey 8 (test/operations/doctor/
  * collect/store-budget.test.ts measures it by `commandstats`). A table, because round trips also measure a busy host.
  */
-export const COST_MS = { info: 0.4, config: 0.3, slowlog: 0.2, memory: 0.4, cluster: 0.3, client: 0.003, key: 0.006 };
+export const COST_MS = { info: 0.4, config: 0.3, slowlog: 0.2, memory: 0.4, cluster: 0.3, client: 0.0015, key: 0.006 };
 /** At most 10 ms of a node's time per second: this much is earned each second, and this much may be saved. */
 const EARNED_PER_SECOND_MS = 5;
 const SAVED_MS = 15;
@@ -55,69 +59,73 @@ const SAVED_MS = 15;
 interface NodeState {
   creditMs: number;
   creditedMs: number;
+  /** End of the time for the commands of a read. */
+  untilMs: number;
   readonly keys: KeySampler;
-  readonly last: Map<keyof NodeFacts, { readonly part: Part<unknown>; readonly atMs: number }>;
+  readonly last: Map<Budgeted, { readonly part: Part<unknown>; readonly atMs: number }>;
 }
 
 export function createStoreCollector(options: { readonly probe: StoreProbe; readonly clock: Clock }): StoreCollector {
   const { probe, clock } = options;
   const states = new Map<string, NodeState>();
 
-  const stateOf = (address: string): NodeState => {
+  const isLate = (address: string): boolean => clock.monotonicMs() >= (states.get(address)?.untilMs ?? 0);
+  const ask: StoreProbe['ask'] = async (address, command) => (isLate(address) ? LATE : probe.ask(address, command));
+  const askMany: StoreProbe['askMany'] = async (address, commands) =>
+    isLate(address) ? commands.map(() => LATE) : probe.askMany(address, commands);
+
+  const stateOf = (address: string, untilMs: number): NodeState => {
     const nowMs = clock.monotonicMs();
     const state = states.get(address) ?? {
-      creditMs: SAVED_MS,
-      creditedMs: nowMs,
-      keys: createKeySampler({ askMany: (commands) => probe.askMany(address, commands) }),
+      ...{ creditMs: SAVED_MS, creditedMs: nowMs, untilMs },
+      keys: createKeySampler({ askMany: (commands) => askMany(address, commands) }),
       last: new Map(),
     };
     states.set(address, state);
+    state.untilMs = untilMs;
     const earned = ((nowMs - state.creditedMs) / 1000) * EARNED_PER_SECOND_MS;
     state.creditMs = Math.min(SAVED_MS, state.creditMs + earned);
     state.creditedMs = nowMs;
     return state;
   };
 
-  const readNode = async (node: ProbedNode, depth: Snapshot['depth'], slots: Slots): Promise<NodeFacts> => {
+  const readNode = async (node: ProbedNode, read: Read): Promise<NodeFacts> => {
     const { address, role } = node;
-    const state = stateOf(address);
-    const [info, ...sections] = await probe.askMany(address, [
-      ['INFO'],
-      ['INFO', 'commandstats'],
-      ['INFO', 'errorstats'],
-    ]);
+    const state = stateOf(address, read.untilMs);
+    const [info, ...sections] = await askMany(address, [['INFO'], ['INFO', 'commandstats'], ['INFO', 'errorstats']]);
     state.creditMs -= COST_MS.info;
     if (info?.kind !== 'reply') return absent(node, refusalOf('INFO', info));
     const texts = [info, ...sections].map((reply) => (reply.kind === 'reply' ? String(reply.reply) : ''));
     const fields = fieldsOf(texts.join('\n'));
-    const [rtt, clockOffsetMs] = await roundTrips(address, PINGS[depth]);
+    const [rtt, clockOffsetMs] = await roundTrips(address, PINGS[read.depth]);
     const cheap: NodeFacts = { ...absent(node, CHEAP.skipped), info: { known: fields }, rtt, clockOffsetMs };
-    if (depth === 'cheap') return cheap;
+    if (read.depth === 'cheap') return cheap;
     if (role === 'sentinel') return { ...cheap, ...absentParts('a sentinel keeps no data') };
+    return { ...cheap, ...(await readParts(node, fields, read)) };
+  };
 
-    /** The part, when its cost is in the budget; else the last known one. */
-    const within = async <Name extends keyof NodeFacts>(
-      name: Name,
-      costMs: number,
-      read: () => Promise<NodeFacts[Name]>,
-    ): Promise<NodeFacts[Name]> => {
+  /** The parts of a full look that a data node has. */
+  const readParts = async ({ address, role }: ProbedNode, fields: Fields, read: Read): Promise<Partial<NodeFacts>> => {
+    const state = stateOf(address, read.untilMs);
+    let isSaving = false;
+    /** The part, when its cost is in the budget; else the last known one, and the parts after it wait for their turn too. */
+    const within = async <T>(name: Budgeted, costMs: number, look: () => Promise<Part<T>>): Promise<Part<T>> => {
       const nowMs = clock.monotonicMs();
       const last = state.last.get(name);
-      if (state.creditMs < costMs) {
-        if (last !== undefined && nowMs - last.atMs < MAX_AGE_MS) return last.part as NodeFacts[Name];
-        return { skipped: 'the budget of 10 ms a second is spent' } as NodeFacts[Name];
+      isSaving ||= state.creditMs < costMs;
+      if (isSaving) {
+        const isYoung = last !== undefined && nowMs - last.atMs < MAX_AGE_MS;
+        return isYoung ? (last.part as Part<T>) : { skipped: 'the budget of 10 ms a second is spent' };
       }
       state.creditMs -= costMs;
-      const part = await read();
-      state.last.set(name, { part: part as Part<unknown>, atMs: nowMs });
+      const part = await look();
+      state.last.set(name, { part, atMs: nowMs });
       return part;
     };
     const asked = async <T>(words: readonly string[], parse: (reply: unknown) => T): Promise<Part<T>> =>
-      partOf(words, await probe.ask(address, words), parse);
+      partOf(words, await ask(address, words), parse);
 
-    const clients = Number(fields['connected_clients'] ?? 0);
-    return {
-      ...cheap,
+    const parts: Partial<NodeFacts> = {
       config: await within('config', COST_MS.config, () => readConfig(address, fields)),
       slowlog: await within('slowlog', COST_MS.slowlog, () => asked(['SLOWLOG', 'GET', SLOW_ENTRIES], slowEntriesOf)),
       latency: await within('latency', 0, () => asked(['LATENCY', 'LATEST'], latencyEventsOf)),
@@ -125,24 +133,33 @@ export function createStoreCollector(options: { readonly probe: StoreProbe; read
       memoryAdvice: await within('memoryAdvice', 0, () =>
         asked(['MEMORY', 'DOCTOR'], (reply) => String(reply).slice(0, MAX_ADVICE)),
       ),
-      clients:
-        clients >= MAX_LISTED_CLIENTS
-          ? { skipped: `${clients} clients: CLIENT LIST is asked below ${MAX_LISTED_CLIENTS}` }
-          : await within('clients', clients * COST_MS.client, () =>
-              asked(['CLIENT', 'LIST'], (reply) => clientsOf(String(reply))),
-            ),
       cluster:
         fields['cluster_enabled'] === '1'
-          ? await within('cluster', COST_MS.cluster, async () => {
-              const told = await asked(['CLUSTER', 'INFO'], (reply) => fieldsOf(String(reply)));
-              return 'known' in told ? { known: { fields: told.known, slots: slots.get(address) ?? 0 } } : told;
-            })
+          ? await within('cluster', COST_MS.cluster, () => readCluster(address, read))
           : { skipped: 'it is in no cluster' },
-      keys:
-        role === 'master'
-          ? await within('keys', COST_MS.key * state.keys.count, () => state.keys.sample())
-          : { skipped: 'the keys of its master are sampled' },
     };
+    const clients = Number(fields['connected_clients'] ?? 0);
+    const costly = {
+      clients: async (): Promise<Partial<NodeFacts>> => ({
+        clients:
+          clients >= MAX_LISTED_CLIENTS
+            ? { skipped: `${clients} clients: CLIENT LIST is asked below ${MAX_LISTED_CLIENTS}` }
+            : await within('clients', clients * COST_MS.client, () =>
+                asked(['CLIENT', 'LIST'], (reply) => clientsOf(String(reply))),
+              ),
+      }),
+      keys: async (): Promise<Partial<NodeFacts>> => ({
+        keys:
+          role === 'master'
+            ? await within('keys', COST_MS.key * state.keys.count, () => state.keys.sample())
+            : { skipped: 'the keys of its master are sampled' },
+      }),
+    };
+    // The part that was read longest ago has the first turn: otherwise the other would spend what it saves for.
+    const ageOf = (name: 'clients' | 'keys'): number => state.last.get(name)?.atMs ?? Number.NEGATIVE_INFINITY;
+    const turns = ageOf('keys') < ageOf('clients') ? (['keys', 'clients'] as const) : (['clients', 'keys'] as const);
+    for (const name of turns) Object.assign(parts, await costly[name]());
+    return parts;
   };
 
   const roundTrips = async (
@@ -150,14 +167,18 @@ export function createStoreCollector(options: { readonly probe: StoreProbe; read
     { count, apartMs }: (typeof PINGS)['full'],
   ): Promise<[Part<readonly number[]>, Part<number>]> => {
     const times: number[] = [];
+    const beganMs = clock.monotonicMs();
     for (let at = 0; at < count; at += 1) {
+      if (at >= PINGS.cheap.count && clock.monotonicMs() - beganMs > MAX_PINGS_MS) break;
       if (at > 0 && apartMs > 0) await sleep(apartMs);
-      const reply = await probe.ask(address, ['PING']);
+      const reply = await ask(address, ['PING']);
+      // A slow node uses all of the time, and its round trips tell why.
+      if (reply === LATE && times.length > 0) break;
       if (reply.kind !== 'reply') return [{ skipped: refusalOf('PING', reply) }, { skipped: refusalOf('PING', reply) }];
       times.push(reply.ms);
     }
     const askedMs = clock.wallMs();
-    const reply = await probe.ask(address, ['TIME']);
+    const reply = await ask(address, ['TIME']);
     const told = reply.kind === 'reply' ? timeMsOf(reply.reply) : undefined;
     const offset: Part<number> =
       told === undefined || reply.kind !== 'reply'
@@ -166,30 +187,30 @@ export function createStoreCollector(options: { readonly probe: StoreProbe; read
     return [{ known: times }, offset];
   };
 
-  /** Servers before Redis 7 take one directive at a time. */
-  const readConfig = async (address: string, info: Readonly<Record<string, string>>): Promise<NodeFacts['config']> => {
+  /** Servers before Redis 7, and some relatives of later ones, take one directive at a time. */
+  const readConfig = async (address: string, info: Fields): Promise<Part<Fields>> => {
     const words = ['CONFIG', 'GET'];
-    if (majorOf(info) >= 7) {
-      const reply = await probe.ask(address, [...words, ...CONFIG_NAMES]);
-      return partOf(words, reply, pairsOf);
-    }
-    const replies = await probe.askMany(
-      address,
-      CONFIG_NAMES.map((name) => [...words, name]),
-    );
-    const refused = replies.find((reply) => reply.kind !== 'reply');
+    const [first, ...others] = CONFIG_NAMES.map((name) => [...words, name]);
+    const reply = await ask(address, majorOf(info) >= 7 ? [...words, ...CONFIG_NAMES] : (first ?? words));
+    const isOne = reply.kind === 'refused' && /wrong number of arguments/i.test(reply.detail);
+    if (majorOf(info) >= 7 && !isOne) return partOf(words, reply, pairsOf);
+    // A server that refuses the first one is not asked for the others: it counts each as an error.
+    const told = isOne ? await ask(address, first ?? words) : reply;
+    const replies = told.kind === 'reply' ? [told, ...(await askMany(address, others))] : [told];
+    const refused = replies.find(({ kind }) => kind !== 'reply');
     if (refused !== undefined) return { skipped: refusalOf(words.join(' '), refused) };
-    return { known: Object.assign({}, ...replies.map((reply) => pairsOf(reply.kind === 'reply' ? reply.reply : []))) };
+    return { known: Object.assign({}, ...replies.map((one) => (one.kind === 'reply' ? pairsOf(one.reply) : {}))) };
   };
 
-  /** One CLUSTER NODES for the whole store, from the first node that tells it. */
-  const readSlots = async (nodes: readonly ProbedNode[]): Promise<Slots> => {
-    for (const { address } of nodes.slice(0, MAX_AT_ONCE)) {
-      const reply = await probe.ask(address, ['CLUSTER', 'NODES']);
-      if (reply.kind === 'reply') return slotsOf(String(reply.reply), address);
-      if (reply.kind === 'refused') break;
-    }
-    return new Map();
+  /** One CLUSTER NODES tells the slots of the whole store: the first node that comes here is asked. */
+  const readCluster = async (address: string, read: Read): Promise<NodeFacts['cluster']> => {
+    const told = await ask(address, ['CLUSTER', 'INFO']);
+    if (told.kind !== 'reply') return { skipped: refusalOf('CLUSTER INFO', told) };
+    read.slots ??= ask(address, ['CLUSTER', 'NODES']).then((reply) =>
+      reply.kind === 'reply' ? slotsOf(String(reply.reply), address) : new Map(),
+    );
+    const slots = (await read.slots).get(address);
+    return { known: { fields: fieldsOf(String(told.reply)), ...(slots === undefined ? {} : { slots }) } };
   };
 
   return {
@@ -201,14 +222,12 @@ export function createStoreCollector(options: { readonly probe: StoreProbe; read
       for (const address of states.keys()) {
         if (!nodes.some((node) => node.address === address)) states.delete(address);
       }
-      const slots = probe.facts.kind === 'cluster' && depth === 'full' ? await readSlots(nodes) : new Map();
+      const read: Read = { depth, untilMs, slots: undefined };
       const left = [...nodes.entries()];
       const facts: NodeFacts[] = [];
       const worker = async (): Promise<void> => {
         for (let next = left.shift(); next !== undefined; next = left.shift()) {
-          const [at, node] = next;
-          const isLate = clock.monotonicMs() > untilMs;
-          facts[at] = isLate ? absent(node, 'there was no time left for it') : await readNode(node, depth, slots);
+          facts[next[0]] = await readNode(next[1], read);
         }
       };
       await Promise.all(Array.from({ length: MAX_AT_ONCE }, worker));
@@ -217,7 +236,16 @@ export function createStoreCollector(options: { readonly probe: StoreProbe; read
   };
 }
 
-type Slots = ReadonlyMap<string, number>;
+type Fields = Readonly<Record<string, string>>;
+type Budgeted = keyof ReturnType<typeof absentParts>;
+
+/** One read of all nodes. */
+interface Read {
+  readonly depth: Snapshot['depth'];
+  readonly untilMs: number;
+  /** Slots by address, once a node was asked for them. */
+  slots: Promise<ReadonlyMap<string, number>> | undefined;
+}
 
 function partOf<T>(words: readonly string[], reply: ProbeReply, parse: (reply: unknown) => T): Part<T> {
   const name = words.slice(0, 2).join(' ');

@@ -1,5 +1,5 @@
 /**
- * The operator's actions: running an action, and the actions that halt, flush, purge, suppress and warm up.
+ * The operator's actions: running an action, and the actions that halt, examine, flush, purge, suppress and warm up.
  * @typedef {import('./model.mjs').Model} Model
  * @typedef {import('./model.mjs').FlushBody} FlushBody
  *
@@ -105,6 +105,20 @@ export const HALT_ACTIONS = {
       await api.post('/admin/halt/lift', { reason: textIn(answer, 'reason') });
       refresh('halt');
       return 'The halt is lifted.';
+    },
+  },
+};
+
+/** @type {Actions} */
+export const DOCTOR_ACTIONS = {
+  examine: {
+    readOnly: true,
+    run: async ({ api, set, refresh }) => {
+      /** @type {import('./model.mjs').Examination} */
+      const { report } = await api.ask('/admin/doctor/examination');
+      set({ examination: { report } });
+      refresh('doctor');
+      return undefined;
     },
   },
 };

@@ -24,12 +24,17 @@
  * @typedef {import('../../../operations/shadow/figures.ts').Comparison} Comparison
  * @typedef {import('../../../operations/shadow/figures.ts').Side} Side
  * @typedef {import('../../../operations/shadow/figures.ts').Verdict} Verdict
+ * @typedef {import('../../../operations/doctor/doctor.ts').Report} DoctorReport
+ * @typedef {import('../../../operations/doctor/doctor.ts').Finding} Finding
+ * @typedef {import('../../../operations/doctor/doctor.ts').Standing} Standing
+ * @typedef {import('../../../operations/doctor/doctor.ts').HistoryLine} HistoryLine
  *
  * @typedef {{ readonly atMs: number, readonly domains: readonly DomainLook[], readonly drills: readonly DrillSummary[] }} LiveLine
  * @typedef {{ readonly halted: boolean, readonly domains: readonly { readonly domain: string, readonly reason: string, readonly by: string, readonly atMs: number }[] }} Halts
  * @typedef {{ readonly domain: string, readonly source: 'fleet' | 'process', readonly queries: readonly { readonly search: string, readonly count: number }[] }} Popular
  * @typedef {{ readonly domain: string, readonly max: number, readonly suppressed: readonly { readonly id: string, readonly atMs: number }[] }} Suppressed
  * @typedef {{ readonly shadow?: string, readonly total: number, readonly samples: readonly ShadowSample[] }} ShadowSamples
+ * @typedef {{ readonly standing?: Standing, readonly history: readonly HistoryLine[] }} DoctorLook
  * @typedef {object} FeedValues The answer of each feed, by the feed's name.
  * @property {Halts} halt
  * @property {{ readonly plans: readonly Plan[] }} plans
@@ -41,6 +46,7 @@
  * @property {{ readonly domains: readonly ShadowSummary[] }} shadows
  * @property {ShadowStatus} shadowStatus
  * @property {{ readonly reports: readonly ShadowReportSummary[] }} shadowReports
+ * @property {DoctorLook} doctor
  * @property {{ readonly entries: readonly (AuditEntry & { readonly atMs: number })[], readonly next?: string }} audit
  *
  * @typedef {{ readonly token: string, readonly operator: string }} Credentials
@@ -53,12 +59,13 @@
  * @typedef {object} Api Each method rejects with a `Problem`.
  * @property {<T>(path: string) => Promise<T>} get A background read; parses JSON.
  * @property {<T>(path: string, body?: object) => Promise<T>} post An operator's action; parses JSON.
+ * @property {<T>(path: string) => Promise<T>} ask An operator's read, which may take as long as a change; parses JSON.
  * @property {(path: string) => Promise<string>} text An operator's action; returns the body as text.
  * @property {(path: string, signal: AbortSignal) => Promise<Response>} open A body that streams until the signal aborts.
  */
 
 const READ_TIMEOUT_MS = 10_000;
-/** Maximum time of an operator's action: a dry run counts keys on every node, and an abort waits for the store. */
+/** Maximum time of an operator's action: a dry run counts keys on every node, an abort or an examination waits for the stores. */
 const CHANGE_TIMEOUT_MS = 60_000;
 
 /** Why a request failed, in words for the operator. */
@@ -191,18 +198,19 @@ export function createApi(credentials, onReadOnly) {
       throw asProblem(error);
     }
   };
-  const reading = () => ({ signal: AbortSignal.timeout(READ_TIMEOUT_MS) });
+  const within = (/** @type {number} */ ms) => ({ signal: AbortSignal.timeout(ms) });
 
   return {
-    get: (path) => withProblem(async () => (await send(path, reading(), false)).json()),
-    text: (path) => withProblem(async () => (await send(path, reading(), true)).text()),
+    get: (path) => withProblem(async () => (await send(path, within(READ_TIMEOUT_MS), false)).json()),
+    ask: (path) => withProblem(async () => (await send(path, within(CHANGE_TIMEOUT_MS), true)).json()),
+    text: (path) => withProblem(async () => (await send(path, within(READ_TIMEOUT_MS), true)).text()),
     post: (path, body = {}) =>
       withProblem(async () => {
         const init = {
           method: 'POST',
           body: JSON.stringify(body),
           headers: { 'content-type': 'application/json' },
-          signal: AbortSignal.timeout(CHANGE_TIMEOUT_MS),
+          ...within(CHANGE_TIMEOUT_MS),
         };
         const response = await send(path, init, true);
         return response.status === 204 ? undefined : response.json();

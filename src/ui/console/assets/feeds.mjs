@@ -35,6 +35,8 @@ const MAX_SAMPLES = 4000;
  * and reads from the next sample number are then empty for a long time.
  */
 const MAX_EMPTY_READS = 3;
+/** The service looks every 15 s by default. */
+const DOCTOR_INTERVAL_MS = 5000;
 /** The service takes a sample of a shadow every 2 s. */
 const SHADOW_INTERVAL_MS = 2000;
 /**
@@ -146,8 +148,11 @@ export function feedsFor(model) {
   feeds.push({ name: 'shadows', path: '/admin/shadow', intervalMs: 30_000 });
   // Nor does it carry the reason of a halt and its operator.
   if (isHalted(model) === true) feeds.push({ name: 'halt', path: '/admin/halt', intervalMs: 5000 });
+  // The tab of the doctor shows the number of findings on every view.
+  feeds.push({ name: 'doctor', path: '/admin/doctor', intervalMs: DOCTOR_INTERVAL_MS });
   switch (model.address.view) {
     case 'live':
+    case 'doctor':
       break;
     case 'drills':
       feeds.push(

@@ -1,5 +1,5 @@
 import { patch } from '../../shared/patch.mjs';
-import { CHANGE_ACTIONS, HALT_ACTIONS, perform } from './actions.mjs';
+import { CHANGE_ACTIONS, DOCTOR_ACTIONS, HALT_ACTIONS, perform } from './actions.mjs';
 import { createApi, createCredentialStore } from './api.mjs';
 import { askCredentials } from './dialogs.mjs';
 import { DRILL_ACTIONS } from './drill-actions.mjs';
@@ -20,7 +20,7 @@ import { announcementsOf, changesBetween, pageView, titleOf } from './view/page.
 const MAX_ANNOUNCEMENTS = 8;
 /** Changes within one interval are drawn together. */
 const DRAW_DELAY_MS = 16;
-const ACTIONS = { ...DRILL_ACTIONS, ...SHADOW_ACTIONS, ...HALT_ACTIONS, ...CHANGE_ACTIONS };
+const ACTIONS = { ...DRILL_ACTIONS, ...SHADOW_ACTIONS, ...DOCTOR_ACTIONS, ...HALT_ACTIONS, ...CHANGE_ACTIONS };
 
 const app = /** @type {HTMLElement} */ (document.getElementById('app'));
 const announcements = /** @type {HTMLElement} */ (document.getElementById('announcements'));

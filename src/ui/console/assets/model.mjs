@@ -18,6 +18,7 @@
  * @property {ShadowCurves | undefined} [shadowCurves]
  * @property {number | undefined} [verdictSeconds] The time that the verdict on a shadow covers; undefined for the
  *   service's own choice.
+ * @property {Examination | undefined} [examination] The last one that the operator asked for.
  * @property {DrillDryRun | undefined} [drillDryRun]
  * @property {FlushDryRun | undefined} [flushDryRun]
  * @property {Readonly<Record<string, Feedback>>} feedback The result of the last action, by the slot that shows it.
@@ -45,6 +46,7 @@
  * @property {number} [receivedMs]
  * @property {import('./api.mjs').Problem} [problem]
  *
+ * @typedef {{ readonly report: import('./api.mjs').DoctorReport }} Examination
  * @typedef {import('./api.mjs').Journal} Journal
  * @typedef {{ readonly kind: 'done' | 'refused', readonly text: string }} Feedback
  * @typedef {{ readonly plan: string, readonly domains: readonly string[], readonly preview: import('./api.mjs').DrillPreview }} DrillDryRun
@@ -64,7 +66,7 @@
 /** Lines come one a second: after two missing ones the figures are shown as stale. */
 const STALE_MS = 3000;
 
-const VIEWS = /** @type {const} */ (['live', 'drills', 'shadow', 'changes', 'popular', 'audit']);
+const VIEWS = /** @type {const} */ (['live', 'drills', 'shadow', 'doctor', 'changes', 'popular', 'audit']);
 /** @typedef {typeof VIEWS[number]} View */
 
 /**
@@ -140,6 +142,17 @@ export function shadowSummary({ feeds }, domain) {
 export function shadowStatus(model) {
   const status = model.feeds.shadowStatus?.value;
   return status?.domain === currentDomain(model)?.domain ? status : undefined;
+}
+
+/**
+ * Standing findings of the doctor that need a change; none before its first window.
+ * @param {Model} model
+ */
+export function graveFindings({ feeds }) {
+  const counts = feeds.doctor?.value?.standing?.counts;
+  const number = (/** @type {unknown} */ count) => (typeof count === 'number' ? count : 0);
+  const critical = number(counts?.critical);
+  return { critical, all: critical + number(counts?.warning) };
 }
 
 /** @param {string} text */

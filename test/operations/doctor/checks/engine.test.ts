@@ -61,7 +61,7 @@ test('a server that refuses SHOW STATUS is reachable', () => {
 
 test('refused connections are told with their number and the maximum', () => {
   const full = engineWith({ status: { uptime: 3601, maxed_out: 7 } });
-  assert.match(evidenceOf(seen('engine-maxed-out', full)), /7 connections were refused in 1 s; the server takes 100/);
+  assert.match(evidenceOf(seen('engine-maxed-out', full)), /7 connections were refused in 1\ss; the server takes 100/);
   assert.equal(stateOf('engine-maxed-out', full, full), 'fine');
 });
 
@@ -101,7 +101,7 @@ const queried = (queries: number, meanMs: number): EngineFacts =>
   engineWith({ status: { uptime: 3601, queries: 90_000 + queries, query_wall: 450 + (queries * meanMs) / 1000 } });
 
 test('a mean wall time of half the deadline raises, and is held down to a third', () => {
-  assert.match(evidenceOf(seen('engine-wall', queried(40, 260))), /40 queries took 260 ms .* after 500 ms/);
+  assert.match(evidenceOf(seen('engine-wall', queried(40, 260))), /40 queries took 260\sms .* after 500\sms/);
   assert.equal(stateOf('engine-wall', queried(40, 200)), 'hold');
   assert.equal(stateOf('engine-wall', queried(40, 100)), 'fine');
 });
@@ -122,7 +122,7 @@ test('a slow SHOW STATUS raises, unless the event loop of this process is late',
 
 test('a query beyond the hard deadline runs on without an end', () => {
   const threads = (longestMs: number) => engineWith({ threads: { known: { count: 3, longestMs } } });
-  assert.match(evidenceOf(seen('engine-long-threads', threads(9000))), /running for 9 s, beside 2 others/);
+  assert.match(evidenceOf(seen('engine-long-threads', threads(9000))), /running for 9\ss, beside 2 others/);
   assert.equal(stateOf('engine-long-threads', threads(1999)), 'fine');
 });
 
@@ -159,7 +159,7 @@ test('an index is old by its file or by the file on a seen host, and not by the 
   const day = 86_400;
   assert.match(
     evidenceOf(seen('engine-index-age', engineWith({ indexAge: { known: { seconds: 3 * day, from: 'file' } } }))),
-    /built 72.h 00.min ago/,
+    /built 72\sh\s00\smin ago/,
   );
   const watched = engineWith({ indexAge: { known: { seconds: 3 * day, from: 'first-seen' } } });
   assert.equal(stateOf('engine-index-age', watched), 'skipped');
@@ -174,7 +174,7 @@ test('a replaced index is told for five minutes, with the time for which old pag
   assert.equal(stateOf('engine-rotation', changed(400)), 'hold');
   assert.equal(stateOf('engine-rotation', changed(700)), 'fine');
   const at = snapshotWith({ engines: [changed(20)], service: serviceWith() });
-  assert.match(evidenceOf(onlyOf(looker('engine-rotation')(windowOf(at, at)))), /up to 1.h 00.min/);
+  assert.match(evidenceOf(onlyOf(looker('engine-rotation')(windowOf(at, at)))), /up to 1\sh\s00\smin/);
 });
 
 test('a real-time index is not rotated when its documents change', () => {

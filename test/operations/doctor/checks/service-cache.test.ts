@@ -47,7 +47,9 @@ test('reads past the deadline are told with the quantile of the window, not of a
 });
 
 test('reads that were refused without being sent say nothing about the deadline, and few reads say nothing', () => {
-  assert.equal(stateOf('store-deadline', grown({ reads: { 'store-down': 5000, 'store-slow': 20 } })), 'skipped');
+  assert.equal(stateOf('store-deadline', grown({ reads: { 'store-down': 5000, 'store-slow': 19 } })), 'skipped');
+  const few = { reads: { value: 100, 'store-slow': 2 } };
+  assert.equal(stateOf('store-deadline', grown(few)), 'fine', 'two late reads are an accident');
   const { storeDeadlineMs: _none, ...settings } = HEALTHY.settings;
   assert.equal(stateOf('store-deadline', grown({ settings, reads: { 'store-slow': 500 } })), 'skipped');
 });

@@ -2,11 +2,13 @@ import { endingText, stateText, verdictText } from '../../../../operations/drill
 import { verdictOf } from '../../../../operations/shadow/view.mjs';
 import { amountText, countText, durationText, percentText, stopwatchText } from '../../../../report/format.mjs';
 import { h } from '../../../shared/tree.mjs';
-import { currentDomain, hrefOf, isHalted, isStale, runningDrills, shadowSummary } from '../model.mjs';
+import { currentDomain, graveFindings, hrefOf, isHalted, isStale, runningDrills, shadowSummary } from '../model.mjs';
 import { auditView, changesView } from './changes.mjs';
 import { badge, errorBoundary, facts, stateBadge } from './components.mjs';
+import { doctorView } from './doctor.mjs';
 import { domainView, popularView } from './domain.mjs';
 import { drillsView } from './drills.mjs';
+import { counted } from './format.mjs';
 import { bannersView, headerView } from './header.mjs';
 import { shadowView } from './shadow.mjs';
 
@@ -20,6 +22,7 @@ const VIEWS = {
   live: domainView,
   drills: drillsView,
   shadow: shadowView,
+  doctor: doctorView,
   changes: changesView,
   popular: popularView,
   audit: auditView,
@@ -28,6 +31,7 @@ const TITLES = {
   live: 'Live',
   drills: 'Drills',
   shadow: 'Shadow',
+  doctor: 'Doctor',
   changes: 'Changes',
   popular: 'Popular',
   audit: 'Audit',
@@ -68,10 +72,12 @@ export function pageView(model) {
 export function titleOf(model) {
   const domains = model.live?.domains ?? [];
   const bad = domains.filter(({ status }) => status.state === 'down').map(({ domain }) => domain);
+  const { critical } = graveFindings(model);
   const signs = [
     isStale(model) ? 'no connection' : '',
     bad.length > 0 ? `down: ${bad.join(', ')}` : '',
     domains.some(({ control }) => control.halted) ? 'halted' : '',
+    critical > 0 ? counted(critical, 'critical finding') : '',
     runningDrills(model).length > 0 ? 'drill' : '',
   ].filter((sign) => sign !== '');
   return [...signs, 'serpcache operations'].join(' · ');
@@ -105,6 +111,8 @@ export function announcementsOf(model) {
     const state = ending === undefined ? ` runs on ${domains.join(', ')}` : `: ${endingText(ending)}`;
     facts.set(`drill ${id}`, `The drill ${title}${state}.`);
   }
+  if (model.feeds.doctor?.value !== undefined)
+    facts.set('doctor', `The doctor has ${counted(graveFindings(model).all, 'finding')} above info.`);
   const status = model.feeds.shadowStatus?.value;
   if (status?.verdict !== undefined)
     facts.set(
@@ -241,9 +249,18 @@ function viewsView(model) {
           'aria-current': view === model.address.view && 'page',
         },
         title,
+        view === 'doctor' && findingsBadge(model),
       ),
     ),
   );
+}
+
+/** @param {Model} model */
+function findingsBadge(model) {
+  const { critical, all } = graveFindings(model);
+  if (all === 0) return undefined;
+  const hidden = h('span', { class: 'visually-hidden' }, all === 1 ? ' finding' : ' findings');
+  return [' ', badge(critical > 0 ? 'bad' : 'warn', countText(all), hidden)];
 }
 
 /**

@@ -1,0 +1,232 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import { after, before, describe, it, type TestContext, test } from 'node:test';
+import { freePorts } from '../../../loadtest/stack/process.ts';
+import {
+  type RunningSearchd,
+  type SearchServer,
+  SPHINX,
+  sampleGoods,
+  startSearchd,
+} from '../../../loadtest/stack/sphinx.ts';
+import { type Connection, openConnection } from '../../../src/engines/sphinx/connection-pool.ts';
+import { createSphinxProbe } from '../../../src/engines/sphinx/probe.ts';
+import { writeSphinxSource } from '../../../src/engines/sphinx/source.ts';
+import { ENGINE_CHECKS } from '../../../src/operations/doctor/checks/engine.ts';
+import type { EngineProbe } from '../../../src/operations/doctor/doctor.ts';
+import { type EngineFacts, known } from '../../../src/operations/doctor/facts.ts';
+import { systemClock } from '../../../src/runtime.ts';
+import { evidenceOf, lookerOf, onlyOf, snapshotWith, windowOf } from '../../operations/doctor/harness.ts';
+import { eachServer, eventually, temporaryDirectory } from './harness.ts';
+
+const MOST_CONNECTIONS = 12;
+/** The promise of the port. */
+const LONGEST_READ_MS = 2000;
+const DOCUMENTS = 40;
+
+eachServer((name, server) => {
+  describe(`the probe of ${name}`, () => {
+    let stack: Awaited<ReturnType<typeof startStack>>;
+    before(async () => {
+      stack = await startStack(server);
+    });
+    after(() => stack?.stop());
+    const probeFor = (t: TestContext, index = 'goods') => probeOf(t, stack.searchd.port, server, index);
+
+    it('tells status, version, round trip and documents of a local index', async (t) => {
+      const facts = await probeFor(t).read('full');
+      assert.match(known(facts.version) ?? '', server.dialect === 'sphinx' ? /^2\.2\.11/ : /@/);
+      assert.equal(known(facts.status)?.['maxed_out'], '0');
+      assert.ok((known(facts.rttMs) ?? 0) > 0);
+      assert.equal(known(facts.indexStatus)?.['indexed_documents'], String(DOCUMENTS));
+      assert.deepEqual(known(facts.agents), []);
+      assert.equal(known(facts.indexAge)?.from, 'first-seen');
+      assert.equal(known(facts.maxConnections), server.dialect === 'sphinx' ? undefined : MOST_CONNECTIONS);
+      assert.equal(seen('engine-kind', facts, facts).state, 'fine');
+      assert.equal(seen('engine-version', facts, facts).state, 'fine');
+    });
+
+    it('uses one connection for readings at the same time', async (t) => {
+      const probe = probeFor(t);
+      const connections = async (): Promise<number> =>
+        Number(known((await probe.read('cheap')).status)?.['connections']);
+      const [first] = await Promise.all([connections(), connections(), probe.read('full')]);
+      assert.equal(await connections(), first);
+    });
+
+    it('names a dead agent of a distributed index, and only that', async (t) => {
+      const { searchd, agent, dead } = stack;
+      const probe = probeFor(t, 'crippled');
+      const earlier = await probe.read('full');
+      assert.deepEqual(
+        known(earlier.agents)
+          ?.map((one) => one.agent)
+          .toSorted(),
+        [agent, dead].toSorted(),
+      );
+      assert.equal(known(earlier.indexStatus)?.['indexed_documents'], undefined);
+      const client = await clientOf(t, searchd.port);
+      for (let count = 0; count < 5; count += 1) await client.send('SELECT id FROM crippled LIMIT 1');
+      const evidence = evidenceOf(seen('engine-agents', earlier, await probe.read('full')));
+      assert.ok(evidence.includes(dead) && !evidence.includes(agent), evidence);
+      const whole = probeFor(t, 'whole');
+      const [one, other] = [await whole.read('cheap'), await whole.read('cheap')];
+      assert.equal(seen('engine-agents', one, other).state, 'fine');
+    });
+
+    it('sees over the connection that it holds that others are refused', async (t) => {
+      const probe = probeFor(t);
+      const earlier = await probe.read('cheap');
+      const crowd = await Promise.allSettled(
+        Array.from({ length: MOST_CONNECTIONS + 1 }, () => clientOf(t, stack.searchd.port)),
+      );
+      assert.ok(crowd.some(({ status }) => status === 'rejected'));
+      const full = await probe.read('cheap');
+      assert.match(evidenceOf(seen('engine-maxed-out', earlier, full)), /\d connections were refused/);
+      const refused = await probeFor(t).read('cheap');
+      assert.match(evidenceOf(seen('engine-maxed-out', earlier, refused)), /own connection was refused/);
+      assert.equal(seen('engine-unreachable', earlier, refused).state, 'skipped');
+    });
+
+    it('tells within two seconds that a stopped server is unreachable, and reads it again when it goes on', async (t) => {
+      const { process } = stack.searchd;
+      const probe = probeFor(t);
+      const earlier = await readable(probe);
+      await process.pause();
+      t.after(() => process.signal('SIGCONT'));
+      // The first reading has a connection, the second opens one.
+      for (const depth of ['full', 'cheap'] as const) {
+        const startedMs = performance.now();
+        const stopped = await probe.read(depth);
+        assert.ok(performance.now() - startedMs < LONGEST_READ_MS);
+        assert.match(evidenceOf(seen('engine-unreachable', earlier, stopped)), /no answer|no connection/);
+      }
+      process.signal('SIGCONT');
+      assert.equal(seen('engine-unreachable', earlier, await readable(probe)).state, 'fine');
+    });
+
+    it('tells a rotation by the figures of the index', async (t) => {
+      const probe = probeFor(t);
+      await readable(probe);
+      const file = join(stack.directory, 'goods.tsv');
+      const lines = (await readFile(file, 'utf8')).trimEnd().split('\n');
+      await writeFile(file, `${lines.slice(0, DOCUMENTS / 2).join('\n')}\n`);
+      await stack.searchd.rotate();
+      const rotated = await probe.read('cheap');
+      assert.equal(known(rotated.indexAge)?.from, 'change');
+      assert.match(evidenceOf(seen('engine-rotation', rotated, rotated)), /has 20 documents now/);
+    });
+
+    if (server.dialect !== 'sphinx') return;
+    it('counts a query in progress as a thread, and no idle connection', async (t) => {
+      const client = await clientOf(t, stack.searchd.port);
+      const probe = probeFor(t);
+      assert.deepEqual(known((await readable(probe)).threads), { count: 0, longestMs: 0 });
+      const running = client.send('SELECT id FROM mute LIMIT 1').catch(() => undefined);
+      await eventually(async () => {
+        const threads = known((await probe.read('full')).threads);
+        assert.ok(threads?.count === 1 && threads.longestMs > 1, `${threads?.count}, ${threads?.longestMs} ms`);
+      });
+      await running;
+    });
+  });
+});
+
+test('a server that is not there, and a closed probe, are missing parts and no error', async (t) => {
+  const [port = 0] = await freePorts(1);
+  const probe = probeOf(t, port, SPHINX, 'goods');
+  const facts = await probe.read('full');
+  assert.match('skipped' in facts.status ? facts.status.skipped : '', /ECONNREFUSED/);
+  await probe.close();
+  assert.ok('skipped' in (await probe.read('full')).version);
+});
+
+function probeOf(t: TestContext, port: number, { dialect }: SearchServer, index: string): EngineProbe {
+  const head = { name: 'engine of goods', domains: ['goods'], kind: dialect, endpoint: `127.0.0.1:${port}`, index };
+  const settings = { maxConcurrent: 8, deadlineMs: 500, hardDeadlineMs: 2000 };
+  const probe = createSphinxProbe({
+    ...{ host: '127.0.0.1', port, connectTimeoutMs: 800, clock: systemClock },
+    facts: { ...head, settings },
+  });
+  t.after(probe.close);
+  return probe;
+}
+
+/** A reading of a server that may still be closing the connections of an earlier test. */
+async function readable(probe: EngineProbe): Promise<EngineFacts> {
+  let facts = await probe.read('full');
+  await eventually(async () => {
+    facts = await probe.read('full');
+    assert.ok('known' in facts.status);
+  });
+  return facts;
+}
+
+async function clientOf(t: TestContext, port: number): Promise<Connection> {
+  const options = { host: '127.0.0.1', port, connectTimeoutMs: 5000, onClose: () => {} };
+  const connection = await openConnection(options, new AbortController().signal);
+  t.after(() => connection.destroy());
+  return connection;
+}
+
+/** The only observation of a check between two readings. */
+function seen(id: string, earlier: EngineFacts, later: EngineFacts) {
+  const window = windowOf(snapshotWith({ engines: [earlier] }), snapshotWith({ engines: [later] }));
+  return onlyOf(lookerOf(ENGINE_CHECKS, id)(window));
+}
+
+/** A searchd that is its own agent, an agent that is dead, and one that takes connections and never says anything. */
+async function startStack(server: SearchServer): Promise<{
+  readonly searchd: RunningSearchd;
+  readonly directory: string;
+  readonly agent: string;
+  readonly dead: string;
+  readonly stop: () => Promise<void>;
+}> {
+  const { domain, documents } = sampleGoods(DOCUMENTS);
+  const directory = await temporaryDirectory();
+  const mute = await listening(createServer((socket) => socket.on('error', () => {})));
+  const [port = 0, agentPort = 0, deadPort = 0] = await freePorts(3);
+  const { configFile } = await writeSphinxSource({
+    directory,
+    domains: [{ domain, index: 'goods', documents }],
+    searchd: { dialect: server.dialect, host: '127.0.0.1', port, maxConnections: MOST_CONNECTIONS },
+  });
+  const at = (agent: number): string => `127.0.0.1:${agent}:goods`;
+  const index = (name: string, ...agents: string[]): string =>
+    [
+      `index ${name}\n{\ntype = distributed\nagent_connect_timeout = 1000`,
+      ...agents.map((one) => `agent = ${one}`),
+      '}\n',
+    ].join('\n');
+  const generated = await readFile(configFile, 'utf8');
+  await writeFile(
+    configFile,
+    [
+      generated.replace('searchd\n{', `searchd\n{\n  listen = 127.0.0.1:${agentPort}`),
+      index('whole', at(agentPort)),
+      index('crippled', at(agentPort), at(deadPort)),
+      index('mute', at((mute.address() as AddressInfo).port)),
+    ].join('\n'),
+  );
+  const searchd = await startSearchd({ directory, from: { configFile, port }, server });
+  return {
+    ...{ searchd, directory, agent: at(agentPort), dead: at(deadPort) },
+    stop: async () => {
+      // After SIGTERM Sphinx waits three seconds.
+      searchd.process.signal('SIGKILL');
+      await searchd.stop();
+      mute.close();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function listening(server: Server): Promise<Server> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}
