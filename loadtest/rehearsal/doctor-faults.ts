@@ -13,7 +13,8 @@ import {
   pingOnce,
   repeated,
   replicaIsUp,
-  writeMany,
+  sent,
+  writing,
 } from './doctor-provoke.ts';
 
 /** One thing that goes wrong on a real server, and what the doctor must say about it. */
@@ -190,7 +191,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     begin: async ({ jobs }) => {
       const used = Number(/used_memory:(\d+)/.exec(String(await jobs.command('INFO', 'memory')))?.[1]);
       const restore = await configured(jobs, 'maxmemory', String(used + 2_000_000));
-      const end = repeated(50, () => writeMany(jobs, 20, 4000));
+      const end = writing(jobs, { count: 20, bytes: 4000, pauseMs: 50 });
       return async () => {
         await end();
         await restore();
@@ -201,12 +202,21 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     title: 'values that are no pages under the names of pages',
     expects: ['service-refused-entries'],
     at: () => 'jobs',
-    begin: async ({ jobs }) =>
-      repeated(400, async () => {
+    begin: async ({ jobs }) => {
+      const socket = await opened(jobs);
+      const end = repeated(400, async () => {
         const [, names] = (await jobs.command('SCAN', 0, 'MATCH', 'sc1:jobs:{*', 'COUNT', 1000)) as [string, string[]];
         const entries = names.filter((name) => /^sc1:jobs:\{[\w-]{22}\}$/.test(name));
-        await Promise.all(entries.slice(0, 400).map((name) => jobs.command('SET', name, 'damaged', 'KEEPTTL')));
-      }),
+        await sent(
+          socket,
+          entries.map((name) => ['SET', name, 'damaged', 'KEEPTTL']),
+        );
+      });
+      return async () => {
+        await end();
+        socket.destroy();
+      };
+    },
   },
   'lagging-replica': {
     title: 'a replica that has stopped, under writes',
@@ -223,7 +233,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     at: atJobs,
     begin: async ({ jobs, jobsReplica }) => {
       await jobsReplica.pause();
-      const end = repeated(50, () => writeMany(jobs, 20, 8000));
+      const end = writing(jobs, { count: 20, bytes: 8000, pauseMs: 50 });
       return async () => {
         await end();
         jobsReplica.resume();
@@ -284,7 +294,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     at: () => '',
     begin: async ({ wire, cars }) => {
       await wire.shape('requests', ['tbf', 'rate', '50mbit', 'burst', '2kb', 'latency', '40ms']);
-      const end = repeated(100, () => writeMany(cars, 1, 200_000));
+      const end = writing(cars, { count: 1, bytes: 200_000, pauseMs: 100, name: 'other:0' });
       return async () => {
         await end();
         await wire.shape('requests', undefined);
@@ -302,14 +312,14 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     },
   },
   'stuttering-store': {
-    title: 'a store that stops for 80 ms, again and again',
+    title: 'a store that stops for 100 ms, twice a second',
     expects: ['service-store-deadline', 'network-jitter'],
     allows: SLOW_STORE,
     at: () => '',
     begin: async ({ cars }) =>
-      repeated(60, async () => {
+      repeated(400, async () => {
         await cars.pause();
-        await sleep(80);
+        await sleep(100);
         cars.resume();
       }),
   },

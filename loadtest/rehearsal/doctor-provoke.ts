@@ -106,12 +106,48 @@ return 1`;
 
 let written = 0;
 
-/** Values that expire in ten minutes, under other names each time but when there is one. */
-export async function writeMany(node: RedisNode, count: number, bytes: number): Promise<void> {
-  for (let at = 0; at < count; at += 1) {
-    written += 1;
-    await node.command('SET', `other:${count === 1 ? 0 : written}`, 'x'.repeat(bytes), 'EX', 600);
-  }
+/**
+ * Writes values that expire in ten minutes, again and again over one connection.
+ * @param name of each value; absent: another one each time
+ */
+export function writing(
+  node: Address,
+  {
+    count,
+    bytes,
+    pauseMs,
+    name,
+  }: { readonly count: number; readonly bytes: number; readonly pauseMs: number; readonly name?: string },
+): () => Promise<void> {
+  const connection = opened(node);
+  const end = repeated(pauseMs, async () => {
+    const commands = Array.from({ length: count }, () => {
+      written += 1;
+      return ['SET', name ?? `other:${written}`, 'x'.repeat(bytes), 'EX', '600'];
+    });
+    await sent(await connection, commands);
+  });
+  return async () => {
+    await end();
+    (await connection).destroy();
+  };
+}
+
+/** Sends commands with one-line replies in one write, and waits for the replies, at most a second. */
+export async function sent(socket: Socket, commands: readonly (readonly string[])[]): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let lines = 0;
+  const count = (chunk: Buffer): void => {
+    lines += chunk.toString('latin1').split('\n').length - 1;
+    if (lines >= commands.length) resolve();
+  };
+  socket.on('data', count);
+  const text = commands.map(
+    (words) => `*${words.length}\r\n${words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`).join('')}`,
+  );
+  socket.write(text.join(''));
+  await Promise.race([promise, sleep(1000)]);
+  socket.off('data', count);
 }
 
 export async function connectedClients(node: RedisNode): Promise<number> {

@@ -17,6 +17,8 @@ import { type Figure, findingOf, tableOf } from './rehearse.ts';
 const ROOT = join(import.meta.dirname, '../..');
 const PAGE = join(ROOT, 'src/operations/doctor/README.md');
 const X1 = 100;
+/** More than x1, so that every store is read often enough to be judged within a second. */
+const FAULTS_RATE = 200;
 const HEALTHY_EXAMINATIONS = 8;
 /** Time to see a fault, and to see its end. */
 const LIMIT_MS = 40_000;
@@ -68,7 +70,7 @@ async function rehearse(words: ParsedArguments): Promise<number> {
   };
   const includes = (name: string): boolean => healthyOnly === undefined && (only?.has(name) ?? true);
   try {
-    let load = startDoctorLoad(harness, X1);
+    let load = startDoctorLoad(harness, FAULTS_RATE);
     await sleep(WARM_MS);
     for (const [name, fault] of Object.entries(FAULTS)) {
       if (includes(name)) add(await provoked(harness, 'fault', [fault]));
@@ -84,11 +86,12 @@ async function rehearse(words: ParsedArguments): Promise<number> {
     }
     if (healthyOnly !== undefined || includes('healthy')) {
       const count = healthyOnly ?? HEALTHY_EXAMINATIONS;
-      add(await healthy(harness, 1, count));
-      load.stop();
-      load = startDoctorLoad(harness, 5 * X1);
-      await sleep(WARM_MS);
-      add(await healthy(harness, 5, count));
+      for (const times of [1, 5]) {
+        load.stop();
+        load = startDoctorLoad(harness, times * X1);
+        await sleep(WARM_MS);
+        add(await healthy(harness, times, count));
+      }
     }
     load.stop();
   } finally {

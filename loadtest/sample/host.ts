@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { cpuSecondsIn, processFile, residentBytesIn, TICKS_PER_SECOND } from '../stack/processors.ts';
+import { column, cpuOf, memoryBytes, numbersAfter } from '../../src/operations/doctor/collect/proc.ts';
+import { disciplinesOf } from '../../src/operations/doctor/collect/tc.ts';
+import { cpuSecondsIn, processFile, residentBytesIn } from '../stack/processors.ts';
 
 const run = promisify(execFile);
 
@@ -77,19 +79,12 @@ function textOf(path: string): Promise<string> {
 
 /** @returns undefined when a figure is missing, on an unknown kernel. */
 export function hostSampleOf(texts: HostTexts) {
-  const ticks = numbersAfter(/^cpu +/m, texts.stat);
-  // `guest` is in `user` already, and `guest_nice` in `nice`: proc(5).
-  const [user, nice, system, idle, iowait, irq, softirq, steal] = ticks;
   const loopback = numbersAfter(/^ *lo: */m, texts.dev);
   const sample = {
     cores: texts.stat.match(/^cpu\d/gm)?.length ?? Number.NaN,
-    busySeconds: sum([user, nice, system, irq, softirq]) / TICKS_PER_SECOND,
-    // A core that waits for a disk is idle: another process may use it.
-    idleSeconds: sum([idle, iowait]) / TICKS_PER_SECOND,
-    /** Taken by other guests of the same hardware. */
-    stolenSeconds: sum([steal]) / TICKS_PER_SECOND,
-    availableBytes: numberAfter(/^MemAvailable: +/m, texts.meminfo) * 1024,
-    totalBytes: numberAfter(/^MemTotal: +/m, texts.meminfo) * 1024,
+    ...cpuOf(texts.stat),
+    availableBytes: memoryBytes('MemAvailable', texts.meminfo),
+    totalBytes: memoryBytes('MemTotal', texts.meminfo),
     // On loopback everything sent is received, so one direction is counted. Drops are counted by the receiver.
     loopbackBytes: sum([loopback[0]]),
     loopbackDrops: sum([loopback[3]]),
@@ -131,33 +126,17 @@ function isPartition(name: string, disk: string): boolean {
  */
 export function limitersOf(shown: string) {
   let [drops, overlimits] = [0, 0];
-  for (const [, head = '', dropped, heldBack] of shown.matchAll(QDISC)) {
-    if (/ root\b| parent ffff:fff1\b/.test(head)) drops += Number(dropped);
-    if (!/^mq(prio)? /.test(head)) overlimits += Number(heldBack);
+  for (const { kind, handle, parent, dropped, overlimits: heldBack } of disciplinesOf(shown)) {
+    // Classes stand in `tc -s class show`, and their discipline counts for them.
+    if (!handle.endsWith(':')) continue;
+    if (parent === 'root' || parent === 'ffff:fff1') drops += dropped;
+    if (kind !== 'mq' && kind !== 'mqprio') overlimits += heldBack;
   }
   return { drops, overlimits };
 }
 
-const QDISC = /^qdisc (.*)\n\s+Sent .*\(dropped (\d+), overlimits (\d+) /gm;
-
-function numbersAfter(start: RegExp, text: string): readonly number[] {
-  const found = start.exec(text);
-  if (found === null) return [];
-  const [line = ''] = text.slice(found.index + found[0].length).split('\n', 1);
-  return line.trim().split(/ +/).map(Number);
-}
-
 function numberAfter(start: RegExp, text: string): number {
   return sum([numbersAfter(start, text)[0]]);
-}
-
-/** Each protocol has two lines: the names of the figures, then the figures. NaN when it is missing. */
-export function column(protocol: string, name: string, text: string): number {
-  const [names = [], figures = []] = text
-    .split('\n')
-    .filter((line) => line.startsWith(`${protocol}: `))
-    .map((line) => line.trim().split(/ +/));
-  return Number(figures[names.indexOf(name)]);
 }
 
 /** NaN when one of them is missing. */

@@ -236,7 +236,7 @@ export const audit = Type.Object(
 export const doctor = Type.Object(
   {
     interval: duration(
-      'Interval of the cheap checks inside the service; 0 turns them off, and `serpcache doctor` still looks.',
+      'Interval of the cheap checks inside the service; `0s` turns them off, and `serpcache doctor` still looks.',
       { default: '15s', min: 0, max: MINUTE },
     ),
     acknowledged: optional(

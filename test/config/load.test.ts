@@ -129,6 +129,18 @@ domains:
   ]);
 });
 
+test('the doctor looks every 15 s unless told otherwise, and its file is found from the working directory', () => {
+  assert.deepEqual(load(GOODS).doctor, { intervalMs: 15_000 });
+  assert.deepEqual(load(`doctor: { interval: 0s, acknowledged: accepted.yaml }\n${GOODS}`).doctor, {
+    intervalMs: 0,
+    acknowledged: '/srv/accepted.yaml',
+  });
+  assert.equal(
+    load(`doctor: { acknowledged: /etc/accepted.yaml }\n${GOODS}`).doctor.acknowledged,
+    '/etc/accepted.yaml',
+  );
+});
+
 test('a domain with its own memory size leaves the rest to the others in equal shares', () => {
   const { domains } = load(`
 memory: { maxBytes: 100MiB }

@@ -13,7 +13,7 @@ testFaults([
       [
         'colour',
         '***',
-        /known here: public, admin, log, memory, compression, control, counters, signing, drills, audit, domains/,
+        /known here: public, admin, log, memory, compression, control, counters, signing, drills, audit, doctor, domains/,
       ],
     ],
   ],
@@ -34,6 +34,14 @@ testFaults([
     [
       ['memory.maxBytes', '"256MB"', /a size such as 64KiB or 256MiB, from 1MiB to 64GiB/],
       ['public.maxUrlBytes', '100', /from 1KiB to 16KiB/],
+    ],
+  ],
+  [
+    'an interval of the doctor out of bounds and a list in place of its file are faults',
+    'doctor: { interval: 2m, acknowledged: [a] }\n',
+    [
+      ['doctor.interval', '"2m"', /a duration .* from 0ms to 1m/],
+      ['doctor.acknowledged', 'a list of 1', /text/],
     ],
   ],
   [

@@ -170,6 +170,20 @@ describeConsole('the console', { token: TOKEN }, ({ service, open, enter }) => {
     assert.deepEqual(complaints(), []);
   });
 
+  it('an examination shows its findings, and what was opened stays open while the page is drawn again', async () => {
+    const { page, complaints } = await enter('#/goods/live');
+    await waitForText(page, '.views', 'Doctor 2');
+    await page.click('.views a:has-text("Doctor")');
+    await page.click('[data-action=examine]');
+    await waitForText(page, '[data-key=examination] .finding', 'very large values');
+    await page.click('[data-key=examination] summary:has-text("acknowledged")');
+    await page.click('[data-action=examine]:has-text("Examine now")');
+    await page.locator('.finding >> text=accepted until 2099-12-31').waitFor();
+    await page.waitForTimeout(1200);
+    assert.ok(await page.locator('.finding >> text=accepted until 2099-12-31').isVisible());
+    assert.deepEqual(complaints(), []);
+  });
+
   for (const width of [390, 1280]) {
     for (const colorScheme of ['light', 'dark'] as const) {
       it(`at ${width} px in ${colorScheme} no view scrolls sideways and every text has a contrast of 4.5`, async () => {
@@ -182,11 +196,13 @@ describeConsole('the console', { token: TOKEN }, ({ service, open, enter }) => {
         }
         const { page } = await enter('#/goods/live', { viewport: { width, height: 844 }, colorScheme });
         await page.waitForSelector('.strip');
-        for (const view of ['Live', 'Drills', 'Shadow', 'Changes', 'Popular', 'Audit']) {
+        for (const view of ['Live', 'Drills', 'Shadow', 'Doctor', 'Changes', 'Popular', 'Audit']) {
           await page.click(`.views a:has-text("${view}")`);
           if (view === 'Drills') await page.click('text=Dry run');
           if (view === 'Drills') await page.waitForSelector('.dry-run');
           if (view === 'Shadow') await page.waitForSelector('.shadow .plot canvas');
+          if (view === 'Doctor') await page.click('[data-action=examine]');
+          if (view === 'Doctor') await page.waitForSelector('[data-key=examination] .finding');
           await page.getByText('Reading…').first().waitFor({ state: 'detached' });
           assert.ok(
             await page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth'),

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Findings } from '../../src/http/search-api/health.ts';
 import { fakeStatus } from '../fakes/search.ts';
 import { listeningServer, publicServer } from './harness.ts';
 
@@ -34,6 +35,27 @@ test('a process is not ready only when every domain is down', async (context) =>
   const { statusCode, body } = await server.app.inject({ url: '/readyz' });
   assert.deepEqual([statusCode, JSON.parse(body).status], [503, 'down']);
   assert.equal((await server.app.inject({ url: '/healthz' })).statusCode, 200);
+});
+
+test('findings of the doctor are counted by severity, and change neither the status nor the answer of a probe', async (context) => {
+  let findings: Findings | undefined;
+  const { server } = publicServer(context, { findings: () => findings });
+  const readiness = async () => {
+    const { statusCode, body } = await server.app.inject({ url: '/readyz' });
+    const { status, findings: shown, ...rest } = JSON.parse(body);
+    return { statusCode, status, shown, others: Object.keys(rest) };
+  };
+  const others = ['process', 'domains'];
+  assert.deepEqual(await readiness(), { statusCode: 200, status: 'ready', shown: undefined, others });
+  findings = { critical: 2, warning: 1, info: 4 };
+  assert.deepEqual(await readiness(), { statusCode: 200, status: 'ready', shown: findings, others });
+});
+
+test('findings of the doctor are counts alone: neither their checks nor their nodes are public', async (context) => {
+  const named = { critical: 1, warning: 0, info: 0, node: 'redis-a.internal:6379', checks: ['store-cpu'] };
+  const { server } = publicServer(context, { findings: () => named });
+  const { body } = await server.app.inject({ url: '/readyz' });
+  assert.deepEqual(JSON.parse(body).findings, { critical: 1, warning: 0, info: 0 });
 });
 
 test('a process is not ready from the start of draining, while it still answers', async (context) => {

@@ -81,6 +81,14 @@ test('labels are from a fixed list, and nodes and endpoints are labels of gauges
     domain: 'goods',
     event: { kind: 'pipeline', type: 'read', node: 'a:1', size: 2, failed: 0, durationMs: 1 },
   });
+  metrics.observe({
+    kind: 'doctor',
+    event: {
+      kind: 'doctor-window',
+      findings: [{ check: 'store-cpu', severity: 'warning', count: 1 }],
+      durationMs: 1,
+    },
+  });
   const { samples, types } = await scrape(metrics);
   const used = new Set(samples.flatMap(({ labels }) => Object.keys(labels)));
   const known = [
@@ -98,6 +106,8 @@ test('labels are from a fixed list, and nodes and endpoints are labels of gauges
     'endpoint',
     'kind',
     'version',
+    'check',
+    'severity',
     'le',
     'quantile',
   ];

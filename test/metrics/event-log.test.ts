@@ -171,3 +171,37 @@ test('an undeclared store, a silent control store during a cut-over and an unwri
   assert.match(lines[1]?.[1] ?? '', /control store is silent/);
   assert.deepEqual(lines[2], ['warn', 'shadow: its report cannot be kept', { id: 's', detail: 'disk full' }]);
 });
+
+test('critical findings and warnings are logged as warnings when raised; info and cleared ones are information', () => {
+  const { events, lines } = start();
+  const subject = '10.0.0.7:6379 (store of goods)';
+  const report = (change: 'raised' | 'cleared', severity: 'critical' | 'warning' | 'info'): void =>
+    events.observe({
+      kind: 'doctor',
+      event: {
+        kind: 'doctor-finding',
+        line: { atMs: 1, change, check: 'store-evictions', severity, subject, evidence: '300 a second.' },
+      },
+    });
+  for (const severity of ['critical', 'warning', 'info'] as const) report('raised', severity);
+  for (const severity of ['critical', 'warning', 'info'] as const) report('cleared', severity);
+  assert.deepEqual(
+    lines.map(([level, message, { severity }]) => [level, message, severity]),
+    [
+      ['warn', 'doctor: a finding was raised', 'critical'],
+      ['warn', 'doctor: a finding was raised', 'warning'],
+      ['info', 'doctor: a finding was raised', 'info'],
+      ['info', 'doctor: a finding was cleared', 'critical'],
+      ['info', 'doctor: a finding was cleared', 'warning'],
+      ['info', 'doctor: a finding was cleared', 'info'],
+    ],
+  );
+  assert.deepEqual(lines[0]?.[2], {
+    check: 'store-evictions',
+    severity: 'critical',
+    subject,
+    evidence: '300 a second.',
+  });
+  events.observe({ kind: 'doctor', event: { kind: 'doctor-window', findings: [], durationMs: 20 } });
+  assert.equal(lines.length, 6, 'a look is not logged');
+});

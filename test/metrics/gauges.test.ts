@@ -64,3 +64,34 @@ test('gauges show the state of each domain at the time of the scrape', async (co
   const left = later.samples.filter(({ labels }) => labels['node'] !== undefined).map(({ labels }) => labels['node']);
   assert.deepEqual(new Set(left), new Set(['10.0.0.3:6379']));
 });
+
+test('findings of the doctor are shown by check and severity, and fall to 0 when they are gone', async (context) => {
+  const metrics = start(context);
+  const look = (evictions: number, durationMs: number): void =>
+    metrics.observe({
+      kind: 'doctor',
+      event: {
+        kind: 'doctor-window',
+        findings: [
+          { check: 'store-evictions', severity: 'warning', count: evictions },
+          { check: 'store-unreachable', severity: 'critical', count: 0 },
+        ],
+        durationMs,
+      },
+    });
+  const evictions = { check: 'store-evictions', severity: 'warning' };
+  assert.equal((await scrape(metrics)).value('serpcache_doctor_findings', evictions), undefined);
+  look(3, 250);
+  const raised = await scrape(metrics);
+  assert.equal(raised.value('serpcache_doctor_findings', evictions), 3);
+  assert.equal(
+    raised.value('serpcache_doctor_findings', { check: 'store-unreachable', severity: 'critical' }),
+    0,
+    'a check that finds nothing has a series too',
+  );
+  assert.equal(raised.value('serpcache_doctor_duration_seconds'), 0.25);
+  look(0, 40);
+  const cleared = await scrape(metrics);
+  assert.equal(cleared.value('serpcache_doctor_findings', evictions), 0);
+  assert.equal(cleared.value('serpcache_doctor_duration_seconds'), 0.04);
+});

@@ -42,6 +42,8 @@ test('the page has every metric with its name and type', async (context) => {
     serpcache_lane_handed_over_total: 'counter',
     serpcache_lane_searches_total: 'counter',
     serpcache_popularity_queries_total: 'counter',
+    serpcache_doctor_duration_seconds: 'gauge',
+    serpcache_doctor_findings: 'gauge',
     serpcache_domain_state: 'gauge',
     serpcache_door_loop_delay_seconds: 'gauge',
     serpcache_door_state: 'gauge',

@@ -81,7 +81,7 @@ export function readinessOf(options: ReadinessOptions): HealthAnswer {
     body: {
       status,
       ...(pressure === undefined ? {} : { process: processPart(pressure) }),
-      ...(findings === undefined ? {} : { findings }),
+      ...(findings === undefined ? {} : { findings: countsOnly(findings) }),
       domains: domains.map(part),
     },
   };
@@ -92,6 +92,11 @@ function stateOf({ domains, draining, pressure }: ReadinessOptions): ReadinessSt
   if (domains.every(({ state }) => state === 'down')) return 'down';
   if (pressure?.ready === false) return 'busy';
   return domains.every(({ state }) => state === 'ok') ? 'ready' : 'degraded';
+}
+
+/** Nothing else is copied, whatever the object has: this listener is public. */
+function countsOnly({ critical, warning, info }: Findings): Findings {
+  return { critical, warning, info };
 }
 
 function processPart({ state, inFlight, maxInFlight, loopDelayMs, maxLoopDelayMs }: PressureStatus): object {

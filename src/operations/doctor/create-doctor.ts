@@ -28,7 +28,7 @@ import type {
   StoreProbe,
 } from './doctor.ts';
 import { clockOffsetOf, createExaminer, type Examiner } from './examiner.ts';
-import { known, type Snapshot } from './facts.ts';
+import type { Snapshot } from './facts.ts';
 import { createJudge, type Judge } from './judge.ts';
 
 interface DoctorOptions {
@@ -85,6 +85,8 @@ export function createDoctor(options: DoctorOptions): Doctor {
   const lookOnce = async (): Promise<void> => {
     const beganMs = clock.monotonicMs();
     const snapshot = await examiner.snapshot('cheap');
+    // Its probes were closed meanwhile: silent servers would be findings.
+    if (closed) return;
     options.onSnapshot?.(snapshot);
     if (previous !== undefined) {
       const seconds = (snapshot.atMs - previous.atMs) / 1000;
@@ -167,8 +169,10 @@ async function enable(name: EnableName, stores: readonly StoreProbe[]): Promise<
   const texts = commands.map((command) => command.join(' '));
   const changed = await Promise.all(
     stores.map(async (probe) => {
-      const nodes = known(await probe.nodes()) ?? [];
-      const data = nodes.filter(({ role }) => role !== 'sentinel');
+      const listed = await probe.nodes();
+      // A store that cannot be reached must not look like one that was changed.
+      if ('skipped' in listed) return [{ node: probe.facts.name, commands: texts, refused: listed.skipped }];
+      const data = listed.known.filter(({ role }) => role !== 'sentinel');
       return Promise.all(
         data.map(async ({ address }) => {
           for (const command of commands) {

@@ -12,7 +12,7 @@ export interface Doctor {
   readonly standing: () => Standing | undefined;
   /** When findings of the cheap checks were raised and cleared, oldest first; bounded. */
   readonly history: () => readonly HistoryLine[];
-  /** Changes one diagnostic setting of every node. @throws OperationError when a node refuses */
+  /** Changes one diagnostic setting of every node that keeps data; a node that refuses is told with its words. */
   readonly enable: (name: EnableName) => Promise<Enabled>;
   readonly close: () => Promise<void>;
 }
@@ -26,7 +26,7 @@ export type EnableName = (typeof ENABLE_NAMES)[number];
 
 export interface Enabled {
   readonly name: EnableName;
-  /** By node: done, or the server's refusal. */
+  /** By node: done, or the server's refusal. A store whose nodes are not known is one line with its name. */
   readonly nodes: readonly { readonly node: string; readonly commands: readonly string[]; readonly refused?: string }[];
 }
 

@@ -8,7 +8,10 @@ import { known, type Snapshot } from './facts.ts';
 /** Takes snapshots of everything that its probes reach. */
 export interface Examiner {
   readonly snapshot: (depth: Snapshot['depth']) => Promise<Snapshot>;
-  /** Four full snapshots whose beginnings are `windowMs` apart. Callers at the same time share one series. */
+  /**
+   * Four full snapshots whose beginnings are `windowMs` apart. Callers at the same time share one series. Rejects when the
+   * examiner is closed before its end.
+   */
   readonly series: (windowMs?: number) => Promise<readonly Snapshot[]>;
   /** Closes the probes. */
   readonly close: () => Promise<void>;
@@ -31,16 +34,18 @@ const WINDOW_MS = { stores: 1000, none: 400 };
 export function createExaminer({ stores, engines, readHost, readService, clock }: ExaminerOptions): Examiner {
   const collectors = stores.map((probe) => createStoreCollector({ probe, clock }));
   const hostNames = new Set(stores.flatMap(({ facts }) => facts.settings.names));
+  const closing = new AbortController();
   let running: Promise<readonly Snapshot[]> | undefined;
 
   const snapshot = async (depth: Snapshot['depth']): Promise<Snapshot> => {
     const [atMs, wallMs] = [clock.monotonicMs(), clock.wallMs()];
+    // Before the round trips: starting `tc` and a thread makes the event loop late.
+    const host = await readHost(depth, [...hostNames]);
     const delay = monitorEventLoopDelay({ resolution: LOOP_RESOLUTION_MS });
     if (depth === 'full') delay.enable();
-    const [storeFacts, engineFacts, host, service] = await Promise.all([
+    const [storeFacts, engineFacts, service] = await Promise.all([
       Promise.all(collectors.map((collector) => collector.read(depth))),
       Promise.all(engines.map((engine) => engine.read(depth))),
-      readHost(depth, [...hostNames]),
       readService?.(),
     ]);
     delay.disable();
@@ -60,9 +65,11 @@ export function createExaminer({ stores, engines, readHost, readService, clock }
   const series = async (windowMs: number): Promise<readonly Snapshot[]> => {
     const snapshots: Snapshot[] = [];
     for (let at = 0; at < SNAPSHOTS; at += 1) {
+      closing.signal.throwIfAborted();
       const beganMs = clock.monotonicMs();
       snapshots.push(await snapshot('full'));
-      if (at < SNAPSHOTS - 1) await sleep(Math.max(0, beganMs + windowMs - clock.monotonicMs()));
+      const waitMs = Math.max(0, beganMs + windowMs - clock.monotonicMs());
+      if (at < SNAPSHOTS - 1) await sleep(waitMs, undefined, { signal: closing.signal });
     }
     return snapshots;
   };
@@ -76,6 +83,7 @@ export function createExaminer({ stores, engines, readHost, readService, clock }
       return running;
     },
     close: async () => {
+      closing.abort();
       await Promise.all([...stores, ...engines].map((probe) => probe.close()));
     },
   };

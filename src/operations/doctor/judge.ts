@@ -1,5 +1,6 @@
 import { type Check, type Evidence, type Observation, SEVERITIES, type Window } from './check.ts';
 import type { Finding, Report, Skipped } from './doctor.ts';
+import { skipped } from './window.ts';
 
 /** Decides from window to window which findings stand. */
 export interface Judge {
@@ -63,6 +64,18 @@ export function createJudge(checks: readonly Check[]): Judge {
     return course;
   };
 
+  /** A check that throws on figures that nobody foresaw is one that could not be made; the others are made. */
+  const observationsOf = (check: Check, window: Window): readonly Observation[] => {
+    try {
+      return check.look(window);
+    } catch (error) {
+      const reason = `the check failed: ${error instanceof Error ? error.message : error}`;
+      const prefix = `${check.id}\n`;
+      const subjects = [...courses.keys()].flatMap((key) => (key.startsWith(prefix) ? [key.slice(prefix.length)] : []));
+      return (subjects.length > 0 ? subjects : ['every subject']).map((subject) => skipped(subject, reason));
+    }
+  };
+
   return {
     add: (window) => {
       seconds = window.seconds;
@@ -73,7 +86,7 @@ export function createJudge(checks: readonly Check[]): Judge {
           return finding === undefined ? [] : [[key, finding] as const];
         }),
       );
-      last = new Map(checks.map((check) => [check, check.look(window)]));
+      last = new Map(checks.map((check) => [check, observationsOf(check, window)]));
       const seen = new Set<string>();
       for (const [check, observations] of last) {
         for (const observation of observations) {

@@ -9,7 +9,7 @@ import { eachPlace, HOSTILE_VALUES, partsOf } from '../../fakes/hostile.ts';
 import { createFakeOperations } from '../../fakes/operations.ts';
 import { previewOf } from '../../fakes/operations-control.ts';
 
-const VIEWS = ['live', 'drills', 'shadow', 'changes', 'popular', 'audit'] as const;
+const VIEWS = ['live', 'drills', 'shadow', 'doctor', 'changes', 'popular', 'audit'] as const;
 const CALLER = { reason: 'rehearsal', by: 'ana' };
 
 /** A model with a value in every part, from a service with operations of each kind. */
@@ -40,6 +40,8 @@ async function fullModel(isOver: boolean): Promise<Model> {
     processes: [{ id: 'p', state: 'behind', problem: 'late' }],
     placement: { id: 'm', phase: 'committed', active: status.active, other: store, by: 'ana', atMs },
   } as const;
+  const { report } = await operations.doctor.examine();
+  const standing = operations.doctor.standing() ?? assert.fail();
   const look = watcher.look();
   const [first = assert.fail()] = look;
   const placed = { phase: 'committed', active: 'main', other: 'old' } as const;
@@ -61,10 +63,12 @@ async function fullModel(isOver: boolean): Promise<Model> {
       shadows: feed({ domains: [shadow] }),
       shadowStatus: feed(isOver ? shadow : { ...shadow, placement: { ...shadow.placement, phase: 'prepared' } }),
       shadowReports: feed({ reports: (await operations.shadows.reports()).slice(0, 1) }),
+      doctor: feed({ standing, history: operations.doctor.history() }),
       audit: feed({ entries: [{ ...entry, heldBack: 3, before: { a: 1 }, after: { a: 2 } }], next: '0a1b2c3d4e5f-99' }),
     },
     watched: { id, journal: { ...journal, samples: journal.samples.slice(-2) }, receivedMs: 0 },
     shadowCurves: { domain: 'goods', samples: [] },
+    examination: { report: { ...report, remarks: ['r'] } },
     drillDryRun: { ...asked, preview: await drills.preview(asked) },
     flushDryRun: { request: { domain: 'goods', mode: 'drop', fraction: 0.5 }, preview },
     feedback: { flush: { kind: 'done', text: 'done' }, drills: { kind: 'refused', text: 'no' } },
@@ -75,6 +79,7 @@ async function fullModel(isOver: boolean): Promise<Model> {
 const SHOWN_IN: readonly (readonly [path: RegExp, view: (typeof VIEWS)[number]])[] = [
   [/^feeds\.(?:plans|drills)|^watched|^drillDryRun|^feedback\.drills/, 'drills'],
   [/^feeds\.shadow/, 'shadow'],
+  [/^feeds\.doctor|^examination/, 'doctor'],
   [/^feeds\.(?:flush|warm|suppressed)|^flushDryRun|^feedback/, 'changes'],
   [/^feeds\.popular/, 'popular'],
   [/^feeds\.audit/, 'audit'],
@@ -99,6 +104,7 @@ describe('a hostile value in anything that the console reads becomes text, and t
         hasToken: false,
         connection: { kind: 'lost', why: 'gone', wasLive: true, retryAtMs: 9 },
       },
+      { ...model, busy: ['examine'] },
       { ...model, nowMs: 60_000, live: { ...(model.live ?? assert.fail()), drills: [], domains: [] } },
       { ...model, feeds: { audit: { path: '', problem: { code: 'internal', message: 'no' } } } } as Model,
     ];

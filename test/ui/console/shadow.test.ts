@@ -115,7 +115,7 @@ describe('the shadow view', () => {
     assert.match(toHtml(h('div', {}, shadowView(model))), /goods has no candidate store/);
     assert.deepEqual(
       feedsFor(model).map(({ name }) => name),
-      ['shadows'],
+      ['shadows', 'doctor'],
     );
   });
 });
@@ -166,7 +166,7 @@ describe('the samples of a shadow', () => {
     };
     const refuse = () => Promise.reject(new Error('not used'));
     const watch = createShadowWatch({
-      api: { get, post: refuse, text: refuse, open: refuse },
+      api: { get, ask: refuse, post: refuse, text: refuse, open: refuse },
       needed: () => 'goods',
       put: (curves) => {
         latest = curves;

@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import Type, { type TProperties, type TSchema } from 'typebox';
+import { Clean, Errors } from 'typebox/value';
 import type { ReadHost } from '../doctor.ts';
 import type { HostFacts } from '../facts.ts';
 
@@ -11,6 +13,7 @@ export interface HostPart {
 
 const SNAPSHOTS = 4;
 const MAX_SNAPSHOTS = 100;
+const MAX_ITEMS = 1000;
 
 export async function createHostPart(readHost: ReadHost, windowMs: number): Promise<HostPart> {
   const snapshots: HostFacts[] = [];
@@ -21,13 +24,47 @@ export async function createHostPart(readHost: ReadHost, windowMs: number): Prom
   return { version: 1, snapshots };
 }
 
-/** Members that every host has, as parts. */
-const PARTS = [
-  ...['cpu', 'throttling', 'memory', 'tcp', 'interfaces', 'qdiscs', 'sockets', 'descriptors', 'kernel', 'intrinsic'],
-  ...['dns', 'servers'],
-];
+const FIGURE = Type.Number({ minimum: 0 });
+const TEXT = Type.String({ maxLength: 1024 });
+const FEW = Type.Optional(FIGURE);
 
-/** @throws Error that says what is wrong with the part of a file */
+function figures(...names: readonly string[]): TSchema {
+  return Type.Object(Object.fromEntries(names.map((name) => [name, FIGURE])));
+}
+
+function listOf(members: TProperties): TSchema {
+  return Type.Array(Type.Object(members), { maxItems: MAX_ITEMS });
+}
+
+type PartName = Exclude<keyof HostFacts, 'name' | 'role' | 'addresses' | 'wallMs' | 'cores'>;
+
+/** The known value of each part, as facts.ts has it. */
+const PARTS: Readonly<Record<PartName, TSchema>> = {
+  cpu: figures('busySeconds', 'idleSeconds', 'stolenSeconds'),
+  throttling: figures('periods', 'throttled', 'throttledSeconds', 'limitCores'),
+  memory: figures(...['totalBytes', 'availableBytes', 'swapTotalBytes', 'swapFreeBytes', 'swappedIn', 'swappedOut']),
+  tcp: figures('segmentsOut', 'retransmits', 'listenOverflows', 'listenDrops', 'timeouts'),
+  interfaces: listOf({ name: TEXT, speedMbit: FEW, receivedBytes: FIGURE, sentBytes: FIGURE, dropped: FIGURE }),
+  qdiscs: listOf({
+    ...{ device: TEXT, kind: TEXT, handle: TEXT, parent: TEXT },
+    ...{ rateBits: FEW, guaranteedBits: FEW, burstBytes: FEW, limitBytes: FEW, latencyMs: FEW },
+    ...{ sentBytes: FIGURE, sentPackets: FIGURE, dropped: FIGURE, overlimits: FIGURE, backlogBytes: FIGURE },
+  }),
+  sockets: listOf({ remote: TEXT, count: FIGURE, sendBytes: FIGURE, receiveBytes: FIGURE }),
+  descriptors: figures('open', 'limit'),
+  kernel: Type.Record(Type.String(), TEXT),
+  intrinsic: figures('medianMs', 'maxMs', 'samples'),
+  dns: listOf({
+    ...{ name: TEXT, lookupMs: FEW, problem: Type.Optional(TEXT), ttlSeconds: FEW },
+    addresses: Type.Array(TEXT, { maxItems: MAX_ITEMS }),
+  }),
+  servers: listOf({
+    ...{ program: TEXT, pid: FIGURE, port: FEW, openFiles: FEW, maxOpenFiles: FEW, transparentHugePageBytes: FEW },
+    ...{ maxChildren: FEW, indexAgeSeconds: Type.Optional(Type.Record(Type.String(), FIGURE)) },
+  }),
+};
+
+/** Members that are not known are left out. @throws Error that says what is wrong with the part of a file */
 export function hostPartOf(value: unknown): HostPart {
   const { version, snapshots } = membersOf(value, 'a part');
   if (version !== 1) throw new Error(`a part of another version: ${JSON.stringify(version)} instead of 1`);
@@ -48,13 +85,23 @@ function hostOf(value: unknown, at: number): HostFacts {
   if (typeof wallMs !== 'number' || typeof cores !== 'number') {
     throw new Error(`snapshots[${at}] must have the numbers wallMs and cores`);
   }
-  for (const part of PARTS) {
-    const member = membersOf(host[part], `snapshots[${at}].${part}`);
-    if (!('known' in member) && typeof member['skipped'] !== 'string') {
-      throw new Error(`snapshots[${at}].${part} must have known or skipped`);
-    }
+  const parts = Object.entries(PARTS).map(([part, schema]) => [
+    part,
+    partOf(host[part], schema, `snapshots[${at}].${part}`),
+  ]);
+  return { name, role: 'part', addresses, wallMs, cores, ...(Object.fromEntries(parts) as Pick<HostFacts, PartName>) };
+}
+
+function partOf(value: unknown, schema: TSchema, what: string): unknown {
+  const member = membersOf(value, what);
+  if (!('known' in member)) {
+    if (typeof member['skipped'] !== 'string') throw new Error(`${what} must have known or skipped`);
+    return { skipped: member['skipped'] };
   }
-  return { ...(value as HostFacts), role: 'part' };
+  const known = Clean(schema, member['known']);
+  const [error] = Errors(schema, known);
+  if (error !== undefined) throw new Error(`${what}.known${error.instancePath.replaceAll('/', '.')} ${error.message}`);
+  return { known };
 }
 
 function membersOf(value: unknown, what: string): Readonly<Record<string, unknown>> {

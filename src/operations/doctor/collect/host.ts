@@ -13,10 +13,10 @@ import {
   column,
   cpuGroupsOf,
   cpuOf,
+  createSocketSums,
   interfacesOf,
   memoryBytes,
   named,
-  socketsOf,
   throttlingOf,
 } from './proc.ts';
 import { serversAt } from './servers.ts';
@@ -33,10 +33,11 @@ interface HostReaderOptions {
 
 const TIMERS = 60;
 const TIMERS_LIMIT_MS = 1000;
-/** About 14,000 sockets. Longer tables would hold up the event loop. */
-const MAX_TABLE_BYTES = 2 ** 21;
+/** About 110,000 sockets, those in TIME_WAIT included. */
+const MAX_TABLE_BYTES = 2 ** 24;
 const MAX_INTERFACES = 256;
 const KERNEL = ['vm.overcommit_memory', 'vm.swappiness', 'net.core.somaxconn', 'net.ipv4.tcp_max_syn_backlog'] as const;
+
 /** Reads the host of this process; never rejects. A cheap reading opens files only; a full one runs `tc` and looks names up. */
 export function createHostReader({ role, clock, root = '/', tc }: HostReaderOptions): ReadHost {
   const text = (path: string): Promise<string> => readFile(join(root, path), 'utf8').catch(() => '');
@@ -88,10 +89,12 @@ export function createHostReader({ role, clock, root = '/', tc }: HostReaderOpti
   };
 
   const sockets = async (): Promise<HostFacts['sockets']> => {
-    const paths = ['proc/net/tcp', 'proc/net/tcp6'].map((path) => join(root, path));
-    const [four, six] = await Promise.all(paths.map((path) => beginningOf(path, MAX_TABLE_BYTES)));
-    if (four === undefined || six === undefined) return { skipped: 'the table of sockets is longer than 2 MiB' };
-    return four === '' ? { skipped: 'there is no /proc/net/tcp' } : { known: socketsOf(four, six) };
+    const sums = createSocketSums();
+    const ends = await Promise.all(
+      ['proc/net/tcp', 'proc/net/tcp6'].map((path) => eachLine(join(root, path), MAX_TABLE_BYTES, sums.add)),
+    );
+    if (ends.includes('longer')) return { skipped: 'the table of sockets is longer than 16 MiB' };
+    return ends[0] === 'missing' ? { skipped: 'there is no /proc/net/tcp' } : { known: sums.fullest() };
   };
   /** The parts that start a program or a thread, ask a resolver, or look at every process. */
   const costly = (names: readonly string[]) =>
@@ -120,7 +123,7 @@ export function createHostReader({ role, clock, root = '/', tc }: HostReaderOpti
           swappedIn: named('pswpin', vm ?? ''),
           swappedOut: named('pswpout', vm ?? ''),
         },
-        'there is no /proc/meminfo',
+        'a figure is missing in /proc/meminfo or /proc/vmstat',
       ),
       tcp: whole(
         {
@@ -130,7 +133,7 @@ export function createHostReader({ role, clock, root = '/', tc }: HostReaderOpti
           listenDrops: column('TcpExt', 'ListenDrops', netstat ?? ''),
           timeouts: column('TcpExt', 'TCPTimeouts', netstat ?? ''),
         },
-        'there is no /proc/net/snmp',
+        'a figure is missing in /proc/net/snmp or /proc/net/netstat',
       ),
       ...(await settled({
         interfaces: interfaces(dev ?? ''),
@@ -162,19 +165,26 @@ function addressesHere(): readonly string[] {
   }
 }
 
-/** Undefined when the file is longer; empty when it cannot be read. Files of /proc do not tell their size. */
-async function beginningOf(path: string, maxBytes: number): Promise<string | undefined> {
-  const pieces: Buffer[] = [];
+/** Reads piece by piece, so that a long file does not hold up the event loop. Files of /proc do not tell their size. */
+async function eachLine(
+  path: string,
+  maxBytes: number,
+  note: (line: string) => void,
+): Promise<'read' | 'longer' | 'missing'> {
   let bytes = 0;
+  let rest = '';
   try {
-    for await (const piece of createReadStream(path, { end: maxBytes })) {
-      pieces.push(piece);
+    for await (const piece of createReadStream(path, { encoding: 'latin1', end: maxBytes })) {
       bytes += piece.length;
+      const lines = `${rest}${piece}`.split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) note(line);
     }
   } catch {
-    return '';
+    return 'missing';
   }
-  return bytes > maxBytes ? undefined : Buffer.concat(pieces).toString();
+  note(rest);
+  return bytes > maxBytes ? 'longer' : 'read';
 }
 
 /** A part of numbers; missing when one of them is. */

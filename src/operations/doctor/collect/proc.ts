@@ -58,13 +58,13 @@ export function interfacesOf(dev: string) {
 const ESTABLISHED = '01';
 const MAX_REMOTES = 20;
 
-/** Queues of established sockets by their remote address. @param tables /proc/net/tcp and /proc/net/tcp6 */
-export function socketsOf(...tables: readonly string[]) {
+/** Queues of established sockets by their remote address, from the lines of /proc/net/tcp and /proc/net/tcp6. */
+export function createSocketSums() {
   const addresses = new Map<string, string>();
   const byRemote = new Map<string, { count: number; sendBytes: number; receiveBytes: number }>();
-  for (const line of tables.flatMap((table) => table.split('\n').slice(1))) {
-    const [, , remote, state, queues] = line.trim().split(/ +/);
-    if (remote === undefined || queues === undefined || state !== ESTABLISHED) continue;
+  const add = (line: string): void => {
+    const [, , remote, state, queues] = line.trim().split(/ +/, 5);
+    if (remote === undefined || queues === undefined || state !== ESTABLISHED) return;
     const [send = '0', receive = '0'] = queues.split(':');
     const address = addresses.get(remote) ?? addressOf(remote);
     addresses.set(remote, address);
@@ -73,11 +73,15 @@ export function socketsOf(...tables: readonly string[]) {
     sum.sendBytes += Number.parseInt(send, 16);
     sum.receiveBytes += Number.parseInt(receive, 16);
     byRemote.set(address, sum);
-  }
-  return [...byRemote]
-    .map(([remote, sum]) => ({ remote, ...sum }))
-    .toSorted((a, b) => b.sendBytes + b.receiveBytes - (a.sendBytes + a.receiveBytes))
-    .slice(0, MAX_REMOTES);
+  };
+  return {
+    add,
+    fullest: () =>
+      [...byRemote]
+        .map(([remote, sum]) => ({ remote, ...sum }))
+        .toSorted((a, b) => b.sendBytes + b.receiveBytes - (a.sendBytes + a.receiveBytes))
+        .slice(0, MAX_REMOTES),
+  };
 }
 
 /** `0100007F:1F90` → `127.0.0.1:8080`. The kernel writes addresses as words of four bytes, the lowest byte first. */

@@ -22,9 +22,12 @@ const MAX_SHOWN = 5;
 const OURS = /^sc\d+:/;
 /** Entries, leases apart: other names of ours may have no expiry. */
 const ENTRY = /^sc\d+:[^:]+:\{[\w-]{22}\}$/;
+/** Refusals of one key: it moved, or was written again. Any other one is a refusal of the command. */
+const OF_ONE_KEY = /^(?:MOVED|ASK|TRYAGAIN|WRONGTYPE)\b/;
 const COUNTS: Readonly<Record<string, string>> = { hash: 'HLEN', list: 'LLEN', set: 'SCARD', zset: 'ZCARD' };
 
 type Commands = readonly (readonly string[])[];
+const NO_REPLY: ProbeReply = { kind: 'unreachable', detail: 'no reply' };
 
 interface Sampled extends KeyFacts {
   readonly members?: number;
@@ -42,6 +45,28 @@ export function createKeySampler(options: {
   const ask = async (commands: Commands): Promise<readonly ProbeReply[]> =>
     commands.length === 0 ? [] : askMany(commands);
 
+  /**
+   * The first command of each kind goes ahead, and its refusal stands for the others: a server counts every refusal as an
+   * error. Our names and foreign ones are asked apart, because a user may have the right for ours only.
+   */
+  const askEach = async (commands: Commands): Promise<readonly ProbeReply[]> => {
+    const groups = [...Map.groupBy(commands.keys(), (at) => kindOf(commands[at] ?? [])).values()];
+    const replies: ProbeReply[] = [];
+    const send = async (places: readonly number[]): Promise<void> => {
+      const told = await ask(places.map((at) => commands[at] ?? []));
+      for (const [index, at] of places.entries()) replies[at] = told[index] ?? NO_REPLY;
+    };
+    const rest: number[] = [];
+    await send(groups.flatMap(([first]) => first ?? []));
+    for (const [first = 0, ...others] of groups) {
+      const reply = replies[first] ?? NO_REPLY;
+      if (reply.kind === 'reply' || OF_ONE_KEY.test(reply.detail)) rest.push(...others);
+      else for (const at of others) replies[at] = reply;
+    }
+    await send(rest);
+    return replies;
+  };
+
   const scan = async (): Promise<Part<readonly string[]>> => {
     const names = new Set<string>();
     for (let step = 0; step < SCANS; step += 1) {
@@ -57,10 +82,10 @@ export function createKeySampler(options: {
 
   /** The facts of each name that exists. */
   const lookAt = async (names: readonly string[]): Promise<Part<readonly Sampled[]>> => {
-    const types = await ask(names.map((name) => ['TYPE', name]));
+    const types = await askEach(names.map((name) => ['TYPE', name]));
     if (names.length > 0 && types.every(({ kind }) => kind !== 'reply'))
       return { skipped: refusalOf('TYPE', types[0]) };
-    const usages = await ask(names.map((name) => ['MEMORY', 'USAGE', name, 'SAMPLES', '5']));
+    const usages = await askEach(names.map((name) => ['MEMORY', 'USAGE', name, 'SAMPLES', '5']));
     const typeAt = (at: number): string => textIn(types[at]);
     const counted = names.map((name, at) => {
       const command = typeAt(at) === 'string' ? 'STRLEN' : COUNTS[typeAt(at)];
@@ -91,7 +116,7 @@ export function createKeySampler(options: {
   const answersTo = async (
     commands: readonly (readonly string[] | undefined)[],
   ): Promise<readonly (number | undefined)[]> => {
-    const replies = await ask(commands.flatMap((command) => (command === undefined ? [] : [command])));
+    const replies = await askEach(commands.flatMap((command) => (command === undefined ? [] : [command])));
     let next = 0;
     return commands.map((command) => {
       if (command === undefined) return undefined;
@@ -136,6 +161,10 @@ export function createKeySampler(options: {
       };
     },
   };
+}
+
+function kindOf(command: readonly string[]): string {
+  return `${command[0]} ${command.some((word) => OURS.test(word))}`;
 }
 
 function histogramOf(keys: readonly KeyFacts[]): KeysFacts['sizes'] {

@@ -50,7 +50,7 @@ const CHEAP = { skipped: 'cheap' } as const;
  * Time that commands take a node, in milliseconds, above what was measured on Redis 7 and Valkey 8 (test/operations/doctor/
  * collect/store-budget.test.ts measures it by `commandstats`). A table, because round trips also measure a busy host.
  */
-export const COST_MS = { info: 0.4, config: 0.3, slowlog: 0.2, memory: 0.4, cluster: 0.3, client: 0.0015, key: 0.006 };
+export const COST_MS = { info: 0.4, config: 0.3, slowlog: 0.2, memory: 0.4, cluster: 0.3, client: 0.002, key: 0.006 };
 /** At most 10 ms of a node's time per second: this much is earned each second, and this much may be saved. */
 const EARNED_PER_SECOND_MS = 5;
 const SAVED_MS = 15;
@@ -65,8 +65,13 @@ interface NodeState {
   readonly last: Map<Budgeted, { readonly part: Part<unknown>; readonly atMs: number }>;
 }
 
-export function createStoreCollector(options: { readonly probe: StoreProbe; readonly clock: Clock }): StoreCollector {
-  const { probe, clock } = options;
+export function createStoreCollector(options: {
+  readonly probe: StoreProbe;
+  readonly clock: Clock;
+  /** For tests, whose clock it moves. */
+  readonly wait?: (ms: number) => Promise<unknown>;
+}): StoreCollector {
+  const { probe, clock, wait = sleep } = options;
   const states = new Map<string, NodeState>();
 
   const isLate = (address: string): boolean => clock.monotonicMs() >= (states.get(address)?.untilMs ?? 0);
@@ -170,7 +175,7 @@ export function createStoreCollector(options: { readonly probe: StoreProbe; read
     const beganMs = clock.monotonicMs();
     for (let at = 0; at < count; at += 1) {
       if (at >= PINGS.cheap.count && clock.monotonicMs() - beganMs > MAX_PINGS_MS) break;
-      if (at > 0 && apartMs > 0) await sleep(apartMs);
+      if (at > 0 && apartMs > 0) await wait(apartMs);
       const reply = await ask(address, ['PING']);
       // A slow node uses all of the time, and its round trips tell why.
       if (reply === LATE && times.length > 0) break;

@@ -31,7 +31,7 @@ function windowWith(
 }
 
 const said = (id: string, ...args: Parameters<typeof windowWith>): Observation => onlyOf(look(id)(windowWith(...args)));
-/** Of a level, which one reading shows. */
+/** The observation of a level, which one reading shows. */
 const saidOf = (id: string, host: Partial<HostFacts>, stores: readonly StoreFacts[] = []): Observation =>
   said(id, host, host, stores);
 

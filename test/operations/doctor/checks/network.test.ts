@@ -62,16 +62,6 @@ test('the delay of the event loop is no distance', () => {
   assert.equal(rttSaid(pings(20, 6), { loopDelayMs: 4 }).state, 'fine');
 });
 
-test('the delay of the event loop here is no distance', () => {
-  const stateAt = (delayMs: number) => {
-    const loop: ServiceFacts['loop'] = { delayMs, maxDelayMs: 50, utilisation: 0.9 };
-    const stores = [storeWith({}, [nodeWith({ parts: pings(20, 9) })])];
-    const snapshot = snapshotWith({ stores, service: serviceWith({ loop }) });
-    return onlyOf(look('network-rtt')(windowOf(snapshot, snapshot))).state;
-  };
-  assert.deepEqual([0.5, 5, 8].map(stateAt), ['raise', 'hold', 'fine']);
-});
-
 test('four PINGs, or none, tell no distance', () => {
   assert.equal(rttSaid(pings(4, 60)).state, 'skipped');
   assert.deepEqual(rttSaid({ rtt: { skipped: 'it did not answer' } }), {

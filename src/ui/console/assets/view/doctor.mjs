@@ -12,7 +12,7 @@ import {
 import { countText } from '../../../../report/format.mjs';
 import { h } from '../../../shared/tree.mjs';
 import { badge, errorBoundary, feedbackView, feedView, panel, table } from './components.mjs';
-import { counted, dayTime } from './format.mjs';
+import { capitalized, counted, dayTime } from './format.mjs';
 
 /**
  * The view of the doctor: an examination at the operator's request, the findings that the checks inside the service have
@@ -88,7 +88,7 @@ function reportView(report) {
         linesView(skips.map(({ text }) => text)),
       ),
     collapsed('looked', 'What was looked at', linesView(lookedLines(looked))),
-    unseen !== undefined && h('p', { class: 'notice' }, unseen),
+    unseen !== undefined && h('p', { class: 'notice' }, capitalized(unseen)),
     h('p', { class: 'soft' }, coverageText(report)),
   ];
 }
@@ -102,7 +102,7 @@ function standingPanel(standing, isExamined) {
     'standing',
     'Checks inside the service',
     standing === undefined
-      ? h('p', { class: 'soft' }, 'None yet: the first two looks have not ended, or doctor.interval is 0.')
+      ? h('p', { class: 'soft' }, 'None yet: the first two looks have not ended, or doctor.interval is 0s.')
       : [
           summaryView(standing.findings, standing.acknowledged, standing.atMs),
           isExamined
@@ -180,7 +180,7 @@ function findingView(place, finding) {
     h('p', {}, why),
     advice.map((line) => h('pre', {}, line)),
     acknowledged !== undefined && h('p', {}, acceptedText(acknowledged)),
-    h('small', {}, seenText(finding), '. Source: ', source),
+    h('small', {}, capitalized(seenText(finding)), '. Source: ', source),
   );
 }
 

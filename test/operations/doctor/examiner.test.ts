@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createHostReader } from '../../../src/operations/doctor/collect/host.ts';
+import type { ReadHost } from '../../../src/operations/doctor/doctor.ts';
+import { clockOffsetOf, createExaminer } from '../../../src/operations/doctor/examiner.ts';
+import { known } from '../../../src/operations/doctor/facts.ts';
+import { systemClock } from '../../../src/runtime.ts';
+import { createFakeClock } from '../../fakes/clock.ts';
+import { createFakeEngineProbe, createFakeStoreProbe } from './fake-probes.ts';
+import { engineWith, hostWith, nodeWith, serviceWith, storeWith } from './harness.ts';
+
+const readHost: ReadHost = async () => hostWith();
+const LONGEST_WINDOW_MS = 15_000;
+
+test('a series is four full snapshots whose beginnings are the window apart', async () => {
+  const clock = createFakeClock();
+  const windowMs = 500;
+  // A reading takes the whole window, so that the examiner need not wait.
+  const engine = createFakeEngineProbe(() => {
+    clock.advance(windowMs);
+    return engineWith();
+  });
+  const examiner = createExaminer({ stores: [], engines: [engine], readHost, clock });
+  const [first, ...others] = await examiner.series(windowMs);
+  assert.ok(first);
+  assert.deepEqual(
+    others.map(({ atMs, wallMs }) => [atMs - first.atMs, wallMs - first.wallMs]),
+    [1, 2, 3].map((count) => [count * windowMs, count * windowMs]),
+  );
+  assert.deepEqual(engine.depths, ['full', 'full', 'full', 'full']);
+});
+
+test('a window that is longer than a reading is waited for', async () => {
+  const windowMs = 30;
+  const examiner = createExaminer({ stores: [], engines: [createFakeEngineProbe()], readHost, clock: systemClock });
+  const snapshots = await examiner.series(windowMs);
+  for (const [at, { atMs }] of snapshots.entries()) {
+    const before = snapshots[at - 1];
+    // A timer may be early by its own resolution of a millisecond.
+    if (before !== undefined) assert.ok(atMs - before.atMs > windowMs - 2, `${atMs - before.atMs}`);
+  }
+});
+
+test('callers at the same time share a series, and the next one begins another', async () => {
+  const engine = createFakeEngineProbe();
+  const examiner = createExaminer({ stores: [], engines: [engine], readHost, clock: systemClock });
+  const [one, other] = await Promise.all([examiner.series(1), examiner.series(1)]);
+  assert.equal(one, other);
+  assert.equal(engine.depths.length, 4);
+  assert.notEqual(await examiner.series(1), one);
+  assert.equal(engine.depths.length, 8);
+});
+
+for (const depth of ['cheap', 'full'] as const) {
+  test(`a ${depth} snapshot is plain JSON`, async (t) => {
+    const examiner = createExaminer({
+      ...{ stores: [createFakeStoreProbe()], engines: [createFakeEngineProbe()], clock: systemClock },
+      readHost: createHostReader({ role: 'service', clock: systemClock }),
+      readService: async () => serviceWith(),
+    });
+    t.after(examiner.close);
+    const snapshot = await examiner.snapshot(depth);
+    assert.deepEqual(JSON.parse(JSON.stringify(snapshot)), snapshot);
+    const [node] = known(snapshot.stores[0]?.nodes ?? assert.fail()) ?? [];
+    assert.equal(known(node?.info ?? assert.fail())?.['redis_version'], '7.0.15');
+    assert.equal(snapshot.service?.processId, serviceWith().processId);
+    assert.equal(snapshot.depth, depth);
+    assert.equal(snapshot.loopMaxMs === undefined, depth === 'cheap');
+  });
+}
+
+test('without a service a snapshot has no figures of one', async () => {
+  const examiner = createExaminer({ stores: [], engines: [], readHost, clock: systemClock });
+  assert.ok(!('service' in (await examiner.snapshot('cheap'))));
+});
+
+test('the host names of stores are resolved from the first look on, and those of engines from the second', async () => {
+  const asked: (readonly string[])[] = [];
+  const settings = { ...engineWith().settings, hostName: 'search.internal' };
+  const examiner = createExaminer({
+    stores: [createFakeStoreProbe({ hostNames: ['redis.internal'] })],
+    engines: [createFakeEngineProbe(() => engineWith({ settings }))],
+    readHost: async (_depth, names) => {
+      asked.push(names);
+      return hostWith();
+    },
+    clock: systemClock,
+  });
+  await examiner.snapshot('cheap');
+  await examiner.snapshot('cheap');
+  await examiner.snapshot('cheap');
+  const both = ['redis.internal', 'search.internal'];
+  assert.deepEqual(asked, [['redis.internal'], both, both]);
+});
+
+test('close ends a series that waits for its next snapshot, and closes every probe', async () => {
+  const [store, engine] = [createFakeStoreProbe({ nodes: { known: [] } }), createFakeEngineProbe()];
+  const examiner = createExaminer({ stores: [store], engines: [engine], readHost, clock: systemClock });
+  const series = examiner.series(LONGEST_WINDOW_MS);
+  const ended = assert.rejects(series, { name: 'AbortError' });
+  await examiner.snapshot('cheap');
+  await examiner.close();
+  await ended;
+  assert.ok(store.isClosed() && engine.isClosed());
+  await assert.rejects(examiner.series(1), { name: 'AbortError' });
+});
+
+test('the clock of the control store is compared before those of domains, and the first node that told it counts', () => {
+  const store = (name: string, domains: readonly string[], ...offsets: readonly (number | undefined)[]) =>
+    storeWith({
+      ...{ name, domains },
+      nodes: {
+        known: offsets.map((offset) =>
+          nodeWith({
+            parts: { clockOffsetMs: offset === undefined ? { skipped: 'TIME is refused' } : { known: offset } },
+          }),
+        ),
+      },
+    });
+  const goods = store('store of goods', ['goods'], 7);
+  assert.equal(clockOffsetOf({ stores: [goods, store('control store', [], undefined, 3)] }), 3);
+  assert.equal(clockOffsetOf({ stores: [goods, store('control store', [], undefined)] }), 7);
+  assert.equal(clockOffsetOf({ stores: [storeWith({ nodes: { skipped: 'no node answered' } })] }), undefined);
+});
