@@ -294,9 +294,12 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     at: () => '',
     begin: async ({ wire, cars }) => {
       await wire.shape('requests', ['tbf', 'rate', '50mbit', 'burst', '2kb', 'latency', '40ms']);
-      const end = writing(cars, { count: 1, bytes: 200_000, pauseMs: 100, name: 'other:0' });
+      // Bursts of several clients: one connection alone fills no queue.
+      const ends = Array.from({ length: 4 }, () =>
+        writing(cars, { count: 1, bytes: 50_000, pauseMs: 100, name: 'other:0' }),
+      );
       return async () => {
-        await end();
+        for (const end of ends) await end();
         await wire.shape('requests', undefined);
         await cars.command('DEL', 'other:0');
       };
@@ -312,14 +315,14 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     },
   },
   'stuttering-store': {
-    title: 'a store that stops for 100 ms, twice a second',
+    title: 'a store that stops for 80 ms, four times a second',
     expects: ['service-store-deadline', 'network-jitter'],
     allows: SLOW_STORE,
     at: () => '',
     begin: async ({ cars }) =>
-      repeated(400, async () => {
+      repeated(170, async () => {
         await cars.pause();
-        await sleep(100);
+        await sleep(80);
         cars.resume();
       }),
   },

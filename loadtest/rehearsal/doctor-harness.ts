@@ -211,7 +211,7 @@ function configurationOf(parts: {
   const stores = {
     goods: { kind: 'cluster', nodes: goods },
     jobs: { kind: 'standalone', nodes: [jobs] },
-    cars: { kind: 'standalone', nodes: [cars] },
+    cars: { kind: 'standalone', nodes: [cars], deadline: '30ms' },
   };
   const engine = {
     kind: 'sphinx',

@@ -18,7 +18,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const PAGE = join(ROOT, 'src/operations/doctor/README.md');
 const X1 = 100;
 /** More than x1, so that every store is read often enough to be judged within a second. */
-const FAULTS_RATE = 200;
+const FAULTS_RATE = 300;
 const HEALTHY_EXAMINATIONS = 8;
 /** Time to see a fault, and to see its end. */
 const LIMIT_MS = 40_000;

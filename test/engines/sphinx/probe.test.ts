@@ -15,9 +15,11 @@ import {
 import { type Connection, openConnection } from '../../../src/engines/sphinx/connection-pool.ts';
 import { createSphinxProbe } from '../../../src/engines/sphinx/probe.ts';
 import { writeSphinxSource } from '../../../src/engines/sphinx/source.ts';
+import type { Window } from '../../../src/operations/doctor/check.ts';
 import { ENGINE_CHECKS } from '../../../src/operations/doctor/checks/engine.ts';
 import type { EngineProbe } from '../../../src/operations/doctor/doctor.ts';
 import { type EngineFacts, known } from '../../../src/operations/doctor/facts.ts';
+import { createJudge } from '../../../src/operations/doctor/judge.ts';
 import { systemClock } from '../../../src/runtime.ts';
 import { evidenceOf, lookerOf, onlyOf, snapshotWith, windowOf } from '../../operations/doctor/harness.ts';
 import { eachServer, eventually, temporaryDirectory } from './harness.ts';
@@ -26,6 +28,7 @@ const MOST_CONNECTIONS = 12;
 /** The promise of the port. */
 const LONGEST_READ_MS = 2000;
 const DOCUMENTS = 40;
+const PLANTED = 'plantedword';
 
 eachServer((name, server) => {
   describe(`the probe of ${name}`, () => {
@@ -44,6 +47,7 @@ eachServer((name, server) => {
       assert.equal(known(facts.indexStatus)?.['indexed_documents'], String(DOCUMENTS));
       assert.deepEqual(known(facts.agents), []);
       assert.equal(known(facts.indexAge)?.from, 'first-seen');
+      assert.deepEqual(JSON.parse(JSON.stringify(facts)), facts);
       assert.equal(known(facts.maxConnections), server.dialect === 'sphinx' ? undefined : MOST_CONNECTIONS);
       assert.equal(seen('engine-kind', facts, facts).state, 'fine');
       assert.equal(seen('engine-version', facts, facts).state, 'fine');
@@ -77,15 +81,26 @@ eachServer((name, server) => {
       assert.equal(seen('engine-agents', one, other).state, 'fine');
     });
 
-    it('sees over the connection that it holds that others are refused', async (t) => {
+    it('sees over the connection that it holds that others are refused, and the second such window is a finding', async (t) => {
       const probe = probeFor(t);
+      const judge = createJudge(ENGINE_CHECKS);
       const earlier = await probe.read('cheap');
-      const crowd = await Promise.allSettled(
-        Array.from({ length: MOST_CONNECTIONS + 1 }, () => clientOf(t, stack.searchd.port)),
-      );
-      assert.ok(crowd.some(({ status }) => status === 'rejected'));
-      const full = await probe.read('cheap');
-      assert.match(evidenceOf(seen('engine-maxed-out', earlier, full)), /\d connections were refused/);
+      let before = earlier;
+      for (const found of [[], ['engine-maxed-out']]) {
+        // The first ones stay, so that all of the second crowd is refused.
+        const crowd = await Promise.allSettled(
+          Array.from({ length: MOST_CONNECTIONS + 1 }, () => clientOf(t, stack.searchd.port)),
+        );
+        assert.ok(crowd.some(({ status }) => status === 'rejected'));
+        const full = await probe.read('cheap');
+        assert.match(evidenceOf(seen('engine-maxed-out', before, full)), /\d connections were refused/);
+        judge.add(windowBetween(before, full));
+        assert.deepEqual(
+          judge.findings().map(({ check }) => check),
+          found,
+        );
+        before = full;
+      }
       const refused = await probeFor(t).read('cheap');
       assert.match(evidenceOf(seen('engine-maxed-out', earlier, refused)), /own connection was refused/);
       assert.equal(seen('engine-unreachable', earlier, refused).state, 'skipped');
@@ -120,17 +135,34 @@ eachServer((name, server) => {
       assert.match(evidenceOf(seen('engine-rotation', rotated, rotated)), /has 20 documents now/);
     });
 
-    if (server.dialect !== 'sphinx') return;
-    it('counts a query in progress as a thread, and no idle connection', async (t) => {
-      const client = await clientOf(t, stack.searchd.port);
+    it('tells nothing of the text of a query in progress, and counts it where the server tells its time', async (t) => {
+      const [client, other] = [await clientOf(t, stack.searchd.port), await clientOf(t, stack.searchd.port)];
       const probe = probeFor(t);
-      assert.deepEqual(known((await readable(probe)).threads), { count: 0, longestMs: 0 });
-      const running = client.send('SELECT id FROM mute LIMIT 1').catch(() => undefined);
+      const idle = await readable(probe);
+      // Its agent never answers: it runs for a second or more.
+      client.send(`SELECT id FROM mute WHERE MATCH('${PLANTED}') LIMIT 1`).catch(() => undefined);
+      await eventually(async () => assert.ok(JSON.stringify(await other.send('SHOW THREADS')).includes(PLANTED)));
+      const facts = await probe.read('full');
+      assert.ok('known' in facts.status && !JSON.stringify(facts).includes(PLANTED));
+      if (server.dialect !== 'sphinx') return;
+      assert.deepEqual(known(idle.threads), { count: 0, longestMs: 0 });
       await eventually(async () => {
         const threads = known((await probe.read('full')).threads);
         assert.ok(threads?.count === 1 && threads.longestMs > 1, `${threads?.count}, ${threads?.longestMs} ms`);
       });
-      await running;
+    });
+
+    it('tells that a killed server is unreachable, and reads the one that takes its place', async (t) => {
+      const probe = probeFor(t);
+      const earlier = await readable(probe);
+      await stack.kill();
+      for (const depth of ['cheap', 'full'] as const) {
+        assert.match(evidenceOf(seen('engine-unreachable', earlier, await probe.read(depth))), /no answer/);
+      }
+      await stack.start();
+      const later = await probe.read('full');
+      assert.equal(seen('engine-unreachable', earlier, later).state, 'fine');
+      assert.ok('known' in later.indexStatus);
     });
   });
 });
@@ -174,16 +206,23 @@ async function clientOf(t: TestContext, port: number): Promise<Connection> {
 
 /** The only observation of a check between two readings. */
 function seen(id: string, earlier: EngineFacts, later: EngineFacts) {
-  const window = windowOf(snapshotWith({ engines: [earlier] }), snapshotWith({ engines: [later] }));
-  return onlyOf(lookerOf(ENGINE_CHECKS, id)(window));
+  return onlyOf(lookerOf(ENGINE_CHECKS, id)(windowBetween(earlier, later)));
+}
+
+function windowBetween(earlier: EngineFacts, later: EngineFacts): Window {
+  return windowOf(snapshotWith({ engines: [earlier] }), snapshotWith({ engines: [later] }));
 }
 
 /** A searchd that is its own agent, an agent that is dead, and one that takes connections and never says anything. */
 async function startStack(server: SearchServer): Promise<{
-  readonly searchd: RunningSearchd;
+  /** Another one after `start`. */
+  searchd: RunningSearchd;
   readonly directory: string;
   readonly agent: string;
   readonly dead: string;
+  readonly kill: () => Promise<void>;
+  /** A new process with the same indexes, at the same port. */
+  readonly start: () => Promise<void>;
   readonly stop: () => Promise<void>;
 }> {
   const { domain, documents } = sampleGoods(DOCUMENTS);
@@ -212,17 +251,24 @@ async function startStack(server: SearchServer): Promise<{
       index('mute', at((mute.address() as AddressInfo).port)),
     ].join('\n'),
   );
-  const searchd = await startSearchd({ directory, from: { configFile, port }, server });
-  return {
-    ...{ searchd, directory, agent: at(agentPort), dead: at(deadPort) },
+  const options = { directory, from: { configFile, port }, server };
+  const kill = (): Promise<void> => {
+    // After SIGTERM Sphinx waits three seconds.
+    stack.searchd.process.signal('SIGKILL');
+    return stack.searchd.process.ended;
+  };
+  const stack = {
+    ...{ searchd: await startSearchd(options), directory, agent: at(agentPort), dead: at(deadPort), kill },
+    start: async () => {
+      stack.searchd = await startSearchd({ ...options, built: true });
+    },
     stop: async () => {
-      // After SIGTERM Sphinx waits three seconds.
-      searchd.process.signal('SIGKILL');
-      await searchd.stop();
+      await kill();
       mute.close();
       await rm(directory, { recursive: true, force: true });
     },
   };
+  return stack;
 }
 
 async function listening(server: Server): Promise<Server> {

@@ -115,3 +115,26 @@ test('subjects that come and go leave nothing behind', () => {
     0,
   );
 });
+
+test('a check that throws is told as one that could not be made, the others are made, and its finding stays a while', () => {
+  let isBroken = false;
+  const sound = checkOf(['raise', 'raise', 'raise', 'raise', 'raise'], 'other');
+  const raising: Observation = { subject: 'node', state: 'raise', evidence: '', figures: {}, advice: [] };
+  const broken: Check = {
+    ...{ ...checkOf([]), id: 'store-broken' },
+    look: () => {
+      if (isBroken) throw new TypeError('no such field');
+      return [raising];
+    },
+  };
+  const judge = createJudge([broken, sound]);
+  const counts = Array.from({ length: 5 }, (_, at) => {
+    isBroken = at >= 2;
+    judge.add({ before: snapshot(at), after: snapshot(at + 1), seconds: 1 });
+    return judge.findings().length;
+  });
+  assert.deepEqual(counts, [0, 2, 2, 2, 1]);
+  assert.deepEqual(judge.coverage().skipped, [
+    { check: 'store-broken', reason: 'the check failed: no such field', subjects: ['node'] },
+  ]);
+});

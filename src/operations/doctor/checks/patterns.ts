@@ -140,7 +140,7 @@ function bigReplies(window: Window): readonly Observation[] {
 
 // --- a limiter --------------------------------------------------------------------------------------------------------
 
-const LIMITER = { stallMs: 10, clearMs: 5, timesMedian: 5, cpu: 0.7, free: 0.8 };
+const LIMITER = { stallMs: 5, clearMs: 2.5, timesMedian: 10, cpu: 0.7, free: 0.8 };
 
 function limiters(window: Window): readonly Observation[] {
   const held = limitedOf(window).filter(

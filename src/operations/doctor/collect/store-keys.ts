@@ -20,6 +20,7 @@ const REMEMBERED_MEMBERS = 1000;
 const MAX_SHOWN = 5;
 
 const OURS = /^sc\d+:/;
+const DOMAIN = /^sc\d+:[^:]*/;
 /** Entries, leases apart: other names of ours may have no expiry. */
 const ENTRY = /^sc\d+:[^:]+:\{[\w-]{22}\}$/;
 /** Refusals of one key: it moved, or was written again. Any other one is a refusal of the command. */
@@ -47,7 +48,7 @@ export function createKeySampler(options: {
 
   /**
    * The first command of each kind goes ahead, and its refusal stands for the others: a server counts every refusal as an
-   * error. Our names and foreign ones are asked apart, because a user may have the right for ours only.
+   * error. Each domain's keys and foreign ones are asked apart, because a user may have the right for some of them only.
    */
   const askEach = async (commands: Commands): Promise<readonly ProbeReply[]> => {
     const groups = [...Map.groupBy(commands.keys(), (at) => kindOf(commands[at] ?? [])).values()];
@@ -163,8 +164,10 @@ export function createKeySampler(options: {
   };
 }
 
+/** The command and the domain of its key; foreign keys are of none. */
 function kindOf(command: readonly string[]): string {
-  return `${command[0]} ${command.some((word) => OURS.test(word))}`;
+  const [domain = ''] = command.flatMap((word) => DOMAIN.exec(word)?.[0] ?? []);
+  return `${command[0]} ${domain}`;
 }
 
 function histogramOf(keys: readonly KeyFacts[]): KeysFacts['sizes'] {

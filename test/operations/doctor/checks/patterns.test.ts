@@ -98,7 +98,7 @@ test('stalls while nothing is full, with a discipline that holds packets back, a
     evidenceOf(found),
     /PING takes up to 38 ms .* tbf on eth0 of web-1 passes 8\.0 of 50 Mbit\/s, drops 0 and holds back 300 packets/,
   );
-  assert.equal(onlyOf(look('limiter')(limitedWindow(8, { dropped: 5 }))).state, 'hold');
+  assert.equal(onlyOf(look('limiter')(limitedWindow(4, { dropped: 5 }))).state, 'hold');
 });
 
 test('a limiter that is used up, or holds nothing back, or does not stall, is no such pattern', () => {
