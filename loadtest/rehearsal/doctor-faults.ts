@@ -215,6 +215,9 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       return async () => {
         await end();
         socket.destroy();
+        // Those that no search has replaced yet would be refused for some time.
+        const [, names] = (await jobs.command('SCAN', 0, 'MATCH', 'sc1:jobs:{*', 'COUNT', 5000)) as [string, string[]];
+        await jobs.command('UNLINK', 'other:none', ...names);
       };
     },
   },
@@ -229,6 +232,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       'store-evictions',
       'pattern-eviction-storm',
       'store-output-buffer',
+      'network-socket-queues',
     ],
     at: atJobs,
     begin: async ({ jobs, jobsReplica }) => {

@@ -137,14 +137,24 @@ eachServer((name, server) => {
 
     it('tells nothing of the text of a query in progress, and counts it where the server tells its time', async (t) => {
       const [client, other] = [await clientOf(t, stack.searchd.port), await clientOf(t, stack.searchd.port)];
+      const isSphinx = server.dialect === 'sphinx';
       const probe = probeFor(t);
       const idle = await readable(probe);
-      // Its agent never answers: it runs for a second or more.
-      client.send(`SELECT id FROM mute WHERE MATCH('${PLANTED}') LIMIT 1`).catch(() => undefined);
-      await eventually(async () => assert.ok(JSON.stringify(await other.send('SHOW THREADS')).includes(PLANTED)));
+      let isRunning = true;
+      client
+        .send(`SELECT id FROM mute WHERE MATCH('${PLANTED}') LIMIT 1`)
+        .catch(() => undefined)
+        .finally(() => {
+          isRunning = false;
+        });
+      // Manticore lists no query that waits for an agent.
+      if (isSphinx) {
+        await eventually(async () => assert.ok(JSON.stringify(await other.send('SHOW THREADS')).includes(PLANTED)));
+      }
       const facts = await probe.read('full');
-      assert.ok('known' in facts.status && !JSON.stringify(facts).includes(PLANTED));
-      if (server.dialect !== 'sphinx') return;
+      assert.ok(isRunning && 'known' in facts.status);
+      assert.ok(!JSON.stringify(facts).includes(PLANTED));
+      if (!isSphinx) return;
       assert.deepEqual(known(idle.threads), { count: 0, longestMs: 0 });
       await eventually(async () => {
         const threads = known((await probe.read('full')).threads);

@@ -14,6 +14,7 @@ import {
   stallOf,
 } from '../window.ts';
 import { limitedOf, wideningOf } from './limiters.ts';
+import { othersCalls } from './store-figures.ts';
 
 /**
  * Troubles that no single figure shows. Each names all the figures that it joins, also those that are low: a full
@@ -78,11 +79,12 @@ const HANDSHAKES = [
 function reconnects(window: Window): readonly Observation[] {
   return dataNodesOf(window).map((node): Observation => {
     const { subject, rate, level } = node;
-    const [opened, commands] = [rate('total_connections_received'), rate('total_commands_processed')];
-    if (opened === undefined || commands === undefined) return skipped(subject, 'no two readings of one run');
+    const [opened, calls] = [rate('total_connections_received'), othersCalls(node)];
+    if (opened === undefined || calls === undefined) return skipped(subject, 'no two readings of one run');
+    const commands = calls / node.seconds;
     const handshakes = HANDSHAKES.reduce((sum, name) => sum + (callsOf(node, name) ?? 0), 0) / node.seconds;
     // A connection without a handshake command still costs an accept; one command each is then its whole use.
-    const share = Math.max(handshakes, opened) / Math.max(1, commands + opened);
+    const share = Math.min(1, Math.max(handshakes, opened) / Math.max(1, commands + opened));
     if (opened < RECONNECT.clearPerSecond || share < RECONNECT.share) return fine(subject);
     const cpu = cpuOf(node) ?? 0;
     const rtt = rttOf(node);
@@ -118,12 +120,12 @@ const BIG = { replyBytes: 16 * 1024, bytesPerSecond: 20e6, clearBytesPerSecond: 
 function bigReplies(window: Window): readonly Observation[] {
   return dataNodesOf(window).map((node): Observation => {
     const { subject, rate } = node;
-    const [bytes, commands] = [rate('total_net_output_bytes'), rate('total_commands_processed')];
+    const [bytes, calls] = [rate('total_net_output_bytes'), othersCalls(node)];
     const cpu = cpuOf(node);
-    if (bytes === undefined || commands === undefined || cpu === undefined) {
+    if (bytes === undefined || calls === undefined || cpu === undefined) {
       return skipped(subject, 'no two readings of one run');
     }
-    const mean = bytes / Math.max(1, commands);
+    const mean = (bytes * node.seconds) / Math.max(1, calls);
     if (bytes < BIG.clearBytesPerSecond || mean < BIG.replyBytes || cpu >= BIG.cpu) return fine(subject);
     return {
       subject,

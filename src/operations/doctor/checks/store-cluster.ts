@@ -3,7 +3,7 @@ import type { Check, Observation, Window } from '../check.ts';
 import { serverOf } from '../collect/store-replies.ts';
 import { known, type StoreFacts } from '../facts.ts';
 import { dataNodesOf, fine, mastersOf, type NodeView, reasonOf, skipped, stateAbove } from '../window.ts';
-import { callsGrown, cli, NO_INFO, NO_PAIR, serverIdOf, wrongIf } from './store-figures.ts';
+import { cli, NO_INFO, NO_PAIR, othersCalls, serverIdOf, wrongIf } from './store-figures.ts';
 
 /** Stores of several nodes: coverage and balance of a cluster, versions, and servers that several stores share. */
 
@@ -112,16 +112,10 @@ function memoryBalance(window: Window): readonly Observation[] {
  * page larger beside the mean, so the rate has a minimum that ordinary traffic does not bring to one shard.
  */
 const HOT = { raises: 2, clears: 1.5, perSecond: 500 };
-/** Commands of the doctor itself, whose number differs from node to node. */
-const OWN: ReadonlySet<string> = new Set([
-  ...['ping', 'info', 'time', 'role', 'dbsize', 'scan', 'type', 'pttl', 'strlen', 'hlen', 'llen', 'scard', 'zcard'],
-  ...['config', 'slowlog', 'latency', 'memory', 'client', 'cluster', 'acl', 'command', 'hello', 'auth', 'replconf'],
-]);
-
 function hotShards(window: Window): readonly Observation[] {
   return clusterMasters(window).flatMap(({ views }): readonly Observation[] => {
     const rates = views.map((view) => {
-      const calls = callsGrown(view, (command) => !OWN.has(command.split('|')[0] ?? ''));
+      const calls = othersCalls(view);
       return calls === undefined ? view.rate('total_commands_processed') : calls / view.seconds;
     });
     const seen = rates.filter((rate) => rate !== undefined);

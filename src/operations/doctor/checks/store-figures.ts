@@ -26,6 +26,17 @@ function callsIn(line: string | undefined): number {
   return Number(/\bcalls=(\d+)/.exec(line ?? '')?.[1] ?? 0);
 }
 
+/** Commands of the doctor itself, whose number differs from node to node. */
+const OWN_COMMANDS: ReadonlySet<string> = new Set([
+  ...['ping', 'info', 'time', 'role', 'dbsize', 'scan', 'type', 'pttl', 'strlen', 'hlen', 'llen', 'scard', 'zcard'],
+  ...['config', 'slowlog', 'latency', 'memory', 'client', 'cluster', 'acl', 'command', 'hello', 'auth', 'replconf'],
+]);
+
+/** Calls of all clients but the doctor, whose commands would hide those of a quiet node. */
+export function othersCalls(view: NodeView): number | undefined {
+  return callsGrown(view, (command) => !OWN_COMMANDS.has(command.split('|')[0] ?? ''));
+}
+
 /** Keys of all databases, and those of them with an expiry. */
 export function keyspaceOf({ node }: NodeView): { readonly keys: number; readonly expires: number } {
   const lines = Object.entries(known(node.info) ?? {}).filter(([field]) => /^db\d+$/.test(field));

@@ -53,25 +53,34 @@ test('reads that wait for a round trip of milliseconds beside an idle CPU are ro
 });
 
 test('connections that are opened again and again are the work of the server', () => {
-  const found = onlyOf(look('reconnects')(pair({ total_connections_received: 80, total_commands_processed: 200 })));
+  const found = onlyOf(
+    look('reconnects')(pair({ total_connections_received: 80, cmdstat_get: 200, total_commands_processed: 200 })),
+  );
   assert.equal(found.state, 'raise');
   assert.match(
     evidenceOf(found),
     /80 connections are opened a second beside \d+ that stay, and 29 % of the work is connecting; the CPU is at 15 %/,
   );
-  const few = pair({ total_connections_received: 80, total_commands_processed: 20_000 });
+  const few = pair({ total_connections_received: 80, cmdstat_get: 20_000, total_commands_processed: 20_000 });
   assert.equal(onlyOf(look('reconnects')(few)).state, 'fine', 'a small share of the work');
-  const slow = pair({ total_connections_received: 7, total_commands_processed: 20 });
+  const slow = pair({ total_connections_received: 7, cmdstat_get: 20, total_commands_processed: 20 });
   assert.equal(onlyOf(look('reconnects')(slow)).state, 'hold');
 });
 
 test('large replies beside an idle CPU are carried by the network', () => {
-  const found = onlyOf(look('big-replies')(pair({ total_net_output_bytes: 50e6, total_commands_processed: 500 })));
+  const found = onlyOf(
+    look('big-replies')(pair({ total_net_output_bytes: 50e6, cmdstat_get: 500, total_commands_processed: 500 })),
+  );
   assert.equal(found.state, 'raise');
   assert.match(evidenceOf(found), /50 MB a second leave in replies of 98 KiB on average, while the CPU is at 15 %/);
-  const small = pair({ total_net_output_bytes: 50e6, total_commands_processed: 50_000 });
+  const small = pair({ total_net_output_bytes: 50e6, cmdstat_get: 50_000, total_commands_processed: 50_000 });
   assert.equal(onlyOf(look('big-replies')(small)).state, 'fine');
-  const busy = pair({ total_net_output_bytes: 50e6, total_commands_processed: 500, used_cpu_user_main_thread: 0.9 });
+  const busy = pair({
+    total_net_output_bytes: 50e6,
+    cmdstat_get: 500,
+    total_commands_processed: 500,
+    used_cpu_user_main_thread: 0.9,
+  });
   assert.equal(onlyOf(look('big-replies')(busy)).state, 'fine', 'the CPU is the limit there');
 });
 
@@ -133,7 +142,12 @@ test('one master that works while the two others wait is a hot shard', () => {
     storeWindow(
       nodes,
       nodes.map((node, at) =>
-        laterNode(node, { ...CPU, used_cpu_user_main_thread: at === 0 ? cpu : 0.1, total_commands_processed: 900 }),
+        laterNode(node, {
+          ...CPU,
+          used_cpu_user_main_thread: at === 0 ? cpu : 0.1,
+          cmdstat_get: 900,
+          total_commands_processed: 900,
+        }),
       ),
     );
   const states = look('hot-shard')(windowWith(0.8)).map(({ state }) => state);
