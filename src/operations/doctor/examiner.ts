@@ -29,7 +29,7 @@ interface ExaminerOptions {
 const SNAPSHOTS = 4;
 const LOOP_RESOLUTION_MS = 5;
 /** With stores, rates of a second; without any, there is less to see. */
-const WINDOW_MS = { stores: 1000, none: 400 };
+const WINDOW_MS = { stores: 1000, none: 300 };
 
 export function createExaminer({ stores, engines, readHost, readService, clock }: ExaminerOptions): Examiner {
   const collectors = stores.map((probe) => createStoreCollector({ probe, clock }));
