@@ -9,7 +9,7 @@ export const ExaminationQuery = Type.Object({
     Type.Integer({
       minimum: EXAMINATION_WINDOW_MS.min,
       maximum: EXAMINATION_WINDOW_MS.max,
-      description: `Milliseconds between two of the four snapshots: ${EXAMINATION_WINDOW_MS.min} to ${EXAMINATION_WINDOW_MS.max}. Without it: 1000, or 400 when there is no store.`,
+      description: `Milliseconds between two of the four snapshots: ${EXAMINATION_WINDOW_MS.min} to ${EXAMINATION_WINDOW_MS.max}. Without it: 1000, or 300 when there is no store.`,
     }),
   ),
   facts: Type.Optional(
