@@ -345,8 +345,12 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     allows: ['engine-unreachable', 'engine-connections', ...LOST_ENGINE],
     at: ({ searchd }) => String(searchd.port),
     begin: async ({ searchd }) => {
+      // searchd closes connections that say nothing after some seconds, so new ones come all the time.
       const sockets = await Promise.all(Array.from({ length: MAX_CHILDREN }, () => opened(searchd)));
-      const end = repeated(300, async () => (await opened(searchd)).destroy());
+      const end = repeated(100, async () => {
+        sockets.push(await opened(searchd));
+        if (sockets.length > 2 * MAX_CHILDREN) sockets.shift()?.destroy();
+      });
       return async () => {
         await end();
         for (const socket of sockets) socket.destroy();

@@ -133,6 +133,28 @@ export function writing(
   };
 }
 
+/** Reads a value of that size again and again over one connection. */
+export function reading(node: Address, name: string, bytes: number, pauseMs: number): () => Promise<void> {
+  const connection = opened(node);
+  const end = repeated(pauseMs, async () => {
+    const socket = await connection;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    let received = 0;
+    const count = (chunk: Buffer): void => {
+      received += chunk.length;
+      if (received >= bytes) resolve();
+    };
+    socket.on('data', count);
+    socket.write(`GET ${name}\r\n`);
+    await Promise.race([promise, sleep(1000)]);
+    socket.off('data', count);
+  });
+  return async () => {
+    await end();
+    (await connection).destroy();
+  };
+}
+
 /** Sends commands with one-line replies in one write, and waits for the replies, at most a second. */
 export async function sent(socket: Socket, commands: readonly (readonly string[])[]): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();

@@ -10,6 +10,7 @@ import { CHECKS } from '../../src/operations/doctor/checks/checks.ts';
 import type { Finding as DoctorFinding, Report } from '../../src/operations/doctor/doctor.ts';
 import { originOf } from '../labs/kit/machine.ts';
 import { publishFinding } from '../labs/kit/publish.ts';
+import { farLimiter } from './doctor-far.ts';
 import { FAULTS, type Fault, PAIRS } from './doctor-faults.ts';
 import { type DoctorHarness, startDoctorHarness, startDoctorLoad } from './doctor-harness.ts';
 import { type Figure, findingOf, tableOf } from './rehearse.ts';
@@ -24,6 +25,8 @@ const HEALTHY_EXAMINATIONS = 8;
 const LIMIT_MS = 40_000;
 const WARM_MS = 8000;
 
+const OTHERS = [...Object.keys(FAULTS), 'far-limiter', 'pairs', 'healthy'];
+
 const PROGRAM: Program = {
   command: 'npm run doctor:rehearsal --',
   usage: '[options]',
@@ -31,7 +34,7 @@ const PROGRAM: Program = {
     `Provokes ${Object.keys(FAULTS).length} faults on real servers, ${PAIRS.length} pairs of them, and looks at the healthy stack at x1 and x5; about 12 minutes.`,
   ],
   options: [
-    { name: 'only', takes: 'A,B', about: `some of ${[...Object.keys(FAULTS), 'pairs', 'healthy'].join(', ')}` },
+    { name: 'only', takes: 'A,B', about: `some of ${OTHERS.join(', ')}` },
     { name: 'healthy', takes: 'N', about: 'looks at the healthy stack alone: N times at x1 and N times at x5' },
     { name: 'publish', about: 'write the table into the page of the room; not with --only or --healthy' },
   ],
@@ -75,6 +78,7 @@ async function rehearse(words: ParsedArguments): Promise<number> {
     for (const [name, fault] of Object.entries(FAULTS)) {
       if (includes(name)) add(await provoked(harness, 'fault', [fault]));
     }
+    if (includes('far-limiter')) add(await mergedPart(harness));
     for (const pair of includes('pairs') ? PAIRS : []) {
       add(
         await provoked(
@@ -121,7 +125,7 @@ async function rehearse(words: ParsedArguments): Promise<number> {
 
 function chosen(text: string | undefined): ReadonlySet<string> | undefined {
   if (text === undefined) return undefined;
-  const known = [...Object.keys(FAULTS), 'pairs', 'healthy'];
+  const known = OTHERS;
   const names = text.split(',');
   const unknown = names.filter((name) => !known.includes(name));
   if (unknown.length > 0) throw new UsageError(`--only takes some of ${known.join(', ')}, not "${unknown.join(', ')}"`);
@@ -187,6 +191,26 @@ async function provoked(harness: DoctorHarness, part: Row['part'], faults: reado
   };
 }
 
+/** A fault that only the part of another host shows. */
+async function mergedPart(harness: DoctorHarness): Promise<Row> {
+  const host = harness.patients.cars.address.replace(/:\d+$/, '');
+  const { alone, merged, seconds } = await farLimiter(harness);
+  const finds = ({ findings }: Report): boolean => findings.some(({ check }) => check === 'network-limiter');
+  const isNamed = alone.looked.unseen.includes(host) && !merged.looked.unseen.includes(host);
+  const met = !finds(alone) && isNamed && finds(merged);
+  return {
+    part: 'fault',
+    what: 'tc: the same limiter on the host of the store, which the service cannot see (doctor --host, --merge)',
+    expected: 'network-limiter',
+    found: met
+      ? 'the host is named as not seen, and its part shows it'
+      : `seen without the part: ${finds(alone)}; the host is named: ${isNamed}; seen with it: ${finds(merged)}`,
+    ...(met ? { seenSeconds: seconds } : {}),
+    untrue: [],
+    met,
+  };
+}
+
 async function healthy(harness: DoctorHarness, times: number, count: number): Promise<Row> {
   const untrue = new Set<string>();
   for (let at = 0; at < count; at += 1) {
@@ -218,10 +242,8 @@ function hasAny({ findings }: Report, checks: readonly string[], before: Readonl
 
 function figureOf(row: Row): Figure & { readonly scenario: string } {
   const { part, what, expected, seenSeconds, clearedSeconds, untrue, met, found } = row;
-  const times =
-    seenSeconds === undefined || clearedSeconds === undefined
-      ? found
-      : `seen in ${seenSeconds.toFixed(0)} s, cleared in ${clearedSeconds.toFixed(0)} s`;
+  const cleared = clearedSeconds === undefined ? '' : `, cleared in ${clearedSeconds.toFixed(0)} s`;
+  const times = met && seenSeconds !== undefined ? `seen in ${seenSeconds.toFixed(0)} s${cleared}` : found;
   const scenario = { fault: 'one fault at a time', pair: 'two faults at once', healthy: 'no fault' }[part];
   return { scenario, what, value: `${times}, ${untrue.length} untrue`, target: expected, met };
 }

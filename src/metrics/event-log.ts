@@ -155,6 +155,7 @@ export function createEventLog({ log, clock: { monotonicMs } }: EventLogOptions)
   };
 
   const logDoctor = (event: DoctorEvent): void => {
+    if (event.kind === 'doctor-failed') log.error({ detail: event.detail }, 'doctor: a look failed');
     if (event.kind !== 'doctor-finding') return;
     const { change, atMs: _, ...facts } = event.line;
     const isGrave = change === 'raised' && facts.severity !== 'info';

@@ -102,7 +102,12 @@ export function createDoctor(options: DoctorOptions): Doctor {
   };
   const schedule = (waitMs: number): void => {
     if (closed || intervalMs === 0) return;
-    timer = setTimeout(() => void lookOnce().finally(() => schedule(intervalMs)), waitMs).unref();
+    timer = setTimeout(() => {
+      lookOnce()
+        // No probe and no check rejects; should one do so, searches go on, and the next look too.
+        .catch((error: unknown) => observe({ kind: 'doctor-failed', detail: String(error) }))
+        .finally(() => schedule(intervalMs));
+    }, waitMs).unref();
   };
   // Processes of a fleet start together; they look at different moments.
   schedule(Math.min(1000, intervalMs) * random());

@@ -110,6 +110,8 @@ export interface HistoryLine {
 
 export type DoctorEvent =
   | { readonly kind: 'doctor-finding'; readonly line: HistoryLine }
+  /** A look ended with an error of the doctor itself. */
+  | { readonly kind: 'doctor-failed'; readonly detail: string }
   /** After each window of the cheap checks: the number of findings by check, acknowledged ones left out. */
   | {
       readonly kind: 'doctor-window';

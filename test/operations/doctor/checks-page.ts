@@ -34,16 +34,11 @@ function tables(): string {
 function tableOf(area: string, checks: readonly Check[]): string {
   const lines = checks.map((check) => {
     const { id, severity, title, minimum, raises, clears, source } = check;
-    const cells = [`\`${id}\`${isCheap(check) ? ' •' : ''}: ${title}`, severity, raises, clears, minimum, source];
+    const rule = `fires: ${raises}; clears: ${clears}${minimum === 'none' ? '' : `; at least: ${minimum}`}`;
+    const cells = [`\`${id}\`${isCheap(check) ? ' •' : ''}: ${title}`, severity, rule, source];
     return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
   });
-  return [
-    `### ${area}`,
-    '',
-    '| check | severity | fires | clears | at least | source |',
-    '|---|---|---|---|---|---|',
-    ...lines,
-  ].join('\n');
+  return [`### ${area}`, '', '| check | severity | rule | source |', '|---|---|---|---|', ...lines].join('\n');
 }
 
 if (import.meta.main) writeFileSync(PAGE, withChecks(readFileSync(PAGE, 'utf8')));

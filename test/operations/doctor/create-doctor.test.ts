@@ -320,3 +320,19 @@ test('a node that refuses is told with its words, gets no further command, and t
     [`${ADDRESSES.master}: SLOWLOG RESET`],
   );
 });
+
+test('a look that fails is told, and the next look comes', async (t) => {
+  let looks = 0;
+  const examiner: Examiner = {
+    snapshot: () => {
+      looks += 1;
+      return Promise.reject(new Error('no file descriptor is left'));
+    },
+    series: () => Promise.reject(new Error('not asked')),
+    close: async () => {},
+  };
+  const { look, events } = openDoctor(t, { examiner });
+  await look(2);
+  assert.ok(looks >= 2, `${looks} looks`);
+  assert.deepEqual(events[0], { kind: 'doctor-failed', detail: 'Error: no file descriptor is left' });
+});
