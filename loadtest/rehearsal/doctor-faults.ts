@@ -24,8 +24,8 @@ export interface Fault {
   readonly expects: readonly string[];
   /** Checks that may find a true consequence of it. */
   readonly allows?: readonly string[];
-  /** A part of the subject of every expected finding. */
-  readonly at: (patients: Patients) => string;
+  /** A part of the subject that an expected finding of this check must name. */
+  readonly at: (patients: Patients, check: string) => string;
   /** Begins it. @returns its end */
   readonly begin: (patients: Patients) => Promise<() => Promise<void>>;
 }
@@ -225,7 +225,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     title: 'a replica that has stopped, under writes',
     expects: ['store-replica-lag'],
     allows: [
-      'store-unreachable',
+      'store-replica-unreachable',
       'store-replica-buffer',
       'store-replica-down',
       'store-full-resync',
@@ -295,7 +295,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     title: 'tc: a token bucket of 50 Mbit/s with a burst of 2 KB on the way to a store',
     expects: ['network-limiter', 'pattern-limiter'],
     allows: RATE_LIMITED,
-    at: () => '',
+    at: ({ wire, cars }, check) => (check === 'network-limiter' ? wire.outside : cars.address),
     begin: async ({ wire, cars }) => {
       await wire.shape('requests', ['tbf', 'rate', '50mbit', 'burst', '2kb', 'latency', '40ms']);
       // Bursts of several clients: one connection alone fills no queue.
@@ -322,7 +322,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     title: 'a store that stops for 80 ms, four times a second',
     expects: ['service-store-deadline', 'network-jitter'],
     allows: SLOW_STORE,
-    at: () => '',
+    at: ({ cars }, check) => (check === 'network-jitter' ? cars.address : 'domain cars'),
     begin: async ({ cars }) =>
       repeated(170, async () => {
         await cars.pause();
@@ -333,7 +333,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   'slow-name': {
     title: 'a name that resolves slowly',
     expects: ['network-dns-slow'],
-    at: () => '',
+    at: () => JOBS_NAME,
     begin: async ({ names }) => {
       names.set(JOBS_NAME, { afterMs: 300, addresses: ['127.0.0.1'] });
       return async () => names.set(JOBS_NAME, ['127.0.0.1']);

@@ -10,7 +10,8 @@ import type { Examination, Finding, Report } from '../operations/doctor/doctor.t
 import { createExaminer } from '../operations/doctor/examiner.ts';
 import { known, type Snapshot } from '../operations/doctor/facts.ts';
 import { bySeverity, createJudge } from '../operations/doctor/judge.ts';
-import { MIB } from '../schema/units.ts';
+import { utcText } from '../report/format.mjs';
+import { MIB, MINUTE } from '../schema/units.ts';
 import { openStoreProbes } from '../stores/store-probes.ts';
 import { type AdminClient, AdminUnreachable } from './admin-client.ts';
 import { UsageError } from './arguments.ts';
@@ -70,12 +71,12 @@ export function serviceLooker(
       >('/admin/doctor/examination', { query, deadlineMs: DEADLINE_MS });
       const own = acknowledgementsIn(asked.acknowledged, clock.wallMs());
       if (snapshots === undefined) {
-        return { report: accepting(report, own), acknowledgements: acceptedIn(report, own), answered: true };
+        return { report: accepting(report, own, parts), acknowledgements: acceptedIn(report, own), answered: true };
       }
       const merged = mergeParts(snapshots, parts);
       const judged = diagnose(merged, { checks, tookMs: report.tookMs, judge });
       return {
-        report: accepting(joined(report, judged, checks), own),
+        report: accepting(joined(report, judged, checks), own, parts),
         snapshots: merged,
         acknowledgements: acceptedIn(report, own),
         answered: true,
@@ -106,15 +107,26 @@ function joined(report: Report, judged: Report, checks: readonly Check[]): Repor
   };
 }
 
-/** The report with further acknowledgements. */
-function accepting(report: Report, own: Acknowledgements): Report {
+/** The report with further acknowledgements, and with remarks about parts that are old. */
+function accepting(report: Report, own: Acknowledgements, parts: readonly HostPart[]): Report {
   const { findings, acknowledged } = acknowledge(report.findings, own);
   return {
     ...report,
     findings,
     acknowledged: [...report.acknowledged, ...acknowledged],
-    remarks: [...report.remarks, ...own.faults],
+    remarks: [...report.remarks, ...own.faults, ...ageRemarks(parts, report.atMs)],
   };
+}
+
+/** A part of another time says nothing about now. */
+const MAX_PART_AGE_MS = 10 * MINUTE;
+
+function ageRemarks(parts: readonly HostPart[], nowMs: number): readonly string[] {
+  return parts.flatMap(({ snapshots: [first] }) => {
+    const ageMs = first === undefined ? 0 : nowMs - first.wallMs;
+    if (first === undefined || Math.abs(ageMs) <= MAX_PART_AGE_MS) return [];
+    return [`the part of ${first.name} was made at ${utcText(first.wallMs)}: its findings are of that time`];
+  });
 }
 
 function acceptedIn({ acknowledged }: Report, own: Acknowledgements): Acknowledgements {
@@ -138,6 +150,7 @@ export function directLooker(asked: Asked, { settings, clock }: Pick<CommandCont
     engines: openEngineProbes(configured.domains, { clock }),
     readHost: createHostReader({ role: 'service', clock }),
     clock,
+    random: Math.random,
   });
   return {
     look: async () => {
@@ -145,7 +158,8 @@ export function directLooker(asked: Asked, { settings, clock }: Pick<CommandCont
       const snapshots = mergeParts(await examiner.series(asked.windowMs), asked.parts);
       const acknowledgements = acknowledgementsIn(file, clock.wallMs());
       const tookMs = clock.monotonicMs() - beganMs;
-      const report = diagnose(snapshots, { checks: asked.checks, acknowledgements, tookMs, judge });
+      const judged = diagnose(snapshots, { checks: asked.checks, acknowledgements, tookMs, judge });
+      const report = { ...judged, remarks: [...judged.remarks, ...ageRemarks(asked.parts, judged.atMs)] };
       return { report, snapshots, acknowledgements, answered: snapshots.some(isAnswered) };
     },
     close: examiner.close,

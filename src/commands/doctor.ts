@@ -164,6 +164,7 @@ async function lookOnce(
     output.remark(`the bundle is in ${bundle}`);
   }
   if (!answered) throw new Error('it could not look: neither a store nor an engine answered');
+  if (report.checked === 0) throw new Error('it could not look: none of these checks could be made, see “skipped”');
   judge(report);
 }
 

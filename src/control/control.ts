@@ -21,13 +21,19 @@ export interface Control {
   readonly change: (change: Change) => Promise<Changed>;
   /** Renews the lease of the running drill. False: the store did not confirm it. */
   readonly renew: () => Promise<boolean>;
-  /** Publishes this process's figures for the process that runs a drill. Keep the value small. */
-  readonly report: (id: string, value: unknown) => Promise<void>;
+  /**
+   * Publishes this process's figures for the process that runs a drill. Keep the value small.
+   * @param place another one than that of drills, whose reports live only while somebody reports
+   */
+  readonly report: (id: string, value: unknown, place?: ReportPlace) => Promise<void>;
   /** The reports of all processes, parsed; undefined when the store cannot be asked. */
-  readonly reports: () => Promise<ReadonlyMap<string, unknown> | undefined>;
+  readonly reports: (place?: ReportPlace) => Promise<ReadonlyMap<string, unknown> | undefined>;
   /** Ends the polling. */
   readonly close: () => Promise<void>;
 }
+
+/** `doctor`: processes describe themselves there all the time. */
+export type ReportPlace = 'drills' | 'doctor';
 
 export type Change = (document: ControlDocument) => ControlDocument;
 

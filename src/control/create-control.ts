@@ -1,7 +1,7 @@
 import { type Signing, seal, unseal } from '../cache/signing.ts';
 import type { Runtime } from '../runtime.ts';
 import { noteLongestLife, prune, shouldNoteLongestLife, withInitialGeneration } from './changes.ts';
-import type { Change, Changed, Control, ControlEvent } from './control.ts';
+import type { Change, Changed, Control, ControlEvent, ReportPlace } from './control.ts';
 import type { ControlStore } from './control-store.ts';
 import type { ControlDocument } from './document.ts';
 import { countLimit, decodeDocument, encodeDocument } from './document-codec.ts';
@@ -139,12 +139,12 @@ export function createControl(options: ControlOptions): PollingControl {
       lease.noteRenewals(renewed.renewals, sentAtMs);
       return true;
     },
-    report: async (id, value) => {
+    report: async (id, value, place) => {
       const sealed = seal(signing, 'report', id, Buffer.from(JSON.stringify(value)));
-      await store.report(domain, id, sealed, REPORT_TTL_MS, deadlineMs);
+      await store.report(placeOf(domain, place), id, sealed, REPORT_TTL_MS, deadlineMs);
     },
-    reports: async () => {
-      const found = await store.reports(domain, deadlineMs);
+    reports: async (place) => {
+      const found = await store.reports(placeOf(domain, place), deadlineMs);
       if (found.kind === 'fault') return undefined;
       const read = found.reports.map(({ id, value }) => readReport(signing, id, value));
       const refused = read.filter((one) => one === undefined).length;
@@ -159,6 +159,11 @@ export function createControl(options: ControlOptions): PollingControl {
       lease.close();
     },
   };
+}
+
+/** No domain has a `~` in its name. */
+function placeOf(domain: string, place: ReportPlace = 'drills'): string {
+  return place === 'drills' ? domain : `${domain}~${place}`;
 }
 
 /** Undefined: the report is not JSON, or not signed with a key configured here. */

@@ -90,7 +90,7 @@ export function acknowledge(
 ): { readonly findings: readonly Finding[]; readonly acknowledged: readonly Finding[] } {
   const marked = findings.map((finding): Finding => {
     const accepted = entries.find(
-      ({ check, subject }) => check === finding.check && (subject === undefined || finding.subject.includes(subject)),
+      ({ check, subject }) => check === finding.check && (subject === undefined || names(finding.subject, subject)),
     );
     return accepted === undefined
       ? finding
@@ -100,4 +100,13 @@ export function acknowledge(
     findings: marked.filter(({ acknowledged }) => acknowledged === undefined),
     acknowledged: marked.filter(({ acknowledged }) => acknowledged !== undefined),
   };
+}
+
+/** Whether the part stands in the subject as whole words: 10.0.0.7 is no part of 10.0.0.71. */
+function names(subject: string, part: string): boolean {
+  const isWord = (character: string | undefined): boolean => character !== undefined && /[\p{L}\p{N}]/u.test(character);
+  for (let at = subject.indexOf(part); at >= 0; at = subject.indexOf(part, at + 1)) {
+    if (!isWord(subject[at - 1]) && !isWord(subject[at + part.length])) return true;
+  }
+  return false;
 }

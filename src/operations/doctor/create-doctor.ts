@@ -53,7 +53,7 @@ const SAME_VISIT_MS = 60_000;
 export const ENABLES: Readonly<Record<EnableName, readonly (readonly string[])[]>> = {
   slowlog: [
     ['CONFIG', 'SET', 'slowlog-log-slower-than', '10000'],
-    ['CONFIG', 'SET', 'slowlog-max-len', '128'],
+    ['CONFIG', 'SET', 'slowlog-max-len', '512'],
   ],
   'latency-monitor': [['CONFIG', 'SET', 'latency-monitor-threshold', '50']],
   reset: [
@@ -221,7 +221,7 @@ export function openServiceDoctor(options: ServiceDoctorOptions): Doctor {
     clockOffsetMs: () => offsetMs,
   });
   const examiner = createExaminer({
-    ...{ ...probes, clock },
+    ...{ ...probes, clock, random },
     readHost: createHostReader({ role: 'service', clock }),
     readService: createServiceReader({ ...options, fleet }),
   });

@@ -24,6 +24,8 @@ interface ExaminerOptions {
   /** Absent: no service runs in this process. */
   readonly readService?: ReadService;
   readonly clock: Clock;
+  /** Where the samples of keys begin. */
+  readonly random?: () => number;
 }
 
 const SNAPSHOTS = 4;
@@ -31,16 +33,20 @@ const LOOP_RESOLUTION_MS = 5;
 /** With stores, rates of a second; without any, there is less to see. */
 const WINDOW_MS = { stores: 1000, none: 300 };
 
-export function createExaminer({ stores, engines, readHost, readService, clock }: ExaminerOptions): Examiner {
-  const collectors = stores.map((probe) => createStoreCollector({ probe, clock }));
+export function createExaminer(options: ExaminerOptions): Examiner {
+  const { stores, engines, readHost, readService, clock, random } = options;
+  const collectors = stores.map((probe) =>
+    createStoreCollector({ probe, clock, ...(random === undefined ? {} : { random }) }),
+  );
   const hostNames = new Set(stores.flatMap(({ facts }) => facts.settings.names));
   const closing = new AbortController();
   let running: Promise<readonly Snapshot[]> | undefined;
 
   const snapshot = async (depth: Snapshot['depth']): Promise<Snapshot> => {
-    const [atMs, wallMs] = [clock.monotonicMs(), clock.wallMs()];
     // Before the round trips: starting `tc` and a thread makes the event loop late.
     const host = await readHost(depth, [...hostNames]);
+    // Rates are of the time between two readings of the counters, which come next.
+    const [atMs, wallMs] = [clock.monotonicMs(), clock.wallMs()];
     const delay = monitorEventLoopDelay({ resolution: LOOP_RESOLUTION_MS });
     if (depth === 'full') delay.enable();
     const [storeFacts, engineFacts, service] = await Promise.all([

@@ -1,7 +1,6 @@
 /**
- * The figures that the doctor collects: plain JSON, so that a snapshot can be sent, kept in a bundle, joined with the part
- * of another host and judged anywhere. They hold no secret and no text of a query: commands without their arguments, no
- * process arguments, no configuration value outside the lists of the collectors. Names of keys are removed by `redacted`.
+ * The figures that the doctor collects, as plain JSON: sent, kept in a bundle, joined with the part of another host, and
+ * judged anywhere. They hold no secret and no text of a query; names of keys are removed by `redacted`.
  */
 
 /** A figure, or the reason why it is missing: a refused command, a missing program, an unreachable server. */
@@ -13,7 +12,7 @@ export interface Snapshot {
   readonly atMs: number;
   readonly wallMs: number;
   readonly depth: 'cheap' | 'full';
-  /** Longest delay of the collector's own event loop while it collected; absent in a cheap snapshot. */
+  /** Longest delay of the collector's own event loop meanwhile; absent in a cheap snapshot. */
   readonly loopMaxMs?: number;
   readonly stores: readonly StoreFacts[];
   readonly engines: readonly EngineFacts[];
@@ -122,6 +121,8 @@ export interface ClientsFacts {
 /** A sample of the keys, by SCAN within a budget. */
 export interface KeysFacts {
   readonly sampled: number;
+  /** Keys seen by all samples of this pass over the node, this one included; `total` when a pass has ended. */
+  readonly seen: number;
   /** DBSIZE. */
   readonly total: number;
   /**
@@ -199,7 +200,7 @@ export interface HostFacts {
   readonly addresses: readonly string[];
   readonly wallMs: number;
   readonly cores: number;
-  /** Times of all cores together, since boot. */
+  /** All cores together, since boot. */
   readonly cpu: Part<{ readonly busySeconds: number; readonly idleSeconds: number; readonly stolenSeconds: number }>;
   /** cgroup v2 `cpu.stat` of the process, or v1. */
   readonly throttling: Part<{
@@ -296,7 +297,6 @@ export interface ServerFacts {
   readonly port?: number;
   readonly openFiles?: number;
   readonly maxOpenFiles?: number;
-  readonly transparentHugePageBytes?: number;
   /** Known of a searchd whose configuration is readable: max_children, and the age of the newest header file of each index. */
   readonly maxChildren?: number;
   readonly indexAgeSeconds?: Readonly<Record<string, number>>;

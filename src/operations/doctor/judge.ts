@@ -58,7 +58,7 @@ export function createJudge(checks: readonly Check[]): Judge {
     const count = (...wanted: readonly State[]): number => course.states.filter((one) => wanted.includes(one)).length;
     if (course.sinceMs === undefined) {
       if (count('raise') >= NEEDED) course.sinceMs = wallMs;
-    } else if (count('fine') >= NEEDED || count('skipped') >= RECENT) {
+    } else if (count('fine') >= NEEDED || (course.states.length >= RECENT && count('raise', 'hold') === 0)) {
       course.sinceMs = undefined;
     }
     return course;

@@ -62,8 +62,8 @@ function keysOf(keys: KeysFacts): KeysFacts {
 /** Every form of a key that serpcache makes. Its own parts are hashes, numbers and names of domains. */
 const OWN_KEY = new RegExp(
   [
-    String.raw`^sc\d+:(?<domain>[\w.-]{1,64}):`,
-    String.raw`(?:(?:lease:)?\{[\w-]{22}\}|fleet|epoch:\{\d+\}|\{control:\k<domain>\}|\{popular:\k<domain>\}:\d+)$`,
+    String.raw`^sc\d+:(?<domain>[\w.~-]{1,64}):`,
+    String.raw`(?:(?:lease:)?\{[\w-]{22}\}|fleet|epoch:\{\d+\}|\{control:\k<domain>\}(?::reports(?::order)?)?|\{popular:\k<domain>\}:\d+)$`,
   ].join(''),
 );
 
@@ -79,14 +79,12 @@ function hostOf(host: HostFacts): HostFacts {
 
 /** The known members only: a part of another host is a file, and may hold more. */
 function serverOf(server: ServerFacts): ServerFacts {
-  const { program, pid, port, openFiles, maxOpenFiles, transparentHugePageBytes, maxChildren, indexAgeSeconds } =
-    server;
+  const { program, pid, port, openFiles, maxOpenFiles, maxChildren, indexAgeSeconds } = server;
   return {
     ...{ program, pid },
     ...(port !== undefined && { port }),
     ...(openFiles !== undefined && { openFiles }),
     ...(maxOpenFiles !== undefined && { maxOpenFiles }),
-    ...(transparentHugePageBytes !== undefined && { transparentHugePageBytes }),
     ...(maxChildren !== undefined && { maxChildren }),
     ...(indexAgeSeconds !== undefined && { indexAgeSeconds }),
   };

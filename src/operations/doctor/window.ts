@@ -129,7 +129,8 @@ export function enginesOf({ before, after, seconds }: Window): readonly EngineVi
 export function hostsOf({ before, after, seconds }: Window): readonly HostView[] {
   return after.hosts.map((now) => {
     const then = before.hosts.find(({ name, role }) => name === now.name && role === now.role);
-    const own = then === undefined ? seconds : (now.wallMs - then.wallMs) / 1000;
+    // The own host is read with every snapshot, whose clock is not stepped; a part has its own times only.
+    const own = then === undefined || now.role === 'service' ? seconds : (now.wallMs - then.wallMs) / 1000;
     return { now, ...(then && { before: then }), seconds: own, subject: `host ${now.name}` };
   });
 }

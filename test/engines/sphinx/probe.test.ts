@@ -247,7 +247,7 @@ async function startStack(server: SearchServer): Promise<{
   const at = (agent: number): string => `127.0.0.1:${agent}:goods`;
   const index = (name: string, ...agents: string[]): string =>
     [
-      `index ${name}\n{\ntype = distributed\nagent_connect_timeout = 1000`,
+      `index ${name}\n{\ntype = distributed\nagent_connect_timeout = 5000`,
       ...agents.map((one) => `agent = ${one}`),
       '}\n',
     ].join('\n');

@@ -280,7 +280,7 @@ test('a file of acknowledgements that is missing, too large or wrong is a remark
 const ADDRESSES = { master: '10.0.0.1:6379', replica: '10.0.0.2:6379', sentinel: '10.0.0.3:26379' };
 const NODES = (['master', 'replica', 'sentinel'] as const).map((role) => ({ role, address: ADDRESSES[role] }));
 const COMMANDS = {
-  slowlog: ['CONFIG SET slowlog-log-slower-than 10000', 'CONFIG SET slowlog-max-len 128'],
+  slowlog: ['CONFIG SET slowlog-log-slower-than 10000', 'CONFIG SET slowlog-max-len 512'],
   'latency-monitor': ['CONFIG SET latency-monitor-threshold 50'],
   reset: ['SLOWLOG RESET', 'LATENCY RESET'],
 };

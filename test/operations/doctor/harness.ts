@@ -83,6 +83,7 @@ export const HEALTHY_NODE: NodeFacts = {
     known: {
       sampled: 1000,
       total: 100_000,
+      seen: 100_000,
       sizes: [
         { maxBytes: 1024, count: 50 },
         { maxBytes: 10_240, count: 900 },

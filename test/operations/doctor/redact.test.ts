@@ -62,7 +62,7 @@ test('passwords, tokens and texts of queries are in no part of redacted snapshot
       },
       keys: {
         known: {
-          ...{ sampled: 3, total: 3, sizes: [], ours: 0, oursWithoutExpiry: 0, foreign: 3 },
+          ...{ sampled: 3, total: 3, seen: 3, sizes: [], ours: 0, oursWithoutExpiry: 0, foreign: 3 },
           biggest: [{ name: `login:${PASSWORD}`, type: 'string', bytes: 5e6 }],
           longest: [{ name: `q:${QUERY}`, type: 'hash', bytes: 5e6, members: 1e6 }],
         },

@@ -1,6 +1,6 @@
 import type { Check, Observation, Window } from '../check.ts';
 import { known, type QdiscFacts } from '../facts.ts';
-import { fine, grownBy, type HostView, hostsOf, reasonOf, skipped } from '../window.ts';
+import { dataNodesOf, fine, grownBy, type HostView, hostsOf, reasonOf, skipped, stallOf } from '../window.ts';
 
 /** Queueing disciplines of `tc`, of the hosts that were seen. */
 
@@ -62,7 +62,7 @@ function eachLimiter(window: Window, observe: (limited: Limited) => Observation)
   });
 }
 
-const LIMIT = { drops: 10, overlimits: 100, clearOverlimits: 30, free: 0.8, full: 0.9, clearFull: 0.8 };
+const LIMIT = { drops: 10, overlimits: 100, stallMs: 5, clearOverlimits: 30, free: 0.8, full: 0.9, clearFull: 0.8 };
 /** Timer interrupts per second of the kernel's configuration; most distributions have 250. */
 const HZ = 250;
 
@@ -96,9 +96,9 @@ const limiter: Check = {
   area: 'network',
   severity: 'warning',
   title: 'a limiter holds packets back although its rate is free',
-  needs: ['tc'],
+  needs: ['tc', 'rtt', 'intrinsic'],
   minimum: 'two readings of a discipline with a rate',
-  raises: `≥ ${LIMIT.drops} packets dropped or ≥ ${LIMIT.overlimits} held back in the window, at less than ${100 * LIMIT.free} % of its rate`,
+  raises: `at less than ${100 * LIMIT.free} % of its rate: ≥ ${LIMIT.drops} packets dropped in the window, or ≥ ${LIMIT.overlimits} held back while a PING stalls for ≥ ${LIMIT.stallMs} ms`,
   clears: `no drops and fewer than ${LIMIT.clearOverlimits} held back`,
   why: 'A burst that is too small for the packets of one reply delays them by milliseconds, again and again, and no average shows it.',
   source: 'tc-tbf(8), “burst”, “overlimits”; the field report found its bottleneck there',
@@ -106,8 +106,10 @@ const limiter: Check = {
     eachLimiter(window, ({ subject, qdisc, isPaired, drops, overlimits, bitsPerSecond: bits, ownBits: rate }) => {
       if (!isPaired) return skipped(subject, 'read once only');
       if (bits >= LIMIT.free * rate) return fine(subject);
-      const isRaised = drops >= LIMIT.drops || overlimits >= LIMIT.overlimits;
-      if (!isRaised && drops === 0 && overlimits < LIMIT.clearOverlimits) return fine(subject);
+      // Every shaper holds packets back; without a stall it does its work.
+      const isRaised = drops >= LIMIT.drops || (overlimits >= LIMIT.overlimits && stalls(window));
+      const isCalm = drops === 0 && (overlimits < LIMIT.clearOverlimits || !stalls(window, LIMIT.stallMs / 2));
+      if (!isRaised && isCalm) return fine(subject);
       return {
         subject,
         state: isRaised ? 'raise' : 'hold',
@@ -116,11 +118,17 @@ const limiter: Check = {
         advice: [
           `tc -s -d qdisc show dev ${qdisc.device}`,
           wideningOf(qdisc),
-          `Or remove the limit: tc qdisc del dev ${qdisc.device} root`,
+          // A class is a part of a tree, which other traffic needs.
+          ...(isClass(qdisc) ? [] : [`Or remove the limit: tc qdisc del dev ${qdisc.device} ${placeOf(qdisc)}`]),
         ],
       };
     }),
 };
+
+/** Whether a PING to any store node took that much longer than the doctor itself was late. */
+function stalls(window: Window, atLeastMs: number = LIMIT.stallMs): boolean {
+  return dataNodesOf(window).some((view) => (stallOf(window, view)?.aboveMs ?? 0) >= atLeastMs);
+}
 
 const limiterFull: Check = {
   id: 'network-limiter-full',

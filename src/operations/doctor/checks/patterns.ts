@@ -14,7 +14,8 @@ import {
   stallOf,
 } from '../window.ts';
 import { limitedOf, wideningOf } from './limiters.ts';
-import { othersCalls } from './store-figures.ts';
+import { cli, largerBacklog, largerReplicaLimit, MIB, othersCalls } from './store-figures.ts';
+import { usesOf } from './store-uses.ts';
 
 /**
  * Troubles that no single figure shows. Each names all the figures that it joins, also those that are low: a full
@@ -63,18 +64,8 @@ function roundTrips(window: Window): readonly Observation[] {
 
 // --- reconnects -------------------------------------------------------------------------------------------------------
 
-const RECONNECT = { perSecond: 10, clearPerSecond: 5, share: 0.1 };
-const HANDSHAKES = [
-  'auth',
-  'hello',
-  'client|setname',
-  'client|setinfo',
-  'client|id',
-  'select',
-  'cluster|slots',
-  'info',
-  'command',
-];
+/** Many new connections are a trouble on a server of any size; few are one where they are much of its work. */
+const RECONNECT = { perSecond: 10, clearPerSecond: 5, share: 0.1, alonePerSecond: 50, clearAlonePerSecond: 25 };
 
 function reconnects(window: Window): readonly Observation[] {
   return dataNodesOf(window).map((node): Observation => {
@@ -82,35 +73,25 @@ function reconnects(window: Window): readonly Observation[] {
     const [opened, calls] = [rate('total_connections_received'), othersCalls(node)];
     if (opened === undefined || calls === undefined) return skipped(subject, 'no two readings of one run');
     const commands = calls / node.seconds;
-    const handshakes = HANDSHAKES.reduce((sum, name) => sum + (callsOf(node, name) ?? 0), 0) / node.seconds;
-    // A connection without a handshake command still costs an accept; one command each is then its whole use.
-    const share = Math.min(1, Math.max(handshakes, opened) / Math.max(1, commands + opened));
-    if (opened < RECONNECT.clearPerSecond || share < RECONNECT.share) return fine(subject);
+    // A connection counts as one command, whatever its handshake: the doctor sends the same commands, which are left out.
+    const share = opened / Math.max(1, commands + opened);
+    const isFew = opened < RECONNECT.clearPerSecond || share < RECONNECT.share;
+    if (isFew && opened < RECONNECT.clearAlonePerSecond) return fine(subject);
+    const isRaised = (!isFew && opened >= RECONNECT.perSecond) || opened >= RECONNECT.alonePerSecond;
     const cpu = cpuOf(node) ?? 0;
     const rtt = rttOf(node);
     return {
       subject,
-      state: opened >= RECONNECT.perSecond ? 'raise' : 'hold',
-      evidence: `${perSecond(opened)} connections are opened a second beside ${level('connected_clients') ?? 0} that stay, and ${percent(share)} of the work is connecting; the CPU is at ${percent(cpu)} of a core${rtt === undefined ? '' : `, PING takes ${ms(rtt.medianMs)}, at worst ${ms(rtt.maxMs)}`}.`,
-      figures: { connectionsPerSecond: opened, handshakeShare: share, cpu, rttMs: rtt?.medianMs ?? 0 },
+      state: isRaised ? 'raise' : 'hold',
+      evidence: `${perSecond(opened)} connections are opened a second, ${percent(share)} of all commands and connections, beside ${level('connected_clients') ?? 0} that stay; the CPU is at ${percent(cpu)} of a core${rtt === undefined ? '' : `, PING takes ${ms(rtt.medianMs)}, at worst ${ms(rtt.maxMs)}`}.`,
+      figures: { connectionsPerSecond: opened, connectShare: share, cpu, rttMs: rtt?.medianMs ?? 0 },
       advice: [
         'Keep connections: one long-lived connection per process and node, no connection per request.',
         'Set a long client timeout and a short application timeout: a client that disconnects at its timeout reconnects under load.',
-        'Find the clients: redis-cli -h HOST CLIENT LIST | sort by age.',
+        `Find the clients, youngest by age=: ${cli(node, 'CLIENT LIST')}`,
       ],
     };
   });
-}
-
-/** Growth of the calls of one command, by `INFO commandstats`. */
-function callsOf({ node, before }: NodeView, command: string): number | undefined {
-  const count = (info: Readonly<Record<string, string>> | undefined): number | undefined => {
-    const calls = /calls=(\d+)/.exec(info?.[`cmdstat_${command}`] ?? '')?.[1];
-    return calls === undefined ? undefined : Number(calls);
-  };
-  const now = count(known(node.info));
-  const then = before === undefined ? undefined : count(known(before.info));
-  return now === undefined ? undefined : Math.max(0, now - (then ?? 0));
 }
 
 // --- big replies ------------------------------------------------------------------------------------------------------
@@ -120,20 +101,22 @@ const BIG = { replyBytes: 16 * 1024, bytesPerSecond: 20e6, clearBytesPerSecond: 
 function bigReplies(window: Window): readonly Observation[] {
   return dataNodesOf(window).map((node): Observation => {
     const { subject, rate } = node;
-    const [bytes, calls] = [rate('total_net_output_bytes'), othersCalls(node)];
+    const [sent, calls] = [rate('total_net_output_bytes'), othersCalls(node)];
     const cpu = cpuOf(node);
-    if (bytes === undefined || calls === undefined || cpu === undefined) {
+    if (sent === undefined || calls === undefined || cpu === undefined) {
       return skipped(subject, 'no two readings of one run');
     }
+    // INFO counts the stream to replicas, and their full copies, as output too.
+    const bytes = Math.max(0, sent - (rate('total_net_repl_output_bytes') ?? 0));
     const mean = (bytes * node.seconds) / Math.max(1, calls);
     if (bytes < BIG.clearBytesPerSecond || mean < BIG.replyBytes || cpu >= BIG.cpu) return fine(subject);
     return {
       subject,
       state: bytes >= BIG.bytesPerSecond ? 'raise' : 'hold',
-      evidence: `${(bytes / 1e6).toFixed(0)} MB a second leave in replies of ${(mean / 1024).toFixed(0)} KiB on average, while the CPU is at ${percent(cpu)} of a core: the network carries the time.`,
+      evidence: `${(bytes / 1e6).toFixed(0)} MB a second leave in replies of ${(mean / 1024).toFixed(0)} KiB on average, while the CPU is at ${percent(cpu)} of a core.`,
       figures: { bytesPerSecond: bytes, replyBytes: mean, cpu },
       advice: [
-        'Find them: redis-cli -h HOST --bigkeys, or the size histogram of the check store-big-keys.',
+        `Find them: ${cli(node, '--bigkeys')}`,
         'Store smaller pages: compression.coding: zstd, fewer results per page, no descriptions in results.',
       ],
     };
@@ -175,7 +158,7 @@ function limiters(window: Window): readonly Observation[] {
 
 // --- a noisy neighbour ------------------------------------------------------------------------------------------------
 
-const NEIGHBOUR = { steal: 0.05, clearSteal: 0.02, stallMs: 5 };
+const NEIGHBOUR = { seconds: 0.5, steal: 0.05, clearSteal: 0.02, stallMs: 5 };
 
 function neighbours(window: Window): readonly Observation[] {
   return hostsOf(window).map((host): Observation => {
@@ -187,7 +170,7 @@ function neighbours(window: Window): readonly Observation[] {
     }
     const stolen = cpu.stolenSeconds - then.stolenSeconds;
     const all = stolen + cpu.busySeconds - then.busySeconds + cpu.idleSeconds - then.idleSeconds;
-    if (all <= 0) return skipped(subject, 'no CPU time passed');
+    if (all < NEIGHBOUR.seconds) return skipped(subject, `less than ${NEIGHBOUR.seconds} s of CPU time`);
     const share = stolen / all;
     if (share < NEIGHBOUR.clearSteal || intrinsic.maxMs < NEIGHBOUR.stallMs) return fine(subject);
     return {
@@ -232,9 +215,14 @@ function hotShards(window: Window): readonly Observation[] {
 
 // --- an eviction storm ------------------------------------------------------------------------------------------------
 
-const STORM = { evictedPerSecond: 100, clearPerSecond: 50, lagBytes: 1024 * 1024 };
+const STORM = {
+  ...{ evictedPerSecond: 100, clearPerSecond: 50, lagBytes: MIB },
+  // Limits to advise.
+  ...{ backlogBytes: 256 * MIB, output: { hardBytes: 1024 * MIB, softBytes: 512 * MIB, softSeconds: 60 } },
+};
 
 function evictionStorms(window: Window): readonly Observation[] {
+  const useOf = usesOf(window);
   return mastersOf(window).map((node): Observation => {
     const { subject, rate, level, text, grown } = node;
     const replicas = level('connected_slaves') ?? 0;
@@ -255,8 +243,12 @@ function evictionStorms(window: Window): readonly Observation[] {
       evidence: `${perSecond(evicted)} keys are evicted a second, each a command for ${replicas} replicas, which are up to ${(lagBytes / 2 ** 20).toFixed(1)} MiB behind; ${resyncs} full resyncs began in the window.`,
       figures: { evictedPerSecond: evicted, replicas, lagBytes, fullResyncs: resyncs },
       advice: [
-        'Run shards of a pure cache without replicas: REPLICAOF NO ONE on the replica, then remove it.',
-        'Until then raise the limits: CONFIG SET repl-backlog-size 256mb, CONFIG SET client-output-buffer-limit "replica 1gb 512mb 60".',
+        ...(useOf(node) === 'cache'
+          ? ['Run shards of a pure cache without replicas: REPLICAOF NO ONE on the replica, then remove it.']
+          : []),
+        ...[...largerBacklog(node, STORM.backlogBytes), ...largerReplicaLimit(node, STORM.output)].map(
+          (command) => `Room for the replicas: ${command}`,
+        ),
         'Add memory or shards, so that fewer keys are evicted: CONFIG SET maxmemory …',
       ],
     };
@@ -284,8 +276,8 @@ export const PATTERN_CHECKS: readonly Check[] = [
     title: 'clients spend the server on reconnecting',
     needs: ['info', 'rtt'],
     minimum: 'two readings of one run of the server',
-    raises: `≥ ${RECONNECT.perSecond} connections a second, and connecting is ≥ ${percent(RECONNECT.share)} of the commands`,
-    clears: `below ${RECONNECT.clearPerSecond} connections a second`,
+    raises: `≥ ${RECONNECT.perSecond} connections a second, and these are ≥ ${percent(RECONNECT.share)} of commands and connections; or ≥ ${RECONNECT.alonePerSecond} a second`,
+    clears: `below ${RECONNECT.clearPerSecond} connections a second, or below that share with less than ${RECONNECT.clearAlonePerSecond} a second`,
     why: 'Accepting, TLS and handshakes run on the main thread between commands: latency rises while the CPU seems free, and clients that time out reconnect again.',
     source:
       'field report: frequent reconnecting hurts, not the number of clients; Redis documentation, “Redis client handling”',
@@ -295,7 +287,7 @@ export const PATTERN_CHECKS: readonly Check[] = [
     id: 'pattern-big-replies',
     area: 'pattern',
     severity: 'warning',
-    title: 'big replies fill the network while the CPU idles',
+    title: 'big replies keep the network busy while the CPU idles',
     needs: ['info'],
     minimum: 'two readings of one run of the server',
     raises: `≥ ${BIG.bytesPerSecond / 1e6} MB a second out in replies of ≥ ${BIG.replyBytes / 1024} KiB on average, with the CPU below ${percent(BIG.cpu)} of a core`,
@@ -350,7 +342,7 @@ export const PATTERN_CHECKS: readonly Check[] = [
     title: 'evictions outrun the replicas',
     needs: ['info'],
     minimum: 'two readings of one run of the server',
-    raises: `≥ ${STORM.evictedPerSecond} evictions a second with a replica ≥ ${STORM.lagBytes / 2 ** 20} MiB behind, or with a full resync`,
+    raises: `≥ ${STORM.evictedPerSecond} evictions a second with a replica ≥ ${STORM.lagBytes / MIB} MiB behind, or with a full resync`,
     clears: `below ${STORM.clearPerSecond} evictions a second, or the replicas are in step`,
     why: 'Each eviction is sent to the replicas as a DEL. A replica that falls out of the backlog needs a full resync, which forks and evicts more: the loop does not end.',
     source: 'field report: evictions → replica lag → full resyncs that could not finish',

@@ -155,7 +155,9 @@ function notStored({ subject, domain, now, notStored: counts, grown }: Traffic):
         ? [`too-large: domains.${domain}.maxEntryBytes: ${formatSize(2 * now.settings.maxEntryBytes)}`]
         : []),
       ...(counts.of('refused') > 0
-        ? ['refused: the store may not write (OOM, READONLY, NOPERM): redis-cli INFO errorstats names the error.']
+        ? [
+            'refused: the store may not write (OOM, READONLY, NOPERM): redis-cli -h HOST -p PORT INFO errorstats names the error.',
+          ]
         : []),
       ...(counts.of('node-open', 'store-down', 'store-saturated', 'store-slow') > 0
         ? ['The others are faults of the store: npm run serpcache -- doctor --only store,network']

@@ -1,53 +1,21 @@
 import { amountText, bytesText, countText, durationText, percentText } from '../../../report/format.mjs';
 import type { Check, Observation, Window } from '../check.ts';
-import { type ClientsFacts, known } from '../facts.ts';
+import { known } from '../facts.ts';
 import { dataNodesOf, fine, type NodeView, nodesOf, reasonOf, skipped } from '../window.ts';
-import { cli, wrongIf } from './store-figures.ts';
+import {
+  cli,
+  largerReplicaLimit,
+  MIB,
+  type OutputLimit,
+  outputLimitOf,
+  setOutputLimit,
+  wrongIf,
+} from './store-figures.ts';
+import { REACH_CHECKS } from './store-reach.ts';
 
 /** Connections of store nodes: their number and life, the limits on them, and the bytes that wait for their readers. */
 
 const NO_PAIR = 'no two readings of one run';
-
-// --- no answer --------------------------------------------------------------------------------------------------------
-
-/** Nodes without INFO are no `NodeView`, so this check reads the snapshot itself. */
-function unreachable({ after }: Window): readonly Observation[] {
-  return after.stores.flatMap(({ name, nodes }): readonly Observation[] => {
-    const found = known(nodes);
-    if (found === undefined) {
-      const reason = reasonOf(nodes);
-      if (NOT_ASKED.test(reason)) return [skipped(name, reason)];
-      return [
-        {
-          ...{ subject: name, state: 'raise' },
-          evidence: `No configured node tells the nodes of this store: ${reason}.`,
-          figures: { reason },
-          advice: [
-            'Compare the store’s nodes in the configuration with the servers: npm run serpcache -- config check',
-          ],
-        },
-      ];
-    }
-    return found.map((node): Observation => {
-      const subject = `${node.address} (${name})`;
-      if ('known' in node.info) return fine(subject);
-      const reason = reasonOf(node.info);
-      // The node answered, only not with figures.
-      if (NOT_ASKED.test(reason)) return skipped(subject, reason);
-      return {
-        ...{ subject, state: 'raise' },
-        evidence: `The ${node.role} did not answer INFO: ${reason}.`,
-        figures: { reason, role: node.role },
-        advice: [
-          `From this host: ${cli({ node }, 'PING')}`,
-          `On its host: ss -ltn 'sport = :${node.address.slice(node.address.lastIndexOf(':') + 1)}', and the log of the server.`,
-        ],
-      };
-    });
-  });
-}
-
-const NOT_ASKED = /\b[A-Z]+ is refused\b|\bbudget\b|\bNOPERM\b/;
 
 // --- short lives ------------------------------------------------------------------------------------------------------
 
@@ -55,7 +23,11 @@ const NOT_ASKED = /\b[A-Z]+ is refused\b|\bbudget\b|\bNOPERM\b/;
  * The mean life of a connection is the number of connections divided by those opened per second. A fleet that restarts
  * opens all its connections once: long before the second window that a finding needs, the rate is near 0 again.
  */
-const CHURN = { perSecond: 10, clearPerSecond: 5, lifeSeconds: 10, clearLifeSeconds: 20, windowSeconds: 0.5 };
+const CHURN = {
+  ...{ perSecond: 10, clearPerSecond: 5, lifeSeconds: 10, clearLifeSeconds: 20, windowSeconds: 0.5 },
+  // Thousands of idle connections make the mean life long and the new ones no cheaper.
+  ...{ alonePerSecond: 50, clearAlonePerSecond: 25 },
+};
 
 function churn(window: Window): readonly Observation[] {
   return dataNodesOf(window).map((view): Observation => {
@@ -65,12 +37,13 @@ function churn(window: Window): readonly Observation[] {
       return skipped(subject, NO_PAIR);
     }
     const lifeSeconds = connected / Math.max(opened, Number.EPSILON);
-    if (opened < CHURN.clearPerSecond || lifeSeconds > CHURN.clearLifeSeconds) return fine(subject);
+    const isLong = opened < CHURN.clearPerSecond || lifeSeconds > CHURN.clearLifeSeconds;
+    if (isLong && opened < CHURN.clearAlonePerSecond) return fine(subject);
     const isShort = opened >= CHURN.perSecond && lifeSeconds <= CHURN.lifeSeconds;
     const [youngest] = (known(node.clients)?.top ?? []).toSorted((a, b) => b.young - a.young);
     const names = youngest !== undefined && youngest.young > 0;
     return {
-      ...{ subject, state: isShort ? 'raise' : 'hold' },
+      ...{ subject, state: isShort || opened >= CHURN.alonePerSecond ? 'raise' : 'hold' },
       evidence: `${amountText(opened)} connections are opened a second beside ${countText(connected)} that are there: one lives ${durationText(1000 * lifeSeconds)} on average.${
         names
           ? ` Most young ones: ${clientText(youngest)} with ${youngest.young} of ${youngest.count} under 10 s old.`
@@ -193,21 +166,14 @@ function blocked(window: Window): readonly Observation[] {
 
 // --- output buffers ---------------------------------------------------------------------------------------------------
 
-const OUTPUT = { share: 0.5, clearShare: 0.25, unlimitedBytes: 32 * 2 ** 20, clearUnlimitedBytes: 16 * 2 ** 20 };
+const OUTPUT = { share: 0.5, clearShare: 0.25, unlimitedBytes: 32 * MIB, clearUnlimitedBytes: 16 * MIB };
 
-interface OutputLimit {
-  readonly hardBytes: number;
-  readonly softBytes: number;
-  readonly softSeconds: number;
-}
+const REPLICA_ROOM = { hardBytes: 1024 * MIB, softBytes: 512 * MIB, softSeconds: 60 };
 
-/** `normal 0 0 0 slave 268435456 67108864 60 pubsub …`; 0 is no limit. Undefined: CONFIG GET was not answered. */
-function outputLimitOf({ config }: NodeView, kind: ClientsFacts['largestOutput']['kind']): OutputLimit | undefined {
-  const words = config('client-output-buffer-limit')?.split(/\s+/) ?? [];
-  const at = words.findIndex((word) => word === kind || (kind === 'replica' && word === 'slave'));
-  if (at < 0) return undefined;
-  const [hardBytes = 0, softBytes = 0, softSeconds = 0] = words.slice(at + 1, at + 4).map(Number);
-  return { hardBytes, softBytes, softSeconds };
+/** A hard limit where there is none; a soft limit that is larger stays. */
+function firstLimit({ softBytes, softSeconds }: OutputLimit): OutputLimit {
+  const soft = Math.max(64 * MIB, softBytes);
+  return { hardBytes: Math.max(256 * MIB, soft), softBytes: soft, softSeconds: Math.max(10, softSeconds) };
 }
 
 function outputBuffers(window: Window): readonly Observation[] {
@@ -234,14 +200,14 @@ function outputBuffers(window: Window): readonly Observation[] {
       advice:
         kind === 'replica'
           ? [
-              `Room for a burst of writes: ${cli(view, 'CONFIG SET client-output-buffer-limit "replica 1gb 512mb 60"')}`,
+              ...largerReplicaLimit(view, REPLICA_ROOM).map((command) => `Room for a burst of writes: ${command}`),
               'Look at the replica: its CPU, its disk and the network to it.',
             ]
           : [
               'Let this client read what it asks for, and ask for less at a time (a bounded pipeline, SCAN instead of KEYS).',
-              ...(hardBytes > 0
+              ...(limit === undefined || hardBytes > 0
                 ? []
-                : [`A limit: ${cli(view, `CONFIG SET client-output-buffer-limit "${kind} 256mb 64mb 10"`)}`]),
+                : [`A limit: ${setOutputLimit(view, kind, firstLimit(limit))}`]),
             ],
     };
   });
@@ -283,21 +249,13 @@ function keepalive(window: Window): readonly Observation[] {
 const NONE = { minimum: 'none', clears: 'otherwise' };
 
 export const CLIENT_CHECKS: readonly Check[] = [
-  {
-    ...{ id: 'store-unreachable', area: 'store', severity: 'critical', title: 'a store node does not answer' },
-    ...NONE,
-    needs: ['info'],
-    raises: 'a known node does not answer INFO within its time, or no node tells the others',
-    why: 'Searches for its keys are misses that the engine must compute, and the rest of the report does not see it.',
-    source: 'measured: a killed or stopped node makes its share of the searches go to the engine',
-    look: unreachable,
-  },
+  ...REACH_CHECKS,
   {
     ...{ id: 'store-connection-churn', area: 'store', severity: 'warning', title: 'clients connect again and again' },
     needs: ['info'],
     minimum: `two readings of one run, ≥ ${CHURN.windowSeconds} s apart`,
-    raises: `≥ ${CHURN.perSecond} new connections a second, and a mean life of ≤ ${CHURN.lifeSeconds} s (connections ÷ new ones a second)`,
-    clears: `< ${CHURN.clearPerSecond} a second, or a mean life > ${CHURN.clearLifeSeconds} s`,
+    raises: `≥ ${CHURN.perSecond} new connections a second, and a mean life of ≤ ${CHURN.lifeSeconds} s (connections ÷ new ones a second); or ≥ ${CHURN.alonePerSecond} a second`,
+    clears: `< ${CHURN.clearPerSecond} a second, or a mean life > ${CHURN.clearLifeSeconds} s with < ${CHURN.clearAlonePerSecond} a second`,
     why: 'Accepting a connection costs the main thread more than a small command, with TLS many times more.',
     source:
       'field report: frequent reconnecting hurts, not the number of clients; Redis documentation, “Redis client handling”',

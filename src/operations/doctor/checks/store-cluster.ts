@@ -4,6 +4,7 @@ import { serverOf } from '../collect/store-replies.ts';
 import { known, type StoreFacts } from '../facts.ts';
 import { dataNodesOf, fine, mastersOf, type NodeView, reasonOf, skipped, stateAbove } from '../window.ts';
 import { cli, NO_INFO, NO_PAIR, othersCalls, serverIdOf, wrongIf } from './store-figures.ts';
+import { isLasting } from './store-uses.ts';
 
 /** Stores of several nodes: coverage and balance of a cluster, versions, and servers that several stores share. */
 
@@ -222,11 +223,6 @@ function serversOf(window: Window): readonly { readonly view: NodeView; readonly
   });
 }
 
-/** The parts of a store's name: `store of goods, control store` is a store of a domain and the control store. */
-function isLasting({ name }: StoreFacts): boolean {
-  return name.split(', ').some((part) => part === 'control store' || part === 'counter store');
-}
-
 function sharedServers(window: Window): readonly Observation[] {
   return serversOf(window).flatMap(({ view, stores }): Observation[] => {
     if (!stores.some(isLasting)) return [];
@@ -267,7 +263,7 @@ function databases(window: Window): readonly Observation[] {
     return wrongIf(used.length > 1, subject, () => ({
       evidence: `Its clients use ${used.length} databases: ${used.slice(0, 8).join(', ')}.`,
       figures: { databases: used.length },
-      advice: [`Which clients: ${cli(view, 'CLIENT LIST')} (db=); then a server of its own for each use.`],
+      advice: [`Which clients use which (db=): ${cli(view, 'CLIENT LIST')}`, 'Then a server of its own for each use.'],
     }));
   });
 }

@@ -3,6 +3,7 @@ import type { Check, Observation, Window } from '../check.ts';
 import { known, type NodeFacts, type SlowEntry } from '../facts.ts';
 import { cpuOf, dataNodesOf, fine, type NodeView, reasonOf, skipped, stateAbove } from '../window.ts';
 import { callsGrown, cli, wrongIf } from './store-figures.ts';
+import { REFUSALS, type Refusal, refusalAdvice, usesOf } from './store-uses.ts';
 
 /** Commands of store nodes: slow ones, refused ones, the CPU that they take, their hits and the size of their replies. */
 
@@ -24,11 +25,14 @@ function serverSeconds({ level, node }: NodeView, { after }: Window): number {
 }
 
 /** Entries of the window; undefined without two readings of one run. */
-function slowEntries(view: NodeView, window: Window): readonly SlowEntry[] | undefined {
+function slowEntries(view: NodeView, window: Window): readonly SlowEntry[] | 'turned-over' | undefined {
   const { node, before, grown, seconds } = view;
   const [now, then] = [known(node.slowlog), before === undefined ? undefined : known(before.slowlog)];
   if (now === undefined || then === undefined || grown('total_commands_processed') === undefined) return undefined;
   const lastId = Math.max(-1, ...then.map(({ id }) => id));
+  const oldestId = Math.min(...now.map(({ id }) => id));
+  // Younger fast commands have pushed out what came between: nothing is known of it.
+  if (then.length > 0 && now.length > 0 && oldestId > lastId + 1) return 'turned-over';
   const sinceSeconds = serverSeconds(view, window) - seconds - CLOCK_SLACK_SECONDS;
   return now.filter(
     ({ id, atSeconds, micros, client }) =>
@@ -37,12 +41,15 @@ function slowEntries(view: NodeView, window: Window): readonly SlowEntry[] | und
   );
 }
 
+const TURNED_OVER = 'the slow log turned over between two readings: slowlog-log-slower-than is too low';
+
 function slowCommands(window: Window): readonly Observation[] {
   return dataNodesOf(window).map((view): Observation => {
     const { subject, node, config, seconds } = view;
     if (!('known' in node.slowlog)) return skipped(subject, reasonOf(node.slowlog));
     const entries = slowEntries(view, window);
     if (entries === undefined) return skipped(subject, NO_PAIR);
+    if (entries === 'turned-over') return skipped(subject, TURNED_OVER);
     const [longest] = entries.toSorted((a, b) => b.micros - a.micros);
     if (longest === undefined) return fine(subject);
     const commands = [...new Set(entries.map(({ command }) => command.toUpperCase()))].slice(0, 5);
@@ -175,8 +182,10 @@ function ioThreads(window: Window): readonly Observation[] {
 
 // --- hits and replies -------------------------------------------------------------------------------------------------
 
-/** Commands by which the doctor samples keys: up to some thousand a second, each a hit and a small reply. */
+/** Commands by which the doctor samples keys: up to some thousand a second, each with a small reply. */
 const SAMPLING = /^(?:memory|type|pttl|strlen|[hl]len|[sz]card)\b/;
+/** Those of them that count as a hit; others seldom send these. */
+const OWN_HITS = /^(?:type|pttl)\b/;
 const HITS = { raises: 0.5, clears: 0.6, lookups: 1000 };
 
 function hitRatio(window: Window): readonly Observation[] {
@@ -186,7 +195,7 @@ function hitRatio(window: Window): readonly Observation[] {
     if (!store.isCache) return [];
     const [found, misses] = [grown('keyspace_hits'), grown('keyspace_misses')];
     if (found === undefined || misses === undefined) return [skipped(subject, NO_PAIR)];
-    const hits = Math.max(0, found - (callsGrown(view, (command) => SAMPLING.test(command)) ?? 0));
+    const hits = Math.max(0, found - (callsGrown(view, (command) => OWN_HITS.test(command)) ?? 0));
     const lookups = hits + misses;
     if (lookups < HITS.lookups) return [skipped(subject, `fewer than ${countText(HITS.lookups)} look-ups`)];
     const ratio = hits / lookups;
@@ -231,20 +240,11 @@ function largeReplies(window: Window): readonly Observation[] {
 // --- refused commands -------------------------------------------------------------------------------------------------
 
 const REFUSED = { raises: 5, clears: 1 };
-/** Errors after which a command was not done, and the command that shows or changes the cause. MOVED and ASK are how a cluster works. */
-const ERRORS: ReadonlyMap<string, readonly [cause: string, command: string]> = new Map([
-  ['NOPERM', ['a user lacks rights that deploy/redis names', 'ACL LOG 16']],
-  ['OOM', ['memory is full and nothing is evicted', 'CONFIG SET maxmemory-policy allkeys-lru']],
-  ['READONLY', ['a client writes to a replica', 'ROLE']],
-  ['MISCONF', ['a snapshot failed', 'CONFIG SET stop-writes-on-bgsave-error no']],
-  ['LOADING', ['the server loads its data, which a cache can do without', 'CONFIG SET save ""']],
-  ['CROSSSLOT', ['a client names keys of several slots at once', 'CLIENT LIST']],
-]);
 /** Commands of the doctor, which an ACL may forbid. None is a look-up or a write of a search. */
 const OWN_COMMANDS =
   /^(?:config|slowlog|latency|memory|client|cluster|acl|command|sentinel|role|time|info|ping|dbsize|scan|type|pttl|strlen|[hl]len|[sz]card)\b/i;
 
-const OWN_ERRORS = ['NOPERM', 'LOADING'];
+const OWN_ERRORS: readonly Refusal[] = ['NOPERM', 'LOADING'];
 
 /** Growth of the counts behind `prefix` in INFO, by the rest of the field's name. A count that is not there is 0. */
 function grownCounts({ node, before }: NodeView, prefix: string, member: RegExp): ReadonlyMap<string, number> {
@@ -258,6 +258,7 @@ function grownCounts({ node, before }: NodeView, prefix: string, member: RegExp)
 }
 
 function refusedCommands(window: Window): readonly Observation[] {
+  const useOf = usesOf(window);
   return dataNodesOf(window).map((view): Observation => {
     const { subject, grown, text, seconds } = view;
     if (text('total_error_replies') === undefined) return skipped(subject, 'INFO has no errorstats before Redis 6.2');
@@ -267,11 +268,11 @@ function refusedCommands(window: Window): readonly Observation[] {
     let own = [...grownCounts(view, 'cmdstat_', /rejected_calls=(\d+)/)]
       .filter(([command]) => OWN_COMMANDS.test(command))
       .reduce((sum, [, count]) => sum + count, 0);
-    const found = [...ERRORS].flatMap(([name, [cause, command]]) => {
+    const found = REFUSALS.flatMap((name) => {
       const all = errors.get(name) ?? 0;
       const ours = OWN_ERRORS.includes(name) ? Math.min(own, all) : 0;
       own -= ours;
-      return all > ours ? [{ name, count: all - ours, advice: `${name}, ${cause}: ${cli(view, command)}` }] : [];
+      return all > ours ? [{ name, count: all - ours, advice: refusalAdvice(name, view, useOf(view)) }] : [];
     });
     const total = found.reduce((sum, { count }) => sum + count, 0);
     const state = stateAbove(total, REFUSED);
@@ -354,7 +355,7 @@ export const COMMAND_CHECKS: readonly Check[] = [
   {
     ...{ id: 'store-refused-commands', area: 'store', severity: 'warning', title: 'the server refuses commands' },
     ...{ needs: ['info'], minimum: PAIR },
-    raises: `≥ ${REFUSED.raises} errors in the window: ${[...ERRORS.keys()].join(', ')}`,
+    raises: `≥ ${REFUSED.raises} errors in the window: ${REFUSALS.join(', ')}`,
     clears: 'none in the window',
     why: 'A refused write is a page that is computed again, and a refused read is a miss.',
     source: 'Redis documentation, INFO errorstats (since 6.2)',

@@ -2,16 +2,11 @@ import { bytesText, countText, durationText } from '../../../report/format.mjs';
 import type { Check, Observation, Window } from '../check.ts';
 import { known } from '../facts.ts';
 import { dataNodesOf, fine, type NodeView, reasonOf, skipped } from '../window.ts';
-import { cli, hostPartOf, keepsControl, NO_INFO, NO_PAIR, serversAmong, wrongIf } from './store-figures.ts';
+import { cli, hostPartOf, NO_INFO, NO_PAIR, serversAmong, wrongIf } from './store-figures.ts';
 import { REPLICATION_CHECKS } from './store-replication.ts';
+import { endsSaving, type Saving, usesOf } from './store-uses.ts';
 
 /** Snapshots and append-only files of store nodes. */
-
-interface Saving {
-  readonly appends: boolean;
-  /** Save points, `3600 1 300 100`; empty: none; undefined: CONFIG GET did not tell them. */
-  readonly points: string | undefined;
-}
 
 function savingOf({ level, config }: NodeView): Saving | undefined {
   const appends = level('aof_enabled');
@@ -19,10 +14,11 @@ function savingOf({ level, config }: NodeView): Saving | undefined {
 }
 
 function persistence(window: Window): readonly Observation[] {
+  const useOf = usesOf(window);
   return dataNodesOf(window).flatMap((view): Observation[] => {
-    const { store, node, subject } = view;
+    const { node, subject } = view;
     // A control document cannot be computed again.
-    if (!store.isCache || keepsControl(store)) return [];
+    if (useOf(view) !== 'cache') return [];
     const saving = savingOf(view);
     if (saving === undefined) return [skipped(subject, NO_INFO)];
     const { appends, points } = saving;
@@ -34,8 +30,7 @@ function persistence(window: Window): readonly Observation[] {
         evidence: `A cache is kept on disk: save is ${points === undefined ? 'unknown' : `"${points}"`}, appendonly is ${appends ? 'yes' : 'no'}.`,
         figures: { save: points ?? 'unknown', appendonly: appends ? 'yes' : 'no' },
         advice: [
-          ...(saves ? [cli(view, 'CONFIG SET save ""')] : []),
-          ...(appends ? [cli(view, 'CONFIG SET appendonly no')] : []),
+          ...endsSaving(view, 'cache', saving),
           'In its configuration file: save "" and appendonly no, as in deploy/redis.',
         ],
       })),
@@ -55,6 +50,7 @@ function serverSeconds({ level, node }: NodeView, { after }: Window): number {
 
 /** The figure of the last fork stays for ever, so it counts only while more forks are to be expected. */
 function forks(window: Window): readonly Observation[] {
+  const useOf = usesOf(window);
   return serversAmong(dataNodesOf(window)).map((view): Observation => {
     const { subject, level, grown } = view;
     const [micros, lastSave] = [level('latest_fork_usec'), level('rdb_last_save_time')];
@@ -71,7 +67,7 @@ function forks(window: Window): readonly Observation[] {
       evidence: `The last fork stopped the server for ${durationText(ms)}, with ${bytesText(level('used_memory'))} in use; ${isRunning ? 'its child is still saving' : isNew ? 'it was in this window' : `the last save was ${durationText(1000 * ageSeconds)} ago`}.`,
       figures: { forkMs: ms, usedBytes: level('used_memory') ?? 0, saveAgeSeconds: ageSeconds },
       advice: [
-        ...(view.store.isCache && savesAgain ? [cli(view, 'CONFIG SET save ""')] : []),
+        ...endsSaving(view, useOf(view), saving),
         'More and smaller nodes: the time of a fork grows with the memory of one.',
         'Transparent huge pages off: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled',
       ],
@@ -82,6 +78,7 @@ function forks(window: Window): readonly Observation[] {
 // --- the disk ---------------------------------------------------------------------------------------------------------
 
 function delayedFsync(window: Window): readonly Observation[] {
+  const useOf = usesOf(window);
   return serversAmong(dataNodesOf(window)).map((view): Observation => {
     const { subject, level, grown } = view;
     const appends = level('aof_enabled');
@@ -93,7 +90,7 @@ function delayedFsync(window: Window): readonly Observation[] {
       evidence: `${countText(delayed)} writes waited for a slow fsync in the window, ${countText(level('aof_delayed_fsync'))} since the start.`,
       figures: { delayed },
       advice: [
-        ...(view.store.isCache && !keepsControl(view.store) ? [cli(view, 'CONFIG SET appendonly no')] : []),
+        ...(useOf(view) === 'cache' ? [cli(view, 'CONFIG SET appendonly no')] : []),
         cli(view, 'CONFIG SET no-appendfsync-on-rewrite yes'),
         'Show what else uses the disk: iostat -x 1',
       ],
@@ -104,6 +101,7 @@ function delayedFsync(window: Window): readonly Observation[] {
 /** Servers that save at the same address: their saves share a disk, as far as an address tells. */
 function sharedDisks(window: Window): readonly Observation[] {
   const servers = serversAmong(dataNodesOf(window));
+  const useOf = usesOf(window);
   return [...Map.groupBy(servers, ({ node }) => hostPartOf(node.address))].map(([host, views]): Observation => {
     const subject = `stores at ${host}`;
     const savings = views.flatMap((view) => {
@@ -117,11 +115,7 @@ function sharedDisks(window: Window): readonly Observation[] {
       evidence: `${saving.length} servers at this address keep their data on disk: ${saving.map(({ view }) => view.node.address).join(', ')}.`,
       figures: { servers: saving.length },
       advice: [
-        ...saving.flatMap(({ view, appends }) =>
-          view.store.isCache && !keepsControl(view.store)
-            ? [cli(view, appends ? 'CONFIG SET appendonly no' : 'CONFIG SET save ""')]
-            : [],
-        ),
+        ...saving.flatMap((one) => endsSaving(one.view, useOf(one.view), one)),
         'Or give each a disk of its own, and save points at different times.',
       ],
     }));
@@ -129,16 +123,20 @@ function sharedDisks(window: Window): readonly Observation[] {
 }
 
 function failedSaves(window: Window): readonly Observation[] {
+  const useOf = usesOf(window);
   return serversAmong(dataNodesOf(window)).map((view): Observation => {
-    const { subject, text } = view;
+    const { subject, text, config } = view;
     if (text('rdb_last_bgsave_status') === undefined) return skipped(subject, NO_INFO);
+    // Nothing is saved any more: the status is of a save in the past, and refuses no write.
+    if (config('save') === '' && text('aof_enabled') === '0' && useOf(view) === 'cache') return fine(subject);
+    const refuses = config('stop-writes-on-bgsave-error') !== 'no';
     const failed = STATUSES.filter((field) => text(field) === 'err');
     return wrongIf(failed.length > 0, subject, () => ({
-      evidence: `INFO tells an error in ${failed.join(', ')}; with stop-writes-on-bgsave-error (the default) a server with save points refuses every write (MISCONF).`,
+      evidence: `INFO tells an error in ${failed.join(', ')}${refuses ? '; with stop-writes-on-bgsave-error (the default) a server with save points refuses every write (MISCONF)' : ''}.`,
       figures: { failed: failed.join(', ') },
       advice: [
         'Read why in the server’s log: no space, no right to write, or no memory for the fork (vm.overcommit_memory).',
-        ...(view.store.isCache
+        ...(useOf(view) === 'cache'
           ? [cli(view, 'CONFIG SET stop-writes-on-bgsave-error no'), cli(view, 'CONFIG SET save ""')]
           : [cli(view, 'BGSAVE')]),
       ],
@@ -155,7 +153,8 @@ export const DURABILITY_CHECKS: readonly Check[] = [
     ...{ id: 'store-persistence', area: 'store', severity: 'warning', title: 'a cache is kept on disk' },
     needs: ['info', 'config'],
     ...SETTING,
-    raises: 'save points or appendonly yes on a store of a domain that holds no control documents',
+    raises:
+      'save points or appendonly yes on a server of a domain’s store that keeps neither control documents nor counts',
     why: 'Its pages can be computed again. A snapshot forks, and copies what is written meanwhile; an append-only file makes writes wait for a disk.',
     source: 'Redis documentation, “Redis persistence” and “Diagnosing latency issues” (fork, AOF); deploy/redis',
     look: persistence,

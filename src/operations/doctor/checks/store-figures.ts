@@ -1,5 +1,5 @@
 import type { Evidence, Observation } from '../check.ts';
-import { known, type StoreFacts } from '../facts.ts';
+import { type ClientsFacts, known } from '../facts.ts';
 import { fine, type NodeView } from '../window.ts';
 
 /** Readings of INFO that several checks of stores share. */
@@ -84,13 +84,7 @@ export function serverIdOf({ text, node }: NodeView): string {
   return text('run_id') ?? node.address;
 }
 
-/**
- * The store's settings name it as the control store too: its documents have no expiry and cannot be computed again.
- * @param store named as `StoreFacts` describes: `store of goods, control store`
- */
-export function keepsControl({ name }: Pick<StoreFacts, 'name'>): boolean {
-  return name.split(', ').includes('control store');
-}
+// --- advice -----------------------------------------------------------------------------------------------------------
 
 /** `redis-cli -h 10.0.0.1 -p 6379 CONFIG SET save ""` */
 export function cli({ node }: Pick<NodeView, 'node'>, command: string): string {
@@ -101,4 +95,60 @@ export function cli({ node }: Pick<NodeView, 'node'>, command: string): string {
 /** An observation of a setting: it is wrong, or it is not. */
 export function wrongIf(isWrong: boolean, subject: string, evidence: () => Omit<Evidence, 'subject'>): Observation {
   return isWrong ? { subject, state: 'raise', ...evidence() } : fine(subject);
+}
+
+export const MIB = 2 ** 20;
+
+/** A limit of output buffers; 0 is no limit. */
+export interface OutputLimit {
+  readonly hardBytes: number;
+  readonly softBytes: number;
+  readonly softSeconds: number;
+}
+
+type OutputKind = ClientsFacts['largestOutput']['kind'];
+
+/** `normal 0 0 0 slave 268435456 67108864 60 pubsub …`. Undefined: CONFIG GET did not tell it. */
+export function outputLimitOf({ config }: Pick<NodeView, 'config'>, kind: OutputKind): OutputLimit | undefined {
+  const words = config('client-output-buffer-limit')?.split(/\s+/) ?? [];
+  const at = words.findIndex((word) => word === kind || (kind === 'replica' && word === 'slave'));
+  if (at < 0) return undefined;
+  const [hardBytes = 0, softBytes = 0, softSeconds = 0] = words.slice(at + 1, at + 4).map(Number);
+  return { hardBytes, softBytes, softSeconds };
+}
+
+/** The command that sets this limit. */
+export function setOutputLimit(view: NodeView, kind: OutputKind, limit: OutputLimit): string {
+  const [hard, soft] = [limit.hardBytes, limit.softBytes].map((bytes) => (bytes === 0 ? '0' : sizeText(bytes)));
+  return cli(view, `CONFIG SET client-output-buffer-limit "${kind} ${hard} ${soft} ${limit.softSeconds}"`);
+}
+
+/** The command that raises the limit of replicas to this one; none when the present limit is unknown or as large. */
+export function largerReplicaLimit(view: NodeView, wanted: OutputLimit): readonly string[] {
+  const present = outputLimitOf(view, 'replica');
+  if (present === undefined) return [];
+  const { hardBytes, softBytes, softSeconds } = present;
+  const larger = (now: number, bytes: number): number => (now === 0 ? 0 : Math.max(now, bytes));
+  const [hard, soft] = [larger(hardBytes, wanted.hardBytes), larger(softBytes, wanted.softBytes)];
+  // The seconds belong to a soft limit.
+  const seconds = softBytes === 0 ? softSeconds : Math.max(softSeconds, wanted.softSeconds);
+  if (hard === hardBytes && soft === softBytes && seconds === softSeconds) return [];
+  return [setOutputLimit(view, 'replica', { hardBytes: hard, softBytes: soft, softSeconds: seconds })];
+}
+
+/** The command that raises the replication backlog to this size; none when the present one is unknown or as large. */
+export function largerBacklog(view: NodeView, bytes: number): readonly string[] {
+  const [present, limit] = [view.level('repl_backlog_size'), view.level('maxmemory') ?? 0];
+  if (present === undefined || present >= bytes) return [];
+  // The backlog counts toward maxmemory: a large one would evict the keys.
+  const most = limit > 0 ? Math.floor(limit * BACKLOG_SHARE) : bytes;
+  if (most <= present) return ['A larger backlog needs a higher maxmemory first: it counts toward it.'];
+  return [cli(view, `CONFIG SET repl-backlog-size ${sizeText(Math.min(bytes, most))}`)];
+}
+
+const BACKLOG_SHARE = 0.1;
+
+/** `64mb`, as a configuration writes it: whole MiB, never less than the bytes. */
+export function sizeText(bytes: number): string {
+  return `${Math.ceil(bytes / MIB)}mb`;
 }

@@ -39,7 +39,20 @@ function tooFew(subject: string, { sampled }: KeysFacts, minimum: number): Obser
   return sampled >= minimum ? undefined : skipped(subject, `fewer than ${minimum} sampled keys`);
 }
 
+/** A store is fine when all of its keys were seen; before that nobody knows. */
+function noneSoFar(subject: string, { seen, total }: KeysFacts): Observation {
+  if (seen >= total) return fine(subject);
+  return skipped(
+    subject,
+    `none was found in a sample; ${countText(seen)} of ${countText(total)} keys were seen so far`,
+  );
+}
+
 const keyText = ({ name, type, bytes }: KeyFacts): string => `${name} (${type}, ${bytesText(bytes)})`;
+
+/** The figures are of this many keys alone. Keys lapse while they are sampled, so the sample may exceed the rest. */
+const sampleText = ({ sampled, total }: KeysFacts): string =>
+  `${countText(sampled)} of ${countText(Math.max(sampled, total))} keys were sampled`;
 
 /** `900 ≤ 10 KiB, 80 ≤ 100 KiB, 20 larger`; empty buckets are left out. */
 function histogramText({ sizes, sampled }: KeysFacts): string {
@@ -61,16 +74,12 @@ function bigKeys(window: Window): readonly Observation[] {
     const others = keys.biggest.filter(({ name }) => !isBookkeeping(name)).toSorted((a, b) => b.bytes - a.bytes);
     const [largest] = others;
     const state = stateAbove(largest?.bytes ?? 0, BIG);
-    if (largest === undefined || state === 'fine') return fine(subject);
+    if (largest === undefined || state === 'fine') return noneSoFar(subject, keys);
     const big = others.filter(({ bytes }) => bytes >= BIG.clears).slice(0, MAX_NAMES);
     const histogram = histogramText(keys);
     return {
       ...{ subject, state },
-      evidence: `The largest values found: ${big.map(keyText).join(', ')}.${
-        histogram === ''
-          ? ''
-          : ` ${countText(keys.sampled)} of ${countText(keys.total)} keys were sampled: ${histogram}.`
-      }`,
+      evidence: `The largest values found: ${big.map(keyText).join(', ')}. ${sampleText(keys)}${histogram === '' ? '' : `: ${histogram}`}.`,
       figures: { largestBytes: largest.bytes, largest: largest.name, big: big.length, sampled: keys.sampled },
       advice: [
         `Find all: ${cli(view, '--bigkeys')}`,
@@ -100,7 +109,7 @@ function largeValues(window: Window): readonly Observation[] {
     if (state === 'fine') return fine(subject);
     return {
       ...{ subject, state },
-      evidence: `${countText(large)} of ${countText(keys.sampled)} sampled values are above ${bytesText(LARGE.bytes)} (${percentText(large / keys.sampled)}): ${histogramText(keys)}.`,
+      evidence: `${countText(large)} of ${countText(keys.sampled)} sampled values are above ${bytesText(LARGE.bytes)} (${percentText(large / keys.sampled)}); ${sampleText(keys)}: ${histogramText(keys)}.`,
       figures: { large, sampled: keys.sampled, share: large / keys.sampled },
       advice: [
         'Smaller pages: fewer results per page, no long texts in results, compression.coding: zstd.',
@@ -118,11 +127,11 @@ function bigCollections(window: Window): readonly Observation[] {
     const others = keys.longest.filter(({ name }) => !isBookkeeping(name)).toSorted((a, b) => b.members - a.members);
     const [longest] = others;
     const state = stateAbove(longest?.members ?? 0, LONG);
-    if (longest === undefined || state === 'fine') return fine(subject);
+    if (longest === undefined || state === 'fine') return noneSoFar(subject, keys);
     const long = others.filter(({ members }) => members >= LONG.clears).slice(0, MAX_NAMES);
     return {
       ...{ subject, state },
-      evidence: `The longest collections found: ${long.map((key) => `${key.name} (${key.type} of ${countText(key.members)} members, ${bytesText(key.bytes)})`).join(', ')}.`,
+      evidence: `The longest collections found: ${long.map((key) => `${key.name} (${key.type} of ${countText(key.members)} members, ${bytesText(key.bytes)})`).join(', ')}; ${sampleText(keys)}.`,
       figures: { members: longest.members, longest: longest.name, long: long.length, sampled: keys.sampled },
       advice: [
         'Split it by a hash of the member into keys of at most some thousand members.',
@@ -146,7 +155,7 @@ function noExpiry(window: Window): readonly Observation[] {
     const [domain = 'DOMAIN'] = store.domains;
     return {
       ...{ subject, state },
-      evidence: `${countText(keys.oursWithoutExpiry)} of ${countText(keys.ours)} sampled keys of serpcache are entries without an expiry.`,
+      evidence: `${countText(keys.oursWithoutExpiry)} of ${countText(keys.ours)} sampled keys of serpcache are entries without an expiry; ${sampleText(keys)}.`,
       figures: { withoutExpiry: keys.oursWithoutExpiry, ours: keys.ours, sampled: keys.sampled },
       advice: [
         'serpcache writes every entry with an expiry: find what copies, restores or PERSISTs these keys.',

@@ -60,7 +60,10 @@ function memoryAdvice(window: Window): readonly Observation[] {
     const { subject, node, level } = view;
     const text = known(node.memoryAdvice);
     if (text === undefined) return skipped(subject, reasonOf(node.memoryAdvice));
-    const problems = [...text.matchAll(/^\s*\* ([^:\n]{1,60}):/gm)].map(([, name = '']) => name);
+    // A peak in the past is harmless, and is named until the server restarts.
+    const problems = [...text.matchAll(/^\s*\* ([^:\n]{1,60}):/gm)]
+      .map(([, name = '']) => name)
+      .filter((name) => !/^peak memory/i.test(name));
     const used = level('used_memory') ?? 0;
     return wrongIf(problems.length > 0 && used >= ADVICE.usedBytes, subject, () => ({
       evidence: `MEMORY DOCTOR names: ${problems.join('; ').toLowerCase()}; ${bytesText(used)} are used.`,
@@ -111,9 +114,9 @@ export const WASTE_CHECKS: readonly Check[] = [
     ...{ id: 'store-memory-advice', area: 'store', severity: 'info', title: 'MEMORY DOCTOR reports a problem' },
     needs: ['memory', 'info'],
     minimum: `${bytesText(ADVICE.usedBytes)} used`,
-    raises: 'MEMORY DOCTOR names a problem',
+    raises: 'MEMORY DOCTOR names a problem other than a peak in the past',
     clears: SETTING.clears,
-    why: 'The server knows more of its allocator than INFO tells. A peak in the past is among what it names, and harmless.',
+    why: 'The server knows more of its allocator than INFO tells.',
     source: 'Redis documentation, “MEMORY DOCTOR”; it judges nothing below 5 MB',
     look: memoryAdvice,
   },

@@ -5,27 +5,32 @@ import {
   callsGrown,
   cli,
   hostPartOf,
-  keepsControl,
   keyspaceOf,
+  MIB,
   NO_INFO,
   NO_PAIR,
-  serverIdOf,
   serversAmong,
+  sizeText,
   wrongIf,
 } from './store-figures.ts';
 import { WASTE_CHECKS } from './store-memory-waste.ts';
+import { keepsControl, policyFor, usesOf } from './store-uses.ts';
 
 /** Memory of store nodes: limits and policies, evictions and expirations, fragmentation and overhead. */
 
-const MIB = 2 ** 20;
-
-/** A limit that leaves room for client buffers, fragmentation and copies, in whole MiB. */
-function suggestedLimit({ level }: NodeView): string {
-  const total = level('total_system_memory');
-  return total === undefined ? '1gb' : `${Math.max(64, Math.floor((LIMIT_SHARE * total) / MIB))}mb`;
+/**
+ * A limit that leaves room for client buffers, fragmentation and copies, in whole MiB: an equal share for each store server
+ * at the address. It is never below the memory in use, since a lower one would evict at once.
+ */
+function suggestedLimit(window: Window, { level, node }: NodeView): string {
+  const [total, used] = [level('total_system_memory'), level('used_memory') ?? 0];
+  const host = hostPartOf(node.address);
+  const servers = serversAmong(dataNodesOf(window)).filter((one) => hostPartOf(one.node.address) === host);
+  const share = total === undefined ? 1024 * MIB : (LIMIT_SHARE * total) / Math.max(1, servers.length);
+  return sizeText(Math.max(64 * MIB, Math.floor(share / MIB) * MIB, used));
 }
 
-/** The share of the machine that deploy/redis gives to one node. */
+/** The share of the machine that deploy/redis gives to its node. */
 const LIMIT_SHARE = 0.7;
 
 const evicts = (policy: string | undefined): boolean => policy?.startsWith('allkeys-') ?? false;
@@ -33,21 +38,24 @@ const evicts = (policy: string | undefined): boolean => policy?.startsWith('allk
 // --- limits and policies ----------------------------------------------------------------------------------------------
 
 function unlimited(window: Window): readonly Observation[] {
+  const useOf = usesOf(window);
   return dataNodesOf(window).flatMap((view): Observation[] => {
     const { store, subject, level, text } = view;
     if (!store.isCache) return [];
     const limit = level('maxmemory');
     if (limit === undefined) return [skipped(subject, NO_INFO)];
     const used = level('used_memory') ?? 0;
-    const policy = keepsControl(store) ? 'volatile-lru' : 'allkeys-lru';
+    const [use, policy] = [useOf(view), text('maxmemory_policy')];
+    // A limit puts the policy in force at once, so a wrong one goes first.
+    const isWrong = policy === 'noeviction' || (use === 'mixed' && evicts(policy));
     return [
       wrongIf(limit === 0, subject, () => ({
         evidence: `maxmemory is 0, and ${bytesText(used)} are used of the machine’s ${bytesText(level('total_system_memory'))}.`,
         figures: { maxmemory: 0, usedBytes: used },
         advice: [
-          cli(view, `CONFIG SET maxmemory ${suggestedLimit(view)}`),
-          ...(text('maxmemory_policy') === 'noeviction' ? [cli(view, `CONFIG SET maxmemory-policy ${policy}`)] : []),
-          `The same in its configuration file; about ${percentText(LIMIT_SHARE)} of the machine, less where it runs other servers.`,
+          ...(isWrong ? [cli(view, `CONFIG SET maxmemory-policy ${policyFor(use)}`)] : []),
+          cli(view, `CONFIG SET maxmemory ${suggestedLimit(window, view)}`),
+          `The same in its configuration file; about ${percentText(LIMIT_SHARE)} of the machine for all its stores, less where it runs other servers.`,
         ],
       })),
     ];
@@ -62,7 +70,7 @@ const LASTING = { share: 0.5, keys: 1000 };
  * stay. It is wrong where most keys are of others and have none.
  */
 function policies(window: Window): readonly Observation[] {
-  const cacheServers = new Set(dataNodesOf(window).flatMap((view) => (view.store.isCache ? [serverIdOf(view)] : [])));
+  const useOf = usesOf(window);
   return dataNodesOf(window).flatMap((view): Observation[] => {
     const { store, subject, level, text } = view;
     const [policy, limit] = [text('maxmemory_policy'), level('maxmemory')];
@@ -72,7 +80,7 @@ function policies(window: Window): readonly Observation[] {
     const figures = { policy, maxmemory: limit, usedBytes: level('used_memory') ?? 0 };
     if (!store.isCache) {
       // On a server of a cache it is a finding of `store-shared-server`.
-      const isWrong = keepsControl(store) && evicts(policy) && !cacheServers.has(serverIdOf(view));
+      const isWrong = keepsControl(store) && evicts(policy) && useOf(view) === 'lasting';
       return [
         wrongIf(isWrong, subject, () => ({
           evidence: `maxmemory-policy is ${policy} with a limit of ${bytesText(limit)}: a control document may be evicted.`,
@@ -81,18 +89,18 @@ function policies(window: Window): readonly Observation[] {
         })),
       ];
     }
-    const right = keepsControl(store) ? 'volatile-lru' : 'allkeys-lru';
+    const use = useOf(view);
     const { keys, expires } = keyspaceOf(view);
     const lasting = keys - expires;
     const isStuck =
-      policy.startsWith('volatile-') && keys >= LASTING.keys && lasting >= LASTING.share * keys && !keepsControl(store);
+      policy.startsWith('volatile-') && keys >= LASTING.keys && lasting >= LASTING.share * keys && use === 'cache';
     return [
       wrongIf(policy === 'noeviction' || isStuck, subject, () => ({
         evidence: isStuck
           ? `maxmemory-policy is ${policy}, and ${countText(lasting)} of ${countText(keys)} keys have no expiry: none of them can be evicted.`
           : `maxmemory-policy is noeviction with a limit of ${bytesText(limit)}, ${bytesText(figures.usedBytes)} of it used: a full node refuses writes (OOM).`,
         figures: { ...figures, keys, lastingKeys: lasting },
-        advice: [cli(view, `CONFIG SET maxmemory-policy ${right}`), 'The same in its configuration file.'],
+        advice: [cli(view, `CONFIG SET maxmemory-policy ${policyFor(use)}`), 'The same in its configuration file.'],
       })),
     ];
   });
@@ -123,7 +131,7 @@ function evictions(window: Window): readonly Observation[] {
       evidence: `${perSecondText(perSecond)} keys are evicted${writes === undefined ? '' : ` beside ${perSecondText(writes / view.seconds)} writes`}; ${bytesText(used)} of ${bytesText(limit)} are used.`,
       figures: { evictedPerSecond: perSecond, writeShare: share, usedBytes: used, maxmemory: limit },
       advice: [
-        `More memory, if the machine has it: ${cli(view, `CONFIG SET maxmemory ${Math.ceil((1.5 * limit) / MIB)}mb`)}`,
+        `More memory, if the machine has it: ${cli(view, `CONFIG SET maxmemory ${sizeText(1.5 * limit)}`)}`,
         'Or more shards, or a shorter freshness.ttl, so that pages lapse before they are evicted.',
         `Find large keys: ${cli(view, '--bigkeys')}`,
       ],
@@ -157,7 +165,11 @@ function expirations(window: Window): readonly Observation[] {
 
 const FULL = { raises: 0.95, clears: 0.9 };
 
+/** An evicting server stays below its limit but for a moment. */
+const OVER = 1.1;
+
 function full(window: Window): readonly Observation[] {
+  const useOf = usesOf(window);
   return serversAmong(dataNodesOf(window)).map((view): Observation => {
     const { subject, level, text } = view;
     const [limit, used, total] = [level('maxmemory'), level('used_memory'), level('total_system_memory')];
@@ -168,24 +180,35 @@ function full(window: Window): readonly Observation[] {
         state: 'raise',
         evidence: `maxmemory is ${bytesText(limit)}, the machine has ${bytesText(total)}, and ${bytesText(used)} are used: the kernel ends the server before it evicts.`,
         figures: { maxmemory: limit, usedBytes: used, totalBytes: total },
-        advice: [cli(view, `CONFIG SET maxmemory ${suggestedLimit(view)}`)],
+        advice: [cli(view, `CONFIG SET maxmemory ${suggestedLimit(window, view)}`)],
       };
     }
     // Only a master refuses writes; its replica is as full as it is.
-    if (limit === 0 || text('maxmemory_policy') !== 'noeviction' || text('role') === 'slave') return fine(subject);
+    if (limit === 0 || text('role') === 'slave') return fine(subject);
     const counted = used - (level('mem_not_counted_for_evict') ?? 0);
+    if (text('maxmemory_policy') !== 'noeviction') {
+      if (counted < OVER * limit) return fine(subject);
+      return {
+        ...{ subject, state: 'raise' },
+        evidence: `${bytesText(counted)} are used with a limit of ${bytesText(limit)}, although ${text('maxmemory_policy')} evicts: buffers, the backlog and the server itself need more than the limit, and writes are refused.`,
+        figures: { usedBytes: counted, maxmemory: limit },
+        advice: [
+          `What uses it: ${cli(view, 'MEMORY STATS')}`,
+          cli(view, `CONFIG SET maxmemory ${suggestedLimit(window, view)}`),
+        ],
+      };
+    }
     const state = stateAbove(counted / limit, FULL);
     if (state === 'fine') return fine(subject);
+    const use = useOf(view);
     return {
       ...{ subject, state },
       evidence: `${bytesText(counted)} of ${bytesText(limit)} are used (${percentText(counted / limit)}), and noeviction refuses every write beyond.`,
       figures: { usedBytes: counted, maxmemory: limit },
-      advice: view.store.isCache
-        ? [cli(view, `CONFIG SET maxmemory-policy ${keepsControl(view.store) ? 'volatile-lru' : 'allkeys-lru'}`)]
-        : [
-            cli(view, `CONFIG SET maxmemory ${Math.ceil((2 * limit) / MIB)}mb`),
-            `Find large keys: ${cli(view, '--bigkeys')}`,
-          ],
+      advice:
+        use === 'lasting'
+          ? [cli(view, `CONFIG SET maxmemory ${sizeText(2 * limit)}`), `Find large keys: ${cli(view, '--bigkeys')}`]
+          : [cli(view, `CONFIG SET maxmemory-policy ${policyFor(use)}`)],
     };
   });
 }
@@ -213,7 +236,7 @@ function aboveHost(window: Window): readonly Observation[] {
         evidence: `${views.length === 1 ? 'One server' : `${views.length} servers`} at this address may use ${bytesText(sum)} together, and the machine has ${bytesText(total)}.`,
         figures: { servers: views.length, maxmemory: sum, totalBytes: total },
         advice: [
-          cli(first, `CONFIG SET maxmemory ${Math.floor((LIMIT_SHARE * total) / views.length / MIB)}mb`),
+          cli(first, `CONFIG SET maxmemory ${suggestedLimit(window, first)}`),
           ...(views.length === 1 ? [] : ['The same on the other servers there, or move some of them.']),
         ],
       })),

@@ -1,20 +1,23 @@
 import { bytesText, countText, durationText } from '../../../report/format.mjs';
 import type { Check, Observation, Window } from '../check.ts';
+import { known } from '../facts.ts';
 import { dataNodesOf, fine, type NodeView, reasonOf, skipped, stateAbove } from '../window.ts';
 import {
   cli,
-  keepsControl,
+  largerBacklog,
+  largerReplicaLimit,
+  MIB,
   NO_INFO,
   NO_PAIR,
+  outputLimitOf,
   type ReplicaLine,
   replicasOf,
   serversAmong,
   wrongIf,
 } from './store-figures.ts';
+import { usesOf } from './store-uses.ts';
 
 /** Replicas of store nodes: their cost, their lag, and their full copies. */
-
-const MIB = 2 ** 20;
 
 function withReplicas(window: Window): readonly NodeView[] {
   return serversAmong(dataNodesOf(window)).filter(({ level }) => (level('connected_slaves') ?? 0) > 0);
@@ -22,10 +25,17 @@ function withReplicas(window: Window): readonly NodeView[] {
 
 const perSecondBytes = (bytes: number): string => `${bytesText(bytes)}/s`;
 
+/** The least backlog to advise, and the time that it should hold. */
+const ROOM = { minBytes: 64 * MIB, seconds: 60 };
+
+const moreBacklog = (view: NodeView, written: number): readonly string[] =>
+  largerBacklog(view, Math.max(ROOM.minBytes, ROOM.seconds * written));
+
 function replicas(window: Window): readonly Observation[] {
+  const useOf = usesOf(window);
   return dataNodesOf(window).flatMap((view): Observation[] => {
-    const { store, subject, level, rate } = view;
-    if (!store.isCache || keepsControl(store)) return [];
+    const { subject, level, rate } = view;
+    if (useOf(view) !== 'cache') return [];
     const count = level('connected_slaves');
     if (count === undefined) return [skipped(subject, NO_INFO)];
     const bytes = rate('master_repl_offset') ?? 0;
@@ -78,7 +88,7 @@ function lags(window: Window): readonly Observation[] {
       figures: { behindBytes: behind, lagSeconds: replica.lagSeconds, bytesPerSecond: written, backlogBytes: backlog },
       advice: [
         `Look at the replica first: redis-cli -h ${replica.address.replace(/:(\d+)$/, ' -p $1')} INFO cpu; its network and its disk.`,
-        cli(view, `CONFIG SET repl-backlog-size ${Math.max(64, Math.ceil((60 * written) / MIB))}mb`),
+        ...moreBacklog(view, written),
       ],
     };
   });
@@ -119,11 +129,8 @@ function fullCopies(window: Window): readonly Observation[] {
       evidence: `${countText(begun ?? 0)} full copies for replicas began in the window, ${countText(level('sync_full'))} since the start${copying.length === 0 ? '' : `; in progress: ${copying.map(({ address, state }) => `${address} (${state})`).join(', ')}`}.`,
       figures: { begun: begun ?? 0, copying: copying.length, total: level('sync_full') ?? 0 },
       advice: [
-        cli(
-          view,
-          `CONFIG SET repl-backlog-size ${Math.max(64, Math.ceil((60 * (rate('master_repl_offset') ?? 0)) / MIB))}mb`,
-        ),
-        cli(view, 'CONFIG SET client-output-buffer-limit "replica 1gb 512mb 120"'),
+        ...moreBacklog(view, rate('master_repl_offset') ?? 0),
+        ...largerReplicaLimit(view, { hardBytes: 1024 * MIB, softBytes: 512 * MIB, softSeconds: 120 }),
         cli(view, 'CONFIG SET repl-diskless-sync yes'),
       ],
     }));
@@ -145,23 +152,38 @@ function backlogs(window: Window): readonly Observation[] {
       state: written >= BACKLOG.bytesPerSecond ? 'raise' : 'hold',
       evidence: `The backlog of ${bytesText(size)} holds ${durationText((1000 * size) / written)} of the present ${perSecondBytes(written)}.`,
       figures: { backlogBytes: size, bytesPerSecond: written, seconds: size / written },
-      advice: [cli(view, `CONFIG SET repl-backlog-size ${Math.ceil((2 * BACKLOG.seconds * written) / MIB)}mb`)],
+      advice: largerBacklog(view, 2 * BACKLOG.seconds * written),
     };
   });
 }
 
-const BUFFER = { raises: 0.5, clears: 0.4 };
-
-/** The hard limit of class `replica` (older: `slave`) in `client-output-buffer-limit`, in bytes; 0: none. */
-function replicaLimit(text: string | undefined): number | undefined {
-  const bytes = /\b(?:slave|replica) (\d+)/.exec(text ?? '')?.[1];
-  return bytes === undefined ? undefined : Number(bytes);
+/** A store that is configured by the address of a replica: reads work, writes are refused. */
+function isReplica({ after }: Window): readonly Observation[] {
+  return after.stores
+    .filter(({ kind }) => kind === 'standalone')
+    .flatMap(({ name, nodes }): readonly Observation[] => {
+      const listed = known(nodes);
+      if (listed === undefined) return [skipped(name, reasonOf(nodes))];
+      const [first] = listed;
+      const info = first === undefined ? undefined : known(first.info);
+      if (first === undefined || info === undefined) return [skipped(name, NO_INFO)];
+      const master = `${info['master_host']}:${info['master_port']}`;
+      return [
+        wrongIf(info['role'] === 'slave', name, () => ({
+          evidence: `${first.address}, the only configured node of this store, is a replica of ${master}.`,
+          figures: { node: first.address, master },
+          advice: [`Name the master in the configuration of this store: nodes: ["${master}"]`],
+        })),
+      ];
+    });
 }
+
+const BUFFER = { raises: 0.5, clears: 0.4 };
 
 function buffers(window: Window): readonly Observation[] {
   return withReplicas(window).map((view): Observation => {
-    const { subject, node, level, config, text } = view;
-    const [used, limit] = [level('mem_clients_slaves'), replicaLimit(config('client-output-buffer-limit'))];
+    const { subject, node, level, text } = view;
+    const [used, limit] = [level('mem_clients_slaves'), outputLimitOf(view, 'replica')?.hardBytes];
     if (used === undefined) return skipped(subject, NO_INFO);
     if (limit === undefined) return skipped(subject, reasonOf(node.config) || 'CONFIG GET tells no limit');
     if (limit === 0) return fine(subject);
@@ -174,12 +196,7 @@ function buffers(window: Window): readonly Observation[] {
       ...{ subject, state },
       evidence: `${bytesText(each)} wait for a replica, which is cut off at ${bytesText(limit)} and then needs a full copy.`,
       figures: { bufferBytes: each, limitBytes: limit },
-      advice: [
-        cli(
-          view,
-          `CONFIG SET client-output-buffer-limit "replica ${Math.ceil((4 * limit) / MIB)}mb ${Math.ceil((2 * limit) / MIB)}mb 120"`,
-        ),
-      ],
+      advice: largerReplicaLimit(view, { hardBytes: 4 * limit, softBytes: 2 * limit, softSeconds: 120 }),
     };
   });
 }
@@ -192,7 +209,7 @@ export const REPLICATION_CHECKS: readonly Check[] = [
     ...{ id: 'store-replicas', area: 'store', severity: 'info', title: 'a cache has replicas' },
     needs: ['info'],
     ...SETTING,
-    raises: '≥ 1 replica of a store of a domain that holds no control documents',
+    raises: '≥ 1 replica of a server of a domain’s store that keeps neither control documents nor counts',
     why: 'A replica keeps the hit ratio over a failover. It costs the memory again, a copy of every write and, when it falls behind, full copies that fork.',
     source: 'Redis documentation, “Redis replication”; field report: a cache runs better without them',
     look: replicas,
@@ -235,6 +252,16 @@ export const REPLICATION_CHECKS: readonly Check[] = [
     why: 'A replica that is away for longer than the backlog lasts needs a full copy.',
     source: 'redis.conf, “repl-backlog-size”: the default is 1 MiB, in Valkey 8 10 MiB',
     look: backlogs,
+  },
+  {
+    ...{ id: 'store-is-replica', area: 'store', severity: 'warning', title: 'a store is configured by a replica' },
+    needs: ['info'],
+    minimum: 'none',
+    raises: 'the configured node of a standalone store is a replica',
+    clears: 'otherwise',
+    why: 'A replica refuses writes: computed pages are not stored, flushes and purges do not reach it.',
+    source: 'Redis documentation, “Redis replication”: read-only replica',
+    look: isReplica,
   },
   {
     ...{

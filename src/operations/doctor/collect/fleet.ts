@@ -65,7 +65,9 @@ export function createFleet(options: FleetOptions): Fleet {
 
   /** The last description of every process; undefined when no control store answers. */
   const collect = async (): Promise<ReadonlyMap<string, Hello> | undefined> => {
-    const answers = (await Promise.all(shared.map((control) => control.reports()))).filter((one) => one !== undefined);
+    const answers = (await Promise.all(shared.map((control) => control.reports('doctor')))).filter(
+      (one) => one !== undefined,
+    );
     if (answers.length === 0) return undefined;
     const hellos = new Map<string, Hello>();
     for (const [name, value] of answers.flatMap((reports) => [...reports])) {
@@ -92,13 +94,18 @@ export function createFleet(options: FleetOptions): Fleet {
   const report = async (): Promise<void> => {
     sent += 1;
     const hello: Hello = { format: FORMAT, count: sent, ...own() };
-    await Promise.all(shared.map((control) => control.report(`${PREFIX}${processId}`, hello)));
+    await Promise.all(shared.map((control) => control.report(`${PREFIX}${processId}`, hello, 'doctor')));
     // Read as often as they are sent, so that a silent process is known before anyone asks.
     await collect();
-    schedule(intervalMs * (0.9 + 0.2 * random()));
   };
   const schedule = (waitMs: number): void => {
-    if (!closed && shared.length > 0) timer = setTimeout(() => void report(), waitMs).unref();
+    if (closed || shared.length === 0) return;
+    timer = setTimeout(() => {
+      // A report that cannot be sent is missed once.
+      report()
+        .catch(() => undefined)
+        .finally(() => schedule(intervalMs * (0.9 + 0.2 * random())));
+    }, waitMs).unref();
   };
   schedule(intervalMs * 0.2 * random());
 

@@ -12,7 +12,6 @@ export interface HostPart {
 }
 
 const SNAPSHOTS = 4;
-const MAX_SNAPSHOTS = 100;
 const MAX_ITEMS = 1000;
 
 export async function createHostPart(readHost: ReadHost, windowMs: number): Promise<HostPart> {
@@ -59,7 +58,7 @@ const PARTS: Readonly<Record<PartName, TSchema>> = {
     addresses: Type.Array(TEXT, { maxItems: MAX_ITEMS }),
   }),
   servers: listOf({
-    ...{ program: TEXT, pid: FIGURE, port: FEW, openFiles: FEW, maxOpenFiles: FEW, transparentHugePageBytes: FEW },
+    ...{ program: TEXT, pid: FIGURE, port: FEW, openFiles: FEW, maxOpenFiles: FEW },
     ...{ maxChildren: FEW, indexAgeSeconds: Type.Optional(Type.Record(Type.String(), FIGURE)) },
   }),
 };
@@ -68,8 +67,8 @@ const PARTS: Readonly<Record<PartName, TSchema>> = {
 export function hostPartOf(value: unknown): HostPart {
   const { version, snapshots } = membersOf(value, 'a part');
   if (version !== 1) throw new Error(`a part of another version: ${JSON.stringify(version)} instead of 1`);
-  if (!Array.isArray(snapshots) || snapshots.length < 2 || snapshots.length > MAX_SNAPSHOTS) {
-    throw new Error(`snapshots must be a list of 2 to ${MAX_SNAPSHOTS} hosts`);
+  if (!Array.isArray(snapshots) || snapshots.length !== SNAPSHOTS) {
+    throw new Error(`snapshots must be a list of ${SNAPSHOTS} readings of a host`);
   }
   return { version: 1, snapshots: snapshots.map(hostOf) };
 }

@@ -1,6 +1,6 @@
 import type { ProbeReply } from '../doctor.ts';
 import type { KeyFacts, KeysFacts, Part } from '../facts.ts';
-import { refusalOf } from './store-replies.ts';
+import { refusalOf, shortName } from './store-replies.ts';
 
 /** Samples the keys of one node. In time it sees all of them: each sample goes on where the one before ended. */
 export interface KeySampler {
@@ -38,9 +38,16 @@ interface Sampled extends KeyFacts {
 
 export function createKeySampler(options: {
   readonly askMany: (commands: Commands) => Promise<readonly ProbeReply[]>;
+  /** Where the first pass begins; at the start unless given. */
+  readonly random?: () => number;
 }): KeySampler {
-  const { askMany } = options;
-  let cursor = '0';
+  const { askMany, random = () => 0 } = options;
+  /** Undefined before the first step, which begins anywhere: a short examination would always see the same keys. */
+  let cursor: string | undefined;
+  /** Keys of this pass so far. The first pass may begin in the middle: only one from the start to the end is whole. */
+  let seen = 0;
+  let isFromStart = true;
+  let hasSeenAll = false;
   let remembered: readonly string[] = [];
 
   const ask = async (commands: Commands): Promise<readonly ProbeReply[]> =>
@@ -68,16 +75,27 @@ export function createKeySampler(options: {
     return replies;
   };
 
-  const scan = async (): Promise<Part<readonly string[]>> => {
+  const scan = async (total: number): Promise<Part<readonly string[]>> => {
     const names = new Set<string>();
+    if (cursor === undefined) {
+      const first = total > SCANS * SCAN_COUNT ? Math.floor(random() * total) : 0;
+      isFromStart = first === 0;
+      cursor = String(first);
+    }
+    if (cursor === '0') seen = 0;
     for (let step = 0; step < SCANS; step += 1) {
       const [reply] = await ask([['SCAN', cursor, 'COUNT', String(SCAN_COUNT)]]);
       if (reply?.kind !== 'reply') return { skipped: refusalOf('SCAN', reply) };
       const [next, found] = Array.isArray(reply.reply) ? (reply.reply as readonly unknown[]) : [];
       cursor = String(next ?? '0');
       for (const name of Array.isArray(found) ? found : []) names.add(String(name));
-      if (cursor === '0') break;
+      if (cursor === '0') {
+        hasSeenAll ||= isFromStart;
+        isFromStart = true;
+        break;
+      }
     }
+    seen += names.size;
     return { known: [...names] };
   };
 
@@ -130,7 +148,8 @@ export function createKeySampler(options: {
     count: SCANS * SCAN_COUNT,
     sample: async () => {
       const [size] = await ask([['DBSIZE']]);
-      const names = await scan();
+      const total = numberIn(size) ?? 0;
+      const names = await scan(total);
       if ('skipped' in names) return names;
       const again = remembered.filter((name) => !names.known.includes(name));
       const looked = await lookAt([...names.known, ...again]);
@@ -150,11 +169,12 @@ export function createKeySampler(options: {
         known: {
           sampled: sampled.length,
           total: numberIn(size) ?? sampled.length,
+          seen: hasSeenAll ? total : Math.min(seen, total),
           sizes: histogramOf(sampled),
-          biggest: bySize.slice(0, MAX_SHOWN).map(({ name, type, bytes }) => ({ name, type, bytes })),
+          biggest: bySize.slice(0, MAX_SHOWN).map(({ name, type, bytes }) => ({ name: shortName(name), type, bytes })),
           longest: byLength
             .slice(0, MAX_SHOWN)
-            .map(({ name, type, bytes, members }) => ({ name, type, bytes, members })),
+            .map(({ name, type, bytes, members }) => ({ name: shortName(name), type, bytes, members })),
           ours: sampled.filter(({ name }) => OURS.test(name)).length,
           oursWithoutExpiry: entries.filter(({ lifeMs }) => lifeMs === -1).length,
           foreign: sampled.filter(({ name }) => !OURS.test(name)).length,

@@ -4,16 +4,35 @@ import type { ClientsFacts, LatencyEvent, SlowEntry } from '../facts.ts';
 
 /** Replies of servers as facts. All parsers accept what older servers and relatives of Redis leave out. */
 
+/** Names and values that others choose are cut: a report is read by people. */
+const MAX_NAME = 64;
+const MAX_VALUE = 512;
+
+/** A name that a client chose, in one short line. */
+export function shortName(name: string): string {
+  const line = name.slice(0, 2 * MAX_NAME).replaceAll(/[^\p{L}\p{N}\p{P}\p{S} ]/gu, '·');
+  return name.length <= MAX_NAME ? line : `${line.slice(0, MAX_NAME - 1)}…`;
+}
+
 /** Fields of INFO that name files of the server's machine. */
 const PATHS = /^(?:executable|config_file|aof_base_file|rdb_.*_file)$/;
 
-/** The lines `name:value` of INFO, without paths. */
+/** `INFO errorstats` has a line for the first word of each error, which a script chooses freely. */
+const ERRORS: ReadonlySet<string> = new Set([
+  ...['ERR', 'ASK', 'BUSY', 'BUSYGROUP', 'BUSYKEY', 'CLUSTERDOWN', 'CROSSSLOT', 'DENIED', 'EXECABORT', 'LOADING'],
+  ...['MASTERDOWN', 'MISCONF', 'MOVED', 'NOAUTH', 'NOPERM', 'NOREPLICAS', 'NOSCRIPT', 'OOM', 'READONLY', 'TRYAGAIN'],
+  ...['UNBLOCKED', 'UNKILLABLE', 'WRONGPASS', 'WRONGTYPE'],
+]);
+
+/** The lines `name:value` of INFO, without paths and without words of scripts. */
 export function fieldsOf(text: string): Readonly<Record<string, string>> {
   return Object.fromEntries(
     text.split(/\r?\n/).flatMap((line): [string, string][] => {
       const colon = line.indexOf(':');
       const name = line.slice(0, colon);
-      return colon <= 0 || line.startsWith('#') || PATHS.test(name) ? [] : [[name, line.slice(colon + 1)]];
+      const isOthers = name.startsWith('errorstat_') && !ERRORS.has(name.slice('errorstat_'.length));
+      if (colon <= 0 || line.startsWith('#') || PATHS.test(name) || isOthers) return [];
+      return [[name, line.slice(colon + 1, colon + 1 + MAX_VALUE)]];
     }),
   );
 }
@@ -89,21 +108,30 @@ export function latencyEventsOf(reply: unknown): readonly LatencyEvent[] {
     if (!Array.isArray(line)) return [];
     const [event, atSeconds, latestMs, maxMs] = line as readonly unknown[];
     if (typeof event !== 'string' || typeof atSeconds !== 'number') return [];
-    return [{ event, atSeconds, latestMs: Number(latestMs), maxMs: Number(maxMs) }];
+    const known = /^[\w-]{1,64}$/.test(event) ? event : 'other';
+    return [{ event: known, atSeconds, latestMs: Number(latestMs), maxMs: Number(maxMs) }];
   });
 }
 
 /** MEMORY STATS: a flat list of names and numbers, with further lists for each database. */
-export function memoryStatsOf(reply: unknown, prefix = ''): Readonly<Record<string, number>> {
-  const list: readonly unknown[] = Array.isArray(reply) ? reply : [];
-  const flat: [string, number][] = [];
-  for (let at = 0; at + 1 < list.length; at += 2) {
-    const [name, value] = [`${prefix}${list[at]}`, list[at + 1]];
-    if (Array.isArray(value)) flat.push(...Object.entries(memoryStatsOf(value, `${name}.`)));
-    else if (Number.isFinite(Number(value))) flat.push([name, Number(value)]);
-  }
-  return Object.fromEntries(flat);
+export function memoryStatsOf(reply: unknown): Readonly<Record<string, number>> {
+  const flat: Record<string, number> = {};
+  let left = MAX_STATS;
+  const read = (list: readonly unknown[], prefix: string, depth: number): void => {
+    for (let at = 0; at + 1 < list.length && left > 0; at += 2) {
+      left -= 1;
+      const [name, value] = [`${prefix}${list[at]}`, list[at + 1]];
+      if (Array.isArray(value) && depth < MAX_STATS_DEPTH) read(value, `${name}.`, depth + 1);
+      else if (!Array.isArray(value) && Number.isFinite(Number(value))) flat[name] = Number(value);
+    }
+  };
+  if (Array.isArray(reply)) read(reply, '', 0);
+  return flat;
 }
+
+/** A server has about 40, and two for each database. */
+const MAX_STATS = 1000;
+const MAX_STATS_DEPTH = 2;
 
 const YOUNG_SECONDS = 10;
 const MAX_TOP = 10;
@@ -133,7 +161,7 @@ export function clientsOf(text: string): ClientsFacts {
     blocked: clients.filter((field) => field('flags').includes('b')).length,
     largestOutput: {
       bytes: largest === undefined ? 0 : Number(largest('omem')) || 0,
-      client: largest === undefined ? '' : largest('name') || largest('addr'),
+      client: largest === undefined ? '' : shortName(largest('name') || largest('addr')),
       kind: kindOf(largest?.('flags') ?? ''),
     },
     top: groups
@@ -141,7 +169,7 @@ export function clientsOf(text: string): ClientsFacts {
         const [first] = group;
         return {
           address: hostPart(first?.('addr') ?? ''),
-          name: first?.('name') ?? '',
+          name: shortName(first?.('name') ?? ''),
           count: group.length,
           young: group.filter(isYoung).length,
         };

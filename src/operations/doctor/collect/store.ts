@@ -40,8 +40,9 @@ const MAX_LISTED_CLIENTS = 5000;
 const MAX_AT_ONCE = 16;
 /** No command is sent after this time. A command takes up to two seconds, thus a read up to five. */
 const MAX_READ_MS = 3000;
-const LATE: ProbeReply = { kind: 'unreachable', detail: 'there was no time left for it' };
+export const LATE = { kind: 'unreachable', detail: 'there was no time left for it' } as const;
 const MAX_ADVICE = 500;
+const MAX_FAULT = 160;
 /** A part that the budget does not allow is the last known one, up to this age. */
 const MAX_AGE_MS = 60_000;
 const CHEAP = { skipped: 'cheap' } as const;
@@ -50,7 +51,18 @@ const CHEAP = { skipped: 'cheap' } as const;
  * Time that commands take a node, in milliseconds, above what was measured on Redis 7 and Valkey 8 (test/operations/doctor/
  * collect/store-budget.test.ts measures it by `commandstats`). A table, because round trips also measure a busy host.
  */
-export const COST_MS = { info: 0.4, config: 0.3, slowlog: 0.2, memory: 0.4, cluster: 0.3, client: 0.002, key: 0.006 };
+export const COST_MS = {
+  info: 0.4,
+  config: 0.3,
+  slowlog: 0.2,
+  memory: 0.4,
+  cluster: 0.3,
+  client: 0.0025,
+  key: 0.006,
+  clientsMegabyte: 7,
+};
+/** A line of CLIENT LIST; longer ones cost more. */
+const CLIENT_BYTES = 500;
 /** At most 10 ms of a node's time per second: this much is earned each second, and this much may be saved. */
 const EARNED_PER_SECOND_MS = 5;
 const SAVED_MS = 15;
@@ -68,10 +80,11 @@ interface NodeState {
 export function createStoreCollector(options: {
   readonly probe: StoreProbe;
   readonly clock: Clock;
+  readonly random?: () => number;
   /** For tests, whose clock it moves. */
   readonly wait?: (ms: number) => Promise<unknown>;
 }): StoreCollector {
-  const { probe, clock, wait = sleep } = options;
+  const { probe, clock, random, wait = sleep } = options;
   const states = new Map<string, NodeState>();
 
   const isLate = (address: string): boolean => clock.monotonicMs() >= (states.get(address)?.untilMs ?? 0);
@@ -83,7 +96,10 @@ export function createStoreCollector(options: {
     const nowMs = clock.monotonicMs();
     const state = states.get(address) ?? {
       ...{ creditMs: SAVED_MS, creditedMs: nowMs, untilMs },
-      keys: createKeySampler({ askMany: (commands) => askMany(address, commands) }),
+      keys: createKeySampler({
+        askMany: (commands) => askMany(address, commands),
+        ...(random === undefined ? {} : { random }),
+      }),
       last: new Map(),
     };
     states.set(address, state);
@@ -94,14 +110,19 @@ export function createStoreCollector(options: {
     return state;
   };
 
-  const readNode = async (node: ProbedNode, read: Read): Promise<NodeFacts> => {
-    const { address, role } = node;
+  const readInfo = async ({ address }: ProbedNode, read: Read): Promise<Part<Fields>> => {
     const state = stateOf(address, read.untilMs);
     const [info, ...sections] = await askMany(address, [['INFO'], ['INFO', 'commandstats'], ['INFO', 'errorstats']]);
     state.creditMs -= COST_MS.info;
-    if (info?.kind !== 'reply') return absent(node, refusalOf('INFO', info));
+    if (info?.kind !== 'reply') return { skipped: refusalOf('INFO', info) };
     const texts = [info, ...sections].map((reply) => (reply.kind === 'reply' ? String(reply.reply) : ''));
-    const fields = fieldsOf(texts.join('\n'));
+    return { known: fieldsOf(texts.join('\n')) };
+  };
+
+  const readNode = async (node: ProbedNode, info: Part<Fields>, read: Read): Promise<NodeFacts> => {
+    const { address, role } = node;
+    if ('skipped' in info) return absent(node, info.skipped);
+    const fields = info.known;
     const [rtt, clockOffsetMs] = await roundTrips(address, PINGS[read.depth]);
     const cheap: NodeFacts = { ...absent(node, CHEAP.skipped), info: { known: fields }, rtt, clockOffsetMs };
     if (read.depth === 'cheap') return cheap;
@@ -150,7 +171,13 @@ export function createStoreCollector(options: {
           clients >= MAX_LISTED_CLIENTS
             ? { skipped: `${clients} clients: CLIENT LIST is asked below ${MAX_LISTED_CLIENTS}` }
             : await within('clients', clients * COST_MS.client, () =>
-                asked(['CLIENT', 'LIST'], (reply) => clientsOf(String(reply))),
+                asked(['CLIENT', 'LIST'], (reply) => {
+                  const text = String(reply);
+                  // Names of clients may be long, and are not known before.
+                  const long = Math.max(0, text.length - CLIENT_BYTES * clients);
+                  state.creditMs -= COST_MS.clientsMegabyte * (long / 1e6);
+                  return clientsOf(text);
+                }),
               ),
       }),
       keys: async (): Promise<Partial<NodeFacts>> => ({
@@ -228,17 +255,32 @@ export function createStoreCollector(options: {
         if (!nodes.some((node) => node.address === address)) states.delete(address);
       }
       const read: Read = { depth, untilMs, slots: undefined };
-      const left = [...nodes.entries()];
-      const facts: NodeFacts[] = [];
-      const worker = async (): Promise<void> => {
-        for (let next = left.shift(); next !== undefined; next = left.shift()) {
-          facts[next[0]] = await readNode(next[1], read);
+      // INFO of every node first: a store of hundreds of nodes has no time left for some of the other parts.
+      const infos = await eachOf(nodes, (node) => readInfo(node, read));
+      const facts = await eachOf(nodes, async (node, at) => {
+        const info = infos[at] ?? { skipped: LATE.detail };
+        try {
+          return await readNode(node, info, read);
+        } catch (error) {
+          return { ...absent(node, `its replies cannot be read: ${error}`.slice(0, MAX_FAULT)), info };
         }
-      };
-      await Promise.all(Array.from({ length: MAX_AT_ONCE }, worker));
+      });
       return { ...probe.facts, nodes: { known: facts } };
     },
   };
+}
+
+/** The results in the order of the items; at most `MAX_AT_ONCE` at a time. */
+async function eachOf<T, R>(items: readonly T[], work: (item: T, at: number) => Promise<R>): Promise<readonly R[]> {
+  const left = [...items.entries()];
+  const results: R[] = [];
+  const worker = async (): Promise<void> => {
+    for (let next = left.shift(); next !== undefined; next = left.shift()) {
+      results[next[0]] = await work(next[1], next[0]);
+    }
+  };
+  await Promise.all(Array.from({ length: MAX_AT_ONCE }, worker));
+  return results;
 }
 
 type Fields = Readonly<Record<string, string>>;

@@ -3,7 +3,18 @@ import { test } from 'node:test';
 import type { Observation, Window } from '../../../../src/operations/doctor/check.ts';
 import { LIMITER_CHECKS } from '../../../../src/operations/doctor/checks/limiters.ts';
 import type { HostFacts, QdiscFacts } from '../../../../src/operations/doctor/facts.ts';
-import { evidenceOf, healthyWindow, hostWith, lookerOf, onlyOf, raisedBy, snapshotWith, windowOf } from '../harness.ts';
+import {
+  evidenceOf,
+  healthyWindow,
+  hostWith,
+  lookerOf,
+  nodeWith,
+  onlyOf,
+  raisedBy,
+  snapshotWith,
+  storeWith,
+  windowOf,
+} from '../harness.ts';
 
 const TBF: QdiscFacts = {
   ...{ device: 'eth0', kind: 'tbf', handle: '1:', parent: 'root', rateBits: 50e6, burstBytes: 65_536, latencyMs: 50 },
@@ -18,8 +29,10 @@ function counters(): Pick<QdiscFacts, 'sentBytes' | 'sentPackets' | 'dropped' | 
   return { sentBytes: 0, sentPackets: 0, dropped: 0, overlimits: 0, backlogBytes: 0 };
 }
 
-function windowWith(before: HostFacts['qdiscs'], after: HostFacts['qdiscs']): Window {
-  const at = (qdiscs: HostFacts['qdiscs']) => snapshotWith({ hosts: [hostWith({ qdiscs })] });
+/** @param worstMs the longest PING to a store node in the window */
+function windowWith(before: HostFacts['qdiscs'], after: HostFacts['qdiscs'], worstMs = 12): Window {
+  const stores = [storeWith({}, [nodeWith({ parts: { rtt: { known: [0.1, 0.1, 0.1, worstMs] } } })])];
+  const at = (qdiscs: HostFacts['qdiscs']) => snapshotWith({ hosts: [hostWith({ qdiscs })], stores });
   return windowOf(at(before), at(after));
 }
 
@@ -30,14 +43,14 @@ interface Growth {
 }
 
 /** A second of one discipline. */
-function passing({ mbit, drops = 0, overlimits = 0 }: Growth, before = TBF): Window {
+function passing({ mbit, drops = 0, overlimits = 0 }: Growth, before = TBF, worstMs?: number): Window {
   const after = {
     ...before,
     sentBytes: before.sentBytes + (mbit * 1e6) / 8,
     dropped: before.dropped + drops,
     overlimits: before.overlimits + overlimits,
   };
-  return windowWith({ known: [before] }, { known: [after] });
+  return windowWith({ known: [before] }, { known: [after] }, worstMs);
 }
 
 const said = (id: string, growth: Growth, before = TBF): Observation => onlyOf(look(id)(passing(growth, before)));
@@ -62,6 +75,13 @@ test('a limiter that holds packets back while its rate is free is told, with the
     found.advice.join('\n'),
   );
   assert.equal(said('network-limiter', { mbit: 8, drops: 10 }).state, 'raise');
+});
+
+test('packets that are held back while no PING stalls are the work of a shaper', () => {
+  const calm = onlyOf(look('network-limiter')(passing({ mbit: 8, overlimits: 4000 }, TBF, 0.3)));
+  assert.equal(calm.state, 'fine');
+  const dropping = onlyOf(look('network-limiter')(passing({ mbit: 8, drops: 10 }, TBF, 0.3)));
+  assert.equal(dropping.state, 'raise', 'drops need no stall');
 });
 
 test('a few packets held back raise nothing, and keep what was raised', () => {

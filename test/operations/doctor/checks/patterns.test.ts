@@ -18,6 +18,7 @@ import {
   storeWith,
   windowOf,
 } from '../harness.ts';
+import type { Fields } from '../healthy-redis.ts';
 
 const look = (id: string) => lookerOf(PATTERN_CHECKS, `pattern-${id}`);
 const master = nodeWith();
@@ -59,20 +60,42 @@ test('connections that are opened again and again are the work of the server', (
   assert.equal(found.state, 'raise');
   assert.match(
     evidenceOf(found),
-    /80 connections are opened a second beside \d+ that stay, and 29 % of the work is connecting; the CPU is at 15 %/,
+    /80 connections are opened a second, 29 % of all commands and connections, beside 12 that stay; the CPU is at 15 %/,
   );
-  const few = pair({ total_connections_received: 80, cmdstat_get: 20_000, total_commands_processed: 20_000 });
+  const few = pair({ total_connections_received: 20, cmdstat_get: 20_000, total_commands_processed: 20_000 });
   assert.equal(onlyOf(look('reconnects')(few)).state, 'fine', 'a small share of the work');
   const slow = pair({ total_connections_received: 7, cmdstat_get: 20, total_commands_processed: 20 });
   assert.equal(onlyOf(look('reconnects')(slow)).state, 'hold');
 });
 
-test('large replies beside an idle CPU are carried by the network', () => {
+test('fifty connections a second are a trouble beside any number of commands and idle connections', () => {
+  const idle = nodeWith({ info: { connected_clients: 4000 } });
+  const stateAt = (count: number): string => {
+    const growth = { ...CPU, cmdstat_get: 20_000, total_commands_processed: 20_000, total_connections_received: count };
+    return onlyOf(look('reconnects')(storeWindow([idle], [laterNode(idle, growth)]))).state;
+  };
+  assert.deepEqual([50, 30, 24].map(stateAt), ['raise', 'hold', 'fine']);
+});
+
+test('neither INFO nor the handshakes count beside the connections and the commands of others', () => {
+  const growth = { total_connections_received: 12, cmdstat_get: 100, cmdstat_info: 500, cmdstat_hello: 500 };
+  const found = onlyOf(look('reconnects')(pair({ ...growth, total_commands_processed: 1100 })));
+  assert.match(evidenceOf(found), /12 connections are opened a second, 11 % of all/);
+});
+
+test('large replies beside an idle CPU are found, and the stream to replicas is none', () => {
   const found = onlyOf(
     look('big-replies')(pair({ total_net_output_bytes: 50e6, cmdstat_get: 500, total_commands_processed: 500 })),
   );
   assert.equal(found.state, 'raise');
-  assert.match(evidenceOf(found), /50 MB a second leave in replies of 98 KiB on average, while the CPU is at 15 %/);
+  assert.match(
+    evidenceOf(found),
+    /50 MB a second leave in replies of 98 KiB .*, while the CPU is at 15 % of a core\.$/,
+  );
+  const streaming = nodeWith({ info: { total_net_repl_output_bytes: 0 } });
+  const streamed = { total_net_output_bytes: 50e6, total_net_repl_output_bytes: 45e6, cmdstat_get: 100 };
+  const copied = laterNode(streaming, { ...CPU, ...streamed, total_commands_processed: 100 });
+  assert.equal(onlyOf(look('big-replies')(storeWindow([streaming], [copied]))).state, 'fine');
   const small = pair({ total_net_output_bytes: 50e6, cmdstat_get: 50_000, total_commands_processed: 50_000 });
   assert.equal(onlyOf(look('big-replies')(small)).state, 'fine');
   const busy = pair({
@@ -161,6 +184,21 @@ test('one master that works while the two others wait is a hot shard', () => {
     [],
     'two masters are no shards to compare',
   );
+});
+
+test('a storm is advised to raise limits of replicas alone that are known and lower', () => {
+  const adviceWith = (info: Fields, config: Fields, parts: Partial<NodeFacts> = {}): string => {
+    const lagging = { slave0: 'ip=10.0.0.2,port=6379,state=online,offset=1000,lag=1', master_repl_offset: 9e6 };
+    const node = nodeWith({ info: { connected_slaves: 1, ...lagging, ...info }, config, parts });
+    const found = onlyOf(look('eviction-storm')(storeWindow([node], [laterNode(node, { ...CPU, evicted_keys: 500 })])));
+    return found.state === 'raise' ? found.advice.join('\n') : assert.fail(found.state);
+  };
+  const small = adviceWith({}, { 'client-output-buffer-limit': 'slave 268435456 67108864 60' });
+  assert.match(small, /repl-backlog-size 103mb/);
+  assert.match(small, /client-output-buffer-limit "replica 1024mb 512mb 60"/);
+  const large = adviceWith({ repl_backlog_size: 512e6 }, { 'client-output-buffer-limit': 'slave 0 0 0' });
+  assert.doesNotMatch(large, /repl-backlog-size|client-output-buffer-limit/);
+  assert.doesNotMatch(adviceWith({}, {}, { config: { skipped: 'cheap' } }), /client-output-buffer-limit/);
 });
 
 test('evictions while a replica falls behind, or starts over, are a storm', () => {

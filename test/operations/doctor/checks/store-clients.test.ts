@@ -11,10 +11,7 @@ import {
   nodeWith,
   onlyOf,
   raisedBy,
-  snapshotWith,
   storeWindow,
-  storeWith,
-  windowOf,
 } from '../harness.ts';
 
 const CLIENTS = 'known' in HEALTHY_NODE.clients ? HEALTHY_NODE.clients.known : assert.fail();
@@ -30,26 +27,6 @@ const stateOf = (...args: Parameters<typeof seen>) => seen(...args).state;
 
 test('a healthy store has no finding about its clients', () => {
   assert.deepEqual(raisedBy(CLIENT_CHECKS, healthyWindow()), []);
-});
-
-test('a node that did not answer INFO is unreachable, and the evidence has the reason', () => {
-  const silent = nodeWith({ parts: { info: { skipped: 'connect ECONNREFUSED 127.0.0.1:6379' } } });
-  const observation = seen('store-unreachable', HEALTHY_NODE, silent);
-  assert.equal(observation.subject, '127.0.0.1:6379 (store of goods)');
-  assert.match(evidenceOf(observation), /ECONNREFUSED/);
-  assert.equal(stateOf('store-unreachable', silent, HEALTHY_NODE), 'fine');
-});
-
-test('a node that refuses INFO is reachable', () => {
-  const refusing = nodeWith({ parts: { info: { skipped: 'INFO is refused: NOPERM this user has no permissions' } } });
-  assert.equal(stateOf('store-unreachable', refusing), 'skipped');
-});
-
-test('a store of which no node tells the others is unreachable as a whole', () => {
-  const at = snapshotWith({ stores: [storeWith({ nodes: { skipped: 'connect ETIMEDOUT' } })] });
-  const observation = onlyOf(lookerOf(CLIENT_CHECKS, 'store-unreachable')(windowOf(at, at)));
-  assert.equal(observation.subject, 'store of goods');
-  assert.match(evidenceOf(observation), /ETIMEDOUT/);
 });
 
 const opened = (count: number, connected = 12): NodeFacts =>
@@ -71,6 +48,12 @@ test('a churn is held between five and ten new connections a second', () => {
 
 test('new connections that are few beside those that stay are no churn', () => {
   assert.equal(stateOf('store-connection-churn', HEALTHY_NODE, opened(20, 1000)), 'fine');
+});
+
+test('fifty new connections a second are a churn beside thousands of idle ones', () => {
+  assert.equal(stateOf('store-connection-churn', HEALTHY_NODE, opened(50, 4000)), 'raise');
+  assert.equal(stateOf('store-connection-churn', HEALTHY_NODE, opened(25, 4000)), 'hold');
+  assert.equal(stateOf('store-connection-churn', HEALTHY_NODE, opened(24, 4000)), 'fine');
 });
 
 test('a fleet that restarts in a window of fifteen seconds is no churn', () => {
@@ -164,6 +147,25 @@ test('without a limit, or without CONFIG, an output buffer of 32 MiB is found', 
   assert.match(evidenceOf(seen('store-output-buffer', refused)), /the limit is not known/);
   const unseen = nodeWith({ parts: { clients: { skipped: 'refused' } } });
   assert.equal(stateOf('store-output-buffer', unseen), 'skipped');
+});
+
+const adviceFor = (node: NodeFacts): string => {
+  const observation = seen('store-output-buffer', node);
+  return observation.state === 'raise' ? observation.advice.join('\n') : assert.fail(observation.state);
+};
+
+test('no advice about an output buffer lowers a limit that is in force', () => {
+  assert.match(adviceFor(output(130 * MIB, 'replica')), /"replica 1024mb 512mb 60"/);
+  const soft = 'normal 0 536870912 30 slave 268435456 1073741824 300 pubsub 0 0 0';
+  assert.match(adviceFor(output(130 * MIB, 'replica', soft)), /"replica 1024mb 1024mb 300"/);
+  assert.match(adviceFor(output(40 * MIB, 'normal', soft)), /"normal 512mb 512mb 30"/);
+  assert.match(adviceFor(output(40 * MIB, 'pubsub', soft)), /"pubsub 256mb 64mb 10"/);
+  const large = 'normal 0 0 0 slave 4294967296 2147483648 120 pubsub 0 0 0';
+  assert.doesNotMatch(adviceFor(output(2100 * MIB, 'replica', large)), /CONFIG SET/);
+  const refused = { config: { skipped: 'refused' } };
+  for (const kind of ['normal', 'replica'] as const) {
+    assert.doesNotMatch(adviceFor({ ...output(40 * MIB, kind), ...refused }), /CONFIG SET/, kind);
+  }
 });
 
 test('a timeout for idle connections is found as long as it is set', () => {

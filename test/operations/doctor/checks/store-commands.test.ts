@@ -240,3 +240,10 @@ test('a server without errorstats, or one that was restarted, tells nothing abou
   const restarted = nodeWith({ info: { run_id: 'another', errorstat_OOM: 'count=50' } });
   assert.equal(stateOf('store-refused-commands', HEALTHY_NODE, restarted), 'skipped');
 });
+
+test('a slow log that turned over between two readings says nothing', () => {
+  const before = nodeWith({ parts: { slowlog: { known: [slow(7, 20)] } } });
+  const said = seen('store-slow-commands', before, logged(slow(91, 20), slow(90, 20)));
+  assert.ok(said.state === 'skipped');
+  assert.match(said.reason, /turned over.*slowlog-log-slower-than is too low/);
+});

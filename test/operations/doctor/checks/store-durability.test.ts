@@ -58,6 +58,12 @@ test('persistence is right where control documents are', () => {
   }
 });
 
+test('persistence is right on a server where control documents have a database of their own', () => {
+  const node = nodeWith({ info: { aof_enabled: 1 }, config: { save: '3600 1' } });
+  const stores = snapshotWith({ stores: [storeWith({}, [node]), storeWith(CONTROL, [node])] });
+  assert.deepEqual(look('store-persistence')(windowOf(stores, stores)), []);
+});
+
 test('without CONFIG GET an append-only file is still seen, and save points are not denied', () => {
   assert.match(evidenceOf(said('store-persistence', { info: { aof_enabled: 1 }, parts: REFUSED })), /save is unknown/);
   assert.deepEqual(said('store-persistence', { parts: REFUSED }), {
@@ -129,8 +135,16 @@ test('a shared disk is not denied where nobody tells the save points', () => {
 });
 
 test('a save that failed is told until one succeeds', () => {
-  const found = said('store-bgsave-failed', { info: { rdb_last_bgsave_status: 'err' } });
+  const failed = {
+    info: { rdb_last_bgsave_status: 'err' },
+    config: { save: '3600 1', 'stop-writes-on-bgsave-error': 'yes' },
+  };
+  const found = said('store-bgsave-failed', failed);
   assert.match(evidenceOf(found), /^INFO tells an error in rdb_last_bgsave_status; .*MISCONF/);
+  const writes = { ...failed, config: { save: '3600 1', 'stop-writes-on-bgsave-error': 'no' } };
+  assert.doesNotMatch(evidenceOf(said('store-bgsave-failed', writes)), /MISCONF/, 'no write is refused');
+  const past = { ...failed, config: { save: '' } };
+  assert.equal(said('store-bgsave-failed', past).state, 'fine', 'a cache that saves no more has nothing to mend');
   assert.equal(said('store-bgsave-failed', {}).state, 'fine');
   assert.equal(said('store-bgsave-failed', { info: { rdb_last_bgsave_status: undefined } }).state, 'skipped');
 });

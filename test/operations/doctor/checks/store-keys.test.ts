@@ -89,7 +89,7 @@ test('large values are many from 5 % of two hundred on, those above the last bou
   assert.equal(stateOf('store-large-values', sized(50, 0)), 'raise');
   const observation = seen('store-large-values', sized(30, 25));
   assert.equal(observation.state, 'raise');
-  assert.match(evidenceOf(observation), /^55 of 1,000 .* 25 larger\.$/);
+  assert.match(evidenceOf(observation), /^55 of 1,000 .*; 1,000 of 100,000 keys were sampled: .* 25 larger\.$/);
   assert.equal(stateOf('store-large-values', sized(40, 0)), 'hold');
   assert.equal(stateOf('store-large-values', sized(29, 0)), 'fine');
   assert.equal(stateOf('store-large-values', sized(100, 0, 199)), 'skipped');
@@ -108,6 +108,18 @@ test('a hash of 10,000 fields is found, the counters of serpcache are not', () =
   assert.equal(stateOf('store-big-collections', long(['other:hash', 6000])), 'hold');
   assert.equal(stateOf('store-big-collections', long(['other:hash', 4000])), 'fine');
   assert.equal(stateOf('store-big-collections', long([COUNTERS, 10_000], ['sc1:goods:fleet', 12_000])), 'fine');
+});
+
+test('evidence from a part of the keys says how many were sampled', () => {
+  const part = (change: Partial<KeysFacts>): NodeFacts => ({ ...holding(change), address: '127.0.0.1:6379' });
+  const entry = { name: ENTRY, type: 'hash', bytes: 3 * MIB, members: 20_000 };
+  const sample = { biggest: [entry], longest: [{ ...entry, name: 'other' }], oursWithoutExpiry: 5 };
+  const many = { sizes: [{ maxBytes: MIB, count: 0 }], ...sample };
+  for (const id of ['store-big-keys', 'store-large-values', 'store-big-collections', 'store-no-expiry']) {
+    assert.match(evidenceOf(seen(id, part(many))), /1,000 of 100,000 keys were sampled/, id);
+  }
+  // Keys that lapsed since they were sampled.
+  assert.match(evidenceOf(seen('store-big-keys', part({ ...many, total: 10 }))), /1,000 of 1,000 keys were sampled/);
 });
 
 // --- expiry and owners ------------------------------------------------------------------------------------------------
@@ -130,4 +142,12 @@ test('expiry and owners matter on caches alone', () => {
     store: { isCache: false },
   });
   for (const id of ['store-no-expiry', 'store-foreign-keys']) assert.deepEqual(lookerOf(KEY_CHECKS, id)(window), []);
+});
+
+test('without a large value in a part of the keys nobody knows of the others', () => {
+  for (const id of ['store-big-keys', 'store-big-collections']) {
+    const said = seen(id, holding({ seen: 500 }));
+    assert.ok(said.state === 'skipped', id);
+    assert.match(said.reason, /500 of 100,000 keys were seen so far/);
+  }
 });

@@ -76,6 +76,27 @@ test('a cache without maxmemory is told, with a limit for this machine', () => {
   assert.equal(said('store-no-maxmemory', {}).state, 'fine');
 });
 
+test('the advice puts the policy in force before the limit', () => {
+  const advice = adviceOf(said('store-no-maxmemory', { info: { maxmemory: 0, maxmemory_policy: 'noeviction' } }));
+  assert.ok(advice.indexOf('maxmemory-policy') < advice.indexOf('CONFIG SET maxmemory 1'));
+  const mixed = adviceOf(said('store-no-maxmemory', { info: { maxmemory: 0 } }, BOTH));
+  assert.match(mixed, /^redis-cli .* CONFIG SET maxmemory-policy volatile-lru\n/);
+});
+
+test('an advised limit is above the memory in use, and a share of the machine for each store server there', () => {
+  const limitOf = (used: number, count: number): string | undefined => {
+    const nodes = Array.from({ length: count }, (_, at) =>
+      nodeWith({ address: `10.0.0.1:700${at}`, info: { maxmemory: 0, used_memory: used, run_id: `run-${at}` } }),
+    );
+    const [found] = lookerOf(MEMORY_CHECKS, 'store-no-maxmemory')(storeWindow(nodes, nodes));
+    assert.ok(found);
+    return /CONFIG SET maxmemory (\w+)/.exec(adviceOf(found))?.[1];
+  };
+  assert.equal(limitOf(400e6, 1), '16873mb');
+  assert.equal(limitOf(400e6, 3), '5624mb');
+  assert.equal(limitOf(7e9, 3), '6676mb');
+});
+
 test('a control store needs no limit', () => {
   const node = nodeWith({ info: { maxmemory: 0 } });
   assert.deepEqual(lookerOf(MEMORY_CHECKS, 'store-no-maxmemory')(storeWindow([node], [node], { store: CONTROL })), []);
@@ -235,7 +256,11 @@ test('MEMORY DOCTOR of a real server becomes the names of its problems', async (
   await node.command('INFO', 'memory');
   await node.command('DEL', ...gone);
   for (let at = 0; at < 50 && (await used()) > 10e6; at += 1) await node.command('PING');
-  const found = saidBy(await advice(), await used());
-  assert.match(evidenceOf(found), /^MEMORY DOCTOR names: [^.\n]*peak memory[^.\n]*; [\d.]+\sMiB are used\.$/);
+  const peak = await advice();
+  assert.match(peak, /\* Peak memory:/);
+  const alone = saidBy(peak.replaceAll(/^\s*\* (?!Peak memory)/gm, ''), await used());
+  assert.equal(alone.state, 'fine', 'a peak in the past is harmless');
+  const found = saidBy(`${peak}\n * High total RSS: This instance has more`, await used());
+  assert.match(evidenceOf(found), /^MEMORY DOCTOR names: [^.\n]*high total rss[^.\n]*; [\d.]+\sMiB are used\.$/);
   assert.equal(saidBy(await advice(), 2e6).state, 'fine');
 });

@@ -84,6 +84,27 @@ test('the lag is measured by the backlog, within bounds', () => {
   assert.equal(behindOf(8 * MIB, 1024 * MIB), 'raise');
 });
 
+const adviceOf = (observation: Observation): string =>
+  observation.state === 'raise' ? observation.advice.join('\n') : assert.fail(observation.state);
+
+test('no advice lowers the backlog or the output limit in force', () => {
+  const lagging = (backlog: number): string =>
+    adviceOf(saidOf('store-replica-lag', { behind: 9 * MIB }, { info: { repl_backlog_size: backlog } }));
+  assert.match(lagging(MIB), /repl-backlog-size 64mb/);
+  assert.doesNotMatch(lagging(64 * MIB), /repl-backlog-size/);
+  const copied = (change: NodeChange): string =>
+    adviceOf(saidOf('store-full-resync', {}, { ...change, info: { sync_full: 4, ...change.info } }, { sync_full: 1 }));
+  assert.match(copied({}), /repl-backlog-size 64mb\n.*"replica 1024mb 512mb 120"/);
+  const limits = (text: string): NodeChange => ({ config: { 'client-output-buffer-limit': text } });
+  assert.match(copied(limits('slave 268435456 1073741824 300')), /"replica 1024mb 1024mb 300"/);
+  assert.doesNotMatch(copied(limits('slave 2147483648 1073741824 120')), /output-buffer/);
+  assert.doesNotMatch(copied(limits('slave 0 0 0')), /output-buffer/);
+  const refused = copied({ info: { repl_backlog_size: 256 * MIB }, parts: { config: { skipped: 'refused' } } });
+  assert.doesNotMatch(refused, /output-buffer|repl-backlog/);
+  const near = saidOf('store-replica-buffer', {}, { info: { mem_clients_slaves: 130 * MIB } });
+  assert.match(adviceOf(near), /"replica 1024mb 512mb 120"/);
+});
+
 test('a silent replica lags, and one in a full copy has no place in the stream yet', () => {
   assert.equal(saidOf('store-replica-lag', { lagSeconds: 10 }).state, 'raise');
   assert.equal(saidOf('store-replica-lag', { lagSeconds: 9 }).state, 'fine');
@@ -210,4 +231,15 @@ test('a real replica that has stopped falls behind, and one that goes on does no
     replica.resume();
   }
   await until('the replica to catch up', async () => (await state()) === 'fine');
+});
+
+test('a standalone store that is configured by a replica is told, with the address of its master', () => {
+  const info = { role: 'slave', master_host: '10.0.0.1', master_port: 6379 };
+  const replica = nodeWith({ role: 'replica', info });
+  const found = onlyOf(look('store-is-replica')(storeWindow([replica], [replica])));
+  assert.match(
+    evidenceOf(found),
+    /^127\.0\.0\.1:6379, the only configured node .* is a replica of 10\.0\.0\.1:6379\.$/,
+  );
+  assert.equal(onlyOf(look('store-is-replica')(storeWindow([], [HEALTHY_NODE, replica]))).state, 'fine');
 });

@@ -8,10 +8,11 @@ import { hostWith } from '../harness.ts';
 const CLOCK = { wallMs: () => 1_700_000_000_000, monotonicMs: () => performance.now() };
 
 const written = (part: HostPart): unknown => JSON.parse(JSON.stringify(part));
-/** A part of two equal hosts, as it stands in a file. */
+/** A part whose first reading is unchanged, as it stands in a file. */
 const partWith = (change: Readonly<Record<string, unknown>> = {}): unknown => {
   const host = { ...hostWith({ role: 'part' }), ...change };
-  return JSON.parse(JSON.stringify({ version: 1, snapshots: [hostWith({ role: 'part' }), host] }));
+  const others = Array.from({ length: 3 }, () => host);
+  return JSON.parse(JSON.stringify({ version: 1, snapshots: [hostWith({ role: 'part' }), ...others] }));
 };
 
 test('a part that was made on this machine is accepted from its file as it was', async () => {
@@ -67,9 +68,9 @@ const FAULTS: readonly (readonly [string, unknown, RegExp])[] = [
   ['nothing', null, /^a part is no object; serpcache doctor --host makes a part$/],
   ['a list', [], /^a part is no object/],
   ['another version', { version: 2, snapshots: [] }, /^a part of another version: 2 instead of 1$/],
-  ['no snapshots', { version: 1 }, /^snapshots must be a list of 2 to 100 hosts$/],
-  ['one snapshot', { version: 1, snapshots: [hostWith()] }, /^snapshots must be a list of 2 to 100 hosts$/],
-  ['a snapshot that is no object', { version: 1, snapshots: [1, 2] }, /^snapshots\[0\] is no object/],
+  ['no snapshots', { version: 1 }, /^snapshots must be a list of 4 readings of a host$/],
+  ['two snapshots', { version: 1, snapshots: [1, 2] }, /^snapshots must be a list of 4 readings of a host$/],
+  ['a snapshot that is no object', { version: 1, snapshots: [1, 2, 3, 4] }, /^snapshots\[0\] is no object/],
   ['an empty name', partWith({ name: '' }), /^snapshots\[1\]\.name must be a host name$/],
   ['a number as an address', partWith({ addresses: [7] }), /^snapshots\[1\]\.addresses must be a list of addresses$/],
   ['no clock', partWith({ wallMs: undefined }), /^snapshots\[1\] must have the numbers wallMs and cores$/],

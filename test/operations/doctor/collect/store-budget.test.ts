@@ -44,10 +44,7 @@ describe('the cost of the store collector', () => {
   };
 
   // The first look may use the 15 ms that were saved: with 5 ms a second after it, the bound holds from 3 s on.
-  for (const [clients, seconds] of [
-    [3000, 4],
-    [4990, 4],
-  ] as const) {
+  for (const [clients, seconds] of [[3000, 4]] as const) {
     test(`at most 10 ms a second are taken from a node with 100,000 keys and ${clients} clients`, async (t) => {
       const server = stack?.nodes[0];
       assert.ok(stack && server);

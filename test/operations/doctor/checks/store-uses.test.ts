@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Window } from '../../../../src/operations/doctor/check.ts';
+import { CHECKS } from '../../../../src/operations/doctor/checks/checks.ts';
+import { REFUSALS, refusalAdvice, usesOf } from '../../../../src/operations/doctor/checks/store-uses.ts';
+import type { NodeFacts, Snapshot, StoreFacts } from '../../../../src/operations/doctor/facts.ts';
+import { nodesOf } from '../../../../src/operations/doctor/window.ts';
+import { laterNode, nodeWith, snapshotWith, storeWith, windowOf } from '../harness.ts';
+
+const NONE = { domains: [], isCache: false };
+const CONTROL: Partial<StoreFacts> = { ...NONE, name: 'control store' };
+const COUNTERS: Partial<StoreFacts> = { ...NONE, name: 'counter store' };
+const BOTH: Partial<StoreFacts> = { name: 'store of goods, control store' };
+
+/** A window of these stores, each with a view of one server. */
+function windowWith(stores: readonly Partial<StoreFacts>[], before = nodeWith(), after = laterNode(before)): Window {
+  const at = (node: NodeFacts): Snapshot => snapshotWith({ stores: stores.map((store) => storeWith(store, [node])) });
+  return windowOf(at(before), at(after));
+}
+
+const usesIn = (window: Window): readonly string[] => nodesOf(window).map(usesOf(window));
+
+test('the use of a server is by all stores on it, also those with a database of their own', () => {
+  assert.deepEqual(usesIn(windowWith([{}])), ['cache']);
+  assert.deepEqual(usesIn(windowWith([{}, CONTROL])), ['mixed', 'mixed']);
+  assert.deepEqual(usesIn(windowWith([{}, COUNTERS])), ['mixed', 'mixed']);
+  assert.deepEqual(usesIn(windowWith([BOTH])), ['mixed']);
+  assert.deepEqual(usesIn(windowWith([CONTROL])), ['lasting']);
+});
+
+test('two names of one server are one by its run, and two servers are not', () => {
+  const stores = (run: string): Window => {
+    const at = snapshotWith({
+      stores: [
+        storeWith({}, [nodeWith({ address: 'redis-1:6379' })]),
+        storeWith(CONTROL, [nodeWith({ address: '10.0.0.1:6379', info: { run_id: run } })]),
+      ],
+    });
+    return windowOf(at, at);
+  };
+  const [same] = nodesOf(windowWith([{}]));
+  assert.ok(same);
+  assert.deepEqual(usesIn(stores(same.text('run_id') ?? '')), ['mixed', 'mixed']);
+  assert.deepEqual(usesIn(stores('another')), ['cache', 'lasting']);
+});
+
+test('a server keeps control documents although their store did not answer this time', () => {
+  const silent = nodeWith({ parts: { info: { skipped: 'connect ETIMEDOUT' } } });
+  const at = snapshotWith({ stores: [storeWith(), storeWith(CONTROL, [silent])] });
+  assert.deepEqual(usesIn(windowOf(at, at)), ['mixed']);
+});
+
+const DROPS = /CONFIG SET (?:save ""|appendonly no|maxmemory-policy allkeys|stop-writes-on-bgsave-error no)/;
+
+/** Every fault of a server whose usual remedy drops data. */
+function faultyWindow(stores: readonly Partial<StoreFacts>[], info = {}): Window {
+  const before = nodeWith({
+    info: {
+      ...{ maxmemory_policy: 'noeviction', used_memory: 1_073_000_000, aof_enabled: 1, latest_fork_usec: 900_000 },
+      ...{ rdb_last_bgsave_status: 'err', aof_delayed_fsync: 1, connected_slaves: 1, ...info },
+    },
+    config: { save: '3600 1', appendonly: 'yes', 'maxmemory-policy': 'noeviction' },
+  });
+  const errors = Object.fromEntries(REFUSALS.map((name) => [`errorstat_${name}`, 10]));
+  return windowWith(
+    stores,
+    before,
+    laterNode(before, { ...errors, total_forks: 1, aof_delayed_fsync: 3, sync_full: 1 }),
+  );
+}
+
+const advised = (window: Window): string =>
+  CHECKS.flatMap(({ look }) => look(window))
+    .flatMap((one) => (one.state === 'raise' || one.state === 'hold' ? one.advice : []))
+    .join('\n');
+
+test('no check advises to drop what lasts, and for a pure cache they do', () => {
+  assert.match(advised(faultyWindow([{}])), DROPS);
+  for (const info of [{}, { maxmemory: 0 }, { maxmemory: 0, maxmemory_policy: 'allkeys-lru' }]) {
+    for (const stores of [[BOTH], [{}, CONTROL], [CONTROL], [{}, COUNTERS]]) {
+      const advice = advised(faultyWindow(stores, info));
+      assert.notEqual(advice, '');
+      assert.doesNotMatch(advice, DROPS, JSON.stringify({ stores, info }));
+    }
+  }
+});
+
+test('the advice about a refused command suits the use of the server', () => {
+  const [view] = nodesOf(windowWith([{}], nodeWith({ info: { maxmemory_policy: 'noeviction' } })));
+  const [evicting] = nodesOf(windowWith([{}]));
+  assert.ok(view && evicting);
+  assert.match(refusalAdvice('OOM', evicting, 'cache'), /^OOM, although the server evicts: .*a higher maxmemory$/);
+  assert.match(refusalAdvice('OOM', view, 'cache'), /maxmemory-policy allkeys-lru$/);
+  assert.match(refusalAdvice('OOM', view, 'mixed'), /maxmemory-policy volatile-lru$/);
+  assert.match(refusalAdvice('OOM', view, 'lasting'), /INFO memory$/);
+  assert.match(refusalAdvice('MISCONF', view, 'mixed'), /BGSAVE$/);
+  assert.match(refusalAdvice('LOADING', view, 'cache'), /CONFIG SET save ""$/);
+});
