@@ -14,9 +14,12 @@ type Way = 'replies' | 'requests';
 
 const HOME = '/run/netns';
 
-/** The first namespace of a machine creates a mount at HOME. If it was ours, it is removed with the last namespace. */
-async function leaveHome(wasThere: boolean): Promise<void> {
-  if (wasThere || !existsSync(HOME) || readdirSync(HOME).length > 0) return;
+/**
+ * The first namespace of a machine creates a mount at HOME, which nothing removes. An empty one has no use, and `ip` makes it
+ * again, so whoever removes the last namespace removes it too: several processes may have come and gone meanwhile.
+ */
+export async function leaveHome(): Promise<void> {
+  if (!existsSync(HOME) || readdirSync(HOME).length > 0) return;
   await systemProgram('umount', [HOME]).catch(() => undefined);
   await rmdir(HOME).catch(() => undefined);
 }
@@ -37,7 +40,6 @@ export async function startNamespace(lab: Pick<Lab, 'signal' | 'atEnd' | 'startS
   const name = `spc-${process.pid}-${word}`;
   const [outside, inside] = [`spo${process.pid}${word}`, `spi${process.pid}${word}`];
   const { outsideAddress, insideAddress } = await freeAddresses();
-  const wasThere = existsSync(HOME);
   const [nsenter = 'nsenter'] = await inPath('nsenter', ['/usr/bin', '/bin']);
   // If the process exits before the lab ends, the namespace is removed here.
   const atExit = (): void => {
@@ -48,7 +50,7 @@ export async function startNamespace(lab: Pick<Lab, 'signal' | 'atEnd' | 'startS
     // The kernel would remove the pair with the namespace, but at some later time.
     await systemProgram('ip', ['link', 'del', outside]).catch(() => undefined);
     await systemProgram('ip', ['netns', 'del', name]);
-    await leaveHome(wasThere);
+    await leaveHome();
     process.removeListener('exit', atExit);
   });
   await systemProgram('ip', ['netns', 'add', name]);
@@ -107,7 +109,6 @@ export async function startNamespace(lab: Pick<Lab, 'signal' | 'atEnd' | 'startS
 export async function namespacesProblem(disciplines: readonly (readonly string[])[] = []): Promise<string | undefined> {
   if (process.platform !== 'linux') return 'needs Linux for network namespaces';
   const name = `spc-${process.pid}-${randomBytes(2).toString('hex')}`;
-  const wasThere = existsSync(HOME);
   try {
     await systemProgram('tc', ['-V']);
     await systemProgram('ip', ['netns', 'add', name]);
@@ -130,7 +131,7 @@ export async function namespacesProblem(disciplines: readonly (readonly string[]
     return complaint(error);
   } finally {
     await systemProgram('ip', ['netns', 'del', name]).catch(() => undefined);
-    await leaveHome(wasThere);
+    await leaveHome();
   }
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { namespacesProblem } from '../../../../loadtest/labs/kit/namespace.ts';
+import { leaveHome, namespacesProblem } from '../../../../loadtest/labs/kit/namespace.ts';
 import { systemProgram } from '../../../../loadtest/labs/kit/programs.ts';
 import { disciplinesOf, readQdiscs } from '../../../../src/operations/doctor/collect/tc.ts';
 import type { QdiscFacts } from '../../../../src/operations/doctor/facts.ts';
@@ -103,7 +103,10 @@ test('the disciplines that this kernel makes are read as they were made', {
   const name = `spc-${process.pid}-${randomBytes(2).toString('hex')}`;
   const within = (...words: string[]) => systemProgram('nsenter', [`--net=/run/netns/${name}`, ...words]);
   await systemProgram('ip', ['netns', 'add', name]);
-  t.after(() => systemProgram('ip', ['netns', 'del', name]));
+  t.after(async () => {
+    await systemProgram('ip', ['netns', 'del', name]);
+    await leaveHome();
+  });
   await within('ip', 'link', 'add', 'spc0', 'type', 'veth', 'peer', 'name', 'spc1');
   await within('tc', 'qdisc', 'add', 'dev', 'spc0', 'root', 'handle', '1:', ...TBF);
   await within('tc', 'qdisc', 'add', 'dev', 'spc1', 'root', 'handle', '2:', 'htb', 'default', '10');
