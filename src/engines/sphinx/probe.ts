@@ -85,7 +85,7 @@ export function createSphinxProbe({ facts, clock, ...connectionOptions }: Sphinx
     })();
     const first = await Promise.race([answer.catch(messageOf), late]);
     if (typeof first !== 'string') return first;
-    // searchd goes on with a statement that nobody waits for: such a connection is not used again.
+    // searchd finishes an abandoned statement before the next one: its connection is closed.
     own?.destroy();
     return absent(first);
   };

@@ -6,6 +6,7 @@ import type { HostPart } from './collect/host-part.ts';
 import type { Looked, Report } from './doctor.ts';
 import { type HostFacts, known, type Snapshot } from './facts.ts';
 import { createJudge, type Judge } from './judge.ts';
+import { hostPartOf } from './window.ts';
 
 interface DiagnoseOptions {
   readonly checks?: readonly Check[];
@@ -70,7 +71,7 @@ function lookedOf(snapshot: Snapshot | undefined): Looked {
   const nodes = stores.flatMap((store) => known(store.nodes) ?? []);
   const remote = engines.filter(({ kind }) => kind !== 'sqlite');
   const seen = new Set(hosts.flatMap(({ addresses }) => addresses));
-  const machines = [...nodes.map(({ address }) => address), ...remote.map(({ endpoint }) => endpoint)].map(hostOf);
+  const machines = [...nodes.map(({ address }) => address), ...remote.map(({ endpoint }) => endpoint)].map(hostPartOf);
   return {
     stores: stores.map(({ name, kind, nodes: listed }) => {
       const own = known(listed) ?? [];
@@ -88,11 +89,6 @@ function lookedOf(snapshot: Snapshot | undefined): Looked {
     unseen: [...new Set(machines)].filter((machine) => !isSeen(machine, seen)),
     service: service !== undefined,
   };
-}
-
-/** `10.0.0.1:6379` → `10.0.0.1`, `[::1]:6379` → `::1`. */
-export function hostOf(address: string): string {
-  return address.slice(0, Math.max(0, address.lastIndexOf(':'))).replace(/^\[(.*)\]$/, '$1');
 }
 
 function isSeen(machine: string, addresses: ReadonlySet<string>): boolean {

@@ -87,7 +87,7 @@ export interface Looked {
   }[];
   readonly engines: readonly { readonly name: string; readonly endpoint: string; readonly version?: string }[];
   readonly hosts: readonly string[];
-  /** Hosts of stores and engines whose kernel, network settings and disks nobody looked at. */
+  /** Hosts of stores and engines that were not examined: their kernel, network settings and disks are unknown. */
   readonly unseen: readonly string[];
   readonly service: boolean;
 }

@@ -64,7 +64,7 @@ export function createJudge(checks: readonly Check[]): Judge {
     return course;
   };
 
-  /** A check that throws on figures that nobody foresaw is one that could not be made; the others are made. */
+  /** A check that throws counts as skipped. The other checks still run. */
   const observationsOf = (check: Check, window: Window): readonly Observation[] => {
     try {
       return check.look(window);

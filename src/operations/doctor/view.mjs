@@ -151,7 +151,7 @@ const NO_STORE =
 const NO_SERVICE = 'serpcache: no running process, so its own figures were not looked at';
 
 /**
- * Hosts whose kernel, network settings and disks nobody looked at, and how to look. Undefined: all were seen.
+ * The hosts that were not examined, and the command that examines them. Undefined: all were examined.
  * @param {Pick<Looked, 'unseen'>} looked
  */
 export function unseenText({ unseen }) {

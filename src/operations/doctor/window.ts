@@ -135,6 +135,30 @@ export function hostsOf({ before, after, seconds }: Window): readonly HostView[]
   });
 }
 
+/** The address without its port: `10.0.0.1:6379` → `10.0.0.1`, `[::1]:6379` → `::1`. */
+export function hostPartOf(address: string): string {
+  return address.slice(0, Math.max(0, address.lastIndexOf(':'))).replace(/^\[(.*)\]$/, '$1');
+}
+
+/** Whether the address is of this host. Every host has loopback addresses; those of nodes are of the service's host. */
+export function isAt(address: string, { role, addresses }: Pick<HostFacts, 'role' | 'addresses'>): boolean {
+  const isLoopback = address === 'localhost' || address.startsWith('127.') || address === '::1';
+  return isLoopback ? role === 'service' : addresses.includes(address);
+}
+
+/** The kernel counts in hundredths of a second: in less time one of them is a large share. */
+export const MIN_CPU_SECONDS = 0.5;
+
+/** Shares of the CPU time of all processors in the window; undefined without enough of it. */
+export function cpuShares({ now, before }: HostView): { readonly busy: number; readonly stolen: number } | undefined {
+  const [own, then] = [known(now.cpu), before === undefined ? undefined : known(before.cpu)];
+  if (own === undefined || then === undefined) return undefined;
+  const stolen = own.stolenSeconds - then.stolenSeconds;
+  const busy = own.busySeconds - then.busySeconds;
+  const all = stolen + busy + own.idleSeconds - then.idleSeconds;
+  return all >= MIN_CPU_SECONDS ? { busy: busy / all, stolen: stolen / all } : undefined;
+}
+
 /** Domains of the running service; none without one. */
 export function domainsOf({ before, after, seconds }: Window): readonly DomainView[] {
   const sameProcess = before.service?.processId === after.service?.processId;

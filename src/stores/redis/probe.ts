@@ -33,7 +33,7 @@ type Refusal = (command: readonly string[]) => string | undefined;
 export function createRedisProbe({ settings, facts, clock, random }: RedisProbeOptions): StoreProbe {
   const configured = (settings.kind === 'sentinel' ? settings.sentinels : settings.nodes).map(formatHostPort);
   const configuredRole = settings.kind === 'sentinel' ? 'sentinel' : 'master';
-  /** The nodes as they were told last. Before that, and when nobody tells them, the configured ones can be asked too. */
+  /** The last list that the servers gave. The configured nodes can be asked even when they are not in it. */
   let told: readonly ProbedNode[] = [];
   const connections = new Map<string, ProbeConnection>();
   let closed = false;

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CHECKS } from '../../../src/operations/doctor/checks/checks.ts';
 import type { HostPart } from '../../../src/operations/doctor/collect/host-part.ts';
-import { diagnose, hostOf, mergeParts, windowsOf } from '../../../src/operations/doctor/diagnose.ts';
+import { diagnose, mergeParts, windowsOf } from '../../../src/operations/doctor/diagnose.ts';
 import type { Snapshot } from '../../../src/operations/doctor/facts.ts';
+import { hostPartOf } from '../../../src/operations/doctor/window.ts';
 import { silentEngine } from './fake-probes.ts';
 import {
   engineWith,
@@ -168,7 +169,7 @@ test('accepted findings stand apart in a report, and wrong entries are its remar
 });
 
 test('the host of an address stands before its last colon, without brackets', () => {
-  assert.deepEqual(['10.0.0.1:6379', '[::1]:6379', 'redis-1:6379', 'embedded'].map(hostOf), [
+  assert.deepEqual(['10.0.0.1:6379', '[::1]:6379', 'redis-1:6379', 'embedded'].map(hostPartOf), [
     ...['10.0.0.1', '::1', 'redis-1'],
     '',
   ]);

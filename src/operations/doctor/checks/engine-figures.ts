@@ -1,6 +1,6 @@
 import type { Window } from '../check.ts';
-import { type EngineFacts, type HostFacts, known, type ServerFacts } from '../facts.ts';
-import { type EngineView, enginesOf, reasonOf } from '../window.ts';
+import { type EngineFacts, known, type ServerFacts } from '../facts.ts';
+import { type EngineView, enginesOf, isAt, reasonOf } from '../window.ts';
 
 /** Readings of search servers that several checks share. */
 
@@ -51,10 +51,4 @@ export function searchdsAt({ after }: Window, { endpoint }: Pick<EngineFacts, 'e
     .filter((one) => isAt(host, one))
     .flatMap(({ servers }) => known(servers) ?? [])
     .filter((server) => server.program === 'searchd' && server.port === port);
-}
-
-/** Every host has loopback addresses; those in an endpoint are of the service's host. */
-function isAt(host: string, { role, addresses }: HostFacts): boolean {
-  const isLoopback = host === 'localhost' || host.startsWith('127.') || host === '::1';
-  return isLoopback ? role === 'service' : addresses.includes(host);
 }

@@ -1,22 +1,21 @@
 import type { Check, Observation } from '../check.ts';
 import { known, type ServerFacts } from '../facts.ts';
-import { dataNodesOf, fine, type HostView, hostsOf, type NodeView, reasonOf, skipped, stateAbove } from '../window.ts';
-import { hostPartOf } from './store-figures.ts';
+import {
+  cpuShares,
+  dataNodesOf,
+  fine,
+  type HostView,
+  hostPartOf,
+  hostsOf,
+  isAt,
+  MIN_CPU_SECONDS,
+  type NodeView,
+  reasonOf,
+  skipped,
+  stateAbove,
+} from '../window.ts';
 
 const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
-
-/** The kernel counts in hundredths of a second: in less time one of them is a large share. */
-const MIN_CPU_SECONDS = 0.5;
-
-/** Shares of the CPU time of all processors in the window. */
-function cpuShares({ now, before }: HostView): { readonly busy: number; readonly stolen: number } | undefined {
-  const [own, then] = [known(now.cpu), before === undefined ? undefined : known(before.cpu)];
-  if (own === undefined || then === undefined) return undefined;
-  const stolen = own.stolenSeconds - then.stolenSeconds;
-  const busy = own.busySeconds - then.busySeconds;
-  const all = stolen + busy + own.idleSeconds - then.idleSeconds;
-  return all >= MIN_CPU_SECONDS ? { busy: busy / all, stolen: stolen / all } : undefined;
-}
 
 const CPU_MINIMUM = `${MIN_CPU_SECONDS} s of CPU time between two readings`;
 const CPU_TOO_SHORT = `less than ${MIN_CPU_SECONDS} s of CPU time`;
@@ -209,7 +208,9 @@ const overcommit: Check = {
   source: 'Redis documentation, “Administration”: vm.overcommit_memory = 1',
   look: (window) =>
     hostsOf(window).map((host) => {
-      const forking = dataNodesOf(window).filter((view) => isAt(hostPartOf(view.node.address), host) && forks(view));
+      const forking = dataNodesOf(window).filter(
+        (view) => isAt(hostPartOf(view.node.address), host.now) && forks(view),
+      );
       return storeSetting(
         host,
         (value) => value !== '1' && forking.length > 0,
@@ -224,12 +225,6 @@ const overcommit: Check = {
       );
     }),
 };
-
-/** Every host has a loopback address; the one of a node is of the service's host. */
-function isAt(address: string, { now: { role, addresses } }: HostView): boolean {
-  const isLoopback = address === 'localhost' || address.startsWith('127.') || address === '::1';
-  return isLoopback ? role === 'service' : addresses.includes(address);
-}
 
 /** It will fork: it saves, or it has copied its data to replicas and will again. Without CONFIG, a fork of the past counts. */
 function forks({ level, config }: NodeView): boolean {

@@ -5,7 +5,7 @@ import { dataNodesOf, fine, grownBy, type HostView, hostsOf, reasonOf, skipped, 
 /** Queueing disciplines of `tc`, of the hosts that were seen. */
 
 export const mbit = (bits: number): string => `${(bits / 1e6).toFixed(bits < 10e6 ? 1 : 0)} Mbit/s`;
-const ms = (value: number): string => `${value < 10 ? value.toFixed(2) : value.toFixed(0)} ms`;
+export const ms = (value: number): string => `${value < 10 ? value.toFixed(2) : value.toFixed(0)} ms`;
 
 /** A discipline or a class with a rate in a window. */
 interface Limited {

@@ -4,6 +4,7 @@ import {
   dataNodesOf,
   fine,
   type HostView,
+  hostPartOf,
   hostsOf,
   median,
   nodesOf,
@@ -12,10 +13,8 @@ import {
   stallOf,
   stateAbove,
 } from '../window.ts';
-import { LIMITER_CHECKS, mbit } from './limiters.ts';
-import { hostPartOf } from './store-figures.ts';
+import { LIMITER_CHECKS, mbit, ms } from './limiters.ts';
 
-const ms = (value: number): string => `${value < 10 ? value.toFixed(2) : value.toFixed(0)} ms`;
 const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 
 // --- round trips ------------------------------------------------------------------------------------------------------

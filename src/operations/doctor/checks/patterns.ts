@@ -2,18 +2,21 @@ import type { Check, Observation, Window } from '../check.ts';
 import { known } from '../facts.ts';
 import {
   cpuOf,
+  cpuShares,
   dataNodesOf,
   domainsOf,
   fine,
   grownEach,
   hostsOf,
+  MIN_CPU_SECONDS,
   mastersOf,
   median,
   type NodeView,
+  reasonOf,
   skipped,
   stallOf,
 } from '../window.ts';
-import { limitedOf, wideningOf } from './limiters.ts';
+import { limitedOf, ms, wideningOf } from './limiters.ts';
 import { cli, largerBacklog, largerReplicaLimit, MIB, othersCalls } from './store-figures.ts';
 import { usesOf } from './store-uses.ts';
 
@@ -29,7 +32,6 @@ function rttOf({ node }: Pick<NodeView, 'node'>): { readonly medianMs: number; r
 }
 
 const percent = (share: number): string => `${(100 * share).toFixed(0)} %`;
-const ms = (value: number): string => `${value < 10 ? value.toFixed(2) : value.toFixed(0)} ms`;
 const perSecond = (value: number): string => (value < 10 ? value.toFixed(1) : value.toFixed(0));
 
 // --- round trips ------------------------------------------------------------------------------------------------------
@@ -158,20 +160,16 @@ function limiters(window: Window): readonly Observation[] {
 
 // --- a noisy neighbour ------------------------------------------------------------------------------------------------
 
-const NEIGHBOUR = { seconds: 0.5, steal: 0.05, clearSteal: 0.02, stallMs: 5 };
+const NEIGHBOUR = { steal: 0.05, clearSteal: 0.02, stallMs: 5 };
 
 function neighbours(window: Window): readonly Observation[] {
   return hostsOf(window).map((host): Observation => {
-    const { subject, now, before } = host;
-    const [cpu, then] = [known(now.cpu), before === undefined ? undefined : known(before.cpu)];
+    const { subject, now } = host;
+    const shares = cpuShares(host);
     const intrinsic = known(now.intrinsic);
-    if (cpu === undefined || then === undefined || intrinsic === undefined) {
-      return skipped(subject, 'no CPU times or no intrinsic latency');
-    }
-    const stolen = cpu.stolenSeconds - then.stolenSeconds;
-    const all = stolen + cpu.busySeconds - then.busySeconds + cpu.idleSeconds - then.idleSeconds;
-    if (all < NEIGHBOUR.seconds) return skipped(subject, `less than ${NEIGHBOUR.seconds} s of CPU time`);
-    const share = stolen / all;
+    if (shares === undefined) return skipped(subject, `less than ${MIN_CPU_SECONDS} s of CPU time`);
+    if (intrinsic === undefined) return skipped(subject, reasonOf(now.intrinsic));
+    const share = shares.stolen;
     if (share < NEIGHBOUR.clearSteal || intrinsic.maxMs < NEIGHBOUR.stallMs) return fine(subject);
     return {
       subject,

@@ -6,6 +6,7 @@ import {
   cli,
   largerReplicaLimit,
   MIB,
+  NO_PAIR,
   type OutputLimit,
   outputLimitOf,
   setOutputLimit,
@@ -14,8 +15,6 @@ import {
 import { REACH_CHECKS } from './store-reach.ts';
 
 /** Connections of store nodes: their number and life, the limits on them, and the bytes that wait for their readers. */
-
-const NO_PAIR = 'no two readings of one run';
 
 // --- short lives ------------------------------------------------------------------------------------------------------
 

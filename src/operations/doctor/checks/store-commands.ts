@@ -2,12 +2,11 @@ import { amountText, bytesText, countText, durationText, percentText } from '../
 import type { Check, Observation, Window } from '../check.ts';
 import { known, type NodeFacts, type SlowEntry } from '../facts.ts';
 import { cpuOf, dataNodesOf, fine, type NodeView, reasonOf, skipped, stateAbove } from '../window.ts';
-import { callsGrown, cli, wrongIf } from './store-figures.ts';
+import { callsGrown, cli, NO_PAIR, serverSeconds, wrongIf } from './store-figures.ts';
 import { REFUSALS, type Refusal, refusalAdvice, usesOf } from './store-uses.ts';
 
 /** Commands of store nodes: slow ones, refused ones, the CPU that they take, their hits and the size of their replies. */
 
-const NO_PAIR = 'no two readings of one run';
 const MIN_SECONDS = 0.5;
 
 // --- slow commands ----------------------------------------------------------------------------------------------------
@@ -17,12 +16,6 @@ const SLOW = { ms: 10, count: 2, aloneMs: 100 };
 const OWN_CLIENT = 'serpcache-doctor';
 /** SLOWLOG has whole seconds. */
 const CLOCK_SLACK_SECONDS = 1;
-
-/** Seconds since the epoch by the clock of the server, which writes the times of SLOWLOG and LATENCY. */
-function serverSeconds({ level, node }: NodeView, { after }: Window): number {
-  const micros = level('server_time_usec');
-  return micros === undefined ? (after.wallMs + (known(node.clockOffsetMs) ?? 0)) / 1000 : micros / 1e6;
-}
 
 /** Entries of the window; undefined without two readings of one run. */
 function slowEntries(view: NodeView, window: Window): readonly SlowEntry[] | 'turned-over' | undefined {

@@ -1,8 +1,7 @@
 import { bytesText, countText, durationText } from '../../../report/format.mjs';
 import type { Check, Observation, Window } from '../check.ts';
-import { known } from '../facts.ts';
-import { dataNodesOf, fine, type NodeView, reasonOf, skipped } from '../window.ts';
-import { cli, hostPartOf, NO_INFO, NO_PAIR, serversAmong, wrongIf } from './store-figures.ts';
+import { dataNodesOf, fine, hostPartOf, type NodeView, reasonOf, skipped } from '../window.ts';
+import { cli, NO_INFO, NO_PAIR, serverSeconds, serversAmong, wrongIf } from './store-figures.ts';
 import { REPLICATION_CHECKS } from './store-replication.ts';
 import { endsSaving, type Saving, usesOf } from './store-uses.ts';
 
@@ -41,12 +40,6 @@ function persistence(window: Window): readonly Observation[] {
 // --- forks ------------------------------------------------------------------------------------------------------------
 
 const FORK = { ms: 100, recentSeconds: 3600 };
-
-/** Server time; its clock is the one that wrote the time of the last save. */
-function serverSeconds({ level, node }: NodeView, { after }: Window): number {
-  const told = level('server_time_usec');
-  return told === undefined ? (after.wallMs + (known(node.clockOffsetMs) ?? 0)) / 1000 : told / 1e6;
-}
 
 /** The figure of the last fork stays for ever, so it counts only while more forks are to be expected. */
 function forks(window: Window): readonly Observation[] {

@@ -1,12 +1,18 @@
-import type { Evidence, Observation } from '../check.ts';
+import type { Evidence, Observation, Window } from '../check.ts';
 import { type ClientsFacts, known } from '../facts.ts';
-import { fine, type NodeView } from '../window.ts';
+import { fine, hostPartOf, type NodeView } from '../window.ts';
 
 /** Readings of INFO that several checks of stores share. */
 
 /** Reasons to skip. */
 export const NO_INFO = 'INFO does not tell it';
 export const NO_PAIR = 'no two readings of one run';
+
+/** Seconds since the epoch by the clock of the server, which writes the times of saves, SLOWLOG and LATENCY. */
+export function serverSeconds({ level, node }: NodeView, { after }: Window): number {
+  const micros = level('server_time_usec');
+  return micros === undefined ? (after.wallMs + (known(node.clockOffsetMs) ?? 0)) / 1000 : micros / 1e6;
+}
 
 /** Calls of commands in the window, by `INFO commandstats`; undefined without two readings of one run. */
 export function callsGrown(view: NodeView, counts: (command: string) => boolean): number | undefined {
@@ -68,11 +74,6 @@ export function replicasOf({ node }: NodeView): readonly ReplicaLine[] {
     const { ip = '', port = '', state = '', offset = '0', lag = '0' } = members;
     return [{ address: `${ip}:${port}`, state, offset: Number(offset), lagSeconds: Number(lag) }];
   });
-}
-
-/** The address without its port: nodes with the same one run on the same machine. */
-export function hostPartOf(address: string): string {
-  return address.slice(0, address.lastIndexOf(':')).replace(/^\[(.*)\]$/, '$1');
 }
 
 /** Nodes of different stores may be one server: each server once, its first node. */

@@ -39,7 +39,7 @@ function tooFew(subject: string, { sampled }: KeysFacts, minimum: number): Obser
   return sampled >= minimum ? undefined : skipped(subject, `fewer than ${minimum} sampled keys`);
 }
 
-/** A store is fine when all of its keys were seen; before that nobody knows. */
+/** `fine` needs a pass over all keys. A smaller sample gives `skipped`. */
 function noneSoFar(subject: string, { seen, total }: KeysFacts): Observation {
   if (seen >= total) return fine(subject);
   return skipped(

@@ -1,10 +1,9 @@
 import { bytesText, countText, percentText, perSecondText } from '../../../report/format.mjs';
 import type { Check, Observation, Window } from '../check.ts';
-import { dataNodesOf, fine, mastersOf, type NodeView, skipped, stateAbove } from '../window.ts';
+import { dataNodesOf, fine, hostPartOf, mastersOf, type NodeView, skipped, stateAbove } from '../window.ts';
 import {
   callsGrown,
   cli,
-  hostPartOf,
   keyspaceOf,
   MIB,
   NO_INFO,

@@ -7,7 +7,7 @@ import { cli } from './store-figures.ts';
 
 /** The node answered, or was not asked: it is not away. */
 const NOT_ASKED = /\bNOPERM\b|\bbudget\b|no time left/;
-/** It lets nobody in with these credentials: neither the doctor nor searches. */
+/** The server refuses the credentials. Searches fail as the doctor does. */
 const NO_ENTRY = /\b(?:WRONGPASS|NOAUTH|invalid password|invalid username-password)\b/i;
 
 const CREDENTIALS =

@@ -60,7 +60,7 @@ export function createFleet(options: FleetOptions): Fleet {
     const offsetMs = clockOffsetMs();
     return { configuration, version, ...(offsetMs === undefined ? {} : { clockOffsetMs: -offsetMs }) };
   };
-  /** Without a shared control store nobody else reads. Whether it is shared does not change. */
+  /** Reports go to shared control stores only. `shared` is constant for the life of a process. */
   const shared = controls.filter((control) => control.state().shared);
 
   /** The last description of every process; undefined when no control store answers. */

@@ -21,7 +21,7 @@ const MAX_SHOWN = 5;
 
 const OURS = /^sc\d+:/;
 const DOMAIN = /^sc\d+:[^:]*/;
-/** Entries, leases apart: other names of ours may have no expiry. */
+/** Names of entries. Leases, control documents and counters have other names, and some have no expiry. */
 const ENTRY = /^sc\d+:[^:]+:\{[\w-]{22}\}$/;
 /** Refusals of one key: it moved, or was written again. Any other one is a refusal of the command. */
 const OF_ONE_KEY = /^(?:MOVED|ASK|TRYAGAIN|WRONGTYPE)\b/;
