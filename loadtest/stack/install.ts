@@ -50,6 +50,7 @@ const PARTS: readonly Part[] = [
   { name: 'sphinx', packages: ['sphinxsearch'], programs: ['searchd', 'indexer'] },
   { name: 'chromium', packages: ['chromium'], programs: ['chromium'] },
   { name: 'openssl', packages: ['openssl'], programs: ['openssl'] },
+  { name: 'prometheus', packages: ['prometheus'], programs: ['prometheus', 'promtool'] },
 ];
 
 /** Every user may open it and it is there on every Debian: the lock is one per machine, like the package database. */

@@ -1,0 +1,40 @@
+/**
+ * The spans of one search. A room that does a stage of it begins a span under the one it was given. Where a search is not
+ * traced there is no span at all, so that tracing costs one comparison while it is off. Adapters stand in `tracing/`.
+ */
+export interface Span {
+  /** 32 and 16 lower-case hexadecimal digits. */
+  readonly traceId: string;
+  readonly spanId: string;
+  /** Begins a span under this one. It may end after this one: a load outlives its client. */
+  readonly begin: (stage: Stage, facts?: SpanFacts) => Span;
+  /** Called once. A text in `error` marks the span as failed. */
+  readonly end: (facts?: SpanFacts, error?: string) => void;
+  /** This span waits for work that another trace shows: the load of the same key that another search began. */
+  readonly link: (other: Pick<Span, 'traceId' | 'spanId'>) => void;
+}
+
+/**
+ * `l1`, `l2`: the lookups. `load`: the computation of a page. `permit`: the guard before the engine. `lease`: the right to
+ * ask the engine for a key in a fleet. `engine`: one engine call. `refresh`: a load that no client waits for.
+ */
+export type Stage = 'l1' | 'l2' | 'load' | 'permit' | 'lease' | 'engine' | 'lifeboat' | 'refresh';
+
+/** Names of the semantic conventions where there is one, `serpcache.…` otherwise. Never a text that a client typed. */
+export type SpanFacts = Readonly<Record<string, string | number | boolean>>;
+
+/** Begins the spans that have no span of this process above them. */
+export interface Tracer {
+  /** @returns undefined when this request is not sampled. */
+  readonly begin: (root: TraceRoot) => Span | undefined;
+}
+
+export interface TraceRoot {
+  /** `GET /search`, `POST /msearch`, or a task in the background. */
+  readonly name: string;
+  readonly kind: 'server' | 'internal';
+  /** The field of a request that came with one. */
+  readonly traceparent?: string | undefined;
+  /** The address that the request came from: whether its `traceparent` is believed depends on it. */
+  readonly address?: string | undefined;
+}
