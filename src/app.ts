@@ -27,9 +27,11 @@ import { createDomain } from './search/domain-search.ts';
 import { isEngineFailure } from './search/engine-health.ts';
 import { createSearchTexts, type PreparedSearch, storedNameOf } from './search/key.ts';
 import { createSearch } from './search/search.ts';
+import type { Tracer } from './search/trace.ts';
 import { createMemoryTier } from './stores/memory/memory-tier.ts';
 import { openStoreProbes } from './stores/store-probes.ts';
 import { createStores, type ProcessStores } from './stores/stores.ts';
+import { createTracing } from './tracing/create-tracing.ts';
 import { registerOps } from './ui/console/route.ts';
 import { pageSettings } from './ui/page/options.ts';
 import { registerPage } from './ui/page/route.ts';
@@ -82,6 +84,7 @@ export async function createService({ settings, log, clock, random, version }: S
     lane: () => publicServer.lane?.status(),
     control: () => domains.map(({ name, control }) => ({ domain: name, control: summaryOf(control) })),
     clock,
+    version,
   });
   opened.defer(metrics.close);
   const eventLog = createEventLog({ log, clock });
@@ -96,6 +99,8 @@ export async function createService({ settings, log, clock, random, version }: S
   };
   const tally = createTally({ domains: settings.domains.map(({ name }) => name) });
   const reporters = reportersOf(runtime.observe, tally);
+  const tracing = await createTracing(settings, { ...runtime, version });
+  opened.defer(() => within('tracing', Promise.resolve(tracing?.close())));
 
   const stores = createStores(settings, { clock, random, observeStore: reporters.observeStore });
   const domains: ConnectedDomain[] = [];
@@ -105,7 +110,7 @@ export async function createService({ settings, log, clock, random, version }: S
   };
   opened.defer(() => within('stores and engines', closeDomains()));
   for (const domain of settings.domains)
-    domains.push(await connectDomain(domain, { settings, stores, runtime, reporters }));
+    domains.push(await connectDomain(domain, { settings, stores, runtime, reporters, tracer: tracing?.tracer }));
 
   const search = createSearch(domains.map((domain) => domain.search));
   const operations = createOperations(
@@ -137,6 +142,7 @@ export async function createService({ settings, log, clock, random, version }: S
     clientMaxAgeMs: (domain) => byName.get(domain)?.clientMaxAgeMs ?? 0,
     targetMemoBytes: Math.min(Math.max(TARGET_MEMO_BYTES.min, l1Bytes / 4), TARGET_MEMO_BYTES.max),
     hitSample: settings.log.hitSample,
+    tracer: tracing?.tracer,
     findings: () => operations.doctor.standing()?.counts,
     pages: (app, context) => registerPage(app, { ...context, ...pageSettings(settings) }),
   });
@@ -210,10 +216,11 @@ interface Connections {
   readonly stores: ProcessStores;
   readonly runtime: Runtime<ServiceEvent>;
   readonly reporters: ReturnType<typeof reportersOf>;
+  readonly tracer: Tracer | undefined;
 }
 
 /** One domain of the configuration: its store, control document, engine and lifeboat, connected to its search. */
-async function connectDomain(own: DomainSettings, { settings, stores, runtime, reporters }: Connections) {
+async function connectDomain(own: DomainSettings, { settings, stores, runtime, reporters, tracer }: Connections) {
   const { name, store: storeSettings } = own;
   const { clock, random } = runtime;
   const domain = searchDomainOf(own);
@@ -253,7 +260,7 @@ async function connectDomain(own: DomainSettings, { settings, stores, runtime, r
   const popularity = createPopularity<PreparedSearch>({ ...own.popularity, clock });
   const storeDeadlineMs = storeSettings.kind === 'none' ? 0 : storeSettings.deadlineMs;
   const search = createDomain({
-    ...{ clock, random, ...withStore, domain, memory, signing, engine, fleet, popularity },
+    ...{ clock, random, ...withStore, domain, memory, signing, engine, fleet, popularity, tracer },
     lifeboat: engine.lifeboat,
     forcedOpen: control.forcedOpen,
     settings: { ...own, compression: settings.compression, storeDeadlineMs },

@@ -12,7 +12,7 @@ const TOOLS = ['@biomejs/biome', 'typescript', '@types/k6', '@types/node', '@typ
 test('every dependency is imported somewhere, or is a known tool', () => {
   const { dependencies, devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const used = new Set(
-    ['src', 'loadtest', 'test'].flatMap((top) =>
+    ['src', 'loadtest', 'deploy', 'test'].flatMap((top) =>
       sourceFiles(join(root, top)).flatMap((file) => packagesIn(readFileSync(join(root, top, file), 'utf8'))),
     ),
   );

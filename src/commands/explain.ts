@@ -22,7 +22,7 @@ export const explain: Command = operatorCommand({
   },
 });
 
-function parseAssignment(word: string, what: string): readonly [string, string] {
+export function parseAssignment(word: string, what: string): readonly [string, string] {
   const at = word.indexOf('=');
   if (at > 0 && !(what === '--header' && !/^[\w-]+=[ -~]*$/.test(word))) return [word.slice(0, at), word.slice(at + 1)];
   throw new UsageError(`${what} is name=value, not "${word}"`);

@@ -14,6 +14,7 @@ export function crossCheck(config: Draft<Config>): readonly Fault[] {
   return [
     ...checkListeners(config),
     ...checkProxies(config),
+    ...checkTrust(config),
     ...checkMemory(config),
     ...checkSigning(config),
     ...namedStores(config).flatMap(checkStore),
@@ -56,6 +57,12 @@ function checkProxies({ public: open }: Draft<Config>): readonly Fault[] {
     faults.push({ path: ['public', 'clientHeader'], value: showValue(open.clientHeader), allowed });
   }
   return faults;
+}
+
+function checkTrust({ public: open, tracing }: Draft<Config>): readonly Fault[] {
+  if (tracing?.trustParents !== 'proxies' || open?.trustedProxies?.length !== 0) return [];
+  const allowed = 'none or all, without public.trustedProxies: no request would be continued';
+  return [{ path: ['tracing', 'trustParents'], value: '"proxies"', allowed }];
 }
 
 function checkMemory({ memory, domains }: Draft<Config>): readonly Fault[] {

@@ -18,6 +18,7 @@ import { resolveSettings } from './resolve.ts';
 import { type Config, configShape, type Draft } from './schema.ts';
 import type { Settings } from './settings.ts';
 import { type ReadFile, readTls, reasonOf } from './tls.ts';
+import { readTracing } from './tracing.ts';
 
 interface LoadOptions {
   readonly env: Environment;
@@ -57,10 +58,11 @@ export function loadSettings({ env, cwd, readFile = (path) => readFileSync(path,
   // When the text cannot be parsed, only the variables are checked.
   const found = document.tree === undefined ? single : [...single, ...noDomains, ...across];
   const located = found.map((fault) => locate(fault, document, variables));
-  const all = [...document.faults, ...located].toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0));
+  const { tracing, faults: ofTracing } = readTracing(env, config.tracing?.trustParents ?? 'none', { readFile, cwd });
+  const all = [...document.faults, ...located, ...ofTracing].toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0));
   if (all.length > 0) throw new ConfigError(source, all);
   // Without a fault every value is present.
-  return resolveSettings(config as Config, tls.files, cwd);
+  return { ...resolveSettings(config as Config, tls.files, cwd), ...(tracing === undefined ? {} : { tracing }) };
 }
 
 const NO_DOMAINS: Fault = {
@@ -108,12 +110,18 @@ export function embeddedDomains(directory = 'data'): Readonly<Record<string, Rea
 }
 
 /** Settings that are allowed but unsafe. Each start logs them, one line each, without secrets. */
-export function warningsOf({ admin, control, counters, domains }: Settings): readonly string[] {
+export function warningsOf({ admin, control, counters, tracing, domains }: Settings): readonly string[] {
   const warnings: string[] = [];
   if (admin.tls === undefined && !isLoopback(admin.host)) {
     warnings.push(
       `admin.tls is not set and admin.host ${admin.host} is not a loopback address: the admin token crosses the network in plain text, unless a proxy in front of it speaks TLS`,
     );
+  }
+  if (tracing?.exporter.kind === 'otlp' && Object.keys(tracing.exporter.headers).length > 0) {
+    const { protocol, hostname } = new URL(tracing.exporter.url);
+    if (protocol === 'http:' && !isLoopback(hostname.replace(/^\[|\]$/g, ''))) {
+      warnings.push('OTEL_EXPORTER_OTLP_HEADERS cross the network in plain text: the endpoint is not an https URL');
+    }
   }
   const stores = [
     { path: 'control', store: control },

@@ -2,6 +2,7 @@ import { formatPath } from '../schema/faults.ts';
 import { allowedAt, isRequired, kindsOf, nodeOf, type SchemaNode, type Shape, shapeOf } from '../schema/node.ts';
 import { CONFIG_VARIABLE, CONFIG_VARIABLES } from './document.ts';
 import { configShape } from './schema.ts';
+import { TRACING_VARIABLES } from './tracing.ts';
 
 const CONFIG = nodeOf(configShape);
 
@@ -33,6 +34,15 @@ export function configReference(): string {
         [code(CONFIG_VARIABLE), '', 'the path of the YAML file; without it, the embedded default'],
         ...CONFIG_VARIABLES.map(({ name, path, node }) => [code(name), code(formatPath(path)), allowedAt(node)]),
       ],
+    ),
+    '',
+    '## Tracing',
+    '',
+    'Tracing is on when `OTEL_TRACES_EXPORTER` or an endpoint is set; otherwise the other variables are not read.',
+    '',
+    ...table(
+      ['variable', 'allowed', 'meaning'],
+      TRACING_VARIABLES.flatMap(({ names, allowed, about }) => names.map((name) => [code(name), allowed, about])),
     ),
   ];
   for (const [section, rows] of Map.groupBy(rowsOf(CONFIG, ''), ({ path }) => sectionOf(path))) {

@@ -23,7 +23,7 @@ export function resolveSettings(config: Config, tlsFiles: ReadonlyMap<string, Tl
   const { tls: _, ...admin } = config.admin;
   const tlsOf = (path: Path): TlsFiles => tlsFiles.get(formatPath([...path, 'tls'])) ?? {};
   const { cert, key } = tlsOf(['admin']);
-  const { signing, ...rest } = config;
+  const { signing, tracing: _trust, ...rest } = config;
   return {
     ...rest,
     public: {

@@ -248,6 +248,18 @@ export const doctor = Type.Object(
   section('The doctor, which looks at stores, engines, the host and serpcache itself and changes nothing.'),
 );
 
+export const tracing = Type.Object(
+  {
+    trustParents: choice(
+      ['none', 'proxies', 'all'],
+      'Requests whose `traceparent` is continued, with its sampling decision: those of `public.trustedProxies`, or all. The others begin a trace of their own, with a link to the one they name.',
+      // Any client could have its requests traced otherwise, and write into the traces of others.
+      { default: 'none' },
+    ),
+  },
+  section('Tracing; the variables of OpenTelemetry turn it on.'),
+);
+
 export const DEFENCES = [
   'coalescing',
   'lease',

@@ -26,6 +26,7 @@ import {
   memory,
   publicListener,
   signing,
+  tracing,
 } from './schema-process.ts';
 
 const attribute = Type.Object(
@@ -191,6 +192,7 @@ export const configShape = Type.Object(
     drills,
     audit,
     doctor,
+    tracing,
     domains: Type.Record(Type.String({ pattern: '^[a-z][a-z0-9-]{0,30}$' }), domain, {
       minProperties: 1,
       maxProperties: 64,

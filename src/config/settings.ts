@@ -7,7 +7,7 @@ import type { Defence } from './schema-process.ts';
  * The configuration as the code uses it. A member that is not declared here is that of the configuration, and is described
  * in its schema.
  */
-export interface Settings extends Omit<Config, 'admin' | 'control' | 'counters' | 'signing' | 'domains'> {
+export interface Settings extends Omit<Config, 'admin' | 'control' | 'counters' | 'signing' | 'tracing' | 'domains'> {
   readonly admin: Omit<Config['admin'], 'tls'> & { readonly tls?: ListenerTlsSettings };
   /** The store of all control documents; with `none`, each is in the store of its domain. */
   readonly control: StoreSettings;
@@ -15,6 +15,8 @@ export interface Settings extends Omit<Config, 'admin' | 'control' | 'counters' 
   readonly counters: StoreSettings;
   /** Absent: nothing is signed, and values of any writer to a store are accepted within bounds. */
   readonly signing?: SigningSettings;
+  /** Absent while tracing is off. */
+  readonly tracing?: TracingSettings;
   readonly domains: readonly DomainSettings[];
 }
 
@@ -26,6 +28,35 @@ interface SigningSettings {
   /** False: values without a signature are accepted. */
   readonly required: boolean;
 }
+
+/** Where spans go is said by the variables of OpenTelemetry, and by whom they may be begun in the section `tracing`. */
+export interface TracingSettings {
+  readonly trustParents: Config['tracing']['trustParents'];
+  readonly exporter:
+    | { readonly kind: 'console' }
+    | {
+        readonly kind: 'otlp';
+        readonly url: string;
+        /** They may hold credentials. */
+        readonly headers: Readonly<Record<string, string>>;
+        readonly compression: 'gzip' | 'none';
+        /** Time for one batch, retries included. */
+        readonly timeoutMs: number;
+        readonly tls: Omit<ClientTlsSettings, 'serverName'>;
+      };
+  readonly sampler: { readonly name: SamplerName; readonly ratio: number };
+  readonly serviceName: string;
+  readonly resource: Readonly<Record<string, string>>;
+  readonly batch: {
+    readonly intervalMs: number;
+    readonly exportTimeoutMs: number;
+    readonly maxQueuedSpans: number;
+    readonly maxBatchSpans: number;
+  };
+}
+
+type RootSampler = 'always_on' | 'always_off' | 'traceidratio';
+export type SamplerName = RootSampler | `parentbased_${RootSampler}`;
 
 export type LogLevel = Config['log']['level'];
 

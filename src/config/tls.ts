@@ -79,22 +79,17 @@ export function readTls(config: Draft<Config>, readFile: ReadFile, cwd: string):
   const files = new Map<string, TlsFiles>();
   const faults: Fault[] = [];
 
-  const readPem = (name: string | undefined, path: Path): string | undefined => {
+  const pemOf = (name: string | undefined, path: Path): string | undefined => {
     if (name === undefined) return undefined;
-    try {
-      const text = readFile(resolve(cwd, name));
-      if (PEM.test(text)) return text;
-      faults.push({ path, value: showValue(name), allowed: 'a PEM file (-----BEGIN …-----)' });
-    } catch (error) {
-      faults.push({ path, value: showValue(name), allowed: `a file that can be read (${reasonOf(error)})` });
-    }
-    return undefined;
+    const { text, allowed } = readPem(name, readFile, cwd);
+    if (text === undefined) faults.push({ path, value: showValue(name), allowed });
+    return text;
   };
 
   for (const { path, tls } of namedTls(config)) {
-    const ca = readPem(tls.ca, [...path, 'ca']);
-    const cert = readPem(tls.cert, [...path, 'cert']);
-    const key = readPem(tls.key, [...path, 'key']);
+    const ca = pemOf(tls.ca, [...path, 'ca']);
+    const cert = pemOf(tls.cert, [...path, 'cert']);
+    const key = pemOf(tls.key, [...path, 'key']);
     if (cert !== undefined && key !== undefined && !fit(cert, key)) {
       faults.push({
         path: [...path, 'key'],
@@ -111,8 +106,18 @@ export function readTls(config: Draft<Config>, readFile: ReadFile, cwd: string):
   return { files, faults };
 }
 
+/** The text of a PEM file, or the files that would be allowed. */
+export function readPem(name: string, readFile: ReadFile, cwd: string) {
+  try {
+    const text = readFile(resolve(cwd, name));
+    return PEM.test(text) ? { text } : { allowed: 'a PEM file (-----BEGIN …-----)' };
+  } catch (error) {
+    return { allowed: `a file that can be read (${reasonOf(error)})` };
+  }
+}
+
 /** Whether the key is the certificate's: a TLS context accepts both. */
-function fit(cert: string, key: string): boolean {
+export function fit(cert: string, key: string): boolean {
   try {
     createSecureContext({ cert, key });
     return true;

@@ -15,4 +15,6 @@ export interface RequestEvent {
   /** The bucket of the search's key; absent when the request has no key. */
   readonly bucket?: number;
   readonly durationMs: number;
+  /** Where the request is traced. */
+  readonly traceId?: string;
 }

@@ -1,4 +1,4 @@
-import { isIPv4, isIPv6 } from 'node:net';
+import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
 
 /** Milliseconds and bytes, for bounds and defaults. */
 export const SECOND = 1000;
@@ -100,6 +100,21 @@ export function isNetwork(text: string): boolean {
   const bits = isIPv4(address) ? 32 : isPlainIPv6(address) ? 128 : undefined;
   if (bits === undefined) return false;
   return prefix === undefined || (/^(?:0|[1-9]\d{0,2})$/.test(prefix) && Number(prefix) <= bits);
+}
+
+/** Whether an address is in one of the networks (`isNetwork`). An IPv4-mapped address counts as its IPv4 address. */
+export function createNetworkTest(networks: readonly string[]): (address: string) => boolean {
+  const list = new BlockList();
+  for (const network of networks) {
+    const [address = '', prefix] = network.split('/');
+    const family = isIPv4(address) ? 'ipv4' : 'ipv6';
+    if (prefix === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(prefix), family);
+  }
+  return (address) => {
+    const [bare = ''] = address.split('%', 1);
+    return isIP(bare) !== 0 && list.check(bare, isIPv4(bare) ? 'ipv4' : 'ipv6');
+  };
 }
 
 function isPlainIPv6(address: string): boolean {

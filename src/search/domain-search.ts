@@ -30,6 +30,7 @@ import {
 } from './refresh.ts';
 import type { DomainPart } from './search.ts';
 import { type StatusParts, statusOf } from './status.ts';
+import type { Tracer } from './trace.ts';
 
 /** One domain's search with its background tasks. Its load and its failures do not affect other domains. */
 export interface Domain extends DomainPart {
@@ -59,6 +60,7 @@ export interface DomainOptions extends Omit<Runtime<SearchEvent>, 'processId'> {
   readonly controlStanding: StatusParts['controlStanding'];
   /** The processes that share the store. */
   readonly fleet: { readonly live: () => number; readonly rank: () => number };
+  readonly tracer?: Tracer | undefined;
   readonly popularity: {
     readonly note: (key: string, prepared: PreparedSearch) => void;
     /** The `n` most popular searches, most popular first. */
@@ -138,6 +140,7 @@ export function createDomain(options: DomainOptions): Domain {
     tiers,
     ...(leases === undefined ? {} : { leases }),
     coalesce: isOn('coalescing'),
+    tracer: options.tracer,
     breakerRetryAfterMs: guard.balancer.retryAfterMs,
   });
   const refresh = createRefresh({ ...common, loader, hasStore: tiers.hasStore, revivals: guard.revivals });
@@ -155,6 +158,7 @@ export function createDomain(options: DomainOptions): Domain {
     tiers,
     tierAnswers,
     missPath,
+    nodeOf: (storeName) => store?.locate(storeName).node,
     note: popularity.note,
     batchConcurrency: guard.limiter.max,
     patienceMs,

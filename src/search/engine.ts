@@ -8,7 +8,8 @@ import type { SearchDomain, SearchRequest } from './domain.ts';
  * - every rejection is an `EngineError`; no value that a `SearchRequest` can carry leads to one.
  */
 export interface Engine {
-  readonly search: (request: SearchRequest, signal: AbortSignal) => Promise<ResultPage>;
+  /** @param traceparent W3C Trace Context of the call's span: an engine with a query log writes it there. */
+  readonly search: (request: SearchRequest, signal: AbortSignal, traceparent?: string) => Promise<ResultPage>;
   /** Resolves when the engine can answer `probeOf(domain)`; rejects with an `EngineError`. */
   readonly probe: (signal: AbortSignal) => Promise<void>;
   readonly close: () => Promise<void>;

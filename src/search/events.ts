@@ -15,6 +15,8 @@ export type SearchEvent =
       readonly durationMs: number;
       /** The engine's own text about a failure or a partial page: for the log, never for clients. */
       readonly detail?: string;
+      /** Where the search is traced. */
+      readonly traceId?: string;
     }
   | {
       readonly kind: 'refresh';

@@ -4,12 +4,15 @@ import { createSingleflight } from '../cache/singleflight.ts';
 import type { Lookup, StoredIn, Tiers } from '../cache/tiers.ts';
 import { DeadlinePassed, withinDeadline } from '../resilience/deadline.ts';
 import type { Admission, Guard } from '../resilience/guard.ts';
-import { PRIORITIES, type Priority, Shed } from '../resilience/shed.ts';
+import { type Priority, Shed } from '../resilience/shed.ts';
 import { type Engine, EngineError, type ResultPage } from './engine.ts';
 import type { SearchEvent } from './events.ts';
 import type { PreparedSearch } from './key.ts';
+import { createLoadContext, type LoadContext } from './load-context.ts';
 import { type ComputeEntryOptions, computeEntry } from './page.ts';
 import { LeasedElsewhere, searchError, toSearchError } from './search-error.ts';
+import { faultOf, inSpan, type Span, type Tracer, untilSettled } from './trace.ts';
+import { formatTraceparent } from './traceparent.ts';
 
 /**
  * Loads pages that the cache does not have, one load per key for clients and refreshes alike. A load gets a permit from
@@ -18,9 +21,9 @@ import { LeasedElsewhere, searchError, toSearchError } from './search-error.ts';
  */
 export interface Loader {
   /** Joins the key's load or starts it. `l2`: the lookup that missed; a reply that it still expects may end the load. */
-  readonly load: (prepared: PreparedSearch, l2: Lookup | undefined, deadlineAtMs: number) => LoadJoin;
+  readonly load: (prepared: PreparedSearch, l2: Lookup | undefined, client: LoadClient) => LoadJoin;
   /** As `load`, but ignores a running load of the key and every stored page: an operator wants the engine's page. */
-  readonly reload: (prepared: PreparedSearch, l2: Lookup | undefined, deadlineAtMs: number) => LoadJoin;
+  readonly reload: (prepared: PreparedSearch, l2: Lookup | undefined, client: LoadClient) => LoadJoin;
   /**
    * As `load`, in the background: it takes only permits that no client needs, and stays in the queue no longer than the
    * engine's deadline.
@@ -29,6 +32,13 @@ export interface Loader {
   /** Whether a load of that key is running: joining it costs the engine nothing. */
   readonly isLoading: (key: string) => boolean;
   readonly size: () => number;
+}
+
+interface LoadClient {
+  /** Monotonic. */
+  readonly deadlineAtMs: number;
+  /** The load's span begins under it when this client starts the load. */
+  readonly span?: Span | undefined;
 }
 
 interface BackgroundLoad {
@@ -45,6 +55,8 @@ export interface LoadJoin {
   readonly leads: boolean;
   /** Resolved when the engine call has begun, in this process or in the process that holds the lease. */
   readonly started: Promise<void>;
+  /** The span of the load, where the search that started it is traced. */
+  readonly span: Span | undefined;
 }
 
 interface Loaded {
@@ -70,6 +82,8 @@ interface LoaderOptions extends ComputeEntryOptions {
   /** The engine's deadline. A later reply is reported as late. */
   readonly deadlineMs: number;
   readonly breakerRetryAfterMs: () => number;
+  /** Traces the loads in the background. */
+  readonly tracer?: Tracer | undefined;
   readonly observe: (event: SearchEvent) => void;
 }
 
@@ -100,7 +114,7 @@ export function createLoader(options: LoaderOptions): Loader {
   const compute = async (load: Load): Promise<Loaded> => {
     const { prepared, context } = load;
     for (;;) {
-      const admission = await admitted(context);
+      const admission = await inSpan(context.span, 'permit', () => admitted(context));
       // L1 again: a bypass or a late store reply may have filled it while this load waited for its permit.
       const held = asWanted(load, tiers.fromMemory(prepared));
       if (held !== undefined) {
@@ -109,7 +123,12 @@ export function createLoader(options: LoaderOptions): Loader {
       }
       // A reload wants the engine's page: there is nothing to share with other processes.
       if (leases === undefined || load.newerThanMs === undefined) return fromEngine(load, admission, undefined);
-      const taken = await leases.take(prepared.storeName);
+      const taken = await inSpan(
+        context.span,
+        'lease',
+        () => leases.take(prepared.storeName),
+        ({ kind }) => ({ 'serpcache.result': kind }),
+      );
       if (taken.kind !== 'held') {
         const lease = taken.kind === 'mine' ? taken.lease : undefined;
         // The lease and the entry are read in one step: a page stored between the L2 read and the lease is found here.
@@ -125,7 +144,12 @@ export function createLoader(options: LoaderOptions): Loader {
       context.begin('elsewhere');
       // No client waits for a refresh: the next request finds the page in the store.
       if (context.priority() !== INTERACTIVE) throw new LeasedElsewhere();
-      const waited = await leases.wait(prepared.storeName, context.deadlineAtMs, context.cancelled);
+      const waited = await inSpan(
+        context.span,
+        'lease',
+        () => leases.wait(prepared.storeName, context.deadlineAtMs, context.cancelled),
+        (end) => ({ 'serpcache.result': end.kind === 'ended' ? end.why : end.kind, 'serpcache.waited': true }),
+      );
       if (waited.kind === 'ended') {
         throw waited.why === 'crowded' ? searchError('overloaded') : new DeadlinePassed(deadlineMs);
       }
@@ -152,7 +176,7 @@ export function createLoader(options: LoaderOptions): Loader {
     const { prepared, context, storeIsUp } = load;
     const ask = (endpoint: number, signal: AbortSignal): Promise<ResultPage> => {
       context.begin('here');
-      return askEngine(prepared, endpoint, signal);
+      return askEngine(prepared, endpoint, signal, context.span);
     };
     try {
       const entry = await computeEntry(prepared, admission, ask, options);
@@ -164,20 +188,31 @@ export function createLoader(options: LoaderOptions): Loader {
     }
   };
 
-  const askEngine = async (prepared: PreparedSearch, endpoint: number, signal: AbortSignal): Promise<ResultPage> => {
+  const askEngine = async (
+    prepared: PreparedSearch,
+    endpoint: number,
+    signal: AbortSignal,
+    above: Span | undefined,
+  ): Promise<ResultPage> => {
     const startedMs = clock.monotonicMs();
+    const span = above?.begin('engine', { 'serpcache.endpoint': endpoint });
     const report = (result: Extract<SearchEvent, { kind: 'engine' }>['result'], detail?: string): void => {
       const durationMs = clock.monotonicMs() - startedMs;
       const late = durationMs > deadlineMs;
-      observe({ kind: 'engine', domain, result, late, durationMs, ...(detail === undefined ? {} : { detail }) });
+      const known = detail === undefined ? {} : { detail };
+      const trace = span === undefined ? {} : { traceId: span.traceId };
+      observe({ kind: 'engine', domain, result, late, durationMs, ...known, ...trace });
     };
     try {
       const engine = engines[endpoint];
       if (engine === undefined) throw new Error(`no engine ${endpoint}`);
-      const page = await engine.search(prepared.request, signal);
-      report(page.partial !== undefined ? 'partial' : page.results.length === 0 ? 'empty' : 'whole', page.partial);
+      const page = await engine.search(prepared.request, signal, span && formatTraceparent(span));
+      const result = page.partial !== undefined ? 'partial' : page.results.length === 0 ? 'empty' : 'whole';
+      span?.end({ 'serpcache.result': result, 'serpcache.results': page.results.length });
+      report(result, page.partial);
       return page;
     } catch (error) {
+      span?.end(undefined, faultOf(error));
       if (error instanceof EngineError) report(error.code, error.message);
       throw error;
     }
@@ -213,11 +248,15 @@ export function createLoader(options: LoaderOptions): Loader {
     prepared: PreparedSearch,
     l2: Lookup | undefined,
     context: LoadContext,
-    newerThanMs: number | undefined,
+    { newerThanMs, above }: { readonly newerThanMs: number | undefined; readonly above: Span | undefined },
   ): Promise<Loaded> => {
     const load = { prepared, context, newerThanMs, storeIsUp: storeIsUp(l2) };
-    const computed = compute(load);
-    return l2?.kind === 'missed' && l2.late !== undefined ? orLateReply(load, computed, l2.late) : computed;
+    const start = (own: Span | undefined): Promise<Loaded> => {
+      context.span = own;
+      const computed = compute(load);
+      return l2?.kind === 'missed' && l2.late !== undefined ? orLateReply(load, computed, l2.late) : computed;
+    };
+    return inSpan(above, 'load', start, ({ from }) => ({ 'serpcache.from': from, 'serpcache.key': prepared.key }));
   };
 
   /** The one place where errors of the guard and the engine become SearchErrors. */
@@ -228,7 +267,7 @@ export function createLoader(options: LoaderOptions): Loader {
   const join = (key: string, context: LoadContext, start: () => Promise<Loaded>): LoadJoin => {
     const flight = loads.join(key, () => start().catch(failed), context);
     if (!flight.leads) flight.context.escalate(context.priority(), context.deadlineAtMs());
-    return { result: flight.result, leads: flight.leads, started: flight.context.begun };
+    return { result: flight.result, leads: flight.leads, started: flight.context.begun, span: flight.context.span };
   };
 
   const keyOf = ({ key }: PreparedSearch): string => {
@@ -238,20 +277,28 @@ export function createLoader(options: LoaderOptions): Loader {
   };
 
   return {
-    load: (prepared, l2, deadlineAtMs) => {
+    load: (prepared, l2, { deadlineAtMs, span: above }) => {
       const context = createLoadContext(INTERACTIVE, deadlineAtMs);
-      return join(keyOf(prepared), context, () => run(prepared, l2, context, ANY_FRESH));
+      return join(keyOf(prepared), context, () => run(prepared, l2, context, { newerThanMs: ANY_FRESH, above }));
     },
-    reload: (prepared, l2, deadlineAtMs) => {
+    reload: (prepared, l2, { deadlineAtMs, span: above }) => {
       const context = createLoadContext(INTERACTIVE, deadlineAtMs);
-      return join(`reload ${prepared.key}`, context, () => run(prepared, l2, context, undefined));
+      const start = () => run(prepared, l2, context, { newerThanMs: undefined, above });
+      return join(`reload ${prepared.key}`, context, start);
     },
     refresh: (prepared, { priority, readStore, newerThanMs }) => {
       const context = createLoadContext(priority, clock.monotonicMs() + deadlineMs);
-      return join(keyOf(prepared), context, async () => {
+      const refreshed = async (above: Span | undefined): Promise<Loaded> => {
         const l2 = readStore ? await tiers.fromStore(prepared) : undefined;
-        const refreshed = l2 && freshEntry(l2, newerThanMs);
-        return refreshed ? fromStore(refreshed) : run(prepared, l2, context, newerThanMs);
+        const entry = l2 && freshEntry(l2, newerThanMs);
+        return entry ? fromStore(entry) : run(prepared, l2, context, { newerThanMs, above });
+      };
+      return join(keyOf(prepared), context, () => {
+        const root = options.tracer?.begin({ name: priority, kind: 'internal' });
+        return untilSettled(root, refreshed(root), ({ from }) => ({
+          'serpcache.domain': domain,
+          'serpcache.from': from,
+        }));
       });
     },
     isLoading: loads.has,
@@ -281,67 +328,4 @@ const IN_L1: StoredIn = { l1: true, l2: false };
 function storeIsUp(l2: Lookup | undefined): boolean {
   if (l2 === undefined || l2.kind === 'found') return true;
   return l2.reason !== 'node-open' && l2.reason !== 'store-down' && l2.reason !== 'store-saturated';
-}
-
-/**
- * The priority and the deadline of a load. Both change while it runs: a client that joins a refresh raises its priority
- * at once. When an attempt to get a permit has expired, the load makes another one if a caller has joined since: under
- * overload the newest waiter is served first, and a load is as new as its latest client.
- */
-interface LoadContext {
-  readonly priority: () => Priority;
-  /** Monotonic time: the latest deadline of the clients. */
-  readonly deadlineAtMs: () => number;
-  /** Begins an attempt to get a permit. The signal ends the attempt: another one is due, or the load is cancelled. */
-  readonly attempt: () => AbortSignal;
-  /** Whether a caller has joined since the attempt began. */
-  readonly hasNewWaiters: () => boolean;
-  /** Another caller joins. A higher priority ends the attempt. */
-  readonly escalate: (priority: Priority, deadlineAtMs: number) => void;
-  /** Called when the engine call begins, in this process or in the one that holds the lease. */
-  readonly begin: (where: 'here' | 'elsewhere') => void;
-  /** Resolved by the first `begin`. */
-  readonly begun: Promise<void>;
-  readonly begunHere: () => boolean;
-  /** The page came from elsewhere: the load gives up. */
-  readonly cancel: () => void;
-  readonly cancelled: () => boolean;
-}
-
-export function createLoadContext(firstPriority: Priority, firstDeadlineAtMs: number): LoadContext {
-  let priority = firstPriority;
-  let deadlineAtMs = firstDeadlineAtMs;
-  let cancelled = false;
-  let joined = false;
-  let begunHere = false;
-  let attempt = new AbortController();
-  const { promise: begun, resolve } = Promise.withResolvers<void>();
-  return {
-    priority: () => priority,
-    deadlineAtMs: () => deadlineAtMs,
-    attempt: () => {
-      joined = false;
-      if (!cancelled) attempt = new AbortController();
-      return attempt.signal;
-    },
-    hasNewWaiters: () => joined,
-    escalate: (wanted, wantedAtMs) => {
-      deadlineAtMs = Math.max(deadlineAtMs, wantedAtMs);
-      joined = true;
-      if (PRIORITIES.indexOf(wanted) >= PRIORITIES.indexOf(priority)) return;
-      priority = wanted;
-      attempt.abort();
-    },
-    begin: (where) => {
-      begunHere ||= where === 'here';
-      resolve();
-    },
-    begun,
-    begunHere: () => begunHere,
-    cancel: () => {
-      cancelled = true;
-      attempt.abort();
-    },
-    cancelled: () => cancelled,
-  };
 }

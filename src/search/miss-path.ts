@@ -9,6 +9,7 @@ import type { PreparedSearch } from './key.ts';
 import type { Lifeboat } from './lifeboat.ts';
 import type { Loader, LoadJoin } from './load.ts';
 import { type ForwardStatus, forwardStatus, SearchError, searchError } from './search-error.ts';
+import { inSpan, type Span, untilSettled } from './trace.ts';
 
 /**
  * A search that neither tier could answer: it reads L1 again, joins or starts the key's load, and waits for it. When
@@ -24,12 +25,20 @@ export interface MissPath {
   readonly lastMiss: (key: string) => { readonly reason: MissReason; readonly atMs: number } | undefined;
 }
 
-/** The limits of the client. */
-interface MissingClient {
+/** The part of a search that belongs to its client, not to its key. */
+export interface SearchClient {
+  /**
+   * Called when an engine would have to be asked for this client; false refuses with `over-budget`, unless a stale entry
+   * may be served. Hits, stale entries and joins of running loads are free. Absent: the misses are not limited.
+   */
+  readonly mayMiss?: MayMiss | undefined;
+  /** The span above the stages of this search; absent where it is not traced. */
+  readonly span?: Span | undefined;
+}
+
+interface MissingClient extends SearchClient {
   /** Monotonic. */
   readonly deadlineAtMs: number;
-  /** Absent: the misses of the client are not limited. */
-  readonly mayMiss?: MayMiss | undefined;
 }
 
 /** Whether this client may cause one more engine call. True charges its miss budget. */
@@ -99,12 +108,12 @@ export function createMissPath(options: MissPathOptions): MissPath {
     }
     try {
       refuseEarly(prepared, client);
-      return await loadedAnswer(miss, load(prepared, lookups.l2, client.deadlineAtMs), client);
+      return await loadedAnswer(miss, load(prepared, lookups.l2, client), client);
     } catch (error) {
       // The load fails with SearchErrors. Only the client's own wait ends with a passed deadline.
       const failure = error instanceof DeadlinePassed ? searchError('engine-deadline', { cause: error }) : error;
       if (!(failure instanceof SearchError)) throw failure;
-      return fallbackAnswer(miss, failure);
+      return fallbackAnswer(miss, failure, client.span);
     }
   };
 
@@ -120,18 +129,22 @@ export function createMissPath(options: MissPathOptions): MissPath {
   /** Waits for the load. Its page also shows whether the key can be stored, and whether its loads must pause. */
   const loadedAnswer = async (
     miss: Miss,
-    { result, leads, started }: LoadJoin,
-    { deadlineAtMs }: MissingClient,
+    { result, leads, started, span }: LoadJoin,
+    client: MissingClient,
   ): Promise<Answer> => {
     const { prepared, lookups, reason } = miss;
     const { l1, l2, l2Ms } = lookups;
     const startedMs = clock.monotonicMs();
     // The client leaves at its own deadline, or when the engine's call has lasted too long. The load goes on without it:
     // a late page is stored, and the next client gets it.
-    const { entry, from, stored } = await withinMaxWait(result, {
-      maxWaitMs: deadlineAtMs - startedMs,
+    const waited = withinMaxWait(result, {
+      maxWaitMs: client.deadlineAtMs - startedMs,
       call: { asked: started, deadlineMs },
     });
+    // The load of another search has its spans in that search's trace.
+    const joined = leads ? undefined : client.span?.begin('load', { 'serpcache.joined': true });
+    if (span !== undefined) joined?.link(span);
+    const { entry, from, stored } = await untilSettled(joined, waited);
     if (entry.degraded) {
       pauseLoads(miss, PARTIAL_STATUS);
       // A complete older page is better than a partial new one.
@@ -159,7 +172,7 @@ export function createMissPath(options: MissPathOptions): MissPath {
   };
 
   /** The answer in place of the page that the load did not give. @throws the failure when there is none. */
-  const fallbackAnswer = async (miss: Miss, failure: SearchError): Promise<Answer> => {
+  const fallbackAnswer = async (miss: Miss, failure: SearchError, span: Span | undefined): Promise<Answer> => {
     const { prepared, lookups } = miss;
     const status = forwardStatus(failure.code);
     // The engine refuses this one query, and will refuse it again.
@@ -169,7 +182,7 @@ export function createMissPath(options: MissPathOptions): MissPath {
       // L1 again: a late reply of the store may have filled it while the load ran.
       staleAnswer({ ...miss, lookups: { ...lookups, l1: tiers.fromMemory(prepared) } }, status) ??
       // A client without budget for the engine has none for the lifeboat.
-      (failure.code === 'over-budget' ? undefined : await lifeboatAnswer(miss, status));
+      (failure.code === 'over-budget' ? undefined : await lifeboatAnswer(miss, status, span));
     if (instead === undefined) throw failure;
     return instead;
   };
@@ -202,9 +215,11 @@ export function createMissPath(options: MissPathOptions): MissPath {
   const lifeboatAnswer = async (
     { prepared, lookups: { l1, l2 }, reason }: Miss,
     forwardStatus: ForwardStatus,
+    span: Span | undefined,
   ): Promise<Answer | undefined> => {
+    if (lifeboat === undefined) return undefined;
     const startedMs = clock.monotonicMs();
-    const entry = await lifeboat?.rescue(prepared);
+    const entry = await inSpan(span, 'lifeboat', () => lifeboat.rescue(prepared));
     if (entry === undefined) return undefined;
     const failed = { forwardStatus, detail: 'lifeboat' } as const;
     const status =

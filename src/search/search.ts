@@ -3,11 +3,12 @@ import type { Answer } from './answer.ts';
 import type { SearchDomain } from './domain.ts';
 import type { Explanation } from './explain.ts';
 import { domainOf, type PreparedSearch, prepareSearch } from './key.ts';
-import type { MayMiss } from './miss-path.ts';
+import type { SearchClient } from './miss-path.ts';
 import type { SearchParameters } from './query.ts';
 import type { ReadPath } from './read-path.ts';
 import { SearchError } from './search-error.ts';
 import type { DomainStatus } from './status.ts';
+import type { Span } from './trace.ts';
 
 /** The core as http sees it. */
 export interface Search {
@@ -16,22 +17,18 @@ export interface Search {
   /** @throws InvalidSearch naming the parameter and what is allowed. */
   readonly prepare: (parameters: SearchParameters) => PreparedSearch;
   /** The hot path: a fresh L1 entry, synchronously, or undefined. */
-  readonly fromMemory: (prepared: PreparedSearch) => Answer | undefined;
+  readonly fromMemory: (prepared: PreparedSearch, span?: Span) => Answer | undefined;
   /** @throws SearchError. Settles within the domain's patience, plus the lifeboat's deadline where there is one. */
   readonly search: (prepared: PreparedSearch, options?: SearchOptions) => Promise<Answer>;
   /**
    * As `search`, without a promise where a tier answers, for the hot path. `done` is called once, with the answer or with
    * what `search` throws; it must not throw. It may be called before `searchLater` returns.
    */
-  readonly searchLater: (
-    prepared: PreparedSearch,
-    options: Pick<SearchOptions, 'mayMiss'> | undefined,
-    done: Callback<Answer>,
-  ) => void;
+  readonly searchLater: (prepared: PreparedSearch, client: SearchClient | undefined, done: Callback<Answer>) => void;
   /** Answers in order. L2 is read in per-node pipelines; misses share the loads and the guard of single searches. */
   readonly searchMany: (
     prepared: readonly PreparedSearch[],
-    options?: Pick<SearchOptions, 'mayMiss'>,
+    client?: SearchClient,
   ) => Promise<readonly (Answer | SearchError)[]>;
   /** How each tier would treat this search now. Asks no engine and does not count as a use. */
   readonly explain: (parameters: SearchParameters) => Promise<Explanation>;
@@ -39,14 +36,9 @@ export interface Search {
   readonly status: () => readonly DomainStatus[];
 }
 
-export interface SearchOptions {
+export interface SearchOptions extends SearchClient {
   /** For an operator: asks the engine and overwrites both tiers. */
   readonly bypass?: boolean;
-  /**
-   * Called when an engine would have to be asked for this client; false refuses with `over-budget`, unless a stale entry
-   * may be served. Hits, stale entries and joins of running loads are free.
-   */
-  readonly mayMiss?: MayMiss;
 }
 
 /** One configured domain, ready to search. */
@@ -70,19 +62,18 @@ export function createSearch(parts: readonly DomainPart[]): Search {
   return {
     domains,
     prepare: (parameters) => prepareSearch(parameters, domains),
-    fromMemory: (prepared) => partOf(prepared.request.domain).search.fromMemory(prepared),
+    fromMemory: (prepared, span) => partOf(prepared.request.domain).search.fromMemory(prepared, span),
     search: (prepared, asked) => {
       const { search } = partOf(prepared.request.domain);
-      return asked?.bypass ? search.bypass(prepared) : search.search(prepared, asked?.mayMiss);
+      return asked?.bypass ? search.bypass(prepared, asked) : search.search(prepared, asked);
     },
-    searchLater: (prepared, asked, done) =>
-      partOf(prepared.request.domain).search.searchLater(prepared, asked?.mayMiss, done),
-    searchMany: async (many, asked) => {
+    searchLater: (prepared, client, done) => partOf(prepared.request.domain).search.searchLater(prepared, client, done),
+    searchMany: async (many, client) => {
       const answers = new Map<PreparedSearch, Answer | SearchError>();
       const perDomain = Map.groupBy(many, (prepared) => prepared.request.domain);
       await Promise.all(
         [...perDomain].map(async ([name, prepared]) => {
-          const settled = await partOf(name).search.searchMany(prepared, asked?.mayMiss);
+          const settled = await partOf(name).search.searchMany(prepared, client);
           prepared.forEach((each, i) => {
             const result = settled[i];
             if (result === undefined) return;

@@ -1,3 +1,5 @@
+import type { Lookup } from '../cache/tiers.ts';
+
 /**
  * The spans of one search. A room that does a stage of it begins a span under the one it was given. Where a search is not
  * traced there is no span at all, so that tracing costs one comparison while it is off. Adapters stand in `tracing/`.
@@ -34,7 +36,52 @@ export interface TraceRoot {
   readonly name: string;
   readonly kind: 'server' | 'internal';
   /** The field of a request that came with one. */
-  readonly traceparent?: string | undefined;
+  readonly traceparent?: string | string[] | undefined;
   /** The address that the request came from: whether its `traceparent` is believed depends on it. */
   readonly address?: string | undefined;
+  readonly facts?: SpanFacts;
+}
+
+/** Runs a stage under a span of its own. Where the search is not traced, this adds nothing to the promise. */
+export function inSpan<T>(
+  above: Span | undefined,
+  stage: Stage,
+  run: (own: Span | undefined) => Promise<T>,
+  factsOf?: (result: T) => SpanFacts,
+): Promise<T> {
+  const own = above?.begin(stage);
+  return untilSettled(own, run(own), factsOf);
+}
+
+/** Ends the span with the task. */
+export function untilSettled<T>(
+  span: Span | undefined,
+  task: Promise<T>,
+  factsOf?: (result: T) => SpanFacts,
+): Promise<T> {
+  if (span === undefined) return task;
+  return task.then(
+    (result) => {
+      span.end(factsOf?.(result));
+      return result;
+    },
+    (error: unknown) => {
+      span.end(undefined, faultOf(error));
+      throw error;
+    },
+  );
+}
+
+/** The code of an error, never its message: an engine's message may hold the text of a query. */
+export function faultOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown';
+  if ('code' in error && typeof error.code === 'string') return error.code;
+  return 'why' in error && typeof error.why === 'string' ? error.why : error.name;
+}
+
+/** The answer of a tier. @param node the store node that was asked. */
+export function factsOfLookup(lookup: Lookup, node?: string): SpanFacts {
+  const where = node === undefined ? {} : { 'serpcache.node': node };
+  if (lookup.kind === 'missed') return { 'serpcache.result': 'missed', 'serpcache.reason': lookup.reason, ...where };
+  return { 'serpcache.result': lookup.freshness, 'serpcache.bytes': lookup.entry.encoded.length, ...where };
 }

@@ -5,6 +5,7 @@ import { Compile } from 'typebox/schema';
 import { parse } from 'yaml';
 import { CONFIG_VARIABLES } from '../../src/config/document.ts';
 import { configReference, configSchema } from '../../src/config/reference.ts';
+import { TRACING_VARIABLES } from '../../src/config/tracing.ts';
 
 const deploy = new URL('../../deploy/', import.meta.url);
 
@@ -36,8 +37,9 @@ test('the reference page has a row with a description for every path of the sche
   const paths = new Set(pathsOf(configSchema(), ''));
   assert.ok(paths.size > 60, `only ${paths.size} paths`);
   const variables = CONFIG_VARIABLES.map(({ name }) => name);
+  const ofTracing = TRACING_VARIABLES.flatMap(({ names }) => names);
   const named = [...page.matchAll(/^\| `([^`]+)` \|/gm)].map(([, name = '']) => name);
-  assert.deepEqual(new Set(named), new Set([...paths, 'SERPCACHE_CONFIG', ...variables]));
+  assert.deepEqual(new Set(named), new Set([...paths, 'SERPCACHE_CONFIG', ...variables, ...ofTracing]));
   for (const path of paths) {
     const row = page.split('\n').find((line) => line.startsWith(`| \`${path}\` |`));
     assert.match(row ?? '', /\| [^|]+ \| [^|]* \| [A-Z`][^|]{5,} \|$/, path);

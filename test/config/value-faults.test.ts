@@ -13,7 +13,7 @@ testFaults([
       [
         'colour',
         '***',
-        /known here: public, admin, log, memory, compression, control, counters, signing, drills, audit, doctor, domains/,
+        /known here: public, admin, log, memory, compression, control, counters, signing, drills, audit, doctor, tracing, domains/,
       ],
     ],
   ],

@@ -49,6 +49,14 @@ export function engineContract(name: string, open: () => Promise<{ engine: Engin
       }
     });
 
+    it('gives a search in a trace the same page', async () => {
+      const request = ask('гитара', { facets: ['city'] });
+      const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
+      const traced = await engine().search(request, AbortSignal.timeout(TIME_LIMIT_MS), traceparent);
+      assert.ok(traced.total > 0 && traced.partial === undefined);
+      assert.deepEqual(traced, await search(request));
+    });
+
     it('refuses a search whose signal is aborted already', async () => {
       await refused(engine().search(ask(COMMON), AbortSignal.abort()), 'engine-timeout');
       assert.equal((await search(ask('гитара'))).total, matching('гитара').length);

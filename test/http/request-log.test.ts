@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { traceIdOf } from '../../src/http/search-api/exchange.ts';
 import { createRequestIds } from '../../src/http/transport/app.ts';
 import { seededRandom, systemClock } from '../../src/runtime.ts';
+import { parseTraceparent } from '../../src/search/traceparent.ts';
 import { publicServer } from './harness.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -14,13 +14,15 @@ test('a miss gets one line with the key of the query and not its text', async (c
     headers: { authorization: 'Bearer s3cret', 'x-request-id': 'r-1', traceparent: `00-${TRACE}-00f067aa0ba902b7-01` },
   });
   assert.equal(lines.length, 1);
-  const { time, pid, hostname, ms, ...line } = lines[0] ?? {};
-  assert.equal(typeof ms, 'number');
+  const { time, pid, hostname, ms, duration_ms, ...line } = lines[0] ?? {};
+  assert.equal(typeof duration_ms, 'number');
+  assert.equal(ms, duration_ms);
   assert.deepEqual(line, {
     level: 30,
     msg: 'request',
     requestId: 'r-1',
     traceId: TRACE,
+    trace_id: TRACE,
     route: 'search',
     domain: 'goods',
     outcome: 'engine',
@@ -77,8 +79,8 @@ test('two processes name their requests differently', () => {
 
 test('a traceparent is used only when it is valid', () => {
   const [trace, parent] = ['4bf92f3577b34da6a3ce929d0e0e4736', '00f067aa0ba902b7'];
-  assert.equal(traceIdOf(`00-${trace}-${parent}-01`), trace);
-  assert.equal(traceIdOf(`01-${trace}-${parent}-01-more`), trace);
+  assert.deepEqual(parseTraceparent(`00-${trace}-${parent}-01`), { traceId: trace, spanId: parent, sampled: true });
+  assert.equal(parseTraceparent(`01-${trace}-${parent}-00-more`)?.sampled, false);
   const invalid = [
     `00-${trace}-${parent}-01-more`,
     `ff-${trace}-${parent}-01`,
@@ -89,5 +91,5 @@ test('a traceparent is used only when it is valid', () => {
     'garbage',
     undefined,
   ];
-  for (const each of invalid) assert.equal(traceIdOf(each), undefined, String(each));
+  for (const each of invalid) assert.equal(parseTraceparent(each), undefined, String(each));
 });

@@ -158,7 +158,7 @@ test('a page that came into L1 during the store read is served from L1, and cost
     store,
     singleReads(() => read.promise.then(() => ({ kind: 'absent' }))),
   );
-  const asked = search.search(prepare('диван'), () => assert.fail('the budget was asked'));
+  const asked = search.search(prepare('диван'), { mayMiss: () => assert.fail('the budget was asked') });
   await search.bypass(prepare('диван'));
   read.resolve();
   assert.equal((await asked).outcome, 'hit-l1');

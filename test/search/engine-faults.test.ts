@@ -204,11 +204,11 @@ test('an entry of the stale-if-error window is served at once while the engine i
 
 test('a client over its budget is refused, unless a page or a running load exists', async (t) => {
   const { search, engine, prepare, clock } = withLifeboat(t);
-  const broke = (): boolean => false;
+  const broke = { mayMiss: (): boolean => false };
   const refused = (error: unknown): boolean => error instanceof SearchError && error.code === 'over-budget';
   await assert.rejects(search.search(prepare('shoes'), broke), refused);
   assert.deepEqual(engine.asked, []);
-  await search.search(prepare('shoes'), () => true);
+  await search.search(prepare('shoes'), { mayMiss: () => true });
   assert.equal((await search.search(prepare('shoes'), broke)).outcome, 'hit-l1');
   clock.advance(130_000);
   assert.equal((await search.search(prepare('shoes'), broke)).outcome, 'stale');
@@ -228,13 +228,13 @@ test('a client over its budget is refused, unless a page or a running load exist
 test('the budget of a client is charged once per search', async (t) => {
   const { search, prepare } = harness(t);
   let asked = 0;
-  const count = (): boolean => {
+  const mayMiss = (): boolean => {
     asked += 1;
     return true;
   };
-  await search.search(prepare('a'), count);
-  await search.search(prepare('a'), count);
-  await search.searchMany([prepare('a'), prepare('b'), prepare('c')], count);
+  await search.search(prepare('a'), { mayMiss });
+  await search.search(prepare('a'), { mayMiss });
+  await search.searchMany([prepare('a'), prepare('b'), prepare('c')], { mayMiss });
   assert.equal(asked, 3);
 });
 

@@ -9,6 +9,7 @@ import type { SearchEvent } from '../../src/search/events.ts';
 import { type PreparedSearch, prepareSearch } from '../../src/search/key.ts';
 import type { ReadPath } from '../../src/search/read-path.ts';
 import type { PopularSearch } from '../../src/search/refresh.ts';
+import { createTraceRecorder } from '../../src/search/trace-recorder.ts';
 import { createMemoryTier } from '../../src/stores/memory/memory-tier.ts';
 import { createFakeClock, type FakeClock } from '../fakes/clock.ts';
 import { unflushed } from '../fakes/entry-rules.ts';
@@ -24,6 +25,8 @@ export interface Harness extends Process {
   /** Keys of searches, in their order. */
   readonly noted: string[];
   readonly prepare: (q: string, ...more: readonly (readonly [string, string])[]) => PreparedSearch;
+  /** Names of the traces that began in the background, with `tracer`. */
+  readonly roots: string[];
   /** Another process of the fleet: the same engine and store, its own L1. */
   readonly sibling: () => ReadPath;
 }
@@ -48,6 +51,7 @@ export interface HarnessOptions {
   readonly lifetimes?: Partial<LifetimePolicy>;
   /** Default: the background tasks. */
   readonly disabledDefences?: readonly string[];
+  readonly tracer?: true;
 }
 
 const DOMAIN: SearchDomain = { name: 'goods', attributes: [], context: [], answerProfile: 'p' };
@@ -56,9 +60,10 @@ export function harness(t: TestContext, options: HarnessOptions = {}): Harness {
   const clock = createFakeClock();
   const events: SearchEvent[] = [];
   const noted: string[] = [];
+  const roots: string[] = [];
   const engine = scriptedEngine();
   const store = createFakeStore({ clock });
-  const start = () => startProcess(t, options, { clock, engine, store, events, noted });
+  const start = () => startProcess(t, options, { clock, engine, store, events, noted, roots });
   return {
     ...start(),
     sibling: () => start().search,
@@ -67,6 +72,7 @@ export function harness(t: TestContext, options: HarnessOptions = {}): Harness {
     clock,
     events,
     noted,
+    roots,
     prepare: (q, ...more) => prepareSearch({ pairs: [['q', q], ...more] }, [DOMAIN]),
   };
 }
@@ -77,7 +83,14 @@ const BREAKER = { opensAfter: 6, resetMs: 60_000 };
 function startProcess(
   t: TestContext,
   options: HarnessOptions,
-  { clock, engine, store, events, noted }: Pick<Harness, 'clock' | 'engine' | 'store' | 'events' | 'noted'>,
+  {
+    clock,
+    engine,
+    store,
+    events,
+    noted,
+    roots,
+  }: Pick<Harness, 'clock' | 'engine' | 'store' | 'events' | 'noted' | 'roots'>,
 ): Process {
   const { deadlineMs = 400, maxConcurrent = 8, maxQueued = 16, rules = unflushed } = options;
   const { guard, events: guarded } = guardHarness(t, { clock, ...BREAKER, maxConcurrent, maxQueued, deadlineMs });
@@ -130,6 +143,15 @@ function startProcess(
     forcedOpen: () => false,
     controlStanding: () => 'ok',
     fleet: { live: () => 1, rank: () => 0 },
+    tracer:
+      options.tracer === undefined
+        ? undefined
+        : {
+            begin: (root) => {
+              roots.push(root.name);
+              return createTraceRecorder({ clock, random: Math.random }).begin(root);
+            },
+          },
     popularity: {
       note: (key, item) => {
         noted.push(key);

@@ -4,7 +4,8 @@ import { createTiers } from '../../src/cache/tiers.ts';
 import type { Admission, Guard } from '../../src/resilience/guard.ts';
 import { Shed } from '../../src/resilience/shed.ts';
 import { prepareSearch } from '../../src/search/key.ts';
-import { createLoadContext, createLoader, type Loader } from '../../src/search/load.ts';
+import { createLoader, type Loader } from '../../src/search/load.ts';
+import { createLoadContext } from '../../src/search/load-context.ts';
 import { createMemoryTier } from '../../src/stores/memory/memory-tier.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 import { LONG_LIVED } from '../fakes/entry.ts';
@@ -85,7 +86,7 @@ test('a client that joins a refresh makes it interactive, with an attempt of its
   const refresh = loader.refresh(prepared, { priority: 'refresh', readStore: false, newerThanMs: 0 });
   assert.equal(loader.isLoading(prepared.key), true);
   await idle();
-  const client = loader.load(prepared, undefined, clock.monotonicMs() + 900);
+  const client = loader.load(prepared, undefined, { deadlineAtMs: clock.monotonicMs() + 900 });
   await idle();
   assert.deepEqual([refresh.leads, client.leads, loader.size()], [true, false, 1]);
   assert.deepEqual(
@@ -103,7 +104,7 @@ test('a client that joins a refresh makes it interactive, with an attempt of its
 
 test('a load that the guard sheds fails with a SearchError, and its key is free again', async () => {
   const { loader, asked, prepared } = loaderHarness();
-  const { result } = loader.load(prepared, undefined, 0);
+  const { result } = loader.load(prepared, undefined, { deadlineAtMs: 0 });
   const refused = assert.rejects(result, { name: 'SearchError', code: 'engine-open', retryAfterMs: 7_777 });
   await idle();
   asked.at(-1)?.shed('breaker-open');

@@ -61,8 +61,10 @@ export function createSphinxEngine(options: SphinxOptions): Engine {
   const connections = createConnections({ ...options, target, observe, idleMs: IDLE_MS });
   const budget = createRetryBudget({ share: RETRY_SHARE, burst: RETRY_BURST });
 
-  const ask = async ({ request, signal, hardDeadlineAtMs }: Asked, text: MatchText): Promise<ResultPage> => {
-    const statement = statementFor(request, text, (hardDeadlineAtMs - clock.monotonicMs()) * QUERY_TIME_SHARE);
+  const ask = async (asked: Asked, text: MatchText): Promise<ResultPage> => {
+    const { request, signal, hardDeadlineAtMs, traceparent } = asked;
+    const maxQueryTimeMs = (hardDeadlineAtMs - clock.monotonicMs()) * QUERY_TIME_SHARE;
+    const statement = statementFor(request, text, { maxQueryTimeMs, traceparent });
     if (statement === undefined) return emptyPage(request);
     return pageOf(await connections.ask(statement, signal), request, { ...options, marks });
   };
@@ -89,11 +91,11 @@ export function createSphinxEngine(options: SphinxOptions): Engine {
   const probe = probeOf(options.domain);
   const probeText: MatchText = { match: probe.text, words: probe.text };
 
-  const search = async (request: SearchRequest, signal: AbortSignal): Promise<ResultPage> => {
+  const search: Engine['search'] = async (request, signal, traceparent) => {
     if (signal.aborted) throw new EngineError('engine-timeout', 'aborted before it was asked');
     const text = matchText(request.text);
     if (text === undefined) return emptyPage(request);
-    const asked = { request, signal, hardDeadlineAtMs: clock.monotonicMs() + options.hardDeadlineMs };
+    const asked = { request, signal, hardDeadlineAtMs: clock.monotonicMs() + options.hardDeadlineMs, traceparent };
     const page = await askTwice(asked, text);
     const relaxed = page.total === 0 && page.partial === undefined ? relaxedMatchText(request.text) : undefined;
     if (relaxed === undefined) return page;
@@ -119,6 +121,7 @@ interface Asked {
   readonly request: SearchRequest;
   readonly signal: AbortSignal;
   readonly hardDeadlineAtMs: number;
+  readonly traceparent?: string | undefined;
 }
 
 type Settled = { readonly page: ResultPage } | { readonly page?: undefined; readonly error: EngineError };

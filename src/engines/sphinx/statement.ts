@@ -55,8 +55,14 @@ const TITLE_LIMIT = 512;
  * breaks backticks in expressions, so names are checked and not quoted.
  *
  * `maxQueryTimeMs` is soft: searchd looks at it between steps only. Only destroying the socket ends a wait for certain.
+ * `traceparent` is a comment in the query log of searchd and of its agents. It is an option because searchd drops `/* … *\/`
+ * before it logs a query.
  */
-type Statements = (request: SearchRequest, text: MatchText, maxQueryTimeMs: number) => string | undefined;
+type Statements = (
+  request: SearchRequest,
+  text: MatchText,
+  call: { readonly maxQueryTimeMs: number; readonly traceparent?: string | undefined },
+) => string | undefined;
 
 /** @throws when a configured name is not allowed in a statement: only checked names and quoted values are sent. */
 export function createStatements(options: StatementOptions): Statements {
@@ -72,7 +78,7 @@ export function createStatements(options: StatementOptions): Statements {
   // A word of the title says more about a document than one in the middle of its text.
   const ranking = `ranker=${ranker}, field_weights=(title=5)`;
 
-  return (request, text, maxQueryTimeMs) => {
+  return (request, text, { maxQueryTimeMs, traceparent }) => {
     const attribute = (name: string): Attribute => declaredAttribute(domain, name);
     /** Computed columns for WHERE and ORDER BY: searchd takes no expression there. */
     const computed: string[] = [];
@@ -91,7 +97,8 @@ export function createStatements(options: StatementOptions): Statements {
     const filters = [...computed];
     const order = orderOf(request, attribute, column);
     const from = `FROM ${index} WHERE ${where.join(' AND ')}`;
-    const option = `OPTION ${bounds}, max_query_time=${Math.max(1, Math.floor(maxQueryTimeMs))}`;
+    const trace = traceparent === undefined ? '' : `, comment=${quote(`traceparent=${traceparent}`)}`;
+    const option = `OPTION ${bounds}, max_query_time=${Math.max(1, Math.floor(maxQueryTimeMs))}${trace}`;
 
     const select = [
       idAttribute ?? 'id',

@@ -20,7 +20,7 @@ import { registerDoctor } from './doctor-routes.ts';
 import { registerDrills, registerHalt, registerJournals } from './drill-routes.ts';
 import { registerFlush, registerPurge } from './flush-routes.ts';
 import type { AdminContext } from './operations.ts';
-import { registerAdminSearch, registerExplain } from './search-routes.ts';
+import { registerAdminSearch, registerExplain, registerTrace } from './search-routes.ts';
 import { registerCutOver, registerShadowReports, registerShadows } from './shadow-routes.ts';
 import { createLive, registerLive, registerState } from './state-routes.ts';
 import { registerWarm } from './warm-routes.ts';
@@ -35,7 +35,8 @@ export interface AdminServerOptions {
   readonly observeConnection?: (event: ConnectionEvent) => void;
   /** Gets one event per Bearer token that gave no access. */
   readonly observeToken?: (event: TokenEvent) => void;
-  readonly metricsText: () => Promise<{ readonly contentType: string; readonly body: string }>;
+  /** Gets the Accept header of the scraper. */
+  readonly metricsText: (accept?: string) => Promise<{ readonly contentType: string; readonly body: string }>;
   readonly log: Logger;
   readonly clock: Clock;
   readonly random: () => number;
@@ -127,6 +128,7 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
     });
     registerMetrics(routes, options.metricsText);
     registerExplain(routes, { search, maxUrlBytes });
+    registerTrace(routes, { search, clock, random, maxUrlBytes });
   });
 
   return {
@@ -149,8 +151,8 @@ function gateOf({ token = '', clock, trustedProxies = [], observeToken = () => {
 function registerMetrics(routes: FastifyInstance, metricsText: AdminServerOptions['metricsText']): void {
   routes.get('/metrics', {
     schema: { summary: 'Metrics for Prometheus', tags: ['health'], response: { 200: { type: 'string' } } },
-    handler: async (_request, reply) => {
-      const { contentType, body } = await metricsText();
+    handler: async ({ headers }, reply) => {
+      const { contentType, body } = await metricsText(headers.accept);
       return reply.header('content-type', contentType).send(body);
     },
   });

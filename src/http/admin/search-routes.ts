@@ -2,10 +2,13 @@ import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import type { Clock } from '../../runtime.ts';
 import type { Search } from '../../search/search.ts';
+import { createTraceRecorder, type LiveTrace } from '../../search/trace-recorder.ts';
 import type { RequestEvent } from '../events.ts';
+import { problemOf } from '../problems.ts';
 import { createAdmission } from '../search-api/admission.ts';
-import { createRequestCounter, type RequestLog } from '../search-api/exchange.ts';
+import { createRequestCounter, outcomeOf, type RequestLog } from '../search-api/exchange.ts';
 import { PAGE_ANSWERS, PROBLEM_ANSWERS, searchQuerySchema } from '../search-api/openapi.ts';
+import { cacheStatus } from '../search-api/response-headers.ts';
 import { createSearchHandler } from '../search-api/search-handler.ts';
 import type { App } from '../transport/app.ts';
 import { createIdentityBodies } from '../transport/content-coding.ts';
@@ -83,6 +86,76 @@ export function registerExplain(
     },
   });
 }
+
+/**
+ * `GET /admin/trace`: one search as a client would make it, with every stage that it went through. It may ask the engine and
+ * store a page, as any search may; it is not counted as a request of a client.
+ */
+export function registerTrace(
+  routes: FastifyInstance,
+  { search, clock, random, maxUrlBytes }: Pick<AdminSearchOptions, 'search' | 'clock' | 'random' | 'maxUrlBytes'>,
+): void {
+  routes.get('/admin/trace', {
+    schema: described({
+      summary: 'One live search, stage by stage, with its times',
+      tag: 'state',
+      query: searchQuerySchema(search),
+      answer: TraceBody,
+    }),
+    handler: async (request, reply) => {
+      const prepared = search.prepare(parametersOf(request.raw.url ?? '', request.headers, maxUrlBytes));
+      const recorder = createTraceRecorder({ clock, random });
+      const span = recorder.begin({ name: 'search', kind: 'internal' });
+      const ended = await search.search(prepared, { span }).then(
+        (answer) => ({
+          outcome: answer.outcome,
+          ...(answer.reason === undefined ? {} : { reason: answer.reason }),
+          cacheStatus: cacheStatus(answer),
+        }),
+        (error: unknown) => {
+          const problem = problemOf(error);
+          return { outcome: outcomeOf(problem), problem: { code: problem.code, detail: problem.detail } };
+        },
+      );
+      span?.end();
+      const [root, ...below] = recorder.spans();
+      const body: LiveTrace = {
+        domain: prepared.request.domain,
+        canonical: prepared.canonical,
+        key: prepared.key,
+        ...ended,
+        durationMs: root?.durationMs ?? 0,
+        spans: root === undefined ? [] : [root, ...below],
+      };
+      return reply.send(body);
+    },
+  });
+}
+
+const Facts = Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean()]));
+
+const TraceBody = Type.Object({
+  domain: Type.String(),
+  canonical: Type.String(),
+  key: Type.String(),
+  outcome: Type.String(),
+  reason: Type.Optional(Type.String()),
+  cacheStatus: Type.Optional(Type.String()),
+  problem: Type.Optional(Type.Object({ code: Type.String(), detail: Type.String() })),
+  durationMs: Type.Number(),
+  spans: Type.Array(
+    Type.Object({
+      stage: Type.String(),
+      depth: Type.Integer({ description: 'Number of spans above it.' }),
+      startMs: Type.Number({ description: 'From the begin of the search.' }),
+      durationMs: Type.Optional(Type.Number({ description: 'Absent: the answer did not wait for its end.' })),
+      facts: Facts,
+      error: Type.Optional(Type.String()),
+      isShared: Type.Optional(Type.Boolean({ description: 'It waits for the load that another search began.' })),
+    }),
+    { description: 'In the order of their begin; the first is the search itself.' },
+  ),
+});
 
 /** Members depend on the rule or tier. */
 const AnyMembers = Type.Record(Type.String(), Type.Unknown());

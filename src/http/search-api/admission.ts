@@ -3,6 +3,7 @@ import type { Clock } from '../../runtime.ts';
 import type { Answer } from '../../search/answer.ts';
 import type { PreparedSearch } from '../../search/key.ts';
 import type { Search } from '../../search/search.ts';
+import type { Span } from '../../search/trace.ts';
 import { problemOf } from '../problems.ts';
 import type { ClientRequest } from '../transport/client.ts';
 import { type Problem, Refusal } from '../transport/problem.ts';
@@ -27,6 +28,7 @@ export interface Admission {
   readonly searchMany: (
     many: readonly PreparedSearch[],
     request: ClientRequest,
+    span?: Span,
   ) => Promise<readonly (Answer | Error)[]>;
 }
 
@@ -34,6 +36,7 @@ interface AskedSearch {
   readonly prepared: PreparedSearch;
   readonly request: ClientRequest;
   readonly bypass?: boolean;
+  readonly span?: Span | undefined;
 }
 
 interface AdmissionOptions {
@@ -58,14 +61,12 @@ export function createAdmission({ search, pressure, budget }: AdmissionOptions):
   const askMany = async (
     admitted: readonly PreparedSearch[],
     request: ClientRequest,
+    span: Span | undefined,
   ): Promise<readonly (Answer | Error)[]> => {
     if (admitted.length === 0) return [];
     const charges = budget === undefined ? undefined : chargeMisses(budget, request);
     try {
-      const results = await search.searchMany(
-        admitted,
-        charges === undefined ? undefined : { mayMiss: charges.mayMiss },
-      );
+      const results = await search.searchMany(admitted, { mayMiss: charges?.mayMiss, span });
       admitted.forEach((prepared, i) => {
         charges?.settle(prepared, results[i]);
       });
@@ -75,7 +76,7 @@ export function createAdmission({ search, pressure, budget }: AdmissionOptions):
     }
   };
 
-  const searchLater: Admission['searchLater'] = ({ prepared, request, bypass }, done) => {
+  const searchLater: Admission['searchLater'] = ({ prepared, request, bypass, span }, done) => {
     if (!enter()) {
       done(busy);
       return;
@@ -86,9 +87,9 @@ export function createAdmission({ search, pressure, budget }: AdmissionOptions):
       charges?.settle(prepared, answer ?? error);
       done(error, answer);
     };
-    const asked = charges === undefined ? {} : { mayMiss: charges.mayMiss };
-    if (bypass) search.search(prepared, { ...asked, bypass }).then((answer) => end(undefined, answer), end);
-    else search.searchLater(prepared, asked, end);
+    const client = { mayMiss: charges?.mayMiss, span };
+    if (bypass) search.search(prepared, { ...client, bypass }).then((answer) => end(undefined, answer), end);
+    else search.searchLater(prepared, client, end);
   };
 
   return {
@@ -100,11 +101,11 @@ export function createAdmission({ search, pressure, budget }: AdmissionOptions):
     admitPage: () => {
       if (pressure?.isLate() === true) throw busy;
     },
-    searchMany: async (many, request) => {
-      const fromMemory = many.map((prepared) => search.fromMemory(prepared));
+    searchMany: async (many, request, span) => {
+      const fromMemory = many.map((prepared) => search.fromMemory(prepared, span));
       const isAdmitted = fromMemory.map((answer) => answer === undefined && enter());
       const admitted = many.filter((_, i) => isAdmitted[i]);
-      const answered = (await askMany(admitted, request)).values();
+      const answered = (await askMany(admitted, request, span)).values();
       return fromMemory.map((answer, i): Answer | Error => {
         if (answer !== undefined) return answer;
         if (!isAdmitted[i]) return busy;

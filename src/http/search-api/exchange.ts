@@ -5,6 +5,8 @@ import type { MissReason } from '../../cache/events.ts';
 import { type Clock, createThrottle } from '../../runtime.ts';
 import type { Outcome } from '../../search/outcome.ts';
 import type { Search } from '../../search/search.ts';
+import type { Span, Tracer } from '../../search/trace.ts';
+import { formatTraceparent, parseTraceparent } from '../../search/traceparent.ts';
 import type { RequestEvent } from '../events.ts';
 import type { SharedHead } from '../lane/answer.ts';
 import { problemOf } from '../problems.ts';
@@ -14,6 +16,7 @@ import { noHeads, type TargetHeads } from './response-headers.ts';
 
 /** The parts of a request that a search reads. */
 export interface SearchRequest {
+  readonly method?: string | undefined;
   readonly headers: IncomingMessage['headers'];
   readonly url?: string | undefined;
   readonly socket: Socket;
@@ -41,6 +44,8 @@ export interface CountedSearch {
   /** Key and bucket of the prepared search. */
   readonly key?: string | undefined;
   readonly bucket?: number | undefined;
+  /** Present where the request is traced. */
+  readonly span?: Span | undefined;
 }
 
 /** How a search ended. */
@@ -70,7 +75,7 @@ export function createRequestCounter(options: {
   readonly requestLog: RequestLog;
 }): CountRequest {
   const { observe, requestLog } = options;
-  return ({ route, domain, key, bucket }, { outcome, reason, status, code, error }, durationMs, from) => {
+  return ({ route, domain, key, bucket, span }, { outcome, reason, status, code, error }, durationMs, from) => {
     // Built without object spreads, which take longer than the rest of this function.
     const event: { -readonly [Member in keyof RequestEvent]: RequestEvent[Member] } = {
       kind: 'request',
@@ -82,9 +87,10 @@ export function createRequestCounter(options: {
     };
     if (reason !== undefined) event.reason = reason;
     if (bucket !== undefined) event.bucket = bucket;
+    if (span !== undefined) event.traceId = span.traceId;
     observe(event);
     if (from === undefined || !requestLog.wants(event)) return;
-    const traceId = traceIdOf(from.request.headers['traceparent']);
+    const traceId = span?.traceId ?? parseTraceparent(from.request.headers['traceparent'])?.traceId;
     requestLog.write(event, { requestId: from.requestId, traceId, key, code, error });
   };
 }
@@ -143,6 +149,7 @@ export interface Exchange extends CountedSearch {
   bucket: number | undefined;
   /** The heads kept for its URL. */
   heads: TargetHeads;
+  readonly span: Span | undefined;
 }
 
 interface Exchanges {
@@ -162,10 +169,13 @@ export function createExchanges(options: {
   readonly clock: Clock;
   readonly random: () => number;
   readonly closesConnections: () => boolean;
+  readonly tracer?: Tracer | undefined;
 }): Exchanges {
-  const { count, requestLog, requestId, clock, random, closesConnections } = options;
-  const end = (exchange: Exchange, ending: Ending): void =>
+  const { count, requestLog, requestId, clock, random, closesConnections, tracer } = options;
+  const end = (exchange: Exchange, ending: Ending): void => {
     count(exchange, ending, clock.monotonicMs() - exchange.startedMs, exchange);
+    if (exchange.span !== undefined) endServerSpan(exchange.span, exchange, ending);
+  };
 
   return {
     begin: (request, response) => ({
@@ -178,11 +188,12 @@ export function createExchanges(options: {
       key: undefined,
       bucket: undefined,
       heads: NO_TARGET,
+      span: beginServerSpan(tracer, '/search', request),
     }),
     nowMs: () => clock.monotonicMs(),
     end,
     refuse: (exchange, error) => {
-      const { response, requestId: id } = exchange;
+      const { response, requestId: id, span } = exchange;
       if (response.headersSent) {
         // The answer was sent and counted, so an error after it is a fault of the service.
         requestLog.fault(id, error);
@@ -194,7 +205,9 @@ export function createExchanges(options: {
       }
       const problem = problemOf(error);
       if (closesConnections()) response.shouldKeepAlive = false;
-      writeProblem(response, problemResponse(problem, id, random));
+      const answer = problemResponse(problem, id, random);
+      const traced = span === undefined ? {} : { traceresponse: formatTraceparent(span) };
+      writeProblem(response, { ...answer, headers: { ...answer.headers, ...traced } });
       end(exchange, refusedEnding(problem, error));
     },
   };
@@ -242,16 +255,18 @@ export function createRequestLog(options: {
       return log.isLevelEnabled(status === 500 ? 'error' : 'info');
     },
     write: (event, { requestId, traceId, key, code, error }) => {
+      const durationMs = Math.round(event.durationMs * 1000) / 1000;
       const line = {
         requestId,
-        ...(traceId === undefined ? {} : { traceId }),
+        // `traceId` and `ms` are the names of version 0.1.
+        ...(traceId === undefined ? {} : { trace_id: traceId, traceId }),
         route: event.route,
         domain: event.domain,
         outcome: event.outcome,
         ...(event.reason === undefined ? {} : { reason: event.reason }),
         status: event.status,
         ...(code === undefined ? {} : { code }),
-        ms: Math.round(event.durationMs * 1000) / 1000,
+        ...{ duration_ms: durationMs, ms: durationMs },
         ...(key === undefined ? {} : { key }),
       };
       if (error === undefined) log.info(line, 'request');
@@ -261,16 +276,32 @@ export function createRequestLog(options: {
   };
 }
 
-/**
- * The trace id of a W3C `traceparent` (Trace Context level 1). Undefined when the field is not valid: a receiver must then
- * act as if none had been sent. A version above 00 may have more members after the four known ones.
- */
-export function traceIdOf(traceparent: string | string[] | undefined): string | undefined {
-  if (typeof traceparent !== 'string') return undefined;
-  const parsed = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$/.exec(traceparent);
-  if (parsed === null) return undefined;
-  const [, version, traceId, parentId, rest] = parsed;
-  if (version === 'ff' || (version === '00' && rest !== undefined)) return undefined;
-  if (traceId === '0'.repeat(32) || parentId === '0'.repeat(16)) return undefined;
-  return traceId;
+/** The span of a request, by the conventions for HTTP servers; undefined when the request is not sampled. */
+export function beginServerSpan(
+  tracer: Tracer | undefined,
+  route: '/search' | '/msearch' | '/',
+  request: SearchRequest,
+): Span | undefined {
+  if (tracer === undefined) return undefined;
+  const { method = 'GET', headers, socket } = request;
+  return tracer.begin({
+    name: `${method} ${route}`,
+    kind: 'server',
+    traceparent: headers['traceparent'],
+    address: socket.remoteAddress,
+    facts: { 'http.request.method': method, 'http.route': route },
+  });
+}
+
+export function endServerSpan(span: Span, { domain, key }: CountedSearch, ending: Ending): void {
+  const { outcome, reason, status, code } = ending;
+  const facts = {
+    'http.response.status_code': status,
+    'serpcache.domain': domain,
+    'serpcache.outcome': outcome,
+    ...(reason === undefined ? {} : { 'serpcache.reason': reason }),
+    ...(key === undefined ? {} : { 'serpcache.key': key }),
+  };
+  // By the conventions a client's mistake is no error of the server.
+  span.end(facts, status >= 500 ? (code ?? String(status)) : undefined);
 }

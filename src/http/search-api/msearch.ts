@@ -9,6 +9,7 @@ import type { Outcome } from '../../search/outcome.ts';
 import type { SearchParameters } from '../../search/query.ts';
 import { runConcurrently } from '../../search/read-path.ts';
 import type { Search } from '../../search/search.ts';
+import { faultOf, type Span, type Tracer } from '../../search/trace.ts';
 import { problemOf, unknownField } from '../problems.ts';
 import type { App } from '../transport/app.ts';
 import type { IdentityBodies } from '../transport/content-coding.ts';
@@ -22,7 +23,15 @@ import {
 } from '../transport/problem.ts';
 import { headerReader, MAX_PAIRS } from '../transport/request-target.ts';
 import type { Admission } from './admission.ts';
-import { ABORTED, type CountedSearch, type CountRequest, domainLabel, type Ending, refusedEnding } from './exchange.ts';
+import {
+  ABORTED,
+  beginServerSpan,
+  type CountedSearch,
+  type CountRequest,
+  domainLabel,
+  type Ending,
+  refusedEnding,
+} from './exchange.ts';
 import { BatchAnswer, BatchEnvelope, batchBodySchema, CountedBatch, MAX_BATCH, PROBLEM_ANSWERS } from './openapi.ts';
 import { ageSeconds, cacheStatus } from './response-headers.ts';
 
@@ -37,6 +46,7 @@ interface MsearchRouteOptions {
   /** Limit on all pages of one answer, inflated: a stored page may be a thousandth of its inflated size. */
   readonly maxAnswerBytes: number;
   readonly app: Pick<App, 'problemOf' | 'respond'>;
+  readonly tracer?: Tracer | undefined;
 }
 
 /** Maximum number of pages of one batch that are inflated at once: the thread pool has this number of threads. */
@@ -55,15 +65,19 @@ interface ItemEnd {
 
 /** `POST /msearch`: 1–50 searches, one answer with a status per item, in order. A failed item fails alone. */
 export function registerMsearch(app: FastifyInstance, options: MsearchRouteOptions): void {
-  const { search, admission, clock, random, identityBodies, maxBodyBytes } = options;
+  const { search, admission, clock, random, identityBodies, maxBodyBytes, tracer } = options;
   const { problemOf: problemOfRoute, respond } = options.app;
   const counted = Compile(CountedBatch);
   const shape = Compile(BatchEnvelope);
 
-  const count = (request: FastifyRequest, startedMs: number, ends: readonly Omit<ItemEnd, 'bytes'>[]): void => {
+  const count = (
+    request: FastifyRequest,
+    { startedMs, span }: { readonly startedMs: number; readonly span?: Span | undefined },
+    ends: readonly Omit<ItemEnd, 'bytes'>[],
+  ): void => {
     const durationMs = clock.monotonicMs() - startedMs;
     const from = { requestId: request.id, request: request.raw };
-    for (const { search: item, ending } of ends) options.count(item, ending, durationMs, from);
+    for (const { search: item, ending } of ends) options.count({ ...item, span }, ending, durationMs, from);
   };
 
   const refused = (error: unknown, item: CountedSearch): ItemEnd => {
@@ -89,7 +103,22 @@ export function registerMsearch(app: FastifyInstance, options: MsearchRouteOptio
   };
 
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const startedMs = clock.monotonicMs();
+    const span = beginServerSpan(tracer, '/msearch', request.raw);
+    try {
+      return await answerBatch(request, reply, span);
+    } catch (error) {
+      const status = PROBLEMS[problemOfRoute(error).code].status;
+      span?.end({ 'http.response.status_code': status }, status >= 500 ? faultOf(error) : undefined);
+      throw error;
+    }
+  };
+
+  const answerBatch = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    span: Span | undefined,
+  ): Promise<FastifyReply> => {
+    const begun = { startedMs: clock.monotonicMs(), span };
     const { body } = request;
     const extra = Object.keys(isObject(body) ? body : {}).find((name) => name !== 'searches');
     if (extra !== undefined) {
@@ -115,7 +144,7 @@ export function registerMsearch(app: FastifyInstance, options: MsearchRouteOptio
       await nextTurn();
     }
     const asked = prepared.filter((each) => 'request' in each);
-    const results = await admission.searchMany(asked, request.raw).catch((error) => asked.map(() => error));
+    const results = await admission.searchMany(asked, request.raw, span).catch((error) => asked.map(() => error));
     const answered = results.values();
     const room: Room = { leftBytes: options.maxAnswerBytes };
     const ending = prepared.map((each) => {
@@ -129,14 +158,16 @@ export function registerMsearch(app: FastifyInstance, options: MsearchRouteOptio
     if (reply.raw.destroyed) {
       count(
         request,
-        startedMs,
+        begun,
         ends.map(({ search: { route, domain } }) => ({ search: { route, domain }, ending: ABORTED })),
       );
+      span?.end({ 'serpcache.outcome': ABORTED.outcome });
       return reply;
     }
     reply.headers({ 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' });
     reply.send(batchBody(ends.map(({ bytes }) => bytes)));
-    count(request, startedMs, ends);
+    count(request, begun, ends);
+    span?.end({ 'http.response.status_code': 200, 'serpcache.searches': ends.length });
     return reply;
   };
 
@@ -156,7 +187,7 @@ export function registerMsearch(app: FastifyInstance, options: MsearchRouteOptio
       const problem = problemOfRoute(error);
       if (!gone) sendProblem(reply, respond(problem, request.id));
       const ending = gone ? ABORTED : refusedEnding(problem, error);
-      count(request, clock.monotonicMs(), [{ search: { route: 'msearch', domain: 'none' }, ending }]);
+      count(request, { startedMs: clock.monotonicMs() }, [{ search: { route: 'msearch', domain: 'none' }, ending }]);
     },
   });
 }

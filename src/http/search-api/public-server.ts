@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { Clock } from '../../runtime.ts';
 import type { Search } from '../../search/search.ts';
+import type { Tracer } from '../../search/trace.ts';
 import type { RequestEvent } from '../events.ts';
 import { createHeadReader, type ReadHead } from '../lane/head.ts';
 import type { LaneHandler, LaneStatus } from '../lane/lane.ts';
@@ -56,6 +57,8 @@ export interface PublicServerOptions {
   readonly lameDuckMs?: number;
   /** 0–1: share of hits that get a log line. */
   readonly hitSample: number;
+  /** Absent while tracing is off. */
+  readonly tracer?: Tracer | undefined;
   /** Version of the service, for the API description. */
   readonly version: string;
   /** Standing findings of the doctor, for /readyz; undefined before its first look. */
@@ -72,6 +75,7 @@ export interface PageContext {
   /** Shared with `/search`, so that a page is inflated once. */
   readonly identityBodies: IdentityBodies;
   readonly count: CountRequest;
+  readonly tracer?: Tracer | undefined;
   readonly clock: Clock;
   readonly random: () => number;
   readonly maxUrlBytes: number;
@@ -100,7 +104,7 @@ const LAME_DUCK_MS = 300;
 /** The listener for clients: searches, batches, health, the API description, and the pages that are passed in. */
 export function createPublicServer(options: PublicServerOptions): PublicServer {
   const { search, observe, log, clock, random, clientMaxAgeMs, maxUrlBytes, maxBodyBytes } = options;
-  const { observeToken = () => {} } = options;
+  const { observeToken = () => {}, tracer } = options;
   const addressOf = createClients({ trustedProxies: options.trustedProxies ?? [] });
   const requestLog = createRequestLog({ log, hitSample: options.hitSample, clock, random });
   const count = createRequestCounter({ observe, requestLog });
@@ -115,6 +119,7 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
 
   const handleSearch = createSearchHandler({
     ...{ search, admission, count, requestLog, requestId, clock, random, identityBodies, clientMaxAgeMs, maxUrlBytes },
+    tracer,
     ...(options.targetMemoBytes === undefined ? {} : { targetMemoBytes: options.targetMemoBytes }),
     buffers: { watch: (connection, response) => app.buffers.watch(connection, response) },
     closesConnections: () => app.drain.closesConnections(),
@@ -128,12 +133,12 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
     });
   };
   let searchesInLane = 0;
-  const handleInLane: LaneHandler = ({ target, headers }, reply, socket) => {
+  const handleInLane: LaneHandler = ({ isHead, target, headers }, reply, socket) => {
     if (target === '/healthz') writeHealth(reply, ALIVE, requestId(headers['x-request-id']));
     else if (target === '/readyz') writeHealth(reply, readiness(), requestId(headers['x-request-id']));
     else {
       searchesInLane += 1;
-      handleSearch({ url: target, headers, socket }, reply);
+      handleSearch({ method: isHead ? 'HEAD' : 'GET', url: target, headers, socket }, reply);
     }
   };
 
@@ -181,12 +186,12 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
       },
     });
     registerMsearch(routes, {
-      ...{ search, admission, count, clock, random, identityBodies, maxBodyBytes, app },
+      ...{ search, admission, count, clock, random, identityBodies, maxBodyBytes, app, tracer },
       maxAnswerBytes: PAGES_PER_ANSWER * options.maxPageBytes,
     });
     registerHealth(routes);
     registerReadiness(routes, readiness);
-    options.pages?.(routes, { search, admission, identityBodies, count, clock, random, maxUrlBytes });
+    options.pages?.(routes, { search, admission, identityBodies, count, tracer, clock, random, maxUrlBytes });
   });
 
   return {

@@ -3,6 +3,8 @@ import type { Clock } from '../../runtime.ts';
 import type { Answer } from '../../search/answer.ts';
 import type { PreparedSearch } from '../../search/key.ts';
 import type { Search } from '../../search/search.ts';
+import type { Tracer } from '../../search/trace.ts';
+import { formatTraceparent } from '../../search/traceparent.ts';
 import type { BufferBudget } from '../transport/buffer-budget.ts';
 import {
   createNegotiator,
@@ -44,6 +46,8 @@ interface SearchHandlerOptions {
   readonly targetMemoBytes?: number;
   /** For operators: every page is computed and stored again, and no cache downstream may store it. */
   readonly bypass?: boolean;
+  /** Absent while tracing is off. */
+  readonly tracer?: Tracer | undefined;
   readonly closesConnections: () => boolean;
 }
 
@@ -92,7 +96,7 @@ export function createSearchHandler(options: SearchHandlerOptions): SearchHandle
 
   /** @param body absent for a 304. */
   const send = (exchange: Exchange, answer: Answer, form: Form, body: Buffer | undefined): void => {
-    const { request, response, requestId } = exchange;
+    const { request, response, requestId, span } = exchange;
     if (response.destroyed) {
       exchanges.end(exchange, { ...ABORTED, reason: answer.reason });
       return;
@@ -100,7 +104,7 @@ export function createSearchHandler(options: SearchHandlerOptions): SearchHandle
     if (closesConnections()) response.shouldKeepAlive = false;
     const status = body === undefined ? 304 : 200;
     const nowMs = exchanges.nowMs();
-    if (answer.outcome === 'hit-l1') {
+    if (answer.outcome === 'hit-l1' && span === undefined) {
       const head = hitHead(exchange.heads, answer, nowMs, { form, status }, () =>
         fieldsOf(answer, { ...exchange, requestId: '' }, { form, body, nowMs }),
       );
@@ -112,7 +116,9 @@ export function createSearchHandler(options: SearchHandlerOptions): SearchHandle
         response.end(body);
       }
     } else {
-      response.writeHead(status, fieldsOf(answer, exchange, { form, body, nowMs }));
+      const fields = fieldsOf(answer, exchange, { form, body, nowMs });
+      if (span !== undefined) fields.push('traceresponse', formatTraceparent(span));
+      response.writeHead(status, fields);
       response.end(body);
     }
     buffers.watch(request.socket, response);
@@ -165,12 +171,12 @@ export function createSearchHandler(options: SearchHandlerOptions): SearchHandle
     const exchange = exchanges.begin(request, response);
     try {
       const prepared = prepare(exchange, request.url ?? '');
-      const answer = bypass ? undefined : search.fromMemory(prepared);
+      const answer = bypass ? undefined : search.fromMemory(prepared, exchange.span);
       if (answer !== undefined) {
         deliver(exchange, answer);
         return;
       }
-      admission.searchLater({ prepared, request, bypass }, (error, late) => {
+      admission.searchLater({ prepared, request, bypass, span: exchange.span }, (error, late) => {
         try {
           if (late === undefined) exchanges.refuse(exchange, error);
           else deliver(exchange, late);

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { BlockList, isIPv4, isIPv6 } from 'node:net';
+import { isIPv4, isIPv6 } from 'node:net';
+import { createNetworkTest } from '../../schema/units.ts';
 import { headerOf } from './request-target.ts';
 
 export interface ClientOptions {
@@ -29,8 +30,7 @@ const MAX_HOPS = 16;
  */
 export function createClients(options: ClientOptions): (request: ClientRequest) => string {
   const { trustedProxies, clientHeader } = options;
-  const proxies = blockListOf(trustedProxies);
-  const isProxy = (address: string): boolean => proxies.check(address, address.includes(':') ? 'ipv6' : 'ipv4');
+  const isProxy = createNetworkTest(trustedProxies);
 
   return ({ headers, socket }) => {
     const peer = canonicalAddress(socket.remoteAddress ?? '');
@@ -69,17 +69,6 @@ function forwardedFor(
 function withoutPort(text: string): string {
   const parsed = /^(?:\[([^\]]+)\]|([\d.]+))(?::\d{1,5})?$/.exec(text);
   return parsed?.[1] ?? parsed?.[2] ?? text;
-}
-
-function blockListOf(networks: readonly string[]): BlockList {
-  const list = new BlockList();
-  for (const network of networks) {
-    const [address = '', prefix] = network.split('/');
-    const family = isIPv6(address) ? 'ipv6' : 'ipv4';
-    if (prefix === undefined) list.addAddress(address, family);
-    else list.addSubnet(address, Number(prefix), family);
-  }
-  return list;
 }
 
 /** Whether a request carries a Bearer token, also one that cannot be parsed: everything that could be a guess. */

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { MissReason } from '../../cache/events.ts';
 import { problemOf } from '../../http/problems.ts';
-import { ABORTED, domainLabel, outcomeOf } from '../../http/search-api/exchange.ts';
+import { ABORTED, beginServerSpan, domainLabel, endServerSpan, outcomeOf } from '../../http/search-api/exchange.ts';
 import { cacheStatus } from '../../http/search-api/response-headers.ts';
 import { problemResponse } from '../../http/transport/problem.ts';
 import { headerReader } from '../../http/transport/request-target.ts';
@@ -46,18 +46,22 @@ const drawn = createWeakCache<AnswerBody, { readonly view: string; readonly html
  */
 export async function firstPage({ site, address, request }: Visit, options: PageOptions): Promise<FirstPage> {
   if (isStart(address)) return { shown: { kind: 'start' }, status: 200 };
-  const { search, admission, identityBodies, clock, count } = options;
+  const { search, admission, identityBodies, clock, count, tracer } = options;
   const pairs = searchPairs(address, site);
   const startedMs = clock.monotonicMs();
+  const span = beginServerSpan(tracer, '/', request.raw);
   const elapsedMs = (): number => clock.monotonicMs() - startedMs;
   const report = (outcome: Outcome, status: number, reason?: MissReason): void => {
     const ending = request.raw.socket.destroyed ? { ...ABORTED, reason } : { outcome, reason, status };
-    count({ route: 'search', domain: domainLabel(search, pairs) }, ending, elapsedMs());
+    const counted = { route: 'search', domain: domainLabel(search, pairs), span } as const;
+    count(counted, ending, elapsedMs());
+    if (span !== undefined) endServerSpan(span, counted, ending);
   };
   try {
     admission.admitPage();
     const prepared = search.prepare({ pairs, header: headerReader(request.headers) });
-    const answer = search.fromMemory(prepared) ?? (await admission.search({ prepared, request: request.raw }));
+    const asked = { prepared, request: request.raw, span };
+    const answer = search.fromMemory(prepared, span) ?? (await admission.search(asked));
     // The search's own time, without inflating the body and making HTML of it.
     const durationMs = elapsedMs();
     const body = readBody(await identityBodies.of(answer.entry));

@@ -33,7 +33,10 @@ const OPTIONS: StatementOptions = {
   dialect: 'sphinx',
 };
 
-function statement(rest: Partial<SearchRequest> = {}, options: Partial<StatementOptions> = {}): string | undefined {
+function statement(
+  rest: Partial<SearchRequest> = {},
+  { traceparent, ...options }: Partial<StatementOptions> & { readonly traceparent?: string } = {},
+): string | undefined {
   const text = matchText('кот');
   assert.ok(text);
   const request: SearchRequest = {
@@ -48,7 +51,7 @@ function statement(rest: Partial<SearchRequest> = {}, options: Partial<Statement
     context: [],
     ...rest,
   };
-  return createStatements({ ...OPTIONS, ...options })(request, text, 900.7);
+  return createStatements({ ...OPTIONS, ...options })(request, text, { maxQueryTimeMs: 900.7, traceparent });
 }
 
 it('one round trip has the results and each facet, each followed by SHOW META', () => {
@@ -68,6 +71,15 @@ it('one round trip has the results and each facet, each followed by SHOW META', 
   for (const sql of statements.filter((each) => each.startsWith('SELECT'))) {
     assert.match(sql, / FROM d WHERE MATCH\('кот'\) AND _x0=1 .* OPTION max_matches=1000, max_query_time=900, ranker=/);
   }
+});
+
+it('a search in a trace says so in each of its queries, where the query log shows it', () => {
+  const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
+  const statements = (statement({ facets: ['city'] }, { traceparent }) ?? '').split('; ');
+  const selects = statements.filter((each) => each.startsWith('SELECT'));
+  assert.equal(selects.length, 2);
+  for (const sql of selects)
+    assert.ok(sql.includes(`max_query_time=900, comment='traceparent=${traceparent}', ranker=`));
 });
 
 it('never asks for results beyond max_matches, for any configuration', () => {

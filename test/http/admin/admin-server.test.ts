@@ -20,6 +20,20 @@ test('explain takes the parameters of search', async (context) => {
   assert.equal((await get('/admin/explain?q=%zz')).json.code, 'invalid-url');
 });
 
+test('trace makes one search, and shows its answer and its spans', async (context) => {
+  const { get } = adminHarness(context);
+  const { status, json } = await get('/admin/trace?q=%20A%20');
+  assert.equal(status, 200);
+  assert.deepEqual([json.domain, json.outcome, json.reason], ['goods', 'engine', 'unseen']);
+  assert.match(json.cacheStatus, /^serpcache-l1; fwd=uri-miss/);
+  assert.deepEqual(
+    json.spans.map(({ stage, depth }: Record<string, unknown>) => [stage, depth]),
+    [['search', 0]],
+  );
+  const refused = await get('/admin/trace?q=a&page=0');
+  assert.deepEqual([refused.status, refused.json.parameter], [400, 'page']);
+});
+
 test('the state of each domain is listed, with the decisions of operators', async (context) => {
   const { get, post } = adminHarness(context);
   await post('/admin/purge', { domain: 'auto', q: 'x' });
@@ -65,6 +79,14 @@ test('a known path with a wrong method answers with the allowed methods', async 
     const refused = await app.inject({ method, url, headers: bearer });
     assert.deepEqual([refused.statusCode, refused.headers['allow']], [405, allow], `${method} ${url}`);
   }
+});
+
+test('the page of metrics is made for the Accept header of the scraper', async (context) => {
+  const metricsText = async (accept?: string) => ({ contentType: `${accept}; version=1.0.0`, body: '# EOF\n' });
+  const { app } = adminHarness(context, { metricsText }).server;
+  const accept = 'application/openmetrics-text';
+  const { headers, payload } = await app.inject({ url: '/metrics', headers: { ...bearer, accept } });
+  assert.deepEqual([headers['content-type'], payload], [`${accept}; version=1.0.0`, '# EOF\n']);
 });
 
 test('failing metrics are answered with a problem document', async (context) => {

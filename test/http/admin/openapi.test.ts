@@ -146,6 +146,7 @@ test('every answer matches its description', async (context) => {
   await get('/admin/popular', '/admin/popular?domain=goods');
   await get('/admin/explain', '/admin/explain?q=a');
   await get('/admin/search', '/admin/search?q=a');
+  await get('/admin/trace', '/admin/trace?q=a');
   await post('/admin/halt/lift', { reason: 'over' });
   const warm = (await post('/admin/warm', { domain: 'goods', from: 'queries', maxPerSecond: 5 })).json;
   await post('/admin/warm/{id}/queries', { queries: ['a'], last: false }, `/admin/warm/${warm.id}/queries`);

@@ -251,7 +251,7 @@ async function startSide({ name, lane, path, clock }: SideOptions): Promise<Side
 /** A generated request id, see createRequestIds; the streams send none of this form. */
 export const GENERATED_ID = /^[0-9a-z]{12,14}-[0-9a-z]+$/;
 /** Members of log lines that differ between two servers, at any depth. */
-const VARIABLE = ['ms', 'time', 'pid', 'hostname', 'stack'];
+const VARIABLE = ['ms', 'duration_ms', 'time', 'pid', 'hostname', 'stack'];
 /** The number of lines of refusals is limited, so their order decides which ones there are. */
 const REFUSAL_LINE = 'a line of a refusal';
 const THROTTLED = ['shed', 'rejected', 'aborted'];

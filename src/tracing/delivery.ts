@@ -1,0 +1,158 @@
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import {
+  BatchSpanProcessor,
+  ConsoleSpanExporter,
+  type SpanExporter,
+  type SpanProcessor,
+} from '@opentelemetry/sdk-trace';
+import type { TracingSettings } from '../config/settings.ts';
+import type { TracingEvent } from './tracing.ts';
+
+/** The way of ended spans to the collector. */
+interface Delivery {
+  readonly processor: SpanProcessor;
+  readonly close: () => Promise<void>;
+}
+
+/** Maximum time at the end for the spans that wait. */
+const CLOSE_MS = 2000;
+/** The same while the collector does not take spans. */
+const FAILING_CLOSE_MS = 200;
+
+type Result = Parameters<Parameters<SpanExporter['export']>[1]>[0];
+const SUCCESS: Result['code'] = 0;
+const FAILED: Result['code'] = 1;
+
+/**
+ * The SDK's batches and exporter, with every span accounted for: the SDK tells only its own logger of spans that it drops.
+ * Nothing waits for the collector: spans beyond the queue are dropped, and the end is bounded.
+ */
+export function createDelivery(
+  { exporter: destination, batch }: Pick<TracingSettings, 'exporter' | 'batch'>,
+  observe: (event: TracingEvent) => void,
+): Delivery {
+  /** Ended spans that no batch has taken yet. */
+  let waiting = 0;
+  /** Spans that found the queue full, since the last report of them. */
+  let overflowed = 0;
+  let failing = false;
+  let state: 'open' | 'closing' | 'closed' = 'open';
+  /** Ends each batch that is on its way. */
+  const underway = new Set<(result: Result) => void>();
+
+  const drop = (spans: number, detail: string): void => {
+    if (spans > 0) observe({ kind: 'tracing', outcome: 'dropped', spans, detail });
+  };
+  /** One event for many spans: an overload must not be one for the reader of events too. */
+  const reportOverflow = (): void => {
+    drop(overflowed, 'the queue is full');
+    overflowed = 0;
+  };
+
+  const { exporter, disconnect } = openExporter(destination, () => state !== 'closed');
+  const counted: SpanExporter = {
+    export: (spans, done) => {
+      waiting -= spans.length;
+      const end = (result: Result): void => {
+        if (!underway.delete(end)) return;
+        failing = result.code !== SUCCESS;
+        if (failing) drop(spans.length, reasonOf(result.error));
+        else observe({ kind: 'tracing', outcome: 'exported', spans: spans.length });
+        reportOverflow();
+        done(result);
+      };
+      underway.add(end);
+      try {
+        exporter.export(spans, end);
+      } catch (error) {
+        end({ code: FAILED, error: error instanceof Error ? error : new Error(String(error)) });
+      }
+    },
+    shutdown: () => Promise.resolve(),
+  };
+  const batches = new BatchSpanProcessor({
+    exporter: counted,
+    scheduledDelayMillis: batch.intervalMs,
+    exportTimeoutMillis: batch.exportTimeoutMs,
+    maxQueueSize: batch.maxQueuedSpans,
+    maxExportBatchSize: batch.maxBatchSpans,
+  });
+
+  const close = async (): Promise<void> => {
+    state = 'closing';
+    const waited = new AbortController();
+    const late = sleep(failing ? FAILING_CLOSE_MS : CLOSE_MS, undefined, { signal: waited.signal }).catch(() => {});
+    const sent = batches
+      .shutdown()
+      .catch(() => {})
+      .then(() => exporter.shutdown());
+    await Promise.race([sent, late]);
+    waited.abort();
+    state = 'closed';
+    for (const end of [...underway]) end({ code: FAILED, error: new Error(CLOSED) });
+    reportOverflow();
+    disconnect();
+  };
+
+  return {
+    processor: {
+      onStart: () => {},
+      onEnd: (span) => {
+        if (state !== 'open') {
+          drop(1, CLOSED);
+          return;
+        }
+        if (waiting >= batch.maxQueuedSpans) {
+          overflowed += 1;
+          return;
+        }
+        waiting += 1;
+        batches.onEnd(span);
+      },
+      forceFlush: () => batches.forceFlush(),
+      shutdown: close,
+    },
+    close,
+  };
+}
+
+const CLOSED = 'tracing is closed';
+
+interface OpenExporter {
+  readonly exporter: SpanExporter;
+  readonly disconnect: () => void;
+}
+
+function openExporter(destination: TracingSettings['exporter'], mayConnect: () => boolean): OpenExporter {
+  if (destination.kind === 'console') return { exporter: new ConsoleSpanExporter(), disconnect: () => {} };
+  const { url, headers, compression, timeoutMs, tls } = destination;
+  const agent = url.startsWith('https:')
+    ? new HttpsAgent({ keepAlive: true, ...tls })
+    : new HttpAgent({ keepAlive: true });
+  const exporter = new OTLPTraceExporter({
+    url,
+    compression: compression as NonNullable<OtlpConfig['compression']>,
+    timeoutMillis: timeoutMs,
+    httpAgentOptions: () => agent,
+    // Asked before each attempt, and must not throw. A retry that was planned before the end waits here for ever, and so
+    // opens no connection.
+    headers: () => (mayConnect() ? Promise.resolve({ ...headers }) : new Promise(() => {})),
+  });
+  return { exporter, disconnect: () => agent.destroy() };
+}
+
+type OtlpConfig = NonNullable<ConstructorParameters<typeof OTLPTraceExporter>[0]>;
+
+/** Without the text of the error, which may hold the collector's answer or address. */
+function reasonOf(error: Error | undefined): string {
+  const code = error !== undefined && 'code' in error ? error.code : undefined;
+  if (typeof code === 'number') return `the collector answered ${code}`;
+  if (typeof code === 'string') return code;
+  if (error?.message === CLOSED) return CLOSED;
+  return error?.message === 'Request timed out'
+    ? 'the collector did not answer in time'
+    : 'the collector took no spans';
+}

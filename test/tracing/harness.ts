@@ -1,0 +1,38 @@
+import { loadSettings } from '../../src/config/load.ts';
+import type { TracingSettings } from '../../src/config/settings.ts';
+import { seededRandom } from '../../src/runtime.ts';
+import { createTracing } from '../../src/tracing/create-tracing.ts';
+import type { Tracing, TracingEvent } from '../../src/tracing/tracing.ts';
+
+const START_MS = Date.UTC(2026, 0, 1);
+
+/** The settings that the variables make. */
+export function settingsOf(env: Readonly<Record<string, string>>, trustParents = 'none'): TracingSettings {
+  const { tracing } = loadSettings({ env, cwd: '/srv' });
+  if (tracing === undefined) throw new Error('tracing is off');
+  return { ...tracing, trustParents: trustParents as TracingSettings['trustParents'] };
+}
+
+/** Tracing with a clock that the test moves. */
+export async function openTracing(settings: TracingSettings, seed = 1) {
+  const events: TracingEvent[] = [];
+  let nowMs = 1000;
+  const traced = { tracing: settings, public: { trustedProxies: ['10.0.0.0/8', 'fd00::1'] } };
+  const tracing = (await createTracing(traced, {
+    clock: { wallMs: () => START_MS + nowMs, monotonicMs: () => nowMs },
+    random: seededRandom(seed),
+    version: '1.2.3',
+    processId: 'process1',
+    observe: (event) => events.push(event),
+  })) as Tracing;
+  return {
+    ...tracing,
+    events,
+    startNs: BigInt(START_MS + nowMs) * 1_000_000n,
+    passMs: (ms: number): void => {
+      nowMs += ms;
+    },
+    count: (outcome: TracingEvent['outcome']): number =>
+      events.filter((event) => event.outcome === outcome).reduce((sum, { spans }) => sum + spans, 0),
+  };
+}
