@@ -35,13 +35,13 @@ async function main(): Promise<number> {
 
   await makeDemoIndexes(settings, { clock: systemClock, output: process.stderr, signal: leaving.signal });
   if (leaving.signal.aborted) return EXIT.passed;
-  const log = createLogger({ level: settings.log.level });
-  for (const warning of warningsOf(settings)) log.warn(warning);
   const version = projectVersion();
+  const log = createLogger({ level: settings.log.level, version });
+  for (const warning of warningsOf(settings)) log.warn(warning);
   const service = await createService({ settings, log, clock: systemClock, random: Math.random, version });
   try {
     const { publicUrl, adminUrl } = await service.listen();
-    log.info({ publicUrl, adminUrl, version, pid: process.pid }, 'listening');
+    log.info({ publicUrl, adminUrl, pid: process.pid }, 'listening');
     process.stderr.write(greeting(publicUrl, adminUrl, settings.admin.token !== undefined));
     const signal = await signalled.promise;
     log.info({ signal }, 'leaving: draining connections');

@@ -5,6 +5,7 @@
 import { parseMetrics, type Series, seriesValue } from '../k6/kit/metrics-text.ts';
 import { processorTimes } from '../labs/kit/meters.ts';
 import { aligned } from '../labs/kit/print.ts';
+import { loopDelayMsOf } from '../sample/replica.ts';
 import { processorsHere } from '../stack/processors.ts';
 import { startStandalone } from '../stack/redis.ts';
 import { drive, type Generator } from './load.ts';
@@ -29,7 +30,6 @@ const HITS = { perSecond: 1000, seconds: SECONDS, leadSeconds: LEAD_SECONDS };
 const OTHERS = { perSecond: OTHERS_PER_SECOND, seconds: BESIDE_SECONDS };
 const LARGE_BYTES = 1_000_000;
 const BATCH = 50;
-const LAG = 'nodejs_eventloop_lag_max_seconds';
 const GC = 'nodejs_gc_duration_seconds';
 
 /** Both serve the same pages: from memory in front of a store, and from memory in front of searchd. */
@@ -92,7 +92,7 @@ export async function runTail(versions: readonly Version[], generator: Generator
     'p99',
     'p99.9',
     'max',
-    'loop delay',
+    'longest loop delay, at most',
     'CPU',
     'MiB',
     'collections',
@@ -149,7 +149,6 @@ async function roundOf({ service: pick, beside }: Situation, services: Services,
   return { ...times, cpu, before, after: await metricsOf(service) };
 }
 
-/** Reading them begins a new maximum of the event loop delay. */
 async function metricsOf({ url }: Service): Promise<readonly Series[]> {
   return parseMetrics(await (await fetch(`${adminUrl(url)}/metrics`)).text());
 }
@@ -159,7 +158,7 @@ function cellsOf(rounds: readonly Round[]): string[] {
   const middle = (of: (round: Round) => number, digits: number): string => median(rounds.map(of)).toFixed(digits);
   return [
     ...[middle(({ p50 }) => p50, 2), middle(({ p99 }) => p99, 2), middle(({ p999 }) => p999, 2)],
-    ...[middle(({ max }) => max, 1), middle(({ after }) => (seriesValue(after, LAG) ?? 0) * 1000, 1)],
+    ...[middle(({ max }) => max, 1), middle(({ before, after }) => loopDelayMsOf(before, after, 1) ?? Number.NaN, 1)],
     middle(({ cpu }) => cpu, 3),
     middle(({ after }) => (seriesValue(after, 'process_resident_memory_bytes') ?? 0) / 2 ** 20, 0),
     collectionsText(rounds),

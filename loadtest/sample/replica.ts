@@ -7,31 +7,56 @@ import { type DomainSample, defined, type ReplicaSample } from './sample.ts';
  */
 export function createReplicaAsker(adminUrl: string) {
   const url = new URL('metrics', adminUrl.endsWith('/') ? adminUrl : `${adminUrl}/`);
+  let last: ReplicaPage | undefined;
   return async (limitMs: number): Promise<ReplicaSample | undefined> => {
     try {
       // A redirect would lead to a host that is not in the options.
       const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(limitMs) });
       const text = await response.text();
-      return response.ok ? replicaSampleOf(url.host, text) : undefined;
+      if (!response.ok) return undefined;
+      const page = replicaPageOf(text, performance.now());
+      const sample = page && replicaSampleOf(url.host, page, last);
+      last = page ?? last;
+      return sample;
     } catch {
       return undefined;
     }
   };
 }
 
-/** @param text the process's /metrics. @returns undefined when it is not serpcache's. */
-export function replicaSampleOf(name: string, text: string): ReplicaSample | undefined {
-  // Buckets of histograms are two thirds of the lines, and not used here.
-  const series = parseMetrics(text).filter((one) => Number.isFinite(one.value) && !one.name.endsWith('_bucket'));
-  if (!series.some((one) => one.name.startsWith('serpcache_'))) return undefined;
-  const lagSeconds = seriesValue(series, 'nodejs_eventloop_lag_p99_seconds');
+/** The /metrics of one process at one moment. */
+export interface ReplicaPage {
+  readonly series: readonly Series[];
+  /** Monotonic time. */
+  readonly atMs: number;
+}
+
+/** @returns undefined when the text is not the /metrics of serpcache. */
+export function replicaPageOf(text: string, atMs: number): ReplicaPage | undefined {
+  // Other buckets of histograms are two thirds of the lines, and not used here.
+  const series = parseMetrics(text).filter(
+    ({ name, value }) => Number.isFinite(value) && (!name.endsWith('_bucket') || name === `${DELAY}_bucket`),
+  );
+  return series.some(({ name }) => name.startsWith('serpcache_')) ? { series, atMs } : undefined;
+}
+
+const START = 'process_start_time_seconds';
+const BUSY = 'nodejs_eventloop_busy_seconds_total';
+const DELAY = 'nodejs_eventloop_delay_seconds';
+
+/** @param before the page before this one: figures of the event loop are of the time between both, and absent without it. */
+export function replicaSampleOf(name: string, page: ReplicaPage, before?: ReplicaPage): ReplicaSample {
+  const { series } = page;
+  // A restarted process counts from 0 again.
+  const earlier =
+    before !== undefined && seriesValue(before.series, START) === seriesValue(series, START) ? before : undefined;
   return {
     name,
     ...defined({
       cpuSeconds: seriesValue(series, 'process_cpu_seconds_total'),
       residentBytes: seriesValue(series, 'process_resident_memory_bytes'),
-      loopUtilization: seriesValue(series, 'nodejs_eventloop_utilization'),
-      loopLagP99Ms: lagSeconds === undefined ? undefined : lagSeconds * 1000,
+      loopUtilization: earlier && busyShareOf(earlier, page),
+      loopLagP99Ms: earlier && loopDelayMsOf(earlier.series, series, 0.99),
       inFlight: seriesValue(series, 'serpcache_in_flight'),
       inFlightMax: seriesValue(series, 'serpcache_in_flight_max'),
       memoryBytes: sumOf(series, 'serpcache_tier_bytes'),
@@ -42,6 +67,36 @@ export function replicaSampleOf(name: string, text: string): ReplicaSample | und
     sheds: countsOf(series, 'serpcache_shed_total', 'reason'),
     misses: countsOf(series, 'serpcache_misses_total', 'reason'),
   };
+}
+
+function busyShareOf(before: ReplicaPage, after: ReplicaPage): number | undefined {
+  const from = seriesValue(before.series, BUSY);
+  const to = seriesValue(after.series, BUSY);
+  if (from === undefined || to === undefined || after.atMs <= before.atMs) return undefined;
+  // The two clocks differ by the time of the requests.
+  return Math.min(1, (to - from) / ((after.atMs - before.atMs) / 1000));
+}
+
+/**
+ * A quantile of the event loop delay between two pages: the bound of the bucket that holds it, so the delay was at most this.
+ * Above the last bound it is that bound. Undefined when the loop was not sampled meanwhile.
+ */
+export function loopDelayMsOf(
+  before: readonly Series[],
+  after: readonly Series[],
+  quantile: number,
+): number | undefined {
+  const buckets = after
+    .filter(({ name }) => name === `${DELAY}_bucket`)
+    .map(({ labels, value }) => ({
+      boundMs: Number(labels['le']) * 1000,
+      count: value - (seriesValue(before, `${DELAY}_bucket`, labels) ?? 0),
+    }));
+  // The bucket +Inf is the last one and has no number.
+  const count = buckets.at(-1)?.count ?? 0;
+  if (count <= 0) return undefined;
+  const bounds = buckets.slice(0, -1);
+  return (bounds.find((bucket) => bucket.count >= quantile * count) ?? bounds.at(-1))?.boundMs;
 }
 
 /** The domain `none` has only counts: searches that were refused before their domain was known. */

@@ -24,8 +24,9 @@ export interface ReplicaSample {
   readonly name: string;
   readonly cpuSeconds?: number;
   readonly residentBytes?: number;
-  /** 0–1, since the previous scrape. */
+  /** 0–1, since the previous sample, as is the delay; absent in the first one. */
   readonly loopUtilization?: number;
+  /** The bound of the histogram's bucket that holds it. */
   readonly loopLagP99Ms?: number;
   /** Searches that wait for something, and their maximum. */
   readonly inFlight?: number;

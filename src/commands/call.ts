@@ -11,7 +11,9 @@ import { explain, popular } from './explain.ts';
 import { flush, halt, purge, suppress } from './flush.ts';
 import { indexCatalogue } from './index-catalogue.ts';
 import { parity } from './parity.ts';
+import { plan } from './plan.ts';
 import { shadow } from './shadow.ts';
+import { trace } from './trace.ts';
 import { warm } from './warm.ts';
 
 type Listed = Command | CommandGroup;
@@ -27,10 +29,12 @@ export const COMMANDS: readonly Listed[] = [
   halt,
   warm,
   explain,
+  trace,
   popular,
   indexCatalogue,
   sphinxSource,
   parity,
+  plan,
   config,
 ];
 

@@ -1,22 +1,19 @@
-import { Counter, type Registry, Summary } from 'prom-client';
+import type { Registry } from 'prom-client';
 import { MISS_REASONS } from '../cache/events.ts';
-import type { StoreEvent } from '../cache/store.ts';
 import type { ControlEvent } from '../control/control.ts';
 import type { EngineEvent } from '../engines/create-engines.ts';
 import type { RequestEvent } from '../http/events.ts';
 import { CONNECTION_EVENTS, type ConnectionEvent, TOKEN_RESULTS, type TokenEvent } from '../http/transport/events.ts';
-import type { ShadowEvent } from '../operations/shadow/shadow.ts';
 import type { PopularityEvent } from '../popularity/shared.ts';
 import type { GuardEvent } from '../resilience/guard.ts';
 import { SHED_REASONS } from '../resilience/shed.ts';
+import type { Clock } from '../runtime.ts';
 import type { SearchEvent } from '../search/events.ts';
 import { OUTCOMES } from '../search/outcome.ts';
-import { type ClosedLabels, createCounter, createHistogram, type PlainCounter } from './family.ts';
+import type { TracingEvent } from '../tracing/tracing.ts';
+import { counterFor, createCounter, createHistogram } from './family.ts';
 import {
-  AGREEMENTS,
   BREAKER_STATES,
-  COMMAND_RESULTS,
-  CONNECTION_STATES,
   CONTROL_EVENTS,
   ENGINE_CONNECTION_STATES,
   ENGINE_RESULTS,
@@ -24,13 +21,9 @@ import {
   LEASE_RESULTS,
   LIFEBOAT_RESULTS,
   NOT_STORED_REASONS,
-  PIPELINE_TYPES,
   REFRESH_RESULTS,
   RETRY_RESULTS,
-  SHADOW_COPY_RESULTS,
-  SHADOW_COPY_TYPES,
   STATUSES,
-  STORE_OPERATIONS,
   WORKER_STATES,
 } from './label-values.ts';
 
@@ -38,33 +31,38 @@ const TIERS = ['l1', 'l2'];
 const RESEED_RESULTS = ['stored', 'kept', 'dropped'] as const;
 
 /** Requests as clients see them. Runs for every L1 hit, so it does a few map look-ups and additions only. */
-export function createRequestCounters(registry: Registry, domains: readonly string[]): (event: RequestEvent) => void {
+export function createRequestCounters(
+  registry: Registry,
+  domains: readonly string[],
+  clock: Clock,
+): (event: RequestEvent) => void {
   // `none`: refused before the domain was known.
   const domain = [...domains, 'none'];
   const requests = createCounter({
     registry,
     name: 'serpcache_requests_total',
-    help: 'Searches by outcome; every search has exactly one.',
+    help: 'Searches by outcome; every search has exactly one. With a page: hit-l1 (memory), hit-l2 (store), stale (an expired page), collapsed (the page of another search for the same key), engine, lifeboat (the fallback engine). Without: shed (refused because of load), failed, rejected (a fault of the client), aborted (the client left).',
     labels: { domain, outcome: OUTCOMES, route: ['search', 'msearch'] },
     fromZero: true,
   });
   const responses = createCounter({
     registry,
     name: 'serpcache_responses_total',
-    help: 'Searches by HTTP status.',
+    help: 'Searches by HTTP status; each item of a batch is a search. 499: the client closed the connection before the answer.',
     labels: { status: STATUSES },
     fromZero: false,
   });
   const durations = createHistogram({
     registry,
     name: 'serpcache_request_duration_seconds',
-    help: 'Duration of a search, by outcome.',
+    help: 'Time from receiving a search to its answer, by outcome.',
     labels: { domain, outcome: OUTCOMES },
+    clock,
   });
   return (event) => {
     requests.add(requests.at(event.domain, event.outcome, event.route));
     responses.add(responses.at(String(event.status)));
-    durations.observe(durations.at(event.domain, event.outcome), event.durationMs);
+    durations.observe(durations.at(event.domain, event.outcome), event.durationMs, event.traceId);
   };
 }
 
@@ -73,7 +71,7 @@ export function createConnectionCounters(registry: Registry): (event: Connection
   const connections = createCounter({
     registry,
     name: 'serpcache_client_connections_cut_total',
-    help: 'Client connections refused or closed by this process, by reason.',
+    help: 'Client connections refused or closed because of a limit. refused: above maxConnections. crowded: idle, closed to make room. ran-ahead: too many pipelined requests. held: too many bytes buffered for it. slow: its request took too long. share: its address has too many.',
     labels: { reason: CONNECTION_EVENTS },
     fromZero: true,
   });
@@ -88,7 +86,7 @@ export function createTokenCounters(registry: Registry): (event: TokenEvent) => 
   const tokens = createCounter({
     registry,
     name: 'serpcache_http_refused_tokens_total',
-    help: 'Bearer tokens that gave no access: wrong, not compared (throttled), or sent to the public listener (ignored).',
+    help: 'Bearer tokens that gave no access. wrong: compared, not equal. throttled: not compared, because the address sent too many wrong ones: somebody guesses. ignored: sent to the public listener, which takes none.',
     labels: { reason: TOKEN_RESULTS },
     fromZero: true,
   });
@@ -98,31 +96,71 @@ export function createTokenCounters(registry: Registry): (event: TokenEvent) => 
 /** Misses and what followed from them. */
 export function createSearchCounters(registry: Registry, domain: readonly string[]): (event: SearchEvent) => void {
   const counter = counterFor(registry, domain);
-  const misses = counter('misses_total', 'Lookups that missed, by the first reason that applied.', {
-    reason: MISS_REASONS,
-  });
-  const calls = counter('engine_calls_total', 'Engine calls, by result.', { outcome: ENGINE_RESULTS });
-  const late = counter('engine_late_replies_total', 'Engine replies that came after the client was answered.', {});
+  const misses = counter(
+    'misses_total',
+    'Searches not answered from the cache, by the first reason that applied. unseen and lapsed are normal; node-open, store-down, store-slow and store-saturated mean a faulty store; flushed and suppressed follow from operators; corrupt, oversized and unsigned mean damaged or foreign entries.',
+    {
+      reason: MISS_REASONS,
+    },
+  );
+  const calls = counter(
+    'engine_calls_total',
+    'Calls to the engine, by result. whole, empty and partial are answers; the others failed. Divided by the searches it is the load that the cache does not take away.',
+    { outcome: ENGINE_RESULTS },
+  );
+  const late = counter(
+    'engine_late_replies_total',
+    'Engine calls that ended after the deadline of the search: it was answered without them. They held a permit all that time.',
+    {},
+  );
   const durations = createHistogram({
     registry,
     name: 'serpcache_engine_duration_seconds',
-    help: 'Duration of an engine call.',
+    help: 'Duration of a call to the engine, without the wait for its permit. A rising duration comes before failures.',
     labels: { domain },
   });
-  const stored = counter('stored_total', 'Entries stored.', { tier: TIERS });
-  const storedBytes = counter('stored_bytes_total', 'Bytes of entries stored.', { tier: TIERS });
-  const notStored = counter('not_stored_total', 'Pages served but not stored, by reason.', {
-    tier: TIERS,
-    reason: NOT_STORED_REASONS,
-  });
-  const refreshes = counter('refreshes_total', 'Refreshes of stale entries, by result.', { outcome: REFRESH_RESULTS });
-  const leases = counter('leases_total', 'Leases requested and waited for, by result.', { outcome: LEASE_RESULTS });
-  const lifeboat = counter('lifeboat_calls_total', 'Searches sent to the lifeboat, by result.', {
-    outcome: LIFEBOAT_RESULTS,
-  });
-  const reseeded = counter('reseeded_total', 'Entries written back to a store node that had lost its data.', {
-    outcome: RESEED_RESULTS,
-  });
+  const stored = counter(
+    'stored_total',
+    'Entries written to the tier: l1 is the memory of the process, l2 the store.',
+    { tier: TIERS },
+  );
+  const storedBytes = counter(
+    'stored_bytes_total',
+    'Bytes of the entries written to the tier, compressed as they are stored.',
+    { tier: TIERS },
+  );
+  const notStored = counter(
+    'not_stored_total',
+    'Pages answered but not written to the tier. node-open, store-down, store-slow, store-saturated and refused mean a store that takes no writes: these searches will miss again. fenced: another process had the right to write it. degraded: partial pages are not stored.',
+    {
+      tier: TIERS,
+      reason: NOT_STORED_REASONS,
+    },
+  );
+  const refreshes = counter(
+    'refreshes_total',
+    'Loads in the background for pages that were answered stale. from-store and from-engine renewed the page, leased left it to another process; the others did not, and the page stays stale.',
+    { outcome: REFRESH_RESULTS },
+  );
+  const leases = counter(
+    'leases_total',
+    'Requests for the lease, the right of one process of the fleet to ask the engine for a key. taken: asked the engine. waited: got the page of another process. open: no lease, because the store failed. crowded: too many searches waited. fenced: lost before the page came. passed: the page cannot be stored. left: the search ended first.',
+    { outcome: LEASE_RESULTS },
+  );
+  const lifeboat = counter(
+    'lifeboat_calls_total',
+    'Searches sent to the lifeboat, the second engine that answers while the first cannot. Above 0 the first engine is in trouble; shed: the lifeboat is full too.',
+    {
+      outcome: LIFEBOAT_RESULTS,
+    },
+  );
+  const reseeded = counter(
+    'reseeded_total',
+    'Entries written back from memory to a store node that had lost its data. kept: the node had the entry again. dropped: given up. Any rise means that a node was restarted or flushed.',
+    {
+      outcome: RESEED_RESULTS,
+    },
+  );
   return (event) => {
     switch (event.kind) {
       case 'miss':
@@ -150,117 +188,39 @@ export function createSearchCounters(registry: Registry, domain: readonly string
   };
 }
 
-/** The store of each domain. Events are counted for all nodes together; only gauges have a node label. */
-export function createStoreCounters(
-  registry: Registry,
-  domain: readonly string[],
-): (domain: string, event: StoreEvent) => void {
-  const counter = counterFor(registry, domain);
-  const commands = counter('store_commands_total', 'Store commands, by result.', {
-    operation: STORE_OPERATIONS,
-    outcome: COMMAND_RESULTS,
-  });
-  const durations = createHistogram({
-    registry,
-    name: 'serpcache_store_command_duration_seconds',
-    help: 'Time until a store command was answered or given up.',
-    labels: { domain, operation: STORE_OPERATIONS },
-  });
-  const late = counter('store_late_replies_total', 'Store replies that came after their deadline.', {
-    outcome: ['hit', 'miss'],
-  });
-  const connections = counter('store_connections_total', 'Connections to store nodes opened, closed and failed.', {
-    state: CONNECTION_STATES,
-  });
-  const topology = counter('store_topology_changes_total', 'Changes in the topology of a store.', {});
-  const breakers = counter('store_breaker_transitions_total', 'State changes of the breakers of store nodes.', {
-    state: BREAKER_STATES,
-  });
-  const countPipeline = createPipelineCounters(registry);
-  return (name, event) => {
-    switch (event.kind) {
-      case 'command':
-        commands.add(commands.at(name, event.operation, event.result));
-        return durations.observe(durations.at(name, event.operation), event.durationMs);
-      case 'pipeline':
-        return countPipeline(event);
-      case 'late':
-        return late.add(late.at(name, event.hit ? 'hit' : 'miss'));
-      case 'breaker':
-        return breakers.add(breakers.at(name, event.state));
-      case 'connection':
-        return connections.add(connections.at(name, event.state));
-      case 'topology':
-        return topology.add(topology.at(name));
-    }
-  };
-}
-
-/** The window of the quantiles, so that they show recent pipelines. */
-const SUMMARY_WINDOW = { maxAgeSeconds: 60, ageBuckets: 4 } as const;
-
-/**
- * Pipelines under the metric names that operators know; `type` is the kind of batch. Observed once per pipeline, so the
- * cost of prom-client's summaries (a few µs) does not matter.
- */
-function createPipelineCounters(registry: Registry): (event: Extract<StoreEvent, { kind: 'pipeline' }>) => void {
-  const shared = { registers: [registry], labelNames: ['type'] as const };
-  const summary = (name: string, help: string): Summary<'type'> =>
-    new Summary({ ...shared, ...SUMMARY_WINDOW, percentiles: [0.5, 0.9, 0.99], name, help });
-  const sizes = summary('redis_pipeline_batch_size_summary', 'Commands per pipeline, over the last minute.');
-  const durations = summary(
-    'redis_pipeline_duration_seconds',
-    'Time from sending a pipeline to its last reply, over the last minute.',
-  );
-  // The first name was published without the conventional suffix of counters, so both names are kept.
-  const failures = ['redis_pipeline_execution_failures', 'redis_pipeline_execution_failures_total'].map(
-    (name) => new Counter({ ...shared, name, help: 'Pipelines in which at least one command failed.' }),
-  );
-  const replies = createCounter({
-    registry,
-    name: 'serpcache_store_pipeline_failed_replies_total',
-    help: 'Commands that failed inside a pipeline; each one is a separate miss.',
-    labels: { type: PIPELINE_TYPES },
-    fromZero: true,
-  });
-  const byType = new Map(
-    PIPELINE_TYPES.map((type) => {
-      const failed = failures.map((counter) => counter.labels(type));
-      for (const counter of failed) counter.inc(0);
-      return [type, { size: sizes.labels(type), duration: durations.labels(type), failed }];
-    }),
-  );
-  return ({ type, size, failed, durationMs }) => {
-    const metrics = byType.get(type);
-    metrics?.size.observe(size);
-    metrics?.duration.observe(durationMs / 1000);
-    if (failed === 0) return;
-    for (const counter of metrics?.failed ?? []) counter.inc();
-    replies.add(replies.at(type), failed);
-  };
-}
-
 /** The guard before the engine of each domain. */
 export function createGuardCounters(
   registry: Registry,
   domain: readonly string[],
 ): (domain: string, event: GuardEvent) => void {
   const counter = counterFor(registry, domain);
-  const breakers = counter('engine_breaker_transitions_total', 'State changes of the breaker before the engine.', {
-    state: BREAKER_STATES,
-  });
-  const shed = counter('shed_total', 'Searches refused before the engine, by reason.', {
-    reason: Object.keys(SHED_REASONS),
-  });
+  const breakers = counter(
+    'engine_breaker_transitions_total',
+    'State changes of the circuit breakers before the engine endpoints, by new state. open: the endpoint failed too often and is not asked.',
+    {
+      state: BREAKER_STATES,
+    },
+  );
+  const shed = counter(
+    'shed_total',
+    'Searches refused before the engine. breaker-open: the engine fails. stalled: calls past their deadline hold all permits. queue-full, queue-expired: more searches than the engine can answer in time.',
+    {
+      reason: Object.keys(SHED_REASONS),
+    },
+  );
   const waits = createHistogram({
     registry,
     name: 'serpcache_permit_wait_seconds',
-    help: 'Time that an admitted search waited for its permit.',
+    help: 'Time that a search waited for a permit, the right to one of the concurrent engine calls. Rising waits mean that the engine is at its limit; then shed_total rises.',
     labels: { domain },
   });
-  const failovers = counter('engine_failovers_total', 'Lost connections after which another endpoint was considered.', {
-    outcome: FAILOVER_RESULTS,
-  });
+  const failovers = counter(
+    'engine_failovers_total',
+    'Engine calls that lost their connection and could go to another endpoint. answered and failed: it was asked. spent: it was not, because the retry budget was used up.',
+    {
+      outcome: FAILOVER_RESULTS,
+    },
+  );
   return (name, event) => {
     switch (event.kind) {
       case 'breaker':
@@ -281,18 +241,34 @@ export function createEngineCounters(
   domain: readonly string[],
 ): (domain: string, event: EngineEvent) => void {
   const counter = counterFor(registry, domain, 'serpcache_engine_');
-  const connections = counter('connections_total', 'Connections to the engine opened, closed, failed and discarded.', {
-    state: ENGINE_CONNECTION_STATES,
-  });
-  const retries = counter('retries_total', 'Second attempts after a part of the engine failed, by result.', {
-    outcome: RETRY_RESULTS,
-  });
-  const relaxed = counter('relaxed_total', 'Searches without results that were repeated with a less strict query.', {
-    outcome: ['found', 'nothing'],
-  });
-  const workers = counter('workers_total', 'Worker threads of embedded engines that started, ended and crashed.', {
-    state: WORKER_STATES,
-  });
+  const connections = counter(
+    'connections_total',
+    'Connections to the engine that were opened, closed, not opened (failed), or closed because their state was not certain (discarded).',
+    {
+      state: ENGINE_CONNECTION_STATES,
+    },
+  );
+  const retries = counter(
+    'retries_total',
+    'Second attempts after an agent of a distributed index failed, by result. spent: not made, because the retry budget was used up.',
+    {
+      outcome: RETRY_RESULTS,
+    },
+  );
+  const relaxed = counter(
+    'relaxed_total',
+    'Searches that found nothing and were repeated with a less strict query: found or nothing.',
+    {
+      outcome: ['found', 'nothing'],
+    },
+  );
+  const workers = counter(
+    'workers_total',
+    'Worker threads of embedded engines that became ready, were ended, or crashed.',
+    {
+      state: WORKER_STATES,
+    },
+  );
   return (name, event) => {
     switch (event.kind) {
       case 'connection':
@@ -312,11 +288,23 @@ export function createControlCounters(registry: Registry, domain: readonly strin
   const events = createCounter({
     registry,
     name: 'serpcache_control_events_total',
-    help: 'Events of the control document in this process.',
+    help: 'Events of the control document, which holds the decisions of operators. control-away: its store stopped answering. control-restored: it was lost and written back. control-corrupt, control-unsigned: the stored one is not believed. drill-void: a drill ended because its process is not heard.',
     labels: { domain, event: CONTROL_EVENTS },
     fromZero: false,
   });
   return (event) => events.add(events.at(event.domain, event.kind === 'overlay' ? `drill-${event.state}` : event.kind));
+}
+
+/** Spans of traces that left this process. */
+export function createTracingCounters(registry: Registry): (event: TracingEvent) => void {
+  const spans = createCounter({
+    registry,
+    name: 'serpcache_spans_total',
+    help: 'Finished spans of traces. dropped: not exported, because the collector is away or slow, or too many waited; searches are not affected.',
+    labels: { outcome: ['exported', 'dropped'] },
+    fromZero: true,
+  });
+  return ({ outcome, spans: count }) => spans.add(spans.at(outcome), count);
 }
 
 /** The counts of popular queries that are shared with the fleet. */
@@ -333,44 +321,4 @@ export function createPopularityCounters(
   });
   return ({ kind, domain: name, queries: count }) =>
     queries.add(queries.at(name, kind === 'popularity-added' ? 'added' : 'dropped'), count);
-}
-
-/** Copies of store commands to a candidate, and how its values agree with the primary's. Rates and latencies are in reports. */
-export function createShadowCounters(registry: Registry, domain: readonly string[]): (event: ShadowEvent) => void {
-  const counter = counterFor(registry, domain, 'serpcache_shadow_');
-  const copies = counter(
-    'copies_total',
-    'Copies of reads and writes for the candidate store, by what became of them.',
-    {
-      type: SHADOW_COPY_TYPES,
-      outcome: SHADOW_COPY_RESULTS,
-    },
-  );
-  const compared = counter('compared_total', "Values of the candidate compared with the primary's, by result.", {
-    outcome: AGREEMENTS,
-  });
-  return (event) => {
-    switch (event.kind) {
-      case 'shadow-copy':
-        return copies.add(copies.at(event.domain, event.type, event.result));
-      case 'shadow-compared':
-        return compared.add(compared.at(event.domain, event.result));
-      case 'shadow-changed':
-      case 'placement-changed':
-      case 'shadow-unwritten':
-        return;
-    }
-  };
-}
-
-/** With two labels beside the domain some combinations cannot occur, so those counters start with their first event. */
-function counterFor(
-  registry: Registry,
-  domain: readonly string[],
-  prefix = 'serpcache_',
-): (name: string, help: string, labels: ClosedLabels) => PlainCounter {
-  return (name, help, labels) => {
-    const fromZero = Object.keys(labels).length < 2;
-    return createCounter({ registry, name: `${prefix}${name}`, help, labels: { domain, ...labels }, fromZero });
-  };
 }

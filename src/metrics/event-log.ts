@@ -9,6 +9,7 @@ import type { ShadowEvent } from '../operations/shadow/shadow.ts';
 import type { GuardEvent } from '../resilience/guard.ts';
 import { type Clock, createThrottle, type Throttle } from '../runtime.ts';
 import type { SearchEvent } from '../search/events.ts';
+import type { TracingEvent } from '../tracing/tracing.ts';
 import type { ServiceEvent } from './events.ts';
 
 /** Writes the events that operators want to read: changes of state and operations. Events of single requests are in metrics. */
@@ -28,6 +29,7 @@ const ENGINE_LINES = 2;
 const CONTROL_LINES = 2;
 /** Maximum number of lines per second and listener: a client that guesses tokens must not fill the log. */
 const TOKEN_LINES = 1;
+const TRACING_LINES = 1;
 
 export function createEventLog({ log, clock: { monotonicMs } }: EventLogOptions): EventLog {
   const throttle = (perSecond: number): Throttle => createThrottle({ perSecond, monotonicMs });
@@ -36,6 +38,7 @@ export function createEventLog({ log, clock: { monotonicMs } }: EventLogOptions)
   const engineFaults = throttle(ENGINE_LINES);
   const controls = throttle(CONTROL_LINES);
   const breakers = throttle(BREAKER_LINES);
+  const exports = throttle(TRACING_LINES);
   const tokens = { admin: throttle(TOKEN_LINES), public: throttle(TOKEN_LINES) };
 
   const logBreaker = (part: 'engine' | 'store node', facts: object, state: BreakerState): void => {
@@ -80,8 +83,9 @@ export function createEventLog({ log, clock: { monotonicMs } }: EventLogOptions)
     }
     // The engine's own message about a failure is shown here only; clients get a message of this service.
     if (event.kind !== 'engine' || event.detail === undefined) return;
-    const { domain, result, detail } = event;
-    const line = counted(engineFaults, { domain, result, detail });
+    const { domain, result, detail, traceId } = event;
+    const trace = traceId === undefined ? {} : { trace_id: traceId };
+    const line = counted(engineFaults, { domain, result, detail, ...trace });
     if (line !== undefined) log.warn(line, `engine: ${result}`);
   };
 
@@ -162,6 +166,12 @@ export function createEventLog({ log, clock: { monotonicMs } }: EventLogOptions)
     log[isGrave ? 'warn' : 'info'](facts, `doctor: a finding was ${change}`);
   };
 
+  const logTracing = ({ outcome, spans, detail }: TracingEvent): void => {
+    if (outcome === 'exported') return;
+    const line = counted(exports, { spans, ...(detail === undefined ? {} : { detail }) });
+    if (line !== undefined) log.warn(line, 'tracing: spans were not exported');
+  };
+
   return {
     observe: (reported) => {
       switch (reported.kind) {
@@ -192,6 +202,8 @@ export function createEventLog({ log, clock: { monotonicMs } }: EventLogOptions)
           return logDoctor(reported.event);
         case 'token':
           return logToken(reported);
+        case 'tracing':
+          return logTracing(reported);
         case 'request':
         case 'connection':
         case 'popularity':

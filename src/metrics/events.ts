@@ -12,6 +12,7 @@ import type { WarmEvent } from '../operations/warm/warm.ts';
 import type { PopularityEvent } from '../popularity/shared.ts';
 import type { GuardEvent } from '../resilience/guard.ts';
 import type { SearchEvent } from '../search/events.ts';
+import type { TracingEvent } from '../tracing/tracing.ts';
 
 /**
  * All events of the service, by source. Each room reports its own union; the root adds the source, and the domain where the
@@ -32,7 +33,8 @@ export type ServiceEvent =
   | { readonly kind: 'warm'; readonly event: WarmEvent }
   | { readonly kind: 'drill'; readonly event: DrillEvent }
   | { readonly kind: 'shadow'; readonly event: ShadowEvent }
-  | { readonly kind: 'doctor'; readonly event: DoctorEvent };
+  | { readonly kind: 'doctor'; readonly event: DoctorEvent }
+  | TracingEvent;
 
 type EventOf<Kind extends ServiceEvent['kind']> = Extract<ServiceEvent, { kind: Kind; event: unknown }>['event'];
 

@@ -1,4 +1,5 @@
 import type { Metric, Registry } from 'prom-client';
+import type { Clock } from '../runtime.ts';
 
 /** The labels of a metric in order, each with all values it can take: this bounds the number of series. */
 export type ClosedLabels = Readonly<Record<string, readonly string[]>>;
@@ -43,23 +44,38 @@ function closedSeries(labels: ClosedLabels): Series {
   };
 }
 
-interface Sample {
+/** One line of a page. The members are those of prom-client's metrics, and `exemplar`. */
+export interface Sample {
+  /** The name of the metric when absent. */
   readonly metricName?: string;
   readonly labels: Readonly<Record<string, string | number>>;
+  /** Labels that many samples of the metric have; their text is made once. */
   readonly sharedLabels?: Readonly<Record<string, string>>;
   readonly value: number;
+  readonly exemplar?: Exemplar;
+}
+
+/** A request that was counted in a bucket, as an example of the bucket's requests. */
+export interface Exemplar {
+  readonly traceId: string;
+  /** In the unit of the metric. */
+  readonly value: number;
+  /** Wall time of the observation. */
+  readonly atMs: number;
+}
+
+interface SampledMetric {
+  readonly registry: Registry;
+  readonly name: string;
+  readonly help: string;
+  readonly type: 'counter' | 'gauge' | 'histogram';
 }
 
 /** Registers a metric whose samples are computed at each scrape. */
-function registerSamples(
-  registry: Registry,
-  metric: { readonly name: string; readonly help: string; readonly type: 'counter' | 'histogram' },
-  samples: () => readonly Sample[],
-): void {
+export function registerSamples({ registry, name, help, type }: SampledMetric, samples: () => readonly Sample[]): void {
   const collector = {
-    ...metric,
-    aggregator: 'sum',
-    get: async () => ({ ...metric, values: samples(), aggregator: 'sum' }),
+    ...{ name, help, type, aggregator: 'sum' },
+    get: async () => ({ name, help, type, values: samples(), aggregator: 'sum' }),
   };
   // A registry uses only `name` and `get()` of a metric.
   registry.registerMetric(collector as unknown as Metric);
@@ -83,7 +99,7 @@ interface PlainCounterOptions {
 export function createCounter({ registry, name, help, labels, fromZero }: PlainCounterOptions): PlainCounter {
   const series = closedSeries(labels);
   const counts = new Float64Array(series.size);
-  registerSamples(registry, { name, help, type: 'counter' }, () =>
+  registerSamples({ registry, name, help, type: 'counter' }, () =>
     series.labels.flatMap((own, index) => {
       const value = counts[index] ?? 0;
       return value > 0 || (fromZero && series.isDeclared(index)) ? [{ labels: {}, sharedLabels: own, value }] : [];
@@ -97,65 +113,129 @@ export function createCounter({ registry, name, help, labels, fromZero }: PlainC
   };
 }
 
+/** With two labels beside the domain some combinations cannot occur, so those counters start with their first event. */
+export function counterFor(
+  registry: Registry,
+  domain: readonly string[],
+  prefix = 'serpcache_',
+): (name: string, help: string, labels: ClosedLabels) => PlainCounter {
+  return (name, help, labels) => {
+    const fromZero = Object.keys(labels).length < 2;
+    return createCounter({ registry, name: `${prefix}${name}`, help, labels: { domain, ...labels }, fromZero });
+  };
+}
+
+/** The buckets of a histogram and the unit in which amounts are observed. */
+export interface Scale {
+  /** Inclusive upper bounds of the buckets, ascending. */
+  readonly bounds: readonly number[];
+  /** Amounts and bounds are divided by it on the page, because Prometheus has seconds. */
+  readonly perUnit: number;
+}
+
+/** Milliseconds, from an L1 hit to an engine's hard deadline. */
+const DURATIONS: Scale = {
+  bounds: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000],
+  perUnit: 1000,
+};
+
 /**
  * Histograms for all combinations of closed label values, in arrays: prom-client's own histogram hashes its labels at every
  * observation, even with prebound children.
  */
-interface PlainHistogram {
+export interface PlainHistogram {
   readonly at: Series['at'];
-  readonly observe: (series: number, durationMs: number) => void;
+  /**
+   * @param amount milliseconds, or the unit of the scale.
+   * @param traceId the trace of the observed request. The last one of each bucket is shown as its exemplar.
+   */
+  readonly observe: (series: number, amount: number, traceId?: string) => void;
 }
-
-/** From an L1 hit to an engine's hard deadline. */
-const BOUNDS_MS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000] as const;
-const BUCKETS = BOUNDS_MS.length;
 
 interface PlainHistogramOptions {
   readonly registry: Registry;
-  /** Ends in `_seconds`. */
+  /** Ends in the unit of the page: `_seconds` for durations. */
   readonly name: string;
   readonly help: string;
   readonly labels: ClosedLabels;
+  /** Durations in milliseconds when absent. */
+  readonly scale?: Scale;
+  /** The time of exemplars. Trace ids are ignored without it. */
+  readonly clock?: Pick<Clock, 'wallMs'>;
 }
 
-export function createHistogram({ registry, name, help, labels }: PlainHistogramOptions): PlainHistogram {
-  const series = closedSeries(labels);
-  /** Per series: one count per bucket, and one for durations above the last bound. */
-  const counts = new Float64Array(series.size * (BUCKETS + 1));
-  const sumsMs = new Float64Array(series.size);
-  const bounds = Float64Array.from(BOUNDS_MS);
+/** OpenMetrics allows 128 characters for the labels of an exemplar, and a scrape with more fails; trace ids have 32. */
+const MAX_TRACE_ID_LENGTH = 64;
 
-  const samplesOf = (index: number): readonly Sample[] => {
-    const sharedLabels = series.labels[index] ?? {};
-    const own = counts.subarray(index * (BUCKETS + 1), (index + 1) * (BUCKETS + 1));
-    let count = 0;
-    const samples: Sample[] = [];
-    for (const [bucket, boundMs] of BOUNDS_MS.entries()) {
-      count += own[bucket] ?? 0;
-      samples.push({ metricName: `${name}_bucket`, labels: { le: boundMs / 1000 }, sharedLabels, value: count });
-    }
-    count += own[BUCKETS] ?? 0;
-    if (count === 0) return [];
-    samples.push(
-      { metricName: `${name}_bucket`, labels: { le: '+Inf' }, sharedLabels, value: count },
-      { metricName: `${name}_sum`, labels: {}, sharedLabels, value: (sumsMs[index] ?? 0) / 1000 },
-      { metricName: `${name}_count`, labels: {}, sharedLabels, value: count },
-    );
-    return samples;
+export function createHistogram(options: PlainHistogramOptions): PlainHistogram {
+  const { registry, name, help, labels, scale = DURATIONS, clock } = options;
+  const series = closedSeries(labels);
+  const bounds = Float64Array.from(scale.bounds);
+  const buckets = bounds.length;
+  /** Per series: one count per bucket, and one for amounts above the last bound. */
+  const counts = new Float64Array(series.size * (buckets + 1));
+  const sums = new Float64Array(series.size);
+  /** By the index in `counts`: a bucket without a traced request takes no memory. */
+  const exemplars = new Map<number, Exemplar>();
+  const keepExemplar = (at: number, amount: number, traceId: string): void => {
+    if (clock === undefined || traceId.length > MAX_TRACE_ID_LENGTH) return;
+    exemplars.set(at, { traceId, value: amount / scale.perUnit, atMs: clock.wallMs() });
   };
-  registerSamples(registry, { name, help, type: 'histogram' }, () =>
-    Array.from({ length: series.size }, (_, index) => samplesOf(index)).flat(),
+
+  registerSamples({ registry, name, help, type: 'histogram' }, () =>
+    series.labels.flatMap((sharedLabels, index) => {
+      const first = index * (buckets + 1);
+      return histogramSamples(name, scale, {
+        counts: counts.subarray(first, first + buckets + 1),
+        sum: sums[index] ?? 0,
+        sharedLabels,
+        exemplarOf: (bucket) => exemplars.get(first + bucket),
+      });
+    }),
   );
 
   return {
     at: series.at,
-    observe: (index, durationMs) => {
+    observe: (index, amount, traceId) => {
       // The fastest outcomes are the most frequent, so the search starts at the first bucket.
       let bucket = 0;
-      while (bucket < BUCKETS && durationMs > (bounds[bucket] ?? 0)) bucket += 1;
-      const at = index * (BUCKETS + 1) + bucket;
+      while (bucket < buckets && amount > (bounds[bucket] ?? 0)) bucket += 1;
+      const at = index * (buckets + 1) + bucket;
       counts[at] = (counts[at] ?? 0) + 1;
-      sumsMs[index] = (sumsMs[index] ?? 0) + durationMs;
+      sums[index] = (sums[index] ?? 0) + amount;
+      if (traceId !== undefined) keepExemplar(at, amount, traceId);
     },
   };
+}
+
+interface HistogramFigures {
+  /** One per bucket, and one for amounts above the last bound. */
+  readonly counts: Float64Array;
+  readonly sum: number;
+  readonly sharedLabels?: Readonly<Record<string, string>>;
+  readonly exemplarOf?: (bucket: number) => Exemplar | undefined;
+}
+
+/** The samples of one series; none while nothing was observed. */
+export function histogramSamples(
+  name: string,
+  { bounds, perUnit }: Scale,
+  figures: HistogramFigures,
+): readonly Sample[] {
+  const { counts, sum, sharedLabels = {}, exemplarOf } = figures;
+  let count = 0;
+  const samples = Array.from(counts, (own, bucket): Sample => {
+    count += own;
+    const bound = bounds[bucket];
+    const labels = { le: bound === undefined ? '+Inf' : bound / perUnit };
+    const exemplar = exemplarOf?.(bucket);
+    const sample = { metricName: `${name}_bucket`, labels, sharedLabels, value: count };
+    return exemplar === undefined ? sample : { ...sample, exemplar };
+  });
+  if (count === 0) return [];
+  return [
+    ...samples,
+    { metricName: `${name}_sum`, labels: {}, sharedLabels, value: sum / perUnit },
+    { metricName: `${name}_count`, labels: {}, sharedLabels, value: count },
+  ];
 }

@@ -17,50 +17,98 @@ export function createStatusGauges(registry: Registry): (statuses: readonly Doma
   const gauge = <T extends string>(name: string, help: string, ...more: readonly T[]): Gauge<T | 'domain'> =>
     new Gauge({ name: `serpcache_${name}`, help, labelNames: ['domain', ...more], registers });
 
-  const states = gauge('domain_state', 'State of the domain: 0 ok, 1 degraded, 2 down.');
-  const entries = gauge('tier_entries', 'Entries held; tier l1-empty: pages without results.', 'tier');
-  const bytes = gauge('tier_bytes', 'Bytes held; tier l1-empty: pages without results.', 'tier');
-  const maxBytes = gauge('tier_max_bytes', 'Maximum of bytes held.', 'tier');
+  const states = gauge(
+    'domain_state',
+    'State of the domain: 0 ok, 1 degraded (answers, but a part is missing), 2 down (only pages in memory are answered).',
+  );
+  const entries = gauge(
+    'tier_entries',
+    'Entries in the memory of the process (L1). l1-empty: pages without results, which have their own limit.',
+    'tier',
+  );
+  const bytes = gauge(
+    'tier_bytes',
+    'Bytes of the entries in the memory of the process (L1). l1-empty: pages without results.',
+    'tier',
+  );
+  const maxBytes = gauge(
+    'tier_max_bytes',
+    'Maximum of tier_bytes. At the maximum each new entry evicts others.',
+    'tier',
+  );
   const evictions = new Counter({
     name: 'serpcache_tier_evictions_total',
-    help: 'Entries evicted to make room.',
+    help: 'Entries removed from L1 to make room. A rate near the one of stored_total means that L1 is too small for its traffic.',
     labelNames: ['domain', 'tier'],
     registers,
   });
   const ghostHits = new Counter({
     name: 'serpcache_tier_ghost_hits_total',
-    help: 'Misses of keys that were evicted lately: hits of a larger tier.',
+    help: 'L1 misses of keys that were evicted lately: they would be hits in a larger L1.',
     labelNames: ['domain', 'tier'],
     registers,
   });
-  const flights = gauge('flights', 'Distinct keys being computed.');
-  const engineBreaker = gauge('engine_breaker_state', 'Breaker before the engine: 0 closed, 1 half-open, 2 open.');
-  const reachable = gauge('engine_reachable', 'Whether the engine answered its last probe: 0 or 1.');
-  const inFlight = gauge('engine_permits_in_flight', 'Permits held by engine calls.');
-  const queued = gauge('engine_permits_queued', 'Searches waiting for a permit.');
+  const flights = gauge('flights', 'Pages being computed now, one per key. Many searches may wait for one of them.');
+  const engineBreaker = gauge(
+    'engine_breaker_state',
+    'Circuit breaker before the engine: 0 closed (calls pass), 1 half-open (trial calls only), 2 open (no calls: stale pages and refusals).',
+  );
+  const reachable = gauge(
+    'engine_reachable',
+    'Whether any endpoint of the engine answered its last health probe: 0 or 1.',
+  );
+  const inFlight = gauge('engine_permits_in_flight', 'Engine calls in flight; each holds a permit.');
+  const queued = gauge(
+    'engine_permits_queued',
+    'Searches that wait for a permit, the right to one of the concurrent engine calls. Above 0 for long: the engine is at its limit.',
+  );
   const limit = gauge(
     'engine_permits_limit',
-    'Current maximum of permits: the share of this process, or less while the engine is overloaded.',
+    'Maximum of concurrent engine calls of this process now. Below engine_permits_ceiling the engine answers slowly and the limit was lowered.',
   );
-  const ceiling = gauge('engine_permits_ceiling', "This process's share of the permits configured for the fleet.");
-  const overloaded = gauge('engine_overloaded', 'Whether waits for a permit have been too long for a while: 0 or 1.');
-  const processes = gauge('processes', 'Processes that share the store, as last counted.');
-  const leaseWaiters = gauge('lease_waiters', "Searches waiting for another process's page.");
+  const ceiling = gauge(
+    'engine_permits_ceiling',
+    "This process's share of the concurrent engine calls configured for the fleet.",
+  );
+  const overloaded = gauge(
+    'engine_overloaded',
+    'Whether waits for a permit have been too long for a while: 0 or 1. At 1 the newest searches are served first and older ones are refused.',
+  );
+  const processes = gauge(
+    'processes',
+    'Live processes that share the store, as this process last counted them. A fall means that one is gone or does not reach the store.',
+  );
+  const leaseWaiters = gauge('lease_waiters', 'Searches that wait for a page which another process is computing.');
   const endpointBreaker = gauge(
     'engine_endpoint_breaker_state',
-    'Breaker before one endpoint: 0 closed, 1 half-open, 2 open.',
+    'Circuit breaker before one endpoint of the engine: 0 closed, 1 half-open, 2 open (not asked).',
     'endpoint',
   );
   const endpointReachable = gauge(
     'engine_endpoint_reachable',
-    'Whether the endpoint answered its last probe: 0 or 1.',
+    'Whether the endpoint answered its last health probe: 0 or 1.',
     'endpoint',
   );
-  const endpointInFlight = gauge('engine_endpoint_in_flight', 'Calls in flight at one endpoint.', 'endpoint');
-  const storeState = gauge('store_state', 'State of the store: 0 ok, 1 degraded, 2 down.');
-  const nodeBreaker = gauge('store_node_breaker_state', 'Breaker of the node: 0 closed, 1 half-open, 2 open.', 'node');
-  const connected = gauge('store_node_connected', 'Whether the node has a usable connection: 0 or 1.', 'node');
-  const outstanding = gauge('store_node_outstanding', 'Commands sent to the node and not yet answered.', 'node');
+  const endpointInFlight = gauge('engine_endpoint_in_flight', 'Engine calls in flight at one endpoint.', 'endpoint');
+  const storeState = gauge(
+    'store_state',
+    'State of the store (L2): 0 ok, 1 degraded (a node is away), 2 down (all reads miss).',
+  );
+  const nodeBreaker = gauge(
+    'store_node_breaker_state',
+    'Circuit breaker before the store node: 0 closed, 1 half-open, 2 open (its keys miss at once).',
+    'node',
+  );
+  const connected = gauge(
+    'store_node_connected',
+    'Whether this process has a usable connection to the store node: 0 or 1.',
+    'node',
+  );
+  const outstanding = gauge(
+    'store_node_outstanding',
+    'Commands sent to the store node and not yet answered. A rising count means that the node is slow.',
+    'node',
+  );
   // Reset at every scrape, so that a node that left the topology is not shown any more.
   const changing = [storeState, nodeBreaker, connected, outstanding];
 
@@ -114,10 +162,19 @@ export interface AdmissionStatus {
 
 export function createAdmissionGauges(registry: Registry): (status: AdmissionStatus) => void {
   const gauge = (name: string, help: string): Gauge => new Gauge({ name, help, registers: [registry] });
-  const state = gauge('serpcache_door_state', 'State of admission: 0 ok, 1 near its bounds, 2 shedding.');
-  const inFlight = gauge('serpcache_in_flight', 'Searches waiting for a store or an engine.');
-  const maxInFlight = gauge('serpcache_in_flight_max', 'Maximum of waiting searches; more are shed.');
-  const loopDelay = gauge('serpcache_door_loop_delay_seconds', 'Delay of the event loop, as admission measures it.');
+  const state = gauge(
+    'serpcache_door_state',
+    'Admission control of the public listener, by the load of this process itself: 0 ok, 1 near its limits (/readyz is 503), 2 refuses searches that are not in memory.',
+  );
+  const inFlight = gauge('serpcache_in_flight', 'Searches of this process that wait for a store or an engine.');
+  const maxInFlight = gauge(
+    'serpcache_in_flight_max',
+    'Maximum of in_flight (maxInFlight); further searches that are not in memory are refused with 503.',
+  );
+  const loopDelay = gauge(
+    'serpcache_door_loop_delay_seconds',
+    'Delay of the event loop, as admission control measures it (moving average). Above maxLoopDelay only searches in memory are answered.',
+  );
   return (status) => {
     state.set(PART_STATES[status.state]);
     inFlight.set(status.inFlight);
@@ -135,15 +192,19 @@ export interface LaneStatus {
 
 export function createLaneGauges(registry: Registry): (status: LaneStatus | undefined) => void {
   const registers = [registry];
-  const connections = new Gauge({ name: 'serpcache_lane_connections', help: 'Connections in the lane.', registers });
+  const connections = new Gauge({
+    name: 'serpcache_lane_connections',
+    help: 'Client connections in the fast path, whose own reader of plain searches stands before the HTTP parser of Node.',
+    registers,
+  });
   const handedOver = new Counter({
     name: 'serpcache_lane_handed_over_total',
-    help: "Connections that left the lane for Node's HTTP parser: something on them was no plain search.",
+    help: 'Connections that the fast path gave to the HTTP parser of Node, because a request was not plain. It costs CPU only; a rise follows from other clients or proxies.',
     registers,
   });
   const searches = new Counter({
     name: 'serpcache_lane_searches_total',
-    help: 'Searches answered in the lane; divide by serpcache_requests_total for their share.',
+    help: 'Searches answered in the fast path; divide by serpcache_requests_total for their share.',
     registers,
   });
   return (status) => {
@@ -162,23 +223,35 @@ export function createControlGauges(
 ): (summaries: readonly { readonly domain: string; readonly control: ControlSummary }[]) => void {
   const gauge = (name: string, help: string): Gauge<'domain'> =>
     new Gauge({ name: `serpcache_control_${name}`, help, labelNames: ['domain'], registers: [registry] });
-  const revision = gauge('revision', 'Revision of the control document that this process follows.');
-  const heard = gauge('heard_seconds', 'Time since the last valid answer of the control store.');
-  const corrupt = gauge('corrupt', 'Whether the stored document cannot be believed: 0 or 1.');
-  const flushed = gauge('drill_flushed_ratio', 'Share of the keys that a live drill has flushed; 0 without a drill.');
-  const drill = gauge('drill_live', 'Whether a drill runs in this domain: 0 or 1.');
-  const halted = gauge('halted', 'Whether drills are halted: 0 or 1.');
-  const suppressed = gauge('suppressed', 'Suppressed documents.');
-  const purges = gauge('purges', 'Purges in force.');
+  const revision = gauge(
+    'revision',
+    'Revision of the control document (the decisions of operators) that this process follows. Processes that differ for more than some seconds do not hear each other.',
+  );
+  const heard = gauge(
+    'heard_seconds',
+    'Time since the last valid answer of the store of the control document. While it rises, flushes and drills do not reach this process.',
+  );
+  const corrupt = gauge(
+    'corrupt',
+    'Whether the stored control document cannot be read or is not signed: 0 or 1. The last known one stays in force.',
+  );
+  const flushed = gauge(
+    'drill_flushed_ratio',
+    'Share of the keys that a running drill (a rehearsed loss of the cache) treats as lost: 0 to 1; 0 without a drill.',
+  );
+  const drill = gauge('drill_live', 'Whether a drill (a rehearsed loss of the cache) runs in this domain: 0 or 1.');
+  const halted = gauge('halted', 'Whether an operator has halted all drills: 0 or 1.');
+  const suppressed = gauge('suppressed', 'Documents that must not be shown, by decision of operators.');
+  const purges = gauge('purges', 'Purges of single searches in force.');
   const fraction = new Gauge({
     name: 'serpcache_shadow_fraction',
-    help: 'Share of the keys whose commands are copied to a candidate store; 0 without a shadow.',
+    help: 'Share of the keys whose commands are copied to a candidate, a store that may replace the present one: 0 to 1.',
     labelNames: ['domain'],
     registers: [registry],
   });
   const placement = new Gauge({
     name: 'serpcache_store_placement',
-    help: 'The phase of the cut-over that is in force has 1, the others 0; configured: the store of the configuration.',
+    help: 'Phase of the change to another store (cut-over): the one in force has 1, the others 0. configured: no change, the store of the configuration.',
     labelNames: ['domain', 'phase'],
     registers: [registry],
   });
@@ -203,13 +276,13 @@ export function createControlGauges(
 export function createDoctorGauges(registry: Registry): (event: DoctorEvent) => void {
   const findings = new Gauge({
     name: 'serpcache_doctor_findings',
-    help: 'Standing findings of the checks that run inside the service, without the acknowledged ones.',
+    help: 'Faults that the checks inside the service see now, by check and severity, without those that an operator acknowledged. `serpcache doctor` explains each.',
     labelNames: ['check', 'severity'],
     registers: [registry],
   });
   const duration = new Gauge({
     name: 'serpcache_doctor_duration_seconds',
-    help: 'Time that the last look of these checks took.',
+    help: 'Time that the last run of the checks inside the service took.',
     registers: [registry],
   });
   return (event) => {

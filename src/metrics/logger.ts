@@ -3,6 +3,8 @@ import type { LogLevel } from '../config/settings.ts';
 
 interface LoggerOptions {
   readonly level: LogLevel;
+  /** Version of the service. */
+  readonly version: string;
   /** Standard output by default. */
   readonly destination?: DestinationStream;
 }
@@ -20,17 +22,17 @@ const MAX_WAITING_BYTES = 2 ** 20;
  * Logs JSON lines without secrets. Lines wait in memory for up to 500 ms. All are written at once after a line with an
  * error, and at the end of the process, except by SIGKILL.
  */
-export function createLogger({ level, destination }: LoggerOptions): Logger {
+export function createLogger({ level, version, destination }: LoggerOptions): Logger {
   const stream = destination ?? standardOutput();
   return pino(
     {
       level,
-      // The supervisor knows pid and host name, which would be in every line.
-      base: null,
+      // pino makes the text of these two once. The supervisor knows pid and host name.
+      base: { service: 'serpcache', version },
       timestamp: pino.stdTimeFunctions.isoTime,
       redact: { paths: [...TOP_LEVEL_SECRETS], censor: CENSORED },
       serializers: { err: (error: unknown) => describeError(error) },
-      formatters: { level: (label) => ({ level: label }), log: redact },
+      formatters: { level: (label) => ({ level: label }), log: (line) => withDuration(redact(line)) },
       hooks: {
         logMethod(args, method, severity) {
           method.apply(this, args);
@@ -40,6 +42,16 @@ export function createLogger({ level, destination }: LoggerOptions): Logger {
     },
     stream,
   );
+}
+
+/**
+ * Adds `duration_ms`, the name of every duration in the log, to the line of an event. `durationMs` stays beside it for one
+ * version.
+ */
+function withDuration(line: Record<string, unknown>): Record<string, unknown> {
+  const { durationMs } = line;
+  if (typeof durationMs !== 'number') return line;
+  return { ...line, duration_ms: Math.round(durationMs * 1000) / 1000 };
 }
 
 function standardOutput(): DestinationStream {

@@ -10,9 +10,8 @@ import {
   createPopularityCounters,
   createRequestCounters,
   createSearchCounters,
-  createShadowCounters,
-  createStoreCounters,
   createTokenCounters,
+  createTracingCounters,
 } from './counters.ts';
 import type { ServiceEvent } from './events.ts';
 import {
@@ -24,21 +23,21 @@ import {
   createStatusGauges,
   type LaneStatus,
 } from './gauges.ts';
+import { type MetricsPage, type PageFormat, pageFormatOf, writePage } from './page.ts';
 import { createProcessMetrics } from './process.ts';
+import { createShadowCounters, createStoreCounters } from './store-counters.ts';
 
 /** Counts the events of all rooms and serves them as a page for Prometheus. */
 export interface Metrics {
   /** Events of flushes, warm-ups and drills have no metrics and are ignored. */
   readonly observe: (event: ServiceEvent) => void;
-  /** The page. Scrapes that arrive while a page is being made share it. */
-  readonly text: () => Promise<MetricsPage>;
+  /**
+   * The page, in the format that the Accept header asks for. Scrapes that arrive while a page of that format is being made
+   * share it.
+   */
+  readonly text: (accept?: string) => Promise<MetricsPage>;
   /** Ends the measuring of the process. */
   readonly close: () => void;
-}
-
-interface MetricsPage {
-  readonly contentType: string;
-  readonly body: string;
 }
 
 interface MetricsOptions {
@@ -51,11 +50,14 @@ interface MetricsOptions {
   readonly lane: () => LaneStatus | undefined;
   readonly control: () => readonly { readonly domain: string; readonly control: ControlSummary }[];
   readonly clock: Clock;
+  /** Version of the service. */
+  readonly version: string;
 }
 
-export function createMetrics({ domains, status, admission, lane, control, clock }: MetricsOptions): Metrics {
+export function createMetrics(options: MetricsOptions): Metrics {
+  const { domains, status, admission, lane, control, clock, version } = options;
   const registry = new Registry();
-  const countRequest = createRequestCounters(registry, domains);
+  const countRequest = createRequestCounters(registry, domains, clock);
   const countConnection = createConnectionCounters(registry);
   const countToken = createTokenCounters(registry);
   const countSearch = createSearchCounters(registry, domains);
@@ -65,30 +67,31 @@ export function createMetrics({ domains, status, admission, lane, control, clock
   const countControl = createControlCounters(registry, domains);
   const countPopularity = createPopularityCounters(registry, domains);
   const countShadow = createShadowCounters(registry, domains);
+  const countSpans = createTracingCounters(registry);
   const setDoctor = createDoctorGauges(registry);
   const setStatus = createStatusGauges(registry);
   const setAdmission = createAdmissionGauges(registry);
   const setLane = createLaneGauges(registry);
   const setControl = createControlGauges(registry);
-  const processMetrics = createProcessMetrics(registry);
+  const processMetrics = createProcessMetrics({ registry, version, clock });
   const scrape = new Gauge({
     name: 'serpcache_scrape_duration_seconds',
-    help: 'Time that it took to make the page before this one.',
+    help: 'Time that this process took to make the page of metrics before this one.',
     registers: [registry],
   });
 
-  const makePage = async (): Promise<MetricsPage> => {
+  const makePage = async (format: PageFormat): Promise<MetricsPage> => {
     const startMs = clock.monotonicMs();
     setStatus(status());
     setAdmission(admission());
     setLane(lane());
     setControl(control());
     processMetrics.refresh();
-    const body = await registry.metrics();
+    const page = await writePage(registry, format);
     scrape.set((clock.monotonicMs() - startMs) / 1000);
-    return { contentType: registry.contentType, body };
+    return page;
   };
-  let making: Promise<MetricsPage> | undefined;
+  const making = new Map<PageFormat, Promise<MetricsPage>>();
   return {
     observe: (reported) => {
       switch (reported.kind) {
@@ -114,17 +117,21 @@ export function createMetrics({ domains, status, admission, lane, control, clock
           return countShadow(reported.event);
         case 'doctor':
           return setDoctor(reported.event);
+        case 'tracing':
+          return countSpans(reported);
         case 'flush':
         case 'warm':
         case 'drill':
           return;
       }
     },
-    text: () => {
-      making ??= makePage().finally(() => {
-        making = undefined;
-      });
-      return making;
+    text: (accept) => {
+      const format = pageFormatOf(accept);
+      const running = making.get(format);
+      if (running !== undefined) return running;
+      const page = makePage(format).finally(() => making.delete(format));
+      making.set(format, page);
+      return page;
     },
     close: processMetrics.close,
   };

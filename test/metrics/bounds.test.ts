@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createMetrics } from '../../src/metrics/metrics.ts';
 import { systemClock } from '../../src/runtime.ts';
 import { OUTCOMES } from '../../src/search/outcome.ts';
-import { ADMISSION, type Exposition, hit, nodes, scrape, start, statusOf } from './harness.ts';
+import { ADMISSION, type Exposition, hit, nodes, scrape, start, statusOf, VERSION } from './harness.ts';
 
 test('the number of series does not depend on the values in events', async (context) => {
   const metrics = start(context);
@@ -106,6 +106,7 @@ test('labels are from a fixed list, and nodes and endpoints are labels of gauges
     'endpoint',
     'kind',
     'version',
+    'entry_version',
     'check',
     'severity',
     'le',
@@ -122,18 +123,25 @@ test('labels are from a fixed list, and nodes and endpoints are labels of gauges
   }
 });
 
-test('the next scrape shows a blocked event loop and its utilization', async (context) => {
+test('a blocked event loop is in its delays and its busy time, and two scrapers see the same', async (context) => {
   const metrics = start(context);
   await sleep(100);
   const until = performance.now() + 300;
   while (performance.now() < until);
   await sleep(100);
-  const { value } = await scrape(metrics);
-  assert.ok((value('nodejs_eventloop_lag_max_seconds') ?? 0) > 0.2);
-  assert.ok((value('nodejs_eventloop_lag_p50_seconds') ?? 1) < 0.2);
-  assert.ok((value('nodejs_eventloop_utilization') ?? 0) > 0.2);
-  assert.ok((value('process_resident_memory_bytes') ?? 0) > 1e7);
-  assert.ok((value('nodejs_heap_size_used_bytes') ?? 0) > 1e6);
+  const first = await scrape(metrics);
+  const second = await scrape(metrics);
+  const delayed = ({ value }: Exposition, le: string) => value('nodejs_eventloop_delay_seconds_bucket', { le }) ?? 0;
+  for (const page of [first, second]) {
+    const count = page.value('nodejs_eventloop_delay_seconds_count') ?? 0;
+    assert.ok(count - delayed(page, '0.1') >= 1, 'one delay above 0.1 s');
+    assert.ok(delayed(page, '0.1') > count / 2, 'most delays are short');
+    assert.ok((page.value('nodejs_eventloop_delay_seconds_sum') ?? 0) > 0.2);
+    assert.ok((page.value('nodejs_eventloop_busy_seconds_total') ?? 0) > 0.3);
+  }
+  for (const le of ['0.1', '1', '+Inf']) assert.ok(delayed(second, le) >= delayed(first, le));
+  assert.ok((first.value('process_resident_memory_bytes') ?? 0) > 1e7);
+  assert.ok((first.value('nodejs_heap_size_used_bytes') ?? 0) > 1e6);
 });
 
 test('concurrent scrapes share one page, and a failed scrape does not affect the next', async (context) => {
@@ -143,7 +151,7 @@ test('concurrent scrapes share one page, and a failed scrape does not affect the
     if (asked === 2) throw new Error('not now');
     return [];
   });
-  const [one, two] = await Promise.all([metrics.text(), metrics.text()]);
+  const [one, two] = await Promise.all([metrics.text(), metrics.text('*/*')]);
   assert.equal(one, two);
   await assert.rejects(metrics.text(), /not now/);
   await metrics.text();
@@ -162,7 +170,14 @@ test('counting a request takes well under 10 µs, and a page of 16 domains well 
   const domains = Array.from({ length: 16 }, (_, index) => `domain-${index}`);
   const status = () => domains.map((name) => statusOf(name));
   const none = { lane: () => undefined, control: () => [] };
-  const metrics = createMetrics({ domains, status, admission: () => ADMISSION, ...none, clock: systemClock });
+  const metrics = createMetrics({
+    domains,
+    status,
+    admission: () => ADMISSION,
+    ...none,
+    clock: systemClock,
+    version: VERSION,
+  });
   context.after(metrics.close);
   for (const domain of domains) for (const outcome of OUTCOMES) metrics.observe({ ...hit, domain, outcome });
   const event = { ...hit, domain: 'domain-9' };

@@ -205,3 +205,28 @@ test('critical findings and warnings are logged as warnings when raised; info an
   events.observe({ kind: 'doctor', event: { kind: 'doctor-window', findings: [], durationMs: 20 } });
   assert.equal(lines.length, 6, 'a look is not logged');
 });
+
+test('dropped spans write one line a second, with the count of those held back; exported ones write none', () => {
+  const { events, lines, clock } = start();
+  const drop = (): void => {
+    for (let index = 0; index < 100; index += 1)
+      events.observe({ kind: 'tracing', outcome: 'dropped', spans: 512, detail: 'ECONNREFUSED' });
+  };
+  events.observe({ kind: 'tracing', outcome: 'exported', spans: 512 });
+  assert.equal(lines.length, 0);
+  drop();
+  clock.advance(1000);
+  drop();
+  const facts = { spans: 512, detail: 'ECONNREFUSED' };
+  assert.deepEqual(lines, [
+    ['warn', 'tracing: spans were not exported', facts],
+    ['warn', 'tracing: spans were not exported', { ...facts, heldBack: 99 }],
+  ]);
+});
+
+test('the line of a failed engine call has the trace of its search', () => {
+  const { events, lines } = start();
+  const failed = { kind: 'engine', domain: 'goods', result: 'engine-timeout', late: false, durationMs: 9 } as const;
+  events.observe({ kind: 'search', event: { ...failed, detail: 'timed out', traceId: 'ab'.repeat(16) } });
+  assert.equal(lines[0]?.[2]['trace_id'], 'ab'.repeat(16));
+});

@@ -6,6 +6,7 @@ import { systemClock } from '../../src/runtime.ts';
 import type { DomainStatus } from '../../src/search/status.ts';
 
 export const DOMAINS = ['goods', 'auto'];
+export const VERSION = '1.2.3';
 
 export function statusOf(domain: string, changes: Partial<DomainStatus> = {}): DomainStatus {
   return {
@@ -83,8 +84,21 @@ export function start(
     lane: () => ({ connections: 7, handedOver: 3, searches: 900 }),
     control: () => [{ domain: 'goods', control: control() }],
     clock: systemClock,
+    version: VERSION,
   });
   context.after(metrics.close);
+  return metrics;
+}
+
+/** The trace of the search that `filled` counts. */
+export const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
+
+/** Metrics of a store with a node, after a traced search and a pipeline with a failed command. */
+export function filled(context: TestContext): Metrics {
+  const metrics = start(context, () => DOMAINS.map((name) => statusOf(name, { store: nodes('a:1') })));
+  metrics.observe({ ...hit, traceId: TRACE });
+  const pipeline = { kind: 'pipeline', type: 'read', node: 'a:1', size: 3, failed: 1, durationMs: 2 } as const;
+  metrics.observe({ kind: 'store', domain: 'goods', event: pipeline });
   return metrics;
 }
 
@@ -119,7 +133,7 @@ const SAMPLE = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (NaN|[+-]Inf|[0-9.eE+-]
 const LABEL = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"(?:,|$)/y;
 
 /** @throws on a malformed line, a sample without a type, and a duplicate series. */
-function parseExposition(text: string): Exposition {
+export function parseExposition(text: string): Exposition {
   const types = new Map<string, string>();
   const samples: ExpositionSample[] = [];
   const seen = new Set<string>();

@@ -3,9 +3,11 @@ import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { createLogger } from '../../src/metrics/logger.ts';
 
+const SERVICE = { service: 'serpcache', version: '1.2.3' };
+
 function collect(level: 'trace' | 'info' = 'trace') {
   const lines: Record<string, unknown>[] = [];
-  const log = createLogger({ level, destination: { write: (line) => lines.push(JSON.parse(line)) } });
+  const log = createLogger({ level, version: '1.2.3', destination: { write: (line) => lines.push(JSON.parse(line)) } });
   return { log, lines };
 }
 
@@ -16,21 +18,31 @@ function run(program: string): {
   readonly errors: string;
 } {
   const logger = new URL('../../src/metrics/logger.ts', import.meta.url);
-  const code = `import { createLogger } from ${JSON.stringify(logger.href)}; const log = createLogger({ level: 'info' }); ${program}`;
+  const code = `import { createLogger } from ${JSON.stringify(logger.href)}; const log = createLogger({ level: 'info', version: '1.2.3' }); ${program}`;
   const { stdout, stderr, status } = spawnSync(process.execPath, ['--input-type=module', '-e', code], {
     encoding: 'utf8',
   });
   return { lines: stdout.split('\n').filter((line) => line !== ''), status, errors: stderr };
 }
 
-test('a line is JSON with the name of its level and its time', () => {
+test('a line is JSON with the name of its level, its time, the service and its version', () => {
   const { log, lines } = collect('info');
   log.info({ domain: 'goods', ms: 1.5 }, 'request');
   log.debug('not at this level');
   assert.equal(lines.length, 1);
   const { time, ...line } = lines[0] ?? {};
-  assert.deepEqual(line, { level: 'info', domain: 'goods', ms: 1.5, msg: 'request' });
+  assert.deepEqual(line, { level: 'info', ...SERVICE, domain: 'goods', ms: 1.5, msg: 'request' });
   assert.ok(Math.abs(Date.parse(String(time)) - Date.now()) < 60_000);
+});
+
+test('a duration of an event is written as duration_ms too, with three decimals', () => {
+  const { log, lines } = collect();
+  const event = { domain: 'goods', durationMs: 12.345_678 };
+  log.info(event);
+  assert.deepEqual([lines[0]?.['duration_ms'], lines[0]?.['durationMs']], [12.346, 12.345_678]);
+  assert.deepEqual(event, { domain: 'goods', durationMs: 12.345_678 });
+  log.info({ durationMs: 'soon' });
+  assert.equal(lines[1]?.['duration_ms'], undefined);
 });
 
 test('no secret is written: at any depth, by a child logger, or in an error with its command', () => {

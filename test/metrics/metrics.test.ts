@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ENTRY_VERSION } from '../../src/cache/codec.ts';
 import { MISS_REASONS } from '../../src/cache/events.ts';
 import { OUTCOMES } from '../../src/search/outcome.ts';
-import { CONTROL, DOMAINS, hit, scrape, start } from './harness.ts';
+import { CONTROL, DOMAINS, hit, scrape, start, VERSION } from './harness.ts';
 
 test('the page has every metric with its name and type', async (context) => {
   const metrics = start(context);
@@ -10,24 +11,23 @@ test('the page has every metric with its name and type', async (context) => {
   assert.equal(contentType, 'text/plain; version=0.0.4; charset=utf-8');
   const { types } = await scrape(metrics);
   assert.deepEqual(Object.fromEntries([...types].toSorted()), {
-    nodejs_eventloop_lag_max_seconds: 'gauge',
-    nodejs_eventloop_lag_mean_seconds: 'gauge',
-    nodejs_eventloop_lag_p50_seconds: 'gauge',
-    nodejs_eventloop_lag_p90_seconds: 'gauge',
-    nodejs_eventloop_lag_p99_seconds: 'gauge',
-    nodejs_eventloop_utilization: 'gauge',
+    nodejs_eventloop_busy_seconds_total: 'counter',
+    nodejs_eventloop_delay_seconds: 'histogram',
     nodejs_external_memory_bytes: 'gauge',
     nodejs_gc_duration_seconds: 'histogram',
     nodejs_heap_size_total_bytes: 'gauge',
     nodejs_heap_size_used_bytes: 'gauge',
     nodejs_version_info: 'gauge',
     process_cpu_seconds_total: 'counter',
+    process_max_fds: 'gauge',
+    process_open_fds: 'gauge',
     process_resident_memory_bytes: 'gauge',
     process_start_time_seconds: 'gauge',
     redis_pipeline_batch_size_summary: 'summary',
     redis_pipeline_duration_seconds: 'summary',
     redis_pipeline_execution_failures: 'counter',
     redis_pipeline_execution_failures_total: 'counter',
+    serpcache_build_info: 'gauge',
     serpcache_client_connections_cut_total: 'counter',
     serpcache_control_corrupt: 'gauge',
     serpcache_control_drill_flushed_ratio: 'gauge',
@@ -87,6 +87,7 @@ test('the page has every metric with its name and type', async (context) => {
     serpcache_shadow_copies_total: 'counter',
     serpcache_shadow_fraction: 'gauge',
     serpcache_shed_total: 'counter',
+    serpcache_spans_total: 'counter',
     serpcache_store_breaker_transitions_total: 'counter',
     serpcache_store_command_duration_seconds: 'histogram',
     serpcache_store_commands_total: 'counter',
@@ -95,6 +96,8 @@ test('the page has every metric with its name and type', async (context) => {
     serpcache_store_node_breaker_state: 'gauge',
     serpcache_store_node_connected: 'gauge',
     serpcache_store_node_outstanding: 'gauge',
+    serpcache_store_pipeline_commands: 'histogram',
+    serpcache_store_pipeline_duration_seconds: 'histogram',
     serpcache_store_pipeline_failed_replies_total: 'counter',
     serpcache_store_placement: 'gauge',
     serpcache_store_state: 'gauge',
@@ -136,6 +139,11 @@ test('pipelines are counted under their published names, with type and quantile'
     assert.equal(value(name, { type: 'write' }), 0);
   }
   assert.equal(value('serpcache_store_pipeline_failed_replies_total', { type: 'read' }), 6);
+  const within = (le: string) => value('serpcache_store_pipeline_commands_bucket', { type: 'read', le });
+  assert.deepEqual([within('1'), within('20'), within('100'), within('+Inf')], [1, 20, 100, 100]);
+  assert.equal(value('serpcache_store_pipeline_commands_sum', { type: 'write' }), 7);
+  assert.equal(value('serpcache_store_pipeline_duration_seconds_bucket', { type: 'read', le: '0.01' }), 10);
+  assert.equal(value('serpcache_store_pipeline_duration_seconds_sum', { type: 'read' }), 5.05);
 });
 
 test('a latency is counted in every bucket at or above it, from 50 µs to 5 s', async (context) => {
@@ -251,6 +259,21 @@ test('each event counts in its own series', async (context) => {
   for (const [name, labels, wanted] of expected) {
     assert.equal(value(name, labels), wanted, `${name}${JSON.stringify(labels)}`);
   }
+});
+
+test('the versions of the service, of Node and of stored entries are labels of one sample', async (context) => {
+  const { value } = await scrape(start(context));
+  const labels = { version: VERSION, node: process.version, entry_version: String(ENTRY_VERSION) };
+  assert.equal(value('serpcache_build_info', labels), 1);
+});
+
+test('spans are counted by what became of them, from zero', async (context) => {
+  const metrics = start(context);
+  const count = async (outcome: string) => (await scrape(metrics)).value('serpcache_spans_total', { outcome });
+  assert.deepEqual([await count('exported'), await count('dropped')], [0, 0]);
+  metrics.observe({ kind: 'tracing', outcome: 'exported', spans: 40 });
+  metrics.observe({ kind: 'tracing', outcome: 'dropped', spans: 3, detail: 'ECONNREFUSED' });
+  assert.deepEqual([await count('exported'), await count('dropped')], [40, 3]);
 });
 
 test('refused bearer tokens are counted by result, from zero', async (context) => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { engineCallsOf } from '../../../loadtest/k6/kit/metrics-text.ts';
-import { createReplicaAsker, replicaSampleOf } from '../../../loadtest/sample/replica.ts';
+import { createReplicaAsker, loopDelayMsOf, replicaPageOf, replicaSampleOf } from '../../../loadtest/sample/replica.ts';
 import { ask, demoGoods, startService } from '../../e2e/service-harness.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'serpcache-sample-'));
@@ -40,6 +40,7 @@ test('every figure of a real process is present, and its counters count', async 
     assert.equal(sample?.memoryEvictions, 0);
     const { cpuSeconds, residentBytes, loopUtilization, loopLagP99Ms, inFlightMax, memoryBytes, memoryMaxBytes } =
       sample ?? {};
+    assert.equal(before?.loopUtilization, undefined);
     for (const figure of [cpuSeconds, residentBytes, loopUtilization, inFlightMax, memoryBytes, memoryMaxBytes]) {
       assert.ok(figure !== undefined && figure > 0, JSON.stringify(sample));
     }
@@ -70,12 +71,27 @@ serpcache_shed_total{domain="goods",reason="queue-full"} 4
 serpcache_shed_total{domain="auto",reason="queue-full"} 1
 serpcache_tier_bytes{domain="goods",tier="l1"} 100
 serpcache_tier_bytes{domain="goods",tier="l1-empty"} 10
-nodejs_eventloop_lag_p99_seconds 0.25
-nodejs_eventloop_utilization NaN
+nodejs_gc_duration_seconds_bucket{le="0.1",kind="minor"} 3
+process_resident_memory_bytes NaN
 `;
 
+const loopPage = (busySeconds: number, [fast, slow, all]: readonly number[], startedAt = 100): string => `
+serpcache_in_flight 1
+process_start_time_seconds ${startedAt}
+nodejs_eventloop_busy_seconds_total ${busySeconds}
+nodejs_eventloop_delay_seconds_bucket{le="0.001"} ${fast}
+nodejs_eventloop_delay_seconds_bucket{le="0.25"} ${slow}
+nodejs_eventloop_delay_seconds_bucket{le="+Inf"} ${all}
+`;
+
+function pageOf(text: string, atMs = 0) {
+  const page = replicaPageOf(text, atMs);
+  assert.ok(page !== undefined);
+  return page;
+}
+
 test('counters are summed over routes, operations and domains, each outcome separately', () => {
-  const sample = replicaSampleOf('a', PAGE);
+  const sample = replicaSampleOf('a', pageOf(PAGE));
   assert.deepEqual(sample?.domains['goods'], {
     outcomes: { shed: 5 },
     engineCalls: 17,
@@ -85,23 +101,35 @@ test('counters are summed over routes, operations and domains, each outcome sepa
   });
   assert.deepEqual(sample?.sheds, { 'queue-full': 5 });
   assert.equal(sample?.memoryBytes, 110);
-  assert.equal(sample?.loopLagP99Ms, 250);
 });
 
 test('a figure that the page lacks, or gives as something other than a number, is absent', () => {
-  const sample = replicaSampleOf('a', PAGE);
-  assert.deepEqual(Object.keys(sample ?? {}).sort(), [
-    'domains',
-    'loopLagP99Ms',
-    'memoryBytes',
-    'misses',
-    'name',
-    'sheds',
-  ]);
+  const sample = replicaSampleOf('a', pageOf(PAGE));
+  assert.deepEqual(Object.keys(sample ?? {}).sort(), ['domains', 'memoryBytes', 'misses', 'name', 'sheds']);
   assert.equal('none' in (sample?.domains ?? {}), false);
 });
 
 test('a page of something other than serpcache gives no sample', () => {
-  assert.equal(replicaSampleOf('a', 'process_cpu_seconds_total 5\nup 1\n'), undefined);
-  assert.equal(replicaSampleOf('a', '<html></html>'), undefined);
+  assert.equal(replicaPageOf('process_cpu_seconds_total 5\nup 1\n', 0), undefined);
+  assert.equal(replicaPageOf('<html></html>', 0), undefined);
+});
+
+test('figures of the event loop are of the time between two pages of one process', () => {
+  const before = pageOf(loopPage(10, [90, 95, 95]), 1000);
+  const after = pageOf(loopPage(10.5, [180, 195, 195]), 3000);
+  const { loopUtilization, loopLagP99Ms } = replicaSampleOf('a', after, before);
+  assert.deepEqual([loopUtilization, loopLagP99Ms], [0.25, 250]);
+  const restarted = pageOf(loopPage(0.1, [9, 9, 9], 200), 5000);
+  for (const sample of [replicaSampleOf('a', after), replicaSampleOf('a', restarted, after)]) {
+    assert.deepEqual([sample.loopUtilization, sample.loopLagP99Ms], [undefined, undefined]);
+  }
+});
+
+test('a quantile of the event loop delay is the bound of its bucket, and the last bound above all of them', () => {
+  const series = (...counts: number[]) => pageOf(loopPage(1, counts)).series;
+  const delays = (...after: number[]) =>
+    [0.5, 1].map((quantile) => loopDelayMsOf(series(5, 5, 5), series(...after), quantile));
+  assert.deepEqual(delays(15, 16, 16), [1, 250]);
+  assert.deepEqual(delays(5, 5, 8), [250, 250]);
+  assert.deepEqual(delays(5, 5, 5), [undefined, undefined]);
 });
