@@ -51,8 +51,8 @@ export async function startHarness(say: (text: string) => void, checkout?: strin
 }
 
 /** @throws when a stack already runs: its cache may be in use. */
-export function readFreePlan(replicas: number): StackPlan {
-  const plan = readPlan(process.env, replicas);
+export function readFreePlan(replicas: number, isWatched?: boolean): StackPlan {
+  const plan = readPlan(process.env, replicas, undefined, isWatched);
   const running = plan.replicas.filter((replica) => findOwned(replica).length > 0);
   if (running.length > 0) throw new Error('a stack runs here already: `npm run stack -- down` ends it');
   return plan;
@@ -101,7 +101,11 @@ export async function planNamed({ admin }: Replica, name: string): Promise<Plan>
   return plan;
 }
 
-export function startDrill({ admin }: Replica, { domain }: Harness, plan: string | Plan): Promise<Journal> {
+export function startDrill(
+  { admin }: Replica,
+  { domain }: Pick<Harness, 'domain'>,
+  plan: string | Plan,
+): Promise<Journal> {
   return admin.post<Journal>('/admin/drills', { plan, domains: [domain], reason: 'rehearsal' });
 }
 

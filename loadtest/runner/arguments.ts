@@ -24,6 +24,8 @@ export interface RunOptions {
   readonly replicas: number;
   readonly against?: string;
   readonly k6?: string;
+  /** The address of a Prometheus that receives the figures of k6. */
+  readonly prometheus?: string;
   readonly out: string;
   readonly keepStack: boolean;
   readonly pin: boolean;
@@ -72,6 +74,10 @@ export function readArguments(argv: readonly string[], env: Env): Arguments {
   const replicas = numberOf('replicas', given('replicas'), { least: 1, most: MAX_REPLICAS, whole: true }, faults) ?? 1;
   const target = stack === 'none' ? targetOf(given, env, entry?.operates === true, faults) : localTarget(words, faults);
   const queries = given('queries');
+  const prometheus = given('prometheus');
+  if (prometheus !== undefined && !isPlainAddress(prometheus)) {
+    faults.push(`--prometheus: "${prometheus}" is not allowed; an address such as http://127.0.0.1:9090 is`);
+  }
   if (stack === 'none') {
     if (queries === undefined)
       faults.push('--queries (or QUERIES) is missing: the searches of this service are not known');
@@ -90,6 +96,7 @@ export function readArguments(argv: readonly string[], env: Env): Arguments {
       stack,
       ...target,
       ...defined({ adminToken: env['ADMIN_TOKEN'] || undefined, queries, against: given('against'), k6: given('k6') }),
+      ...defined({ prometheus }),
       numbers,
       replicas,
       out: given('out') ?? 'loadtest/results',
@@ -98,6 +105,12 @@ export function readArguments(argv: readonly string[], env: Env): Arguments {
       isPublished: words.has('publish'),
     },
   };
+}
+
+/** Without a path, and without a name and password, which a report would show. */
+function isPlainAddress(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`;
 }
 
 interface NumberRange {
@@ -185,6 +198,7 @@ const OPTIONS: readonly Option[] = [
     about: 'compare with an earlier run; latest: the last one that was valid',
   },
   { name: 'k6', takes: 'FILE', variable: 'K6', about: 'a k6 program; else one in PATH, else it is built with Go' },
+  { name: 'prometheus', takes: 'URL', about: 'a Prometheus with a remote-write receiver: it gets the figures of k6' },
   { name: 'out', takes: 'FOLDER', about: 'where results are kept: loadtest/results' },
   { name: 'keep-stack', about: 'leave the local stack running' },
   { name: 'publish', about: 'write tables, plots and record into loadtest/README.md; with --stack local' },
@@ -246,7 +260,8 @@ export const LOADTEST: Omit<Program, 'takes'> = {
 
 /** The command that repeats the run, with the values of variables as options. It never contains the token. */
 export function commandLine(options: RunOptions): string {
-  const { script, stack, baseUrls, adminUrls, queries, numbers, replicas, against, k6, keepStack, pin } = options;
+  const { script, stack, baseUrls, adminUrls, queries, numbers, replicas, against, k6, prometheus, keepStack, pin } =
+    options;
   const isLocal = stack === 'local';
   const words: readonly (readonly [option: string, value: string | undefined])[] = [
     ['--stack', isLocal ? undefined : stack],
@@ -257,6 +272,7 @@ export function commandLine(options: RunOptions): string {
     ['--replicas', isLocal && replicas > 1 ? String(replicas) : undefined],
     ['--against', against],
     ['--k6', k6],
+    ['--prometheus', prometheus],
   ];
   const given = words.flatMap(([option, value]) => (value === undefined ? [] : [option, quoted(value)]));
   const switches = [...(keepStack ? ['--keep-stack'] : []), ...(isLocal && pin ? ['--pin'] : [])];

@@ -10,6 +10,8 @@ export interface K6Run extends K6Script {
   readonly folder: string;
   /** Processors it is kept on, as taskset takes them. */
   readonly cpus?: string;
+  /** The address of a Prometheus that receives its figures. */
+  readonly prometheus?: string;
   /** It is interrupted after this time. */
   readonly limitMs: number;
   /** From SIGINT to SIGKILL. */
@@ -32,17 +34,23 @@ const GRACE_MS = 30_000;
 
 /** @throws when it cannot be started. */
 export async function runK6(wanted: K6Run): Promise<K6End> {
-  const { program, folder, env, cpus, limitMs, graceMs = GRACE_MS, signal } = wanted;
+  const { program, folder, env, cpus, prometheus, limitMs, graceMs = GRACE_MS, signal } = wanted;
   const [command = '', ...args] = [
     ...(cpus === undefined ? [] : ['taskset', '--cpu-list', cpus]),
     program.path,
-    ...argumentsOf(wanted.file),
+    ...argumentsOf(wanted.file, prometheus !== undefined),
   ];
   // Holds what k6 says before it has read its arguments, and when it crashes.
   const log = openSync(join(folder, K6_FILES.log), 'a');
   const child = spawn(command, args, {
     cwd: folder,
-    env: { ...surroundings(process.env), ...env, GOGC, SUMMARY: join(folder, K6_FILES.summary) },
+    env: {
+      ...surroundings(process.env),
+      ...env,
+      ...(prometheus === undefined ? {} : { K6_PROMETHEUS_RW_SERVER_URL: new URL('/api/v1/write', prometheus).href }),
+      GOGC,
+      SUMMARY: join(folder, K6_FILES.summary),
+    },
     stdio: ['ignore', 'inherit', log],
     // In a group of its own: Ctrl-C reaches it once, through us. A second one ends k6 before it has written its summary.
     detached: true,
@@ -102,7 +110,7 @@ export async function runSampledK6(k6: K6Run, parts: SamplerOptions) {
  * Nothing listens but k6's dashboard, which writes what it shows into a file: on loopback, any free port (told to use none, it
  * listens on all addresses: grafana/xk6-dashboard v0.8.1). It costs about a sixth of the generator's time.
  */
-function argumentsOf(file: string): readonly string[] {
+function argumentsOf(file: string, writesToPrometheus: boolean): readonly string[] {
   const dashboard = `host=127.0.0.1&port=0&period=1s&record=${K6_FILES.seconds}`;
   return [
     'run',
@@ -112,6 +120,7 @@ function argumentsOf(file: string): readonly string[] {
     '--log-format=raw',
     `--log-output=file=${K6_FILES.log}`,
     `--out=web-dashboard=${dashboard}`,
+    ...(writesToPrometheus ? ['--out=experimental-prometheus-rw'] : []),
     file,
   ];
 }

@@ -93,8 +93,8 @@ async function sendLoad(wanted: Wanted, context: RunContext): Promise<Ran> {
   const target = { baseUrls, adminUrls, ...defined({ adminToken }) };
   const env = k6Environment({ id: folder.id, ...target, baseRps: base.rps, queries, numbers: options.numbers });
   const limitMs = (await plannedMs({ program, file, env })) + SLACK_MS;
-  const cpus = defined({ cpus: pins?.generatorCpus });
-  const k6 = { program, file, env, folder: folder.path, ...cpus, limitMs, signal: context.signal };
+  const more = defined({ cpus: pins?.generatorCpus, prometheus: options.prometheus });
+  const k6 = { program, file, env, folder: folder.path, ...more, limitMs, signal: context.signal };
   const parts = { adminUrls, stores: stack?.stores ?? [], processes: stack?.processes ?? (() => []), host: !!stack };
   const { end, samples } = await runSampledK6(k6, parts);
   if (end.cut === undefined && !ENDED_WELL.includes(end.code)) {

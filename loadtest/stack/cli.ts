@@ -28,11 +28,12 @@ const PROGRAM: Program = {
     '                  pause (SIGSTOP: accepts connections, answers nothing) and resume',
     '',
     'Ports: deploy/local.yaml (deploy/local-demo.yaml without the corpora); PORT and ADMIN_PORT for serpcache alone',
-    '(further replicas listen 10, 20, … above).',
+    '(further replicas listen 10, 20, … above); PROMETHEUS_PORT (9090).',
   ],
   options: [
     { name: 'replicas', takes: 'N', about: `with up: processes of serpcache, 1 to ${MAX_REPLICAS}` },
     { name: 'engine', takes: 'E', about: `with up: ${ENGINES.join(' or ')}` },
+    { name: 'prometheus', about: 'with up: a Prometheus too, with the rules of deploy/prometheus' },
   ],
   takes: { min: 1, max: 64 },
 };
@@ -41,18 +42,19 @@ const given = process.argv.slice(2);
 const words = given.filter((argument) => argument !== LOCKED);
 process.exitCode = await runProgram(PROGRAM, main, words.length === 0 ? ['--help'] : words);
 
-async function main({ positionals: [command = '', ...names], number, text }: ParsedArguments): Promise<number> {
+async function main({ positionals: [command = '', ...names], number, text, has }: ParsedArguments): Promise<number> {
   if (!COMMANDS.includes(command)) throw new UsageError(`no command "${command}"; allowed: ${COMMANDS.join(', ')}`);
   const replicas = number('replicas', { least: 1, most: MAX_REPLICAS, whole: true });
   const engine = text('engine');
   if (command !== 'up') {
     if (replicas !== undefined) throw new UsageError('--replicas goes with up');
     if (engine !== undefined) throw new UsageError('--engine goes with up');
+    if (has('prometheus')) throw new UsageError('--prometheus goes with up');
   }
   if (engine !== undefined && !ENGINES.includes(engine))
     throw new UsageError(`--engine takes ${ENGINES.join(' or ')}, not "${engine}"`);
   if (process.platform !== 'linux') throw new Error('the local stack needs Linux: it finds its servers in /proc');
-  const plan = readPlan(process.env, replicas, engine);
+  const plan = readPlan(process.env, replicas, engine, has('prometheus') || undefined);
   if (command === 'status') return status(plan);
   const parts = ['up', 'down'].includes(command) ? noParts(names) : chosenParts(plan, command, names);
   // Two commands at once would start the same part twice; flock is on every Linux, and is let go however it ends.
@@ -112,7 +114,7 @@ function status(plan: StackPlan): number {
   return EXIT.passed;
 }
 
-function urls({ replicas: [first, ...others] }: StackPlan): string {
+function urls({ replicas: [first, ...others], prometheus }: StackPlan): string {
   if (first === undefined) return '';
   const open = `http://127.0.0.1:${first.port}`;
   const admin = `http://127.0.0.1:${first.adminPort}`;
@@ -121,6 +123,7 @@ function urls({ replicas: [first, ...others] }: StackPlan): string {
     `API           ${open}/search?q=laptop   (described at ${open}/docs)`,
     `metrics       ${admin}/metrics`,
     `console       ${admin}/ops   (token: in ${relative(process.cwd(), TOKEN_FILE)}, which commands take as --token-file)`,
+    ...(prometheus === undefined ? [] : [`prometheus    http://127.0.0.1:${prometheus.port}/`]),
     ...others.map(({ name, port, adminPort }) => `${name}   http://127.0.0.1:${port}/, admin ${adminPort}`),
   ].join('\n');
 }

@@ -6,6 +6,7 @@ import { readCatalogue } from '../../src/catalogue/read.ts';
 import { loadSettings } from '../../src/config/load.ts';
 import type { Settings } from '../../src/config/settings.ts';
 import type { Document, SearchDomain } from '../../src/search/domain.ts';
+import { deployedRules } from './prometheus.ts';
 import type { Flavour } from './redis-node.ts';
 
 /** The parts of the local stack, read from the configuration file that serpcache is started with. */
@@ -21,6 +22,11 @@ export interface ReplicaPlan extends PartPlan {
   readonly checkout?: string;
   /** The path of another configuration than the plan's: a rehearsal declares a candidate store, or has proxies in between. */
   readonly config?: string;
+}
+
+export interface PrometheusPlan extends PartPlan {
+  /** A rehearsal shortens the waits of the rules. */
+  readonly ruleFiles: readonly string[];
 }
 
 export type ClusterPlan = ReturnType<typeof clusterOf>;
@@ -51,12 +57,14 @@ export const MAX_REPLICAS = 5;
 /**
  * @param replicas of serpcache; absent: the number that was started last, or one.
  * @param engine absent: what the indexes were built with, or Sphinx.
+ * @param isWatched by a Prometheus; absent: as before.
  * @throws ConfigError, or Error when the file describes something this stack cannot start.
  */
 export function readPlan(
   env: Readonly<Record<string, string | undefined>>,
   replicas = startedReplicas(),
   engine: string | undefined = builtEngine(),
+  isWatched = existsSync(join(FOLDER, PROMETHEUS)),
 ) {
   const corpora = existsSync(join(CORPORA, 'goods.ndjson.gz')) ? CORPORA : undefined;
   const config = corpora === undefined ? 'deploy/local-demo.yaml' : 'deploy/local.yaml';
@@ -104,6 +112,8 @@ export function readPlan(
         clockAheadMs: 0,
       }),
     ),
+    /** Scrapes the replicas, and evaluates the rules of deploy/prometheus. */
+    prometheus: isWatched ? prometheusOf(env) : undefined,
     /** The admin token of every replica; `up` writes it to `TOKEN_FILE`. */
     adminToken: admin.token ?? writtenToken() ?? newToken(),
   };
@@ -112,6 +122,14 @@ export function readPlan(
 function partOf(name: string, program: string, port: number): PartPlan {
   const folder = join(FOLDER, name);
   return { name, program, port, folder, logFile: join(folder, `${name}.log`) };
+}
+
+const PROMETHEUS = 'prometheus';
+const PROMETHEUS_PORT = 9090;
+
+function prometheusOf(env: Readonly<Record<string, string | undefined>>): PrometheusPlan {
+  const port = Number(env['PROMETHEUS_PORT'] || PROMETHEUS_PORT);
+  return { ...partOf(PROMETHEUS, 'prometheus', port), ruleFiles: deployedRules() };
 }
 
 function clusterOf(config: string, { name, store }: Settings['domains'][number], flavour: Flavour) {
@@ -166,7 +184,9 @@ function startedReplicas(): number {
 
 /** In the order of their start; `down` ends them in the reverse order. */
 export function partsOf(plan: StackPlan): readonly PartPlan[] {
-  return [...plan.clusters.flatMap((cluster) => cluster.nodes), plan.control, plan.searchd, ...plan.replicas];
+  const { clusters, control, searchd, replicas, prometheus } = plan;
+  const nodes = clusters.flatMap((cluster) => cluster.nodes);
+  return [...nodes, control, searchd, ...replicas, ...(prometheus === undefined ? [] : [prometheus])];
 }
 
 /** The corpora of each domain, as files beside the project. */

@@ -12,7 +12,8 @@ import {
   type StackPlan,
   TOKEN_FILE,
 } from './plan.ts';
-import { accepts, endOwned, findOwned, startProcess } from './process.ts';
+import { accepts, endOwned, findOwned, signalOwned, startProcess } from './process.ts';
+import { configurePrometheus, startPrometheus } from './prometheus.ts';
 import { startCluster } from './redis.ts';
 import { startRedisNode } from './redis-node.ts';
 import { MANTICORE_NEEDS, manticoreFolder, type SearchServer, SPHINX, startSearchd } from './sphinx.ts';
@@ -30,7 +31,11 @@ export async function up(plan: StackPlan, say: Say): Promise<void> {
       `the indexes of this stack are of ${built}: \`npm run stack -- down\` first, then up with ${plan.engine}`,
     );
   }
-  const wanted = ['redis', 'valkey', ...(serverOf(plan) === SPHINX ? ['sphinx'] : [])];
+  const wanted = [
+    ...['redis', 'valkey'],
+    ...(serverOf(plan) === SPHINX ? ['sphinx'] : []),
+    ...(plan.prometheus === undefined ? [] : ['prometheus']),
+  ];
   const install = join(import.meta.dirname, 'install.ts');
   const installed = spawnSync(process.execPath, [install, ...wanted], { stdio: 'inherit' });
   if (installed.status !== 0) throw new Error('a server of the stack cannot be installed, see above');
@@ -45,6 +50,7 @@ export async function up(plan: StackPlan, say: Say): Promise<void> {
   ]);
   for (const one of begun) if (one.status === 'rejected') throw one.reason;
   for (const replica of plan.replicas) await upReplica(plan, replica, say);
+  await upPrometheus(plan, say);
 }
 
 /** Ends these replicas and removes their folders. */
@@ -67,6 +73,7 @@ export async function startPart(plan: StackPlan, part: PartPlan, say: Say): Prom
   if (replica !== undefined) return upReplica(plan, replica, say);
   if (part === plan.control) return upControl(plan, say);
   if (part === plan.searchd) return upSearchd(plan, say);
+  if (part === plan.prometheus) return upPrometheus(plan, say);
   const cluster = plan.clusters.find(({ nodes }) => nodes.includes(part));
   if (cluster === undefined || !isFormed(cluster)) throw new Error(`${part.name} has no cluster yet: run \`up\` first`);
   await startNode(cluster, part, say);
@@ -175,6 +182,19 @@ async function upReplica(plan: StackPlan, replica: ReplicaPlan, say: Say): Promi
     ready: async () => (await fetch(`http://127.0.0.1:${replica.port}/readyz`)).ok,
     detached: true,
   });
+}
+
+async function upPrometheus({ prometheus, replicas }: StackPlan, say: Say): Promise<void> {
+  if (prometheus === undefined) return;
+  const targets = replicas.map(({ adminPort }) => `127.0.0.1:${adminPort}`);
+  if (isRunning(prometheus)) {
+    // The number of replicas may be another one than before.
+    configurePrometheus({ ...prometheus, targets });
+    signalOwned(findOwned(prometheus), 'SIGHUP');
+    return;
+  }
+  say('prometheus: starting');
+  await startPrometheus({ ...prometheus, targets, detached: true });
 }
 
 /** A node's bus listens 10000 above its port. */

@@ -124,6 +124,13 @@ test('an address that contains a name and password is refused', () => {
   assert.match(faults(['smoke', '--base-url', 'http://me:secret@a.example', '--queries', 'q'])[0] ?? '', /--base-url/);
 });
 
+test('a Prometheus is an address without a path, and without a name and password', () => {
+  assert.equal(options(['smoke', '--prometheus', 'http://127.0.0.1:9090']).prometheus, 'http://127.0.0.1:9090');
+  for (const wrong of ['127.0.0.1:9090', 'http://me:secret@a.example', 'http://a.example/api/v1/write']) {
+    assert.match(faults(['smoke', '--prometheus', wrong])[0] ?? '', /^--prometheus: /, wrong);
+  }
+});
+
 test('options of the local stack are refused without it', () => {
   const found = faults(['smoke', ...STAGING, '--replicas', '2', '--keep-stack', '--pin']);
   assert.deepEqual(

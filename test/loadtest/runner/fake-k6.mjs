@@ -37,7 +37,9 @@ if (command === 'version') {
 function end(kind, code, more) {
   log('serpcache-event {"atMs":1000,"kind":"note","text":"said"}');
   const { BASE_URL, ADMIN_URL, ADMIN_TOKEN, BASE_RPS, QUERIES, SEED, RUN_ID } = process.env;
-  const told = { BASE_URL, ADMIN_URL, ADMIN_TOKEN, BASE_RPS, QUERIES, SEED, RUN_ID, args: process.argv.slice(2) };
+  const args = process.argv.slice(2);
+  const receiver = process.env.K6_PROMETHEUS_RW_SERVER_URL;
+  const told = { BASE_URL, ADMIN_URL, ADMIN_TOKEN, BASE_RPS, QUERIES, SEED, RUN_ID, args, receiver };
   const verdict = { kind, detail: `it ${kind}.`, ...(kind === 'invalid' ? { reasons: ['too few VUs'] } : {}) };
   const summary = {
     script: 'smoke',

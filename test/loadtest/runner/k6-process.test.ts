@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { K6_FILES } from '../../../loadtest/runner/k6-output.ts';
 import { type K6Run, runK6 } from '../../../loadtest/runner/k6-process.ts';
 import { durationMs, k6Environment, plannedMs } from '../../../loadtest/runner/k6-program.ts';
 
@@ -38,6 +39,19 @@ test('a run that was stopped before k6 began still stops', async () => {
 test('a k6 that cannot be started is an error, not an exit status', async () => {
   const program = { path: join(folder, 'none'), version: 'v1.8.1' };
   await assert.rejects(runK6(wanted('passed', { program })), /ENOENT/);
+});
+
+test('k6 sends its figures to the named Prometheus, and to none otherwise', async () => {
+  const toldOf = async (more: Partial<K6Run>) => {
+    const own = mkdtempSync(join(folder, 'told-'));
+    await runK6(wanted('passed', { folder: own, ...more }));
+    const { told } = JSON.parse(readFileSync(join(own, K6_FILES.summary), 'utf8'));
+    const outputs = told.args.filter((word: string) => word.startsWith('--out='));
+    return [told.receiver, outputs.includes('--out=experimental-prometheus-rw')];
+  };
+  const receiver = 'http://127.0.0.1:9090/api/v1/write';
+  assert.deepEqual(await toldOf({ prometheus: 'http://127.0.0.1:9090' }), [receiver, true]);
+  assert.deepEqual(await toldOf({}), [undefined, false]);
 });
 
 test('the planned time is that of the scenarios, plus set-up and tear-down as limited by the script or k6', async () => {

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, test } from 'node:test';
+import { parse } from 'yaml';
+import { provocationsOf, shortened } from '../../../loadtest/rehearsal/observe-alerts.ts';
+import { ask, metricsIn, panelQueries, summaryOf } from '../../../loadtest/rehearsal/observe-panels.ts';
+import { readPlan } from '../../../loadtest/stack/plan.ts';
+import { deployedRules, type Series } from '../../../loadtest/stack/prometheus.ts';
+
+const FACTOR = 60;
+const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600 };
+
+interface Rule {
+  readonly alert?: string;
+  readonly for?: string;
+}
+
+function rulesIn(text: string): readonly Rule[] {
+  const { groups } = parse(text) as { readonly groups: readonly { readonly rules: readonly Rule[] }[] };
+  return groups.flatMap(({ rules }) => rules);
+}
+
+const files = deployedRules().map((file) => readFileSync(file, 'utf8'));
+
+describe('waits of alerts', () => {
+  test('each wait of the deployed rules is divided, and nothing else changes', () => {
+    let waits = 0;
+    for (const text of files) {
+      const [before, after] = [rulesIn(text), rulesIn(shortened(text, FACTOR))];
+      const restored = after.map((rule, at) => ({
+        ...rule,
+        ...(rule.for === undefined ? {} : { for: before[at]?.for }),
+      }));
+      assert.deepEqual(restored, before);
+      for (const [at, { for: wait }] of before.entries()) {
+        if (wait === undefined) continue;
+        const [, count, unit = ''] = /^(\d+)([smh])$/.exec(wait) ?? assert.fail(wait);
+        assert.equal(after[at]?.for, `${(Number(count) * (SECONDS[unit] ?? 0) * 1000) / FACTOR}ms`);
+        waits += 1;
+      }
+    }
+    assert.ok(waits > 0, 'no rule waits');
+  });
+
+  test('durations of several units, quotes and comments are read, and texts about waits are left', () => {
+    const rules = [
+      '  for: 1h30m',
+      '  for: "2m" # two',
+      '  keep_firing_for: 90s',
+      '  description: wait for: 5m',
+      '  for: soon',
+    ];
+    assert.deepEqual(shortened(rules.join('\n'), 60).split('\n'), [
+      '  for: 90000ms',
+      '  for: "2000ms" # two',
+      '  keep_firing_for: 1500ms',
+      '  description: wait for: 5m',
+      '  for: soon',
+    ]);
+  });
+
+  test('the rehearsal provokes three alerts that the deployed rules have', () => {
+    const known = files.flatMap(rulesIn).map(({ alert }) => alert);
+    const replica = {} as Parameters<typeof provocationsOf>[0]['replica'];
+    const provoked = provocationsOf({ plan: readPlan({}, 2), domain: 'goods', replica }).map(({ alert }) => alert);
+    assert.equal(provoked.length, 3);
+    assert.deepEqual(
+      provoked.filter((alert) => !known.includes(alert)),
+      [],
+    );
+  });
+});
+
+describe('queries of the dashboards', () => {
+  const series = (...values: readonly string[]): Series => ({ metric: {}, values: values.map((value) => [0, value]) });
+  const answers: Readonly<Record<string, readonly Series[]>> = {
+    full: [series('NaN', '1'), series('NaN')],
+    nothing: [],
+    ratio: [series('NaN', 'NaN')],
+  };
+  const prometheus = {
+    range: async (query: string) => answers[query] ?? Promise.reject(new Error(`unknown ${query}`)),
+  };
+  const asked = (expression: string, emptyWhen?: string) => ({
+    ...{ group: 'overview', name: `panel ${expression}`, expression },
+    ...(emptyWhen === undefined ? {} : { emptyWhen }),
+  });
+  const summary = async (...queries: readonly ReturnType<typeof asked>[]) =>
+    summaryOf(await ask(queries, { prometheus, fromMs: 0, untilMs: 1000 }), 'queries');
+
+  test('a series counts when one of its values is a number', async () => {
+    const { lines, text, isMet } = await summary(asked('full'));
+    assert.deepEqual(lines, ['overview', '  data     panel full: 1 series']);
+    assert.deepEqual([text, isMet], ['1 of 1 queries returned data', true]);
+  });
+
+  test('a query without a number is named and not met', async () => {
+    const { lines, text, isMet } = await summary(asked('full'), asked('nothing'), asked('ratio'));
+    assert.deepEqual(lines.slice(2), ['  NO DATA  panel nothing: nothing', '  NO DATA  panel ratio: ratio']);
+    assert.deepEqual([text, isMet], ['1 of 3 queries returned data, 2 HAD TO and did not', false]);
+  });
+
+  test('a query that may be empty by a declared reason is met, and the reason is shown', async () => {
+    const { lines, text, isMet } = await summary(asked('nothing', 'no shadow runs'));
+    assert.equal(lines.at(-1)?.trim(), 'as it may be: no shadow runs');
+    assert.deepEqual([text, isMet], ['0 of 1 queries returned data, 1 may be empty', true]);
+  });
+
+  test('a query that Prometheus refuses is not met, whatever its panel declares', async () => {
+    const { lines, isMet } = await summary(asked('rate(', 'no shadow runs'));
+    assert.deepEqual(lines.slice(1), ['  REFUSED  panel rate(: rate(', '           unknown rate(']);
+    assert.equal(isMet, false);
+  });
+
+  test('metrics are found in expressions, and labels and functions are not', () => {
+    const expressions = [
+      'sum by (instance, type) (rate(k6_hits_total{le="0.5"}[30s])) or vector(0)',
+      'process_open_fds / process_open_fds',
+    ];
+    assert.deepEqual(metricsIn(expressions), ['k6_hits_total', 'process_open_fds']);
+  });
+
+  test('no query contains a variable of Grafana', () => {
+    const queries = panelQueries();
+    assert.ok(queries.length > 0);
+    assert.deepEqual(
+      queries.filter(({ expression }) => expression.includes('$')),
+      [],
+    );
+  });
+});
