@@ -1,0 +1,200 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { parse } from 'yaml';
+import { metricOf, SEEN_OUTCOMES } from '../../loadtest/k6/kit/outcome.ts';
+import type { ServiceEvent } from '../../src/metrics/events.ts';
+import {
+  AGREEMENTS,
+  BREAKER_STATES,
+  COMMAND_RESULTS,
+  CONNECTION_STATES,
+  ENGINE_RESULTS,
+  FAILOVER_RESULTS,
+  NOT_STORED_REASONS,
+  PIPELINE_TYPES,
+  RETRY_RESULTS,
+  SHADOW_COPY_RESULTS,
+  SHADOW_COPY_TYPES,
+  STORE_OPERATIONS,
+} from '../../src/metrics/label-values.ts';
+import { createMetrics } from '../../src/metrics/metrics.ts';
+import { isCheap } from '../../src/operations/doctor/check.ts';
+import { CHECKS } from '../../src/operations/doctor/checks/checks.ts';
+import { systemClock } from '../../src/runtime.ts';
+import { OUTCOMES } from '../../src/search/outcome.ts';
+import { ADMISSION, CONTROL, type Exposition, nodes, scrape, statusOf } from '../metrics/harness.ts';
+import { resultLabelsOf } from './promql.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+
+/** Metric → label → the values that it has. */
+export type ExposedSeries = ReadonlyMap<string, ReadonlyMap<string, ReadonlySet<string>>>;
+
+/**
+ * The labels of every metric that a query may name, under its name in a query. The metrics of the service are those of its
+ * own page, after an event of each kind. To these are added the results of the recording rules, and what Prometheus and k6
+ * write themselves.
+ * @throws when no event here gives a metric of the page a series.
+ */
+export async function exposedMetrics(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  const scraped = ['job', 'instance'];
+  const known = new Map<string, ReadonlySet<string>>(OTHERS.map(([name, labels]) => [name, new Set(labels)]));
+  for (const [name, labels] of await exposedSeries()) known.set(name, new Set([...labels.keys(), ...scraped]));
+  for (const { record, expr } of recordingRules()) {
+    known.set(record, new Set(resultLabelsOf(expr, (metric) => known.get(metric) ?? [])));
+  }
+  return known;
+}
+
+/** The series of the page of one process with one domain, after an event of each kind and with each closed label value. */
+export async function exposedSeries(): Promise<ExposedSeries> {
+  const metrics = createMetrics({
+    domains: [DOMAIN],
+    version: '1.2.3',
+    status: () => [statusOf(DOMAIN, { store: nodes('10.0.0.1:6379', '10.0.0.2:6379') })],
+    admission: () => ADMISSION,
+    lane: () => ({ connections: 1, handedOver: 1, searches: 1 }),
+    control: () => [{ domain: DOMAIN, control: CONTROL }],
+    clock: systemClock,
+  });
+  try {
+    for (const event of eventsOfEachKind()) metrics.observe(event);
+    collectGarbage();
+    // Delays of the event loop and garbage collections are reported later.
+    let page = await scrape(metrics);
+    for (let waits = 0; waits < 100 && withoutSeries(page).length > 0; waits += 1) {
+      await sleep(20);
+      page = await scrape(metrics);
+    }
+    const missing = withoutSeries(page);
+    if (missing.length > 0) throw new Error(`add an event to ${import.meta.filename} for: ${missing.join(', ')}`);
+    return byName(page);
+  } finally {
+    metrics.close();
+  }
+}
+
+/** The recording rules in the order of their file; a rule reads only rules above it. */
+export function recordingRules(): readonly { readonly record: string; readonly expr: string }[] {
+  const file: RuleFile = parse(readFileSync(join(root, 'deploy/prometheus/recording.rules.yaml'), 'utf8'));
+  return file.groups.flatMap(({ rules }) => rules);
+}
+
+interface RuleFile {
+  readonly groups: readonly { readonly rules: readonly { readonly record: string; readonly expr: string }[] }[];
+}
+
+function withoutSeries({ types, samples }: Exposition): readonly string[] {
+  const names = new Set(samples.map(({ name }) => name));
+  return [...types.keys()].filter((name) => !names.has(name) && !names.has(`${name}_count`));
+}
+
+function byName({ samples }: Exposition): ExposedSeries {
+  const known = new Map<string, Map<string, Set<string>>>();
+  for (const { name, labels } of samples) {
+    const own = known.get(name) ?? new Map<string, Set<string>>();
+    known.set(name, own);
+    for (const [label, value] of Object.entries(labels)) own.set(label, (own.get(label) ?? new Set()).add(value));
+  }
+  return known;
+}
+
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  const collect: unknown = runInNewContext('gc');
+  if (typeof collect === 'function') collect();
+}
+
+const DOMAIN = 'goods';
+
+/** Counters with one label beside the domain have all their series from the start, and need no event. */
+function eventsOfEachKind(): readonly ServiceEvent[] {
+  const domain = DOMAIN;
+  const node = '10.0.0.1:6379';
+  const target = 'sphinx';
+  const durationMs = 1;
+  return [
+    ...OUTCOMES.map((outcome) => {
+      return { kind: 'request', route: 'search', domain, outcome, status: 200, durationMs } as const;
+    }),
+    ...[
+      ...ENGINE_RESULTS.map((result) => ({ kind: 'engine', domain, result, late: false, durationMs }) as const),
+      ...NOT_STORED_REASONS.flatMap((why) =>
+        (['l1', 'l2'] as const).map((tier) => ({ kind: 'not-stored', domain, tier, why }) as const),
+      ),
+    ].map((event) => ({ kind: 'search', event }) as const),
+    ...[
+      ...STORE_OPERATIONS.flatMap((operation) =>
+        COMMAND_RESULTS.map((result) => ({ kind: 'command', operation, node, result, durationMs }) as const),
+      ),
+      ...PIPELINE_TYPES.map((type) => ({ kind: 'pipeline', type, node, size: 2, failed: 1, durationMs }) as const),
+      ...BREAKER_STATES.map((state) => ({ kind: 'breaker', node, state }) as const),
+      ...CONNECTION_STATES.map((state) => ({ kind: 'connection', node, state }) as const),
+    ].map((event) => ({ kind: 'store', domain, event }) as const),
+    ...[
+      { kind: 'permit', target: domain, queuedMs: 1 } as const,
+      ...FAILOVER_RESULTS.map((result) => ({ kind: 'retry', target: domain, result }) as const),
+    ].map((event) => ({ kind: 'guard', domain, event }) as const),
+    ...RETRY_RESULTS.map((result) => {
+      return { kind: 'engine', domain, event: { kind: 'retry', target, result, detail: '' } } as const;
+    }),
+    ...(['live', 'ended', 'void'] as const).map((state) => {
+      return { kind: 'control', event: { kind: 'overlay', domain, drill: 'd', state } } as const;
+    }),
+    ...(['popularity-added', 'popularity-dropped'] as const).map((kind) => {
+      return { kind: 'popularity', event: { kind, domain, queries: 1 } } as const;
+    }),
+    ...SHADOW_COPY_TYPES.flatMap((type) =>
+      SHADOW_COPY_RESULTS.map((result) => {
+        return { kind: 'shadow', event: { kind: 'shadow-copy', domain, type, result } } as const;
+      }),
+    ),
+    ...AGREEMENTS.map((result) => ({ kind: 'shadow', event: { kind: 'shadow-compared', domain, result } }) as const),
+    {
+      kind: 'doctor',
+      event: {
+        kind: 'doctor-window',
+        findings: CHECKS.filter(isCheap).map(({ id, severity }) => ({ check: id, severity, count: 1 })),
+        durationMs,
+      },
+    },
+  ];
+}
+
+/** Metrics of other programs. Prometheus writes the first ones about each target and each alert. */
+const OTHERS: readonly (readonly [name: string, labels: readonly string[]])[] = [
+  ...['up', 'scrape_duration_seconds', 'scrape_samples_scraped', 'scrape_samples_post_metric_relabeling'].map(
+    (name) => [name, ['job', 'instance']] as const,
+  ),
+  ['ALERTS', ['alertname', 'alertstate', 'severity', 'job', 'instance', 'domain', 'node', 'endpoint', 'check', 'type']],
+  ...k6Metrics().map((name) => [name, ['scenario', 'step']] as const),
+];
+
+/**
+ * The names that k6 1.8 writes with `--out experimental-prometheus-rw` and its default statistic of trends, p(99). Its
+ * system tags are those of loadtest/k6/kit/options.ts, and the scripts add `step`.
+ */
+function k6Metrics(): readonly string[] {
+  const source = readFileSync(join(root, 'loadtest/k6/kit/metrics.ts'), 'utf8');
+  const own = [...source.matchAll(/new (Counter|Gauge|Rate|Trend)\('(\w+)'/g)].map(([, kind = '', name = '']) => {
+    return [kind, name] as const;
+  });
+  const builtIn = {
+    Counter: ['iterations', 'dropped_iterations', 'http_reqs', 'data_sent', 'data_received'],
+    Gauge: ['vus', 'vus_max'],
+    Rate: ['http_req_failed', 'checks'],
+    Trend: [
+      ...['http_req_duration', 'http_req_waiting', 'http_req_connecting', 'http_req_tls_handshaking'],
+      ...['http_req_blocked', 'http_req_sending', 'http_req_receiving', 'iteration_duration'],
+    ],
+  };
+  const suffixes: Readonly<Record<string, string>> = { Counter: '_total', Gauge: '', Rate: '_rate', Trend: '_p99' };
+  return [
+    ...own,
+    ...SEEN_OUTCOMES.map((outcome) => ['Counter', metricOf(outcome)] as const),
+    ...Object.entries(builtIn).flatMap(([kind, names]) => names.map((name) => [kind, name] as const)),
+  ].map(([kind, name]) => `k6_${name}${suffixes[kind] ?? ''}`);
+}

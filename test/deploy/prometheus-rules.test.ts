@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { before, test } from 'node:test';
+import { parse } from 'yaml';
+import { type ExposedSeries, exposedMetrics, exposedSeries, recordingRules } from './exposed.ts';
+import { resultLabelsOf, selectorsOf } from './promql.ts';
+
+const home = join(import.meta.dirname, '..', '..', 'deploy', 'prometheus');
+const read = (name: string) => parse(readFileSync(join(home, name), 'utf8'));
+
+interface Alert {
+  readonly alert: string;
+  readonly expr: string;
+  readonly for?: string;
+  readonly labels: { readonly severity: string };
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+interface TestFile {
+  readonly group_eval_order: readonly string[];
+  readonly tests: readonly {
+    readonly name: string;
+    readonly input_series: readonly { readonly series: string }[];
+    readonly alert_rule_test: readonly { readonly alertname: string; readonly exp_alerts: readonly unknown[] }[];
+  }[];
+}
+
+const groups: readonly { readonly name: string; readonly rules: readonly Alert[] }[] = read('alerts.rules.yaml').groups;
+const alerts = groups.flatMap(({ rules }) => rules);
+const files: readonly TestFile[] = readdirSync(home)
+  .filter((name) => name.endsWith('.test.yaml'))
+  .map(read);
+const recorded = new Map(recordingRules().map(({ record, expr }) => [record, expr]));
+const expressions = [...recorded.values(), ...alerts.map(({ expr }) => expr)];
+
+let exposed: ReadonlyMap<string, ReadonlySet<string>> = new Map();
+let series: ExposedSeries = new Map();
+before(async () => {
+  exposed = await exposedMetrics();
+  series = await exposedSeries();
+});
+
+/** A test of one alert, with the metrics that it feeds. */
+interface AlertTest {
+  readonly alert: string;
+  readonly fires: boolean;
+  readonly metrics: ReadonlySet<string>;
+}
+
+const alertTests: readonly AlertTest[] = files
+  .flatMap(({ tests }) => tests)
+  .flatMap(({ input_series, alert_rule_test }) => {
+    const metrics = new Set(input_series.map((input) => /^[\w:]+/.exec(input.series)?.[0] ?? ''));
+    return alert_rule_test.map(({ alertname, exp_alerts }) => {
+      return { alert: alertname, fires: exp_alerts.length > 0, metrics };
+    });
+  });
+
+/** The scraped metrics behind an expression, with those behind its recorded figures. */
+function scrapedBy(expression: string): readonly string[] {
+  return selectorsOf(expression).flatMap(({ metric }) => {
+    const rule = recorded.get(metric);
+    return rule === undefined ? [metric] : scrapedBy(rule);
+  });
+}
+
+const DRILL = 'serpcache_control_drill_live';
+const heedsDrills = ({ expr }: Alert) => expr.includes('unless on (job, domain) serpcache:drill_recent:max10m == 1');
+
+test('every rule names only metrics and labels that exist', () => {
+  for (const expression of expressions) {
+    for (const { metric, labels } of selectorsOf(expression)) {
+      const known = exposed.get(metric);
+      assert.ok(known !== undefined, `${metric} in: ${expression}`);
+      for (const label of labels) assert.ok(known.has(label), `${label} of ${metric} in: ${expression}`);
+    }
+  }
+});
+
+test('every value that a matcher of a rule names occurs', () => {
+  const [{ job_name: job }] = read('prometheus.yaml').scrape_configs;
+  for (const expression of expressions) {
+    for (const { metric, matchers } of selectorsOf(expression)) {
+      for (const { label, value } of matchers) {
+        const known = label === 'job' ? new Set([job]) : series.get(metric)?.get(label);
+        // A recorded figure keeps the values of the label of its source.
+        const source = scrapedBy(recorded.get(metric) ?? '0').map((name) => series.get(name)?.get(label));
+        for (const one of value.split('|')) {
+          assert.ok(known?.has(one) || source.some((set) => set?.has(one)), `${label}="${one}" in: ${expression}`);
+        }
+      }
+    }
+  }
+});
+
+test('every alert has a test in which it fires, and one in which it stays silent though all its metrics are there', () => {
+  for (const { alert, expr } of alerts) {
+    const own = alertTests.filter((each) => each.alert === alert);
+    assert.ok(
+      own.some(({ fires }) => fires),
+      `${alert} never fires`,
+    );
+    const needed = scrapedBy(expr).filter((metric) => metric !== DRILL);
+    const nearMisses = own.filter(({ fires, metrics }) => !fires && needed.every((metric) => metrics.has(metric)));
+    assert.ok(nearMisses.length > 0, `${alert} has no near miss`);
+  }
+  const names = new Set(alerts.map(({ alert }) => alert));
+  assert.deepEqual(
+    alertTests.filter(({ alert }) => !names.has(alert)),
+    [],
+  );
+});
+
+test('every alert that is silent during drills has a test with a drill, and those on objectives never are', () => {
+  const silenced = alerts.filter(heedsDrills).map(({ alert }) => alert);
+  assert.ok(silenced.length > 0);
+  for (const alert of silenced) {
+    const inDrill = alertTests.filter((each) => each.alert === alert && !each.fires && each.metrics.has(DRILL));
+    assert.ok(inDrill.length > 0, `${alert} has no test with a drill`);
+  }
+  const objectives = groups.find(({ name }) => name === 'serpcache-objectives-alerts')?.rules ?? [];
+  assert.ok(objectives.length > 0 && !objectives.some(heedsDrills));
+});
+
+test('every alert has a severity, a summary, a description and its section of the runbook', () => {
+  const runbook = readFileSync(join(home, '..', 'runbook', 'alerts.md'), 'utf8');
+  const sections = new Set([...runbook.matchAll(/^## (\w+)$/gm)].map(([, name]) => name));
+  for (const { alert, for: waits, labels, annotations } of alerts) {
+    assert.match(alert, /^(?:Serpcache[A-Z]|RedisPipelineStalling$)/);
+    assert.ok(['page', 'ticket', 'info'].includes(labels.severity), alert);
+    assert.ok(labels.severity !== 'page' || waits !== undefined, `${alert} pages at once`);
+    assert.deepEqual(Object.keys(annotations), ['summary', 'description', 'runbook_url']);
+    assert.equal(annotations['runbook_url'], `deploy/runbook/alerts.md#${alert.toLowerCase()}`);
+    assert.ok(sections.has(alert), `deploy/runbook/alerts.md has no section ${alert}`);
+  }
+});
+
+test('every description names the figure, and texts use only labels that the alert has', () => {
+  const withoutFigure = alerts.filter(({ annotations }) => !annotations['description']?.includes('{{ $value'));
+  assert.deepEqual(
+    withoutFigure.map(({ alert }) => alert),
+    ['SerpcacheNoProcess', 'SerpcacheProcessAway'],
+  );
+  for (const { alert, expr, annotations } of alerts) {
+    const labels = resultLabelsOf(expr, (metric) => exposed.get(metric) ?? []);
+    const used = [...JSON.stringify(annotations).matchAll(/\$labels\.(\w+)/g)].map(([, label = '']) => label);
+    for (const label of used) assert.ok(labels.includes(label), `${alert} has no label ${label}`);
+  }
+});
+
+test('recorded figures are named for their program, subject and operation, and promtool evaluates them first', () => {
+  for (const record of recorded.keys()) assert.match(record, /^serpcache:[a-z0-9_]+:[a-z0-9_]+$/);
+  const order = [...read('recording.rules.yaml').groups, ...groups].map(({ name }) => name);
+  for (const file of files) assert.deepEqual(file.group_eval_order, order);
+});
