@@ -1,0 +1,161 @@
+import type { DomainSettings } from '../../config/settings.ts';
+import { DAY, GIB, KIB, MINUTE, SECOND } from '../../schema/units.ts';
+
+/** Where a number comes from; the sheet shows it beside the number. */
+export type Origin = 'given' | 'service' | 'configuration' | 'measured' | 'assumed' | 'derived';
+
+export interface Input {
+  readonly value: number;
+  readonly from: Origin;
+  /** The setting, the command that measured it, or the reason. */
+  readonly source: string;
+}
+
+export type InputUnit = 'per-second' | 'share' | 'bytes' | 'bytes-per-second' | 'ms' | 'count' | 'number';
+
+interface InputKind {
+  /** The option of `serpcache plan`. */
+  readonly option: string;
+  readonly unit: InputUnit;
+  readonly about: string;
+  readonly least: number;
+  readonly most: number;
+  readonly whole?: true;
+}
+
+/** Every input of the sheet, in the order in which it is printed. */
+export const INPUTS = {
+  rate: { option: 'rate', unit: 'per-second', about: 'searches per second at the peak', least: 0.1, most: 1e7 },
+  hitRatio: {
+    ...{ option: 'hit-ratio', unit: 'share', least: 0, most: 0.99999 },
+    about: 'share of searches that cause no engine call (L1, L2, joined)',
+  },
+  exponent: {
+    ...{ option: 'exponent', unit: 'number', least: 0.01, most: 3 },
+    about: 'Zipf exponent of the keys, instead of --hit-ratio; needs --keys',
+  },
+  keys: {
+    ...{ option: 'keys', unit: 'count', least: 1, most: 1e9, whole: true },
+    about: 'distinct pages that are asked for',
+  },
+  memoryRatio: {
+    ...{ option: 'memory-ratio', unit: 'share', least: 0, most: 1 },
+    about: 'share of searches that L1 answers',
+  },
+  pageBytes: {
+    ...{ option: 'page', unit: 'bytes', least: 1, most: GIB },
+    about: 'a page as it is stored, compressed: 4KiB',
+  },
+  ttlMs: { option: 'ttl', unit: 'ms', about: 'fresh time of a page', least: SECOND, most: 30 * DAY },
+  keptMs: {
+    ...{ option: 'kept', unit: 'ms', least: SECOND, most: 60 * DAY },
+    about: 'life of a page in the store: fresh and stale time',
+  },
+  engineCapacity: {
+    ...{ option: 'engine-capacity', unit: 'per-second', least: 0.001, most: 1e7 },
+    about: 'searches per second that the engine answers in time',
+  },
+  engineLatencyMs: {
+    ...{ option: 'engine-latency', unit: 'ms', least: 0.01, most: 10 * MINUTE },
+    about: 'mean duration of an engine call under that load',
+  },
+  permits: {
+    ...{ option: 'permits', unit: 'count', least: 1, most: 1000, whole: true },
+    about: 'concurrent engine calls of the fleet',
+  },
+  processes: {
+    ...{ option: 'replicas', unit: 'count', least: 1, most: 10_000, whole: true },
+    about: 'processes of serpcache; as needed without it',
+  },
+  processors: {
+    ...{ option: 'processors', unit: 'number', least: 0.05, most: 1024 },
+    about: 'processors that a process may use',
+  },
+  networkBytes: {
+    ...{ option: 'network', unit: 'bytes-per-second', least: KIB, most: 1024 * GIB },
+    about: 'bytes per second of one host, each way: 119MiB is 1 Gbit/s',
+  },
+  memoryBytes: {
+    ...{ option: 'memory', unit: 'bytes', least: KIB, most: 1024 * GIB },
+    about: 'L1 of a process for this domain',
+  },
+  shards: {
+    ...{ option: 'shards', unit: 'count', least: 1, most: 1000, whole: true },
+    about: 'masters of the store; as needed without it',
+  },
+  shardBytes: {
+    ...{ option: 'shard-memory', unit: 'bytes', least: KIB, most: 1024 * GIB },
+    about: 'maxmemory of a shard',
+  },
+  maxConnections: {
+    ...{ option: 'shard-connections', unit: 'count', least: 1, most: 1e6, whole: true },
+    about: 'maxclients of a shard',
+  },
+} as const satisfies Readonly<Record<string, InputKind>>;
+
+export type InputName = keyof typeof INPUTS;
+export type Inputs = Readonly<Partial<Record<InputName, Input>>>;
+
+export const INPUT_NAMES = Object.keys(INPUTS) as readonly InputName[];
+
+/** Costs that this project measured; `test/operations/capacity` compares them with the records. */
+export const MEASURED = {
+  /** µs of processor time per search when a process is full: `npm run bench -- l1-many l2 miss`. */
+  fullUs: { memoryHit: 45.6, storeHit: 77.7, miss: 949.7 },
+  /** The same searches cost more while the event loop has few at a time: x-load, 240 to 1,200 searches/s. */
+  partlyFull: 2.2,
+  /** µs of a store's processor per command, pages of 4 KB and the scripts of leases: x-load. */
+  storeCommandUs: 46,
+  /** Share of searches answered from L1 ÷ hit ratio: x-load, step x5. */
+  memoryShareOfHits: 0.84,
+  /** Resident memory of a process beside L1: x-load, 382 MiB with 5,000 pages of some 5 KiB. */
+  processBytes: 350 * KIB * KIB,
+  /** µs of a store's processor per connect: `npm run experiments -- reconnect`. */
+  connectUs: { plain: 67.8, tls: 873.6 },
+  /** ENTRY_OVERHEAD_BYTES of stores/memory. */
+  memoryOverheadBytes: 1280,
+  /** Header, canonical form and the fingerprints of 20 results. */
+  headBytes: 62 + 60 + 80,
+  /** Name, its value object, two dictEntry and their buckets, the slot's list. */
+  storeOverheadBytes: 176,
+  /** Head of an answer over HTTP/1.1. */
+  answerHeadBytes: 480,
+  commandsPerLoad: 8,
+} as const;
+
+/** A full resource makes searches wait, so a plan uses this share of it; the rest is for bursts and growth. */
+export const PLANNED_SHARE = { process: 0.6, shard: 0.6, network: 0.7, memory: 0.85 } as const;
+
+const measured = (value: number, source: string): Input => ({ value, from: 'measured', source });
+const assumed = (value: number, source: string): Input => ({ value, from: 'assumed', source });
+
+/** Inputs that neither the operator nor the configuration gave. */
+export const DEFAULTS: Inputs = {
+  pageBytes: measured(4 * KIB, 'page of npm run bench'),
+  processors: assumed(1, 'a core for each process'),
+  networkBytes: assumed(125e6, '1 Gbit/s'),
+  shardBytes: assumed(GIB, 'maxmemory of deploy/redis'),
+  maxConnections: assumed(10_000, 'maxclients of deploy/redis'),
+};
+
+/**
+ * The settings of one domain. The nodes of a cluster are seeds and do not tell its size.
+ * @param ttlMs when another one is planned than is configured
+ */
+export function configuredInputs(
+  { name, freshness, engine, memory, store }: DomainSettings,
+  ttlMs = freshness.ttlMs,
+): Inputs {
+  const configured = (value: number, path: string): Input => {
+    return { value, from: 'configuration', source: `domains.${name}.${path}` };
+  };
+  const { staleWhileRevalidateMs, staleIfErrorMs } = freshness;
+  const keptMs = ttlMs + Math.max(staleWhileRevalidateMs, staleIfErrorMs);
+  return {
+    ttlMs: configured(ttlMs, 'freshness.ttl'),
+    keptMs: configured(keptMs, 'freshness: ttl and the longer stale time'),
+    permits: configured(engine.maxConcurrent, 'engine.maxConcurrent'),
+    memoryBytes: configured(memory.maxBytes, 'memory.maxBytes'),
+    ...(store.kind === 'standalone' || store.kind === 'sentinel' ? { shards: configured(1, 'store.kind') } : {}),
+  };
+}

@@ -1,0 +1,137 @@
+import {
+  amplificationOfKeys,
+  amplificationOfMisses,
+  bytesOfStore,
+  bytesPerSecond,
+  connectionsPerShard,
+  coresBusy,
+  engineLoad,
+  entryBytes,
+  headroom,
+  memoryEntryBytes,
+  memoryNeeded,
+  memoryOfProcess,
+  pagesKept,
+  permitsUsed,
+  processesNeeded,
+  reconnectStormMs,
+  shardsNeeded,
+  storeCommands,
+  storeCores,
+  storedEntryBytes,
+  storeReads,
+  survivableShare,
+} from './formulas.ts';
+import { type InputName, MEASURED, PLANNED_SHARE } from './inputs.ts';
+import { distinctKeys, exponentFor, memoryRatioOf, refillMs, type Traffic, zipfGroups } from './popularity.ts';
+
+/** Inputs without which a figure is left out, and nothing else. */
+type Optional = 'engineCapacity' | 'engineLatencyMs' | 'keys' | 'exponent' | 'memoryRatio' | 'processes' | 'shards';
+
+/** The values of the inputs. */
+export type Known = Readonly<Record<Exclude<InputName, Optional>, number>> &
+  Readonly<Partial<Record<Optional, number | undefined>>>;
+
+/** Every quantity of the sheet, before it is judged. Rates are of the whole fleet. */
+export type Quantities = ReturnType<typeof quantitiesOf>;
+
+const FIRST_SECONDS = 1;
+const MAX_PROCESSES = 10_000;
+
+export function quantitiesOf(known: Known) {
+  const { rate, hitRatio, keptMs, memoryBytes, networkBytes, shardBytes } = known;
+  const load = engineLoad.of({ rate, hitRatio });
+  const traffic = trafficOf(known);
+  const entry = entryBytes.of({ pageBytes: known.pageBytes, headBytes: MEASURED.headBytes });
+  const memoryEntry = memoryEntryBytes.of({ entryBytes: entry, overheadBytes: MEASURED.memoryOverheadBytes });
+  const storedEntry = storedEntryBytes.of({ entryBytes: entry, overheadBytes: MEASURED.storeOverheadBytes });
+  const pages = pagesKept.of({ engineLoad: load, keptMs, keys: keysIn(known, traffic) });
+  const fleet = fleetFor(known, load, traffic, memoryBytes / memoryEntry);
+
+  const reads = storeReads.of({ rate, memoryRatio: fleet.memoryRatio });
+  const commands = storeCommands.of({ reads, engineLoad: load, commandsPerLoad: MEASURED.commandsPerLoad });
+  const coresOfStore = storeCores.of({ commands, costUs: MEASURED.storeCommandUs });
+  const storedBytes = memoryNeeded.of({ pages, bytesEach: storedEntry });
+  const bytesFromStore = bytesOfStore.of({ reads, engineLoad: load, bytesEach: entry });
+  const shards =
+    known.shards ??
+    Math.max(
+      shardsNeeded.of({ needed: storedBytes, each: shardBytes, share: PLANNED_SHARE.memory }),
+      shardsNeeded.of({ needed: coresOfStore, each: 1, share: PLANNED_SHARE.shard }),
+      shardsNeeded.of({ needed: bytesFromStore, each: networkBytes, share: PLANNED_SHARE.network }),
+    );
+  const memoryUsed = Math.min(memoryBytes, memoryNeeded.of({ pages, bytesEach: memoryEntry }));
+  const answer = known.pageBytes + MEASURED.answerHeadBytes;
+  return {
+    ...{ engineLoad: load, pages, entry, memoryEntry, storedEntry, ...fleet },
+    exponent: traffic?.exponent,
+    ...{ reads, commands, coresOfStore, storedBytes, bytesFromStore, shards },
+    bytesToClients: bytesPerSecond.of({ perSecond: rate, bytesEach: answer }),
+    memoryUsed,
+    processBytes: memoryOfProcess.of({ memoryBytes: memoryUsed }),
+    connections: connectionsPerShard.of({ processes: fleet.processes }),
+    stormMs: reconnectStormMs.of({ processes: fleet.processes, connectUs: MEASURED.connectUs.plain }),
+    permitsUsed:
+      known.engineLatencyMs === undefined
+        ? undefined
+        : permitsUsed.of({ engineLoad: load, latencyMs: known.engineLatencyMs }),
+    ...survivalOf(known, load, traffic),
+  };
+}
+
+interface Popularity extends Traffic {
+  readonly exponent: number;
+}
+
+/** Undefined without a number of keys, and when no exponent has that hit ratio with it. */
+function trafficOf({ rate, keys, exponent, ttlMs, hitRatio }: Known): Popularity | undefined {
+  if (keys === undefined) return undefined;
+  const found = exponent ?? exponentFor(keys, rate, ttlMs, hitRatio);
+  return found === undefined ? undefined : { groups: zipfGroups(keys, found), rate, exponent: found };
+}
+
+/** Keys that are asked for within the life of a page in the store. */
+function keysIn({ keys, keptMs }: Known, traffic: Traffic | undefined): number {
+  return traffic === undefined ? (keys ?? Number.POSITIVE_INFINITY) : distinctKeys(traffic, keptMs / 1000);
+}
+
+/** Processes, their processor time, and the share of searches that their memory answers. */
+function fleetFor(known: Known, load: number, traffic: Traffic | undefined, fitting: number) {
+  const { rate, hitRatio, ttlMs, processors } = known;
+  const memoryRatioWith = (processes: number): number => {
+    const found =
+      known.memoryRatio ??
+      (traffic === undefined
+        ? hitRatio * MEASURED.memoryShareOfHits
+        : memoryRatioOf(traffic, { ttlMs, processes, fitting }));
+    return Math.min(hitRatio, found);
+  };
+  const coresWith = (processes: number): number => {
+    const ratio = memoryRatioWith(processes);
+    return coresBusy.of({ memoryHits: rate * ratio, storeHits: rate * (hitRatio - ratio), engineLoad: load });
+  };
+  // A further process lowers the share of L1, so the number is looked for from below.
+  let processes = known.processes ?? 2;
+  while (known.processes === undefined && processes < MAX_PROCESSES) {
+    const needed = processesNeeded.of({ cores: coresWith(processes), processors });
+    if (needed <= processes) break;
+    processes = Math.min(MAX_PROCESSES, needed);
+  }
+  return { processes, cores: coresWith(processes), memoryRatio: memoryRatioWith(processes), fitting };
+}
+
+/** The engine after a loss of pages. */
+function survivalOf({ hitRatio, engineCapacity: capacity, ttlMs }: Known, load: number, traffic: Traffic | undefined) {
+  const ofMisses = amplificationOfMisses.of({ hitRatio });
+  const ofKeys =
+    traffic === undefined
+      ? undefined
+      : amplificationOfKeys.of({ distinct: distinctKeys(traffic, FIRST_SECONDS) / FIRST_SECONDS, engineLoad: load });
+  const amplification = Math.min(ofMisses, ofKeys ?? ofMisses);
+  const H = capacity === undefined ? undefined : headroom.of({ capacity, engineLoad: load });
+  return {
+    ...{ ofMisses, ofKeys, amplification, headroom: H },
+    survivable: H === undefined ? undefined : survivableShare.of({ headroom: H, amplification }),
+    refillMs: traffic === undefined || capacity === undefined ? undefined : refillMs(traffic, load, capacity, ttlMs),
+  };
+}
