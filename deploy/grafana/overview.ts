@@ -1,4 +1,5 @@
 import type { Dashboard, Row } from './dashboard.ts';
+import type { Panel } from './panel.ts';
 import { max, NAMED_DOMAIN, ofDomain, ofProcess, ofRule, orNone, quantile, rate, sum } from './promql.ts';
 import { OUTCOME_COLORS, PART_STATES } from './states.ts';
 
@@ -14,6 +15,20 @@ function budgetLeft(bad: string, all: string, budget: string): string {
 }
 
 const month = (rule: string): string => `avg_over_time(${ofRule(rule, NAMED_DOMAIN)}[30d])`;
+
+function budgetPanel(title: string, description: string, expression: string): Panel {
+  return {
+    ...{ kind: 'stat', title, description, unit: 'percentunit', width: 6, decimals: 1 },
+    queries: [{ expression, legend: '{{domain}}', instant: true }],
+    thresholds: {
+      below: 'red',
+      steps: [
+        { above: 0, color: 'orange' },
+        { above: 0.25, color: 'green' },
+      ],
+    },
+  };
+}
 
 const NOW: Row = {
   title: 'Now',
@@ -43,60 +58,24 @@ const NOW: Row = {
       ],
       alerts: ['SerpcacheNoProcess', 'SerpcacheProcessAway'],
     },
-    {
-      kind: 'stat',
-      title: 'Budget of good answers left',
-      description:
-        'Share of the error budget of 30 days that is left; below 0 the objective is missed. When it falls: which outcome below Errors grew?',
-      unit: 'percentunit',
-      width: 6,
-      decimals: 1,
-      queries: [
-        {
-          expression: budgetLeft(
-            month('serpcache:searches_bad:rate5m'),
-            month('serpcache:searches_counted:rate5m'),
-            'serpcache:good_answers_budget:ratio',
-          ),
-          legend: '{{domain}}',
-          instant: true,
-        },
-      ],
-      thresholds: {
-        below: 'red',
-        steps: [
-          { above: 0, color: 'orange' },
-          { above: 0.25, color: 'green' },
-        ],
-      },
-    },
-    {
-      kind: 'stat',
-      title: 'Budget of latency left',
-      description:
-        'The same for answers that took longer than the objective allows. When it falls: is the engine slow, or are there more misses?',
-      unit: 'percentunit',
-      width: 6,
-      decimals: 1,
-      queries: [
-        {
-          expression: budgetLeft(
-            `(${month('serpcache:searches_timed:rate5m')} - ${month('serpcache:searches_in_time:rate5m')})`,
-            month('serpcache:searches_timed:rate5m'),
-            'serpcache:latency_budget:ratio',
-          ),
-          legend: '{{domain}}',
-          instant: true,
-        },
-      ],
-      thresholds: {
-        below: 'red',
-        steps: [
-          { above: 0, color: 'orange' },
-          { above: 0.25, color: 'green' },
-        ],
-      },
-    },
+    budgetPanel(
+      'Budget of good answers left',
+      'Share of the error budget of 30 days that is left; below 0 the objective is missed. When it falls: which outcome below Errors grew?',
+      budgetLeft(
+        month('serpcache:searches_bad:rate5m'),
+        month('serpcache:searches_counted:rate5m'),
+        'serpcache:good_answers_budget:ratio',
+      ),
+    ),
+    budgetPanel(
+      'Budget of latency left',
+      'The same for answers that took longer than the objective allows. When it falls: is the engine slow, or are there more misses?',
+      budgetLeft(
+        `(${month('serpcache:searches_timed:rate5m')} - ${month('serpcache:searches_in_time:rate5m')})`,
+        month('serpcache:searches_timed:rate5m'),
+        'serpcache:latency_budget:ratio',
+      ),
+    ),
     {
       kind: 'states',
       title: 'State of each domain',
