@@ -182,7 +182,7 @@ function foreignKeys(window: Window): readonly Observation[] {
       figures: { foreign: keys.foreign, sampled: keys.sampled, share },
       advice: [
         'Give serpcache a server of its own: then a flush of the node, its memory and its policy concern it alone.',
-        `Names: ${cli(view, "--scan | grep -v '^sc1:' | head")}`,
+        `Names: ${cli(view, "--scan | grep -v '^sc[0-9]*:' | head")}`,
       ],
     };
   });
