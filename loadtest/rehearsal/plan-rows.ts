@@ -1,5 +1,4 @@
 import { EXIT } from '../../src/commands/arguments.ts';
-import { capacityOfPermits } from '../../src/operations/capacity/formulas.ts';
 import { DEFAULTS, type Inputs, MEASURED } from '../../src/operations/capacity/inputs.ts';
 import { hitRatioOf, zipfGroups } from '../../src/operations/capacity/popularity.ts';
 import { type Known, quantitiesOf } from '../../src/operations/capacity/quantities.ts';
@@ -22,9 +21,7 @@ export type Measured = Readonly<
     | 'hitRatio'
     | 'memoryRatio'
     | 'engineLoad'
-    | 'permitsUsed'
     | 'engineCapacity'
-    | 'fullLatencyMs'
     | 'cores'
     | 'memoryHitUs'
     | 'storeHitUs'
@@ -39,8 +36,7 @@ export type Measured = Readonly<
     | 'amplification'
     | 'refillMs'
     | 'pageBytes'
-    | 'residentBytes'
-    | 'latencyMs',
+    | 'residentBytes',
     number
   >
 >;
@@ -71,7 +67,6 @@ export function comparedRows(
   const known = Object.fromEntries(values) as Known;
   const q = quantitiesOf(known);
   const traffic = { groups: zipfGroups(popularity.keys, popularity.exponent), rate: known.rate };
-  const drift = measured.latencyMs / (known.engineLatencyMs ?? Number.NaN);
   const us = (value: number): string => `${amountText(value)} µs`;
   const cores = (value: number): string => `${amountText(value)} cores`;
   const { memoryHit, storeHit, miss } = MEASURED.fullUs;
@@ -89,21 +84,6 @@ export function comparedRows(
     row('hit ratio, from keys and exponent alone', percentText, hitRatioOf(traffic, known.ttlMs), measured.hitRatio),
     row('share of searches from L1', percentText, q.memoryRatio, measured.memoryRatio),
     row('engine load', perSecondText, q.engineLoad, measured.engineLoad),
-    row('engine permits in use', amountText, q.permitsUsed, measured.permitsUsed, {
-      why: `the law holds: a call took ${durationText(known.engineLatencyMs)} in the window before, then ${durationText(measured.latencyMs)}`,
-      ...{ least: (1 - WITHIN) * drift, most: (1 + WITHIN) * drift },
-    }),
-    row(
-      'engine capacity, from permits and latency when full',
-      perSecondText,
-      capacityOfPermits.of({ permits: known.permits, latencyMs: measured.fullLatencyMs }),
-      measured.engineCapacity,
-      {
-        why: 'a bound: the processors, shared with the load and serpcache, are full before the permits are',
-        least: 0.1,
-        most: 1,
-      },
-    ),
     row('processor time of an L1 hit, full process', us, memoryHit, measured.memoryHitUs, OTHER_HOUR),
     row('processor time of an L2 hit, full process', us, storeHit, measured.storeHitUs, OTHER_HOUR),
     row('processor time of a miss', us, miss, measured.missUs, OTHER_HOUR),

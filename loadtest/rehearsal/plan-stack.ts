@@ -177,7 +177,6 @@ export function between(before: Reading, after: Reading) {
     ...{ seconds, searches, engineCalls },
     processorMs: after.processorMs - before.processorMs,
     memoryRatio: (after.memoryHits - before.memoryHits) / searches,
-    permitsUsed: (after.engineSeconds - before.engineSeconds) / seconds,
     latencyMs: (1000 * (after.engineSeconds - before.engineSeconds)) / engineCalls,
     commands: store(({ commands }) => commands) / seconds,
     sentBytes: store(({ sentBytes }) => sentBytes) / seconds,

@@ -110,7 +110,6 @@ async function measureTiers(stack: PlanStack) {
   return {
     pageBytes: bytes / pages,
     engineCapacity: misses.perSecond,
-    fullLatencyMs: misses.latencyMs,
     missUs: misses.processorUs,
     storeHitUs: storeHits.processorUs,
     memoryHitUs: memoryHits.processorUs,
@@ -157,8 +156,6 @@ function figuresOf(judged: ReturnType<typeof between>, end: Reading) {
     memoryRatio: judged.memoryRatio,
     engineLoad: judged.engineCalls / judged.seconds,
     cores: judged.processorMs / 1000 / judged.seconds,
-    permitsUsed: judged.permitsUsed,
-    latencyMs: judged.latencyMs,
     residentBytes: end.residentBytes / SETTINGS.processes,
     commands: judged.commands,
     bytesFromStore: judged.sentBytes,

@@ -33,13 +33,23 @@ export function verdictText({ verdict, first, missing, limits, inputs }: Capacit
   switch (verdict) {
     case 'holds':
       return `${domain} holds at ${rate}; first to break: ${firstText(first)}`;
-    case 'breaks': {
-      const broken = limits.filter(({ used, capacity }) => used > capacity);
-      return `${domain} breaks at ${rate}: ${broken.map(({ name }) => name).join(', ')}; first to break: ${firstText(first)}`;
-    }
+    case 'breaks':
+      return `${domain} breaks at ${rate}: ${namesOf(limits, isFull)}; first to break: ${firstText(first)}`;
+    case 'tight':
+      return `${domain} has no reserve at ${rate}: ${namesOf(limits, isTight)}; first to break: ${firstText(first)}`;
     case 'undecided':
       return `${domain}: not decided without ${missing.map(({ option }) => option).join(' and ')}`;
   }
+}
+
+const isFull = ({ used, capacity }: Limit): boolean => used > capacity;
+const isTight = ({ used, capacity, planned }: Limit): boolean => used > capacity * planned;
+
+function namesOf(limits: readonly Limit[], chosen: (limit: Limit) => boolean): string {
+  return limits
+    .filter(chosen)
+    .map(({ name }) => name)
+    .join(', ');
 }
 
 function firstText(first: Limit | undefined): string {
@@ -53,7 +63,14 @@ export function sheetText(sheet: CapacitySheet, domain: string, explains: boolea
     verdictText(sheet, domain),
     ...section('inputs', inputRows(inputs, explains)),
     ...section('sheet', figureRows(figures, explains)),
-    ...section('limits, while one process is away', limitRows(limits), ['', 'used', 'of', 'share', 'full at']),
+    ...section('limits, while one process is away', limitRows(limits), [
+      '',
+      'used',
+      'of',
+      'share',
+      'planned',
+      'full at',
+    ]),
     ...lines(
       'missing',
       missing.map(({ option, why }) => `${option}: ${why}`),
@@ -90,11 +107,15 @@ function figureRows(figures: CapacitySheet['figures'], explains: boolean): reado
 }
 
 function limitRows(limits: CapacitySheet['limits']): readonly (readonly string[])[] {
-  return limits.map(({ name, unit, used, capacity, breaksAt }) => [
-    `${name}${used > capacity ? ' (breaks)' : ''}`,
-    TEXTS[unit](used),
-    TEXTS[unit](capacity),
-    percentText(used / capacity),
-    breaksAt === undefined ? 'not by the rate' : perSecondText(breaksAt),
-  ]);
+  return limits.map((limit) => {
+    const { name, unit, used, capacity, planned, breaksAt } = limit;
+    return [
+      `${name}${isFull(limit) ? ' (breaks)' : isTight(limit) ? ' (no reserve)' : ''}`,
+      TEXTS[unit](used),
+      TEXTS[unit](capacity),
+      percentText(used / capacity),
+      percentText(planned),
+      breaksAt === undefined ? 'not by the rate' : perSecondText(breaksAt),
+    ];
+  });
 }

@@ -44,7 +44,7 @@ export const plan: Command = {
   details: [
     'Inputs that are not given come from the configuration, else from measurements of this project; each is shown with its',
     'source. It asks no service. npm run plan:check compares its figures with a measured local stack.',
-    'Exit status 0: every resource holds at the rate, while one process is away. 1: one of them breaks. 2: an input is missing.',
+    'Exit status 0: every resource has its reserve at the rate, while one process is away. 1: one has not. 2: an input is missing.',
   ],
   run: async (args, context) => {
     const { inputs, domain } = inputsOf(args, context);
@@ -55,11 +55,11 @@ export const plan: Command = {
   },
 };
 
-/** @throws NotPassed when a resource breaks, or one cannot be judged. */
+/** @throws NotPassed when a resource breaks or has no reserve, or one cannot be judged. */
 function judge(sheet: CapacitySheet, domain: string): void {
   const { verdict } = sheet;
   if (verdict !== 'holds')
-    throw new NotPassed(verdictText(sheet, domain), verdict === 'breaks' ? 'failed' : 'undecided');
+    throw new NotPassed(verdictText(sheet, domain), verdict === 'undecided' ? 'undecided' : 'failed');
 }
 
 /** @throws UsageError that names every wrong option with what is allowed. */

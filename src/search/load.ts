@@ -11,7 +11,7 @@ import type { PreparedSearch } from './key.ts';
 import { createLoadContext, type LoadContext } from './load-context.ts';
 import { type ComputeEntryOptions, computeEntry } from './page.ts';
 import { LeasedElsewhere, searchError, toSearchError } from './search-error.ts';
-import { faultOf, inSpan, type Span, type Tracer, untilSettled } from './trace.ts';
+import { factsOfLookup, faultOf, inSpan, type Span, type Tracer, untilSettled } from './trace.ts';
 import { formatTraceparent } from './traceparent.ts';
 
 /**
@@ -289,7 +289,7 @@ export function createLoader(options: LoaderOptions): Loader {
     refresh: (prepared, { priority, readStore, newerThanMs }) => {
       const context = createLoadContext(priority, clock.monotonicMs() + deadlineMs);
       const refreshed = async (above: Span | undefined): Promise<Loaded> => {
-        const l2 = readStore ? await tiers.fromStore(prepared) : undefined;
+        const l2 = readStore ? await inSpan(above, 'l2', () => tiers.fromStore(prepared), factsOfLookup) : undefined;
         const entry = l2 && freshEntry(l2, newerThanMs);
         return entry ? fromStore(entry) : run(prepared, l2, context, { newerThanMs, above });
       };

@@ -4,7 +4,7 @@ import type { Clock } from '../runtime.ts';
 import type { Answer, Lookups, TierAnswers } from './answer.ts';
 import type { PreparedSearch } from './key.ts';
 import type { MissPath, SearchClient } from './miss-path.ts';
-import { factsOfLookup, type Span } from './trace.ts';
+import { factsOfLookup, faultOf, type Span } from './trace.ts';
 
 /**
  * The searches of one domain: L1, then L2, then the miss path. A fresh or servable stale entry ends the search at its tier.
@@ -99,7 +99,7 @@ export function createReadPath(options: ReadPathOptions): ReadPath {
     }
     const own = span?.begin('l2');
     tiers.fromStoreTo(prepared, (failure, l2) => {
-      own?.end(l2 && factsOfLookup(l2, nodeOf(prepared.storeName)), l2 === undefined ? String(failure) : undefined);
+      own?.end(l2 && factsOfLookup(l2, nodeOf(prepared.storeName)), l2 === undefined ? faultOf(failure) : undefined);
       if (l2 === undefined) {
         done(failure);
         return;

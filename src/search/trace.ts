@@ -1,4 +1,5 @@
 import type { Lookup } from '../cache/tiers.ts';
+import { LeasedElsewhere } from './search-error.ts';
 
 /**
  * The spans of one search. A room that does a stage of it begins a span under the one it was given. Where a search is not
@@ -10,7 +11,7 @@ export interface Span {
   readonly spanId: string;
   /** Begins a span under this one. It may end after this one: a load outlives its client. */
   readonly begin: (stage: Stage, facts?: SpanFacts) => Span;
-  /** Called once. A text in `error` marks the span as failed. */
+  /** Called at most once; a span that does not end is not reported. A text in `error` marks the span as failed. */
   readonly end: (facts?: SpanFacts, error?: string) => void;
   /** This span waits for work that another trace shows: the load of the same key that another search began. */
   readonly link: (other: Pick<Span, 'traceId' | 'spanId'>) => void;
@@ -66,7 +67,10 @@ export function untilSettled<T>(
       return result;
     },
     (error: unknown) => {
-      span.end(undefined, faultOf(error));
+      const word = faultOf(error);
+      // Another process loads the page, or nobody waits for it any more: both are the normal end of such a task.
+      if (word === 'leased' || word === 'left') span.end({ 'serpcache.result': word });
+      else span.end(undefined, word);
       throw error;
     },
   );
@@ -75,6 +79,7 @@ export function untilSettled<T>(
 /** The code of an error, never its message: an engine's message may hold the text of a query. */
 export function faultOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
+  if (error instanceof LeasedElsewhere) return 'leased';
   if ('code' in error && typeof error.code === 'string') return error.code;
   return 'why' in error && typeof error.why === 'string' ? error.why : error.name;
 }

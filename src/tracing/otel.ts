@@ -144,7 +144,8 @@ function createTracer({ spans, sampler, ids, clock, isBelieved }: TracerParts): 
       const { decision } = sampler.shouldSample(context, traceId, name, KINDS[kind], facts, NO_LINKS);
       if (decision !== SamplingDecision.RECORD_AND_SAMPLED) return undefined;
       const times = createTimes(clock);
-      ids.setTraceId(traceId);
+      // Below a parent the SDK asks for no trace id, so that this one would stay for the next trace.
+      if (parent === undefined) ids.setTraceId(traceId);
       const stranger = parent === undefined ? parseTraceparent(traceparent) : undefined;
       const links = stranger === undefined ? NO_LINKS : [{ context: contextOf(stranger) }];
       const root = spans.startSpan(

@@ -14,10 +14,10 @@ test('a plan that holds is a sheet of inputs with their origin, figures with the
   assert.match(out, /\n {2}ttl +5 min 00 s +configuration: domains\.goods\.freshness\.ttl\n/);
   assert.match(out, /\n {2}network +119 MiB\/s +assumed: 1 Gbit\/s\n/);
   assert.match(out, /\n {2}engine load +100\/s +rate × \(1 − hit ratio\)\n/);
-  assert.match(out, /\n {2}headroom H +2\.5 × +engine capacity ÷ engine load\n/);
+  assert.match(out, /\n {2}headroom H +2\.5 × +the smaller of engine capacity and permits ÷ latency, ÷ engine load\n/);
   assert.match(out, /\n {2}amplification A +10 × +1 ÷ \(1 − hit ratio\)\n/);
   assert.match(out, /\n {2}survivable flushed share +16\.7 % +\(H − 1\) ÷ \(A − 1\), between 0 and 1\n/);
-  assert.match(out, /\n {2}engine permits +2 +8 +25 % +4,000\/s\n/);
+  assert.match(out, /\n {2}engine permits +2 +8 +25 % +80 % +4,000\/s\n/);
   assert.match(out, /\nto change:\n {2}engine: a longer ttl /);
   assert.ok(out.split('\n').every((line) => line.length <= 150));
 });
@@ -31,7 +31,7 @@ test('the sources of the formulas are shown when they are asked for', async () =
 test('a plan that breaks exits with 1 and names every full resource', async () => {
   const { code, out, err } = await callCli([...WORDS.replace('1000', '5000').split(' ')], PERSON);
   assert.equal(code, 1);
-  assert.match(out, /\n {2}engine \(breaks\) +500\/s +250\/s +200 % +2,500\/s\n/);
+  assert.match(out, /\n {2}engine \(breaks\) +500\/s +250\/s +200 % +80 % +2,500\/s\n/);
   assert.match(err, /^serpcache plan: goods breaks at 5,000\/s: engine, engine permits; first to break: engine, /);
 });
 

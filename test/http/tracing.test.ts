@@ -85,12 +85,19 @@ test('a refused search ends its span: as an error when the service is at fault, 
 });
 
 test('a batch and the search page have one span each', async (context) => {
-  const { url, ended } = await tracedServer(context);
+  const { url, ended, events } = await tracedServer(context);
   const batch = { searches: [{ q: 'a' }, { q: 'b' }, {}] };
   const headers = { 'content-type': 'application/json' };
-  await (await fetch(`${url}/msearch`, { method: 'POST', headers, body: JSON.stringify(batch) })).text();
-  await (await fetch(`${url}/msearch`, { method: 'POST', headers, body: '{}' })).text();
-  await (await fetch(`${url}/?q=shoes`)).text();
+  for (const [path, body] of [
+    ['/msearch', JSON.stringify(batch)],
+    ['/msearch', '{}'],
+    ['/?q=shoes', undefined],
+  ] as const) {
+    const answer = await fetch(url + path, body === undefined ? {} : { method: 'POST', headers, body });
+    assert.equal(answer.headers.get('traceresponse'), `00-${TRACE}-${SPAN}-01`, path);
+    await answer.text();
+  }
+  assert.equal(events.filter(({ traceId }) => traceId === TRACE).length, events.length);
   assert.deepEqual(
     ended.map(({ root, facts }) => [root.name, facts['http.response.status_code'], facts['serpcache.searches']]),
     [

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { searchError } from '../../src/search/search-error.ts';
-import { faultOf } from '../../src/search/trace.ts';
+import { Shed } from '../../src/resilience/shed.ts';
+import { LeasedElsewhere, searchError } from '../../src/search/search-error.ts';
+import { faultOf, untilSettled } from '../../src/search/trace.ts';
 import { createTraceRecorder, type RecordedSpan } from '../../src/search/trace-recorder.ts';
 import { idle } from '../fakes/idle.ts';
 import { type Harness, harness, pageOf } from './harness.ts';
@@ -95,4 +96,22 @@ test('a refresh in the background is a trace of its own', async (t) => {
   assert.equal((await own.search.search(own.prepare('диван'))).outcome, 'stale');
   await idle();
   assert.deepEqual(own.roots, ['refresh']);
+});
+
+test('a refresh that another process makes, and a wait that nobody needs any more, are no errors', async () => {
+  const ends: unknown[] = [];
+  const span = {
+    traceId: '',
+    spanId: '',
+    begin: () => span,
+    link: () => {},
+    end: (...end: unknown[]) => void ends.push(end),
+  };
+  for (const error of [new LeasedElsewhere(), new Shed('left'), new Shed('queue-full')])
+    await assert.rejects(untilSettled(span, Promise.reject(error)));
+  assert.deepEqual(ends, [
+    [{ 'serpcache.result': 'leased' }],
+    [{ 'serpcache.result': 'left' }],
+    [undefined, 'queue-full'],
+  ]);
 });

@@ -112,6 +112,7 @@ test('a traceparent is continued when its sender is believed, and is a link othe
     assert.equal(given.parentId, isContinued ? PARENT : '', label);
     assert.deepEqual(given.links, isContinued ? [] : [context], label);
     assert.deepEqual([without?.parentId, without?.links], ['', []], label);
+    assert.ok(without?.traceId !== TRACE && without?.traceId !== given.traceId, `${label}: a trace of its own`);
   }
 });
 

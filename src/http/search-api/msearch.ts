@@ -9,7 +9,8 @@ import type { Outcome } from '../../search/outcome.ts';
 import type { SearchParameters } from '../../search/query.ts';
 import { runConcurrently } from '../../search/read-path.ts';
 import type { Search } from '../../search/search.ts';
-import { faultOf, type Span, type Tracer } from '../../search/trace.ts';
+import type { Span, Tracer } from '../../search/trace.ts';
+import { formatTraceparent } from '../../search/traceparent.ts';
 import { problemOf, unknownField } from '../problems.ts';
 import type { App } from '../transport/app.ts';
 import type { IdentityBodies } from '../transport/content-coding.ts';
@@ -30,6 +31,7 @@ import {
   type CountRequest,
   domainLabel,
   type Ending,
+  endServerSpan,
   refusedEnding,
 } from './exchange.ts';
 import { BatchAnswer, BatchEnvelope, batchBodySchema, CountedBatch, MAX_BATCH, PROBLEM_ANSWERS } from './openapi.ts';
@@ -102,22 +104,15 @@ export function registerMsearch(app: FastifyInstance, options: MsearchRouteOptio
     }
   };
 
+  /** The spans of the requests that are being answered. */
+  const spans = new WeakMap<FastifyRequest, Span>();
+
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const span = beginServerSpan(tracer, '/msearch', request.raw);
-    try {
-      return await answerBatch(request, reply, span);
-    } catch (error) {
-      const status = PROBLEMS[problemOfRoute(error).code].status;
-      span?.end({ 'http.response.status_code': status }, status >= 500 ? faultOf(error) : undefined);
-      throw error;
+    if (span !== undefined) {
+      spans.set(request, span);
+      reply.header('traceresponse', formatTraceparent(span));
     }
-  };
-
-  const answerBatch = async (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    span: Span | undefined,
-  ): Promise<FastifyReply> => {
     const begun = { startedMs: clock.monotonicMs(), span };
     const { body } = request;
     const extra = Object.keys(isObject(body) ? body : {}).find((name) => name !== 'searches');
@@ -161,7 +156,7 @@ export function registerMsearch(app: FastifyInstance, options: MsearchRouteOptio
         begun,
         ends.map(({ search: { route, domain } }) => ({ search: { route, domain }, ending: ABORTED })),
       );
-      span?.end({ 'serpcache.outcome': ABORTED.outcome });
+      span?.end({ 'http.response.status_code': ABORTED.status, 'serpcache.outcome': ABORTED.outcome });
       return reply;
     }
     reply.headers({ 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' });
@@ -187,7 +182,11 @@ export function registerMsearch(app: FastifyInstance, options: MsearchRouteOptio
       const problem = problemOfRoute(error);
       if (!gone) sendProblem(reply, respond(problem, request.id));
       const ending = gone ? ABORTED : refusedEnding(problem, error);
-      count(request, { startedMs: clock.monotonicMs() }, [{ search: { route: 'msearch', domain: 'none' }, ending }]);
+      const span = spans.get(request);
+      count(request, { startedMs: clock.monotonicMs(), span }, [
+        { search: { route: 'msearch', domain: 'none' }, ending },
+      ]);
+      if (span !== undefined) endServerSpan(span, { route: 'msearch', domain: 'none' }, ending);
     },
   });
 }

@@ -23,12 +23,6 @@ export const permitsUsed: Formula<Numbers<'engineLoad' | 'latencyMs'>> = {
   of: ({ engineLoad: load, latencyMs }) => (load * latencyMs) / 1000,
 };
 
-export const capacityOfPermits: Formula<Numbers<'permits' | 'latencyMs'>> = {
-  text: 'permits ÷ engine latency, at most',
-  source: LITTLE,
-  of: ({ permits, latencyMs }) => (permits * 1000) / latencyMs,
-};
-
 /** Pages that nobody asks for again stay until the end of their life, so the number follows from the rate of new ones. */
 export const pagesKept: Formula<Numbers<'engineLoad' | 'keptMs' | 'keys'>> = {
   text: 'the smaller of keys asked for within its life, and engine load × life',
@@ -37,8 +31,8 @@ export const pagesKept: Formula<Numbers<'engineLoad' | 'keptMs' | 'keys'>> = {
 };
 
 export const headroom: Formula<Numbers<'capacity' | 'engineLoad'>> = {
-  text: 'engine capacity ÷ engine load',
-  source: 'definition',
+  text: 'the smaller of engine capacity and permits ÷ latency, ÷ engine load',
+  source: `definition; ${LITTLE}`,
   of: ({ capacity, engineLoad: load }) => capacity / load,
 };
 

@@ -9,11 +9,16 @@ export interface Limit {
   readonly unit: LimitUnit;
   readonly used: number;
   readonly capacity: number;
+  /** Share of the capacity that a plan may use; the rest is for bursts and growth. */
+  readonly planned: number;
   /** The rate of searches at which it is full; absent when it does not follow the rate. */
   readonly breaksAt?: number;
   /** A change that gives more of it. */
   readonly advice: string;
 }
+
+/** The alerts of deploy/prometheus fire at these shares of the engine's permits and of an event loop. */
+const PLANNED = { engine: 0.8, process: 0.85, network: 0.85, shard: 0.8, memory: 0.9, connections: 0.8 } as const;
 
 /** Every resource at the planned rate, while one process is away. */
 export function limitsOf(known: Known, q: Quantities): readonly Limit[] {
@@ -27,6 +32,7 @@ export function limitsOf(known: Known, q: Quantities): readonly Limit[] {
     unit: 'bytes',
     used: q.storedBytes / q.shards,
     capacity: shardBytes,
+    planned: PLANNED.memory,
     advice: 'more shards, more memory for each, or a shorter staleIfError, which keeps pages of rare searches',
   } as const;
   return [
@@ -35,6 +41,7 @@ export function limitsOf(known: Known, q: Quantities): readonly Limit[] {
       : [
           grows({
             ...{ name: 'engine', unit: 'per-second', used: q.engineLoad, capacity: engineCapacity },
+            planned: PLANNED.engine,
             advice: 'a longer ttl or more memory for a higher hit ratio, or a further mirror of the engine',
           }),
         ]),
@@ -43,29 +50,39 @@ export function limitsOf(known: Known, q: Quantities): readonly Limit[] {
       : [
           grows({
             ...{ name: 'engine permits', unit: 'count', used: q.permitsUsed, capacity: permits },
+            planned: PLANNED.engine,
             advice: 'raise engine.maxConcurrent while the engine has free processors; else a further mirror',
           }),
         ]),
     grows({
       ...{ name: 'processor of a process', unit: 'cores', used: q.cores / carrying, capacity: Math.min(1, processors) },
+      planned: PLANNED.process,
       advice: 'more processes (--replicas)',
     }),
     grows({
       ...{ name: 'network of a process', unit: 'bytes-per-second', used: q.bytesToClients / carrying },
-      ...{ capacity: networkBytes, advice: 'more processes on further hosts, smaller pages, or a faster network' },
+      ...{ capacity: networkBytes, planned: PLANNED.network },
+      advice: 'more processes on further hosts, smaller pages, or a faster network',
     }),
     grows({
       ...{ name: 'network of a shard', unit: 'bytes-per-second', used: q.bytesFromStore / q.shards },
-      ...{ capacity: networkBytes, advice: 'more shards on further hosts, a larger L1, or smaller pages' },
+      ...{ capacity: networkBytes, planned: PLANNED.network },
+      advice: 'more shards on further hosts, a larger L1, or smaller pages',
     }),
     grows({
       ...{ name: 'processor of a shard', unit: 'cores', used: q.coresOfStore / q.shards, capacity: 1 },
+      planned: PLANNED.shard,
       advice: 'more shards, or a larger L1',
     }),
     // With known keys the memory follows their number, which a higher rate does not change.
     keys === undefined ? grows(shardMemory) : shardMemory,
     {
+      ...{ name: 'processes while one is away', unit: 'count', used: 1, capacity: q.processes - 1, planned: 1 },
+      advice: 'a second process: nothing answers while the only one is away',
+    },
+    {
       ...{ name: 'connections of a shard', unit: 'count', used: q.connections, capacity: maxConnections },
+      planned: PLANNED.connections,
       advice: 'fewer and larger processes, or a higher maxclients',
     },
   ];

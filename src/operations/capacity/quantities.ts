@@ -121,7 +121,13 @@ function fleetFor(known: Known, load: number, traffic: Traffic | undefined, fitt
 }
 
 /** The engine after a loss of pages. */
-function survivalOf({ hitRatio, engineCapacity: capacity, ttlMs }: Known, load: number, traffic: Traffic | undefined) {
+function survivalOf(known: Known, load: number, traffic: Traffic | undefined) {
+  const { hitRatio, ttlMs, permits, engineLatencyMs: latencyMs } = known;
+  // The guard refuses what its permits do not admit, whatever the engine could do.
+  const admitted = latencyMs === undefined ? undefined : (permits * 1000) / latencyMs;
+  const bounds = [known.engineCapacity, admitted];
+  const least = Math.min(...bounds.filter((bound) => bound !== undefined));
+  const capacity = Number.isFinite(least) ? least : undefined;
   const ofMisses = amplificationOfMisses.of({ hitRatio });
   const ofKeys =
     traffic === undefined

@@ -3,7 +3,6 @@ import {
   amplificationOfMisses,
   bytesOfStore,
   bytesPerSecond,
-  capacityOfPermits,
   connectionsPerShard,
   coresBusy,
   engineLoad,
@@ -23,7 +22,7 @@ import {
   storeReads,
   survivableShare,
 } from './formulas.ts';
-import { INPUTS, type Input, type InputName, type Inputs } from './inputs.ts';
+import { INPUTS, type InputName, type Inputs } from './inputs.ts';
 import { firstToBreak, type Limit, type LimitUnit, limitsOf } from './limits.ts';
 import { EXPONENT, hitRatioOf, MEMORY_RATIO, REFILL, zipfGroups } from './popularity.ts';
 import { type Known, type Quantities, quantitiesOf } from './quantities.ts';
@@ -39,7 +38,8 @@ export interface SheetFigure {
 }
 
 export interface CapacitySheet {
-  readonly verdict: 'holds' | 'breaks' | 'undecided';
+  /** `tight`: no resource is full, but one is used beyond its planned share. */
+  readonly verdict: 'holds' | 'tight' | 'breaks' | 'undecided';
   readonly inputs: Inputs;
   readonly figures: readonly SheetFigure[];
   readonly limits: readonly Limit[];
@@ -56,8 +56,11 @@ export interface CapacitySheet {
 const NEEDED: readonly (readonly [InputName, string])[] = [
   ['rate', 'everything follows from it'],
   ['hitRatio', 'the engine load follows from it; or --keys with --exponent'],
-  ['engineCapacity', 'the headroom follows from it; or --engine-latency, for the permits of the configuration'],
-  ['engineLatencyMs', 'the permits in use follow from it'],
+  [
+    'engineCapacity',
+    'what the processors of the engine can do; without it H and the survivable share are at most these',
+  ],
+  ['engineLatencyMs', 'the permits in use follow from it; without it H and the survivable share are at most these'],
 ];
 
 /** The capacity sheet of one domain. The same inputs give the same sheet. */
@@ -72,34 +75,28 @@ export function capacitySheet(given: Inputs): CapacitySheet {
   const quantities = quantitiesOf(known);
   const limits = limitsOf(known, quantities);
   const first = firstToBreak(limits);
-  const broken = limits.filter(({ used, capacity }) => used > capacity);
+  const beyond = limits.filter(({ used, capacity, planned }) => used > capacity * planned);
+  const isBroken = beyond.some(({ used, capacity }) => used > capacity);
+  const judged = missing.length > 0 ? 'undecided' : beyond.length > 0 ? 'tight' : 'holds';
   return {
-    verdict: broken.length > 0 ? 'breaks' : missing.length > 0 ? 'undecided' : 'holds',
+    verdict: isBroken ? 'breaks' : judged,
     ...{ inputs, missing, limits },
     figures: figuresOf(quantities),
     ...(first === undefined ? {} : { first }),
-    remarks: known.keys !== undefined && quantities.exponent === undefined ? [NO_EXPONENT] : [],
-    advice: adviceOf(broken, first, quantities),
+    remarks: [
+      ...(known.keys === undefined ? [NO_KEYS] : []),
+      ...(known.keys !== undefined && quantities.exponent === undefined ? [NO_EXPONENT] : []),
+    ],
+    advice: adviceOf(beyond, first, quantities),
   };
 }
 
-/** Adds the inputs that follow from others: the hit ratio from popularity, the capacity from permits. */
+/** Adds the hit ratio that follows from popularity. */
 function withDerived(given: Inputs): Inputs {
-  const { rate, keys, exponent, ttlMs, permits, engineLatencyMs } = given;
-  const follows = (value: number, source: string): Input => ({ value, from: 'derived', source });
-  const hitRatio =
-    given.hitRatio === undefined && rate && keys && exponent && ttlMs
-      ? hitRatioOf({ groups: zipfGroups(keys.value, exponent.value), rate: rate.value }, ttlMs.value)
-      : undefined;
-  const capacity =
-    given.engineCapacity === undefined && permits && engineLatencyMs
-      ? capacityOfPermits.of({ permits: permits.value, latencyMs: engineLatencyMs.value })
-      : undefined;
-  return {
-    ...given,
-    ...(hitRatio === undefined ? {} : { hitRatio: follows(hitRatio, 'from --keys, --exponent and ttl') }),
-    ...(capacity === undefined ? {} : { engineCapacity: follows(capacity, capacityOfPermits.text) }),
-  };
+  const { rate, keys, exponent, ttlMs } = given;
+  if (given.hitRatio !== undefined || !rate || !keys || !exponent || !ttlMs) return given;
+  const value = hitRatioOf({ groups: zipfGroups(keys.value, exponent.value), rate: rate.value }, ttlMs.value);
+  return { ...given, hitRatio: { value, from: 'derived', source: 'from --keys, --exponent and ttl' } };
 }
 
 /** Undefined without the inputs that every figure needs. */
@@ -157,9 +154,9 @@ function figuresOf(q: Quantities): readonly SheetFigure[] {
   ];
 }
 
-/** Full resources first, each with its change; else the one that is full next. */
-function adviceOf(broken: readonly Limit[], first: Limit | undefined, q: Quantities): readonly string[] {
-  const named = broken.length > 0 ? broken : first === undefined ? [] : [first];
+/** Resources beyond their planned share, each with its change; else the one that is full next. */
+function adviceOf(beyond: readonly Limit[], first: Limit | undefined, q: Quantities): readonly string[] {
+  const named = beyond.length > 0 ? beyond : first === undefined ? [] : [first];
   const { survivable, headroom: H } = q;
   return [
     ...named.map(({ name, advice }) => `${name}: ${advice}`),
@@ -167,6 +164,8 @@ function adviceOf(broken: readonly Limit[], first: Limit | undefined, q: Quantit
   ];
 }
 
+const NO_KEYS =
+  'without --keys the pages in the store, their memory and the shards are at most these: a page that is computed again takes no new place';
 const NO_EXPONENT =
   'no popularity of so few keys has such a low hit ratio: count keys that are asked once, too; A is 1 ÷ (1 − hit ratio)';
 const FLUSH_ADVICE =

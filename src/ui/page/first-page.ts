@@ -8,6 +8,7 @@ import { headerReader } from '../../http/transport/request-target.ts';
 import { createWeakCache } from '../../http/transport/weak-cache.ts';
 import type { Answer } from '../../search/answer.ts';
 import type { Outcome } from '../../search/outcome.ts';
+import { formatTraceparent } from '../../search/traceparent.ts';
 import { type Assets, assetLinks } from '../shared/assets.ts';
 import { htmlAround, toHtml } from '../shared/html.ts';
 import { h } from '../shared/tree.mjs';
@@ -24,6 +25,8 @@ export interface FirstPage {
   readonly retryAfter?: string;
   /** The duration of the search; absent without a search. */
   readonly durationMs?: number;
+  /** Where the request is traced. */
+  readonly traceresponse?: string;
 }
 
 interface Visit {
@@ -50,6 +53,7 @@ export async function firstPage({ site, address, request }: Visit, options: Page
   const pairs = searchPairs(address, site);
   const startedMs = clock.monotonicMs();
   const span = beginServerSpan(tracer, '/', request.raw);
+  const traced = span === undefined ? {} : { traceresponse: formatTraceparent(span) };
   const elapsedMs = (): number => clock.monotonicMs() - startedMs;
   const report = (outcome: Outcome, status: number, reason?: MissReason): void => {
     const ending = request.raw.socket.destroyed ? { ...ABORTED, reason } : { outcome, reason, status };
@@ -67,12 +71,12 @@ export async function firstPage({ site, address, request }: Visit, options: Page
     const body = readBody(await identityBodies.of(answer.entry));
     report(answer.outcome, 200, answer.reason);
     const shown = { kind: 'answer', answer: body, provenance: provenanceOfAnswer(answer, durationMs) } as const;
-    return { shown, status: 200, durationMs };
+    return { shown, status: 200, durationMs, ...traced };
   } catch (error) {
     const refused = refusedPage(error, options.random);
     report(outcomeOf(problemOf(error)), refused.status);
     if (problemOf(error).code === 'internal') throw error;
-    return refused;
+    return { ...refused, ...traced };
   }
 }
 

@@ -54,6 +54,7 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
       const language = pageLanguage(address.query, site.preferred);
       if (page.retryAfter !== undefined) reply.header('retry-after', page.retryAfter);
       if (page.durationMs !== undefined) reply.header('server-timing', `search;dur=${page.durationMs.toFixed(3)}`);
+      if (page.traceresponse !== undefined) reply.header('traceresponse', page.traceresponse);
       reply.code(page.status).headers({
         ...FIELDS,
         // The page shows where this answer came from, which is true for one response only.

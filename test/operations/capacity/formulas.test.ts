@@ -9,7 +9,7 @@ import { ENTRY_OVERHEAD_BYTES } from '../../../src/stores/memory/memory-tier.ts'
 
 const share = (max = 0.999) => fc.double({ min: 0, max, noNaN: true });
 const amount = (min: number, max: number) => fc.double({ min, max, noNaN: true });
-const { amplificationOfMisses, breakingRate, coresBusy, engineLoad, headroom, permitsUsed, survivableShare } = formulas;
+const { amplificationOfMisses, breakingRate, coresBusy, engineLoad, permitsUsed, survivableShare } = formulas;
 
 test('every formula has a text and a source', () => {
   const all = Object.values(formulas);
@@ -60,12 +60,11 @@ test('a total loss turns the engine load into the rate of searches', () => {
   );
 });
 
-test("permits and capacity are two forms of Little's law", () => {
+test("at a load of permits ÷ latency every permit is in use (Little's law)", () => {
   fc.assert(
     fc.property(amount(0.1, 1e4), amount(1, 1e4), (latencyMs, permits) => {
-      const capacity = formulas.capacityOfPermits.of({ permits, latencyMs });
-      assert.ok(Math.abs(permitsUsed.of({ engineLoad: capacity, latencyMs }) / permits - 1) < 1e-9);
-      assert.ok(Math.abs(headroom.of({ capacity, engineLoad: capacity }) - 1) < 1e-9);
+      const load = (permits * 1000) / latencyMs;
+      assert.ok(Math.abs(permitsUsed.of({ engineLoad: load, latencyMs }) / permits - 1) < 1e-9);
     }),
   );
 });

@@ -42,11 +42,34 @@ test('the plan is undecided while an input is missing, unless what is known brea
   assert.deepEqual(sheetOf({ rate: 100 }).figures, []);
 });
 
-test('the hit ratio follows from keys, exponent and ttl, and the capacity from permits and latency', () => {
+test('the hit ratio follows from keys, exponent and ttl', () => {
   const sheet = sheetOf({ rate: 2000, keys: 2e6, exponent: 1, ttlMs: 3_600_000, permits: 8, engineLatencyMs: 20 });
   assert.equal(sheet.inputs.hitRatio?.value.toFixed(3), '0.891');
-  assert.deepEqual([sheet.inputs.engineCapacity?.value, sheet.inputs.engineCapacity?.from], [400, 'derived']);
   assert.equal(figureOf(sheet, 'amplification A')?.toFixed(1), '6.1');
+});
+
+test('headroom and survivable share are those of the permits where they admit less than the engine can do', () => {
+  const given = { ...COMPLETE, rate: 5000, hitRatio: 0.99, engineCapacity: 500, engineLatencyMs: 20 };
+  assert.equal(figureOf(sheetOf({ ...given, permits: 2 }), 'headroom H')?.toFixed(6), '2.000000');
+  assert.equal(figureOf(sheetOf({ ...given, permits: 100 }), 'headroom H')?.toFixed(6), '10.000000');
+  const { engineCapacity: _, ...unknown } = given;
+  const sheet = sheetOf({ ...unknown, permits: 4 });
+  assert.equal(sheet.verdict, 'undecided', 'permits alone do not say what the engine can do');
+  assert.equal(figureOf(sheet, 'headroom H')?.toFixed(6), '4.000000');
+});
+
+test('a plan without reserve is tight: a resource at its limit, or a single process', () => {
+  assert.equal(sheetOf({ ...COMPLETE, engineCapacity: 1e6, permits: 1000 }).verdict, 'holds');
+  assert.equal(
+    sheetOf({ ...COMPLETE, rate: 1000, hitRatio: 0.9, engineCapacity: 110, permits: 1000 }).verdict,
+    'tight',
+  );
+  assert.equal(sheetOf({ ...COMPLETE, engineCapacity: 1e6, permits: 1000, processes: 1 }).verdict, 'breaks');
+});
+
+test('without keys the pages in the store are an upper bound, and the sheet says so', () => {
+  assert.match(sheetOf(COMPLETE).remarks.join(), /without --keys the pages in the store.*at most/);
+  assert.doesNotMatch(sheetOf({ ...COMPLETE, keys: 10_000_000 }).remarks.join(), /at most/);
 });
 
 test('a hit ratio that no popularity of the keys has is remarked, and A is that of misses alone', () => {
@@ -60,12 +83,13 @@ test('at the rate of its first limit a plan is full, and above it breaks', () =>
   const ratio = fc.double({ min: 0.01, max: 0.99, noNaN: true });
   const capacity = fc.double({ min: 1, max: 1e5, noNaN: true });
   fc.assert(
-    fc.property(rate, ratio, capacity, fc.integer({ min: 1, max: 20 }), (perSecond, hitRatio, engineCapacity, n) => {
+    fc.property(rate, ratio, capacity, fc.integer({ min: 2, max: 20 }), (perSecond, hitRatio, engineCapacity, n) => {
       const given = { hitRatio, engineCapacity, engineLatencyMs: 5, permits: 1000, processes: n, shards: 2 };
       const { first } = sheetOf({ ...given, rate: perSecond });
       assert.ok(first?.breaksAt !== undefined);
       for (const [factor, verdict] of [
-        [0.99, 'holds'],
+        [0.75, 'holds'],
+        [0.99, 'tight'],
         [1.01, 'breaks'],
       ] as const) {
         assert.equal(sheetOf({ ...given, rate: first.breaksAt * factor }).verdict, verdict, first.name);
