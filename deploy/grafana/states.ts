@@ -39,5 +39,5 @@ export const OUTCOME_COLORS: Readonly<Record<string, string>> = {
   shed: 'orange',
   failed: 'red',
   rejected: 'gray',
-  aborted: 'light-gray',
+  aborted: 'lightgray',
 };

@@ -34,7 +34,7 @@ export function verdictText({ verdict, first, missing, limits, inputs }: Capacit
     case 'holds':
       return `${domain} holds at ${rate}; first to break: ${firstText(first)}`;
     case 'breaks':
-      return `${domain} breaks at ${rate}: ${namesOf(limits, isFull)}; first to break: ${firstText(first)}`;
+      return `${domain} breaks at ${rate}: ${namesOf(limits, isFull)}`;
     case 'tight':
       return `${domain} has no reserve at ${rate}: ${namesOf(limits, isTight)}; first to break: ${firstText(first)}`;
     case 'undecided':
@@ -45,10 +45,12 @@ export function verdictText({ verdict, first, missing, limits, inputs }: Capacit
 const isFull = ({ used, capacity }: Limit): boolean => used > capacity;
 const isTight = ({ used, capacity, planned }: Limit): boolean => used > capacity * planned;
 
+/** The one that is full at the lowest rate first. */
 function namesOf(limits: readonly Limit[], chosen: (limit: Limit) => boolean): string {
   return limits
     .filter(chosen)
-    .map(({ name }) => name)
+    .toSorted((a, b) => (a.breaksAt ?? 0) - (b.breaksAt ?? 0))
+    .map(({ name, breaksAt }) => (breaksAt === undefined ? name : `${name} (full at ${perSecondText(breaksAt)})`))
     .join(', ');
 }
 

@@ -8,6 +8,9 @@ import { columns, indented } from './terminal.ts';
 /** Width of the part of a line that shows when a stage ran. */
 const CHART_WIDTH = 40;
 
+/** More than any search takes with its patience and its lifeboat: a process that hangs is told from one that is slow. */
+const DEADLINE_MS = 15_000;
+
 /** Runs one search as a client would, and prints when each stage ran and what it said. */
 export const trace = operatorCommand({
   name: 'trace',
@@ -27,7 +30,7 @@ export const trace = operatorCommand({
     const domain = args.text('domain') ?? (await domainNames(client))[0] ?? '';
     const query = [['domain', domain], ['q', q], ...more.map((word) => parseAssignment(word, 'a parameter'))] as const;
     const headers = Object.fromEntries(args.texts('header').map((word) => parseAssignment(word, '--header')));
-    const found = await client.get<LiveTrace>('/admin/trace', { query, headers });
+    const found = await client.get<LiveTrace>('/admin/trace', { query, headers, deadlineMs: DEADLINE_MS });
     output.result(found, () => traceText(found));
     if (found.problem !== undefined) throw new NotPassed(`no page: ${found.problem.detail}`, 'failed');
   },

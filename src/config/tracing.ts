@@ -50,6 +50,8 @@ const SAMPLERS = [
 ] as const;
 const PROPAGATORS = ['tracecontext', 'baggage'];
 const MAX_QUEUED_SPANS = 65_536;
+const ENDPOINT =
+  'an http or https URL without password, query and fragment; OTEL_EXPORTER_OTLP_HEADERS take credentials';
 const DEFAULT_ENDPOINT = 'http://localhost:4318/v1/traces';
 
 const VARIABLES = {
@@ -69,14 +71,14 @@ const VARIABLES = {
   },
   endpoint: {
     names: ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'],
-    allowed: 'an http or https URL without a password; OTEL_EXPORTER_OTLP_HEADERS take credentials',
+    allowed: ENDPOINT,
     about: 'URL to which spans are sent, as it is.',
     byDefault: DEFAULT_ENDPOINT,
     read: (text: string) => urlOf(text),
   },
   base: {
     names: ['OTEL_EXPORTER_OTLP_ENDPOINT'],
-    allowed: 'an http or https URL without a password; OTEL_EXPORTER_OTLP_HEADERS take credentials',
+    allowed: ENDPOINT,
     about: 'URL of a collector; spans are sent to `v1/traces` below it.',
     byDefault: DEFAULT_ENDPOINT,
     read: (text: string) => urlOf(`${text.replace(/\/$/, '')}/v1/traces`),
@@ -124,7 +126,7 @@ const VARIABLES = {
     allowed: 'a number from 0 to 1',
     about: 'Share of traced requests, for the samplers with `traceidratio`.',
     byDefault: 1,
-    read: (text: string) => (/^[0-9.]{1,20}$/.test(text) && Number(text) <= 1 ? Number(text) : undefined),
+    read: (text: string) => (/^[0-9.]+(e-?[0-9]+)?$/i.test(text) && Number(text) <= 1 ? Number(text) : undefined),
   },
   propagators: {
     names: ['OTEL_PROPAGATORS'],
@@ -276,7 +278,7 @@ const MAX_TEXT = 8192;
 function urlOf(text: string): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) return undefined;
-  return url.username === '' && url.password === '' ? url.href : undefined;
+  return url.username + url.password + url.search + url.hash === '' ? url.href : undefined;
 }
 
 type Pairs = Readonly<Record<string, string>>;

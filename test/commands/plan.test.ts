@@ -32,7 +32,10 @@ test('a plan that breaks exits with 1 and names every full resource', async () =
   const { code, out, err } = await callCli([...WORDS.replace('1000', '5000').split(' ')], PERSON);
   assert.equal(code, 1);
   assert.match(out, /\n {2}engine \(breaks\) +500\/s +250\/s +200 % +80 % +2,500\/s\n/);
-  assert.match(err, /^serpcache plan: goods breaks at 5,000\/s: engine, engine permits; first to break: engine, /);
+  assert.match(
+    err,
+    /^serpcache plan: goods breaks at 5,000\/s: engine \(full at 2,500\/s\), engine permits \(full at 4,000\/s\)/,
+  );
 });
 
 test('a missing input exits with 2 and says what follows from it', async () => {

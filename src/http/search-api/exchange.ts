@@ -73,8 +73,12 @@ export type CountRequest = (
 export function createRequestCounter(options: {
   readonly observe: (event: RequestEvent) => void;
   readonly requestLog: RequestLog;
+  readonly tracer?: Tracer | undefined;
 }): CountRequest {
-  const { observe, requestLog } = options;
+  const { observe, requestLog, tracer } = options;
+  /** While tracing is on, a line names traces of ours alone: a client may send any id. */
+  const givenBy = (headers: IncomingMessage['headers']): string | undefined =>
+    tracer === undefined ? parseTraceparent(headers['traceparent'])?.traceId : undefined;
   return ({ route, domain, key, bucket, span }, { outcome, reason, status, code, error }, durationMs, from) => {
     // Built without object spreads, which take longer than the rest of this function.
     const event: { -readonly [Member in keyof RequestEvent]: RequestEvent[Member] } = {
@@ -90,7 +94,7 @@ export function createRequestCounter(options: {
     if (span !== undefined) event.traceId = span.traceId;
     observe(event);
     if (from === undefined || !requestLog.wants(event)) return;
-    const traceId = span?.traceId ?? parseTraceparent(from.request.headers['traceparent'])?.traceId;
+    const traceId = span?.traceId ?? givenBy(from.request.headers);
     requestLog.write(event, { requestId: from.requestId, traceId, key, code, error });
   };
 }

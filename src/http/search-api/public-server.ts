@@ -107,7 +107,7 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
   const { observeToken = () => {}, tracer } = options;
   const addressOf = createClients({ trustedProxies: options.trustedProxies ?? [] });
   const requestLog = createRequestLog({ log, hitSample: options.hitSample, clock, random });
-  const count = createRequestCounter({ observe, requestLog });
+  const count = createRequestCounter({ observe, requestLog, tracer });
   const requestId = createRequestIds(random);
   const identityBodies = createIdentityBodies({ maxBytes: IDENTITY_BODIES_BYTES, maxPageBytes: options.maxPageBytes });
   const draining = (): boolean => app.drain.draining();

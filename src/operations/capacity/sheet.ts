@@ -85,6 +85,9 @@ export function capacitySheet(given: Inputs): CapacitySheet {
     ...(first === undefined ? {} : { first }),
     remarks: [
       ...(known.keys === undefined ? [NO_KEYS] : []),
+      ...(known.memoryRatio !== undefined && known.memoryRatio > known.hitRatio ? [MEMORY_ABOVE] : []),
+      ...(known.keptMs < known.ttlMs ? [KEPT_BELOW] : []),
+      ...(quantities.shards > MAX_SHARDS ? [TOO_MANY_SHARDS] : []),
       ...(known.keys !== undefined && quantities.exponent === undefined ? [NO_EXPONENT] : []),
     ],
     advice: adviceOf(beyond, first, quantities),
@@ -164,6 +167,11 @@ function adviceOf(beyond: readonly Limit[], first: Limit | undefined, q: Quantit
   ];
 }
 
+/** The specification of Redis Cluster suggests no more. */
+const MAX_SHARDS = 1000;
+const TOO_MANY_SHARDS = 'Redis Cluster is meant for at most 1,000 nodes: several stores, or larger shards';
+const MEMORY_ABOVE = '--memory-ratio is above the hit ratio, of which it is a part: the hit ratio was used';
+const KEPT_BELOW = '--kept is below the ttl: a page cannot leave the store while it is fresh, so take the larger one';
 const NO_KEYS =
   'without --keys the pages in the store, their memory and the shards are at most these: a page that is computed again takes no new place';
 const NO_EXPONENT =

@@ -108,3 +108,12 @@ test('more processes lower the processor time of each and the share of L1, and a
   assert.ok((figureOf(many, 'share of searches from L1') ?? 0) < (figureOf(few, 'share of searches from L1') ?? 0));
   assert.deepEqual([used(few, 'connections of a shard'), used(many, 'connections of a shard')], [4, 16]);
 });
+
+test('inputs that contradict each other are remarked', () => {
+  const remarksOf = (more: Partial<typeof COMPLETE> & Parameters<typeof sheetOf>[0]) =>
+    sheetOf({ ...COMPLETE, keys: 10_000_000, ...more }).remarks.join();
+  assert.equal(remarksOf({}), '');
+  assert.match(remarksOf({ memoryRatio: 0.99 }), /--memory-ratio is above the hit ratio/);
+  assert.match(remarksOf({ ttlMs: 3_600_000, keptMs: 60_000 }), /--kept is below the ttl/);
+  assert.match(remarksOf({ shards: 2000 }), /at most 1,000 nodes/);
+});
