@@ -129,7 +129,7 @@ const LOOP: Row = {
       kind: 'lines',
       title: 'Delay',
       description:
-        'How late timers run. Every search in the process waits for it. p99 above 100 ms: something holds the loop, such as a large body or a full CPU.',
+        'How late timers run; every search in the process waits for it. p99 above 100 ms: something holds the loop, such as a large body or a full CPU. A long stall is one sample: see the late share beside it.',
       unit: 's',
       width: 12,
       log: true,
@@ -148,14 +148,17 @@ const LOOP: Row = {
     },
     {
       kind: 'lines',
-      title: 'Busy',
+      title: 'Busy and late',
       description:
-        'Share of the time that the loop works. It uses one core: above 0.85 more load needs more processes.',
+        'Busy: share of the time that the loop works. It uses one core: above 0.85 more load needs more processes. Late: share of the time in which searches wait for a loop that is held.',
       unit: 'percentunit',
       width: 12,
       min: 0,
       max: 1,
-      queries: [{ expression: rate(ofProcess('nodejs_eventloop_busy_seconds_total')), legend: '{{instance}}' }],
+      queries: [
+        { expression: rate(ofProcess('nodejs_eventloop_busy_seconds_total')), legend: '{{instance}} busy' },
+        { expression: rate(ofProcess('nodejs_eventloop_delay_seconds_sum')), legend: '{{instance}} late' },
+      ],
       thresholds: { below: 'green', steps: [{ above: 0.85, color: 'red' }] },
       alerts: ['SerpcacheEventLoopBusy'],
     },

@@ -300,7 +300,7 @@ export function createTracingCounters(registry: Registry): (event: TracingEvent)
   const spans = createCounter({
     registry,
     name: 'serpcache_spans_total',
-    help: 'Finished spans of traces. dropped: not exported, because the collector is away or slow, or too many waited; searches are not affected.',
+    help: 'Finished spans of traces. exported: the collector answered 200; it may still reject some. dropped: not exported, because the collector is away or slow, or too many waited; searches are not affected.',
     labels: { outcome: ['exported', 'dropped'] },
     fromZero: true,
   });

@@ -21,7 +21,7 @@ export function createEventLoopMetrics(registry: Registry): { readonly close: ()
   const countDelays = createBucketReader(delay, bounds);
   let sumMs = 0;
   const help =
-    'How late timers of this process ran, sampled every 25 ms. Every request waits as long: a rising share above 0.1 s means that one piece of work holds the only thread (large pages, garbage collections), or that the machine has too little CPU.';
+    'How late timers of this process ran, sampled every 25 ms. A long stall is one sample, so look at the rate of the sum: the share of time in which requests wait. Above 0.1, work holds the only thread (large pages, garbage collections), or the machine has too little CPU.';
   registerSamples({ registry, name: DELAY, help, type: 'histogram' }, () => {
     const counts = countDelays();
     // A timer may run a little early: the sum of a counter must not fall.

@@ -13,11 +13,8 @@ import {
 } from '@opentelemetry/api';
 import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
 import {
-  AlwaysOffSampler,
   AlwaysOnSampler,
   type IdGenerator,
-  ParentBasedSampler,
-  type Sampler,
   SamplingDecision,
   TraceIdRatioBasedSampler,
   TracerProvider,
@@ -42,7 +39,6 @@ export function openTracing(
 ): Tracing {
   const { clock, version, processId, observe } = options;
   const delivery = createDelivery(settings, observe);
-  const ids = createIds(options.random);
   const isProxy = createNetworkTest(trustedProxies);
   const provider = new TracerProvider({
     resource: defaultResource().merge(
@@ -53,8 +49,8 @@ export function openTracing(
         'service.name': settings.serviceName,
       }),
     ),
-    idGenerator: ids,
-    // The decision is made before a span is created, see `createTracer`.
+    idGenerator: createIds(options.random),
+    // See `createDecision`.
     sampler: new AlwaysOnSampler(),
     spanLimits: LIMITS,
     spanProcessors: [delivery.processor],
@@ -62,8 +58,7 @@ export function openTracing(
   return {
     tracer: createTracer({
       spans: provider.getTracer('serpcache', version),
-      sampler: createSampler(settings.sampler),
-      ids,
+      isSampled: createDecision(settings.sampler, options.random),
       clock,
       isBelieved: {
         none: () => false,
@@ -75,25 +70,35 @@ export function openTracing(
   };
 }
 
-function createSampler({ name, ratio }: TracingSettings['sampler']): Sampler {
-  const prefix = 'parentbased_';
-  const isParentBased = name.startsWith(prefix);
-  const roots: Readonly<Record<string, () => Sampler>> = {
-    always_on: () => new AlwaysOnSampler(),
-    always_off: () => new AlwaysOffSampler(),
-    traceidratio: () => new TraceIdRatioBasedSampler(ratio),
-  };
-  const root = roots[isParentBased ? name.slice(prefix.length) : name];
-  if (root === undefined) throw new Error(`the sampler ${name} passed validation`);
-  return isParentBased ? new ParentBasedSampler({ root: root() }) : root();
+/**
+ * Whether a trace is recorded. This is decided before a span is created, because the SDK creates a span that records nothing
+ * for every request that is not sampled. The id of a new trace is random, so that its ratio needs no id: making one to compare it
+ * cost a sixth of an L1 hit. The id of a parent is compared, so that every service on its way decides alike.
+ */
+function createDecision(
+  { name, ratio }: TracingSettings['sampler'],
+  random: () => number,
+): (parent: TraceParent | undefined) => boolean {
+  const ofRatio = new TraceIdRatioBasedSampler(ratio);
+  const isBelow = ({ traceId }: TraceParent): boolean =>
+    ofRatio.shouldSample(ROOT_CONTEXT, traceId).decision === SamplingDecision.RECORD_AND_SAMPLED;
+  switch (name) {
+    case 'always_on':
+      return () => true;
+    case 'always_off':
+      return () => false;
+    case 'traceidratio':
+      return (parent) => (parent === undefined ? random() < ratio : isBelow(parent));
+    case 'parentbased_always_on':
+      return (parent) => parent?.sampled ?? true;
+    case 'parentbased_always_off':
+      return (parent) => parent?.sampled ?? false;
+    case 'parentbased_traceidratio':
+      return (parent) => parent?.sampled ?? random() < ratio;
+  }
 }
 
-interface Ids extends IdGenerator {
-  /** The trace id of the next span that has no parent. */
-  readonly setTraceId: (traceId: string) => void;
-}
-
-function createIds(random: () => number): Ids {
+function createIds(random: () => number): IdGenerator {
   // A buffer writes 32 digits in 60 ns, `toString(16)` and `padStart` in 1,000.
   const words = new Uint32Array(4);
   const bytes = Buffer.from(words.buffer);
@@ -103,24 +108,12 @@ function createIds(random: () => number): Ids {
     if (words.every((word, at) => word === 0 || at >= count)) words[0] = 1;
     return bytes.toString('hex', 0, count * 4);
   };
-  let decided: string | undefined;
-  return {
-    generateTraceId: () => {
-      const traceId = decided ?? digits(4);
-      decided = undefined;
-      return traceId;
-    },
-    generateSpanId: () => digits(2),
-    setTraceId: (traceId) => {
-      decided = traceId;
-    },
-  };
+  return { generateTraceId: () => digits(4), generateSpanId: () => digits(2) };
 }
 
 interface TracerParts {
   readonly spans: SdkTracer;
-  readonly sampler: Sampler;
-  readonly ids: Ids;
+  readonly isSampled: (parent: TraceParent | undefined) => boolean;
   readonly clock: Clock;
   /** Whether the `traceparent` of a request from this address is continued. */
   readonly isBelieved: (address: string | undefined) => boolean;
@@ -130,22 +123,14 @@ const NO_FACTS: SpanFacts = {};
 const NO_LINKS: Link[] = [];
 const KINDS = { server: SpanKind.SERVER, internal: SpanKind.INTERNAL } as const;
 
-/**
- * The sampler is asked before a span is created, with the id that the trace would get: the SDK creates a span that records
- * nothing for every request that is not sampled. A `traceparent` that is not believed becomes a link, and its id is not
- * shown to the sampler: a client could choose one that is always sampled.
- */
-function createTracer({ spans, sampler, ids, clock, isBelieved }: TracerParts): Tracer {
+/** A `traceparent` that is not believed becomes a link, and decides nothing: a client could choose one that is always sampled. */
+function createTracer({ spans, isSampled, clock, isBelieved }: TracerParts): Tracer {
   return {
     begin: ({ name, kind, traceparent, address, facts = NO_FACTS }: TraceRoot): Span | undefined => {
       const parent = traceparent !== undefined && isBelieved(address) ? parseTraceparent(traceparent) : undefined;
-      const traceId = parent?.traceId ?? ids.generateTraceId();
-      const context = parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, contextOf(parent));
-      const { decision } = sampler.shouldSample(context, traceId, name, KINDS[kind], facts, NO_LINKS);
-      if (decision !== SamplingDecision.RECORD_AND_SAMPLED) return undefined;
+      if (!isSampled(parent)) return undefined;
       const times = createTimes(clock);
-      // Below a parent the SDK asks for no trace id, so that this one would stay for the next trace.
-      if (parent === undefined) ids.setTraceId(traceId);
+      const context = parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, contextOf(parent));
       const stranger = parent === undefined ? parseTraceparent(traceparent) : undefined;
       const links = stranger === undefined ? NO_LINKS : [{ context: contextOf(stranger) }];
       const root = spans.startSpan(
