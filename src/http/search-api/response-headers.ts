@@ -84,10 +84,15 @@ export const ANSWER_HEADERS: readonly AnswerHeader[] = [
   },
 ];
 
-/** The table as OpenAPI describes header fields. */
-export const HEADER_DESCRIPTIONS = Object.fromEntries(
-  ANSWER_HEADERS.map(({ name, type, description }) => [name, { type, description }]),
-);
+/** The table as OpenAPI describes header fields, and the one that only a traced answer has. */
+export const HEADER_DESCRIPTIONS = {
+  ...Object.fromEntries(ANSWER_HEADERS.map(({ name, type, description }) => [name, { type, description }])),
+  traceresponse: {
+    type: 'string',
+    description:
+      'The W3C trace context of the answer, where the service traces this request: `00-<trace id>-<span id>-01`.',
+  },
+};
 
 const NAMES_ONLY = ANSWER_HEADERS.flatMap(({ name }) => [name.toLowerCase(), '']);
 const VALUES = ANSWER_HEADERS.map(({ value }) => value);
