@@ -210,7 +210,6 @@ const PROTECTION: Row = {
       width: 12,
       queries: [{ expression: max('domain', ofDomain('serpcache_engine_breaker_state')), legend: '{{domain}}' }],
       states: BREAKER_STATES,
-      alerts: ['SerpcacheEngineBreakerOpen'],
     },
     {
       kind: 'states',
@@ -243,7 +242,7 @@ const ENDPOINTS: Row = {
         },
       ],
       states: REACHED,
-      alerts: ['SerpcacheEngineEndpointAway'],
+      alerts: ['SerpcacheEngineAway', 'SerpcacheEngineEndpointAway'],
     },
     {
       kind: 'states',
@@ -258,6 +257,7 @@ const ENDPOINTS: Row = {
         },
       ],
       states: BREAKER_STATES,
+      alerts: ['SerpcacheEngineBreakerOpen'],
     },
     {
       kind: 'lines',

@@ -22,7 +22,7 @@ interface TestFile {
   readonly tests: readonly {
     readonly name: string;
     readonly input_series: readonly { readonly series: string }[];
-    readonly alert_rule_test: readonly { readonly alertname: string; readonly exp_alerts: readonly unknown[] }[];
+    readonly alert_rule_test?: readonly { readonly alertname: string; readonly exp_alerts: readonly unknown[] }[];
   }[];
 }
 
@@ -50,7 +50,7 @@ interface AlertTest {
 
 const alertTests: readonly AlertTest[] = files
   .flatMap(({ tests }) => tests)
-  .flatMap(({ input_series, alert_rule_test }) => {
+  .flatMap(({ input_series, alert_rule_test = [] }) => {
     const metrics = new Set(input_series.map((input) => /^[\w:]+/.exec(input.series)?.[0] ?? ''));
     return alert_rule_test.map(({ alertname, exp_alerts }) => {
       return { alert: alertname, fires: exp_alerts.length > 0, metrics };
@@ -112,7 +112,7 @@ test('every alert has a test in which it fires, and one in which it stays silent
   );
 });
 
-test('every alert that is silent during drills has a test with a drill, and those on objectives never are', () => {
+test('every alert that is silent during drills has a test with a drill, and those on objectives and the breaker never are', () => {
   const silenced = alerts.filter(heedsDrills).map(({ alert }) => alert);
   assert.ok(silenced.length > 0);
   for (const alert of silenced) {
@@ -120,7 +120,8 @@ test('every alert that is silent during drills has a test with a drill, and thos
     assert.ok(inDrill.length > 0, `${alert} has no test with a drill`);
   }
   const objectives = groups.find(({ name }) => name === 'serpcache-objectives-alerts')?.rules ?? [];
-  assert.ok(objectives.length > 0 && !objectives.some(heedsDrills));
+  const awake = alerts.filter(({ alert }) => alert === 'SerpcacheEngineBreakerOpen').concat(objectives);
+  assert.ok(awake.length > 1 && !awake.some(heedsDrills));
 });
 
 test('every alert has a severity, a summary, a description and its section of the runbook', () => {
@@ -153,4 +154,20 @@ test('recorded figures are named for their program, subject and operation, and p
   for (const record of recorded.keys()) assert.match(record, /^serpcache:[a-z0-9_]+:[a-z0-9_]+$/);
   const order = [...read('recording.rules.yaml').groups, ...groups].map(({ name }) => name);
   for (const file of files) assert.deepEqual(file.group_eval_order, order);
+});
+
+test('prometheus.yaml names a retention that covers the longest range of rules and dashboards, and intervals that fit the shortest', () => {
+  const text = readFileSync(join(home, 'prometheus.yaml'), 'utf8');
+  const dashboards = join(home, '..', 'grafana', 'dashboards');
+  const queries = readdirSync(dashboards).map((name) => readFileSync(join(dashboards, name), 'utf8'));
+  const secondsOf = (count = '', unit = ''): number =>
+    Number(count) * ({ s: 1, m: 60, h: 3600, d: 86_400 }[unit] ?? NaN);
+  const ranges = [...[...expressions, ...queries].join('\n').matchAll(/\[(\d+)([smhd])\]/g)].map(([, count, unit]) =>
+    secondsOf(count, unit),
+  );
+  const [, days] = /--storage\.tsdb\.retention\.time=(\d+)d/.exec(text) ?? [];
+  const [, interval] = /any interval up to (\d+) s/.exec(text) ?? [];
+  assert.ok(secondsOf(days, 'd') > Math.max(...ranges));
+  // Prometheus 3 excludes the start of a range, which then holds exactly two samples.
+  assert.ok(2 * secondsOf(interval, 's') <= Math.min(...ranges));
 });
