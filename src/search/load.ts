@@ -11,8 +11,7 @@ import type { PreparedSearch } from './key.ts';
 import { createLoadContext, type LoadContext } from './load-context.ts';
 import { type ComputeEntryOptions, computeEntry } from './page.ts';
 import { LeasedElsewhere, searchError, toSearchError } from './search-error.ts';
-import { factsOfLookup, faultOf, inSpan, type Span, type Tracer, untilSettled } from './trace.ts';
-import { formatTraceparent } from './traceparent.ts';
+import { factsOfLookup, faultOf, formatTraceparent, inSpan, type Span, type Tracer, untilSettled } from './trace.ts';
 
 /**
  * Loads pages that the cache does not have, one load per key for clients and refreshes alike. A load gets a permit from

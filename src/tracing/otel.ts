@@ -22,8 +22,15 @@ import {
 import type { TracingSettings } from '../config/settings.ts';
 import type { Clock } from '../runtime.ts';
 import { createNetworkTest } from '../schema/units.ts';
-import type { Span, SpanFacts, Stage, TraceRoot, Tracer } from '../search/trace.ts';
-import { parseTraceparent, type TraceParent } from '../search/traceparent.ts';
+import {
+  parseTraceparent,
+  type Span,
+  type SpanFacts,
+  type Stage,
+  type TraceParent,
+  type TraceRoot,
+  type Tracer,
+} from '../search/trace.ts';
 import { createDelivery } from './delivery.ts';
 import type { Tracing, TracingOptions } from './tracing.ts';
 

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createRequestIds } from '../../src/http/transport/app.ts';
 import { seededRandom, systemClock } from '../../src/runtime.ts';
-import { parseTraceparent } from '../../src/search/traceparent.ts';
 import { publicServer } from './harness.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -75,21 +74,4 @@ test('a valid request id is kept and any other is replaced by a new one', () => 
 
 test('two processes name their requests differently', () => {
   assert.notEqual(createRequestIds(seededRandom(1))(undefined), createRequestIds(seededRandom(2))(undefined));
-});
-
-test('a traceparent is used only when it is valid', () => {
-  const [trace, parent] = ['4bf92f3577b34da6a3ce929d0e0e4736', '00f067aa0ba902b7'];
-  assert.deepEqual(parseTraceparent(`00-${trace}-${parent}-01`), { traceId: trace, spanId: parent, sampled: true });
-  assert.equal(parseTraceparent(`01-${trace}-${parent}-00-more`)?.sampled, false);
-  const invalid = [
-    `00-${trace}-${parent}-01-more`,
-    `ff-${trace}-${parent}-01`,
-    `00-${'0'.repeat(32)}-${parent}-01`,
-    `00-${trace}-${'0'.repeat(16)}-01`,
-    `00-${trace.toUpperCase()}-${parent}-01`,
-    `00-${trace}-${parent}`,
-    'garbage',
-    undefined,
-  ];
-  for (const each of invalid) assert.equal(parseTraceparent(each), undefined, String(each));
 });

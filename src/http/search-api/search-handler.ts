@@ -3,8 +3,7 @@ import type { Clock } from '../../runtime.ts';
 import type { Answer } from '../../search/answer.ts';
 import type { PreparedSearch } from '../../search/key.ts';
 import type { Search } from '../../search/search.ts';
-import type { Tracer } from '../../search/trace.ts';
-import { formatTraceparent } from '../../search/traceparent.ts';
+import { formatTraceparent, type Tracer } from '../../search/trace.ts';
 import type { BufferBudget } from '../transport/buffer-budget.ts';
 import {
   createNegotiator,

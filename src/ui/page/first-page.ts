@@ -8,7 +8,7 @@ import { headerReader } from '../../http/transport/request-target.ts';
 import { createWeakCache } from '../../http/transport/weak-cache.ts';
 import type { Answer } from '../../search/answer.ts';
 import type { Outcome } from '../../search/outcome.ts';
-import { formatTraceparent } from '../../search/traceparent.ts';
+import { formatTraceparent } from '../../search/trace.ts';
 import { type Assets, assetLinks } from '../shared/assets.ts';
 import { htmlAround, toHtml } from '../shared/html.ts';
 import { h } from '../shared/tree.mjs';
