@@ -66,8 +66,8 @@ describeConsole('the console when things go wrong', { token: TOKEN }, ({ service
       };
     })()`);
     await giveToken(page, TOKEN);
-    await waitForText(page, '.link', 'live');
-    // The console reconnects soon and then removes these messages, so its request waits here.
+    // Its one line makes it live for 5 s, which a busy machine may not see. The console reconnects soon and then removes these
+    // messages, so its request waits here.
     await Promise.all([
       waitForText(page, '.link.lost', 'silent'),
       page.waitForSelector('main.stale'),
