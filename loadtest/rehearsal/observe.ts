@@ -10,6 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { EXIT, type ParsedArguments, type Program, runProgram } from '../../src/commands/arguments.ts';
 import { readArguments } from '../runner/arguments.ts';
 import { readSummary } from '../runner/k6-output.ts';
+import { k6Program } from '../runner/k6-program.ts';
 import { writeQueries } from '../runner/queries.ts';
 import { type Ran, run } from '../runner/run.ts';
 import { documentsOf, type StackPlan } from '../stack/plan.ts';
@@ -52,6 +53,8 @@ async function observe(words: ParsedArguments): Promise<number> {
   let isKept = false;
   try {
     title('The stack');
+    // A k6 that is built first takes longer than the whole undisturbed minute.
+    await k6Program(undefined, say);
     await up(plan, say);
     say(`prometheus scrapes ${plan.replicas.length} processes at ${client.url}`);
     const isMet = await rehearse(plan, client, stopping.signal);
