@@ -34,6 +34,22 @@ function budgetPanel(title: string, description: string, expression: string): Pa
   };
 }
 
+function burnPanel(title: string, description: string, rule: string, alerts: readonly string[]): Panel {
+  const over = (window: string) => ({ expression: ofRule(`${rule}:ratio${window}`), legend: `{{domain}} ${window}` });
+  return {
+    ...{ kind: 'lines', title, description, unit: 'none', width: 12, min: 0, decimals: 1, alerts },
+    queries: [over('5m'), over('1h'), over('6h')],
+    thresholds: {
+      below: 'green',
+      steps: [
+        { above: 1, color: 'yellow' },
+        { above: 6, color: 'orange' },
+        { above: 14.4, color: 'red' },
+      ],
+    },
+  };
+}
+
 const NOW: Row = {
   title: 'Now',
   panels: [
@@ -196,54 +212,18 @@ const LATENCY: Row = {
 const BUDGET: Row = {
   title: 'Objectives',
   panels: [
-    {
-      kind: 'lines',
-      title: 'Burn rate of good answers',
-      description:
-        'At 1 the error budget lasts exactly 30 days. Above 14.4 over five minutes and an hour, or 6 over 30 minutes and six hours, the alert pages.',
-      unit: 'none',
-      width: 12,
-      min: 0,
-      decimals: 1,
-      queries: [
-        { expression: ofRule('serpcache:good_answers_burn:ratio5m'), legend: '{{domain}} 5m' },
-        { expression: ofRule('serpcache:good_answers_burn:ratio1h'), legend: '{{domain}} 1h' },
-        { expression: ofRule('serpcache:good_answers_burn:ratio6h'), legend: '{{domain}} 6h' },
-      ],
-      thresholds: {
-        below: 'green',
-        steps: [
-          { above: 1, color: 'yellow' },
-          { above: 6, color: 'orange' },
-          { above: 14.4, color: 'red' },
-        ],
-      },
-      alerts: ['SerpcacheGoodAnswersFastBurn', 'SerpcacheGoodAnswersSlowBurn'],
-    },
-    {
-      kind: 'lines',
-      title: 'Burn rate of latency',
-      description:
-        'The same for answers slower than the objective. Slow answers while few searches miss: look at the event loop (Process); otherwise at the engine.',
-      unit: 'none',
-      width: 12,
-      min: 0,
-      decimals: 1,
-      queries: [
-        { expression: ofRule('serpcache:latency_burn:ratio5m'), legend: '{{domain}} 5m' },
-        { expression: ofRule('serpcache:latency_burn:ratio1h'), legend: '{{domain}} 1h' },
-        { expression: ofRule('serpcache:latency_burn:ratio6h'), legend: '{{domain}} 6h' },
-      ],
-      thresholds: {
-        below: 'green',
-        steps: [
-          { above: 1, color: 'yellow' },
-          { above: 6, color: 'orange' },
-          { above: 14.4, color: 'red' },
-        ],
-      },
-      alerts: ['SerpcacheLatencyFastBurn', 'SerpcacheLatencySlowBurn'],
-    },
+    burnPanel(
+      'Burn rate of good answers',
+      'At 1 the error budget lasts exactly 30 days. Above 14.4 over five minutes and an hour, or 6 over 30 minutes and six hours, the alert pages.',
+      'serpcache:good_answers_burn',
+      ['SerpcacheGoodAnswersFastBurn', 'SerpcacheGoodAnswersSlowBurn'],
+    ),
+    burnPanel(
+      'Burn rate of latency',
+      'The same for answers slower than the objective. Slow answers while few searches miss: look at the event loop (Process); otherwise at the engine.',
+      'serpcache:latency_burn',
+      ['SerpcacheLatencyFastBurn', 'SerpcacheLatencySlowBurn'],
+    ),
   ],
 };
 
