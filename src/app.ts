@@ -31,7 +31,7 @@ import type { Tracer } from './search/trace.ts';
 import { createMemoryTier } from './stores/memory/memory-tier.ts';
 import { openStoreProbes } from './stores/store-probes.ts';
 import { createStores, type ProcessStores } from './stores/stores.ts';
-import { createTracing } from './tracing/create-tracing.ts';
+import { createTracing } from './tracing/tracing.ts';
 import { registerOps } from './ui/console/route.ts';
 import { pageSettings } from './ui/page/options.ts';
 import { registerPage } from './ui/page/route.ts';

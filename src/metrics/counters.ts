@@ -10,7 +10,7 @@ import { SHED_REASONS } from '../resilience/shed.ts';
 import type { Clock } from '../runtime.ts';
 import type { SearchEvent } from '../search/events.ts';
 import { OUTCOMES } from '../search/outcome.ts';
-import type { TracingEvent } from '../tracing/tracing.ts';
+import type { TracingEvent } from '../tracing/delivery.ts';
 import { counterFor, createCounter, createHistogram } from './family.ts';
 import {
   BREAKER_STATES,

@@ -9,7 +9,7 @@ import type { ShadowEvent } from '../operations/shadow/shadow.ts';
 import type { GuardEvent } from '../resilience/guard.ts';
 import { type Clock, createThrottle, type Throttle } from '../runtime.ts';
 import type { SearchEvent } from '../search/events.ts';
-import type { TracingEvent } from '../tracing/tracing.ts';
+import type { TracingEvent } from '../tracing/delivery.ts';
 import type { ServiceEvent } from './events.ts';
 
 /** Writes the events that operators want to read: changes of state and operations. Events of single requests are in metrics. */

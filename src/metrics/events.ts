@@ -12,7 +12,7 @@ import type { WarmEvent } from '../operations/warm/warm.ts';
 import type { PopularityEvent } from '../popularity/shared.ts';
 import type { GuardEvent } from '../resilience/guard.ts';
 import type { SearchEvent } from '../search/events.ts';
-import type { TracingEvent } from '../tracing/tracing.ts';
+import type { TracingEvent } from '../tracing/delivery.ts';
 
 /**
  * All events of the service, by source. Each room reports its own union; the root adds the source, and the domain where the

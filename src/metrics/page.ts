@@ -41,9 +41,9 @@ export function pageFormatOf(accept: string | undefined): PageFormat {
 }
 
 /**
- * Writes the page. prom-client's own writer does not fit for OpenMetrics: it adds `_total` to every sample of a counter, so a
- * counter without that suffix gets another name, and two of ours become the same one. Here a series has the same name and
- * labels in both formats.
+ * Writes the page. In OpenMetrics prom-client's own writer adds `_total` to every sample of a counter. This would rename counters
+ * without that suffix, and give `redis_pipeline_execution_failures` the name of another counter. This writer gives a series
+ * the same name and labels in both formats.
  */
 export async function writePage(registry: Registry, format: PageFormat): Promise<MetricsPage> {
   // The samples of our own metrics have more members than prom-client's type says, see `registerSamples`.

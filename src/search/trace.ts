@@ -68,7 +68,7 @@ export function untilSettled<T>(
     },
     (error: unknown) => {
       const word = faultOf(error);
-      // Another process loads the page, or nobody waits for it any more: both are the normal end of such a task.
+      // `leased`: another process loads the page. `left`: every client has gone. Neither is a failure.
       if (word === 'leased' || word === 'left') span.end({ 'serpcache.result': word });
       else span.end(undefined, word);
       throw error;

@@ -9,7 +9,15 @@ import {
   type SpanProcessor,
 } from '@opentelemetry/sdk-trace';
 import type { TracingSettings } from '../config/settings.ts';
-import type { TracingEvent } from './tracing.ts';
+
+/** Spans reached the collector, or were lost. */
+export interface TracingEvent {
+  readonly kind: 'tracing';
+  readonly outcome: 'exported' | 'dropped';
+  readonly spans: number;
+  /** The reason of a loss, without an address, a header or a text of the collector. */
+  readonly detail?: string;
+}
 
 /** The way of ended spans to the collector. */
 interface Delivery {

@@ -20,7 +20,7 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import type { TracingSettings } from '../config/settings.ts';
-import type { Clock } from '../runtime.ts';
+import type { Clock, Runtime } from '../runtime.ts';
 import { createNetworkTest } from '../schema/units.ts';
 import {
   parseTraceparent,
@@ -31,14 +31,23 @@ import {
   type TraceRoot,
   type Tracer,
 } from '../search/trace.ts';
-import { createDelivery } from './delivery.ts';
-import type { Tracing, TracingOptions } from './tracing.ts';
+import { createDelivery, type TracingEvent } from './delivery.ts';
 
 /** Longer texts in facts and errors are cut. */
 const MAX_TEXT = 1024;
 const LIMITS = { attributeCountLimit: 64, attributeValueLengthLimit: MAX_TEXT, linkCountLimit: 32 };
 
-/** Tracing by the SDK of OpenTelemetry. Only `create-tracing.ts` imports this file, when tracing is on. */
+export interface Tracing {
+  readonly tracer: Tracer;
+  /** Sends the spans that have ended, within 2 s. Spans that end later are lost. */
+  readonly close: () => Promise<void>;
+}
+
+export interface TracingOptions extends Runtime<TracingEvent> {
+  readonly version: string;
+}
+
+/** Tracing by the SDK of OpenTelemetry. Only `tracing.ts` imports this file, when tracing is on. */
 export function openTracing(
   settings: TracingSettings,
   trustedProxies: readonly string[],

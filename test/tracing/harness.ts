@@ -1,8 +1,9 @@
 import { loadSettings } from '../../src/config/load.ts';
 import type { TracingSettings } from '../../src/config/settings.ts';
 import { seededRandom } from '../../src/runtime.ts';
-import { createTracing } from '../../src/tracing/create-tracing.ts';
-import type { Tracing, TracingEvent } from '../../src/tracing/tracing.ts';
+import type { TracingEvent } from '../../src/tracing/delivery.ts';
+import type { Tracing } from '../../src/tracing/otel.ts';
+import { createTracing } from '../../src/tracing/tracing.ts';
 
 const START_MS = Date.UTC(2026, 0, 1);
 

@@ -75,7 +75,7 @@ export function createRequestCounter(options: {
   readonly tracer?: Tracer | undefined;
 }): CountRequest {
   const { observe, requestLog, tracer } = options;
-  /** While tracing is on, a line names traces of ours alone: a client may send any id. */
+  /** While tracing is on, a log line never shows the trace id of a client, who may send any. */
   const givenBy = (headers: IncomingMessage['headers']): string | undefined =>
     tracer === undefined ? parseTraceparent(headers['traceparent'])?.traceId : undefined;
   return ({ route, domain, key, bucket, span }, { outcome, reason, status, code, error }, durationMs, from) => {

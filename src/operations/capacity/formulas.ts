@@ -23,7 +23,7 @@ export const permitsUsed: Formula<Numbers<'engineLoad' | 'latencyMs'>> = {
   of: ({ engineLoad: load, latencyMs }) => (load * latencyMs) / 1000,
 };
 
-/** Pages that nobody asks for again stay until the end of their life, so the number follows from the rate of new ones. */
+/** The store keeps a page for its whole life, also when no search asks for it again. */
 export const pagesKept: Formula<Numbers<'engineLoad' | 'keptMs' | 'keys'>> = {
   text: 'the smaller of keys asked for within its life, and engine load × life',
   source: `${LITTLE}; keys by their popularity`,

@@ -1,27 +1,4 @@
-import {
-  amplificationOfKeys,
-  amplificationOfMisses,
-  bytesOfStore,
-  bytesPerSecond,
-  connectionsPerShard,
-  coresBusy,
-  engineLoad,
-  entryBytes,
-  headroom,
-  memoryEntryBytes,
-  memoryNeeded,
-  memoryOfProcess,
-  pagesKept,
-  permitsUsed,
-  processesNeeded,
-  reconnectStormMs,
-  shardsNeeded,
-  storeCommands,
-  storeCores,
-  storedEntryBytes,
-  storeReads,
-  survivableShare,
-} from './formulas.ts';
+import * as formulas from './formulas.ts';
 import { type InputName, MEASURED, PLANNED_SHARE } from './inputs.ts';
 import { distinctKeys, exponentFor, memoryRatioOf, refillMs, type Traffic, zipfGroups } from './popularity.ts';
 
@@ -40,41 +17,41 @@ const MAX_PROCESSES = 10_000;
 
 export function quantitiesOf(known: Known) {
   const { rate, hitRatio, keptMs, memoryBytes, networkBytes, shardBytes } = known;
-  const load = engineLoad.of({ rate, hitRatio });
+  const load = formulas.engineLoad.of({ rate, hitRatio });
   const traffic = trafficOf(known);
-  const entry = entryBytes.of({ pageBytes: known.pageBytes, headBytes: MEASURED.headBytes });
-  const memoryEntry = memoryEntryBytes.of({ entryBytes: entry, overheadBytes: MEASURED.memoryOverheadBytes });
-  const storedEntry = storedEntryBytes.of({ entryBytes: entry, overheadBytes: MEASURED.storeOverheadBytes });
-  const pages = pagesKept.of({ engineLoad: load, keptMs, keys: keysIn(known, traffic) });
+  const entry = formulas.entryBytes.of({ pageBytes: known.pageBytes, headBytes: MEASURED.headBytes });
+  const memoryEntry = formulas.memoryEntryBytes.of({ entryBytes: entry, overheadBytes: MEASURED.memoryOverheadBytes });
+  const storedEntry = formulas.storedEntryBytes.of({ entryBytes: entry, overheadBytes: MEASURED.storeOverheadBytes });
+  const pages = formulas.pagesKept.of({ engineLoad: load, keptMs, keys: keysIn(known, traffic) });
   const fleet = fleetFor(known, load, traffic, memoryBytes / memoryEntry);
 
-  const reads = storeReads.of({ rate, memoryRatio: fleet.memoryRatio });
-  const commands = storeCommands.of({ reads, engineLoad: load, commandsPerLoad: MEASURED.commandsPerLoad });
-  const coresOfStore = storeCores.of({ commands, costUs: MEASURED.storeCommandUs });
-  const storedBytes = memoryNeeded.of({ pages, bytesEach: storedEntry });
-  const bytesFromStore = bytesOfStore.of({ reads, engineLoad: load, bytesEach: entry });
+  const reads = formulas.storeReads.of({ rate, memoryRatio: fleet.memoryRatio });
+  const commands = formulas.storeCommands.of({ reads, engineLoad: load, commandsPerLoad: MEASURED.commandsPerLoad });
+  const coresOfStore = formulas.storeCores.of({ commands, costUs: MEASURED.storeCommandUs });
+  const storedBytes = formulas.memoryNeeded.of({ pages, bytesEach: storedEntry });
+  const bytesFromStore = formulas.bytesOfStore.of({ reads, engineLoad: load, bytesEach: entry });
   const shards =
     known.shards ??
     Math.max(
-      shardsNeeded.of({ needed: storedBytes, each: shardBytes, share: PLANNED_SHARE.memory }),
-      shardsNeeded.of({ needed: coresOfStore, each: 1, share: PLANNED_SHARE.shard }),
-      shardsNeeded.of({ needed: bytesFromStore, each: networkBytes, share: PLANNED_SHARE.network }),
+      formulas.shardsNeeded.of({ needed: storedBytes, each: shardBytes, share: PLANNED_SHARE.memory }),
+      formulas.shardsNeeded.of({ needed: coresOfStore, each: 1, share: PLANNED_SHARE.shard }),
+      formulas.shardsNeeded.of({ needed: bytesFromStore, each: networkBytes, share: PLANNED_SHARE.network }),
     );
-  const memoryUsed = Math.min(memoryBytes, memoryNeeded.of({ pages, bytesEach: memoryEntry }));
+  const memoryUsed = Math.min(memoryBytes, formulas.memoryNeeded.of({ pages, bytesEach: memoryEntry }));
   const answer = known.pageBytes + MEASURED.answerHeadBytes;
   return {
     ...{ engineLoad: load, pages, entry, memoryEntry, storedEntry, ...fleet },
     exponent: traffic?.exponent,
     ...{ reads, commands, coresOfStore, storedBytes, bytesFromStore, shards },
-    bytesToClients: bytesPerSecond.of({ perSecond: rate, bytesEach: answer }),
+    bytesToClients: formulas.bytesPerSecond.of({ perSecond: rate, bytesEach: answer }),
     memoryUsed,
-    processBytes: memoryOfProcess.of({ memoryBytes: memoryUsed }),
-    connections: connectionsPerShard.of({ processes: fleet.processes }),
-    stormMs: reconnectStormMs.of({ processes: fleet.processes, connectUs: MEASURED.connectUs.plain }),
+    processBytes: formulas.memoryOfProcess.of({ memoryBytes: memoryUsed }),
+    connections: formulas.connectionsPerShard.of({ processes: fleet.processes }),
+    stormMs: formulas.reconnectStormMs.of({ processes: fleet.processes, connectUs: MEASURED.connectUs.plain }),
     permitsUsed:
       known.engineLatencyMs === undefined
         ? undefined
-        : permitsUsed.of({ engineLoad: load, latencyMs: known.engineLatencyMs }),
+        : formulas.permitsUsed.of({ engineLoad: load, latencyMs: known.engineLatencyMs }),
     ...survivalOf(known, load, traffic),
   };
 }
@@ -108,12 +85,12 @@ function fleetFor(known: Known, load: number, traffic: Traffic | undefined, fitt
   };
   const coresWith = (processes: number): number => {
     const ratio = memoryRatioWith(processes);
-    return coresBusy.of({ memoryHits: rate * ratio, storeHits: rate * (hitRatio - ratio), engineLoad: load });
+    return formulas.coresBusy.of({ memoryHits: rate * ratio, storeHits: rate * (hitRatio - ratio), engineLoad: load });
   };
   // A further process lowers the share of L1, so the number is looked for from below.
   let processes = known.processes ?? 2;
   while (known.processes === undefined && processes < MAX_PROCESSES) {
-    const needed = processesNeeded.of({ cores: coresWith(processes), processors });
+    const needed = formulas.processesNeeded.of({ cores: coresWith(processes), processors });
     if (needed <= processes) break;
     processes = Math.min(MAX_PROCESSES, needed);
   }
@@ -128,16 +105,19 @@ function survivalOf(known: Known, load: number, traffic: Traffic | undefined) {
   const bounds = [known.engineCapacity, admitted];
   const least = Math.min(...bounds.filter((bound) => bound !== undefined));
   const capacity = Number.isFinite(least) ? least : undefined;
-  const ofMisses = amplificationOfMisses.of({ hitRatio });
+  const ofMisses = formulas.amplificationOfMisses.of({ hitRatio });
   const ofKeys =
     traffic === undefined
       ? undefined
-      : amplificationOfKeys.of({ distinct: distinctKeys(traffic, FIRST_SECONDS) / FIRST_SECONDS, engineLoad: load });
+      : formulas.amplificationOfKeys.of({
+          distinct: distinctKeys(traffic, FIRST_SECONDS) / FIRST_SECONDS,
+          engineLoad: load,
+        });
   const amplification = Math.min(ofMisses, ofKeys ?? ofMisses);
-  const H = capacity === undefined ? undefined : headroom.of({ capacity, engineLoad: load });
+  const H = capacity === undefined ? undefined : formulas.headroom.of({ capacity, engineLoad: load });
   return {
     ...{ ofMisses, ofKeys, amplification, headroom: H },
-    survivable: H === undefined ? undefined : survivableShare.of({ headroom: H, amplification }),
+    survivable: H === undefined ? undefined : formulas.survivableShare.of({ headroom: H, amplification }),
     refillMs: traffic === undefined || capacity === undefined ? undefined : refillMs(traffic, load, capacity, ttlMs),
   };
 }

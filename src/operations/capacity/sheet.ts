@@ -1,27 +1,4 @@
-import {
-  amplificationOfKeys,
-  amplificationOfMisses,
-  bytesOfStore,
-  bytesPerSecond,
-  connectionsPerShard,
-  coresBusy,
-  engineLoad,
-  type Formula,
-  headroom,
-  memoryEntryBytes,
-  memoryNeeded,
-  memoryOfProcess,
-  pagesKept,
-  permitsUsed,
-  processesNeeded,
-  reconnectStormMs,
-  shardsNeeded,
-  storeCommands,
-  storeCores,
-  storedEntryBytes,
-  storeReads,
-  survivableShare,
-} from './formulas.ts';
+import * as formulas from './formulas.ts';
 import { INPUTS, type InputName, type Inputs } from './inputs.ts';
 import { firstToBreak, type Limit, type LimitUnit, limitsOf } from './limits.ts';
 import { EXPONENT, hitRatioOf, MEMORY_RATIO, REFILL, zipfGroups } from './popularity.ts';
@@ -115,7 +92,7 @@ const REQUIRED: readonly InputName[] = [
   ...(['processors', 'networkBytes', 'memoryBytes', 'shardBytes', 'maxConnections'] as const),
 ];
 
-type Told = Pick<Formula<never>, 'text' | 'source'>;
+type Told = Pick<formulas.Formula<never>, 'text' | 'source'>;
 
 function figuresOf(q: Quantities): readonly SheetFigure[] {
   const figure = (
@@ -125,34 +102,39 @@ function figuresOf(q: Quantities): readonly SheetFigure[] {
     { text, source }: Told,
   ): SheetFigure => ({ name, unit, value, formula: text, source });
   return [
-    figure('processes', 'count', q.processes, processesNeeded),
-    figure('processors of all processes', 'cores', q.cores, coresBusy),
+    figure('processes', 'count', q.processes, formulas.processesNeeded),
+    figure('processors of all processes', 'cores', q.cores, formulas.coresBusy),
     figure('share of searches from L1', 'share', q.memoryRatio, MEMORY_RATIO),
-    figure('L1 of a process in use', 'bytes', q.memoryUsed, memoryNeeded),
-    figure('resident memory of a process', 'bytes', q.processBytes, memoryOfProcess),
-    figure('one page in L1', 'bytes', q.memoryEntry, memoryEntryBytes),
-    figure('shards', 'count', q.shards, shardsNeeded),
-    figure('pages in the store', 'count', q.pages, pagesKept),
-    figure('one page in the store', 'bytes', q.storedEntry, storedEntryBytes),
-    figure('memory of a shard', 'bytes', q.storedBytes / q.shards, memoryNeeded),
-    figure('store reads', 'per-second', q.reads, storeReads),
-    figure('store commands', 'per-second', q.commands, storeCommands),
-    figure('processors of all shards', 'cores', q.coresOfStore, storeCores),
-    figure('connections of a shard', 'count', q.connections, connectionsPerShard),
-    figure('a shard busy with connects when all processes return', 'ms', q.stormMs, reconnectStormMs),
-    figure('network to clients, a process', 'bytes-per-second', q.bytesToClients / q.processes, bytesPerSecond),
-    figure('network from the store, a shard', 'bytes-per-second', q.bytesFromStore / q.shards, bytesOfStore),
+    figure('L1 of a process in use', 'bytes', q.memoryUsed, formulas.memoryNeeded),
+    figure('resident memory of a process', 'bytes', q.processBytes, formulas.memoryOfProcess),
+    figure('one page in L1', 'bytes', q.memoryEntry, formulas.memoryEntryBytes),
+    figure('shards', 'count', q.shards, formulas.shardsNeeded),
+    figure('pages in the store', 'count', q.pages, formulas.pagesKept),
+    figure('one page in the store', 'bytes', q.storedEntry, formulas.storedEntryBytes),
+    figure('memory of a shard', 'bytes', q.storedBytes / q.shards, formulas.memoryNeeded),
+    figure('store reads', 'per-second', q.reads, formulas.storeReads),
+    figure('store commands', 'per-second', q.commands, formulas.storeCommands),
+    figure('processors of all shards', 'cores', q.coresOfStore, formulas.storeCores),
+    figure('connections of a shard', 'count', q.connections, formulas.connectionsPerShard),
+    figure('a shard busy with connects when all processes return', 'ms', q.stormMs, formulas.reconnectStormMs),
+    figure(
+      'network to clients, a process',
+      'bytes-per-second',
+      q.bytesToClients / q.processes,
+      formulas.bytesPerSecond,
+    ),
+    figure('network from the store, a shard', 'bytes-per-second', q.bytesFromStore / q.shards, formulas.bytesOfStore),
     figure('Zipf exponent of the keys', 'number', q.exponent, EXPONENT),
-    figure('engine load', 'per-second', q.engineLoad, engineLoad),
-    figure('engine permits in use', 'count', q.permitsUsed, permitsUsed),
-    figure('headroom H', 'times', q.headroom, headroom),
+    figure('engine load', 'per-second', q.engineLoad, formulas.engineLoad),
+    figure('engine permits in use', 'count', q.permitsUsed, formulas.permitsUsed),
+    figure('headroom H', 'times', q.headroom, formulas.headroom),
     figure(
       'amplification A',
       'times',
       q.amplification,
-      q.ofKeys === undefined ? amplificationOfMisses : amplificationOfKeys,
+      q.ofKeys === undefined ? formulas.amplificationOfMisses : formulas.amplificationOfKeys,
     ),
-    figure('survivable flushed share', 'share', q.survivable, survivableShare),
+    figure('survivable flushed share', 'share', q.survivable, formulas.survivableShare),
     figure('refill after a total loss', 'ms', q.refillMs, REFILL),
   ];
 }
