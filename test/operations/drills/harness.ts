@@ -25,8 +25,8 @@ export interface DrillHarness {
   readonly erased: EraseRequest[];
   readonly control: (domain?: string) => Control;
   readonly load: (domain?: string) => SimulatedDomain['load'];
-  /** Called after each sleep of the drill, with its journal so far. */
-  onTick: ((journal: Journal) => void) | undefined;
+  /** Called after each sleep of the drill, with its journal so far. The drill waits for what it returns. */
+  onTick: ((journal: Journal) => unknown) | undefined;
   readonly start: (plan: string | Plan, domains?: readonly string[]) => Promise<Journal>;
   /** Resolves at the end of the drill. */
   readonly end: (id: string) => Promise<Journal>;
@@ -104,7 +104,7 @@ export function createDrillHarness(options: DrillHarnessOptions = {}): DrillHarn
         const running = (await harness.drills.list()).drills.find(
           ({ running: runs, ending, here }) => here && (runs || ending !== undefined),
         );
-        if (running !== undefined) harness.onTick?.(await harness.drills.journal(running.id));
+        if (running !== undefined) await harness.onTick?.(await harness.drills.journal(running.id));
       },
     }),
     clock,

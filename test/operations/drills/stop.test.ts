@@ -13,12 +13,18 @@ import { createDrillHarness, createSimulatedDomain, type DrillHarness, planOf, p
 
 const CALLER = { by: 'anna', reason: 'enough' };
 
-/** Resolves when the drill is in that stage, before its next tick. */
-function inStage(harness: DrillHarness, stage: number): Promise<Journal> {
+/**
+ * Resolves when the drill is in that stage, before its next tick.
+ *
+ * @param held the drill waits there for it. Other processes poll in real time, in which a drill lasts milliseconds.
+ */
+function inStage(harness: DrillHarness, stage: number, held?: Promise<unknown>): Promise<Journal> {
   return new Promise((resolve) => {
     harness.onTick = (journal) => {
       const { state } = journal;
-      if (state.kind === 'running' && state.phase === 'stage' && state.stage === stage) resolve(journal);
+      if (state.kind !== 'running' || state.phase !== 'stage' || state.stage !== stage) return undefined;
+      resolve(journal);
+      return held;
     };
   });
 }
@@ -104,13 +110,15 @@ test('after an abort by another process the verdict names the caller', async (t)
   const other = createDrillHarness({ store: harness.store, clock: harness.clock, processId: 'there' });
   t.after(() => Promise.all([harness.close(), other.close()]));
   const { id } = await harness.start(planOf());
-  await inStage(harness, 0);
+  const released = Promise.withResolvers<void>();
+  await inStage(harness, 0, released.promise);
   while (other.control().overlay() === undefined) await sleep(5);
   const [listed] = (await other.drills.list()).drills;
   assert.equal(listed?.id, id);
   assert.equal(listed?.running && !listed.here, true);
   assert.equal((await other.drills.journal(id)).samples.length, 0);
   await other.drills.abort(id, CALLER);
+  released.resolve();
   const { verdict } = await harness.end(id);
   assert.equal(verdict?.kind, 'aborted');
   assert.equal(verdict?.detail, 'Aborted by anna: enough.');
@@ -140,8 +148,10 @@ test('a halt by another process ends the drill too', async (t) => {
   const other = createDrillHarness({ store: harness.store, clock: harness.clock, processId: 'there' });
   t.after(() => Promise.all([harness.close(), other.close()]));
   const { id } = await harness.start(planOf());
-  await inStage(harness, 0);
+  const released = Promise.withResolvers<void>();
+  await inStage(harness, 0, released.promise);
   await other.drills.halt({ by: 'boris', reason: 'fire' });
+  released.resolve();
   const { verdict } = await harness.end(id);
   assert.equal(verdict?.kind, 'aborted');
   assert.match(verdict?.detail ?? '', /halted by boris: fire/);
