@@ -16,15 +16,23 @@ const FETCHES = /(?:^|\+)auto$/;
 /** Neither folder has to be in PATH: the first is go.dev's, the second Debian's. */
 const GO_FOLDERS = ['/usr/local/go/bin', '/usr/bin'];
 
-interface GoProgram {
+interface BuiltProgram {
   readonly name: string;
-  /** The module's version as Go writes it: `v2.5.0`. */
   readonly version: string;
-  /** The package that is built, without version: `go.k6.io/k6`. */
-  readonly module: string;
   /** The oldest Go that builds it, `1.25`; absent: any. */
   readonly leastGo?: string;
   readonly limitMs: number;
+}
+
+/** A program of a published module. Its version is as Go writes it: `v2.5.0`. */
+interface GoProgram extends BuiltProgram {
+  /** The package that is built, without version: `go.k6.io/k6`. */
+  readonly module: string;
+}
+
+/** A program of this project. Its version tells one state of its sources from another. */
+interface OwnGoProgram extends BuiltProgram {
+  readonly folder: string;
 }
 
 /** Where Go comes from; tests have their own source. */
@@ -42,9 +50,27 @@ const MACHINE: GoSource = { atHand: () => inPath('go', GO_FOLDERS), install: ins
  * can fetch a newer one, else with Debian's own, which is installed.
  * @throws with one line that says which command helps, or with the words of Go.
  */
-export async function goProgram(wanted: GoProgram, source: GoSource = MACHINE): Promise<string> {
-  const { name, version, module, limitMs } = wanted;
-  const cache = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'serpcache');
+export function goProgram(wanted: GoProgram, source: GoSource = MACHINE): Promise<string> {
+  return built(wanted, source, { args: ['install', `${wanted.module}@${wanted.version}`] });
+}
+
+/** The same for a folder of this project with a `go.mod`. */
+export function goBuild(wanted: OwnGoProgram, source: GoSource = MACHINE): Promise<string> {
+  return built(wanted, source, { args: ['install', '.'], cwd: wanted.folder });
+}
+
+/** Programs that are built or fetched once stay here. */
+export function cacheFolder(): string {
+  return join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'serpcache');
+}
+
+async function built(
+  wanted: BuiltProgram,
+  source: GoSource,
+  build: { readonly args: readonly string[]; readonly cwd?: string },
+): Promise<string> {
+  const { name, version, limitMs } = wanted;
+  const cache = cacheFolder();
   const program = join(cache, `${name}-${version}`);
   if (await isProgram(program)) return program;
   const go = await goFor(wanted, source);
@@ -54,7 +80,7 @@ export async function goProgram(wanted: GoProgram, source: GoSource = MACHINE): 
   try {
     console.error(`serpcache: building ${name} ${version} with ${go}`);
     const env = { ...process.env, GOBIN: folder };
-    await run(go, ['install', `${module}@${version}`], { env, timeout: limitMs, maxBuffer: 4 * 2 ** 20 });
+    await run(go, [...build.args], { cwd: build.cwd, env, timeout: limitMs, maxBuffer: 4 * 2 ** 20 });
     // Go names it by the module's last word.
     const [built] = await readdir(folder);
     if (built === undefined) throw new Error('Go built nothing');
@@ -88,7 +114,7 @@ export async function inPath(name: string, further: readonly string[] = []): Pro
 
 type Go = Awaited<ReturnType<typeof ask>>;
 
-async function goFor({ name, leastGo }: GoProgram, { atHand, install }: GoSource): Promise<string> {
+async function goFor({ name, leastGo }: BuiltProgram, { atHand, install }: GoSource): Promise<string> {
   const candidates = async (): Promise<readonly Go[]> => Promise.all((await atHand()).map(ask));
   const before = await candidates();
   const suited = suitedGo(before, leastGo);

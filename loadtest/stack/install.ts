@@ -36,7 +36,7 @@ const PARTS: readonly Part[] = [
     backports: true,
   },
   { name: 'wrk', packages: ['wrk'], programs: ['wrk'], byNameOnly: true },
-  { name: 'nginx', packages: ['nginx'], programs: ['nginx'], byNameOnly: true },
+  { name: 'nginx', packages: ['nginx'], programs: ['nginx'] },
   {
     name: 'nginx-lua',
     packages: ['nginx', 'libnginx-mod-http-lua', 'lua-nginx-redis'],
@@ -47,6 +47,22 @@ const PARTS: readonly Part[] = [
   { name: 'varnish', packages: ['varnish'], programs: ['varnishd', 'varnishadm'], byNameOnly: true },
   // Go 1.21 is the first that fetches the version a module asks for. Debian 12 itself has 1.19.
   { name: 'go', packages: ['golang-go'], programs: ['go'], backports: true, least: '2:1.21~', byNameOnly: true },
+  // These four are for `npm run deploy:check`.
+  { name: 'buildah', packages: ['buildah', 'crun'], programs: ['buildah'], byNameOnly: true },
+  { name: 'debootstrap', packages: ['debootstrap'], programs: ['debootstrap'], byNameOnly: true },
+  {
+    name: 'systemd',
+    packages: ['systemd', 'systemd-container'],
+    programs: ['systemd-analyze', 'systemd-nspawn'],
+    byNameOnly: true,
+  },
+  {
+    name: 'python',
+    packages: ['python3', 'python3-venv'],
+    programs: ['python3'],
+    files: ['/usr/share/python-wheels'],
+    byNameOnly: true,
+  },
   { name: 'sphinx', packages: ['sphinxsearch'], programs: ['searchd', 'indexer'] },
   { name: 'chromium', packages: ['chromium'], programs: ['chromium'] },
   { name: 'openssl', packages: ['openssl'], programs: ['openssl'] },

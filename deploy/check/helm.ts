@@ -1,0 +1,3 @@
+import type { Checker } from './checker.ts';
+
+export const CHECKERS: readonly Checker[] = [];
