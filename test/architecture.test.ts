@@ -2,104 +2,12 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { test } from 'node:test';
+import { DEPLOY_ROOMS, LIBRARIES, LOADTEST_ROOMS, ROOMS, SERVED_LIBRARY } from './architecture/rooms.ts';
 import { commentOn, type Import, importsOf, proseless, sourceFiles } from './architecture/source.ts';
 
 const root = join(import.meta.dirname, '..');
 const src = join(root, 'src');
 
-/**
- * The rooms of `src`, the lowest first, and the rooms that each may import, as types too. A room is a folder with all it
- * holds; in `engines`, `stores`, `operations`, `http` and `ui` each subfolder is a room of its own. Every room may import
- * `runtime.ts`. A new arrow is a change of the design: it is argued for in the commit that adds it.
- */
-const ROOMS: Readonly<Record<string, readonly string[]>> = {
-  schema: [],
-  cache: [],
-  resilience: [],
-  popularity: [],
-  search: ['cache', 'resilience'],
-  control: ['cache'],
-  catalogue: ['search'],
-  // The default configuration has the demo catalogue.
-  config: ['schema', 'cache', 'search', 'catalogue'],
-  tracing: ['schema', 'config', 'search'],
-  report: ['search'],
-  'operations/audit': [],
-  'operations/capacity': ['schema', 'config'],
-  'operations/meter': ['schema', 'control', 'search'],
-  'operations/flush': ['schema', 'cache', 'control', 'operations/meter'],
-  'operations/warm': ['control'],
-  'operations/drills': ['schema', 'cache', 'control', 'search', 'report', 'operations/flush', 'operations/meter'],
-  'operations/shadow': ['schema', 'cache', 'control', 'search', 'config', 'report', 'operations/flush'],
-  'operations/doctor': ['schema', 'cache', 'resilience', 'search', 'control', 'config', 'report', 'operations/meter'],
-  operations: ['cache', 'control', 'search', 'popularity', 'config', 'operations/*'],
-  'stores/memory': ['cache', 'control'],
-  'stores/redis': ['schema', 'cache', 'control', 'config', 'popularity', 'operations/flush', 'operations/doctor'],
-  stores: ['cache', 'control', 'config', 'popularity', 'operations/doctor', 'stores/*'],
-  'engines/sphinx': ['search', 'resilience', 'config', 'operations/doctor'],
-  'engines/sqlite': ['search', 'operations/doctor'],
-  engines: ['search', 'resilience', 'config', 'operations/doctor', 'engines/*'],
-  // A page is sent in the content coding of its stored entry.
-  'http/lane': [],
-  'http/transport': ['schema', 'cache', 'http/lane'],
-  http: ['schema', 'cache', 'control', 'search', 'http/transport'],
-  'http/search-api': ['schema', 'cache', 'search', 'http', 'http/lane', 'http/transport'],
-  'http/admin': [
-    'schema',
-    'cache',
-    'control',
-    'search',
-    'popularity',
-    'operations',
-    'operations/*',
-    'http',
-    'http/transport',
-    'http/search-api',
-  ],
-  'ui/shared': ['report', 'search', 'http/transport'],
-  'ui/page': [
-    'cache',
-    'catalogue',
-    'config',
-    'search',
-    'report',
-    'http',
-    'http/transport',
-    'http/search-api',
-    'ui/shared',
-  ],
-  // Its browser code shows figures and drills as the reports do, and has the types of what the admin API answers.
-  'ui/console': ['control', 'search', 'report', 'operations', 'operations/*', 'http/transport', 'ui/shared'],
-  // It reads the events of every room.
-  metrics: [
-    'cache',
-    'search',
-    'resilience',
-    'control',
-    'popularity',
-    'config',
-    'engines',
-    'engines/*',
-    'operations/*',
-    'http',
-    'http/transport',
-    'tracing',
-  ],
-  commands: [
-    'schema',
-    'cache',
-    'catalogue',
-    'config',
-    'control',
-    'engines',
-    'engines/*',
-    'operations/*',
-    'popularity',
-    'report',
-    'search',
-    'stores',
-  ],
-};
 /** They connect the rooms, and no room imports them; together they stay short. */
 const ROOTS = ['main.ts', 'cli.ts', 'app.ts'];
 const MAX_ROOT_LINES = 400;
@@ -111,54 +19,12 @@ const SHORT: Readonly<Record<string, string>> = {
   'loadtest/labs/peers/collect-garbage.ts': 'works on a process of any program; its test starts one',
 };
 
-/** The rooms of `loadtest`, the lowest first: each may import those before it, and any room of `src` but its roots. */
-const LOADTEST_ROOMS = [
-  'stack',
-  'http-driver',
-  'traffic',
-  'k6',
-  'fault-proxy',
-  'sample',
-  'judge',
-  'labs/kit',
-  'report',
-  'runner',
-  'labs/limits',
-  'labs/experiments',
-  'labs/peers',
-  // It measures hits beside the peers.
-  'bench',
-  'rehearsal',
-  'publish.ts',
-  'request-files.ts',
-];
-
-/** The folders that may import each library: those that wrap it, and in `loadtest` those that measure with it. */
-const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
-  ioredis: ['src/stores/redis', 'loadtest/stack', 'loadtest/bench', 'loadtest/labs'],
-  mysql2: ['src/engines/sphinx'],
-  opossum: ['src/resilience'],
-  'node:sqlite': ['src/engines/sqlite'],
-  fastify: ['src/http', 'src/ui', 'loadtest/labs/peers', 'loadtest/bench'],
-  'prom-client': ['src/metrics'],
-  yaml: ['src/config', 'src/operations/drills', 'src/operations/doctor'],
-  'csv-parse': ['src/catalogue'],
-  uplot: ['src/ui/console'],
-  // Loaded when tracing is on; tests read what it sends.
-  '@opentelemetry': ['src/tracing'],
-  k6: ['loadtest/k6'],
-  bentocache: ['loadtest/labs/peers'],
-  'async-cache-dedupe': ['loadtest/labs/peers'],
-};
-/** The browser's name of a library, which the console serves. */
-const SERVED_LIBRARY = 'src/ui/console/assets/uplot.mjs';
-
 const NESTED = ['labs', 'engines', 'stores', 'operations', 'http', 'ui'];
 const files = sourceFiles(src);
-const everywhere = ['src', 'test', 'loadtest'].flatMap((top) =>
+const everywhere = ['src', 'test', 'loadtest', 'deploy'].flatMap((top) =>
   sourceFiles(join(root, top)).map((file) => join(top, file)),
 );
-const everyImport = [...importsUnder('src'), ...importsUnder('loadtest')];
+const everyImport = ['src', 'loadtest', 'deploy'].flatMap(importsUnder);
 
 interface Arrow extends Import {
   /** Relative to the project's root, like `target`. */
@@ -204,6 +70,10 @@ function isAllowed({ file, target = '' }: Arrow): boolean {
     if (target.startsWith('deploy/grafana/')) return from === 'rehearsal';
     const [own, other] = [LOADTEST_ROOMS.indexOf(from), LOADTEST_ROOMS.indexOf(to)];
     return own >= 0 && other >= 0 && other < own;
+  }
+  if (file.startsWith('deploy/')) {
+    if (target.startsWith('src/')) return !ROOTS.includes(to);
+    return DEPLOY_ROOMS[from]?.some((room) => target.startsWith(`${room}/`)) ?? false;
   }
   if (!target.startsWith('src/')) return false;
   if (ROOTS.includes(to)) return from === 'main.ts' && to === 'app.ts';

@@ -41,7 +41,7 @@ export interface Panel {
   readonly description: string;
   /** As Grafana names it. */
   readonly unit: string;
-  /** Of 24 columns. */
+  /** A row has 24 columns. */
   readonly width: number;
   readonly queries: readonly [Query, ...Query[]];
   /** The first colour is that of values below all thresholds. */
