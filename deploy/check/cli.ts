@@ -3,12 +3,9 @@
  * servers started, the package installed elsewhere. One line for each check; exit status 1 when one fails. As root on
  * Debian 12; what is missing is installed. Loopback and network namespaces only; ends by itself.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { stopOnSignals } from '../../loadtest/stack/process.ts';
 import { EXIT, type ParsedArguments, type Program, runProgram, UsageError } from '../../src/commands/arguments.ts';
-import type { Checker } from './checker.ts';
+import { type Checker, runCheckers } from './checker.ts';
 import { CHECKERS as ENGINES } from './engines.ts';
 import { CHECKERS as HELM } from './helm.ts';
 import { CHECKERS as IMAGE } from './image.ts';
@@ -39,12 +36,7 @@ async function checkAll(words: ParsedArguments): Promise<number> {
   const chosen = chosenOf(words.text('only'));
   if (process.getuid?.() !== 0) throw new Error('images, units and namespaces need root: run it with sudo');
   using stopping = stopOnSignals(say);
-  let failed = 0;
-  for (const checker of chosen) {
-    stopping.signal.throwIfAborted();
-    if (!(await passes(checker, stopping.signal))) failed += 1;
-  }
-  console.log(`\n${chosen.length - failed} of ${chosen.length} passed`);
+  const failed = await runCheckers(chosen, { signal: stopping.signal, print: (line) => console.log(line), say });
   return failed === 0 ? EXIT.passed : EXIT.failed;
 }
 
@@ -54,27 +46,6 @@ function chosenOf(text: string | undefined): readonly Checker[] {
   const unknown = names.filter((name) => !NAMES.includes(name));
   if (unknown.length > 0) throw new UsageError(`--only takes some of ${NAMES.join(', ')}, not "${unknown.join(', ')}"`);
   return CHECKERS.filter(({ name }) => names.includes(name));
-}
-
-/** Prints the line of one check. */
-async function passes({ name, run }: Checker, signal: AbortSignal): Promise<boolean> {
-  const folder = mkdtempSync(join(tmpdir(), `serpcache-check-${name}-`));
-  const startedMs = performance.now();
-  const line = (word: string, text: string): void =>
-    console.log(
-      `${word}  ${name.padEnd(NAME_WIDTH)}  ${text} (${Math.round((performance.now() - startedMs) / 1000)} s)`,
-    );
-  try {
-    line('ok  ', await run({ folder, say: (text) => say(`${name}: ${text}`), signal }));
-    return true;
-  } catch (error) {
-    const [first = '', ...more] = (error instanceof Error ? error.message : String(error)).split('\n');
-    line('FAIL', first);
-    for (const text of more) console.log(`      ${text}`);
-    return false;
-  } finally {
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
-  }
 }
 
 function say(text: string): void {

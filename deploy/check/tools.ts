@@ -10,7 +10,7 @@ const HELM = 'v3.22.0';
 const HADOLINT = '2.14.0';
 const BUILD_LIMIT_MS = 10 * 60_000;
 const RUN_LIMIT_MS = 5 * 60_000;
-const MAX_OUTPUT_BYTES = 64 * 2 ** 20;
+const MAX_OUTPUT_LENGTH = 64 * 2 ** 20;
 /** A fault is shown by its last lines. */
 const SHOWN_LINES = 12;
 
@@ -46,14 +46,17 @@ export function run(command: string, args: readonly string[], options: RunOption
       killSignal: 'SIGKILL',
     });
     const said = { stdout: '', stderr: '' };
+    const fail = (why: string): void =>
+      reject(new Error(`${command} ${args.slice(0, 3).join(' ')}: ${why}${prefixed(said.stderr || said.stdout)}`));
     for (const name of ['stdout', 'stderr'] as const) {
       child[name].setEncoding('utf8').on('data', (text: string) => {
         said[name] += text;
-        if (said[name].length > MAX_OUTPUT_BYTES) child.kill('SIGKILL');
+        if (said[name].length <= MAX_OUTPUT_LENGTH) return;
+        said[name] = '';
+        fail(`it wrote more than ${MAX_OUTPUT_LENGTH / 2 ** 20} MiB`);
+        child.kill('SIGKILL');
       });
     }
-    const fail = (why: string): void =>
-      reject(new Error(`${command} ${args.slice(0, 3).join(' ')}: ${why}${prefixed(said.stderr || said.stdout)}`));
     child.once('error', (error) => fail(limit.aborted ? `it took more than ${limitMs / 1000} s` : error.message));
     child.once('close', (status, by) => {
       if (status !== null && allowed.includes(status)) resolve({ status, ...said });
