@@ -30,6 +30,8 @@ interface RedisNodeOptions {
   readonly sentinel?: boolean;
   readonly tls?: Certificates | undefined;
   readonly acl?: AclUser | undefined;
+  /** The user of `command`, where an `aclfile` of `config` names the users. */
+  readonly operator?: Omit<AclUser, 'rules'> | undefined;
   /** Let it outlive this process (the local stack). */
   readonly detached?: boolean | undefined;
   /** Address to listen on. Default: loopback. */
@@ -46,6 +48,7 @@ export async function startRedisNode(options: RedisNodeOptions) {
   const { host = LOOPBACK } = options;
   const logFile = join(options.directory, 'server.log');
   const args = argumentsOf(options);
+  const { username, password } = options.operator ?? (options.acl === undefined ? {} : ADMIN);
   let running: RunningProcess | undefined;
 
   const onConnection = async (use: (client: Redis) => Promise<unknown>): Promise<unknown> => {
@@ -57,7 +60,7 @@ export async function startRedisNode(options: RedisNodeOptions) {
       protocol: 2,
       retryStrategy: null,
       commandTimeout: 5000,
-      ...(options.acl && { username: ADMIN.username, password: ADMIN.password }),
+      ...(username !== undefined && password !== undefined && { username, password }),
       ...(options.tls && { tls: { ca: options.tls.ca } }),
     });
     client.on('error', () => {}); // `connect` and `call` reject with it

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { freePorts, waitUntil } from './process.ts';
 import { type AclUser, type Flavour, makeCertificates, type RedisNode, startRedisNode } from './redis-node.ts';
 
@@ -18,6 +19,10 @@ interface StackOptions {
   readonly flavour: Flavour;
   readonly tls?: boolean;
   readonly acl?: AclUser;
+  /** Further lines of every data node: they win over those of the stack. */
+  readonly config?: readonly string[];
+  /** The user of `command`, where an `aclfile` of `config` names the users. */
+  readonly operator?: Omit<AclUser, 'rules'>;
   /** Fixed ports instead of free ones, one per server. */
   readonly ports?: readonly number[];
   /** Ports that a cluster sends its clients to, in the same order: of proxies before the servers. */
@@ -33,6 +38,8 @@ export async function startStandalone(options: StackOptions): Promise<RedisStack
   });
 }
 
+const CLUSTER_FILE = fileURLToPath(new URL('../../deploy/redis/cluster.conf', import.meta.url));
+
 /** Resolves when every node says `cluster_state:ok`, knows every other, and every replica has its first copy. */
 export async function startCluster(
   options: StackOptions & { readonly masters: number; readonly replicasPerMaster?: number },
@@ -40,7 +47,7 @@ export async function startCluster(
   const { masters } = options;
   const replicas = masters * (options.replicasPerMaster ?? 0);
   return together(options, masters + replicas, async (add, nodes) => {
-    const config = ['cluster-enabled yes', 'cluster-config-file nodes.conf', 'cluster-node-timeout 2000'];
+    const config = [`include ${CLUSTER_FILE}`, 'cluster-node-timeout 2000'];
     await everyOne(Array.from({ length: masters + replicas }, () => add(config)));
     for (const [index, node] of nodes.entries()) {
       // Distinct epochs before they meet prevent conflicts about slots.
@@ -64,14 +71,19 @@ export async function startCluster(
 
 const SENTINELS = 3;
 
+interface SentinelOptions extends StackOptions {
+  /** The whole configuration of a sentinel that watches `serpcache` at `host` and `port`. */
+  readonly sentinelConfig?: (host: string, port: number) => readonly string[];
+}
+
 /** A master, its replica and three sentinels. Resolves when the replica is in step and every sentinel sees all the others. */
-export async function startSentinel(options: StackOptions) {
+export async function startSentinel(options: SentinelOptions) {
   const master = 'serpcache';
   const stack = await together(options, 2 + SENTINELS, async (add, nodes) => {
     const first = await add([]);
     const replica = await add([`replicaof ${first.host} ${first.port}`]);
     await until('the replica to be in step', () => linkUp(replica));
-    const lines = [
+    const lines = options.sentinelConfig?.(first.host, first.port) ?? [
       `sentinel monitor ${master} ${first.host} ${first.port} 2`,
       `sentinel down-after-milliseconds ${master} 1500`,
       `sentinel failover-timeout ${master} 6000`,
@@ -119,11 +131,12 @@ async function together(
         port,
         announcedPort: options.announcedPorts?.[at],
         directory: join(directory, String(port)),
-        config: [...config, ...(sentinel ? [] : ['maxmemory 256mb'])],
+        config: [...config, ...(sentinel ? [] : ['maxmemory 256mb', ...(options.config ?? [])])],
         sentinel,
         detached: options.detached,
         tls,
         acl: options.acl,
+        operator: options.operator,
       });
       nodes[at] = node;
       return node;

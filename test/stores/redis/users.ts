@@ -1,20 +1,22 @@
 import { readFileSync } from 'node:fs';
 import type { RedisStack } from '../../../loadtest/stack/redis.ts';
 
-const CONFIGURATION = new URL('../../../deploy/redis/redis-cache.conf', import.meta.url);
+const FILE = new URL('../../../deploy/redis/users.acl', import.meta.url);
 
-/** The ACL rules that our server configuration advises: names and commands. */
-const [, advised = ''] = /^# user serpcache on #<sha256> (.+)$/m.exec(readFileSync(CONFIGURATION, 'utf8')) ?? [];
+/** A user of the file that deploy/redis ships: its rules are names and commands. */
+function userOf(username: string) {
+  const [, rules] = new RegExp(`^user ${username} off (.+)$`, 'm').exec(readFileSync(FILE, 'utf8')) ?? [];
+  if (rules === undefined) throw new Error(`deploy/redis/users.acl has no user ${username}`);
+  return { username, password: 'only-for-this-test', rules };
+}
 
-export const ADVISED_USER = { username: 'serpcache', password: 'only-for-this-test', rules: advised };
-
-const [, doctor = ''] = /^# user serpcache-doctor on #<sha256> (.+)$/m.exec(readFileSync(CONFIGURATION, 'utf8')) ?? [];
+export const ADVISED_USER = userOf('serpcache');
 
 /** The advised user of the doctor. */
-export const DOCTOR_USER = { username: 'serpcache-doctor', password: 'only-for-this-test', rules: doctor };
+export const DOCTOR_USER = userOf('serpcache-doctor');
 
 /** The advised user with the right to flush whole nodes. */
-export const USER = { ...ADVISED_USER, rules: `${advised} +flushdb` };
+export const USER = { ...ADVISED_USER, rules: `${ADVISED_USER.rules} +flushdb` };
 
 /** Connection settings: that user, over TLS. */
 export const secure = (stack: RedisStack) => ({
