@@ -48,7 +48,7 @@ const PARTS: readonly Part[] = [
   // Go 1.21 is the first that fetches the version a module asks for. Debian 12 itself has 1.19.
   { name: 'go', packages: ['golang-go'], programs: ['go'], backports: true, least: '2:1.21~', byNameOnly: true },
   // These four are for `npm run deploy:check`.
-  { name: 'buildah', packages: ['buildah', 'crun'], programs: ['buildah'], byNameOnly: true },
+  { name: 'buildah', packages: ['buildah', 'iproute2'], programs: ['buildah', 'ip'], byNameOnly: true },
   { name: 'debootstrap', packages: ['debootstrap'], programs: ['debootstrap'], byNameOnly: true },
   {
     name: 'systemd',

@@ -19,7 +19,7 @@ interface Service {
   readonly volumes?: readonly string[];
   readonly build?: { readonly context: string; readonly dockerfile: string; readonly target: string };
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
-  readonly networks?: readonly string[] | { readonly stack: { readonly ipv4_address: string } };
+  readonly networks?: readonly string[] | Readonly<Record<string, { readonly ipv4_address?: string } | null>>;
   readonly network_mode?: string;
   readonly ports?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
@@ -95,10 +95,13 @@ test('configuration files named in commands are mounted at these paths', () => {
   }
 });
 
-test('a service waits only for existing services, with a condition that can become true', () => {
+test('a service waits only for services above it, with a condition that can become true', () => {
+  const names = services.map(([name]) => name);
   for (const [name, service] of services) {
     for (const [other, { condition }] of Object.entries(service.depends_on ?? {})) {
       const target = compose.services[other];
+      // `npm run deploy:check` starts them in the order of the file.
+      assert.ok(names.indexOf(other) < names.indexOf(name), `${name} stands above ${other}`);
       assert.ok(target !== undefined, `${name} waits for ${other}`);
       if (condition === 'service_healthy') assert.ok(target.healthcheck !== undefined, `${other} has no health check`);
       // A step that is always restarted never completes.
@@ -115,7 +118,7 @@ test('serpcache gets the addresses of the nodes, and the steps that make the clu
   for (const { name, store, engine } of settings.domains) {
     const fixed = services.flatMap(([service, { networks }]) =>
       service.startsWith(`${name}-`) && networks !== undefined && 'stack' in networks
-        ? [networks.stack.ipv4_address]
+        ? [networks['stack']?.ipv4_address]
         : [],
     );
     assert.ok(store.kind === 'cluster');
@@ -138,25 +141,53 @@ test('every container is read-only, without capabilities or new privileges, as a
     assert.ok((service.pids_limit ?? Number.POSITIVE_INFINITY) <= 256, name);
     assert.match(service.mem_limit ?? '', /^(512m|1g)$/, name);
     assert.equal(service.privileged, undefined, name);
-    // The project's own images set their user themselves.
-    if (service.build === undefined) assert.equal(service.user, '999', name);
+    // The project's own images set their user themselves; others have these, and run as root when none is given.
+    if (service.build === undefined) assert.match(service.user ?? '', /^(?:999|65534|472)$/, name);
   }
 });
 
-test('one port is published, on loopback: the public port of serpcache', () => {
+test('two ports are published, on loopback: the public port of serpcache and that of Grafana', () => {
   assert.deepEqual(
     services.flatMap(([name, { ports = [] }]) => ports.map((port) => `${name} ${port}`)),
-    ['serpcache 127.0.0.1:8080:8080'],
+    ['serpcache 127.0.0.1:8080:8080', 'grafana 127.0.0.1:3000:3000'],
   );
 });
 
-test('stores and engines are in an internal network or in none; only serpcache is also in another network', () => {
-  assert.equal(compose.networks['stack']?.internal, true);
+test('stores and engines are in an internal network or in none; only serpcache and Grafana are also in another network', () => {
+  for (const name of ['stack', 'metrics']) assert.equal(compose.networks[name]?.internal, true, name);
+  const elsewhere: Readonly<Record<string, readonly string[]>> = {
+    serpcache: ['front', 'stack', 'metrics'],
+    prometheus: ['metrics'],
+    grafana: ['view', 'metrics'],
+  };
   for (const [name, { networks = [], network_mode }] of services) {
     const joined = Array.isArray(networks) ? networks : Object.keys(networks);
-    if (name === 'serpcache') assert.deepEqual(joined, ['front', 'stack']);
-    else assert.deepEqual(network_mode === 'none' ? [] : joined, network_mode === 'none' ? [] : ['stack'], name);
+    const expected = elsewhere[name] ?? (network_mode === 'none' ? [] : ['stack']);
+    assert.deepEqual(joined, expected, name);
   }
+});
+
+test('the admin listener binds its address in the network of Prometheus, and Prometheus asks by a name that is allowed', () => {
+  const { networks, environment } = compose.services['serpcache'] ?? {};
+  assert.ok(networks !== undefined && 'metrics' in networks);
+  assert.equal(environment?.['ADMIN_HOST'], networks['metrics']?.ipv4_address);
+  const { scrape_configs } = parse(readFileSync(join(home, 'prometheus.yaml'), 'utf8'));
+  const settings = loadSettings({
+    env: { SERPCACHE_CONFIG: join(home, 'serpcache.yaml'), ADMIN_TOKEN: 'a-token-of-mine-alone', STORE_PASSWORD: 'p' },
+    cwd: root,
+  });
+  for (const target of scrape_configs[0].static_configs[0].targets) {
+    const [host, port] = target.split(':');
+    assert.ok(host in compose.services && settings.admin.hosts.includes(host), host);
+    assert.equal(Number(port), settings.admin.port);
+  }
+});
+
+test('the data source of Grafana is the Prometheus of the stack, by the name that the dashboards know', () => {
+  const example = parse(readFileSync(join(root, 'deploy/grafana/provisioning/datasources/serpcache.yaml'), 'utf8'));
+  const [{ uid, url }] = parse(readFileSync(join(home, 'datasources.yaml'), 'utf8')).datasources;
+  assert.equal(uid, example.datasources[0].uid);
+  assert.ok(new URL(url).hostname in compose.services, url);
 });
 
 test('every secret comes from the environment, without a default', () => {
@@ -164,7 +195,7 @@ test('every secret comes from the environment, without a default', () => {
   for (const [name, { environment = {} }] of services) {
     for (const [variable, value] of Object.entries(environment)) {
       if (secret.test(variable))
-        assert.match(value, /^\$\{(?:ADMIN_TOKEN|STORE_PASSWORD):\?[^}]*\}$/, `${name}: ${variable}`);
+        assert.match(value, /^\$\{(?:ADMIN_TOKEN|STORE_PASSWORD|GRAFANA_PASSWORD):\?[^}]*\}$/, `${name}: ${variable}`);
     }
   }
   for (const [, name, rest] of composeText.matchAll(/\$\{([A-Z_]+)([^}]*)\}/g)) {
@@ -189,6 +220,7 @@ for (const [node, program] of [
         .replaceAll('$$', '$')
         .replaceAll('/run/node', folder)
         .replace('/etc/serpcache/cache.conf', join(root, 'deploy', 'redis', `${program}-cache.conf`))
+        .replace('/etc/serpcache/cluster.conf', join(root, 'deploy', 'redis', 'cluster.conf'))
         .replace('--bind 0.0.0.0', `--bind 127.0.0.1 --port ${port}`)
         .replace(/^(redis|valkey)-cli/, `$&  -p ${port}`);
     const password = 'only-for-this-test';

@@ -1,0 +1,227 @@
+import { spawn } from 'node:child_process';
+import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { waitUntil } from '../../loadtest/stack/process.ts';
+import { type CheckRun, hold } from './checker.ts';
+import { type Container, type ContainerOptions, type Image, runContainer, startContainer } from './container.ts';
+import type { TrafficReport } from './image-traffic.ts';
+import { ROOT, run } from './tools.ts';
+
+/** The user of the image, and the owner of its volumes. */
+const USER = 1000;
+const BASE = 'http://127.0.0.1:8080';
+/** A word of the demo's goods; the demo is in Russian. */
+export const QUERY = 'кроссовки';
+const START_LIMIT_MS = 60_000;
+const PROBE_LIMIT_MS = 10_000;
+/** `public.drain` is 4 s by default; then every part may take 2.5 s to close. */
+const DRAIN_LIMIT_MS = 8000;
+const TRAFFIC_LIMIT_MS = 30_000;
+/** The only folder that the service writes: the demo's indexes. */
+const DATA = '/app/data';
+
+interface Answer {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** The service's image serves, is healthy, drains, and writes nothing outside its volume. @returns what was seen. */
+export async function checkService(image: Image, { folder, say, signal }: CheckRun): Promise<string> {
+  checkConfig(image);
+  const packages = checkSbom(image);
+  const data = volumeFolder(folder, 'data');
+  const volumes = [{ source: data, target: DATA }];
+  // It holds the network while the service is gone, for a probe that must then fail.
+  const holder = await startContainer({
+    ...{ name: 'holder', image, folder, network: { kind: 'none' }, command: ['sleep', 'infinity'] },
+  });
+  const network = { kind: 'shared', pid: holder.pid } as const;
+  const ends: Container[] = [holder];
+  try {
+    say('the service starts');
+    const startedMs = Date.now();
+    const service = await startContainer({ name: 'service', image, folder, network, volumes });
+    ends.push(service);
+    const probe = (): Promise<number> => probeHealth({ name: 'probe', image, folder, network });
+    await untilServing(service);
+    hold((await searchIn(service, { q: QUERY })) > 0, `GET /search: nothing found for ${QUERY}`);
+    hold((await probe()) === 0, 'HEALTHCHECK fails while the service runs');
+
+    say('SIGTERM under traffic');
+    const { report, status, tookMs } = await drain(service, signal);
+    hold(report.faults.length === 0, `SIGTERM: ${report.faults.length} requests were cut: ${report.faults[0]}`);
+    const completed = report.completed.filter((each) => each === 200).length;
+    hold(completed === report.completed.length, `SIGTERM: half-sent requests got ${report.completed}`);
+    hold(status === 0, `SIGTERM: process 1 ended with ${status ?? `nothing after ${DRAIN_LIMIT_MS} ms`}`);
+    hold((await probe()) !== 0, 'HEALTHCHECK passes after the service ended');
+
+    hold(readdirSync(data).length > 0, `nothing was written to ${DATA}: the demo's indexes were expected`);
+    hold(!/EROFS|EACCES|read-only/i.test(service.readLog()), 'the service tried to write outside its volume');
+    const changed = changedSince(image.root, startedMs, [DATA]);
+    hold(changed.length === 0, `written outside the volume: ${changed.slice(0, 3).join(', ')}`);
+
+    say('a volume that cannot be written');
+    const refused = await startReadOnly({ image, folder, network, data: volumeFolder(folder, 'refused') });
+    return (
+      `${report.answered} searches and ${completed} half-sent batches over SIGTERM, none cut, exit 0 in ` +
+      `${(tookMs / 1000).toFixed(1)} s; writes only ${DATA}; ${refused}; SBOM of ${packages} packages`
+    );
+  } finally {
+    for (const each of ends.reverse()) await each.stop(0);
+  }
+}
+
+/** A folder that the user of the images may write. */
+function volumeFolder(folder: string, name: string): string {
+  const volume = join(folder, name);
+  mkdirSync(volume);
+  chownSync(volume, USER, USER);
+  return volume;
+}
+
+export async function untilServing(service: Container, url = `${BASE}/healthz`): Promise<void> {
+  const serves = async (): Promise<boolean> =>
+    service.hasEnded() ||
+    (await ask(service, url).then(
+      ({ status }) => status === 200,
+      () => false,
+    ));
+  const ready = (await waitUntil(serves, START_LIMIT_MS, 200)) && !service.hasEnded();
+  hold(ready, `${service.name} does not serve: ${service.readLog().trim().split('\n').slice(-3).join('\n')}`);
+}
+
+/** @returns how many documents a search found; each of its first page is in the answer. */
+export async function searchIn(service: Container, query: Readonly<Record<string, string>>): Promise<number> {
+  const { status, body } = await ask(service, `${BASE}/search?${new URLSearchParams(query)}`);
+  hold(status === 200, `${service.name}: GET /search got ${status}: ${body.slice(0, 200)}`);
+  const { total, results } = JSON.parse(body) as { readonly total: number; readonly results: readonly unknown[] };
+  hold(results.length > 0 || total === 0, `${service.name}: ${total} found, but no results in ${body.slice(0, 200)}`);
+  return total;
+}
+
+/** One request from within the network of a container. */
+export async function ask(container: Container, url: string): Promise<Answer> {
+  const program =
+    'const answer = await fetch(process.argv[1]); console.log(JSON.stringify({ status: answer.status, body: await answer.text() }))';
+  const { stdout } = await run(
+    'nsenter',
+    [`--net=/proc/${container.pid}/ns/net`, process.execPath, '--input-type=module', '-e', program, url],
+    { limitMs: PROBE_LIMIT_MS },
+  );
+  return JSON.parse(stdout) as Answer;
+}
+
+function checkConfig({ config }: Image): void {
+  hold(config.User === `${USER}:${USER}`, `USER is ${config.User}, not ${USER}:${USER}`);
+  hold(config.StopSignal === 'SIGTERM', `STOPSIGNAL is ${config.StopSignal}`);
+  hold(config.Cmd[0] === 'node', `CMD runs ${config.Cmd[0]}, which does not pass SIGTERM on`);
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { readonly version: string };
+  const label = config.Labels?.['org.opencontainers.image.version'];
+  hold(label === version, `the label of the version is ${label}, not ${version}`);
+}
+
+interface Bom {
+  readonly bomFormat: string;
+  readonly metadata: { readonly component: { readonly name: string } };
+  readonly components: readonly { readonly name: string; readonly version: string }[];
+}
+
+interface Lockfile {
+  readonly packages: Readonly<Record<string, { readonly version: string; readonly dev?: boolean }>>;
+}
+
+/** Compares it with the packages that are in the image, and with the lockfile. @returns how many it lists. */
+function checkSbom({ root }: Image): number {
+  const bom = JSON.parse(readFileSync(join(root, 'app/sbom.cdx.json'), 'utf8')) as Bom;
+  const lockfile = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as Lockfile;
+  hold(bom.bomFormat === 'CycloneDX', `sbom.cdx.json is ${bom.bomFormat}`);
+  hold(bom.metadata.component.name === 'serpcache', `the SBOM is of ${bom.metadata.component.name}`);
+  const listed = new Set(bom.components.map(({ name, version }) => `${name}@${version}`));
+  const installed = new Set(packagesIn(join(root, 'app/node_modules')));
+  for (const each of installed) hold(listed.has(each), `${each} is in the image but not in its SBOM`);
+  for (const each of listed) hold(installed.has(each), `${each} is in the SBOM but not in the image`);
+  for (const [path, { version, dev = false }] of Object.entries(lockfile.packages)) {
+    if (path === '') continue;
+    const name = `${path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)}@${version}`;
+    if (dev) hold(!existsSync(join(root, 'app', path)), `${name}, of development, is in the image`);
+    else hold(listed.has(name), `${name} of the lockfile is not in the SBOM`);
+  }
+  return listed.size;
+}
+
+function packagesIn(modules: string): string[] {
+  return readdirSync(modules, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(modules, entry.name);
+    if (!entry.isDirectory() || entry.name.startsWith('.')) return [];
+    if (entry.name.startsWith('@')) return packagesIn(path);
+    const text = readFileSync(join(path, 'package.json'), 'utf8');
+    const { name, version } = JSON.parse(text) as { readonly name: string; readonly version: string };
+    const nested = statSync(join(path, 'node_modules'), { throwIfNoEntry: false });
+    return [`${name}@${version}`, ...(nested?.isDirectory() ? packagesIn(join(path, 'node_modules')) : [])];
+  });
+}
+
+/** Runs the image's HEALTHCHECK beside the service. */
+async function probeHealth(options: Pick<ContainerOptions, 'name' | 'image' | 'folder' | 'network'>): Promise<number> {
+  const [kind, ...command] = options.image.config.Healthcheck?.Test ?? [];
+  hold(kind === 'CMD', 'HEALTHCHECK is missing, or needs a shell');
+  return (await runContainer({ ...options, command, limitMs: PROBE_LIMIT_MS })).status;
+}
+
+async function drain(service: Container, signal: AbortSignal) {
+  const program = join(import.meta.dirname, 'image-traffic.ts');
+  const traffic = spawn('nsenter', [`--net=/proc/${service.pid}/ns/net`, process.execPath, program, BASE, QUERY], {
+    ...{
+      signal: AbortSignal.any([signal, AbortSignal.timeout(TRAFFIC_LIMIT_MS)]),
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  });
+  let said = '';
+  const ended = new Promise<void>((resolve, reject) => {
+    traffic.once('error', reject).once('close', () => resolve());
+  });
+  const opened = new Promise<void>((resolve) => {
+    traffic.stdout.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+      if (said.includes('open\n')) resolve();
+    });
+  });
+  await Promise.race([opened, ended]);
+  const termedMs = performance.now();
+  const status = await service.stop(DRAIN_LIMIT_MS);
+  const tookMs = performance.now() - termedMs;
+  await ended;
+  const report = JSON.parse(said.trim().split('\n').at(-1) ?? '') as TrafficReport;
+  return { report, status, tookMs };
+}
+
+/** Files of the image, which all its containers share read-only. */
+function changedSince(root: string, sinceMs: number, except: readonly string[]): readonly string[] {
+  return readdirSync(root, { recursive: true, withFileTypes: true }).flatMap((entry) => {
+    const path = join(entry.parentPath, entry.name);
+    const inside = path.slice(root.length);
+    if (except.some((each) => inside.startsWith(each))) return [];
+    const stat = statSync(path, { throwIfNoEntry: false });
+    return entry.isFile() && stat !== undefined && stat.mtimeMs > sinceMs ? [inside] : [];
+  });
+}
+
+async function startReadOnly({
+  data,
+  ...options
+}: Pick<ContainerOptions, 'image' | 'folder' | 'network'> & { readonly data: string }): Promise<string> {
+  const volumes = [{ source: data, target: DATA, readOnly: true }];
+  const service = await startContainer({ name: 'read-only', ...options, volumes });
+  try {
+    const served = await untilServing(service).then(
+      () => true,
+      () => false,
+    );
+    if (served) return 'serves without writing';
+    const status = await service.ended;
+    hold(status !== 0 && service.readLog().includes(DATA), `a read-only volume: ${service.readLog().trim()}`);
+    return 'a read-only volume is a clear error';
+  } finally {
+    await service.stop(0);
+  }
+}
