@@ -1,3 +1,182 @@
-import type { Checker } from './checker.ts';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { freePorts, startProcess } from '../../loadtest/stack/process.ts';
+import { type BuiltPackage, buildPackage } from '../release/build.ts';
+import { productionPackages, readLockfile, readManifest } from '../release/dependencies.ts';
+import { type Checker, type CheckRun, hold } from './checker.ts';
+import { ROOT, run } from './tools.ts';
 
-export const CHECKERS: readonly Checker[] = [];
+const HOST = '127.0.0.1';
+const START_LIMIT_MS = 120_000;
+const STOP_LIMIT_MS = 10_000;
+const ANSWER_LIMIT_MS = 10_000;
+/** Beside `dist`, the package holds these. */
+const FILES = [
+  'CHANGELOG.md',
+  'LICENSE',
+  'README.md',
+  'licences.md',
+  'npm-shrinkwrap.json',
+  'package.json',
+  'sbom.cdx.json',
+];
+const IN_DIST = /^dist\/.*\.(?:js|js\.map|mjs|css|svg|json|yaml)$/;
+/** Commands of a clone which an installed package does not have. */
+const CLONE_COMMAND = /npm run serpcache|npm start/;
+
+export const CHECKERS: readonly Checker[] = [
+  {
+    name: 'package',
+    about: 'npm pack, an installation elsewhere, and its programs: help, a catalogue, the service, its end.',
+    run: checkPackage,
+  },
+];
+
+async function checkPackage({ folder, say, signal }: CheckRun): Promise<string> {
+  say('build');
+  const built = await buildPackage({ root: ROOT, out: join(folder, 'package') });
+  checkFiles(built);
+  const home = join(folder, 'installed');
+  say('installation');
+  await run('npm', ['install', '--no-audit', '--no-fund', '--prefix', home, built.tarball], { signal });
+  const packages = await checkDependencies(built, signal);
+  await checkStackTrace(home, signal);
+  signal.throwIfAborted();
+  say('its programs');
+  const commands = await checkCommands(home, signal);
+  const found = await checkServer(home);
+  const size = `${built.files.length} files, ${Math.ceil(built.bytes / 1024)} KiB`;
+  return `${size}; ${packages} packages as in the lockfile and the SBOM; ${commands} commands; the service found ${found} and ended with 0`;
+}
+
+function checkFiles({ files, folder }: BuiltPackage): void {
+  const [other] = files.filter((file) => !FILES.includes(file) && !IN_DIST.test(file));
+  hold(other === undefined, `the package holds ${other}`);
+  for (const file of FILES) hold(files.includes(file), `the package has no ${file}`);
+  for (const file of files.filter((each) => /\.m?js$/.test(each))) {
+    const line = readFileSync(join(folder, file), 'utf8')
+      .split('\n')
+      .find((text) => CLONE_COMMAND.test(text));
+    hold(line === undefined, `${file} names a command of a clone: ${line?.trim()}`);
+  }
+}
+
+interface Bom {
+  readonly components: readonly { readonly name: string; readonly version: string }[];
+}
+
+/** In the unpacked package, `npm ci` installs the versions of the lockfile, and the SBOM lists the same. @returns how many. */
+async function checkDependencies({ folder }: BuiltPackage, signal: AbortSignal): Promise<number> {
+  await run('npm', ['ci', '--no-audit', '--no-fund', '--ignore-scripts'], { cwd: folder, signal });
+  // What npm has put there, as npm itself recorded it.
+  const installed = new Set(
+    productionPackages(JSON.parse(readFileSync(join(folder, 'node_modules', '.package-lock.json'), 'utf8'))).map(
+      textOf,
+    ),
+  );
+  const bom: Bom = JSON.parse(readFileSync(join(folder, 'sbom.cdx.json'), 'utf8'));
+  const listed = new Set(bom.components.map(textOf));
+  const locked = productionPackages(readLockfile(ROOT)).map(textOf);
+  for (const each of locked) {
+    hold(installed.has(each), `${each} of the lockfile is not installed`);
+    hold(listed.has(each), `${each} of the lockfile is not in the SBOM`);
+  }
+  const wanted = new Set(locked);
+  for (const each of listed) hold(wanted.has(each), `${each} is in the SBOM and not in the lockfile`);
+  for (const each of installed) hold(wanted.has(each), `${each} is installed and not in the lockfile`);
+  return wanted.size;
+}
+
+function textOf({ name, version }: { readonly name: string; readonly version: string }): string {
+  return `${name}@${version}`;
+}
+
+/** A fault is told with the file and the line of the TypeScript. */
+async function checkStackTrace(home: string, signal: AbortSignal): Promise<void> {
+  const module = pathToFileURL(join(home, 'node_modules', 'serpcache', 'dist', 'schema', 'units.js')).href;
+  const script = join(home, 'fault.mjs');
+  writeFileSync(script, `const { parseDuration } = await import('${module}');\nparseDuration(Symbol('no text'));\n`);
+  const { stderr } = await run(process.execPath, ['--enable-source-maps', script], { signal, allowed: [1] });
+  const line = Number(/src\/schema\/units\.ts:(\d+):\d+\)/.exec(stderr)?.[1]);
+  const shown = readFileSync(join(ROOT, 'src', 'schema', 'units.ts'), 'utf8').split('\n')[line - 1] ?? '';
+  hold(
+    shown.includes('.test(text)'),
+    `a stack trace does not lead to the line of the TypeScript: ${stderr.slice(0, 500)}`,
+  );
+}
+
+/** @returns the number of calls. */
+async function checkCommands(home: string, signal: AbortSignal): Promise<number> {
+  const catalogue = join(home, 'shop.csv');
+  writeFileSync(catalogue, 'id,title,price\n1,red shoes,10\n2,blue shoes,20\n');
+  const { version } = readManifest(ROOT);
+  const calls: readonly (readonly [program: string, args: readonly string[], says: RegExp])[] = [
+    ['serpcache', ['--version'], new RegExp(`^serpcache ${version.replaceAll('.', '\\.')}$`, 'm')],
+    ['serpcache', ['--help'], /^ {2}serpcache flush/m],
+    ['serpcache', ['config', 'reference'], /maxConcurrent/],
+    ['serpcache', ['config', 'schema'], /json-schema/],
+    ['serpcache', ['index', '--init', 'shop', catalogue], /serpcache\.yaml/],
+    ['serpcache-server', ['--help'], /^usage: serpcache-server/m],
+  ];
+  for (const [program, args, says] of calls) {
+    const { stdout } = await run(programOf(home, program), args, { cwd: home, signal });
+    hold(says.test(stdout), `${program} ${args.join(' ')} does not say ${says}: ${stdout.slice(0, 300)}`);
+    hold(!CLONE_COMMAND.test(stdout), `${program} ${args.join(' ')} names a command of a clone`);
+  }
+  return calls.length;
+}
+
+function programOf(home: string, name: string): string {
+  return join(home, 'node_modules', '.bin', name);
+}
+
+/** The service with the catalogue of `index --init`, through worker threads. @returns how many documents it found. */
+async function checkServer(home: string): Promise<number> {
+  const [port = 0, adminPort = 0] = await freePorts(2);
+  await run(programOf(home, 'serpcache'), ['index', 'shop', 'shop.csv'], { cwd: home, env: environment(home) });
+  const url = `http://${HOST}:${port}`;
+  const logFile = join(home, 'server.log');
+  const server = await startProcess({
+    ...{ name: 'serpcache-server', command: programOf(home, 'serpcache-server'), args: [], cwd: home, logFile },
+    env: { ...environment(home), PORT: String(port), ADMIN_PORT: String(adminPort) },
+    readyTimeoutMs: START_LIMIT_MS,
+    ready: async () => (await fetch(`${url}/readyz`)).ok,
+  });
+  try {
+    const answer = await get(`${url}/search?q=shoes`);
+    const { total }: { readonly total: number } = JSON.parse(answer);
+    hold(total === 2, `the service found ${total} documents, not 2: ${answer.slice(0, 200)}`);
+    for (const asset of assetsOf(await get(`${url}/`))) await get(`${url}${asset}`);
+    for (const page of [`${url}/docs`, `http://${HOST}:${adminPort}/ops`, `http://${HOST}:${adminPort}/metrics`])
+      await get(page);
+    // Its files are beside the code, and the service reads them.
+    const asked = { cwd: home, env: { ...environment(home), ADMIN_PORT: String(adminPort) } };
+    const { stdout } = await run(programOf(home, 'serpcache'), ['drill', 'plans'], asked);
+    hold(stdout.includes('canary'), `serpcache drill plans: ${stdout.slice(0, 200)}`);
+    server.signal('SIGTERM');
+    await Promise.race([server.ended, new Promise((resolve) => setTimeout(resolve, STOP_LIMIT_MS).unref())]);
+    const status = server.exitStatus();
+    hold(status === 0, `SIGTERM: the service ended with ${status ?? `nothing after ${STOP_LIMIT_MS / 1000} s`}`);
+    return total;
+  } finally {
+    await server.stop();
+  }
+}
+
+function environment(home: string): Readonly<Record<string, string>> {
+  return { SERPCACHE_CONFIG: join(home, 'serpcache.yaml'), PATH: `${join(process.execPath, '..')}:/usr/bin:/bin` };
+}
+
+async function get(url: string): Promise<string> {
+  const answer = await fetch(url, { signal: AbortSignal.timeout(ANSWER_LIMIT_MS) });
+  const body = await answer.text();
+  hold(answer.ok, `${url}: ${answer.status} ${body.slice(0, 200)}`);
+  return body;
+}
+
+function assetsOf(page: string): readonly string[] {
+  const assets = [...page.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path = '']) => path);
+  hold(assets.length > 0, 'the search page names no assets');
+  return assets;
+}

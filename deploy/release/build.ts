@@ -97,11 +97,13 @@ async function compile(root: string, dist: string): Promise<void> {
         noCheck: true,
         rewriteRelativeImportExtensions: true,
         ...{ sourceMap: true, inlineSources: true, removeComments: true },
-        ...{ rootDir: 'src', outDir: dist },
+        // Beside each other, so that a stack trace names `src/cli.ts` of the package.
+        ...{ rootDir: 'src', outDir: 'dist' },
       },
       include: ['src'],
     });
     await run(join(root, 'node_modules', '.bin', 'tsc'), ['--project', copy], copy);
+    cpSync(join(copy, 'dist'), dist, { recursive: true });
     cpSync(join(copy, 'src'), dist, { recursive: true, filter: (file) => !file.endsWith('.ts') });
   } finally {
     rmSync(copy, { recursive: true, force: true });

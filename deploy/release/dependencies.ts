@@ -87,7 +87,7 @@ export function publishedManifest({ name, version, description, license, type, d
   };
 }
 
-/** npm installs the versions of this file, also below a package that somebody else installs. */
+/** `npm ci` in the unpacked package installs the versions of this file, and so does an installation from a registry. */
 export function shrinkwrap(lockfile: Lockfile, manifest: Manifest): object {
   const { name, version, license, bin, engines, dependencies } = publishedManifest(manifest);
   return {

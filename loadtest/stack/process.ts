@@ -83,6 +83,8 @@ export async function startProcess(options: ProcessOptions) {
     pause: () => pause(child),
     stop,
     ended,
+    /** Null while it runs, and when a signal ended it. */
+    exitStatus: (): number | null => child.exitCode,
   };
 }
 

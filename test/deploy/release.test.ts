@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { installedCommands } from '../../deploy/release/build.ts';
+import {
+  type Lockfile,
+  licencesPage,
+  productionPackages,
+  publishedManifest,
+  readLockfile,
+  readManifest,
+  shrinkwrap,
+} from '../../deploy/release/dependencies.ts';
+import { nextVersion, releasedChanges, statedVersions } from '../../deploy/release/version.ts';
+import { ENTRY_VERSION } from '../../src/cache/codec.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const text = (...path: readonly string[]): string => readFileSync(join(root, ...path), 'utf8');
+
+test('every file that states the version states that of package.json', () => {
+  const { version } = readManifest(root);
+  const stated = statedVersions(root);
+  assert.equal(stated.length, 6);
+  assert.deepEqual(
+    stated.filter((one) => one.version !== version),
+    [],
+  );
+});
+
+test('a step or a newer version is the next version, anything else is refused', () => {
+  for (const [wanted, expected] of [
+    ['patch', '1.2.4'],
+    ['minor', '1.3.0'],
+    ['major', '2.0.0'],
+    ['1.2.10', '1.2.10'],
+    ['2.0.0', '2.0.0'],
+  ] as const) {
+    assert.equal(nextVersion('1.2.3', wanted), expected);
+  }
+  for (const wanted of ['1.2.3', '1.2.2', '0.9.9']) {
+    assert.throws(() => nextVersion('1.2.3', wanted), /is not newer than 1\.2\.3/, wanted);
+  }
+  for (const wanted of ['v2.0.0', '2.0', '2.0.0-rc.1', 'next', '01.2.3', '']) {
+    assert.throws(() => nextVersion('1.2.3', wanted), /a release is major, minor, patch or a version such as 1\.4\.0/);
+  }
+});
+
+const CHANGES = '# Changelog\n\n## [Unreleased]\n\n### Added\n\n- One thing.\n\n## [1.2.3] - 2026-01-01\n\n- Older.\n';
+
+test('the changes of a release move below its heading, and the next ones have an empty section', () => {
+  const { text: released, section } = releasedChanges(CHANGES, '1.3.0', '2026-11-26');
+  assert.equal(section, '### Added\n\n- One thing.');
+  assert.equal(
+    released,
+    '# Changelog\n\n## [Unreleased]\n\n## [1.3.0] - 2026-11-26\n\n### Added\n\n- One thing.\n\n## [1.2.3] - 2026-01-01\n\n- Older.\n',
+  );
+  assert.throws(() => releasedChanges(released, '1.4.0', '2026-11-27'), /nothing stands under \[Unreleased\]/);
+  assert.throws(() => releasedChanges(CHANGES, '1.2.3', '2026-11-27'), /has a section \[1\.2\.3\] already/);
+  const { text: first } = releasedChanges('## [Unreleased]\n\n- One.\n', '1.0.0', '2026-11-27');
+  assert.equal(first, '## [Unreleased]\n\n## [1.0.0] - 2026-11-27\n\n- One.\n');
+});
+
+/** A repository of git with the files that a release writes. */
+function repository(t: TestContext) {
+  const folder = mkdtempSync(join(tmpdir(), 'serpcache-release-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  for (const file of ['package.json', 'package-lock.json', 'README.md', 'deploy/helm/serpcache/Chart.yaml']) {
+    cpSync(join(root, file), join(folder, file));
+  }
+  writeFileSync(join(folder, 'CHANGELOG.md'), CHANGES.replace('1.2.3', '0.0.1'));
+  const git = (...args: readonly string[]): string => {
+    const { status, stdout, stderr } = spawnSync('git', args, { cwd: folder, env, encoding: 'utf8' });
+    assert.equal(status, 0, stderr);
+    return stdout;
+  };
+  const env = {
+    ...{ PATH: process.env['PATH'], HOME: folder, GIT_CONFIG_NOSYSTEM: '1' },
+    ...{
+      GIT_AUTHOR_NAME: 'A',
+      GIT_AUTHOR_EMAIL: 'a@example',
+      GIT_COMMITTER_NAME: 'A',
+      GIT_COMMITTER_EMAIL: 'a@example',
+    },
+  };
+  git('init', '--quiet', '--initial-branch=main');
+  git('add', '.');
+  git('commit', '--quiet', '--message', 'all');
+  const release = (...args: readonly string[]) =>
+    spawnSync(process.execPath, [join(root, 'deploy/release/release.ts'), ...args], {
+      cwd: folder,
+      env,
+      encoding: 'utf8',
+    });
+  return { folder, git, release };
+}
+
+test('a release is one commit with the version everywhere, and an annotated tag with its changes', (t) => {
+  const { folder, git, release } = repository(t);
+  const dry = release('minor', '--dry-run');
+  assert.equal(dry.status, 0, dry.stderr);
+  assert.match(dry.stdout, /nothing was written\n\n### Added\n\n- One thing\./);
+  assert.equal(git('status', '--porcelain'), '');
+
+  const { status, stdout, stderr } = release('99.0.0');
+  assert.equal(status, 0, stderr);
+  assert.match(stdout, /now: git push --atomic origin main v99\.0\.0/);
+  assert.deepEqual(
+    statedVersions(folder).map(({ version }) => version),
+    Array.from({ length: 6 }, () => '99.0.0'),
+  );
+  assert.deepEqual(JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8')).packages[''].version, '99.0.0');
+  assert.equal(git('log', '--format=%s'), 'release: 99.0.0\nall\n');
+  assert.equal(git('status', '--porcelain'), '');
+  assert.equal(git('cat-file', '-t', 'v99.0.0'), 'tag\n');
+  assert.match(
+    git('tag', '--list', '--format=%(contents)', 'v99.0.0'),
+    /^serpcache 99\.0\.0\n\n### Added\n\n- One thing\.\n/,
+  );
+
+  const empty = release('99.0.1');
+  assert.equal(empty.status, 3);
+  assert.match(empty.stderr, /nothing stands under \[Unreleased\]/);
+});
+
+test('no release is made of a tree with changes, of another branch, or over a tag', (t) => {
+  const { folder, git, release } = repository(t);
+  const refused = (says: RegExp): void => {
+    const { status, stderr } = release('99.0.0');
+    assert.equal(status, 3, stderr);
+    assert.match(stderr, says);
+  };
+  writeFileSync(join(folder, 'new'), '');
+  refused(/the tree has changes: \?\? new/);
+  rmSync(join(folder, 'new'));
+  git('tag', 'v99.0.0');
+  refused(/there is a tag v99\.0\.0 already/);
+  git('checkout', '--quiet', '-b', 'feature');
+  refused(/the branch is feature; allowed: main, master/);
+  assert.equal(git('log', '--format=%s'), 'all\n');
+});
+
+test('the page of licences lists what an installation holds, and every licence is allowed', () => {
+  assert.equal(text('deploy', 'release', 'licences.md'), licencesPage(productionPackages(readLockfile(root))));
+  const other: Lockfile = {
+    ...{ name: 'x', version: '1.0.0', lockfileVersion: 3 },
+    packages: {
+      '': {},
+      'node_modules/a': { version: '1.0.0', license: 'GPL-3.0-only' },
+      'node_modules/b/node_modules/@c/d': { version: '2.0.0' },
+      'node_modules/e': { version: '3.0.0', license: '(GPL-2.0-only OR MIT)' },
+      'node_modules/f': { version: '4.0.0', license: 'GPL-2.0-only', dev: true },
+    },
+  };
+  assert.throws(
+    () => licencesPage(productionPackages(other)),
+    /^Error: not allowed: @c\/d 2\.0\.0 \(none stated\), a 1\.0\.0 \(GPL-3\.0-only\); allowed: MIT/,
+  );
+});
+
+test('the package names no script and no development dependency, and pins what the lockfile pins', () => {
+  const [manifest, lockfile] = [readManifest(root), readLockfile(root)];
+  const published = publishedManifest(manifest);
+  assert.deepEqual(Object.keys(published).toSorted(), [
+    ...['bin', 'dependencies', 'description', 'engines', 'license', 'name', 'type', 'version'],
+  ]);
+  const { packages } = JSON.parse(JSON.stringify(shrinkwrap(lockfile, manifest)));
+  const names = Object.keys(packages);
+  assert.ok(names.includes('node_modules/fastify') && !names.includes('node_modules/typescript'));
+  assert.equal(names.length, 1 + productionPackages(lockfile).length);
+  assert.deepEqual(packages[''].dependencies, manifest.dependencies);
+});
+
+test('texts of the package name its own programs', () => {
+  assert.equal(
+    installedCommands('npm run serpcache -- index a; npm start; npm start -- --help; npm run bench'),
+    'serpcache index a; serpcache-server; serpcache-server --help; npm run bench',
+  );
+});
+
+test('the page of releases names the versions of entries and control documents that the code has', () => {
+  const page = text('deploy', 'release', 'README.md');
+  const codec = text('src', 'control', 'document-codec.ts');
+  const formats = ['FORMAT', 'PLACEMENT_FORMAT'].map(
+    (name) => new RegExp(`^const ${name} = (\\d+);`, 'm').exec(codec)?.[1],
+  );
+  assert.match(page, new RegExp(`\\| entry version ${ENTRY_VERSION} \\|`));
+  assert.match(page, new RegExp(`\\| control formats ${formats.join(' and ')} \\|`));
+});
