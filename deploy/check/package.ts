@@ -69,7 +69,7 @@ interface Bom {
 /** In the unpacked package, `npm ci` installs the versions of the lockfile, and the SBOM lists the same. @returns how many. */
 async function checkDependencies({ folder }: BuiltPackage, signal: AbortSignal): Promise<number> {
   await run('npm', ['ci', '--no-audit', '--no-fund', '--ignore-scripts'], { cwd: folder, signal });
-  // What npm has put there, as npm itself recorded it.
+  // npm records there which packages it has put beside it.
   const installed = new Set(
     productionPackages(JSON.parse(readFileSync(join(folder, 'node_modules', '.package-lock.json'), 'utf8'))).map(
       textOf,

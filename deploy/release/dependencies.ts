@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What an installation of serpcache consists of beside serpcache, by the lockfile. */
+/** The packages of an installation beside serpcache, by the lockfile. */
 
 interface LockedPackage {
   readonly version?: string;
