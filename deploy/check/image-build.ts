@@ -72,10 +72,10 @@ export async function createBuilder({ folder, say, signal }: CheckRun) {
 }
 
 /**
- * In a chroot `/` is no mount, and buildah cannot make it private. There it runs in a mount namespace whose root is a mount of
+ * In a chroot `/` is no mount, and a program cannot make it private. There it runs in a mount namespace whose root is a mount of
  * the same files. The mount below which that is made is private first, so that no other namespace sees it.
  */
-function mountedRoot(folder: string): readonly string[] {
+export function mountedRoot(folder: string): readonly string[] {
   const mounts = readFileSync('/proc/self/mountinfo', 'utf8').split('\n');
   if (mounts.some((line) => line.split(' ')[4] === '/')) return [];
   const place = join(folder, 'root');
@@ -90,15 +90,21 @@ function mountedRoot(folder: string): readonly string[] {
   return ['unshare', '--mount', '--propagation', 'unchanged', 'sh', '-c', script, place];
 }
 
+interface DebianOptions extends Pick<CheckRun, 'folder' | 'signal'> {
+  /** Packages in addition to the minimum. */
+  readonly include?: readonly string[];
+}
+
 /** A minimal Debian, made once into the user's cache. */
-async function debianTar({ folder, signal }: Pick<CheckRun, 'folder' | 'signal'>): Promise<string> {
-  const file = join(cacheFolder(), `debian-${SUITE}.tar`);
+export async function debianTar({ folder, signal, include = [] }: DebianOptions): Promise<string> {
+  const file = join(cacheFolder(), `${['debian', SUITE, ...include].join('-')}.tar`);
   if (existsSync(file)) return file;
   const root = join(folder, 'debootstrap');
   const made = `${file}.${process.pid}`;
   mkdirSync(cacheFolder(), { recursive: true });
   try {
-    await run('debootstrap', ['--variant=minbase', SUITE, root, mirror()], { limitMs: BUILD_LIMIT_MS, signal });
+    const options = ['--variant=minbase', ...(include.length > 0 ? [`--include=${include.join(',')}`] : [])];
+    await run('debootstrap', [...options, SUITE, root, mirror()], { limitMs: BUILD_LIMIT_MS, signal });
     for (const name of JUNK) rmSync(join(root, name), { recursive: true, force: true });
     // apt and dpkg expect the folders.
     for (const name of JUNK) mkdirSync(join(root, name, name.endsWith('lists') ? 'partial' : ''), { recursive: true });

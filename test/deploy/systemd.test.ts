@@ -3,13 +3,15 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { loadSettings } from '../../src/config/load.ts';
+import { HOST_CHECKS } from '../../src/operations/doctor/checks/host.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-const unit = readFileSync(join(root, 'deploy/systemd/serpcache.service'), 'utf8');
+const read = (file: string): string => readFileSync(join(root, 'deploy', file), 'utf8');
+const unit = read('systemd/serpcache.service');
 
-function setting(name: string): string {
-  const value = new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1];
-  assert.ok(value !== undefined, `the unit has no ${name}`);
+function setting(name: string, text = unit): string {
+  const value = new RegExp(`^${name} ?= ?(.*)$`, 'm').exec(text)?.[1];
+  assert.ok(value !== undefined, `there is no ${name}`);
   return value;
 }
 
@@ -79,4 +81,66 @@ test('the unit gives the service no unnecessary privileges', () => {
 test('the unit holds no secret', () => {
   assert.doesNotMatch(unit, /^Environment=.*(?:TOKEN|PASSWORD|SECRET)/m);
   assert.match(setting('EnvironmentFile'), /^-\/etc\//);
+});
+
+/** The settings of a unit that protect the machine, without what differs between programs. */
+function protection(text: string): readonly string[] {
+  const lines = text.slice(text.indexOf('\nProtectSystem='), text.indexOf('\n[Install]')).split('\n');
+  return lines.filter((line) => /^\w/.test(line) && !line.startsWith('MemoryDenyWriteExecute='));
+}
+
+test('searchd and its indexer are protected as serpcache is, and write no executable memory', () => {
+  // V8 alone needs memory keys.
+  const expected = protection(unit).map((line) => line.replace(' @pkey', ''));
+  for (const name of ['searchd', 'searchd-index']) {
+    const text = `${read(`systemd/${name}.service`)}\n[Install]`;
+    assert.deepEqual(protection(text), expected, name);
+    assert.equal(setting('MemoryDenyWriteExecute', text), 'yes');
+    assert.deepEqual([setting('User', text), setting('StateDirectory', text)], ['searchd', 'searchd']);
+  }
+});
+
+test('searchd stays in the foreground, and it and the indexer read one configuration', () => {
+  const searchd = setting('ExecStart', read('systemd/searchd.service'));
+  assert.match(searchd, / --nodetach /);
+  const configuration = /--config (\S+)/.exec(searchd)?.[1];
+  assert.ok(configuration?.startsWith('/var/lib/searchd/'));
+  assert.ok(
+    setting('ExecStart', read('systemd/searchd-index.service')).includes(`--config ${configuration} --all --rotate`),
+  );
+});
+
+test('an instance has ports and a folder of its own', () => {
+  const text = read('systemd/serpcache@.service.d/instance.conf');
+  const [, port, adminPort] = /^Environment=PORT=(\d+)%i ADMIN_PORT=(\d+)%i$/m.exec(text) ?? [];
+  assert.ok(port !== undefined && adminPort !== undefined && port !== adminPort);
+  // From 32768 on the kernel takes ports for outgoing connections.
+  for (const first of [port, adminPort]) assert.ok(Number(`${first}9`) < 32_768);
+  assert.match(text, /^StateDirectory=\nStateDirectory=serpcache-%i\nWorkingDirectory=\/var\/lib\/serpcache-%i$/m);
+});
+
+test("a store server's limit of files covers maxclients and its own 32", () => {
+  const limit = Number(setting('LimitNOFILE', read('systemd/redis-server.service.d/limits.conf')));
+  for (const name of ['redis', 'valkey']) {
+    const [, clients] = /^maxclients (\d+)$/m.exec(read(`redis/${name}-cache.conf`)) ?? [];
+    assert.ok(limit >= Number(clients) + 32, `${name}: ${clients} clients`);
+  }
+});
+
+test('settings of the kernel are those that the doctor asks for', () => {
+  const check = (id: string) => {
+    const found = HOST_CHECKS.find((one) => one.id === id);
+    assert.ok(found !== undefined, `the doctor has no ${id}`);
+    return found;
+  };
+  const sysctl = read('systemd/60-serpcache-sysctl.conf');
+  const [, backlog] = /net\.core\.somaxconn below (\d+)/.exec(check('host-somaxconn').raises) ?? [];
+  assert.ok(Number(setting('net.core.somaxconn', sysctl)) >= Number(backlog));
+  const [, overcommit] = /vm\.overcommit_memory is not (\d)/.exec(check('host-overcommit').raises) ?? [];
+  assert.equal(setting('vm.overcommit_memory', sysctl), overcommit);
+  const [, refused = ''] = /transparent_hugepage is (\w+)/.exec(check('host-thp').raises) ?? [];
+  const [, pages] =
+    /^w \/sys\/kernel\/mm\/transparent_hugepage\/enabled - - - - (\w+)$/m.exec(read('systemd/60-serpcache-thp.conf')) ??
+    [];
+  assert.ok(refused !== '' && pages !== undefined && pages !== refused);
 });
