@@ -17,7 +17,7 @@ const STOP_LIMIT_MS = 20_000;
 const ROTATE_LIMIT_MS = 60_000;
 /** Addresses and paths of the shipped files, which a check replaces. */
 const SHIPPED_AGENT = /\b10\.0\.0\.\d+:9312\b/g;
-const SHIPPED_FOLDER = '/var/lib/serpcache/sphinx';
+const SHIPPED_FOLDER = '/var/lib/searchd';
 const SHIPPED_LISTENER = '127.0.0.1:9306';
 
 /** One searchd that runs as a user without rights, over files that only this user can read. */

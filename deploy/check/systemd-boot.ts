@@ -121,11 +121,15 @@ interface InsideOptions extends Pick<RunOptions, 'signal'> {
   readonly anyStatus?: boolean;
 }
 
-function inside(pid: number, script: string, { anyStatus = false, ...options }: InsideOptions): Promise<Ran> {
-  // In a chroot the root of the machine's processes is not that of their mount namespace.
-  const entered = ['--all', '--root', '--target', String(pid), 'env', '-i', PATH, 'sh', '-euc', script];
+async function inside(pid: number, script: string, { anyStatus = false, ...options }: InsideOptions): Promise<Ran> {
+  // In a chroot the root of the machine's processes is not the root of their mount namespace.
+  const entered = ['--all', '--root', '--wd', '--target', String(pid), 'env', '-i', PATH, 'sh', '-euc', script];
   const allowed = anyStatus ? Array.from({ length: 256 }, (_, status) => status) : [0];
-  return run('nsenter', entered, { limitMs: COMMAND_LIMIT_MS, allowed, ...options });
+  try {
+    return await run('nsenter', entered, { limitMs: COMMAND_LIMIT_MS, allowed, ...options });
+  } catch (error) {
+    throw new Error(`in the machine: ${script}: ${error instanceof Error ? error.message : error}`, { cause: error });
+  }
 }
 
 /** The systemd of the machine: the child of nspawn, which is the child of unshare. */

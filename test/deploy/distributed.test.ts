@@ -52,7 +52,7 @@ test('searchd starts from the shipped front while its agents are away, without a
   const shipped = textOf('sphinx/distributed.conf');
   const local = shipped
     .replaceAll(/\b10\.0\.0\.\d+:9312\b/g, `127.0.0.1:${dead}`)
-    .replaceAll('/var/lib/serpcache/sphinx', folder)
+    .replaceAll('/var/lib/searchd', folder)
     .replaceAll('127.0.0.1:9306', `127.0.0.1:${port}`);
   writeFileSync(configFile, local);
   const searchd = await startSearchd({ directory: folder, from: { configFile, port }, built: true });

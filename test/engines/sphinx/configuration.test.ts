@@ -10,13 +10,13 @@ function configurationFor(dialect: 'sphinx' | 'manticore'): string {
   return sphinxConfiguration({
     domains: DEMO_DOMAINS.map((domain) => ({ domain: { ...domain, answerProfile: '' }, index: domain.name })),
     searchd: { dialect, host: '127.0.0.1', port: 9306, maxConnections: 64 },
-    directory: '/var/lib/serpcache/sphinx',
+    directory: '/var/lib/searchd',
   });
 }
 
 it('deploy/sphinx/sphinx.conf is what sphinx-source writes for the demo domains', async () => {
   const found = await readFile(FILE, 'utf8').catch(() => 'no such file');
-  const how = 'run serpcache sphinx-source --out /var/lib/serpcache/sphinx and copy its sphinx.conf';
+  const how = 'run serpcache sphinx-source --out /var/lib/searchd and copy its sphinx.conf';
   assert.equal(found, configurationFor('sphinx'), how);
 });
 
