@@ -41,6 +41,8 @@ export async function createBuilder({ folder, say, signal }: CheckRun) {
   cpSync(await debianTar({ folder, signal }), join(context, 'debian.tar'));
   cpSync(process.execPath, join(context, 'node'));
   await run('npm', ['install', '--global', '--prefix', join(context, 'npm'), NPM], { signal });
+  // Debian's npm writes its own settings there, which name other places than Node's image has.
+  rmSync(join(context, 'npm', 'lib', 'node_modules', 'npm', 'npmrc'), { force: true });
   for (const [tag, text] of [
     [DEBIAN, 'FROM scratch\nADD debian.tar /\nCMD ["bash"]\n'],
     [
