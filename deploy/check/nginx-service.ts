@@ -264,33 +264,47 @@ export function clientOf({ port, ca }: Pick<Front, 'port' | 'ca'>, address: stri
   // The certificate of the check is for loopback, and the file serves one name.
   const identity = { servername: NAME, checkServerIdentity: () => undefined };
   const agent = new Agent({ keepAlive: true, ca, maxSockets: 256, ...identity });
+  const askOnce = ({ path, method = 'GET', headers = {}, body }: Asking): Promise<Reply> =>
+    new Promise((resolve, reject) => {
+      const signal = AbortSignal.timeout(ANSWER_LIMIT_MS);
+      const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
+      const sent = request(
+        {
+          ...{ host: HOST, port, path, method, agent, signal, localAddress: address },
+          headers: { host: NAME, ...length, ...headers },
+        },
+        (response) => {
+          const chunks: Buffer[] = [];
+          response.on('data', (chunk: Buffer) => chunks.push(chunk));
+          response.once('error', reject).once('end', () =>
+            resolve({
+              status: response.statusCode ?? 0,
+              headers: response.headers,
+              cacheStatus: String(response.headers['cache-status'] ?? ''),
+              body: Buffer.concat(chunks).toString('utf8'),
+            }),
+          );
+        },
+      );
+      // A server may close a kept connection while a request is on its way. Every client sends such a request again.
+      sent
+        .once('error', (error) => reject(sent.reusedSocket && isReset(error) ? new ClosedMeanwhile() : error))
+        .end(body);
+    });
   return {
-    ask: ({ path, method = 'GET', headers = {}, body }: Asking): Promise<Reply> =>
-      new Promise((resolve, reject) => {
-        const signal = AbortSignal.timeout(ANSWER_LIMIT_MS);
-        const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
-        const sent = request(
-          {
-            ...{ host: HOST, port, path, method, agent, signal, localAddress: address },
-            headers: { host: NAME, ...length, ...headers },
-          },
-          (response) => {
-            const chunks: Buffer[] = [];
-            response.on('data', (chunk: Buffer) => chunks.push(chunk));
-            response.once('error', reject).once('end', () =>
-              resolve({
-                status: response.statusCode ?? 0,
-                headers: response.headers,
-                cacheStatus: String(response.headers['cache-status'] ?? ''),
-                body: Buffer.concat(chunks).toString('utf8'),
-              }),
-            );
-          },
-        );
-        sent.once('error', reject).end(body);
+    ask: (asking: Asking): Promise<Reply> =>
+      askOnce(asking).catch((error: unknown) => {
+        if (error instanceof ClosedMeanwhile) return askOnce(asking);
+        throw error;
       }),
     close: (): void => agent.destroy(),
   };
+}
+
+class ClosedMeanwhile extends Error {}
+
+function isReset(error: Error): boolean {
+  return 'code' in error && error.code === 'ECONNRESET';
 }
 
 export type Client = ReturnType<typeof clientOf>;
