@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { freePorts, startProcess } from '../../loadtest/stack/process.ts';
@@ -28,7 +28,8 @@ const CLONE_COMMAND = /npm run serpcache|npm start/;
 export const CHECKERS: readonly Checker[] = [
   {
     name: 'package',
-    about: 'npm pack, an installation elsewhere, and its programs: help, a catalogue, the service, its end.',
+    about:
+      'npm pack, an installation elsewhere, and its programs: help, the service with a catalogue and with the demo, its end.',
     run: checkPackage,
   },
 ];
@@ -45,9 +46,9 @@ async function checkPackage({ folder, say, signal }: CheckRun): Promise<string> 
   signal.throwIfAborted();
   say('its programs');
   const commands = await checkCommands(home, signal);
-  const found = await checkServer(home);
+  const found = await checkServices(home);
   const size = `${built.files.length} files, ${Math.ceil(built.bytes / 1024)} KiB`;
-  return `${size}; ${packages} packages as in the lockfile and the SBOM; ${commands} commands; the service found ${found} and ended with 0`;
+  return `${size}; ${packages} packages as in the lockfile and the SBOM; ${commands} commands; the service found ${found}, and ended with 0`;
 }
 
 function checkFiles({ files, folder }: BuiltPackage): void {
@@ -131,28 +132,50 @@ function programOf(home: string, name: string): string {
   return join(home, 'node_modules', '.bin', name);
 }
 
-/** The service with the catalogue of `index --init`, through worker threads. @returns how many documents it found. */
-async function checkServer(home: string): Promise<number> {
+interface Service {
+  /** The folder in which it is started. */
+  readonly cwd: string;
+  /** Without a configuration it serves the demo. */
+  readonly config?: string;
+  /** One search, and how many documents it must find at least. */
+  readonly search: { readonly q: string; readonly least: number };
+}
+
+/** The service with the catalogue of `index --init` and with the demo, through worker threads. @returns what both found. */
+async function checkServices(home: string): Promise<string> {
+  const config = join(home, 'serpcache.yaml');
+  await run(programOf(home, 'serpcache'), ['index', 'shop', 'shop.csv'], { cwd: home, env: environment({ config }) });
+  const own = await checkService(home, { cwd: home, config, search: { q: 'shoes', least: 2 } });
+  const cwd = join(home, 'demo');
+  mkdirSync(cwd);
+  const demo = await checkService(home, { cwd, search: { q: 'shoes', least: 1 } });
+  return `${own} of a catalogue, ${demo} of the demo`;
+}
+
+/** @returns how many documents its search found. */
+async function checkService(home: string, { cwd, search, ...service }: Service): Promise<number> {
   const [port = 0, adminPort = 0] = await freePorts(2);
-  await run(programOf(home, 'serpcache'), ['index', 'shop', 'shop.csv'], { cwd: home, env: environment(home) });
-  const url = `http://${HOST}:${port}`;
-  const logFile = join(home, 'server.log');
+  const [url, adminUrl] = [`http://${HOST}:${port}`, `http://${HOST}:${adminPort}`];
+  const env = { ...environment(service), PORT: String(port), ADMIN_PORT: String(adminPort) };
   const server = await startProcess({
-    ...{ name: 'serpcache-server', command: programOf(home, 'serpcache-server'), args: [], cwd: home, logFile },
-    env: { ...environment(home), PORT: String(port), ADMIN_PORT: String(adminPort) },
+    ...{ name: 'serpcache-server', command: programOf(home, 'serpcache-server'), args: [], cwd, env },
+    logFile: join(cwd, 'server.log'),
     readyTimeoutMs: START_LIMIT_MS,
     ready: async () => (await fetch(`${url}/readyz`)).ok,
   });
   try {
-    const answer = await get(`${url}/search?q=shoes`);
+    const answer = await get(`${url}/search?q=${search.q}`);
     const { total }: { readonly total: number } = JSON.parse(answer);
-    hold(total === 2, `the service found ${total} documents, not 2: ${answer.slice(0, 200)}`);
-    for (const asset of assetsOf(await get(`${url}/`))) await get(`${url}${asset}`);
-    for (const page of [`${url}/docs`, `http://${HOST}:${adminPort}/ops`, `http://${HOST}:${adminPort}/metrics`])
-      await get(page);
+    hold(total >= search.least, `the service found ${total} documents, not ${search.least}: ${answer.slice(0, 200)}`);
+    for (const [origin, page] of [
+      [url, '/'],
+      [adminUrl, '/ops'],
+    ] as const) {
+      for (const asset of assetsOf(page, await get(`${origin}${page}`))) await get(`${origin}${asset}`);
+    }
+    for (const page of [`${url}/docs`, `${adminUrl}/metrics`]) await get(page);
     // Its files are beside the code, and the service reads them.
-    const asked = { cwd: home, env: { ...environment(home), ADMIN_PORT: String(adminPort) } };
-    const { stdout } = await run(programOf(home, 'serpcache'), ['drill', 'plans'], asked);
+    const { stdout } = await run(programOf(home, 'serpcache'), ['drill', 'plans'], { cwd, env });
     hold(stdout.includes('canary'), `serpcache drill plans: ${stdout.slice(0, 200)}`);
     server.signal('SIGTERM');
     await Promise.race([server.ended, new Promise((resolve) => setTimeout(resolve, STOP_LIMIT_MS).unref())]);
@@ -164,8 +187,9 @@ async function checkServer(home: string): Promise<number> {
   }
 }
 
-function environment(home: string): Readonly<Record<string, string>> {
-  return { SERPCACHE_CONFIG: join(home, 'serpcache.yaml'), PATH: `${join(process.execPath, '..')}:/usr/bin:/bin` };
+function environment({ config }: Pick<Service, 'config'>): Readonly<Record<string, string>> {
+  const path = { PATH: `${join(process.execPath, '..')}:/usr/bin:/bin` };
+  return config === undefined ? path : { ...path, SERPCACHE_CONFIG: config };
 }
 
 async function get(url: string): Promise<string> {
@@ -175,8 +199,8 @@ async function get(url: string): Promise<string> {
   return body;
 }
 
-function assetsOf(page: string): readonly string[] {
-  const assets = [...page.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path = '']) => path);
-  hold(assets.length > 0, 'the search page names no assets');
+function assetsOf(page: string, html: string): readonly string[] {
+  const assets = [...html.matchAll(/(?:src|href)="(\/(?:ops\/)?assets\/[^"]+)"/g)].map(([, path = '']) => path);
+  hold(assets.length > 0, `${page} names no assets`);
   return assets;
 }

@@ -110,7 +110,8 @@ export function licencesPage(packages: readonly ProductionPackage[]): string {
   const rows = [...groups]
     .toSorted(([one], [other]) => compare(one, other))
     .map(([licence, members]) => {
-      const list = members.map(({ name, version }) => `${name} ${version}`).join(', ');
+      // A package may stand in several folders.
+      const list = [...new Set(members.map(({ name, version }) => `${name} ${version}`))].join(', ');
       return `| ${licence} | ${list} |`;
     });
   return [
