@@ -10,8 +10,9 @@ import { ROOT } from './tools.ts';
 
 const HOME = '/app';
 const CONFIG_FILE = '/etc/serpcache/config/serpcache.yaml';
-/** L1 as a share of the container's memory; the rest is Node's. */
-const MAX_L1_SHARE = 0.6;
+/** The memory of a process with a full L1: measured, 1.6 bytes for each byte of L1 over 190 MiB, and some room. */
+const BYTES_PER_L1_BYTE = 1.7;
+const BASE_BYTES = 300 * 2 ** 20;
 const UNITS: Readonly<Record<string, number>> = { Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30 };
 
 /** Facts that types cannot tell. @throws with the first that does not hold. */
@@ -20,6 +21,7 @@ export async function checkManifests(release: Release, folder: string): Promise<
   hold(!release.manifests.some(({ kind }) => kind === 'Secret'), fault('the chart makes a Secret'));
   const settings = await settingsOf(release, folder, fault);
   checkProcess(release, settings, fault);
+  checkPod(release, fault);
   for (const manifest of release.manifests) {
     if (manifest.kind === 'NetworkPolicy') checkNetwork(manifest, settings, fault);
     if (manifest.kind === 'HorizontalPodAutoscaler') checkAutoscaler(manifest, fault);
@@ -76,19 +78,22 @@ function checkProcess({ container, graceSeconds, manifests }: Release, settings:
   const { hosts } = settings.admin;
   const service = manifests.find(({ kind, metadata }) => kind === 'Service' && metadata.name.endsWith('-admin'));
   hold(service !== undefined, fault('there is no Service for operators'));
+  const { type = 'ClusterIP', clusterIP } = service.spec ?? {};
+  hold(type === 'ClusterIP' && clusterIP === 'None', fault(`the Service for operators is ${type}, ${clusterIP}`));
   // With a list, other names are refused.
   if (hosts.length > 0)
     hold(hosts.includes(service.metadata.name), fault(`admin.hosts lacks ${service.metadata.name}`));
 
   const l1 = settings.domains.reduce((sum, { memory }) => sum + memory.maxBytes, 0);
   const limit = bytesOf(container.resources.limits.memory);
-  hold(l1 <= limit * MAX_L1_SHARE, fault(`L1 is ${l1} bytes of a memory limit of ${limit}`));
+  const needed = l1 * BYTES_PER_L1_BYTE + BASE_BYTES;
+  hold(needed <= limit, fault(`the memory limit is ${limit} bytes, and an L1 of ${l1} needs ${Math.round(needed)}`));
 
   // The root is read-only.
   const writable = container.volumeMounts.filter(({ readOnly }) => readOnly !== true);
   const isWritable = (path: string): boolean =>
     writable.some(({ mountPath }) => path.startsWith(`${mountPath}/`) || path === mountPath);
-  const written = [settings.drills.directory, settings.audit.file];
+  const written = ['/tmp', settings.drills.directory, settings.audit.file];
   for (const { engine } of settings.domains) if (engine.kind === 'sqlite') written.push(engine.directory);
   for (const path of written) hold(isWritable(path), fault(`${path} is on no volume that can be written`));
   for (const { name, lifeboat } of settings.domains) {
@@ -103,6 +108,49 @@ function bytesOf(quantity: string): number {
   const bytes = Number(number) * (UNITS[unit] ?? Number.NaN);
   hold(bytes > 0, `no quantity of bytes: ${quantity}`);
   return bytes;
+}
+
+const CONTAINER_RIGHTS = {
+  allowPrivilegeEscalation: false,
+  readOnlyRootFilesystem: true,
+  capabilities: { drop: ['ALL'] },
+};
+const POD_RIGHTS = {
+  ...{ runAsNonRoot: true, runAsUser: 1000, runAsGroup: 1000, fsGroup: 1000, fsGroupChangePolicy: 'OnRootMismatch' },
+  seccompProfile: { type: 'RuntimeDefault' },
+};
+/** One after the other, so that capacity never falls. */
+const ROLLOUT = { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } };
+
+/** The rights of the Pod, its life and its rollout: nothing else would notice a change of these. */
+function checkPod({ manifests, container }: Release, fault: Fault): void {
+  const specOf = (wanted: string) => manifests.find(({ kind }) => kind === wanted)?.spec ?? {};
+  const deployment = specOf('Deployment');
+  const template = deployment['template'] as {
+    readonly metadata: { readonly annotations: Readonly<Record<string, string>> };
+    readonly spec: Readonly<Record<string, unknown>> & { readonly volumes: readonly { readonly secret?: object }[] };
+  };
+  const { startupProbe, livenessProbe } = container;
+  const facts: readonly (readonly [name: string, is: unknown, expected: unknown])[] = [
+    ['securityContext of the container', container.securityContext, CONTAINER_RIGHTS],
+    ['securityContext of the Pod', template.spec['securityContext'], POD_RIGHTS],
+    ['automountServiceAccountToken', template.spec['automountServiceAccountToken'], false],
+    ['strategy', deployment['strategy'], ROLLOUT],
+    ['path of livenessProbe', livenessProbe.httpGet.path, '/healthz'],
+    // A late loop is no reason for a restart, and a start may build an index.
+    ['livenessProbe waits for a minute', livenessProbe.failureThreshold * livenessProbe.periodSeconds >= 60, true],
+    ['startupProbe waits for two minutes', startupProbe.failureThreshold * startupProbe.periodSeconds >= 120, true],
+    ['preStop', container.lifecycle.preStop.exec.command[0], 'sleep'],
+    ['maxUnavailable of the PodDisruptionBudget', specOf('PodDisruptionBudget')['maxUnavailable'], 1],
+    ['a change of the configuration is a rollout', template.metadata.annotations['checksum/config']?.length, 64],
+  ];
+  for (const [name, is, expected] of facts)
+    hold(isDeepStrictEqual(is, expected), fault(`${name}: ${JSON.stringify(is)}, not ${JSON.stringify(expected)}`));
+  for (const { secret } of template.spec.volumes) {
+    // Written 0440, which YAML 1.1 and Kubernetes read as octal; here it is a decimal number.
+    const mode = secret === undefined ? 440 : 'defaultMode' in secret && secret.defaultMode;
+    hold(mode === 440, fault(`files of a Secret have mode ${mode}: the group must read them`));
+  }
 }
 
 /** Each server of the configuration may be reached, and the admin port by nobody who may reach the public one. */

@@ -22,6 +22,7 @@ export interface Container {
   readonly env: readonly Variable[];
   readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
   readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string; readonly readOnly?: boolean }[];
+  readonly securityContext: object;
   readonly resources: { readonly limits: { readonly memory: string } };
   readonly lifecycle: { readonly preStop: { readonly exec: { readonly command: readonly string[] } } };
   readonly startupProbe: Probe;
@@ -39,6 +40,8 @@ interface Variable {
 }
 
 interface Probe {
+  readonly periodSeconds: number;
+  readonly failureThreshold: number;
   readonly httpGet: { readonly path: string; readonly port: string; readonly scheme?: string };
 }
 

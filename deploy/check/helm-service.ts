@@ -96,6 +96,8 @@ async function leave(service: Running, { publicPort, release }: Service): Promis
   const ready = { port: publicPort, path: release.container.readinessProbe.httpGet.path };
   hold((await ask(ready)) === 200, 'it is not ready during preStop, when proxies still send requests');
   await stopping;
+  const waitedSeconds = (performance.now() - startedMs) / 1000;
+  hold(waitedSeconds >= Number(args[0]) - 0.1, `preStop ended after ${waitedSeconds.toFixed(1)} s`);
   service.signal('SIGTERM');
   const drains = await waitUntil(async () => (await ask(ready).catch(() => undefined)) === 503, REQUEST_LIMIT_MS, 10);
   hold(drains, 'SIGTERM came, and /readyz was never 503');

@@ -57,8 +57,18 @@ function refusals(folder: string): readonly Refusal[] {
     { about: 'a variable of the chart', more: ['--set', 'environment.HOST=::'], says: /HOST is set twice/ },
     {
       about: 'a password in the configuration',
-      more: config('password', 'control: { kind: standalone, nodes: ["a:6379"], password: plain }\n'),
+      more: config('password', `control: { kind: standalone, nodes: ["a:6379"], password: plain }\n${DOMAINS}\n`),
       says: /config: .* for the value of password/,
+    },
+    {
+      about: 'a signing key in the configuration',
+      more: config('signing', `signing: { key: 0123456789abcdef0123456789abcdef }\n${DOMAINS}\n`),
+      says: /config: .* for the value of signing\.key/,
+    },
+    {
+      about: 'a configuration without domains',
+      more: config('empty', '# nothing yet\n'),
+      says: /there are no domains/,
     },
     {
       about: 'a variable that nothing sets',

@@ -31,11 +31,26 @@ export async function checkLimits(front: Front, fleet: Fleet): Promise<number> {
     for (const reply of refused) isProblem(reply, 429);
     const beside = await other.ask({ path });
     hold(beside.status === 200, `another client beside it: ${beside.status}`);
+    await checkBatches(front);
     await checkBudget(front, fleet);
     return refused.length;
   } finally {
     greedy.close();
     other.close();
+  }
+}
+
+/** Batches have a rate of their own, below that of requests. */
+async function checkBatches(front: Front): Promise<void> {
+  const client = clientOf(front, '127.0.0.26');
+  try {
+    const batch = { path: '/msearch', method: 'POST', headers: { 'content-type': 'application/json' } };
+    const body = JSON.stringify({ searches: [{ q: 'alpha' }] });
+    const replies = await Promise.all(Array.from({ length: 20 }, () => client.ask({ ...batch, body })));
+    const refused = replies.filter(({ status }) => status === 429).length;
+    hold(refused > 0 && refused < replies.length, `${refused} of ${replies.length} batches at once were refused`);
+  } finally {
+    client.close();
   }
 }
 
@@ -69,10 +84,23 @@ export async function checkClosed(front: Front): Promise<void> {
   try {
     for (const path of ['/metrics', '/admin/domains', '/ops', '/admin', '/healthz', '/nginx-problem'])
       isProblem(await client.ask({ path }), 404);
-    for (const path of ['/readyz', '/openapi.json', '/docs']) {
-      const { status } = await client.ask({ path });
+    for (const path of ['/openapi.json', '/docs']) {
+      const { status, headers } = await client.ask({ path });
       hold(status === 200, `${path}: ${status}`);
+      const hsts = headers['strict-transport-security'];
+      hold(hsts === 'max-age=31536000', `${path} has Strict-Transport-Security ${hsts}`);
     }
+    isProblem(await client.ask({ path: '/readyz' }), 403);
+    const own = clientOf(front, HOST);
+    const ready = await own.ask({ path: '/readyz' }).finally(own.close);
+    hold(ready.status === 200, `/readyz from an address that may ask: ${ready.status}`);
+    // Each of these would take a connection to serpcache out of its fast path.
+    isProblem(await client.ask({ path: '/search', method: 'POST', body: 'q=a' }), 405);
+    isProblem(await client.ask({ path: searchPath('alpha'), body: 'q=a' }), 400);
+    const other = await client.ask({ path: searchPath('alpha'), headers: { host: 'other.example' } });
+    hold(other.status === 421 && other.body.length < 300, `another name in Host: ${other.status} ${other.body}`);
+    const part = await client.ask({ path: searchPath('alpha'), headers: { range: 'bytes=0-5' } });
+    hold(part.status === 200, `a range of a page: ${part.status}`);
     // Where serpcache has a limit of its own, its answer is the better one.
     const long = await client.ask({ path: searchPath('x'.repeat(7000)) });
     hold(JSON.parse(long.body).code === 'url-too-long', `a URL of 7 KB: ${long.status} ${long.body}`);

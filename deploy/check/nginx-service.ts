@@ -77,6 +77,8 @@ function relocated(text: string, places: Places): string {
   const [first = 0, second = first] = upstreamPorts;
   const changes: readonly (readonly [from: RegExp, to: string])[] = [
     [/^ *listen \[::\]:.*\n/gm, ''],
+    // So that another address of loopback is a stranger to /readyz.
+    [/allow 127\.0\.0\.0\/8;/, `allow ${HOST};`],
     [/listen 80;/, `listen ${HOST}:${plainPort};`],
     [/listen 443 /g, `listen ${HOST}:${port} `],
     [/\b127\.0\.0\.1:8079\b/g, `${HOST}:${hopPort}`],
@@ -95,6 +97,13 @@ function relocated(text: string, places: Places): string {
   }, text);
 }
 
+/** The lines for nginx.conf in the head of the file. */
+function mainSettings(text: string): string {
+  const lines = [...text.matchAll(/^# {3}(worker_rlimit_nofile .+|events .+)$/gm)].map(([, line]) => line);
+  hold(lines.length === 2, `deploy/nginx/serpcache.conf: its head has ${lines.length} lines for nginx.conf, not 2`);
+  return lines.join('\n');
+}
+
 /** The rest of the configuration, with gzip on as in Debian's nginx.conf. */
 function mainOf(folder: string): string {
   // The worker of a master that runs as root would drop to a user that may not enter the folder.
@@ -106,8 +115,7 @@ function mainOf(folder: string): string {
 pid ${join(folder, 'nginx.pid')};
 error_log stderr warn;
 worker_processes 2;
-worker_rlimit_nofile 16384;
-events { worker_connections 4096; }
+${mainSettings(readFileSync(CONF, 'utf8'))}
 http {
 ${temporary}
   access_log off;

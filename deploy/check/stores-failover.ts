@@ -39,6 +39,11 @@ const READ_MS = 1000;
 /** Sentinel turns a master that came back into a replica after four of its messages, 8 s, and the copy takes a moment. */
 const DEMOTION_LIMIT_MS = 45_000;
 const MIB = 2 ** 20;
+/** Large enough that the kernel cannot keep what a silent replica does not read. */
+const PAGE = Buffer.alloc(20_000, 'x');
+/** Writes before a loss: with the replica, and for the time in which it says nothing. */
+const IN_STEP_MS = 4000;
+const SILENT_MS = 4000;
 
 /** @throws when serpcache does not find the master through the sentinels. */
 export async function startServers(flavour: 'redis' | 'valkey', folder: string): Promise<Servers> {
@@ -119,24 +124,37 @@ interface Acknowledged {
 export async function failover(servers: Servers, how: 'kill' | 'pause'): Promise<string> {
   const { store } = servers;
   const { master, replica } = await pairOf(servers);
-  const [boundMs, windowMs] = [failoverBoundMs(sentinelTimes()), lossWindowMs(replicaRule())];
+  const times = sentinelTimes();
+  const replTimeoutMs = 1000 * numberOf('replicas.conf', 'repl-timeout');
+  const [boundMs, windowMs] = [failoverBoundMs(times), lossWindowMs(replicaRule(), times, replTimeoutMs)];
   const written: Acknowledged[] = [];
   const write = async (): Promise<string | undefined> => {
     const name = `sc1:goods:{${how}${written.length}}`;
-    const { kind } = await store.write(name, Buffer.from('a page'), TTL_MS);
+    const { kind } = await store.write(name, PAGE, TTL_MS);
     if (kind === 'stored') written.push({ name, atMs: performance.now() });
     return kind === 'stored' ? store.locate(name).node : undefined;
   };
-  // Longer than the window: a replica without any of the writes must fail the check.
-  const untilMs = performance.now() + 1.2 * windowMs;
-  while (performance.now() < untilMs) {
-    await write();
-    await sleep(2);
-  }
+  const writeFor = async (durationMs: number): Promise<void> => {
+    const untilMs = performance.now() + durationMs;
+    while (performance.now() < untilMs) {
+      await write();
+      await sleep(2);
+    }
+  };
+  const refused = String(await replica.command('SET', 'sc1:goods:{written}', 'x').catch((error: unknown) => error));
+  hold(/READONLY/.test(refused), `replicas.conf: a replica takes a write: ${refused}`);
+  await writeFor(IN_STEP_MS);
+  const inStep = written.length;
+  // A replica that says nothing for a while is behind, and is promoted all the same.
+  if (how === 'kill') await replica.pause();
+  await writeFor(SILENT_MS);
   const lostMs = performance.now();
   const before = written.length;
-  hold(before > 100, `${before} writes were acknowledged before the master was lost`);
+  hold(inStep > 100, `${inStep} writes were acknowledged while the replica was in step`);
+  // One machine has both: two sentinels must do.
+  if (how === 'kill') await servers.stack.sentinels.at(-1)?.kill();
   await master[how]();
+  replica.resume();
   let node: string | undefined;
   while (node !== replica.address && performance.now() - lostMs <= boundMs) {
     node = await write();
@@ -148,6 +166,10 @@ export async function failover(servers: Servers, how: 'kill' | 'pause'): Promise
   const gone = await missing(servers, written.slice(0, before));
   const oldest = Math.max(0, ...gone.map(({ atMs }) => lostMs - atMs));
   hold(oldest <= windowMs, `replicas.conf: a write of ${secondsText(oldest)} before the loss is gone`);
+  const early = (await missing(servers, written.slice(0, inStep))).length;
+  hold(early === 0, `${early} of ${inStep} writes are gone that the replica had`);
+  if (how === 'pause') hold(oldest <= IN_STEP_MS, `a replica in step lost writes of ${secondsText(oldest)}`);
+  else hold(gone.length > 0, 'a replica that was silent has the writes of that time');
   // After the wait of the unit, or when the machine answers again.
   if (how === 'kill') await master.restart();
   else master.resume();
@@ -155,7 +177,7 @@ export async function failover(servers: Servers, how: 'kill' | 'pause'): Promise
   const later = await missing(servers, written.slice(0, before));
   hold(later.length === gone.length, `the return of the lost master removed ${later.length - gone.length} pages`);
   const words = how === 'kill' ? 'killed' : 'stopped';
-  return `master ${words}, writes after ${secondsText(outageMs)} (bound ${secondsText(boundMs)}), ${gone.length} of ${before} lost`;
+  return `master ${words}, writes after ${secondsText(outageMs)} (bound ${secondsText(boundMs)}), ${gone.length} of ${before} lost${how === 'kill' ? ` to ${secondsText(SILENT_MS)} of a silent replica` : ''} (bound ${secondsText(windowMs)})`;
 }
 
 /** Those that the present master does not have. */

@@ -94,12 +94,15 @@ export function replicaRule(): ReplicaRule {
   };
 }
 
+/** Sentinel promotes no replica whose link has been broken for longer than this many times down-after-milliseconds. */
+const MAX_BROKEN = 10;
+
 /**
- * How old a write may be that is lost with its master, although its replica is connected: the replica has acknowledged
- * within min-replicas-max-lag, or it is not counted as one.
+ * How old a write may be that is lost with its master. Nobody asks a replica how far it is: one that says nothing counts as linked
+ * for repl-timeout, and may be promoted while its link is broken. Only a master that refuses writes without it sets a bound before.
  */
-export function lossWindowMs({ maxLagSeconds }: ReplicaRule): number {
-  return maxLagSeconds * SECOND_MS;
+export function lossWindowMs(rule: ReplicaRule, { downAfterMs }: SentinelTimes, replTimeoutMs: number): number {
+  return rule.minReplicas > 0 ? partitionWindowMs(rule) : replTimeoutMs + MAX_BROKEN * downAfterMs;
 }
 
 /**

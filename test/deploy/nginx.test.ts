@@ -71,3 +71,29 @@ test('nginx lets requests through up to the limits of serpcache', () => {
   // Each process is in both pools.
   assert.ok(Math.max(...waiting) + Math.min(...waiting) < settings.public.maxConnections);
 });
+
+test('nothing of a client that serpcache would believe, or that would weaken a limit, is passed on', () => {
+  const [, edge = '', balancer = ''] = text.split(/\n# --- (?:edge|balancer) -+\n/);
+  for (const line of [
+    'proxy_set_header Authorization "";',
+    'proxy_set_header Cookie "";',
+    'proxy_set_header Forwarded "";',
+    'proxy_set_header X-Api-Key "";',
+    'proxy_set_header X-Forwarded-For $remote_addr;',
+    'proxy_set_header X-Forwarded-Proto https;',
+    'proxy_set_header traceparent $serpcache_traceparent;',
+    'proxy_hide_header traceresponse;',
+    'limit_conn serpcache_connections 64;',
+    'max_ranges 0;',
+    'ssl_session_tickets off;',
+    'client_header_timeout 10s;',
+    'client_body_timeout 10s;',
+    'send_timeout 10s;',
+  ]) {
+    assert.ok(edge.includes(`    ${line}\n`), line);
+  }
+  assert.match(text, /map \$serpcache_is_own \$serpcache_traceparent \{\n {4}default "";\n/);
+  // An IPv6 client is its first 8 bytes, a /64.
+  assert.match(text, /\^\(\?<serpcache_network>\.\{8\}\)\.\{8\}\$/);
+  assert.match(balancer, /location = \/readyz \{[^}]*proxy_next_upstream error timeout http_503;/);
+});

@@ -1,4 +1,5 @@
 {{- define "serpcache.name" -}}
+{{- if not (regexMatch "^[a-z][-a-z0-9]*$" .Release.Name) }}{{ fail (printf "the release is called %s: it names Services, which begin with a letter and have letters, digits and - only" .Release.Name) }}{{ end -}}
 {{- if contains "serpcache" .Release.Name }}{{ .Release.Name | trunc 50 | trimSuffix "-" }}{{ else }}{{ printf "%s-serpcache" .Release.Name | trunc 50 | trimSuffix "-" }}{{ end }}
 {{- end }}
 
@@ -25,14 +26,17 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- $text := required "config is empty: --set-file config=serpcache.yaml" .Values.config -}}
 {{- $config := fromYaml $text -}}
 {{- if hasKey $config "Error" }}{{ fail (printf "config: %s" $config.Error) }}{{ end -}}
+{{- if not $config.domains }}{{ fail "config: there are no domains" }}{{ end -}}
+{{- /* An empty section is null, of which nothing can be asked. */ -}}
+{{- range $name, $value := $config }}{{ if kindIs "invalid" $value }}{{ $_ := set $config $name dict }}{{ end }}{{ end -}}
 {{- $config | toYaml }}
 {{- end }}
 
 {{/* Seconds from SIGTERM to the end of the drain, rounded up. */}}
 {{- define "serpcache.drainSeconds" -}}
 {{- $config := include "serpcache.config" . | fromYaml -}}
-{{- $drain := dig "public" "drain" "4s" $config | toString -}}
-{{- if not (regexMatch "^[0-9]+(\\.[0-9]+)?(ms|s|m)$" $drain) }}{{ fail (printf "config: public.drain is %s, not a duration such as 4s" $drain) }}{{ end -}}
+{{- $drain := dig "public" "drain" nil $config | default "4s" | toString -}}
+{{- if not (regexMatch "^[0-9]+(\\.[0-9]+)?(ms|s|m)$" $drain) }}{{ fail (printf "config: public.drain is %s, and here it must be a number of ms, s or m, such as 4s" $drain) }}{{ end -}}
 {{- $number := regexFind "^[0-9.]+" $drain | float64 -}}
 {{- $unit := regexFind "[ms]+$" $drain -}}
 {{- $seconds := $number -}}
@@ -70,6 +74,8 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- range regexFindAll "(?i)(token|password):[ \\t]*[\"']?[^\\s\"'$]+" $config -1 }}
 {{- fail (printf "config: write a ${VARIABLE} for the value of %s, with an entry in secrets" (splitList ":" . | first)) }}
 {{- end -}}
+{{- $key := dig "signing" "key" "" (fromYaml $config) | default "" -}}
+{{- if not (or (eq $key "") (hasPrefix "${" $key)) }}{{ fail "config: write a ${VARIABLE} for the value of signing.key, with an entry in secrets" }}{{ end -}}
 {{- range regexFindAll "(^|[^$])\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}" $config -1 -}}
 {{- $name := regexFind "[A-Za-z_][A-Za-z0-9_]*\\}$" . | trimSuffix "}" -}}
 {{- if not (has $name $set) }}{{ fail (printf "config: ${%s} is set neither by secrets nor by environment" $name) }}{{ end -}}
