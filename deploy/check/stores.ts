@@ -71,18 +71,32 @@ async function single(flavour: Flavour, folder: string): Promise<number> {
 }
 
 const MASTERS = 3;
+const READ_MS = 1000;
 
 /** A replica takes over for a killed master within the bound of cluster.conf. */
 async function clusterFailover({ nodes }: RedisStack, { store }: OpenedStores): Promise<void> {
   const boundMs = clusterFailoverBoundMs(numberOf('cluster.conf', 'cluster-node-timeout'));
   const name = 'sc1:goods:{failover}';
   const lost = store.locate(name).node;
+  const others = Array.from({ length: 100 }, (_, at) => `sc1:goods:{other${at}}`);
+  const elsewhere = others.find((one) => store.locate(one).node !== lost);
+  hold(elsewhere !== undefined, 'every key is on one node');
   await nodes.find(({ address }) => address === lost)?.kill();
   const isBack = async (): Promise<boolean> => {
     const { kind } = await store.write(name, Buffer.from('a page'), boundMs);
     return kind === 'stored' && store.locate(name).node !== lost;
   };
-  await until('a replica to take over in the cluster', isBack, boundMs);
+  let refused = 0;
+  await until(
+    'a replica to take over in the cluster',
+    async () => {
+      const [other] = await store.readMany([elsewhere], READ_MS);
+      if (other?.kind === 'fault') refused += 1;
+      return isBack();
+    },
+    boundMs,
+  );
+  hold(refused === 0, `cluster.conf: a shard is lost, and ${refused} reads of another one failed`);
 }
 
 /** Three masters with a replica each that speak TLS alone, by the lines that the file has as comments. */

@@ -126,7 +126,7 @@ export async function checkRunning(machine: Machine, root: string, { say }: Chec
   }
 
   say('each is stopped');
-  for (const unit of ['serpcache@1', 'serpcache@2', 'serpcache', 'searchd']) await stops(machine, unit);
+  for (const unit of ['serpcache@01', 'serpcache@02', 'serpcache', 'searchd']) await stops(machine, unit);
 
   say('a wrong configuration');
   writeConfiguration(root, JSON.stringify({ ...CONFIGURATION, nonsense: true }));

@@ -51,7 +51,7 @@ async function allowNoUsers({ command, status }: Machine): Promise<string> {
 async function checkUnits({ command }: Machine): Promise<string> {
   const units = readdirSync(FOLDER).filter((name) => name.endsWith('.service'));
   const figures: string[] = [];
-  for (const unit of [...units, 'serpcache@1.service', 'redis-server.service']) {
+  for (const unit of [...units, 'serpcache@01.service', 'redis-server.service']) {
     const verified = await command(`systemd-analyze verify --man=no ${unit} 2>&1`);
     hold(verified.stdout.trim() === '', `systemd-analyze verify ${unit}: ${verified.stdout.trim()}`);
     const threshold = `--offline=true --threshold=${MAX_EXPOSURE}`;

@@ -22,6 +22,7 @@ interface Service {
   readonly networks?: readonly string[] | Readonly<Record<string, { readonly ipv4_address?: string } | null>>;
   readonly network_mode?: string;
   readonly ports?: readonly string[];
+  readonly stop_grace_period?: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly user?: string;
   readonly tmpfs?: readonly string[];
@@ -188,6 +189,12 @@ test('the data source of Grafana is the Prometheus of the stack, by the name tha
   const [{ uid, url }] = parse(readFileSync(join(home, 'datasources.yaml'), 'utf8')).datasources;
   assert.equal(uid, example.datasources[0].uid);
   assert.ok(new URL(url).hostname in compose.services, url);
+});
+
+test('serpcache has time to drain and to close its parts', () => {
+  const { drainMs } = loadSettings({ env: {}, cwd: root }).public;
+  const grace = compose.services['serpcache']?.stop_grace_period ?? '10s';
+  assert.ok(Number(/^(\d+)s$/.exec(grace)?.[1]) * 1000 >= 2 * drainMs, grace);
 });
 
 test('every secret comes from the environment, without a default', () => {

@@ -17,7 +17,7 @@ function milliseconds(text: string, name: string): number {
   return Number(new RegExp(`^\\s*${name} = (\\d+)$`, 'm').exec(text)?.[1]);
 }
 
-test('an agent is given up before the engine deadline of the production example', () => {
+test('an agent is given up before the engine deadline of the production example: with Manticore, for one statement', () => {
   const example: { readonly domains: Readonly<Record<string, { readonly engine: { readonly deadline: string } }>> } =
     parse(textOf('production.example.yaml'), { merge: true });
   const deadlines = Object.values(example.domains).map(({ engine }) => Number(/^(\d+)ms$/.exec(engine.deadline)?.[1]));

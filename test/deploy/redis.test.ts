@@ -65,6 +65,29 @@ test('no directive of an overlay stands in a cache file, except those that contr
   assert.deepEqual(redis, valkey);
 });
 
+test('what no server would complain of has the value that its reason asks for', () => {
+  for (const [file, line] of [
+    ['cluster.conf', 'cluster-require-full-coverage no'],
+    ['cluster.conf', 'cluster-replica-validity-factor 0'],
+    ['cluster.conf', 'cluster-allow-replica-migration no'],
+    ['replicas.conf', 'replica-read-only yes'],
+    ['replicas.conf', 'replica-serve-stale-data yes'],
+    ['replicas.conf', 'replica-ignore-maxmemory yes'],
+    ['replicas.conf', 'repl-timeout 60'],
+    ['control.conf', 'maxmemory-policy noeviction'],
+    ['control.conf', 'appendonly yes'],
+    ['control.conf', 'appendfsync everysec'],
+    ['control.conf', 'aof-load-truncated yes'],
+    ['sentinel.conf', 'protected-mode yes'],
+    ['sentinel.conf', 'sentinel parallel-syncs serpcache 1'],
+    ['sentinel.conf', 'sentinel deny-scripts-reconfig yes'],
+  ] as const) {
+    assert.ok(directivesOf(file).includes(line), `${file}: ${line}`);
+  }
+  // Two of three sentinels are left when a machine is lost.
+  assert.match(directivesOf('sentinel.conf').join('\n'), /^sentinel monitor serpcache <master-address> 6379 2$/m);
+});
+
 // Each has its own servers.
 describe('over real servers', { concurrency: 3 }, () => {
   for (const flavour of ['redis', 'valkey'] as const) {

@@ -115,8 +115,18 @@ test('an instance has ports and a folder of its own', () => {
   const [, port, adminPort] = /^Environment=PORT=(\d+)%i ADMIN_PORT=(\d+)%i$/m.exec(text) ?? [];
   assert.ok(port !== undefined && adminPort !== undefined && port !== adminPort);
   // From 32768 on the kernel takes ports for outgoing connections.
-  for (const first of [port, adminPort]) assert.ok(Number(`${first}9`) < 32_768);
+  for (const first of [port, adminPort]) assert.ok(Number(`${first}99`) < 32_768);
+  assert.match(text, /enable --now serpcache@01 serpcache@02$/m);
   assert.match(text, /^StateDirectory=\nStateDirectory=serpcache-%i\nWorkingDirectory=\/var\/lib\/serpcache-%i$/m);
+});
+
+test('serpcache and searchd are started again for ever, may open a file for each connection, and have time to end', () => {
+  for (const text of [unit, read('systemd/searchd.service')]) {
+    assert.equal(setting('StartLimitIntervalSec', text), '0');
+    assert.equal(setting('Restart', text), 'always');
+    assert.ok(Number(setting('LimitNOFILE', text)) > loadSettings({ env: {}, cwd: root }).public.maxConnections);
+    assert.ok(Number(setting('TimeoutStopSec', text)) >= 15);
+  }
 });
 
 test("a store server's limit of files covers maxclients and its own 32", () => {
