@@ -9,10 +9,15 @@ export interface Checker {
   /** One sentence for the help. */
   readonly about: string;
   /**
-   * @returns what was proved, in one short line with figures.
+   * @returns what was proved, in one short line with figures, or why an optional check was not run.
    * @throws with one clear line: the file, the place in it, and what was expected.
    */
-  readonly run: (check: CheckRun) => Promise<string>;
+  readonly run: (check: CheckRun) => Promise<string | NotRun>;
+}
+
+export interface NotRun {
+  /** The missing part, in words. */
+  readonly notRun: string;
 }
 
 export interface CheckRun {
@@ -45,7 +50,7 @@ export async function runCheckers(
   { signal, print, say }: RunnerOptions,
 ): Promise<number> {
   const width = Math.max(...checkers.map(({ name }) => name.length));
-  let failed = 0;
+  let [failed, skipped] = [0, 0];
   for (const { name, run } of checkers) {
     signal.throwIfAborted();
     const folder = mkdtempSync(join(tmpdir(), `serpcache-check-${name}-`));
@@ -53,8 +58,16 @@ export async function runCheckers(
     const line = (word: string, text: string): void =>
       print(`${word}  ${name.padEnd(width)}  ${text} (${Math.round((performance.now() - startedMs) / 1000)} s)`);
     try {
-      line('ok  ', await run({ folder, say: (text) => say(`${name}: ${text}`), signal }));
+      const proved = await run({ folder, say: (text) => say(`${name}: ${text}`), signal });
+      if (typeof proved === 'string') line('ok  ', proved);
+      else {
+        skipped += 1;
+        line('skip', proved.notRun);
+      }
     } catch (error) {
+      // A check that is told to end fails somewhere: that says nothing about the files.
+      if (signal.aborted) line('stop', 'not finished');
+      signal.throwIfAborted();
       failed += 1;
       const [first = '', ...more] = (error instanceof Error ? error.message : String(error)).split('\n');
       line('FAIL', first);
@@ -63,6 +76,7 @@ export async function runCheckers(
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
     }
   }
-  print(`\n${checkers.length - failed} of ${checkers.length} passed`);
+  const passed = checkers.length - failed - skipped;
+  print(`\n${passed} of ${checkers.length} passed${skipped === 0 ? '' : `, ${skipped} not run`}`);
   return failed;
 }

@@ -30,6 +30,8 @@ const PROGRAM: Program = {
   takes: { min: 0, max: 0 },
 };
 
+// A shell of root may lack them, and Debian keeps nginx and debootstrap there.
+process.env['PATH'] += ':/usr/sbin:/sbin';
 process.exitCode = await runProgram(PROGRAM, checkAll);
 
 async function checkAll(words: ParsedArguments): Promise<number> {

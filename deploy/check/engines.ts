@@ -33,7 +33,7 @@ export const CHECKERS: readonly Checker[] = [
     about: 'the same with deploy/manticore/distributed.conf, where Manticore is installed (SERPCACHE_MANTICORE).',
     run: async (check) => {
       const folder = manticoreFolder();
-      if (folder === undefined) return 'not run: SERPCACHE_MANTICORE names no folder with searchd and indexer';
+      if (folder === undefined) return { notRun: 'SERPCACHE_MANTICORE names no folder with searchd and indexer' };
       install('redis');
       return checkDistributed(check, { dialect: 'manticore', folder });
     },

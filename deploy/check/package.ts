@@ -21,7 +21,7 @@ const FILES = [
   'package.json',
   'sbom.cdx.json',
 ];
-const IN_DIST = /^dist\/.*\.(?:js|js\.map|mjs|css|svg|json|yaml)$/;
+const IN_FOLDERS = /^(?:dist\/.*\.(?:js|js\.map|mjs|css|svg|json|yaml)|deploy\/.*\.(?:conf|acl|service|yaml|md))$/;
 /** Commands of a clone which an installed package does not have. */
 const CLONE_COMMAND = /npm run serpcache|npm start/;
 
@@ -52,9 +52,16 @@ async function checkPackage({ folder, say, signal }: CheckRun): Promise<string> 
 }
 
 function checkFiles({ files, folder }: BuiltPackage): void {
-  const [other] = files.filter((file) => !FILES.includes(file) && !IN_DIST.test(file));
+  const [other] = files.filter((file) => !FILES.includes(file) && !IN_FOLDERS.test(file));
   hold(other === undefined, `the package holds ${other}`);
   for (const file of FILES) hold(files.includes(file), `the package has no ${file}`);
+  for (const program of ['dist/cli.js', 'dist/main.js']) {
+    const [first = ''] = readFileSync(join(folder, program), 'utf8').split('\n');
+    hold(
+      first.endsWith('node --enable-source-maps'),
+      `${program} begins with ${first}: stack traces would show JavaScript`,
+    );
+  }
   for (const file of files.filter((each) => /\.m?js$/.test(each))) {
     const line = readFileSync(join(folder, file), 'utf8')
       .split('\n')

@@ -37,7 +37,7 @@ export interface Servers extends OpenedStores {
 const TTL_MS = 600_000;
 const READ_MS = 1000;
 /** Sentinel turns a master that came back into a replica after four of its messages, 8 s, and the copy takes a moment. */
-const DEMOTION_LIMIT_MS = 45_000;
+const DEMOTION_LIMIT_MS = 90_000;
 const MIB = 2 ** 20;
 /** Large enough that the kernel cannot keep what a silent replica does not read. */
 const PAGE = Buffer.alloc(20_000, 'x');

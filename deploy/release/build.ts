@@ -1,5 +1,15 @@
 import { execFile } from 'node:child_process';
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
@@ -17,6 +27,18 @@ const start = promisify(execFile);
 /** Debian's npm 9 has no `npm sbom`, so npm fetches this one. */
 const NPM = 'npm@11.21.2';
 const LIMIT_MS = 5 * 60_000;
+const SHRINKWRAP = 'npm-shrinkwrap.json';
+/** Configurations that texts of the programs name. */
+const DEPLOYED = [
+  'manticore',
+  'nginx',
+  'prometheus',
+  'redis',
+  'runbook',
+  'sphinx',
+  'systemd',
+  'production.example.yaml',
+];
 const MAX_OUTPUT_BYTES = 64 * 2 ** 20;
 /** Each start shows TypeScript's lines in stack traces. */
 const SHEBANG = '#!/usr/bin/env -S node --enable-source-maps\n';
@@ -51,6 +73,9 @@ export async function buildPackage({ root, out }: BuildOptions): Promise<BuiltPa
   const [manifest, lockfile] = [readManifest(root), readLockfile(root)];
   // npm names the SBOM after the folder.
   const folder = join(out, manifest.name);
+  if (existsSync(folder) && readdirSync(folder).length > 0 && !existsSync(join(folder, SHRINKWRAP))) {
+    throw new Error(`${folder} is there and is no earlier package: name another folder`);
+  }
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   await compile(root, join(folder, 'dist'));
@@ -60,14 +85,13 @@ export async function buildPackage({ root, out }: BuildOptions): Promise<BuiltPa
     chmodSync(program, 0o755);
     if (!isProgramOf(root, file)) throw new Error(`${name} has no source for ${file}`);
   }
-  for (const name of ['LICENSE', 'CHANGELOG.md']) cpSync(join(root, name), join(folder, name));
+  cpSync(join(root, 'LICENSE'), join(folder, 'LICENSE'));
+  writeFileSync(join(folder, 'CHANGELOG.md'), withoutLinks(readFileSync(join(root, 'CHANGELOG.md'), 'utf8')));
+  for (const name of DEPLOYED) cpSync(join(root, 'deploy', name), join(folder, 'deploy', name), { recursive: true });
   cpSync(join(root, 'deploy', 'release', 'package-readme.md'), join(folder, 'README.md'));
   writeJson(join(folder, 'package.json'), publishedManifest(manifest));
-  writeJson(join(folder, 'npm-shrinkwrap.json'), shrinkwrap(lockfile, manifest));
-  writeFileSync(
-    join(folder, 'licences.md'),
-    licencesPage(productionPackages(lockfile)).replace('../../LICENSE', 'LICENSE'),
-  );
+  writeJson(join(folder, SHRINKWRAP), shrinkwrap(lockfile, manifest));
+  writeFileSync(join(folder, 'licences.md'), withoutLinks(licencesPage(productionPackages(lockfile))));
   const sbom = ['sbom', '--package-lock-only', '--sbom-type=application', '--sbom-format=cyclonedx'];
   writeFileSync(join(folder, 'sbom.cdx.json'), await run('npm', ['exec', '--yes', NPM, '--', ...sbom], folder));
   const packed: readonly { filename: string; size: number; files: readonly { path: string }[] }[] = JSON.parse(
@@ -108,6 +132,11 @@ async function compile(root: string, dist: string): Promise<void> {
   } finally {
     rmSync(copy, { recursive: true, force: true });
   }
+}
+
+/** Links lead to files of the project that the package does not have. Their words stay. */
+function withoutLinks(page: string): string {
+  return page.replaceAll(/\[([^\]]+)\]\((?!https?:)[^)]+\)/g, '$1');
 }
 
 export function installedCommands(text: string): string {

@@ -117,8 +117,8 @@ export function licencesPage(packages: readonly ProductionPackage[]): string {
   return [
     '# Licences',
     '',
-    'serpcache itself is under the [MIT licence](../../LICENSE). An installation also holds the packages below, by package-lock.json;',
-    'the text of each licence is in the folder of its package. Written by `npm run package -- --licences`; a test compares.',
+    'serpcache itself is under the [MIT licence](../../LICENSE). An installation also holds the packages below; the text of a licence,',
+    'where its package has one, is in the folder of the package.',
     '',
     '| licence | packages |',
     '|---|---|',

@@ -40,10 +40,20 @@ function release(words: ParsedArguments): number {
     console.log(`nothing was written\n\n${changes.section}`);
     return EXIT.passed;
   }
+  const names = files.map(({ file }) => file);
   for (const { file, text } of files) writeFileSync(join(root, file), text);
-  git(['commit', '--quiet', '--message', `release: ${version}`, '--', ...files.map(({ file }) => file)]);
-  // A message may have lines that begin with #, headings.
-  git(['tag', '--annotate', '--cleanup=whitespace', '--file=-', tag], `serpcache ${version}\n\n${changes.section}\n`);
+  try {
+    git(['commit', '--quiet', '--message', `release: ${version}`, '--', ...names]);
+  } catch (error) {
+    git(['checkout', '--quiet', 'HEAD', '--', ...names]);
+    throw new Error(`nothing was released, the files are as before: ${messageOf(error)}`);
+  }
+  try {
+    // A message may have lines that begin with #, headings.
+    git(['tag', '--annotate', '--cleanup=whitespace', '--file=-', tag], `serpcache ${version}\n\n${changes.section}\n`);
+  } catch (error) {
+    throw new Error(`the commit has no tag; git reset --hard HEAD~1 takes it back: ${messageOf(error)}`);
+  }
   console.log(`now: git push --atomic origin ${branch} ${tag}`);
   return EXIT.passed;
 }
@@ -60,9 +70,13 @@ function checkedTree(tag: string): string {
   return branch;
 }
 
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** @returns its output. @throws with its last words. */
 function git(args: readonly string[], input = ''): string {
   const { status, stdout, stderr, error } = spawnSync('git', args, { input, encoding: 'utf8' });
-  if (status !== 0) throw new Error(`git ${args[0]}: ${error?.message ?? stderr.trim()}`);
+  if (status !== 0) throw new Error(`git ${args[0]}: ${error?.message || stderr.trim() || `exit status ${status}`}`);
   return stdout.trim();
 }

@@ -209,7 +209,7 @@ function isAtLeast(version: string | undefined, least: string | undefined): bool
 /** Why something is lacking although all packages are installed: most often its folder is not in PATH. */
 function whyNot({ name, packages }: Part, lacking: string): string {
   const files = output('dpkg', ['-L', ...packages]).split('\n');
-  const file = files.find((one) => basename(one) === lacking && isProgram(one));
+  const file = files.find((one) => basename(one) === lacking && /\/s?bin$/.test(dirname(one)) && isProgram(one));
   if (file === undefined) return `${name} is installed, but not ${lacking}`;
   return `${name} is installed, but ${file} is not in PATH: add ${dirname(file)} to it`;
 }

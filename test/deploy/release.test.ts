@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { installedCommands } from '../../deploy/release/build.ts';
+import { buildPackage, installedCommands } from '../../deploy/release/build.ts';
 import {
   type Lockfile,
   licencesPage,
@@ -140,6 +140,23 @@ test('no release is made of a tree with changes, of another branch, or over a ta
   git('checkout', '--quiet', '-b', 'feature');
   refused(/the branch is feature; allowed: main, master/);
   assert.equal(git('log', '--format=%s'), 'all\n');
+});
+
+test('a release that git refuses leaves the files as they were', (t) => {
+  const { folder, git, release } = repository(t);
+  writeFileSync(join(folder, '.git', 'hooks', 'commit-msg'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+  const { status, stderr } = release('99.0.0');
+  assert.equal(status, 3);
+  assert.match(stderr, /nothing was released, the files are as before: git commit: exit status 1/);
+  assert.equal(git('status', '--porcelain'), '');
+});
+
+test('no package is built over a folder that is something else', async (t) => {
+  const out = mkdtempSync(join(tmpdir(), 'serpcache-package-'));
+  t.after(() => rmSync(out, { recursive: true, force: true }));
+  mkdirSync(join(out, 'serpcache'));
+  writeFileSync(join(out, 'serpcache', 'mine'), '');
+  await assert.rejects(buildPackage({ root, out }), /is there and is no earlier package/);
 });
 
 test('the page of licences lists what an installation holds, and every licence is allowed', () => {

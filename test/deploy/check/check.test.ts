@@ -71,6 +71,24 @@ test('after an abort no further check begins', async () => {
   assert.deepEqual(begun, ['one']);
 });
 
+test('a check that is ended by an abort is no fault of the files', async () => {
+  const stopping = new AbortController();
+  const lines: string[] = [];
+  const one = checker('one', async () => {
+    stopping.abort(new Error('stopped by SIGINT'));
+    throw new Error('connection refused');
+  });
+  const running = runCheckers([one], { signal: stopping.signal, print: (line) => lines.push(line), say: () => {} });
+  await assert.rejects(running, /stopped by SIGINT/);
+  assert.match(lines.join(), /^stop {2}one {2}not finished \(\d+ s\)$/);
+});
+
+test('an optional check that was not run does not count as passed', async () => {
+  const { failed, lines } = await ran([checker('one', async () => ({ notRun: 'no program' }))]);
+  assert.equal(failed, 0);
+  assert.deepEqual(lines, ['skip  one  no program (N s)', '\n0 of 1 passed, 1 not run']);
+});
+
 test('a program that fails is told with its status and its last lines', async () => {
   await assert.rejects(
     run(process.execPath, ['-e', 'console.error("first\\nlast"); process.exit(3)']),
