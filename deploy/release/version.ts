@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { UsageError } from '../../src/commands/arguments.ts';
 
 /** The version stands in package.json. These files repeat it for the programs that read them, and a release rewrites all. */
 
@@ -38,9 +39,9 @@ export function nextVersion(current: string, wanted: string): string {
   const next =
     step < 0 ? numbersOf(wanted) : now.map((number, at) => (at < step ? number : at === step ? number + 1 : 0));
   if (next === undefined)
-    throw new Error(`a release is ${STEPS.join(', ')} or a version such as 1.4.0, not "${wanted}"`);
+    throw new UsageError(`a release is ${STEPS.join(', ')} or a version such as 1.4.0, not "${wanted}"`);
   const at = next.findIndex((number, index) => number !== now[index]);
-  if (at < 0 || (next[at] ?? 0) < (now[at] ?? 0)) throw new Error(`${wanted} is not newer than ${current}`);
+  if (at < 0 || (next[at] ?? 0) < (now[at] ?? 0)) throw new UsageError(`${wanted} is not newer than ${current}`);
   return next.join('.');
 }
 
