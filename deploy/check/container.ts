@@ -3,6 +3,7 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, statS
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { waitUntil } from '../../loadtest/stack/process.ts';
+import { run } from './tools.ts';
 
 /** The settings of an image that a runtime follows, as `docker inspect` names them. */
 export interface ImageConfig {
@@ -54,6 +55,7 @@ export interface ContainerOptions {
 export type Container = Awaited<ReturnType<typeof startContainer>>;
 
 const START_LIMIT_MS = 20_000;
+const ASK_LIMIT_MS = 10_000;
 const DEVICES = ['null', 'zero', 'full', 'random', 'urandom'];
 
 /**
@@ -129,6 +131,23 @@ export async function runContainer(options: ContainerOptions & { readonly limitM
   if (status !== undefined) return { status, log: container.readLog() };
   await container.stop(0);
   throw new Error(`${options.name} took more than ${options.limitMs / 1000} s: ${container.readLog().slice(-500)}`);
+}
+
+interface Answer {
+  /** 0: nothing answers. */
+  readonly status: number;
+  readonly body: string;
+}
+
+const ASK =
+  'const answer = await fetch(process.argv[1]).catch(() => undefined);' +
+  'console.log(JSON.stringify({ status: answer?.status ?? 0, body: (await answer?.text()) ?? "" }));';
+
+/** One request from within the network of a process. */
+export async function ask(pid: number, url: string): Promise<Answer> {
+  const entered = [`--net=/proc/${pid}/ns/net`, process.execPath, '--input-type=module', '-e', ASK, url];
+  const { stdout } = await run('nsenter', entered, { limitMs: ASK_LIMIT_MS });
+  return JSON.parse(stdout);
 }
 
 /** A bridge that leads nowhere else. */

@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePorts, startProcess } from '../../loadtest/stack/process.ts';
+import { freePorts } from '../../loadtest/stack/process.ts';
 import { startStandalone } from '../../loadtest/stack/redis.ts';
 import type { Dialect } from '../../src/engines/sphinx/schema.ts';
 import type { Finding, Report } from '../../src/operations/doctor/doctor.ts';
 import type { SearchDomain } from '../../src/search/domain.ts';
 import { hold } from './checker.ts';
-import { ROOT } from './tools.ts';
+import { startServer } from './serpcache.ts';
 
 const HOST = '127.0.0.1';
 const TOKEN = 'a-token-for-one-check';
@@ -69,17 +69,9 @@ export async function startService({ folder, dialect, domain, frontPorts }: Serv
   // JSON is YAML.
   writeFileSync(configFile, JSON.stringify(configuration));
   try {
-    const service = await startProcess({
-      name: 'serpcache',
-      command: process.execPath,
-      args: [join(ROOT, 'src', 'main.ts')],
-      cwd: folder,
-      logFile: join(folder, 'serpcache.log'),
-      env: {
-        ...{ SERPCACHE_CONFIG: configFile, ADMIN_TOKEN: TOKEN, LOG_LEVEL: 'warn' },
-        ...{ PORT: String(port), ADMIN_PORT: String(adminPort) },
-      },
-      ready: async () => (await fetch(`http://${HOST}:${port}/readyz`)).ok,
+    const service = await startServer({
+      ...{ cwd: folder, logFile: join(folder, 'serpcache.log'), configFile, host: HOST, port, adminPort },
+      env: { ADMIN_TOKEN: TOKEN },
     });
     return {
       search: (text) => search(`http://${HOST}:${port}`, text),

@@ -2,16 +2,16 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePorts, startProcess, waitUntil } from '../../loadtest/stack/process.ts';
+import { freePorts, waitUntil } from '../../loadtest/stack/process.ts';
 import { startStandalone } from '../../loadtest/stack/redis.ts';
 import { type CheckRun, hold } from './checker.ts';
 import { environmentOf, type Release, writeConfiguration } from './helm-release.ts';
-import { ROOT, run } from './tools.ts';
+import { startServer } from './serpcache.ts';
+import { run } from './tools.ts';
 
 const HOST = '127.0.0.1';
 /** Addresses and names as a scraper and operators write them. */
 const POD_ADDRESS = '10.244.3.7:8081';
-const START_LIMIT_MS = 120_000;
 const REQUEST_LIMIT_MS = 5000;
 const STORE_LIMIT_MS = 10_000;
 /** The store of small.yaml. */
@@ -39,18 +39,16 @@ export async function checkRunning(release: Release, { folder, signal }: CheckRu
     const file = writeConfiguration({ ...release, configuration }, folder);
     const home = join(folder, 'app');
     mkdirSync(home);
-    const service = await startProcess({
-      name: 'serpcache',
-      command: process.execPath,
-      args: [join(ROOT, 'src', 'main.ts')],
-      cwd: home,
-      logFile: join(folder, 'serpcache.log'),
-      env: {
-        ...env,
-        ...{ SERPCACHE_CONFIG: file, HOST, PORT: String(publicPort), ADMIN_HOST: HOST, ADMIN_PORT: String(adminPort) },
+    const service = await startServer({
+      ...{
+        cwd: home,
+        logFile: join(folder, 'serpcache.log'),
+        configFile: file,
+        host: HOST,
+        port: publicPort,
+        adminPort,
       },
-      readyTimeoutMs: START_LIMIT_MS,
-      ready: async () => (await ask({ port: publicPort, path: release.container.startupProbe.httpGet.path })) === 200,
+      ...{ env, readyPath: release.container.startupProbe.httpGet.path },
     });
     try {
       signal.throwIfAborted();

@@ -1,11 +1,13 @@
 import { spawn } from 'node:child_process';
-import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { chownSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { waitUntil } from '../../loadtest/stack/process.ts';
+import { readManifest } from '../release/dependencies.ts';
 import { type CheckRun, hold } from './checker.ts';
-import { type Container, type ContainerOptions, type Image, runContainer, startContainer } from './container.ts';
+import { ask, type Container, type ContainerOptions, type Image, runContainer, startContainer } from './container.ts';
 import type { TrafficReport } from './image-traffic.ts';
-import { ROOT, run } from './tools.ts';
+import { checkSbom, packageText } from './sbom.ts';
+import { ROOT } from './tools.ts';
 
 /** The user of the image, and the owner of its volumes. */
 const USER = 1000;
@@ -20,15 +22,13 @@ const TRAFFIC_LIMIT_MS = 30_000;
 /** The only folder that the service writes: the demo's indexes. */
 const DATA = '/app/data';
 
-interface Answer {
-  readonly status: number;
-  readonly body: string;
-}
-
 /** The service's image serves, is healthy, drains, and writes nothing outside its volume. @returns what was seen. */
 export async function checkService(image: Image, { folder, say, signal }: CheckRun): Promise<string> {
   checkConfig(image);
-  const packages = checkSbom(image);
+  const packages = checkSbom(
+    join(image.root, 'app/sbom.cdx.json'),
+    new Set(packagesIn(join(image.root, 'app/node_modules'))),
+  );
   const data = volumeFolder(folder, 'data');
   const volumes = [{ source: data, target: DATA }];
   // It holds the network while the service is gone, for a probe that must then fail.
@@ -82,8 +82,9 @@ function volumeFolder(folder: string, name: string): string {
 export async function untilServing(service: Container, url = `${BASE}/healthz`): Promise<void> {
   const serves = async (): Promise<boolean> =>
     service.hasEnded() ||
-    (await ask(service, url).then(
+    (await ask(service.pid, url).then(
       ({ status }) => status === 200,
+      // Its namespace is gone.
       () => false,
     ));
   const ready = (await waitUntil(serves, START_LIMIT_MS, 200)) && !service.hasEnded();
@@ -92,61 +93,20 @@ export async function untilServing(service: Container, url = `${BASE}/healthz`):
 
 /** @returns how many documents a search found; each of its first page is in the answer. */
 export async function searchIn(service: Container, query: Readonly<Record<string, string>>): Promise<number> {
-  const { status, body } = await ask(service, `${BASE}/search?${new URLSearchParams(query)}`);
+  const { status, body } = await ask(service.pid, `${BASE}/search?${new URLSearchParams(query)}`);
   hold(status === 200, `${service.name}: GET /search got ${status}: ${body.slice(0, 200)}`);
   const { total, results } = JSON.parse(body) as { readonly total: number; readonly results: readonly unknown[] };
   hold(results.length > 0 || total === 0, `${service.name}: ${total} found, but no results in ${body.slice(0, 200)}`);
   return total;
 }
 
-/** One request from within the network of a container. */
-export async function ask(container: Container, url: string): Promise<Answer> {
-  const program =
-    'const answer = await fetch(process.argv[1]); console.log(JSON.stringify({ status: answer.status, body: await answer.text() }))';
-  const { stdout } = await run(
-    'nsenter',
-    [`--net=/proc/${container.pid}/ns/net`, process.execPath, '--input-type=module', '-e', program, url],
-    { limitMs: PROBE_LIMIT_MS },
-  );
-  return JSON.parse(stdout) as Answer;
-}
-
 function checkConfig({ config }: Image): void {
   hold(config.User === `${USER}:${USER}`, `USER is ${config.User}, not ${USER}:${USER}`);
   hold(config.StopSignal === 'SIGTERM', `STOPSIGNAL is ${config.StopSignal}`);
   hold(config.Cmd[0] === 'node', `CMD runs ${config.Cmd[0]}, which does not pass SIGTERM on`);
-  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { readonly version: string };
+  const { version } = readManifest(ROOT);
   const label = config.Labels?.['org.opencontainers.image.version'];
   hold(label === version, `the label of the version is ${label}, not ${version}`);
-}
-
-interface Bom {
-  readonly bomFormat: string;
-  readonly metadata: { readonly component: { readonly name: string } };
-  readonly components: readonly { readonly name: string; readonly version: string }[];
-}
-
-interface Lockfile {
-  readonly packages: Readonly<Record<string, { readonly version: string; readonly dev?: boolean }>>;
-}
-
-/** Compares it with the packages that are in the image, and with the lockfile. @returns how many it lists. */
-function checkSbom({ root }: Image): number {
-  const bom = JSON.parse(readFileSync(join(root, 'app/sbom.cdx.json'), 'utf8')) as Bom;
-  const lockfile = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as Lockfile;
-  hold(bom.bomFormat === 'CycloneDX', `sbom.cdx.json is ${bom.bomFormat}`);
-  hold(bom.metadata.component.name === 'serpcache', `the SBOM is of ${bom.metadata.component.name}`);
-  const listed = new Set(bom.components.map(({ name, version }) => `${name}@${version}`));
-  const installed = new Set(packagesIn(join(root, 'app/node_modules')));
-  for (const each of installed) hold(listed.has(each), `${each} is in the image but not in its SBOM`);
-  for (const each of listed) hold(installed.has(each), `${each} is in the SBOM but not in the image`);
-  for (const [path, { version, dev = false }] of Object.entries(lockfile.packages)) {
-    if (path === '') continue;
-    const name = `${path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)}@${version}`;
-    if (dev) hold(!existsSync(join(root, 'app', path)), `${name}, of development, is in the image`);
-    else hold(listed.has(name), `${name} of the lockfile is not in the SBOM`);
-  }
-  return listed.size;
 }
 
 function packagesIn(modules: string): string[] {
@@ -157,7 +117,7 @@ function packagesIn(modules: string): string[] {
     const text = readFileSync(join(path, 'package.json'), 'utf8');
     const { name, version } = JSON.parse(text) as { readonly name: string; readonly version: string };
     const nested = statSync(join(path, 'node_modules'), { throwIfNoEntry: false });
-    return [`${name}@${version}`, ...(nested?.isDirectory() ? packagesIn(join(path, 'node_modules')) : [])];
+    return [packageText({ name, version }), ...(nested?.isDirectory() ? packagesIn(join(path, 'node_modules')) : [])];
   });
 }
 

@@ -2,6 +2,7 @@ import { waitUntil } from '../../loadtest/stack/process.ts';
 import { type CheckRun, hold } from './checker.ts';
 import { createLayout, readStack, type Service } from './compose.ts';
 import {
+  ask,
   type Container,
   type ContainerOptions,
   type Image,
@@ -9,7 +10,7 @@ import {
   startContainer,
   startWire,
 } from './container.ts';
-import { ask, QUERY, searchIn, untilServing } from './image-service.ts';
+import { QUERY, searchIn, untilServing } from './image-service.ts';
 import { install } from './tools.ts';
 
 const STEP_LIMIT_MS = 120_000;
@@ -127,7 +128,7 @@ async function explain(
 /** Waits for a scrape and for the rules. @returns how many rules there are. */
 async function untilScraped(prometheus: Container): Promise<number> {
   const get = async <T>(path: string): Promise<T> =>
-    JSON.parse((await ask(prometheus, `http://127.0.0.1:9090/api/v1/${path}`)).body) as T;
+    JSON.parse((await ask(prometheus.pid, `http://127.0.0.1:9090/api/v1/${path}`)).body) as T;
   let fault = 'no target';
   const isUp = async (): Promise<boolean> => {
     const { data } = await get<Scraped>('targets?state=active').catch((): Scraped => ({ data: { activeTargets: [] } }));

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readManifest } from '../release/dependencies.ts';
 import { type Checker, type CheckRun, hold } from './checker.ts';
 import { COMPOSE_FILE, machineImage, mountsOf, readStack, SECRETS } from './compose.ts';
 import { runContainer } from './container.ts';
@@ -54,7 +55,7 @@ async function checkCompose({ folder, signal }: CheckRun): Promise<string> {
 }
 
 async function checkImage(check: CheckRun): Promise<string> {
-  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { readonly version: string };
+  const { version } = readManifest(ROOT);
   const builder = await createBuilder(check);
   const service = await builder.image('serpcache', { 'org.opencontainers.image.version': version });
   const searchd = await builder.image('searchd');

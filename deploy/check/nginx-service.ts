@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { accepts, freePorts, type RunningProcess, startProcess } from '../../loadtest/stack/process.ts';
 import { type Certificates, makeCertificates } from '../../loadtest/stack/redis-node.ts';
 import { hold } from './checker.ts';
+import { startServer } from './serpcache.ts';
 import { ROOT, run } from './tools.ts';
 
 const HOST = '127.0.0.1';
 /** `server_name` of the file. */
 export const NAME = 'search.example';
 const ANSWER_LIMIT_MS = 20_000;
-const START_LIMIT_MS = 120_000;
 
 /** The file that turns the microcache off. */
 export const SWITCH = 'microcache-off';
@@ -168,18 +168,9 @@ export async function startFleet(folder: string): Promise<Fleet> {
     env: { ...process.env, SERPCACHE_CONFIG: config },
   });
   const start = (at: number): Promise<RunningProcess> =>
-    startProcess({
-      name: `serpcache ${at}`,
-      command: process.execPath,
-      args: [join(ROOT, 'src', 'main.ts')],
-      cwd: folder,
-      logFile: join(folder, `serpcache-${at}.log`),
-      env: {
-        ...{ SERPCACHE_CONFIG: config, ADMIN_TOKEN: TOKEN, LOG_LEVEL: 'warn' },
-        ...{ PORT: String(ports[at]), ADMIN_PORT: String(adminPorts[at]) },
-      },
-      readyTimeoutMs: START_LIMIT_MS,
-      ready: async () => (await fetch(`http://${HOST}:${ports[at]}/readyz`)).ok,
+    startServer({
+      ...{ name: `serpcache ${at}`, cwd: folder, logFile: join(folder, `serpcache-${at}.log`), configFile: config },
+      ...{ host: HOST, port: ports[at] ?? 0, adminPort: adminPorts[at] ?? 0, env: { ADMIN_TOKEN: TOKEN } },
     });
   const running: RunningProcess[] = [];
   const stop = async (): Promise<void> => {

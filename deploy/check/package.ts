@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { freePorts, startProcess } from '../../loadtest/stack/process.ts';
 import { type BuiltPackage, buildPackage } from '../release/build.ts';
-import { productionPackages, readLockfile, readManifest } from '../release/dependencies.ts';
+import { productionPackages, readManifest } from '../release/dependencies.ts';
 import { type Checker, type CheckRun, hold } from './checker.ts';
+import { checkSbom, packageText } from './sbom.ts';
 import { ROOT, run } from './tools.ts';
 
 const HOST = '127.0.0.1';
@@ -70,34 +71,16 @@ function checkFiles({ files, folder }: BuiltPackage): void {
   }
 }
 
-interface Bom {
-  readonly components: readonly { readonly name: string; readonly version: string }[];
-}
-
 /** In the unpacked package, `npm ci` installs the versions of the lockfile, and the SBOM lists the same. @returns how many. */
 async function checkDependencies({ folder }: BuiltPackage, signal: AbortSignal): Promise<number> {
   await run('npm', ['ci', '--no-audit', '--no-fund', '--ignore-scripts'], { cwd: folder, signal });
   // npm records there which packages it has put beside it.
   const installed = new Set(
     productionPackages(JSON.parse(readFileSync(join(folder, 'node_modules', '.package-lock.json'), 'utf8'))).map(
-      textOf,
+      packageText,
     ),
   );
-  const bom: Bom = JSON.parse(readFileSync(join(folder, 'sbom.cdx.json'), 'utf8'));
-  const listed = new Set(bom.components.map(textOf));
-  const locked = productionPackages(readLockfile(ROOT)).map(textOf);
-  for (const each of locked) {
-    hold(installed.has(each), `${each} of the lockfile is not installed`);
-    hold(listed.has(each), `${each} of the lockfile is not in the SBOM`);
-  }
-  const wanted = new Set(locked);
-  for (const each of listed) hold(wanted.has(each), `${each} is in the SBOM and not in the lockfile`);
-  for (const each of installed) hold(wanted.has(each), `${each} is installed and not in the lockfile`);
-  return wanted.size;
-}
-
-function textOf({ name, version }: { readonly name: string; readonly version: string }): string {
-  return `${name}@${version}`;
+  return checkSbom(join(folder, 'sbom.cdx.json'), installed);
 }
 
 /** A fault is told with the file and the line of the TypeScript. */

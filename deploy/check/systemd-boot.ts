@@ -3,6 +3,7 @@ import { closeSync, cpSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { waitUntil } from '../../loadtest/stack/process.ts';
 import { type CheckRun, hold } from './checker.ts';
+import { ask } from './container.ts';
 import { debianTar, mountedRoot } from './image-build.ts';
 import { install, type Ran, ROOT, type RunOptions, run } from './tools.ts';
 
@@ -12,7 +13,6 @@ const PACKAGES = ['systemd-sysv', 'sphinxsearch', 'redis-server'];
 const PROJECT = ['package.json', 'package-lock.json', '.npmrc', 'README.md', 'src', 'deploy'];
 const BOOT_LIMIT_MS = 60_000;
 const COMMAND_LIMIT_MS = 60_000;
-const ASK_LIMIT_MS = 10_000;
 const PATH = 'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /** A Debian with systemd, searchd and Redis, and the project as a release would be copied there. */
@@ -105,13 +105,7 @@ export async function bootMachine(root: string, { folder, signal }: CheckRun) {
       throw new Error(`${unit}: ${fault}: it is ${state('ActiveState')}, ${state('Result')}\n${stdout.trimEnd()}`);
     },
     /** One request from within the machine. Status 0: nothing answers. */
-    ask: async (url: string): Promise<{ readonly status: number; readonly body: string }> => {
-      const program =
-        'const a = await fetch(process.argv[1]).catch(() => undefined); console.log(JSON.stringify({ status: a?.status ?? 0, body: (await a?.text()) ?? "" }))';
-      const entered = ['--net', '--target', String(pid), process.execPath, '--input-type=module', '-e', program, url];
-      const { stdout } = await run('nsenter', entered, { limitMs: ASK_LIMIT_MS });
-      return JSON.parse(stdout) as { readonly status: number; readonly body: string };
-    },
+    ask: (url: string) => ask(pid, url),
   };
 }
 
