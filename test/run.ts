@@ -2,7 +2,8 @@
  * `npm test`: installs missing servers, runs the test files with node's own runner, and judges the run as a whole: the
  * number of tests, the skips, and the processes and files left over.
  *
- *     npm test                                          every test file
+ *     npm test                                          every test file but *.slow.test.ts
+ *     npm test -- --all                                 these too: npm run test:all
  *     npm test -- --quick                               only files that start no server, no browser, no other program
  *     npm test -- test/cache 'test/http/*budget*'       the test files of files, folders and patterns
  *     npm test -- --test-name-pattern=follower          options of node's own runner; see npm test -- --help
@@ -11,9 +12,9 @@
  * their environment. For this, all temporary folders of a run are in one folder.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative, sep } from 'node:path';
+import { isAbsolute, join, relative, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
@@ -24,14 +25,18 @@ import { EXIT, refuse } from '../src/commands/arguments.ts';
 import floor from './floor.json' with { type: 'json' };
 import { OPTIONAL_FILE, type OptionalSuite } from './optional.ts';
 import { type FinishedRun, judge, type SkippedTest } from './runner/judge.ts';
-import { orderFiles, type RequestedRun, requestedRun, TEST_PROGRAM } from './runner/requested-run.ts';
+import { type RequestedRun, requestedRun, TEST_PROGRAM } from './runner/requested-run.ts';
+import type { Unit } from './runner/units.ts';
 
-/** Files mostly wait, for servers and for lifetimes. Three at once keep two cores busy; with more, tests are late. */
-const CONCURRENT_FILES = 3;
-/** Maximum time of the whole run, for a test that hangs. */
-const LIMIT_MS = 13 * 60_000;
-/** A file without an event for this time hangs. Node's own timeout is for tests, and an open handle outlives them. */
-const SILENCE_MS = 4 * 60_000;
+/** Processes of test files at once. Many of them wait for servers most of the time. */
+const CONCURRENT_UNITS = 4;
+/**
+ * A run without an event for this time hangs. Node's own timeout is for tests, and an open handle outlives them. Node
+ * reports the processes in turn, so that a long first one hides the progress of the others.
+ */
+const SILENCE_MS = 10 * 60_000;
+/** Maximum number of failed tests that the end of a run names. */
+const NAMED_FAILURES = 40;
 /** Time for a server to end that was stopped after the last test. */
 const GRACE_MS = 3000;
 /**
@@ -59,13 +64,14 @@ try {
 }
 
 async function completeRun(requested: RequestedRun): Promise<number> {
-  if (requested.startsPrograms) {
-    const installed = spawnSync(process.execPath, [join(root, 'loadtest/stack/install.ts')], { stdio: 'inherit' });
-    if (installed.status !== 0 || !unpackedManticore()) return EXIT.notDone;
+  if (requested.parts.length > 0) {
+    const install = [join(root, 'loadtest/stack/install.ts'), ...requested.parts];
+    if (spawnSync(process.execPath, install, { stdio: 'inherit' }).status !== 0) return EXIT.notDone;
   }
+  if (requested.parts.includes('sphinx') && !unpackedManticore()) return EXIT.notDone;
   if (requested.startsK6 && !(await builtK6())) return EXIT.notDone;
   const before = new Set(untrackedFiles());
-  const ran = await runFiles(requested);
+  const ran = await runUnits(requested);
   const left = (await endSurvivors()).map((line) => `a test left a process running, ended now: ${line}`);
   const { faults, notes, lastLine } = judge(
     {
@@ -80,6 +86,8 @@ async function completeRun(requested: RequestedRun): Promise<number> {
   );
   for (const line of [...notes, ...left, ...(ran.stopped ? [] : faults)]) console.log(`serpcache: ${line}`);
   if (lastLine !== undefined) console.log(`serpcache: ${lastLine}`);
+  for (const name of ran.failed.slice(0, NAMED_FAILURES)) console.log(`serpcache: failed: ${name}`);
+  if (ran.failed.length > NAMED_FAILURES) console.log(`serpcache: and ${ran.failed.length - NAMED_FAILURES} more`);
   return ran.passed && left.length + faults.length === 0 ? EXIT.passed : EXIT.failed;
 }
 
@@ -107,28 +115,31 @@ function unpackedManticore(): boolean {
 
 interface RanFiles extends Pick<FinishedRun, 'testsOf' | 'skips'> {
   readonly passed: boolean;
-  /** Stopped by a limit or a signal, so that some files are missing. */
+  /** Stopped for its silence or by a signal, so that some files are missing. */
   readonly stopped: boolean;
+  /** The failed tests: the file, and the names of the suites and of the test. */
+  readonly failed: readonly string[];
 }
 
-async function runFiles({ quick, files, node }: RequestedRun): Promise<RanFiles> {
-  const testsOf = new Map<string, number>(files.map((file) => [file, 0]));
+async function runUnits({ quick, units, node }: RequestedRun): Promise<RanFiles> {
+  const entries = new Map(units.map((unit, index) => [entryOf(unit, index), unit.files.join(', ')]));
+  const unitOf = (file = ''): string => entries.get(file) ?? shown(file);
+  const testsOf = new Map<string, number>([...entries.values()].map((unit) => [unit, 0]));
   const skips: SkippedTest[] = [];
+  const failed: string[] = [];
   let passed = false;
   // When the signal aborts, node's runner names the running files and the reason.
   const stop = new AbortController();
-  const stopAfter = (ms: number, why: string): NodeJS.Timeout =>
-    setTimeout(() => stop.abort(new Error(`${why} ${ms / 60_000} minutes; the tests are stopped`)), ms);
-  const limit = stopAfter(LIMIT_MS, 'the tests took more than');
-  const silence = stopAfter(SILENCE_MS, 'no test has ended for');
+  const why = `no test has ended for ${SILENCE_MS / 60_000} minutes; the tests are stopped`;
+  const silence = setTimeout(() => stop.abort(new Error(why)), SILENCE_MS);
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(signal, () => stop.abort(new Error(signal)));
 
   const events = run({
-    concurrency: CONCURRENT_FILES,
+    concurrency: CONCURRENT_UNITS,
     ...node,
     cwd: root,
-    files: orderFiles(files),
+    files: [...entries.keys()],
     signal: stop.signal,
     execArgv: quick ? NO_PROGRAMS : [],
     // With compiled modules kept for all files and the next run, a file starts in half the time.
@@ -147,19 +158,40 @@ async function runFiles({ quick, files, node }: RequestedRun): Promise<RanFiles>
     skips.push({ kind, file: shown(event.file), name: event.name, reason: reason === true ? '' : reason });
   };
   events.on('test:pass', skipped);
+  // Node reports the tests of a process in order, a suite before its tests.
+  const path: string[] = [];
+  events.on('test:start', ({ nesting, name }) => path.splice(nesting, path.length, name));
   events.on('test:fail', (event) => {
     // A file that failed before it registered a test does not count as a file without tests.
-    if (testsOf.get(shown(event.file)) === 0) testsOf.delete(shown(event.file));
+    if (testsOf.get(unitOf(event.file)) === 0) testsOf.delete(unitOf(event.file));
     skipped(event);
+    if (Object(event.details.error).failureType === 'subtestsFailed') return;
+    const names = [...path.slice(0, event.nesting), event.name].join(' > ');
+    failed.push(isAbsolute(event.name) ? shown(event.name) : `${shown(event.file)}: ${names}`);
   });
   events.on('test:summary', ({ file, counts, success }) => {
     if (file === undefined) passed = success;
-    else testsOf.set(shown(file), counts.tests);
+    else testsOf.set(unitOf(file), counts.tests);
   });
   await pipeline(events, new spec(), process.stdout, { end: false });
-  clearTimeout(limit);
   clearTimeout(silence);
-  return { testsOf, skips, passed, stopped: stop.signal.aborted };
+  return { testsOf, skips, passed, stopped: stop.signal.aborted, failed };
+}
+
+/** The module that runs the files of a unit. In a shared process a file that does not load is a failed test. */
+function entryOf({ files }: Unit, index: number): string {
+  const paths = files.map((file) => join(root, file));
+  if (paths.length === 1) return paths.join();
+  const entry = join(folder, `unit-${index}.mjs`);
+  writeFileSync(
+    entry,
+    `import { test } from 'node:test';
+for (const path of ${JSON.stringify(paths)}) {
+  await import(path).catch((error) => test(path, () => { throw error; }));
+}
+`,
+  );
+  return entry;
 }
 
 function shown(file = ''): string {

@@ -8,66 +8,7 @@ import { tmpdir } from 'node:os';
 import { basename, delimiter, dirname, join } from 'node:path';
 import { EXIT, type Program, runProgram, UsageError } from '../../src/commands/arguments.ts';
 import { candidateIn, withBackports } from './archive.ts';
-
-interface Part {
-  readonly name: string;
-  readonly packages: readonly string[];
-  readonly programs: readonly string[];
-  /** Further files by which an installed part is known. */
-  readonly files?: readonly string[];
-  /** In Debian 12 it is only in the suite of backports, or only there new enough. */
-  readonly backports?: true;
-  /** The oldest version of the first package that will do. */
-  readonly least?: string;
-  /** Tests do not need it. */
-  readonly byNameOnly?: true;
-}
-
-const PARTS: readonly Part[] = [
-  {
-    name: 'redis',
-    packages: ['redis-server', 'redis-sentinel', 'redis-tools'],
-    programs: ['redis-server', 'redis-sentinel', 'redis-cli'],
-  },
-  {
-    name: 'valkey',
-    packages: ['valkey-server', 'valkey-tools'],
-    programs: ['valkey-server', 'valkey-cli'],
-    backports: true,
-  },
-  { name: 'wrk', packages: ['wrk'], programs: ['wrk'], byNameOnly: true },
-  { name: 'nginx', packages: ['nginx'], programs: ['nginx'] },
-  {
-    name: 'nginx-lua',
-    packages: ['nginx', 'libnginx-mod-http-lua', 'lua-nginx-redis'],
-    programs: ['nginx'],
-    files: ['/usr/lib/nginx/modules/ngx_http_lua_module.so', '/usr/share/lua/5.1/nginx/redis.lua'],
-    byNameOnly: true,
-  },
-  { name: 'varnish', packages: ['varnish'], programs: ['varnishd', 'varnishadm'], byNameOnly: true },
-  // Go 1.21 is the first that fetches the version a module asks for. Debian 12 itself has 1.19.
-  { name: 'go', packages: ['golang-go'], programs: ['go'], backports: true, least: '2:1.21~', byNameOnly: true },
-  // These four are for `npm run deploy:check`.
-  { name: 'buildah', packages: ['buildah', 'iproute2'], programs: ['buildah', 'ip'], byNameOnly: true },
-  { name: 'debootstrap', packages: ['debootstrap'], programs: ['debootstrap'], byNameOnly: true },
-  {
-    name: 'systemd',
-    packages: ['systemd', 'systemd-container'],
-    programs: ['systemd-analyze', 'systemd-nspawn'],
-    byNameOnly: true,
-  },
-  {
-    name: 'python',
-    packages: ['python3', 'python3-venv'],
-    programs: ['python3'],
-    files: ['/usr/share/python-wheels'],
-    byNameOnly: true,
-  },
-  { name: 'sphinx', packages: ['sphinxsearch'], programs: ['searchd', 'indexer'] },
-  { name: 'chromium', packages: ['chromium'], programs: ['chromium'] },
-  { name: 'openssl', packages: ['openssl'], programs: ['openssl'] },
-  { name: 'prometheus', packages: ['prometheus'], programs: ['prometheus', 'promtool'] },
-];
+import { PARTS, type Part } from './parts.ts';
 
 /** Every user may open it and it is there on every Debian: the lock is one per machine, like the package database. */
 const LOCK = '/var/lib/dpkg';

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type FinishedRun, type Judgement, judge } from './judge.ts';
 
-const FLOOR = { tests: 5, quick: 3, optional: { server: 2 } };
+const FLOOR = { tests: 4, all: 5, quick: 3, optional: { server: 2 } };
 const ABSENT = { name: 'server', how: 'set SERVER', file: 'test/b.test.ts', present: false };
 
 function judged(run: Partial<FinishedRun>): Judgement {
   const whole: FinishedRun = {
-    scope: 'everything',
+    scope: 'all',
     narrowed: false,
     testsOf: new Map([
       ['test/a.test.ts', 2],
@@ -48,18 +48,22 @@ test('more tests than the floor pass, and a note gives the new possible floor', 
   const testsOf = new Map([['test/a.test.ts', 9]]);
   const { faults, notes } = judged({ testsOf });
   assert.deepEqual(faults, []);
-  assert.deepEqual(notes, ['test/floor.json may be raised: "tests": 9']);
+  assert.deepEqual(notes, ['test/floor.json may be raised: "all": 9']);
   const present = judged({ testsOf, optional: [{ ...ABSENT, present: true }] });
-  assert.deepEqual(present.notes, ['test/floor.json may be raised: "tests": 7']);
+  assert.deepEqual(present.notes, ['test/floor.json may be raised: "all": 7']);
 });
 
-test('a quick run has its own floor, without optional suites', () => {
-  const testsOf = new Map([['test/a.test.ts', 3]]);
-  for (const optional of [[], [{ ...ABSENT, present: true }]]) {
-    assert.deepEqual(judged({ scope: 'quick', testsOf, optional }), { faults: [], notes: [], lastLine: undefined });
+test('quick runs and runs without slow files have their own floors, without optional suites', () => {
+  for (const [scope, least] of [
+    ['quick', 3],
+    ['tests', 4],
+  ] as const) {
+    const testsOf = new Map([['test/a.test.ts', least]]);
+    for (const optional of [[], [{ ...ABSENT, present: true }]])
+      assert.deepEqual(judged({ scope, testsOf, optional }), { faults: [], notes: [], lastLine: undefined });
+    const short = judged({ scope, testsOf: new Map([['test/a.test.ts', least - 1]]) });
+    assert.deepEqual(short.faults, [`${least - 1} tests ran, test/floor.json asks for ${least}`]);
   }
-  const short = judged({ scope: 'quick', testsOf: new Map([['test/a.test.ts', 2]]) });
-  assert.deepEqual(short.faults, ['2 tests ran, test/floor.json asks for 3']);
 });
 
 test('an optional suite that the floor does not know, or that no file registers, fails', () => {

@@ -1,21 +1,24 @@
 import assert from 'node:assert/strict';
-import { globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { NotRun } from '../../src/commands/arguments.ts';
-import { LAST_FOLDERS, LONG_FOLDERS, orderFiles, type RequestedRun, requestedRun } from './requested-run.ts';
+import { type RequestedRun, requestedRun } from './requested-run.ts';
 
 const FILES = {
   'test/cache/a.test.ts': "import { start } from './start.ts';\nimport '../../src/pure.ts';\n",
   'test/cache/b.test.ts': "import type { start } from './start.ts';\n",
   'test/cache/start.ts': "import { spawn } from 'node:child_process';\n",
   'test/contract/store.ts': 'export const contract = 1;\n',
+  'test/load/server.slow.test.ts':
+    "import '../../loadtest/stack/redis-node.ts';\nimport 'playwright-core';\nstart('valkey');\n",
   'test/load/k6.test.ts': "import '../../loadtest/runner/k6-program.ts';\n",
   'test/store.test.ts': "import { contract } from './contract/store.ts';\nawait import('../src/pure.ts');\n",
   'test/worker.test.ts': "new Worker(new URL('./cache/start.ts', import.meta.url));\n",
   'loadtest/runner/k6-program.ts': "import { execFile } from 'node:child_process';\n",
-  'src/pure.ts': 'export {};\n',
+  'loadtest/stack/redis-node.ts': "import { spawn } from 'node:child_process';\nspawn('redis-server');\n",
+  'src/pure.ts': "export const known = ['searchd', 'valkey'];\n",
   'src/node_modules/p/p.test.ts': '',
 };
 
@@ -38,41 +41,58 @@ function faultOf(requested: RequestedRun | NotRun): string {
   return requested.kind === 'wrong' ? requested.faults.join('\n') : assert.fail(`it is a ${requested.kind}`);
 }
 
-test('without arguments every test file is run', (t) => {
-  const { files, ...rest } = run(projectOf(t)());
+function filesOf({ units }: RequestedRun): string[] {
+  return units.flatMap((unit) => unit.files).sort();
+}
+
+test('without arguments every test file is run but the slow ones, which --all adds', (t) => {
+  const requested = projectOf(t);
+  const { units, ...rest } = run(requested());
+  const every = Object.keys(FILES).filter((file) => /^test.*\.test\.ts$/.test(file));
+  const all = run(requested('--all'));
   assert.deepEqual(
-    files,
-    Object.keys(FILES)
-      .filter((file) => /^test.*\.test\.ts$/.test(file))
-      .sort(),
+    filesOf(run(requested())),
+    every.filter((file) => !file.includes('.slow.')),
   );
-  const all = {
+  assert.deepEqual([filesOf(all), all.scope], [every.sort(), 'all']);
+  assert.deepEqual(rest, {
     kind: 'run',
-    scope: 'everything',
+    scope: 'tests',
     quick: false,
     narrowed: false,
-    startsPrograms: true,
+    parts: [],
     startsK6: true,
     node: {},
-  };
-  assert.deepEqual(rest, all);
+  });
+  assert.deepEqual(filesOf(run(requested('test/load'))), ['test/load/k6.test.ts']);
+  const slow = 'test/load/server.slow.test.ts';
+  assert.deepEqual(filesOf(run(requested(slow))), [slow], 'a file that is named itself is run');
+  assert.match(faultOf(requested('test/load/*.slow.test.ts')), /has only slow files: name one of them, or add --all$/);
+  assert.match(faultOf(requested('--quick', '--all')), /give one of them/);
 });
 
 test('a quick run leaves out files that import, even indirectly, a module that starts programs', (t) => {
-  const { files, startsPrograms, startsK6, scope } = run(projectOf(t)('--quick'));
-  assert.deepEqual(files, ['test/cache/b.test.ts', 'test/store.test.ts']);
-  assert.deepEqual([scope, startsPrograms, startsK6], ['quick', false, false]);
+  const quick = run(projectOf(t)('--quick'));
+  assert.deepEqual(filesOf(quick), ['test/cache/b.test.ts', 'test/store.test.ts']);
+  assert.deepEqual([quick.scope, quick.startsK6], ['quick', false]);
+});
+
+test('a run needs the servers that its files start, and no others', (t) => {
+  const requested = projectOf(t);
+  assert.deepEqual(run(requested('test/cache')).parts, []);
+  assert.deepEqual(run(requested('test/load', '--all')).parts, ['redis', 'valkey']);
+  assert.deepEqual(run(requested('test/load/k6.test.ts')).parts, []);
 });
 
 test('files, folders and patterns are resolved to files, each run once', (t) => {
   const requested = projectOf(t);
-  const { files, scope } = run(requested('test/store.test.ts', 'test/cache', 'test/*.test.ts'));
+  const some = run(requested('test/store.test.ts', 'test/cache', 'test/*.test.ts'));
   const expected = ['test/cache/a.test.ts', 'test/cache/b.test.ts', 'test/store.test.ts', 'test/worker.test.ts'];
-  assert.deepEqual([files, scope], [expected, 'named paths']);
+  assert.deepEqual([filesOf(some), some.scope], [expected, 'named paths']);
   assert.deepEqual(run(requested('test/load/')).startsK6, true);
   assert.deepEqual(run(requested('test/cache')).startsK6, false);
-  assert.deepEqual([run(requested('.')).files.length, run(requested('.')).scope], [5, 'everything']);
-  assert.equal(run(requested('test')).scope, 'everything', 'the floor judges it');
+  assert.deepEqual([filesOf(run(requested('.'))).length, run(requested('.')).scope], [5, 'tests']);
+  assert.equal(run(requested('test')).scope, 'tests', 'the floor judges it');
 });
 
 test('a path without tests is refused, and the files that import it are named', (t) => {
@@ -99,7 +119,7 @@ test("options of node's runner are passed on, in both forms; a selection by name
   const requested = projectOf(t);
   const named = run(requested('--test-name-pattern', 'one', '--test-name-pattern=/two/i', '--test-skip-pattern=three'));
   assert.deepEqual(named.node, { testNamePatterns: ['one', '/two/i'], testSkipPatterns: ['three'] });
-  assert.deepEqual([named.narrowed, named.scope], [true, 'everything']);
+  assert.deepEqual([named.narrowed, named.scope], [true, 'tests']);
   assert.deepEqual(run(requested('--test-only')).narrowed, true);
   const other = run(requested('--test-concurrency=1', '--test-timeout=2000'));
   assert.deepEqual([other.node, other.narrowed], [{ concurrency: 1, timeout: 2000 }, false]);
@@ -107,38 +127,13 @@ test("options of node's runner are passed on, in both forms; a selection by name
 
 test('an unknown option, or one without a value, is refused with what is allowed', (t) => {
   const requested = projectOf(t);
-  assert.match(faultOf(requested('--watch')), /^unknown option --watch \(allowed: --quick, --test-concurrency, /);
+  assert.match(
+    faultOf(requested('--watch')),
+    /^unknown option --watch \(allowed: --all, --quick, --test-concurrency, /,
+  );
   assert.equal(faultOf(requested('--test-name-pattern')), '--test-name-pattern needs a value: TEXT');
   assert.equal(faultOf(requested('--quick=yes')), '--quick takes no value');
   assert.match(faultOf(requested('--test-name-pattern=/(/')), /^a pattern of --test-name-pattern .*Invalid regular/);
   for (const text of ['x', '0', '-1', ''])
     assert.match(faultOf(requested(`--test-timeout=${text}`)), /--test-timeout/, text);
-});
-
-const root = join(import.meta.dirname, '..', '..');
-const files = globSync('test/**/*.test.ts', { cwd: root }).sort();
-
-test('every file is run once, whatever the order', () => {
-  assert.deepEqual(orderFiles(files).sort(), files);
-  assert.deepEqual(orderFiles(['a.test.ts']), ['a.test.ts']);
-});
-
-test('the first file of each long folder starts before the second of any, and all other files start later', () => {
-  const ordered = orderFiles(files);
-  const first = ordered.slice(0, LONG_FOLDERS.length);
-  assert.deepEqual(
-    first.map((file) => LONG_FOLDERS.find((folder) => file.startsWith(`${folder}/`))),
-    LONG_FOLDERS,
-  );
-});
-
-test('the fault matrix starts when only short files are left', () => {
-  const ordered = orderFiles(files);
-  const matrix = ordered.findIndex((file) => file.startsWith('test/faults/'));
-  assert.ok(matrix > 0 && matrix < ordered.length - 1);
-  for (const file of ordered.slice(matrix))
-    assert.ok(
-      LAST_FOLDERS.some((folder) => file.startsWith(`${folder}/`)),
-      file,
-    );
 });

@@ -1,5 +1,5 @@
 import { globSync, statSync } from 'node:fs';
-import { dirname, join, relative, resolve, sep } from 'node:path';
+import { join, relative, resolve, sep } from 'node:path';
 import {
   type NotRun,
   type ParsedArguments,
@@ -7,15 +7,20 @@ import {
   parseArguments,
   UsageError,
 } from '../../src/commands/arguments.ts';
-import { importsOf, sourceFiles } from '../architecture/source.ts';
+import { sourceFiles } from '../architecture/source.ts';
 import type { FinishedRun } from './judge.ts';
+import { importsWithin, modulesOf, type Unit, unitsOf } from './units.ts';
 
 /** The options of `npm test`: its own, and those that it passes to node's runner. */
 export const TEST_PROGRAM: Omit<Program, 'takes'> = {
   command: 'npm test --',
   usage: '[options] [file, folder or pattern…]',
-  about: ['Installs the servers that are missing, then runs the test files: every one unless some are named.'],
+  about: [
+    'Installs the servers that the test files start and that are missing, then runs the files: those named, or every one',
+    'but *.slow.test.ts, which prove once what costs much: --all, or naming the file, runs them too.',
+  ],
   options: [
+    { name: 'all', about: 'with the slow files' },
     { name: 'quick', about: 'only files that start no server, no browser and no other program; installs nothing' },
     { name: 'test-concurrency', takes: 'N', about: 'files at once' },
     { name: 'test-name-pattern', takes: 'TEXT', about: 'only tests of this name; /one/i is a pattern', repeats: true },
@@ -25,11 +30,10 @@ export const TEST_PROGRAM: Omit<Program, 'takes'> = {
   ],
 };
 
-/** A module that imports one of these may start a program. */
-const PROGRAM_STARTERS = ['node:child_process', 'node:cluster', 'playwright-core'];
+/** A file that a run without `--all` leaves out, unless it is named itself. */
+const SLOW = '.slow.test.ts';
 /** Maximum number of importing files that the message about a path without tests names. */
 const NAMED_IMPORTERS = 5;
-const K6 = join('loadtest', 'runner', 'k6-program.ts');
 
 /** The run that the arguments of `npm test` ask for. */
 export interface RequestedRun {
@@ -38,10 +42,10 @@ export interface RequestedRun {
   readonly quick: boolean;
   /** Whether some tests of the files are left out, by name or by `only`. */
   readonly narrowed: boolean;
-  /** Paths relative to the project, in alphabetical order. */
-  readonly files: readonly string[];
-  /** Whether a file may start a server or a browser. */
-  readonly startsPrograms: boolean;
+  /** Files are paths relative to the project. */
+  readonly units: readonly Unit[];
+  /** The parts of loadtest/stack/parts.ts that the files start. */
+  readonly parts: readonly string[];
   readonly startsK6: boolean;
   /** Options for `run` of node:test. */
   readonly node: {
@@ -67,24 +71,26 @@ export function requestedRun(args: readonly string[], root: string): RequestedRu
 }
 
 function runOf({ positionals, has, text, texts }: ParsedArguments, root: string): RequestedRun {
-  const named = (positionals.length === 0 ? ['test'] : positionals).flatMap((path) => testFilesOf(path, root));
-  const reaches = importGraph(root);
   const [names, skips] = [texts('test-name-pattern'), texts('test-skip-pattern')];
   for (const pattern of [...names, ...skips]) checkPattern(pattern);
-  const chosen = [...new Set(named)].sort();
+  const chosen = (paths: readonly string[]): string[] =>
+    [...new Set(paths.flatMap((path) => testFilesOf(path, root, has('all'))))].sort();
+  const named = chosen(positionals.length === 0 ? ['test'] : positionals);
   // `npm test -- test` names every file, so its number of tests is compared with the floor too.
-  const everything = positionals.length === 0 || chosen.join() === testFilesOf('test', root).sort().join();
+  const whole = positionals.length === 0 || named.join() === chosen(['test']).join();
   const quick = has('quick');
-  const files = chosen.filter((file) => !(quick && reaches(file, PROGRAM_STARTERS)));
+  if (quick && has('all')) throw new UsageError('--quick leaves out what --all adds: give one of them');
+  const imports = importsWithin(root);
+  const files = named.filter((file) => !(quick && imports.startsPrograms(file)));
   if (files.length === 0) throw new UsageError('each of these test files may start a program: no --quick for them');
   return {
     kind: 'run',
-    scope: !everything ? 'named paths' : quick ? 'quick' : 'everything',
+    scope: !whole ? 'named paths' : quick ? 'quick' : has('all') ? 'all' : 'tests',
     quick,
     narrowed: names.length + skips.length > 0 || has('test-only'),
-    files,
-    startsPrograms: files.some((file) => reaches(file, PROGRAM_STARTERS)),
-    startsK6: files.some((file) => reaches(file, [K6])),
+    units: unitsOf(files, imports.startsPrograms),
+    parts: imports.partsOf(files),
+    startsK6: files.some(imports.startsK6),
     node: {
       ...counted('concurrency', text('test-concurrency')),
       ...counted('timeout', text('test-timeout')),
@@ -107,14 +113,16 @@ function counted<Name extends string>(name: Name, text: string | undefined): { r
   return { [name]: Number(text) } as { readonly [key in Name]: number };
 }
 
-/** The test files of a path: a file, a folder or a pattern. */
-function testFilesOf(path: string, root: string): string[] {
+/** The test files of a path: a file, a folder or a pattern. Of the last two, slow files only with `all`. */
+function testFilesOf(path: string, root: string, all: boolean): string[] {
   const entry = statSync(resolve(root, path), { throwIfNoEntry: false });
   if (entry === undefined && !/[*?[{]/.test(path)) throw new UsageError(`there is no ${path}`);
   const pattern = entry?.isDirectory() ? join(path, '**', '*.test.ts') : path;
   const found = entry?.isFile() ? [path] : globSync(pattern, { cwd: root, exclude: ['**/node_modules/**'] });
-  const files = found.filter((file) => file.endsWith('.test.ts')).map((file) => relative(root, resolve(root, file)));
+  const tests = found.filter((file) => file.endsWith('.test.ts')).map((file) => relative(root, resolve(root, file)));
+  const files = tests.filter((file) => all || entry?.isFile() || !file.endsWith(SLOW));
   if (files.length > 0) return files;
+  if (tests.length > 0) throw new UsageError(`${path} has only slow files: name one of them, or add --all`);
   const importers = importersOf(relative(root, resolve(root, path)), root);
   const more = importers.length > NAMED_IMPORTERS ? ` and ${importers.length - NAMED_IMPORTERS} more` : '';
   const hint = importers.length === 0 ? '' : `; imported by ${importers.slice(0, NAMED_IMPORTERS).join(', ')}${more}`;
@@ -129,66 +137,4 @@ function importersOf(path: string, root: string): string[] {
       file.endsWith('.test.ts') &&
       modulesOf(file, root).some((module) => module === path || module.startsWith(path + sep)),
   );
-}
-
-/**
- * @returns a function that tells whether a file imports, directly or indirectly, one of the modules. Type imports do
- * not count.
- */
-function importGraph(root: string): (file: string, modules: readonly string[]) => boolean {
-  const imported = new Map<string, readonly string[]>();
-  return (file, modules) => {
-    const seen = new Set([file]);
-    for (const from of seen) {
-      if (modules.includes(from)) return true;
-      const next = imported.get(from) ?? modulesOf(from, root);
-      imported.set(from, next);
-      for (const module of next) seen.add(module);
-    }
-    return false;
-  };
-}
-
-/** The modules that a file imports: files by their path relative to the project, packages by name. */
-function modulesOf(file: string, root: string): string[] {
-  if (!/\.m?[jt]s$/.test(file) || statSync(join(root, file), { throwIfNoEntry: false }) === undefined) return [];
-  return importsOf(join(root, file)).flatMap(({ typesOnly, from }) =>
-    typesOnly ? [] : [from.startsWith('.') ? join(dirname(file), from) : from],
-  );
-}
-
-/**
- * Folders whose files take longest, mostly waiting for servers. If they started late, one of them would run alone at
- * the end. If they started folder by folder, files that load the machine in the same way would run together.
- */
-export const LONG_FOLDERS = ['test/e2e', 'test/stores/redis', 'test/loadtest/labs/peers'];
-
-/**
- * Folders that run last. The fault matrix is first of them: it sends searches at a fixed rate, and beside short files
- * it is not late.
- */
-export const LAST_FOLDERS = [
-  'test/faults',
-  'test/http',
-  'test/config',
-  'test/control',
-  'test/operations/meter',
-  'test/metrics',
-  'test/resilience',
-  'test/search',
-  'test/operations/warm',
-];
-
-/** The files of the long folders in turn, then the others in their order, then those of the last folders. */
-export function orderFiles(files: readonly string[]): string[] {
-  const folderOf = (file: string): string | undefined =>
-    [...LONG_FOLDERS, ...LAST_FOLDERS].find((folder) => file.startsWith(`${folder}/`));
-  const groups = Map.groupBy(files, folderOf);
-  const long = LONG_FOLDERS.map((folder) => groups.get(folder) ?? []);
-  const rounds = Math.max(...long.map(({ length }) => length));
-  const alternating = Array.from({ length: rounds }, (_, round) =>
-    long.flatMap((group) => group.slice(round, round + 1)),
-  );
-  const last = LAST_FOLDERS.flatMap((folder) => groups.get(folder) ?? []);
-  return [...alternating.flat(), ...(groups.get(undefined) ?? []), ...last];
 }

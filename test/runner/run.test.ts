@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
@@ -28,6 +28,7 @@ function testRun(
 ): Promise<Ended> {
   const paths = Object.entries(files).map(([name, text]) => {
     const path = join(folder, name);
+    mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text);
     return path;
   });
@@ -51,6 +52,32 @@ test('a test that fails makes the run fail', async () => {
   const { status, out } = await testRun({ 'bad.test.ts': `${TEST}test('one', () => { throw new Error('no'); });` });
   assert.equal(status, 1);
   assert.ok(out.includes('ℹ fail 1'));
+});
+
+test('a red run ends with the names of the failed tests, and of a file that does not load', async () => {
+  const bad = "describe('door', () => { test('shuts', () => { throw new Error('no'); }); test('opens', () => {}); });";
+  const { out } = await testRun({
+    'door.test.ts': `import { describe, test } from 'node:test';\n${bad}`,
+    'gone.test.ts': "import './nowhere.ts';",
+  });
+  const ends = out.slice(-2).map((line) => line.replace(/[^ ]*\//, ''));
+  assert.deepEqual(ends, ['serpcache: failed: door.test.ts: door > shuts', 'serpcache: failed: gone.test.ts']);
+});
+
+test('files of one room share a process, where each test names its file, also one that does not load', async () => {
+  const files = Object.fromEntries(
+    ['one', 'two'].map((name) => [
+      `test/room/${name}.test.ts`,
+      `${TEST}test('first', () => {}); test('pid', () => { throw new Error(String(process.pid)); });`,
+    ]),
+  );
+  const { out } = await testRun({ ...files, 'test/room/zero.test.ts': "import './nowhere.ts';" });
+  const pids = new Set(out.flatMap((line) => /Error: (\d+)$/.exec(line)?.[1] ?? []));
+  assert.equal(pids.size, 1, out.join('\n'));
+  assert.deepEqual(
+    out.slice(-3).map((line) => line.replace(/^.*\/room\//, '')),
+    ['one.test.ts: pid', 'two.test.ts: pid', 'zero.test.ts'],
+  );
 });
 
 test('a pattern that matches nothing makes the run fail', async () => {

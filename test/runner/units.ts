@@ -1,0 +1,97 @@
+/**
+ * How the chosen test files are run: which of them share a process, in which order the processes start, and which
+ * servers they need.
+ */
+import { readFileSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { PARTS } from '../../loadtest/stack/parts.ts';
+import { importsOf } from '../architecture/source.ts';
+
+/** A module that imports one of these may start a program. */
+const PROGRAM_STARTERS = ['node:child_process', 'node:cluster', 'playwright-core'];
+const K6 = join('loadtest', 'runner', 'k6-program.ts');
+/** With more files in one process, a run ends with one process that is still busy and an idle core. */
+const MAX_FILES = 12;
+
+/** The files that one process runs, in this order. */
+export interface Unit {
+  readonly files: readonly string[];
+  /** Whether a file may start a server, a browser or another program. */
+  readonly startsPrograms: boolean;
+}
+
+/** What the files import. */
+export interface Imports {
+  readonly startsPrograms: (file: string) => boolean;
+  readonly startsK6: (file: string) => boolean;
+  /** The names of the parts of loadtest/stack/install.ts that the files start. */
+  readonly partsOf: (files: readonly string[]) => readonly string[];
+}
+
+/**
+ * The units of the files. Starting Node and loading the modules costs a file more than most of its tests, so the files
+ * of one room that start no program share a process. Files that start programs mostly wait for them: each has a process
+ * of its own, and they come first, so that the others fill the cores beside them.
+ */
+export function unitsOf(files: readonly string[], startsPrograms: (file: string) => boolean): Unit[] {
+  const rooms = Map.groupBy(
+    files.filter((file) => !startsPrograms(file)),
+    (file) => /^.*?test\/[^/]+(?=\/)/.exec(file)?.[0] ?? file,
+  );
+  const shared = [...rooms.values()].flatMap((room) => {
+    const units = Math.ceil(room.length / MAX_FILES);
+    const size = Math.ceil(room.length / units);
+    return Array.from({ length: units }, (_, unit) => room.slice(unit * size, (unit + 1) * size));
+  });
+  return [
+    ...files.filter(startsPrograms).map((file) => ({ files: [file], startsPrograms: true })),
+    ...shared.map((room) => ({ files: room, startsPrograms: false })),
+  ];
+}
+
+export function importsWithin(root: string): Imports {
+  const imported = new Map<string, readonly string[]>();
+  const reachedFrom = (file: string): ReadonlySet<string> => {
+    const seen = new Set([file]);
+    for (const from of seen) {
+      const next = imported.get(from) ?? modulesOf(from, root);
+      imported.set(from, next);
+      for (const module of next) seen.add(module);
+    }
+    return seen;
+  };
+  const startsPrograms = (file: string): boolean => {
+    const reached = reachedFrom(file);
+    return PROGRAM_STARTERS.some((module) => reached.has(module));
+  };
+  return {
+    startsPrograms,
+    startsK6: (file) => reachedFrom(file).has(K6),
+    partsOf: (files) => {
+      const needed = new Set(files.filter(startsPrograms).flatMap((file) => partsNamed(reachedFrom(file), root)));
+      return PARTS.flatMap(({ name }) => (needed.has(name) ? [name] : []));
+    },
+  };
+}
+
+/** The parts whose starting module is reached and that a module outside the service, which starts none, names. */
+function partsNamed(reached: ReadonlySet<string>, root: string): string[] {
+  const texts = [...reached].filter((file) => !file.startsWith('src/')).map((file) => textOf(file, root));
+  const isNamed = (word: string): boolean => texts.some((text) => new RegExp(`['/]${word}'`).test(text));
+  return PARTS.filter(
+    ({ name, programs, startedBy, byNameOnly }) =>
+      !byNameOnly && (startedBy === undefined || reached.has(startedBy)) && [name, ...programs].some(isNamed),
+  ).map(({ name }) => name);
+}
+
+/** The modules that a file imports: files by their path relative to the project, packages by name. Not types. */
+export function modulesOf(file: string, root: string): string[] {
+  if (!/\.m?[jt]s$/.test(file) || statSync(join(root, file), { throwIfNoEntry: false }) === undefined) return [];
+  return importsOf(join(root, file)).flatMap(({ typesOnly, from }) =>
+    typesOnly ? [] : [from.startsWith('.') ? join(dirname(file), from) : from],
+  );
+}
+
+function textOf(file: string, root: string): string {
+  return statSync(join(root, file), { throwIfNoEntry: false })?.isFile() ? readFileSync(join(root, file), 'utf8') : '';
+}
