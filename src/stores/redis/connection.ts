@@ -1,6 +1,7 @@
 import type { ClusterOptions, Redis, RedisOptions } from 'ioredis';
 import type { StoreEvent } from '../../cache/store.ts';
 import type { StoreSettings } from '../../config/settings.ts';
+import { PROTOCOL_ERROR } from './guard.ts';
 
 export type RedisSettings = Exclude<StoreSettings, { readonly kind: 'none' }>;
 type SentinelSettings = Extract<RedisSettings, { readonly kind: 'sentinel' }>;
@@ -116,17 +117,17 @@ interface ConnectionWatch {
   readonly address: () => string;
   readonly observe: (event: StoreEvent) => void;
   readonly onReady: () => void;
-  /** Called when the connection ends because the received bytes are not RESP. */
+  /** Called before the connection ends because its replies cannot be trusted. */
   readonly onProtocolError: () => void;
 }
 
 /**
- * Turns the events of one ioredis connection into ours, and ends the connection when the received bytes are not RESP.
- * It always listens to `error`, because ioredis writes an error without a listener to the console. ioredis emits
- * `close` for every attempt; we report only the end of an open connection.
+ * Turns the events of one ioredis connection into ours. It always listens to `error`, because ioredis writes an error
+ * without a listener to the console. ioredis emits `close` for every attempt; we report only the end of an open
+ * connection.
  */
 export function watchConnection(redis: Redis, { address, observe, onReady, onProtocolError }: ConnectionWatch): void {
-  guardFraming(redis, onProtocolError);
+  redis.on(PROTOCOL_ERROR, onProtocolError);
   let open = false;
   redis.on('ready', () => {
     open = true;
@@ -146,110 +147,4 @@ export function watchConnection(redis: Redis, { address, observe, onReady, onPro
 export function cut(redis: Redis): void {
   redis.disconnect();
   redis.stream?.destroy();
-}
-
-/** Larger than any entry (`maxEntryBytes`) or other reply that we ask for. */
-const MAX_BULK_BYTES = 64 * 1024 * 1024;
-const MAX_ELEMENTS = 1_000_000;
-const MAX_DIGITS = 20;
-
-const CR = 13;
-const LF = 10;
-const MINUS = 45;
-const [STRING, ERROR, INTEGER, BULK, ARRAY] = [43, 45, 58, 36, 42];
-
-/**
- * Follows the frames of RESP2 from chunk to chunk. `feed` returns the index of the first invalid byte in the chunk, or −1.
- * It examines headers only and skips the bodies that they announce.
- */
-export function createFraming(): { readonly feed: (chunk: Buffer) => number } {
-  let expects: 'type' | 'sign' | 'digits' | 'text' | 'end' | 'body' | 'body-cr' | 'body-end' = 'type';
-  let type = 0;
-  let value = 0;
-  let digits = 0;
-  let left = 0;
-
-  const headerEnds = (): boolean => {
-    expects = 'type';
-    if (type === ARRAY) return value <= MAX_ELEMENTS;
-    if (type !== BULK || value < 0) return true;
-    left = value;
-    expects = left > 0 ? 'body' : 'body-cr';
-    return value <= MAX_BULK_BYTES;
-  };
-  /** One byte of a header, or of the end of a body. */
-  const accepts = (byte: number): boolean => {
-    switch (expects) {
-      case 'type':
-        type = byte;
-        value = 0;
-        digits = 0;
-        expects = byte === STRING || byte === ERROR ? 'text' : 'sign';
-        return expects === 'text' || byte === INTEGER || byte === BULK || byte === ARRAY;
-      case 'sign':
-        expects = 'digits';
-        if (byte !== MINUS) return accepts(byte);
-        value = -1;
-        return true;
-      case 'digits':
-        if (byte === CR) {
-          expects = 'end';
-          return digits > 0;
-        }
-        digits += 1;
-        // The only negative length is −1: nil.
-        if (value < 0) return byte >= 48 && byte <= 57 && (type === INTEGER || (byte === 49 && digits === 1));
-        value = value * 10 + byte - 48;
-        return byte >= 48 && byte <= 57 && digits <= MAX_DIGITS;
-      case 'text':
-        if (byte === CR) expects = 'end';
-        return true;
-      case 'end':
-        return byte === LF && headerEnds();
-      case 'body-cr':
-        expects = 'body-end';
-        return byte === CR;
-      case 'body-end':
-        expects = 'type';
-        return byte === LF;
-      case 'body':
-        return true;
-    }
-  };
-
-  return {
-    feed(chunk) {
-      for (let at = 0; at < chunk.length; ) {
-        if (expects === 'body') {
-          const step = Math.min(left, chunk.length - at);
-          left -= step;
-          at += step;
-          if (left === 0) expects = 'body-cr';
-        } else {
-          if (!accepts(chunk[at] ?? 0)) return at;
-          at += 1;
-        }
-      }
-      return -1;
-    },
-  };
-}
-
-/**
- * Ends a connection before ioredis decodes an invalid frame. Its decoder (6.0.0) accepts any byte as a digit: one flipped
- * bit in a length moves it backwards in the chunk, and the process hangs in one turn or runs out of memory.
- */
-function guardFraming(redis: Redis, onProtocolError: () => void): void {
-  redis.on('connect', () => {
-    const { stream } = redis;
-    const framing = createFraming();
-    stream.prependListener('data', (chunk: Buffer) => {
-      const at = framing.feed(chunk);
-      if (at < 0) return;
-      // The decoder is called next: a zero byte starts no frame, and ends no header.
-      chunk.fill(0, at);
-      stream.destroy(new Error(`a reply that is no RESP at byte ${at} of ${chunk.length}`));
-      onProtocolError();
-    });
-  });
 }

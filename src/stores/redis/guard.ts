@@ -1,0 +1,110 @@
+import { Command, Redis } from 'ioredis';
+import { createFraming } from './framing.ts';
+
+/**
+ * The checks between a server's bytes and ioredis 6.0.0, which trusts them: a damaged length puts its decoder into an endless
+ * loop or takes all memory; a nil that no command waits for, and a slot map, an INFO or a master's address of another
+ * shape, throw where no caller can catch it, which ends the process; a slot range of 160 million takes 9 s in one turn.
+ *
+ * The checks are set on the classes of ioredis, once per process, because it makes connections of its own (to sentinels, and
+ * one per refresh of a slot map) and has no option that reaches them.
+ */
+
+/** Emitted by a connection, before it is destroyed, when its replies cannot be trusted. */
+export const PROTOCOL_ERROR = 'protocol-error';
+
+const guarded = new WeakSet<Redis>();
+const { connect } = Redis.prototype;
+
+// Every connection begins here, each attempt to reconnect too.
+Redis.prototype.connect = function (this: Redis, ...args: Parameters<typeof connect>) {
+  // All connections of this room are RESP2, and those that ioredis makes for them have their protocol.
+  if (this.options.protocol === 2 && !guarded.has(this)) {
+    guarded.add(this);
+    this.on('connect', () => guardReplies(this));
+  }
+  return connect.apply(this, args);
+};
+
+/**
+ * Takes the place of ioredis' decoder as the reader of the socket, and hands it only bytes that it may see. A violation costs
+ * this connection and nothing else: its commands fail as they do when a server closes it.
+ */
+function guardReplies(redis: Redis): void {
+  const { stream } = redis;
+  // It is the first listener until now. There is none when the connection has failed since.
+  const [decode] = stream.listeners('data') as ((chunk: Buffer) => void)[];
+  if (decode === undefined) return;
+  const framing = createFraming();
+  const onData = (chunk: Buffer): void => {
+    const violation = framing.feed(chunk, redis.commandQueue.length);
+    if (violation === undefined) {
+      decode(chunk);
+      return;
+    }
+    const { why, at, whole } = violation;
+    stream.removeListener('data', onData);
+    redis.emit(PROTOCOL_ERROR);
+    stream.destroy(new Error(`${why}, at byte ${at} of ${chunk.length}`));
+    if (whole > 0) decode(chunk.subarray(0, whole));
+  };
+  stream.prependListener('data', onData);
+  stream.removeListener('data', decode);
+}
+
+/** The replies that ioredis itself reads. One that is not of its shape is an error of its command. */
+const OWN_REPLIES: Readonly<Record<string, (reply: unknown) => boolean>> = {
+  /** INFO, of the ready check. */
+  info: (reply) => typeof reply === 'string',
+  /** CLUSTER SLOTS, of the refresh. */
+  cluster: (reply) => typeof reply === 'string' || isSlotMap(reply),
+  /** SENTINEL get-master-addr-by-name: nil for a name that it does not know. SENTINEL sentinels: a list of records. */
+  sentinel: (reply) => reply === null || isAddress(reply) || (isList(reply) && reply.every(isRecord)),
+};
+
+for (const [command, isValid] of Object.entries(OWN_REPLIES)) {
+  Command.setReplyTransformer(command, (reply: unknown) => {
+    if (isValid(reply)) return reply;
+    throw new Error(`a reply of another shape than that of ${command.toUpperCase()}`);
+  });
+}
+
+const SLOTS = 16_384;
+const MAX_PORT = 65_535;
+
+/** Ranges of slots that exist, none of them twice, each with its nodes. A node without a host does not know its address. */
+function isSlotMap(reply: unknown): boolean {
+  if (!isList(reply)) return false;
+  let slots = 0;
+  return reply.every((range) => {
+    if (!isList(range)) return false;
+    const [first, last, ...nodes] = range;
+    if (!isWhole(first, SLOTS - 1) || !isWhole(last, SLOTS - 1) || first > last) return false;
+    slots += last - first + 1;
+    return slots <= SLOTS && nodes.every(isNode);
+  });
+}
+
+function isNode(node: unknown): boolean {
+  if (!isList(node)) return false;
+  const [host, port] = node;
+  return (typeof host === 'string' || host === null) && isWhole(port, MAX_PORT);
+}
+
+function isAddress(reply: unknown): boolean {
+  if (!isList(reply) || reply.length !== 2) return false;
+  const [host, port] = reply;
+  return typeof host === 'string' && host !== '' && isWhole(Number(port), MAX_PORT) && Number(port) > 0;
+}
+
+function isRecord(reply: unknown): boolean {
+  return isList(reply) && reply.every((each) => typeof each === 'string');
+}
+
+function isList(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value);
+}
+
+function isWhole(value: unknown, max: number): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= max;
+}
