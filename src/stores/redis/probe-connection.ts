@@ -66,9 +66,7 @@ export function createProbeConnection(options: ProbeConnectionOptions): ProbeCon
       address: () => `${options.at.host}:${options.at.port}`,
       observe: () => {},
       onReady: () => {},
-      onProtocolError: () => {
-        session.fault = new Error('its replies are no RESP');
-      },
+      onProtocolError: () => {}, // its error follows
     });
     const connect = async (): Promise<Unmeasured | undefined> => {
       if (closed) return CLOSED;

@@ -121,7 +121,7 @@ const TESTS: Readonly<Record<string, (fixture: Fixture) => Promise<void>>> = {
         gets += 1;
         return gets === 50 ? Buffer.from('$-1\r\n$-1\r\n') : undefined;
       });
-      // Some commands are always in flight: otherwise the extra reply is dropped without an effect.
+      // Some commands are always in flight: a reply that none waits for ends the connection at once.
       sick.proxy.delay(10);
       const untilMs = performance.now() + FAULT_MS;
       let wrong = 0;

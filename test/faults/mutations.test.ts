@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createRandom } from '../../src/catalogue/demo/ad.ts';
+import { mutated } from './mutate.ts';
+import { RESP_MUTATIONS } from './mutations-resp.ts';
+
+const REPLIES = ['+OK\r\n', '$-1\r\n', '*2\r\n:1\r\n:2\r\n'].map((text) => Buffer.from(text));
+
+test('the same seed damages a reply in the same way, and seeds damage it in different ways', () => {
+  const damaged = (seed: number): string =>
+    mutated(Buffer.from('$3\r\nabc\r\n'), REPLIES, createRandom(seed)).toString('latin1');
+  const seeds = Array.from({ length: 200 }, (_, seed) => seed);
+  assert.deepEqual(seeds.map(damaged), seeds.map(damaged));
+  assert.ok(new Set(seeds.map(damaged)).size > 100);
+});
+
+test('no damaged reply of a Redis server ends or hangs the process, or gives a wrong page', async () => {
+  const { sent, findings } = await RESP_MUTATIONS.run(1, 96);
+  assert.deepEqual(findings, []);
+  assert.equal(sent, 96);
+});
+
+test('given replies are sent in the place of every kind of reply', async () => {
+  // The first one ends a process in which ioredis reads it, the second one takes its memory.
+  const given = ['$-1\r\n$-1\r\n$-1\r\n', '*1000000\r\n'.repeat(700)].map((text) => Buffer.from(text));
+  const { sent, findings } = await RESP_MUTATIONS.replay(given);
+  assert.deepEqual(findings, []);
+  assert.equal(sent, 2 * 10);
+});

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import { until } from '../../../loadtest/stack/redis.ts';
+import type { StoreEvent } from '../../../src/cache/store.ts';
+import type { RedisSettings } from '../../../src/stores/redis/connection.ts';
+import { type RespCommand, type RespServer, startRespServer } from '../../fakes/resp-server.ts';
+import { CONNECTION, type OpenStore, openStore } from './harness.ts';
+
+const NAME = 'sc1:goods:{a}';
+const VALUE = Buffer.from('the page');
+
+type Kind = RedisSettings['kind'];
+
+function settingsOf(kind: Kind, { host, port }: RespServer): RedisSettings {
+  const nodes = [{ host, port }] as const;
+  // The servers answer at once or never: on a slow machine a longer deadline costs nothing.
+  const connection = { ...CONNECTION, deadlineMs: 1000, refreshMs: 1000 };
+  if (kind === 'sentinel') return { kind, sentinels: nodes, master: 'm', database: 0, ...connection };
+  return kind === 'cluster' ? { kind, nodes, ...connection } : { kind, nodes, database: 0, ...connection };
+}
+
+/** The messages of the connections that failed. */
+const failuresIn = (events: readonly StoreEvent[]): readonly string[] =>
+  events.flatMap((event) => (event.kind === 'connection' && event.state === 'failed' ? [event.detail ?? ''] : []));
+
+const serves = ({ store }: OpenStore): Promise<void> =>
+  until('the store to serve', async () => {
+    const read = await store.read(NAME, 1000);
+    if (read.kind === 'value') assert.deepEqual(read.value, VALUE);
+    return read.kind === 'value';
+  });
+
+/** Replies to `name`, the first ones of a connection and those of every later one. */
+const instead =
+  (name: string, reply: string) =>
+  ([command]: RespCommand): string | undefined =>
+    command === name ? reply : undefined;
+
+/** What a decoder loops on. */
+const ENDLESS_LOOP = '$-1\r\n$%\r\n$-1\r\n';
+
+const range = (first: number | string, last: number | string, node: string): string =>
+  `*1\r\n*3\r\n:${first}\r\n:${last}\r\n${node}`;
+const NODE = '*3\r\n$9\r\n127.0.0.1\r\n:1\r\n$1\r\na\r\n';
+
+/** Each ends, hangs or blocks a process in which ioredis 6.0.0 reads it. */
+const FATAL: readonly (readonly [what: string, kind: Kind, command: string, reply: string])[] = [
+  ['two nils to one GET', 'standalone', 'GET', '$-1\r\n$-1\r\n'],
+  ['two nil lists to one GET', 'cluster', 'GET', '*-1\r\n*-1\r\n'],
+  ['lists in lists', 'standalone', 'GET', '*1000000\r\n'.repeat(200)],
+  ['an invalid length to a sentinel command', 'sentinel', 'SENTINEL', ENDLESS_LOOP],
+  ['two nils to a sentinel command', 'sentinel', 'SENTINEL', '$-1\r\n$-1\r\n$-1\r\n$-1\r\n'],
+  ["nil to the INFO of a sentinel's master", 'sentinel', 'INFO', '$-1\r\n'],
+  ['an address without a host', 'sentinel', 'SENTINEL', '*2\r\n$-1\r\n$1\r\n1\r\n'],
+  ['an address with a port of 70,000', 'sentinel', 'SENTINEL', '*2\r\n$9\r\n127.0.0.1\r\n$5\r\n70000\r\n'],
+  ['an invalid length to the refresh of the slot map', 'cluster', 'CLUSTER', ENDLESS_LOOP],
+  ['a slot map that is nil', 'cluster', 'CLUSTER', '*-1\r\n'],
+  ['a slot map of nils', 'cluster', 'CLUSTER', '*1\r\n*-1\r\n'],
+  ['a slot map that is a number', 'cluster', 'CLUSTER', ':5\r\n'],
+  ['a range whose node is nil', 'cluster', 'CLUSTER', range(0, 16_383, '*-1\r\n')],
+  ['a range whose node is a number', 'cluster', 'CLUSTER', range(0, 16_383, ':1\r\n')],
+  ['a range that ends at 163,830,000', 'cluster', 'CLUSTER', range(0, 163_830_000, NODE)],
+  ['a range that ends at 2^53', 'cluster', 'CLUSTER', range(0, '9007199254740992', NODE)],
+  ['ranges that overlap', 'cluster', 'CLUSTER', `*2\r\n${`*3\r\n:0\r\n:9000\r\n${NODE}`.repeat(2)}`],
+];
+
+describe('a reply that ioredis must not see', { concurrency: 4 }, () => {
+  const start = async (t: TestContext): Promise<RespServer> => {
+    const server = await startRespServer(new Map([[NAME, VALUE]]));
+    t.after(server.stop);
+    return server;
+  };
+  const open = (t: TestContext, kind: Kind, server: RespServer): OpenStore => {
+    const opened = openStore(settingsOf(kind, server), { random: () => 0 });
+    t.after(opened.store.close);
+    return opened;
+  };
+
+  for (const [what, kind, command, reply] of FATAL) {
+    test(`${what} costs its connection, and the store serves when the server is right again`, async (t) => {
+      const server = await start(t);
+      server.answer(instead(command, reply));
+      const opened = open(t, kind, server);
+      await until('the reply to be refused', async () => {
+        if (command === 'GET') await opened.store.read(NAME, 100);
+        // A nil before the violation is a sentinel that does not know the master.
+        return failuresIn(opened.events).some((detail) => /\ba reply (?:that|of)\b|sentinels are/.test(detail));
+      });
+      server.answer();
+      await serves(opened);
+    });
+  }
+
+  test('a nil that nobody asked for costs its connection', async (t) => {
+    const server = await start(t);
+    const opened = open(t, 'standalone', server);
+    for (const bytes of ['$-1\r\n', '*-1\r\n', '-ERR idle\r\n']) {
+      await serves(opened);
+      const before = failuresIn(opened.events).length;
+      server.send(bytes);
+      await until('the connection to end', async () => failuresIn(opened.events).length > before);
+      assert.match(failuresIn(opened.events).at(-1) ?? '', /^a reply that no command waits for/, JSON.stringify(bytes));
+    }
+    await serves(opened);
+  });
+
+  test('a reply before the violation reaches its command, and the damaged one does not', async (t) => {
+    const server = await start(t);
+    const opened = open(t, 'standalone', server);
+    await serves(opened);
+    let gets = 0;
+    server.answer(([command]) => {
+      if (command !== 'GET') return undefined;
+      gets += 1;
+      // The length of the second one is too small: a decoder takes its first bytes for the value.
+      return gets === 1 ? '$1\r\na\r\n' : '$2\r\nabc\r\n';
+    });
+    const reads = await Promise.all([opened.store.read(NAME, 1000), opened.store.read(NAME, 1000)]);
+    assert.deepEqual(reads[0], { kind: 'value', value: Buffer.from('a') });
+    assert.deepEqual(reads[1], { kind: 'fault', fault: 'store-down' });
+  });
+
+  test('an endless reply is cut by its bytes, and not by time', async (t) => {
+    const server = await start(t);
+    const opened = open(t, 'standalone', server);
+    await serves(opened);
+    server.answer(([command]) => (command === 'GET' ? `+${'x'.repeat(100_000)}` : undefined));
+    await until('the reply to be refused', async () => {
+      await opened.store.read(NAME, 100);
+      return failuresIn(opened.events).some((detail) => detail.startsWith('a reply that is too large'));
+    });
+    server.answer();
+    await serves(opened);
+  });
+});
