@@ -35,6 +35,22 @@ export const STORE_REPLIES: readonly Row[] = [
     bounds: { hitRatioDuring: 0.4 },
   },
   {
+    name: 'reply-too-many',
+    store: 'behind-resp',
+    summary: 'a second reply to one GET in ten costs its connection, and no page that belongs to another search',
+    ...refusing(inEvery(10, 'GET', '$-1\r\n$-1\r\n')),
+    effect: answeredByProxies,
+    bounds: { hitRatioDuring: 0.4 },
+  },
+  {
+    name: 'lists-in-lists',
+    store: 'behind-resp',
+    summary: 'lists in lists, 2 KB that announce 200 million elements, cost their connection and no memory',
+    ...refusing(inEvery(10, 'GET', '*1000000\r\n'.repeat(200))),
+    effect: answeredByProxies,
+    bounds: { hitRatioDuring: 0.4 },
+  },
+  {
     name: 'out-of-memory',
     summary: 'a store without memory (OOM, noeviction) is still read, and takes writes again when it has memory',
     begin: (harness) => configure(harness, ['maxmemory-policy', 'noeviction'], ['maxmemory', '1']),
@@ -56,6 +72,16 @@ export const STORE_REPLIES: readonly Row[] = [
 
 const WRITES = new Set(['SET', 'DEL', 'UNLINK', 'EVAL', 'EVALSHA', 'FCALL', 'ZADD', 'PEXPIRE']);
 const DATA = new Set([...WRITES, 'GET', 'GETBUFFER', 'EXISTS', 'ZCOUNT']);
+
+/** The reply to one in `count` of the commands with this name. */
+function inEvery(count: number, command: string, reply: string): (name: string) => string | undefined {
+  let asked = 0;
+  return (name) => {
+    if (name !== command) return undefined;
+    asked += 1;
+    return asked % count === 0 ? reply : undefined;
+  };
+}
 
 function refusing(errorFor: (command: string) => string | undefined): Pick<Row, 'begin' | 'end'> {
   return {
