@@ -67,7 +67,7 @@ const bulk = (text: string | Buffer): Buffer =>
 
 const INFO = ['# Server', 'redis_version:7.0.15', 'redis_mode:standalone', 'role:master', 'loading:0', ''].join('\r\n');
 
-/** What a healthy server answers to the commands of a store. */
+/** The reply of a healthy server to a command of a store. */
 export function healthyReply(
   [name = '', ...args]: RespCommand,
   port: number,

@@ -2,7 +2,7 @@ import type { Random } from '../../src/catalogue/demo/ad.ts';
 
 /** Damaged answers of one protocol, sent to the adapter that reads it. */
 export interface Mutations {
-  /** What is damaged; also the option that gives the count: `--replies 2000`. */
+  /** The damaged answers; also the option that gives their count: `--replies 2000`. */
   readonly name: string;
   readonly about: string;
   /** Damages `count` valid answers. The same seed damages the same places. */
@@ -17,7 +17,7 @@ export interface MutationsResult {
   readonly findings: readonly string[];
 }
 
-/** Of one run. */
+/** Maximum number of damaged answers of one run. */
 export const MAX_COUNT = 1_000_000;
 
 /** Numbers at which a length, a range or a count changes its meaning. */

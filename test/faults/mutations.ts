@@ -44,5 +44,6 @@ process.exitCode = await runProgram(PROGRAM, async (args) => {
 
 function filesOf(folder: string): readonly Buffer[] {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  if (files.length === 0) throw new Error(`${folder} has no files`);
   return files.map(({ parentPath, name }) => readFileSync(join(parentPath, name)));
 }

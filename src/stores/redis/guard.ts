@@ -57,7 +57,7 @@ const OWN_REPLIES: Readonly<Record<string, (reply: unknown) => boolean>> = {
   /** INFO, of the ready check. */
   info: (reply) => typeof reply === 'string',
   /** CLUSTER SLOTS, of the refresh. */
-  cluster: (reply) => typeof reply === 'string' || isSlotMap(reply),
+  cluster: isSlotMap,
   /** SENTINEL get-master-addr-by-name: nil for a name that it does not know. SENTINEL sentinels: a list of records. */
   sentinel: (reply) => reply === null || isAddress(reply) || (isList(reply) && reply.every(isRecord)),
 };

@@ -36,7 +36,7 @@ const instead =
   ([command]: RespCommand): string | undefined =>
     command === name ? reply : undefined;
 
-/** What a decoder loops on. */
+/** A decoder that trusts the length loops for ever. */
 const ENDLESS_LOOP = '$-1\r\n$%\r\n$-1\r\n';
 
 const range = (first: number | string, last: number | string, node: string): string =>
@@ -56,6 +56,7 @@ const FATAL: readonly (readonly [what: string, kind: Kind, command: string, repl
   ['an invalid length to the refresh of the slot map', 'cluster', 'CLUSTER', ENDLESS_LOOP],
   ['a slot map that is nil', 'cluster', 'CLUSTER', '*-1\r\n'],
   ['a slot map of nils', 'cluster', 'CLUSTER', '*1\r\n*-1\r\n'],
+  ['a slot map that is a string', 'cluster', 'CLUSTER', '+OK\r\n'],
   ['a slot map that is a number', 'cluster', 'CLUSTER', ':5\r\n'],
   ['a range whose node is nil', 'cluster', 'CLUSTER', range(0, 16_383, '*-1\r\n')],
   ['a range whose node is a number', 'cluster', 'CLUSTER', range(0, 16_383, ':1\r\n')],
