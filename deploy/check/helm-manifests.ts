@@ -178,7 +178,11 @@ function portsOf({ control, counters, domains, tracing }: Settings): readonly nu
   const url = tracing?.exporter.kind === 'otlp' ? new URL(tracing.exporter.url) : undefined;
   return [
     ...stores.flatMap((store) =>
-      store.kind === 'none' ? [] : (store.kind === 'sentinel' ? store.sentinels : store.nodes).map(({ port }) => port),
+      store.kind === 'none'
+        ? []
+        : (store.kind === 'sentinel' ? store.sentinels : store.nodes).flatMap((node) =>
+            'port' in node ? node.port : [],
+          ),
     ),
     ...domains.flatMap(({ engine }) => (engine.kind === 'sqlite' ? [] : engine.endpoints.map(({ port }) => port))),
     ...(url === undefined ? [] : [Number(url.port || (url.protocol === 'https:' ? 443 : 80))]),

@@ -71,7 +71,9 @@ export function readPlan(
   const chosen = engine === undefined ? {} : { LOCAL_ENGINE: engine };
   const settings = loadSettings({ env: { ...env, ...chosen, SERPCACHE_CONFIG: config }, cwd: ROOT });
   const { control, domains, admin } = settings;
-  if (control.kind !== 'standalone') throw new Error(`${config}: the control store is not one server`);
+  const controlNode = control.kind === 'standalone' ? control.nodes[0] : undefined;
+  if (controlNode === undefined || !('port' in controlNode))
+    throw new Error(`${config}: the control store is not one server with a port`);
   const indexes = domains.map(({ name, attributes, context, engine }) => {
     if (engine.kind === 'sqlite') throw new Error(`${config}: the engine of ${name} is neither sphinx nor manticore`);
     return {
@@ -95,7 +97,7 @@ export function readPlan(
     clusters: domains.map((domain, index) => clusterOf(config, domain, FLAVOURS[index % FLAVOURS.length] ?? 'redis')),
     /** The store of control documents and counters: one small server that evicts nothing. */
     control: {
-      ...partOf('control', 'redis-server', control.nodes[0].port),
+      ...partOf('control', 'redis-server', controlNode.port),
       logFile: join(FOLDER, 'control', 'server.log'),
     },
     searchd: partOf('searchd', 'searchd', first.port),

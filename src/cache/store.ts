@@ -34,6 +34,8 @@ export interface Store {
   /** The slot and the node of a name, from local data only. */
   readonly locate: (name: string) => StoreLocation;
   readonly nodes: () => readonly StoreNode[];
+  /** Why its nodes cannot be found out. Each of `nodes` has its own reason beside it. */
+  readonly trouble: () => StoreReason | undefined;
   readonly close: () => Promise<void>;
 }
 
@@ -94,7 +96,36 @@ export interface StoreNode {
   readonly connected: boolean;
   /** Commands sent and not yet answered. */
   readonly outstanding: number;
+  /** Why it is not connected, or takes no writes (`read-only`). */
+  readonly trouble?: StoreReason;
 }
+
+/**
+ * Why a node cannot be used as it should. Words of their own, because the messages of servers may name users and addresses,
+ * and `/readyz` is public.
+ * `full`: too many clients. `no-cluster`: the server is no cluster. `no-master`: the sentinels name none.
+ * `unknown-host`: its name does not resolve.
+ */
+export const STORE_REASONS = [
+  'refused',
+  'timeout',
+  'unreachable',
+  'unknown-host',
+  'closed',
+  'tls',
+  'credentials',
+  'loading',
+  'read-only',
+  'cluster-down',
+  'no-cluster',
+  'no-master',
+  'database',
+  'full',
+  'protocol',
+  'other',
+] as const;
+
+export type StoreReason = (typeof STORE_REASONS)[number];
 
 /** The events of a store. Metrics, logs and tests read them. */
 export type StoreEvent =
@@ -124,6 +155,8 @@ export type StoreEvent =
       readonly kind: 'connection';
       readonly node: string;
       readonly state: 'open' | 'closed' | 'failed';
+      /** With `failed`. `detail` is the message behind it. */
+      readonly reason?: StoreReason;
       readonly detail?: string;
     }
   | { readonly kind: 'topology'; readonly detail: string };

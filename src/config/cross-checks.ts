@@ -1,8 +1,20 @@
 import { type Fault, formatPath, HIDDEN, MISSING, type Path, showValue } from '../schema/faults.ts';
-import { formatDuration, formatHostPort, formatSize, isLoopback, isNetwork } from '../schema/units.ts';
+import {
+  type Address,
+  formatAddress,
+  formatDuration,
+  formatHostPort,
+  formatSize,
+  HOST_PORT_PATTERN,
+  type HostPort,
+  isLoopback,
+  isNetwork,
+  parseHostPort,
+} from '../schema/units.ts';
 import { REQUEST_PARAMETERS } from '../search/domain.ts';
 import { type Config, type DomainConfig, type Draft, type NamedStore, namedStores } from './schema.ts';
 import { TOKEN_ALLOWED } from './schema-process.ts';
+import type { NatMap } from './settings.ts';
 import { CONFIGURED, nodeName } from './store-identity.ts';
 import { checkTls } from './tls.ts';
 
@@ -237,13 +249,43 @@ function checkStore({ path: at, store }: NamedStore): readonly Fault[] {
   }
   const list = store.kind === 'sentinel' ? 'sentinels' : 'nodes';
   const nodes = (store.kind === 'sentinel' ? store.sentinels : store.nodes) ?? [];
-  const addresses = nodes.map((node) =>
-    node?.host === undefined || node.port === undefined
-      ? undefined
-      : formatHostPort({ host: node.host, port: node.port }),
-  );
-  for (const index of repeats(addresses)) report([list, index], JSON.stringify(addresses[index]), 'each node once');
+  const names = nodes.map((node) => {
+    const address = addressOf(node);
+    return address === undefined ? undefined : formatAddress(address);
+  });
+  for (const index of repeats(names)) report([list, index], JSON.stringify(names[index]), 'each node once');
+  if (store.tls !== undefined && names[0]?.startsWith('unix:')) {
+    report(['tls'], 'a section', 'nothing with a Unix socket: Redis speaks TLS on its TLS port only');
+  }
+  if (store.kind !== 'standalone') checkNatMap(store.natMap ?? {}, report);
   return faults;
+}
+
+function checkNatMap(natMap: NonNullable<Draft<NatMap>>, report: Report): void {
+  const announced = Object.keys(natMap);
+  const names = announced.map((text) => {
+    const address = parseHostPort(text);
+    return address === undefined ? undefined : formatHostPort(address).toLowerCase();
+  });
+  for (const [index, text] of announced.entries()) {
+    // A name that is no host:port at all is reported by `readTree`.
+    if (names[index] === undefined && HOST_PORT.test(text)) {
+      report(['natMap', text], JSON.stringify(text), 'a port from 1 to 65535');
+    }
+  }
+  for (const index of repeats(names)) {
+    report(['natMap', announced[index] ?? ''], JSON.stringify(announced[index]), 'each announced address once');
+  }
+}
+
+const HOST_PORT = new RegExp(HOST_PORT_PATTERN);
+
+/** Undefined for a faulty one, which is reported by itself. */
+function addressOf(node: Draft<Address> | undefined): Address | undefined {
+  if (node === undefined) return undefined;
+  if ('path' in node) return node.path === undefined ? undefined : { path: node.path };
+  const { host, port } = node as Draft<HostPort>;
+  return host === undefined || port === undefined ? undefined : { host, port };
 }
 
 type Claim = Omit<NamedStore, 'store'> & { readonly shared: boolean; readonly names: readonly string[] };
@@ -297,12 +339,10 @@ function namesOf(store: NamedStore['store']): readonly string[] {
   }
 }
 
-function addresses(
-  nodes: readonly (Draft<{ host: string; port: number }> | undefined)[] | undefined,
-): readonly string[] {
+function addresses(nodes: readonly (Draft<Address> | undefined)[] | undefined): readonly string[] {
   return (nodes ?? []).flatMap((node) => {
-    if (node?.host === undefined || node.port === undefined) return [];
-    return nodeName({ host: node.host, port: node.port });
+    const address = addressOf(node);
+    return address === undefined ? [] : nodeName(address);
   });
 }
 

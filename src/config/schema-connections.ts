@@ -1,6 +1,18 @@
 import Type from 'typebox';
-import { choice, closed, duration, flag, host, hostPort, integer, kind, optional, text } from '../schema/fields.ts';
-import { HOUR, MINUTE, SECOND } from '../schema/units.ts';
+import {
+  address,
+  choice,
+  closed,
+  duration,
+  flag,
+  host,
+  hostPort,
+  integer,
+  kind,
+  optional,
+  text,
+} from '../schema/fields.ts';
+import { HOST_PORT_PATTERN, HOUR, MINUTE, SECOND } from '../schema/units.ts';
 
 const FILES = 'The files are read once, at start; relative paths start at the working directory.';
 
@@ -215,13 +227,23 @@ const storeConnection = {
 
 const database = integer('Database number.', { default: 0, minimum: 0, maximum: 9999 });
 
+const natMap = Type.Optional(
+  Type.Record(Type.String({ pattern: HOST_PORT_PATTERN }), hostPort('Where this process reaches it, as host:port.'), {
+    maxProperties: 1000,
+    description:
+      'Announced address → reachable address, for servers behind NAT or port forwarding: `10.0.0.5:6379: store.example:7001`. An address without an entry is used as announced.',
+    'x-allowed': 'host:port as the servers announce it, such as 10.0.0.5:6379',
+  }),
+);
+
 const standalone = Type.Object(
   {
     kind: kind('standalone'),
-    nodes: Type.Array(hostPort('A node of the store.'), {
+    nodes: Type.Array(address('The server: host:port, or unix:/path of its socket.'), {
       minItems: 1,
       maxItems: 1,
-      description: 'The server. For several servers use a cluster or a sentinel.',
+      description:
+        'The server, as `redis-a:6379` or `unix:/run/redis/redis.sock`. For several servers use a cluster or a sentinel.',
     }),
     database,
     ...storeConnection,
@@ -240,6 +262,7 @@ const sentinel = Type.Object(
     master: text('Name of the master in the sentinels’ configuration.'),
     sentinelUsername: optional(text('ACL user on the sentinels.')),
     sentinelPassword: optional(text('Password on the sentinels.', { 'x-secret': true })),
+    natMap,
     database,
     ...storeConnection,
   },
@@ -254,6 +277,7 @@ const cluster = Type.Object(
       maxItems: 1000,
       description: 'Nodes from which the topology is read; two or three are enough.',
     }),
+    natMap,
     ...storeConnection,
   },
   closed('Redis Cluster or Valkey Cluster.'),

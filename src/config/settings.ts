@@ -1,4 +1,4 @@
-import type { HostPort } from '../schema/units.ts';
+import type { Address, HostPort } from '../schema/units.ts';
 import type { Attribute, ContextParameter } from '../search/domain.ts';
 import type { Config, DomainConfig } from './schema.ts';
 import type { Defence } from './schema-process.ts';
@@ -84,12 +84,17 @@ type ConnectedStore = Exclude<DomainConfig['store'], { readonly kind: 'none' }>;
 type OmitEach<T, Name extends PropertyKey> = T extends unknown ? Omit<T, Name> : never;
 
 /** The part of a store's settings that every kind has. */
-export type StoreConnection = Omit<ConnectedStore, 'kind' | 'shared' | 'tls'> & { readonly tls?: TlsSettings };
+export type StoreConnection = Omit<ConnectedStore, 'kind' | 'shared' | 'tls' | 'nodes'> & {
+  readonly tls?: TlsSettings;
+};
+
+/** Announced `host:port` → reachable one. */
+export type NatMap = Readonly<Record<string, HostPort>>;
 
 export type StoreSettings =
   | { readonly kind: 'none' }
   | (Omit<Extract<ConnectedStore, { kind: 'standalone' }>, 'nodes' | 'shared' | 'tls'> &
-      StoreExtras & { readonly nodes: readonly [HostPort] })
+      StoreExtras & { readonly nodes: readonly [Address] })
   | (OmitEach<Exclude<ConnectedStore, { kind: 'standalone' }>, 'shared' | 'tls'> & StoreExtras);
 
 interface StoreExtras {

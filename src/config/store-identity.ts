@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { Document, isMap } from 'yaml';
 import { readTree } from '../schema/read.ts';
-import { formatDuration, formatHostPort, type HostPort } from '../schema/units.ts';
+import { type Address, formatAddress, formatDuration, formatHostPort } from '../schema/units.ts';
 import { candidates } from './schema-connections.ts';
-import type { ConnectedStoreSettings, NamedStoreSettings } from './settings.ts';
+import type { ConnectedStoreSettings, NamedStoreSettings, NatMap } from './settings.ts';
 
 /** The name of a domain's configured store beside its candidates, and its setting. */
 export const CONFIGURED = 'store';
@@ -11,7 +11,9 @@ export const CONFIGURED = 'store';
 const PREVIOUS = 'previous';
 
 /** The address of a node, alike in all spellings. The three usual names of this machine count as one. */
-export function nodeName({ host, port }: HostPort): string {
+export function nodeName(address: Address): string {
+  if ('path' in address) return formatAddress(address);
+  const { host, port } = address;
   const lower = host.toLowerCase();
   return formatHostPort({ host: lower === 'localhost' || lower === '::1' ? '127.0.0.1' : lower, port });
 }
@@ -75,10 +77,15 @@ function storeTree(settings: ConnectedStoreSettings): Readonly<Record<string, un
     kind,
     ...(kind === 'sentinel'
       ? { sentinels: settings.sentinels.map(formatHostPort), master: settings.master }
-      : { nodes: settings.nodes.map(formatHostPort) }),
+      : { nodes: settings.nodes.map(formatAddress) }),
+    ...('natMap' in settings && { natMap: natMapTree(settings.natMap) }),
     ...(kind === 'cluster' || settings.database === 0 ? {} : { database: settings.database }),
     ...Object.fromEntries(Object.entries(settings).flatMap(([name, value]) => changed(name, value))),
   };
+}
+
+function natMapTree(natMap: NatMap = {}): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(natMap).map(([announced, target]) => [announced, formatHostPort(target)]));
 }
 
 function changed(name: string, value: unknown): readonly (readonly [string, unknown])[] {

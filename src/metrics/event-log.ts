@@ -24,6 +24,8 @@ interface EventLogOptions {
 
 /** Maximum number of lines per second. Every domain tries each unreachable node many times a second. */
 const CONNECTION_LINES = 5;
+/** A store that is away fails many times a second for one reason: one line says it, and one more after this time. */
+const SAME_REASON_MS = 30_000;
 const BREAKER_LINES = 20;
 const ENGINE_LINES = 2;
 const CONTROL_LINES = 2;
@@ -41,6 +43,19 @@ export function createEventLog({ log, clock: { monotonicMs } }: EventLogOptions)
   const exports = throttle(TRACING_LINES);
   const tokens = { admin: throttle(TOKEN_LINES), public: throttle(TOKEN_LINES) };
 
+  /** By domain and reason: when the next line may be written, and the number of those held back. */
+  const spaced = new Map<string, { readonly nextMs: number; heldBack: number }>();
+  const countedByKey = <T extends object>(key: string, facts: T) => {
+    const before = spaced.get(key) ?? { nextMs: Number.NEGATIVE_INFINITY, heldBack: 0 };
+    if (monotonicMs() < before.nextMs || failures.pass() === undefined) {
+      before.heldBack += 1;
+      spaced.set(key, before);
+      return undefined;
+    }
+    spaced.set(key, { nextMs: monotonicMs() + SAME_REASON_MS, heldBack: 0 });
+    return before.heldBack === 0 ? facts : { ...facts, heldBack: before.heldBack };
+  };
+
   const logBreaker = (part: 'engine' | 'store node', facts: object, state: BreakerState): void => {
     const line = counted(breakers, { ...facts, state });
     if (line === undefined) return;
@@ -54,13 +69,15 @@ export function createEventLog({ log, clock: { monotonicMs } }: EventLogOptions)
         logBreaker('store node', { domain, node: event.node }, event.state);
         return;
       case 'connection': {
-        const failed = event.state === 'failed';
-        const { node, state, detail } = event;
-        const facts = { domain, node, state, ...(detail === undefined ? {} : { detail }) };
-        const line = counted(failed ? failures : connections, facts);
-        if (line === undefined) return;
-        if (failed) log.warn(line, 'store node: connection failed');
-        else log.debug(line, `store node: connection ${state}`);
+        const { node, state, reason = 'other', detail } = event;
+        if (state === 'failed') {
+          const facts = { domain, node, reason, ...(detail === undefined ? {} : { detail }) };
+          const line = countedByKey(`${domain} ${reason}`, facts);
+          if (line !== undefined) log.warn(line, 'store: not ready');
+          return;
+        }
+        const line = counted(connections, { domain, node, state });
+        if (line !== undefined) log.debug(line, `store node: connection ${state}`);
         return;
       }
       case 'topology': {

@@ -1,5 +1,7 @@
 import Type, { type Static, type TOptional, type TSchema, type TUnsafe } from 'typebox';
 import {
+  ADDRESS_PATTERN,
+  type Address,
   DURATION_PATTERN,
   formatDuration,
   formatSize,
@@ -15,7 +17,7 @@ import {
  */
 export interface Annotations {
   /** The unit that is parsed; absent for a value taken as it is. */
-  readonly 'x-unit'?: 'duration' | 'size' | 'host-port';
+  readonly 'x-unit'?: 'duration' | 'size' | 'host-port' | 'address';
   /** The value is never shown in a fault. */
   readonly 'x-secret'?: true;
   /** The environment variable that overrides the value. */
@@ -95,6 +97,17 @@ export function hostPort(description: string): TUnsafe<HostPort> {
     pattern: HOST_PORT_PATTERN,
     'x-unit': 'host-port',
     'x-allowed': 'host:port, such as redis-a:6379 or [::1]:6379',
+    description,
+  });
+}
+
+/** A port of a host, or a Unix socket. */
+export function address(description: string): TUnsafe<Address> {
+  return Type.Unsafe<Address>({
+    type: 'string',
+    pattern: ADDRESS_PATTERN,
+    'x-unit': 'address',
+    'x-allowed': 'host:port, such as redis-a:6379 or [::1]:6379, or unix: and the absolute path of a socket',
     description,
   });
 }

@@ -1,7 +1,7 @@
 import { Check } from 'typebox/value';
 import { type Fault, formatPath, HIDDEN, knownNames, MISSING, type Path, showKind, showValue } from './faults.ts';
 import { allowedAt, alternatives, codeName, isRequired, kindsOf, nodeOf, type SchemaNode, shapeOf } from './node.ts';
-import { formatDuration, parseDuration, parseHostPort, parseSize } from './units.ts';
+import { formatDuration, parseAddress, parseDuration, parseHostPort, parseSize } from './units.ts';
 
 interface ReadOptions {
   /** Values that hold a variable with the name of a secret, by formatted path. */
@@ -122,6 +122,8 @@ function readLeaf(node: SchemaNode, value: unknown): unknown {
       return within(node, typeof value === 'string' ? parseSize(value) : value);
     case 'host-port':
       return typeof value === 'string' ? parseHostPort(value) : undefined;
+    case 'address':
+      return typeof value === 'string' ? parseAddress(value) : undefined;
   }
 }
 

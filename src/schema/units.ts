@@ -14,12 +14,17 @@ export interface HostPort {
   readonly port: number;
 }
 
+/** Where a server listens: a port of a host, or a Unix socket of this machine. */
+export type Address = HostPort | { readonly path: string };
+
 /** JSON Schema patterns of the texts parsed below, so that an editor checks what the service accepts. */
 export const DURATION_PATTERN = '^[0-9]{1,9}(\\.[0-9]{1,3})?(ms|s|m|h|d)$';
 export const SIZE_PATTERN = '^[0-9]{1,9}(\\.[0-9]{1,3})?(B|KiB|MiB|GiB)$';
 export const HOST_PATTERN = '^([A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?|[0-9A-Fa-f:.]{2,45})$';
 export const HOST_PORT_PATTERN =
   '^([A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?|\\[[0-9A-Fa-f:.]{2,45}\\]):[0-9]{1,5}$';
+
+export const ADDRESS_PATTERN = `${HOST_PORT_PATTERN}|^unix:/[^\\u0000-\\u001f\\u007f]{1,106}$`;
 
 type Scale = readonly (readonly [suffix: string, factor: number])[];
 
@@ -75,6 +80,20 @@ export function parseHostPort(text: string): HostPort | undefined {
 
 export function formatHostPort({ host, port }: HostPort): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+/** Linux takes 107 bytes. */
+const MAX_SOCKET_PATH_BYTES = 107;
+
+/** As `parseHostPort`, or `unix:/run/redis.sock`: an absolute path. */
+export function parseAddress(text: string): Address | undefined {
+  if (!text.startsWith('unix:/')) return parseHostPort(text);
+  const path = text.slice('unix:'.length).replace(/^\/+/, '/');
+  return path.length > 1 && Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES ? { path } : undefined;
+}
+
+export function formatAddress(address: Address): string {
+  return 'path' in address ? `unix:${address.path}` : formatHostPort(address);
 }
 
 function parseScaled(text: string, scale: Scale): number | undefined {

@@ -1,6 +1,6 @@
 import type { ControlStanding } from '../cache/invalidation.ts';
 import type { MemoryTier, MemoryUsage } from '../cache/memory.ts';
-import type { Store, StoreNode } from '../cache/store.ts';
+import type { Store, StoreNode, StoreReason } from '../cache/store.ts';
 import type { Guard } from '../resilience/guard.ts';
 import type { EngineHealth } from './engine-health.ts';
 
@@ -10,7 +10,12 @@ export interface DomainStatus {
   /** `degraded`: answers, but a part is missing. `down`: only pages in L1 can be answered. */
   readonly state: PartState;
   readonly memory: MemoryUsage;
-  readonly store?: { readonly state: PartState; readonly nodes: readonly StoreNode[] };
+  readonly store?: {
+    readonly state: PartState;
+    readonly nodes: readonly StoreNode[];
+    /** Why it is not `ok`: the reasons of its nodes, and of the search for them. */
+    readonly reasons: readonly StoreReason[];
+  };
   readonly engine: {
     readonly state: PartState;
     readonly kind: string;
@@ -92,7 +97,9 @@ export function statusOf(parts: StatusParts): DomainStatus {
       controlStanding,
     ),
     memory: memory.usage(),
-    ...(store === undefined ? {} : { store: { state: storeState, nodes } }),
+    ...(store === undefined
+      ? {}
+      : { store: { state: storeState, nodes, reasons: reasonsOf(store, nodes, storeState) } }),
     engine: {
       state: engine,
       kind: engineKind,
@@ -137,5 +144,11 @@ function domainState(
 function stateOfNodes(nodes: readonly StoreNode[]): PartState {
   const up = nodes.filter((node) => node.connected && node.breaker !== 'open').length;
   if (up === 0) return 'down';
-  return up === nodes.length ? 'ok' : 'degraded';
+  // A read-only node still serves its entries, and loses each new one.
+  return up === nodes.length && nodes.every(({ trouble }) => trouble !== 'read-only') ? 'ok' : 'degraded';
+}
+
+function reasonsOf(store: Store, nodes: readonly StoreNode[], state: PartState): readonly StoreReason[] {
+  if (state === 'ok') return [];
+  return [...new Set([store.trouble(), ...nodes.map(({ trouble }) => trouble)].flatMap((reason) => reason ?? []))];
 }

@@ -54,7 +54,9 @@ export function openStoreProbes(
 function factsOf(uses: readonly ConnectedUse[], settings: ConnectedStoreSettings): StoreProbe['facts'] {
   const { kind, deadlineMs, connectTimeoutMs, socketTimeoutMs, maxOutstanding, batchSize, tls } = settings;
   const domains = [...new Set(uses.flatMap(({ domain }) => domain ?? []))];
-  const nodes = kind === 'sentinel' ? settings.sentinels : settings.nodes;
+  const hosts = (kind === 'sentinel' ? settings.sentinels : settings.nodes).flatMap((at) =>
+    'host' in at ? at.host : [],
+  );
   return {
     name: nameOf(uses),
     domains,
@@ -65,7 +67,7 @@ function factsOf(uses: readonly ConnectedUse[], settings: ConnectedStoreSettings
       // A node may be emptied only when all its users say so.
       dedicated: uses.every((use) => use.settings.dedicated),
       tls: tls !== undefined,
-      names: [...new Set(nodes.map(({ host }) => host))].filter((host) => isIP(host) === 0 && host !== 'localhost'),
+      names: [...new Set(hosts)].filter((host) => isIP(host) === 0 && host !== 'localhost'),
     },
   };
 }

@@ -155,6 +155,7 @@ export function realisticLook(look: DomainLook): DomainLook {
       },
       store: {
         state: 'ok',
+        reasons: [],
         nodes: [1, 2, 3].map((n) => ({
           node: `redis-${n}:6379`,
           breaker: 'closed',

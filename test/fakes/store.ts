@@ -156,6 +156,7 @@ export function createFakeStore({ clock = systemClock, observe = () => {} }: Fak
       const breaker = fault === 'node-open' ? 'open' : 'closed';
       return [{ node: NODE, breaker, connected: fault !== 'store-down', outstanding }];
     },
+    trouble: () => undefined,
     async close() {
       trouble = { kind: 'fault', fault: 'store-down' };
     },

@@ -14,7 +14,10 @@ test('without its store a process is degraded and ready; nodes are counted by st
   const { server, search } = publicServer(context);
   const node = { node: 'redis-a.internal:6379', connected: false, outstanding: 0, breaker: 'open' } as const;
   const nodes = [node, { ...node, node: 'redis-b.internal:6379', connected: true, breaker: 'closed' } as const];
-  search.statuses = [fakeStatus('goods', { state: 'degraded', store: { state: 'down', nodes } }), fakeStatus('auto')];
+  search.statuses = [
+    fakeStatus('goods', { state: 'degraded', store: { state: 'down', nodes, reasons: ['refused'] } }),
+    fakeStatus('auto'),
+  ];
   const { statusCode, body } = await server.app.inject({ url: '/readyz' });
   assert.equal(statusCode, 200);
   assert.equal(JSON.parse(body).status, 'degraded');
@@ -23,6 +26,7 @@ test('without its store a process is degraded and ready; nodes are counted by st
     nodes: 2,
     connected: 1,
     breakers: { open: 1, closed: 1 },
+    reasons: ['refused'],
   });
   assert.doesNotMatch(body, /internal/);
 });

@@ -113,7 +113,10 @@ test('a batch with answered and refused items matches its documented schema', as
 test('the readiness of every part matches its documented schema', async (context) => {
   const started = publicServer(context);
   const node = { node: 'redis-a:6379', connected: true, outstanding: 0, breaker: 'closed' } as const;
-  started.search.statuses = [fakeStatus('goods', { store: { state: 'ok', nodes: [node] } }), fakeStatus('auto')];
+  started.search.statuses = [
+    fakeStatus('goods', { store: { state: 'ok', nodes: [node], reasons: [] } }),
+    fakeStatus('auto'),
+  ];
   const answer = await started.server.app.inject({ url: '/readyz' });
   const assertDocumented = await documented(started, ['get', '/readyz', 200]);
   const body: Json = answer.json();

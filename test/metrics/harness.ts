@@ -48,6 +48,7 @@ export function statusOf(domain: string, changes: Partial<DomainStatus> = {}): D
 
 export const nodes = (...names: string[]): NonNullable<DomainStatus['store']> => ({
   state: 'degraded',
+  reasons: [],
   nodes: names.map((node, index) => ({
     node,
     breaker: index === 0 ? ('open' as const) : ('closed' as const),

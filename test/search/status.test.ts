@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { StoreNode } from '../../src/cache/store.ts';
+import type { StoreNode, StoreReason } from '../../src/cache/store.ts';
 import type { BreakerState } from '../../src/resilience/breaker.ts';
 import { type StatusParts, statusOf } from '../../src/search/status.ts';
 import { createMemoryTier } from '../../src/stores/memory/memory-tier.ts';
@@ -19,6 +19,7 @@ const UP: StoreNode = { node: 'a:1', breaker: 'closed', connected: true, outstan
 const OPEN: StoreNode = { ...UP, breaker: 'open' };
 const CUT: StoreNode = { ...UP, connected: false };
 const HALF_OPEN: StoreNode = { ...UP, breaker: 'half-open' };
+const READ_ONLY: StoreNode = { ...UP, trouble: 'read-only' };
 
 function figures(breaker: BreakerState): Omit<StatusParts, 'domain' | 'engineKind' | 'memory' | 'health'> {
   return {
@@ -70,6 +71,7 @@ const TABLE: readonly (readonly [string, Parts, string])[] = [
   ['one node open', { nodes: [UP, OPEN] }, 'degraded / ok / degraded'],
   ['one node cut off', { nodes: [CUT, UP] }, 'degraded / ok / degraded'],
   ['a node that is probed is up', { nodes: [HALF_OPEN] }, 'ok / ok / ok'],
+  ['a node that refuses writes', { nodes: [READ_ONLY] }, 'degraded / ok / degraded'],
   ['every node open or cut off', { nodes: [OPEN, CUT] }, 'degraded / ok / down'],
   ['breaker open, no store, a lifeboat', { breaker: 'open', lifeboat: 'closed' }, 'degraded / down / none'],
   ['breaker open, no store, the lifeboat open too', { breaker: 'open', lifeboat: 'open' }, 'down / down / none'],
@@ -81,6 +83,28 @@ for (const [what, parts, expected] of TABLE) {
     assert.equal(states(parts), expected);
   });
 }
+
+test('a store that is not whole carries the reasons of its nodes and of the search for them, each once', () => {
+  const reasonsWith = (nodes: readonly StoreNode[], trouble?: StoreReason) =>
+    statusOf({
+      domain: 'goods',
+      engineKind: 'fake',
+      memory: createMemoryTier({ maxBytes: 1000, emptyMaxBytes: 100 }),
+      store: { ...createFakeStore(), nodes: () => nodes, trouble: () => trouble },
+      ...figures('closed'),
+      health: { reachable: () => [true], failing: () => false },
+    }).store?.reasons;
+  assert.deepEqual(reasonsWith([UP]), []);
+  assert.deepEqual(reasonsWith([READ_ONLY, UP]), ['read-only']);
+  assert.deepEqual(
+    reasonsWith([
+      { ...CUT, trouble: 'refused' },
+      { ...CUT, trouble: 'refused' },
+    ]),
+    ['refused'],
+  );
+  assert.deepEqual(reasonsWith([], 'credentials'), ['credentials']);
+});
 
 test('the status carries the figures of its parts', () => {
   const { engine, flights, domain, processes, leaseWaiters } = statusOf({

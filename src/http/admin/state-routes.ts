@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { Type } from 'typebox';
 import { CONTROL_STANDINGS } from '../../cache/invalidation.ts';
+import { STORE_REASONS } from '../../cache/store.ts';
 import type { DrillSummary } from '../../operations/drills/drills.ts';
 import { FIGURES } from '../../operations/meter/figures.ts';
 import type { Operations, Watcher } from '../../operations/operations.ts';
@@ -82,8 +83,10 @@ const status = {
           breaker: Breaker,
           connected: Type.Boolean(),
           outstanding: Type.Integer({ description: 'Commands that were sent and are not yet answered.' }),
+          trouble: Type.Optional(oneOf(STORE_REASONS, 'Why it is not connected, or takes no writes.')),
         }),
       ),
+      reasons: Type.Array(oneOf(STORE_REASONS), { description: 'Why the store is not `ok`, each reason once.' }),
     }),
   ),
   engine: Type.Object({

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import { CONTROL_STANDINGS } from '../../cache/invalidation.ts';
+import { STORE_REASONS } from '../../cache/store.ts';
 import { oneOf } from '../../schema/fields.ts';
 import type { DomainStatus } from '../../search/status.ts';
 import { EVERY_ANSWER } from '../transport/problem.ts';
@@ -116,10 +117,11 @@ function part({ domain, state, memory, store, engine, controlStanding, flights }
   };
 }
 
-function storePart({ state, nodes }: NonNullable<DomainStatus['store']>): object {
+function storePart({ state, nodes, reasons }: NonNullable<DomainStatus['store']>): object {
   const breakers: Record<string, number> = {};
   for (const { breaker } of nodes) breakers[breaker] = (breakers[breaker] ?? 0) + 1;
-  return { state, nodes: nodes.length, connected: nodes.filter(({ connected }) => connected).length, breakers };
+  const connected = nodes.filter((node) => node.connected).length;
+  return { state, nodes: nodes.length, connected, breakers, reasons };
 }
 
 const HealthBody = Type.Object({ status: Type.Literal('ok') });
@@ -156,6 +158,10 @@ const ReadinessBody = Type.Object({
           connected: Type.Integer(),
           breakers: Type.Record(Type.String(), Type.Integer(), {
             description: 'Number of nodes by the state of their breaker.',
+          }),
+          reasons: Type.Array(oneOf(STORE_REASONS), {
+            description:
+              'Why the store is not `ok`, each reason once. `read-only`: writes are refused, as by a replica.',
           }),
         }),
       ),

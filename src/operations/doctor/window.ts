@@ -135,8 +135,9 @@ export function hostsOf({ before, after, seconds }: Window): readonly HostView[]
   });
 }
 
-/** The address without its port: `10.0.0.1:6379` → `10.0.0.1`, `[::1]:6379` → `::1`. */
+/** The address without its port: `10.0.0.1:6379` → `10.0.0.1`, `[::1]:6379` → `::1`. A Unix socket is of this host. */
 export function hostPartOf(address: string): string {
+  if (address.startsWith('unix:')) return 'localhost';
   return address.slice(0, Math.max(0, address.lastIndexOf(':'))).replace(/^\[(.*)\]$/, '$1');
 }
 

@@ -294,6 +294,7 @@ export function createPlacedStore({ configured, candidates, clock }: PlacedStore
     },
     locate: (name) => route.active.store.locate(name),
     nodes: () => inUse().flatMap(({ store }) => store.nodes()),
+    trouble: () => inUse().flatMap(({ store }) => store.trouble() ?? [])[0],
     close: async () => {
       closed = true;
       await Promise.all([...open.values()].map(({ store }) => store.close()));

@@ -1,7 +1,10 @@
 import { Cluster, type Redis } from 'ioredis';
+import type { StoreReason } from '../../cache/store.ts';
 import type { Clock } from '../../runtime.ts';
 import { type ClusterSettings, clusterOptions, cut, watchConnection } from './connection.ts';
+import { createEndpoints, translateSlots } from './endpoints.ts';
 import { createRedisNode, type RedisNode, type Topology, type TopologyParts } from './node.ts';
+import { detailOf, isOfNetwork, reasonOf } from './ready.ts';
 
 /**
  * Redis Cluster: ioredis keeps the slot map and the connections, and we send each command to its node directly. We start
@@ -9,10 +12,14 @@ import { createRedisNode, type RedisNode, type Topology, type TopologyParts } fr
  */
 export function connectCluster(settings: ClusterSettings, parts: TopologyParts): Topology {
   const { name, clock, random, observe } = parts;
+  const endpoints = createEndpoints(settings.natMap);
+  const configured = new Set(settings.nodes.map(({ host, port }) => `${host}:${port}`));
   const nodes = new Map<string, RedisNode>();
   let closed = false;
+  let trouble: StoreReason | undefined;
 
   const nodeFor = (address: string, redis: Redis): RedisNode => {
+    translateSlots(redis, endpoints);
     const node = createRedisNode({
       address,
       redis,
@@ -21,11 +28,19 @@ export function connectCluster(settings: ClusterSettings, parts: TopologyParts):
       maxOutstanding: settings.maxOutstanding,
       stuckMs: settings.socketTimeoutMs,
       observe,
-      nodeAt: (other) => nodes.get(other),
+      nodeAt: (other) => nodes.get(endpoints.ofRedirect(other, redis.options.host ?? '')),
       refreshSlots,
+      connection: () => connection,
     });
-    const { probeNow, trip } = node;
-    watchConnection(redis, { address: () => address, observe, onReady: probeNow, onProtocolError: trip });
+    const connection = watchConnection(redis, {
+      address: () => address,
+      clock,
+      random,
+      observe,
+      onReady: node.probeNow,
+      onProtocolError: node.trip,
+      announced: (detail) => !configured.has(address) && isOfNetwork(reasonOf(detail)),
+    });
     redis.on('close', refreshSlots);
     return node;
   };
@@ -75,6 +90,7 @@ export function connectCluster(settings: ClusterSettings, parts: TopologyParts):
 
   let layout = '';
   const onRefresh = (): void => {
+    trouble = undefined;
     onNode();
     const next = [...nodes.keys()].sort().join(' ');
     if (next === layout) return;
@@ -92,8 +108,9 @@ export function connectCluster(settings: ClusterSettings, parts: TopologyParts):
     };
     cluster.on('error', (error: Error & { readonly lastNodeError?: Error }) => {
       // "Failed to refresh slots cache" alone does not show a wrong password.
-      const detail = error.lastNodeError ? `${error.message} ${error.lastNodeError.message}` : error.message;
-      observe({ kind: 'connection', node: unknownNode, state: 'failed', detail });
+      const detail = error.lastNodeError ? `${error.message} ${detailOf(error.lastNodeError)}` : error.message;
+      trouble = reasonOf(detail);
+      observe({ kind: 'connection', node: unknownNode, state: 'failed', reason: trouble, detail });
     });
     cluster.on('+node', whileCurrent(onNode));
     cluster.on('-node', whileCurrent(onNode));
@@ -145,6 +162,7 @@ export function connectCluster(settings: ClusterSettings, parts: TopologyParts):
       return [...nodes.values()].filter(({ address }) => addresses.has(address));
     },
     unknownNode,
+    trouble: () => trouble,
     refreshSlots,
     close() {
       closed = true;

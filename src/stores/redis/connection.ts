@@ -1,7 +1,10 @@
 import type { ClusterOptions, Redis, RedisOptions } from 'ioredis';
-import type { StoreEvent } from '../../cache/store.ts';
+import type { StoreEvent, StoreReason } from '../../cache/store.ts';
 import type { StoreSettings } from '../../config/settings.ts';
+import type { Clock } from '../../runtime.ts';
+import { createEndpoints } from './endpoints.ts';
 import { PROTOCOL_ERROR } from './guard.ts';
+import { acceptServersWithoutInfo, createHandshake, createReadOnly, detailOf, reasonOf } from './ready.ts';
 
 export type RedisSettings = Exclude<StoreSettings, { readonly kind: 'none' }>;
 type SentinelSettings = Extract<RedisSettings, { readonly kind: 'sentinel' }>;
@@ -55,11 +58,17 @@ export function nodeOptions(settings: RedisSettings, name: string, random: () =>
 }
 
 export function sentinelOptions(settings: SentinelSettings, name: string, random: () => number) {
+  const { reachable } = createEndpoints(settings.natMap);
   return {
     ...nodeOptions(settings, name, random),
     sentinels: settings.sentinels.map(({ host, port }) => ({ host, port })),
     name: settings.master,
     role: 'master',
+    // Sentinels name a master, and each other, as they reach them themselves.
+    natMap: (announced: string) => {
+      const colon = announced.lastIndexOf(':');
+      return reachable({ host: announced.slice(0, colon), port: Number(announced.slice(colon + 1)) });
+    },
     ...(settings.sentinelUsername !== undefined && { sentinelUsername: settings.sentinelUsername }),
     ...(settings.sentinelPassword !== undefined && { sentinelPassword: settings.sentinelPassword }),
     // Both use TLS or neither: without this ioredis sends plain text to a master found through sentinels.
@@ -67,9 +76,8 @@ export function sentinelOptions(settings: SentinelSettings, name: string, random
     // Without this timeout a sentinel that accepts and never answers would block the search for the master for ever.
     sentinelCommandTimeout: settings.connectTimeoutMs,
     sentinelRetryStrategy: (attempt: number) => reconnectDelayMs(attempt, random),
-    // A master that was demoted while its connection lives refuses writes: ask the sentinels again.
-    reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
-    // Not needed: sentinels kill a demoted master's connections, and socketTimeout closes the others.
+    // Not needed: sentinels kill a demoted master's connections, socketTimeout closes the others, and a refused write
+    // leads back to the sentinels (`createReadOnly`).
     failoverDetector: false,
   } satisfies RedisOptions;
 }
@@ -115,32 +123,79 @@ function tlsOptions({ tls }: RedisSettings) {
 
 interface ConnectionWatch {
   readonly address: () => string;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly random: () => number;
   readonly observe: (event: StoreEvent) => void;
   readonly onReady: () => void;
   /** Called before the connection ends because its replies cannot be trusted. */
   readonly onProtocolError: () => void;
+  /** Whether the address came from the servers and not from the configuration: then `natMap` may be missing. */
+  readonly announced?: (detail: string) => boolean;
+}
+
+/** The state of one connection, beside its bytes. */
+export interface ConnectionState {
+  /** Why it is not ready, or takes no writes. */
+  readonly trouble: () => StoreReason | undefined;
+  /** Called for each write that the server refused as a replica. Leads to another connection, with bounds. */
+  readonly writeRefused: (detail: string) => void;
 }
 
 /**
  * Turns the events of one ioredis connection into ours. It always listens to `error`, because ioredis writes an error
  * without a listener to the console. ioredis emits `close` for every attempt; we report only the end of an open
- * connection.
+ * connection, and that of a handshake that nobody explained.
  */
-export function watchConnection(redis: Redis, { address, observe, onReady, onProtocolError }: ConnectionWatch): void {
+export function watchConnection(redis: Redis, watch: ConnectionWatch): ConnectionState {
+  const { address, clock, random, observe, onReady, onProtocolError, announced } = watch;
   redis.on(PROTOCOL_ERROR, onProtocolError);
-  let open = false;
+  const handshake = createHandshake(redis);
+  const readOnly = createReadOnly({ clock, random, reconnect: () => redis.disconnect(true) });
+  let state: 'none' | 'handshake' | 'open' = 'none';
+  let trouble: StoreReason | undefined;
+
+  const failed = (detail: string): void => {
+    const reason = reasonOf(detail);
+    // The reason stays until the connection is ready; that it is read-only is known to `readOnly`.
+    if (reason !== 'read-only') trouble = reason;
+    const words = announced?.(detail) ? `${detail} (an address that the servers announce: see natMap)` : detail;
+    observe({ kind: 'connection', node: address(), state: 'failed', reason, detail: words });
+  };
+  acceptServersWithoutInfo(redis, ({ role, loading }) => {
+    if (role !== undefined) readOnly.told(role);
+    if (loading) failed('LOADING, as its INFO says');
+  });
+  redis.on('connect', () => {
+    state = 'handshake';
+  });
   redis.on('ready', () => {
-    open = true;
+    state = 'open';
+    trouble = undefined;
     onReady(); // first, because behind sentinels it determines which node this is
     observe({ kind: 'connection', node: address(), state: 'open' });
   });
   redis.on('error', (error: Error) => {
-    observe({ kind: 'connection', node: address(), state: 'failed', detail: error.message });
+    if (state === 'handshake') state = 'none';
+    failed(detailOf(error));
   });
   redis.on('close', () => {
-    if (open) observe({ kind: 'connection', node: address(), state: 'closed' });
-    open = false;
+    const ended = state;
+    state = 'none';
+    if (ended === 'open') {
+      trouble = 'closed';
+      handshake.restore();
+      observe({ kind: 'connection', node: address(), state: 'closed' });
+    } else if (ended === 'handshake' && redis.status !== 'end') {
+      handshake.alternate();
+      failed('the server closed the connection in its handshake');
+    }
   });
+  return {
+    trouble: () => (readOnly.holds() && trouble === undefined ? 'read-only' : trouble),
+    writeRefused: (detail) => {
+      if (readOnly.refused()) failed(detail);
+    },
+  };
 }
 
 /** Ends a connection at once: `disconnect` alone waits for a peer that may be stopped. */

@@ -1,7 +1,8 @@
 import type { Redis } from 'ioredis';
 import type { StoreFault } from '../../cache/events.ts';
-import type { StoreEvent, StoreLocation, StoreNode } from '../../cache/store.ts';
+import type { StoreEvent, StoreLocation, StoreNode, StoreReason } from '../../cache/store.ts';
 import type { Clock } from '../../runtime.ts';
+import type { ConnectionState } from './connection.ts';
 import { createDeadlines, type Deadlines } from './deadlines.ts';
 
 /** One server as the store sees it: its connection, its outstanding commands, its breaker. */
@@ -30,6 +31,7 @@ export interface RedisNode {
   readonly nodeAt: (address: string) => RedisNode | undefined;
   /** The slot map may be out of date. Cheap: refreshes are throttled. */
   readonly refreshSlots: () => void;
+  readonly writeRefused: ConnectionState['writeRefused'];
   /** A reply cannot belong to its command: ends the connection with everything in flight, and opens the breaker. */
   readonly protocolError: (why: string) => void;
   /** Opens the breaker, after a connection that has ended because of a protocol error. */
@@ -44,8 +46,9 @@ export interface RedisNode {
 interface RedisNodeOptions
   extends Pick<RedisNode, 'address' | 'redis' | 'clock' | 'observe' | 'nodeAt' | 'refreshSlots'> {
   readonly random: () => number;
-  /** False keeps a connection unused although it is open. */
-  readonly usable?: () => boolean;
+  /** A reason keeps a connection unused although it is open. */
+  readonly unusable?: () => StoreReason | undefined;
+  readonly connection: () => ConnectionState;
   readonly maxOutstanding: number;
   /** After this time without any reply while commands are outstanding the connection is closed. */
   readonly stuckMs: number;
@@ -61,6 +64,8 @@ export interface Topology {
   readonly owners: () => readonly RedisNode[];
   /** The name in events of a node that is not known (yet). */
   readonly unknownNode: string;
+  /** Why the nodes cannot be found out. */
+  readonly trouble: () => StoreReason | undefined;
   /** Called when a name has no owner. */
   readonly refreshSlots: () => void;
   /** Ends timers and connections at once; commands in flight fail. */
@@ -88,7 +93,7 @@ export function createRedisNode(options: RedisNodeOptions): RedisNode {
   let progressMs = 0;
   let corked: Redis['stream'] | undefined;
   let retired = false;
-  const connected = (): boolean => redis.status === 'ready' && (options.usable?.() ?? true);
+  const connected = (): boolean => redis.status === 'ready' && options.unusable?.() === undefined;
   const half = Math.ceil(maxOutstanding / 2);
 
   const breaker = createNodeBreaker({
@@ -121,6 +126,7 @@ export function createRedisNode(options: RedisNodeOptions): RedisNode {
   return {
     ...options,
     deadlines: createDeadlines(clock),
+    writeRefused: (detail) => options.connection().writeRefused(detail),
     protocolError,
     trip: breaker.trip,
     admitRead: () => admit(maxOutstanding, false),
@@ -156,7 +162,11 @@ export function createRedisNode(options: RedisNodeOptions): RedisNode {
       if (breaker.state() !== 'closed') observe({ kind: 'breaker', node: address, state: 'closed' });
       retired = true;
     },
-    status: () => ({ node: address, breaker: breaker.state(), connected: connected(), outstanding }),
+    status: () => {
+      const trouble = options.connection().trouble() ?? options.unusable?.();
+      const seen = { node: address, breaker: breaker.state(), connected: connected(), outstanding };
+      return trouble === undefined ? seen : { ...seen, trouble };
+    },
   };
 }
 

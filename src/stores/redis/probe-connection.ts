@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import type { ProbeReply } from '../../operations/doctor/doctor.ts';
 import type { Clock } from '../../runtime.ts';
-import type { HostPort } from '../../schema/units.ts';
+import { type Address, formatAddress } from '../../schema/units.ts';
 import { cut, nodeOptions, type RedisSettings, watchConnection } from './connection.ts';
 import { needsDatabase } from './probe-commands.ts';
 
@@ -18,7 +18,7 @@ export interface ProbeConnection {
 
 export interface ProbeConnectionOptions {
   readonly settings: RedisSettings;
-  readonly at: HostPort;
+  readonly at: Address;
   /** Sentinels have credentials of their own and no databases. */
   readonly sentinel: boolean;
   /** Shown by CLIENT LIST after `serpcache-doctor-`. */
@@ -63,7 +63,9 @@ export function createProbeConnection(options: ProbeConnectionOptions): ProbeCon
       session.fault ??= error;
     });
     watchConnection(redis, {
-      address: () => `${options.at.host}:${options.at.port}`,
+      address: () => formatAddress(options.at),
+      clock,
+      random: options.random,
       observe: () => {},
       onReady: () => {},
       onProtocolError: () => {}, // its error follows

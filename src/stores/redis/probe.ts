@@ -1,8 +1,9 @@
 import type { ProbedNode, ProbeReply, StoreProbe } from '../../operations/doctor/doctor.ts';
 import type { Part } from '../../operations/doctor/facts.ts';
 import type { Clock } from '../../runtime.ts';
-import { formatHostPort, parseHostPort } from '../../schema/units.ts';
+import { formatAddress, parseAddress } from '../../schema/units.ts';
 import type { RedisSettings } from './connection.ts';
+import { createEndpoints } from './endpoints.ts';
 import { refusalOf, refusalOfChange } from './probe-commands.ts';
 import { createProbeConnection, type ProbeConnection } from './probe-connection.ts';
 import { nodesOfCluster, nodesOfInfo, nodesOfSentinels, nodesOfSlots } from './probe-nodes.ts';
@@ -31,7 +32,10 @@ type Refusal = (command: readonly string[]) => string | undefined;
  * slow reply (a long CLIENT LIST) must not stand before a search's, and a reply that is late ends its connection.
  */
 export function createRedisProbe({ settings, facts, clock, random }: RedisProbeOptions): StoreProbe {
-  const configured = (settings.kind === 'sentinel' ? settings.sentinels : settings.nodes).map(formatHostPort);
+  const configured = (settings.kind === 'sentinel' ? settings.sentinels : settings.nodes).map((at) =>
+    formatAddress(at),
+  );
+  const { reachable } = createEndpoints('natMap' in settings ? settings.natMap : undefined);
   const configuredRole = settings.kind === 'sentinel' ? 'sentinel' : 'master';
   /** The last list that the servers gave. The configured nodes can be asked even when they are not in it. */
   let told: readonly ProbedNode[] = [];
@@ -42,7 +46,7 @@ export function createRedisProbe({ settings, facts, clock, random }: RedisProbeO
     const kept = connections.get(node);
     if (kept !== undefined || closed) return kept;
     const role = told.find(({ address }) => address === node)?.role;
-    const at = parseHostPort(node);
+    const at = parseAddress(node);
     if (at === undefined || (role === undefined && !configured.includes(node))) return undefined;
     const sentinel = (role ?? configuredRole) === 'sentinel';
     const connection = createProbeConnection({ settings, at, sentinel, name: facts.name, clock, random });
@@ -95,7 +99,7 @@ export function createRedisProbe({ settings, facts, clock, random }: RedisProbeO
       const [master, replicas, sentinels] = (await checked(asked, about, refusalOf)).map(partIn);
       if (master === undefined || 'skipped' in master) return master ?? { skipped: 'no reply' };
       const known = nodesOfSentinels({
-        ...{ asked, configured, master: master.known },
+        ...{ asked, configured, reachable, master: master.known },
         ...{ replicas: knownIn(replicas), sentinels: knownIn(sentinels) },
       });
       return { known };
@@ -104,13 +108,14 @@ export function createRedisProbe({ settings, facts, clock, random }: RedisProbeO
       const info = partIn(await ask(asked, ['INFO', 'replication']));
       return 'known' in info ? { known: nodesOfInfo(String(info.known), asked) } : info;
     }
-    const reply = await ask(asked, ['CLUSTER', 'NODES']);
-    const nodes = partIn(reply);
+    const about = ['NODES', 'SLOTS'].map((sub) => ['CLUSTER', sub]);
+    const [nodes, slots] = (await checked(asked, about, refusalOf)).map(partIn);
+    if (nodes === undefined || slots === undefined) return { skipped: 'no reply' };
     if ('known' in nodes) {
-      return { known: nodesOfCluster(String(nodes.known), { asked, tls: settings.tls !== undefined }) };
+      const view = { asked, reachable, slots: knownIn(slots), tls: settings.tls !== undefined };
+      return { known: nodesOfCluster(String(nodes.known), view) };
     }
-    const slots = reply.kind === 'refused' ? partIn(await ask(asked, ['CLUSTER', 'SLOTS'])) : nodes;
-    return 'known' in slots ? { known: nodesOfSlots(slots.known, asked) } : slots;
+    return 'known' in slots ? { known: nodesOfSlots(slots.known, { asked, reachable }) } : nodes;
   };
 
   /** Nodes to ask for the list: those that told it before and the configured ones. */

@@ -256,6 +256,9 @@ type Failure =
 /** Replies by which a node says that it serves no client. */
 const NODE_IS_DOWN = /^(LOADING|MASTERDOWN|BUSY|CLUSTERDOWN|NOAUTH|WRONGPASS|ERR max number of clients)\b/;
 
+/** A replica's refusal of a write. Before Redis 7, that of a script begins with the script's place. */
+const READ_ONLY = /^READONLY\b|^ERR [^\n]*-READONLY\b/;
+
 /** Classifies an error of ioredis. Error replies begin with a word in capitals; all others are transport errors. */
 export function classify(error: Error): Failure {
   const { message } = error;
@@ -265,7 +268,7 @@ export function classify(error: Error): Failure {
   if (message.startsWith('CLUSTERDOWN Hash slot')) return { kind: 'refused', refreshSlots: true };
   if (NODE_IS_DOWN.test(message)) return { kind: 'down' };
   if (error.name !== 'ReplyError') return { kind: 'down' };
-  return { kind: 'refused', refreshSlots: message.startsWith('READONLY') };
+  return { kind: 'refused', refreshSlots: READ_ONLY.test(message) };
 }
 
 /** Classifies an error, and asks for a new slot map when the error shows that our map may be out of date. */
@@ -273,6 +276,7 @@ export function failureOf(node: RedisNode, error: Error): Failure {
   const failure = classify(error);
   const isStale = failure.kind === 'down' || (failure.kind === 'redirect' ? !failure.ask : failure.refreshSlots);
   if (isStale) node.refreshSlots();
+  if (failure.kind === 'refused' && READ_ONLY.test(error.message)) node.writeRefused(error.message);
   return failure;
 }
 

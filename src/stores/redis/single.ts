@@ -1,4 +1,5 @@
 import { Redis } from 'ioredis';
+import { formatAddress } from '../../schema/units.ts';
 import {
   cut,
   nodeOptions,
@@ -8,6 +9,7 @@ import {
   watchConnection,
 } from './connection.ts';
 import { createRedisNode, type RedisNode, type Topology, type TopologyParts } from './node.ts';
+import { isOfNetwork, reasonOf } from './ready.ts';
 
 type SingleSettings = Exclude<RedisSettings, { readonly kind: 'cluster' }>;
 
@@ -34,10 +36,11 @@ export function connectSingle(settings: SingleSettings, { name, clock, random, o
       observe,
       nodeAt: () => undefined,
       refreshSlots: () => {},
-      usable: () => selected,
+      unusable: () => (selected ? undefined : 'database'),
+      connection: () => connection,
     });
   // The sentinels name the server; until then there is no node.
-  let node = settings.kind === 'standalone' ? nodeAt(`${settings.nodes[0].host}:${settings.nodes[0].port}`) : undefined;
+  let node = settings.kind === 'standalone' ? nodeAt(formatAddress(settings.nodes[0])) : undefined;
   const unknownNode = settings.kind === 'sentinel' ? settings.master : (node?.address ?? name);
 
   const select = (): void => {
@@ -48,7 +51,8 @@ export function connectSingle(settings: SingleSettings, { name, clock, random, o
       },
       (error: Error) => {
         const detail = `database ${settings.database}: ${error.message}`;
-        observe({ kind: 'connection', node: node?.address ?? unknownNode, state: 'failed', detail });
+        const event = { kind: 'connection', state: 'failed', reason: 'database', detail } as const;
+        observe({ ...event, node: node?.address ?? unknownNode });
       },
     );
   };
@@ -67,7 +71,16 @@ export function connectSingle(settings: SingleSettings, { name, clock, random, o
     node?.probeNow();
   };
   const onProtocolError = (): void => node?.trip();
-  watchConnection(redis, { address: () => node?.address ?? unknownNode, observe, onReady, onProtocolError });
+  const connection = watchConnection(redis, {
+    address: () => node?.address ?? unknownNode,
+    clock,
+    random,
+    observe,
+    onReady,
+    onProtocolError,
+    announced: (detail) =>
+      settings.kind === 'sentinel' && !detail.includes('sentinels') && isOfNetwork(reasonOf(detail)),
+  });
   // ioredis gives up for ever when a connection cannot be started; a store must recover without a restart.
   redis.on('end', () => {
     if (closed) return;
@@ -80,6 +93,7 @@ export function connectSingle(settings: SingleSettings, { name, clock, random, o
     nodes: () => (node ? [node] : []),
     owners: () => (node ? [node] : []),
     unknownNode,
+    trouble: () => (node === undefined ? connection.trouble() : undefined),
     refreshSlots: () => {},
     close() {
       closed = true;

@@ -103,6 +103,7 @@ export function createRedisStore(options: RedisStoreOptions): RedisStore {
     }),
     locate: topology.locate,
     nodes: () => topology.nodes().map((node) => node.status()),
+    trouble: topology.trouble,
     async close() {
       if (closed) return;
       closed = true;

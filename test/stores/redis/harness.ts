@@ -1,10 +1,12 @@
-import { after, afterEach, before, beforeEach } from 'node:test';
+import { after, afterEach, before, beforeEach, type TestContext } from 'node:test';
 import { type RedisStack, type SentinelStack, startStandalone, until } from '../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import type { Store, StoreEvent } from '../../../src/cache/store.ts';
 import type { StoreConnection } from '../../../src/config/settings.ts';
+import type { StoreProbe } from '../../../src/operations/doctor/doctor.ts';
 import { systemClock } from '../../../src/runtime.ts';
 import type { RedisSettings } from '../../../src/stores/redis/connection.ts';
+import { createRedisProbe } from '../../../src/stores/redis/probe.ts';
 import { createRedisStore, type RedisStore, type RedisStoreOptions } from '../../../src/stores/redis/store.ts';
 
 /** The defaults of the configuration. */
@@ -55,6 +57,26 @@ export const sentinelOf = (stack: SentinelStack, over: Partial<StoreConnection> 
   ...CONNECTION,
   ...over,
 });
+
+/** Closed at the end of the test. */
+export function probeOf(settings: RedisSettings, t?: TestContext): StoreProbe {
+  const { deadlineMs, connectTimeoutMs, socketTimeoutMs, maxOutstanding, batchSize, dedicated } = settings;
+  const limits = { deadlineMs, connectTimeoutMs, socketTimeoutMs, maxOutstanding, batchSize, dedicated };
+  const facts = {
+    domains: ['goods'],
+    kind: settings.kind,
+    isCache: true,
+    settings: { ...limits, tls: false, names: [] },
+  };
+  const probe = createRedisProbe({
+    settings,
+    facts: { ...facts, name: 'store of goods' },
+    clock: systemClock,
+    random: Math.random,
+  });
+  t?.after(() => probe.close());
+  return probe;
+}
 
 /** At least `count`: replicas may join when the next refresh finds them. */
 export const connected = (store: Store, count: number): Promise<void> =>

@@ -9,33 +9,14 @@ import {
   startStandalone,
 } from '../../../loadtest/stack/redis.ts';
 import type { ProbedNode, StoreProbe } from '../../../src/operations/doctor/doctor.ts';
-import { systemClock } from '../../../src/runtime.ts';
+import type { HostPort } from '../../../src/schema/units.ts';
 import type { RedisSettings } from '../../../src/stores/redis/connection.ts';
-import { createRedisProbe } from '../../../src/stores/redis/probe.ts';
+import { createEndpoints } from '../../../src/stores/redis/endpoints.ts';
 import { READ_ONLY, refusalOfChange } from '../../../src/stores/redis/probe-commands.ts';
 import { nodesOfCluster, nodesOfSlots } from '../../../src/stores/redis/probe-nodes.ts';
 import { type StoreProbeUnderTest, storeProbeContract } from '../../contract/store-probe.ts';
-import { CONNECTION, clusterOf, sentinelOf, standaloneOf } from './harness.ts';
+import { CONNECTION, clusterOf, probeOf, sentinelOf, standaloneOf } from './harness.ts';
 import { ADVISED_USER, DOCTOR_USER } from './users.ts';
-
-function probeOf(settings: RedisSettings, t?: TestContext): StoreProbe {
-  const { deadlineMs, connectTimeoutMs, socketTimeoutMs, maxOutstanding, batchSize, dedicated } = settings;
-  const limits = { deadlineMs, connectTimeoutMs, socketTimeoutMs, maxOutstanding, batchSize, dedicated };
-  const facts = {
-    domains: ['goods'],
-    kind: settings.kind,
-    isCache: true,
-    settings: { ...limits, tls: false, names: [] },
-  };
-  const probe = createRedisProbe({
-    settings,
-    facts: { ...facts, name: 'store of goods' },
-    clock: systemClock,
-    random: Math.random,
-  });
-  t?.after(() => probe.close());
-  return probe;
-}
 
 /** @param roles in the order of the stack's servers. */
 const over =
@@ -268,6 +249,9 @@ describe('rights, databases and broken servers', { concurrency: 4 }, () => {
   });
 });
 
+const asAnnounced = (announced: HostPort): HostPort => announced;
+const SEED = { asked: 'seed:6379', reachable: asAnnounced, slots: undefined };
+
 test('failed nodes of a cluster are listed; those in a handshake or without an address are not', () => {
   const text = [
     'a 10.0.0.1:6379@16379,cache-1,shard-id=1 myself,master - 0 0 1 connected 0-8191',
@@ -278,20 +262,33 @@ test('failed nodes of a cluster are listed; those in a handshake or without an a
     'f 10.0.0.9:6379@16379 handshake - 0 0 0 disconnected',
     '',
   ].join('\n');
-  assert.deepEqual(nodesOfCluster(text, { asked: 'seed:6379', tls: false }), [
+  assert.deepEqual(nodesOfCluster(text, { ...SEED, tls: false }), [
     { address: '10.0.0.1:6379', role: 'master' },
     { address: '10.0.0.2:6379', role: 'master' },
     { address: '10.0.0.3:6379', role: 'replica' },
     { address: '[::1]:6380', role: 'replica' },
   ]);
-  const [named] = nodesOfCluster(text, { asked: 'seed:6379', tls: true });
+  const [named] = nodesOfCluster(text, { ...SEED, tls: true });
   assert.equal(named?.address, 'cache-1:6379', 'certificates name hosts');
-  const alone = nodesOfCluster('a :6379@16379 myself,master - 0 0 0 connected', { asked: 'seed:6379', tls: false });
+  const alone = nodesOfCluster('a :6379@16379 myself,master - 0 0 0 connected', { ...SEED, tls: false });
   assert.deepEqual(alone, [{ address: 'seed:6379', role: 'master' }]);
+});
+
+test('the doctor reaches nodes where clients do: at the endpoints of CLUSTER SLOTS and through natMap', () => {
+  const text = ['a 10.0.0.1:6379@16379 master -', 'b 10.0.0.2:6379@16379 master -', 'c 10.0.0.3:6379@16379 slave a'];
+  const slots = [
+    [0, 1, [null, 7001, 'a', ['ip', '10.0.0.1']]],
+    [2, 3, ['?', 6379, 'b', ['ip', '10.0.0.2']]],
+  ];
+  const { reachable } = createEndpoints({ '10.0.0.2:6379': { host: 'gate', port: 7002 } });
+  assert.deepEqual(
+    nodesOfCluster(text.join('\n'), { asked: 'seed:6379', reachable, slots, tls: false }).map(({ address }) => address),
+    ['seed:7001', 'gate:7002', '10.0.0.3:6379'],
+  );
 });
 
 test('at most 256 nodes are listed, and a reply of another shape lists none', () => {
   const slots = Array.from({ length: 300 }, (_, index) => [index, index, ['10.0.0.1', 1000 + index, 'id']]);
-  assert.equal(nodesOfSlots(slots, 'seed:6379').length, 256);
-  for (const odd of [undefined, 'OK', [1, [2]], [[0, 1, 'x', [3, 4]]]]) assert.deepEqual(nodesOfSlots(odd, 'a:1'), []);
+  assert.equal(nodesOfSlots(slots, SEED).length, 256);
+  for (const odd of [undefined, 'OK', [1, [2]], [[0, 1, 'x', [3, 4]]]]) assert.deepEqual(nodesOfSlots(odd, SEED), []);
 });

@@ -90,6 +90,7 @@ export function serverIdOf({ text, node }: NodeView): string {
 /** `redis-cli -h 10.0.0.1 -p 6379 CONFIG SET save ""` */
 export function cli({ node }: Pick<NodeView, 'node'>, command: string): string {
   const { address } = node;
+  if (address.startsWith('unix:')) return `redis-cli -s ${address.slice('unix:'.length)} ${command}`;
   return `redis-cli -h ${hostPartOf(address)} -p ${address.slice(address.lastIndexOf(':') + 1)} ${command}`;
 }
 

@@ -82,6 +82,7 @@ test('breakers that are not closed are named by their server', async () => {
       },
       store: {
         state: 'degraded',
+        reasons: [],
         nodes: [
           { node: 'c:6379', breaker: 'half-open', ...node },
           { node: 'd:6379', breaker: 'closed', ...node },

@@ -1,0 +1,90 @@
+import type { Redis } from 'ioredis';
+import type { NatMap } from '../../config/settings.ts';
+import { type HostPort, parseHostPort } from '../../schema/units.ts';
+
+/**
+ * The addresses at which this process reaches nodes, from those that nodes announce: CLUSTER SLOTS, redirects, sentinels.
+ * ioredis leaves out nodes without an endpoint (6.0.0, `getInfoFromNode`), and takes `?` for a host name.
+ */
+export interface Endpoints {
+  /** Where an announced address is reached: its entry of the map, or itself. */
+  readonly reachable: (announced: HostPort) => HostPort;
+  /** The reply of CLUSTER SLOTS with a reachable endpoint for every node. `asked`: the host that gave it. */
+  readonly inSlots: (reply: unknown, asked: string) => unknown;
+  /** `host:port` of a redirect, as the nodes are named here. */
+  readonly ofRedirect: (to: string, asked: string) => string;
+}
+
+export function createEndpoints(natMap: NatMap | undefined): Endpoints {
+  const mapped = new Map(
+    Object.entries(natMap ?? {}).flatMap(([announced, target]) => {
+      const key = parseHostPort(announced);
+      return key === undefined ? [] : [[nameOf(key), target] as const];
+    }),
+  );
+  const reachable = (announced: HostPort): HostPort => mapped.get(nameOf(announced)) ?? announced;
+
+  const nodeIn = (node: unknown, asked: string): unknown => {
+    if (!Array.isArray(node)) return node;
+    const [, announcedPort, ...rest] = node as readonly unknown[];
+    if (typeof announcedPort !== 'number') return node;
+    const announced = hostOf(node, asked);
+    if (announced === undefined) return node;
+    const { host, port } = reachable({ host: announced, port: announcedPort });
+    return [host, port, ...rest];
+  };
+
+  return {
+    reachable,
+    inSlots: (reply, asked) =>
+      Array.isArray(reply)
+        ? reply.map((range: unknown) =>
+            Array.isArray(range) ? range.map((item, index) => (index < 2 ? item : nodeIn(item, asked))) : range,
+          )
+        : reply,
+    ofRedirect(to, asked) {
+      // An IPv6 address stands without brackets.
+      const colon = to.lastIndexOf(':');
+      const host = to.slice(0, colon);
+      const port = Number(to.slice(colon + 1));
+      const { host: at, port: on } = reachable({ host: host === '' || host === '?' ? asked : host, port });
+      return `${at}:${on}`;
+    },
+  };
+}
+
+/**
+ * The host of a node in CLUSTER SLOTS. Nil (`unknown-endpoint`) and an empty one (a node that does not know its own
+ * address) mean the host that was asked. `?` is a node without the preferred host name: its address stands in the metadata.
+ * Undefined: no form that a server gives.
+ */
+export function hostOf(node: readonly unknown[], asked: string): string | undefined {
+  const [host, , , metadata] = node;
+  if (host === null || host === '') return asked;
+  if (host !== '?') return typeof host === 'string' ? host : undefined;
+  const fields: readonly unknown[] = Array.isArray(metadata) ? metadata : [];
+  const ip = fields.includes('ip') ? fields[fields.indexOf('ip') + 1] : undefined;
+  return typeof ip === 'string' && ip !== '' ? ip : asked;
+}
+
+const nameOf = ({ host, port }: HostPort): string => `${host.toLowerCase()}:${port}`;
+
+/**
+ * Gives ioredis the slot map with reachable endpoints: it asks for it over a copy of a node's connection, whose host is
+ * the one that was asked.
+ */
+export function translateSlots(redis: Redis, { inSlots }: Pick<Endpoints, 'inSlots'>): void {
+  const asked = redis.options.host ?? '';
+  const duplicate = redis.duplicate.bind(redis);
+  redis.duplicate = (override) => {
+    const copy = duplicate(override);
+    const cluster = copy.cluster.bind(copy) as (subcommand: string, callback: Callback) => Promise<unknown>;
+    copy.cluster = ((subcommand: string, callback: Callback) =>
+      cluster(subcommand, (error, reply) =>
+        callback(error, subcommand === 'SLOTS' ? inSlots(reply, asked) : reply),
+      )) as unknown as Redis['cluster'];
+    return copy;
+  };
+}
+
+type Callback = (error: Error | null | undefined, reply: unknown) => void;

@@ -1,0 +1,141 @@
+import type { Redis } from 'ioredis';
+import type { StoreReason } from '../../cache/store.ts';
+import type { Clock } from '../../runtime.ts';
+
+/**
+ * What a connection needs to become ready and to stay at a server that takes writes, and the reason when it does not: one
+ * word of a closed set, which the log, `/readyz` and the admin listener show. Messages of servers may hold addresses.
+ */
+
+/** The first that matches the code and the message of an error. */
+const REASONS: readonly (readonly [StoreReason, RegExp])[] = [
+  ['credentials', /\b(NOAUTH|WRONGPASS|NOPERM)\b|invalid password|without any password|no password is set/],
+  ['read-only', /\bREADONLY\b/],
+  ['loading', /\b(LOADING|MASTERDOWN)\b/],
+  ['cluster-down', /\bCLUSTERDOWN\b/],
+  ['no-cluster', /cluster support disabled/i],
+  ['full', /max number of clients/i],
+  ['database', /^database \d/],
+  ['unknown-host', /\b(ENOTFOUND|EAI_\w+)\b/],
+  ['refused', /\b(ECONNREFUSED|ENOENT|EACCES|DENIED)\b/],
+  ['timeout', /ETIMEDOUT|time[d ]?out/i],
+  ['unreachable', /\b(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|EHOSTDOWN|ENETDOWN)\b/],
+  // After the codes of the network: a TLS connection that cannot be made is no fault of TLS.
+  ['tls', /certificate|\b(CERT_|ERR_TLS|ERR_SSL|EPROTO)|secure TLS|altnames|self.signed|wrong version number/i],
+  ['protocol', /no RESP|neither a string|that is no |Protocol error|nothing was answered/i],
+  ['no-master', /sentinel/i],
+  ['closed', /ECONNRESET|EPIPE|closed|ended/i],
+];
+
+export function reasonOf(text: string): StoreReason {
+  return REASONS.find(([, pattern]) => pattern.test(text))?.[0] ?? 'other';
+}
+
+/** Whether another address could help. */
+export function isOfNetwork(reason: StoreReason): boolean {
+  return reason === 'refused' || reason === 'timeout' || reason === 'unreachable' || reason === 'unknown-host';
+}
+
+/** The text of an error for an operator. A name with several addresses fails with an error that has a code and no message. */
+export function detailOf(error: Error): string {
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  if (error.message === '') return code || error.name;
+  return code === '' || error.message.includes(code) ? error.message : `${code} ${error.message}`;
+}
+
+/** What INFO told about the server; nothing where the server refuses INFO. */
+export interface ServerState {
+  readonly role?: 'master' | 'replica';
+  readonly loading: boolean;
+}
+
+/**
+ * ioredis asks INFO before it calls a connection ready, and reconnects for ever when the server refuses it (6.0.0,
+ * `_readyCheck`; it accepts NOPERM only, with a line on the console). Proxies and managed servers refuse it. A server
+ * that has no INFO is taken as ready: while it loads, it says so to each command.
+ */
+export function acceptServersWithoutInfo(redis: Redis, onState: (state: ServerState) => void): void {
+  const info = redis.info.bind(redis) as () => Promise<unknown>;
+  redis.info = (async (callback: (error: Error | null, text?: string) => void) => {
+    const reply = await info().catch((error: Error) => error);
+    if (reply instanceof Error && !isRefusal(reply)) return callback(reply);
+    const text = typeof reply === 'string' ? reply : '';
+    const role = /^role:(master|slave)/m.exec(text)?.[1];
+    onState({
+      ...(role === undefined ? {} : { role: role === 'master' ? 'master' : 'replica' }),
+      loading: /^loading:1/m.test(text),
+    });
+    return callback(null, text);
+  }) as unknown as Redis['info'];
+}
+
+/** The server does not execute this command for us; that a password is wrong or missing, it says in other words. */
+function isRefusal({ name, message }: Error): boolean {
+  return name === 'ReplyError' && /^(NOPERM|ERR)\b/.test(message) && !/max number of clients/i.test(message);
+}
+
+/**
+ * Some proxies (twemproxy) end a connection at a command that they do not know, so after an attempt that ended in its
+ * handshake without an error the next one sends neither CLIENT SETNAME nor INFO, and the one after that both again.
+ */
+export function createHandshake(redis: Redis) {
+  const { connectionName, enableReadyCheck } = redis.options;
+  const send = (all: boolean): void => {
+    Object.assign(redis.options, all ? { connectionName, enableReadyCheck } : NOTHING_OPTIONAL);
+  };
+  return {
+    /** Called when an attempt ended in its handshake without an error. */
+    alternate: (): void => send(redis.options.connectionName === undefined),
+    /** Called when a connection that was ready has ended: the next one may be to another server. */
+    restore: (): void => send(true),
+  };
+}
+
+const NOTHING_OPTIONAL = { connectionName: undefined, enableReadyCheck: false };
+
+/** The wait after the first reconnection because of READONLY; it doubles up to the maximum while writes are refused. */
+const FIRST_WAIT_MS = 1000;
+const MAX_WAIT_MS = 8000;
+/** After this time without a refused write the server counts as writable again, unless INFO told it before. */
+const FORGOTTEN_AFTER_MS = 30_000;
+
+interface ReadOnlyOptions {
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly random: () => number;
+  readonly reconnect: () => void;
+}
+
+/**
+ * A server that became a replica keeps its connections and refuses every write. Its name, or its sentinels, may lead to
+ * the new master: only another connection shows it. The waits bound how often a store that stays read-only, and is still
+ * read, loses its connection; ±25 %, so that a fleet does not reconnect at once.
+ */
+export function createReadOnly({ clock, random, reconnect }: ReadOnlyOptions) {
+  let seenAtMs = Number.NEGATIVE_INFINITY;
+  let nextAtMs = Number.NEGATIVE_INFINITY;
+  let waitMs = FIRST_WAIT_MS;
+  const holds = (): boolean => clock.monotonicMs() - seenAtMs < FORGOTTEN_AFTER_MS;
+  return {
+    holds,
+    /** Called when a write was refused. True: it is the first, or the connection ends for it. */
+    refused(): boolean {
+      const nowMs = clock.monotonicMs();
+      const wasKnown = holds();
+      if (!wasKnown) waitMs = FIRST_WAIT_MS;
+      seenAtMs = nowMs;
+      if (nowMs < nextAtMs) return !wasKnown;
+      nextAtMs = nowMs + waitMs * (0.75 + random() / 2);
+      waitMs = Math.min(MAX_WAIT_MS, 2 * waitMs);
+      reconnect();
+      return true;
+    },
+    /** Called when the server told its role. */
+    told(role: 'master' | 'replica'): void {
+      if (role === 'replica') seenAtMs = clock.monotonicMs();
+      else {
+        seenAtMs = Number.NEGATIVE_INFINITY;
+        waitMs = FIRST_WAIT_MS;
+      }
+    },
+  };
+}

@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, type TestContext, test } from 'node:test';
+import { startRespProxy } from '../../../loadtest/fault-proxy/resp-proxy.ts';
+import { startTcpProxy } from '../../../loadtest/fault-proxy/tcp-proxy.ts';
+import { freePorts } from '../../../loadtest/stack/process.ts';
+import { type RedisStack, startCluster, startStandalone, until } from '../../../loadtest/stack/redis.ts';
+import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
+import { leaseNames } from '../../../src/cache/lease.ts';
+import type { StoreEvent } from '../../../src/cache/store.ts';
+import type { RedisSettings } from '../../../src/stores/redis/connection.ts';
+import { createReadOnly } from '../../../src/stores/redis/ready.ts';
+import type { RedisStore } from '../../../src/stores/redis/store.ts';
+import { createFakeClock } from '../../fakes/clock.ts';
+import { CONNECTION, clusterOf, connected, openStore } from './harness.ts';
+
+const NAME = `sc1:goods:{${'a'.repeat(22)}}`;
+const VALUE = Buffer.from('v');
+
+/** Every way by which this room writes. True: the node took it. */
+const WRITES: Readonly<Record<string, (store: RedisStore) => Promise<boolean>>> = {
+  entry: async (store) => (await store.write(NAME, VALUE, 60_000)).kind === 'stored',
+  pipeline: async (store) =>
+    (await store.seedMany([{ name: NAME, value: VALUE, ttlMs: 60_000 }])).every(({ kind }) => kind !== 'dropped'),
+  lease: async (store) => {
+    const names = leaseNames(NAME);
+    const taken = (await store.leases.take(names, 'token', 1000, 500)).kind;
+    await store.leases.release(names, 'token');
+    return taken !== 'fault';
+  },
+  control: (store) => store.control.report('goods', 'process', VALUE, 60_000, 500),
+  heartbeat: async (store) => (await store.beat('process', 60_000, 500)).kind === 'fleet',
+  counts: (store) => store.counters.add('goods', [{ search: 'q=a', count: 1 }], 500),
+  removal: async (store) => {
+    const [node = ''] = store.content.nodes();
+    return store.content.unlink(node, [NAME]).then(
+      () => true,
+      () => false,
+    );
+  },
+};
+
+const readOnlyLines = (events: readonly StoreEvent[]) =>
+  events.flatMap((event) => (event.kind === 'connection' && event.reason === 'read-only' ? [event] : []));
+
+describe('a master that became a replica and lives on', () => {
+  let stack: RedisStack | undefined;
+  let other: RedisStack | undefined;
+  before(async () => {
+    [stack, other] = await Promise.all([startStandalone({ flavour: 'redis' }), startStandalone({ flavour: 'redis' })]);
+  });
+  after(async () => {
+    await Promise.all([stack?.stop(), other?.stop()]);
+  });
+
+  /** One name whose target is the master, and the roles of the two servers. */
+  const setUp = async (t: TestContext) => {
+    let [master, replica] = [stack?.nodes[0], other?.nodes[0]] as readonly (RedisNode | undefined)[];
+    assert.ok(master !== undefined && replica !== undefined);
+    const follow = async (next: RedisNode, old: RedisNode): Promise<void> => {
+      await next.command('REPLICAOF', 'NO', 'ONE');
+      await old.command('REPLICAOF', next.host, next.port);
+    };
+    await follow(master, replica);
+    const target = { host: master.host, port: master.port };
+    const name = await startTcpProxy({ target });
+    t.after(name.stop);
+    return {
+      name,
+      target,
+      master: () => master as RedisNode,
+      switchRoles: async (): Promise<void> => {
+        [master, replica] = [replica, master];
+        await follow(master as RedisNode, replica as RedisNode);
+      },
+      nameLeadsToMaster: (): void => {
+        target.port = (master as RedisNode).port;
+      },
+    };
+  };
+
+  test('every kind of write leads to another connection, and so to the new master behind the name', async (t) => {
+    const { name, master, switchRoles, nameLeadsToMaster } = await setUp(t);
+    const nodes = [{ host: name.host, port: name.port }] as const;
+    for (const [kind, write] of Object.entries(WRITES)) {
+      const { store, events } = openStore({ kind: 'standalone', nodes, database: 0, ...CONNECTION });
+      t.after(store.close);
+      await connected(store, 1);
+      assert.equal(await write(store), true, kind);
+      await switchRoles();
+      nameLeadsToMaster();
+      await until(`${kind} at the new master`, () => write(store));
+      assert.match(readOnlyLines(events)[0]?.detail ?? '', /READONLY/, kind);
+      assert.equal((await store.write(NAME, VALUE, 60_000)).kind, 'stored');
+      assert.equal(await master().command('EXISTS', NAME), 1, kind);
+      assert.equal(store.nodes()[0]?.trouble, undefined, kind);
+    }
+  });
+
+  test('while the name still leads to the replica it is read, and the node is shown as read-only', async (t) => {
+    const { name, master, switchRoles, nameLeadsToMaster } = await setUp(t);
+    const nodes = [{ host: name.host, port: name.port }] as const;
+    const { store } = openStore({ kind: 'standalone', nodes, database: 0, ...CONNECTION });
+    t.after(store.close);
+    await connected(store, 1);
+    assert.equal(await WRITES['entry']?.(store), true);
+    await switchRoles();
+    assert.equal(await WRITES['entry']?.(store), false);
+    await until('the connection to return', async () => name.opened() === 2 && store.nodes()[0]?.connected === true);
+    assert.equal(store.nodes()[0]?.trouble, 'read-only');
+    await until('a hit', async () => (await store.read(NAME, 500)).kind === 'value');
+    nameLeadsToMaster();
+    await until('a write', async () => (await WRITES['entry']?.(store)) === true);
+    assert.equal(store.nodes()[0]?.trouble, undefined);
+    assert.equal(store.nodes()[0]?.node, name.address);
+    assert.equal(await master().command('EXISTS', NAME), 1);
+  });
+
+  test('sentinel: the sentinels are asked again', async (t) => {
+    const { target, master, switchRoles } = await setUp(t);
+    const sentinel = await startRespProxy({ target });
+    t.after(sentinel.stop);
+    let named = master();
+    const bulk = (text: string): string => `$${text.length}\r\n${text}\r\n`;
+    sentinel.answer(([command, sub]) => {
+      if (String(command).toUpperCase() !== 'SENTINEL') return undefined;
+      const isAddress = String(sub).toLowerCase().startsWith('get-master');
+      return Buffer.from(isAddress ? `*2\r\n${bulk(named.host)}${bulk(String(named.port))}` : '*0\r\n');
+    });
+    const sentinels = [{ host: sentinel.host, port: sentinel.port }];
+    const settings: RedisSettings = { kind: 'sentinel', sentinels, master: 'm', database: 0, ...CONNECTION };
+    const { store } = openStore(settings);
+    t.after(store.close);
+    await connected(store, 1);
+    assert.equal(await WRITES['lease']?.(store), true);
+    await switchRoles();
+    named = master();
+    await until('a lease at the new master', async () => (await WRITES['lease']?.(store)) === true);
+    assert.equal(store.nodes()[0]?.node, master().address);
+  });
+});
+
+test('cluster: a node that answers READONLY is connected again, and is shown as read-only', async (t) => {
+  const [port = 0, announced = 0] = await freePorts(2);
+  const proxy = await startRespProxy({ target: { host: '127.0.0.1', port }, port: announced });
+  t.after(proxy.stop);
+  const stack = await startCluster({ flavour: 'redis', masters: 1, ports: [port], announcedPorts: [announced] });
+  t.after(stack.stop);
+  const nodes = [{ host: proxy.host, port: announced }];
+  const { store } = openStore({ ...clusterOf(stack), nodes } as RedisSettings);
+  t.after(store.close);
+  await connected(store, 1);
+  const opened = proxy.opened();
+  proxy.answer(([name]) => (String(name).toUpperCase() === 'SET' ? Buffer.from('-READONLY a replica\r\n') : undefined));
+  assert.equal(await WRITES['entry']?.(store), false);
+  assert.equal(store.nodes()[0]?.trouble, 'read-only');
+  await until('another connection', async () => proxy.opened() > opened && store.nodes()[0]?.connected === true);
+  proxy.answer();
+  await until('a write', async () => (await WRITES['entry']?.(store)) === true);
+});
+
+test('a store that stays read-only loses its connection ever more rarely: at once, then after 1, 2, 4 and 8 seconds', () => {
+  const clock = createFakeClock();
+  const reconnections: number[] = [];
+  const startedMs = clock.monotonicMs();
+  const readOnly = createReadOnly({
+    clock,
+    random: () => 0.5,
+    reconnect: () => reconnections.push(clock.monotonicMs() - startedMs),
+  });
+  for (let write = 0; write <= 300; write += 1) {
+    readOnly.refused();
+    clock.advance(100);
+  }
+  assert.deepEqual(reconnections, [0, 1000, 3000, 7000, 15_000, 23_000]);
+  assert.equal(readOnly.holds(), true);
+  clock.advance(30_000);
+  assert.equal(readOnly.holds(), false, 'no write was refused for half a minute');
+  readOnly.refused();
+  readOnly.told('master');
+  assert.equal(readOnly.holds(), false, 'the server said that it is the master');
+});

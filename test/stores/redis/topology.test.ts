@@ -1,0 +1,213 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, type TestContext, test } from 'node:test';
+import { freePorts } from '../../../loadtest/stack/process.ts';
+import { type RedisStack, startCluster, until } from '../../../loadtest/stack/redis.ts';
+import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
+import type { NatMap } from '../../../src/config/settings.ts';
+import { formatHostPort, type HostPort } from '../../../src/schema/units.ts';
+import type { ClusterSettings } from '../../../src/stores/redis/connection.ts';
+import { createEndpoints } from '../../../src/stores/redis/endpoints.ts';
+import { CONNECTION, connected, openStore, probeOf } from './harness.ts';
+
+/** What one node announces, and where it is reached. */
+interface Form {
+  readonly what: string;
+  /** `CONFIG SET` on each node; `cluster-` is put before each name. */
+  readonly set: (node: RedisNode, index: number) => Readonly<Record<string, string | number>>;
+  /** The endpoint of each node in CLUSTER SLOTS, before `natMap`. */
+  readonly announced: (node: RedisNode, index: number) => readonly [host: string | null, port: number];
+  readonly mapped?: true;
+}
+
+/** Loopback addresses that no server of the test listens on for clients. */
+const CLOSED_PORT = 1;
+const DEFAULTS = {
+  'preferred-endpoint-type': 'ip',
+  'announce-ip': '',
+  'announce-hostname': '',
+  'announce-port': 0,
+  'announce-tls-port': 0,
+};
+const ip = ({ host, port }: RedisNode) => [host, port] as const;
+
+const FORMS: readonly Form[] = [
+  { what: 'an address', set: () => ({}), announced: ip },
+  {
+    what: 'an address that is not reachable from here',
+    set: (_, index) => ({ 'announce-ip': '127.0.0.2', 'announce-port': CLOSED_PORT + index }),
+    announced: (_, index) => ['127.0.0.2', CLOSED_PORT + index],
+    mapped: true,
+  },
+  {
+    what: 'a host name',
+    set: () => ({ 'preferred-endpoint-type': 'hostname', 'announce-hostname': 'localhost' }),
+    announced: ({ port }) => ['localhost', port],
+  },
+  {
+    what: 'a host name that does not resolve here',
+    set: (_, index) => ({ 'preferred-endpoint-type': 'hostname', 'announce-hostname': `node-${index}.invalid` }),
+    announced: ({ port }, index) => [`node-${index}.invalid`, port],
+    mapped: true,
+  },
+  {
+    what: 'a question mark for the host name that it has not',
+    set: () => ({ 'preferred-endpoint-type': 'hostname' }),
+    announced: ({ port }) => ['?', port],
+  },
+  {
+    what: 'no endpoint (unknown-endpoint)',
+    set: () => ({ 'preferred-endpoint-type': 'unknown-endpoint', 'announce-hostname': 'node.invalid' }),
+    announced: ({ port }) => [null, port],
+  },
+  {
+    what: 'no endpoint, and a forwarded port',
+    set: (_, index) => ({ 'preferred-endpoint-type': 'unknown-endpoint', 'announce-port': CLOSED_PORT + index }),
+    announced: (_, index) => [null, CLOSED_PORT + index],
+    mapped: true,
+  },
+];
+
+const settingsOf = (nodes: readonly RedisNode[], natMap?: NatMap): ClusterSettings => ({
+  kind: 'cluster',
+  // One of them: the others are found by what it tells.
+  nodes: nodes.slice(0, 1).map(({ host, port }) => ({ host, port })),
+  ...CONNECTION,
+  ...(natMap !== undefined && { natMap }),
+});
+
+/** The entries of `natMap` for the announced endpoints; a node without a host is where it was asked. */
+const natMapOf = (nodes: readonly RedisNode[], announced: Form['announced']): NatMap =>
+  Object.fromEntries(
+    nodes.map((node, index) => {
+      const [host, port] = announced(node, index);
+      return [formatHostPort({ host: host ?? node.host, port }), { host: node.host, port: node.port }];
+    }),
+  );
+
+/** The endpoints that a node tells in CLUSTER SLOTS. */
+async function told(node: RedisNode): Promise<readonly unknown[]> {
+  const ranges = (await node.command('CLUSTER', 'SLOTS')) as readonly (readonly unknown[])[];
+  return ranges.map((range) => (range[2] as readonly unknown[]).slice(0, 2)).sort(byPort);
+}
+
+const byPort = (a: readonly unknown[], b: readonly unknown[]): number => Number(a[1]) - Number(b[1]);
+
+const NAMES = Array.from({ length: 30 }, (_, index) => `sc1:goods:{${index}}`);
+
+/** Every slot is written, every redirect leads to a known node, and the doctor reaches the same nodes. */
+async function serves(t: TestContext, settings: ClusterSettings, nodes: readonly RedisNode[]): Promise<void> {
+  const { store } = openStore(settings);
+  t.after(store.close);
+  await connected(store, nodes.length);
+  for (const name of NAMES) assert.equal((await store.write(name, Buffer.from('v'), 60_000)).kind, 'stored', name);
+  const known = store.nodes().map(({ node }) => node);
+  assert.equal(known.length, nodes.length);
+
+  const { ofRedirect } = createEndpoints(settings.natMap);
+  const [first] = nodes;
+  for (const name of NAMES) {
+    const answer = await first?.command('GET', name).then(String, (error: Error) => error.message);
+    const [, to] = /^MOVED \d+ (\S+)$/.exec(answer ?? '') ?? [];
+    if (to === undefined) continue;
+    assert.equal(ofRedirect(to, first?.host ?? ''), store.locate(name).node, answer);
+  }
+
+  const probe = probeOf(settings, t);
+  const list = await probe.nodes();
+  assert.ok('known' in list, JSON.stringify(list));
+  assert.deepEqual(list.known.map(({ address }) => address).sort(), known.sort());
+  for (const { address } of list.known) assert.equal((await probe.ask(address, ['PING'])).kind, 'reply', address);
+}
+
+describe('a cluster is reached whatever its nodes announce', { concurrency: true }, () => {
+  for (const flavour of ['redis', 'valkey'] as const) {
+    describe(flavour, { concurrency: false }, () => {
+      let stack: RedisStack | undefined;
+      before(async () => {
+        // Their bus goes to what they announce as their address, so they listen there too.
+        stack = await startCluster({ flavour, masters: 3, config: ['bind 127.0.0.1 127.0.0.2'] });
+        for (const node of stack.nodes) {
+          // Shown beside the address in CLUSTER NODES. Redis 7.0 does not know it.
+          await node.command('CONFIG', 'SET', 'cluster-announce-human-nodename', 'cache').catch(() => {});
+        }
+      });
+      after(() => stack?.stop());
+
+      for (const { what, set, announced, mapped } of FORMS) {
+        test(`${flavour}: ${what}${mapped === undefined ? '' : ', with natMap'}`, async (t) => {
+          const { nodes = [] } = stack ?? {};
+          for (const [index, node] of nodes.entries()) {
+            const config = { ...DEFAULTS, ...set(node, index) };
+            await node.command(
+              'CONFIG',
+              'SET',
+              ...Object.entries(config).flatMap(([name, at]) => [`cluster-${name}`, at]),
+            );
+          }
+          const expected = nodes.map((node, index) => [...announced(node, index)]).sort(byPort);
+          for (const node of nodes) {
+            await until('the announced endpoints to be known', async () => {
+              assert.deepEqual(await told(node), expected);
+              return true;
+            });
+          }
+          await serves(t, settingsOf(nodes, mapped && natMapOf(nodes, announced)), nodes);
+        });
+      }
+    });
+  }
+
+  test('TLS: a forwarded TLS port, with natMap', async (t) => {
+    const [announcedPort = 0] = await freePorts(1);
+    const config = [`cluster-announce-tls-port ${announcedPort}`, 'cluster-announce-port 1'];
+    const stack = await startCluster({ flavour: 'redis', masters: 1, tls: true, config });
+    t.after(stack.stop);
+    const { nodes, ca } = stack;
+    const tls = { rejectUnauthorized: true, ...(ca !== undefined && { ca }) };
+    const natMap = natMapOf(nodes, ({ host }) => [host, announcedPort]);
+    await serves(t, { ...settingsOf(nodes, natMap), tls }, nodes);
+  });
+});
+
+test('an address that is announced and not reachable is said to be so, with the word natMap', async (t) => {
+  const [port = 0] = await freePorts(1);
+  const stack = await startCluster({ flavour: 'redis', masters: 1, config: [`cluster-announce-port ${port}`] });
+  t.after(stack.stop);
+  const { store, events } = openStore(settingsOf(stack.nodes));
+  t.after(store.close);
+  await until('the reason', async () =>
+    events.some(
+      (event) => event.kind === 'connection' && event.detail?.includes('natMap') && event.reason === 'refused',
+    ),
+  );
+  assert.deepEqual(
+    store.nodes().map(({ node, trouble }) => [node, trouble]),
+    [[`127.0.0.1:${port}`, 'refused']],
+  );
+});
+
+test('redirects and slot maps of every form lead to a reachable address', () => {
+  const natMap = { '10.0.0.1:6379': { host: 'gate', port: 7001 }, '[fd00::1]:6379': { host: 'gate', port: 7002 } };
+  const { ofRedirect, inSlots } = createEndpoints({ ...natMap, 'Node-A.internal:6379': { host: 'gate', port: 7003 } });
+  for (const [to, expected] of [
+    ['10.0.0.1:6379', 'gate:7001'],
+    ['10.0.0.2:6379', '10.0.0.2:6379'],
+    ['fd00::1:6379', 'gate:7002'],
+    ['node-a.internal:6379', 'gate:7003'],
+    [':6381', 'asked:6381'],
+    ['?:6381', 'asked:6381'],
+  ] as const) {
+    assert.equal(ofRedirect(to, 'asked'), expected);
+  }
+  const reachable = (node: readonly unknown[]): unknown => inSlots([[0, 16_383, node]], 'asked');
+  const at = ({ host, port }: HostPort, ...rest: readonly unknown[]) => [[0, 16_383, [host, port, ...rest]]];
+  assert.deepEqual(reachable(['10.0.0.1', 6379, 'id']), at({ host: 'gate', port: 7001 }, 'id'));
+  assert.deepEqual(reachable([null, 6379, 'id']), at({ host: 'asked', port: 6379 }, 'id'));
+  assert.deepEqual(reachable(['', 6379]), at({ host: 'asked', port: 6379 }));
+  const metadata = ['ip', '10.0.0.1'];
+  assert.deepEqual(reachable(['?', 6379, 'id', metadata]), at({ host: 'gate', port: 7001 }, 'id', metadata));
+  assert.deepEqual(reachable(['?', 6379, 'id', []]), at({ host: 'asked', port: 6379 }, 'id', []));
+  for (const odd of [null, 'OK', [], [null], [[0]], [[0, 1, null]], [[0, 1, ['a', 'b']]]]) {
+    assert.deepEqual(inSlots(odd, 'asked'), odd, 'a reply of another shape is passed on as it is');
+  }
+});
