@@ -97,6 +97,41 @@ domains:
     [['domains.a.store.dedicated', 'true', /take the other domain along/]],
   ],
   [
+    'natMap names each announced address once, with ports that exist, and leads to host:port',
+    withStore(`{ kind: cluster, nodes: ["a:1"], natMap: {
+      "10.0.0.5:6379": "gate:7001", "Node-A:6379": "gate:7002", "node-a:6379": "gate:7003",
+      "10.0.0.6:99999": "gate:7004", "10.0.0.7": "gate:7005", "10.0.0.8:6379": "gate" } }`),
+    [
+      ['domains.goods.store.natMap["node-a:6379"]', '"node-a:6379"', /each announced address once/],
+      ['domains.goods.store.natMap["10.0.0.6:99999"]', '"10.0.0.6:99999"', /a port from 1 to 65535/],
+      ['domains.goods.store.natMap["10.0.0.7"]', '"10.0.0.7"', /host:port as the servers announce it/],
+      ['domains.goods.store.natMap["10.0.0.8:6379"]', '"gate"', /host:port/],
+    ],
+  ],
+  [
+    'natMap is a setting of clusters and sentinels: one server announces no address',
+    withStore('{ kind: standalone, nodes: ["a:1"], natMap: { "b:1": "c:1" } }'),
+    [['domains.goods.store.natMap', '***', /no such setting/]],
+  ],
+  [
+    'a Unix socket is an absolute path that the system can take, without TLS, and for one server only',
+    `domains:
+  a: { engine: { kind: sqlite }, store: { kind: standalone, nodes: ["unix:redis.sock"] } }
+  b: { engine: { kind: sqlite }, store: { kind: standalone, nodes: ["unix:/${'é'.repeat(54)}"] } }
+  c: { engine: { kind: sqlite }, store: { kind: standalone, nodes: ["unix:/run/redis.sock"], tls: {} } }
+  d: { engine: { kind: sqlite }, store: { kind: standalone, nodes: ["unix:///run/redis.sock"] } }
+  e: { engine: { kind: sqlite }, store: { kind: cluster, nodes: ["unix:/run/other.sock"] } }
+`,
+    [
+      ['domains.a.store.nodes[0]', '"unix:redis.sock"', /unix: and the absolute path of a socket/],
+      ['domains.b.store.nodes[0]', `"unix:/${'é'.repeat(54)}"`, /unix: and the absolute path of a socket/],
+      ['domains.c.store.tls', 'a section', /nothing with a Unix socket/],
+      ['domains.c.store', 'unix:/run/redis.sock, database 0', /d names it too/],
+      ['domains.d.store', 'unix:/run/redis.sock, database 0', /c names it too/],
+      ['domains.e.store.nodes[0]', '"unix:/run/other.sock"', /host:port/],
+    ],
+  ],
+  [
     'a domain name outside the pattern is a fault',
     'domains: { Goods: { engine: { kind: sqlite } }, "": { engine: { kind: sqlite } } }\n',
     [

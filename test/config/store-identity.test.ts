@@ -62,10 +62,14 @@ test('another kind, node, port, database or master is another fingerprint', () =
   assert.equal(new Set(different.map(fingerprint)).size, different.length);
 });
 
-const OLD = '{ kind: cluster, nodes: ["[fd00::1]:6379"], username: hunter2, password: hunter2, shared: true }';
+const OLD = `{ kind: cluster, nodes: ["[fd00::1]:6379"], username: hunter2, password: hunter2, shared: true,
+  natMap: { "10.0.0.5:6379": "gate:7001" } }`;
 const NEW = `{ kind: sentinel, sentinels: ["s:1"], master: "m: #1", database: 3, deadline: 1500ms, dedicated: true,
   sentinelUsername: hunter2, sentinelPassword: hunter2, tls: { ca: ca.pem, serverName: hunter2 } }`;
-const OLD_TREE = { kind: 'cluster', nodes: ['[fd00::1]:6379'], shared: true };
+const OLD_TREE = {
+  ...{ kind: 'cluster', nodes: ['[fd00::1]:6379'], shared: true },
+  natMap: { '10.0.0.5:6379': 'gate:7001' },
+};
 const NEW_TREE = {
   ...{ kind: 'sentinel', sentinels: ['s:1'], master: 'm: #1' },
   ...{ database: 3, deadline: '1500ms', dedicated: true },

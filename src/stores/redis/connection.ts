@@ -175,8 +175,10 @@ export function watchConnection(redis: Redis, watch: ConnectionWatch): Connectio
     observe({ kind: 'connection', node: address(), state: 'open' });
   });
   redis.on('error', (error: Error) => {
-    if (state === 'handshake') state = 'none';
-    failed(detailOf(error));
+    const detail = detailOf(error);
+    // A reset explains no more than an end does.
+    if (state === 'handshake' && reasonOf(detail) !== 'closed') state = 'none';
+    failed(detail);
   });
   redis.on('close', () => {
     const ended = state;

@@ -78,11 +78,17 @@ export function translateSlots(redis: Redis, { inSlots }: Pick<Endpoints, 'inSlo
   const duplicate = redis.duplicate.bind(redis);
   redis.duplicate = (override) => {
     const copy = duplicate(override);
+    // Its command fails with "Connection is closed." whatever closed it.
+    let fault: Error | undefined;
+    copy.on('error', (error: Error) => {
+      fault ??= error;
+    });
     const cluster = copy.cluster.bind(copy) as (subcommand: string, callback: Callback) => Promise<unknown>;
     copy.cluster = ((subcommand: string, callback: Callback) =>
-      cluster(subcommand, (error, reply) =>
-        callback(error, subcommand === 'SLOTS' ? inSlots(reply, asked) : reply),
-      )) as unknown as Redis['cluster'];
+      cluster(subcommand, (error, reply) => {
+        if (error) callback(fault ?? error, reply);
+        else callback(error, subcommand === 'SLOTS' ? inSlots(reply, asked) : reply);
+      })) as unknown as Redis['cluster'];
     return copy;
   };
 }

@@ -76,7 +76,7 @@ function isRefusal({ name, message }: Error): boolean {
 
 /**
  * Some proxies (twemproxy) end a connection at a command that they do not know, so after an attempt that ended in its
- * handshake without an error the next one sends neither CLIENT SETNAME nor INFO, and the one after that both again.
+ * handshake without a reason the next one sends neither CLIENT SETNAME nor INFO, and the one after that both again.
  */
 export function createHandshake(redis: Redis) {
   const { connectionName, enableReadyCheck } = redis.options;
@@ -84,7 +84,7 @@ export function createHandshake(redis: Redis) {
     Object.assign(redis.options, all ? { connectionName, enableReadyCheck } : NOTHING_OPTIONAL);
   };
   return {
-    /** Called when an attempt ended in its handshake without an error. */
+    /** Called when an attempt ended in its handshake without a reason. */
     alternate: (): void => send(redis.options.connectionName === undefined),
     /** Called when a connection that was ready has ended: the next one may be to another server. */
     restore: (): void => send(true),

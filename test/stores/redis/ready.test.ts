@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, type TestContext, test } from 'node:test';
+import { startRespProxy } from '../../../loadtest/fault-proxy/resp-proxy.ts';
+import { freePorts } from '../../../loadtest/stack/process.ts';
+import { type RedisStack, startCluster, startStandalone, until } from '../../../loadtest/stack/redis.ts';
+import type { StoreReason } from '../../../src/cache/store.ts';
+import type { RedisSettings } from '../../../src/stores/redis/connection.ts';
+import { reasonOf } from '../../../src/stores/redis/ready.ts';
+import { CONNECTION, clusterOf, connected, openStore, probeOf, standaloneOf } from './harness.ts';
+
+const started = async (t: TestContext, starting: Promise<RedisStack>): Promise<RedisStack> => {
+  const stack = await starting;
+  t.after(stack.stop);
+  return stack;
+};
+
+/** It is connected, writes and reads, and nothing is written to the console. */
+async function serves(t: TestContext, settings: RedisSettings): Promise<void> {
+  const warn = t.mock.method(console, 'warn', () => {});
+  const { store } = openStore(settings);
+  t.after(store.close);
+  await connected(store, 1);
+  assert.equal((await store.write('a', Buffer.from('1'), 60_000)).kind, 'stored');
+  assert.equal((await store.read('a', 1000)).kind, 'value');
+  assert.deepEqual(
+    store.nodes().map(({ trouble }) => trouble),
+    [undefined],
+  );
+  assert.equal(warn.mock.callCount(), 0);
+  warn.mock.restore();
+}
+
+const WITHOUT = ['rename-command INFO ""', 'rename-command CLIENT ""'];
+
+// Each test has its own server.
+describe('a server that refuses INFO and CLIENT is ready', { concurrency: true }, () => {
+  test('because its user may not use them', async (t) => {
+    const acl = { username: 'app', password: 'secret', rules: '~* +@all -info -client' };
+    const stack = await started(t, startStandalone({ flavour: 'redis', acl }));
+    await serves(t, standaloneOf(stack, { username: acl.username, password: acl.password }));
+  });
+
+  for (const flavour of ['redis', 'valkey'] as const) {
+    test(`because it does not know them (${flavour})`, async (t) => {
+      await serves(t, standaloneOf(await started(t, startStandalone({ flavour, config: WITHOUT }))));
+    });
+  }
+
+  test('as a node of a cluster', async (t) => {
+    await serves(t, clusterOf(await started(t, startCluster({ flavour: 'redis', masters: 1, config: WITHOUT }))));
+  });
+
+  test('by the end of the connection, as some proxies do, or by an answer that is no INFO', async (t) => {
+    const stack = await started(t, startStandalone({ flavour: 'redis' }));
+    const [target] = stack.nodes;
+    assert.ok(target !== undefined);
+    const proxy = await startRespProxy({ target });
+    t.after(proxy.stop);
+    const nodes = [{ host: proxy.host, port: proxy.port }] as const;
+    const settings: RedisSettings = { kind: 'standalone', nodes, database: 0, ...CONNECTION };
+    const end = { last: Buffer.alloc(0), end: 'reset' } as const;
+    proxy.answer(([name]) => (/^(info|client)$/i.test(String(name)) ? end : undefined));
+    await serves(t, settings);
+    for (const reply of ['$-1\r\n', '*-1\r\n', ':1\r\n', '*0\r\n', '+OK\r\n']) {
+      proxy.answer(([name]) => (/^info$/i.test(String(name)) ? Buffer.from(reply) : undefined));
+      await serves(t, settings);
+    }
+  });
+});
+
+test('a Unix socket is a store, for searches and for the doctor', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'serpcache-socket-'));
+  t.after(() => rmSync(directory, { recursive: true, force: true }));
+  const path = join(directory, 'redis.sock');
+  const settings = { kind: 'standalone', nodes: [{ path }], database: 3, ...CONNECTION } as const;
+  const { store, events } = openStore(settings);
+  t.after(store.close);
+  await until('the reason', async () => events.some((event) => event.kind === 'connection' && event.reason === 'refused'));
+  await started(t, startStandalone({ flavour: 'redis', config: [`unixsocket ${path}`] }));
+  await serves(t, settings);
+  await connected(store, 1);
+  assert.equal(store.locate('a').node, `unix:${path}`);
+  const probe = probeOf(settings, t);
+  const list = await probe.nodes();
+  assert.deepEqual(list, { known: [{ address: `unix:${path}`, role: 'master' }] });
+  assert.equal((await probe.ask(`unix:${path}`, ['PING'])).kind, 'reply');
+});
+
+describe('one word says why a store is not ready', { concurrency: true }, () => {
+  const reasonFrom = async (settings: RedisSettings, expected: StoreReason): Promise<void> => {
+    const { store } = openStore(settings);
+    const shown = () => [store.trouble(), ...store.nodes().map(({ trouble }) => trouble)];
+    try {
+      await until(`the reason ${expected}`, async () => shown().includes(expected));
+      assert.ok(!store.nodes().some((node) => node.connected));
+    } finally {
+      await store.close();
+    }
+  };
+  const closed = async (): Promise<RedisSettings> => {
+    const [port = 0] = await freePorts(1);
+    return { kind: 'standalone', nodes: [{ host: '127.0.0.1', port }], database: 0, ...CONNECTION };
+  };
+
+  test('refused: nothing listens there; no-master: no sentinel names one', async () => {
+    const settings = await closed();
+    assert.ok(settings.kind === 'standalone');
+    await reasonFrom(settings, 'refused');
+    const nodes = settings.nodes.flatMap((node) => ('host' in node ? [node] : []));
+    await reasonFrom({ kind: 'cluster', nodes, ...CONNECTION }, 'refused');
+    await reasonFrom({ kind: 'sentinel', sentinels: nodes, master: 'm', database: 0, ...CONNECTION }, 'no-master');
+  });
+
+  test('unknown-host, credentials, no-cluster, timeout and full', async (t) => {
+    const nodes = [{ host: 'no-such-host.invalid', port: 6379 }] as const;
+    await reasonFrom({ kind: 'standalone', nodes, database: 0, ...CONNECTION }, 'unknown-host');
+    const config = ['requirepass right'];
+    const operator = { username: 'default', password: 'right' };
+    const stack = await started(t, startStandalone({ flavour: 'redis', config, operator }));
+    await reasonFrom(standaloneOf(stack), 'credentials');
+    await reasonFrom(standaloneOf(stack, { password: 'wrong' }), 'credentials');
+    await reasonFrom(clusterOf(stack), 'credentials');
+    const right = { password: 'right' };
+    await reasonFrom(clusterOf(stack, right), 'no-cluster');
+    const [server] = stack.nodes;
+    await server?.pause();
+    try {
+      await reasonFrom(standaloneOf(stack, { ...right, socketTimeoutMs: 300 }), 'timeout');
+    } finally {
+      server?.resume();
+    }
+    await server?.command('CONFIG', 'SET', 'maxclients', 1);
+    const { store } = openStore(standaloneOf(stack, right));
+    t.after(store.close);
+    await connected(store, 1);
+    await reasonFrom(standaloneOf(stack, right), 'full');
+  });
+
+  test('by the message of the server or the code of the network', () => {
+    const words: readonly (readonly [string, StoreReason])[] = [
+      ['NOAUTH Authentication required.', 'credentials'],
+      ['LOADING Redis is loading the dataset in memory', 'loading'],
+      ['MASTERDOWN Link with MASTER is down', 'loading'],
+      ['CLUSTERDOWN The cluster is down', 'cluster-down'],
+      ["READONLY You can't write against a read only replica.", 'read-only'],
+      ['EHOSTUNREACH connect EHOSTUNREACH 10.0.0.1:6379', 'unreachable'],
+      ['connect ETIMEDOUT', 'timeout'],
+      ['self-signed certificate in certificate chain', 'tls'],
+      ['a reply that is no RESP at byte 0 of 5', 'protocol'],
+      ['All sentinels are unreachable. Retrying from scratch after 50ms.', 'no-master'],
+      ['All sentinels are unreachable. Last error: connect ECONNREFUSED 10.0.0.1:26379', 'refused'],
+      ['read ECONNRESET', 'closed'],
+      ['something new', 'other'],
+    ];
+    for (const [text, reason] of words) assert.equal(reasonOf(text), reason, text);
+  });
+});
