@@ -27,6 +27,27 @@ export const STORE_REPLIES: readonly Row[] = [
     bounds: { hitRatioDuring: 0.8, recoverySeconds: 15 },
   },
   {
+    name: 'demoted',
+    store: 'single',
+    summary: 'a store that became a replica is still read, and takes writes again when it is the master',
+    begin: (harness) => eachNode(harness, ['REPLICAOF', '127.0.0.1', '1']),
+    end: (harness) => eachNode(harness, ['REPLICAOF', 'NO', 'ONE']),
+    effect: infoGrew('errorstat_READONLY', allNodes),
+    bounds: { hitRatioDuring: 0.8 },
+  },
+  {
+    name: 'no-info',
+    store: 'behind-resp',
+    summary: 'a store that refuses INFO and CLIENT, as proxies do, serves on new connections too',
+    begin: async (harness) => {
+      refuse(harness, (name) => (name === 'INFO' || name === 'CLIENT' ? '-ERR unknown command\r\n' : undefined));
+      for (const proxy of harness.store().resp) proxy.cut();
+    },
+    end: async (harness) => refuse(harness),
+    effect: answeredByProxies,
+    bounds: { hitRatioDuring: 0.8, connectionsOpened: 60 },
+  },
+  {
     name: 'loading',
     store: 'behind-resp',
     summary: 'a store that is still loading is a miss, quickly',
@@ -83,26 +104,31 @@ function inEvery(count: number, command: string, reply: string): (name: string) 
   };
 }
 
-function refusing(errorFor: (command: string) => string | undefined): Pick<Row, 'begin' | 'end'> {
+type ErrorFor = (command: string) => string | undefined;
+
+function refusing(errorFor: ErrorFor): Pick<Row, 'begin' | 'end'> {
   return {
-    begin: async (harness) => {
-      for (const proxy of harness.store().resp) {
-        proxy.answer(([name]) => {
-          const error = errorFor(String(name).toUpperCase());
-          return error === undefined ? undefined : Buffer.from(error);
-        });
-      }
-    },
-    end: async (harness) => {
-      for (const proxy of harness.store().resp) proxy.answer();
-    },
+    begin: async (harness) => refuse(harness, errorFor),
+    end: async (harness) => refuse(harness),
   };
 }
 
-async function configure(harness: Harness, ...settings: readonly (readonly [string, string])[]): Promise<void> {
-  for (const node of harness.store().nodes) {
-    for (const [name, value] of settings) await node.command('CONFIG', 'SET', name, value);
+/** Without `errorFor` every command passes. */
+function refuse(harness: Harness, errorFor: ErrorFor = () => undefined): void {
+  for (const proxy of harness.store().resp) {
+    proxy.answer(([name]) => {
+      const error = errorFor(String(name).toUpperCase());
+      return error === undefined ? undefined : Buffer.from(error);
+    });
   }
+}
+
+async function eachNode(harness: Harness, command: readonly string[]): Promise<void> {
+  for (const node of harness.store().nodes) await node.command(...command);
+}
+
+async function configure(harness: Harness, ...settings: readonly (readonly [string, string])[]): Promise<void> {
+  for (const [name, value] of settings) await eachNode(harness, ['CONFIG', 'SET', name, value]);
 }
 
 /**

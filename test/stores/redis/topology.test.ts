@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
+import { startRespProxy } from '../../../loadtest/fault-proxy/resp-proxy.ts';
 import { freePorts } from '../../../loadtest/stack/process.ts';
-import { type RedisStack, startCluster, until } from '../../../loadtest/stack/redis.ts';
+import { type RedisStack, startCluster, startStandalone, until } from '../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import type { NatMap } from '../../../src/config/settings.ts';
 import { formatHostPort, type HostPort } from '../../../src/schema/units.ts';
@@ -167,6 +168,34 @@ describe('a cluster is reached whatever its nodes announce', { concurrency: true
     const natMap = natMapOf(nodes, ({ host }) => [host, announcedPort]);
     await serves(t, { ...settingsOf(nodes, natMap), tls }, nodes);
   });
+});
+
+test('a master that sentinels announce at an unreachable address is reached with natMap, by the doctor too', async (t) => {
+  const stack = await startStandalone({ flavour: 'redis' });
+  t.after(stack.stop);
+  const [target] = stack.nodes;
+  assert.ok(target !== undefined);
+  const sentinel = await startRespProxy({ target });
+  t.after(sentinel.stop);
+  const list = (...texts: readonly string[]): string =>
+    `*${texts.length}\r\n${texts.map((text) => `$${text.length}\r\n${text}\r\n`).join('')}`;
+  sentinel.answer(([command, sub]) => {
+    if (String(command).toUpperCase() !== 'SENTINEL') return undefined;
+    const wanted = String(sub).toLowerCase();
+    if (wanted.startsWith('get-master')) return Buffer.from(list('192.0.2.1', '6379'));
+    return Buffer.from(wanted === 'master' ? list('ip', '192.0.2.1', 'port', '6379') : '*0\r\n');
+  });
+  const sentinels = [{ host: sentinel.host, port: sentinel.port }];
+  const natMap = { '192.0.2.1:6379': { host: target.host, port: target.port } };
+  const settings = { kind: 'sentinel', sentinels, master: 'm', database: 0, natMap, ...CONNECTION } as const;
+  const { store } = openStore(settings);
+  t.after(store.close);
+  await connected(store, 1);
+  assert.equal(store.nodes()[0]?.node, target.address);
+  const probed = await probeOf(settings, t).nodes();
+  assert.ok(
+    'known' in probed && probed.known.some(({ address, role }) => role === 'master' && address === target.address),
+  );
 });
 
 test('an address that is announced and not reachable is said to be so, with the word natMap', async (t) => {
