@@ -3,7 +3,7 @@ import type { StoreReason } from '../../cache/store.ts';
 import type { Clock } from '../../runtime.ts';
 
 /**
- * What a connection needs to become ready and to stay at a server that takes writes, and the reason when it does not: one
+ * How a connection becomes ready and stays at a server that takes writes, and the reason when it does not: one
  * word of a closed set, which the log, `/readyz` and the admin listener show. Messages of servers may hold addresses.
  */
 
@@ -43,7 +43,7 @@ export function detailOf(error: Error): string {
   return code === '' || error.message.includes(code) ? error.message : `${code} ${error.message}`;
 }
 
-/** What INFO told about the server; nothing where the server refuses INFO. */
+/** The figures of INFO that matter here; no role where the server refuses INFO. */
 export interface ServerState {
   readonly role?: 'master' | 'replica';
   readonly loading: boolean;

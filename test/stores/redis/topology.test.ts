@@ -10,7 +10,7 @@ import type { ClusterSettings } from '../../../src/stores/redis/connection.ts';
 import { createEndpoints } from '../../../src/stores/redis/endpoints.ts';
 import { CONNECTION, connected, openStore, probeOf } from './harness.ts';
 
-/** What one node announces, and where it is reached. */
+/** The endpoint that each node announces, and the settings by which it does. */
 interface Form {
   readonly what: string;
   /** `CONFIG SET` on each node; `cluster-` is put before each name. */
