@@ -166,9 +166,11 @@ export function storeContract(name: string, open: () => Promise<StoreUnderTest>)
       );
     });
 
-    test('nodes returns every owner; at rest each is connected, its breaker is closed and nothing is outstanding', async () => {
+    test('nodes returns every owner; at rest each is connected, its breaker is closed, nothing is outstanding and no reason stands', async () => {
       const nodes = await atRest();
       assert.deepEqual(nodes.sort(), [...under.owners].sort());
+      const shown = under.store.nodes().filter(({ node }) => nodes.includes(node));
+      assert.deepEqual([under.store.trouble(), ...shown.map(({ trouble }) => trouble)].filter(Boolean), []);
     });
 
     test('close may be called twice, and every later call is a fault', async () => {

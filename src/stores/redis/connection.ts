@@ -150,7 +150,7 @@ export function watchConnection(redis: Redis, watch: ConnectionWatch): Connectio
   const { address, clock, random, observe, onReady, onProtocolError, announced } = watch;
   redis.on(PROTOCOL_ERROR, onProtocolError);
   const handshake = createHandshake(redis);
-  const readOnly = createReadOnly({ clock, random, reconnect: () => redis.disconnect(true) });
+  const readOnly = createReadOnly({ clock, random, look: () => leaveReplica(redis) });
   let state: 'none' | 'handshake' | 'open' = 'none';
   let trouble: StoreReason | undefined;
 
@@ -198,6 +198,33 @@ export function watchConnection(redis: Redis, watch: ConnectionWatch): Connectio
       if (readOnly.refused()) failed(detail);
     },
   };
+}
+
+/** Maximum time of a look at the server to which a new connection leads. */
+const LOOK_MS = 3000;
+
+/**
+ * Resolves the name, or asks the sentinels, again. The connection ends when that leads to a server that is no replica, or
+ * that refuses INFO; otherwise it stays, because a replica can be read.
+ */
+async function leaveReplica(redis: Redis): Promise<void> {
+  const copy = redis.duplicate({ lazyConnect: true, retryStrategy: null, enableReadyCheck: false });
+  copy.on('error', () => {}); // `connect` rejects with it
+  guardFraming(copy, () => {});
+  const giveUp = (): void => cut(copy);
+  const timer = setTimeout(giveUp, LOOK_MS).unref();
+  redis.once('end', giveUp);
+  try {
+    await copy.connect();
+    const isReplica = /^role:slave/m.test(String(await copy.info('replication')));
+    if (!isReplica && redis.status === 'ready') redis.disconnect(true);
+  } catch (error) {
+    if (error instanceof Error && error.name === 'ReplyError' && redis.status === 'ready') redis.disconnect(true);
+  } finally {
+    clearTimeout(timer);
+    redis.off('end', giveUp);
+    giveUp();
+  }
 }
 
 /** Ends a connection at once: `disconnect` alone waits for a peer that may be stopped. */

@@ -93,7 +93,7 @@ export function createHandshake(redis: Redis) {
 
 const NOTHING_OPTIONAL = { connectionName: undefined, enableReadyCheck: false };
 
-/** The wait after the first reconnection because of READONLY; it doubles up to the maximum while writes are refused. */
+/** The wait after the first look because of READONLY; it doubles up to the maximum while writes are refused. */
 const FIRST_WAIT_MS = 1000;
 const MAX_WAIT_MS = 8000;
 /** After this time without a refused write the server counts as writable again, unless INFO told it before. */
@@ -102,31 +102,36 @@ const FORGOTTEN_AFTER_MS = 30_000;
 interface ReadOnlyOptions {
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly random: () => number;
-  readonly reconnect: () => void;
+  /** Looks whether a new connection leads to another server. Never rejects. */
+  readonly look: () => Promise<void>;
 }
 
 /**
  * A server that became a replica keeps its connections and refuses every write. Its name, or its sentinels, may lead to
- * the new master: only another connection shows it. The waits bound how often a store that stays read-only, and is still
- * read, loses its connection; ±25 %, so that a fleet does not reconnect at once.
+ * the new master: only another connection shows it. The waits bound how often one is made; ±25 %, so that a fleet does not
+ * connect at once.
  */
-export function createReadOnly({ clock, random, reconnect }: ReadOnlyOptions) {
+export function createReadOnly({ clock, random, look }: ReadOnlyOptions) {
+  let looking = false;
   let seenAtMs = Number.NEGATIVE_INFINITY;
   let nextAtMs = Number.NEGATIVE_INFINITY;
   let waitMs = FIRST_WAIT_MS;
   const holds = (): boolean => clock.monotonicMs() - seenAtMs < FORGOTTEN_AFTER_MS;
   return {
     holds,
-    /** Called when a write was refused. True: it is the first, or the connection ends for it. */
+    /** Called when a write was refused. True: it is the first, or another look. */
     refused(): boolean {
       const nowMs = clock.monotonicMs();
       const wasKnown = holds();
       if (!wasKnown) waitMs = FIRST_WAIT_MS;
       seenAtMs = nowMs;
-      if (nowMs < nextAtMs) return !wasKnown;
+      if (looking || nowMs < nextAtMs) return !wasKnown;
       nextAtMs = nowMs + waitMs * (0.75 + random() / 2);
       waitMs = Math.min(MAX_WAIT_MS, 2 * waitMs);
-      reconnect();
+      looking = true;
+      void look().finally(() => {
+        looking = false;
+      });
       return true;
     },
     /** Called when the server told its role. */
