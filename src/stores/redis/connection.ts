@@ -210,7 +210,6 @@ const LOOK_MS = 3000;
 async function leaveReplica(redis: Redis): Promise<void> {
   const copy = redis.duplicate({ lazyConnect: true, retryStrategy: null, enableReadyCheck: false });
   copy.on('error', () => {}); // `connect` rejects with it
-  guardFraming(copy, () => {});
   const giveUp = (): void => cut(copy);
   const timer = setTimeout(giveUp, LOOK_MS).unref();
   redis.once('end', giveUp);
