@@ -3,7 +3,7 @@ import { createFraming } from './framing.ts';
 
 /**
  * The checks between a server's bytes and ioredis 6.0.0, which trusts them: a damaged length puts its decoder into an endless
- * loop or takes all memory; a nil that no command waits for, and a slot map, an INFO or a master's address of another
+ * loop or takes all memory; a nil that no command waits for, and a slot map or a master's address of another
  * shape, throw where no caller can catch it, which ends the process; a slot range of 160 million takes 9 s in one turn.
  *
  * The checks are set on the classes of ioredis, once per process, because it makes connections of its own (to sentinels, and
@@ -52,10 +52,11 @@ function guardReplies(redis: Redis): void {
   stream.removeListener('data', decode);
 }
 
-/** The replies that ioredis itself reads. One that is not of its shape is an error of its command. */
+/**
+ * The replies that ioredis itself reads. One that is not of its shape is an error of its command. That to the INFO of its ready
+ * check is read for it in ready.ts.
+ */
 const OWN_REPLIES: Readonly<Record<string, (reply: unknown) => boolean>> = {
-  /** INFO, of the ready check. */
-  info: (reply) => typeof reply === 'string',
   /** CLUSTER SLOTS, of the refresh. */
   cluster: isSlotMap,
   /** SENTINEL get-master-addr-by-name: nil for a name that it does not know. SENTINEL sentinels: a list of records. */

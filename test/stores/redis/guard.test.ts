@@ -50,7 +50,6 @@ const FATAL: readonly (readonly [what: string, kind: Kind, command: string, repl
   ['lists in lists', 'standalone', 'GET', '*1000000\r\n'.repeat(200)],
   ['an invalid length to a sentinel command', 'sentinel', 'SENTINEL', ENDLESS_LOOP],
   ['two nils to a sentinel command', 'sentinel', 'SENTINEL', '$-1\r\n$-1\r\n$-1\r\n$-1\r\n'],
-  ["nil to the INFO of a sentinel's master", 'sentinel', 'INFO', '$-1\r\n'],
   ['an address without a host', 'sentinel', 'SENTINEL', '*2\r\n$-1\r\n$1\r\n1\r\n'],
   ['an address with a port of 70,000', 'sentinel', 'SENTINEL', '*2\r\n$9\r\n127.0.0.1\r\n$5\r\n70000\r\n'],
   ['an invalid length to the refresh of the slot map', 'cluster', 'CLUSTER', ENDLESS_LOOP],
