@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { openConnection } from '../../src/engines/sphinx/connection-pool.ts';
+import { openConnection } from '../../src/engines/sphinx/connection.ts';
 import { EngineError } from '../../src/search/engine.ts';
 import { INDEX } from './configuration.ts';
 

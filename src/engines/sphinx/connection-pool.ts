@@ -1,17 +1,11 @@
-import { connect, isIP, type Socket } from 'node:net';
-import { connect as connectTls, type TLSSocket } from 'node:tls';
-import { createConnection, type ConnectionOptions as DriverOptions } from 'mysql2';
-import type { EngineTlsSettings } from '../../config/settings.ts';
 import { EngineError } from '../../search/engine.ts';
-import { classify } from './errors.ts';
-
-/**
- * One row, every column as text: a 64-bit integer never becomes a JavaScript number, and a 4-byte character is decoded
- * correctly.
- */
-export type Row = readonly (string | null)[];
-
-export type ResultSets = readonly (readonly Row[])[];
+import {
+  type Connection,
+  type ConnectionEnd,
+  type ConnectionOptions,
+  openConnection,
+  type ResultSets,
+} from './connection.ts';
 
 /** `target` is `host:port/index`. */
 export interface ConnectionEvent {
@@ -50,9 +44,14 @@ export function createConnections(options: ConnectionsOptions): Connections {
   const idle: { readonly connection: Connection; readonly timer: NodeJS.Timeout }[] = [];
   const all = new Set<Connection>();
   const waiting: (() => void)[] = [];
+  const doubt = createDoubt(() => wakeAll());
   /** Number of connections that are open or being opened. */
   let held = 0;
   let closed = false;
+
+  const wakeAll = (): void => {
+    for (const wake of [...waiting]) wake();
+  };
 
   const forget = (): void => {
     held -= 1;
@@ -62,14 +61,16 @@ export function createConnections(options: ConnectionsOptions): Connections {
   const open = async (signal: AbortSignal): Promise<Connection> => {
     held += 1;
     let connection: Connection | undefined;
-    const onClose = (detail: string): void => {
+    const onClose = ({ detail, isLoss }: ConnectionEnd): void => {
       const at = idle.findIndex((entry) => entry.connection === connection);
       if (at >= 0) clearTimeout(idle.splice(at, 1)[0]?.timer);
       if (connection !== undefined) all.delete(connection);
       observe({ kind: 'connection', target, state: connection === undefined ? 'failed' : 'closed', detail });
+      if (isLoss) doubt.begin();
       forget();
     };
     connection = await openConnection({ ...options, onClose }, signal);
+    doubt.end();
     all.add(connection);
     observe({ kind: 'connection', target, state: 'open' });
     if (closed) connection.destroy();
@@ -83,9 +84,11 @@ export function createConnections(options: ConnectionsOptions): Connections {
       const entry = idle.pop();
       if (entry !== undefined) {
         clearTimeout(entry.timer);
-        return entry.connection;
+        if (entry.connection.isOpen()) return entry.connection;
+        continue;
       }
-      if (held < maxConnections) return open(signal);
+      if (doubt.isLate()) throw noGreeting();
+      if (held < maxConnections) return doubt.orLeave({ open, signal, giveBack });
       if (waiting.length >= maxConnections) {
         throw new EngineError('engine-overloaded', `all ${maxConnections} connections are busy, and so is their queue`);
       }
@@ -148,159 +151,94 @@ export function createConnections(options: ConnectionsOptions): Connections {
     close: () => {
       closed = true;
       for (const connection of all) connection.destroy();
-      for (const wake of [...waiting]) wake();
+      wakeAll();
     },
   };
 }
 
-function timeout(): EngineError {
-  return new EngineError('engine-timeout', 'no reply before the hard deadline');
-}
-
-/** One connection to searchd. The owner sends one statement at a time. */
-export interface Connection {
-  /** Version of the server, from its greeting. */
-  readonly version: string;
-  /** @throws EngineError. After any error but `engine-rejected` the connection is closed. */
-  readonly send: (sql: string) => Promise<ResultSets>;
-  /** Closes at once: a statement in flight rejects with `engine-unavailable`. */
-  readonly destroy: () => void;
-  /** False once either side has closed it. */
-  readonly isOpen: () => boolean;
-}
-
-export interface ConnectionOptions {
-  readonly host: string;
-  readonly port: number;
-  /** Manticore only; searchd 2.2.11 has no accounts. */
-  readonly user?: string;
-  readonly password?: string;
-  /** Absent: plain text. With it only the greeting is ever plain text, whatever the server offers. */
-  readonly tls?: EngineTlsSettings;
-  /**
-   * Maximum time from the first packet to a connection that takes statements. A stopped searchd accepts connections and
-   * sends nothing.
-   */
-  readonly connectTimeoutMs: number;
-  /** Called once, when the connection has ended for any reason. */
-  readonly onClose: (detail: string) => void;
-}
+/** Maximum wait for a connection to a server in doubt. A searchd that is well opens one within a few milliseconds. */
+const DOUBTED_MS = 50;
+/** Time that an attempt has after its caller has left. The server may have lost it, and would greet a new one. */
+const LEFT_MS = 2000;
 
 /**
- * Makes text attributes compare without case, and with ё as е, like the canonical form. Sent on every connection, so that
- * it does not depend on the configuration of searchd.
+ * Doubt begins when the server ends a connection or lets one wait for its greeting, and ends with the next one that opens.
+ * A searchd that was told to end (SIGTERM) closes each connection at its next statement, but goes on listening until the
+ * last client has left, for three seconds at most: a new connection is accepted and never greeted. Its caller does not
+ * wait for it, nor do others; the attempt goes on for a while and shows that the server is back.
  */
-const COLLATION = 'SET collation_connection=utf8_general_ci';
+function createDoubt(onLate: () => void) {
+  const attempts = new Set<() => void>();
+  let doubted = false;
+  /** Number of attempts that their callers have left. */
+  let late = 0;
 
-/** @throws EngineError `engine-unavailable`, `engine-overloaded` when searchd has no connection left, `engine-timeout` on abort. */
-export function openConnection(options: ConnectionOptions, signal: AbortSignal): Promise<Connection> {
-  return new Promise((resolve, reject) => {
-    // Our own socket: only destroying it ends a query at once; mysql2's destroy() waits for the reply.
-    const socket = connect({ host: options.host, port: options.port, noDelay: true, keepAlive: true });
-    const driver = createConnection({
-      ...(options.tls?.mode === 'tunnel' ? { stream: tunnel(options, options.tls, socket) } : { stream: socket }),
-      ...(options.tls?.mode === 'mysql' && upgrade(options, options.tls)),
-      ...(options.user === undefined ? {} : { user: options.user }),
-      ...(options.password === undefined ? {} : { password: options.password }),
-      connectTimeout: 0,
-      // mysql2 would send an empty database name, which Manticore refuses (errno 1046).
-      flags: ['-CONNECT_WITH_DB'],
-      multipleStatements: true,
-      rowsAsArray: true,
-      supportBigNumbers: true,
-      bigNumberStrings: true,
-      // Every column as its UTF-8 text. searchd announces charset 33, which mysql2 decodes as CESU-8 and so breaks every
-      // character of four bytes. A bigint must not become a number either.
-      typeCast: (field) => field.buffer()?.toString('utf8') ?? null,
-      // Statements are complete; a `?` in a search text is no placeholder.
-      queryFormat: (sql: string) => sql,
-    });
-
-    let open = true;
-    let failure: Error | undefined;
-    const end = (error?: Error): void => {
-      failure ??= error;
-      if (!open) return;
-      open = false;
-      socket.destroy();
-      settle();
-      reject(failure === undefined ? lost('the connection closed') : classify(failure));
-      options.onClose(failure === undefined ? 'closed' : classify(failure).message);
-    };
-    // These listeners stay: an unhandled 'error' would end the process.
-    driver.on('error', end);
-    driver.on('end', () => end());
-    socket.on('close', () => end());
-    socket.on('error', end);
-
-    const abort = (): void => end(new EngineError('engine-timeout', 'no connection before the hard deadline'));
-    const timer = setTimeout(
-      () => end(lost(`no connection within ${options.connectTimeoutMs} ms`)),
-      options.connectTimeoutMs,
-    );
-    const settle = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', abort);
-    };
-    signal.addEventListener('abort', abort, { once: true });
-
-    const send = (sql: string): Promise<ResultSets> =>
-      new Promise((resolveSent, rejectSent) => {
-        // An empty statement crashes searchd 2.2.11. Only this function sends statements.
-        if (sql.trim() === '') throw new Error('an empty statement must never be sent');
-        if (!open) return rejectSent(lost('the connection is closed'));
-        driver.query({ sql }, (error: unknown, rows: unknown) => {
-          if (error) {
-            const known = classify(failure ?? error);
-            if (known.code !== 'engine-rejected') end(known);
-            rejectSent(known);
-          } else resolveSent(setsOf(rows));
-        });
-      });
-
-    driver.once('connect', (greeting: { readonly serverVersion?: string }) => {
-      send(COLLATION).then(() => {
-        settle();
-        resolve({ version: greeting.serverVersion ?? '', send, destroy: () => end(), isOpen: () => open });
-      }, end);
-    });
-  });
-}
-
-/** TLS first, SphinxQL inside it. */
-function tunnel({ host }: ConnectionOptions, tls: EngineTlsSettings, socket: Socket): TLSSocket {
-  const servername = tls.serverName ?? (isIP(host) === 0 ? host : undefined);
-  // Without a name the address itself must be in the certificate.
-  return connectTls({ ...certificatesOf(tls), socket, host, ...(servername !== undefined && { servername }) });
-}
-
-/** TLS after searchd's greeting and before the account is sent. A server without TLS is an error of the driver. */
-function upgrade({ host }: ConnectionOptions, tls: EngineTlsSettings): Pick<DriverOptions, 'host' | 'ssl'> {
   return {
-    // The driver expects this name in the certificate. It opens no connection: the stream is ours.
-    host: tls.serverName ?? host,
-    ssl: { ...certificatesOf(tls), rejectUnauthorized: true, verifyIdentity: true },
+    begin: (): void => {
+      doubted = true;
+      for (const hurry of attempts) hurry();
+    },
+    end: (): void => {
+      doubted = false;
+    },
+    /** A caller has left an attempt, which has not ended: a further one would wait like it. */
+    isLate: (): boolean => doubted && late > 0,
+    /** Opens a connection. Its caller leaves while the server is in doubt; `giveBack` then gets the connection. */
+    orLeave: ({ open, signal, giveBack }: Attempt): Promise<Connection> =>
+      new Promise((resolve, reject) => {
+        const ends = new AbortController();
+        let timer: NodeJS.Timeout | undefined;
+        let turn: NodeJS.Immediate | undefined;
+        let isLate = false;
+        const leave = (): void => {
+          timer = undefined;
+          if (!doubted) return;
+          isLate = true;
+          late += 1;
+          timer = setTimeout(() => ends.abort(), LEFT_MS);
+          reject(noGreeting());
+          onLate();
+        };
+        const hurry = (): void => {
+          if (isLate) return;
+          // One more turn: after a blocked event loop the greeting may be in the socket already.
+          timer ??= setTimeout(() => {
+            turn = setImmediate(leave);
+          }, DOUBTED_MS);
+        };
+        const settle = (): void => {
+          attempts.delete(hurry);
+          clearTimeout(timer);
+          clearImmediate(turn);
+          if (isLate) late -= 1;
+        };
+        attempts.add(hurry);
+        if (doubted) hurry();
+        open(AbortSignal.any([signal, ends.signal])).then(
+          (connection) => {
+            settle();
+            if (isLate) giveBack(connection);
+            else resolve(connection);
+          },
+          (error: unknown) => {
+            settle();
+            reject(error);
+          },
+        );
+      }),
   };
 }
 
-function certificatesOf({ ca, cert, key }: EngineTlsSettings) {
-  return {
-    ...(ca !== undefined && { ca }),
-    ...(cert !== undefined && { cert }),
-    ...(key !== undefined && { key }),
-    minVersion: 'TLSv1.2' as const,
-  };
+interface Attempt {
+  readonly open: (signal: AbortSignal) => Promise<Connection>;
+  readonly signal: AbortSignal;
+  readonly giveBack: (connection: Connection) => void;
 }
 
-/** mysql2 returns a single set as it is, several sets as a list, and an object for a statement without rows. */
-function setsOf(rows: unknown): ResultSets {
-  if (!Array.isArray(rows)) return [];
-  const [first] = rows;
-  // A row has at least one column, and a column is no list.
-  const isSingle = first === undefined || (Array.isArray(first) && first.length > 0 && !Array.isArray(first[0]));
-  return (isSingle ? [rows] : rows).map((set): readonly Row[] => (Array.isArray(set) ? set : []));
+function noGreeting(): EngineError {
+  return new EngineError('engine-unavailable', 'the server ends or hangs: it accepts connections and does not greet');
 }
 
-function lost(message: string): EngineError {
-  return new EngineError('engine-unavailable', message);
+function timeout(): EngineError {
+  return new EngineError('engine-timeout', 'no reply before the hard deadline');
 }

@@ -3,7 +3,8 @@ import { createRetryBudget } from '../../resilience/load-balancer.ts';
 import type { Clock } from '../../runtime.ts';
 import type { SearchRequest } from '../../search/domain.ts';
 import { type Engine, EngineError, probeOf, type ResultPage } from '../../search/engine.ts';
-import { type ConnectionEvent, type ConnectionOptions, createConnections } from './connection-pool.ts';
+import type { ConnectionOptions } from './connection.ts';
+import { type ConnectionEvent, createConnections } from './connection-pool.ts';
 import { isAgentFault } from './errors.ts';
 import { emptyPage, pageOf } from './reply.ts';
 import {

@@ -1,7 +1,7 @@
 import type { EngineProbe } from '../../operations/doctor/doctor.ts';
 import type { EngineFacts, Part } from '../../operations/doctor/facts.ts';
 import type { Clock } from '../../runtime.ts';
-import { type Connection, type ConnectionOptions, openConnection, type Row } from './connection-pool.ts';
+import { type Connection, type ConnectionOptions, openConnection, type Row } from './connection.ts';
 import { checkIndexName } from './schema.ts';
 
 interface SphinxProbeOptions extends Omit<ConnectionOptions, 'onClose'> {

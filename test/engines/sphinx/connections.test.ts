@@ -1,55 +1,52 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { type Connections, createConnections } from '../../../src/engines/sphinx/connection-pool.ts';
-
-const packet = (sequence: number, payload: Buffer): Buffer =>
-  Buffer.concat([Buffer.from([payload.length, 0, 0, sequence]), payload]);
-const GREETING = Buffer.concat([
-  Buffer.from('\x0a2.2.11\0\x01\0\0\0saltsalt\0', 'latin1'),
-  // Capabilities, character set, status, the length of the salt, the rest of the salt.
-  Buffer.from([0x08, 0x82, 33, 2, 0, 8, 0, 21, ...Array(10).fill(0)]),
-  Buffer.from('saltsaltsalt\0mysql_native_password\0', 'latin1'),
-]);
-const OK = Buffer.from([0, 0, 0, 2, 0, 0, 0]);
+import {
+  type FakeSearchd,
+  type FakeSearchdOptions,
+  GREETING,
+  OK,
+  packet,
+  reply,
+  startFakeSearchd,
+} from '../../fakes/searchd.ts';
 
 interface Harness {
   readonly connections: Connections;
-  readonly asked: readonly string[];
+  readonly searchd: FakeSearchd;
+  readonly asked: () => readonly string[];
   /** Answers the statements `hang` received so far. */
   readonly answer: () => void;
 }
 
 /** Connections to a server that answers every statement except `hang` at once, with an empty reply. */
-async function createHarness(t: TestContext, maxConnections: number): Promise<Harness> {
-  const asked: string[] = [];
+async function createHarness(
+  t: TestContext,
+  maxConnections: number,
+  given: Pick<FakeSearchdOptions, 'greet'> = {},
+): Promise<Harness> {
   const hanging: Socket[] = [];
-  const server = createServer((socket) => {
-    socket.on('error', () => undefined);
-    socket.write(packet(0, GREETING));
-    socket.on('data', (data) => {
-      const isStatement = data[3] === 0;
-      const sql = data.toString('latin1', 5);
-      if (isStatement) asked.push(sql);
-      if (isStatement && sql === 'hang') hanging.push(socket);
-      else socket.write(packet(isStatement ? 1 : 2, OK));
-    });
+  const searchd = await startFakeSearchd({
+    ...given,
+    answer: (sql, socket) => {
+      if (sql !== 'hang') return reply(OK);
+      hanging.push(socket);
+      return undefined;
+    },
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
   const connections = createConnections({
-    ...{ host: '127.0.0.1', port: (server.address() as AddressInfo).port, target: 'fake', maxConnections },
+    ...{ host: searchd.host, port: searchd.port, target: 'fake', maxConnections },
     ...{ connectTimeoutMs: 20_000, idleMs: 60_000, observe: () => undefined },
   });
   t.after(() => {
     connections.close();
-    server.close();
+    searchd.stop();
   });
   const answer = (): void => {
-    for (const socket of hanging.splice(0)) socket.write(packet(1, OK));
+    for (const socket of hanging.splice(0)) socket.write(reply(OK));
   };
-  return { connections, asked, answer };
+  return { connections, searchd, asked: searchd.asked, answer };
 }
 
 const until = async (holds: () => boolean): Promise<void> => {
@@ -60,12 +57,12 @@ test('when a query is given up, the waiter gets a new connection', { timeout: 20
   const { connections, asked } = await createHarness(t, 1);
   const leave = new AbortController();
   const given = assert.rejects(connections.ask('hang', leave.signal), { code: 'engine-timeout' });
-  await until(() => asked.includes('hang'));
+  await until(() => asked().includes('hang'));
   const waits = connections.ask('next', new AbortController().signal);
   assert.equal(connections.counts().waiting, 1);
   leave.abort();
   await Promise.all([given, waits]);
-  assert.equal(asked.at(-1), 'next');
+  assert.equal(asked().at(-1), 'next');
   assert.deepEqual(connections.counts(), { open: 1, idle: 1, waiting: 0 });
 });
 
@@ -75,12 +72,12 @@ test('a waiter gets the connection that becomes idle, and a waiter beyond the bo
   const { connections, asked, answer } = await createHarness(t, 1);
   const { signal } = new AbortController();
   const first = connections.ask('hang', signal);
-  await until(() => asked.includes('hang'));
+  await until(() => asked().includes('hang'));
   const waits = connections.ask('next', signal);
   await assert.rejects(connections.ask('third', signal), { code: 'engine-overloaded' });
   answer();
   await Promise.all([first, waits]);
-  assert.deepEqual(asked.slice(-2), ['hang', 'next']);
+  assert.deepEqual(asked().slice(-2), ['hang', 'next']);
   assert.deepEqual(connections.counts(), { open: 1, idle: 1, waiting: 0 });
 });
 
@@ -90,8 +87,84 @@ test('closing rejects every waiter', { timeout: 20_000 }, async (t) => {
   const both = ['hang', 'next'].map((sql) =>
     assert.rejects(connections.ask(sql, signal), { code: 'engine-unavailable' }),
   );
-  await until(() => asked.includes('hang'));
+  await until(() => asked().includes('hang'));
   connections.close();
   await Promise.all(both);
   assert.deepEqual(connections.counts(), { open: 0, idle: 0, waiting: 0 });
+});
+
+const { signal: never } = new AbortController();
+const noGreeting = { code: 'engine-unavailable', message: /does not greet/ };
+
+/** A server that has ended its connections and lets new ones wait, as searchd does between SIGTERM and its end. */
+async function createEnding(t: TestContext, maxConnections: number) {
+  const state = { greets: true };
+  const harness = await createHarness(t, maxConnections, {
+    greet: () => (state.greets ? packet(0, GREETING) : undefined),
+  });
+  return {
+    ...harness,
+    greetNone: (): void => {
+      state.greets = false;
+    },
+    end: (): void => {
+      state.greets = false;
+      for (const socket of harness.searchd.sockets()) socket.resetAndDestroy();
+    },
+    /** The connections that wait get their greeting. */
+    greet: (): void => {
+      state.greets = true;
+      for (const socket of harness.searchd.sockets()) socket.write(packet(0, GREETING));
+    },
+  };
+}
+
+test('a server that ended a connection and greets no other costs a search no deadline', {
+  timeout: 20_000,
+}, async (t) => {
+  const { connections, searchd, end, greet } = await createEnding(t, 4);
+  await connections.ask('first', never);
+  end();
+  await until(() => connections.counts().open === 0);
+  await Promise.all([1, 2].map(() => assert.rejects(connections.ask('next', never), noGreeting)));
+  const accepted = searchd.accepted();
+  for (let i = 0; i < 8; i += 1) await assert.rejects(connections.ask('later', never), noGreeting);
+  assert.equal(searchd.accepted(), accepted, 'no more connections wait than before');
+  greet();
+  await until(() => connections.counts().idle > 0);
+  await connections.ask('back', never);
+  assert.equal(searchd.accepted(), accepted, 'the connections that waited are used');
+});
+
+test('a connection that ends also ends the wait for the greeting of another', { timeout: 20_000 }, async (t) => {
+  const { connections, asked, searchd, greetNone } = await createEnding(t, 2);
+  const first = assert.rejects(connections.ask('hang', never), { code: 'engine-unavailable' });
+  await until(() => asked().includes('hang'));
+  greetNone();
+  const waits = assert.rejects(connections.ask('next', never), noGreeting);
+  await until(() => searchd.accepted() === 2);
+  searchd.sockets()[0]?.resetAndDestroy();
+  await Promise.all([first, waits]);
+});
+
+test('whoever waits for a free connection is refused with those that wait for a greeting', {
+  timeout: 20_000,
+}, async (t) => {
+  const { connections, end } = await createEnding(t, 1);
+  await connections.ask('first', never);
+  end();
+  await until(() => connections.counts().open === 0);
+  await Promise.all([1, 2].map(() => assert.rejects(connections.ask('next', never), noGreeting)));
+  assert.equal(connections.counts().waiting, 0);
+});
+
+test('a greeting that is late only because the server is slow is waited for', { timeout: 20_000 }, async (t) => {
+  const { connections, searchd, greetNone, greet } = await createEnding(t, 1);
+  greetNone();
+  const asks = connections.ask('first', never);
+  await until(() => searchd.accepted() === 1);
+  // Four times as long as a search waits for a server in doubt.
+  await new Promise((done) => setTimeout(done, 200));
+  greet();
+  await asks;
 });

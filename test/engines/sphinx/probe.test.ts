@@ -12,7 +12,7 @@ import {
   sampleGoods,
   startSearchd,
 } from '../../../loadtest/stack/sphinx.ts';
-import { type Connection, openConnection } from '../../../src/engines/sphinx/connection-pool.ts';
+import { type Connection, openConnection } from '../../../src/engines/sphinx/connection.ts';
 import { createSphinxProbe } from '../../../src/engines/sphinx/probe.ts';
 import { writeSphinxSource } from '../../../src/engines/sphinx/source.ts';
 import type { Window } from '../../../src/operations/doctor/check.ts';

@@ -1,7 +1,7 @@
 /** A separate process for dns.test.ts: reads lines `redis|engine host port` and writes the result of each connection. */
 import { createInterface } from 'node:readline';
 import { Redis } from 'ioredis';
-import { openConnection } from '../../../src/engines/sphinx/connection-pool.ts';
+import { openConnection } from '../../../src/engines/sphinx/connection.ts';
 
 const WAYS: Readonly<Record<string, (host: string, port: number) => Promise<string>>> = {
   redis: async (host, port) => {

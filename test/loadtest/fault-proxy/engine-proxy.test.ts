@@ -3,7 +3,7 @@ import { after, afterEach, before, describe, it } from 'node:test';
 import { type EngineProxy, startEngineProxy } from '../../../loadtest/fault-proxy/engine-proxy.ts';
 import { until } from '../../../loadtest/stack/redis.ts';
 import { SPHINX } from '../../../loadtest/stack/sphinx.ts';
-import { type Connection, openConnection } from '../../../src/engines/sphinx/connection-pool.ts';
+import { type Connection, openConnection } from '../../../src/engines/sphinx/connection.ts';
 import { CONTRACT_DOCUMENTS, CONTRACT_DOMAIN } from '../../contract/engine.ts';
 import { openSphinx } from '../../engines/sphinx/harness.ts';
 import { took } from './harness.ts';
