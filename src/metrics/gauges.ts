@@ -70,6 +70,10 @@ export function createStatusGauges(registry: Registry): (statuses: readonly Doma
     'engine_permits_ceiling',
     "This process's share of the concurrent engine calls configured for the fleet.",
   );
+  const overdue = gauge(
+    'engine_permits_overdue',
+    'Permits held for longer than any engine call may take. Always 0; above it the process loses capacity for engine calls until its restart.',
+  );
   const overloaded = gauge(
     'engine_overloaded',
     'Whether waits for a permit have been too long for a while: 0 or 1. At 1 the newest searches are served first and older ones are refused.',
@@ -133,6 +137,7 @@ export function createStatusGauges(registry: Registry): (statuses: readonly Doma
       queued.set({ domain }, engine.queued);
       limit.set({ domain }, engine.maxConcurrent);
       ceiling.set({ domain }, engine.ceiling);
+      overdue.set({ domain }, engine.overdue);
       overloaded.set({ domain }, engine.overloaded ? 1 : 0);
       processes.set({ domain }, status.processes);
       leaseWaiters.set({ domain }, status.leaseWaiters);

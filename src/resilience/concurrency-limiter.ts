@@ -28,6 +28,8 @@ export interface ConcurrencyLimiter {
   readonly max: () => number;
   /** Slots that a refresh or a warm-up could take now without delaying a waiter: 0 while interactive searches wait. */
   readonly spare: () => number;
+  /** Number of slots held for longer than `maxHoldMs`: their calls never ended. Always 0 unless something is wrong. */
+  readonly overdue: () => number;
   /** True when waits have been too long for some time: the queue is then short, and serves the newest waiter first. */
   readonly overloaded: () => boolean;
 }
@@ -40,6 +42,8 @@ export interface ConcurrencyLimiterOptions {
   readonly deadlineMs: number;
   /** Maximum time that a client waits in all: a burst may take that time to clear. At least `deadlineMs`. */
   readonly maxWaitMs: number;
+  /** Maximum time that a call may hold its slot. Default: any time. */
+  readonly maxHoldMs?: number;
   readonly clock: Clock;
   /** False: first come, first served, bounded by deadlines and `maxQueued` alone. For comparison. */
   readonly shedding?: boolean;
@@ -162,6 +166,7 @@ export function createConcurrencyLimiter(options: ConcurrencyLimiterOptions): Co
     queued: waiting.size,
     max: slots.max,
     spare: () => (interactive.length > 0 ? 0 : Math.max(0, slots.free('refresh') - waiting.size())),
+    overdue: () => slots.olderThan(options.maxHoldMs ?? Number.POSITIVE_INFINITY),
     overloaded: queue.overloaded,
   };
 }
@@ -179,6 +184,8 @@ interface Slots {
    * calls. The age of the running calls shows that an engine has become slower before the first of them has ended.
    */
   readonly answeredMs: (waiting: number) => number;
+  /** Number of calls that have run for longer than `ms`. */
+  readonly olderThan: (ms: number) => number;
 }
 
 interface SlotsOptions {
@@ -201,6 +208,8 @@ const DURATION_WEIGHT = 0.1;
 
 function createSlots({ initialCallMs, monotonicMs, onRelease, ...options }: SlotsOptions): Slots {
   const held: Record<Priority, number> = { interactive: 0, refresh: 0, 'warm-up': 0, shadow: 0 };
+  /** The running calls, in the order of their start. */
+  const running = new Set<{ readonly startedAtMs: number }>();
   let inFlight = 0;
   /** Sum of the start times of the running calls. */
   let sumOfStartsMs = 0;
@@ -235,10 +244,10 @@ function createSlots({ initialCallMs, monotonicMs, onRelease, ...options }: Slot
       held[priority] += 1;
       inFlight += 1;
       sumOfStartsMs += startedAtMs;
-      let holds = true;
+      const call = { startedAtMs };
+      running.add(call);
       return () => {
-        if (!holds) return;
-        holds = false;
+        if (!running.delete(call)) return;
         held[priority] -= 1;
         inFlight -= 1;
         // A sum of fractions keeps a rounding error; a moment without calls clears it.
@@ -250,5 +259,14 @@ function createSlots({ initialCallMs, monotonicMs, onRelease, ...options }: Slot
       };
     },
     answeredMs: (waiting) => callMs() * (1 + waiting / max()),
+    olderThan: (ms) => {
+      const beforeMs = monotonicMs() - ms;
+      let older = 0;
+      for (const { startedAtMs } of running) {
+        if (startedAtMs >= beforeMs) break;
+        older += 1;
+      }
+      return older;
+    },
   };
 }

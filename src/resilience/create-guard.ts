@@ -80,6 +80,12 @@ const NEVER = Number.MAX_SAFE_INTEGER;
 /** Retries at another endpoint add at most a tenth of the calls, and ten at once when an endpoint has just died. */
 const RETRIES = { share: 0.1, burst: 10 };
 
+/**
+ * Hard deadlines until a slot has returned: of the call, of a call that does not settle after its abort, and of the work
+ * that goes on in the engine. Before the call its search may wait for a lease.
+ */
+const LONGEST_CALL = 3;
+
 /** Share of the deadline after which the AIMD limit counts an answer as lost. */
 const SLOW_SHARE = 0.5;
 
@@ -141,6 +147,7 @@ export function createGuard(
     maxQueued: settings.maxQueued,
     deadlineMs,
     maxWaitMs: settings.maxWaitMs,
+    maxHoldMs: settings.maxWaitMs + LONGEST_CALL * settings.hardDeadlineMs,
     clock,
     shedding: has('shedding'),
   });

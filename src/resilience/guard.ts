@@ -15,7 +15,7 @@ export interface Guard {
   /** @throws Shed when the engine may not be asked now. An admitted caller must call `run` or `leave`. */
   readonly admit: (task: AdmissionTask) => Promise<Admission>;
   readonly balancer: Pick<LoadBalancer, 'state' | 'refuses' | 'retryAfterMs' | 'list' | 'reportProbe'>;
-  readonly limiter: Pick<ConcurrencyLimiter, 'inFlight' | 'queued' | 'max' | 'spare' | 'overloaded'>;
+  readonly limiter: Pick<ConcurrencyLimiter, 'inFlight' | 'queued' | 'max' | 'spare' | 'overdue' | 'overloaded'>;
   /** The engine fails, is slow or overloaded, or has just come back: answer without it where possible. */
   readonly troubled: () => boolean;
   readonly close: () => void;
@@ -42,7 +42,10 @@ export interface Admission {
   readonly leave: () => void;
 }
 
-/** `endpoint`: its index. `signal`: aborted at the hard deadline; the call must settle soon after. */
+/**
+ * `endpoint`: its index. `signal`: aborted at the hard deadline; the call must settle soon after. One that has not settled
+ * a hard deadline later is given up.
+ */
 export type EngineCall<T> = (endpoint: number, signal: AbortSignal) => Promise<T>;
 
 /** Decisions before the engine. `permit`: a search got a slot. `target` is the domain; for `breaker` it is the endpoint. */
@@ -166,6 +169,7 @@ export function guardWith(parts: GuardParts): Guard {
     let endpointCall: EndpointCall | undefined;
     let lateCall: LateCall | undefined;
     let work: Promise<T> | undefined;
+    let giveUp: ((why: DeadlinePassed) => void) | undefined;
     const onLate = (): void => {
       if (endpointCall === undefined) return;
       lateCall = { endpointCall, release };
@@ -179,7 +183,11 @@ export function guardWith(parts: GuardParts): Guard {
     const deadline = setTimeout(() => {
       late = setImmediate(onLate);
     }, deadlineMs);
-    const hardDeadline = setTimeout(() => hard.abort(), hardDeadlineMs);
+    let hardDeadline = setTimeout(() => {
+      hard.abort();
+      // The slot returns even if the call never settles.
+      hardDeadline = setTimeout(() => giveUp?.(new DeadlinePassed(2 * hardDeadlineMs)), hardDeadlineMs);
+    }, hardDeadlineMs);
     const end = (): void => {
       if (lateCall !== undefined) lateCalls.delete(lateCall);
       release();
@@ -196,7 +204,10 @@ export function guardWith(parts: GuardParts): Guard {
       return await balancer.fire((endpoint) => {
         const begun = balancer.begin(endpoint);
         endpointCall = begun;
-        const reply = (async () => call(endpoint, hard.signal))().finally(() => whenWorkEnds(begun.end));
+        const reply = new Promise<T>((resolve, reject) => {
+          giveUp = reject;
+          call(endpoint, hard.signal).then(resolve, reject);
+        }).finally(() => whenWorkEnds(begun.end));
         work = reply;
         return sampled(reply, begun, startedMs, inFlight);
       });

@@ -31,6 +31,8 @@ export interface DomainStatus {
     readonly maxConcurrent: number;
     /** This process's share: the configured number, divided by the number of live processes. */
     readonly ceiling: number;
+    /** Permits held for longer than any call may take: 0 unless something is wrong. */
+    readonly overdue: number;
     /** Waits have been too long for some time: the queue serves the newest search first and sheds older ones. */
     readonly overloaded: boolean;
   };
@@ -63,7 +65,7 @@ export interface StatusParts {
   readonly store?: Store;
   readonly guard: {
     readonly balancer: Pick<Guard['balancer'], 'state' | 'refuses' | 'list'>;
-    readonly limiter: Pick<Guard['limiter'], 'inFlight' | 'queued' | 'max' | 'overloaded'>;
+    readonly limiter: Pick<Guard['limiter'], 'inFlight' | 'queued' | 'max' | 'overdue' | 'overloaded'>;
   };
   readonly forcedOpen: () => boolean;
   readonly ceiling: () => number;
@@ -82,10 +84,11 @@ export function statusOf(parts: StatusParts): DomainStatus {
   const controlStanding = parts.controlStanding();
   const probed = health.reachable();
   const reachable = probed.includes(true);
+  const overdue = guard.limiter.overdue();
   const endpoints = guard.balancer.list().map((endpoint, i) => ({ ...endpoint, reachable: probed[i] ?? false }));
   const isWhole = endpoints.every((endpoint) => endpoint.breaker === 'closed' && endpoint.reachable);
   const engine: PartState =
-    breaker === 'open' || !reachable ? 'down' : isWhole && !health.failing() ? 'ok' : 'degraded';
+    breaker === 'open' || !reachable ? 'down' : isWhole && overdue === 0 && !health.failing() ? 'ok' : 'degraded';
   const nodes = store?.nodes() ?? [];
   const storeState = stateOfNodes(nodes);
   return {
@@ -111,6 +114,7 @@ export function statusOf(parts: StatusParts): DomainStatus {
       queued: guard.limiter.queued(),
       maxConcurrent: guard.limiter.max(),
       ceiling: parts.ceiling(),
+      overdue,
       overloaded: guard.limiter.overloaded(),
     },
     ...(lifeboat === undefined

@@ -162,6 +162,7 @@ export function fakeStatus(domain: string, parts: Partial<DomainStatus> = {}): D
       queued: 0,
       maxConcurrent: 4,
       ceiling: 4,
+      overdue: 0,
       overloaded: false,
     },
     controlStanding: 'ok',

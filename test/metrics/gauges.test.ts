@@ -17,6 +17,7 @@ test('gauges show the state of each domain at the time of the scrape', async (co
         queued: 0,
         maxConcurrent: 2,
         ceiling: 2,
+        overdue: 0,
         overloaded: false,
         endpoints: [],
       },
@@ -42,6 +43,7 @@ test('gauges show the state of each domain at the time of the scrape', async (co
   assert.equal(value('serpcache_engine_permits_limit', { domain: 'auto' }), 2);
   assert.equal(value('serpcache_flights', { domain: 'goods' }), 4);
   assert.equal(value('serpcache_engine_permits_ceiling', { domain: 'goods' }), 9);
+  assert.equal(value('serpcache_engine_permits_overdue', { domain: 'goods' }), 1);
   assert.equal(value('serpcache_engine_overloaded', { domain: 'goods' }), 1);
   assert.equal(value('serpcache_processes', { domain: 'goods' }), 3);
   assert.equal(value('serpcache_lease_waiters', { domain: 'goods' }), 6);

@@ -32,6 +32,7 @@ export function statusOf(domain: string, changes: Partial<DomainStatus> = {}): D
       queued: 5,
       maxConcurrent: 8,
       ceiling: 9,
+      overdue: 1,
       overloaded: true,
       endpoints: [
         { name: 'a:9306', breaker: 'closed', reachable: true, inFlight: 2 },

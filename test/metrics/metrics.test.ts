@@ -61,6 +61,7 @@ test('the page has every metric with its name and type', async (context) => {
     serpcache_engine_permits_ceiling: 'gauge',
     serpcache_engine_permits_in_flight: 'gauge',
     serpcache_engine_permits_limit: 'gauge',
+    serpcache_engine_permits_overdue: 'gauge',
     serpcache_engine_permits_queued: 'gauge',
     serpcache_engine_reachable: 'gauge',
     serpcache_engine_relaxed_total: 'counter',

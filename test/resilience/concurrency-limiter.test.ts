@@ -30,6 +30,24 @@ test('releasing twice frees one slot', async (t) => {
   assert.equal(limiter.inFlight(), 1);
 });
 
+test('a slot held for longer than any call may take is overdue until it is released', async (t) => {
+  const { limiter, clock } = limiterHarness(t, 3, { maxHoldMs: 1000 });
+  const take = () => limiter.acquire({ deadlineAtMs: clock.monotonicMs() + 100, priority: 'interactive' });
+  const first = await take();
+  clock.advance(600);
+  const second = await take();
+  clock.advance(400);
+  assert.equal(limiter.overdue(), 0);
+  clock.advance(1);
+  assert.equal(limiter.overdue(), 1);
+  clock.advance(600);
+  assert.equal(limiter.overdue(), 2);
+  first();
+  assert.equal(limiter.overdue(), 1);
+  second();
+  assert.equal(limiter.overdue(), 0);
+});
+
 test('without a queue, a search that finds no free slot is refused at once', async (t) => {
   const { limiter, ask } = limiterHarness(t, 1, { maxQueued: 0 });
   const [, second] = [ask(), ask()];

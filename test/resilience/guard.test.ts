@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
+import { DeadlinePassed } from '../../src/resilience/deadline.ts';
 import { Shed } from '../../src/resilience/shed.ts';
 import { idle } from '../fakes/idle.ts';
 import {
@@ -223,3 +224,22 @@ test('a search in the queue when a refusal from outside begins is shed when it g
   await refused;
   assert.equal(limiter.inFlight(), 0);
 });
+
+for (const abortEndsWork of [true, false]) {
+  test(`a call that never settles gives its slot back (an abort ${abortEndsWork ? 'ends' : 'does not end'} its work)`, async (t) => {
+    const { guard, run, pass } = timed(t, { maxConcurrent: 2, abortEndsWork });
+    const lost = [1, 2].map(() =>
+      assert.rejects(
+        run(() => new Promise<never>(() => undefined)),
+        DeadlinePassed,
+      ),
+    );
+    await pass(2 * HARD_DEADLINE_MS - 20);
+    assert.equal(guard.limiter.inFlight(), 2);
+    await pass(40);
+    await Promise.all(lost);
+    if (!abortEndsWork) await pass(HARD_DEADLINE_MS);
+    assert.equal(guard.limiter.inFlight(), 0);
+    assert.equal(await run(async () => 'ok'), 'ok');
+  });
+}

@@ -29,7 +29,7 @@ function figures(breaker: BreakerState): Omit<StatusParts, 'domain' | 'engineKin
         refuses: () => breaker === 'open',
         list: () => [{ name: 'a:1', breaker, inFlight: 3 }],
       },
-      limiter: { inFlight: () => 3, queued: () => 2, max: () => 4, overloaded: () => false },
+      limiter: { inFlight: () => 3, queued: () => 2, max: () => 4, overdue: () => 0, overloaded: () => false },
     },
     forcedOpen: () => false,
     ceiling: () => 6,
@@ -126,6 +126,7 @@ test('the status carries the figures of its parts', () => {
     maxConcurrent: 4,
     ceiling: 6,
     forcedOpen: false,
+    overdue: 0,
     overloaded: false,
   });
 });

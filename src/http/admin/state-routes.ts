@@ -102,6 +102,7 @@ const status = {
     queued: Type.Integer(),
     maxConcurrent: Type.Integer({ description: 'The present concurrency limit of this process.' }),
     ceiling: Type.Integer({ description: 'Its share of the maximum of the fleet.' }),
+    overdue: Type.Integer({ description: 'Permits held for longer than any call may take.' }),
     overloaded: Type.Boolean(),
   }),
   lifeboat: Type.Optional(Type.Object({ breaker: Breaker, inFlight: Type.Integer(), queued: Type.Integer() })),
