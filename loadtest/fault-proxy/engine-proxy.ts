@@ -17,8 +17,10 @@ const NO_COUNTS = {
   uncounted: 0,
   /** serpcache's own searches that check whether the engine is alive. The faults apply to them too. */
   probes: 0,
-  /** Searches and probes refused by `fail`, or because too many wait. */
+  /** Searches and probes refused by `fail` or `answer`, or because too many wait. */
   refused: 0,
+  /** Replies that `unasked` followed. */
+  unasked: 0,
   /** Count of the most frequent text. */
   mostOfOne: 0,
 };
@@ -32,7 +34,7 @@ export async function startEngineProxy({
   maxWaiting = 4096,
   ...options
 }: ProxyOptions & { readonly maxWaiting?: number }) {
-  let faults: EngineFaults = { delayMs: 0, capacity: Number.POSITIVE_INFINITY, multiply: 1, fail: undefined };
+  let faults = NO_ENGINE_FAULT;
   let isMaxedOut = false;
   const slots = createEngineSlots(() => faults.capacity, maxWaiting);
   const texts = new Map<string, number>();
@@ -57,10 +59,13 @@ export async function startEngineProxy({
   const refused = (): void => {
     tally.refused += 1;
   };
+  const unasked = (): void => {
+    tally.unasked += 1;
+  };
   const proxy = await startRelay({
     ...options,
     turnAway: () => (isMaxedOut ? errorPacket(0, 1040, 'Too many connections') : undefined),
-    createSession: (wire) => createEngineSession(wire, { faults: () => faults, slots, seen, refused }),
+    createSession: (wire) => createEngineSession(wire, { faults: () => faults, slots, seen, refused, unasked }),
   });
 
   return {
@@ -91,8 +96,10 @@ interface EngineSessionOptions {
   readonly slots: EngineSlots;
   /** Called for each search. */
   readonly seen: (statement: string) => void;
-  /** Called for each search that gets an error of the proxy. */
+  /** Called for each search that gets an error or other bytes of the proxy. */
   readonly refused: () => void;
+  /** Called for each reply that is followed by what nobody asked for. */
+  readonly unasked: () => void;
 }
 
 /** A search between its packet and the end of its reply; a connection has one at a time. */
@@ -102,6 +109,7 @@ type Search =
   | { readonly state: 'delayed'; readonly timer: NodeJS.Timeout }
   | { readonly state: 'asked'; readonly sinceMs: number; readonly isLast: (payload: Buffer) => boolean };
 
+const UNASKED_AFTER_MS = 5;
 const COM_QUIT = 0x01;
 const COM_QUERY = 0x03;
 const MOST_REPLY_BYTES = 64 * 2 ** 20;
@@ -110,7 +118,7 @@ const MOST_REPLY_BYTES = 64 * 2 ** 20;
  * One connection of the engine proxy. Everything but searches passes unchanged. An engine does not know that its client
  * has left: a search whose client is gone still waits for its slot, runs, and holds the slot to the end.
  */
-function createEngineSession(wire: Wire, { faults, slots, seen, refused }: EngineSessionOptions): Session {
+function createEngineSession(wire: Wire, { faults, slots, seen, refused, unasked }: EngineSessionOptions): Session {
   const packetsOf = createPacketFramer();
   const repliesOf = createPacketFramer();
   let search: Search | undefined;
@@ -134,7 +142,12 @@ function createEngineSession(wire: Wire, { faults, slots, seen, refused }: Engin
   const begin = (packet: Packet): void => {
     const statement = packet.payload.toString('utf8', 1);
     seen(statement);
-    const { fail } = faults();
+    const { fail, answer } = faults();
+    if (answer !== undefined) {
+      refused();
+      wire.toClient(answer);
+      return;
+    }
     if (fail !== undefined) {
       refuse(1064, fail);
       return;
@@ -154,6 +167,12 @@ function createEngineSession(wire: Wire, { faults, slots, seen, refused }: Engin
       wire.toClient(Buffer.concat(reply));
       reply = [];
       replyBytes = 0;
+      const extra = faults().unasked;
+      if (extra !== undefined) {
+        unasked();
+        // After the client has read the reply.
+        setTimeout(() => wire.toClient(extra), UNASKED_AFTER_MS);
+      }
       free();
     });
   };
@@ -213,7 +232,21 @@ export interface EngineFaults {
   readonly multiply: number;
   /** Every search gets errno 1064 with this text and does not reach the engine. */
   readonly fail: string | undefined;
+  /** Every search gets these bytes and does not reach the engine. */
+  readonly answer: Buffer | undefined;
+  /** These bytes follow every reply to a search, a moment later. */
+  readonly unasked: Buffer | undefined;
 }
+
+/** A proxy that only counts. */
+export const NO_ENGINE_FAULT: EngineFaults = {
+  delayMs: 0,
+  capacity: Number.POSITIVE_INFINITY,
+  multiply: 1,
+  fail: undefined,
+  answer: undefined,
+  unasked: undefined,
+};
 
 type EngineSlots = ReturnType<typeof createEngineSlots>;
 

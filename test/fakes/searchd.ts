@@ -59,11 +59,11 @@ export function reply(...payloads: readonly Buffer[]): Buffer {
 }
 
 export interface FakeSearchdOptions {
-  /** The packets after a connect; by default the greeting. Undefined: it greets no one. */
-  readonly greet?: () => Buffer | undefined;
-  /** The packets after the login. */
-  readonly welcome?: () => Buffer;
-  /** Bytes after a statement, except those that every connection begins with. Undefined: none; `socket` is for later. */
+  /** The bytes after a connect; by default the greeting. Undefined: none, here and below; `socket` is for later. */
+  readonly greet?: (socket: Socket) => Buffer | undefined;
+  /** The bytes after the login. */
+  readonly welcome?: (socket: Socket) => Buffer | undefined;
+  /** The bytes after a statement, except those that every connection begins with. */
   readonly answer?: (sql: string, socket: Socket) => Buffer | undefined;
 }
 
@@ -84,10 +84,10 @@ export async function startFakeSearchd(options: FakeSearchdOptions = {}) {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
     socket.on('error', () => undefined);
-    write(greet());
+    write(greet(socket));
     socket.on('data', (data) => {
       for (const { sequence, payload } of packetsOf(data)) {
-        if (sequence !== 0) write(welcome());
+        if (sequence !== 0) write(welcome(socket));
         else if (payload[0] === 0x03) {
           const sql = payload.toString('utf8', 1);
           asked.push(sql);

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createDnsNames } from '../../loadtest/fault-proxy/dns-names.ts';
-import { type EngineFaults, startEngineProxy } from '../../loadtest/fault-proxy/engine-proxy.ts';
+import { NO_ENGINE_FAULT, startEngineProxy } from '../../loadtest/fault-proxy/engine-proxy.ts';
 import { createClient } from '../../loadtest/http-driver/client.ts';
 import { closedLoop } from '../../loadtest/http-driver/loops.ts';
 import { freePorts } from '../../loadtest/stack/process.ts';
@@ -28,14 +28,6 @@ interface HarnessOptions {
   /** Default: Sphinx. */
   readonly server?: EngineServerOptions['server'];
 }
-
-/** Settings of an engine proxy that only counts. */
-export const NO_ENGINE_FAULT: EngineFaults = {
-  delayMs: 0,
-  capacity: Number.POSITIVE_INFINITY,
-  multiply: 1,
-  fail: undefined,
-};
 
 export function startHarness({
   checkout,

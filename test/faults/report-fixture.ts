@@ -42,6 +42,7 @@ export function reportWith(over: Partial<Report> = {}, samples = samplesWith()):
       uncounted: 0,
       probes: 0,
       refused: 0,
+      unasked: 0,
       atEngine: 0,
       mostAtEngine: 1,
       waiting: 0,

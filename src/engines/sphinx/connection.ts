@@ -209,13 +209,13 @@ function certificatesOf({ ca, cert, key }: EngineTlsSettings) {
   };
 }
 
-/** mysql2 returns a single set as it is, several sets as a list, and an object for a statement without rows. */
+/** mysql2 returns a single set as it is, several sets as a list, and an object for a statement without rows, which is no set. */
 function setsOf(rows: unknown): ResultSets {
   if (!Array.isArray(rows)) return [];
   const [first] = rows;
   // A row has at least one column, and a column is no list.
   const isSingle = first === undefined || (Array.isArray(first) && first.length > 0 && !Array.isArray(first[0]));
-  return (isSingle ? [rows] : rows).map((set): readonly Row[] => (Array.isArray(set) ? set : []));
+  return (isSingle ? [rows] : rows).filter((set): set is readonly Row[] => Array.isArray(set));
 }
 
 function lost(message: string): EngineError {

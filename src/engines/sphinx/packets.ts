@@ -140,7 +140,7 @@ function createReplyChecks() {
       statements += 1;
       if (expects === 'nothing') nextReply();
     },
-    /** What is wrong with the payload between `at` and `end`, which is not empty. */
+    /** The fault of the payload between `at` and `end`, which is not empty. */
     faultIn: (packet: Buffer, at: number, end: number): string | undefined => {
       packets += 1;
       bytes += end - at;

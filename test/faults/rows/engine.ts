@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EngineFaults } from '../../../loadtest/fault-proxy/engine-proxy.ts';
+import { type EngineFaults, NO_ENGINE_FAULT } from '../../../loadtest/fault-proxy/engine-proxy.ts';
 import { accepts } from '../../../loadtest/stack/process.ts';
 import {
   allEffects,
@@ -10,7 +10,6 @@ import {
   processesAre,
   refusedByEngineProxy,
 } from '../fault-effects.ts';
-import { NO_ENGINE_FAULT } from '../harness.ts';
 import { greetingOf, quickestSearchMs } from '../probes.ts';
 import type { Harness, Row } from '../row.ts';
 
@@ -119,6 +118,25 @@ export const ENGINE: readonly Row[] = [
     ...withEngineFault({ fail: "unknown local index 'goods' in search request" }),
     effect: refusedByEngineProxy,
     bounds: { ...NEW_SEARCHES, refusals: ['overloaded', 'engine-open', 'engine-unavailable', 'engine-rejected'] },
+  },
+  {
+    name: 'engine-damaged-replies',
+    summary: 'an engine whose replies have a row where EOF must stand costs new searches a refusal, and no permit',
+    ...withEngineFault({
+      answer: Buffer.from(
+        '01000001011a000002036465660000000269640269640c21001400000008000000000003000003026931',
+        'hex',
+      ),
+    }),
+    effect: refusedByEngineProxy,
+    bounds: REFUSED_AT_ONCE,
+  },
+  {
+    name: 'engine-unasked-errors',
+    summary: 'a cut error packet that nobody asked for costs a connection of the engine, and at most new searches',
+    ...withEngineFault({ unasked: Buffer.from('03000000ff2804', 'hex') }),
+    effect: grew('replies that were followed by a cut error', (harness) => [harness.engineProxy.counts().unasked]),
+    bounds: NEW_SEARCHES,
   },
   {
     name: 'agent-dead',

@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { MYSQL_MUTATIONS } from './mutations-mysql.ts';
+
+test('no damaged reply of searchd ends or hangs the process, keeps a permit, or gives a wrong page', async () => {
+  const { sent, findings } = await MYSQL_MUTATIONS.run(1, 80);
+  assert.deepEqual(findings, []);
+  assert.equal(sent, 80);
+});
+
+test('given bytes are sent in the place of every kind of reply of searchd', async () => {
+  // mysql2 alone drops the statement at the first one, and throws outside of every handler at the second one.
+  const given = [
+    '01000001011a000002036465660000000269640269640c21001400000008000000000003000003026931',
+    '03000000ff2804',
+  ].map((bytes) => Buffer.from(bytes, 'hex'));
+  const { sent, findings } = await MYSQL_MUTATIONS.replay(given);
+  assert.deepEqual(findings, []);
+  assert.equal(sent, 2 * 4);
+});

@@ -1,0 +1,274 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { join } from 'node:path';
+import { createRandom, type Random } from '../../src/catalogue/demo/ad.ts';
+import type { ResultSets } from '../../src/engines/sphinx/connection.ts';
+import { pageOf } from '../../src/engines/sphinx/reply.ts';
+import { LEADING_COLUMNS } from '../../src/engines/sphinx/statement.ts';
+import { CONTRACT_DOMAIN } from '../contract/engine-documents.ts';
+import { ask } from '../contract/engine-truth.ts';
+import {
+  type FakeSearchd,
+  type FakeSet,
+  GREETING,
+  OK,
+  packet,
+  payloadsOf,
+  reply,
+  startFakeSearchd,
+} from '../fakes/searchd.ts';
+import { mutated, setsIn } from './mutate-mysql.ts';
+import type { SubjectReport, SubjectTask } from './mutations-mysql-subject.ts';
+
+/**
+ * Damaged replies of searchd. A child process makes an engine for each: the first greeting, login, reply or what follows
+ * it is the damaged one, all others are right. No search may get another page than the bytes say, and in the end all
+ * permits are back and searches are served.
+ */
+export const MYSQL_MUTATIONS = {
+  name: 'mysql',
+  about: 'damages N replies of searchd',
+  run: (seed: number, count: number): Promise<MutationsResult> =>
+    runCases(Array.from({ length: count }, (_, id) => drawn(id, createRandom(seed * 1_000_000 + id)))),
+  /** Sends these bytes, each in the place of every kind of reply. */
+  replay: (inputs: readonly Buffer[]): Promise<MutationsResult> =>
+    runCases(
+      inputs.flatMap((bytes, at) =>
+        PLACES.map(
+          (place, index) => ({ id: at * PLACES.length + index, place, bytes, after: 'stays', pieceBytes: 0 }) as const,
+        ),
+      ),
+    ),
+};
+
+interface MutationsResult {
+  readonly sent: number;
+  /** Each names a reply that ended, hung or blocked the process, lost a permit, or gave a wrong page. */
+  readonly findings: readonly string[];
+}
+
+/** `unasked`: after a right reply, while no statement waits. */
+const PLACES = ['reply', 'greeting', 'login', 'unasked'] as const;
+
+interface Case {
+  readonly id: number;
+  readonly place: (typeof PLACES)[number];
+  readonly bytes: Buffer;
+  /** The end of the connection after these bytes. */
+  readonly after: 'stays' | 'ends' | 'is reset';
+  /** They are written in pieces of this size; 0: at once. */
+  readonly pieceBytes: number;
+}
+
+const REQUEST = ask('гитара', { highlight: false, facets: ['city'], limit: 5 });
+const ROWS = ['1', '2', '3'].map((id) => [
+  ...[id, '1700', `Гитара ${id}`, 'Продаю гитару. '.repeat(id === '2' ? 30 : 1)],
+  ...['музыка', 'Казань', 'Fender', '2', '15', '1200.5', '1700000000'],
+]);
+const meta = (total: string): FakeSet => ({
+  columns: ['Variable_name', 'Value'],
+  rows: [
+    ['total', total],
+    ['total_found', total],
+  ],
+});
+const SETS: readonly FakeSet[] = [
+  { columns: ROWS[0]?.map((_, at) => `column${at}`) ?? [], rows: ROWS },
+  meta('3'),
+  {
+    columns: ['value', 'count'],
+    rows: [
+      ['Казань', '2'],
+      [null, '1'],
+    ],
+  },
+  meta('2'),
+];
+const PAYLOADS = payloadsOf(SETS);
+const RIGHT = reply(...PAYLOADS);
+const UNASKED = [OK, ...PAYLOADS.slice(0, 3)];
+
+/** Replies are damaged most often. */
+const DRAWN: readonly Case['place'][] = ['reply', 'reply', 'reply', 'reply', ...PLACES, 'unasked'];
+
+function drawn(id: number, random: Random): Case {
+  const place = random.pick(DRAWN);
+  const sent = { reply: PAYLOADS, greeting: [GREETING], login: [OK], unasked: UNASKED }[place];
+  const first = { reply: 1, greeting: 0, login: 2, unasked: random.between(0, 3) }[place];
+  return {
+    id,
+    place,
+    bytes: mutated(sent, first, random),
+    after: random.pick(['ends', 'ends', 'ends', 'is reset', 'stays'] as const),
+    pieceBytes: random.chance(0.7) ? 0 : random.between(1, 60),
+  };
+}
+
+function pageIn(sets: ResultSets | undefined): string | undefined {
+  try {
+    const options = {
+      domain: CONTRACT_DOMAIN,
+      snippetLength: SNIPPET_LENGTH,
+      marks: { open: '\u0001', close: '\u0002' },
+    };
+    return sets === undefined ? undefined : JSON.stringify(pageOf(sets, REQUEST, options));
+  } catch {
+    return undefined;
+  }
+}
+
+const SNIPPET_LENGTH = 240;
+const RIGHT_PAGE = pageIn(setsIn(RIGHT));
+if (ROWS[0]?.length !== LEADING_COLUMNS.attributes + CONTRACT_DOMAIN.attributes.length || RIGHT_PAGE === undefined) {
+  throw new Error('the rows do not fit the domain');
+}
+
+/** Engines that are open at the same time. */
+const LANES = 16;
+/** Without a report for this time the process hangs, an engine does not serve again, or a permit is lost. */
+const SILENCE_MS = 30_000;
+
+async function runCases(cases: readonly Case[]): Promise<MutationsResult> {
+  const { sent, failed } = await runTogether(cases);
+  if (failed.length <= 1) return { sent, findings: failed.map(({ finding }) => finding) };
+  // When the process ends, all that were under way fail with it: each is sent again to a process of its own.
+  const alone: Failed[] = [];
+  for (const { each } of failed) alone.push(...(await runTogether([each])).failed);
+  return { sent, findings: (alone.length > 0 ? alone : failed).map(({ finding }) => finding) };
+}
+
+interface Failed {
+  readonly each: Case;
+  readonly finding: string;
+}
+
+/** Ends early when the process ends or hangs. */
+async function runTogether(cases: readonly Case[]): Promise<{ sent: number; failed: readonly Failed[] }> {
+  const failed: Failed[] = [];
+  const rest = [...cases];
+  let sent = 0;
+  const subject = await startSubject();
+  const lane = async (): Promise<void> => {
+    for (let each = rest.shift(); each !== undefined && failed.length === 0; each = rest.shift()) {
+      sent += 1;
+      const searchd = await startDamaged(each);
+      const finding = wrongIn(each, await subject.run(taskOf(each, searchd)));
+      searchd.stop();
+      if (finding !== undefined) {
+        failed.push({ each, finding: `case ${each.id}, ${each.place} ${each.bytes.toString('hex')}: ${finding}` });
+      }
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: Math.min(LANES, cases.length) }, lane));
+  } finally {
+    await subject.stop();
+  }
+  return { sent, failed };
+}
+
+function wrongIn({ place, bytes }: Case, outcome: Outcome): string | undefined {
+  if (typeof outcome === 'string') return outcome;
+  // A whole reply that comes too early cannot be told from the right one.
+  const damaged = place === 'reply' || place === 'unasked' ? pageIn(setsIn(bytes)) : undefined;
+  const wrong = outcome.pages.find((page) => page !== RIGHT_PAGE && page !== damaged);
+  return wrong === undefined ? undefined : `a wrong page: ${wrong}`;
+}
+
+/** A searchd whose first answer of a kind is damaged. Its probes get a reply that is no page. */
+function startDamaged({ place, bytes, after, pieceBytes }: Case): Promise<FakeSearchd> {
+  let pending = true;
+  const isFirst = (wanted: Case['place']): boolean => {
+    const isIt = pending && place === wanted;
+    if (isIt) pending = false;
+    return isIt;
+  };
+  const write = (socket: Socket, at = 0): void => {
+    const end = pieceBytes === 0 ? bytes.length : at + pieceBytes;
+    if (socket.destroyed) return;
+    socket.write(bytes.subarray(at, end));
+    if (end < bytes.length) setImmediate(write, socket, end);
+    else if (after === 'ends') socket.end();
+    else if (after === 'is reset') setImmediate(() => socket.resetAndDestroy());
+  };
+  const damages = (wanted: Case['place'], socket: Socket, right: Buffer): Buffer | undefined => {
+    if (!isFirst(wanted)) return right;
+    write(socket);
+    return undefined;
+  };
+  return startFakeSearchd({
+    greet: (socket) => damages('greeting', socket, packet(0, GREETING)),
+    welcome: (socket) => damages('login', socket, packet(2, OK)),
+    answer: (sql, socket) => {
+      if (sql.includes('serpcacheprobe')) return RIGHT;
+      if (isFirst('unasked')) {
+        socket.write(RIGHT);
+        setImmediate(write, socket);
+        return undefined;
+      }
+      return damages('reply', socket, RIGHT);
+    },
+  });
+}
+
+function taskOf({ id }: Case, { host, port }: FakeSearchd): SubjectTask {
+  return {
+    id,
+    domain: CONTRACT_DOMAIN,
+    request: REQUEST,
+    engine: {
+      ...{ kind: 'sphinx', endpoints: [{ host, port }], index: 'contract', idAttribute: 'doc_id' },
+      ...{ ranker: 'bm25', maxMatches: 1000, snippetLength: SNIPPET_LENGTH, limit: 'fixed' },
+      ...{ maxConcurrent: 2, maxQueued: 8, deadlineMs: 300, hardDeadlineMs: 400, connectTimeoutMs: 400 },
+    },
+  };
+}
+
+type Outcome = SubjectReport | string;
+
+/** The child process. `run` resolves to its report, or to what went wrong with the process. */
+async function startSubject() {
+  const child: ChildProcess = fork(join(import.meta.dirname, 'mutations-mysql-subject.ts'), {
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  });
+  const waiting = new Map<number, (outcome: Outcome) => void>();
+  let complaint = '';
+  let ended: string | undefined;
+  child.stderr?.on('data', (text: Buffer) => {
+    complaint = `${complaint}${text}`.slice(-2000);
+  });
+  const end = (finding: string): void => {
+    ended ??= finding;
+    for (const settle of waiting.values()) settle(ended);
+    waiting.clear();
+  };
+  let silence: NodeJS.Timeout | undefined;
+  const heard = (): void => {
+    clearTimeout(silence);
+    if (waiting.size > 0) silence = setTimeout(() => end(`no report for ${SILENCE_MS} ms`), SILENCE_MS);
+  };
+  child.on('message', (report: SubjectReport) => {
+    const settle = waiting.get(report.id);
+    waiting.delete(report.id);
+    settle?.(report);
+    heard();
+  });
+  child.on('close', (code, signal) => end(`the process ended (${signal ?? code}): ${complaint}`));
+  await once(child, 'spawn');
+  return {
+    run: (task: SubjectTask): Promise<Outcome> =>
+      new Promise((resolve) => {
+        if (ended !== undefined) return resolve(ended);
+        waiting.set(task.id, resolve);
+        child.send(task);
+        if (waiting.size === 1) heard();
+      }),
+    stop: async (): Promise<void> => {
+      clearTimeout(silence);
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill('SIGKILL');
+      await once(child, 'close');
+    },
+  };
+}
