@@ -157,7 +157,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
 }
 
 /** Maximum wait for a connection to a server in doubt. A searchd that is well opens one within a few milliseconds. */
-const DOUBTED_MS = 50;
+const DOUBTED_MS = 25;
 /** Time that an attempt has after its caller has left. The server may have lost it, and would greet a new one. */
 const LEFT_MS = 2000;
 

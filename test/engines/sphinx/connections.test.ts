@@ -163,7 +163,7 @@ test('a greeting that is late only because the server is slow is waited for', { 
   greetNone();
   const asks = connections.ask('first', never);
   await until(() => searchd.accepted() === 1);
-  // Four times as long as a search waits for a server in doubt.
+  // Longer than a search waits for a server in doubt.
   await new Promise((done) => setTimeout(done, 200));
   greet();
   await asks;
