@@ -134,7 +134,7 @@ export const ENGINE: readonly Row[] = [
   {
     name: 'engine-unasked-errors',
     summary: 'a cut error packet that nobody asked for costs a connection of the engine, and at most new searches',
-    ...withEngineFault({ unasked: Buffer.from('03000000ff2804', 'hex') }),
+    ...withEngineFault({ unasked: Buffer.from('01000000ff', 'hex') }),
     effect: grew('replies that were followed by a cut error', (harness) => [harness.engineProxy.counts().unasked]),
     bounds: NEW_SEARCHES,
   },
