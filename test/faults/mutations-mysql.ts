@@ -1,5 +1,3 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { createRandom, type Random } from '../../src/catalogue/demo/ad.ts';
@@ -19,6 +17,7 @@ import {
   startFakeSearchd,
 } from '../fakes/searchd.ts';
 import { mutated, setsIn } from './mutate-mysql.ts';
+import { type Mutations, type MutationsResult, runMutations, seedOf } from './mutation-run.ts';
 import type { SubjectReport, SubjectTask } from './mutations-mysql-subject.ts';
 
 /**
@@ -26,13 +25,11 @@ import type { SubjectReport, SubjectTask } from './mutations-mysql-subject.ts';
  * it is the damaged one, all others are right. No search may get another page than the bytes say, and in the end all
  * permits are back and searches are served.
  */
-export const MYSQL_MUTATIONS = {
+export const MYSQL_MUTATIONS: Mutations = {
   name: 'mysql',
   about: 'damages N replies of searchd',
-  run: (seed: number, count: number): Promise<MutationsResult> =>
-    runCases(Array.from({ length: count }, (_, id) => drawn(id, createRandom(seed * 1_000_000 + id)))),
-  /** Sends these bytes, each in the place of every kind of reply. */
-  replay: (inputs: readonly Buffer[]): Promise<MutationsResult> =>
+  run: (seed, count) => runCases(Array.from({ length: count }, (_, id) => drawn(id, createRandom(seedOf(seed, id))))),
+  replay: (inputs) =>
     runCases(
       inputs.flatMap((bytes, at) =>
         PLACES.map(
@@ -42,10 +39,8 @@ export const MYSQL_MUTATIONS = {
     ),
 };
 
-interface MutationsResult {
-  readonly sent: number;
-  /** Each names a reply that ended, hung or blocked the process, lost a permit, or gave a wrong page. */
-  readonly findings: readonly string[];
+function runCases(cases: readonly Case[]): Promise<MutationsResult> {
+  return runMutations({ cases, send, subject: join(import.meta.dirname, 'mutations-mysql-subject.ts') });
 }
 
 /** `unasked`: after a right reply, while no statement waits. */
@@ -124,48 +119,11 @@ if (ROWS[0]?.length !== LEADING_COLUMNS.attributes + CONTRACT_DOMAIN.attributes.
   throw new Error('the rows do not fit the domain');
 }
 
-/** Engines that are open at the same time. */
-const LANES = 16;
-/** Without a report for this time the process hangs, an engine does not serve again, or a permit is lost. */
-const SILENCE_MS = 30_000;
-
-async function runCases(cases: readonly Case[]): Promise<MutationsResult> {
-  const { sent, failed } = await runTogether(cases);
-  if (failed.length <= 1) return { sent, findings: failed.map(({ finding }) => finding) };
-  // When the process ends, all that were under way fail with it: each is sent again to a process of its own.
-  const alone: Failed[] = [];
-  for (const { each } of failed) alone.push(...(await runTogether([each])).failed);
-  return { sent, findings: (alone.length > 0 ? alone : failed).map(({ finding }) => finding) };
-}
-
-interface Failed {
-  readonly each: Case;
-  readonly finding: string;
-}
-
-/** Ends early when the process ends or hangs. */
-async function runTogether(cases: readonly Case[]): Promise<{ sent: number; failed: readonly Failed[] }> {
-  const failed: Failed[] = [];
-  const rest = [...cases];
-  let sent = 0;
-  const subject = await startSubject();
-  const lane = async (): Promise<void> => {
-    for (let each = rest.shift(); each !== undefined && failed.length === 0; each = rest.shift()) {
-      sent += 1;
-      const searchd = await startDamaged(each);
-      const finding = wrongIn(each, await subject.run(taskOf(each, searchd)));
-      searchd.stop();
-      if (finding !== undefined) {
-        failed.push({ each, finding: `case ${each.id}, ${each.place} ${each.bytes.toString('hex')}: ${finding}` });
-      }
-    }
-  };
-  try {
-    await Promise.all(Array.from({ length: Math.min(LANES, cases.length) }, lane));
-  } finally {
-    await subject.stop();
-  }
-  return { sent, failed };
+async function send(each: Case, ask: (task: SubjectTask) => Promise<Outcome>): Promise<string | undefined> {
+  const searchd = await startDamaged(each);
+  const wrong = wrongIn(each, await ask(taskOf(each, searchd)));
+  searchd.stop();
+  return wrong === undefined ? undefined : `case ${each.id}, ${each.place} ${each.bytes.toString('hex')}: ${wrong}`;
 }
 
 function wrongIn({ place, bytes }: Case, outcome: Outcome): string | undefined {
@@ -226,49 +184,3 @@ function taskOf({ id }: Case, { host, port }: FakeSearchd): SubjectTask {
 }
 
 type Outcome = SubjectReport | string;
-
-/** The child process. `run` resolves to its report, or to what went wrong with the process. */
-async function startSubject() {
-  const child: ChildProcess = fork(join(import.meta.dirname, 'mutations-mysql-subject.ts'), {
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-  });
-  const waiting = new Map<number, (outcome: Outcome) => void>();
-  let complaint = '';
-  let ended: string | undefined;
-  child.stderr?.on('data', (text: Buffer) => {
-    complaint = `${complaint}${text}`.slice(-2000);
-  });
-  const end = (finding: string): void => {
-    ended ??= finding;
-    for (const settle of waiting.values()) settle(ended);
-    waiting.clear();
-  };
-  let silence: NodeJS.Timeout | undefined;
-  const heard = (): void => {
-    clearTimeout(silence);
-    if (waiting.size > 0) silence = setTimeout(() => end(`no report for ${SILENCE_MS} ms`), SILENCE_MS);
-  };
-  child.on('message', (report: SubjectReport) => {
-    const settle = waiting.get(report.id);
-    waiting.delete(report.id);
-    settle?.(report);
-    heard();
-  });
-  child.on('close', (code, signal) => end(`the process ended (${signal ?? code}): ${complaint}`));
-  await once(child, 'spawn');
-  return {
-    run: (task: SubjectTask): Promise<Outcome> =>
-      new Promise((resolve) => {
-        if (ended !== undefined) return resolve(ended);
-        waiting.set(task.id, resolve);
-        child.send(task);
-        if (waiting.size === 1) heard();
-      }),
-    stop: async (): Promise<void> => {
-      clearTimeout(silence);
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      child.kill('SIGKILL');
-      await once(child, 'close');
-    },
-  };
-}

@@ -1,12 +1,11 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
 import { createRandom } from '../../src/catalogue/demo/ad.ts';
 import { systemClock } from '../../src/runtime.ts';
 import type { RedisSettings } from '../../src/stores/redis/connection.ts';
 import { entryOf } from '../fakes/entry.ts';
 import { healthyReply, type RespServer, startRespServer } from '../fakes/resp-server.ts';
-import { MAX_COUNT, type Mutations, type MutationsResult, mutated } from './mutate.ts';
+import { mutated } from './mutate-resp.ts';
+import { type Mutations, type MutationsResult, runMutations, seedOf } from './mutation-run.ts';
 import type { SubjectReport, SubjectSearch, SubjectTask } from './mutations-resp-subject.ts';
 
 /**
@@ -21,7 +20,7 @@ export const RESP_MUTATIONS: Mutations = {
       Array.from({ length: count }, (_, id) => ({
         id,
         command: COMMANDS[id % COMMANDS.length] as RespCase['command'],
-        reply: (valid, others) => mutated(valid, others, createRandom(seed * MAX_COUNT + id)),
+        reply: (valid, others) => mutated(valid, others, createRandom(seedOf(seed, id))),
       })),
     ),
   replay: (inputs) => {
@@ -59,6 +58,12 @@ interface RespCase {
   readonly reply: (valid: Buffer, others: readonly Buffer[]) => Buffer;
 }
 
+type Ask = (task: SubjectTask) => Promise<SubjectReport | string>;
+
+function runCases(cases: readonly RespCase[]): Promise<MutationsResult> {
+  return runMutations({ cases, send, subject: join(import.meta.dirname, 'mutations-resp-subject.ts') });
+}
+
 const SEARCHES: readonly SubjectSearch[] = ['one', 'two', 'three'].map((text) => ({
   name: `sc1:goods:{${text.padEnd(22, '0')}}`,
   canonical: `goods@x?q=${text}`,
@@ -71,54 +76,18 @@ const STORED = new Map(
   ]),
 );
 
-/** Stores that are open at the same time. */
-const LANES = 16;
-/** Without a report for this time the process hangs, or a store does not serve again. */
-const SILENCE_MS = 30_000;
-
-async function runCases(cases: readonly RespCase[]): Promise<MutationsResult> {
-  const { sent, failed } = await runTogether(cases);
-  if (failed.length <= 1) return { sent, findings: failed.map(({ finding }) => finding) };
-  // When the process ends, all that were under way fail with it: each is sent again to a process of its own.
-  const alone: Failed[] = [];
-  for (const { each } of failed) alone.push(...(await runTogether([each])).failed);
-  return { sent, findings: (alone.length > 0 ? alone : failed).map(({ finding }) => finding) };
-}
-
-interface Failed {
-  readonly each: RespCase;
-  readonly finding: string;
-}
-
-/** Ends early when the process ends or hangs. */
-async function runTogether(cases: readonly RespCase[]): Promise<{ sent: number; failed: readonly Failed[] }> {
-  const failed: Failed[] = [];
-  const rest = [...cases];
-  let sent = 0;
-  const subject = await startSubject();
-  const lane = async (): Promise<void> => {
-    const server = await startRespServer(STORED);
-    try {
-      for (let each = rest.shift(); each !== undefined && failed.length === 0; each = rest.shift()) {
-        sent += 1;
-        const bytes = armed(server, each);
-        const finding = await subject.run({ id: each.id, settings: settingsOf(each, server), searches: SEARCHES });
-        if (finding === undefined && bytes() !== undefined) continue;
-        failed.push({
-          each,
-          finding: `case ${each.id}, to ${each.command}, ${bytes()?.toString('hex') ?? 'not sent'}: ${finding ?? 'the command was not asked'}`,
-        });
-      }
-    } finally {
-      await server.stop();
-    }
-  };
+async function send(each: RespCase, ask: Ask): Promise<string | undefined> {
+  const server = await startRespServer(STORED);
   try {
-    await Promise.all(Array.from({ length: Math.min(LANES, cases.length) }, lane));
+    const bytes = armed(server, each);
+    const report = await ask({ id: each.id, settings: settingsOf(each, server), searches: SEARCHES });
+    const wrong = typeof report === 'string' ? report : report.wrong.join('; ');
+    if (wrong === '' && bytes() !== undefined) return undefined;
+    const sent = bytes()?.toString('hex') ?? 'not sent';
+    return `case ${each.id}, to ${each.command}, ${sent}: ${wrong || 'the command was not asked'}`;
   } finally {
-    await subject.stop();
+    await server.stop();
   }
-  return { sent, failed };
 }
 
 /** The first reply to the command is the damaged one. @returns its bytes, once they were sent */
@@ -150,50 +119,4 @@ function settingsOf({ id, command }: RespCase, { host, port }: RespServer): Redi
   }
   if (command === 'CLUSTER' || id % 3 === 0) return { kind: 'cluster', nodes, ...connection };
   return { kind: 'standalone', nodes, database: 0, ...connection };
-}
-
-/** The child process. `run` resolves to what went wrong, or to undefined. */
-async function startSubject() {
-  const child: ChildProcess = fork(join(import.meta.dirname, 'mutations-resp-subject.ts'), {
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-  });
-  const waiting = new Map<number, (finding: string | undefined) => void>();
-  let complaint = '';
-  let ended: string | undefined;
-  child.stderr?.on('data', (text: Buffer) => {
-    complaint = `${complaint}${text}`.slice(-2000);
-  });
-  const end = (finding: string): void => {
-    ended ??= finding;
-    for (const settle of waiting.values()) settle(ended);
-    waiting.clear();
-  };
-  let silence: NodeJS.Timeout | undefined;
-  const heard = (): void => {
-    clearTimeout(silence);
-    if (waiting.size > 0) silence = setTimeout(() => end(`no report for ${SILENCE_MS} ms`), SILENCE_MS);
-  };
-  child.on('message', ({ id, wrong }: SubjectReport) => {
-    const settle = waiting.get(id);
-    waiting.delete(id);
-    settle?.(wrong.length === 0 ? undefined : wrong.join('; '));
-    heard();
-  });
-  child.on('close', (code, signal) => end(`the process ended (${signal ?? code}): ${complaint}`));
-  await once(child, 'spawn');
-  return {
-    run: (task: SubjectTask): Promise<string | undefined> =>
-      new Promise((resolve) => {
-        if (ended !== undefined) return resolve(ended);
-        waiting.set(task.id, resolve);
-        child.send(task);
-        if (waiting.size === 1) heard();
-      }),
-    stop: async (): Promise<void> => {
-      clearTimeout(silence);
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      child.kill('SIGKILL');
-      await once(child, 'close');
-    },
-  };
 }

@@ -1,11 +1,12 @@
-/** `node test/faults/mutations.ts --replies 2000 --seed 1`: damaged answers of stores, and what becomes of the process. */
+/** `node test/faults/mutations.ts --replies 2000 --seed 1`: damaged answers of stores and engines, and what becomes of the process. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EXIT, type Program, runProgram, UsageError } from '../../src/commands/arguments.ts';
-import { MAX_COUNT, type Mutations } from './mutate.ts';
+import { MAX_COUNT, type Mutations } from './mutation-run.ts';
+import { MYSQL_MUTATIONS } from './mutations-mysql.ts';
 import { RESP_MUTATIONS } from './mutations-resp.ts';
 
-const PROTOCOLS: readonly Mutations[] = [RESP_MUTATIONS];
+const PROTOCOLS: readonly Mutations[] = [RESP_MUTATIONS, MYSQL_MUTATIONS];
 const MAX_SEED = 999_999_999;
 
 const PROGRAM: Program = {

@@ -1,25 +1,5 @@
 import type { Random } from '../../src/catalogue/demo/ad.ts';
 
-/** Damaged answers of one protocol, sent to the adapter that reads it. */
-export interface Mutations {
-  /** The damaged answers; also the option that gives their count: `--replies 2000`. */
-  readonly name: string;
-  readonly about: string;
-  /** Damages `count` valid answers. The same seed damages the same places. */
-  readonly run: (seed: number, count: number) => Promise<MutationsResult>;
-  /** Sends these bytes, each in the place of every kind of answer. */
-  readonly replay: (inputs: readonly Buffer[]) => Promise<MutationsResult>;
-}
-
-export interface MutationsResult {
-  readonly sent: number;
-  /** Each names an answer that ended, hung or blocked the process, or gave a wrong page. */
-  readonly findings: readonly string[];
-}
-
-/** Maximum number of damaged answers of one run. */
-export const MAX_COUNT = 1_000_000;
-
 /** Numbers at which a length, a range or a count changes its meaning. */
 const NUMBERS = ['-1', '-2', '0', '1', '3', '16384', '163830000', '999999', '1000000', '4294967296'].concat([
   '9007199254740991',
