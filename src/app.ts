@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Logger } from 'pino';
 import { longestLifeMs } from './cache/entry.ts';
 import { BUCKETS } from './cache/invalidation.ts';
 import { createSigning } from './cache/signing.ts';
@@ -15,6 +14,7 @@ import type { RequestEvent } from './http/events.ts';
 import { createPublicServer } from './http/search-api/public-server.ts';
 import { createEventLog } from './metrics/event-log.ts';
 import { reportersOf, type ServiceEvent } from './metrics/events.ts';
+import type { ServiceLog } from './metrics/logger.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { createAudit } from './operations/audit/audit.ts';
 import { createOperations } from './operations/create-operations.ts';
@@ -49,9 +49,8 @@ interface ListenerUrls {
   readonly adminUrl: string;
 }
 
-interface ServiceOptions {
+interface ServiceOptions extends ServiceLog {
   readonly settings: Settings;
-  readonly log: Logger;
   readonly clock: Clock;
   readonly random: () => number;
   readonly version: string;
@@ -71,7 +70,8 @@ const TARGET_MEMO_BYTES = { min: 16 * 2 ** 20, max: 128 * 2 ** 20 };
 const GIVE_BACK_MS = 200;
 
 /** @throws when an embedded index cannot be opened. Stores and searchd may be away. */
-export async function createService({ settings, log, clock, random, version }: ServiceOptions): Promise<Service> {
+export async function createService(options: ServiceOptions): Promise<Service> {
+  const { settings, log, clock, random, version } = options;
   // Closed in reverse order. When the start fails, everything opened so far is closed.
   await using opened = new AsyncDisposableStack();
   const audit = createAudit({ ...settings.audit, log, clock });
@@ -83,6 +83,7 @@ export async function createService({ settings, log, clock, random, version }: S
     admission: () => publicServer.pressure.status(),
     lane: () => publicServer.lane?.status(),
     control: () => domains.map(({ name, control }) => ({ domain: name, control: summaryOf(control) })),
+    droppedLines: options.droppedLines,
     clock,
     version,
   });

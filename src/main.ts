@@ -3,7 +3,7 @@ import './tick-shape.ts';
 import { createService } from './app.ts';
 import { EXIT, type Program, projectVersion, runProgram } from './commands/arguments.ts';
 import { makeDemoIndexes } from './commands/index-catalogue.ts';
-import { greeting } from './commands/terminal.ts';
+import { greeting, hasTerminal, openRemarks } from './commands/terminal.ts';
 import { loadSettings, warningsOf } from './config/load.ts';
 import { createLogger } from './metrics/logger.ts';
 import { systemClock } from './runtime.ts';
@@ -23,32 +23,32 @@ const PROGRAM: Program = {
 /** `npm start`: reads the configuration, builds missing demo indexes, listens, and shuts down gracefully. */
 async function main(): Promise<number> {
   const settings = loadSettings({ env: process.env, cwd: process.cwd() });
+  const version = projectVersion();
+  const logging = createLogger({ level: settings.log.level, version });
+  const { log } = logging;
   const leaving = new AbortController();
   const signalled = Promise.withResolvers<NodeJS.Signals>();
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    // Later signals are ignored: Ctrl-C under npm arrives twice, and the shutdown takes less than 5 s.
-    process.on(signal, () => {
-      leaving.abort();
-      signalled.resolve(signal);
-    });
-  }
+  void signalled.promise.then(() => leaving.abort());
+  // Later signals are ignored: Ctrl-C under npm arrives twice, and the shutdown takes less than 5 s.
+  process.on('SIGTERM', signalled.resolve).on('SIGINT', signalled.resolve);
+  // A closed terminal ends what was started in it. Elsewhere, nohup included, SIGHUP asks a service to read its settings
+  // again; this one reads them at the start only, and goes on.
+  const ignore = (signal: string): void => log.info({ signal }, 'signal ignored: settings are read at the start only');
+  process.on('SIGHUP', hasTerminal() ? signalled.resolve : ignore);
 
-  await makeDemoIndexes(settings, { clock: systemClock, output: process.stderr, signal: leaving.signal });
+  const remarks = openRemarks();
+  await makeDemoIndexes(settings, { clock: systemClock, output: remarks, signal: leaving.signal });
   if (leaving.signal.aborted) return EXIT.passed;
-  const version = projectVersion();
-  const log = createLogger({ level: settings.log.level, version });
   for (const warning of warningsOf(settings)) log.warn(warning);
-  const service = await createService({ settings, log, clock: systemClock, random: Math.random, version });
+  const service = await createService({ ...logging, settings, clock: systemClock, random: Math.random, version });
   try {
     const { publicUrl, adminUrl } = await service.listen();
     log.info({ publicUrl, adminUrl, pid: process.pid }, 'listening');
-    process.stderr.write(greeting(publicUrl, adminUrl, settings.admin.token !== undefined));
-    const signal = await signalled.promise;
-    log.info({ signal }, 'leaving: draining connections');
+    remarks.write(greeting(publicUrl, adminUrl, settings.admin.token !== undefined));
+    log.info({ signal: await signalled.promise }, 'leaving: draining connections');
   } finally {
     await service.close();
     log.info('left');
-    log.flush();
   }
   return EXIT.passed;
 }

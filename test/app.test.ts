@@ -42,7 +42,7 @@ async function start(t: TestContext, { indexed, config = CONFIG }: { indexed: bo
   const lines: Line[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
   const created: Promise<Service> = createService({
-    ...{ settings, log, clock: systemClock, random: Math.random, version: 'test' },
+    ...{ settings, log, droppedLines: () => 0, clock: systemClock, random: Math.random, version: 'test' },
   });
   return { created, lines };
 }

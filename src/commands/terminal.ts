@@ -1,3 +1,4 @@
+import { isatty } from 'node:tty';
 import { countText, durationText, GAP } from '../report/format.mjs';
 import type { Clock } from '../runtime.ts';
 
@@ -6,6 +7,28 @@ export interface ProgressOutput {
   readonly write: (text: string) => unknown;
   readonly isTTY?: boolean;
   readonly columns?: number;
+}
+
+/** Standard error, for a service: without a reader, or on a full disk, it takes nothing and ends nothing. */
+export function openRemarks(): ProgressOutput {
+  const { stderr } = process;
+  stderr.on('error', () => {});
+  return {
+    isTTY: stderr.isTTY,
+    columns: stderr.columns,
+    write: (text) => {
+      try {
+        stderr.write(text);
+      } catch {
+        // Thrown by a file only; a pipe reports to the listener.
+      }
+    },
+  };
+}
+
+/** Whether the process was started in a terminal, and without nohup. To be asked before the terminal may be closed. */
+export function hasTerminal(): boolean {
+  return [0, 1, 2].some((descriptor) => isatty(descriptor));
 }
 
 export interface ProgressOptions {

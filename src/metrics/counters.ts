@@ -11,7 +11,7 @@ import type { Clock } from '../runtime.ts';
 import type { SearchEvent } from '../search/events.ts';
 import { OUTCOMES } from '../search/outcome.ts';
 import type { TracingEvent } from '../tracing/delivery.ts';
-import { counterFor, createCounter, createHistogram } from './family.ts';
+import { counterFor, createCounter, createHistogram, registerSamples } from './family.ts';
 import {
   BREAKER_STATES,
   CONTROL_EVENTS,
@@ -321,4 +321,13 @@ export function createPopularityCounters(
   });
   return ({ kind, domain: name, queries: count }) =>
     queries.add(queries.at(name, kind === 'popularity-added' ? 'added' : 'dropped'), count);
+}
+
+/** @param droppedLines the count so far, read at each scrape: the log is older than the metrics. */
+export function createLogCounter(registry: Registry, droppedLines: () => number): void {
+  const help =
+    'Lines of the log that were not written, because the reader of standard output does not read or its disk is full.';
+  registerSamples({ registry, name: 'serpcache_log_lines_dropped_total', help, type: 'counter' }, () => [
+    { labels: {}, value: droppedLines() },
+  ]);
 }

@@ -1,3 +1,6 @@
+import { constants, fstatSync, openSync } from 'node:fs';
+import { Socket } from 'node:net';
+import { isatty } from 'node:tty';
 import { type DestinationStream, type Logger, destination as openDestination, pino } from 'pino';
 import type { LogLevel } from '../config/settings.ts';
 
@@ -13,18 +16,39 @@ interface LoggerOptions {
 const BLOCK_BYTES = 4096;
 /** Maximum age of an unwritten line. */
 const FLUSH_MS = 500;
+const STANDARD_OUTPUT = 1;
+/** Interval of attempts to write lines that standard output did not take. */
+const RETRY_MS = 50;
 /** pino's number for `error`. */
 const ERROR = 50;
-/** Maximum bytes of lines that wait because they cannot be written; further lines are dropped. */
+/** Maximum bytes of lines that wait for standard output; further lines are dropped. */
 const MAX_WAITING_BYTES = 2 ** 20;
+
+export interface ServiceLog {
+  readonly log: Logger;
+  /** Number of lines that were dropped, because standard output took no more. */
+  readonly droppedLines: () => number;
+}
 
 /**
  * Logs JSON lines without secrets. Lines wait in memory for up to 500 ms. All are written at once after a line with an
- * error, and at the end of the process, except by SIGKILL.
+ * error, and at the end of the process, except by SIGKILL. While standard output takes nothing, 1 MiB of lines waits for it
+ * and further lines are dropped; the first line after them says how many.
  */
-export function createLogger({ level, version, destination }: LoggerOptions): Logger {
-  const stream = destination ?? standardOutput();
-  return pino(
+export function createLogger({ level, version, destination }: LoggerOptions): ServiceLog {
+  let dropped = 0;
+  let reported = 0;
+  const onDropped = (): void => {
+    dropped += 1;
+  };
+  const onDrained = (): void => {
+    if (dropped === reported) return;
+    const lines = dropped - reported;
+    reported = dropped;
+    log.warn({ lines }, 'log lines dropped: standard output took no more');
+  };
+  const output = destination === undefined ? standardOutput({ onDropped, onDrained }) : undefined;
+  const log = pino(
     {
       level,
       // pino makes the text of these two once. The supervisor knows pid and host name.
@@ -36,12 +60,13 @@ export function createLogger({ level, version, destination }: LoggerOptions): Lo
       hooks: {
         logMethod(args, method, severity) {
           method.apply(this, args);
-          if (severity >= ERROR) flushQuietly(stream);
+          if (severity >= ERROR) output?.flush();
         },
       },
     },
-    stream,
+    destination ?? output,
   );
+  return { log, droppedLines: () => dropped };
 }
 
 /**
@@ -54,25 +79,67 @@ function withDuration(line: Record<string, unknown>): Record<string, unknown> {
   return { ...line, duration_ms: Math.round(durationMs * 1000) / 1000 };
 }
 
-function standardOutput(): DestinationStream {
+interface OutputEvents {
+  /** A line is not written. */
+  readonly onDropped: () => void;
+  /** Standard output took the waiting lines. */
+  readonly onDrained: () => void;
+}
+
+function standardOutput({ onDropped, onDrained }: OutputEvents) {
   const stream = openDestination({
-    dest: 1,
+    dest: nonBlockingOutput(),
+    // Asynchronous writes run on the threads that DNS and files need, and the process cannot exit while one of them waits.
     sync: true,
     minLength: BLOCK_BYTES,
     periodicFlush: FLUSH_MS,
     maxLength: MAX_WAITING_BYTES,
+    // By default the thread of the event loop sleeps until the output takes the lines.
+    retryEAGAIN: () => false,
   });
-  process.on('exit', () => flushQuietly(stream));
+  // The unwritten lines stay for the next attempt: the reader of a FIFO may return, a disk may get room.
+  // pino's own listener would end the log for good when the reader is gone (EPIPE), and the process at any other error.
+  let isRetrying = false;
+  const retry = (): void => {
+    isRetrying = false;
+    stream.flush();
+  };
+  stream.removeAllListeners('error').on('error', () => {
+    if (!isRetrying) setTimeout(retry, RETRY_MS).unref();
+    isRetrying = true;
+  });
+  stream.on('drop', onDropped);
+  stream.on('drain', onDrained);
+  let written = 0;
+  stream.on('write', (bytes: number) => {
+    written = bytes;
+  });
+  // Not `flushSync`: at an error other than EAGAIN it tries for ever.
+  process.on('exit', () => {
+    do {
+      written = 0;
+      stream.flush();
+    } while (written > 0);
+  });
   return stream;
 }
 
-/** The reader of the lines may be gone already; this must not end the process with another error. */
-function flushQuietly(stream: DestinationStream): void {
-  try {
-    if ('flushSync' in stream && typeof stream.flushSync === 'function') stream.flushSync();
-  } catch {
-    // There is no place left to report this.
+/** A descriptor of standard output. Its writes fail with EAGAIN instead of waiting for the reader; a file's always wait. */
+function nonBlockingOutput(): number {
+  const stats = fstatSync(STANDARD_OUTPUT);
+  if (stats.isFIFO() || stats.isSocket()) {
+    // Makes the descriptor non-blocking; Node restores it at the end of the process.
+    new Socket({ fd: STANDARD_OUTPUT, readable: false });
+  } else if (isatty(STANDARD_OUTPUT)) {
+    // Node keeps a terminal blocking. One that was opened again has a mode of its own, which the shell does not see.
+    const { O_WRONLY, O_NONBLOCK, O_NOCTTY } = constants;
+    try {
+      return openSync(`/proc/self/fd/${STANDARD_OUTPUT}`, O_WRONLY | O_NONBLOCK | O_NOCTTY);
+    } catch {
+      // There is no /proc, or the terminal belongs to another user.
+    }
   }
+  return STANDARD_OUTPUT;
 }
 
 /**

@@ -7,6 +7,7 @@ import {
   createControlCounters,
   createEngineCounters,
   createGuardCounters,
+  createLogCounter,
   createPopularityCounters,
   createRequestCounters,
   createSearchCounters,
@@ -43,19 +44,20 @@ export interface Metrics {
 interface MetricsOptions {
   /** Configured names: the only values of a `domain` label, beside `none` and `other`. */
   readonly domains: readonly string[];
-  /** This and the two below are called once per scrape, and not before the first. */
+  /** This and the four below are called once per scrape, and not before the first. */
   readonly status: () => readonly DomainStatus[];
   readonly admission: () => AdmissionStatus;
   /** Undefined while the lane is off. */
   readonly lane: () => LaneStatus | undefined;
   readonly control: () => readonly { readonly domain: string; readonly control: ControlSummary }[];
+  readonly droppedLines: () => number;
   readonly clock: Clock;
   /** Version of the service. */
   readonly version: string;
 }
 
 export function createMetrics(options: MetricsOptions): Metrics {
-  const { domains, status, admission, lane, control, clock, version } = options;
+  const { domains, status, admission, lane, control, droppedLines, clock, version } = options;
   const registry = new Registry();
   const countRequest = createRequestCounters(registry, domains, clock);
   const countConnection = createConnectionCounters(registry);
@@ -68,6 +70,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const countPopularity = createPopularityCounters(registry, domains);
   const countShadow = createShadowCounters(registry, domains);
   const countSpans = createTracingCounters(registry);
+  createLogCounter(registry, droppedLines);
   const setDoctor = createDoctorGauges(registry);
   const setStatus = createStatusGauges(registry);
   const setAdmission = createAdmissionGauges(registry);

@@ -58,6 +58,7 @@ export async function exposedSeries(): Promise<ExposedSeries> {
     admission: () => ADMISSION,
     lane: () => ({ connections: 1, handedOver: 1, searches: 1 }),
     control: () => [{ domain: DOMAIN, control: CONTROL }],
+    droppedLines: () => 1,
     clock: systemClock,
   });
   try {

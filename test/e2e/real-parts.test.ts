@@ -100,8 +100,10 @@ eachServer((name, server) => {
         node.command('HSET', 'sc1:goods:{control:goods}', 'tag', tag, 'value', sealed).catch(() => {}),
       );
       await Promise.all(slots);
-      const log = pino({ level: 'silent' });
-      const other = await createService({ settings, log, clock: systemClock, random: Math.random, version: 'test' });
+      const other = await createService({
+        ...{ settings, log: pino({ level: 'silent' }), droppedLines: () => 0 },
+        ...{ clock: systemClock, random: Math.random, version: 'test' },
+      });
       t.after(other.close);
       const { publicUrl } = await other.listen();
       const { cacheStatus, status } = await ask({ url: publicUrl }, 'кроссовки', '&facet=city');

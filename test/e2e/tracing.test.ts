@@ -51,7 +51,8 @@ domains:
   const index = join(directory, 'index', 'goods.sqlite');
   await buildIndex({ file: index, domain: searchDomainOf(domain), documents, builtAtMs: 0 });
   const service = await createService({
-    ...{ settings, log: pino({ level: 'silent' }), clock: systemClock, random: Math.random, version: '1.2.3' },
+    ...{ settings, log: pino({ level: 'silent' }), droppedLines: () => 0 },
+    ...{ clock: systemClock, random: Math.random, version: '1.2.3' },
   });
   let closing: Promise<void> | undefined;
   flush = () => {

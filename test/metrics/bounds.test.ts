@@ -169,7 +169,7 @@ test('two sets of metrics in one process are independent', async (context) => {
 test('counting a request takes well under 10 µs, and a page of 16 domains well under 2 s', async (context) => {
   const domains = Array.from({ length: 16 }, (_, index) => `domain-${index}`);
   const status = () => domains.map((name) => statusOf(name));
-  const none = { lane: () => undefined, control: () => [] };
+  const none = { lane: () => undefined, control: () => [], droppedLines: () => 0 };
   const metrics = createMetrics({
     domains,
     status,

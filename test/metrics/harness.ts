@@ -85,6 +85,7 @@ export function start(
     admission: () => ADMISSION,
     lane: () => ({ connections: 7, handedOver: 3, searches: 900 }),
     control: () => [{ domain: 'goods', control: control() }],
+    droppedLines: () => 12,
     clock: systemClock,
     version: VERSION,
   });

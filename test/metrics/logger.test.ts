@@ -1,27 +1,41 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { constants, mkdtempSync, openSync, rmSync } from 'node:fs';
+import { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { createLogger } from '../../src/metrics/logger.ts';
+import { makeFullFifo } from '../fakes/fifo.ts';
 
 const SERVICE = { service: 'serpcache', version: '1.2.3' };
 
 function collect(level: 'trace' | 'info' = 'trace') {
   const lines: Record<string, unknown>[] = [];
-  const log = createLogger({ level, version: '1.2.3', destination: { write: (line) => lines.push(JSON.parse(line)) } });
+  const { log } = createLogger({
+    level,
+    version: '1.2.3',
+    destination: { write: (line) => lines.push(JSON.parse(line)) },
+  });
   return { log, lines };
 }
 
-/** Runs a program with a logger on its standard output; returns its output and its exit status. */
+/** A program with a logger on its standard output. */
+function withLogger(program: string): readonly string[] {
+  const logger = new URL('../../src/metrics/logger.ts', import.meta.url);
+  const code = `import { createLogger } from ${JSON.stringify(logger.href)}; const { log, droppedLines } = createLogger({ level: 'info', version: '1.2.3' }); ${program}`;
+  return ['--input-type=module', '-e', code];
+}
+
+/** Runs it; returns its output and its exit status. */
 function run(program: string): {
   readonly lines: readonly string[];
   readonly status: number | null;
   readonly errors: string;
 } {
-  const logger = new URL('../../src/metrics/logger.ts', import.meta.url);
-  const code = `import { createLogger } from ${JSON.stringify(logger.href)}; const log = createLogger({ level: 'info', version: '1.2.3' }); ${program}`;
-  const { stdout, stderr, status } = spawnSync(process.execPath, ['--input-type=module', '-e', code], {
-    encoding: 'utf8',
-  });
+  const { stdout, stderr, status } = spawnSync(process.execPath, withLogger(program), { encoding: 'utf8' });
   return { lines: stdout.split('\n').filter((line) => line !== ''), status, errors: stderr };
 }
 
@@ -98,7 +112,45 @@ test('waiting lines are written within 3 s, and at once with an error line', () 
   assert.equal(run(`log.info('a'); setTimeout(() => { ${kill} }, 3000);`).lines.length, 1);
 });
 
+test('the process goes on and ends without a reader of the log, and on a full disk', () => {
+  const program = `for (let line = 0; line < 100; line += 1) log.error({ line });
+    setTimeout(() => process.exit(7), 100);`;
+  for (const redirect of ['| sleep 0', '>/dev/full']) {
+    const args = ['-o', 'pipefail', '-c', `"$0" "$@" ${redirect}`, process.execPath, ...withLogger(program)];
+    const { status, stderr } = spawnSync('bash', args, { encoding: 'utf8' });
+    assert.equal(status, 7, stderr);
+  }
+});
+
 test('a logger does not keep the process alive', () => {
   const { status } = run(`log.info('a');`);
   assert.equal(status, 0);
+});
+
+test('lines that a stalled reader does not take are dropped and counted, and it reads the count when it is back', async (t) => {
+  const WRITTEN = 20_000;
+  const folder = mkdtempSync(join(tmpdir(), 'serpcache-log-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const fifo = join(folder, 'output');
+  makeFullFifo(t, fifo);
+  const program = `for (let line = 0; line < ${WRITTEN}; line += 1) log.info({ line, text: 'x'.repeat(100) });
+    log.error('also without waiting');
+    console.error(droppedLines());
+    process.stdin.resume().on('end', () => process.exit());`;
+  const child = spawn('/bin/sh', ['-c', `exec "$0" "$@" >${fifo}`, process.execPath, ...withLogger(program)]);
+  t.after(() => child.kill('SIGKILL'));
+  const [said] = await once(child.stderr.setEncoding('utf8'), 'data');
+  const dropped = Number(said);
+  assert.ok(dropped > 0 && dropped < WRITTEN, said);
+  const reader = new Socket({ fd: openSync(fifo, constants.O_RDONLY | constants.O_NONBLOCK) });
+  t.after(() => reader.destroy());
+  const read: { readonly msg?: string; readonly lines?: number }[] = [];
+  for await (const line of createInterface({ input: reader })) {
+    read.push(JSON.parse(line));
+    if (read.at(-1)?.msg?.startsWith('log lines dropped')) break;
+  }
+  assert.equal(read.at(-1)?.lines, dropped);
+  assert.equal(read.length - 1 + dropped, WRITTEN + 1, 'every line is whole, and read or counted');
+  child.stdin.end();
+  await once(child, 'exit');
 });

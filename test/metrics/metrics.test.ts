@@ -10,7 +10,7 @@ test('the page has every metric with its name and type', async (context) => {
   const { contentType } = await metrics.text();
   assert.equal(contentType, 'text/plain; version=0.0.4; charset=utf-8');
   const { types } = await scrape(metrics);
-  assert.deepEqual(Object.fromEntries([...types].toSorted()), {
+  const expected = {
     nodejs_eventloop_busy_seconds_total: 'counter',
     nodejs_eventloop_delay_seconds: 'histogram',
     nodejs_external_memory_bytes: 'gauge',
@@ -74,6 +74,7 @@ test('the page has every metric with its name and type', async (context) => {
     serpcache_lease_waiters: 'gauge',
     serpcache_leases_total: 'counter',
     serpcache_lifeboat_calls_total: 'counter',
+    serpcache_log_lines_dropped_total: 'counter',
     serpcache_misses_total: 'counter',
     serpcache_not_stored_total: 'counter',
     serpcache_permit_wait_seconds: 'histogram',
@@ -110,7 +111,12 @@ test('the page has every metric with its name and type', async (context) => {
     serpcache_tier_evictions_total: 'counter',
     serpcache_tier_ghost_hits_total: 'counter',
     serpcache_tier_max_bytes: 'gauge',
-  });
+  };
+  const shown = [...types].map(([name, type]) => `${type} ${name}`);
+  const wanted = Object.entries(expected).map(([name, type]) => `${type} ${name}`);
+  const missing = wanted.filter((metric) => !shown.includes(metric));
+  const unexpected = shown.filter((metric) => !wanted.includes(metric));
+  assert.deepEqual({ missing, unexpected }, { missing: [], unexpected: [] });
 });
 
 test('pipelines are counted under their published names, with type and quantile', async (context) => {
@@ -266,6 +272,10 @@ test('the versions of the service, of Node and of stored entries are labels of o
   const { value } = await scrape(start(context));
   const labels = { version: VERSION, node: process.version, entry_version: String(ENTRY_VERSION) };
   assert.equal(value('serpcache_build_info', labels), 1);
+});
+
+test('log lines that were dropped are counted', async (context) => {
+  assert.equal((await scrape(start(context))).value('serpcache_log_lines_dropped_total'), 12);
 });
 
 test('spans are counted by what became of them, from zero', async (context) => {

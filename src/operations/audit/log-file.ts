@@ -1,5 +1,5 @@
 import { hash, randomUUID } from 'node:crypto';
-import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { constants, type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
 export interface Rotation {
@@ -96,8 +96,12 @@ interface Opened {
   isTorn: boolean;
 }
 
+/** A FIFO without a reader refuses the write. Otherwise the write would hold a thread, and with it the end of the process. */
+const { O_NONBLOCK } = constants;
+const TO_APPEND = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | O_NONBLOCK;
+
 async function openToAppend(file: string): Promise<Opened> {
-  const handle = await open(file, 'a+', 0o600);
+  const handle = await open(file, TO_APPEND, 0o600);
   try {
     const stat = await handle.stat({ bigint: true });
     const isFile = stat.isFile();
@@ -268,7 +272,7 @@ async function identityOf(handle: FileHandle, inode: bigint): Promise<string> {
 
 async function openIfThere(file: string): Promise<FileHandle | undefined> {
   try {
-    return await open(file, 'r');
+    return await open(file, constants.O_RDONLY | O_NONBLOCK);
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     throw error;

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { accepts, freePorts, startProcess } from '../../loadtest/stack/process.ts';
+import { demoDocuments } from '../../src/catalogue/demo.ts';
+import { loadSettings } from '../../src/config/load.ts';
+import { searchDomainOf } from '../../src/engines/create-engines.ts';
+import { buildIndex } from '../../src/engines/sqlite/build.ts';
+import { makeFullFifo } from '../fakes/fifo.ts';
+import { waitFor } from './service-harness.ts';
+
+/** `src/main.ts` over an index of 20 documents. @param redirect as in a shell: where its output goes. */
+async function start(t: TestContext, folder: string, redirect: string, inTerminal = false) {
+  const config = join(folder, 'serpcache.yaml');
+  writeFileSync(
+    config,
+    `public: { maxLoopDelay: 2s }
+log: { hitSample: 1 }
+audit: { file: audit }
+domains:
+  goods: { engine: { kind: sqlite, directory: index, workers: 1 }, attributes: {} }
+`,
+  );
+  const [domain] = loadSettings({ env: { SERPCACHE_CONFIG: config }, cwd: folder }).domains;
+  assert.ok(domain);
+  const documents = demoDocuments('goods')
+    .take(20)
+    .map((document) => ({ ...document, attributes: {} }));
+  await buildIndex({
+    file: join(folder, 'index', 'goods.sqlite'),
+    domain: searchDomainOf(domain),
+    documents,
+    builtAtMs: 0,
+  });
+  const [port = 0, adminPort = 0] = await freePorts(2);
+  const command = `exec '${process.execPath}' '${join(import.meta.dirname, '../../src/main.ts')}' ${redirect}`;
+  const running = await startProcess({
+    name: 'serpcache',
+    ...(inTerminal
+      ? { command: 'script', args: ['-qc', command, '/dev/null'] }
+      : { command: '/bin/sh', args: ['-c', command] }),
+    cwd: folder,
+    env: { SERPCACHE_CONFIG: config, PORT: `${port}`, ADMIN_PORT: `${adminPort}`, LOG_LEVEL: 'debug' },
+    logFile: join(folder, 'log'),
+    ready: () => accepts(port),
+    readyTimeoutMs: 60_000,
+  });
+  t.after(() => running.stop(0));
+  const asked = async (path: string, at = port, init: RequestInit = {}): Promise<number> => {
+    const response = await fetch(`http://127.0.0.1:${at}${path}`, init);
+    await response.arrayBuffer();
+    return response.status;
+  };
+  return { running, asked, adminPort, log: () => readFileSync(join(folder, 'log'), 'utf8') };
+}
+
+function folderOf(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'serpcache-output-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+test('searches, health, changes and SIGTERM work while nobody reads standard output, standard error and the audit file', async (t) => {
+  const folder = folderOf(t);
+  for (const name of ['output', 'audit']) makeFullFifo(t, join(folder, name));
+  const { running, asked, adminPort } = await start(t, folder, '>output 2>&1');
+  for (let search = 0; search < 60; search += 1) assert.equal(await asked(`/search?q=${search % 30}`), 200);
+  assert.equal(await asked('/healthz'), 200);
+  assert.equal(await asked('/metrics', adminPort), 200);
+  const purge = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"domain":"goods","q":"1"}' };
+  assert.notEqual(await asked('/admin/purge', adminPort, purge), 500);
+  assert.equal(await asked('/admin/audit', adminPort), 200);
+  running.signal('SIGTERM');
+  await running.ended;
+  assert.equal(running.exitStatus(), 0);
+});
+
+test('SIGHUP is ignored with a line in the log, also while the disk of standard error is full', async (t) => {
+  const folder = folderOf(t);
+  const { running, asked, log } = await start(t, folder, '2>/dev/full');
+  running.signal('SIGHUP');
+  await waitFor('the line', () => log().includes('signal ignored'));
+  assert.equal(await asked('/search?q=1'), 200);
+  running.signal('SIGTERM');
+  await running.ended;
+  assert.equal(running.exitStatus(), 0);
+  assert.match(log(), /"left"/);
+});
+
+test('a service whose terminal is closed drains and ends', async (t) => {
+  const folder = folderOf(t);
+  // `script` runs the command in a terminal of its own; without `script`, the terminal is gone.
+  const { running, log } = await start(t, folder, '>log 2>&1', true);
+  assert.doesNotMatch(log(), /leaving/);
+  running.signal('SIGKILL');
+  await waitFor('the end', () => log().includes('"left"'));
+  assert.match(log(), /"signal":"SIGHUP","msg":"leaving/);
+});
