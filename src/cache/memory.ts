@@ -9,7 +9,8 @@ export interface MemoryTier {
   readonly get: (key: string) => Entry | undefined;
   /** Without counting as a use (explain, backfill). */
   readonly peek: (key: string) => Entry | undefined;
-  readonly set: (key: string, entry: Entry) => void;
+  /** False when the entry is larger than its budget: no entry of the key is held then. */
+  readonly set: (key: string, entry: Entry) => boolean;
   /**
    * Whether an entry that the store has too is worth a place: while there is room, for a key that is here already, and for
    * a key that was asked about shortly before. Counts as a question.

@@ -46,6 +46,8 @@ export interface Tiers {
    * `l2`: whether the store was asked to keep the entry.
    */
   readonly set: (name: CacheName, entry: Entry, options: SetOptions) => StoredIn;
+  /** Whether L1 has an entry of the key. */
+  readonly holds: (name: Pick<CacheName, 'key'>) => boolean;
   readonly hasStore: boolean;
 }
 
@@ -139,9 +141,10 @@ export function createTiers(options: TiersOptions): Tiers {
       const mayServe = lookup.kind === 'found' || (entry.degraded && isOnlyFlushed(held, lookup));
       if (mayServe && !held.degraded && (entry.degraded || isOlder)) return false;
     }
-    memory.set(name.key, entry);
-    observe({ kind: 'stored', domain, tier: 'l1', bytes: entry.encoded.length });
-    return true;
+    const isHeld = memory.set(name.key, entry);
+    if (isHeld) observe({ kind: 'stored', domain, tier: 'l1', bytes: entry.encoded.length });
+    else observe({ kind: 'not-stored', domain, tier: 'l1', why: 'too-large' });
+    return isHeld;
   };
 
   /** The flush may belong to a drill: the entry is then served again after the end of the drill. */
@@ -179,6 +182,7 @@ export function createTiers(options: TiersOptions): Tiers {
 
   return {
     hasStore: store !== undefined,
+    holds: ({ key }) => memory.peek(key) !== undefined,
     validate,
     open,
     fromMemory: (name) => {

@@ -217,6 +217,19 @@ export function createLoader(options: LoaderOptions): Loader {
     }
   };
 
+  /** A page that came through `tiers`: L1 holds it, unless it is too large. */
+  const loadedFrom = (from: 'store' | 'fleet', prepared: PreparedSearch, entry: Entry): Loaded => ({
+    entry,
+    from,
+    stored: { l1: tiers.holds(prepared), l2: false },
+  });
+
+  /** A page that another load has put into a tier, if it is what this load wants. */
+  const asWanted = ({ prepared, newerThanMs }: Load, found: Lookup): Loaded | undefined => {
+    const entry = newerThanMs === undefined ? undefined : freshEntry(found, newerThanMs);
+    return entry && loadedFrom('fleet', prepared, entry);
+  };
+
   const fromStoredValue = (load: Load, value: Buffer | undefined): Loaded | undefined =>
     value === undefined ? undefined : asWanted(load, tiers.open(load.prepared, value));
 
@@ -229,7 +242,7 @@ export function createLoader(options: LoaderOptions): Loader {
     const replied = late.then((entry) => {
       if (entry === undefined || context.begunHere()) return computed;
       context.cancel();
-      return fromStore(entry);
+      return loadedFrom('store', load.prepared, entry);
     });
     // A load that was refused at once (an open breaker, a full queue) waits a moment for the reply, because the load
     // has no other source of a page.
@@ -238,7 +251,7 @@ export function createLoader(options: LoaderOptions): Loader {
         ? undefined
         : await withinDeadline(late, LATE_REPLY_GRACE_MS).catch(() => undefined);
       if (entry === undefined) throw error;
-      return fromStore(entry);
+      return loadedFrom('store', load.prepared, entry);
     });
     return Promise.race([computedOrLate, replied]);
   };
@@ -290,7 +303,7 @@ export function createLoader(options: LoaderOptions): Loader {
       const refreshed = async (above: Span | undefined): Promise<Loaded> => {
         const l2 = readStore ? await inSpan(above, 'l2', () => tiers.fromStore(prepared), factsOfLookup) : undefined;
         const entry = l2 && freshEntry(l2, newerThanMs);
-        return entry ? fromStore(entry) : run(prepared, l2, context, { newerThanMs, above });
+        return entry ? loadedFrom('store', prepared, entry) : run(prepared, l2, context, { newerThanMs, above });
       };
       return join(keyOf(prepared), context, () => {
         const root = options.tracer?.begin({ name: priority, kind: 'internal' });
@@ -305,23 +318,10 @@ export function createLoader(options: LoaderOptions): Loader {
   };
 }
 
-/** A page that another load has put into a tier, if it is what this load wants. */
-function asWanted({ newerThanMs }: Load, found: Lookup): Loaded | undefined {
-  const entry = newerThanMs === undefined ? undefined : freshEntry(found, newerThanMs);
-  return entry && { entry, from: 'fleet', stored: IN_L1 };
-}
-
 function freshEntry(found: Lookup, newerThanMs: number): Entry | undefined {
   if (found.kind !== 'found' || found.freshness !== 'fresh') return undefined;
   return found.entry.createdAtMs > newerThanMs ? found.entry : undefined;
 }
-
-function fromStore(entry: Entry): Loaded {
-  return { entry, from: 'store', stored: IN_L1 };
-}
-
-/** An entry that came through `tiers`, which put it into L1. */
-const IN_L1: StoredIn = { l1: true, l2: false };
 
 /** An answer does not claim to be stored in a store that has just failed. After a miss without a fault it does. */
 function storeIsUp(l2: Lookup | undefined): boolean {

@@ -151,7 +151,7 @@ export function createMissPath(options: MissPathOptions): MissPath {
       const whole = staleAnswer(miss, PARTIAL_STATUS);
       if (whole !== undefined) return whole;
     }
-    if (stored.l1 || stored.l2) notStorable.delete(prepared.key);
+    if (stored.l1 || stored.l2 || from !== 'engine') notStorable.delete(prepared.key);
     else if (!entry.degraded) notStorable.set(prepared.key, true);
 
     const nowMs = clock.monotonicMs();

@@ -45,6 +45,7 @@ export interface HarnessOptions {
   readonly maxConcurrent?: number;
   readonly maxQueued?: number;
   readonly maxEntryBytes?: number;
+  readonly memory?: { readonly maxBytes: number; readonly emptyMaxBytes: number };
   readonly maxLeaseWaiters?: number;
   readonly lifeboat?: Engine;
   readonly rules?: EntryRules;
@@ -126,7 +127,7 @@ function startProcess(
       popularity: { maxQueries: 100 },
       disabledDefences: options.disabledDefences ?? ['refresh', 'reseed'],
     },
-    memory: createMemoryTier({ maxBytes: 1 << 20, emptyMaxBytes: 1 << 16 }),
+    memory: createMemoryTier(options.memory ?? { maxBytes: 1 << 20, emptyMaxBytes: 1 << 16 }),
     ...(options.store === false ? {} : { store }),
     engine: {
       engines: [engine],

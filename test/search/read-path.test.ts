@@ -145,6 +145,31 @@ test('a partial page never replaces a whole one that may still be served', async
   assert.deepEqual([answer.outcome, answer.entry.degraded], ['stale', false]);
 });
 
+test('a page that L1 is too small for is not called stored, and without a store the next miss is not-storable', async (t) => {
+  const pages = [
+    { page: pageOf('диван'), memory: { maxBytes: 1000, emptyMaxBytes: 1 << 16 } },
+    { page: EMPTY_PAGE, memory: { maxBytes: 1 << 20, emptyMaxBytes: 1000 } },
+  ];
+  for (const { page, memory } of pages) {
+    const alone = harness(t, { memory, store: false });
+    alone.engine.answer = async () => page;
+    assert.equal(transcript(await alone.search.search(alone.prepare('диван'))), 'engine · l1 uri-miss (unseen)');
+    assert.equal((await alone.search.search(alone.prepare('диван'))).reason, 'not-storable');
+    const stored = alone.events.flatMap((event) => (event.kind.includes('stored') ? [event] : []));
+    const refused = { kind: 'not-stored', domain: 'goods', tier: 'l1', why: 'too-large' };
+    assert.deepEqual(stored, [refused, refused]);
+
+    const { search, engine, prepare } = harness(t, { memory });
+    engine.answer = async () => page;
+    assert.equal(
+      transcript(await search.search(prepare('диван'))),
+      'engine · l2 uri-miss stored (unseen) · l1 uri-miss',
+    );
+    await idle();
+    assert.equal((await search.search(prepare('диван'))).outcome, 'hit-l2');
+  }
+});
+
 test('a page too large to store is served and counted, and the next miss is not-storable', async (t) => {
   const { search, prepare, events } = harness(t, { maxEntryBytes: 100 });
   assert.equal(transcript(await search.search(prepare('диван'))), 'engine · l2 uri-miss (unseen) · l1 uri-miss');

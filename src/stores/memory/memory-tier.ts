@@ -37,7 +37,7 @@ export function createMemoryTier(options: MemoryTierOptions): MemoryTier {
     set: (key, entry) => {
       const [home, other] = entry.empty ? [empties, pages] : [pages, empties];
       other.delete(key);
-      home.set(key, entry, entry.encoded.length + ENTRY_OVERHEAD_BYTES);
+      return home.set(key, entry, entry.encoded.length + ENTRY_OVERHEAD_BYTES);
     },
     delete: (key) => {
       const page = pages.delete(key);
@@ -133,8 +133,8 @@ function hashOf(key: string): number {
 export interface Sieve<V> {
   readonly get: (key: string) => V | undefined;
   readonly peek: (key: string) => V | undefined;
-  /** A value larger than the whole budget is not kept, and removes an older value of its key. */
-  readonly set: (key: string, value: V, bytes: number) => void;
+  /** False for a value larger than the whole budget: it is not kept, and removes an older value of its key. */
+  readonly set: (key: string, value: V, bytes: number) => boolean;
   readonly delete: (key: string) => boolean;
   /** Whether a new value of this size needs no eviction. */
   readonly hasRoom: (bytes: number) => boolean;
@@ -227,7 +227,7 @@ export function createSieve<V>(maxBytes: number, onEvicted: (key: string) => voi
       const known = nodes.get(key);
       if (bytes > maxBytes) {
         if (known !== undefined) unlink(known);
-        return;
+        return false;
       }
       if (known !== undefined) {
         usedBytes += bytes - known.bytes;
@@ -245,6 +245,7 @@ export function createSieve<V>(maxBytes: number, onEvicted: (key: string) => voi
         usedBytes += bytes;
       }
       while (usedBytes > maxBytes) evictOne();
+      return true;
     },
     delete: (key) => {
       const node = nodes.get(key);

@@ -59,8 +59,8 @@ test('a key that is read again outlives keys that were read once', () => {
 
 test('a value larger than the budget is not kept, and removes the older value of its key', () => {
   const sieve = createSieve<string>(100);
-  sieve.set('k', 'small', 10);
-  sieve.set('k', 'huge', 101);
+  assert.equal(sieve.set('k', 'small', 10), true);
+  assert.equal(sieve.set('k', 'huge', 101), false);
   assert.equal(sieve.peek('k'), undefined);
   assert.deepEqual([sieve.size(), sieve.bytes()], [0, 0]);
 });
