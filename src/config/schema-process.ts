@@ -139,6 +139,7 @@ export const log = Type.Object(
     level: choice(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'Lowest level that is written.', {
       default: 'info',
       'x-env': 'LOG_LEVEL',
+      'x-also': { warning: 'warn' },
     }),
     hitSample: fraction('Share of hits that get a log line; everything else always gets one.', {
       default: 0.01,

@@ -8,6 +8,7 @@ import {
   HOST_PATTERN,
   HOST_PORT_PATTERN,
   type HostPort,
+  ONE_LINE_PATTERN,
   SIZE_PATTERN,
 } from './units.ts';
 
@@ -26,6 +27,8 @@ export interface Annotations {
   readonly 'x-default'?: string;
   /** The allowed values in words, for a pattern that is hard to read. */
   readonly 'x-allowed'?: string;
+  /** Other words for values of a choice. */
+  readonly 'x-also'?: Readonly<Record<string, string>>;
   /** The unit of a number or the name of the items of a list, for the allowed values in words: `stages`. */
   readonly 'x-what'?: string;
   /** Keywords that hold for every value that this version writes. Readers check the wider schema without them. */
@@ -143,8 +146,12 @@ type Text = {
   readonly maxLength?: number;
 };
 
+/** One line of text. A server compares a password with its line break, and a header or a log line must not contain one. */
 export function text(description: string, options: Text & Annotations = {}): TUnsafe<string> {
-  return Type.Unsafe<string>({ type: 'string', minLength: 1, maxLength: 1024, description, ...options });
+  return Type.Unsafe<string>({
+    ...{ type: 'string', minLength: 1, maxLength: 1024, pattern: ONE_LINE_PATTERN, description },
+    ...options,
+  });
 }
 
 export function choice<const T extends readonly string[]>(

@@ -1,7 +1,7 @@
 import { Check } from 'typebox/value';
 import { type Fault, formatPath, HIDDEN, knownNames, MISSING, type Path, showKind, showValue } from './faults.ts';
 import { allowedAt, alternatives, codeName, isRequired, kindsOf, nodeOf, type SchemaNode, shapeOf } from './node.ts';
-import { formatDuration, parseAddress, parseDuration, parseHostPort, parseSize } from './units.ts';
+import { formatDuration, ONE_LINE_PATTERN, parseAddress, parseDuration, parseHostPort, parseSize } from './units.ts';
 
 interface ReadOptions {
   /** Values that hold a variable with the name of a secret, by formatted path. */
@@ -38,7 +38,7 @@ export function readTree(schema: object, tree: unknown, options: ReadOptions = {
   const read = (node: SchemaNode, given: unknown, path: Path): unknown => {
     const value = given ?? node.default;
     if (value === FAULTY) return undefined;
-    const wrong = (): undefined => report(path, shown(node, value, path), allowedAt(node));
+    const wrong = (): undefined => report(path, shown(node, value, path), `${allowedAt(node)}${hintAt(value)}`);
     const shape = shapeOf(node);
     switch (shape.is) {
       case 'mapping':
@@ -127,9 +127,21 @@ function readLeaf(node: SchemaNode, value: unknown): unknown {
   }
 }
 
+const oneLine = new RegExp(ONE_LINE_PATTERN);
+
+/** What cannot be seen in a faulty text, and is often there in one that is read from a file or a mounted secret. */
+function hintAt(value: unknown): string {
+  if (typeof value !== 'string' || oneLine.test(value)) return '';
+  return `, without control characters: this text ${/[\r\n]$/.test(value) ? 'ends in a line break' : 'has one'}`;
+}
+
 function fromText(node: SchemaNode, given: string): unknown {
   const numeric = node.type === 'integer' || node.type === 'number' || node['x-unit'] === 'size';
   if (numeric && /^-?[0-9]{1,15}(\.[0-9]{1,15})?$/.test(given)) return Number(given);
+  if (node.enum !== undefined) {
+    const word = given.toLowerCase();
+    return node['x-also']?.[word] ?? (node.enum.includes(word) ? word : given);
+  }
   if (node.type === 'boolean' && (given === 'true' || given === 'false')) return given === 'true';
   return given;
 }

@@ -258,3 +258,14 @@ test('control documents and counters are in the stores of the domains unless the
   assert.equal(own.control.kind === 'standalone' && own.control.tls?.ca, pem);
   assert.deepEqual(own.drills, { directory: '/srv/d', keep: 3, leaseMs: 5000 });
 });
+
+test('the level of the log is read in upper case too, and `warning` is `warn`', () => {
+  const levelOf = (given: string): string => loadSettings({ env: { LOG_LEVEL: given }, cwd: '/srv' }).log.level;
+  assert.deepEqual(['INFO', 'Warning', 'warning', 'warn', 'debug'].map(levelOf), [
+    'info',
+    'warn',
+    'warn',
+    'warn',
+    'debug',
+  ]);
+});

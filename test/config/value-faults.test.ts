@@ -1,3 +1,7 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { configShape } from '../../src/config/schema.ts';
+import { nodeOf, type SchemaNode } from '../../src/schema/node.ts';
 import { goods, testFaults, withEngine, withStore } from './harness.ts';
 
 testFaults([
@@ -93,4 +97,35 @@ testFaults([
       ['domains.goods.store.nodes[2]', '"b:2"', /each node once/],
     ],
   ],
+  [
+    'a line break at the end of a secret, a name, a host or a token is a fault that says so and shows no secret',
+    `admin: { token: "0123456789-abcdefghij\\n", host: "admin\\n" }
+${withEngine('store: { kind: sentinel, sentinels: ["s:1\\n"], master: "main\\r\\n", username: "u\\n", password: "hunter2\\n", sentinelPassword: "a\\tb", doctor: { username: "d\\n", password: "hunter2\\n" } }')}`,
+    [
+      ['admin.token', '***', /printable ASCII .*this text ends in a line break/],
+      ['admin.host', '"admin\\n"', /a host name .*this text ends in a line break/],
+      ['domains.goods.store.sentinels[0]', '"s:1\\n"', /host:port.*this text ends in a line break/],
+      ['domains.goods.store.master', '"main\\r\\n"', /this text ends in a line break/],
+      ['domains.goods.store.username', '"u\\n"', /this text ends in a line break/],
+      ['domains.goods.store.password', '***', /this text ends in a line break/],
+      ['domains.goods.store.sentinelPassword', '***', /without control characters: this text has one/],
+      ['domains.goods.store.doctor.username', '"d\\n"', /this text ends in a line break/],
+      ['domains.goods.store.doctor.password', '***', /this text ends in a line break/],
+    ],
+  ],
 ]);
+
+test('every setting that is a text refuses control characters', () => {
+  const accepting: string[] = [];
+  const visit = (node: SchemaNode, path: string): void => {
+    const { properties = {}, patternProperties = {}, anyOf = [], items } = node;
+    for (const [name, member] of Object.entries({ ...properties, ...patternProperties }))
+      visit(member, `${path}.${name}`);
+    for (const member of [...anyOf, ...(items === undefined ? [] : [items])]) visit(member, path);
+    if (node.type !== 'string' || node.enum !== undefined) return;
+    const pattern = new RegExp(node.pattern ?? '');
+    if (['a\n', 'a\r', 'a\tb', 'a\0', '\u007f', 'a\u0085'].some((text) => pattern.test(text))) accepting.push(path);
+  };
+  visit(nodeOf(configShape), '');
+  assert.deepEqual(accepting, []);
+});
