@@ -1,4 +1,4 @@
-import type { Filter, SearchDomain, SearchRequest } from './domain.ts';
+import type { Filter, SearchDomain, SearchRequest, Sort } from './domain.ts';
 
 /**
  * The text that two requests share exactly when they must share an answer: the domain, its answer profile, the text, and
@@ -8,18 +8,38 @@ import type { Filter, SearchDomain, SearchRequest } from './domain.ts';
  * `goods@Zk3qv0rXy1A?q=кроссовки&filter=price:1000..5000&sort=-date`
  */
 export function canonicalForm(request: SearchRequest, domain: SearchDomain): string {
-  const parts = [`q=${quote(request.text)}`];
-  for (const [name, value] of request.context) parts.push(`${quote(name)}=${quote(value)}`);
-  for (const filter of request.filters)
+  const { domain: name, text, context, filters, facets, sort, page, limit, highlight, ...rest } = request;
+  noMember(rest);
+  const parts = [`q=${quote(text)}`];
+  for (const [parameter, value] of context) parts.push(`${quote(parameter)}=${quote(value)}`);
+  for (const filter of filters) {
     parts.push(`filter=${quote(filter.attribute)}:${filterText(filter, domain, quote, String)}`);
-  for (const facet of request.facets) parts.push(`facet=${quote(facet)}`);
-  if (request.sort.by === 'attribute') {
-    parts.push(`sort=${request.sort.descending ? '-' : ''}${quote(request.sort.attribute)}`);
   }
-  if (request.page !== 1) parts.push(`page=${request.page}`);
-  if (request.limit !== DEFAULT_LIMIT) parts.push(`limit=${request.limit}`);
-  if (!request.highlight) parts.push('highlight=false');
-  return `${domain.name}@${domain.answerProfile}?${parts.join('&')}`;
+  for (const facet of facets) parts.push(`facet=${quote(facet)}`);
+  const sorted = sortText(sort, quote);
+  if (sorted !== undefined) parts.push(`sort=${sorted}`);
+  if (page !== 1) parts.push(`page=${page}`);
+  if (limit !== DEFAULT_LIMIT) parts.push(`limit=${limit}`);
+  if (!highlight) parts.push('highlight=false');
+  return `${name}@${domain.answerProfile}?${parts.join('&')}`;
+}
+
+/**
+ * Takes the members that a destructuring has left. With a member that the canonical form does not name, two searches would
+ * share one answer; the call then does not compile.
+ */
+export function noMember(_rest: Readonly<Record<string, never>>): void {}
+
+/** `price`, `-price`; undefined for the default. */
+export function sortText(sort: Sort, format: (attribute: string) => string): string | undefined {
+  if (sort.by === 'relevance') {
+    const { by: _by, ...rest } = sort;
+    noMember(rest);
+    return undefined;
+  }
+  const { by: _by, attribute, descending, ...rest } = sort;
+  noMember(rest);
+  return `${descending ? '-' : ''}${format(attribute)}`;
 }
 
 /** The values of a filter: `a,b`, `1,2` or `1..5`. `string` and `numeric` format one value each. */
@@ -32,12 +52,21 @@ export function filterText(
   const isDate = domain.attributes.find(({ name }) => name === filter.attribute)?.type === 'date';
   const number = isDate ? dateText : numeric;
   switch (filter.kind) {
-    case 'strings':
-      return filter.values.map(string).join(',');
-    case 'numbers':
-      return filter.values.map(number).join(',');
-    case 'range':
-      return `${filter.from === undefined ? '' : number(filter.from)}..${filter.to === undefined ? '' : number(filter.to)}`;
+    case 'strings': {
+      const { kind: _kind, attribute: _attribute, values, ...rest } = filter;
+      noMember(rest);
+      return values.map(string).join(',');
+    }
+    case 'numbers': {
+      const { kind: _kind, attribute: _attribute, values, ...rest } = filter;
+      noMember(rest);
+      return values.map(number).join(',');
+    }
+    case 'range': {
+      const { kind: _kind, attribute: _attribute, from, to, ...rest } = filter;
+      noMember(rest);
+      return `${from === undefined ? '' : number(from)}..${to === undefined ? '' : number(to)}`;
+    }
   }
 }
 

@@ -1,4 +1,13 @@
-import { canonicalText, DEFAULT_LIMIT, dateText, filterText, MAX_REQUEST_TEXT_UNITS, MS_PER_DAY } from './canonical.ts';
+import {
+  canonicalText,
+  DEFAULT_LIMIT,
+  dateText,
+  filterText,
+  MAX_REQUEST_TEXT_UNITS,
+  MS_PER_DAY,
+  noMember,
+  sortText,
+} from './canonical.ts';
 import {
   type Attribute,
   type Filter,
@@ -271,22 +280,23 @@ function invalidFilter(detail: string): InvalidSearch {
  * letters).
  */
 export function searchTextOf(request: SearchRequest, domain: SearchDomain): string | undefined {
-  if (!fits(request.text)) return undefined;
-  const parts = [pair('q', request.text)];
-  for (const [name, value] of request.context) {
+  const { domain: _domain, text, context, filters, facets, sort, page, limit, highlight, ...rest } = request;
+  noMember(rest);
+  if (!fits(text)) return undefined;
+  const parts = [pair('q', text)];
+  for (const [name, value] of context) {
     const declared = domain.context.find((each) => each.name === name);
     if (value !== declared?.values[0])
       parts.push(pair(declared?.source === 'header' ? name.toLowerCase() : name, value));
   }
-  for (const filter of request.filters)
+  for (const filter of filters)
     parts.push(pair('filter', `${filter.attribute}:${filterText(filter, domain, escapeValue, numberText)}`));
-  for (const facet of request.facets) parts.push(pair('facet', facet));
-  if (request.sort.by === 'attribute') {
-    parts.push(pair('sort', `${request.sort.descending ? '-' : ''}${request.sort.attribute}`));
-  }
-  if (request.page !== 1) parts.push(`page=${request.page}`);
-  if (request.limit !== DEFAULT_LIMIT) parts.push(`limit=${request.limit}`);
-  if (!request.highlight) parts.push('highlight=false');
+  for (const facet of facets) parts.push(pair('facet', facet));
+  const sorted = sortText(sort, String);
+  if (sorted !== undefined) parts.push(pair('sort', sorted));
+  if (page !== 1) parts.push(`page=${page}`);
+  if (limit !== DEFAULT_LIMIT) parts.push(`limit=${limit}`);
+  if (!highlight) parts.push('highlight=false');
   return parts.join('&');
 }
 

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
+import { canonicalForm } from '../../src/search/canonical.ts';
+import type { SearchRequest, Sort } from '../../src/search/domain.ts';
 import { profileHash } from '../../src/search/key.ts';
 import { domain, type Pair, prepare } from './harness.ts';
 
@@ -122,6 +125,57 @@ test('different requests have different canonical forms: no text can imitate a p
     { numRuns: 1000 },
   );
 });
+
+/** Values of every member of a request; a member without values does not compile. */
+const MEMBERS: { readonly [Name in keyof SearchRequest]: fc.Arbitrary<SearchRequest[Name]> } = {
+  domain: fc.constantFrom('goods', 'auto'),
+  text: query,
+  page: fc.integer({ min: 1, max: 3 }),
+  limit: fc.integer({ min: 19, max: 21 }),
+  sort: fc.oneof(
+    fc.constant<Sort>({ by: 'relevance' }),
+    fc.record({ by: fc.constant('attribute' as const), attribute: words, descending: fc.boolean() }),
+  ),
+  filters: fc.array(
+    fc.oneof(
+      fc.record({
+        kind: fc.constant('strings' as const),
+        attribute: fc.constant('category'),
+        values: fc.array(words, { minLength: 1, maxLength: 2 }),
+      }),
+      fc.record({
+        kind: fc.constant('numbers' as const),
+        attribute: fc.constantFrom('price', 'date'),
+        values: fc.array(fc.nat(3), { minLength: 1, maxLength: 2 }),
+      }),
+      fc.record(
+        {
+          kind: fc.constant('range' as const),
+          attribute: fc.constantFrom('price', 'date'),
+          from: fc.nat(2),
+          to: fc.nat(2),
+        },
+        { requiredKeys: ['kind', 'attribute'] },
+      ),
+    ),
+    { maxLength: 2 },
+  ),
+  facets: fc.array(words, { maxLength: 2 }),
+  highlight: fc.boolean(),
+  context: fc.array(fc.tuple(fc.constantFrom('region', 'X-Variant'), words), { maxLength: 2 }),
+};
+
+for (const member of Object.keys(MEMBERS) as (keyof SearchRequest)[]) {
+  test(`two requests that differ in ${member} alone have different canonical forms`, () => {
+    fc.assert(
+      fc.property(fc.record(MEMBERS), MEMBERS[member] as fc.Arbitrary<unknown>, (one, value) => {
+        const other = { ...one, [member]: value };
+        const isSame = isDeepStrictEqual(one[member], value);
+        assert.equal(canonicalForm(one, domain) === canonicalForm(other, domain), isSame);
+      }),
+    );
+  });
+}
 
 test('a changed answer profile gives another key', () => {
   const profile = {
