@@ -85,7 +85,7 @@ const freshness = Type.Object(
       max: HOUR,
     }),
     clientMaxAge: duration(
-      'Upper bound of `max-age` − `Age` in answers: caches downstream keep a purged page no longer than this.',
+      'Upper bound of `max-age` − `Age`, `stale-while-revalidate` and `stale-if-error` in answers: it bounds how long caches downstream keep a purged page.',
       { default: '30s', min: 0, max: DAY },
     ),
     jitter: fraction(

@@ -129,7 +129,7 @@ function readLeaf(node: SchemaNode, value: unknown): unknown {
 
 const oneLine = new RegExp(ONE_LINE_PATTERN);
 
-/** What cannot be seen in a faulty text, and is often there in one that is read from a file or a mounted secret. */
+/** A hint at characters that cannot be seen; a text from a mounted secret often ends in a line break. */
 function hintAt(value: unknown): string {
   if (typeof value !== 'string' || oneLine.test(value)) return '';
   return `, without control characters: this text ${/[\r\n]$/.test(value) ? 'ends in a line break' : 'has one'}`;

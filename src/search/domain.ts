@@ -53,8 +53,13 @@ export interface Document {
   readonly attributes: Readonly<Record<string, string | number>>;
 }
 
-/** In characters. One real catalogue has an id of 75 characters. */
+/** In characters (code points). One real catalogue has an id of 75 characters. */
 export const MAX_ID_LENGTH = 128;
+
+/** Whether a text can be the id of a document. What can be indexed can also be suppressed. */
+export function isDocumentId(id: string): boolean {
+  return id !== '' && [...id].length <= MAX_ID_LENGTH && !id.includes('\0') && id.isWellFormed();
+}
 
 /** One search, validated against its domain and in canonical form: the only input of an engine. */
 export interface SearchRequest {

@@ -10,6 +10,9 @@ import { SearchError } from './search-error.ts';
 import type { DomainStatus } from './status.ts';
 import type { Span } from './trace.ts';
 
+/** Maximum number of searches in one batch. */
+export const MAX_BATCH = 50;
+
 /** The core as http sees it. */
 export interface Search {
   /** In configured order; the first is the default. */

@@ -18,7 +18,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'operations/audit': [],
   'operations/capacity': ['schema', 'config'],
   'operations/meter': ['schema', 'control', 'search'],
-  'operations/flush': ['schema', 'cache', 'control', 'operations/meter'],
+  'operations/flush': ['schema', 'cache', 'control', 'search', 'operations/meter'],
   'operations/warm': ['control'],
   'operations/drills': ['schema', 'cache', 'control', 'search', 'report', 'operations/flush', 'operations/meter'],
   'operations/shadow': ['schema', 'cache', 'control', 'search', 'config', 'report', 'operations/flush'],

@@ -38,14 +38,14 @@ const maxAgeOf = ({ cacheControl }: { readonly cacheControl: string }): number =
 
 test('a new page has Age 0 and may be kept for the whole client max-age', () => {
   assert.deepEqual(freshnessFields(...answerAt(35)), {
-    cacheControl: 'public, max-age=30, stale-while-revalidate=30, stale-if-error=3600',
+    cacheControl: 'public, max-age=30, stale-while-revalidate=30, stale-if-error=30',
     age: 0,
   });
 });
 
 test('a hit shows the age of its page, and may be kept for the client max-age from now', () => {
   assert.deepEqual(freshnessFields(...answerAt(13_000)), {
-    cacheControl: 'public, max-age=43, stale-while-revalidate=30, stale-if-error=3600',
+    cacheControl: 'public, max-age=43, stale-while-revalidate=30, stale-if-error=30',
     age: 13,
   });
 });

@@ -3,7 +3,7 @@ import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Document, MAX_ID_LENGTH, type SearchDomain } from '../../search/domain.ts';
+import { type Document, isDocumentId, MAX_ID_LENGTH, type SearchDomain } from '../../search/domain.ts';
 import { wordsOf } from './expression.ts';
 import { createLabels, factsOf } from './facts.ts';
 import { columnsOf, createTables, IndexError, writeMeta } from './schema.ts';
@@ -87,7 +87,7 @@ async function insertAll(database: DatabaseSync, options: BuildOptions): Promise
 }
 
 function checkId(id: string, holder: StatementSync): void {
-  if (id === '' || [...id].length > MAX_ID_LENGTH || id.includes('\0') || !id.isWellFormed()) {
+  if (!isDocumentId(id)) {
     throw new Error(`an id must be 1 to ${MAX_ID_LENGTH} characters of text`);
   }
   const first = holder.get(id);

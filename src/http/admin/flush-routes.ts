@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import type { Control } from '../../control/control.ts';
 import { type ControlDocument, type FlushMode, MAX_SUPPRESSED } from '../../control/document.ts';
 import { type Affected, FLUSH_PREVIEW, type PurgedPages } from '../../operations/flush/flush.ts';
+import { MAX_ID_LENGTH } from '../../search/domain.ts';
 import { namingParameter } from '../problems.ts';
 import { statedReason } from './access.ts';
 import { FlushAskBody, FlushDoneBody, FlushStateBody, PreviewAsk, PurgedBody } from './flush-schema.ts';
@@ -106,8 +107,8 @@ function documentBody(control: Control): object {
   };
 }
 
-/** Enough for 1,024 ids of 128 characters in any escaping. */
-const MAX_IDS_BYTES = 2 ** 20;
+/** Each character of an id takes at most 12 bytes: two units, each as `\uXXXX`. The rest is for the other members. */
+const MAX_IDS_BYTES = 12 * MAX_SUPPRESSED * MAX_ID_LENGTH + 2 ** 16;
 
 const PurgeBody = Type.Object(
   {
@@ -125,11 +126,14 @@ const PurgeBody = Type.Object(
 const SuppressBody = Type.Object(
   {
     domain: Domain,
-    ids: Type.Array(Type.String({ minLength: 1, maxLength: 128, description: '1 to 128 characters.' }), {
-      minItems: 1,
-      maxItems: MAX_SUPPRESSED,
-      description: `1 to ${MAX_SUPPRESSED} documents.`,
-    }),
+    ids: Type.Array(
+      Type.String({ minLength: 1, maxLength: MAX_ID_LENGTH, description: `1 to ${MAX_ID_LENGTH} characters.` }),
+      {
+        minItems: 1,
+        maxItems: MAX_SUPPRESSED,
+        description: `1 to ${MAX_SUPPRESSED} documents.`,
+      },
+    ),
     reason: OptionalReason,
   },
   closed,

@@ -8,7 +8,7 @@ import type { PreparedSearch } from '../../search/key.ts';
 import type { Outcome } from '../../search/outcome.ts';
 import type { SearchParameters } from '../../search/query.ts';
 import { runConcurrently } from '../../search/read-path.ts';
-import type { Search } from '../../search/search.ts';
+import { MAX_BATCH, type Search } from '../../search/search.ts';
 import { formatTraceparent, type Span, type Tracer } from '../../search/trace.ts';
 import { problemOf, unknownField } from '../problems.ts';
 import type { App } from '../transport/app.ts';
@@ -33,7 +33,7 @@ import {
   endServerSpan,
   refusedEnding,
 } from './exchange.ts';
-import { BatchAnswer, BatchEnvelope, batchBodySchema, CountedBatch, MAX_BATCH, PROBLEM_ANSWERS } from './openapi.ts';
+import { BatchAnswer, BatchEnvelope, batchBodySchema, CountedBatch, PROBLEM_ANSWERS } from './openapi.ts';
 import { ageSeconds, cacheStatus } from './response-headers.ts';
 
 interface MsearchRouteOptions {

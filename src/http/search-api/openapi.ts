@@ -6,13 +6,10 @@ import type { FastifyInstance } from 'fastify';
 import { type TSchema, Type } from 'typebox';
 import { oneOf } from '../../schema/fields.ts';
 import { OUTCOMES } from '../../search/outcome.ts';
-import type { Search } from '../../search/search.ts';
+import { MAX_BATCH, type Search } from '../../search/search.ts';
 import { PROBLEMS } from '../transport/problem.ts';
 import { contentPolicy, OWN_FILES, registerFile } from '../transport/static-file.ts';
 import { HEADER_DESCRIPTIONS } from './response-headers.ts';
-
-/** Maximum number of searches in one batch. */
-export const MAX_BATCH = 50;
 
 /** For readers and code generators. `search.prepare` checks the parameters, because it knows the domain. */
 export function searchQuerySchema(search: Search): TSchema {

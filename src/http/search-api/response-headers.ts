@@ -225,9 +225,10 @@ export function ageSeconds(entry: Entry, nowMs: number): number {
  * `Cache-Control` of an answer (RFC 9111, RFC 5861).
  *
  * `max-age` is Age + the smaller of `clientMaxAge` and the remaining fresh time, so a purged page is fresh downstream
- * for at most `clientMaxAge`, and `stale-while-revalidate` is at most `clientMaxAge`. A stale answer has no fresh time
- * left, so its `max-age` is below its Age, and caches revalidate it at once. Both are rounded down, so that no fraction
- * of a second is promised.
+ * for at most `clientMaxAge`. `stale-while-revalidate` and `stale-if-error` are at most `clientMaxAge` too: this service
+ * judges a page again before it serves it during an outage, and a cache downstream would show a purged one. A stale answer
+ * has no fresh time left, so its `max-age` is below its Age, and caches revalidate it at once. All are rounded down, so
+ * that no fraction of a second is promised.
  */
 export function cacheControl(
   { entry, remainingMs, outcome }: Answer,
@@ -237,6 +238,6 @@ export function cacheControl(
   const age = ageSeconds(entry, nowMs);
   const maxAge = Math.max(0, age + Math.floor(Math.min(clientMaxAgeMs, remainingMs) / 1000));
   const revalidate = Math.floor(Math.min(entry.revalidateForMs, clientMaxAgeMs) / 1000);
-  const onError = Math.floor(entry.errorForMs / 1000);
+  const onError = Math.floor(Math.min(entry.errorForMs, clientMaxAgeMs) / 1000);
   return `public, max-age=${maxAge}, stale-while-revalidate=${revalidate}, stale-if-error=${onError}`;
 }

@@ -11,7 +11,7 @@ import {
 } from './acknowledge.ts';
 import { type Check, isCheap, SEVERITIES, type Severity } from './check.ts';
 import { CHECK_IDS, CHECKS } from './checks/checks.ts';
-import { configurationDigest, createFleet } from './collect/fleet.ts';
+import { type ClockReading, configurationDigest, createFleet } from './collect/fleet.ts';
 import { createHostReader } from './collect/host.ts';
 import { createServiceReader, type ServiceReaderOptions } from './collect/service.ts';
 import { diagnose } from './diagnose.ts';
@@ -213,12 +213,12 @@ interface ServiceDoctorOptions
 export function openServiceDoctor(options: ServiceDoctorOptions): Doctor {
   const { settings, probes, domains, processId, version, clock, random, observe } = options;
   const { intervalMs, acknowledged } = settings.doctor;
-  let offsetMs: number | undefined;
+  let clockOffset: ClockReading | undefined;
   const fleet = createFleet({
     ...{ processId, version, clock, random },
     configuration: configurationDigest(settings),
     controls: domains.map(({ control }) => control),
-    clockOffsetMs: () => offsetMs,
+    clockOffset: () => clockOffset,
   });
   const examiner = createExaminer({
     ...{ ...probes, clock, random },
@@ -229,7 +229,7 @@ export function openServiceDoctor(options: ServiceDoctorOptions): Doctor {
     ...{ examiner, stores: probes.stores, intervalMs, clock, random, observe },
     ...(acknowledged === undefined ? {} : { acknowledged }),
     onSnapshot: (snapshot) => {
-      offsetMs = clockOffsetOf(snapshot) ?? offsetMs;
+      clockOffset = clockOffsetOf(snapshot) ?? clockOffset;
     },
   });
   return {

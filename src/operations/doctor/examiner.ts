@@ -1,6 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../runtime.ts';
+import { type ClockReading, MAX_FLEET_TEXT } from './collect/fleet.ts';
 import { createStoreCollector } from './collect/store.ts';
 import type { EngineProbe, ReadHost, ReadService, StoreProbe } from './doctor.ts';
 import { known, type Snapshot } from './facts.ts';
@@ -95,14 +96,15 @@ export function createExaminer(options: ExaminerOptions): Examiner {
   };
 }
 
-/** Clock of the first store node that told it, minus the clock of this process, in milliseconds. */
-export function clockOffsetOf({ stores }: Pick<Snapshot, 'stores'>): number | undefined {
+/** The clock of the first store node that told it. */
+export function clockOffsetOf({ stores }: Pick<Snapshot, 'stores'>): ClockReading | undefined {
   // The control store first: every process of a fleet reaches it.
   const sorted = stores.toSorted((a, b) => a.domains.length - b.domains.length);
   for (const store of sorted) {
     for (const node of known(store.nodes) ?? []) {
       const offset = known(node.clockOffsetMs);
-      if (offset !== undefined) return offset;
+      if (offset === undefined) continue;
+      return { offsetMs: offset, server: (known(node.info)?.['run_id'] ?? node.address).slice(0, MAX_FLEET_TEXT) };
     }
   }
   return undefined;

@@ -324,8 +324,9 @@ export interface FleetProcess {
   /** Digest of the configuration without addresses of listeners, secrets and paths. */
   readonly configuration: string;
   readonly version: string;
-  /** Its clock minus the clock of the first node of the control store, in milliseconds. */
+  /** Its clock minus the clock of `clockServer`, a server of a store, in milliseconds. */
   readonly clockOffsetMs?: number;
+  readonly clockServer?: string;
 }
 
 /** Counters are since the start of the process. */
@@ -388,8 +389,7 @@ export interface DomainFacts {
   readonly controlStanding: string;
 }
 
-// --- reading them -----------------------------------------------------------------------------------------------------
-
+/** Undefined for a figure that is missing. */
 export function known<T>(part: Part<T>): T | undefined {
   return 'known' in part ? part.known : undefined;
 }

@@ -5,6 +5,7 @@ import type { Changed, Control } from '../../control/control.ts';
 import { arc, type BucketRange, bucketsIn, type ControlDocument, MAX_SUPPRESSED } from '../../control/document.ts';
 import { OperationError } from '../../control/operation-error.ts';
 import type { Clock } from '../../runtime.ts';
+import { isDocumentId, MAX_ID_LENGTH } from '../../search/domain.ts';
 import type { Figures } from '../meter/figures.ts';
 import type { StoreContent } from './content.ts';
 import { createErasures } from './erasure.ts';
@@ -166,7 +167,6 @@ function checkErase(by: EraseBy, ranges: readonly BucketRange[], declaration: St
   }
 }
 
-const MAX_ID_CHARACTERS = 128;
 const MAX_VERSION_CHARACTERS = 128;
 
 /** @throws OperationError invalid-request */
@@ -175,9 +175,9 @@ function checkIds(ids: readonly string[]): void {
   if (distinct.size < 1 || distinct.size > MAX_SUPPRESSED) {
     throw invalid(`ids names 1 to ${MAX_SUPPRESSED} documents; ${distinct.size} are named`, 'ids');
   }
-  const wrong = [...distinct].find((id) => id.length < 1 || id.length > MAX_ID_CHARACTERS || !id.isWellFormed());
+  const wrong = [...distinct].find((id) => !isDocumentId(id));
   if (wrong !== undefined) {
-    throw invalid(`an id has 1 to ${MAX_ID_CHARACTERS} characters; one of them has ${wrong.length}`, 'ids');
+    throw invalid(`an id is a text of 1 to ${MAX_ID_LENGTH} characters; one of them has ${[...wrong].length}`, 'ids');
   }
 }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bucketsIn, MAX_SUPPRESSED } from '../../../src/control/document.ts';
 import { beginOverlay, endOverlay } from '../../../src/control/overlay.ts';
+import { isDocumentId, MAX_ID_LENGTH } from '../../../src/search/domain.ts';
 import { entryOf } from '../../fakes/entry.ts';
 import { type FlushHarness, flushHarness, pagesOf } from './harness.ts';
 
@@ -116,6 +117,20 @@ test('a suppressed document hides its pages until it is lifted', async (t) => {
     { kind: 'suppressed', domain: 'goods', ids: 2, lifted: false },
     { kind: 'suppressed', domain: 'goods', ids: 3, lifted: true },
   ]);
+});
+
+test('every id that can be indexed can be suppressed: 1 to 128 characters, in UTF-16 one or two units each', async (t) => {
+  const harness = flushHarness(t);
+  const longest = '🛋'.repeat(MAX_ID_LENGTH);
+  const { after } = await harness.flush.suppress([longest]);
+  assert.deepEqual(
+    after.suppressed.map(({ id }) => id),
+    [longest],
+  );
+  for (const id of ['', `${longest}x`, 'a\0', '\ud83d']) {
+    await assert.rejects(harness.flush.suppress([id]), { code: 'invalid-request' });
+    assert.equal(isDocumentId(id), false);
+  }
 });
 
 test('a list of suppressions that does not fit changes nothing', async (t) => {

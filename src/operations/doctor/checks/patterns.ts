@@ -1,3 +1,4 @@
+import { MAX_BATCH } from '../../../search/search.ts';
 import type { Check, Observation, Window } from '../check.ts';
 import { known } from '../facts.ts';
 import {
@@ -56,7 +57,7 @@ function roundTrips(window: Window): readonly Observation[] {
       evidence: `${perSecond(reads / seconds)} reads a second each wait for one round trip of ${ms(rtt)}, while the busiest store node uses ${percent(cpu)} of a core.`,
       figures: { readsPerSecond: reads / seconds, rttMs: rtt, cpu },
       advice: [
-        'Send searches in batches: POST /msearch reads up to 128 entries of a node in one round trip.',
+        `Send searches in batches: POST /msearch reads the entries of up to ${MAX_BATCH} searches in one round trip to each node.`,
         'Raise L1 (memory.maxBytes), so that fewer searches need the store.',
         'Move the store nearer: the same zone, no proxy between.',
       ],

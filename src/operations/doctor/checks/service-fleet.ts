@@ -69,31 +69,37 @@ const SYNCHRONIZE = [
 ];
 
 const clocksApart = ofFleet((processes) => {
-  const offsets = processes
-    .flatMap(({ id, clockOffsetMs }) => (clockOffsetMs === undefined ? [] : [{ id, clockOffsetMs }]))
-    .toSorted((a, b) => a.clockOffsetMs - b.clockOffsetMs);
-  const [first, last] = [offsets[0], offsets.at(-1)];
-  if (first === undefined || last === undefined || offsets.length < 2) {
-    return skipped(FLEET, 'fewer than two processes told the offset of their clock');
-  }
-  const apartMs = last.clockOffsetMs - first.clockOffsetMs;
+  const told = processes.flatMap(({ id, clockOffsetMs, clockServer }) =>
+    clockOffsetMs === undefined ? [] : [{ id, clockOffsetMs, clockServer }],
+  );
+  // The clocks of two servers may differ themselves.
+  const comparable = [...Map.groupBy(told, ({ clockServer }) => clockServer).values()].flatMap((offsets) => {
+    const sorted = offsets.toSorted((a, b) => a.clockOffsetMs - b.clockOffsetMs);
+    const [first, last] = [sorted[0], sorted.at(-1)];
+    if (first === undefined || last === undefined || first === last) return [];
+    return [{ first, last, apartMs: last.clockOffsetMs - first.clockOffsetMs, count: offsets.length }];
+  });
+  const [widest] = comparable.toSorted((a, b) => b.apartMs - a.apartMs);
+  if (widest === undefined)
+    return skipped(FLEET, 'fewer than two processes told the offset of their clock to one server');
+  const { first, last, apartMs, count } = widest;
   const state = stateAbove(apartMs, APART);
   if (state === 'fine') return fine(FLEET);
   return {
     ...{ subject: FLEET, state },
-    evidence: `The clocks of ${countText(offsets.length)} processes are up to ${durationText(apartMs)} apart: ${last.id} is ahead of ${first.id}, each measured against its store.`,
+    evidence: `The clocks of ${countText(count)} processes are up to ${durationText(apartMs)} apart: ${last.id} is ahead of ${first.id}, each measured against one server of a store.`,
     figures: { apartMs: Math.round(apartMs), ahead: last.id, behind: first.id },
     advice: SYNCHRONIZE,
   };
 });
 
-/** One node that differs has a wrong clock itself; when half of them differ, it is the clock of this process. */
+/** A node that differs has a wrong clock itself; when more than half of them differ, it is the clock of this process. */
 function ownClock(window: Window): readonly Observation[] {
   const { service } = window.after;
   if (service === undefined) return [];
   const subject = `process ${service.processId}`;
   const offsets = dataNodesOf(window).flatMap(({ node }) => known(node.clockOffsetMs) ?? []);
-  const offsetMs = median(offsets);
+  const offsetMs = offsetOfMost(offsets);
   if (offsetMs === undefined) return [skipped(subject, 'no store node told its time')];
   const state = stateAbove(Math.abs(offsetMs), WRONG);
   if (state === 'fine') return [fine(subject)];
@@ -105,6 +111,14 @@ function ownClock(window: Window): readonly Observation[] {
       advice: SYNCHRONIZE,
     },
   ];
+}
+
+/** The median; between the two middle values of an even number, the one nearer to zero, and zero when they differ in sign. */
+function offsetOfMost(offsets: readonly number[]): number | undefined {
+  const [lower, upper] = [median(offsets), median(offsets.map((offset) => -offset))];
+  if (lower === undefined || upper === undefined) return undefined;
+  if (Math.sign(lower) !== Math.sign(-upper)) return 0;
+  return Math.abs(lower) < Math.abs(upper) ? lower : -upper;
 }
 
 export const FLEET_CHECKS: readonly Check[] = [

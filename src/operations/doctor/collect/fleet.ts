@@ -11,6 +11,13 @@ export interface Fleet {
   readonly close: () => void;
 }
 
+/** The clock of a server of a store, minus the clock of this process. */
+export interface ClockReading {
+  readonly offsetMs: number;
+  /** Its `run_id`, or its address where it tells none: two readings of one server can be compared. */
+  readonly server: string;
+}
+
 interface FleetOptions {
   readonly processId: string;
   readonly version: string;
@@ -18,8 +25,8 @@ interface FleetOptions {
   readonly configuration: string;
   /** The control of each domain: processes that share one domain know each other by it. */
   readonly controls: readonly Pick<Control, 'state' | 'report' | 'reports'>[];
-  /** As `NodeFacts.clockOffsetMs` of the first node of the control store; undefined while it is not known. */
-  readonly clockOffsetMs: () => number | undefined;
+  /** Undefined while no store node has told its time. */
+  readonly clockOffset: () => ClockReading | undefined;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly random: () => number;
   readonly intervalMs?: number;
@@ -33,6 +40,7 @@ interface Hello {
   readonly configuration: string;
   readonly version: string;
   readonly clockOffsetMs?: number;
+  readonly clockServer?: string;
 }
 
 const PREFIX = 'doctor:';
@@ -44,11 +52,11 @@ const INTERVAL_MS = 5000;
 const MAX_SILENT = 3;
 /** More processes than any fleet has; the control store keeps no more reports. */
 const MAX_PROCESSES = 256;
-const MAX_TEXT = 64;
+export const MAX_FLEET_TEXT = 64;
 const MAX_OFFSET_MS = 1e12;
 
 export function createFleet(options: FleetOptions): Fleet {
-  const { processId, version, configuration, controls, clockOffsetMs, clock, random } = options;
+  const { processId, version, configuration, controls, clockOffset, clock, random } = options;
   const { intervalMs = INTERVAL_MS } = options;
   let sent = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -57,8 +65,9 @@ export function createFleet(options: FleetOptions): Fleet {
   const seen = new Map<string, { readonly first: number; readonly count: number; readonly atMs: number }>();
 
   const own = (): Omit<FleetProcess, 'id'> => {
-    const offsetMs = clockOffsetMs();
-    return { configuration, version, ...(offsetMs === undefined ? {} : { clockOffsetMs: -offsetMs }) };
+    const reading = clockOffset();
+    const clocks = reading && { clockOffsetMs: -reading.offsetMs, clockServer: reading.server };
+    return { configuration, version, ...clocks };
   };
   /** Reports go to shared control stores only. `shared` is constant for the life of a process. */
   const shared = controls.filter((control) => control.state().shared);
@@ -72,7 +81,7 @@ export function createFleet(options: FleetOptions): Fleet {
     const hellos = new Map<string, Hello>();
     for (const [name, value] of answers.flatMap((reports) => [...reports])) {
       const id = name.slice(PREFIX.length);
-      if (!name.startsWith(PREFIX) || id === processId || id.length > MAX_TEXT || !isHello(value)) continue;
+      if (!name.startsWith(PREFIX) || id === processId || id.length > MAX_FLEET_TEXT || !isHello(value)) continue;
       if ((hellos.get(id)?.count ?? -1) < value.count && hellos.size < MAX_PROCESSES) hellos.set(id, value);
     }
     const nowMs = clock.monotonicMs();
@@ -115,11 +124,7 @@ export function createFleet(options: FleetOptions): Fleet {
       if (shared.length === 0) return { known: [self] };
       const hellos = await collect();
       if (hellos === undefined) return { skipped: 'the control store does not answer' };
-      const others = [...hellos].flatMap(([id, { version: theirs, configuration: digest, clockOffsetMs: offsetMs }]) =>
-        isLive(id)
-          ? [{ id, configuration: digest, version: theirs, ...(offsetMs !== undefined && { clockOffsetMs: offsetMs }) }]
-          : [],
-      );
+      const others = [...hellos].flatMap(([id, hello]) => (isLive(id) ? [{ id, ...describedBy(hello) }] : []));
       return { known: [self, ...others.sort((a, b) => (a.id < b.id ? -1 : 1))] };
     },
     close: () => {
@@ -129,17 +134,30 @@ export function createFleet(options: FleetOptions): Fleet {
   };
 }
 
+/** No other members that the store may hold. */
+function describedBy({ configuration, version, clockOffsetMs, clockServer }: Hello): Omit<FleetProcess, 'id'> {
+  return {
+    ...{ configuration, version },
+    ...(clockOffsetMs === undefined ? {} : { clockOffsetMs }),
+    ...(clockServer === undefined ? {} : { clockServer }),
+  };
+}
+
 /** Others may write to the store: a text of any length, or a number that is none, goes no further. */
 function isHello(value: unknown): value is Hello {
   if (typeof value !== 'object' || value === null) return false;
-  const { format, count, configuration, version, clockOffsetMs } = value as Readonly<Record<string, unknown>>;
-  const isShort = (text: unknown): boolean => typeof text === 'string' && text.length > 0 && text.length <= MAX_TEXT;
+  const { format, count, configuration, version, clockOffsetMs, clockServer } = value as Readonly<
+    Record<string, unknown>
+  >;
+  const isShort = (text: unknown): boolean =>
+    typeof text === 'string' && text.length > 0 && text.length <= MAX_FLEET_TEXT;
   return (
     format === FORMAT &&
     Number.isSafeInteger(count) &&
     isShort(configuration) &&
     isShort(version) &&
-    (clockOffsetMs === undefined || (typeof clockOffsetMs === 'number' && Math.abs(clockOffsetMs) <= MAX_OFFSET_MS))
+    (clockOffsetMs === undefined || (typeof clockOffsetMs === 'number' && Math.abs(clockOffsetMs) <= MAX_OFFSET_MS)) &&
+    (clockServer === undefined || isShort(clockServer))
   );
 }
 

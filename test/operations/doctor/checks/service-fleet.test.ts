@@ -82,6 +82,31 @@ test('the clock of this process is wrong when it differs from most store nodes, 
   assert.deepEqual(clocks(fleetOf(alone)), ['fleet: skipped', 'process a: skipped']);
 });
 
+test('when one of two store nodes has a wrong clock, this process is not blamed, whichever way the node is off', () => {
+  const alone = { known: [process('a')] };
+  for (const offsets of [
+    [-5000, 0],
+    [5000, 0],
+    [-5000, 5000],
+    [0, 1, 5000, 5000],
+    [-5000, -5000, 0, 1],
+  ]) {
+    assert.deepEqual(clocks(fleetOf(alone, ...offsets)), ['fleet: skipped', 'process a: fine'], String(offsets));
+  }
+  assert.deepEqual(clocks(fleetOf(alone, -5000, -4000)), ['fleet: skipped', 'process a: raise']);
+});
+
+test('processes that measured their clocks against different servers are not compared', () => {
+  const against = (clockServer: string, clockOffsetMs: number, id: string) =>
+    process(id, { clockServer, clockOffsetMs });
+  const apart = withProcesses(against('one', 0, 'a'), against('two', 5000, 'b'));
+  assert.deepEqual(clocks(apart), ['fleet: skipped', 'process a: fine']);
+  const both = withProcesses(against('one', 0, 'a'), against('two', 5000, 'b'), against('one', 600, 'c'));
+  const [found] = look('clocks')(both);
+  assert.ok(found);
+  assert.match(said(found), /of 2 processes are up to 600 ms apart: c is ahead of a/);
+});
+
 test('a fleet that is not known is skipped with its reason', () => {
   const found = onlyOf(look('configurations')(fleetOf({ skipped: 'the control store does not answer' })));
   assert.deepEqual(found, { subject: 'fleet', state: 'skipped', reason: 'the control store does not answer' });

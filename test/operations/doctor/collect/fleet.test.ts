@@ -48,7 +48,7 @@ function createHarness(t: TestContext) {
       });
       const fleet = createFleet({
         ...{ processId, version, configuration, controls, clock },
-        clockOffsetMs: () => clockOffsetMs,
+        clockOffset: () => (clockOffsetMs === undefined ? undefined : { offsetMs: clockOffsetMs, server: 'server-1' }),
         random: () => 0.5,
       });
       t.after(fleet.close);
@@ -71,13 +71,13 @@ test('each process knows itself at once, and the others from their second report
   const a = made.join('a', { clockOffsetMs: -20 });
   made.join('b', { configuration: 'other', version: '1.1.0', clockOffsetMs: 300 });
   assert.deepEqual(await a.read(), {
-    known: [{ id: 'a', configuration: 'digest', version: '1.0.0', clockOffsetMs: 20 }],
+    known: [{ id: 'a', configuration: 'digest', version: '1.0.0', clockOffsetMs: 20, clockServer: 'server-1' }],
   });
   await made.pass(2000);
   assert.deepEqual(await made.ids(a), ['a'], 'one report may be of a dead process');
   await made.pass(8000);
   assert.deepEqual(known(await a.read())?.[1], {
-    ...{ id: 'b', configuration: 'other', version: '1.1.0', clockOffsetMs: -300 },
+    ...{ id: 'b', configuration: 'other', version: '1.1.0', clockOffsetMs: -300, clockServer: 'server-1' },
   });
 });
 
@@ -142,6 +142,7 @@ test('reports of another format, damaged ones and other reports are left out', a
     ['doctor:format', { ...whole, format: 2 }],
     ['doctor:text', { ...whole, version: 'v'.repeat(65) }],
     ['doctor:offset', { ...whole, clockOffsetMs: 'late' }],
+    ['doctor:server', { ...whole, clockOffsetMs: 1, clockServer: 's'.repeat(65) }],
     ['doctor:none', 17],
     ['process:other', whole],
     [`doctor:${'i'.repeat(65)}`, whole],
