@@ -8,11 +8,9 @@ import { type TestContext, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import pino from 'pino';
 import { createService, type Service } from '../src/app.ts';
-import { demoDocuments } from '../src/catalogue/demo.ts';
 import { loadSettings } from '../src/config/load.ts';
-import { searchDomainOf } from '../src/engines/create-engines.ts';
-import { buildIndex } from '../src/engines/sqlite/build.ts';
 import { systemClock } from '../src/runtime.ts';
+import { buildSmallIndex } from './fakes/small-index.ts';
 
 const CONFIG = `
 domains:
@@ -30,15 +28,7 @@ async function start(t: TestContext, { indexed, config = CONFIG }: { indexed: bo
   const file = join(directory, 'serpcache.yaml');
   writeFileSync(file, config);
   const settings = loadSettings({ env: { SERPCACHE_CONFIG: file }, cwd: directory });
-  const [domain] = settings.domains;
-  assert.ok(domain);
-  const documents = demoDocuments('goods')
-    .take(20)
-    .map((document) => ({ ...document, attributes: {} }));
-  if (indexed) {
-    const index = { file: join(directory, 'index', 'goods.sqlite'), domain: searchDomainOf(domain) };
-    await buildIndex({ ...index, documents, builtAtMs: 0 });
-  }
+  if (indexed) await buildSmallIndex(settings, directory);
   const lines: Line[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
   const created: Promise<Service> = createService({

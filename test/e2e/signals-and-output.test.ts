@@ -4,11 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { accepts, freePorts, startProcess } from '../../loadtest/stack/process.ts';
-import { demoDocuments } from '../../src/catalogue/demo.ts';
 import { loadSettings } from '../../src/config/load.ts';
-import { searchDomainOf } from '../../src/engines/create-engines.ts';
-import { buildIndex } from '../../src/engines/sqlite/build.ts';
 import { makeFullFifo } from '../fakes/fifo.ts';
+import { buildSmallIndex } from '../fakes/small-index.ts';
 import { waitFor } from './service-harness.ts';
 
 /** `src/main.ts` over an index of 20 documents. @param redirect as in a shell: where its output goes. */
@@ -23,17 +21,7 @@ domains:
   goods: { engine: { kind: sqlite, directory: index, workers: 1 }, attributes: {} }
 `,
   );
-  const [domain] = loadSettings({ env: { SERPCACHE_CONFIG: config }, cwd: folder }).domains;
-  assert.ok(domain);
-  const documents = demoDocuments('goods')
-    .take(20)
-    .map((document) => ({ ...document, attributes: {} }));
-  await buildIndex({
-    file: join(folder, 'index', 'goods.sqlite'),
-    domain: searchDomainOf(domain),
-    documents,
-    builtAtMs: 0,
-  });
+  await buildSmallIndex(loadSettings({ env: { SERPCACHE_CONFIG: config }, cwd: folder }), folder);
   const [port = 0, adminPort = 0] = await freePorts(2);
   const command = `exec '${process.execPath}' '${join(import.meta.dirname, '../../src/main.ts')}' ${redirect}`;
   const running = await startProcess({

@@ -6,11 +6,9 @@ import { after, before, test } from 'node:test';
 import pino from 'pino';
 import { startStandalone } from '../../loadtest/stack/redis.ts';
 import { createService } from '../../src/app.ts';
-import { demoDocuments } from '../../src/catalogue/demo.ts';
 import { loadSettings } from '../../src/config/load.ts';
-import { searchDomainOf } from '../../src/engines/create-engines.ts';
-import { buildIndex } from '../../src/engines/sqlite/build.ts';
 import { systemClock } from '../../src/runtime.ts';
+import { buildSmallIndex } from '../fakes/small-index.ts';
 import { type ReceivedSpan, startCollector } from '../tracing/collector.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'serpcache-traced-'));
@@ -43,13 +41,7 @@ domains:
     OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
   };
   const settings = loadSettings({ env, cwd: directory });
-  const [domain] = settings.domains;
-  assert.ok(domain);
-  const documents = demoDocuments('goods')
-    .take(20)
-    .map((document) => ({ ...document, attributes: {} }));
-  const index = join(directory, 'index', 'goods.sqlite');
-  await buildIndex({ file: index, domain: searchDomainOf(domain), documents, builtAtMs: 0 });
+  await buildSmallIndex(settings, directory);
   const service = await createService({
     ...{ settings, log: pino({ level: 'silent' }), droppedLines: () => 0 },
     ...{ clock: systemClock, random: Math.random, version: '1.2.3' },
