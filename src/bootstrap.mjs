@@ -1,6 +1,7 @@
 // Every npm script starts with this program: `PATH=$(node src/bootstrap.mjs) && exec node …`. It runs on the machine's
-// own Node, 18 or newer, so it is plain JavaScript without dependencies. It ensures a Node 24 and the node_modules of
-// the lockfile, then prints the PATH in which `node` is that Node.
+// own Node, 18 or newer, so it is plain JavaScript without dependencies. It ensures a Node of 24 or newer
+// and the node_modules of the lockfile, then prints the PATH in which `node` is that Node. A machine without one gets the
+// Node of the lockfile in src/node.
 // `node src/bootstrap.mjs [dev]`: `dev` installs the development dependencies as well.
 // All other output goes to stderr. Exit status 3: something is missing; the message tells how to install it.
 import { spawn, spawnSync } from 'node:child_process';

@@ -39,19 +39,6 @@ const SILENCE_MS = 10 * 60_000;
 const NAMED_FAILURES = 40;
 /** Time for a server to end that was stopped after the last test. */
 const GRACE_MS = 3000;
-/**
- * Options with which node refuses to start a program, for a quick run: a program may be started in a way that imports
- * do not show.
- */
-const NO_PROGRAMS = [
-  '--permission',
-  '--allow-fs-read=*',
-  '--allow-fs-write=*',
-  '--allow-worker',
-  '--disable-warning=PERM0006',
-  // Node 25 and later deny the network as well.
-  ...(process.allowedNodeEnvironmentFlags.has('--allow-net') ? ['--allow-net'] : []),
-];
 const root = join(import.meta.dirname, '..');
 const folder = mkdtempSync(join(tmpdir(), 'serpcache-test-'));
 const marker = `SERPCACHE_TEST_RUN=${folder}`;
@@ -141,7 +128,7 @@ async function runUnits({ quick, units, node }: RequestedRun): Promise<RanFiles>
     cwd: root,
     files: [...entries.keys()],
     signal: stop.signal,
-    execArgv: quick ? NO_PROGRAMS : [],
+    execArgv: quick ? ['--import', join(import.meta.dirname, 'runner/no-programs.ts')] : [],
     // With compiled modules kept for all files and the next run, a file starts in half the time.
     env: {
       ...process.env,

@@ -8,7 +8,7 @@ import { install, type Ran, ROOT, type RunOptions, run } from './tools.ts';
 
 const SUITE = 'bookworm';
 const DEBIAN = `docker.io/library/debian:${SUITE}-slim`;
-const NODE = `docker.io/library/node:24-${SUITE}-slim`;
+const NODE = `docker.io/library/node:26-${SUITE}-slim`;
 const DOCKERFILE = 'deploy/docker/Dockerfile';
 const NPM = 'npm@11';
 const BUILD_LIMIT_MS = 8 * 60_000;

@@ -184,8 +184,8 @@ function createPair({ client, target, createSession, onEnd }: PairOptions) {
     for (const socket of sockets) socket.uncork();
     throttle();
   };
-  client.on('data', (bytes) => together(() => session.fromClient(bytes)));
-  server.on('data', (bytes) => together(() => session.fromServer(bytes)));
+  client.on('data', (bytes: Buffer) => together(() => session.fromClient(bytes)));
+  server.on('data', (bytes: Buffer) => together(() => session.fromServer(bytes)));
   for (const socket of sockets) {
     socket.on('drain', throttle);
     socket.on('error', () => {}); // `close` follows

@@ -83,7 +83,7 @@ describe('the demo catalogue', () => {
 
   it('is spread over 180 days that end on 2026-11-20, with more ads on newer days', () => {
     const dates = everything.map(({ attributes }) => String(attributes['date'])).sort();
-    assert.ok((dates[0] ?? '') >= '2026-05-24', dates[0]);
+    assert.ok((dates[0] ?? '') >= '2026-05-24', `${dates[0]}`);
     assert.equal(dates.at(-1), '2026-11-20');
     const recent = dates.filter((date) => date > '2026-08-22').length;
     assert.ok(recent > dates.length * 0.55 && recent < dates.length * 0.8, `${recent}`);

@@ -60,7 +60,7 @@ describe('progress on a terminal', () => {
     assert.match(known.written[0] ?? '', /50 % {2}3,000 documents {2}30\/s {2}1 min 40 s left/);
     const unknown = watched({ isTTY: true });
     unknown.progress.update(3000);
-    assert.ok(unknown.written[0]?.startsWith('\r\u001b[Kindexing goods  3,000 documents'), unknown.written[0]);
+    assert.ok(unknown.written[0]?.startsWith('\r\u001b[Kindexing goods  3,000 documents'), `${unknown.written[0]}`);
   });
 
   it('puts a note on a line of its own above the bar', () => {

@@ -71,7 +71,7 @@ export function pagesContract(search: Searching): void {
       const values = results.map(({ attributes }) => attributes[sort.attribute]);
       for (const [index, value] of values.slice(1).entries()) {
         const before = values[index];
-        const inOrder =
+        const inOrder: boolean =
           value === undefined ||
           (before !== undefined && compareValues(before, value) * (sort.descending ? -1 : 1) <= 0);
         assert.ok(inOrder, `${before} before ${value} in ${JSON.stringify(sort)}`);

@@ -103,7 +103,7 @@ export function storeContract(name: string, open: () => Promise<StoreUnderTest>)
       assert.equal(reads.length, MANY);
       for (const [index, found] of reads.entries()) {
         const expected = isWritten(index) ? { kind: 'value', value: value(index) } : { kind: 'absent' };
-        assert.deepEqual(found, expected, names[index]);
+        assert.deepEqual(found, expected, `${names[index]}`);
       }
     });
 

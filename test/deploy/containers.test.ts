@@ -206,7 +206,7 @@ test('every secret comes from the environment, without a default', () => {
     }
   }
   for (const [, name, rest] of composeText.matchAll(/\$\{([A-Z_]+)([^}]*)\}/g)) {
-    if (secret.test(name ?? '')) assert.match(rest ?? '', /^:\?/, name);
+    if (secret.test(name ?? '')) assert.match(rest ?? '', /^:\?/, `${name}`);
   }
   for (const node of ['goods-1', 'auto-1', 'goods-cluster', 'auto-cluster']) {
     assert.ok(compose.services[node]?.environment?.['REDISCLI_AUTH'] !== undefined, node);

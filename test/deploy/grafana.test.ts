@@ -82,7 +82,7 @@ test('panels have their own numbers, fill the width of 24 columns, and do not ov
     for (const { title, gridPos } of built) {
       assert.ok(gridPos !== undefined && gridPos.x + gridPos.w <= 24, `${dashboard.title}: ${title}`);
       for (let y = gridPos.y; y < gridPos.y + gridPos.h; y += 1) {
-        for (let x = gridPos.x; x < gridPos.x + gridPos.w; x += 1) {
+        for (let x: number = gridPos.x; x < gridPos.x + gridPos.w; x += 1) {
           assert.ok(!cells.has(`${x} ${y}`), `${dashboard.title}: ${title} overlaps`);
           cells.add(`${x} ${y}`);
         }

@@ -87,7 +87,7 @@ export interface RawAnswer {
 export async function sendBytes(port: number, bytes: string | Buffer): Promise<RawAnswer> {
   const socket = connect({ port, host: '127.0.0.1' });
   const chunks: Buffer[] = [];
-  socket.on('data', (chunk) => chunks.push(chunk));
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk));
   // A server that does not read the rest of a request may reset the connection after its answer.
   socket.on('error', () => {});
   await once(socket, 'connect');

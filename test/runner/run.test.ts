@@ -125,14 +125,13 @@ test('other', () => {});`;
 });
 
 test('a test of a quick run cannot start a program that its imports do not show', async () => {
-  const hidden = "const { spawnSync } = process.getBuiltinModule('node:child_process');";
-  const text = `${TEST}${hidden}\ntest('one', () => { spawnSync('true'); });`;
-  const { status, out } = await testRun({ 'hidden.test.ts': text }, ['--quick']);
+  const hidden = "const programs = process.getBuiltinModule('node:child_process');";
+  const starts = ['spawn', 'exec', 'execFile', 'fork', 'spawnSync', 'execSync', 'execFileSync'];
+  const tests = starts.map((start) => `test('${start}', () => { programs.${start}('true'); });`);
+  const { status, out } = await testRun({ 'hidden.test.ts': [TEST, hidden, ...tests].join('\n') }, ['--quick']);
   assert.equal(status, 1);
-  assert.ok(
-    out.some((line) => line.includes('--allow-child-process')),
-    out.join('\n'),
-  );
+  assert.ok(out.includes(`ℹ fail ${starts.length}`), out.join('\n'));
+  assert.ok(out.some((line) => line.includes('a quick run starts no program')));
 });
 
 test('a process that a test leaves running is ended, and makes the run fail', async () => {

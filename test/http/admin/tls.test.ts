@@ -121,7 +121,13 @@ test('TLS 1.1 is refused', async (t) => {
 
 test('a handshake that never ends is cut after the header timeout', async (t) => {
   const limits = { ...DEFAULT_LIMITS, headersTimeoutMs: 100, maxConnections: 10, maxUrlBytes: 8192 };
-  const server = createListener({ limits, handle: assert.fail, refuse: () => assert.fail, observe: () => {}, tls });
+  const server = createListener({
+    limits,
+    handle: () => assert.fail(),
+    refuse: () => () => assert.fail(),
+    observe: () => {},
+    tls,
+  });
   // The service has this handler too: it answers unreadable requests, but cannot answer before the handshake.
   const log = pino({ level: 'silent' });
   server.on(

@@ -64,7 +64,7 @@ function playerOf(stream: Stream, side: Side): Player {
   const client: Socket = connect(side.path);
   const received: Buffer[] = [];
   let closed = false;
-  client.on('data', (bytes) => received.push(bytes));
+  client.on('data', (bytes: Buffer) => received.push(bytes));
   // A write after the server closed the connection; `close` follows.
   client.on('error', () => {});
   client.on('close', () => {

@@ -58,7 +58,7 @@ test('a malformed Cache-Status does not parse', () => {
     'l1;; hit',
     'l1; Hit',
   ]) {
-    assert.equal(parseCacheStatus(bad), undefined, bad);
+    assert.equal(parseCacheStatus(bad), undefined, `${bad}`);
   }
 });
 

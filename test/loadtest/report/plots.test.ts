@@ -147,5 +147,5 @@ test('a machine is never shown busier than its number of cores, however late a s
     ({ style }) => style === 'machine',
   );
   const most = Number(machine?.figure?.split(' ')[0]);
-  assert.ok(most > 1 && most < 2, machine?.figure);
+  assert.ok(most > 1 && most < 2, `${machine?.figure}`);
 });

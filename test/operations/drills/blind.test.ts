@@ -83,7 +83,7 @@ test('when searches come back, the drill continues', async (t) => {
     harness.load().searchesPerSecond = sinceMs >= 0 && sinceMs < 60_000 ? 0 : 1000;
   };
   const journal = await harness.end((await harness.start(planOf())).id);
-  assert.equal(journal.verdict?.kind, 'passed', journal.verdict?.detail);
+  assert.equal(journal.verdict?.kind, 'passed', journal.verdict?.detail ?? 'no verdict');
   const phases = journal.marks.flatMap((mark) => (mark.kind === 'phase' ? [mark.phase] : []));
   assert.deepEqual(phases, ['baseline', 'stage', 'hold', 'stage', 'recovery', 'after']);
 });
@@ -112,7 +112,7 @@ test('the baseline waits for a cohort with few searches, and then the drill pass
   // 0.6 searches a second of 1 % of the keys: twenty in half a minute.
   harness.load().searchesPerSecond = 60;
   const journal = await harness.end((await harness.start('canary')).id);
-  assert.equal(journal.verdict?.kind, 'passed', journal.verdict?.detail);
+  assert.equal(journal.verdict?.kind, 'passed', journal.verdict?.detail ?? 'no verdict');
   const stage = journal.marks.find(({ kind }) => kind === 'stage');
   assert.ok((stage?.atMs ?? 0) >= 33_000, `it began at ${stage?.atMs} ms`);
   assert.ok((journal.endedAtMs ?? 0) - journal.startedAtMs < 180_000);

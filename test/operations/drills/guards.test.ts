@@ -76,7 +76,7 @@ test('a guard with hold keeps the drill in its stage until the guard holds again
     };
   });
   const journal = await harness.end((await harness.start(withGuard('engineInFlightShare', 0.9, 'hold'))).id);
-  assert.equal(journal.verdict?.kind, 'passed', journal.verdict?.detail);
+  assert.equal(journal.verdict?.kind, 'passed', journal.verdict?.detail ?? 'no verdict');
   const phases = journal.marks.flatMap((mark) => (mark.kind === 'phase' ? [mark.phase] : []));
   assert.deepEqual(phases, ['baseline', 'stage', 'hold', 'stage', 'recovery', 'after']);
   assert.ok(atMsOf(journal, 'restored') > 25_000);
@@ -97,7 +97,7 @@ test('a guard with continue is recorded and changes nothing', async (t) => {
   const harness = createDrillHarness();
   t.after(harness.close);
   const journal = await harness.end((await harness.start(withGuard('engineRateFactor', 3, 'continue'))).id);
-  assert.equal(journal.verdict?.kind, 'passed', journal.verdict?.detail);
+  assert.equal(journal.verdict?.kind, 'passed', journal.verdict?.detail ?? 'no verdict');
   const turns = journal.marks.flatMap(({ kind }) => (kind.startsWith('guard') ? [kind] : []));
   assert.deepEqual(turns, ['guard', 'guard-holds']);
   assert.ok(harness.events.some(({ kind }) => kind === 'drill-guard'));
@@ -114,7 +114,7 @@ test('a break that is shorter than the time of the guard ends nothing', async (t
     };
   });
   const { verdict } = await harness.end((await harness.start(withGuard('errorRate', 0.02, 'rollback', 5000))).id);
-  assert.equal(verdict?.kind, 'passed', verdict?.detail);
+  assert.equal(verdict?.kind, 'passed', verdict?.detail ?? 'no verdict');
 });
 
 test('harm to keys that were not flushed breaks a guard', async (t) => {
@@ -206,7 +206,7 @@ test('a loss that the control cohort shares is not counted as an effect of the f
     { fraction: 0.5, holdMs: 6000 },
   ];
   const { verdict } = await harness.end((await harness.start(planOf({ stages, guards: [], holdout: 0.2 }))).id);
-  assert.equal(verdict?.kind, 'passed', verdict?.detail);
+  assert.equal(verdict?.kind, 'passed', verdict?.detail ?? 'no verdict');
 });
 
 const { guards } = planOf({

@@ -9,7 +9,7 @@ test('a drill without harm runs its stages, recovers, restores the cache and pas
   assert.equal(begun.state.kind, 'running');
   assert.match(begun.id, /^20261120-120000-goods-1-5-25-100-[a-z0-9]{4}$/);
   const journal = await harness.end(begun.id);
-  assert.equal(journal.verdict?.kind, 'passed', journal.verdict?.detail);
+  assert.equal(journal.verdict?.kind, 'passed', journal.verdict?.detail ?? 'no verdict');
   assert.deepEqual(
     journal.marks.flatMap((mark) => (mark.kind === 'stage' ? [mark.title] : [])),
     ['1 % of the keys', '5 % of the keys', '25 % of the keys', 'all but the holdout'],
@@ -76,7 +76,7 @@ test('in a drill node by node, all keys of the nodes lost so far are flushed', a
   const seen = new Set<string>();
   harness.onTick = () => seen.add((harness.control().overlay()?.nodes ?? []).join(' '));
   const journal = await harness.end((await harness.start('node-by-node')).id);
-  assert.equal(journal.verdict?.kind, 'passed', journal.verdict?.detail);
+  assert.equal(journal.verdict?.kind, 'passed', journal.verdict?.detail ?? 'no verdict');
   assert.deepEqual([...seen], ['', 'a:1', 'a:1 b:2', 'a:1 b:2 c:3']);
 });
 
@@ -90,7 +90,7 @@ test('a blackout flushes nothing and forces the breaker open until it ends', asy
     seen.add(`${phase} ${blackout} ${ranges.length}`);
   };
   const journal = await harness.end((await harness.start('engine-blackout')).id);
-  assert.equal(journal.verdict?.kind, 'passed', journal.verdict?.detail);
+  assert.equal(journal.verdict?.kind, 'passed', journal.verdict?.detail ?? 'no verdict');
   assert.deepEqual([...seen], ['baseline false 0', 'stage true 0', 'recovery false 0', 'ending false 0']);
 });
 
@@ -103,7 +103,7 @@ test('a lower hit ratio that may be chance ends as not measured and not as faile
   };
   const stages = [{ fraction: 0.05, holdMs: 5000 }];
   const { verdict } = await harness.end((await harness.start(planOf({ stages, guards: [], minSearches: 50 }))).id);
-  assert.equal(verdict?.kind, 'not-measured', verdict?.detail);
+  assert.equal(verdict?.kind, 'not-measured', verdict?.detail ?? 'no verdict');
   assert.match(verdict?.detail ?? '', /too few searches of the flushed keys to tell a lower hit ratio from chance/);
 });
 
@@ -118,7 +118,7 @@ test('in mode erase each stage erases its own cohort, and does not end before th
     if (lastedMs > 20_000) finish();
   };
   const journal = await harness.end((await harness.start(planOf({ mode: 'erase' }))).id);
-  assert.equal(journal.verdict?.kind, 'passed', journal.verdict?.detail);
+  assert.equal(journal.verdict?.kind, 'passed', journal.verdict?.detail ?? 'no verdict');
   const [first, second] = journal.marks.filter(({ kind }) => kind === 'stage');
   assert.ok((second?.atMs ?? 0) - (first?.atMs ?? 0) > 20_000, 'five seconds were planned');
   const widths = harness.erased.map(({ ranges }) => ranges.reduce((sum, { from, to }) => sum + to - from, 0));

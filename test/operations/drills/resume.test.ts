@@ -23,7 +23,7 @@ test('a resumed drill begins at its unfinished stage, with the same keys, and ke
   assert.equal(next.resumes, id);
   assert.equal(next.offset, stopped.offset);
   const resumed = await harness.end(next.id);
-  assert.equal(resumed.verdict?.kind, 'passed', resumed.verdict?.detail);
+  assert.equal(resumed.verdict?.kind, 'passed', resumed.verdict?.detail ?? 'no verdict');
   assert.deepEqual(
     stageMarks(resumed).map(({ stage }) => stage),
     [1],
@@ -80,7 +80,7 @@ test('a drill over domains is resumed at the unfinished domain', async (t) => {
   await harness.end(id);
   const resumed = await harness.end((await harness.drills.resume(id, CALLER)).id);
   assert.deepEqual(resumed.domains, ['auto', 'jobs']);
-  assert.equal(resumed.verdict?.kind, 'passed', resumed.verdict?.detail);
+  assert.equal(resumed.verdict?.kind, 'passed', resumed.verdict?.detail ?? 'no verdict');
 });
 
 test('a running, a passed and a refused drill cannot be resumed', async (t) => {

@@ -303,7 +303,7 @@ test('the drill of an owner without its control store ends as lost, and nothing 
   for (;;) {
     const { state, verdict } = await drills.journal(id);
     if (state.kind === 'over') {
-      assert.equal(verdict?.kind, 'lost', verdict?.detail);
+      assert.equal(verdict?.kind, 'lost', verdict?.detail ?? 'no verdict');
       assert.deepEqual(verdict?.resumable, { domain: 'goods', stage: 0 });
       break;
     }

@@ -44,7 +44,7 @@ test('the page says what to do, and why, criterion by criterion', () => {
     ['Errors', 'points more at most 0.1 points more missed'],
     ['Values', 'wrong at most 0 wrong missed'],
   ]) {
-    assert.match(page, new RegExp(` ${criterion} [−\\d.,]+ (?:\\w+ )*${met} `), criterion);
+    assert.match(page, new RegExp(` ${criterion} [−\\d.,]+ (?:\\w+ )*${met} `), `${criterion}`);
   }
   assert.match(textOf(shadowReportPage(reportOf())), /Cut over .*no value of [\d,]+ compared is wrong/);
   assert.match(textOf(shadowReportPage(ONE)), /Undecided .*Not measured yet/);

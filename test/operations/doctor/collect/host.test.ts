@@ -37,7 +37,7 @@ test('a cheap reading of this machine has every part that costs only files', asy
   assert.deepEqual([host.name, host.role, host.wallMs], [hostname(), 'service', CLOCK.wallMs()]);
   assert.ok(host.addresses.includes('127.0.0.1'));
   const { throttling, ...others } = missing(host, CHEAP_PARTS);
-  assert.ok(throttling === undefined || throttling === 'no CPU limit is set', throttling);
+  assert.ok(throttling === undefined || throttling === 'no CPU limit is set', `${throttling}`);
   assert.deepEqual(others, {});
   assert.equal(known(host.memory)?.totalBytes, totalmem());
   assert.ok((known(host.cpu)?.busySeconds ?? 0) > 0);
@@ -59,7 +59,7 @@ test('a full reading of this machine measures its timers, its names and its sock
 
   const host = await createHostReader({ role: 'part', clock: CLOCK })('full', ['localhost']);
   const { qdiscs, intrinsic, ...others } = missing(host, COSTLY_PARTS);
-  assert.ok(qdiscs === undefined || /tc/.test(qdiscs), qdiscs);
+  assert.ok(qdiscs === undefined || /tc/.test(qdiscs), `${qdiscs}`);
   assert.deepEqual(others, {});
   // A machine with much else to do may be too slow for it.
   if (intrinsic === undefined) {

@@ -19,7 +19,7 @@ async function answering(t: TestContext, standstillMs = 0) {
     // A command is encoded as a list, like a reply.
     const counter = createReplyCounter();
     socket.on('error', () => undefined);
-    socket.on('data', (bytes) => {
+    socket.on('data', (bytes: Buffer) => {
       if (isFirst) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, standstillMs);
       isFirst = false;
       const { replies } = counter.push(bytes);
