@@ -1,5 +1,3 @@
-// Before all other modules: its comment says why.
-import './tick-shape.ts';
 import { createService } from './app.ts';
 import { EXIT, type Program, projectVersion, runProgram } from './commands/arguments.ts';
 import { makeDemoIndexes } from './commands/index-catalogue.ts';
