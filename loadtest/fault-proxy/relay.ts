@@ -244,7 +244,7 @@ function read(socket: Socket, on: boolean): void {
 
 /**
  * RST, so that the other side cannot take it for an orderly end. A socket whose own end is still on its way out is closed
- * instead: node 24 fails to reset that one (EINVAL), never closes its handle, and the process never ends.
+ * instead: Node 24 and 26 fail to reset that one (EINVAL), never closes its handle, and the process never ends.
  */
 export function resetSocket(socket: Socket): void {
   if (socket.writableEnded && !socket.writableFinished) socket.destroy();
