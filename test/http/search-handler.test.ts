@@ -94,16 +94,16 @@ test('HEAD answers with the headers of GET and no body', async (context) => {
   }
 });
 
-test('a client that has the page in any coding gets 304', async (context) => {
+test('a client that has the page in the coding that is sent gets 304', async (context) => {
   const clock = createFakeClock();
   const { server, events } = publicServer(context, { clock, fake: { coding: 'gzip' } });
   await server.app.inject({ url: URL });
   clock.advance(13_000);
   const first = await server.app.inject({ url: URL, headers: GZIP });
   assert.equal(first.headers['age'], '13');
-  const tag = String(first.headers['etag']).replace('-gz', '');
-  const plain = tag.slice(0, -1);
-  for (const held of [tag, `${plain}-gz"`, `${plain}-zst"`, `W/${tag}`, `"other", ${tag}`, '*']) {
+  const tag = String(first.headers['etag']);
+  assert.match(tag, /-gz"$/);
+  for (const held of [tag, `W/${tag}`, `"other", ${tag}`, `, "a,b" ,\t${tag}, "c"`, '*', ' * ']) {
     const { statusCode, headers, payload } = await server.app.inject({
       url: URL,
       headers: { ...GZIP, 'if-none-match': held },
@@ -115,10 +115,40 @@ test('a client that has the page in any coding gets 304', async (context) => {
     for (const { name } of ANSWER_HEADERS) assert.ok(headers[name.toLowerCase()], name);
   }
   assert.deepEqual(events.at(-1)?.status, 304);
-  for (const held of ['"other"', `${plain}-xz"`, 'garbage', '""']) {
-    const { statusCode } = await server.app.inject({ url: URL, headers: { 'if-none-match': held } });
+  const plain = tag.replace('-gz', '');
+  for (const held of [
+    '"other"',
+    plain,
+    plain.replace(/"$/, '-zst"'),
+    `w/${tag}`,
+    `x${tag}`,
+    `${tag}x`,
+    'garbage',
+    '""',
+  ]) {
+    const { statusCode } = await server.app.inject({ url: URL, headers: { ...GZIP, 'if-none-match': held } });
     assert.equal(statusCode, 200, held);
   }
+  assert.equal(
+    (await server.app.inject({ url: URL, headers: { 'if-none-match': tag } })).statusCode,
+    200,
+    'as identity',
+  );
+});
+
+test('a search whose If-Match names another version is 412, in memory or not', async (context) => {
+  const { server, events } = publicServer(context, { fake: { coding: 'gzip' } });
+  const ask = (headers: Record<string, string>) => server.app.inject({ url: URL, headers: { ...GZIP, ...headers } });
+  const refused = await ask({ 'if-match': '"other"' });
+  assert.deepEqual([refused.statusCode, refused.json().code], [412, 'precondition-failed']);
+  assert.deepEqual([events.at(-1)?.outcome, events.at(-1)?.status], ['rejected', 412]);
+  const tag = String((await ask({})).headers['etag']);
+  for (const held of [`W/${tag}`, tag.replace('-gz', ''), '', 'garbage', `w/${tag}`])
+    assert.equal((await ask({ 'if-match': held })).statusCode, 412, held);
+  for (const held of [tag, `"other", ${tag}`, '*'])
+    assert.equal((await ask({ 'if-match': held })).statusCode, 200, held);
+  assert.equal((await ask({ 'if-match': tag, 'if-none-match': tag })).statusCode, 304);
+  assert.equal((await ask({ 'if-match': '"other"', 'if-none-match': tag })).statusCode, 412);
 });
 
 test('a client that accepts no available coding gets 406', async (context) => {

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Coding, Entry } from '../../cache/entry.ts';
 import type { Clock } from '../../runtime.ts';
 import type { Answer } from '../../search/answer.ts';
 import type { PreparedSearch } from '../../search/key.ts';
@@ -9,7 +10,7 @@ import {
   createNegotiator,
   type Form,
   type IdentityBodies,
-  matchesEntityTag,
+  notModified,
   TAG_SUFFIX,
 } from '../transport/content-coding.ts';
 import { Refusal } from '../transport/problem.ts';
@@ -77,7 +78,7 @@ export function createSearchHandler(options: SearchHandlerOptions): SearchHandle
     { form, body, nowMs }: { readonly form: Form; readonly body: Buffer | undefined; readonly nowMs: number },
   ): string[] => {
     const { entry } = answer;
-    const coding = form === 'stored' ? entry.coding : 'identity';
+    const coding = codingOf(entry, form);
     const fields = answerHeaders(answer, {
       etag: `"${entry.etag}${TAG_SUFFIX[coding]}"`,
       vary: varyByDomain.get(domain) ?? 'Accept-Encoding',
@@ -132,7 +133,7 @@ export function createSearchHandler(options: SearchHandlerOptions): SearchHandle
       const detail = `This page can be sent as ${entry.coding}${entry.coding === 'identity' ? '' : ' or identity'}.`;
       throw new Refusal({ code: 'not-acceptable', detail, parameter: 'Accept-Encoding' });
     }
-    if (matchesEntityTag(headers['if-none-match'], entry.etag)) {
+    if (notModified(headers, `${entry.etag}${TAG_SUFFIX[codingOf(entry, form)]}`)) {
       send(exchange, answer, form, undefined);
       return;
     }
@@ -187,6 +188,11 @@ export function createSearchHandler(options: SearchHandlerOptions): SearchHandle
       exchanges.refuse(exchange, error);
     }
   };
+}
+
+/** The coding in which a stored page is sent. */
+function codingOf(entry: Entry, form: Form): Coding {
+  return form === 'stored' ? entry.coding : 'identity';
 }
 
 const TARGET_MEMO_BYTES = 16 * 2 ** 20;

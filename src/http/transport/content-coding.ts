@@ -1,5 +1,6 @@
 import { decompress, ETAG_SUFFIX } from '../../cache/codec.ts';
 import type { Coding, Entry } from '../../cache/entry.ts';
+import { Refusal } from './problem.ts';
 import { createWeakCache } from './weak-cache.ts';
 
 /** `stored`: the stored bytes are sent. `identity`: they are inflated first. `none`: the client accepts neither. */
@@ -72,17 +73,37 @@ function parseAcceptEncoding(field: string): ReadonlyMap<string, number> {
 
 /** The suffix that each coding adds to the tag of the same content. */
 export const TAG_SUFFIX = { ...ETAG_SUFFIX, br: '-br' } as const satisfies Readonly<Record<Coding | OwnCoding, string>>;
-const SUFFIXES: readonly string[] = Object.values(TAG_SUFFIX);
+
+interface Conditions {
+  readonly 'if-match'?: string | undefined;
+  readonly 'if-none-match'?: string | undefined;
+}
 
 /**
- * Whether `If-None-Match` names this content in any coding: the comparison is weak (RFC 9110 §13.1.2), and a client that
- * has the content as zstd gains nothing from another copy as gzip.
+ * Evaluates the preconditions of a GET or HEAD whose answer would be a 200 (RFC 9110 §13.2.2). Each coding of a content has
+ * a tag of its own, so a client that holds one coding and is sent another one gets the whole answer.
+ * @param sent the tag of what would be sent, without quotes. It is a strong one.
+ * @returns whether the answer is a 304.
+ * @throws Refusal `precondition-failed`.
  */
-export function matchesEntityTag(ifNoneMatch: string | undefined, etag: string): boolean {
-  if (ifNoneMatch === undefined) return false;
-  if (ifNoneMatch.trim() === '*') return true;
-  for (const [, opaque] of ifNoneMatch.matchAll(/(?:W\/)?"([\x21\x23-\x7e\x80-\xff]*)"/g)) {
-    if (opaque?.startsWith(etag) && SUFFIXES.includes(opaque.slice(etag.length))) return true;
+export function notModified(conditions: Conditions, sent: string): boolean {
+  const { 'if-match': match, 'if-none-match': noneMatch } = conditions;
+  if (match !== undefined && !names(match, sent, 'strong')) {
+    const detail = 'If-Match names another version of this content than the one that would be sent.';
+    throw new Refusal({ code: 'precondition-failed', detail, parameter: 'If-Match' });
+  }
+  return noneMatch !== undefined && names(noneMatch, sent, 'weak');
+}
+
+const ENTITY_TAG = /[ \t,]*(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"[ \t]*(?=,|$)/y;
+
+/** Whether a list of entity tags has this one. What stands behind a malformed member is not read. */
+function names(field: string, tag: string, comparison: 'strong' | 'weak'): boolean {
+  if (field.trim() === '*') return true;
+  ENTITY_TAG.lastIndex = 0;
+  for (let found = ENTITY_TAG.exec(field); found !== null; found = ENTITY_TAG.exec(field)) {
+    const [, weak, opaque] = found;
+    if (opaque === tag && (comparison === 'weak' || weak === undefined)) return true;
   }
   return false;
 }

@@ -61,6 +61,7 @@ export const PROBLEMS = {
   'method-not-allowed': { status: 405, title: 'Method not allowed' },
   'not-acceptable': { status: 406, title: 'No acceptable content coding' },
   'request-timeout': { status: 408, title: 'Request came too slowly' },
+  'precondition-failed': { status: 412, title: 'Precondition failed' },
   'body-too-large': { status: 413, title: 'Body too large' },
   'url-too-long': { status: 414, title: 'URL too long' },
   'unsupported-media-type': { status: 415, title: 'Unsupported media type' },

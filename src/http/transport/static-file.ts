@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip, gzipSync } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { matchesEntityTag, type OwnCoding, ownCoding, TAG_SUFFIX } from './content-coding.ts';
+import { notModified, type OwnCoding, ownCoding, TAG_SUFFIX } from './content-coding.ts';
 
 /** A file that is the same for every client while the process runs. */
 export interface StaticFile {
@@ -69,15 +69,17 @@ export function registerFile(app: FastifyInstance, url: string, { type, content,
   });
 }
 
-/** Sends a file in the coding that the client prefers, or 304 when the client has the file already. */
+/** Sends a file in the coding that the client prefers, or 304 when the client has it already. @throws Refusal `precondition-failed`. */
 export async function sendStatic(
   request: FastifyRequest,
   reply: FastifyReply,
   file: StaticFile,
 ): Promise<FastifyReply> {
   const coding = codingFor(request, file.bytes);
-  reply.headers({ etag: `"${file.etag}${TAG_SUFFIX[coding]}"`, vary: 'Accept-Encoding' });
-  if (matchesEntityTag(request.headers['if-none-match'], file.etag)) return reply.code(304).send();
+  const tag = `${file.etag}${TAG_SUFFIX[coding]}`;
+  const isKnown = notModified(request.headers, tag);
+  reply.headers({ etag: `"${tag}"`, vary: 'Accept-Encoding' });
+  if (isKnown) return reply.code(304).send();
   if (coding !== 'identity') reply.header('content-encoding', coding);
   return reply.header('content-type', file.type).send(await file.in(coding));
 }
