@@ -1,3 +1,5 @@
+import { isIPv6 } from 'node:net';
+
 /** The head of a request without a body: `GET` or `HEAD` of one of the paths that the lane serves. */
 export interface LaneHead {
   readonly isHead: boolean;
@@ -9,7 +11,7 @@ export interface LaneHead {
 }
 
 export interface LaneFields {
-  /** Lower-case names of the fields that are part of a key: a head with one of them is left to Node. */
+  /** Lower-case names of the fields that are part of a key. */
   readonly context: readonly string[];
   /** Lower-case name of the field that names a client. */
   readonly client?: string | undefined;
@@ -17,40 +19,49 @@ export interface LaneFields {
 
 /** Node refuses heads with more fields. */
 const MAX_FIELDS = 128;
-/** Larger heads are left to Node, which has the exact limit. */
-const MAX_FIELD_BYTES = 8 * 1024;
+/** listener.ts gives Node this much room beside the longest target. */
+const MAX_FIELD_BYTES = 16 * 1024;
 
 /** Fields that a search reads. */
-const READ = ['accept-encoding', 'if-none-match', 'traceparent', 'x-forwarded-for', 'x-request-id'];
-
-/** Fields that change no answer. Any other field leaves the head to Node. */
-const PASSED = [
-  ...['accept', 'accept-charset', 'accept-language', 'baggage', 'cache-control', 'cdn-loop', 'cookie', 'dnt'],
-  ...['early-data', 'forwarded', 'from', 'if-modified-since', 'origin', 'pragma', 'priority', 'purpose', 'range'],
-  ...['referer', 'save-data', 'tracestate', 'upgrade-insecure-requests', 'user-agent', 'via', 'x-amzn-trace-id'],
-  ...['x-client-ip', 'x-correlation-id', 'x-forwarded-host', 'x-forwarded-port', 'x-forwarded-proto'],
-  ...['x-forwarded-server', 'x-real-ip', 'x-requested-with', 'x-scheme'],
-  ...['sec-ch-ua', 'sec-ch-ua-mobile', 'sec-ch-ua-platform', 'sec-fetch-dest', 'sec-fetch-mode', 'sec-fetch-site'],
-  ...['sec-fetch-user', 'sec-gpc', 'sec-purpose'],
+const READ = [
+  ...['accept-encoding', 'authorization', 'if-match', 'if-none-match', 'traceparent', 'x-forwarded-for'],
+  'x-request-id',
+];
+/** Of two fields with one of these names, Node keeps the first (https://nodejs.org/api/http.html#messageheaders). */
+const FIRST_KEPT = [
+  ...['age', 'authorization', 'content-type', 'etag', 'expires', 'from', 'host', 'if-modified-since'],
+  ...['if-unmodified-since', 'last-modified', 'location', 'max-forwards', 'proxy-authorization', 'referer'],
+  ...['retry-after', 'server', 'user-agent'],
 ];
 
-/** Fields that change how a connection or a body is read. They are Node's also where one is configured to name a client. */
-const NODES_OWN = [
-  ...['authorization', 'connection', 'content-length', 'expect', 'host', 'http2-settings', 'keep-alive'],
-  ...['proxy-authorization', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade'],
-];
+/**
+ * Fields that frame the message or change its connection (RFC 9112 §6, §7 and §9, RFC 9110 §7.6.1, §7.8 and §10.1.1): those
+ * that Node's parser or server acts upon. `proxy-connection` is one, because Node's parser reads it as Connection. Not among
+ * them: `keep-alive`, `te` and `trailer`, on which neither acts when a request has no body.
+ */
+const FRAMING = {
+  ...{ connection: 'connection', 'proxy-connection': 'connection', 'content-length': 'length', host: 'host' },
+  ...{ 'transfer-encoding': 'node', expect: 'node', upgrade: 'node' },
+} as const;
+
+/** `node`: a head with this field is left to Node. A field that is not known is checked for its form and passed over. */
+type Use = (typeof FRAMING)[keyof typeof FRAMING] | 'read';
 
 interface Field {
   readonly name: string;
   readonly bytes: Buffer;
-  readonly use: 'host' | 'connection' | 'read' | 'passed';
+  readonly use: Use;
+  /** The value is given to the search. */
+  readonly isRead: boolean;
+  /** What Node does with a second one. `node`: neither, so the head is left to it. */
+  readonly second: 'join' | 'drop' | 'node';
 }
 
 const [TAB, CR, LF, SPACE, COLON, QUESTION] = [9, 13, 10, 32, 58, 63];
 const [IN_NAME, IN_VALUE, IN_TARGET] = [1, 2, 4];
 
-/** The uses of each byte. Bytes above ASCII have none, and `#` is in no target, because parsers read them differently. */
-const KINDS = new Uint8Array(256);
+/** The uses of each byte. `#` and bytes above ASCII are in no target, because parsers read them differently. */
+const KINDS = new Uint8Array(256).fill(IN_VALUE, 0x80);
 for (let byte = 0x20; byte < 0x7f; byte += 1) KINDS[byte] = IN_VALUE | IN_TARGET;
 KINDS[TAB] = KINDS[SPACE] = KINDS[0x23] = IN_VALUE;
 for (const byte of Buffer.from("!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"))
@@ -58,12 +69,14 @@ for (const byte of Buffer.from("!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVW
 
 const VERSION = Buffer.from(' HTTP/1.1\r\n');
 const KEEP_ALIVE = Buffer.from('keep-alive');
+const ZERO = Buffer.from('0');
 
 export type ReadHead = (bytes: Buffer, from: number) => LaneHead | undefined;
 
 /**
  * @returns a reader of the head that begins at an offset. It gives undefined unless the head is complete, every byte is
- * well-formed by RFC 9112 and every field is known to change no answer: such bytes are left to Node's parser.
+ * well-formed by RFC 9112 and no field frames a body or changes the connection: such bytes are left to Node's parser. Fields
+ * that nobody reads may have any name.
  * @param paths the first may have a query of at most `maxTargetBytes` with the path, the others have none.
  */
 export function createHeadReader(options: {
@@ -73,6 +86,7 @@ export function createHeadReader(options: {
 }): ReadHead {
   const { paths, maxTargetBytes } = options;
   const fields = fieldsByHash(options.fields);
+  const isKnownHost = createHostMemo();
   const starts = paths.flatMap((path, i) =>
     (['GET', 'HEAD'] as const).map((method) => ({
       bytes: Buffer.from(`${method} ${path}`),
@@ -94,7 +108,7 @@ export function createHeadReader(options: {
 
     const fieldsFrom = at;
     const headers: Record<string, string> = {};
-    let [count, hosts] = [0, 0];
+    let [count, hosts, lengths] = [0, 0, 0];
     while (bytes[at] !== CR) {
       const nameFrom = at;
       let hash = HASH_START;
@@ -102,32 +116,43 @@ export function createHeadReader(options: {
         hash = Math.imul(hash ^ (byte | 0x20), HASH_FACTOR);
         at += 1;
       }
-      const field = fields.get(hash);
-      if (bytes[at] !== COLON || field === undefined) return undefined;
-      if (at - nameFrom !== field.bytes.length || !isTextAt(bytes, nameFrom, field.bytes)) return undefined;
+      const nameTo = at;
+      if (bytes[at] !== COLON || nameTo === nameFrom) return undefined;
       at += 1;
       while (bytes[at] === SPACE || bytes[at] === TAB) at += 1;
       const valueFrom = at;
       at = endOf(IN_VALUE, bytes, at);
       if (bytes[at] !== CR || bytes[at + 1] !== LF) return undefined;
       let valueTo = at;
-      while (valueTo > valueFrom && (bytes[valueTo - 1] === SPACE || bytes[valueTo - 1] === TAB)) valueTo -= 1;
       at += 2;
       count += 1;
+      const field = fields.get(hash);
+      if (field === undefined || nameTo - nameFrom !== field.bytes.length || !isTextAt(bytes, nameFrom, field.bytes))
+        continue;
+      while (valueTo > valueFrom && (bytes[valueTo - 1] === SPACE || bytes[valueTo - 1] === TAB)) valueTo -= 1;
       switch (field.use) {
-        case 'passed':
+        case 'node':
+          return undefined;
+        case 'length':
+          lengths += 1;
+          if (lengths > 1 || valueTo - valueFrom !== 1 || !isAt(bytes, valueFrom, ZERO)) return undefined;
+          break;
+        case 'connection':
+          if (!keepsOpen(bytes, valueFrom, valueTo)) return undefined;
           break;
         case 'host':
           hosts += 1;
-          break;
-        case 'connection':
-          if (valueTo - valueFrom !== KEEP_ALIVE.length || !isTextAt(bytes, valueFrom, KEEP_ALIVE)) return undefined;
+          if (!isKnownHost(bytes, valueFrom, valueTo)) return undefined;
           break;
         case 'read':
-          // Node joins or drops the second one, by its name.
-          if (headers[field.name] !== undefined) return undefined;
-          headers[field.name] = bytes.toString('latin1', valueFrom, valueTo);
+          break;
       }
+      if (!field.isRead) continue;
+      const first = headers[field.name];
+      if (first !== undefined && field.second === 'node') return undefined;
+      if (first === undefined) headers[field.name] = bytes.toString('latin1', valueFrom, valueTo);
+      else if (field.second === 'join')
+        headers[field.name] = `${first}, ${bytes.toString('latin1', valueFrom, valueTo)}`;
     }
     if (bytes[at + 1] !== LF || hosts !== 1 || count > MAX_FIELDS || at - fieldsFrom > MAX_FIELD_BYTES)
       return undefined;
@@ -135,24 +160,56 @@ export function createHeadReader(options: {
   };
 }
 
-/** The known fields by the hash of their names. */
+/** The fields that are read or that frame the message, by the hash of their names. */
 function fieldsByHash({ context, client }: LaneFields): ReadonlyMap<number, Field> {
-  const uses = new Map<string, Field['use']>();
-  for (const name of PASSED) uses.set(name, 'passed');
-  for (const name of READ) uses.set(name, 'read');
-  if (client !== undefined) uses.set(client, 'read');
-  for (const name of NODES_OWN) uses.delete(name);
-  uses.set('host', 'host').set('connection', 'connection');
-  // Without `host` no head is taken: where Host is part of a key or names the client, every request is Node's.
-  for (const name of context) uses.delete(name);
-  if (client !== undefined && NODES_OWN.includes(client)) uses.delete(client);
+  const read = new Set([...READ, ...context, ...(client === undefined ? [] : [client])]);
   const fields = new Map<number, Field>();
-  for (const [name, use] of uses) {
+  const names = new Set([...read, ...Object.keys(FRAMING)]);
+  for (const name of names) {
+    const use: Use = name in FRAMING ? FRAMING[name as keyof typeof FRAMING] : 'read';
+    const isSpecial = name === 'cookie' || name === 'set-cookie' || (use !== 'read' && use !== 'host');
+    const second = isSpecial ? 'node' : FIRST_KEPT.includes(name) ? 'drop' : 'join';
     const bytes = Buffer.from(name);
-    fields.set(hashOf(bytes), { name, bytes, use });
+    fields.set(hashOf(bytes), { name, bytes, use, isRead: read.has(name), second });
   }
-  if (fields.size !== uses.size) throw new Error('two names of fields have one hash');
+  if (fields.size !== names.size) throw new Error('two names of fields have one hash');
   return fields;
+}
+
+/**
+ * Whether a Connection field leaves the connection as it is. Node's parser acts on the members `close` and `upgrade` and
+ * on no other, whatever field they name.
+ */
+function keepsOpen(bytes: Buffer, from: number, to: number): boolean {
+  if (to - from === KEEP_ALIVE.length && isTextAt(bytes, from, KEEP_ALIVE)) return true;
+  return !/close|upgrade/i.test(bytes.toString('latin1', from, to));
+}
+
+/** `isHost`, which is asked once for the same value in turn: a listener has few names. */
+function createHostMemo(): (bytes: Buffer, from: number, to: number) => boolean {
+  let known = Buffer.alloc(0);
+  return (bytes, from, to) => {
+    if (to - from === known.length && isAt(bytes, from, known)) return true;
+    const value = bytes.subarray(from, to);
+    if (!isHost(value.toString('latin1'))) return false;
+    known = Buffer.from(value);
+    return true;
+  };
+}
+
+const REG_NAME = /^(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*$/i;
+const MAX_PORT = 65_535;
+
+/**
+ * Whether the value of a Host field names a host with or without a port (RFC 9112 §3.2, RFC 3986 §3.2.2). It may be empty,
+ * as for a URI without an authority.
+ */
+export function isHost(value: string): boolean {
+  if (value === '') return true;
+  const [, host = '', literal, port = ''] = /^((?:\[([^\]]*)\])|[^:[\]]+)(?::(\d*))?$/.exec(value) ?? [];
+  if (host === '' || Number(port) > MAX_PORT) return false;
+  if (literal === undefined) return REG_NAME.test(host);
+  return isIPv6(literal) && !literal.includes('%');
 }
 
 const HASH_START = 0x811c9dc5;

@@ -9,7 +9,7 @@ import { createHeadReader, type ReadHead } from '../lane/head.ts';
 import type { LaneHandler, LaneStatus } from '../lane/lane.ts';
 import { problemOf } from '../problems.ts';
 import { createApp, createRequestIds } from '../transport/app.ts';
-import { bringsBearer, createClients } from '../transport/client.ts';
+import { bringsBearer, type ClientRequest, createClients } from '../transport/client.ts';
 import { createIdentityBodies, type IdentityBodies } from '../transport/content-coding.ts';
 import type { DrainResult } from '../transport/drain.ts';
 import type { ConnectionEvent, TokenEvent } from '../transport/events.ts';
@@ -133,7 +133,12 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
     });
   };
   let searchesInLane = 0;
+  const noteToken = (request: ClientRequest): void => {
+    if (!bringsBearer(request.headers.authorization)) return;
+    observeToken({ kind: 'token', listener: 'public', result: 'ignored', address: addressOf(request) });
+  };
   const handleInLane: LaneHandler = ({ isHead, target, headers }, reply, socket) => {
+    noteToken({ headers, socket });
     if (target === '/healthz') writeHealth(reply, ALIVE, requestId(headers['x-request-id']));
     else if (target === '/readyz') writeHealth(reply, readiness(), requestId(headers['x-request-id']));
     else {
@@ -148,10 +153,7 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
     lameDuckMs: options.lameDuckMs ?? LAME_DUCK_MS,
     drainMs: options.drainMs,
     ...(options.observeConnection === undefined ? {} : { observeConnection: options.observeConnection }),
-    onRequest: (request) => {
-      if (!bringsBearer(request.headers.authorization)) return;
-      observeToken({ kind: 'token', listener: 'public', result: 'ignored', address: addressOf(request) });
-    },
+    onRequest: noteToken,
     intercept: (request, response) => {
       if (!isSearch(request)) return false;
       handleSearch(request, response);

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { type Duplex, duplexPair, pipeline } from 'node:stream';
 import type { Logger } from 'pino';
 import { type Problem, problemResponse } from './problem.ts';
@@ -23,21 +24,31 @@ export function createClientErrorHandler(options: {
     const { code = 'unknown', rawPacket } = error as NodeJS.ErrnoException & { readonly rawPacket?: Buffer };
     options.log.debug({ fault: code }, 'unreadable request');
     if (code === 'ERR_HTTP_REQUEST_TIMEOUT') options.onSlow();
-    // An answer that is being sent on this connection must not be interrupted by another one.
-    const busy = (socket as { readonly _httpMessage?: { readonly headersSent: boolean } | null })._httpMessage;
-    if (code === 'ECONNRESET' || !socket.writable || busy?.headersSent) {
+    if (code === 'ECONNRESET' || !socket.writable) {
       socket.destroy();
       return;
     }
-    if (code === 'HPE_INVALID_URL' && !busy && answerRawTarget(options.connect, socket, rawPacket)) {
-      answered.add(socket);
-      return;
-    }
+    answered.add(socket);
+    const busy = busyOf(socket);
+    if (code === 'HPE_INVALID_URL' && !busy && answerRawTarget(options.connect, socket, rawPacket)) return;
     const { status, headers, body } = problemResponse(problemOfParser(code), undefined, options.random);
     const fields = Object.entries({ ...headers, connection: 'close' }).map(([name, value]) => `${name}: ${value}\r\n`);
     const text = `HTTP/1.1 ${status} ${REASONS[status] ?? 'Bad Request'}\r\n${fields.join('')}\r\n${body}`;
-    socket.end(text, () => socket.destroy());
+    // Requests before this one are answered first, in their order: Node takes up the next answer when one is closed. Only
+    // the answer to the broken request itself is replaced, if it has not begun.
+    const answer = (): void => {
+      const current = busyOf(socket);
+      if (current?.req.complete) current.once('close', answer);
+      else if (current?.headersSent) socket.destroy();
+      else if (socket.writable) socket.end(text, () => socket.destroy());
+    };
+    answer();
   };
+}
+
+/** The answer that Node is sending, or will send next, on this connection. */
+function busyOf(socket: Duplex): ServerResponse | null | undefined {
+  return (socket as { readonly _httpMessage?: ServerResponse | null })._httpMessage;
 }
 
 const REASONS: Readonly<Record<number, string>> = {

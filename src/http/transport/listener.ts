@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { isHost } from '../lane/head.ts';
 import { createAddressShares } from './address-shares.ts';
 import type { ConnectionEvent } from './events.ts';
 import type { Problem } from './problem.ts';
@@ -68,12 +69,6 @@ const MAX_FIELDS = 128;
  * empty body (no Host, an unknown Expect) go to `refuse`, so that every error is a problem document.
  */
 export function createListener({ limits, handle, refuse, observe, tls }: ListenerOptions): Server {
-  const withManyFields = refuse({
-    code: 'headers-too-large',
-    detail: `At most ${MAX_FIELDS} header fields are taken.`,
-  });
-  const withoutHost = refuse({ code: 'invalid-request', detail: 'An HTTP/1.1 request needs a Host field.' });
-  const withTwoHosts = refuse({ code: 'invalid-request', detail: 'A request may have only one Host field.' });
   const options = {
     headersTimeout: limits.headersTimeoutMs,
     requestTimeout: limits.requestTimeoutMs,
@@ -82,20 +77,29 @@ export function createListener({ limits, handle, refuse, observe, tls }: Listene
     maxHeaderSize: limits.maxUrlBytes + HEADER_ROOM_BYTES,
     requireHostHeader: false,
   };
-  const receive: Handle = (request, response) => {
-    const hosts = countHosts(request.rawHeaders);
-    if (request.rawHeaders.length > 2 * MAX_FIELDS) withManyFields(request, response);
-    else if (hosts > 1) withTwoHosts(request, response);
-    else if (hosts === 0 && request.httpVersion === '1.1') withoutHost(request, response);
-    else if (connections.admits(request, response)) handle(request, response);
+  /** Connections that end with a refusal: what was sent behind the refused request is not read as further requests. */
+  const refused = new WeakSet<Duplex>();
+  const receive = (request: IncomingMessage, response: ServerResponse, isAwaited = false): void => {
+    const { socket } = request;
+    if (refused.has(socket)) return;
+    const fault = faultOf(request);
+    if (fault !== undefined) {
+      refused.add(socket);
+      refuse(fault)(request, response);
+    } else if (connections.admits(request, response)) {
+      // Behind another answer, Node would write it between the head and the body of this one. A client sends its body without it.
+      if (isAwaited && response.socket !== null) response.writeContinue();
+      // Node loses what the client sent behind a request for an upgrade, in the same chunk.
+      if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
+      handle(request, response);
+    }
   };
   const server =
     tls === undefined
-      ? createServer(options, receive)
-      : createTlsServer(
-          { ...options, ...tls, minVersion: 'TLSv1.2', handshakeTimeout: limits.headersTimeoutMs },
-          receive,
-        );
+      ? createServer(options)
+      : createTlsServer({ ...options, ...tls, minVersion: 'TLSv1.2', handshakeTimeout: limits.headersTimeoutMs });
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => receive(request, response));
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => receive(request, response, true));
   if (tls !== undefined) {
     // Node treats a failed handshake as a broken request; an answer would wait for the handshake and keep the socket open.
     server.removeAllListeners('tlsClientError');
@@ -110,6 +114,27 @@ export function createListener({ limits, handle, refuse, observe, tls }: Listene
   );
   const connections = limitConnections(server, limits, observe);
   return server;
+}
+
+/** What Node's parser accepts although an HTTP/1.1 server must not. */
+function faultOf({ rawHeaders, headers, httpVersion, method, url }: IncomingMessage): Problem | undefined {
+  if (rawHeaders.length > 2 * MAX_FIELDS)
+    return { code: 'headers-too-large', detail: `At most ${MAX_FIELDS} header fields are taken.` };
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') return invalid('The version must be HTTP/1.1 or HTTP/1.0.');
+  const hosts = countHosts(rawHeaders);
+  if (hosts > 1) return invalid('A request may have only one Host field.');
+  if (hosts === 0 && httpVersion === '1.1') return invalid('An HTTP/1.1 request needs a Host field.');
+  if (!isHost(headers.host ?? '')) return invalid('Host must be a name or an address, with or without a port.');
+  if (url === '*' && method !== 'OPTIONS') return { code: 'invalid-url', detail: 'Only OPTIONS may ask for "*".' };
+  const coding = headers['transfer-encoding'];
+  // Whoever reads another coding, or an HTTP/1.0 proxy that reads none, finds another end of the body (RFC 9112 §6.1).
+  if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || httpVersion === '1.0'))
+    return invalid('The only transfer coding taken is chunked, from HTTP/1.1 on.');
+  return undefined;
+}
+
+function invalid(detail: string): Problem {
+  return { code: 'invalid-request', detail };
 }
 
 /** Node keeps the first of several Host fields, but a proxy in front may have used the last one (RFC 9112 §3.2). */

@@ -41,7 +41,7 @@ test('searches and health checks stay in the lane; anything else leaves it with 
   client.send('GET /healthz HTTP/1.1\r\nHost: t\r\n\r\n');
   await until(() => client.text().endsWith('{"status":"ok"}'), 'it is answered');
   assert.deepEqual(status(), { connections: 1, handedOver: 0, searches: 3 });
-  client.send(search('away', 'X-Unknown: 1\r\n'));
+  client.send(search('away', 'Expect: 100-continue\r\n'));
   await until(() => client.pages().includes('away'), 'it is answered');
   client.send(search('later'));
   await until(() => client.pages().includes('later'), 'it is answered');

@@ -224,7 +224,7 @@ async function startSide({ name, lane, path, clock }: SideOptions): Promise<Side
       served.pending -= 1;
     });
   };
-  http.on('request', count).on('checkExpectation', count);
+  for (const event of ['request', 'checkContinue', 'checkExpectation']) http.on(event, count);
   await new Promise<void>((resolve) => http.listen(path, resolve));
 
   const side: Side = {
