@@ -2,6 +2,7 @@ import { nginxCache, nginxLua } from '../labs/peers/nginx.ts';
 import type { Peer } from '../labs/peers/peer.ts';
 import { varnish } from '../labs/peers/varnish.ts';
 import { startStandalone } from '../stack/redis.ts';
+import { PROXY_HEADS } from '../traffic/proxy-heads.ts';
 import { createZipf } from '../traffic/zipf.ts';
 import { fillDocument } from './full-document.ts';
 import type { Load } from './load.ts';
@@ -98,6 +99,15 @@ export const BENCHES: Readonly<Record<string, Bench>> = {
     goals: [{ against: ONE_URL, goal: 0.9, floor: 0.8 }],
     prepare: onePage({ headers: UNIQUE_CLIENTS, others: { target: '/healthz', every: 100 }, isBesideOneUrl: true }),
   },
+  'l1-proxy': {
+    ...L1_HIT,
+    leastLaneShare: 1,
+    title: 'L1 hit, heads as proxies, tracing clients, browsers and crawlers send them',
+    baseline: ONE_URL,
+    // At most 1.15 times the processor time of a hit with a bare head.
+    goals: [{ against: ONE_URL, goal: 1 / 1.15 }],
+    prepare: onePage({ heads: Object.values(PROXY_HEADS), isBesideOneUrl: true }),
+  },
   'l1-off': {
     ...L1_HIT,
     title: 'L1 hit, the lane off',
@@ -174,6 +184,7 @@ interface OnePageOptions {
   /** Beside the service, bare node:http and the probe. */
   readonly peers?: readonly (Peer | 'fastify')[];
   readonly headers?: Readonly<Record<string, string>>;
+  readonly heads?: Load['heads'];
   /** Requests carry the page's own etag. */
   readonly isKnown?: boolean;
   readonly others?: Load['others'];
@@ -183,7 +194,8 @@ interface OnePageOptions {
 }
 
 /** One page of 4 KiB out of memory; caches get it from bare node:http. */
-function onePage({ peers = [], headers = {}, isKnown, others, service: own, isBesideOneUrl }: OnePageOptions) {
+function onePage(options: OnePageOptions) {
+  const { peers = [], headers = {}, heads, isKnown, others, service: own, isBesideOneUrl } = options;
   return async () =>
     async (processes: Processes): Promise<Started> => {
       const service = await processes.startService({ name: 'service', ...own });
@@ -193,7 +205,11 @@ function onePage({ peers = [], headers = {}, isKnown, others, service: own, isBe
         headers: accepted === undefined ? {} : { 'accept-encoding': accepted },
       });
       const etag = isKnown ? { 'If-None-Match': page.headers['etag'] ?? '' } : {};
-      const load = { targets: [target], headers: { ...headers, ...etag }, ...(others && { others }) };
+      const load = {
+        ...{ targets: [target], headers: { ...headers, ...etag } },
+        ...(heads && { heads }),
+        ...(others && { others }),
+      };
       const bare = await processes.startNode(planOf('http', page));
       const servers: Record<string, Server> = { [NET]: await processes.startNode(planOf('net', page)), [BARE]: bare };
       for (const peer of peers) {

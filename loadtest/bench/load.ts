@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { wrkReport } from '../http-driver/wrk.ts';
+import type { HeadFields } from '../traffic/proxy-heads.ts';
 import type { BenchCores } from './processes.ts';
 
 const run = promisify(execFile);
@@ -15,6 +16,8 @@ export interface Load {
   /** Asked for in turn. */
   readonly targets: readonly string[];
   readonly headers?: Readonly<Record<string, string>>;
+  /** Further fields, in turn: one list for each request. */
+  readonly heads?: readonly HeadFields[];
   /** Makes every request a POST of this JSON. */
   readonly body?: string;
   /** One in `every` requests is for another target: `{ target: '/healthz', every: 100 }`. */
@@ -71,35 +74,40 @@ interface ScriptOptions {
 const MAX_KEPT = 1000;
 
 /** A script of wrk. */
-export function scriptOf({ targets, headers = {}, body, others, from }: Load, options: ScriptOptions): string {
+export function scriptOf(load: Load, options: ScriptOptions): string {
+  const { targets, headers = {}, heads = [[]], body, others, from } = load;
   const { host, list, firstNumber, random } = options;
-  const textOf = (target: string): string => {
+  const textOf = (target: string, head: HeadFields = []): string => {
     const method = body === undefined ? 'GET' : 'POST';
     const type =
       body === undefined ? {} : { 'Content-Type': 'application/json', 'Content-Length': `${Buffer.byteLength(body)}` };
-    const lines = Object.entries({ Host: host, ...type, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
+    const fields = [...Object.entries({ Host: host, ...type, ...headers }), ...head];
+    const lines = fields.map(([name, value]) => `${name}: ${value}\r\n`);
     return `${method} ${target} HTTP/1.1\r\n${lines.join('')}\r\n${body ?? ''}`;
   };
   const isWrittenEachTime = targets.length > MAX_KEPT || /\{(?:n|d|ip)\}/.test([textOf(''), ...targets].join(''));
   const start = from ?? Math.floor(random() * targets.length);
-  const next = isWrittenEachTime ? 'text()' : 'made[at] or keep(text())';
+  const next = isWrittenEachTime ? 'texts[kind]()' : 'made[kind * count + at] or keep(texts[kind]())';
   // Strings that are no longer used slow the next ones down, too.
   const collect = targets.length > MAX_KEPT ? '  if n % 4096 == 0 then collectgarbage() end\n' : '';
   const other = others === undefined ? '' : `  if n % ${others.every} == 0 then return other() end\n`;
   // A target with a number is part of the expression, since the list holds plain text.
   const target = isWrittenEachTime && targets.length === 1 ? (targets[0] ?? '') : '{t}';
+  const texts = heads.map((head) => `  function() return ${expressionOf(textOf(target, head))} end,\n`);
   return `local targets, made, count = {}, {}, 0
 for line in io.lines(${quoted(list)}) do count = count + 1; targets[count] = line end
-local at, n = ${start}, ${firstNumber}
+local at, n, kind = ${start}, ${firstNumber}, 0
 local function hex() return string.format("%016x", n) end
 local function address()
   return string.format("10.%d.%d.%d", math.floor(n / 65536) % 256, math.floor(n / 256) % 256, n % 256)
 end
-local function text() return ${expressionOf(textOf(target))} end
+local texts = {
+${texts.join('')}}
 local function other() return ${expressionOf(textOf(others?.target ?? ''))} end
-local function keep(one) made[at] = one; return one end
+local function keep(one) made[kind * count + at] = one; return one end
 function request()
   at = at % count + 1
+  kind = kind % ${heads.length} + 1
   n = n + 1
 ${collect}${other}  return ${next}
 end
@@ -114,7 +122,7 @@ function expressionOf(text: string): string {
   return parts.map((part, at) => (at % 2 === 1 ? (PARTS[part] ?? '') : quoted(part))).join(' .. ');
 }
 
-/** A Lua string of ASCII text, in which every other character is an escape. */
+/** A Lua string of the text as UTF-8, in which special characters are escapes. */
 function quoted(text: string): string {
   const bytes = Array.from(Buffer.from(text), (byte) => {
     const one = String.fromCharCode(byte);

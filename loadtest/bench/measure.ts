@@ -27,6 +27,8 @@ export interface Expected {
   readonly outcome: string;
   /** The smallest share of them; with less, something else was measured. */
   readonly leastShare: number;
+  /** The smallest share of the searches that the lane must have read. */
+  readonly leastLaneShare?: number;
 }
 
 const WARM_UP_SECONDS = 2;
@@ -59,9 +61,12 @@ export async function measureStart(expected: Expected, started: Started, generat
       total.cpuMs += processorTime(total.server) - cpuBefore;
     }
   }
-  const share = shareOf(before, await outcomes(service.url, expected.outcome));
+  const { share, laneShare } = sharesOf(before, await outcomes(service.url, expected.outcome));
   if (!(share >= expected.leastShare)) {
     throw new Error(`only ${(share * 100).toFixed(1)} % of the searches were ${expected.outcome}`);
+  }
+  if (!(laneShare >= (expected.leastLaneShare ?? 0))) {
+    throw new Error(`only ${(laneShare * 100).toFixed(1)} % of the searches were read by the lane`);
   }
   const rates = totals.map(({ name, requests, cpuMs }) => [name, Math.round(requests / (cpuMs / 1000))]);
   return { perCpu: Object.fromEntries(rates), share };
@@ -83,19 +88,27 @@ export function processorTime({ pids }: Server): number {
 
 interface Outcomes {
   readonly wanted: number;
+  readonly byLane: number;
   readonly all: number;
 }
 
 /** Counts of the service's own metrics. */
 async function outcomes(url: string, outcome: string): Promise<Outcomes> {
   const text = await (await fetch(`${adminUrl(url)}/metrics`)).text();
-  const counts = parseMetrics(text).filter(({ name }) => name === 'serpcache_requests_total');
-  const sum = (rows: typeof counts): number => rows.reduce((total, { value }) => total + value, 0);
-  return { wanted: sum(counts.filter(({ labels }) => labels['outcome'] === outcome)), all: sum(counts) };
+  const samples = parseMetrics(text);
+  const sum = (rows: typeof samples): number => rows.reduce((total, { value }) => total + value, 0);
+  const named = (metric: string) => samples.filter(({ name }) => name === metric);
+  const counts = named('serpcache_requests_total');
+  return {
+    wanted: sum(counts.filter(({ labels }) => labels['outcome'] === outcome)),
+    byLane: sum(named('serpcache_lane_searches_total')),
+    all: sum(counts),
+  };
 }
 
-function shareOf(before: Outcomes, after: Outcomes): number {
-  return (after.wanted - before.wanted) / (after.all - before.all);
+function sharesOf(before: Outcomes, after: Outcomes) {
+  const all = after.all - before.all;
+  return { share: (after.wanted - before.wanted) / all, laneShare: (after.byLane - before.byLane) / all };
 }
 
 /** The parts of a profile of V8 that are read here. */

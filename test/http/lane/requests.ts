@@ -1,3 +1,4 @@
+import { PROXY_HEADS } from '../../../loadtest/traffic/proxy-heads.ts';
 import type { Random } from '../../../src/catalogue/demo/ad.ts';
 
 /** The content that requests may name. */
@@ -117,9 +118,13 @@ function requestId(random: Random): string {
   return random.pick([id, id, id, `${id}!`, '', `${id} ${id}`, `${id.repeat(9)}`, `${id}.A_Z`]);
 }
 
-/** A search with fields of which none stands twice. */
+const HEADS = Object.values(PROXY_HEADS);
+
+/** A search with the fields of a known proxy or client, or with some fields of which none stands twice. */
 export function usualSearch(random: Random, vocabulary: Vocabulary, number: number): Request {
   const target = searchTarget(random, vocabulary, number);
+  if (random.chance(0.2) && target !== '/readyz')
+    return { method: 'GET', target, fields: [['Host', 'shop.example'], ...random.pick(HEADS)], body: '' };
   const fields = new Map<string, string>([
     ['Host', random.pick(['t', 'shop.example', 'shop.example:8080', '[::1]:80'])],
   ]);

@@ -67,16 +67,39 @@ const OPTIONS = { host: '127.0.0.1:1', list: '/x/targets.txt', firstNumber: 90_0
 const script = (load: Load): string => scriptOf(load, OPTIONS);
 
 test('a few requests are written once; many requests, and those with a number of their own, are written each time', () => {
-  assert.match(script({ targets: ['/search?q=a', '/b'] }), /return made\[at\] or keep\(text\(\)\)/);
+  assert.match(
+    script({ targets: ['/search?q=a', '/b'] }),
+    /return made\[kind \* count \+ at\] or keep\(texts\[kind\]\(\)\)/,
+  );
   const many = Array.from({ length: 1001 }, (_, at) => `/${at}`);
-  assert.match(script({ targets: many }), /return text\(\)\nend/);
+  assert.match(script({ targets: many }), /return texts\[kind\]\(\)\nend/);
   const unique = script({
     targets: ['/search?q=a'],
     headers: { 'X-Request-Id': 'req-{n}', 'X-Forwarded-For': '{ip}' },
   });
-  assert.match(unique, /return text\(\)\nend/);
+  assert.match(unique, /return texts\[kind\]\(\)\nend/);
   assert.match(unique, /X-Request-Id: req-" \.\. hex\(\) \.\. "\\013\\010X-Forwarded-For: " \.\. address\(\) \.\. "/);
   assert.match(script({ targets: ['/search?p=..{d}'] }), /"GET \/search\?p=\.\." \.\. n \.\. " HTTP\/1\.1/);
+});
+
+test('heads come in turn, each with the fields of every request before its own', () => {
+  const headers = { Accept: '*/*' };
+  const turns = script({
+    targets: ['/a'],
+    headers,
+    heads: [
+      [['CF-Ray', 'x']],
+      [
+        ['From', 'a'],
+        ['from', 'b'],
+      ],
+    ],
+  });
+  assert.match(turns, /kind = kind % 2 \+ 1/);
+  assert.match(
+    turns,
+    /Accept: [^\n]*CF-Ray: x\\013\\010\\013\\010" end,\n.*From: a\\013\\010from: b\\013\\010\\013\\010" end,/,
+  );
 });
 
 test('other requests come in their share, and a body makes a POST with its length in bytes', () => {
