@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
-import type { TestContext } from 'node:test';
 import pino from 'pino';
 import type { RequestEvent } from '../../src/http/events.ts';
 import {
@@ -30,8 +29,13 @@ type Options = Partial<PublicServerOptions> & {
   readonly page?: Pick<Parameters<typeof registerPage>[1], 'examples' | 'explainUrl'>;
 };
 
+/** A test, or anything else that runs a function at its end. */
+interface Context {
+  readonly after: (end: () => unknown) => void;
+}
+
 /** A public server over the fake search, closed when the test ends. */
-export function publicServer(context: TestContext, { fake, page, ...options }: Options = {}): TestServer {
+export function publicServer(context: Context, { fake, page, ...options }: Options = {}): TestServer {
   const clock = options.clock ?? systemClock;
   const search = createFakeSearch({ clock, ...fake });
   const events: RequestEvent[] = [];
@@ -70,7 +74,7 @@ export interface ListeningServer extends TestServer {
   readonly url: string;
 }
 
-export async function listeningServer(context: TestContext, options: Options = {}): Promise<ListeningServer> {
+export async function listeningServer(context: Context, options: Options = {}): Promise<ListeningServer> {
   const started = publicServer(context, options);
   const url = await started.server.listen({ host: '127.0.0.1', port: 0 });
   return { ...started, url, port: (started.server.app.server.address() as AddressInfo).port };

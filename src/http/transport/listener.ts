@@ -87,7 +87,8 @@ export function createListener({ limits, handle, refuse, observe, tls }: Listene
       refused.add(socket);
       refuse(fault)(request, response);
     } else if (connections.admits(request, response)) {
-      // Behind another answer, Node would write it between the head and the body of this one. A client sends its body without it.
+      // Behind another answer, Node would write it between the head and the body of this one. Without it Node closes after
+      // the answer, because the client may or may not send a body.
       if (isAwaited && response.socket !== null) response.writeContinue();
       // Node loses what the client sent behind a request for an upgrade, in the same chunk.
       if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;

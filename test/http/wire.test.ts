@@ -1,0 +1,188 @@
+/** Bytes that a connection brings, and the answers that they get: by the lane and without it. */
+import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import { after, before, describe, test } from 'node:test';
+import { listeningServer, until } from './harness.ts';
+
+interface Row {
+  readonly what: string;
+  /** Each is written when everything before it was answered. */
+  readonly sent: readonly string[];
+  /** Status and id of each answer, in order. */
+  readonly answers: readonly string[];
+  readonly end: 'open' | 'closed';
+}
+
+const named = (id: string): string => `X-Request-Id: ${id}\r\n`;
+/** A search that the lane reads. */
+const search = (id: string, fields = '', version = 'HTTP/1.1', target = '/search?q=hit'): string =>
+  `GET ${target} ${version}\r\nHost: t\r\n${named(id)}${fields}\r\n`;
+const withHost = (host: string): string => `GET /search?q=hit HTTP/1.1\r\nHost: ${host}\r\n${named('A')}\r\n`;
+const msearch = (fields: string, version = 'HTTP/1.1'): string =>
+  `POST /msearch ${version}\r\nHost: t\r\nContent-Type: application/json\r\n${named('A')}${fields}\r\n`;
+const BODY = '{"searches":[{"q":"hit"}]}';
+const LENGTH = `Content-Length: ${BODY.length}\r\n`;
+const chunked = `${BODY.length.toString(16)}\r\n${BODY}\r\n0\r\n\r\n`;
+const UPGRADE = 'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n';
+const manyFields = Array.from({ length: 40 }, (_, at) => `X-${at}: a\r\n`).join('');
+const FAULT = 'Bad\x01: a\r\n';
+
+const refused = (what: string, ...sent: readonly string[]): Row => ({ what, sent, answers: ['400 A'], end: 'closed' });
+
+const HOSTS = [
+  ...['a b', 't/search', 'u@t', 't, u', 't#x', 't?x', 'http://t', ':80', ':', 't:99999', 't:8o', '[::1', '::1', '[t]'],
+  ...['"t"', '%zz', 't\xe9', 'a\\b', '<t>'],
+];
+
+const ROWS: readonly Row[] = [
+  ...HOSTS.map((host) => refused(`Host: ${host}`, withHost(host) + search('B'))),
+  { what: 'an empty Host', sent: [withHost('')], answers: ['200 A'], end: 'open' },
+  refused('two Hosts', search('A', 'Host: t\r\n') + search('B')),
+
+  refused('GET *', search('A', '', 'HTTP/1.1', '*')),
+  refused('HTTP/0.9 with fields', search('A', '', 'HTTP/0.9') + search('B')),
+  refused('HTTP/2.0', search('A', '', 'HTTP/2.0') + search('B')),
+  // Node's parser gives such a request as one of HTTP/1.0.
+  { what: 'RTSP/1.0', sent: [search('A', '', 'RTSP/1.0')], answers: ['200 A'], end: 'closed' },
+
+  refused('Transfer-Encoding: JUNK, chunked', msearch('Transfer-Encoding: JUNK, chunked\r\n') + chunked + search('B')),
+  {
+    what: 'chunked twice',
+    sent: [msearch('Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n') + chunked],
+    answers: ['400'],
+    end: 'closed',
+  },
+  refused(
+    'chunked in HTTP/1.0',
+    msearch('Connection: keep-alive\r\nTransfer-Encoding: chunked\r\n', 'HTTP/1.0') + chunked + search('B'),
+  ),
+  {
+    what: 'Transfer-Encoding: Chunked',
+    sent: [msearch('Transfer-Encoding: Chunked\r\n') + chunked],
+    answers: ['200 A'],
+    end: 'open',
+  },
+
+  { what: 'Expect', sent: [search('A', 'Expect: 100-continue\r\n')], answers: ['100', '200 A'], end: 'open' },
+  {
+    what: 'Expect before a body',
+    sent: [msearch(`Expect: 100-continue\r\n${LENGTH}`), BODY],
+    answers: ['100', '200 A'],
+    end: 'open',
+  },
+  {
+    what: 'Expect behind another request',
+    sent: [search('A') + search('B', 'Expect: 100-continue\r\n')],
+    answers: ['200 A', '200 B'],
+    end: 'closed',
+  },
+  {
+    what: 'Expect and a body behind another request',
+    sent: [search('B') + msearch(`Expect: 100-continue\r\n${LENGTH}`) + BODY],
+    answers: ['200 B', '200 A'],
+    end: 'closed',
+  },
+  {
+    what: 'Expect of something else',
+    sent: [search('A', 'Expect: x\r\n') + search('B')],
+    answers: ['417 A'],
+    end: 'closed',
+  },
+
+  {
+    what: 'an upgrade to h2c and a request in one chunk, then another one',
+    sent: [search('A', UPGRADE) + search('B'), search('C')],
+    answers: ['200 A'],
+    end: 'closed',
+  },
+
+  { what: 'a fault', sent: [search('A', FAULT)], answers: ['400'], end: 'closed' },
+  {
+    what: 'a fault behind good requests in one chunk',
+    sent: [search('A') + search('B') + search('C', FAULT) + search('D')],
+    answers: ['200 A', '200 B', '400'],
+    end: 'closed',
+  },
+  {
+    what: 'a fault behind a good request in one chunk, after more than 32 fields',
+    sent: [search('A') + search('B', manyFields + FAULT)],
+    answers: ['200 A', '400'],
+    end: 'closed',
+  },
+  {
+    what: 'a fault behind good requests with more than 32 fields',
+    sent: [search('A') + search('B', manyFields) + search('C', FAULT)],
+    answers: ['200 A', '200 B', '400'],
+    end: 'closed',
+  },
+  {
+    what: 'a fault behind a search that is not in memory',
+    sent: [search('A', '', 'HTTP/1.1', '/search?q=new') + search('B', FAULT)],
+    answers: ['200 A', '400'],
+    end: 'closed',
+  },
+
+  { what: 'If-Match of another version', sent: [search('A', 'If-Match: "x"\r\n')], answers: ['412 A'], end: 'open' },
+  { what: 'If-None-Match: w/"x"', sent: [search('A', 'If-None-Match: w/"x"\r\n')], answers: ['200 A'], end: 'open' },
+];
+
+for (const lane of ['auto', 'off'] as const) {
+  describe(`with public.lane: ${lane}`, () => {
+    let port = 0;
+    const ends: (() => unknown)[] = [];
+    before(async () => {
+      ({ port } = await listeningServer({ after: (end) => ends.push(end) }, { lane }));
+    });
+    after(async () => {
+      for (const end of ends) await end();
+    });
+    for (const row of ROWS) {
+      const { what, answers, end } = row;
+      test(`${what}: ${answers.join(', ')}, then ${end}`, async () => {
+        // A connection that stays open takes a further request, and its answer is the next one.
+        const last = end === 'open' ? { sent: [search('last')], answers: ['200 last'] } : { sent: [], answers: [] };
+        const played = await exchanged(port, [...row.sent, ...last.sent], answers.length + last.answers.length);
+        assert.deepEqual(played, { answers: [...answers, ...last.answers], end });
+      });
+    }
+  });
+}
+
+/** Writes the parts, each after the answers to those before it; ends when the server closes, or with the last answer. */
+async function exchanged(port: number, parts: readonly string[], expected: number) {
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true }).on('error', () => {});
+  let [text, isClosed] = ['', false];
+  socket.setEncoding('latin1').on('data', (bytes) => {
+    text += bytes;
+  });
+  socket.on('close', () => {
+    isClosed = true;
+  });
+  for (const [at, part] of parts.entries()) {
+    const known = answersIn(text).length;
+    if (isClosed) break;
+    socket.write(part, 'latin1');
+    await until(() => isClosed || answersIn(text).length > known, `an answer to part ${at + 1}`);
+  }
+  await until(() => isClosed || answersIn(text).length >= expected, `${expected} answers in ${JSON.stringify(text)}`);
+  // The last part of an open connection is a request that was answered, so the server waits for the next one.
+  if (!isClosed && !parts.at(-1)?.includes(named('last'))) await until(() => isClosed, 'the server closes');
+  socket.destroy();
+  return { answers: answersIn(text), end: isClosed ? 'closed' : 'open' };
+}
+
+/** Status and id of each whole answer; what is no answer in its place is shown as it is. */
+function answersIn(text: string): string[] {
+  const answers: string[] = [];
+  for (let from = 0; from < text.length; ) {
+    const headTo = text.indexOf('\r\n\r\n', from);
+    if (headTo < 0) break;
+    const head = text.slice(from, headTo);
+    const status = /^HTTP\/1\.1 (\d{3}) /.exec(head)?.[1];
+    if (status === undefined) return [...answers, text.slice(from)];
+    from = headTo + 4 + Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0);
+    const id = /\r\nx-request-id: (\w+)$/im.exec(head)?.[1];
+    if (from <= text.length) answers.push(id === undefined ? status : `${status} ${id}`);
+  }
+  return answers;
+}
