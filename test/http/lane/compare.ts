@@ -212,9 +212,9 @@ function differenceOf(
 }
 
 /** The bytes of a stream, one line for each chunk. */
-export function shown({ kind, chunks, ending }: Stream): string {
+export function shown({ kind, name, chunks, ending }: Stream): string {
   const lines = chunks.map((chunk) => `  > ${escaped(chunk)}`);
-  return [`${kind}, ${chunks.length} chunks, end: ${ending}`, ...lines].join('\n');
+  return [`${name ?? kind}, ${chunks.length} chunks, end: ${ending}`, ...lines].join('\n');
 }
 
 function firstDifference(one: string, other: string): number {

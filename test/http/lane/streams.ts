@@ -7,6 +7,8 @@ import { LIMITS } from './servers.ts';
 /** Everything that one client sends on one connection. */
 export interface Stream {
   readonly kind: StreamKind;
+  /** Of a stream that a file made. */
+  readonly name?: string;
   /** A word that stands in the texts of its slow searches and in no other stream. */
   readonly word: string;
   /** Each is written at once and read by the server at once. Latin-1 text. */
@@ -23,9 +25,11 @@ export interface Stream {
  * parsers disagree. `large`: near the limits. `ended`: the client ends its side after any byte.
  */
 export const STREAM_KINDS = ['usual', 'split', 'slow', 'mixed', 'mutated', 'attack', 'large', 'ended'] as const;
-export type StreamKind = (typeof STREAM_KINDS)[number];
+type GeneratedKind = (typeof STREAM_KINDS)[number];
+/** `file`: the bytes of a file, see folder.ts. */
+export type StreamKind = GeneratedKind | 'file';
 
-const WEIGHTS: readonly { readonly kind: StreamKind; readonly weight: number }[] = [
+const WEIGHTS: readonly { readonly kind: GeneratedKind; readonly weight: number }[] = [
   { kind: 'usual', weight: 22 },
   { kind: 'split', weight: 10 },
   { kind: 'slow', weight: 6 },
@@ -63,7 +67,7 @@ interface Make {
 }
 
 /** The parts of a stream, each of which is written at once unless it is cut. */
-const PARTS: Readonly<Record<StreamKind, (make: Make) => string[]>> = {
+const PARTS: Readonly<Record<GeneratedKind, (make: Make) => string[]>> = {
   usual: (make) => grouped(make.random, usuals(make)),
   split: (make) => grouped(make.random, usuals(make)),
   slow: (make) => {
@@ -180,14 +184,14 @@ function grouped(random: Random, requests: readonly string[]): string[] {
   return parts;
 }
 
-function cut(random: Random, text: string): string[] {
+export function cut(random: Random, text: string): string[] {
   const points = Array.from({ length: random.between(1, 3) }, () => random.between(0, text.length)).sort(
     (a, b) => a - b,
   );
   return [0, ...points].flatMap((from, at) => inChunks(text.slice(from, points[at] ?? text.length)));
 }
 
-function inChunks(text: string): string[] {
+export function inChunks(text: string): string[] {
   const chunks: string[] = [];
   for (let from = 0; from < text.length; from += MAX_CHUNK_BYTES) chunks.push(text.slice(from, from + MAX_CHUNK_BYTES));
   return chunks;
