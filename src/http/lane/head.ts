@@ -35,13 +35,14 @@ const FIRST_KEPT = [
 ];
 
 /**
- * Fields that frame the message or change its connection (RFC 9112 §6, §7 and §9, RFC 9110 §7.6.1, §7.8 and §10.1.1): those
- * that Node's parser or server acts upon. `proxy-connection` is one, because Node's parser reads it as Connection. Not among
- * them: `keep-alive`, `te` and `trailer`, on which neither acts when a request has no body.
+ * Fields that frame the message or change its connection (RFC 9112 §6, §7 and §9, RFC 9110 §7.6.1 and §10.1.1).
+ * `proxy-connection` is one, because Node's parser reads it as Connection. Not among them: `keep-alive`, `te` and `trailer`,
+ * on which neither Node nor the service acts when a request has no body; and `upgrade`, which a server may ignore (RFC 9110
+ * §7.8): Java's client asks for h2c with every request.
  */
 const FRAMING = {
   ...{ connection: 'connection', 'proxy-connection': 'connection', 'content-length': 'length', host: 'host' },
-  ...{ 'transfer-encoding': 'node', expect: 'node', upgrade: 'node' },
+  ...{ 'transfer-encoding': 'node', expect: 'node' },
 } as const;
 
 /** `node`: a head with this field is left to Node. A field that is not known is checked for its form and passed over. */
@@ -176,13 +177,10 @@ function fieldsByHash({ context, client }: LaneFields): ReadonlyMap<number, Fiel
   return fields;
 }
 
-/**
- * Whether a Connection field leaves the connection as it is. Node's parser acts on the members `close` and `upgrade` and
- * on no other, whatever field they name.
- */
+/** Whether a Connection field leaves the connection open, whatever fields its other members name. */
 function keepsOpen(bytes: Buffer, from: number, to: number): boolean {
   if (to - from === KEEP_ALIVE.length && isTextAt(bytes, from, KEEP_ALIVE)) return true;
-  return !/close|upgrade/i.test(bytes.toString('latin1', from, to));
+  return !/close/i.test(bytes.toString('latin1', from, to));
 }
 
 /** `isHost`, which is asked once for the same value in turn: a listener has few names. */

@@ -90,7 +90,7 @@ export function createListener({ limits, handle, refuse, observe, tls }: Listene
       // Behind another answer, Node would write it between the head and the body of this one. Without it Node closes after
       // the answer, because the client may or may not send a body.
       if (isAwaited && response.socket !== null) response.writeContinue();
-      // Node loses what the client sent behind a request for an upgrade, in the same chunk.
+      // Node loses what the client sent behind a request for an upgrade, in the same chunk. The lane does not.
       if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
       handle(request, response);
     }
