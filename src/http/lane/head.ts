@@ -27,7 +27,7 @@ const READ = [
   ...['accept-encoding', 'authorization', 'if-match', 'if-none-match', 'traceparent', 'x-forwarded-for'],
   'x-request-id',
 ];
-/** Of two fields with one of these names, Node keeps the first (https://nodejs.org/api/http.html#messageheaders). */
+/** Node keeps the first of two fields with one of these names (https://nodejs.org/api/http.html#messageheaders). */
 const FIRST_KEPT = [
   ...['age', 'authorization', 'content-type', 'etag', 'expires', 'from', 'host', 'if-modified-since'],
   ...['if-unmodified-since', 'last-modified', 'location', 'max-forwards', 'proxy-authorization', 'referer'],
@@ -54,7 +54,7 @@ interface Field {
   readonly use: Use;
   /** The value is given to the search. */
   readonly isRead: boolean;
-  /** What Node does with a second one. `node`: neither, so the head is left to it. */
+  /** Node joins the value of a second field, or drops it. `node`: it does neither, so the head is left to it. */
   readonly second: 'join' | 'drop' | 'node';
 }
 

@@ -117,7 +117,7 @@ export function createListener({ limits, handle, refuse, observe, tls }: Listene
   return server;
 }
 
-/** What Node's parser accepts although an HTTP/1.1 server must not. */
+/** The reason to refuse a request that Node's parser accepts, although an HTTP/1.1 server must not. */
 function faultOf({ rawHeaders, headers, httpVersion, method, url }: IncomingMessage): Problem | undefined {
   if (rawHeaders.length > 2 * MAX_FIELDS)
     return { code: 'headers-too-large', detail: `At most ${MAX_FIELDS} header fields are taken.` };
@@ -128,7 +128,7 @@ function faultOf({ rawHeaders, headers, httpVersion, method, url }: IncomingMess
   if (!isHost(headers.host ?? '')) return invalid('Host must be a name or an address, with or without a port.');
   if (url === '*' && method !== 'OPTIONS') return { code: 'invalid-url', detail: 'Only OPTIONS may ask for "*".' };
   const coding = headers['transfer-encoding'];
-  // Whoever reads another coding, or an HTTP/1.0 proxy that reads none, finds another end of the body (RFC 9112 §6.1).
+  // A proxy that reads another coding, or one of HTTP/1.0 that reads none, finds another end of the body (RFC 9112 §6.1).
   if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || httpVersion === '1.0'))
     return invalid('The only transfer coding taken is chunked, from HTTP/1.1 on.');
   return undefined;

@@ -49,8 +49,8 @@ export function folderStreams(folder: string, seed: number, { targets }: Vocabul
 }
 
 /**
- * What a server must do with any bytes: close after its client, send whole answers one after another, answer the search that
- * comes first first, and the one that comes last, if it does, once and last. @returns the fault.
+ * A server closes after its client whatever the bytes are, sends whole answers one after another, answers the search before
+ * the file first, and the one behind it, if at all, once and last. @returns the fault
  */
 export function faultOf({ chunks }: Stream, { text, closedBy }: Played): string | undefined {
   if (closedBy === 'stuck') return 'the connection is not closed';

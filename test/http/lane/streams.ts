@@ -7,7 +7,7 @@ import { LIMITS } from './servers.ts';
 /** Everything that one client sends on one connection. */
 export interface Stream {
   readonly kind: StreamKind;
-  /** Of a stream that a file made. */
+  /** The file that made the stream, and the way. */
   readonly name?: string;
   /** A word that stands in the texts of its slow searches and in no other stream. */
   readonly word: string;
