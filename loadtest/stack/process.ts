@@ -16,7 +16,7 @@ interface ProcessOptions {
   readonly cwd: string;
   readonly logFile: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Polled every 20 ms until true; the start fails after `readyTimeoutMs` (20 s) or when the process ends first. */
+  /** Polled every 20 ms until true; the start fails after `readyTimeoutMs` (2 minutes) or when the process ends first. */
   readonly ready: () => Promise<boolean>;
   readonly readyTimeoutMs?: number;
   /** Let it outlive this process (the local stack). */
@@ -55,7 +55,7 @@ export async function startProcess(options: ProcessOptions) {
   else running.add(child);
 
   /** SIGTERM, then SIGKILL after `graceMs`; resolves when the process has ended. Safe to call twice. */
-  const stop = async (graceMs = 5000): Promise<void> => {
+  const stop = async (graceMs = 20_000): Promise<void> => {
     if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
     child.kill('SIGCONT');
     child.kill('SIGTERM');
@@ -64,7 +64,7 @@ export async function startProcess(options: ProcessOptions) {
     await ended;
   };
 
-  const deadline = performance.now() + (options.readyTimeoutMs ?? 20_000);
+  const deadline = performance.now() + (options.readyTimeoutMs ?? 120_000);
   while (failure === undefined && !(await options.ready().catch(() => false))) {
     if (performance.now() > deadline) {
       await stop(0);

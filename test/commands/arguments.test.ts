@@ -78,7 +78,7 @@ for (const program of programs()) {
   test(`${program} reads --help, --version and an unknown option before it starts anything`, () => {
     const call = (argument: string) =>
       spawnSync(process.execPath, [join(root, program), argument], {
-        ...{ cwd: empty, encoding: 'utf8', timeout: 60_000 },
+        ...{ cwd: empty, encoding: 'utf8' },
         // The compiled modules of the test run are used; without them each start takes twice as long.
         env: { PATH: empty, NODE_TEST_CONTEXT: undefined, NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
       });

@@ -23,7 +23,7 @@ const QUERIES = 200;
 
 /** One catalogue is indexed for two engines with two commands, as an operator does it. */
 for (const corpus of corpora('goods')) {
-  describe(`parity of searchd and its lifeboat over ${corpus.name}`, { timeout: 120_000 }, () => {
+  describe(`parity of searchd and its lifeboat over ${corpus.name}`, () => {
     const directory = mkdtempSync(join(tmpdir(), 'serpcache-parity-'));
     const path = (name: string): string => join(directory, name);
     let searchd: RunningSearchd;

@@ -7,8 +7,9 @@ import { Redis } from 'ioredis';
 import { openUsers, operatorOf, passwordOf, userLines } from '../../deploy/check/stores-service.ts';
 import { directivesOf, pathOf, textOf } from '../../deploy/check/stores-windows.ts';
 import { accepts, freePorts, startProcess } from '../../loadtest/stack/process.ts';
-import { startStandalone, until } from '../../loadtest/stack/redis.ts';
+import { startStandalone } from '../../loadtest/stack/redis.ts';
 import { startRedisNode } from '../../loadtest/stack/redis-node.ts';
+import { until } from '../until.ts';
 
 const FILES = readdirSync(pathOf('.'));
 const USERS = [...textOf('users.acl').matchAll(/^user (\S+) off/gm)].map(([, name = '']) => name);

@@ -23,6 +23,9 @@ const FLAGS = [
   '--disable-sync',
 ];
 
+/** Playwright's 30 s are too short for a slow machine. */
+const PATIENCE_MS = 120_000;
+
 export interface TestBrowser {
   /** A page in a context of its own, with the errors and warnings that the browser logs. */
   readonly open: (
@@ -40,11 +43,12 @@ export async function startBrowser(): Promise<TestBrowser> {
     );
   }
   // Playwright gives it a new profile and removes it afterwards.
-  const browser = await chromium.launch({ executablePath, args: FLAGS });
+  const browser = await chromium.launch({ executablePath, args: FLAGS, timeout: PATIENCE_MS });
 
   return {
     open: async (options = {}) => {
       const context = await browser.newContext({ locale: 'en-GB', viewport: { width: 1280, height: 900 }, ...options });
+      context.setDefaultTimeout(PATIENCE_MS);
       const page = await context.newPage();
       const complaints: string[] = [];
       page.on('pageerror', (error) => complaints.push(`uncaught: ${error.message}`));

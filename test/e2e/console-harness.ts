@@ -133,7 +133,7 @@ export async function textOf(page: Page, selector: string): Promise<string> {
 /** Waits until an element has the text. */
 export async function waitForText(page: Page, selector: string, expected: string): Promise<void> {
   const element = page.locator(selector).filter({ hasText: expected }).first();
-  await element.waitFor({ state: 'attached', timeout: 15_000 });
+  await element.waitFor({ state: 'attached' });
 }
 
 /** The look of a real domain, with a store of three nodes and an engine with two endpoints. */

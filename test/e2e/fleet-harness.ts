@@ -6,8 +6,9 @@ import { sampleGoods, startSearchd } from '../../loadtest/stack/sphinx.ts';
 import { queriesOf } from '../../loadtest/traffic/queries.ts';
 import { buildWithResources, waitUntilReady } from '../faults/harness.ts';
 import type { ServiceProcess } from '../faults/service.ts';
+import { until } from '../until.ts';
 import { createOperator, type Operator } from './operator-harness.ts';
-import { ask, waitFor } from './service-harness.ts';
+import { ask } from './service-harness.ts';
 
 /** Processes with one Redis Cluster, one searchd, and a small store for control documents. */
 export interface Fleet {
@@ -33,7 +34,8 @@ export interface Member {
   readonly page: (text: string, more?: string) => Promise<{ readonly total: number; readonly ids: readonly string[] }>;
 }
 
-export const LEASE_MS = 2000;
+/** A slow machine renews late: an owner that lives must not lose its drill. */
+export const LEASE_MS = 4000;
 const TOKEN = 'a-token-for-a-whole-fleet';
 const DOCUMENTS = 2000;
 const REPEATED = 80;
@@ -72,19 +74,23 @@ export function startFleet(candidates?: Readonly<Record<string, object>>): Promi
     const [{ nodes }, controlNode, searchd] = await Promise.all([cluster, control, engine]);
     const config = JSON.stringify({
       admin: { token: TOKEN },
-      // Other tests run on this machine, so a late event loop does not mean that the process is overloaded.
-      public: { drain: '2s', maxLoopDelay: '2s' },
+      // On a busy machine a late event loop does not mean that the process is overloaded.
+      public: { drain: '2s', maxLoopDelay: '1m' },
       log: { hitSample: 0 },
       drills: { lease: `${LEASE_MS}ms` },
       control: { kind: 'standalone', nodes: [controlNode.address] },
       domains: {
         goods: {
-          // For the same reason, a late reply does not mean that the store is slow.
-          store: { kind: 'cluster', nodes: nodes.map(({ address }) => address), dedicated: true, deadline: '500ms' },
+          // For the same reason, a late reply does not mean that the store or the engine is slow.
+          store: { kind: 'cluster', nodes: nodes.map(({ address }) => address), dedicated: true, deadline: '10s' },
+          patience: '10s',
           ...(candidate === undefined
             ? {}
             : { candidates: { valkey: { kind: 'standalone', nodes: [candidate.address] }, ...candidates } }),
-          engine: { kind: 'sphinx', host: searchd.host, port: searchd.port, index: 'goods', idAttribute: 'doc_id' },
+          engine: {
+            ...{ kind: 'sphinx', host: searchd.host, port: searchd.port, index: 'goods', idAttribute: 'doc_id' },
+            ...{ deadline: '5s', hardDeadline: '10s' },
+          },
           // No entry expires during the tests: only operators remove entries.
           freshness: { ttl: '1h', emptyTtl: '1h', staleWhileRevalidate: '10m' },
           attributes: {
@@ -132,7 +138,7 @@ export async function fillCaches(members: readonly Member[], texts: readonly str
     for (let from = 0; from < texts.length; from += CONCURRENT_SEARCHES) {
       const some = texts.slice(from, from + CONCURRENT_SEARCHES);
       await Promise.all(
-        some.map((text) => waitFor(`${text} to be cached`, async () => isHit(await cacheStatusOf(text, more)))),
+        some.map((text) => until(`${text} to be cached`, async () => isHit(await cacheStatusOf(text, more)))),
       );
     }
   }

@@ -13,14 +13,15 @@ import { emptyDocument } from '../../src/control/document.ts';
 import { encodeDocument } from '../../src/control/document-codec.ts';
 import { systemClock } from '../../src/runtime.ts';
 import { eachServer } from '../engines/sphinx/harness.ts';
-import { ask, explained, type Service, startService, waitFor } from './service-harness.ts';
+import { until } from '../until.ts';
+import { ask, explained, type Service, startService } from './service-harness.ts';
 
 /**
  * Searches over a real Redis Cluster and a real searchd, where each part is stopped and started again in turn. The tests
  * depend on each other, in order.
  */
 eachServer((name, server) => {
-  describe(`over a cluster and searchd of ${name}`, { timeout: 180_000 }, () => {
+  describe(`over a cluster and searchd of ${name}`, () => {
     let cluster: RedisStack;
     let searchd: RunningSearchd;
     let service: Service;
@@ -45,7 +46,7 @@ eachServer((name, server) => {
       price: { type: integer, sort: true }
 `;
       service = await startService(domains, { SIGNING_KEY: 'k'.repeat(32) });
-      await waitFor('the store to be connected', async () => (await readiness(service)).status === 'ready');
+      await until('the store to be connected', async () => (await readiness(service)).status === 'ready');
     });
     after(async () => {
       await service?.stop();
@@ -73,7 +74,7 @@ eachServer((name, server) => {
       await look('first');
       await look('again');
       await service.restart();
-      await waitFor('the store to be connected', async () => (await readiness(service)).status === 'ready');
+      await until('the store to be connected', async () => (await readiness(service)).status === 'ready');
       await look('restarted');
       const [first, again, restarted] = seen;
       assert.match(first?.step ?? '', /serpcache-l2; fwd=uri-miss; stored.*, serpcache-l1; fwd=uri-miss; stored/);
@@ -109,7 +110,7 @@ eachServer((name, server) => {
       const { cacheStatus, status } = await ask({ url: publicUrl }, 'кроссовки', '&facet=city');
       assert.deepEqual([status, /detail=unsigned/.test(cacheStatus)], [200, true], cacheStatus);
       const standing = async (url: string) => (await readiness({ url })).domains[0]?.control;
-      await waitFor('each to have read the document', async () => (await standing(publicUrl)) === 'corrupt');
+      await until('each to have read the document', async () => (await standing(publicUrl)) === 'corrupt');
       assert.equal(await standing(service.url), 'ok');
     });
 
@@ -121,7 +122,7 @@ eachServer((name, server) => {
       const victim = cluster.nodes[0];
       assert.ok(victim);
       await service.restart();
-      await waitFor('the store to be connected', async () => (await readiness(service)).status === 'ready');
+      await until('the store to be connected', async () => (await readiness(service)).status === 'ready');
       await victim.kill();
       const replies = new Map<string, Awaited<ReturnType<typeof ask>>>();
       for (const q of queries) replies.set(q, await ask(service, q));
@@ -135,14 +136,14 @@ eachServer((name, server) => {
       );
       assert.equal((await readiness(service)).status, 'degraded');
       await victim.restart();
-      await waitFor(
+      await until(
         'readiness after the node is back',
         async () => (await readiness(service)).status === 'ready',
         40_000,
       );
       const lost = queries.find((q) => owner.get(q) === victim.address) ?? '';
       // The killed node lost its keys: with another limit the query is new to L1 and is stored there again.
-      await waitFor('its keys to be stored again', async () => {
+      await until('its keys to be stored again', async () => {
         const limit = 1 + Math.floor(Math.random() * 99);
         await ask(service, lost, `&limit=${limit}`);
         return (await victim.command('DBSIZE')) !== 0;
@@ -163,7 +164,7 @@ eachServer((name, server) => {
         assert.doesNotMatch(refused.body, /ECONNREFUSED|127\.0\.0\.1/);
       }
       let tried = 0;
-      await waitFor('the breaker to open', async () => {
+      await until('the breaker to open', async () => {
         tried += 1;
         return JSON.parse((await ask(service, `ещё неизвестнее ${tried}`)).body).code === 'engine-open';
       });
@@ -174,11 +175,11 @@ eachServer((name, server) => {
         server,
       });
       searchd = again;
-      await waitFor(
+      await until(
         'searches to be answered again',
         async () => (await ask(service, `кроссовки ${Math.random()}`)).status === 200,
       );
-      await waitFor('the breaker to close', async () => (await readiness(service)).status === 'ready');
+      await until('the breaker to close', async () => (await readiness(service)).status === 'ready');
     });
 
     test('a batch has a status for each item', async () => {

@@ -24,8 +24,8 @@ export async function startService(domains: string, env: Readonly<Record<string,
   const directory = mkdtempSync(join(tmpdir(), 'serpcache-e2e-'));
   const config = join(directory, 'config.yaml');
   const logFile = join(directory, 'serpcache.log');
-  // Other tests run on this machine: a late event loop is no reason to shed.
-  writeFileSync(config, `public: { maxLoopDelay: 2s }\ndomains:\n${domains}`);
+  // On a busy machine a late event loop is no reason to shed.
+  writeFileSync(config, `public: { maxLoopDelay: 1m }\ndomains:\n${domains}`);
   writeFileSync(logFile, '');
   const [port = 0, adminPort = 0] = await freePorts(2);
   const start = (): Promise<RunningProcess> =>
@@ -37,7 +37,6 @@ export async function startService(domains: string, env: Readonly<Record<string,
       env: { SERPCACHE_CONFIG: config, PORT: `${port}`, ADMIN_PORT: `${adminPort}`, LOG_LEVEL: 'debug', ...env },
       logFile,
       ready: () => accepts(port),
-      readyTimeoutMs: 60_000,
     });
   let running = await start();
   return {
@@ -89,20 +88,4 @@ export async function ask(
 export async function explained(service: Service, q: string): Promise<{ node?: string; slot?: number; key: string }> {
   const response = await fetch(`${service.adminUrl}/admin/explain?q=${encodeURIComponent(q)}`);
   return (await response.json()) as { node?: string; slot?: number; key: string };
-}
-
-/** Polls until `holds` returns true. @returns the time it took, ms. @throws after `timeoutMs`, naming `condition`. */
-export async function waitFor(
-  condition: string,
-  holds: () => boolean | Promise<boolean>,
-  timeoutMs = 20_000,
-): Promise<number> {
-  const startedMs = performance.now();
-  for (;;) {
-    // Measured before the call: on a busy machine, the delay of the answer does not count.
-    const calledMs = performance.now() - startedMs;
-    if (await Promise.resolve(holds()).catch(() => false)) return calledMs;
-    if (calledMs > timeoutMs) throw new Error(`waited ${timeoutMs} ms in vain for ${condition}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
 }

@@ -3,11 +3,11 @@ import { createServer, type Server } from 'node:http';
 import { after, before, describe, test } from 'node:test';
 import type { RedisNode } from '../../loadtest/stack/redis-node.ts';
 import type { ShadowStatus } from '../../src/operations/shadow/shadow.ts';
+import { until } from '../until.ts';
 import { BROAD, type Fleet, fillCaches, type Member, missStatuses, startFleet } from './fleet-harness.ts';
-import { waitFor } from './service-harness.ts';
 
 /** Two processes with a Redis cluster, and a Valkey server as the candidate. The tests depend on each other, in order. */
-describe('a candidate store of a fleet', { timeout: 120_000 }, () => {
+describe('a candidate store of a fleet', () => {
   let fleet: Fleet;
   let one: Member;
   let two: Member;
@@ -57,14 +57,14 @@ describe('a candidate store of a fleet', { timeout: 120_000 }, () => {
     const begun = await begin('valkey');
     assert.equal(begun.status, 201, JSON.stringify(begun.body));
     assert.equal((await begin('valkey')).body['code'], 'shadow-running');
-    await waitFor('the other process to copy', async () => (await statusOf(two)).shadow !== undefined);
+    await until('the other process to copy', async () => (await statusOf(two)).shadow !== undefined);
     await fillCaches([one, two], texts(), '&limit=6');
-    await waitFor('the pages to be copied', async () => Number(await candidate.command('DBSIZE')) >= texts().length);
+    await until('the pages to be copied', async () => Number(await candidate.command('DBSIZE')) >= texts().length);
     // L1 has the pages of the first fill. They are read from the store again after a restart.
     await one.start();
     await fillCaches([one], texts(), '&limit=5');
     const all = 2 * texts().length;
-    await waitFor('the older pages to be copied', async () => Number(await candidate.command('DBSIZE')) >= all);
+    await until('the older pages to be copied', async () => Number(await candidate.command('DBSIZE')) >= all);
   });
 
   test('wrong values of the candidate are found and named', async () => {
@@ -75,7 +75,7 @@ describe('a candidate store of a fleet', { timeout: 120_000 }, () => {
     await fillCaches([two], texts(), '&limit=5');
     await fillCaches([two], texts(), '&limit=6');
     const wrong = async (): Promise<readonly string[]> => (await statusOf(one)).wrongKeys;
-    await waitFor('the wrong values to be found', async () => (await wrong()).length === planted.length);
+    await until('the wrong values to be found', async () => (await wrong()).length === planted.length);
     assert.deepEqual([...(await wrong())].sort(), [...planted].sort());
     const { verdict } = await statusOf(one);
     assert.equal(verdict?.kind, 'do-not');
@@ -105,14 +105,14 @@ describe('a candidate store of a fleet', { timeout: 120_000 }, () => {
     assert.deepEqual(await missStatuses([two], texts(), '&limit=5'), []);
     assert.equal(await engineCalls(), calls, 'the old store still has the pages');
     const copied = async (): Promise<boolean> => Number(await candidate.command('DBSIZE')) >= texts().length;
-    await waitFor('its reads to copy them', copied);
+    await until('its reads to copy them', copied);
   });
 
   test('a page that is purged, or erased from both stores, does not come back, not on the way back either', async () => {
     await fillCaches([one, two], [BROAD], '');
     const purged = await one.operator.post('/admin/purge', { domain: 'goods', q: BROAD });
     assert.equal(purged.status, 200);
-    await waitFor('the other process to follow', async () => (await two.operator.control('goods')).purges === 1);
+    await until('the other process to follow', async () => (await two.operator.control('goods')).purges === 1);
     const calls = await engineCalls();
     await missStatuses([one, two], [BROAD], '');
     assert.equal(await engineCalls(), calls + 1, 'it is computed again, once for both');
@@ -122,7 +122,7 @@ describe('a candidate store of a fleet', { timeout: 120_000 }, () => {
       const { erasure } = await one.operator.get<{ erasure?: { state: string } }>('/admin/flush?domain=goods');
       return erasure?.state === 'done';
     };
-    await waitFor('the erasure', isErased);
+    await until('the erasure', isErased);
     const left = await Promise.all([candidate, ...fleet.nodes].map((node) => node.command('KEYS', 'sc1:goods:{*}')));
     const entries = left.flat().filter((name) => /\{[\w-]{22}\}$/.test(String(name)));
     // Popular pages may have been refreshed since the floor rose; the erased keys are those of before.
@@ -139,7 +139,7 @@ describe('a candidate store of a fleet', { timeout: 120_000 }, () => {
     assert.equal((await one.operator.post('/admin/drills', drill)).body['code'], 'cut-over-running');
     const stopped = await one.operator.post('/admin/shadow/stop', { domain: 'goods' });
     assert.deepEqual(stopped.body, { domain: 'goods', ended: 'old-store' });
-    await waitFor('both to follow', async () => (await statusOf(two)).placement === undefined);
+    await until('both to follow', async () => (await statusOf(two)).placement === undefined);
     const actions = (await one.operator.audit()).map(({ action, result }) => `${action} ${result}`);
     for (const wanted of ['cut-over no-verdict', 'cut-over done', 'shadow-start candidate-unfit', 'shadow-stop done']) {
       assert.ok(actions.includes(wanted), `${wanted} of ${actions.join(', ')}`);
@@ -148,9 +148,9 @@ describe('a candidate store of a fleet', { timeout: 120_000 }, () => {
 
   test('a halt ends a shadow at once in every process', async () => {
     assert.equal((await begin('valkey', 0.5)).status, 201);
-    await waitFor('the other process to copy', async () => (await statusOf(two)).shadow !== undefined);
+    await until('the other process to copy', async () => (await statusOf(two)).shadow !== undefined);
     assert.equal((await two.operator.post('/admin/halt', { reason: 'enough' })).status, 200);
-    await waitFor('its end', async () => (await statusOf(one)).shadow === undefined);
+    await until('its end', async () => (await statusOf(one)).shadow === undefined);
     assert.equal((await begin('valkey')).body['code'], 'halted');
   });
 });

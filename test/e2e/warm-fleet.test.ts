@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { until } from '../until.ts';
 import { type Fleet, fillCaches, missStatuses, startFleet } from './fleet-harness.ts';
 import { startTraffic, type Traffic, type TrafficAnswer } from './operator-harness.ts';
-import { waitFor } from './service-harness.ts';
 
 const RATE = 40;
 
-describe('warm-ups beside traffic', { timeout: 90_000 }, () => {
+describe('warm-ups beside traffic', () => {
   const directory = mkdtempSync(join(tmpdir(), 'serpcache-warm-'));
   let fleet: Fleet;
   let traffic: Traffic;
@@ -29,12 +29,9 @@ describe('warm-ups beside traffic', { timeout: 90_000 }, () => {
     const end = await one.operator.cli('flush', 'goods', '--mode', 'drop', '--yes');
     assert.equal(end.code, 0, end.err);
     const revision = Number(end.lines[0]?.['revision']);
-    await waitFor(
-      'the other process to follow',
-      async () => (await two.operator.control('goods')).revision >= revision,
-    );
+    await until('the other process to follow', async () => (await two.operator.control('goods')).revision >= revision);
     // The traffic has refilled its own pages by then: only the warm-up computes pages from here on.
-    await waitFor('the traffic to hit again', () => {
+    await until('the traffic to hit again', () => {
       const latest = traffic.answers.slice(-RATE);
       return latest.filter(({ result }) => result.startsWith('hit')).length >= 0.9 * latest.length;
     });
@@ -46,7 +43,7 @@ describe('warm-ups beside traffic', { timeout: 90_000 }, () => {
       for (let n = 0; n < 8 + at; n += 1) await cacheStatusOf(text, '&limit=9');
     }
     for (const { operator } of fleet.members) {
-      await waitFor('the counts of both', async () => {
+      await until('the counts of both', async () => {
         const path = '/admin/popular?domain=goods&limit=500';
         const { source, queries } = await operator.get<Popular>(path);
         const found = queries.find(({ search }) => {
@@ -62,7 +59,7 @@ describe('warm-ups beside traffic', { timeout: 90_000 }, () => {
     const texts = fleet.texts.slice(30, 60);
     for (let round = 0; round < 2; round += 1) await fillCaches(fleet.members, texts, '&limit=6');
     const [one] = fleet.members;
-    await waitFor('the queries to be popular', async () => {
+    await until('the queries to be popular', async () => {
       const { queries } = await one.operator.get<Popular>('/admin/popular?domain=goods&limit=1000');
       return queries.filter(({ search }) => new URLSearchParams(search).get('limit') === '6').length === texts.length;
     });

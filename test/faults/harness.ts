@@ -6,9 +6,10 @@ import { NO_ENGINE_FAULT, startEngineProxy } from '../../loadtest/fault-proxy/en
 import { createClient } from '../../loadtest/http-driver/client.ts';
 import { closedLoop } from '../../loadtest/http-driver/loops.ts';
 import { freePorts } from '../../loadtest/stack/process.ts';
-import { startStandalone, until } from '../../loadtest/stack/redis.ts';
+import { startStandalone } from '../../loadtest/stack/redis.ts';
 import { SPHINX, sampleGoods } from '../../loadtest/stack/sphinx.ts';
 import { queriesOf } from '../../loadtest/traffic/queries.ts';
+import { until } from '../until.ts';
 import { type Changes, configurationOf, HUNG_MS } from './configuration.ts';
 import { type EngineServer, type EngineServerOptions, startEngineServer } from './engine-server.ts';
 import { harmOf } from './judge.ts';

@@ -26,7 +26,7 @@ const relaxed = (row: Row): Row => ({
   ...(row.name === RED ? { maxAttempts: 1 } : {}),
 });
 
-describe('the fault matrix, four rows of it', { timeout: 300_000 }, () => {
+describe('the fault matrix, four rows of it', () => {
   test(`the promises of ${ROWS.join(', ')} are kept, and ${RED} is red although its attempt is invalid`, async () => {
     const directory = mkdtempSync(join(tmpdir(), 'serpcache-matrix-'));
     const jsonFile = join(directory, 'out.json');

@@ -83,7 +83,6 @@ export function createServiceProcess({
         },
         logFile,
         ready: () => accepts(port),
-        readyTimeoutMs: 60_000,
       });
     },
     stepClock: (byMs) => writeFileSync(clockFile, `${byMs}`),

@@ -4,9 +4,10 @@ import type { FaultProxy } from '../../loadtest/fault-proxy/relay.ts';
 import { type RespProxy, startRespProxy } from '../../loadtest/fault-proxy/resp-proxy.ts';
 import { startTcpProxy, type TcpProxy } from '../../loadtest/fault-proxy/tcp-proxy.ts';
 import { startToxiproxy, type ToxicProxy } from '../../loadtest/fault-proxy/toxiproxy.ts';
-import { type RedisStack, startCluster, startStandalone, until } from '../../loadtest/stack/redis.ts';
+import { type RedisStack, startCluster, startStandalone } from '../../loadtest/stack/redis.ts';
 import type { Flavour, RedisNode } from '../../loadtest/stack/redis-node.ts';
 import type { HostPort } from '../../src/schema/units.ts';
+import { until } from '../until.ts';
 
 /**
  * `cluster`: three masters. `replicated`: three masters with one replica each. `single`: one server without cluster mode.

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { type EngineProxy, startEngineProxy } from '../../../loadtest/fault-proxy/engine-proxy.ts';
-import { type RedisStack, startCluster, startStandalone, until } from '../../../loadtest/stack/redis.ts';
+import { type RedisStack, startCluster, startStandalone } from '../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import { sampleGoods, startSearchd } from '../../../loadtest/stack/sphinx.ts';
 import { type Queries, queriesOf } from '../../../loadtest/traffic/queries.ts';
+import { until } from '../../until.ts';
 import { type Changes, configurationOf, INDEX } from '../configuration.ts';
 import { buildWithResources, waitUntilReady } from '../harness.ts';
 import type { ServiceProcess } from '../service.ts';

@@ -1,6 +1,6 @@
 import { createClient } from '../../../loadtest/http-driver/client.ts';
 import { closedLoop } from '../../../loadtest/http-driver/loops.ts';
-import { until } from '../../../loadtest/stack/redis.ts';
+import { until } from '../../until.ts';
 import { HUNG_MS } from '../configuration.ts';
 import { faultEffect, stateOf } from '../fault-effects.ts';
 import { searchPath } from '../harness.ts';

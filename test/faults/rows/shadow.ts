@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newToken } from '../../../loadtest/stack/plan.ts';
-import { until } from '../../../loadtest/stack/redis.ts';
 import { createAdminClient } from '../../../src/commands/admin-client.ts';
 import type { Placement } from '../../../src/control/document.ts';
 import type { ShadowSummary } from '../../../src/operations/shadow/shadow.ts';
+import { until } from '../../until.ts';
 import { CANDIDATE } from '../configuration.ts';
 import { allEffects, faultEffect, grew, processesAre } from '../fault-effects.ts';
 import { echo } from '../probes.ts';

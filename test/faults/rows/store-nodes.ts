@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { until } from '../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import { migrateSlot } from '../../stores/redis/migration.ts';
+import { until } from '../../until.ts';
 import { allEffects, allNodes, faultEffect, firstNode, flushed, processesAre, restarted } from '../fault-effects.ts';
 import type { Harness, Row } from '../row.ts';
 import { namesOf } from '../store-entries.ts';

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from '../../../loadtest/http-driver/client.ts';
-import { until } from '../../../loadtest/stack/redis.ts';
 import { suppress } from '../../../src/control/changes.ts';
 import { type ControlDocument, emptyDocument, MAX_GENERATION } from '../../../src/control/document.ts';
 import { encodeDocument } from '../../../src/control/document-codec.ts';
 import { descendant } from '../../../src/control/merge.ts';
 import { beginOverlay } from '../../../src/control/overlay.ts';
+import { until } from '../../until.ts';
 import { HUNG_MS } from '../configuration.ts';
 import { allEffects, faultEffect } from '../fault-effects.ts';
 import { searchPath } from '../harness.ts';

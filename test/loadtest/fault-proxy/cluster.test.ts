@@ -4,9 +4,9 @@ import { Cluster } from 'ioredis';
 import { type ProxiedCluster, startProxiedCluster } from '../../../loadtest/fault-proxy/cluster.ts';
 import { type RespProxy, startRespProxy } from '../../../loadtest/fault-proxy/resp-proxy.ts';
 import { startTcpProxy } from '../../../loadtest/fault-proxy/tcp-proxy.ts';
-import { until } from '../../../loadtest/stack/redis.ts';
 import { slotOf } from '../../../src/stores/redis/cluster.ts';
 import { migrateSlot } from '../../stores/redis/migration.ts';
+import { until } from '../../until.ts';
 import { knock } from './harness.ts';
 
 async function connectThrough(nodes: ProxiedCluster<RespProxy>['nodes']): Promise<Cluster> {

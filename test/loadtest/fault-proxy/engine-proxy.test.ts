@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { type EngineProxy, startEngineProxy } from '../../../loadtest/fault-proxy/engine-proxy.ts';
-import { until } from '../../../loadtest/stack/redis.ts';
 import { SPHINX } from '../../../loadtest/stack/sphinx.ts';
 import { type Connection, openConnection } from '../../../src/engines/sphinx/connection.ts';
 import { CONTRACT_DOCUMENTS, CONTRACT_DOMAIN } from '../../contract/engine.ts';
 import { openSphinx } from '../../engines/sphinx/harness.ts';
+import { until } from '../../until.ts';
 import { took } from './harness.ts';
 
 const search = (text: string, maxQueryTimeMs = 1000): string =>

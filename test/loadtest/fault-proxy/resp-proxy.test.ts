@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import type { Redis } from 'ioredis';
 import { type RespProxy, startRespProxy } from '../../../loadtest/fault-proxy/resp-proxy.ts';
-import { type RedisStack, startStandalone, until } from '../../../loadtest/stack/redis.ts';
+import { type RedisStack, startStandalone } from '../../../loadtest/stack/redis.ts';
+import { until } from '../../until.ts';
 import { redisAt } from './harness.ts';
 
 const named = (name: string, command: readonly Buffer[]): boolean => command[0]?.toString().toUpperCase() === name;

@@ -3,8 +3,9 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, it, test } from 'node:test';
 import { startTcpProxy, type TcpProxy } from '../../../loadtest/fault-proxy/tcp-proxy.ts';
-import { type RedisStack, startStandalone, until } from '../../../loadtest/stack/redis.ts';
+import { type RedisStack, startStandalone } from '../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
+import { until } from '../../until.ts';
 import { knock, redisAt } from './harness.ts';
 
 describe('a TCP proxy in front of Redis', () => {

@@ -7,7 +7,8 @@ import { suite, type TestContext, test } from 'node:test';
 import type { RunEvent } from '../../../loadtest/judge/record.ts';
 import type { ScriptSummary } from '../../../loadtest/k6/kit/summary.ts';
 import { eventIn } from '../../../loadtest/runner/k6-output.ts';
-import { listeningServer, until } from '../../http/harness.ts';
+import { listeningServer } from '../../http/harness.ts';
+import { until } from '../../until.ts';
 import { type DrillServiceOptions, drillService, OURS } from './drill-service.ts';
 import { environment, k6, SCRIPTS_FOLDER } from './k6-inspect.ts';
 
@@ -86,7 +87,7 @@ suite('a script that drills', { concurrency: true }, () => {
 
   test('ends its own drill, and no other, when it is interrupted', async (context) => {
     const run = await fullLoss(context, {});
-    await until(() => run.drills.begun.length > 0, 'the drill to begin');
+    await until('the drill to begin', () => run.drills.begun.length > 0);
     assert.equal(run.drills.aborted.length, 0);
     run.interrupt();
     const { code, events } = await run.end();

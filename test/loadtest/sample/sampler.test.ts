@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { type TestContext, test } from 'node:test';
 import { createSampler, createThinned } from '../../../loadtest/sample/sampler.ts';
-import { until } from '../../../loadtest/stack/redis.ts';
+import { until } from '../../until.ts';
 
 const NOTHING = { adminUrls: [], stores: [], processes: () => [], host: false };
 /** Longer than any test. */

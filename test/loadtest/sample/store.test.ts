@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { createStoreAsker } from '../../../loadtest/sample/store.ts';
-import { startStandalone, until } from '../../../loadtest/stack/redis.ts';
+import { startStandalone } from '../../../loadtest/stack/redis.ts';
 import { systemClock } from '../../../src/runtime.ts';
+import { until } from '../../until.ts';
 
 const LIMIT_MS = 5000;
 /** A time limit for nodes that never answer. */

@@ -16,7 +16,7 @@ import { test } from 'node:test';
 import pino from 'pino';
 import { createAudit } from '../../../src/operations/audit/audit.ts';
 import { idle } from '../../fakes/idle.ts';
-import { until } from '../../http/harness.ts';
+import { until } from '../../until.ts';
 import { createHarness, entry, newest, RETRY_MS, UNROTATED } from './harness.ts';
 
 test('each entry is one line of the file and one of the log, in order', async (context) => {
@@ -44,7 +44,7 @@ test('lines of another process stay, and a file that was moved away is created a
   beside.record(entry('of another'));
   await beside.close();
   audit.record(entry('second'));
-  await until(() => written().length === 3, 'all lines are there');
+  await until('all lines', () => written().length === 3);
   renameSync(file, join(directory, 'rotated'));
   audit.record(entry('third'));
   await audit.close();
@@ -97,7 +97,7 @@ test('while the file cannot be written all lines are in the log, some wait, and 
   assert.equal(lines.filter(({ level }) => level === 50).length, 2, 'one line for the fault, one for lost lines');
   assert.deepEqual(await newest(audit, 5), []);
   rmSync(blocked);
-  await until(() => lines.some(({ msg }) => String(msg).includes('written again')), 'the file is written again');
+  await until('the file to be written again', () => lines.some(({ msg }) => String(msg).includes('written again')));
   await audit.close();
   const texts = readFileSync(file, 'utf8')
     .trim()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startStandalone, until } from '../../../loadtest/stack/redis.ts';
+import { startStandalone } from '../../../loadtest/stack/redis.ts';
 import { createControl } from '../../../src/control/create-control.ts';
 import { createFlush } from '../../../src/operations/flush/create-flush.ts';
 import { systemClock } from '../../../src/runtime.ts';
@@ -9,6 +9,7 @@ import { createMemoryControlStore } from '../../../src/stores/memory/control-sto
 import { createMemoryTier } from '../../../src/stores/memory/memory-tier.ts';
 import { createRedisStore } from '../../../src/stores/redis/store.ts';
 import { connected, standaloneOf } from '../../stores/redis/harness.ts';
+import { until } from '../../until.ts';
 import { bucketOf } from './harness.ts';
 
 test('a real store is counted before it is erased, and only the keys of the erasure are removed', async (t) => {

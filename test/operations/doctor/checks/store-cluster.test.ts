@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type RedisStack, startCluster, until } from '../../../../loadtest/stack/redis.ts';
+import { type RedisStack, startCluster } from '../../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../../loadtest/stack/redis-node.ts';
 import type { Observation, Window } from '../../../../src/operations/doctor/check.ts';
 import { CLUSTER_CHECKS } from '../../../../src/operations/doctor/checks/store-cluster.ts';
 import type { NodeFacts, StoreFacts } from '../../../../src/operations/doctor/facts.ts';
+import { until } from '../../../until.ts';
 import {
   evidenceOf,
   HEALTHY_NODE,

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type SentinelStack, startSentinel, until } from '../../../../loadtest/stack/redis.ts';
+import { type SentinelStack, startSentinel } from '../../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../../loadtest/stack/redis-node.ts';
 import type { Observation } from '../../../../src/operations/doctor/check.ts';
 import { REPLICATION_CHECKS } from '../../../../src/operations/doctor/checks/store-replication.ts';
 import type { NodeFacts, StoreFacts } from '../../../../src/operations/doctor/facts.ts';
+import { until } from '../../../until.ts';
 import {
   evidenceOf,
   HEALTHY_NODE,

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import { type RedisStack, startStandalone, until } from '../../../../loadtest/stack/redis.ts';
+import { type RedisStack, startStandalone } from '../../../../loadtest/stack/redis.ts';
 import { createStoreCollector } from '../../../../src/operations/doctor/collect/store.ts';
 import { known } from '../../../../src/operations/doctor/facts.ts';
 import { systemClock } from '../../../../src/runtime.ts';
 import { createRedisProbe } from '../../../../src/stores/redis/probe.ts';
 import { standaloneOf } from '../../../stores/redis/harness.ts';
+import { until } from '../../../until.ts';
 
 const MAX_MS_PER_SECOND = 10;
 const KEYS = 100_000;
