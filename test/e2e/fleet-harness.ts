@@ -36,6 +36,7 @@ export interface Member {
 
 /** A slow machine renews late: an owner that lives must not lose its drill. */
 export const LEASE_MS = 4000;
+const PATIENT = { deadline: '10s', socketTimeout: '30s' };
 const TOKEN = 'a-token-for-a-whole-fleet';
 const DOCUMENTS = 2000;
 const REPEATED = 80;
@@ -82,11 +83,13 @@ export function startFleet(candidates?: Readonly<Record<string, object>>): Promi
       domains: {
         goods: {
           // For the same reason, a late reply does not mean that the store or the engine is slow.
-          store: { kind: 'cluster', nodes: nodes.map(({ address }) => address), dedicated: true, deadline: '10s' },
+          store: { kind: 'cluster', nodes: nodes.map(({ address }) => address), dedicated: true, ...PATIENT },
           patience: '10s',
           ...(candidate === undefined
             ? {}
-            : { candidates: { valkey: { kind: 'standalone', nodes: [candidate.address] }, ...candidates } }),
+            : {
+                candidates: { valkey: { kind: 'standalone', nodes: [candidate.address], ...PATIENT }, ...candidates },
+              }),
           engine: {
             ...{ kind: 'sphinx', host: searchd.host, port: searchd.port, index: 'goods', idAttribute: 'doc_id' },
             ...{ deadline: '5s', hardDeadline: '10s' },

@@ -79,7 +79,7 @@ describe('two entry versions on one store', () => {
         public: { drain: '200ms', maxLoopDelay: '1m' },
         domains: {
           goods: {
-            store: { kind: 'standalone', nodes: [node.address], deadline: '10s' },
+            store: { kind: 'standalone', nodes: [node.address], deadline: '10s', socketTimeout: '30s' },
             patience: '10s',
             engine: {
               ...{ kind: 'sphinx', host: searchd.host, port: searchd.port, index: 'goods', idAttribute: 'doc_id' },

@@ -35,9 +35,13 @@ export function createFakeContent(options: FakeContentOptions): FakeContent {
 
   const isEntry = (name: string): boolean =>
     name.startsWith(`sc1:${domain}:{`) && /^\{[\w-]{22}\}$/.test(name.slice(`sc1:${domain}:`.length));
-  const known = (node: string): Map<string, Held> => {
+  const all = (node: string): Map<string, Held> => {
     const values = held.get(node);
     if (values === undefined) throw new StoreUnreachable(`${node} is no node of this store.`);
+    return values;
+  };
+  const known = (node: string): Map<string, Held> => {
+    const values = all(node);
     const nowMs = clock.monotonicMs();
     for (const [name, { expiresMs }] of values) if (expiresMs <= nowMs) values.delete(name);
     return values;
@@ -88,7 +92,7 @@ export function createFakeContent(options: FakeContentOptions): FakeContent {
     },
     put(node, name, value, ttlMs = Number.POSITIVE_INFINITY) {
       numbers += 1;
-      known(node).set(name, { number: numbers, value, expiresMs: clock.monotonicMs() + ttlMs });
+      all(node).set(name, { number: numbers, value, expiresMs: clock.monotonicMs() + ttlMs });
     },
     held: (node) => [...known(node).keys()],
     refuse(node, message) {

@@ -6,10 +6,9 @@ import type { Flush, FlushEvent, QueryPages } from '../../../src/operations/flus
 import { keyOf, type SearchKey, storedNameOf } from '../../../src/search/key.ts';
 import { createMemoryControlStore } from '../../../src/stores/memory/control-store.ts';
 import { createMemoryTier } from '../../../src/stores/memory/memory-tier.ts';
-import { createFakeClock, type FakeClock } from '../../fakes/clock.ts';
+import { createVirtualTime, type FakeClock } from '../../fakes/clock.ts';
 import { createFakeContent, type FakeContent } from '../../fakes/content.ts';
 import { entryOf } from '../../fakes/entry.ts';
-import { idle } from '../../fakes/idle.ts';
 
 export interface FlushHarness {
   readonly flush: Flush;
@@ -33,8 +32,7 @@ export interface FlushHarnessOptions extends Partial<FlushOptions> {
 /** A store of two nodes, the real control room in memory, and a fake clock. */
 export function flushHarness(t: TestContext, given: FlushHarnessOptions = {}): FlushHarness {
   const { nodes = ['a:1', 'b:1'], store, ...options } = given;
-  t.mock.timers.enable({ apis: ['setTimeout'] });
-  const clock = createFakeClock();
+  const clock = createVirtualTime(t, 50);
   const events: FlushEvent[] = [];
   const content = createFakeContent({ domain: 'goods', nodes });
   const memory = createMemoryTier({ maxBytes: 1 << 26, emptyMaxBytes: 1 << 20 });
@@ -79,14 +77,7 @@ export function flushHarness(t: TestContext, given: FlushHarnessOptions = {}): F
         return key;
       }),
     held: () => nodes.flatMap((node) => content.held(node)),
-    pass: async (ms) => {
-      await idle();
-      for (let passed = 0; passed < ms; passed += 50) {
-        clock.advance(50);
-        t.mock.timers.tick(50);
-        await idle();
-      }
-    },
+    pass: clock.pass,
   };
 }
 

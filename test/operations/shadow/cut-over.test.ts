@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { halt } from '../../../src/control/changes.ts';
 import type { ControlStore } from '../../../src/control/control-store.ts';
 import { createControl } from '../../../src/control/create-control.ts';
@@ -9,8 +8,8 @@ import { beginShadow, prepareCutOver } from '../../../src/control/placement.ts';
 import { createCutOver } from '../../../src/operations/shadow/cut-over.ts';
 import { createDomainShadow } from '../../../src/operations/shadow/domain-shadow.ts';
 import type { ShadowEvent } from '../../../src/operations/shadow/shadow.ts';
-import { systemClock } from '../../../src/runtime.ts';
 import { createMemoryControlStore } from '../../../src/stores/memory/control-store.ts';
+import { createVirtualTime, type VirtualTime } from '../../fakes/clock.ts';
 import { createPair, DOMAIN, NEW, OLD, type Pair } from './harness.ts';
 
 const POLL_MS = 20;
@@ -29,8 +28,9 @@ interface JoinOptions {
 
 /** Processes over one pair of stores and one control store. */
 function fleetOf(t: TestContext) {
-  const memory = createMemoryControlStore({ clock: systemClock });
-  const servers = createPair();
+  const clock = createVirtualTime(t);
+  const memory = createMemoryControlStore({ clock });
+  const servers = createPair(clock);
   let count = 0;
 
   const join = (options: JoinOptions = {}) => {
@@ -46,14 +46,14 @@ function fleetOf(t: TestContext) {
       reports: async (...args) => (isCutOff ? fault : memory.reports(...args)),
     };
     const control = createControl({
-      ...{ domain: DOMAIN, store, shared: true, clock: systemClock, random: Math.random, intervalMs: POLL_MS },
+      ...{ domain: DOMAIN, store, shared: true, clock, random: Math.random, intervalMs: POLL_MS },
       locate: () => undefined,
       observe: () => {},
       longestLifeMs: 3_600_000,
     });
     const events: ShadowEvent[] = [];
     const ended: string[] = [];
-    const { placed, candidate } = pairOver(servers);
+    const { placed, candidate } = pairOver(servers, clock);
     const shadowed = {
       placed,
       candidates: [NEW],
@@ -68,7 +68,7 @@ function fleetOf(t: TestContext) {
     };
     const follower = createDomainShadow({
       ...domain,
-      ...{ processId: id, leaseMs: LEASE_MS, clock: systemClock, observe: (event) => events.push(event) },
+      ...{ processId: id, leaseMs: LEASE_MS, clock, observe: (event) => events.push(event) },
       ...(options.abandonedMs === undefined ? {} : { abandonedMs: options.abandonedMs }),
       loopDelay: () => ({ loopDelayMs: 0, maxLoopDelayMs: 100 }),
       onEnded: (_, why) => ended.push(why),
@@ -77,29 +77,34 @@ function fleetOf(t: TestContext) {
     beat();
     const beating = setInterval(beat, 100);
     const steps = createCutOver({
-      ...{ domain, shadowed, follower, clock: systemClock, acknowledgeMs: 1200 },
+      ...{ domain, shadowed, follower, clock, acknowledgeMs: 1200 },
       newId: () => `cut-over-${Math.random()}`,
     });
     const leave = async (): Promise<void> => {
       clearInterval(beating);
       follower.close();
-      await control.close();
-      await placed.leave(id, 50);
+      await clock.settled(control.close());
+      await clock.settled(placed.leave(id, 50));
     };
     t.after(leave);
     return {
-      ...{ id, control, follower, steps, placed, events, ended, leave },
+      ...{ id, clock, control, follower, placed, events, ended, leave },
+      steps: {
+        cutOver: (caller: typeof CALLER) => clock.settled(steps.cutOver(caller)),
+        back: (caller: typeof CALLER) => clock.settled(steps.back(caller)),
+        stop: (caller: typeof CALLER) => clock.settled(steps.stop(caller)),
+      },
       cutOff: (is: boolean) => (isCutOff = is),
       candidateHasNoNodes: () => Object.assign(candidate, { nodes: () => [] }),
     };
   };
 
-  return { servers, join };
+  return { clock, servers, join };
 }
 
 /** Another process over the same servers. */
-function pairOver({ old, candidate }: Pair): Pick<Pair, 'placed' | 'candidate'> {
-  const own = createPair();
+function pairOver({ old, candidate }: Pair, clock: VirtualTime): Pick<Pair, 'placed' | 'candidate'> {
+  const own = createPair(clock);
   Object.assign(own.old, old);
   Object.assign(own.candidate, candidate);
   return own;
@@ -108,41 +113,29 @@ function pairOver({ old, candidate }: Pair): Pick<Pair, 'placed' | 'candidate'> 
 type Process = ReturnType<ReturnType<typeof fleetOf>['join']>;
 
 async function withShadow(process: Process): Promise<void> {
-  const nowMs = Date.now();
+  const nowMs = process.clock.wallMs();
   const shadow = { id: 's', candidate: NEW, fraction: 1, reads: 1, by: 'ann', atMs: nowMs, untilMs: nowMs + 60_000 };
   await process.control.change((document) => beginShadow(document, shadow, nowMs));
 }
 
 /** Cuts over to the candidate; the other process is cut off from the control store once it has acknowledged. */
 async function moveWithout(one: Process, other: Process): Promise<void> {
+  const { clock } = one;
   await withShadow(one);
   const moving = one.steps.cutOver(CALLER);
-  await until(() => other.placed.other() !== undefined, 'the preparation');
-  await sleep(100);
+  await clock.until('the preparation', () => other.placed.other() !== undefined);
+  // Its next heartbeat acknowledges.
+  await clock.pass(150);
   other.cutOff(true);
   await moving;
 }
 
-async function untilAsync(holds: () => Promise<boolean>, what: string): Promise<void> {
-  for (let waited = 0; !(await holds()); waited += 100) {
-    if (waited > 10_000) throw new Error(`not within ten seconds: ${what}`);
-    await sleep(100);
-  }
-}
-
-async function until(holds: () => boolean, what: string): Promise<void> {
-  for (let waited = 0; !holds(); waited += 10) {
-    if (waited > 5000) throw new Error(`not within five seconds: ${what}`);
-    await sleep(10);
-  }
-}
-
-describe('a cut-over', { concurrency: true }, () => {
+describe('a cut-over', () => {
   test('every process moves to the new store, and back, without a restart', async (t) => {
-    const { join } = fleetOf(t);
+    const { clock, join } = fleetOf(t);
     const [one, two] = [join(), join()];
     await withShadow(one);
-    await until(() => two.follower.running() !== undefined, 'the shadow of the other process');
+    await clock.until('the shadow of the other process', () => two.follower.running() !== undefined);
     const moved = await one.steps.cutOver(CALLER);
     assert.deepEqual([moved.from, moved.to, moved.configuration], [OLD, NEW, 'store: valkey']);
     assert.deepEqual(
@@ -166,10 +159,10 @@ describe('a cut-over', { concurrency: true }, () => {
   });
 
   test('of two calls to go back at once, the second does not undo the first', async (t) => {
-    const { join } = fleetOf(t);
+    const { clock, join } = fleetOf(t);
     const [one, two] = [join(), join()];
     await withShadow(one);
-    await until(() => two.follower.running() !== undefined, 'the shadow of the other process');
+    await clock.until('the shadow of the other process', () => two.follower.running() !== undefined);
     await one.steps.cutOver(CALLER);
     const ends = await Promise.allSettled([one.steps.back(CALLER), two.steps.back(CALLER)]);
     assert.deepEqual(ends.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
@@ -187,26 +180,26 @@ describe('a cut-over', { concurrency: true }, () => {
   });
 
   test('the record stays while a process on the old store reports, though it beats in no store of the others', async (t) => {
-    const { join } = fleetOf(t);
+    const { clock, join } = fleetOf(t);
     const one = join();
     await withShadow(one);
     await one.steps.cutOver(CALLER);
     await one.steps.stop(CALLER);
     const other = join({ declares: false });
-    await until(other.control.hasSynced, 'the document');
-    await untilAsync(
+    await clock.until('the document', other.control.hasSynced);
+    await clock.until(
+      'the report of the other process',
       async () =>
         (await one.follower.processes())?.some(({ id, state }) => id === other.id && state === 'behind') === true,
-      'the report of the other process',
     );
     await assert.rejects(one.steps.stop(CALLER), { code: 'cut-over-behind' });
   });
 
   test('a process that is cut off from the control store is named, and nothing changes', async (t) => {
-    const { join } = fleetOf(t);
+    const { clock, join } = fleetOf(t);
     const [one, two] = [join(), join()];
     await withShadow(one);
-    await until(() => two.follower.running() !== undefined, 'the shadow of the other process');
+    await clock.until('the shadow of the other process', () => two.follower.running() !== undefined);
     two.cutOff(true);
     await assert.rejects(one.steps.cutOver(CALLER), (error: Error & { code?: string }) => {
       assert.equal(error.code, 'cut-over-behind');
@@ -226,14 +219,14 @@ describe('a cut-over', { concurrency: true }, () => {
   });
 
   test('a process that falls silent after it has acknowledged reads and writes both stores, then follows', async (t) => {
-    const { join } = fleetOf(t);
+    const { clock, join } = fleetOf(t);
     const [one, two] = [join(), join()];
     await moveWithout(one, two);
     assert.deepEqual([one.placed.active(), two.placed.active()], [NEW, OLD]);
-    await until(() => two.placed.isIsolated(), 'its isolation');
+    await clock.until('its isolation', () => two.placed.isIsolated());
     two.cutOff(false);
-    await until(() => two.placed.active().fingerprint === NEW.fingerprint, 'the commit');
-    await until(() => !two.placed.isIsolated(), 'the end of its isolation');
+    await clock.until('the commit', () => two.placed.active().fingerprint === NEW.fingerprint);
+    await clock.until('the end of its isolation', () => !two.placed.isIsolated());
     const phases = two.events.flatMap((event) => (event.kind === 'placement-changed' ? [event.phase] : []));
     assert.deepEqual(
       phases,
@@ -242,21 +235,21 @@ describe('a cut-over', { concurrency: true }, () => {
   });
 
   test('a process that starts meanwhile uses the right store', async (t) => {
-    const { join } = fleetOf(t);
+    const { clock, join } = fleetOf(t);
     const one = join();
     await withShadow(one);
     await one.steps.cutOver(CALLER);
     const late = join();
-    await until(late.control.hasSynced, 'the document');
+    await clock.until('the document', late.control.hasSynced);
     assert.deepEqual([late.placed.active(), late.placed.other()], [NEW, OLD]);
   });
 
   test('it is refused without a control store of its own, without a shadow, and during a drill', async (t) => {
-    const { join } = fleetOf(t);
+    const { clock, join } = fleetOf(t);
     const [one, together] = [join(), join({ controlElsewhere: false })];
     await assert.rejects(one.steps.cutOver(CALLER), { code: 'no-shadow' });
     await withShadow(one);
-    await until(() => together.follower.running() !== undefined, 'the shadow');
+    await clock.until('the shadow', () => together.follower.running() !== undefined);
     await assert.rejects(together.steps.cutOver(CALLER), { code: 'no-control-store' });
     await one.control.change((document) => beginOverlay(document, OVERLAY));
     await assert.rejects(one.steps.cutOver(CALLER), { code: 'drill-running' });
@@ -285,23 +278,23 @@ describe('a cut-over', { concurrency: true }, () => {
   });
 
   test('a process that falls silent after the commit is named, and both stores stay in use', async (t) => {
-    const { join } = fleetOf(t);
+    const { clock, join } = fleetOf(t);
     const [one, two] = [join(), join()];
     await withShadow(one);
-    await until(() => two.follower.running() !== undefined, 'the shadow of the other process');
+    await clock.until('the shadow of the other process', () => two.follower.running() !== undefined);
     await one.steps.cutOver(CALLER);
     two.cutOff(true);
     const states = async () => (await one.follower.processes())?.map(({ state }) => state);
-    await untilAsync(async () => (await states())?.includes('behind') === true, 'its silence');
+    await clock.until('its silence', async () => (await states())?.includes('behind') === true);
     await assert.rejects(one.steps.stop(CALLER), new RegExp(`process ${two.id}: it has been silent`));
     assert.deepEqual(one.placed.other(), OLD);
   });
 
   test('a process that has never reached the candidate does not acknowledge', async (t) => {
-    const { join } = fleetOf(t);
+    const { clock, join } = fleetOf(t);
     const [one, two] = [join(), join()];
     await withShadow(one);
-    await until(() => two.follower.running() !== undefined, 'the shadow of the other process');
+    await clock.until('the shadow of the other process', () => two.follower.running() !== undefined);
     // A cluster or a sentinel that was never reached has no node at all.
     two.candidateHasNoNodes();
     await assert.rejects(one.steps.cutOver(CALLER), new RegExp(`process ${two.id}: it has no connection to valkey`));
@@ -318,37 +311,37 @@ describe('a cut-over', { concurrency: true }, () => {
   });
 
   test('a preparation whose process is gone is cancelled by the others', async (t) => {
-    const { join } = fleetOf(t);
+    const { clock, join } = fleetOf(t);
     const one = join({ abandonedMs: 300 });
     // The clock of the process that has prepared it is ahead, and says nothing about its age.
-    const gone = { id: 'gone', from: OLD, to: NEW, by: 'ann', atMs: Date.now() + 10 * 60_000 };
+    const gone = { id: 'gone', from: OLD, to: NEW, by: 'ann', atMs: clock.wallMs() + 10 * 60_000 };
     await one.control.change((document) => prepareCutOver(document, gone));
-    await until(() => one.control.document().placement === undefined, 'the end of the preparation');
+    await clock.until('the end of the preparation', () => one.control.document().placement === undefined);
     assert.deepEqual([one.placed.active(), one.placed.other()], [OLD, undefined]);
   });
 
   test('a halt ends the shadow and a preparation in every process, and a committed cut-over stays', async (t) => {
-    const { join } = fleetOf(t);
+    const { clock, join } = fleetOf(t);
     const [one, two] = [join(), join()];
     await withShadow(one);
-    await until(() => two.follower.running() !== undefined, 'the shadow');
+    await clock.until('the shadow', () => two.follower.running() !== undefined);
     const moving = one.steps.cutOver(CALLER).catch((error: { code: string }) => error.code);
-    await until(() => one.placed.other() !== undefined, 'the preparation');
-    const halted = { by: 'ann', reason: 'enough', atMs: Date.now() };
+    await clock.until('the preparation', () => one.placed.other() !== undefined);
+    const halted = { by: 'ann', reason: 'enough', atMs: clock.wallMs() };
     await one.control.change((document) => halt(document, halted));
     assert.equal(await moving, 'no-cut-over');
-    await until(() => two.follower.running() === undefined, 'its end in the other process');
+    await clock.until('its end in the other process', () => two.follower.running() === undefined);
     assert.deepEqual([one.placed.active(), one.placed.other(), one.ended], [OLD, undefined, ['halted by ann']]);
   });
 
   test('a shadow ends by itself when its time is over, and its record is removed', async (t) => {
-    const { join } = fleetOf(t);
+    const { clock, join } = fleetOf(t);
     const one = join();
-    const nowMs = Date.now();
+    const nowMs = clock.wallMs();
     const shadow = { id: 's', candidate: NEW, fraction: 1, reads: 1, by: 'ann', atMs: nowMs, untilMs: nowMs + 300 };
     await one.control.change((document) => beginShadow(document, shadow, nowMs));
     assert.ok(one.follower.running() !== undefined);
-    await until(() => one.control.document().shadow === undefined, 'the removal');
+    await clock.until('the removal', () => one.control.document().shadow === undefined);
     assert.deepEqual([one.follower.running(), one.ended], [undefined, ['expired']]);
   });
 });

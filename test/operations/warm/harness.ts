@@ -2,8 +2,7 @@ import type { TestContext } from 'node:test';
 import type { WarmEvent, WarmUp, WarmUps } from '../../../src/operations/warm/warm.ts';
 import { createWarmUps } from '../../../src/operations/warm/warm-ups.ts';
 import { seededRandom } from '../../../src/runtime.ts';
-import { createFakeClock, type FakeClock } from '../../fakes/clock.ts';
-import { idle } from '../../fakes/idle.ts';
+import { createVirtualTime, type FakeClock } from '../../fakes/clock.ts';
 
 export interface WarmHarness {
   readonly warmUps: WarmUps;
@@ -28,8 +27,7 @@ export interface WarmHarness {
 
 /** Two domains, `goods` and `auto`, with an engine of eight slots and 20 ms per call. A line with `?` is no valid search. */
 export function warmHarness(t: TestContext, popular: readonly string[] | Error = []): WarmHarness {
-  t.mock.timers.enable({ apis: ['setTimeout'] });
-  const clock = createFakeClock();
+  const clock = createVirtualTime(t);
   const events: WarmEvent[] = [];
   let running = 0;
   let most = 0;
@@ -82,14 +80,7 @@ export function warmHarness(t: TestContext, popular: readonly string[] | Error =
       if (found === undefined) throw new Error(`${id} is forgotten`);
       return found;
     },
-    pass: async (ms) => {
-      await idle();
-      for (let passed = 0; passed < ms; passed += 10) {
-        clock.advance(10);
-        t.mock.timers.tick(10);
-        await idle();
-      }
-    },
+    pass: clock.pass,
   };
   return harness;
 }
