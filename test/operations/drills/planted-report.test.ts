@@ -13,6 +13,7 @@ import { createMemoryControlStore } from '../../../src/stores/memory/control-sto
 import { createFakeClock } from '../../fakes/clock.ts';
 import { idle } from '../../fakes/idle.ts';
 import { SCENES } from '../../fakes/journal.ts';
+import { until } from '../../until.ts';
 import { createDrillHarness, planOf } from './harness.ts';
 
 const QUICK = planOf({ stages: [{ fraction: 0.5, holdMs: 1000 }], baselineMs: 1000, afterMs: 1000 });
@@ -183,7 +184,6 @@ function replaced(value: unknown, [step, ...rest]: Path, foreign: unknown): unkn
 }
 
 async function untilHolds(holds: () => boolean): Promise<void> {
-  for (let turn = 0; turn < 10_000 && !holds(); turn += 1) await new Promise((resolve) => setTimeout(resolve, 2));
-  assert.ok(holds());
+  await until('the reports', holds);
   await idle();
 }

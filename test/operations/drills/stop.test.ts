@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ControlStore } from '../../../src/control/control-store.ts';
 import { createControl } from '../../../src/control/create-control.ts';
 import { createDrills } from '../../../src/operations/drills/create-drills.ts';
@@ -8,7 +7,8 @@ import { createDrillLock } from '../../../src/operations/drills/drill-lock.ts';
 import type { Journal } from '../../../src/operations/drills/journal.ts';
 import { seededRandom } from '../../../src/runtime.ts';
 import { createMemoryControlStore } from '../../../src/stores/memory/control-store.ts';
-import { createFakeClock } from '../../fakes/clock.ts';
+import { createFakeClock, createVirtualTime } from '../../fakes/clock.ts';
+import { until } from '../../until.ts';
 import { createDrillHarness, createSimulatedDomain, type DrillHarness, planOf, previewOf } from './harness.ts';
 
 const CALLER = { by: 'anna', reason: 'enough' };
@@ -112,7 +112,7 @@ test('after an abort by another process the verdict names the caller', async (t)
   const { id } = await harness.start(planOf());
   const released = Promise.withResolvers<void>();
   await inStage(harness, 0, released.promise);
-  while (other.control().overlay() === undefined) await sleep(5);
+  await until('the drill in the other process', () => other.control().overlay() !== undefined);
   const [listed] = (await other.drills.list()).drills;
   assert.equal(listed?.id, id);
   assert.equal(listed?.running && !listed.here, true);
@@ -200,7 +200,8 @@ test('a drill that was just beginning when its process was stopped is rolled bac
 });
 
 test('a follower restores the cache by itself when the owner of the drill died', async (t) => {
-  const clock = { wallMs: Date.now, monotonicMs: () => performance.now() };
+  const clock = createVirtualTime(t);
+  const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
   const store = createMemoryControlStore({ clock });
   const of = () =>
     createControl({
@@ -208,18 +209,18 @@ test('a follower restores the cache by itself when the owner of the drill died',
       ...{ locate: () => undefined, observe: () => {}, intervalMs: 20 },
     });
   const [owner, follower] = [of(), of()];
-  t.after(() => Promise.all([owner.close(), follower.close()]));
+  t.after(() => clock.settled(Promise.all([owner.close(), follower.close()])));
   const overlay = { drill: 'd1', owner: 'dead', leaseMs: 400, mode: 'drop', cohorts: [] } as const;
   const lock = createDrillLock({ control: owner, overlay, flushed: undefined, nowMs: clock.monotonicMs, sleep });
-  await lock.acquire();
-  await lock.flush({ ranges: [{ from: 0, to: 5000 }], nodes: undefined, blackout: false });
-  while (follower.overlay()?.ranges.length !== 1) await sleep(5);
-  const sinceMs = performance.now();
+  await clock.settled(lock.acquire());
+  await clock.settled(lock.flush({ ranges: [{ from: 0, to: 5000 }], nodes: undefined, blackout: false }));
+  await clock.until('the flush', () => follower.overlay()?.ranges.length === 1);
+  const sinceMs = clock.monotonicMs();
   // The owner is dead, so the lease is not renewed.
-  while (follower.overlay() !== undefined) await sleep(5);
-  assert.ok(performance.now() - sinceMs < 1400, 'within the lease time and a second');
+  await clock.until('the end of the drill', () => follower.overlay() === undefined);
+  assert.ok(clock.monotonicMs() - sinceMs < 1400, 'within the lease time and a second');
   // Each process measures the lease by its own clock.
-  while (lock.lost() === undefined) await sleep(5);
+  await clock.until('the end of the lease', () => lock.lost() !== undefined);
   assert.deepEqual(lock.lost(), { kind: 'expired' });
   const next = createDrillLock({
     control: follower,
@@ -228,7 +229,7 @@ test('a follower restores the cache by itself when the owner of the drill died',
     nowMs: clock.monotonicMs,
     sleep,
   });
-  await next.acquire();
+  await clock.settled(next.acquire());
   assert.equal(follower.overlay()?.drill, 'd2', 'the drill of a dead owner does not block the domain');
 });
 
@@ -242,7 +243,7 @@ test('a halt that another process has just lifted refuses no start', async (t) =
   });
   t.after(() => Promise.all([harness.close(), other.close()]));
   await other.drills.halt(CALLER);
-  while (harness.control().document().halted === undefined) await sleep(5);
+  await until('the halt', () => harness.control().document().halted !== undefined);
   await harness.drills.lift(CALLER);
   assert.notEqual(other.control().document().halted, undefined, 'it has not polled since');
   const { id } = await other.start(planOf());
@@ -252,7 +253,7 @@ test('a halt that another process has just lifted refuses no start', async (t) =
 const LEASE_MS = 300;
 
 test('the drill of an owner without its control store ends as lost, and nothing of it stays', async (t) => {
-  const clock = { wallMs: Date.now, monotonicMs: () => performance.now() };
+  const clock = createVirtualTime(t);
   const whole = createMemoryControlStore({ clock });
   let isCut = false;
   const cut = <Reply>(ask: () => Promise<Reply>): Promise<Reply | { kind: 'fault'; fault: 'store-down' }> =>
@@ -289,27 +290,23 @@ test('the drill of an owner without its control store ends as lost, and nothing 
       },
     ],
     ...{ clock, random: seededRandom(2), keep: 1, processId: 'cut', leaseMs: LEASE_MS, tickMs: 50 },
+    sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
     reportPage: () => '',
     observe: () => {},
   });
-  t.after(() => Promise.all([drills.close(), control.close(), follower.close()]));
+  t.after(() => clock.settled(Promise.all([drills.close(), control.close(), follower.close()])));
 
-  const { id } = await drills.start({ plan: planOf(), by: 'test', reason: 'partition' });
-  while (follower.overlay()?.drill !== id) await sleep(5);
+  const { id } = await clock.settled(drills.start({ plan: planOf(), by: 'test', reason: 'partition' }));
+  await clock.until('the drill', () => follower.overlay()?.drill === id);
   isCut = true;
-  const sinceMs = performance.now();
-  while (follower.overlay() !== undefined) await sleep(5);
-  assert.ok(performance.now() - sinceMs < LEASE_MS + 1000, 'the others ended it within the lease time and a second');
-  for (;;) {
-    const { state, verdict } = await drills.journal(id);
-    if (state.kind === 'over') {
-      assert.equal(verdict?.kind, 'lost', verdict?.detail ?? 'no verdict');
-      assert.deepEqual(verdict?.resumable, { domain: 'goods', stage: 0 });
-      break;
-    }
-    await sleep(10);
-  }
+  const sinceMs = clock.monotonicMs();
+  await clock.until('the end of the drill', () => follower.overlay() === undefined);
+  assert.ok(clock.monotonicMs() - sinceMs < LEASE_MS + 1000, 'the others ended it within the lease time and a second');
+  await clock.until('the verdict', async () => (await drills.journal(id)).state.kind === 'over');
+  const { verdict } = await drills.journal(id);
+  assert.equal(verdict?.kind, 'lost', verdict?.detail ?? 'no verdict');
+  assert.deepEqual(verdict?.resumable, { domain: 'goods', stage: 0 });
   isCut = false;
-  while (control.document().overlay !== undefined && control.overlay() !== undefined) await sleep(10);
+  await clock.until('the store', () => control.document().overlay === undefined || control.overlay() === undefined);
   assert.equal(control.overlay(), undefined, 'it does not come back with the store');
 });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createTally, type Reading } from '../../../src/operations/shadow/readings.ts';
 import { createRecorder } from '../../../src/operations/shadow/recorder.ts';
 import { systemClock } from '../../../src/runtime.ts';
+import { until } from '../../until.ts';
 import { createFakeOpenStore } from './harness.ts';
 
 const HIT = { kind: 'value', value: Buffer.from('v') } as const;
@@ -27,7 +27,7 @@ async function recorded(polls: readonly Readonly<Record<string, Reading>>[]) {
     clock: systemClock,
     intervalMs: 5,
   });
-  while (poll <= polls.length) await sleep(5);
+  await until('every poll', () => poll > polls.length);
   recorder.close();
   return recorder;
 }

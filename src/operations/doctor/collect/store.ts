@@ -48,8 +48,8 @@ const MAX_AGE_MS = 60_000;
 const CHEAP = { skipped: 'cheap' } as const;
 
 /**
- * Time that commands take a node, in milliseconds, above what was measured on Redis 7 and Valkey 8 (test/operations/doctor/
- * collect/store-budget.test.ts measures it by `commandstats`). A table, because round trips also measure a busy host.
+ * Time that commands take a node, in milliseconds, above what was measured on Redis 7 and Valkey 8 by `commandstats` of a
+ * quiet machine: a busy one counts its other processes too. A table, because round trips also measure a busy host.
  */
 export const COST_MS = {
   info: 0.4,
