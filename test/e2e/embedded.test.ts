@@ -51,6 +51,8 @@ describe('the embedded service', () => {
         if (result.status === 200 || result.status === 503) answered += 1;
         // The listener is closed: the client stops.
         else if (leaving && result.code === 'ECONNREFUSED') return;
+        // An idle connection was closed while the request was on its way, which HTTP/1.1 lets a client ask again.
+        else if (leaving && result.code === 'unread') continue;
         else broken.push(`${result.status ?? result.code}`);
       }
     };
@@ -62,6 +64,7 @@ describe('the embedded service', () => {
     await Promise.all(clients);
     agent.destroy();
     assert.deepEqual(broken, []);
+    assert.doesNotMatch(service.log(), /connections cut/);
   });
 });
 
@@ -168,6 +171,9 @@ function once(url: string, agent: Agent): Promise<{ status?: number; code?: stri
       response.on('end', () => resolve({ status: response.statusCode ?? 0 }));
       response.on('error', (error: NodeJS.ErrnoException) => resolve({ code: error.code ?? error.message }));
     });
-    request.on('error', (error: NodeJS.ErrnoException) => resolve({ code: error.code ?? error.message }));
+    request.on('error', (error: NodeJS.ErrnoException) => {
+      const isUnread = request.reusedSocket && error.code === 'ECONNRESET';
+      resolve({ code: isUnread ? 'unread' : (error.code ?? error.message) });
+    });
   });
 }

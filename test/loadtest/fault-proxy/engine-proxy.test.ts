@@ -37,8 +37,8 @@ describe('a proxy in front of searchd that recognises searches', () => {
     proxy.resetCounts();
   });
   const open = async (port = proxy.port): Promise<Connection> => {
-    const options = { host: '127.0.0.1', port, connectTimeoutMs: 5000, onClose: () => {} };
-    const connection = await openConnection(options, AbortSignal.timeout(20_000));
+    const options = { host: '127.0.0.1', port, connectTimeoutMs: 60_000, onClose: () => {} };
+    const connection = await openConnection(options, AbortSignal.timeout(120_000));
     connections.push(connection);
     return connection;
   };

@@ -156,7 +156,6 @@ server.listen(0, '127.0.0.1', () => {
 test('a process can exit after it reset a socket that was ending', () => {
   const ended = spawnSync(process.execPath, ['--input-type=module', '--eval', PROGRAM], {
     encoding: 'utf8',
-    timeout: 5000,
   });
   assert.equal(ended.stderr, '');
   assert.equal(ended.status, 0);

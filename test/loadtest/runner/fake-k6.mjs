@@ -21,14 +21,16 @@ if (command === 'version') {
   log('nobody answers there');
 } else if (does === 'deaf') {
   process.on('SIGINT', () => log('not listening'));
-  setTimeout(() => process.exit(1), 30_000);
+  process.on('SIGUSR2', () => log('asked'));
+  setTimeout(() => process.exit(1), 120_000);
+  log('under way');
 } else if (does === 'waits') {
   let interrupts = 0;
   process.on('SIGINT', () => {
     interrupts += 1;
     setTimeout(() => end('passed', 105, { interrupts }), 300);
   });
-  setTimeout(() => process.exit(1), 30_000);
+  setTimeout(() => process.exit(1), 120_000);
   console.log('k6 is under way');
 } else {
   end(does, does === 'failed' ? 99 : 0, {});

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { after, type TestContext, test } from 'node:test';
 import { K6_FILES } from '../../../loadtest/runner/k6-output.ts';
 import { type K6Run, runK6 } from '../../../loadtest/runner/k6-process.ts';
 import { durationMs, k6Environment, plannedMs } from '../../../loadtest/runner/k6-program.ts';
+import { until } from '../../until.ts';
 
 const PROGRAM = { path: join(import.meta.dirname, 'fake-k6.mjs'), version: 'v1.8.1' };
 const folder = mkdtempSync(join(tmpdir(), 'serpcache-k6-'));
@@ -13,22 +14,47 @@ after(() => rmSync(folder, { recursive: true }));
 
 function wanted(does: string, more: Partial<K6Run> = {}): K6Run {
   const signal = new AbortController().signal;
-  return { program: PROGRAM, file: 'smoke.ts', env: { FAKE_K6: does }, folder, limitMs: 20_000, signal, ...more };
+  return { program: PROGRAM, file: 'smoke.ts', env: { FAKE_K6: does }, folder, limitMs: 120_000, signal, ...more };
 }
 
-test('a k6 that takes too long is interrupted, and then killed', async () => {
-  const end = await runK6(wanted('deaf', { limitMs: 500, graceMs: 300 }));
-  assert.deepEqual(end, { code: undefined, cut: 'too long' });
-  assert.match(readFileSync(join(folder, 'k6.log'), 'utf8'), /not listening/);
+/** A k6 that ignores its interrupt. It says what happens to it; time passes for the runner alone. */
+function deaf(t: TestContext, more: Partial<K6Run>) {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const own = mkdtempSync(join(folder, 'told-'));
+  let pid = 0;
+  const started = (id: number): void => {
+    pid = id;
+  };
+  const end = runK6(wanted('deaf', { folder: own, started, ...more }));
+  return {
+    end,
+    pid: () => pid,
+    says: (lines: string) =>
+      until(lines, () => assert.equal(readFileSync(join(own, 'k6.log'), 'utf8').trim(), lines.replaceAll(', ', '\n'))),
+  };
+}
+
+test('a k6 that takes too long is interrupted, and then killed', async (t) => {
+  const { end, says } = deaf(t, { limitMs: 500, graceMs: 300 });
+  await says('under way');
+  t.mock.timers.tick(500);
+  await says('under way, not listening');
+  t.mock.timers.tick(300);
+  assert.deepEqual(await end, { code: undefined, cut: 'too long' });
 });
 
-test('a k6 that is already being stopped gets no second signal', async () => {
-  const own = mkdtempSync(join(folder, 'told-'));
+test('a k6 that is already being stopped gets no second signal', async (t) => {
   const stopping = new AbortController();
-  setTimeout(() => stopping.abort(), 1000);
-  const end = await runK6(wanted('deaf', { folder: own, limitMs: 500, graceMs: 1000, signal: stopping.signal }));
-  assert.equal(end.cut, 'too long');
-  assert.equal(readFileSync(join(own, 'k6.log'), 'utf8'), 'not listening\n');
+  const { end, pid, says } = deaf(t, { limitMs: 500, graceMs: 1000, signal: stopping.signal });
+  await says('under way');
+  t.mock.timers.tick(500);
+  await says('under way, not listening');
+  stopping.abort();
+  // An interrupt would come before it.
+  process.kill(pid(), 'SIGUSR2');
+  await says('under way, not listening, asked');
+  t.mock.timers.tick(1000);
+  assert.equal((await end).cut, 'too long');
 });
 
 test('a run that was stopped before k6 began still stops', async () => {

@@ -20,7 +20,7 @@ test('a running process is pinned to its core with all its threads', async (cont
   // A machine with one core has a core for this test too.
   const allowed = /^Cpus_allowed_list:\s*(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '0';
   const cpus = (await pinsHere(() => undefined))?.generatorCpus ?? allowed;
-  const child = spawn(process.execPath, ['-e', 'process.stdout.write("x"); setTimeout(() => {}, 30_000)']);
+  const child = spawn(process.execPath, ['-e', 'process.stdout.write("x"); setInterval(() => {}, 60_000)']);
   context.after(() => child.kill('SIGKILL'));
   await once(child.stdout, 'data');
   await pin([child.pid ?? 0], cpus);

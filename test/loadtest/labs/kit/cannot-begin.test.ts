@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { cannotBegin } from '../../../../loadtest/labs/kit/command.ts';
 import { coresOf, inLab } from '../../../../loadtest/labs/kit/lab.ts';
+import { processorsHere } from '../../../../loadtest/stack/processors.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -32,21 +33,20 @@ test('a page that could not be published is reported before anything is measured
 test('a resource that becomes ready only after the stop is also released', async () => {
   const stopping = new AbortController();
   let isStopped = false;
+  const ready = Promise.withResolvers<void>();
   let late: Promise<void> | undefined;
-  const running = inLab({ cores: coresOf('0-1'), say: () => undefined, signal: stopping.signal }, (lab) => {
-    late = new Promise((resolve) => {
-      setTimeout(() => {
-        lab.atEnd(async () => {
-          isStopped = true;
-        });
-        resolve();
-      }, 100);
+  const running = inLab({ cores: coresOf(processorsHere()), say: () => undefined, signal: stopping.signal }, (lab) => {
+    late = ready.promise.then(() => {
+      lab.atEnd(async () => {
+        isStopped = true;
+      });
     });
     stopping.abort();
     return late;
   });
   await assert.rejects(running, /stopped/);
   assert.equal(isStopped, false);
+  ready.resolve();
   await late;
   assert.equal(isStopped, true);
 });

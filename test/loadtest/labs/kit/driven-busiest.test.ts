@@ -4,15 +4,16 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { drivenBy } from '../../../../loadtest/labs/kit/driven.ts';
 import { coresOf, inLab } from '../../../../loadtest/labs/kit/lab.ts';
+import { processorsHere } from '../../../../loadtest/stack/processors.ts';
 
-const options = { cores: coresOf('0-1'), say: () => undefined, signal: new AbortController().signal };
+const options = { cores: coresOf(processorsHere()), say: () => undefined, signal: new AbortController().signal };
 
 /** A driver that prints the text it is given. */
 const drivenWith = (driven: { watchedCores: readonly number[]; processorSeconds: number; seconds: number }) =>
   inLab(options, (lab) => {
     const main = join(lab.folder, 'prints.mjs');
     writeFileSync(main, `console.log(${JSON.stringify(JSON.stringify(driven))});`);
-    return drivenBy(lab, { main, plan: {}, limitMs: 20_000 });
+    return drivenBy(lab, { main, plan: {}, limitMs: 120_000 });
   });
 
 test('the store cores of a load are those of the busiest store: three stores at half a core are no limit', async () => {
