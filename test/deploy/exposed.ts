@@ -66,7 +66,7 @@ export async function exposedSeries(): Promise<ExposedSeries> {
     collectGarbage();
     // Delays of the event loop and garbage collections are reported later.
     let page = await scrape(metrics);
-    for (let waits = 0; waits < 100 && withoutSeries(page).length > 0; waits += 1) {
+    for (let waits = 0; waits < 1500 && withoutSeries(page).length > 0; waits += 1) {
       await sleep(20);
       page = await scrape(metrics);
     }

@@ -5,10 +5,12 @@ import { bareNode } from '../../../../loadtest/labs/peers/node-peers.ts';
 import type { Peer } from '../../../../loadtest/labs/peers/peer.ts';
 import { PEERS } from '../../../../loadtest/labs/peers/peers.ts';
 import { accepts } from '../../../../loadtest/stack/process.ts';
+import { until } from '../../../until.ts';
 import { createHarness, type Harness } from './harness.ts';
 import { listenerOf, processesIn } from './proc.ts';
 
-const TTL_SECONDS = 2;
+/** Longer than a slow machine takes between two requests of a test. */
+const TTL_SECONDS = 4;
 /** serpcache varies lifetimes by up to a tenth, and other peers count whole seconds. */
 const EXPIRED_MS = TTL_SECONDS * 1200 + 1000;
 
@@ -37,12 +39,19 @@ function pauseDuringTests(peers: readonly Peer[]): void {
   before(async () => {
     signal('SIGSTOP');
     // Requests that were in flight.
-    await sleep(200);
+    let before: number;
+    do {
+      before = harness.backend.searches();
+      await sleep(200);
+    } while (harness.backend.searches() !== before);
   });
   after(async () => {
     signal('SIGCONT');
     // A peer that was paused for seconds may answer "busy" for a moment. The page of the tests is not requested here.
-    for (const peer of peers) await untilAnswered(`${harness.running(peer).url}${harness.path(peer)}&limit=1`);
+    for (const peer of peers) {
+      const url = `${harness.running(peer).url}${harness.path(peer)}&limit=1`;
+      await until(`an answer of ${peer.name}`, async () => (await fetch(url)).status === 200);
+    }
   });
 }
 
@@ -99,7 +108,7 @@ async function askedAgain(peer: Peer): Promise<number> {
   const before = harness.backend.searches();
   await ask(peer);
   // Some serve the stale page once more and refresh it in the background.
-  await until(() => harness.backend.searches() > before);
+  await until('a search', () => harness.backend.searches() > before);
   return harness.backend.searches() - before;
 }
 
@@ -154,15 +163,4 @@ async function body(url: string): Promise<string> {
   const text = await response.text();
   assert.equal(response.status, 200, text);
   return text;
-}
-
-async function until(isSo: () => boolean): Promise<void> {
-  for (let waited = 0; !isSo() && waited < 3000; waited += 20) await sleep(20);
-}
-
-async function untilAnswered(url: string): Promise<void> {
-  for (let waited = 0; waited < 10_000; waited += 100) {
-    if ((await fetch(url)).status === 200) return;
-    await sleep(100);
-  }
 }
