@@ -6,10 +6,9 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type RedisStack, startStandalone } from '../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../loadtest/stack/redis-node.ts';
-import { embeddedDomains } from '../../src/config/load.ts';
 import type { Report } from '../../src/operations/doctor/doctor.ts';
 import { until } from '../until.ts';
-import { ask, type Service, startService } from './service-harness.ts';
+import { ask, demoGoods, type Service, startService } from './service-harness.ts';
 
 const TOKEN = 'e2e-token-that-nobody-guesses-1';
 const SIGNING_KEY = 'e2e-signing-key-0123456789-0123456789';
@@ -36,7 +35,7 @@ describe('the doctor of a running service', () => {
     [node] = stack.nodes as [RedisNode];
     const { username, password } = USER;
     const store = { kind: 'standalone', nodes: [node.address], username, password };
-    const goods = { ...embeddedDomains(join(folder, 'data'))['goods'], store };
+    const goods = { ...demoGoods(join(folder, 'data')), store };
     service = await startService(`  goods: ${JSON.stringify(goods)}\ndoctor: { interval: 1s }\n`, {
       ADMIN_TOKEN: TOKEN,
       SIGNING_KEY,

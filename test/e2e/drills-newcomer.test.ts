@@ -9,7 +9,7 @@ import { queriesOf } from '../../loadtest/traffic/queries.ts';
 import type { Journal } from '../../src/operations/drills/journal.ts';
 import { until } from '../until.ts';
 import { createOperator, type Operator, startTraffic, type Traffic } from './operator-harness.ts';
-import { ask, demoGoods } from './service-harness.ts';
+import { ask, demoDomains } from './service-harness.ts';
 
 const TOKEN = 'a-token-for-newcomers';
 const PLAN = `name: rehearsal
@@ -44,7 +44,7 @@ describe('a newcomer’s drills', () => {
   before(async () => {
     const [port = 0, adminPort = 0] = await freePorts(2);
     // On a busy machine a late event loop is no reason to shed.
-    const config = `public: { maxLoopDelay: 1m }\ndomains:\n${demoGoods('data')}`;
+    const config = `public: { maxLoopDelay: 1m }\ndomains:\n${demoDomains('data')}`;
     writeFileSync(join(directory, 'serpcache.yaml'), config);
     Object.assign(service, { url: `http://127.0.0.1:${port}`, adminUrl: `http://127.0.0.1:${adminPort}` });
     running = await startProcess({

@@ -9,12 +9,12 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { until } from '../until.ts';
 import { pageJourneys } from './page-journeys.ts';
-import { ask, demoGoods, type Service, startService } from './service-harness.ts';
+import { ask, demoDomains, type Service, startService } from './service-harness.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'serpcache-embedded-'));
 after(() => rmSync(directory, { recursive: true, force: true }));
 
-const GOODS = demoGoods(join(directory, 'demo'));
+const GOODS = demoDomains(join(directory, 'demo'));
 
 pageJourneys('the page over the whole service and its demo catalogue', async () => {
   const service = await startService(GOODS);

@@ -4,9 +4,17 @@ import { join } from 'node:path';
 import { accepts, freePorts, type RunningProcess, startProcess } from '../../loadtest/stack/process.ts';
 import { embeddedDomains } from '../../src/config/load.ts';
 
-/** The goods of the demo catalogue, as `npm start` has them, for the `domains:` of a configuration. */
-export const demoGoods = (directory: string): string =>
-  `  goods: ${JSON.stringify(embeddedDomains(directory)['goods'])}\n`;
+/**
+ * The goods of the demo catalogue, as `npm start` has them. The files of one run share the index, which the first process
+ * makes. @param directory of the index for a file that is run alone
+ */
+export const demoGoods = (directory: string): Readonly<Record<string, unknown>> => {
+  const run = process.env['SERPCACHE_TEST_RUN'];
+  return embeddedDomains(run === undefined ? directory : join(run, 'demo'))['goods'] ?? {};
+};
+
+/** The same as the `domains:` of a configuration. */
+export const demoDomains = (directory: string): string => `  goods: ${JSON.stringify(demoGoods(directory))}\n`;
 
 /** `src/main.ts` in a process of its own, as operators run it. */
 export interface Service {

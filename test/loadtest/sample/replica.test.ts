@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { engineCallsOf } from '../../../loadtest/k6/kit/metrics-text.ts';
 import { createReplicaAsker, loopDelayMsOf, replicaPageOf, replicaSampleOf } from '../../../loadtest/sample/replica.ts';
-import { ask, demoGoods, startService } from '../../e2e/service-harness.ts';
+import { ask, demoDomains, startService } from '../../e2e/service-harness.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'serpcache-sample-'));
 after(() => rmSync(directory, { recursive: true, force: true }));
 
 test('every figure of a real process is present, and its counters count', async () => {
-  const service = await startService(demoGoods(directory));
+  const service = await startService(demoDomains(directory));
   try {
     const askReplica = createReplicaAsker(service.adminUrl);
     const before = await askReplica(10_000);
