@@ -27,12 +27,14 @@ export interface AdminService {
   readonly headers: () => IncomingHttpHeaders;
   readonly audit: readonly AuditEntry[];
   readonly operations: Operations;
+  /** Sets the speed of its clock; 0 stops it. */
+  readonly runAt: (speed: number) => void;
   /** Connections are refused from now on. */
   readonly closeListener: () => Promise<unknown>;
 }
 
 /** The speed of the virtual clock: a drill of 15 s takes one second. */
-const SPEED = 15;
+export const SPEED = 15;
 
 /** The real admin listener over fake operations that record the requests. */
 export async function adminService(
@@ -40,10 +42,11 @@ export async function adminService(
   given: Partial<Search> = {},
   tls?: ListenerTls,
 ): Promise<AdminService> {
-  const began = performance.now();
+  let [factor, sinceMs, passedMs] = [SPEED, performance.now(), 0];
+  const virtualMs = (): number => passedMs + factor * (performance.now() - sinceMs);
   const clock: Clock = {
-    wallMs: () => Date.parse('2026-11-21T06:00:00Z') + SPEED * (performance.now() - began),
-    monotonicMs: () => SPEED * performance.now(),
+    wallMs: () => Date.parse('2026-11-21T06:00:00Z') + virtualMs(),
+    monotonicMs: () => 1_000_000 + virtualMs(),
   };
   const operations = createFakeOperations({ clock });
   const asked: { readonly what: string; readonly body: unknown; readonly headers: IncomingHttpHeaders }[] = [];
@@ -82,6 +85,9 @@ export async function adminService(
     headers: () => asked.at(-1)?.headers ?? {},
     audit,
     operations,
+    runAt: (speed) => {
+      [passedMs, sinceMs, factor] = [virtualMs(), performance.now(), speed];
+    },
     closeListener,
   };
 }
