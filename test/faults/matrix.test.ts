@@ -23,6 +23,7 @@ interface Found {
 const relaxed = (row: Row): Row => ({
   ...row,
   ratePerSecond: 100,
+  changes: { ...row.changes, public: { maxLoopDelay: '1m', ...row.changes?.public } },
   bounds: { ...row.bounds, p95Ratio: 1000, recoverySeconds: 60, refusedWithinMs: Number.POSITIVE_INFINITY },
   maxAttempts: 1,
 });
@@ -40,8 +41,8 @@ describe('the fault matrix, four rows of it', () => {
           checkout: join(import.meta.dirname, '..', '..'),
           repeat: 1,
           seed: 1,
-          repeated: 150,
-          documents: 1500,
+          repeated: 250,
+          documents: 2500,
           jsonFile,
           print: (line) => lines.push(line),
           parts: REAL_PARTS,
