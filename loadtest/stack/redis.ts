@@ -171,7 +171,7 @@ const linkUp: Check = async (node) =>
   String(await node.command('INFO', 'replication')).includes('master_link_status:up');
 
 /** Polls until true. @throws after `timeoutMs`, with `what` in the message */
-export async function until(what: string, check: () => Promise<boolean>, timeoutMs = 30_000): Promise<void> {
+export async function until(what: string, check: () => Promise<boolean>, timeoutMs = 120_000): Promise<void> {
   if (await waitUntil(() => check().catch(() => false), timeoutMs)) return;
   throw new Error(`waited ${timeoutMs} ms in vain for ${what}`);
 }

@@ -26,12 +26,14 @@ before(async () => {
   writeFileSync(
     file,
     `
-public: { port: 0 }
+# On a busy machine a late reply does not mean that a part is overloaded.
+public: { port: 0, maxLoopDelay: 1m }
 admin: { port: 0 }
 domains:
   goods:
-    store: { kind: standalone, nodes: ["127.0.0.1:${redis.nodes[0]?.port}"] }
-    engine: { kind: sqlite, directory: index, workers: 1 }
+    store: { kind: standalone, nodes: ["127.0.0.1:${redis.nodes[0]?.port}"], deadline: 10s, socketTimeout: 30s }
+    patience: 10s
+    engine: { kind: sqlite, directory: index, workers: 1, deadline: 5s, hardDeadline: 10s }
     attributes: {}
 `,
   );

@@ -227,5 +227,5 @@ export async function buildWithResources<T>(name: string, build: (resources: Tes
 
 export async function waitUntilReady({ url }: ServiceProcess): Promise<void> {
   const answers = async (): Promise<boolean> => (await (await fetch(`${url}/readyz`)).text()).includes('"ready"');
-  await until(`${url} to be ready`, answers, 20_000);
+  await until(`${url} to be ready`, answers);
 }

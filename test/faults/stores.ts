@@ -199,7 +199,7 @@ function behind<P extends FaultProxy>(
 
 async function cleanNodes(nodes: readonly RedisNode[], kind: SubjectStore['kind']): Promise<void> {
   const every = async (what: string, holds: (node: RedisNode) => Promise<boolean>): Promise<void> =>
-    until(what, async () => (await Promise.all(nodes.map(holds))).every(Boolean), 10_000);
+    until(what, async () => (await Promise.all(nodes.map(holds))).every(Boolean));
   if (kind === 'cluster') {
     await every('a complete cluster', async (node) =>
       String(await node.command('CLUSTER', 'INFO')).includes('cluster_state:ok'),

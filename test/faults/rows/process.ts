@@ -62,7 +62,7 @@ async function endBy({ subject }: Harness, signal: 'SIGKILL' | 'SIGTERM'): Promi
   const running = subject.running();
   if (running === undefined) throw new Error('the subject does not run');
   running.signal(signal);
-  await until(`the subject to end by ${signal}`, async () => stateOf(running.pid) === 'gone', 10_000);
+  await until(`the subject to end by ${signal}`, async () => stateOf(running.pid) === 'gone');
 }
 
 /** Requests the largest possible pages and counts their bytes. */

@@ -15,7 +15,6 @@ const TOKEN = newToken();
 const ECHO_MS = 300;
 /** Copies are on their way, and their reads have been compared. */
 const SHADOWED_MS = 1500;
-const ENDED_MS = 20_000;
 /** The candidate has three nodes, and the subject two connections to each; the checks before the copies open more. */
 const MAX_CANDIDATE_CONNECTIONS = 60;
 
@@ -81,10 +80,7 @@ export const SHADOW: readonly Row[] = [
       await Promise.all([
         moving,
         (async () => {
-          await Promise.race([
-            moving,
-            until('the commit', async () => (await phaseOf(harness)) === 'committed', ENDED_MS),
-          ]);
+          await Promise.race([moving, until('the commit', async () => (await phaseOf(harness)) === 'committed')]);
           await Promise.all(candidateOf(harness).nodes.map((node) => node.kill()));
         })(),
       ]);
@@ -93,14 +89,10 @@ export const SHADOW: readonly Row[] = [
       const operator = operatorOf(harness);
       await operator.post('/admin/shadow/back', { domain: DOMAIN, reason });
       await Promise.all(candidateOf(harness).nodes.map((node) => node.restart()));
-      await until(
-        'the end of the cut-over',
-        async () => {
-          await operator.post('/admin/shadow/stop', { domain: DOMAIN });
-          return (await phaseOf(harness)) === undefined;
-        },
-        ENDED_MS,
-      );
+      await until('the end of the cut-over', async () => {
+        await operator.post('/admin/shadow/stop', { domain: DOMAIN });
+        return (await phaseOf(harness)) === undefined;
+      });
     },
     effect: allEffects(
       isCommitted,

@@ -115,7 +115,7 @@ export const STORE_TOPOLOGY: readonly Row[] = [
     begin: async (harness) => {
       const { replica } = shard(harness);
       await replica.command('CLUSTER', 'FAILOVER');
-      await until('the replica to be master', async () => isMaster(replica), 10_000);
+      await until('the replica to be master', async () => isMaster(replica));
     },
     effect: promoted,
     bounds: { hitRatioDuring: 0.6 },
@@ -128,7 +128,7 @@ export const STORE_TOPOLOGY: readonly Row[] = [
     begin: async (harness) => {
       const { master, replica } = shard(harness);
       await master.kill();
-      await until('the replica to be master', async () => isMaster(replica), 20_000);
+      await until('the replica to be master', async () => isMaster(replica));
     },
     end: async (harness) => shard(harness).master.restart(),
     effect: allEffects(processesAre('gone', victimPids), promoted),

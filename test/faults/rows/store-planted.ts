@@ -205,7 +205,7 @@ export const STORE_PLANTED: readonly Row[] = [
     faultMs: (HOSTILE_WRITES.length + 1) * BETWEEN_MS,
     begin: async (harness) => {
       await writeDocument(harness, OPERATOR_DOCUMENT);
-      await until('the takedown', async () => (await suppressed(harness)) === 1, 10_000);
+      await until('the takedown', async () => (await suppressed(harness)) === 1);
       for (const commands of HOSTILE_WRITES) {
         for (const one of commands) await command(harness, ...one);
         planted += 1;
@@ -224,7 +224,6 @@ export const STORE_PLANTED: readonly Row[] = [
       await until(
         'the control store',
         async () => (await harness.subject.metric('serpcache_control_revision')) > 0,
-        10_000,
       ).catch(() => broken.push('a new process hears no document'));
       if ((await suppressed(harness)) !== 1) broken.push('the takedown is lifted in a new process');
       return { broken };
@@ -244,11 +243,7 @@ export const STORE_PLANTED: readonly Row[] = [
         },
       );
       await writeDocument(harness, descendant(drilling, emptyDocument, 'planted'));
-      await until(
-        'the drill',
-        async () => (await harness.subject.metric('serpcache_control_drill_live')) === 1,
-        10_000,
-      );
+      await until('the drill', async () => (await harness.subject.metric('serpcache_control_drill_live')) === 1);
       const head = { id: DRILL, owner: 'somebody', domains: ['goods'], startedAtMs: 0, marks: [null] };
       const rest = { samples: [], learned: [], state: { kind: 'running' }, plan: { stages: [] } };
       // One script, as the service writes its own reports: otherwise the subject's next report would remove it.
