@@ -44,7 +44,7 @@ test('lines of another process stay, and a file that was moved away is created a
   beside.record(entry('of another'));
   await beside.close();
   audit.record(entry('second'));
-  await until('all lines', () => written().length === 3);
+  await until('all lines are there', () => written().length === 3);
   renameSync(file, join(directory, 'rotated'));
   audit.record(entry('third'));
   await audit.close();
@@ -97,7 +97,7 @@ test('while the file cannot be written all lines are in the log, some wait, and 
   assert.equal(lines.filter(({ level }) => level === 50).length, 2, 'one line for the fault, one for lost lines');
   assert.deepEqual(await newest(audit, 5), []);
   rmSync(blocked);
-  await until('the file to be written again', () => lines.some(({ msg }) => String(msg).includes('written again')));
+  await until('the file is written again', () => lines.some(({ msg }) => String(msg).includes('written again')));
   await audit.close();
   const texts = readFileSync(file, 'utf8')
     .trim()
