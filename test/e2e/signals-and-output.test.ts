@@ -7,7 +7,7 @@ import { accepts, freePorts, startProcess } from '../../loadtest/stack/process.t
 import { loadSettings } from '../../src/config/load.ts';
 import { makeFullFifo } from '../fakes/fifo.ts';
 import { buildSmallIndex } from '../fakes/small-index.ts';
-import { waitFor } from './service-harness.ts';
+import { until } from '../until.ts';
 
 /** `src/main.ts` over an index of 20 documents. @param redirect as in a shell: where its output goes. */
 async function start(t: TestContext, folder: string, redirect: string, inTerminal = false) {
@@ -69,7 +69,7 @@ test('SIGHUP is ignored with a line in the log, also while the disk of standard 
   const folder = folderOf(t);
   const { running, asked, log } = await start(t, folder, '2>/dev/full');
   running.signal('SIGHUP');
-  await waitFor('the line', () => log().includes('signal ignored'));
+  await until('the line', () => log().includes('signal ignored'));
   assert.equal(await asked('/search?q=1'), 200);
   running.signal('SIGTERM');
   await running.ended;
@@ -83,6 +83,6 @@ test('a service whose terminal is closed drains and ends', async (t) => {
   const { running, log } = await start(t, folder, '>log 2>&1', true);
   assert.doesNotMatch(log(), /leaving/);
   running.signal('SIGKILL');
-  await waitFor('the end', () => log().includes('"left"'));
+  await until('the end', () => log().includes('"left"'));
   assert.match(log(), /"signal":"SIGHUP","msg":"leaving/);
 });

@@ -85,7 +85,7 @@ export async function startFakeSearchd(options: FakeSearchdOptions = {}) {
     socket.on('close', () => sockets.delete(socket));
     socket.on('error', () => undefined);
     write(greet(socket));
-    socket.on('data', (data) => {
+    socket.on('data', (data: Buffer) => {
       for (const { sequence, payload } of packetsOf(data)) {
         if (sequence !== 0) write(welcome(socket));
         else if (payload[0] === 0x03) {

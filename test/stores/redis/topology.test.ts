@@ -110,7 +110,7 @@ async function serves(t: TestContext, settings: ClusterSettings, nodes: readonly
     const answer = await first?.command('GET', name).then(String, (error: Error) => error.message);
     const [, to] = /^MOVED \d+ (\S+)$/.exec(answer ?? '') ?? [];
     if (to === undefined) continue;
-    assert.equal(ofRedirect(to, first?.host ?? ''), store.locate(name).node, answer);
+    assert.equal(ofRedirect(to, first?.host ?? ''), store.locate(name).node, `${name} to ${to}`);
   }
 
   const probe = probeOf(settings, t);
