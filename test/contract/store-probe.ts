@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { until } from '../../loadtest/stack/redis.ts';
 import type { ProbedNode, ProbeReply, StoreProbe } from '../../src/operations/doctor/doctor.ts';
+import { until } from '../until.ts';
 
 export interface StoreProbeUnderTest {
   readonly probe: StoreProbe;

@@ -4,8 +4,8 @@ import { connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { createAddressShares } from '../../src/http/transport/address-shares.ts';
 import type { ConnectionEvent } from '../../src/http/transport/events.ts';
+import { until } from '../until.ts';
 import { adminHarness } from './admin/harness.ts';
-import { until } from './harness.ts';
 
 const POLL = 'GET /healthz HTTP/1.1\r\nHost: t\r\n\r\n';
 
@@ -16,9 +16,8 @@ async function pollers(context: TestContext, port: number, count: number): Promi
     context.after(() => client.destroy());
     client.write(POLL);
   }
-  await until(
-    () => clients.every(({ closed, bytesRead }) => closed || bytesRead > 0),
-    'each connection was answered or closed',
+  await until('each connection was answered or closed', () =>
+    clients.every(({ closed, bytesRead }) => closed || bytesRead > 0),
   );
   return clients;
 }
@@ -39,7 +38,7 @@ test('clients of one address occupy at most half of the admin listener, and othe
   const port = await listen();
   const clients = await pollers(context, port, 64);
   const open = (): number => clients.filter(({ closed, destroyed }) => !closed && !destroyed).length;
-  await until(() => open() <= 32, 'the rest were closed');
+  await until('the rest were closed', () => open() <= 32);
   assert.equal(open(), 32);
   assert.deepEqual(new Set(cut), new Set(['share']));
   for (let i = 0; i < 10; i += 1) {

@@ -4,7 +4,8 @@ import { connect } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import { createBufferBudget } from '../../src/http/transport/buffer-budget.ts';
-import { get, listeningServer, sendBytes, until } from './harness.ts';
+import { until } from '../until.ts';
+import { get, listeningServer, sendBytes } from './harness.ts';
 
 test('above the limit the connections that have held bytes longest are cut, and no more than needed', () => {
   const { held, cuts } = start(100);
@@ -96,8 +97,8 @@ test('unfinished bodies are buffered up to the limit', async (context) => {
     client.resume().write(head + ' '.repeat(size - 1));
     return client;
   });
-  await until(() => connections.length === 4, 'four gave way');
-  await until(() => senders.filter(({ closed }) => closed).length === 4, 'four clients have seen the close');
+  await until('four gave way', () => connections.length === 4);
+  await until('four clients have seen the close', () => senders.filter(({ closed }) => closed).length === 4);
   const last = senders.find(({ closed }) => !closed);
   assert.equal(server.pressure.status().state, 'ok');
   const payload = JSON.stringify({ searches: [{ q: 'a' }] });
@@ -127,7 +128,7 @@ test('unread answers are buffered up to the limit, and a client that reads gets 
     return client;
   });
   await Promise.all(deaf.map((client) => once(client, 'connect')));
-  await until(() => events.length === 9, 'all were answered');
+  await until('all were answered', () => events.length === 9);
   assert.ok(connections.length > 0, 'some connections were cut');
   assert.deepEqual(new Set(connections), new Set(['held']));
   assert.equal((await get(port, '/search?q=big')).body.length, whole);
@@ -148,7 +149,7 @@ test('an unread batch answer and an unread page count towards the same limit', a
     const client = connect({ port, host: '127.0.0.1' }).on('error', () => {});
     context.after(() => client.destroy());
     client.pause().write(bytes);
-    await until(() => connections.length > 0, 'it was cut');
+    await until('it was cut', () => connections.length > 0);
     assert.deepEqual(new Set(connections), new Set(['held']));
   }
 });
@@ -175,7 +176,7 @@ test('too many pieces of an unexpected body cost only their connection', async (
   const { port, server } = await listeningServer(context);
   const client = connect({ port, host: '127.0.0.1' }).on('error', () => {});
   client.resume().write(head('GET /') + chunked(' '.repeat(20_000)));
-  await until(() => client.closed, 'the connection was cut or answered');
+  await until('the connection was cut or answered', () => client.closed);
   assert.equal((await server.app.inject('/healthz')).statusCode, 200);
 });
 
@@ -190,5 +191,5 @@ test('a single byte is counted with the overhead of its piece', async (context) 
     context.after(() => client.destroy());
     client.resume().write(unfinished);
   }
-  await until(() => connections.includes('held'), 'one gave way');
+  await until('one gave way', () => connections.includes('held'));
 });

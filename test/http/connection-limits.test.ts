@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { describe, test } from 'node:test';
-import { get, listeningServer, parseAnswer, until } from './harness.ts';
+import { until } from '../until.ts';
+import { get, listeningServer, parseAnswer } from './harness.ts';
 
 const HIT = 'GET /search?q=hit HTTP/1.1\r\nHost: t\r\n\r\n';
 
@@ -17,7 +18,7 @@ test('a few pipelined requests are answered in order, repeatedly', async (contex
   for (let sent = 33; sent <= words.length; sent += 33) {
     const ahead = words.slice(sent - 33, sent);
     client.write(ahead.map((word) => HIT.replace('hit', word)).join(''));
-    await until(() => text.split('"query"').length === sent + 1, 'all requests are answered');
+    await until('all requests are answered', () => text.split('"query"').length === sent + 1);
   }
   assert.deepEqual(
     [...text.matchAll(/"query":"(\w+)"/g)].map(([, word]) => word),
@@ -31,8 +32,8 @@ test('a client that pipelines too many requests is cut, and its answers do not p
   await get(port, '/search?q=hit');
   const client = open(context, port).pause();
   client.write(HIT.repeat(5000));
-  await until(() => connections.length > 0, 'it was cut');
-  await until(() => client.resume().closed, 'it has noticed');
+  await until('it was cut', () => connections.length > 0);
+  await until('it has noticed', () => client.resume().closed);
   assert.deepEqual(connections, ['ran-ahead']);
   assert.equal(events.length, 1 + 33);
 });
@@ -44,10 +45,10 @@ test('pipelined misses take no more places than may be pipelined', async (contex
   open(context, port)
     .resume()
     .write(Array.from({ length: 500 }, (_, i) => HIT.replace('hit', `w${i}`)).join(''));
-  await until(() => connections.length > 0, 'it was cut');
+  await until('it was cut', () => connections.length > 0);
   assert.equal(server.pressure.status().inFlight, 33);
   resolve();
-  await until(() => server.pressure.status().inFlight === 0, 'all places are free again');
+  await until('all places are free again', () => server.pressure.status().inFlight === 0);
 });
 
 test('a connection above the maximum is refused and counted', async (context) => {
@@ -60,7 +61,7 @@ test('a connection above the maximum is refused and counted', async (context) =>
   });
   await once(third, 'close');
   assert.equal(said, '');
-  await until(() => connections.includes('refused'), 'it is counted');
+  await until('it is counted', () => connections.includes('refused'));
   assert.deepEqual([first?.readyState, second?.readyState], ['open', 'open']);
 });
 
@@ -77,7 +78,7 @@ describe('near the bound', { concurrency: true }, () => {
     const user = open(context, port).resume();
     const asking = setInterval(() => user.write(HIT), 500);
     context.after(() => clearInterval(asking));
-    await until(() => idle.every(({ closed }) => closed), 'the idle connections are closed');
+    await until('the idle connections are closed', () => idle.every(({ closed }) => closed));
     assert.equal(user.closed, false, 'a connection that is used from time to time stays');
     assert.deepEqual(
       connections.filter((what) => what !== 'crowded'),
@@ -101,8 +102,8 @@ describe('near the bound', { concurrency: true }, () => {
     context.after(() => clearInterval(dripping));
     const closed = (some: readonly Socket[]): number => some.filter((client) => client.closed).length;
     // Once the listener has room again, maybe after a single close, the remaining clients have the normal ten seconds.
-    await until(() => closed(slow) >= 1, 'some were closed before those ten seconds');
-    await until(() => connections.includes('slow'), 'it is counted');
+    await until('some were closed before those ten seconds', () => closed(slow) >= 1);
+    await until('it is counted', () => connections.includes('slow'));
     assert.equal((await get(port, '/search?q=hit')).status, 200);
   });
 });
@@ -151,12 +152,12 @@ test('a half-closed connection does not stay open', async (context) => {
   const count = (): Promise<number> =>
     new Promise((resolve) => server.app.server.getConnections((_, open) => resolve(open)));
   let held = await count();
-  await until(() => {
+  await until('all are closed', () => {
     void count().then((open) => {
       held = open;
     });
     return held === 0;
-  }, 'all are closed');
+  });
 });
 
 function open(context: { after: (end: () => void) => void }, port: number): Socket {

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
-import { listeningServer, until } from './harness.ts';
+import { until } from '../until.ts';
+import { listeningServer } from './harness.ts';
 
 test('a client that disconnects before the answer is counted as aborted and aborts no load', async (context) => {
   const { port, search, server, events, lines } = await listeningServer(context);
@@ -23,11 +24,11 @@ test('a client that disconnects before the answer is counted as aborted and abor
   client.on('error', () => {});
   await once(client, 'connect');
   client.write('GET /search?q=slow HTTP/1.1\r\nHost: t\r\n\r\n');
-  await until(() => search.asked.single.length === 1, 'the search began');
+  await until('the search began', () => search.asked.single.length === 1);
   client.resetAndDestroy();
-  await until(() => openConnections === 0, 'the server saw the close');
+  await until('the server saw the close', () => openConnections === 0);
   release();
-  await until(() => events.length === 1, 'the request was counted');
+  await until('the request was counted', () => events.length === 1);
   assert.deepEqual(
     events.map(({ outcome, domain, status }) => [outcome, domain, status]),
     [['aborted', 'goods', 499]],
@@ -55,11 +56,11 @@ test('each item of a batch whose client disconnects is counted as aborted', asyn
   const body = '{"searches":[{"q":"a"},{"q":"b","domain":"auto"}]}';
   const head = `POST /msearch HTTP/1.1\r\nHost: t\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`;
   client.write(`${head}\r\n\r\n${body}`);
-  await until(() => search.asked.many.length === 2, 'the batch began');
+  await until('the batch began', () => search.asked.many.length === 2);
   client.resetAndDestroy();
   await gone;
   release();
-  await until(() => events.length === 2, 'both items were counted');
+  await until('both items were counted', () => events.length === 2);
   assert.deepEqual(
     events.map(({ outcome, domain }) => [outcome, domain]),
     [
@@ -79,9 +80,9 @@ test('a client that disconnects in the middle of its body is one aborted request
   const bytes =
     'POST /msearch HTTP/1.1\r\nHost: t\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"sea';
   client.write(bytes);
-  await until(() => accepted[0]?.bytesRead === bytes.length, 'the server has read the bytes');
+  await until('the server has read the bytes', () => accepted[0]?.bytesRead === bytes.length);
   client.resetAndDestroy();
-  await until(() => events.length === 1, 'the request was counted');
+  await until('the request was counted', () => events.length === 1);
   assert.deepEqual(
     events.map(({ outcome, domain }) => [outcome, domain]),
     [['aborted', 'none']],

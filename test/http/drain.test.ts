@@ -6,7 +6,8 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createDrain } from '../../src/http/transport/drain.ts';
 import { systemClock } from '../../src/runtime.ts';
-import { listeningServer, until } from './harness.ts';
+import { until } from '../until.ts';
+import { listeningServer } from './harness.ts';
 
 test('closing under keep-alive load loses no request', async (context) => {
   const { server, search, port, events } = await listeningServer(context, { lameDuckMs: 200 });
@@ -39,7 +40,7 @@ test('closing under keep-alive load loses no request', async (context) => {
   const clients = Array.from({ length: 16 }, async () => {
     while (await one());
   });
-  await until(() => tally.answered > 300, 'the load runs');
+  await until('the load runs', () => tally.answered > 300);
   // Nothing was cut: the close was over before the drain time.
   const { cut } = await server.close();
   await Promise.all(clients);
@@ -81,7 +82,7 @@ test('a request in flight is answered, and its idle connection does not delay th
     text += chunk;
   });
   busy.write('GET /search?q=slow HTTP/1.1\r\nHost: t\r\n\r\n');
-  await until(() => search.asked.single.length === 1, 'the search began');
+  await until('the search began', () => search.asked.single.length === 1);
   const closed = server.close();
   await Promise.all([once(idle.resume(), 'close'), once(unused.resume(), 'close')]);
   assert.equal(text, '');
@@ -98,7 +99,7 @@ test('a request that never ends is cut at the drain time', async (context) => {
   const stuck = connect({ port, host: '127.0.0.1' });
   stuck.on('error', () => {});
   stuck.write('GET /search?q=stuck HTTP/1.1\r\nHost: t\r\n\r\n');
-  await until(() => search.asked.single.length === 1, 'the search began');
+  await until('the search began', () => search.asked.single.length === 1);
   assert.deepEqual(await server.close(), { cut: 1 });
 });
 

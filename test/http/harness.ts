@@ -118,12 +118,3 @@ export function parseAnswer(text: string): RawAnswer {
 export function get(port: number, target: string, fields = ''): Promise<RawAnswer> {
   return sendBytes(port, `GET ${target} HTTP/1.1\r\nHost: t\r\nConnection: close\r\n${fields}\r\n`);
 }
-
-/** Waits for a condition instead of a time. */
-export async function until(holds: () => boolean, what: string): Promise<void> {
-  const deadline = performance.now() + 10_000;
-  while (!holds()) {
-    if (performance.now() > deadline) throw new Error(`never happened: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}

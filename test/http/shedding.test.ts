@@ -2,14 +2,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Answer } from '../../src/search/answer.ts';
 import { createFakeClock } from '../fakes/clock.ts';
-import { publicServer, type TestServer, until } from './harness.ts';
+import { until } from '../until.ts';
+import { publicServer, type TestServer } from './harness.ts';
 
 test('above the maximum in flight, pages in memory are answered and other searches are shed at once', async (context) => {
   const started = publicServer(context, { maxInFlight: 2 });
   await ask(started, 'held');
   const release = stuck(started);
   const waiting = [ask(started, 'a'), ask(started, 'b')];
-  await until(() => started.search.asked.single.length === 3, 'both searches are in flight');
+  await until('both searches are in flight', () => started.search.asked.single.length === 3);
   started.events.length = 0;
   const shed = await ask(started, 'c');
   assert.equal(shed.statusCode, 503);
@@ -39,10 +40,10 @@ test('each item of a batch that is not in memory takes a place, and only items a
   await ask(started, 'held');
   const release = stuck(started);
   const waiting = ask(started, 'a');
-  await until(() => started.search.asked.single.length === 2, 'the search is in flight');
+  await until('the search is in flight', () => started.search.asked.single.length === 2);
   const searches = ['b', 'held', 'c', 'd', 'e'].map((q) => ({ q }));
   const answered = started.server.app.inject({ method: 'POST', url: '/msearch', payload: { searches } });
-  await until(() => started.search.asked.many.length === 2, 'two items were admitted');
+  await until('two items were admitted', () => started.search.asked.many.length === 2);
   assert.equal(started.server.pressure.status().inFlight, 3);
   release();
   const { results } = (await answered).json();
@@ -82,12 +83,12 @@ test('a failed search leaves its place, also in a batch', async (context) => {
 test('while the event loop is late, only pages in memory are answered', async (context) => {
   const started = publicServer(context, { maxLoopDelayMs: 200 });
   await ask(started, 'held');
-  await until(() => started.server.pressure.status().state === 'ok', 'it runs');
+  await until('it runs', () => started.server.pressure.status().state === 'ok');
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000);
   await new Promise((resolve) => setTimeout(resolve, 1));
   const [hit, shed] = await Promise.all([ask(started, 'held'), ask(started, 'a')]);
   assert.deepEqual([hit.statusCode, shed.statusCode, shed.json().code], [200, 503, 'busy']);
-  await until(() => started.server.pressure.status().state === 'ok', 'it runs again');
+  await until('it runs again', () => started.server.pressure.status().state === 'ok');
   assert.equal((await ask(started, 'a')).statusCode, 200);
 });
 
@@ -97,7 +98,7 @@ test('/readyz changes before any search is shed, and names the process; /healthz
   const waiting = ['a', 'b', 'c'].map((word) => ask(started, word));
   let ready = await probe(started);
   assert.deepEqual([ready.statusCode, ready.json().status], [200, 'ready']);
-  await until(() => !started.server.pressure.status().ready, 'it has been near its limit for some time');
+  await until('it has been near its limit for some time', () => !started.server.pressure.status().ready);
   ready = await probe(started);
   assert.deepEqual([ready.statusCode, ready.json().status], [503, 'busy']);
   const { state, inFlight, maxInFlight } = ready.json().process;
@@ -106,7 +107,7 @@ test('/readyz changes before any search is shed, and names the process; /healthz
   const fourth = ask(started, 'd');
   release();
   for (const { statusCode } of await Promise.all([...waiting, fourth])) assert.equal(statusCode, 200);
-  await until(() => started.server.pressure.status().ready, 'there is room');
+  await until('there is room', () => started.server.pressure.status().ready);
   assert.equal((await probe(started)).statusCode, 200);
 });
 
@@ -145,7 +146,7 @@ test('with all places taken and the event loop on time, a page in memory is draw
   assert.equal((await started.server.app.inject({ url: '/?q=held' })).statusCode, 200);
   const release = stuck(started);
   const waiting = ask(started, 'a');
-  await until(() => started.server.pressure.status().inFlight === 1, 'the place is taken');
+  await until('the place is taken', () => started.server.pressure.status().inFlight === 1);
   assert.equal((await started.server.app.inject({ url: '/?q=held' })).statusCode, 200);
   assert.equal((await started.server.app.inject({ url: '/?q=other' })).statusCode, 503);
   release();

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { listeningServer, parseAnswer, until } from './harness.ts';
+import { until } from '../until.ts';
+import { listeningServer, parseAnswer } from './harness.ts';
 
 const SHORT_MS = 300;
 /** Never reached: another limit closes the connection first. */
@@ -49,7 +50,7 @@ for (const [what, bytes] of [
     const [other, client] = [open(context, patient.port), open(context, port)];
     await Promise.all([once(other.socket, 'connect'), once(client.socket, 'connect')]);
     for (const { socket } of [other, client]) socket.write(bytes);
-    await until(() => client.socket.closed, 'the server closes the connection');
+    await until('the server closes the connection', () => client.socket.closed);
     const answer = parseAnswer(client.text());
     assert.deepEqual([client.ended(), answer.status, answer.problem.code], ['closed', 408, 'request-timeout']);
     assert.deepEqual(connections, ['slow']);
@@ -71,10 +72,10 @@ test('an idle connection is closed after its keep-alive time without an answer',
   const patient = await listeningServer(context, { timeouts: slow, drainMs: 100 });
   const [other, client] = [open(context, patient.port), open(context, port)];
   for (const { socket } of [other, client]) socket.write('GET /healthz HTTP/1.1\r\nHost: t\r\n\r\n');
-  await until(() => [other, client].every(({ text }) => text().endsWith('}')), 'both requests are answered');
+  await until('both requests are answered', () => [other, client].every(({ text }) => text().endsWith('}')));
   const answered = client.text();
   assert.equal(client.ended(), undefined, 'it is kept');
-  await until(() => client.socket.closed, 'the server closes the connection');
+  await until('the server closes the connection', () => client.socket.closed);
   assert.deepEqual([client.ended(), client.text()], ['closed', answered]);
   assert.equal(parseAnswer(answered).status, 200);
   assert.deepEqual(connections, []);

@@ -9,7 +9,8 @@ import type { Engine, EngineErrorCode } from '../../../src/search/engine.ts';
 import { CONTRACT_DOCUMENTS, CONTRACT_DOMAIN } from '../../contract/engine.ts';
 import { COMMON } from '../../contract/engine-documents.ts';
 import { ask, matching } from '../../contract/engine-truth.ts';
-import { eachServer, engineDefaults, eventually, openSphinx } from './harness.ts';
+import { until } from '../../until.ts';
+import { eachServer, engineDefaults, openSphinx } from './harness.ts';
 
 const TIME_LIMIT_MS = 20_000;
 /** An aborted search keeps its thread in searchd until it is done, so searchd needs more threads than we use connections. */
@@ -86,7 +87,7 @@ eachServer((name, server) => {
         searchd.process.signal('SIGCONT');
       }
       // First searchd has to greet all clients that connected and left meanwhile.
-      await eventually(() => answers(engine));
+      await until('an answer', () => answers(engine));
       await Promise.all(Array.from({ length: 8 }, () => answers(engine)));
       assert.ok(held() <= 4);
       await engine.close();
@@ -152,7 +153,7 @@ eachServer((name, server) => {
       });
       for (let round = 1; round <= 2; round += 1) {
         await connections.ask('SHOW META; SHOW META', AbortSignal.timeout(TIME_LIMIT_MS));
-        await eventually(async () => assert.deepEqual(connections.counts(), { open: 0, idle: 0, waiting: 0 }));
+        await until('no connection', () => assert.deepEqual(connections.counts(), { open: 0, idle: 0, waiting: 0 }));
         assert.equal(events.filter((event) => event.kind === 'connection' && event.state === 'open').length, round);
       }
       connections.close();

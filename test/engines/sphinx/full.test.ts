@@ -4,7 +4,8 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CONTRACT_DOCUMENTS, CONTRACT_DOMAIN } from '../../contract/engine.ts';
 import { ask } from '../../contract/engine-truth.ts';
-import { eachServer, eventually, openSphinx } from './harness.ts';
+import { until } from '../../until.ts';
+import { eachServer, openSphinx } from './harness.ts';
 
 const PATIENCE_MS = 20_000;
 const MOST_CONNECTIONS = 6;
@@ -34,7 +35,7 @@ eachServer((name, server) => {
       } finally {
         for (const socket of crowd) socket.destroy();
       }
-      await eventually(async () => assert.ok((await search()).total > 0));
+      await until('an answer', async () => (await search()).total > 0);
       await engine.close();
     });
   });

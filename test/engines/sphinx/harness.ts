@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   MANTICORE_NEEDS,
   manticoreFolder,
@@ -77,19 +76,4 @@ export function engineDefaults(
 
 export function temporaryDirectory(): Promise<string> {
   return mkdtemp(join(tmpdir(), 'serpcache-sphinx-'));
-}
-
-const TIME_LIMIT_MS = 20_000;
-
-/** Tries until `holds` resolves; then, or after the time limit, settles like the last try. */
-export async function eventually(holds: () => Promise<void>): Promise<void> {
-  const deadline = performance.now() + TIME_LIMIT_MS;
-  for (;;) {
-    try {
-      return await holds();
-    } catch (error) {
-      if (performance.now() > deadline) throw error;
-      await sleep(50);
-    }
-  }
 }

@@ -22,7 +22,8 @@ import { type EngineFacts, known } from '../../../src/operations/doctor/facts.ts
 import { createJudge } from '../../../src/operations/doctor/judge.ts';
 import { systemClock } from '../../../src/runtime.ts';
 import { evidenceOf, lookerOf, onlyOf, snapshotWith, windowOf } from '../../operations/doctor/harness.ts';
-import { eachServer, eventually, temporaryDirectory } from './harness.ts';
+import { until } from '../../until.ts';
+import { eachServer, temporaryDirectory } from './harness.ts';
 
 const MOST_CONNECTIONS = 12;
 /** The promise of the port. */
@@ -149,14 +150,14 @@ eachServer((name, server) => {
         });
       // Manticore lists no query that waits for an agent.
       if (isSphinx) {
-        await eventually(async () => assert.ok(JSON.stringify(await other.send('SHOW THREADS')).includes(PLANTED)));
+        await until('the query to run', async () => JSON.stringify(await other.send('SHOW THREADS')).includes(PLANTED));
       }
       const facts = await probe.read('full');
       assert.ok(isRunning && 'known' in facts.status);
       assert.ok(!JSON.stringify(facts).includes(PLANTED));
       if (!isSphinx) return;
       assert.deepEqual(known(idle.threads), { count: 0, longestMs: 0 });
-      await eventually(async () => {
+      await until('the time of the query', async () => {
         const threads = known((await probe.read('full')).threads);
         assert.ok(threads?.count === 1 && threads.longestMs > 1, `${threads?.count}, ${threads?.longestMs} ms`);
       });
@@ -200,9 +201,9 @@ function probeOf(t: TestContext, port: number, { dialect }: SearchServer, index:
 /** A reading of a server that may still be closing the connections of an earlier test. */
 async function readable(probe: EngineProbe): Promise<EngineFacts> {
   let facts = await probe.read('full');
-  await eventually(async () => {
-    facts = await probe.read('full');
-    assert.ok('known' in facts.status);
+  await until('a reading', async () => {
+    if (!('known' in facts.status)) facts = await probe.read('full');
+    return 'known' in facts.status;
   });
   return facts;
 }

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { it, type TestContext } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { buildIndex } from '../../../src/engines/sqlite/build.ts';
 import { createSqliteEngine } from '../../../src/engines/sqlite/engine.ts';
 import type { SqliteEvent } from '../../../src/engines/sqlite/pool.ts';
 import { type Engine, EngineError, type EngineErrorCode } from '../../../src/search/engine.ts';
 import { ask } from '../../contract/engine-truth.ts';
+import { until } from '../../until.ts';
 import { DOMAIN, temporaryDirectory, titled } from './harness.ts';
 
 const TIME_LIMIT_MS = 20_000;
@@ -46,14 +46,6 @@ async function refused(promise: Promise<unknown>, code: EngineErrorCode, said = 
     assert.match(error.message, said);
     return true;
   });
-}
-
-async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + TIME_LIMIT_MS;
-  while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error(`never happened: ${what}`);
-    await sleep(10);
-  }
 }
 
 it('a crashed worker fails its own search only and is replaced', async (context) => {

@@ -9,7 +9,8 @@ import { systemClock } from '../../../src/runtime.ts';
 import { createFakeClock } from '../../fakes/clock.ts';
 import { idle } from '../../fakes/idle.ts';
 import { createFakeOperations } from '../../fakes/operations.ts';
-import { sendBytes, until } from '../harness.ts';
+import { until } from '../../until.ts';
+import { sendBytes } from '../harness.ts';
 import { type AdminHarness, adminHarness, bearer, TOKEN } from './harness.ts';
 
 const ADDRESS = '127.0.0.1';
@@ -75,7 +76,7 @@ for (const [what, bytes, expected] of [
     const { listen, entries } = adminHarness(context);
     const answer = await sendBytes(await listen(), bytes);
     assert.equal(answer.problem.code, expected[1]);
-    await until(() => entries.length > 0, 'a line');
+    await until('a line', () => entries.length > 0);
     assert.deepEqual(
       entries.map(({ action, by, result }) => [action, by, result]),
       [[expected[0], NAMELESS.includes(what) ? ADDRESS : WHO, expected[1]]],
@@ -91,11 +92,11 @@ test('a request whose connection is cut before its end leaves a line', async (co
   const port = await listen();
   const bytes = `${head('POST', '/admin/halt', `${JSON_BODY}Content-Length: 20\r\n`)}{"rea`;
   const cut = await cutOff(context, port, bytes);
-  await until(() => accepted[0]?.bytesRead === bytes.length, 'the server has read the bytes');
+  await until('the server has read the bytes', () => accepted[0]?.bytesRead === bytes.length);
   await idle();
   assert.equal(entries.length, 0);
   cut();
-  await until(() => entries.length > 0, 'a line');
+  await until('a line', () => entries.length > 0);
   assert.equal(entries[0]?.action, 'halt');
   assert.notEqual(entries[0]?.result, 'done');
 });
@@ -127,12 +128,12 @@ for (const [what, fail, result] of [
     );
     const bytes = `${head('POST', '/admin/halt', `${JSON_BODY}Content-Length: ${body.length}\r\n`)}${body}`;
     const cut = await cutOff(context, port, bytes);
-    await until(() => begun, 'the route is working');
+    await until('the route is working', () => begun);
     cut();
-    await until(() => isGone, 'the connection is closed');
+    await until('the connection is closed', () => isGone);
     assert.equal(entries.length, 0, 'the result is not known yet');
     release();
-    await until(() => entries.length > 0, 'a line');
+    await until('a line', () => entries.length > 0);
     await idle();
     assert.deepEqual(
       entries.map((entry) => [entry.action, entry.reason, entry.result]),

@@ -4,7 +4,8 @@ import { connect, type Socket } from 'node:net';
 import { describe, type TestContext, test } from 'node:test';
 import { systemClock } from '../../../src/runtime.ts';
 import { createFakeOperations } from '../../fakes/operations.ts';
-import { get, until } from '../harness.ts';
+import { until } from '../../until.ts';
+import { get } from '../harness.ts';
 import { adminHarness, TOKEN } from './harness.ts';
 
 const LIVE = `GET /admin/live HTTP/1.1\r\nHost: t\r\nAuthorization: Bearer ${TOKEN}\r\n\r\n`;
@@ -37,12 +38,12 @@ describe('the live stream', { concurrency: 3 }, () => {
     const port = await listen();
     const startedMs = performance.now();
     const { text, lines } = watch(context, port);
-    await until(() => lines().length === 1, 'the first line');
+    await until('the first line', () => lines().length === 1);
     const firstMs = performance.now() - startedMs;
     assert.match(text(), /^HTTP\/1\.1 200 OK\r\n/);
     assert.match(text(), /content-type: application\/x-ndjson\r\ncache-control: no-store\r\n/i);
     await post('/admin/drills', { plan: 'canary', domains: ['goods'], reason: 'rehearsal' });
-    await until(() => lines().length === 3, 'two more');
+    await until('two more', () => lines().length === 3);
     const moreMs = performance.now() - startedMs - firstMs;
     assert.ok(moreMs > 1500, `${moreMs} ms for two more`);
     assert.ok(firstMs < moreMs / 2, `${firstMs} ms for the first, ${moreMs} ms for two more`);
@@ -59,15 +60,15 @@ describe('the live stream', { concurrency: 3 }, () => {
     const accepted: Socket[] = [];
     server.app.server.on('connection', (socket) => accepted.push(socket));
     const watchers = Array.from({ length: 16 }, () => watch(context, port));
-    await until(() => watchers.every(({ lines }) => lines().length > 0), 'all streams have a line');
+    await until('all streams have a line', () => watchers.every(({ lines }) => lines().length > 0));
     const watching = [...accepted];
     const refused = await get(port, '/admin/live', FIELDS);
     assert.deepEqual([refused.status, refused.problem.code], [503, 'busy']);
     assert.ok(Number(refused.headers['retry-after']) >= 1);
     watchers[0]?.socket.destroy();
-    await until(() => watching.some(({ closed }) => closed), 'the server has seen one disconnect');
+    await until('the server has seen one disconnect', () => watching.some(({ closed }) => closed));
     const next = watch(context, port);
-    await until(() => next.lines().length > 0, 'the new stream has a line');
+    await until('the new stream has a line', () => next.lines().length > 0);
   });
 
   test('a client that does not read costs one buffered line and delays no other', async (context) => {
@@ -94,23 +95,23 @@ describe('the live stream', { concurrency: 3 }, () => {
     context.after(() => stuck.destroy());
     stuck.on('error', () => {});
     stuck.write(LIVE);
-    await until(() => looks === 1, 'the first line is being sent');
-    await until(() => (accepted[0]?.writableLength ?? 0) > 0, 'the line is larger than the kernel’s buffer');
+    await until('the first line is being sent', () => looks === 1);
+    await until('the line is larger than the kernel’s buffer', () => (accepted[0]?.writableLength ?? 0) > 0);
     const waiting = accepted[0]?.writableLength ?? 0;
     const reading = watch(context, port);
-    await until(() => reading.text().length > 3 * padding.length, 'another client continues to read');
+    await until('another client continues to read', () => reading.text().length > 3 * padding.length);
     assert.equal(looks, 1 + reading.text().split('"atMs"').length - 1, 'no line was made for the stuck client');
     assert.equal(accepted[0]?.writableLength, waiting);
     const before = looks;
     stuck.resume();
-    await until(() => looks >= before + 3, 'the stuck client reads and gets lines again');
+    await until('the stuck client reads and gets lines again', () => looks >= before + 3);
   });
 
   test('closing ends every stream at once and is not delayed by them', async (context) => {
     const { listen, server } = adminHarness(context, { drainMs: 5000 });
     const port = await listen();
     const watchers = Array.from({ length: 4 }, () => watch(context, port));
-    await until(() => watchers.every(({ lines }) => lines().length > 0), 'all streams have a line');
+    await until('all streams have a line', () => watchers.every(({ lines }) => lines().length > 0));
     const ended = watchers.map(({ socket }) => once(socket, 'close'));
     assert.deepEqual(await server.close(), { cut: 0 });
     await Promise.all(ended);
@@ -127,7 +128,7 @@ describe('the live stream', { concurrency: 3 }, () => {
     Object.assign(operations.drills, { list });
     const { listen } = adminHarness(context, { operations });
     const { lines } = watch(context, await listen());
-    await until(() => lines().length >= 3, 'three lines');
+    await until('three lines', () => lines().length >= 3);
     assert.equal(calls, 2, 'the list is not requested again while a request is pending');
   });
 
@@ -143,17 +144,17 @@ describe('the live stream', { concurrency: 3 }, () => {
     const { listen, lines } = adminHarness(context, { operations });
     const port = await listen();
     const first = watch(context, port);
-    await until(() => first.socket.closed, 'the first stream has ended');
+    await until('the first stream has ended', () => first.socket.closed);
     assert.ok(lines.some(({ msg }) => msg === 'a live stream failed'));
     const second = watch(context, port);
-    await until(() => second.lines().length > 0, 'the second stream continues');
+    await until('the second stream continues', () => second.lines().length > 0);
   });
 
   test('sixty-four connections are served and the next one is not', async (context) => {
     const { listen } = adminHarness(context, { drainMs: 100 });
     const port = await listen();
     const streams = Array.from({ length: 16 }, () => watch(context, port));
-    await until(() => streams.every(({ lines }) => lines().length > 0), 'all streams have a line');
+    await until('all streams have a line', () => streams.every(({ lines }) => lines().length > 0));
     const others = Array.from({ length: 48 }, () =>
       connect({ port, host: '127.0.0.1' })
         .on('error', () => {})
@@ -164,7 +165,7 @@ describe('the live stream', { concurrency: 3 }, () => {
     const beyond = connect({ port, host: '127.0.0.1' }).on('error', () => {});
     await once(beyond.resume(), 'close');
     // Silent connections make room, and streams stay.
-    await until(() => others.some(({ destroyed, readyState }) => destroyed || readyState === 'closed'), 'room is made');
+    await until('room is made', () => others.some(({ destroyed, readyState }) => destroyed || readyState === 'closed'));
     assert.equal((await get(port, '/healthz')).status, 200);
     assert.ok(streams.every(({ socket }) => !socket.closed));
   });

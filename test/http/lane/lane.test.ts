@@ -7,7 +7,8 @@ import { PROXY_HEADS } from '../../../loadtest/traffic/proxy-heads.ts';
 import { createHeadReader } from '../../../src/http/lane/head.ts';
 import { createLane } from '../../../src/http/lane/lane.ts';
 import type { LaneReply } from '../../../src/http/lane/reply.ts';
-import { listeningServer, parseAnswer, until } from '../harness.ts';
+import { until } from '../../until.ts';
+import { listeningServer, parseAnswer } from '../harness.ts';
 
 const search = (word: string, fields = ''): string => `GET /search?q=${word} HTTP/1.1\r\nHost: t\r\n${fields}\r\n`;
 
@@ -37,15 +38,15 @@ test('searches and health checks stay in the lane; anything else leaves it with 
   for (const word of ['hit', 'other', 'hit']) {
     const before = client.pages().length;
     client.send(search(word));
-    await until(() => client.pages().length > before, 'it is answered');
+    await until('it is answered', () => client.pages().length > before);
   }
   client.send('GET /healthz HTTP/1.1\r\nHost: t\r\n\r\n');
-  await until(() => client.text().endsWith('{"status":"ok"}'), 'it is answered');
+  await until('it is answered', () => client.text().endsWith('{"status":"ok"}'));
   assert.deepEqual(status(), { connections: 1, handedOver: 0, searches: 3 });
   client.send(search('away', 'Expect: 100-continue\r\n'));
-  await until(() => client.pages().includes('away'), 'it is answered');
+  await until('it is answered', () => client.pages().includes('away'));
   client.send(search('later'));
-  await until(() => client.pages().includes('later'), 'it is answered');
+  await until('it is answered', () => client.pages().includes('later'));
   assert.deepEqual(status(), { connections: 0, handedOver: 1, searches: 3 });
   assert.deepEqual(client.pages(), ['hit', 'other', 'hit', 'away', 'later']);
   assert.equal(events.length, 5);
@@ -131,7 +132,7 @@ test('without a lane Node gets every connection', async (context) => {
   const { port, server } = await listeningServer(context, { lane: 'off' });
   const client = open(context, port);
   client.send(search('hit'));
-  await until(() => client.pages().length === 1, 'it is answered');
+  await until('it is answered', () => client.pages().length === 1);
   assert.equal(server.lane, undefined);
 });
 
@@ -141,7 +142,7 @@ test('requests that arrive while an answer is pending are answered after it, in 
   fake.answer = (prepared) => gate.promise.then(() => fake.computed(prepared));
   const client = open(context, port);
   client.send(search('a') + search('b'));
-  await until(() => fake.asked.single.length === 1, 'the first is asked');
+  await until('the first is asked', () => fake.asked.single.length === 1);
   client.send(search('c'));
   client.send(`${search('d')}BROKEN\r\n\r\n`);
   await new Promise((resolve) => setTimeout(resolve, 50));
@@ -158,12 +159,12 @@ test('a client that goes while its answer is pending is counted, and its search 
   fake.answer = (prepared) => gate.promise.then(() => fake.computed(prepared));
   const [gone, half] = [open(context, port), open(context, port)];
   for (const client of [gone, half]) client.send(search('slow'));
-  await until(() => fake.asked.single.length === 2, 'both are asked');
+  await until('both are asked', () => fake.asked.single.length === 2);
   gone.socket.destroy();
   half.socket.end();
-  await until(() => server.lane?.status().connections === 0, 'both are noticed');
+  await until('both are noticed', () => server.lane?.status().connections === 0);
   gate.resolve();
-  await until(() => events.length === 2, 'both are counted');
+  await until('both are counted', () => events.length === 2);
   assert.deepEqual(
     events.map(({ outcome, status }) => [outcome, status]),
     [
@@ -187,8 +188,8 @@ test('a client that does not read is not answered further, and gets every answer
   }
   assert.ok(seen < words.length, `${seen} of ${words.length} were answered to a client that reads nothing`);
   client.socket.resume();
-  await until(() => events.length === words.length && client.text().endsWith('}'), 'all are answered');
-  await until(() => client.pages().length === words.length, 'all have arrived');
+  await until('all are answered', () => events.length === words.length && client.text().endsWith('}'));
+  await until('all have arrived', () => client.pages().length === words.length);
   assert.deepEqual(client.pages(), words);
 });
 
@@ -200,8 +201,8 @@ test('the bytes that wait for slow clients count against the limit, and the conn
     client.socket.pause();
     client.send(Array.from({ length: 30 }, () => search('hit')).join(''));
   }
-  await until(() => connections.includes('held'), 'one is cut');
-  await until(() => (server.lane?.status().connections ?? 9) < 4, 'it has gone');
+  await until('one is cut', () => connections.includes('held'));
+  await until('it has gone', () => (server.lane?.status().connections ?? 9) < 4);
 });
 
 test('closing answers what is pending with Connection: close, and closes idle connections', async (context) => {
@@ -211,7 +212,7 @@ test('closing answers what is pending with Connection: close, and closes idle co
   const [idle, busy] = [open(context, port), open(context, port)];
   idle.send('GET /healthz HTTP/1.1\r\nHost: t\r\n\r\n');
   busy.send(search('slow'));
-  await until(() => idle.text() !== '' && fake.asked.single.length === 1, 'both were read');
+  await until('both were read', () => idle.text() !== '' && fake.asked.single.length === 1);
   const closing = server.close();
   await once(idle.socket, 'close');
   gate.resolve();
@@ -248,10 +249,10 @@ test('a reply that ends while another connection is served goes to its own clien
   const { port } = server.address() as AddressInfo;
   const [first, second] = [open(context, port), open(context, port)];
   first.send(search('wait'));
-  await until(() => early.length === 1, 'the first waits');
+  await until('the first waits', () => early.length === 1);
   second.send(search('a') + search('b'));
-  await until(() => second.text().split('for the second').length === 3, 'the second is answered twice');
-  await until(() => first.text().endsWith('for the first'), 'the first is answered');
+  await until('the second is answered twice', () => second.text().split('for the second').length === 3);
+  await until('the first is answered', () => first.text().endsWith('for the first'));
   assert.doesNotMatch(second.text(), /first/);
   assert.doesNotMatch(first.text(), /second/);
 });

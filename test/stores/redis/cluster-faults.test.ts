@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type RedisStack, startCluster, until } from '../../../loadtest/stack/redis.ts';
+import { type RedisStack, startCluster } from '../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import type { Store, StoreEvent, StoreRead } from '../../../src/cache/store.ts';
+import { until } from '../../until.ts';
 import { clusterOf, connected, openStore } from './harness.ts';
 
 const DEADLINE_MS = 50;

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { type RedisStack, startCluster, until } from '../../../loadtest/stack/redis.ts';
+import { type RedisStack, startCluster } from '../../../loadtest/stack/redis.ts';
 import { keyOf } from '../../../src/search/key.ts';
 import type { RedisStore } from '../../../src/stores/redis/store.ts';
+import { until } from '../../until.ts';
 import { clusterOf, connected, openStore } from './harness.ts';
 import { migrateSlot } from './migration.ts';
 

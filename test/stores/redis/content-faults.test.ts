@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type RedisStack, until } from '../../../loadtest/stack/redis.ts';
+import type { RedisStack } from '../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import type { StoreEvent } from '../../../src/cache/store.ts';
 import { keyOf } from '../../../src/search/key.ts';
 import type { RedisStore } from '../../../src/stores/redis/store.ts';
+import { until } from '../../until.ts';
 import { connected, onOneServer, openStore, standaloneOf } from './harness.ts';
 
 const TTL_MS = 600_000;

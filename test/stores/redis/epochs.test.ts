@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type RedisStack, startCluster, startSentinel, startStandalone, until } from '../../../loadtest/stack/redis.ts';
+import { type RedisStack, startCluster, startSentinel, startStandalone } from '../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import type { Store, StoreEpoch } from '../../../src/cache/store.ts';
+import { until } from '../../until.ts';
 import { clusterOf, connected, openStore, sentinelOf, standaloneOf } from './harness.ts';
 import { migrateSlot } from './migration.ts';
 

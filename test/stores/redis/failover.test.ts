@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type RedisStack, startCluster, startSentinel, until } from '../../../loadtest/stack/redis.ts';
+import { type RedisStack, startCluster, startSentinel } from '../../../loadtest/stack/redis.ts';
 import type { Store } from '../../../src/cache/store.ts';
+import { until } from '../../until.ts';
 import { clusterOf, connected, openStore, sentinelOf } from './harness.ts';
 
 const NAME = 'sc1:goods:{failover}';

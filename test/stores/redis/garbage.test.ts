@@ -3,9 +3,9 @@ import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ProxiedCluster, type ProxiedNode, startProxiedCluster } from '../../../loadtest/fault-proxy/cluster.ts';
 import { type Match, type RespProxy, startRespProxy } from '../../../loadtest/fault-proxy/resp-proxy.ts';
-import { until } from '../../../loadtest/stack/redis.ts';
 import { leaseNames } from '../../../src/cache/lease.ts';
 import type { Store, StoreEvent, StoreRead } from '../../../src/cache/store.ts';
+import { until } from '../../until.ts';
 import { CONNECTION, connected, openStore } from './harness.ts';
 
 const NAMES = Array.from({ length: 60 }, (_, index) => `sc1:goods:{${index}}`);

@@ -1,5 +1,5 @@
 import { after, afterEach, before, beforeEach, type TestContext } from 'node:test';
-import { type RedisStack, type SentinelStack, startStandalone, until } from '../../../loadtest/stack/redis.ts';
+import { type RedisStack, type SentinelStack, startStandalone } from '../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import type { Store, StoreEvent } from '../../../src/cache/store.ts';
 import type { StoreConnection } from '../../../src/config/settings.ts';
@@ -8,6 +8,7 @@ import { systemClock } from '../../../src/runtime.ts';
 import type { RedisSettings } from '../../../src/stores/redis/connection.ts';
 import { createRedisProbe } from '../../../src/stores/redis/probe.ts';
 import { createRedisStore, type RedisStore, type RedisStoreOptions } from '../../../src/stores/redis/store.ts';
+import { until } from '../../until.ts';
 
 /** The defaults of the configuration. */
 export const CONNECTION: StoreConnection = {

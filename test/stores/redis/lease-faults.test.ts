@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { until } from '../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import { leaseNames } from '../../../src/cache/lease.ts';
 import type { Store, StoreEvent } from '../../../src/cache/store.ts';
+import { until } from '../../until.ts';
 import { onOneServer } from './harness.ts';
 
 const DEADLINE_MS = 2000;

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { type RedisStack, startCluster, until } from '../../../loadtest/stack/redis.ts';
+import { type RedisStack, startCluster } from '../../../loadtest/stack/redis.ts';
 import type { Store, StoreEvent, StoreRead } from '../../../src/cache/store.ts';
+import { until } from '../../until.ts';
 import { clusterOf, connected, openStore } from './harness.ts';
 import { migrateSlot } from './migration.ts';
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
-import { type RedisStack, startCluster, until } from '../../../loadtest/stack/redis.ts';
+import { type RedisStack, startCluster } from '../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import type { SeedItem, SeedResult, Store, StoreEvent } from '../../../src/cache/store.ts';
+import { until } from '../../until.ts';
 import { clusterOf, connected, openStore } from './harness.ts';
 import { migrateSlot } from './migration.ts';
 
