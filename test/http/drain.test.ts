@@ -3,14 +3,17 @@ import { once } from 'node:events';
 import { Agent, createServer, get, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { createDrain } from '../../src/http/transport/drain.ts';
 import { systemClock } from '../../src/runtime.ts';
 import { until } from '../until.ts';
 import { listeningServer } from './harness.ts';
 
+/** Never reached. */
+const LONG_MS = 600_000;
+
 test('closing under keep-alive load loses no request', async (context) => {
-  const { server, search, port, events } = await listeningServer(context, { lameDuckMs: 200 });
+  const { server, search, port, events } = await listeningServer(context, { lameDuckMs: 200, drainMs: LONG_MS });
   const compute = search.answer;
   search.answer = async (prepared) => {
     await sleep(Math.random() * 60);
@@ -64,7 +67,7 @@ test('a connection that the HTTP server has released is cut with the others', as
 });
 
 test('a request in flight is answered, and its idle connection does not delay the close', async (context) => {
-  const { server, search, port } = await listeningServer(context);
+  const { server, search, port } = await listeningServer(context, { drainMs: LONG_MS });
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
   const compute = search.answer;
   search.answer = async (prepared) => {
@@ -92,6 +95,31 @@ test('a request in flight is answered, and its idle connection does not delay th
   assert.match(text, /^HTTP\/1\.1 200 OK\r\n/);
   assert.match(text, /\r\nConnection: close\r\n/i);
 });
+
+for (const lane of ['auto', 'off'] as const) {
+  test(`lane ${lane}: a request that came in while the event loop was blocked is answered, although idle connections are being closed`, async (context) => {
+    const { server, port } = await listeningServer(context, { lane, drainMs: LONG_MS });
+    const client = connect({ port, host: '127.0.0.1' });
+    let text = '';
+    client.on('data', (chunk) => {
+      text += chunk;
+    });
+    client.write('GET /healthz HTTP/1.1\r\nHost: t\r\n\r\n');
+    await until('the first answer', () => text.endsWith('}'));
+    const closed = server.close();
+    await until('the listener to close', () => !server.app.server.listening);
+    text = '';
+    // From here the next phase of the event loop is the timers.
+    await turn();
+    client.write('GET /search?q=a HTTP/1.1\r\nHost: t\r\n\r\n');
+    // Longer than an idle connection may live.
+    const untilMs = performance.now() + 400;
+    while (performance.now() < untilMs);
+    await once(client, 'close');
+    assert.match(text, /^HTTP\/1\.1 200 OK\r\n/);
+    assert.deepEqual(await closed, { cut: 0 });
+  });
+}
 
 test('a request that never ends is cut at the drain time', async (context) => {
   const { server, search, port } = await listeningServer(context, { drainMs: 300 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Findings } from '../../src/http/search-api/health.ts';
 import { fakeStatus } from '../fakes/search.ts';
+import { until } from '../until.ts';
 import { listeningServer, publicServer } from './harness.ts';
 
 test('a process is ready while every part is ok', async (context) => {
@@ -63,11 +64,15 @@ test('findings of the doctor are counts alone: neither their checks nor their no
 });
 
 test('a process is not ready from the start of draining, while it still answers', async (context) => {
-  const { server, url } = await listeningServer(context, { lameDuckMs: 500 });
+  const { server, search, url } = await listeningServer(context, { drainMs: 600_000 });
+  const gate = Promise.withResolvers<void>();
+  search.answer = (prepared) => gate.promise.then(() => search.computed(prepared));
+  const slow = fetch(`${url}/search?q=slow`);
+  await until('the search to begin', () => search.asked.single.length === 1);
   const closed = server.close();
-  const ready = await fetch(`${url}/readyz`);
-  assert.equal(ready.status, 503);
-  assert.match(await ready.text(), /"status":"draining"/);
-  assert.equal((await fetch(`${url}/search?q=x`)).status, 200);
-  await closed;
+  const ready = await server.app.inject('/readyz');
+  assert.deepEqual([ready.statusCode, ready.json().status], [503, 'draining']);
+  gate.resolve();
+  assert.equal((await slow).status, 200);
+  assert.deepEqual(await closed, { cut: 0 });
 });

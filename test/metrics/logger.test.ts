@@ -41,12 +41,14 @@ function run(program: string): {
 
 test('a line is JSON with the name of its level, its time, the service and its version', () => {
   const { log, lines } = collect('info');
+  const beforeMs = Date.now();
   log.info({ domain: 'goods', ms: 1.5 }, 'request');
   log.debug('not at this level');
   assert.equal(lines.length, 1);
   const { time, ...line } = lines[0] ?? {};
   assert.deepEqual(line, { level: 'info', ...SERVICE, domain: 'goods', ms: 1.5, msg: 'request' });
-  assert.ok(Math.abs(Date.parse(String(time)) - Date.now()) < 60_000);
+  const atMs = Date.parse(String(time));
+  assert.ok(beforeMs <= atMs && atMs <= Date.now(), String(time));
 });
 
 test('a duration of an event is written as duration_ms too, with three decimals', () => {
@@ -105,11 +107,11 @@ test('waiting lines are written when the process ends, by exit() and by an error
   assert.match(thrown.errors, /boom/);
 });
 
-test('waiting lines are written within 3 s, and at once with an error line', () => {
+test('waiting lines are written after half a second, and at once with an error line', () => {
   // SIGKILL leaves no time to flush, so these lines were written before it.
   const kill = `process.kill(process.pid, 'SIGKILL');`;
   assert.equal(run(`log.info('a'); log.error('b'); ${kill}`).lines.length, 2);
-  assert.equal(run(`log.info('a'); setTimeout(() => { ${kill} }, 3000);`).lines.length, 1);
+  assert.equal(run(`log.info('a'); setTimeout(() => { ${kill} }, 600);`).lines.length, 1);
 });
 
 test('the process goes on and ends without a reader of the log, and on a full disk', () => {

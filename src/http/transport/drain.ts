@@ -68,8 +68,11 @@ export function createDrain(options: {
     });
     const stoppedMs = clock.monotonicMs();
     let cut = 0;
-    while (!closed) {
+    for (;;) {
       await Promise.race([gone, sleep(SWEEP_MS)]);
+      // After a blocked event loop, timers run before sockets are read: a request may be waiting on an idle connection.
+      await nextTurn();
+      if (closed) return { cut };
       const nowMs = clock.monotonicMs();
       if (nowMs - startedMs >= drainMs) {
         cut = sockets.size;
@@ -82,7 +85,6 @@ export function createDrain(options: {
         closeUnused();
       }
     }
-    return { cut };
   };
 
   /** Connections in the queue are reset when the listening socket closes, and libuv accepts one connection per turn. */

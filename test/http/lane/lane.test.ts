@@ -7,6 +7,7 @@ import { PROXY_HEADS } from '../../../loadtest/traffic/proxy-heads.ts';
 import { createHeadReader } from '../../../src/http/lane/head.ts';
 import { createLane } from '../../../src/http/lane/lane.ts';
 import type { LaneReply } from '../../../src/http/lane/reply.ts';
+import { idle } from '../../fakes/idle.ts';
 import { until } from '../../until.ts';
 import { listeningServer, parseAnswer } from '../harness.ts';
 
@@ -138,6 +139,8 @@ test('without a lane Node gets every connection', async (context) => {
 
 test('requests that arrive while an answer is pending are answered after it, in order', async (context) => {
   const { port, search: fake, server } = await listeningServer(context);
+  const accepted: Socket[] = [];
+  server.app.server.on('connection', (socket) => accepted.push(socket));
   const gate = Promise.withResolvers<void>();
   fake.answer = (prepared) => gate.promise.then(() => fake.computed(prepared));
   const client = open(context, port);
@@ -145,7 +148,8 @@ test('requests that arrive while an answer is pending are answered after it, in 
   await until('the first is asked', () => fake.asked.single.length === 1);
   client.send(search('c'));
   client.send(`${search('d')}BROKEN\r\n\r\n`);
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await until('all bytes are read', () => accepted[0]?.bytesRead === client.socket.bytesWritten);
+  await idle();
   assert.equal(fake.asked.single.length, 1, 'nothing else of the connection is asked meanwhile');
   gate.resolve();
   await once(client.socket, 'close');
@@ -176,16 +180,16 @@ test('a client that goes while its answer is pending is counted, and its search 
 });
 
 test('a client that does not read is not answered further, and gets every answer whole once it reads', async (context) => {
-  const { port, events } = await listeningServer(context, { fake: { results: 4000 } });
+  const { port, events, server } = await listeningServer(context, { fake: { results: 4000 } });
+  const accepted: Socket[] = [];
+  server.app.server.on('connection', (socket) => accepted.push(socket));
   const words = Array.from({ length: 30 }, (_, i) => `w${i % 5}`);
   const client = open(context, port);
   client.socket.pause();
   client.send(words.map((word) => search(word)).join(''));
-  let seen = -1;
-  while (seen !== events.length) {
-    seen = events.length;
-    await new Promise((resolve) => setTimeout(resolve, 150));
-  }
+  await until('bytes wait for the client', () => (accepted[0]?.writableLength ?? 0) > 0);
+  await idle();
+  const seen = events.length;
   assert.ok(seen < words.length, `${seen} of ${words.length} were answered to a client that reads nothing`);
   client.socket.resume();
   await until('all are answered', () => events.length === words.length && client.text().endsWith('}'));
@@ -206,7 +210,7 @@ test('the bytes that wait for slow clients count against the limit, and the conn
 });
 
 test('closing answers what is pending with Connection: close, and closes idle connections', async (context) => {
-  const { port, search: fake, server } = await listeningServer(context, { drainMs: 5000 });
+  const { port, search: fake, server } = await listeningServer(context, { drainMs: 600_000 });
   const gate = Promise.withResolvers<void>();
   fake.answer = (prepared) => gate.promise.then(() => fake.computed(prepared));
   const [idle, busy] = [open(context, port), open(context, port)];
