@@ -5,12 +5,8 @@ import { after, before, describe, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import type { Turns } from './loop-server.ts';
 
-/**
- * Maximum processor time of one turn for a request within the limits, and the time of the reference work on the machine
- * where it was measured: on a slower machine both are longer. Other processes do not count towards processor time.
- */
-const MOST_MS = 25;
-const REFERENCE_MS = 4;
+/** Maximum processor time of one turn for a request within the limits, in runs of the reference work. Measured: at most 3.5; without the limits 540. */
+const MOST = 12;
 /** The minimum of a few runs: a run may include a garbage collection or a compilation. */
 const TRIES = 4;
 
@@ -109,7 +105,7 @@ interface RequestParts {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-describe('no request within the limits holds the event loop for longer than 25 ms', { timeout: 60_000 }, () => {
+describe('no request within the limits holds the event loop for longer than a few milliseconds of work', () => {
   let worker: Worker;
   let url = '';
   before(async () => {
@@ -138,15 +134,13 @@ describe('no request within the limits holds the event loop for longer than 25 m
 
   const holds = async (what: string, path: string, asked: RequestParts = {}): Promise<void> => {
     let least = Number.POSITIVE_INFINITY;
-    let mostMs = MOST_MS;
-    for (let i = 0; i < TRIES && least > MOST_MS / 2; i += 1) {
+    for (let i = 0; i < TRIES && least > MOST / 2; i += 1) {
       await turns();
       await send(path, asked);
       const { longestMs, referenceMs } = await turns();
-      least = Math.min(least, longestMs);
-      mostMs = MOST_MS * Math.max(1, referenceMs / REFERENCE_MS);
+      least = Math.min(least, longestMs / referenceMs);
     }
-    assert.ok(least < mostMs, `${path.slice(0, 40)}, ${what}: ${least.toFixed(1)} ms, at most ${mostMs.toFixed(1)}`);
+    assert.ok(least < MOST, `${path.slice(0, 40)}, ${what}: ${least.toFixed(1)} times the reference work`);
   };
 
   test('a URL with any content, on each route that reads it', async () => {
