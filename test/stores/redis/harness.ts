@@ -21,6 +21,9 @@ export const CONNECTION: StoreConnection = {
   dedicated: false,
 };
 
+/** A deadline or a timeout that is never reached: something else ends the wait. */
+export const LONG_MS = 600_000;
+
 export interface OpenStore {
   readonly store: RedisStore;
   /** All events until now. */
