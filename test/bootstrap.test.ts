@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
+import { until } from './until.ts';
 
 /** The bootstrap in a temporary project, with an `npm` that only records its arguments. */
 
@@ -166,7 +167,7 @@ ${INSTALL.split('\n')[1]}
 while :; do sleep 0.05; done`);
   const child = start();
   const end = ended(child);
-  while (!asked().some((line) => line.startsWith('ci'))) await new Promise((resolve) => setTimeout(resolve, 20));
+  await until('the installation', () => asked().some((line) => line.startsWith('ci')));
   child.kill('SIGTERM');
   const { code, path } = await end;
   assert.deepEqual([code, path, asked().at(-1)], [3, '', 'stopped']);

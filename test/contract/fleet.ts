@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { SeedItem, Store, StoreEpoch } from '../../src/cache/store.ts';
+import { until } from '../until.ts';
 
 export interface FleetUnderTest {
   readonly store: Store;
@@ -11,7 +11,7 @@ export interface FleetUnderTest {
   readonly lose: (node: string) => Promise<void>;
 }
 
-const DEADLINE_MS = 5000;
+const DEADLINE_MS = 60_000;
 const TTL_MS = 60_000;
 /** Enough for more than one pipeline per node. */
 const MANY = 500;
@@ -68,8 +68,7 @@ export function fleetContract(under: () => FleetUnderTest): void {
       const kept = seed('kept', 'new', 50);
       await store.write(kept.name, Buffer.from('old'), TTL_MS);
       assert.deepEqual(await store.seedMany([short, kept]), [{ kind: 'stored' }, { kind: 'kept' }]);
-      await sleep(150);
-      assert.deepEqual(await store.read(short.name, DEADLINE_MS), { kind: 'absent' });
+      await until('it to expire', async () => (await store.read(short.name, DEADLINE_MS)).kind === 'absent');
       assert.deepEqual(await store.read(kept.name, DEADLINE_MS), { kind: 'value', value: Buffer.from('old') });
     });
   });
@@ -113,12 +112,11 @@ export function fleetContract(under: () => FleetUnderTest): void {
       assert.deepEqual(await beat('Z'), fleet(0, 'Z', 'm'));
       assert.deepEqual(await beat('z'), fleet(2, 'Z', 'm', 'z'));
       assert.deepEqual(await beat('m'), fleet(1, 'Z', 'm', 'z'));
-      const short = await beat('m-1', 300.5);
+      const short = await beat('m-1', 200.5);
       assert.deepEqual(short, fleet(2, 'Z', 'm', 'm-1', 'z'));
       await under().store.leave('Z', DEADLINE_MS);
       await under().store.leave('nobody', DEADLINE_MS);
-      await sleep(400);
-      assert.deepEqual(await beat('z'), fleet(1, 'm', 'z'));
+      await until('m-1 to be removed', async () => assert.deepEqual(await beat('z'), fleet(1, 'm', 'z')));
       await under().store.leave('m', DEADLINE_MS);
       await under().store.leave('z', DEADLINE_MS);
       assert.deepEqual(await beat('last'), fleet(0, 'last'));
@@ -126,13 +124,13 @@ export function fleetContract(under: () => FleetUnderTest): void {
     });
 
     test('a short beat shortens no other process’s lifetime, and a later beat may be shorter', async () => {
-      await beat('long', 5000);
+      await beat('long');
       await beat('short', 60);
-      await sleep(120);
-      assert.deepEqual(await beat('other'), fleet(1, 'long', 'other'));
+      const others = (rank: number, ...ids: string[]) =>
+        until('the short one to be removed', async () => assert.deepEqual(await beat('other'), fleet(rank, ...ids)));
+      await others(1, 'long', 'other');
       await beat('long', 60);
-      await sleep(120);
-      assert.deepEqual(await beat('other'), fleet(0, 'other'));
+      await others(0, 'other');
       await under().store.leave('other', DEADLINE_MS);
     });
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ProbedNode, ProbeReply, StoreProbe } from '../../src/operations/doctor/doctor.ts';
 import { until } from '../until.ts';
 
@@ -17,9 +16,6 @@ export interface StoreProbeUnderTest {
   readonly stop: () => Promise<void>;
 }
 
-/** Twice the two seconds of the port: a loaded machine fires timers late. */
-const SETTLES_MS = 4000;
-
 /** The name of the doctor's connections in CLIENT LIST, and the id of each. */
 const OWN_CONNECTION = /^id=(\d+) .* name=serpcache-doctor-/gm;
 
@@ -34,10 +30,9 @@ export function storeProbeContract(name: string, setUp: () => Promise<StoreProbe
       await under?.stop();
     });
     const every = (): readonly string[] => under.nodes.map(({ address }) => address);
-    const ask = (node: string, ...command: readonly string[]): Promise<ProbeReply> =>
-      settles(under.probe.ask(node, command));
+    const ask = (node: string, ...command: readonly string[]): Promise<ProbeReply> => under.probe.ask(node, command);
     const list = async (): Promise<readonly ProbedNode[]> => {
-      const nodes = await settles(under.probe.nodes());
+      const nodes = await under.probe.nodes();
       return 'known' in nodes ? nodes.known : assert.fail(nodes.skipped);
     };
     /** The last one: in a cluster and behind sentinels another node can tell of it. */
@@ -63,7 +58,7 @@ export function storeProbeContract(name: string, setUp: () => Promise<StoreProbe
       const commands = Array.from({ length: 250 }, (_, index) =>
         index % 2 === 0 ? ['PING', String(index)] : index % 3 === 0 ? ['FLUSHALL'] : ['INFO', 'nothing', String(index)],
       );
-      const replies = await settles(under.probe.askMany(node, commands));
+      const replies = await under.probe.askMany(node, commands);
       assert.equal(replies.length, commands.length);
       for (const [index, reply] of replies.entries()) {
         if (index % 2 === 0) assert.ok(reply.kind === 'reply' && reply.reply === String(index), JSON.stringify(reply));
@@ -129,7 +124,7 @@ export function storeProbeContract(name: string, setUp: () => Promise<StoreProbe
       await ask(node, 'PING');
       await under.pause(node);
       try {
-        const replies = await Promise.all([ask(node, 'PING'), ask(node, 'INFO'), settles(list())]);
+        const replies = await Promise.all([ask(node, 'PING'), ask(node, 'INFO'), list()]);
         assert.deepEqual([replies[0].kind, replies[1].kind], ['unreachable', 'unreachable']);
         assert.ok(replies[2].some(({ address }) => address === node));
         for (const other of every()) if (other !== node) assert.equal((await ask(other, 'PING')).kind, 'reply');
@@ -154,7 +149,7 @@ export function storeProbeContract(name: string, setUp: () => Promise<StoreProbe
       await under.probe.close();
       const [node = ''] = every();
       assert.deepEqual(await ask(node, 'PING'), { kind: 'unreachable', detail: 'the probe is closed' });
-      await settles(under.probe.nodes());
+      await under.probe.nodes();
       for (const each of every()) {
         await until('its connections to end', async () => (await connectionsOf(each)).length === 0);
       }
@@ -164,9 +159,4 @@ export function storeProbeContract(name: string, setUp: () => Promise<StoreProbe
 
 function byAddress(nodes: readonly ProbedNode[]): readonly ProbedNode[] {
   return nodes.toSorted((a, b) => a.address.localeCompare(b.address));
-}
-
-async function settles<T>(asked: Promise<T>): Promise<T> {
-  const late = sleep(SETTLES_MS, undefined, { ref: false }).then(() => assert.fail('it did not settle'));
-  return Promise.race([asked, late]);
 }

@@ -7,6 +7,7 @@ import { indexFileOf } from '../../src/engines/sqlite/schema.ts';
 import { Shed } from '../../src/resilience/shed.ts';
 import { systemClock } from '../../src/runtime.ts';
 import { EngineError } from '../../src/search/engine.ts';
+import { until } from '../until.ts';
 import { DOMAIN, temporaryDirectory, titled } from './sqlite/harness.ts';
 
 interface Outage extends DomainEngines {
@@ -40,7 +41,8 @@ async function outage(t: TestContext, refusal: EnginesPorts['refusal'] = () => u
       random: () => 0.999,
       observe: ({ source, event }) => {
         if (source !== 'guard' || event.kind !== 'breaker') return;
-        states.push(event.state);
+        // On a slow machine its time to let a search through comes before the probe; none is sent here.
+        if (event.state !== 'half-open') states.push(event.state);
         if (event.state === 'closed') closed.resolve(states);
       },
     },
@@ -49,7 +51,7 @@ async function outage(t: TestContext, refusal: EnginesPorts['refusal'] = () => u
   // With one worker, the probe sent at the start has been answered before this one.
   await made.engines[0]?.probe(AbortSignal.timeout(20_000));
   const ask: Outage['ask'] = async (call) => {
-    const deadlineAtMs = systemClock.monotonicMs() + 1000;
+    const deadlineAtMs = systemClock.monotonicMs() + 600_000;
     return (await made.guard.admit({ deadlineAtMs, priority: 'interactive' })).run(call);
   };
   const down = async (): Promise<never> => Promise.reject(new EngineError('engine-unavailable', 'refused'));
@@ -92,7 +94,7 @@ test('an endpoint that comes back beside another one that stayed up begins no sl
     observe: () => undefined,
   });
   t.after(close);
-  while (health.reachable().includes(true)) await new Promise((done) => setTimeout(done, 5));
+  await until('both to be unreachable', () => !health.reachable().includes(true));
   guard.balancer.reportProbe(0, true);
   guard.balancer.reportProbe(1, true);
   const call = async (endpoint: number): Promise<string> => {
@@ -100,7 +102,7 @@ test('an endpoint that comes back beside another one that stayed up begins no sl
     throw new EngineError('engine-timeout', 'no reply');
   };
   for (let calls = 0; calls < 100 && guard.balancer.list()[0]?.breaker === 'closed'; calls += 1) {
-    const deadlineAtMs = systemClock.monotonicMs() + 1000;
+    const deadlineAtMs = systemClock.monotonicMs() + 600_000;
     await (await guard.admit({ deadlineAtMs, priority: 'interactive' })).run(call).catch(() => undefined);
   }
   assert.deepEqual(

@@ -11,6 +11,7 @@ import {
   reply,
   startFakeSearchd,
 } from '../../fakes/searchd.ts';
+import { until } from '../../until.ts';
 
 interface Harness {
   readonly connections: Connections;
@@ -49,15 +50,11 @@ async function createHarness(
   return { connections, searchd, asked: searchd.asked, answer };
 }
 
-const until = async (holds: () => boolean): Promise<void> => {
-  while (!holds()) await new Promise((done) => setTimeout(done, 5));
-};
-
-test('when a query is given up, the waiter gets a new connection', { timeout: 20_000 }, async (t) => {
+test('when a query is given up, the waiter gets a new connection', async (t) => {
   const { connections, asked } = await createHarness(t, 1);
   const leave = new AbortController();
   const given = assert.rejects(connections.ask('hang', leave.signal), { code: 'engine-timeout' });
-  await until(() => asked().includes('hang'));
+  await until('the query', () => asked().includes('hang'));
   const waits = connections.ask('next', new AbortController().signal);
   assert.equal(connections.counts().waiting, 1);
   leave.abort();
@@ -66,13 +63,11 @@ test('when a query is given up, the waiter gets a new connection', { timeout: 20
   assert.deepEqual(connections.counts(), { open: 1, idle: 1, waiting: 0 });
 });
 
-test('a waiter gets the connection that becomes idle, and a waiter beyond the bound is refused', {
-  timeout: 20_000,
-}, async (t) => {
+test('a waiter gets the connection that becomes idle, and a waiter beyond the bound is refused', async (t) => {
   const { connections, asked, answer } = await createHarness(t, 1);
   const { signal } = new AbortController();
   const first = connections.ask('hang', signal);
-  await until(() => asked().includes('hang'));
+  await until('the query', () => asked().includes('hang'));
   const waits = connections.ask('next', signal);
   await assert.rejects(connections.ask('third', signal), { code: 'engine-overloaded' });
   answer();
@@ -81,13 +76,13 @@ test('a waiter gets the connection that becomes idle, and a waiter beyond the bo
   assert.deepEqual(connections.counts(), { open: 1, idle: 1, waiting: 0 });
 });
 
-test('closing rejects every waiter', { timeout: 20_000 }, async (t) => {
+test('closing rejects every waiter', async (t) => {
   const { connections, asked } = await createHarness(t, 1);
   const { signal } = new AbortController();
   const both = ['hang', 'next'].map((sql) =>
     assert.rejects(connections.ask(sql, signal), { code: 'engine-unavailable' }),
   );
-  await until(() => asked().includes('hang'));
+  await until('the query', () => asked().includes('hang'));
   connections.close();
   await Promise.all(both);
   assert.deepEqual(connections.counts(), { open: 0, idle: 0, waiting: 0 });
@@ -120,49 +115,47 @@ async function createEnding(t: TestContext, maxConnections: number) {
 }
 
 test('a server that ended a connection and greets no other costs a search no deadline', {
-  timeout: 20_000,
 }, async (t) => {
   const { connections, searchd, end, greet } = await createEnding(t, 4);
   await connections.ask('first', never);
   end();
-  await until(() => connections.counts().open === 0);
+  await until('the end of the connections', () => connections.counts().open === 0);
   await Promise.all([1, 2].map(() => assert.rejects(connections.ask('next', never), noGreeting)));
   const accepted = searchd.accepted();
   for (let i = 0; i < 8; i += 1) await assert.rejects(connections.ask('later', never), noGreeting);
   assert.equal(searchd.accepted(), accepted, 'no more connections wait than before');
   greet();
-  await until(() => connections.counts().idle > 0);
+  await until('the connection', () => connections.counts().idle > 0);
   await connections.ask('back', never);
   assert.equal(searchd.accepted(), accepted, 'the connections that waited are used');
 });
 
-test('a connection that ends also ends the wait for the greeting of another', { timeout: 20_000 }, async (t) => {
+test('a connection that ends also ends the wait for the greeting of another', async (t) => {
   const { connections, asked, searchd, greetNone } = await createEnding(t, 2);
   const first = assert.rejects(connections.ask('hang', never), { code: 'engine-unavailable' });
-  await until(() => asked().includes('hang'));
+  await until('the query', () => asked().includes('hang'));
   greetNone();
   const waits = assert.rejects(connections.ask('next', never), noGreeting);
-  await until(() => searchd.accepted() === 2);
+  await until('the second connection', () => searchd.accepted() === 2);
   searchd.sockets()[0]?.resetAndDestroy();
   await Promise.all([first, waits]);
 });
 
 test('whoever waits for a free connection is refused with those that wait for a greeting', {
-  timeout: 20_000,
 }, async (t) => {
   const { connections, end } = await createEnding(t, 1);
   await connections.ask('first', never);
   end();
-  await until(() => connections.counts().open === 0);
+  await until('the end of the connections', () => connections.counts().open === 0);
   await Promise.all([1, 2].map(() => assert.rejects(connections.ask('next', never), noGreeting)));
   assert.equal(connections.counts().waiting, 0);
 });
 
-test('a greeting that is late only because the server is slow is waited for', { timeout: 20_000 }, async (t) => {
+test('a greeting that is late only because the server is slow is waited for', async (t) => {
   const { connections, searchd, greetNone, greet } = await createEnding(t, 1);
   greetNone();
   const asks = connections.ask('first', never);
-  await until(() => searchd.accepted() === 1);
+  await until('the connection', () => searchd.accepted() === 1);
   // Longer than a search waits for a server in doubt.
   await new Promise((done) => setTimeout(done, 200));
   greet();
