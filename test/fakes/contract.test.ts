@@ -17,7 +17,9 @@ contentContract('the fake in memory', async () => {
   return {
     content,
     owners: nodes,
-    put: async (name, value, ttlMs) => content.put(nodeOf(name), name, value, ttlMs),
+    put: async (values, ttlMs) => {
+      for (const [name, value] of Object.entries(values)) content.put(nodeOf(name), name, Buffer.from(value), ttlMs);
+    },
     has: async (name) => content.held(nodeOf(name)).includes(name),
     flushes: true,
     stop: async () => {},

@@ -11,16 +11,17 @@ interface RedisContentOptions {
   readonly ownerOf: (name: string) => RedisNode | undefined;
   /** Names per pipeline. */
   readonly batchSize: number;
+  /** Of one call. Operators wait for it, not clients: 2 s unless given, longer than any ordinary stall of a node. */
+  readonly deadlineMs?: number;
 }
 
-/** Operators wait for these commands, not clients, so the deadline is longer than any ordinary stall of a node. */
-const DEADLINE_MS = 2000;
 /** A step of SCAN blocks the node for about a microsecond per key: this count takes 5 ms. */
 const MAX_SCAN_COUNT = 5000;
 const MAX_INFO_BYTES = 64 * 1024;
 
 /** The entries that the nodes hold: SCAN, STRLEN, UNLINK, DBSIZE, FLUSHDB, INFO, PTTL on the nodes themselves. */
-export function createRedisContent({ domain, owners, ownerOf, batchSize }: RedisContentOptions): StoreContent {
+export function createRedisContent(options: RedisContentOptions): StoreContent {
+  const { domain, owners, ownerOf, batchSize, deadlineMs = 2000 } = options;
   const prefix = `sc${ENTRY_VERSION}:${domain}:{`;
   const pattern = `${prefix}${'?'.repeat(22)}}`;
   /** Stricter than the pattern, in which `?` is any byte. */
@@ -32,8 +33,8 @@ export function createRedisContent({ domain, owners, ownerOf, batchSize }: Redis
     return node;
   };
   const ask = async (node: RedisNode, parts: Command['parts'], shape: Command['shape']): Promise<unknown> => {
-    const reply = await sendCommand(node, { operation: 'content', parts, shape, deadlineMs: DEADLINE_MS });
-    if (reply.kind === 'fault') throw unreachable(node.address, String(parts[0]), reply);
+    const reply = await sendCommand(node, { operation: 'content', parts, shape, deadlineMs });
+    if (reply.kind === 'fault') throw unreachable(node.address, String(parts[0]), { ...reply, deadlineMs });
     return reply.reply;
   };
   const scanStep = async (address: string, cursor: string, match: string, count: number) => {
@@ -52,8 +53,8 @@ export function createRedisContent({ domain, owners, ownerOf, batchSize }: Redis
   ): Promise<readonly number[]> => {
     const node = nodeAt(address);
     const ours = names.filter(isEntry);
-    const found = await pipelineOnNode({ node, command, names: ours, batchSize, deadlineMs: DEADLINE_MS });
-    if (found.kind === 'fault') throw unreachable(address, command, found);
+    const found = await pipelineOnNode({ node, command, names: ours, batchSize, deadlineMs });
+    if (found.kind === 'fault') throw unreachable(address, command, { ...found, deadlineMs });
     const replies = found.replies.values();
     return names.map((name) => (isEntry(name) ? (replies.next().value ?? 0) : 0));
   };
@@ -101,14 +102,14 @@ function scanCountOf(count: number): number {
 function unreachable(
   address: string,
   command: string,
-  { fault, detail }: Pick<CommandFault, 'fault' | 'detail'>,
+  { fault, detail, deadlineMs }: Pick<CommandFault, 'fault' | 'detail'> & { readonly deadlineMs: number },
 ): StoreUnreachable {
   const words = detail === undefined ? '' : `: ${detail}`;
   switch (fault) {
     case 'refused':
       return new StoreUnreachable(`${address} refused ${command}${words}.`);
     case 'store-slow':
-      return new StoreUnreachable(`${address} did not answer ${command} within ${DEADLINE_MS} ms.`);
+      return new StoreUnreachable(`${address} did not answer ${command} within ${deadlineMs} ms.`);
     case 'store-saturated':
       return new StoreUnreachable(`${address} has too much to do for ${command}: too many commands await its answer.`);
     case 'node-open':

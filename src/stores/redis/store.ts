@@ -21,6 +21,8 @@ export interface RedisStoreOptions extends TopologyParts {
   readonly settings: RedisSettings;
   /** Length of one window of the counters; ten minutes unless given. */
   readonly counterWindowMs?: number;
+  /** Deadline of a call about the content; see content.ts. */
+  readonly contentDeadlineMs?: number;
 }
 
 /** One set of connections behind all the ports that Redis-protocol servers serve. */
@@ -38,7 +40,7 @@ export interface RedisStore extends Store {
  * until they come, never a failed start.
  */
 export function createRedisStore(options: RedisStoreOptions): RedisStore {
-  const { settings, name: domain, clock, random, observe, counterWindowMs } = options;
+  const { settings, name: domain, clock, random, observe, counterWindowMs, contentDeadlineMs } = options;
   const { batchSize, deadlineMs } = settings;
   const topology = settings.kind === 'cluster' ? connectCluster(settings, options) : connectSingle(settings, options);
   let closed = false;
@@ -88,7 +90,10 @@ export function createRedisStore(options: RedisStoreOptions): RedisStore {
     seedMany: (items) => writeManyIfAbsent({ items, batchSize, ownerOf }),
     leases: createRedisLeases({ send: sendToOwner, deadlineMs, random, closed: () => closed }),
     control: createRedisControl({ send: sendToOwner }),
-    content: createRedisContent({ domain, owners, ownerOf, batchSize }),
+    content: createRedisContent({
+      ...{ domain, owners, ownerOf, batchSize },
+      ...(contentDeadlineMs !== undefined && { deadlineMs: contentDeadlineMs }),
+    }),
     counters: createRedisCounters({
       send: sendToOwner,
       clock,
