@@ -97,22 +97,23 @@ export function countersContract(name: string, setUp: () => Promise<CountersUnde
 
     test('older counts weigh less than new ones, and expire in the end', async () => {
       const { counters, windowMs } = under.brief;
-      const startedMs = performance.now();
-      await counters.add('brief', [count('q=old', 10)], DEADLINE_MS);
-      assert.equal(await under.held('brief'), 1);
-      await under.pass(2 * windowMs);
-      await counters.add('brief', [count('q=new', 30)], DEADLINE_MS);
-      const [latest, old] = (await counters.top('brief', 10, DEADLINE_MS)) ?? [];
-      assert.equal(latest?.search, 'q=new');
-      // Two or three windows old, unless the machine stalled.
-      if (performance.now() - startedMs < 3 * windowMs) {
-        assert.ok(old?.search === 'q=old' && old.count > 4.5 && old.count < 7, JSON.stringify(old));
-      }
+      // A machine that stalls lets more windows pass between two calls: then it is tried again.
+      let [domain, tries] = ['', 0];
+      await until('an old count of two or three windows ago', async () => {
+        tries += 1;
+        domain = `brief-${tries}`;
+        await counters.add(domain, [count('q=old', 10)], DEADLINE_MS);
+        await under.pass(2 * windowMs);
+        await counters.add(domain, [count('q=new', 30)], DEADLINE_MS);
+        const [latest, old] = (await counters.top(domain, 10, DEADLINE_MS)) ?? [];
+        assert.deepEqual([latest?.search, old?.search], ['q=new', 'q=old']);
+        assert.ok(old !== undefined && old.count > 4.5 && old.count < 7, JSON.stringify(old));
+      });
       await until('both to expire', async () => {
         await under.pass(windowMs);
-        assert.deepEqual(await counters.top('brief', 10, DEADLINE_MS), []);
+        assert.deepEqual(await counters.top(domain, 10, DEADLINE_MS), []);
       });
-      assert.equal(await under.held('brief'), 0);
+      assert.equal(await under.held(domain), 0);
     });
 
     test('with a deadline of 0 nothing rejects, and it works afterwards', async () => {
