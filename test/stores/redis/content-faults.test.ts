@@ -6,7 +6,7 @@ import type { StoreEvent } from '../../../src/cache/store.ts';
 import { keyOf } from '../../../src/search/key.ts';
 import type { RedisStore } from '../../../src/stores/redis/store.ts';
 import { until } from '../../until.ts';
-import { connected, onOneServer, openStore, standaloneOf } from './harness.ts';
+import { connected, LONG_MS, onOneServer, openStore, standaloneOf } from './harness.ts';
 
 const TTL_MS = 600_000;
 const entryOf = (id: string | number): string => keyOf(String(id), 'goods').storeName;
@@ -96,7 +96,7 @@ describe('counting and erasing on a faulty server', () => {
   });
 
   test('with a small outstanding bound it waits for room, and leaves half of the bound to reads', async () => {
-    const narrow = openStore(standaloneOf(stack, { maxOutstanding: 8 })).store;
+    const narrow = openStore(standaloneOf(stack, { maxOutstanding: 8 }), { contentDeadlineMs: LONG_MS }).store;
     try {
       await connected(narrow, 1);
       const names = Array.from({ length: 200 }, (_, index) => entryOf(index));

@@ -116,16 +116,15 @@ const TESTS: Readonly<Record<string, (fixture: Fixture) => Promise<void>>> = {
   ),
   'two replies to one command: the connection ends when a reply does not fit its command, and then all replies fit again':
     async ({ sick, store, events, sickNames }) => {
+      const ended = (): boolean => events.some((event) => event.kind === 'connection' && event.state !== 'open');
       let gets = 0;
       sick.proxy.answer((command) => {
         if (String(command[0]).toUpperCase() !== 'GET') return undefined;
         gets += 1;
-        return gets === 50 ? Buffer.from('$-1\r\n$-1\r\n') : undefined;
+        return gets % 50 === 0 && !ended() ? Buffer.from('$-1\r\n$-1\r\n') : undefined;
       });
-      // Some commands are always in flight: a reply that none waits for ends the connection at once.
+      // Some commands are in flight: a reply that none waits for ends the connection at once, and proves nothing here.
       sick.proxy.delay(10);
-      const ended = (): boolean => events.some((event) => event.kind === 'connection' && event.state !== 'open');
-      let wrong = 0;
       /** Since the connection ended, in a row. */
       let right = 0;
       const name = (turn: number): string => sickNames[turn % sickNames.length] ?? '';
@@ -135,7 +134,6 @@ const TESTS: Readonly<Record<string, (fixture: Fixture) => Promise<void>>> = {
           const read = await store.read(name(next), 1000);
           if (read.kind === 'value') {
             const fits = read.value.toString() === name(next);
-            if (!fits) wrong += 1;
             right = fits && ended() ? right + 1 : 0;
           }
           if (next % 20 === 0) await store.leases.look(leaseNames(name(next)), 1000);
@@ -147,7 +145,6 @@ const TESTS: Readonly<Record<string, (fixture: Fixture) => Promise<void>>> = {
         sick.proxy.answer();
         sick.proxy.delay(0);
       }
-      assert.ok(wrong > 0, 'replies were never out of step');
       await until('its keys to be served', async () => (await store.read(name(0), 1000)).kind === 'value');
     },
   'a node that is stopped for longer than its socket timeout: few connections are opened': async ({
