@@ -165,10 +165,10 @@ describe('leases on a faulty server', () => {
   });
 
   test('a write that the server executes after the lease has expired changes nothing', async () => {
-    await take('a', ON, 200);
+    await take('a', ON, 50);
     await server.pause();
     const written = write();
-    await sleep(300);
+    await sleep(100);
     server.resume();
     assert.deepEqual(await written, { kind: 'dropped', fault: 'fenced' });
     assert.deepEqual(await look(), { kind: 'free' });
