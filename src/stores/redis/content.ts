@@ -11,7 +11,7 @@ interface RedisContentOptions {
   readonly ownerOf: (name: string) => RedisNode | undefined;
   /** Names per pipeline. */
   readonly batchSize: number;
-  /** Of one call. Operators wait for it, not clients: 2 s unless given, longer than any ordinary stall of a node. */
+  /** Deadline of a call, 2 s unless given: operators wait for it, so that it is longer than any ordinary stall of a node. */
   readonly deadlineMs?: number;
 }
 
