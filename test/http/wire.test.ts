@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import { listeningServer, until } from './harness.ts';
+import { until } from '../until.ts';
+import { listeningServer } from './harness.ts';
 
 interface Row {
   readonly what: string;
@@ -172,11 +173,11 @@ async function exchanged(port: number, parts: readonly string[], expected: numbe
     const known = answersIn(text).length;
     if (isClosed) break;
     socket.write(part, 'latin1');
-    await until(() => isClosed || answersIn(text).length > known, `an answer to part ${at + 1}`);
+    await until(`an answer to part ${at + 1}`, () => isClosed || answersIn(text).length > known);
   }
-  await until(() => isClosed || answersIn(text).length >= expected, `${expected} answers in ${JSON.stringify(text)}`);
+  await until(`${expected} answers`, () => isClosed || answersIn(text).length >= expected);
   // The last part of an open connection is a request that was answered, so the server waits for the next one.
-  if (!isClosed && !parts.at(-1)?.includes(named('last'))) await until(() => isClosed, 'the server closes');
+  if (!isClosed && !parts.at(-1)?.includes(named('last'))) await until('the server closes', () => isClosed);
   socket.destroy();
   return { answers: answersIn(text), end: isClosed ? 'closed' : 'open' };
 }

@@ -114,8 +114,7 @@ async function createEnding(t: TestContext, maxConnections: number) {
   };
 }
 
-test('a server that ended a connection and greets no other costs a search no deadline', {
-}, async (t) => {
+test('a server that ended a connection and greets no other costs a search no deadline', {}, async (t) => {
   const { connections, searchd, end, greet } = await createEnding(t, 4);
   await connections.ask('first', never);
   end();
@@ -141,8 +140,7 @@ test('a connection that ends also ends the wait for the greeting of another', as
   await Promise.all([first, waits]);
 });
 
-test('whoever waits for a free connection is refused with those that wait for a greeting', {
-}, async (t) => {
+test('whoever waits for a free connection is refused with those that wait for a greeting', {}, async (t) => {
   const { connections, end } = await createEnding(t, 1);
   await connections.ask('first', never);
   end();

@@ -59,7 +59,7 @@ test('heads of proxies, tracing clients, browsers and crawlers stay in the lane;
   for (const head of Object.values(PROXY_HEADS)) {
     const before = client.pages().length;
     client.send(search('hit', head.map(([name, value]) => `${name}: ${value}\r\n`).join('')));
-    await until(() => client.pages().length > before, 'it is answered');
+    await until('it is answered', () => client.pages().length > before);
   }
   const searches = Object.keys(PROXY_HEADS).length;
   assert.deepEqual(server.lane?.status(), { connections: 1, handedOver: 0, searches });
@@ -75,7 +75,7 @@ test('a header that is part of the key is read in the lane, and joined with a se
   for (const fields of ['X-Variant: a', 'X-Variant: b', 'x-variant: b', 'X-Variant: a\r\nX-Variant: b']) {
     const before = client.text().split('HTTP/1.1 ').length;
     client.send(`GET /search?domain=auto&q=hit HTTP/1.1\r\nHost: t\r\n${fields}\r\n\r\n`);
-    await until(() => client.text().split('HTTP/1.1 ').length > before, 'it is answered');
+    await until('it is answered', () => client.text().split('HTTP/1.1 ').length > before);
   }
   assert.deepEqual(server.lane?.status().searches, 4);
   assert.deepEqual(
@@ -119,11 +119,11 @@ test('a client that pipelines keeps its connection and gets every answer', async
   const client = open(context, port);
   client.send(batch + search('hit') + search('hit'));
   const pages = 3 + 100;
-  await until(() => client.pages().length === 3, 'they are answered');
+  await until('they are answered', () => client.pages().length === 3);
   for (let count = 0; count < 50; count += 1) {
     const before = client.pages().length;
     client.send(search('hit') + search('hit'));
-    await until(() => client.pages().length === before + 2, 'both are answered');
+    await until('both are answered', () => client.pages().length === before + 2);
   }
   assert.equal(client.pages().length, pages);
   assert.equal(server.lane?.status().searches, 0);
