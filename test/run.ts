@@ -109,7 +109,7 @@ interface RanFiles extends Pick<FinishedRun, 'testsOf' | 'skips'> {
 }
 
 async function runUnits({ quick, units, node }: RequestedRun): Promise<RanFiles> {
-  const entries = new Map(units.map((unit, index) => [entryOf(unit, index), unit.files.join(', ')]));
+  const entries = new Map(units.map((unit, index) => [entryOf(unit, index), unit.join(', ')]));
   const unitOf = (file = ''): string => entries.get(file) ?? shown(file);
   const testsOf = new Map<string, number>([...entries.values()].map((unit) => [unit, 0]));
   const skips: SkippedTest[] = [];
@@ -154,7 +154,7 @@ async function runUnits({ quick, units, node }: RequestedRun): Promise<RanFiles>
     skipped(event);
     if (Object(event.details.error).failureType === 'subtestsFailed') return;
     const names = [...path.slice(0, event.nesting), event.name].join(' > ');
-    failed.push(isAbsolute(event.name) ? shown(event.name) : `${shown(event.file)}: ${names}`);
+    failed.push(isAbsolute(event.name) ? unitOf(event.name) : `${shown(event.file)}: ${names}`);
   });
   events.on('test:summary', ({ file, counts, success }) => {
     if (file === undefined) passed = success;
@@ -165,19 +165,12 @@ async function runUnits({ quick, units, node }: RequestedRun): Promise<RanFiles>
   return { testsOf, skips, passed, stopped: stop.signal.aborted, failed };
 }
 
-/** The module that runs the files of a unit. In a shared process a file that does not load is a failed test. */
-function entryOf({ files }: Unit, index: number): string {
-  const paths = files.map((file) => join(root, file));
+/** The module that runs the files of a unit. It imports all of them before the first test begins. */
+function entryOf(unit: Unit, index: number): string {
+  const paths = unit.map((file) => join(root, file));
   if (paths.length === 1) return paths.join();
   const entry = join(folder, `unit-${index}.mjs`);
-  writeFileSync(
-    entry,
-    `import { test } from 'node:test';
-for (const path of ${JSON.stringify(paths)}) {
-  await import(path).catch((error) => test(path, () => { throw error; }));
-}
-`,
-  );
+  writeFileSync(entry, paths.map((path) => `import ${JSON.stringify(path)};\n`).join(''));
   return entry;
 }
 

@@ -136,7 +136,7 @@ const PERMITS: Row = {
       kind: 'lines',
       title: 'Permits',
       description:
-        'Engine calls running, the number allowed now, and the configured share of these processes. The limit below its ceiling: the guard found the engine overloaded and allows less.',
+        'Engine calls running, the number allowed now, and the configured share of these processes. The limit below its ceiling: the guard found the engine overloaded and allows less. Overdue above 0: these permits are lost until the process is restarted.',
       unit: 'none',
       width: 8,
       min: 0,
@@ -144,8 +144,9 @@ const PERMITS: Row = {
         { expression: sum('domain', ofDomain('serpcache_engine_permits_in_flight')), legend: '{{domain}} running' },
         { expression: sum('domain', ofDomain('serpcache_engine_permits_limit')), legend: '{{domain}} limit' },
         { expression: sum('domain', ofDomain('serpcache_engine_permits_ceiling')), legend: '{{domain}} ceiling' },
+        { expression: sum('domain', ofDomain('serpcache_engine_permits_overdue')), legend: '{{domain}} overdue' },
       ],
-      alerts: ['SerpcacheEngineNearLimit'],
+      alerts: ['SerpcacheEngineNearLimit', 'SerpcacheEnginePermitsLost'],
     },
     {
       kind: 'lines',

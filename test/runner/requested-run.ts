@@ -88,7 +88,7 @@ function runOf({ positionals, has, text, texts }: ParsedArguments, root: string)
     scope: !whole ? 'named paths' : quick ? 'quick' : has('all') ? 'all' : 'tests',
     quick,
     narrowed: names.length + skips.length > 0 || has('test-only'),
-    units: unitsOf(files, imports.startsPrograms),
+    units: unitsOf(files, imports.needsOwnProcess),
     parts: imports.partsOf(files),
     startsK6: files.some(imports.startsK6),
     node: {

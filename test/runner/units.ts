@@ -13,16 +13,16 @@ const K6 = join('loadtest', 'runner', 'k6-program.ts');
 /** With more files in one process, a run ends with one process that is still busy and an idle core. */
 const MAX_FILES = 12;
 
-/** The files that one process runs, in this order. */
-export interface Unit {
-  readonly files: readonly string[];
-  /** Whether a file may start a server, a browser or another program. */
-  readonly startsPrograms: boolean;
-}
+/** Hooks of a whole file: in a shared process they would run for each test of every file. */
+const HOOKS = /^(?:beforeEach|afterEach)\(/m;
 
-/** What the files import. */
+/** The files that one process runs, in this order. */
+export type Unit = readonly string[];
+
+/** The needs of test files, by what they import. */
 export interface Imports {
   readonly startsPrograms: (file: string) => boolean;
+  readonly needsOwnProcess: (file: string) => boolean;
   readonly startsK6: (file: string) => boolean;
   /** The names of the parts of loadtest/stack/install.ts that the files start. */
   readonly partsOf: (files: readonly string[]) => readonly string[];
@@ -33,20 +33,18 @@ export interface Imports {
  * of one room that start no program share a process. Files that start programs mostly wait for them: each has a process
  * of its own, and they come first, so that the others fill the cores beside them.
  */
-export function unitsOf(files: readonly string[], startsPrograms: (file: string) => boolean): Unit[] {
+export function unitsOf(files: readonly string[], needsOwnProcess: (file: string) => boolean): Unit[] {
   const rooms = Map.groupBy(
-    files.filter((file) => !startsPrograms(file)),
+    files.filter((file) => !needsOwnProcess(file)),
     (file) => /^.*?test\/[^/]+(?=\/)/.exec(file)?.[0] ?? file,
   );
   const shared = [...rooms.values()].flatMap((room) => {
-    const units = Math.ceil(room.length / MAX_FILES);
-    const size = Math.ceil(room.length / units);
-    return Array.from({ length: units }, (_, unit) => room.slice(unit * size, (unit + 1) * size));
+    const size = Math.ceil(room.length / Math.ceil(room.length / MAX_FILES));
+    return Array.from({ length: Math.ceil(room.length / size) }, (_, unit) =>
+      room.slice(unit * size, (unit + 1) * size),
+    );
   });
-  return [
-    ...files.filter(startsPrograms).map((file) => ({ files: [file], startsPrograms: true })),
-    ...shared.map((room) => ({ files: room, startsPrograms: false })),
-  ];
+  return [...files.filter(needsOwnProcess).map((file) => [file]), ...shared];
 }
 
 export function importsWithin(root: string): Imports {
@@ -66,6 +64,7 @@ export function importsWithin(root: string): Imports {
   };
   return {
     startsPrograms,
+    needsOwnProcess: (file) => startsPrograms(file) || HOOKS.test(textOf(file, root)),
     startsK6: (file) => reachedFrom(file).has(K6),
     partsOf: (files) => {
       const needed = new Set(files.filter(startsPrograms).flatMap((file) => partsNamed(reachedFrom(file), root)));

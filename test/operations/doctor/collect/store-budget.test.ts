@@ -11,7 +11,7 @@ import { until } from '../../../until.ts';
 
 const KEYS = 20_000;
 const CLIENTS = 1000;
-/** What a collector may spend at first, and earns in a second, of the times in COST_MS. */
+/** The times in COST_MS that a collector may spend at first, and earns in a second. */
 const SAVED_MS = 15;
 const EARNED_PER_SECOND_MS = 5;
 const SCANS_OF_A_SAMPLE = 2;
