@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { NatMap } from '../../config/settings.ts';
 import { type HostPort, parseHostPort } from '../../schema/units.ts';
+import { isSlotMap } from './guard.ts';
 
 /**
  * The addresses at which this process reaches nodes, from those that nodes announce: CLUSTER SLOTS, redirects, sentinels.
@@ -70,7 +71,7 @@ export function hostOf(node: readonly unknown[], asked: string): string | undefi
 const nameOf = ({ host, port }: HostPort): string => `${host.toLowerCase()}:${port}`;
 
 /**
- * Gives ioredis the slot map with reachable endpoints: it asks for it over a copy of a node's connection, whose host is
+ * Gives ioredis a valid slot map, with reachable endpoints: it asks for it over a copy of a node's connection, whose host is
  * the one that was asked.
  */
 export function translateSlots(redis: Redis, { inSlots }: Pick<Endpoints, 'inSlots'>): void {
@@ -87,7 +88,9 @@ export function translateSlots(redis: Redis, { inSlots }: Pick<Endpoints, 'inSlo
     copy.cluster = ((subcommand: string, callback: Callback) =>
       cluster(subcommand, (error, reply) => {
         if (error) callback(fault ?? error, reply);
-        else callback(error, subcommand === 'SLOTS' ? inSlots(reply, asked) : reply);
+        else if (subcommand !== 'SLOTS') callback(null, reply);
+        else if (isSlotMap(reply)) callback(null, inSlots(reply, asked));
+        else callback(new Error('a reply of another shape than that of CLUSTER SLOTS'), undefined);
       })) as unknown as Redis['cluster'];
     return copy;
   };

@@ -53,12 +53,10 @@ function guardReplies(redis: Redis): void {
 }
 
 /**
- * The replies that ioredis itself reads. One that is not of its shape is an error of its command. That to the INFO of its ready
- * check is read for it in ready.ts.
+ * The replies that ioredis itself reads on its own connections. One that is not of its shape is an error of its command. That
+ * to the INFO of its ready check is read for it in ready.ts, and CLUSTER SLOTS in endpoints.ts.
  */
 const OWN_REPLIES: Readonly<Record<string, (reply: unknown) => boolean>> = {
-  /** CLUSTER SLOTS, of the refresh. */
-  cluster: isSlotMap,
   /** SENTINEL get-master-addr-by-name: nil for a name that it does not know. SENTINEL sentinels: a list of records. */
   sentinel: (reply) => reply === null || isAddress(reply) || (isList(reply) && reply.every(isRecord)),
 };
@@ -74,7 +72,7 @@ const SLOTS = 16_384;
 const MAX_PORT = 65_535;
 
 /** Ranges of slots that exist, none of them twice, each with its nodes. A node without a host does not know its address. */
-function isSlotMap(reply: unknown): boolean {
+export function isSlotMap(reply: unknown): boolean {
   if (!isList(reply)) return false;
   let slots = 0;
   return reply.every((range) => {
