@@ -10,7 +10,7 @@ import { createOperator } from './operator-harness.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const TOKEN = 'a-token-for-a-first-drill';
-/** `SERPCACHE_FIRST_DRILLS=10 node --test test/e2e/first-drill.test.ts` runs the path ten times, in about 15 minutes. */
+/** `SERPCACHE_FIRST_DRILLS=10 node --test test/e2e/first-drill.slow.test.ts` runs the path ten times, in about 15 minutes. */
 const runs = Math.min(50, Math.max(1, Math.trunc(Number(process.env['SERPCACHE_FIRST_DRILLS'] ?? 1)) || 1));
 
 /** The commands of the README in an empty folder: `npm start`, `npm run traffic` until it is stopped, the canary. */

@@ -28,7 +28,7 @@ minSearches: 20
 `;
 
 /**
- * One process without a store, with the demo's goods; `first-drill.test.ts` has the whole demo. The tests depend on each
+ * One process without a store, with the demo's goods; `first-drill.slow.test.ts` has the whole demo. The tests depend on each
  * other, in order.
  */
 describe('a newcomer’s drills', () => {
