@@ -29,7 +29,7 @@ import { type RequestedRun, requestedRun, TEST_PROGRAM } from './runner/requeste
 import type { Unit } from './runner/units.ts';
 
 /** Processes of test files at once. Many of them wait for servers most of the time. */
-const CONCURRENT_UNITS = 4;
+const CONCURRENT_UNITS = 5;
 /**
  * A run without an event for this time hangs. Node's own timeout is for tests, and an open handle outlives them. Node
  * reports the processes in turn, so that a long first one hides the progress of the others.

@@ -33,6 +33,7 @@ interface ConnectionsOptions extends Omit<ConnectionOptions, 'onClose'> {
   /** Below 300 s, after which searchd may close an idle connection. Each connection counts toward its max_children. */
   readonly idleMs: number;
   readonly target: string;
+  readonly monotonicMs: () => number;
   readonly observe: (event: ConnectionEvent) => void;
 }
 
@@ -44,7 +45,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
   const idle: { readonly connection: Connection; readonly timer: NodeJS.Timeout }[] = [];
   const all = new Set<Connection>();
   const waiting: (() => void)[] = [];
-  const doubt = createDoubt(() => wakeAll());
+  const doubt = createDoubt({ monotonicMs: options.monotonicMs, onLate: () => wakeAll() });
   /** Number of connections that are open or being opened. */
   let held = 0;
   let closed = false;
@@ -156,8 +157,11 @@ export function createConnections(options: ConnectionsOptions): Connections {
   };
 }
 
-/** Maximum wait for a connection to a server in doubt. A searchd that is well opens one within a few milliseconds. */
-const DOUBTED_MS = 25;
+/**
+ * Wait for a connection to a server in doubt, as a multiple of the time that the last one took, and its bounds. A searchd that
+ * is well and near opens one within a few milliseconds; one that is far, or a busy machine, takes longer every time.
+ */
+const DOUBTED = { timesUsual: 4, leastMs: 25, mostMs: 250 };
 /** Time that an attempt has after its caller has left. The server may have lost it, and would greet a new one. */
 const LEFT_MS = 2000;
 
@@ -167,9 +171,11 @@ const LEFT_MS = 2000;
  * last client has left, for three seconds at most: a new connection is accepted and never greeted. Its caller does not
  * wait for it, nor do others; the attempt goes on for a while and shows that the server is back.
  */
-function createDoubt(onLate: () => void) {
+function createDoubt({ monotonicMs, onLate }: { readonly monotonicMs: () => number; readonly onLate: () => void }) {
   const attempts = new Set<() => void>();
   let doubted = false;
+  /** Time that the last connection took to open. */
+  let usualMs = 0;
   /** Number of attempts that their callers have left. */
   let late = 0;
 
@@ -202,10 +208,12 @@ function createDoubt(onLate: () => void) {
         const hurry = (): void => {
           if (isLate) return;
           // One more turn: after a blocked event loop the greeting may be in the socket already.
+          const waitMs = Math.min(DOUBTED.mostMs, Math.max(DOUBTED.leastMs, DOUBTED.timesUsual * usualMs));
           timer ??= setTimeout(() => {
             turn = setImmediate(leave);
-          }, DOUBTED_MS);
+          }, waitMs);
         };
+        const sinceMs = monotonicMs();
         const settle = (): void => {
           attempts.delete(hurry);
           clearTimeout(timer);
@@ -217,6 +225,7 @@ function createDoubt(onLate: () => void) {
         open(AbortSignal.any([signal, ends.signal])).then(
           (connection) => {
             settle();
+            usualMs = monotonicMs() - sinceMs;
             if (isLate) giveBack(connection);
             else resolve(connection);
           },

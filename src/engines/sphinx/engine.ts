@@ -59,7 +59,8 @@ export function createSphinxEngine(options: SphinxOptions): Engine {
   const target = `${options.host}:${options.port}/${options.index}`;
   const marks = createMarks(random);
   const statementFor = createStatements({ ...options, marks });
-  const connections = createConnections({ ...options, target, observe, idleMs: IDLE_MS });
+  const { monotonicMs } = clock;
+  const connections = createConnections({ ...options, target, monotonicMs, observe, idleMs: IDLE_MS });
   const budget = createRetryBudget({ share: RETRY_SHARE, burst: RETRY_BURST });
 
   const ask = async (asked: Asked, text: MatchText): Promise<ResultPage> => {

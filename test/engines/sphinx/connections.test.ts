@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { type Connections, createConnections } from '../../../src/engines/sphinx/connection-pool.ts';
+import { systemClock } from '../../../src/runtime.ts';
 import {
   type FakeSearchd,
   type FakeSearchdOptions,
@@ -38,7 +39,7 @@ async function createHarness(
   });
   const connections = createConnections({
     ...{ host: searchd.host, port: searchd.port, target: 'fake', maxConnections },
-    ...{ connectTimeoutMs: 20_000, idleMs: 60_000, observe: () => undefined },
+    ...{ connectTimeoutMs: 60_000, idleMs: 60_000, monotonicMs: systemClock.monotonicMs, observe: () => undefined },
   });
   t.after(() => {
     connections.close();
@@ -114,7 +115,7 @@ async function createEnding(t: TestContext, maxConnections: number) {
   };
 }
 
-test('a server that ended a connection and greets no other costs a search no deadline', {}, async (t) => {
+test('a server that ended a connection and greets no other costs a search no deadline', async (t) => {
   const { connections, searchd, end, greet } = await createEnding(t, 4);
   await connections.ask('first', never);
   end();
@@ -140,7 +141,7 @@ test('a connection that ends also ends the wait for the greeting of another', as
   await Promise.all([first, waits]);
 });
 
-test('whoever waits for a free connection is refused with those that wait for a greeting', {}, async (t) => {
+test('whoever waits for a free connection is refused with those that wait for a greeting', async (t) => {
   const { connections, end } = await createEnding(t, 1);
   await connections.ask('first', never);
   end();

@@ -5,6 +5,7 @@ import { type RunningSearchd, startSearchd } from '../../../loadtest/stack/sphin
 import { openConnection } from '../../../src/engines/sphinx/connection.ts';
 import { createConnections } from '../../../src/engines/sphinx/connection-pool.ts';
 import { createSphinxEngine, type SphinxEvent, type SphinxOptions } from '../../../src/engines/sphinx/engine.ts';
+import { systemClock } from '../../../src/runtime.ts';
 import type { Engine, EngineErrorCode } from '../../../src/search/engine.ts';
 import { CONTRACT_DOCUMENTS, CONTRACT_DOMAIN } from '../../contract/engine.ts';
 import { COMMON } from '../../contract/engine-documents.ts';
@@ -147,6 +148,7 @@ eachServer((name, server) => {
         ...engineDefaults(searchd.port, server),
         idleMs: 50,
         target: 'test',
+        monotonicMs: systemClock.monotonicMs,
         observe: (event) => events.push(event),
       });
       for (let round = 1; round <= 2; round += 1) {
