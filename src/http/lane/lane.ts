@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Server } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { keepAliveFields } from './answer.ts';
@@ -13,10 +13,6 @@ export interface LaneOptions {
   readonly server: Server;
   readonly readHead: ReadHead;
   readonly handle: LaneHandler;
-  /** Whether a request that Node has read is one of those that the lane serves. */
-  readonly serves: (request: IncomingMessage) => boolean;
-  /** See `MAX_SEARCHES_AWAY`, which counts when it is absent. */
-  readonly maxSearchesAway?: number | undefined;
   /** While true, every connection is left to Node. */
   readonly closesConnections: () => boolean;
   readonly monotonicMs: () => number;
@@ -30,8 +26,6 @@ export interface LaneOptions {
 export interface Lane {
   /** Closes the connections without a request. */
   readonly closeIdle: () => void;
-  /** To be asked for each request that Node has read. True: its answer should be the last on its connection, see `MAX_SEARCHES_AWAY`. */
-  readonly wantsBack: (request: IncomingMessage, response: ServerResponse) => boolean;
   readonly status: () => LaneStatus;
 }
 
@@ -51,27 +45,15 @@ const MAX_HEADS = 32;
 const WRITE_BYTES = 48 * 1024;
 
 /**
- * After more searches in turn than this, on a connection that Node has, an answer closes it, and the client's next connection
- * begins in the lane. A proxy's pool would otherwise leave the lane with the first POST on each connection. A new connection
- * costs as much as a few hits that Node serves, so a client that mixes more other requests in keeps its connection. So does
- * one that has pipelined on it: what it has sent ahead would get no answer.
- */
-const MAX_SEARCHES_AWAY = 8;
-
-/**
  * Serves known requests in front of Node's HTTP parser, on the connections of the same server. A connection stays in the
  * lane as long as each chunk of its bytes is one or more whole heads that `readHead` understands. Any other chunk is given to Node
- * unread, together with the connection, between two answers. The connection does not come back, but see `wantsBack`.
+ * unread, together with the connection, once and for good, between two answers.
  */
-export function createLane(options: LaneOptions): Lane {
-  const { server, readHead, handle, serves, closesConnections, monotonicMs, buffers } = options;
-  const { maxSearchesAway = MAX_SEARCHES_AWAY } = options;
+export function createLane({ server, readHead, handle, closesConnections, monotonicMs, buffers }: LaneOptions): Lane {
   const [toNode] = server.listeners('connection') as [(this: Server, connection: Duplex) => void];
   server.removeListener('connection', toNode);
   const connections = new Set<LaneConnection>();
   let handedOver = 0;
-  /** Connections that Node has, with the number of searches in turn on each. */
-  const away = new WeakMap<Duplex, number>();
   const hold = (socket: Socket, bytes: number): (() => void) => {
     buffers.hold(socket, bytes);
     return () => buffers.release(socket, bytes);
@@ -104,7 +86,6 @@ export function createLane(options: LaneOptions): Lane {
     const leave = (unread: Buffer): void => {
       connections.delete(own);
       handedOver += 1;
-      away.set(socket, 0);
       socket.off('data', receive).off('end', end).off('error', fail).off('close', forget);
       toNode.call(server, socket);
       socket.unshift(Buffer.concat([unread, ...waiting]));
@@ -232,14 +213,6 @@ export function createLane(options: LaneOptions): Lane {
   return {
     closeIdle: () => {
       for (const connection of connections) connection.closeIdle();
-    },
-    wantsBack: (request, response) => {
-      const before = away.get(request.socket);
-      if (before === undefined) return false;
-      const isPipelined = response.socket === null;
-      const count = isPipelined ? Number.NEGATIVE_INFINITY : serves(request) ? before + 1 : Math.min(before, 0);
-      away.set(request.socket, count);
-      return count > maxSearchesAway;
     },
     status: () => ({ connections: connections.size, handedOver }),
   };

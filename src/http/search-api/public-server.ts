@@ -43,8 +43,6 @@ export interface PublicServerOptions {
   readonly maxConnections: number;
   /** `off`: Node's HTTP server gets every connection. `auto` when absent. */
   readonly lane?: 'auto' | 'off';
-  /** Searches in turn that Node answers on a connection that left the lane; with the next one it is closed. 8 when absent. */
-  readonly maxSearchesAway?: number;
   /** Maximum number of concurrent searches that memory cannot answer; more are shed. */
   readonly maxInFlight: number;
   /** While the event loop is later than this, searches that memory cannot answer are shed. */
@@ -161,12 +159,7 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
       handleSearch(request, response);
       return true;
     },
-    ...(options.lane !== 'off' && {
-      lane: {
-        ...{ readHead: readHeads(options), handle: handleInLane, serves: isSearch },
-        maxSearchesAway: options.maxSearchesAway,
-      },
-    }),
+    ...(options.lane !== 'off' && { lane: { readHead: readHeads(options), handle: handleInLane } }),
     onWrongMethod: (path) => {
       if (path !== '/search' && path !== '/msearch') return;
       const route = path === '/search' ? 'search' : 'msearch';

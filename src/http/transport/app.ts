@@ -51,7 +51,7 @@ interface AppOptions {
   /** Takes a request before Fastify gets it; false leaves it to Fastify. */
   readonly intercept?: (request: IncomingMessage, response: ServerResponse) => boolean;
   /** Serves known requests before Node's parser. Absent: Node gets every connection. */
-  readonly lane?: Pick<LaneOptions, 'readHead' | 'handle' | 'serves' | 'maxSearchesAway'>;
+  readonly lane?: Pick<LaneOptions, 'readHead' | 'handle'>;
   /** Called when a path exists but not for this method. */
   readonly onWrongMethod?: (path: string) => void;
   /** Called before a request is answered with a problem by the listener, by Fastify or by the error handler. */
@@ -102,7 +102,7 @@ export function createApp(options: AppOptions): App {
     serverFactory: (handler) => {
       const handle = (request: IncomingMessage, response: ServerResponse): void => {
         options.onRequest?.(request, response);
-        if (drain.closesConnections() || lane?.wantsBack(request, response)) response.shouldKeepAlive = false;
+        if (drain.closesConnections()) response.shouldKeepAlive = false;
         if (intercept === undefined || !intercept(request, response)) handler(request, response);
       };
       const { tls } = options;

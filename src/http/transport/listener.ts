@@ -87,11 +87,9 @@ export function createListener({ limits, handle, refuse, observe, tls }: Listene
       refused.add(socket);
       refuse(fault)(request, response);
     } else if (connections.admits(request, response)) {
-      // Behind another answer, Node would write it between the head and the body of this one. Without it Node closes after
-      // the answer, because the client may or may not send a body.
-      if (isAwaited && response.socket !== null) response.writeContinue();
+      if (isAwaited) sendContinue(response);
       // Node loses what the client sent behind a request for an upgrade, in the same chunk. The lane does not.
-      if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
+      if (wantsUpgrade(request)) response.shouldKeepAlive = false;
       handle(request, response);
     }
   };
@@ -115,6 +113,20 @@ export function createListener({ limits, handle, refuse, observe, tls }: Listene
   );
   const connections = limitConnections(server, limits, observe);
   return server;
+}
+
+/**
+ * Asks for the body. Behind another answer, Node would write 100 Continue between the head and the body of that one, so it
+ * waits for its turn. Node closes after an answer that came before it, because the client may or may not send a body.
+ */
+function sendContinue(response: ServerResponse): void {
+  if (response.socket !== null) response.writeContinue();
+  else response.once('socket', () => response.headersSent || response.writeContinue());
+}
+
+/** As Node's parser sees it: Upgrade counts only where Connection names it. */
+function wantsUpgrade({ headers }: IncomingMessage): boolean {
+  return headers.upgrade !== undefined && /(?:^|,)[ \t]*upgrade[ \t]*(?:,|$)/i.test(headers.connection ?? '');
 }
 
 /** The reason to refuse a request that Node's parser accepts, although an HTTP/1.1 server must not. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { Agent, createServer, type IncomingMessage, request } from 'node:http';
+import { createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { PROXY_HEADS } from '../../../loadtest/traffic/proxy-heads.ts';
@@ -84,49 +84,6 @@ test('a header that is part of the key is read in the lane, and joined with a se
   );
   assert.equal(fake.asked.single.length, 2);
   assert.match(client.text(), /HTTP\/1\.1 400 (?!.*HTTP\/1\.1 )/s, 'no value is "a, b"');
-});
-
-const msearch = 'POST /msearch HTTP/1.1\r\nHost: t\r\nContent-Type: application/json\r\nContent-Length: 26\r\n\r\n';
-const batch = `${msearch}{"searches":[{"q":"hit"}]}`;
-
-test('a connection that left the lane is closed with an answer when only searches follow, so that its client returns', async (context) => {
-  const { port, server } = await listeningServer(context);
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  context.after(() => agent.destroy());
-  const ask = async (method: string, path: string, body = ''): Promise<void> => {
-    const headers = body === '' ? {} : { 'content-type': 'application/json', 'content-length': body.length };
-    const asking = request({ port, host: '127.0.0.1', agent, method, path, headers });
-    asking.end(body);
-    const [answer] = (await once(asking, 'response')) as [IncomingMessage];
-    assert.equal(answer.statusCode, 200);
-    answer.resume();
-    await once(answer, 'end');
-  };
-  const searches = () => server.lane?.status().searches ?? 0;
-  // A batch between a few searches keeps the connection with Node.
-  for (let round = 0; round < 3; round += 1) {
-    await ask('POST', '/msearch', '{"searches":[{"q":"hit"}]}');
-    for (let count = 0; count < 8; count += 1) await ask('GET', '/search?q=hit');
-  }
-  assert.deepEqual([searches(), server.lane?.status().handedOver], [0, 1]);
-  for (let count = 0; count < 20; count += 1) await ask('GET', '/search?q=hit');
-  assert.ok(searches() > 10, `${searches()} of 20 were read by the lane`);
-  assert.deepEqual(server.lane?.status().handedOver, 1);
-});
-
-test('a client that pipelines keeps its connection and gets every answer', async (context) => {
-  const { port, server } = await listeningServer(context);
-  const client = open(context, port);
-  client.send(batch + search('hit') + search('hit'));
-  const pages = 3 + 100;
-  await until('they are answered', () => client.pages().length === 3);
-  for (let count = 0; count < 50; count += 1) {
-    const before = client.pages().length;
-    client.send(search('hit') + search('hit'));
-    await until('both are answered', () => client.pages().length === before + 2);
-  }
-  assert.equal(client.pages().length, pages);
-  assert.equal(server.lane?.status().searches, 0);
 });
 
 test('without a lane Node gets every connection', async (context) => {
@@ -235,7 +192,6 @@ test('a reply that ends while another connection is served goes to its own clien
   createLane({
     server,
     readHead: createHeadReader({ paths: ['/search'], maxTargetBytes: 1000, fields: { context: [] } }),
-    serves: () => false,
     handle: ({ target }, reply) => {
       if (target.endsWith('wait')) early.push(reply);
       else {

@@ -203,8 +203,6 @@ async function startSide({ name, lane, path, clock }: SideOptions): Promise<Side
     hitSample: 1,
     version: '0.0.0',
     lane,
-    // A server without a lane does not close them.
-    maxSearchesAway: Number.POSITIVE_INFINITY,
   });
   await server.app.ready();
   const http = server.app.server;
