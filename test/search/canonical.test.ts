@@ -206,3 +206,9 @@ test('the key has 22 characters; its hash tag puts entry and lease on one slot, 
   assert.equal(storeName, `sc1:goods:{${key}}`);
   assert.ok(Number.isInteger(bucket) && bucket >= 0 && bucket < 10_000);
 });
+
+test('the answer profile is part of the key: a changed configuration has none of the old answers', () => {
+  const { request } = prepare([['q', 'x']]);
+  const changed = canonicalForm(request, { ...domain, answerProfile: 'another' });
+  assert.notEqual(changed, canonicalForm(request, domain));
+});
