@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
-import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { readCatalogue } from '../../src/catalogue/read.ts';
 import type { Document } from '../../src/search/domain.ts';
@@ -15,17 +14,28 @@ const ROWS = 50_000;
 /** Half of the size of the text; Node itself needs most of it. */
 const HEAP_MB = 24;
 
-/** Reads a catalogue in a process with a heap of half its size, and prints the number of rows. */
-async function countInSmallHeap(file: string): Promise<string> {
+/**
+ * Reads a catalogue in a process with a heap of half its size. The process ends itself: with its heap at the limit, Node
+ * 26.12 was seen waiting for its own threads for ever at the end.
+ * @returns the number of rows, or the message of the error.
+ */
+async function readInSmallHeap(file: string): Promise<string> {
   const script = `
+    import { writeSync } from 'node:fs';
     import { readCatalogue } from ${JSON.stringify(READER)};
     let rows = 0;
-    for await (const document of readCatalogue(${JSON.stringify(file)}, { attributes: [] })) rows += document.id ? 1 : 0;
-    console.log(rows);
+    try {
+      for await (const document of readCatalogue(${JSON.stringify(file)}, { attributes: [] })) rows += document.id ? 1 : 0;
+      writeSync(1, String(rows));
+    } catch (error) {
+      writeSync(1, error.message);
+    }
+    process.kill(process.pid, 'SIGKILL');
   `;
   const parameters = [`--max-old-space-size=${HEAP_MB}`, '--input-type=module', '--eval', script];
-  const { stdout } = await promisify(execFile)(process.execPath, parameters);
-  return stdout.trim();
+  return new Promise((resolve) => {
+    execFile(process.execPath, parameters, (_killed, stdout, stderr) => resolve(stdout || stderr));
+  });
 }
 
 describe('a large catalogue', () => {
@@ -36,25 +46,22 @@ describe('a large catalogue', () => {
       (_, n) => `{"id":"${n}","title":"t${n}","description":"${description}"}\n`,
     );
     await writeFile(files.path('large.ndjson.gz'), gzipSync(rows.join(''), { level: 1 }));
-    assert.equal(await countInSmallHeap(files.path('large.ndjson.gz')), String(ROWS));
+    assert.equal(await readInSmallHeap(files.path('large.ndjson.gz')), String(ROWS));
   });
 
   it('of 50 MB of CSV is read with a heap of 24 MB', async () => {
     const description = 'слово '.repeat(85);
     const rows = Array.from({ length: ROWS }, (_, n) => `${n},t${n},"${description}"\n`);
     await writeFile(files.path('large.csv.gz'), gzipSync(`id,title,description\n${rows.join('')}`, { level: 1 }));
-    assert.equal(await countInSmallHeap(files.path('large.csv.gz')), String(ROWS));
+    assert.equal(await readInSmallHeap(files.path('large.csv.gz')), String(ROWS));
   });
 
   it('of one endless line is refused with a heap of 24 MB', async () => {
     const endless = gzipSync(Buffer.alloc(64 * 1024 * 1024, 'x'), { level: 1 });
     await writeFile(files.path('endless.ndjson.gz'), endless);
     await writeFile(files.path('endless.csv.gz'), endless);
-    await assert.rejects(countInSmallHeap(files.path('endless.ndjson.gz')), /line 1: longer than 1048576 bytes/);
-    await assert.rejects(
-      countInSmallHeap(files.path('endless.csv.gz')),
-      /line 1: the row is longer than 1048576 bytes/,
-    );
+    assert.match(await readInSmallHeap(files.path('endless.ndjson.gz')), /line 1: longer than 1048576 bytes/);
+    assert.match(await readInSmallHeap(files.path('endless.csv.gz')), /line 1: the row is longer than 1048576 bytes/);
   });
 
   it('is closed when its reader stops early', async () => {

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createDnsNames } from '../../loadtest/fault-proxy/dns-names.ts';
 import { NO_ENGINE_FAULT, startEngineProxy } from '../../loadtest/fault-proxy/engine-proxy.ts';
 import { createClient } from '../../loadtest/http-driver/client.ts';
@@ -141,6 +142,9 @@ async function isClean(store: SubjectStore): Promise<boolean> {
 }
 
 const AT_ONCE = 6;
+/** A busy machine refuses a search of the warm-up; it is asked again this often, after this time. */
+const ASKED_AGAIN = 40;
+const AGAIN_AFTER_MS = 250;
 
 /**
  * Waits until the process is ready and asks every text once.
@@ -157,7 +161,12 @@ export async function askAll(
   let asked = 0;
   try {
     await closedLoop(texts, AT_ONCE, async (text) => {
-      const verdict = verdictOf(await client.get(searchPath(text), clientHeaders(asked++)), text);
+      const ask = async () => verdictOf(await client.get(searchPath(text), clientHeaders(asked++)), text);
+      let verdict = await ask();
+      for (let again = 0; verdict.kind === 'shed' && again < ASKED_AGAIN; again += 1) {
+        await sleep(AGAIN_AFTER_MS);
+        verdict = await ask();
+      }
       const harm = note({ text, verdict });
       if (verdict.kind !== 'page' || harm.length > 0) {
         throw new WarmUpError(`warm-up: ${text}: ${JSON.stringify(verdict)}`, harm);

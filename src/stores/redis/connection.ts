@@ -73,6 +73,8 @@ export function sentinelOptions(settings: SentinelSettings, name: string, random
     ...(settings.sentinelPassword !== undefined && { sentinelPassword: settings.sentinelPassword }),
     // Both use TLS or neither: without this ioredis sends plain text to a master found through sentinels.
     ...(settings.tls && { sentinelTLS: tlsOptions(settings), enableTLSForSentinelMode: true }),
+    // ioredis would look through all known sentinels for each one that a sentinel names, and never forget one.
+    updateSentinels: false,
     // Without this timeout a sentinel that accepts and never answers would block the search for the master for ever.
     sentinelCommandTimeout: settings.connectTimeoutMs,
     sentinelRetryStrategy: (attempt: number) => reconnectDelayMs(attempt, random),
@@ -121,6 +123,9 @@ function tlsOptions({ tls }: RedisSettings) {
   };
 }
 
+/** Maximum time of a handshake, in sums of the two timeouts. A server that loads its data may use all of it. */
+const HANDSHAKE_TIMEOUTS = 2;
+
 interface ConnectionWatch {
   readonly address: () => string;
   readonly clock: Pick<Clock, 'monotonicMs'>;
@@ -165,10 +170,16 @@ export function watchConnection(redis: Redis, watch: ConnectionWatch): Connectio
     if (role !== undefined) readOnly.told(role);
     if (loading) failed('LOADING, as its INFO says');
   });
+  // `socketTimeout` is no bound here: each byte of an endless reply puts it off.
+  const handshakeMs = HANDSHAKE_TIMEOUTS * ((redis.options.connectTimeout ?? 0) + (redis.options.socketTimeout ?? 0));
+  let limit: NodeJS.Timeout | undefined;
   redis.on('connect', () => {
     state = 'handshake';
+    const { stream } = redis;
+    limit = setTimeout(() => stream.destroy(new Error('the handshake timed out')), handshakeMs).unref();
   });
   redis.on('ready', () => {
+    clearTimeout(limit);
     state = 'open';
     trouble = undefined;
     onReady(); // first, because behind sentinels it determines which node this is
@@ -181,6 +192,7 @@ export function watchConnection(redis: Redis, watch: ConnectionWatch): Connectio
     failed(detail);
   });
   redis.on('close', () => {
+    clearTimeout(limit);
     const ended = state;
     state = 'none';
     if (ended === 'open') {

@@ -89,8 +89,9 @@ export function translateSlots(redis: Redis, { inSlots }: Pick<Endpoints, 'inSlo
       cluster(subcommand, (error, reply) => {
         if (error) callback(fault ?? error, reply);
         else if (subcommand !== 'SLOTS') callback(null, reply);
-        else if (isSlotMap(reply)) callback(null, inSlots(reply, asked));
-        else callback(new Error('a reply of another shape than that of CLUSTER SLOTS'), undefined);
+        else if (!isSlotMap(reply)) callback(new Error('a reply that is no slot map'), undefined);
+        else if (reply.length === 0) callback(new Error('CLUSTERDOWN no node has slots'), undefined);
+        else callback(null, inSlots(reply, asked));
       })) as unknown as Redis['cluster'];
     return copy;
   };

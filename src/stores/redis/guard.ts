@@ -53,38 +53,38 @@ function guardReplies(redis: Redis): void {
 }
 
 /**
- * The replies that ioredis itself reads on its own connections. One that is not of its shape is an error of its command. That
- * to the INFO of its ready check is read for it in ready.ts, and CLUSTER SLOTS in endpoints.ts.
+ * SENTINEL is sent by ioredis alone, to get-master-addr-by-name: nil for a name that the sentinel does not know. (That to the
+ * INFO of its ready check is read for it in ready.ts, and CLUSTER SLOTS in endpoints.ts.)
  */
-const OWN_REPLIES: Readonly<Record<string, (reply: unknown) => boolean>> = {
-  /** SENTINEL get-master-addr-by-name: nil for a name that it does not know. SENTINEL sentinels: a list of records. */
-  sentinel: (reply) => reply === null || isAddress(reply) || (isList(reply) && reply.every(isRecord)),
-};
-
-for (const [command, isValid] of Object.entries(OWN_REPLIES)) {
-  Command.setReplyTransformer(command, (reply: unknown) => {
-    if (isValid(reply)) return reply;
-    throw new Error(`a reply of another shape than that of ${command.toUpperCase()}`);
-  });
-}
+Command.setReplyTransformer('sentinel', (reply: unknown) => {
+  if (reply === null || isAddress(reply)) return reply;
+  throw new Error('a reply of another shape than that of SENTINEL get-master-addr-by-name');
+});
 
 const SLOTS = 16_384;
 const MAX_PORT = 65_535;
+/** As many as the documentation of Redis Cluster names. ioredis looks at all nodes for each new one. */
+const MAX_NODES = 1000;
 
-/** Ranges of slots that exist, none of them twice, each with its nodes. A node without a host does not know its address. */
-export function isSlotMap(reply: unknown): boolean {
+/**
+ * Ranges of slots that exist, none of them twice, each with its nodes. A node without a host does not know its address.
+ */
+export function isSlotMap(reply: unknown): reply is readonly unknown[] {
   if (!isList(reply)) return false;
   let slots = 0;
+  const known = new Set<string>();
   return reply.every((range) => {
     if (!isList(range)) return false;
     const [first, last, ...nodes] = range;
     if (!isWhole(first, SLOTS - 1) || !isWhole(last, SLOTS - 1) || first > last) return false;
     slots += last - first + 1;
-    return slots <= SLOTS && nodes.every(isNode);
+    if (slots > SLOTS || !nodes.every(isNode)) return false;
+    for (const [host, port] of nodes) known.add(`${host} ${port}`);
+    return known.size <= MAX_NODES;
   });
 }
 
-function isNode(node: unknown): boolean {
+function isNode(node: unknown): node is readonly [string | null, number] {
   if (!isList(node)) return false;
   const [host, port] = node;
   return (typeof host === 'string' || host === null) && isWhole(port, MAX_PORT);
@@ -94,10 +94,6 @@ function isAddress(reply: unknown): boolean {
   if (!isList(reply) || reply.length !== 2) return false;
   const [host, port] = reply;
   return typeof host === 'string' && host !== '' && isWhole(Number(port), MAX_PORT) && Number(port) > 0;
-}
-
-function isRecord(reply: unknown): boolean {
-  return isList(reply) && reply.every((each) => typeof each === 'string');
 }
 
 function isList(value: unknown): value is readonly unknown[] {

@@ -22,7 +22,7 @@ const REASONS: readonly (readonly [StoreReason, RegExp])[] = [
   ['unreachable', /\b(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|EHOSTDOWN|ENETDOWN)\b/],
   // After the codes of the network: a TLS connection that cannot be made is no fault of TLS.
   ['tls', /certificate|\b(CERT_|ERR_TLS|ERR_SSL|EPROTO)|secure TLS|altnames|self.signed|wrong version number/i],
-  ['protocol', /no RESP|neither a string|that is no |Protocol error|nothing was answered/i],
+  ['protocol', /no RESP|neither a string|that is no |no command waits|too large|Protocol error|nothing was answered/i],
   ['no-master', /sentinel/i],
   ['closed', /ECONNRESET|EPIPE|closed|ended/i],
 ];
@@ -69,10 +69,13 @@ export function acceptServersWithoutInfo(redis: Redis, onState: (state: ServerSt
   }) as unknown as Redis['info'];
 }
 
-/** The server does not execute this command for us; that a password is wrong or missing, it says in other words. */
+/** The server does not execute this command for us, whatever its words: proxies have their own. */
 function isRefusal({ name, message }: Error): boolean {
-  return name === 'ReplyError' && /^(NOPERM|ERR)\b/.test(message) && !/max number of clients/i.test(message);
+  return name === 'ReplyError' && !NOT_READY.test(message);
 }
+
+/** Errors that say more about the server than that it has no INFO. */
+const NOT_READY = /^(LOADING|MASTERDOWN|NOAUTH|WRONGPASS|NOREPLICAS|CLUSTERDOWN|BUSY)\b|max number of clients/i;
 
 /**
  * Some proxies (twemproxy) end a connection at a command that they do not know, so after an attempt that ended in its

@@ -61,6 +61,12 @@ const FATAL: readonly (readonly [what: string, kind: Kind, command: string, repl
   ['a range whose node is a number', 'cluster', 'CLUSTER', range(0, 16_383, ':1\r\n')],
   ['a range that ends at 163,830,000', 'cluster', 'CLUSTER', range(0, 163_830_000, NODE)],
   ['a range that ends at 2^53', 'cluster', 'CLUSTER', range(0, '9007199254740992', NODE)],
+  [
+    'a range of 1,001 nodes',
+    'cluster',
+    'CLUSTER',
+    `*1\r\n*1003\r\n:0\r\n:16383\r\n${Array.from({ length: 1001 }, (_, port) => NODE.replace(':1\r', `:${port}\r`)).join('')}`,
+  ],
   ['ranges that overlap', 'cluster', 'CLUSTER', `*2\r\n${`*3\r\n:0\r\n:9000\r\n${NODE}`.repeat(2)}`],
 ];
 
@@ -90,6 +96,20 @@ describe('a reply that ioredis must not see', { concurrency: 4 }, () => {
       await serves(opened);
     });
   }
+
+  test('a handshake whose reply drips ends, and the next connection serves', async (t) => {
+    const server = await start(t);
+    server.answer(instead('INFO', '$60000000\r\n'));
+    const opened = open(t, 'standalone', server);
+    const drip = setInterval(() => server.send('x'), 20);
+    t.after(() => clearInterval(drip));
+    await until('the end of the handshake', async () =>
+      failuresIn(opened.events).some((detail) => /handshake timed out/.test(detail)),
+    );
+    clearInterval(drip);
+    server.answer();
+    await serves(opened);
+  });
 
   test('a nil that nobody asked for costs its connection', async (t) => {
     const server = await start(t);

@@ -70,7 +70,15 @@ describe('a server that refuses INFO and CLIENT is ready', { concurrency: true }
     const end = { last: Buffer.alloc(0), end: 'reset' } as const;
     proxy.answer(([name]) => (/^(info|client)$/i.test(String(name)) ? end : undefined));
     await serves(t, settings);
-    for (const reply of ['$-1\r\n', '*-1\r\n', ':1\r\n', '*0\r\n', '+OK\r\n']) {
+    for (const reply of [
+      '$-1\r\n',
+      '*-1\r\n',
+      ':1\r\n',
+      '*0\r\n',
+      '+OK\r\n',
+      '-unsupported command\r\n',
+      '-PERM no\r\n',
+    ]) {
       proxy.answer(([name]) => (/^info$/i.test(String(name)) ? Buffer.from(reply) : undefined));
       await serves(t, settings);
     }
@@ -145,6 +153,12 @@ describe('one word says why a store is not ready', { concurrency: true }, () => 
     t.after(store.close);
     await connected(store, 1);
     await reasonFrom(standaloneOf(stack, right), 'full');
+  });
+
+  test('cluster-down: no node has slots', async (t) => {
+    const config = ['cluster-enabled yes'];
+    const stack = await started(t, startStandalone({ flavour: 'redis', config }));
+    await reasonFrom(clusterOf(stack), 'cluster-down');
   });
 
   test('by the message of the server or the code of the network', () => {
