@@ -257,7 +257,7 @@ const sentinel = Type.Object(
     sentinels: Type.Array(hostPort('A sentinel.'), {
       minItems: 1,
       maxItems: 100,
-      description: 'Sentinels that know the master.',
+      description: 'All sentinels that know the master; others are not looked for.',
     }),
     master: text('Name of the master in the sentinels’ configuration.'),
     sentinelUsername: optional(text('ACL user on the sentinels.')),
