@@ -41,8 +41,12 @@ const FIRST_KEPT = [
  * §7.8): Java's client asks for h2c with every request.
  */
 const FRAMING = {
-  ...{ connection: 'connection', 'proxy-connection': 'connection', 'content-length': 'length', host: 'host' },
-  ...{ 'transfer-encoding': 'node', expect: 'node' },
+  connection: 'connection',
+  'proxy-connection': 'connection',
+  'content-length': 'length',
+  host: 'host',
+  'transfer-encoding': 'node',
+  expect: 'node',
 } as const;
 
 /** `node`: a head with this field is left to Node. A field that is not known is checked for its form and passed over. */
@@ -76,8 +80,8 @@ export type ReadHead = (bytes: Buffer, from: number) => LaneHead | undefined;
 
 /**
  * @returns a reader of the head that begins at an offset. It gives undefined unless the head is complete, every byte is
- * well-formed by RFC 9112 and no field frames a body or changes the connection: such bytes are left to Node's parser. Fields
- * that nobody reads may have any name.
+ * well-formed by RFC 9112 and no field frames a body or changes the connection: such bytes are left to Node's parser. A field
+ * that is not read may have any name.
  * @param paths the first may have a query of at most `maxTargetBytes` with the path, the others have none.
  */
 export function createHeadReader(options: {

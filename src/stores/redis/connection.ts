@@ -149,7 +149,7 @@ export interface ConnectionState {
 /**
  * Turns the events of one ioredis connection into ours. It always listens to `error`, because ioredis writes an error
  * without a listener to the console. ioredis emits `close` for every attempt; we report only the end of an open
- * connection, and that of a handshake that nobody explained.
+ * connection, and of a handshake that ended without a reason.
  */
 export function watchConnection(redis: Redis, watch: ConnectionWatch): ConnectionState {
   const { address, clock, random, observe, onReady, onProtocolError, announced } = watch;
