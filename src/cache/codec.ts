@@ -29,7 +29,7 @@ const EXTENSION_HEADER_BYTES = 4;
 const FLAG_EMPTY = 1;
 const FLAG_DEGRADED = 2;
 const U32_MAX = 0xffff_ffff;
-const CODINGS: readonly Coding[] = ['identity', 'gzip', 'zstd'];
+export const CODINGS: readonly Coding[] = ['identity', 'gzip', 'zstd'];
 
 /** The parts of an entry. The codec adds lengths and checksum. */
 export interface EntryParts extends Omit<Entry, 'encoded' | 'fingerprints' | 'bornMs'> {

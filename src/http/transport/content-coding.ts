@@ -1,4 +1,4 @@
-import { decompress, ETAG_SUFFIX } from '../../cache/codec.ts';
+import { CODINGS, decompress, ETAG_SUFFIX } from '../../cache/codec.ts';
 import type { Coding, Entry } from '../../cache/entry.ts';
 import { Refusal } from './problem.ts';
 import { createWeakCache } from './weak-cache.ts';
@@ -18,32 +18,39 @@ const MAX_FIELD_LENGTH = 256;
  * stored coding wins, because it costs nothing.
  */
 export function createNegotiator(): Negotiate {
-  const remembered = new Map<string, ReadonlyMap<string, number>>();
+  const remembered = new Map<string, Readonly<Record<Coding, Form>>>();
 
-  const weightsOf = (field: string): ReadonlyMap<string, number> => {
+  const formsFor = (field: string): Readonly<Record<Coding, Form>> => {
     const known = remembered.get(field);
     if (known !== undefined) return known;
     const weights = parseAcceptEncoding(field);
+    const forms = Object.fromEntries(CODINGS.map((stored) => [stored, formOf(stored, weights)])) as Record<
+      Coding,
+      Form
+    >;
     if (field.length <= MAX_FIELD_LENGTH) {
       if (remembered.size >= MAX_REMEMBERED) remembered.clear();
-      remembered.set(field, weights);
+      remembered.set(field, forms);
     }
-    return weights;
+    return forms;
   };
 
   return (acceptEncoding, stored) => {
     if (acceptEncoding === undefined) return stored === 'identity' ? 'stored' : 'identity';
-    const weights = weightsOf(acceptEncoding);
-    const any = weights.get('*');
-    // Identity is allowed unless its own weight, or that of `*`, is zero.
-    const identity = weights.get('identity');
-    const identityAllowed = (identity ?? any ?? 1) > 0;
-    if (stored === 'identity') return identityAllowed ? 'stored' : 'none';
-    const weight = weights.get(stored) ?? any ?? 0;
-    if (weight > 0 && weight >= (identity ?? 0)) return 'stored';
-    if (identityAllowed) return 'identity';
-    return weight > 0 ? 'stored' : 'none';
+    return formsFor(acceptEncoding)[stored];
   };
+}
+
+function formOf(stored: Coding, weights: ReadonlyMap<string, number>): Form {
+  const any = weights.get('*');
+  // Identity is allowed unless its own weight, or that of `*`, is zero.
+  const identity = weights.get('identity');
+  const identityAllowed = (identity ?? any ?? 1) > 0;
+  if (stored === 'identity') return identityAllowed ? 'stored' : 'none';
+  const weight = weights.get(stored) ?? any ?? 0;
+  if (weight > 0 && weight >= (identity ?? 0)) return 'stored';
+  if (identityAllowed) return 'identity';
+  return weight > 0 ? 'stored' : 'none';
 }
 
 /** Codings of files and pages that the process compresses itself; the smallest result first. */
