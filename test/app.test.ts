@@ -7,10 +7,9 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import pino from 'pino';
-import { createService, type Service } from '../src/app.ts';
 import { loadSettings } from '../src/config/load.ts';
 import { systemClock } from '../src/runtime.ts';
-import { buildSmallIndex } from './fakes/small-index.ts';
+import { buildSmallIndex, createServiceHere } from './fakes/small-service.ts';
 
 const CONFIG = `
 domains:
@@ -31,10 +30,7 @@ async function start(t: TestContext, { indexed, config = CONFIG }: { indexed: bo
   if (indexed) await buildSmallIndex(settings, directory);
   const lines: Line[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
-  const created: Promise<Service> = createService({
-    ...{ settings, log, droppedLines: () => 0, clock: systemClock, random: Math.random, version: 'test' },
-  });
-  return { created, lines };
+  return { created: createServiceHere(settings, log), lines };
 }
 
 test('a start without its index rejects with the fault of the index', async (t) => {

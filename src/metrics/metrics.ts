@@ -41,7 +41,7 @@ export interface Metrics {
   readonly close: () => void;
 }
 
-interface MetricsOptions {
+export interface MetricsOptions {
   /** Configured names: the only values of a `domain` label, beside `none` and `other`. */
   readonly domains: readonly string[];
   /** This and the four below are called once per scrape, and not before the first. */

@@ -20,12 +20,10 @@ import {
   SHADOW_COPY_TYPES,
   STORE_OPERATIONS,
 } from '../../src/metrics/label-values.ts';
-import { createMetrics } from '../../src/metrics/metrics.ts';
 import { isCheap } from '../../src/operations/doctor/check.ts';
 import { CHECKS } from '../../src/operations/doctor/checks/checks.ts';
-import { systemClock } from '../../src/runtime.ts';
 import { OUTCOMES } from '../../src/search/outcome.ts';
-import { ADMISSION, CONTROL, type Exposition, nodes, scrape, statusOf } from '../metrics/harness.ts';
+import { createFullMetrics, type Exposition, nodes, scrape, statusOf } from '../metrics/harness.ts';
 import { resultLabelsOf } from './promql.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -51,15 +49,9 @@ export async function exposedMetrics(): Promise<ReadonlyMap<string, ReadonlySet<
 
 /** The series of the page of one process with one domain, after an event of each kind and with each closed label value. */
 export async function exposedSeries(): Promise<ExposedSeries> {
-  const metrics = createMetrics({
+  const metrics = createFullMetrics({
     domains: [DOMAIN],
-    version: '1.2.3',
     status: () => [statusOf(DOMAIN, { store: nodes('10.0.0.1:6379', '10.0.0.2:6379') })],
-    admission: () => ADMISSION,
-    lane: () => ({ connections: 1, handedOver: 1, searches: 1 }),
-    control: () => [{ domain: DOMAIN, control: CONTROL }],
-    droppedLines: () => 1,
-    clock: systemClock,
   });
   try {
     for (const event of eventsOfEachKind()) metrics.observe(event);

@@ -3,16 +3,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import pino from 'pino';
 import { type RedisStack, startCluster } from '../../loadtest/stack/redis.ts';
 import { type RunningSearchd, sampleGoods, startSearchd } from '../../loadtest/stack/sphinx.ts';
-import { createService } from '../../src/app.ts';
 import { createSigning, seal } from '../../src/cache/signing.ts';
 import { loadSettings } from '../../src/config/load.ts';
 import { emptyDocument } from '../../src/control/document.ts';
 import { encodeDocument } from '../../src/control/document-codec.ts';
-import { systemClock } from '../../src/runtime.ts';
 import { eachServer } from '../engines/sphinx/harness.ts';
+import { createServiceHere } from '../fakes/small-service.ts';
 import { until } from '../until.ts';
 import { ask, explained, type Service, startService } from './service-harness.ts';
 
@@ -103,10 +101,7 @@ eachServer((name, server) => {
         node.command('HSET', 'sc1:goods:{control:goods}', 'tag', tag, 'value', sealed).catch(() => {}),
       );
       await Promise.all(slots);
-      const other = await createService({
-        ...{ settings, log: pino({ level: 'silent' }), droppedLines: () => 0 },
-        ...{ clock: systemClock, random: Math.random, version: 'test' },
-      });
+      const other = await createServiceHere(settings);
       t.after(other.close);
       const { publicUrl } = await other.listen();
       await until('a page that was computed, because the stored one is not believed', async () => {

@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { accepts, freePorts, startProcess } from '../../loadtest/stack/process.ts';
 import { loadSettings } from '../../src/config/load.ts';
 import { makeFullFifo } from '../fakes/fifo.ts';
-import { buildSmallIndex } from '../fakes/small-index.ts';
+import { buildSmallIndex } from '../fakes/small-service.ts';
 import { until } from '../until.ts';
 
 /** `src/main.ts` over an index of 20 documents. @param redirect as in a shell: where its output goes. */

@@ -3,12 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import pino from 'pino';
 import { startStandalone } from '../../loadtest/stack/redis.ts';
-import { createService } from '../../src/app.ts';
 import { loadSettings } from '../../src/config/load.ts';
-import { systemClock } from '../../src/runtime.ts';
-import { buildSmallIndex } from '../fakes/small-index.ts';
+import { buildSmallIndex, createServiceHere } from '../fakes/small-service.ts';
 import { type ReceivedSpan, startCollector } from '../tracing/collector.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'serpcache-traced-'));
@@ -44,10 +41,7 @@ domains:
   };
   const settings = loadSettings({ env, cwd: directory });
   await buildSmallIndex(settings, directory);
-  const service = await createService({
-    ...{ settings, log: pino({ level: 'silent' }), droppedLines: () => 0 },
-    ...{ clock: systemClock, random: Math.random, version: '1.2.3' },
-  });
+  const service = await createServiceHere(settings);
   let closing: Promise<void> | undefined;
   flush = () => {
     closing ??= service.close();

@@ -44,8 +44,14 @@ const ROWS: readonly Row[] = [
   refused('GET *', search('A', '', 'HTTP/1.1', '*')),
   refused('HTTP/0.9 with fields', search('A', '', 'HTTP/0.9') + search('B')),
   refused('HTTP/2.0', search('A', '', 'HTTP/2.0') + search('B')),
-  // Node's parser gives such a request as one of HTTP/1.0.
-  { what: 'RTSP/1.0', sent: [search('A', '', 'RTSP/1.0')], answers: ['200 A'], end: 'closed' },
+  {
+    what: 'RTSP/1.0',
+    sent: [search('A', '', 'RTSP/1.0') + search('B')],
+    answers: ['400'],
+    end: 'closed',
+    // Node's parser gives such a request as one of HTTP/1.0.
+    withoutLane: { answers: ['200 A'], end: 'closed' },
+  },
 
   refused('Transfer-Encoding: JUNK, chunked', msearch('Transfer-Encoding: JUNK, chunked\r\n') + chunked + search('B')),
   {

@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test';
 import type { ControlSummary } from '../../src/control/control.ts';
 import type { RequestEvent } from '../../src/http/events.ts';
-import { createMetrics, type Metrics } from '../../src/metrics/metrics.ts';
+import { createMetrics, type Metrics, type MetricsOptions } from '../../src/metrics/metrics.ts';
 import { systemClock } from '../../src/runtime.ts';
 import type { DomainStatus } from '../../src/search/status.ts';
 
@@ -73,22 +73,28 @@ export const CONTROL: ControlSummary = {
   drill: { id: 'd', owner: 'a', flushed: 0.25, blackout: false },
 };
 
-/** Metrics of two domains, closed at the end of the test. */
-export function start(
-  context: TestContext,
-  statuses: () => readonly DomainStatus[] = () => DOMAINS.map((name) => statusOf(name)),
-  control: () => ControlSummary = () => CONTROL,
-) {
-  const metrics = createMetrics({
+/** Metrics of a service of two domains, every part of which has something to tell. */
+export function createFullMetrics(changes: Partial<MetricsOptions> = {}): Metrics {
+  return createMetrics({
     domains: DOMAINS,
-    status: statuses,
+    status: () => DOMAINS.map((name) => statusOf(name)),
     admission: () => ADMISSION,
     lane: () => ({ connections: 7, handedOver: 3, searches: 900 }),
-    control: () => [{ domain: 'goods', control: control() }],
+    control: () => [{ domain: 'goods', control: CONTROL }],
     droppedLines: () => 12,
     clock: systemClock,
     version: VERSION,
+    ...changes,
   });
+}
+
+/** The same, closed at the end of the test. */
+export function start(
+  context: TestContext,
+  status: () => readonly DomainStatus[] = () => DOMAINS.map((name) => statusOf(name)),
+  control: () => ControlSummary = () => CONTROL,
+) {
+  const metrics = createFullMetrics({ status, control: () => [{ domain: 'goods', control: control() }] });
   context.after(metrics.close);
   return metrics;
 }

@@ -83,7 +83,17 @@ export function createLane({ server, readHead, handle, closesConnections, monoto
     /** Time and byte count of the last change, for the timeouts. */
     let [hasSpoken, changedMs, changedBytes] = [false, monotonicMs(), 0];
 
+    const refuse = (error: Error): void => {
+      connections.delete(own);
+      socket.off('data', receive);
+      server.emit('clientError', error, socket);
+    };
+
     const leave = (unread: Buffer): void => {
+      if (isOfRtsp(unread)) {
+        refuse(Object.assign(new Error('not HTTP'), { code: 'HPE_INVALID_CONSTANT' }));
+        return;
+      }
       connections.delete(own);
       handedOver += 1;
       socket.off('data', receive).off('end', end).off('error', fail).off('close', forget);
@@ -193,10 +203,8 @@ export function createLane({ server, readHead, handle, closesConnections, monoto
         if (sentBytes !== changedBytes) [changedBytes, changedMs] = [sentBytes, nowMs];
         const silentMs = nowMs - changedMs;
         if (pending !== undefined) return;
-        if (!hasSpoken && silentMs > Math.min(server.headersTimeout, server.requestTimeout)) {
-          connections.delete(own);
-          server.emit('clientError', requestTimeout(), socket);
-        } else if (silentMs > server.timeout) socket.destroy();
+        if (!hasSpoken && silentMs > Math.min(server.headersTimeout, server.requestTimeout)) refuse(requestTimeout());
+        else if (silentMs > server.timeout) socket.destroy();
         else if (hasSpoken && isIdle() && silentMs > server.keepAliveTimeout + KEEP_ALIVE_MARGIN_MS) socket.destroy();
       },
     };
@@ -233,6 +241,11 @@ function headsOf(bytes: Buffer, readHead: ReadHead): readonly LaneHead[] | undef
     from = head.end;
   }
   return heads;
+}
+
+/** Whether the first line asks in RTSP: Node's parser would give it as HTTP of the same number. */
+function isOfRtsp(bytes: Buffer): boolean {
+  return /\sRTSP\/\d\.\d\r?$/.test(bytes.toString('latin1', 0, Math.max(0, bytes.indexOf('\n'))));
 }
 
 /** Node's own error for a request that does not arrive, which client-error.ts answers. */

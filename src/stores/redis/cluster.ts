@@ -19,7 +19,6 @@ export function connectCluster(settings: ClusterSettings, parts: TopologyParts):
   let trouble: StoreReason | undefined;
 
   const nodeFor = (address: string, redis: Redis): RedisNode => {
-    translateSlots(redis, endpoints);
     const node = createRedisNode({
       address,
       redis,
@@ -83,15 +82,25 @@ export function connectCluster(settings: ClusterSettings, parts: TopologyParts):
     }
   };
 
-  const onNode = (): void => {
+  const onNodes = (): void => {
     reconcile();
     warmUp();
+  };
+  let isChanging = false;
+  /** ioredis tells one node after the other of a new map, of at most a thousand. */
+  const onNode = (): void => {
+    if (isChanging) return;
+    isChanging = true;
+    queueMicrotask(() => {
+      isChanging = false;
+      onNodes();
+    });
   };
 
   let layout = '';
   const onRefresh = (): void => {
     trouble = undefined;
-    onNode();
+    onNodes();
     const next = [...nodes.keys()].sort().join(' ');
     if (next === layout) return;
     layout = next;
@@ -112,6 +121,8 @@ export function connectCluster(settings: ClusterSettings, parts: TopologyParts):
       trouble = reasonOf(detail);
       observe({ kind: 'connection', node: unknownNode, state: 'failed', reason: trouble, detail });
     });
+    // ioredis may ask a new node for the slot map in this turn.
+    cluster.on('+node', (redis: Redis) => translateSlots(redis, endpoints));
     cluster.on('+node', whileCurrent(onNode));
     cluster.on('-node', whileCurrent(onNode));
     cluster.on('refresh', whileCurrent(onRefresh));

@@ -61,6 +61,15 @@ Command.setReplyTransformer('sentinel', (reply: unknown) => {
   throw new Error('a reply of another shape than that of SENTINEL get-master-addr-by-name');
 });
 
+/** The largest of Redis 7 and Valkey 8, of all sections and every command's figures, has some 40 KiB. */
+const MAX_INFO_LENGTH = 1024 * 1024;
+
+// ioredis and the doctor look at each of its lines: 64 MiB of them take seconds.
+Command.setReplyTransformer('info', (reply: unknown) => {
+  if (typeof reply !== 'string' || reply.length <= MAX_INFO_LENGTH) return reply;
+  throw new Error('a reply of INFO that is too large');
+});
+
 const SLOTS = 16_384;
 const MAX_PORT = 65_535;
 /** As many as the documentation of Redis Cluster names. ioredis looks at all nodes for each new one. */

@@ -150,7 +150,7 @@ interface BothPlayed {
 }
 
 function isKnown(stream: Stream, played: BothPlayed, texts: readonly [string, string]): boolean {
-  return isOtherOrder(stream, played, texts) || isAhead(stream, played, texts) || isUpgrade(stream, played, texts);
+  return [isOtherOrder, isAhead, isUpgrade, isOfRtsp].some((rule) => rule(stream, played, texts));
 }
 
 /**
@@ -190,6 +190,12 @@ function isUpgrade({ chunks }: Stream, { alone }: BothPlayed, [fast, plain]: rea
   if (alone.closedBy !== 'server' || !/^upgrade *:/im.test(chunks.join(''))) return false;
   const [one, other] = [fast, plain].map((text) => text.replace(CONNECTION, '')) as [string, string];
   return one.startsWith(other);
+}
+
+/** The fourth known difference: the lane refuses RTSP/1.x, which Node's parser gives as HTTP of the same number. */
+function isOfRtsp({ chunks }: Stream, { lane }: BothPlayed, [fast, plain]: readonly [string, string]): boolean {
+  if (lane.closedBy !== 'server' || !/ RTSP\//.test(chunks.join(''))) return false;
+  return PARSER_ERROR.test(fast) && plain.startsWith(fast.replace(PARSER_ERROR, ''));
 }
 
 const CONNECTION = /\r\n(?:connection: (?:keep-alive|close)|keep-alive: timeout=\d+)(?=\r\n)/gi;

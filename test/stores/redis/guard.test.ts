@@ -48,6 +48,7 @@ const FATAL: readonly (readonly [what: string, kind: Kind, command: string, repl
   ['two nils to one GET', 'standalone', 'GET', '$-1\r\n$-1\r\n'],
   ['two nil lists to one GET', 'cluster', 'GET', '*-1\r\n*-1\r\n'],
   ['lists in lists', 'standalone', 'GET', '*1000000\r\n'.repeat(200)],
+  ['an INFO of 2 MiB', 'standalone', 'INFO', `$${2 ** 21}\r\n${'a:1\r\n'.repeat(2 ** 21).slice(0, 2 ** 21)}\r\n`],
   ['an invalid length to a sentinel command', 'sentinel', 'SENTINEL', ENDLESS_LOOP],
   ['two nils to a sentinel command', 'sentinel', 'SENTINEL', '$-1\r\n$-1\r\n$-1\r\n$-1\r\n'],
   ['an address without a host', 'sentinel', 'SENTINEL', '*2\r\n$-1\r\n$1\r\n1\r\n'],
