@@ -8,7 +8,6 @@ import { type TestContext, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import pino from 'pino';
 import { loadSettings } from '../src/config/load.ts';
-import { systemClock } from '../src/runtime.ts';
 import { buildSmallIndex, createServiceHere } from './fakes/small-service.ts';
 
 const CONFIG = `

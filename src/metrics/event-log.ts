@@ -45,7 +45,7 @@ export function createEventLog({ log, clock: { monotonicMs } }: EventLogOptions)
 
   /** By domain and reason: when the next line may be written, and the number of those held back. */
   const spaced = new Map<string, { readonly nextMs: number; heldBack: number }>();
-  const countedByKey = <T extends object>(key: string, facts: T) => {
+  const spacedByReason = <T extends object>(key: string, facts: T) => {
     const before = spaced.get(key) ?? { nextMs: Number.NEGATIVE_INFINITY, heldBack: 0 };
     if (monotonicMs() < before.nextMs || failures.pass() === undefined) {
       before.heldBack += 1;
@@ -72,7 +72,7 @@ export function createEventLog({ log, clock: { monotonicMs } }: EventLogOptions)
         const { node, state, reason = 'other', detail } = event;
         if (state === 'failed') {
           const facts = { domain, node, reason, ...(detail === undefined ? {} : { detail }) };
-          const line = countedByKey(`${domain} ${reason}`, facts);
+          const line = spacedByReason(`${domain} ${reason}`, facts);
           if (line !== undefined) log.warn(line, 'store: not ready');
           return;
         }

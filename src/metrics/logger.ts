@@ -33,7 +33,7 @@ export interface ServiceLog {
 /**
  * Logs JSON lines without secrets. Lines wait in memory for up to 500 ms. All are written at once after a line with an
  * error, and at the end of the process, except by SIGKILL. While standard output takes nothing, 1 MiB of lines waits for it
- * and further lines are dropped; the first line after them says how many.
+ * and further lines are dropped; a line says how many when those that waited are written.
  */
 export function createLogger({ level, version, destination }: LoggerOptions): ServiceLog {
   let dropped = 0;

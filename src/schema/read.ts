@@ -6,7 +6,7 @@ import { formatDuration, ONE_LINE_PATTERN, parseAddress, parseDuration, parseHos
 interface ReadOptions {
   /** Values that hold a variable with the name of a secret, by formatted path. */
   readonly secretPaths?: ReadonlySet<string>;
-  /** Numbers and flags are also read from text, because variables of the environment are always text. */
+  /** Numbers and flags are also read from text, and choices in any case, because variables of the environment are text. */
   readonly numbersFromText?: boolean;
   /** The items of a list are checked even when their number is a fault. */
   readonly allItems?: boolean;

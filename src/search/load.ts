@@ -104,6 +104,12 @@ interface Load {
   readonly newerThanMs: number | undefined;
 }
 
+/** How a load goes on that has a permit. `elsewhere`: another process computes the page. */
+type Turn =
+  | { readonly kind: 'found'; readonly loaded: Loaded }
+  | { readonly kind: 'engine'; readonly lease: Lease | undefined }
+  | { readonly kind: 'elsewhere'; readonly leases: Leases };
+
 export function createLoader(options: LoaderOptions): Loader {
   const { domain, engines, guard, tiers, leases, clock, deadlineMs, observe } = options;
   const loads = createSingleflight<Loaded, LoadContext>();
@@ -114,39 +120,21 @@ export function createLoader(options: LoaderOptions): Loader {
     const { prepared, context } = load;
     for (;;) {
       const admission = await inSpan(context.span, 'permit', () => admitted(context));
-      // L1 again: a bypass or a late store reply may have filled it while this load waited for its permit.
-      const held = asWanted(load, tiers.fromMemory(prepared));
-      if (held !== undefined) {
+      const turn = await turnOf(load).catch((error: unknown) => {
         admission.leave();
-        return held;
-      }
-      // A reload wants the engine's page: there is nothing to share with other processes.
-      if (leases === undefined || load.newerThanMs === undefined) return fromEngine(load, admission, undefined);
-      const taken = await inSpan(
-        context.span,
-        'lease',
-        () => leases.take(prepared.storeName),
-        ({ kind }) => ({ 'serpcache.result': kind }),
-      );
-      if (taken.kind !== 'held') {
-        const lease = taken.kind === 'mine' ? taken.lease : undefined;
-        // The lease and the entry are read in one step: a page stored between the L2 read and the lease is found here.
-        const found = taken.kind === 'mine' ? fromStoredValue(load, taken.value) : undefined;
-        if (found === undefined && !context.cancelled()) return fromEngine(load, admission, lease);
-        lease?.release();
-        admission.leave();
-        if (found === undefined) throw searchError('overloaded');
-        return found;
-      }
-      // Another process is asking the engine. Waiting for its page takes no permit, so this permit is returned.
+        throw error;
+      });
+      if (turn.kind === 'engine') return fromEngine(load, admission, turn.lease);
       admission.leave();
+      if (turn.kind === 'found') return turn.loaded;
+      // Another process is asking the engine. Waiting for its page takes no permit.
       context.begin('elsewhere');
       // No client waits for a refresh: the next request finds the page in the store.
       if (context.priority() !== INTERACTIVE) throw new LeasedElsewhere();
       const waited = await inSpan(
         context.span,
         'lease',
-        () => leases.wait(prepared.storeName, context.deadlineAtMs, context.cancelled),
+        () => turn.leases.wait(prepared.storeName, context.deadlineAtMs, context.cancelled),
         (end) => ({ 'serpcache.result': end.kind === 'ended' ? end.why : end.kind, 'serpcache.waited': true }),
       );
       if (waited.kind === 'ended') {
@@ -156,6 +144,29 @@ export function createLoader(options: LoaderOptions): Loader {
       if (found !== undefined) return found;
       // The other process left no page: start again from the permit.
     }
+  };
+
+  const turnOf = async (load: Load): Promise<Turn> => {
+    const { prepared, context } = load;
+    // L1 again: a bypass or a late store reply may have filled it while this load waited for its permit.
+    const held = asWanted(load, tiers.fromMemory(prepared));
+    if (held !== undefined) return { kind: 'found', loaded: held };
+    // A reload wants the engine's page: there is nothing to share with other processes.
+    if (leases === undefined || load.newerThanMs === undefined) return { kind: 'engine', lease: undefined };
+    const taken = await inSpan(
+      context.span,
+      'lease',
+      () => leases.take(prepared.storeName),
+      ({ kind }) => ({ 'serpcache.result': kind }),
+    );
+    if (taken.kind === 'held') return { kind: 'elsewhere', leases };
+    const lease = taken.kind === 'mine' ? taken.lease : undefined;
+    // The lease and the entry are read in one step: a page stored between the L2 read and the lease is found here.
+    const found = taken.kind === 'mine' ? fromStoredValue(load, taken.value) : undefined;
+    if (found === undefined && !context.cancelled()) return { kind: 'engine', lease };
+    lease?.release();
+    if (found === undefined) throw searchError('overloaded');
+    return { kind: 'found', loaded: found };
   };
 
   /** Gets a permit, in as many attempts as the context allows: see LoadContext. */

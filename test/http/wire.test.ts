@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { after, before, describe, test } from 'node:test';
+import type { RequestEvent } from '../../src/http/events.ts';
 import { until } from '../until.ts';
 import { listeningServer } from './harness.ts';
 
@@ -145,9 +146,10 @@ const ROWS: readonly Row[] = [
 for (const lane of ['auto', 'off'] as const) {
   describe(`with public.lane: ${lane}`, () => {
     let port = 0;
+    let events: readonly RequestEvent[] = [];
     const ends: (() => unknown)[] = [];
     before(async () => {
-      ({ port } = await listeningServer({ after: (end) => ends.push(end) }, { lane }));
+      ({ port, events } = await listeningServer({ after: (end) => ends.push(end) }, { lane }));
     });
     after(async () => {
       for (const end of ends) await end();
@@ -158,8 +160,12 @@ for (const lane of ['auto', 'off'] as const) {
       test(`${what}: ${answers.join(', ')}, then ${end}`, async () => {
         // A connection that stays open takes a further request, and its answer is the next one.
         const last = end === 'open' ? { sent: [search('last')], answers: ['200 last'] } : { sent: [], answers: [] };
+        const before = events.length;
         const played = await exchanged(port, [...row.sent, ...last.sent], answers.length + last.answers.length);
         assert.deepEqual(played, { answers: [...answers, ...last.answers], end });
+        const answered = played.answers.filter((answer) => answer.startsWith('200'));
+        const searched = events.slice(before).filter(({ status }) => status === 200);
+        assert.equal(searched.length, answered.length, 'each search that was done was answered');
       });
     }
   });

@@ -70,10 +70,11 @@ export function createDrain(options: {
     let cut = 0;
     for (;;) {
       await Promise.race([gone, sleep(SWEEP_MS)]);
+      // Before the turn: after it the event loop may have been blocked again, with a request unread.
+      const nowMs = clock.monotonicMs();
       // After a blocked event loop, timers run before sockets are read: a request may be waiting on an idle connection.
       await nextTurn();
       if (closed) return { cut };
-      const nowMs = clock.monotonicMs();
       if (nowMs - startedMs >= drainMs) {
         cut = sockets.size;
         server.closeAllConnections();

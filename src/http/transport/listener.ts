@@ -79,14 +79,16 @@ export function createListener({ limits, handle, refuse, observe, tls }: Listene
   };
   /** Connections that end with a refusal: what was sent behind the refused request is not read as further requests. */
   const refused = new WeakSet<Duplex>();
+  const refuseLast = (request: IncomingMessage, response: ServerResponse, fault: Problem): void => {
+    if (refused.has(request.socket)) return;
+    refused.add(request.socket);
+    refuse(fault)(request, response);
+  };
   const receive = (request: IncomingMessage, response: ServerResponse, isAwaited = false): void => {
-    const { socket } = request;
-    if (refused.has(socket)) return;
+    if (refused.has(request.socket)) return;
     const fault = faultOf(request);
-    if (fault !== undefined) {
-      refused.add(socket);
-      refuse(fault)(request, response);
-    } else if (connections.admits(request, response)) {
+    if (fault !== undefined) refuseLast(request, response, fault);
+    else if (connections.admits(request, response)) {
       if (isAwaited) sendContinue(response);
       // Node loses what the client sent behind a request for an upgrade, in the same chunk. The lane does not.
       if (wantsUpgrade(request)) response.shouldKeepAlive = false;
@@ -107,10 +109,10 @@ export function createListener({ limits, handle, refuse, observe, tls }: Listene
   server.timeout = limits.socketTimeoutMs;
   server.maxConnections = limits.maxConnections;
   server.maxHeadersCount = MAX_FIELDS + 1;
-  server.on(
-    'checkExpectation',
-    refuse({ code: 'expectation-failed', detail: 'The only expectation met is 100-continue.', parameter: 'Expect' }),
-  );
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+    const detail = 'The only expectation met is 100-continue.';
+    refuseLast(request, response, { code: 'expectation-failed', detail, parameter: 'Expect' });
+  });
   const connections = limitConnections(server, limits, observe);
   return server;
 }

@@ -177,7 +177,8 @@ function checkIds(ids: readonly string[]): void {
   }
   const wrong = [...distinct].find((id) => !isDocumentId(id));
   if (wrong !== undefined) {
-    throw invalid(`an id is a text of 1 to ${MAX_ID_LENGTH} characters; one of them has ${[...wrong].length}`, 'ids');
+    const has = `one of them has ${[...wrong].length}, or a NUL or half a character`;
+    throw invalid(`an id is a text of 1 to ${MAX_ID_LENGTH} characters; ${has}`, 'ids');
   }
 }
 

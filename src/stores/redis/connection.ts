@@ -4,7 +4,14 @@ import type { StoreSettings } from '../../config/settings.ts';
 import type { Clock } from '../../runtime.ts';
 import { createEndpoints } from './endpoints.ts';
 import { PROTOCOL_ERROR } from './guard.ts';
-import { acceptServersWithoutInfo, createHandshake, createReadOnly, detailOf, reasonOf } from './ready.ts';
+import {
+  acceptServersWithoutInfo,
+  createHandshake,
+  createReadOnly,
+  detailOf,
+  reasonOf,
+  reportClosedDoors,
+} from './ready.ts';
 
 export type RedisSettings = Exclude<StoreSettings, { readonly kind: 'none' }>;
 type SentinelSettings = Extract<RedisSettings, { readonly kind: 'sentinel' }>;
@@ -67,7 +74,8 @@ export function sentinelOptions(settings: SentinelSettings, name: string, random
     // Sentinels name a master, and each other, as they reach them themselves.
     natMap: (announced: string) => {
       const colon = announced.lastIndexOf(':');
-      return reachable({ host: announced.slice(0, colon), port: Number(announced.slice(colon + 1)) });
+      // A copy, because ioredis adds the certificates to it.
+      return { ...reachable({ host: announced.slice(0, colon), port: Number(announced.slice(colon + 1)) }) };
     },
     ...(settings.sentinelUsername !== undefined && { sentinelUsername: settings.sentinelUsername }),
     ...(settings.sentinelPassword !== undefined && { sentinelPassword: settings.sentinelPassword }),
@@ -123,7 +131,7 @@ function tlsOptions({ tls }: RedisSettings) {
   };
 }
 
-/** Maximum time of a handshake, in sums of the two timeouts. A server that loads its data may use all of it. */
+/** Maximum time of a handshake since its last sign of loading, in sums of the two timeouts. */
 const HANDSHAKE_TIMEOUTS = 2;
 
 interface ConnectionWatch {
@@ -156,7 +164,8 @@ export function watchConnection(redis: Redis, watch: ConnectionWatch): Connectio
   redis.on(PROTOCOL_ERROR, onProtocolError);
   const handshake = createHandshake(redis);
   const readOnly = createReadOnly({ clock, random, look: () => leaveReplica(redis) });
-  let state: 'none' | 'handshake' | 'open' = 'none';
+  /** `explained`: a handshake whose end has its reason. */
+  let state: 'none' | 'handshake' | 'explained' | 'open' = 'none';
   let trouble: StoreReason | undefined;
 
   const failed = (detail: string): void => {
@@ -166,9 +175,17 @@ export function watchConnection(redis: Redis, watch: ConnectionWatch): Connectio
     const words = announced?.(detail) ? `${detail} (an address that the servers announce: see natMap)` : detail;
     observe({ kind: 'connection', node: address(), state: 'failed', reason, detail: words });
   };
+  const failedInHandshake = (detail: string): void => {
+    if (state === 'handshake') state = 'explained';
+    failed(detail);
+  };
+  reportClosedDoors(redis, failedInHandshake);
   acceptServersWithoutInfo(redis, ({ role, loading }) => {
-    if (role !== undefined) readOnly.told(role);
-    if (loading) failed('LOADING, as its INFO says');
+    // A replica of a cluster is one on purpose: nothing is written to it.
+    readOnly.told(redis.options.readOnly === true ? undefined : role);
+    if (!loading) return;
+    limit?.refresh();
+    failed('LOADING, as its INFO says');
   });
   // `socketTimeout` is no bound here: each byte of an endless reply puts it off.
   const handshakeMs = HANDSHAKE_TIMEOUTS * ((redis.options.connectTimeout ?? 0) + (redis.options.socketTimeout ?? 0));
@@ -187,10 +204,11 @@ export function watchConnection(redis: Redis, watch: ConnectionWatch): Connectio
   });
   redis.on('error', (error: Error) => {
     const detail = detailOf(error);
-    // A reset explains no more than an end does.
-    if (state === 'handshake' && reasonOf(detail) !== 'closed') state = 'none';
-    failed(detail);
+    // A reset explains no more than the end that follows, or than an error before it.
+    if ((state === 'handshake' || state === 'explained') && reasonOf(detail) === 'closed') return;
+    failedInHandshake(detail);
   });
+  redis.on('end', readOnly.forget);
   redis.on('close', () => {
     clearTimeout(limit);
     const ended = state;

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { NatMap } from '../../config/settings.ts';
 import { type HostPort, parseHostPort } from '../../schema/units.ts';
-import { isSlotMap } from './guard.ts';
+import { type AnnouncedNode, isSlotMap, type SlotMap } from './guard.ts';
 
 /**
  * The addresses at which this process reaches nodes, from those that nodes announce: CLUSTER SLOTS, redirects, sentinels.
@@ -10,8 +10,8 @@ import { isSlotMap } from './guard.ts';
 export interface Endpoints {
   /** Where an announced address is reached: its entry of the map, or itself. */
   readonly reachable: (announced: HostPort) => HostPort;
-  /** The reply of CLUSTER SLOTS with a reachable endpoint for every node. `asked`: the host that gave it. */
-  readonly inSlots: (reply: unknown, asked: string) => unknown;
+  /** CLUSTER SLOTS with a reachable endpoint for every node. `asked`: the host that gave it. */
+  readonly inSlots: (map: SlotMap, asked: string) => SlotMap;
   /** `host:port` of a redirect, as the nodes are named here. */
   readonly ofRedirect: (to: string, asked: string) => string;
 }
@@ -25,24 +25,16 @@ export function createEndpoints(natMap: NatMap | undefined): Endpoints {
   );
   const reachable = (announced: HostPort): HostPort => mapped.get(nameOf(announced)) ?? announced;
 
-  const nodeIn = (node: unknown, asked: string): unknown => {
-    if (!Array.isArray(node)) return node;
-    const [, announcedPort, ...rest] = node as readonly unknown[];
-    if (typeof announcedPort !== 'number') return node;
-    const announced = hostOf(node, asked);
-    if (announced === undefined) return node;
-    const { host, port } = reachable({ host: announced, port: announcedPort });
+  const nodeIn = (node: AnnouncedNode, asked: string): AnnouncedNode => {
+    const [, announcedPort, ...rest] = node;
+    const { host, port } = reachable({ host: hostOf(node, asked), port: announcedPort });
     return [host, port, ...rest];
   };
 
   return {
     reachable,
-    inSlots: (reply, asked) =>
-      Array.isArray(reply)
-        ? reply.map((range: unknown) =>
-            Array.isArray(range) ? range.map((item, index) => (index < 2 ? item : nodeIn(item, asked))) : range,
-          )
-        : reply,
+    inSlots: (map, asked) =>
+      map.map(([first, last, ...nodes]) => [first, last, ...nodes.map((node) => nodeIn(node, asked))]),
     ofRedirect(to, asked) {
       // An IPv6 address stands without brackets.
       const colon = to.lastIndexOf(':');
@@ -57,12 +49,10 @@ export function createEndpoints(natMap: NatMap | undefined): Endpoints {
 /**
  * The host of a node in CLUSTER SLOTS. Nil (`unknown-endpoint`) and an empty one (a node that does not know its own
  * address) mean the host that was asked. `?` is a node without the preferred host name: its address stands in the metadata.
- * Undefined: no form that a server gives.
  */
-export function hostOf(node: readonly unknown[], asked: string): string | undefined {
-  const [host, , , metadata] = node;
+export function hostOf([host, , , metadata]: AnnouncedNode, asked: string): string {
   if (host === null || host === '') return asked;
-  if (host !== '?') return typeof host === 'string' ? host : undefined;
+  if (host !== '?') return host;
   const fields: readonly unknown[] = Array.isArray(metadata) ? metadata : [];
   const ip = fields.includes('ip') ? fields[fields.indexOf('ip') + 1] : undefined;
   return typeof ip === 'string' && ip !== '' ? ip : asked;
@@ -88,7 +78,6 @@ export function translateSlots(redis: Redis, { inSlots }: Pick<Endpoints, 'inSlo
     copy.cluster = ((subcommand: string, callback: Callback) =>
       cluster(subcommand, (error, reply) => {
         if (error) callback(fault ?? error, reply);
-        else if (subcommand !== 'SLOTS') callback(null, reply);
         else if (!isSlotMap(reply)) callback(new Error('a reply that is no slot map'), undefined);
         else if (reply.length === 0) callback(new Error('CLUSTERDOWN no node has slots'), undefined);
         else callback(null, inSlots(reply, asked));

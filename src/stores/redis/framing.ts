@@ -34,7 +34,7 @@ export interface Framing {
 
 const NOT_RESP = 'a reply that is no RESP';
 const TOO_LARGE = 'a reply that is too large';
-const UNASKED = 'a reply that no command waits for';
+export const UNASKED = 'a reply that no command waits for';
 
 /**
  * Follows the replies of a RESP2 connection from chunk to chunk, and judges each byte before a decoder sees it: whether it

@@ -1,5 +1,5 @@
 import { Command, Redis } from 'ioredis';
-import { createFraming } from './framing.ts';
+import { createFraming, UNASKED } from './framing.ts';
 
 /**
  * The checks between a server's bytes and ioredis 6.0.0, which trusts them: a damaged length puts its decoder into an endless
@@ -10,7 +10,7 @@ import { createFraming } from './framing.ts';
  * one per refresh of a slot map) and has no option that reaches them.
  */
 
-/** Emitted by a connection, before it is destroyed, when its replies cannot be trusted. */
+/** Emitted by a connection, before it is destroyed, when its replies cannot be trusted. A farewell of the server can. */
 export const PROTOCOL_ERROR = 'protocol-error';
 
 const guarded = new WeakSet<Redis>();
@@ -27,8 +27,8 @@ Redis.prototype.connect = function (this: Redis, ...args: Parameters<typeof conn
 };
 
 /**
- * Takes the place of ioredis' decoder as the reader of the socket, and hands it only bytes that it may see. A violation costs
- * this connection and nothing else: its commands fail as they do when a server closes it.
+ * Takes the place of ioredis' decoder as the reader of the socket, and hands it only bytes that it may see. A violation ends
+ * this connection: its commands fail as they do when a server closes it.
  */
 function guardReplies(redis: Redis): void {
   const { stream } = redis;
@@ -43,9 +43,11 @@ function guardReplies(redis: Redis): void {
       return;
     }
     const { why, at, whole } = violation;
+    const farewell =
+      why === UNASKED ? /^-([^\r\n]{1,100})/.exec(chunk.toString('latin1', at, at + 101))?.[1] : undefined;
     stream.removeListener('data', onData);
-    redis.emit(PROTOCOL_ERROR);
-    stream.destroy(new Error(`${why}, at byte ${at} of ${chunk.length}`));
+    if (farewell === undefined) redis.emit(PROTOCOL_ERROR);
+    stream.destroy(new Error(`${why}, at byte ${at} of ${chunk.length}${farewell ? `: ${farewell}` : ''}`));
     if (whole > 0) decode(chunk.subarray(0, whole));
   };
   stream.prependListener('data', onData);
@@ -53,8 +55,8 @@ function guardReplies(redis: Redis): void {
 }
 
 /**
- * SENTINEL is sent by ioredis alone, to get-master-addr-by-name: nil for a name that the sentinel does not know. (That to the
- * INFO of its ready check is read for it in ready.ts, and CLUSTER SLOTS in endpoints.ts.)
+ * In small letters SENTINEL is ioredis' own, to get-master-addr-by-name: nil for a name that the sentinel does not know. The
+ * doctor sends it in capitals, which are another name for a transformer. (CLUSTER SLOTS is judged in endpoints.ts.)
  */
 Command.setReplyTransformer('sentinel', (reply: unknown) => {
   if (reply === null || isAddress(reply)) return reply;
@@ -64,21 +66,25 @@ Command.setReplyTransformer('sentinel', (reply: unknown) => {
 /** The largest of Redis 7 and Valkey 8, of all sections and every command's figures, has some 40 KiB. */
 const MAX_INFO_LENGTH = 1024 * 1024;
 
-// ioredis and the doctor look at each of its lines: 64 MiB of them take seconds.
-Command.setReplyTransformer('info', (reply: unknown) => {
-  if (typeof reply !== 'string' || reply.length <= MAX_INFO_LENGTH) return reply;
-  throw new Error('a reply of INFO that is too large');
-});
+// ioredis ('info') and the doctor ('INFO') look at each of its lines: 64 MiB of them take seconds.
+for (const name of ['info', 'INFO']) {
+  Command.setReplyTransformer(name, (reply: unknown) => {
+    if (typeof reply !== 'string' || reply.length <= MAX_INFO_LENGTH) return reply;
+    throw new Error('a reply of INFO that is too large');
+  });
+}
 
 const SLOTS = 16_384;
 const MAX_PORT = 65_535;
 /** As many as the documentation of Redis Cluster names. ioredis looks at all nodes for each new one. */
 const MAX_NODES = 1000;
 
-/**
- * Ranges of slots that exist, none of them twice, each with its nodes. A node without a host does not know its address.
- */
-export function isSlotMap(reply: unknown): reply is readonly unknown[] {
+/** Host, port, and what a server adds: its id and metadata. A node without a host does not know its address. */
+export type AnnouncedNode = readonly [host: string | null, port: number, ...rest: unknown[]];
+export type SlotMap = readonly (readonly [first: number, last: number, ...nodes: AnnouncedNode[]])[];
+
+/** Ranges of slots that exist, none of them twice, each with its nodes. */
+export function isSlotMap(reply: unknown): reply is SlotMap {
   if (!isList(reply)) return false;
   let slots = 0;
   const known = new Set<string>();
@@ -93,7 +99,7 @@ export function isSlotMap(reply: unknown): reply is readonly unknown[] {
   });
 }
 
-function isNode(node: unknown): node is readonly [string | null, number] {
+function isNode(node: unknown): node is AnnouncedNode {
   if (!isList(node)) return false;
   const [host, port] = node;
   return (typeof host === 'string' || host === null) && isWhole(port, MAX_PORT);

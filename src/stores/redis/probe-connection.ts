@@ -4,6 +4,7 @@ import type { Clock } from '../../runtime.ts';
 import { type Address, formatAddress } from '../../schema/units.ts';
 import { cut, nodeOptions, type RedisSettings, watchConnection } from './connection.ts';
 import { needsDatabase } from './probe-commands.ts';
+import { detailOf } from './ready.ts';
 
 /**
  * The doctor's connection to one server. The first command opens it, and it stays open: a doctor that reconnects for every
@@ -150,9 +151,7 @@ async function sendOne(session: Session, command: readonly string[]) {
 /** An error reply is the server's refusal; every other error means that no reply came. */
 function faultOf(error: unknown): Unmeasured {
   if (!(error instanceof Error)) return { kind: 'unreachable', detail: String(error) };
-  // A name with several addresses fails with an error that has a code and no message.
-  const detail = error.message || ('code' in error ? String(error.code) : error.name);
-  return error.name === 'ReplyError' ? { kind: 'refused', detail } : { kind: 'unreachable', detail };
+  return { kind: error.name === 'ReplyError' ? 'refused' : 'unreachable', detail: detailOf(error) };
 }
 
 /** False: it was not settled after that time. Replies that wait in the socket while this process is busy count as in time. */

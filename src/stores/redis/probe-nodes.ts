@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import type { ProbedNode } from '../../operations/doctor/doctor.ts';
 import { formatHostPort, parseHostPort } from '../../schema/units.ts';
 import { type Endpoints, hostOf } from './endpoints.ts';
+import { type AnnouncedNode, isSlotMap } from './guard.ts';
 
 /**
  * The nodes of a deployment, as its servers tell them: of CLUSTER NODES, CLUSTER SLOTS, INFO and SENTINEL. Addresses are
@@ -60,15 +61,12 @@ export function nodesOfSlots(reply: unknown, view: NodeView): readonly ProbedNod
   return distinct(nodes);
 }
 
-/** `[host, port, id, metadata]` of each node in each range. */
-function nodesIn(slots: unknown): readonly (readonly unknown[])[] {
-  const ranges: readonly unknown[] = Array.isArray(slots) ? slots : [];
-  return ranges.flatMap((range) =>
-    (Array.isArray(range) ? range.slice(2) : []).flatMap((node: unknown) => (Array.isArray(node) ? [node] : [])),
-  );
+/** Each node of each range; none of a reply that is no slot map. */
+function nodesIn(slots: unknown): readonly AnnouncedNode[] {
+  return isSlotMap(slots) ? slots.flatMap(([, , ...nodes]) => nodes) : [];
 }
 
-function placeOf(node: readonly unknown[], { asked, reachable }: NodeView): string | undefined {
+function placeOf(node: AnnouncedNode, { asked, reachable }: NodeView): string | undefined {
   return addressOf(hostOf(node, parseHostPort(asked)?.host ?? ''), node[1], reachable);
 }
 

@@ -18,7 +18,7 @@ const REASONS: readonly (readonly [StoreReason, RegExp])[] = [
   ['database', /^database \d/],
   ['unknown-host', /\b(ENOTFOUND|EAI_\w+)\b/],
   ['refused', /\b(ECONNREFUSED|ENOENT|EACCES|DENIED)\b/],
-  ['timeout', /ETIMEDOUT|time[d ]?out/i],
+  ['timeout', /ETIMEDOUT|time(?:d )?out/i],
   ['unreachable', /\b(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|EHOSTDOWN|ENETDOWN)\b/],
   // After the codes of the network: a TLS connection that cannot be made is no fault of TLS.
   ['tls', /certificate|\b(CERT_|ERR_TLS|ERR_SSL|EPROTO)|secure TLS|altnames|self.signed|wrong version number/i],
@@ -78,13 +78,30 @@ function isRefusal({ name, message }: Error): boolean {
 const NOT_READY = /^(LOADING|MASTERDOWN|NOAUTH|WRONGPASS|NOREPLICAS|CLUSTERDOWN|BUSY)\b|max number of clients/i;
 
 /**
+ * A server that takes no more clients, or none from this host, writes an error and closes. It answers the first command of
+ * the handshake, CLIENT SETNAME, whose errors ioredis drops.
+ */
+export function reportClosedDoors(redis: Redis, onFault: (message: string) => void): void {
+  const client = redis.client.bind(redis) as (...args: readonly unknown[]) => Promise<unknown>;
+  redis.client = ((...args: readonly unknown[]) => {
+    const reply = client(...args);
+    reply.catch(({ message }: Error) => {
+      if (/^DENIED|max number of clients/i.test(message)) onFault(message);
+    });
+    return reply;
+  }) as unknown as Redis['client'];
+}
+
+/**
  * Some proxies (twemproxy) end a connection at a command that they do not know, so after an attempt that ended in its
  * handshake without a reason the next one sends neither CLIENT SETNAME nor INFO, and the one after that both again.
  */
 export function createHandshake(redis: Redis) {
-  const { connectionName, enableReadyCheck } = redis.options;
+  const { connectionName, enableReadyCheck, sentinels } = redis.options;
+  // The master that sentinels name is asked for its role by INFO.
+  const least = sentinels ? { connectionName: undefined } : { connectionName: undefined, enableReadyCheck: false };
   const send = (all: boolean): void => {
-    Object.assign(redis.options, all ? { connectionName, enableReadyCheck } : NOTHING_OPTIONAL);
+    Object.assign(redis.options, all ? { connectionName, enableReadyCheck } : least);
   };
   return {
     /** Called when an attempt ended in its handshake without a reason. */
@@ -94,13 +111,9 @@ export function createHandshake(redis: Redis) {
   };
 }
 
-const NOTHING_OPTIONAL = { connectionName: undefined, enableReadyCheck: false };
-
-/** The wait after the first look because of READONLY; it doubles up to the maximum while writes are refused. */
+/** The wait after the first look because of READONLY; it doubles up to the maximum while the server stays a replica. */
 const FIRST_WAIT_MS = 1000;
 const MAX_WAIT_MS = 8000;
-/** After this time without a refused write the server counts as writable again, unless INFO told it before. */
-const FORGOTTEN_AFTER_MS = 30_000;
 
 interface ReadOnlyOptions {
   readonly clock: Pick<Clock, 'monotonicMs'>;
@@ -115,35 +128,47 @@ interface ReadOnlyOptions {
  * connect at once.
  */
 export function createReadOnly({ clock, random, look }: ReadOnlyOptions) {
-  let looking = false;
-  let seenAtMs = Number.NEGATIVE_INFINITY;
+  let isReadOnly = false;
   let nextAtMs = Number.NEGATIVE_INFINITY;
   let waitMs = FIRST_WAIT_MS;
-  const holds = (): boolean => clock.monotonicMs() - seenAtMs < FORGOTTEN_AFTER_MS;
+  let timer: NodeJS.Timeout | undefined;
+  let isLooking = false;
+
+  const lookAgain = async (): Promise<void> => {
+    timer = undefined;
+    isLooking = true;
+    nextAtMs = clock.monotonicMs() + waitMs * (0.75 + random() / 2);
+    waitMs = Math.min(MAX_WAIT_MS, 2 * waitMs);
+    await look();
+    isLooking = false;
+    if (isReadOnly) plan();
+  };
+  const plan = (): void => {
+    if (!isLooking) timer ??= setTimeout(lookAgain, Math.max(0, nextAtMs - clock.monotonicMs())).unref();
+  };
+  const forget = (): void => {
+    isReadOnly = false;
+    clearTimeout(timer);
+    timer = undefined;
+  };
   return {
-    holds,
-    /** Called when a write was refused. True: it is the first, or another look. */
+    holds: (): boolean => isReadOnly,
+    /** Called when a write was refused. True: it is the first. */
     refused(): boolean {
-      const nowMs = clock.monotonicMs();
-      const wasKnown = holds();
-      if (!wasKnown) waitMs = FIRST_WAIT_MS;
-      seenAtMs = nowMs;
-      if (looking || nowMs < nextAtMs) return !wasKnown;
-      nextAtMs = nowMs + waitMs * (0.75 + random() / 2);
-      waitMs = Math.min(MAX_WAIT_MS, 2 * waitMs);
-      looking = true;
-      void look().finally(() => {
-        looking = false;
-      });
-      return true;
+      const isFirst = !isReadOnly;
+      isReadOnly = true;
+      plan();
+      return isFirst;
     },
-    /** Called when the server told its role. */
-    told(role: 'master' | 'replica'): void {
-      if (role === 'replica') seenAtMs = clock.monotonicMs();
-      else {
-        seenAtMs = Number.NEGATIVE_INFINITY;
-        waitMs = FIRST_WAIT_MS;
-      }
+    /** Called with the role that the server of a new connection tells, if it tells one. */
+    told(role: 'master' | 'replica' | undefined): void {
+      forget();
+      if (role === 'master') waitMs = FIRST_WAIT_MS;
+      if (role !== 'replica') return;
+      isReadOnly = true;
+      plan();
     },
+    /** Called when the connection has ended for good. */
+    forget,
   };
 }

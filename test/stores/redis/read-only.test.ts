@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { startRespProxy } from '../../../loadtest/fault-proxy/resp-proxy.ts';
 import { startTcpProxy } from '../../../loadtest/fault-proxy/tcp-proxy.ts';
 import { freePorts } from '../../../loadtest/stack/process.ts';
@@ -11,7 +10,7 @@ import type { StoreEvent } from '../../../src/cache/store.ts';
 import type { RedisSettings } from '../../../src/stores/redis/connection.ts';
 import { createReadOnly } from '../../../src/stores/redis/ready.ts';
 import type { RedisStore } from '../../../src/stores/redis/store.ts';
-import { createFakeClock } from '../../fakes/clock.ts';
+import { createVirtualTime } from '../../fakes/clock.ts';
 import { CONNECTION, clusterOf, connected, openStore } from './harness.ts';
 
 const NAME = `sc1:goods:{${'a'.repeat(22)}}`;
@@ -160,27 +159,62 @@ test('cluster: a node that answers READONLY is connected again, and is shown as 
   await until('a write', async () => (await WRITES['entry']?.(store)) === true);
 });
 
-test('a server that stays read-only is looked for ever more rarely: at once, then after 1, 2, 4 and 8 seconds', async () => {
-  const clock = createFakeClock();
+test('a replica of a cluster is one on purpose', async (t) => {
+  const stack = await startCluster({ flavour: 'redis', masters: 1, replicasPerMaster: 1 });
+  t.after(stack.stop);
+  const { store } = openStore(clusterOf(stack));
+  t.after(store.close);
+  await connected(store, 2);
+  assert.deepEqual(
+    store.nodes().map(({ trouble }) => trouble),
+    [undefined, undefined],
+  );
+});
+
+test('a server that stays read-only is looked for ever more rarely: at once, then after 1, 2, 4 and 8 seconds', async (t) => {
+  const time = createVirtualTime(t, 100);
   const looks: number[] = [];
-  const startedMs = clock.monotonicMs();
+  const startedMs = time.monotonicMs();
   const readOnly = createReadOnly({
-    clock,
+    clock: time,
     random: () => 0.5,
     look: async () => {
-      looks.push(clock.monotonicMs() - startedMs);
+      looks.push(Math.round((time.monotonicMs() - startedMs) / 1000));
     },
   });
-  for (let write = 0; write <= 300; write += 1) {
-    readOnly.refused();
-    await nextTurn();
-    clock.advance(100);
-  }
-  assert.deepEqual(looks, [0, 1000, 3000, 7000, 15_000, 23_000]);
-  assert.equal(readOnly.holds(), true);
-  clock.advance(30_000);
-  assert.equal(readOnly.holds(), false, 'no write was refused for half a minute');
-  readOnly.refused();
+  assert.equal(readOnly.refused(), true);
+  assert.equal(readOnly.refused(), false, 'it is known');
+  await time.pass(30_000);
+  assert.deepEqual(looks, [0, 1, 3, 7, 15, 23]);
+  assert.equal(readOnly.holds(), true, 'although no write was refused since');
   readOnly.told('master');
-  assert.equal(readOnly.holds(), false, 'the server said that it is the master');
+  assert.equal(readOnly.holds(), false);
+  await time.pass(30_000);
+  assert.equal(looks.length, 6);
+  readOnly.told('replica');
+  assert.equal(readOnly.holds(), true);
+  await time.pass(1000);
+  assert.equal(looks.length, 7);
+  readOnly.forget();
+  await time.pass(30_000);
+  assert.equal(looks.length, 7);
+});
+
+test('a server that does not tell its role is not looked for without a pause', async (t) => {
+  const time = createVirtualTime(t, 100);
+  let looks = 0;
+  const readOnly = createReadOnly({
+    clock: time,
+    random: () => 0.5,
+    // Its connection ends and comes back.
+    look: async () => {
+      looks += 1;
+      readOnly.told(undefined);
+    },
+  });
+  for (let write = 0; write < 300; write += 1) {
+    readOnly.refused();
+    await time.pass(100);
+  }
+  assert.equal(looks, 6);
 });

@@ -155,6 +155,15 @@ describe('one word says why a store is not ready', { concurrency: true }, () => 
     await reasonFrom(standaloneOf(stack, right), 'full');
   });
 
+  test('full, although the server has no password whose check it could refuse', async (t) => {
+    const stack = await started(t, startStandalone({ flavour: 'redis' }));
+    await stack.nodes[0]?.command('CONFIG', 'SET', 'maxclients', 1);
+    const { store } = openStore(standaloneOf(stack));
+    t.after(store.close);
+    await connected(store, 1);
+    await reasonFrom(standaloneOf(stack), 'full');
+  });
+
   test('cluster-down: no node has slots', async (t) => {
     const config = ['cluster-enabled yes'];
     const stack = await started(t, startStandalone({ flavour: 'redis', config }));
@@ -170,6 +179,8 @@ describe('one word says why a store is not ready', { concurrency: true }, () => 
       ["READONLY You can't write against a read only replica.", 'read-only'],
       ['EHOSTUNREACH connect EHOSTUNREACH 10.0.0.1:6379', 'unreachable'],
       ['connect ETIMEDOUT', 'timeout'],
+      ['the handshake timed out', 'timeout'],
+      ['a reply that no command waits for, at byte 0 of 31: ERR max number of clients reached', 'full'],
       ['self-signed certificate in certificate chain', 'tls'],
       ['a reply that is no RESP at byte 0 of 5', 'protocol'],
       ['All sentinels are unreachable. Retrying from scratch after 50ms.', 'no-master'],
