@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { isIPv6 } from 'node:net';
 
 /** The head of a request without a body: `GET` or `HEAD` of one of the paths that the lane serves. */
@@ -5,7 +6,7 @@ export interface LaneHead {
   readonly isHead: boolean;
   readonly target: string;
   /** The fields that an answer can depend on, by lower-case name. */
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: ReadHeaders;
   /** Offset after the blank line. */
   readonly end: number;
 }
@@ -22,11 +23,18 @@ const MAX_FIELDS = 128;
 /** listener.ts gives Node this much room beside the longest target. */
 const MAX_FIELD_BYTES = 16 * 1024;
 
-/** Fields that a search reads. */
+/** Fields that a search reads, beside those that the configuration declares. */
 const READ = [
-  ...['accept-encoding', 'authorization', 'if-match', 'if-none-match', 'traceparent', 'x-forwarded-for'],
+  'accept-encoding',
+  'authorization',
+  'if-match',
+  'if-none-match',
+  'traceparent',
+  'x-forwarded-for',
   'x-request-id',
-];
+] as const;
+/** The fields of a search by either way: reading another one does not compile, because the lane gives none. */
+export type ReadHeaders = Readonly<Partial<Pick<IncomingHttpHeaders, (typeof READ)[number]>>>;
 /** Node keeps the first of two fields with one of these names (https://nodejs.org/api/http.html#messageheaders). */
 const FIRST_KEPT = [
   ...['age', 'authorization', 'content-type', 'etag', 'expires', 'from', 'host', 'if-modified-since'],
@@ -167,7 +175,7 @@ export function createHeadReader(options: {
 
 /** The fields that are read or that frame the message, by the hash of their names. */
 function fieldsByHash({ context, client }: LaneFields): ReadonlyMap<number, Field> {
-  const read = new Set([...READ, ...context, ...(client === undefined ? [] : [client])]);
+  const read = new Set<string>([...READ, ...context, ...(client === undefined ? [] : [client])]);
   const fields = new Map<number, Field>();
   const names = new Set([...read, ...Object.keys(FRAMING)]);
   for (const name of names) {

@@ -1,4 +1,4 @@
-import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import type { OutgoingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import type { MissReason } from '../../cache/events.ts';
@@ -8,6 +8,7 @@ import type { Search } from '../../search/search.ts';
 import { formatTraceparent, parseTraceparent, type Span, type Tracer } from '../../search/trace.ts';
 import type { RequestEvent } from '../events.ts';
 import type { SharedHead } from '../lane/answer.ts';
+import type { ReadHeaders } from '../lane/head.ts';
 import { problemOf } from '../problems.ts';
 import { PROBLEMS, type Problem, problemResponse, writeProblem } from '../transport/problem.ts';
 import type { Pairs } from '../transport/request-target.ts';
@@ -16,7 +17,7 @@ import { noHeads, type TargetHeads } from './response-headers.ts';
 /** The parts of a request that a search reads. */
 export interface SearchRequest {
   readonly method?: string | undefined;
-  readonly headers: IncomingMessage['headers'];
+  readonly headers: ReadHeaders;
   readonly url?: string | undefined;
   readonly socket: Socket;
 }
@@ -66,7 +67,7 @@ export type CountRequest = (
   search: CountedSearch,
   ending: Ending,
   durationMs: number,
-  from?: { readonly requestId: string; readonly request: { readonly headers: IncomingMessage['headers'] } },
+  from?: { readonly requestId: string; readonly request: { readonly headers: ReadHeaders } },
 ) => void;
 
 export function createRequestCounter(options: {
@@ -76,7 +77,7 @@ export function createRequestCounter(options: {
 }): CountRequest {
   const { observe, requestLog, tracer } = options;
   /** While tracing is on, a log line never shows the trace id of a client, who may send any. */
-  const givenBy = (headers: IncomingMessage['headers']): string | undefined =>
+  const givenBy = (headers: ReadHeaders): string | undefined =>
     tracer === undefined ? parseTraceparent(headers['traceparent'])?.traceId : undefined;
   return ({ route, domain, key, bucket, span }, { outcome, reason, status, code, error }, durationMs, from) => {
     // Built without object spreads, which take longer than the rest of this function.

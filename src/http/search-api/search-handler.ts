@@ -1,10 +1,10 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { Coding, Entry } from '../../cache/entry.ts';
 import type { Clock } from '../../runtime.ts';
 import type { Answer } from '../../search/answer.ts';
 import type { PreparedSearch } from '../../search/key.ts';
 import type { Search } from '../../search/search.ts';
 import { formatTraceparent, type Tracer } from '../../search/trace.ts';
+import type { ReadHeaders } from '../lane/head.ts';
 import type { BufferBudget } from '../transport/buffer-budget.ts';
 import {
   createNegotiator,
@@ -204,7 +204,7 @@ const TARGET_MEMO_BYTES = 16 * 2 ** 20;
 function createTargets(
   search: SearchHandlerOptions['search'],
   { maxUrlBytes, targetMemoBytes = TARGET_MEMO_BYTES }: Pick<SearchHandlerOptions, 'maxUrlBytes' | 'targetMemoBytes'>,
-): (target: string, headers: IncomingHttpHeaders) => KnownTarget {
+): (target: string, headers: ReadHeaders) => KnownTarget {
   const memo = createTargetMemo(targetMemoBytes);
   // When a header is part of the key, the URL alone does not identify the search.
   const byUrlAlone = new Set(

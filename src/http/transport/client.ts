@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
 import { isIPv4, isIPv6 } from 'node:net';
 import { createNetworkTest } from '../../schema/units.ts';
+import type { ReadHeaders } from '../lane/head.ts';
 import { headerOf } from './request-target.ts';
 
 export interface ClientOptions {
@@ -13,7 +13,7 @@ export interface ClientOptions {
 
 /** The parts of a request that name its client. */
 export interface ClientRequest {
-  readonly headers: IncomingHttpHeaders;
+  readonly headers: ReadHeaders;
   readonly socket: { readonly remoteAddress?: string | undefined };
 }
 

@@ -1,5 +1,6 @@
 import { CODINGS, decompress, ETAG_SUFFIX } from '../../cache/codec.ts';
 import type { Coding, Entry } from '../../cache/entry.ts';
+import type { ReadHeaders } from '../lane/head.ts';
 import { Refusal } from './problem.ts';
 import { createWeakCache } from './weak-cache.ts';
 
@@ -81,10 +82,7 @@ function parseAcceptEncoding(field: string): ReadonlyMap<string, number> {
 /** The suffix that each coding adds to the tag of the same content. */
 export const TAG_SUFFIX = { ...ETAG_SUFFIX, br: '-br' } as const satisfies Readonly<Record<Coding | OwnCoding, string>>;
 
-interface Conditions {
-  readonly 'if-match'?: string | undefined;
-  readonly 'if-none-match'?: string | undefined;
-}
+type Conditions = Pick<ReadHeaders, 'if-match' | 'if-none-match'>;
 
 /**
  * Evaluates the preconditions of a GET or HEAD whose answer would be a 200 (RFC 9110 §13.2.2). Each coding of a content has

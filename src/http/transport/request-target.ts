@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { ReadHeaders } from '../lane/head.ts';
 import { Refusal } from './problem.ts';
 
 /** Decoded name/value pairs in the order given; a name may repeat. */
@@ -14,7 +15,7 @@ interface Parameters {
 export const MAX_PAIRS = 64;
 
 /** @throws Refusal `url-too-long`, `invalid-url`. */
-export function parametersOf(target: string, headers: IncomingHttpHeaders, maxUrlBytes: number): Parameters {
+export function parametersOf(target: string, headers: ReadHeaders, maxUrlBytes: number): Parameters {
   checkLength(target, maxUrlBytes);
   const question = target.indexOf('?');
   const pairs = question < 0 ? [] : parseQueryString(target.slice(question + 1));
@@ -28,13 +29,16 @@ export function checkLength(target: string, maxUrlBytes: number): void {
   throw new Refusal({ code: 'url-too-long', detail: `A URL may have at most ${maxUrlBytes} bytes.` });
 }
 
-export function headerReader(headers: IncomingHttpHeaders): (name: string) => string | undefined {
+export function headerReader(headers: ReadHeaders): (name: string) => string | undefined {
   return (name) => headerOf(headers, name);
 }
 
-/** The value of a field; several fields of one name are joined by commas. @param name lower case. */
-export function headerOf(headers: IncomingHttpHeaders, name: string): string | undefined {
-  const value = headers[name];
+/**
+ * The value of a field that the configuration declares; several fields of one name are joined by commas.
+ * @param name lower case
+ */
+export function headerOf(headers: ReadHeaders, name: string): string | undefined {
+  const value = (headers as IncomingHttpHeaders)[name];
   return Array.isArray(value) ? value.join(', ') : value;
 }
 
