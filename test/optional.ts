@@ -16,7 +16,7 @@ export const OPTIONAL_FILE = 'optional.ndjson';
 
 /**
  * Registers the suite when `value`, the place of its server or its data, is given. Otherwise no test is registered, and
- * the last line of `npm test` names the suite. test/floor.json holds the number of tests that each suite adds.
+ * the end of `npm test` names the suite. test/floor.json holds the number of tests that each suite adds.
  */
 export function optional(
   name: string,

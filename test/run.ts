@@ -14,7 +14,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { isAbsolute, join, relative, sep } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
@@ -100,7 +100,7 @@ function unpackedManticore(): boolean {
   }
 }
 
-interface RanFiles extends Pick<FinishedRun, 'testsOf' | 'skips'> {
+interface RanFiles extends Pick<FinishedRun, 'tests' | 'testsOf' | 'skips'> {
   readonly passed: boolean;
   /** Stopped for its silence or by a signal, so that some files are missing. */
   readonly stopped: boolean;
@@ -109,9 +109,9 @@ interface RanFiles extends Pick<FinishedRun, 'testsOf' | 'skips'> {
 }
 
 async function runUnits({ quick, units, node }: RequestedRun): Promise<RanFiles> {
-  const entries = new Map(units.map((unit, index) => [entryOf(unit, index), unit.join(', ')]));
-  const unitOf = (file = ''): string => entries.get(file) ?? shown(file);
-  const testsOf = new Map<string, number>([...entries.values()].map((unit) => [unit, 0]));
+  const entries = new Map(units.map((unit, index) => [entryOf(unit, index), unit]));
+  const testsOf = new Map(units.flat().map((file) => [file, 0]));
+  let tests = 0;
   const skips: SkippedTest[] = [];
   const failed: string[] = [];
   let passed = false;
@@ -144,25 +144,45 @@ async function runUnits({ quick, units, node }: RequestedRun): Promise<RanFiles>
     if (reason === undefined || reason === false) return;
     skips.push({ kind, file: shown(event.file), name: event.name, reason: reason === true ? '' : reason });
   };
-  events.on('test:pass', skipped);
+  const counted = ({ file, name, details }: { file?: string; name: string; details: { type?: string } }): void => {
+    const before = testsOf.get(shown(file));
+    // Node reports a process without tests as a test by the name of its module.
+    if (before === undefined || entries.has(name) || details.type === 'suite') return;
+    testsOf.set(shown(file), before + 1);
+  };
+  events.on('test:pass', (event) => {
+    counted(event);
+    skipped(event);
+  });
   // Node reports the tests of a process in order, a suite before its tests.
   const path: string[] = [];
   events.on('test:start', ({ nesting, name }) => path.splice(nesting, path.length, name));
   events.on('test:fail', (event) => {
-    // A file that failed before it registered a test does not count as a file without tests.
-    if (testsOf.get(unitOf(event.file)) === 0) testsOf.delete(unitOf(event.file));
+    counted(event);
     skipped(event);
     if (Object(event.details.error).failureType === 'subtestsFailed') return;
-    const names = [...path.slice(0, event.nesting), event.name].join(' > ');
-    failed.push(isAbsolute(event.name) ? unitOf(event.name) : `${shown(event.file)}: ${names}`);
+    const unit = entries.get(event.name);
+    if (unit === undefined) {
+      failed.push(`${shown(event.file)}: ${[...path.slice(0, event.nesting), event.name].join(' > ')}`);
+      return;
+    }
+    // Files whose process ended before their tests do not count as files without tests.
+    for (const file of unit) if (testsOf.get(file) === 0) testsOf.delete(file);
+    failed.push(unit.join(', '));
   });
   events.on('test:summary', ({ file, counts, success }) => {
-    if (file === undefined) passed = success;
-    else testsOf.set(unitOf(file), counts.tests);
+    if (file === undefined) {
+      passed = success;
+      return;
+    }
+    tests += counts.tests;
+    // A file alone in its process registers all its tests, also those that are written in another module.
+    const [only, ...others] = entries.get(file) ?? [];
+    if (only !== undefined && others.length === 0) testsOf.set(only, counts.tests);
   });
   await pipeline(events, new spec(), process.stdout, { end: false });
   clearTimeout(silence);
-  return { testsOf, skips, passed, stopped: stop.signal.aborted, failed };
+  return { tests, testsOf, skips, passed, stopped: stop.signal.aborted, failed };
 }
 
 /** The module that runs the files of a unit. It imports all of them before the first test begins. */

@@ -5,14 +5,17 @@ import { type FinishedRun, type Judgement, judge } from './judge.ts';
 const FLOOR = { tests: 4, all: 5, quick: 3, optional: { server: 2 } };
 const ABSENT = { name: 'server', how: 'set SERVER', file: 'test/b.test.ts', present: false };
 
-function judged(run: Partial<FinishedRun>): Judgement {
+const TESTS_OF: FinishedRun['testsOf'] = new Map([
+  ['test/a.test.ts', 2],
+  ['test/b.test.ts', 3],
+]);
+
+function judged({ testsOf = TESTS_OF, ...run }: Partial<FinishedRun>): Judgement {
   const whole: FinishedRun = {
     scope: 'all',
     narrowed: false,
-    testsOf: new Map([
-      ['test/a.test.ts', 2],
-      ['test/b.test.ts', 3],
-    ]),
+    tests: testsOf.values().reduce((sum, count) => sum + count, 0),
+    testsOf,
     skips: [],
     skipsAllowed: true,
     optional: [ABSENT],

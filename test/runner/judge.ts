@@ -15,9 +15,8 @@ export interface FinishedRun {
   readonly scope: 'tests' | 'all' | 'quick' | 'named paths';
   /** Whether only tests that match a pattern, or are marked `only`, were run. */
   readonly narrowed: boolean;
-  /**
-   * The number of tests that each unit has registered, by the paths of its files. Units that failed are left out.
-   */
+  readonly tests: number;
+  /** The number of tests that each file has registered. Files that failed before their tests are left out. */
   readonly testsOf: ReadonlyMap<string, number>;
   readonly skips: readonly SkippedTest[];
   readonly skipsAllowed: boolean;
@@ -43,7 +42,7 @@ export interface Judgement {
 
 /** Judges the run as a whole; node judges each test. */
 export function judge(run: FinishedRun, floor: Floor): Judgement {
-  const tests = [...run.testsOf.values()].reduce((sum, count) => sum + count, 0);
+  const { tests } = run;
   const suites = new Map(run.optional.map((suite) => [suite.name, suite]));
   const absent = [...suites.values()].filter(({ present }) => !present);
   const atFloor = run.narrowed ? { faults: [], notes: [] } : compared(tests, run, floor, suites);
@@ -69,7 +68,7 @@ export function judge(run: FinishedRun, floor: Floor): Judgement {
   };
 }
 
-/** Units without a test, except those whose only suite is optional and absent. */
+/** Files without a test, except those whose only suite is optional and absent. */
 function emptyFiles(run: FinishedRun): string[] {
   const withoutSuite = new Set(run.optional.flatMap(({ present, file }) => (present ? [] : [file])));
   return [...run.testsOf].flatMap(([file, tests]) => (tests === 0 && !withoutSuite.has(file) ? [file] : []));

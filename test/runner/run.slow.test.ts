@@ -58,7 +58,7 @@ test('a red run ends with the names of the failed tests, and of a file that does
   const bad = "describe('door', () => { test('shuts', () => { throw new Error('no'); }); test('opens', () => {}); });";
   const { out } = await testRun({
     'door.test.ts': `import { describe, test } from 'node:test';\n${bad}`,
-    'gone.test.ts': "import './nowhere.ts';",
+    'gone.test.ts': "import './nowhere.ts';\ntest('one');",
   });
   const ends = out.slice(-2).map((line) => line.replace(/[^ ]*\//, ''));
   assert.deepEqual(ends, ['serpcache: failed: door.test.ts: door > shuts', 'serpcache: failed: gone.test.ts']);
@@ -79,7 +79,7 @@ test('files of one room share a process, where each test names its file', async 
     'serpcache: failed: one.test.ts: pid',
     'serpcache: failed: two.test.ts: pid',
   ]);
-  const broken = await testRun({ ...files, 'test/room/zero.test.ts': "import './nowhere.ts';" });
+  const broken = await testRun({ ...files, 'test/room/zero.test.ts': "import './nowhere.ts';\ntest('one');" });
   assert.deepEqual(named(broken.out.slice(-1)), ['serpcache: failed: one.test.ts, two.test.ts, zero.test.ts']);
 });
 
@@ -90,13 +90,17 @@ test('a pattern that matches nothing makes the run fail', async () => {
   assert.equal((await testRun(files, ['--test-name-pattern=one'])).status, 0);
 });
 
-test('a file that registers no test makes the run fail', async () => {
-  const { status, out } = await testRun({
-    'full.test.ts': `${TEST}test('one', () => {});`,
-    'empty.test.ts': 'export const tests = [];',
-  });
-  assert.equal(status, 1);
-  assert.match(out.at(-1) ?? '', /empty\.test\.ts registers no test$/);
+test('a file that registers no test makes the run fail, also in the process of another file', async () => {
+  const full = `${TEST}test('one', () => {});`;
+  for (const [folder, text] of [
+    ['.', 'export const tests = [];'],
+    ['test/room', `${TEST}for (const name of []) test(name, () => {});`],
+  ]) {
+    const { status, out } = await testRun({ [`${folder}/full.test.ts`]: full, [`${folder}/empty.test.ts`]: `${text}` });
+    assert.equal(status, 1, out.join('\n'));
+    assert.match(out.at(-1) ?? '', /empty\.test\.ts registers no test$/);
+    assert.equal(out.filter((line) => line.includes('registers no test')).length, 1);
+  }
 });
 
 test('a folder without tests is a usage error', async () => {

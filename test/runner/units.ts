@@ -16,6 +16,14 @@ const MAX_FILES = 12;
 /** Hooks of a whole file: in a shared process they would run for each test of every file. */
 const HOOKS = /^(?:beforeEach|afterEach)\(/m;
 
+/**
+ * A file whose tests are all written in another module, such as a contract, has a process of its own: node tells where a
+ * test is written, and not which file has registered it. So has a file with an optional suite, whose module names the
+ * file by the process.
+ */
+const OWN_TEST = /\b(?:test|it)\(/;
+const OPTIONAL = join('test', 'optional.ts');
+
 /** The files that one process runs, in this order. */
 export type Unit = readonly string[];
 
@@ -24,7 +32,7 @@ export interface Imports {
   readonly startsPrograms: (file: string) => boolean;
   readonly needsOwnProcess: (file: string) => boolean;
   readonly startsK6: (file: string) => boolean;
-  /** The names of the parts of loadtest/stack/install.ts that the files start. */
+  /** The names of the parts of loadtest/stack/parts.ts that the files start. */
   readonly partsOf: (files: readonly string[]) => readonly string[];
 }
 
@@ -64,7 +72,11 @@ export function importsWithin(root: string): Imports {
   };
   return {
     startsPrograms,
-    needsOwnProcess: (file) => startsPrograms(file) || HOOKS.test(textOf(file, root)),
+    needsOwnProcess: (file) =>
+      startsPrograms(file) ||
+      reachedFrom(file).has(OPTIONAL) ||
+      HOOKS.test(textOf(file, root)) ||
+      !OWN_TEST.test(textOf(file, root)),
     startsK6: (file) => reachedFrom(file).has(K6),
     partsOf: (files) => {
       const needed = new Set(files.filter(startsPrograms).flatMap((file) => partsNamed(reachedFrom(file), root)));
@@ -73,7 +85,10 @@ export function importsWithin(root: string): Imports {
   };
 }
 
-/** The parts whose starting module is reached and that a module outside the service, which starts none, names. */
+/**
+ * The parts that these modules start. A module starts a part by its name or by that of one of its programs, and some parts
+ * only through the module `startedBy`. Modules of src/ start none.
+ */
 function partsNamed(reached: ReadonlySet<string>, root: string): string[] {
   const texts = [...reached].filter((file) => !file.startsWith('src/')).map((file) => textOf(file, root));
   const isNamed = (word: string): boolean => texts.some((text) => new RegExp(`['/]${word}'`).test(text));
