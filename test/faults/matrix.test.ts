@@ -12,6 +12,8 @@ import { REAL_PARTS } from './run-row.ts';
 /** Four rows of the matrix on a small harness, and the row that must be red. */
 const ROWS = ['node-stopped', 'values-corrupted', 'engine-killed', 'out-of-memory'];
 const RED = 'broken-on-purpose';
+/** Why judge.ts calls an attempt invalid on a machine that is too slow for the load. */
+const OF_A_SLOW_MACHINE = /^(?:the generator lagged|the control missed, too|the control): /;
 
 interface Found {
   readonly name: string;
@@ -57,10 +59,11 @@ describe('the fault matrix, four rows of it', () => {
         output,
       );
       for (const { outcome, tries } of kept) {
-        // A machine too slow for the load says nothing about times and refusals. Nothing excuses a wrong answer.
-        const [{ harm = [], invalid } = {}] = tries;
+        const [{ harm = [], invalid = '' } = {}] = tries;
+        assert.ok(outcome === 'green' || OF_A_SLOW_MACHINE.test(invalid), output);
+        // Nothing excuses a wrong answer.
         const wrong = harm.filter((one) => !/ hung requests$/.test(one));
-        assert.deepEqual([outcome === 'green' || invalid !== undefined, wrong], [true, []], output);
+        assert.deepEqual(wrong, [], output);
       }
       const red = found.find(({ name }) => name === RED);
       assert.equal(red?.outcome, 'red', output);

@@ -21,11 +21,6 @@ export interface MutationsResult {
 /** Maximum number of damaged answers of one run. */
 export const MAX_COUNT = 1_000_000;
 
-/** A number that differs for each pair of seed and case. */
-export function seedOf(seed: number, id: number): number {
-  return seed * MAX_COUNT + id;
-}
-
 /** A damaged answer and how it is sent to the adapter, which runs in a process of its own: the subject. */
 interface MutationRun<Case, Task extends Numbered, Report extends Numbered> {
   readonly cases: readonly Case[];

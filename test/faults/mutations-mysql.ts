@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
-import { createRandom, type Random } from '../../src/catalogue/demo/ad.ts';
+import { createRandom, type Random, seedOf } from '../../src/catalogue/demo/ad.ts';
 import type { ResultSets } from '../../src/engines/sphinx/connection.ts';
 import { pageOf } from '../../src/engines/sphinx/reply.ts';
 import { LEADING_COLUMNS } from '../../src/engines/sphinx/statement.ts';
@@ -17,13 +17,13 @@ import {
   startFakeSearchd,
 } from '../fakes/searchd.ts';
 import { mutated, setsIn } from './mutate-mysql.ts';
-import { type Mutations, type MutationsResult, runMutations, seedOf } from './mutation-run.ts';
+import { type Mutations, type MutationsResult, runMutations } from './mutation-run.ts';
 import type { SubjectReport, SubjectTask } from './mutations-mysql-subject.ts';
 
 /**
- * Damaged replies of searchd. A child process makes an engine for each: the first greeting, login, reply or what follows
- * it is the damaged one, all others are right. No search may get another page than the bytes say, and in the end all
- * permits are back and searches are served.
+ * Damaged answers of searchd. For each a child process makes an engine on a server that damages its first greeting, its
+ * first reply to a login or a search, or what follows a reply. All other answers are right. No search may get another page
+ * than the bytes say, and in the end all permits are back and searches are served.
  */
 export const MYSQL_MUTATIONS: Mutations = {
   name: 'mysql',
@@ -176,9 +176,19 @@ function taskOf({ id }: Case, { host, port }: FakeSearchd): SubjectTask {
     domain: CONTRACT_DOMAIN,
     request: REQUEST,
     engine: {
-      ...{ kind: 'sphinx', endpoints: [{ host, port }], index: 'contract', idAttribute: 'doc_id' },
-      ...{ ranker: 'bm25', maxMatches: 1000, snippetLength: SNIPPET_LENGTH, limit: 'fixed' },
-      ...{ maxConcurrent: 2, maxQueued: 8, deadlineMs: 300, hardDeadlineMs: 400, connectTimeoutMs: 400 },
+      kind: 'sphinx',
+      endpoints: [{ host, port }],
+      index: 'contract',
+      idAttribute: 'doc_id',
+      ranker: 'bm25',
+      maxMatches: 1000,
+      snippetLength: SNIPPET_LENGTH,
+      limit: 'fixed',
+      maxConcurrent: 2,
+      maxQueued: 8,
+      deadlineMs: 300,
+      hardDeadlineMs: 400,
+      connectTimeoutMs: 400,
     },
   };
 }

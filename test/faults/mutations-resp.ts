@@ -1,16 +1,16 @@
 import { join } from 'node:path';
-import { createRandom } from '../../src/catalogue/demo/ad.ts';
+import { createRandom, seedOf } from '../../src/catalogue/demo/ad.ts';
 import { systemClock } from '../../src/runtime.ts';
 import type { RedisSettings } from '../../src/stores/redis/connection.ts';
 import { entryOf } from '../fakes/entry.ts';
 import { healthyReply, type RespServer, startRespServer } from '../fakes/resp-server.ts';
 import { mutated } from './mutate-resp.ts';
-import { type Mutations, type MutationsResult, runMutations, seedOf } from './mutation-run.ts';
+import { type Mutations, type MutationsResult, runMutations } from './mutation-run.ts';
 import type { SubjectReport, SubjectSearch, SubjectTask } from './mutations-resp-subject.ts';
 
 /**
- * Damaged replies of Redis servers. A child process opens a store for each, the first reply to one command is the damaged
- * one, all others are right, and the store must serve the right entries in the end.
+ * Damaged replies of Redis servers. For each a child process opens a store on a server that damages its first reply to one
+ * command. All other replies are right, and the store must serve the right entries in the end.
  */
 export const RESP_MUTATIONS: Mutations = {
   name: 'replies',
@@ -111,8 +111,13 @@ function armed(server: RespServer, { id, command, reply }: RespCase): () => Buff
 function settingsOf({ id, command }: RespCase, { host, port }: RespServer): RedisSettings {
   const nodes = [{ host, port }] as const;
   const connection = {
-    ...{ deadlineMs: 200, connectTimeoutMs: 500, socketTimeoutMs: 400, refreshMs: 1000 },
-    ...{ maxOutstanding: 1024, batchSize: 128, dedicated: false },
+    deadlineMs: 200,
+    connectTimeoutMs: 500,
+    socketTimeoutMs: 400,
+    refreshMs: 1000,
+    maxOutstanding: 1024,
+    batchSize: 128,
+    dedicated: false,
   };
   if (command === 'SENTINEL' || (command === 'INFO' && id % 2 === 0)) {
     return { kind: 'sentinel', sentinels: nodes, master: 'm', database: 0, ...connection };

@@ -19,7 +19,7 @@ const PROGRAM: Program = {
     {
       name: 'folder',
       takes: 'DIRECTORY',
-      about: 'sends the bytes of each file of this folder instead, as N does of its own',
+      about: 'sends every file of this folder as an answer of the chosen servers; N is ignored',
     },
   ],
   takes: { min: 0, max: 0 },
@@ -34,8 +34,7 @@ process.exitCode = await runProgram(PROGRAM, async (args) => {
   let found = 0;
   for (const { name, run, replay } of chosen) {
     const count = args.number(name, { least: 1, most: MAX_COUNT, whole: true }) ?? 1;
-    const { sent, findings } =
-      folder === undefined ? await run(seed, count) : await replay(filesOf(folder).slice(0, count));
+    const { sent, findings } = folder === undefined ? await run(seed, count) : await replay(filesOf(folder));
     found += findings.length;
     for (const finding of findings) console.log(finding);
     console.log(`${name}: ${sent} sent, seed ${seed}, findings: ${findings.length}`);
