@@ -41,8 +41,6 @@ const ROOT = resolve(import.meta.dirname, '..');
 const COLLECT = "process.on('SIGUSR2', () => { for (let n = 1; n <= 10; n += 1) setTimeout(gc, n * 10); });";
 const PRELOAD = `data:text/javascript,${encodeURIComponent(COLLECT)}`;
 const COLLECTION_MS = 1000;
-/** The first start builds the index of the demo catalogue. */
-const READY_LIMIT_MS = 120_000;
 const BARE =
   "const b=Buffer.alloc(4000,97);require('http').createServer((q,s)=>s.end(b)).listen(+process.argv[1],'127.0.0.1')";
 const run = promisify(execFile);
@@ -100,7 +98,6 @@ async function measureStart({ folder, checkout, cores, collects }: Place): Promi
       env,
       logFile: join(folder, `${name}-${listens}.log`),
       ready: () => accepts(listens),
-      readyTimeoutMs: READY_LIMIT_MS,
     });
   const ports = { PORT: `${port}`, ADMIN_PORT: `${port + 10_000}` };
   const service = await start('service', port, ['--expose-gc', '--import', PRELOAD, join(checkout, 'src/main.ts')], {

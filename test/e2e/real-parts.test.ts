@@ -104,13 +104,13 @@ eachServer((name, server) => {
       const other = await createServiceHere(settings);
       t.after(other.close);
       const { publicUrl } = await other.listen();
-      await until('a page that was computed, because the stored one is not believed', async () => {
-        const { cacheStatus, status } = await ask({ url: publicUrl }, 'кроссовки', '&facet=city');
-        assert.deepEqual([status, /detail=unsigned/.test(cacheStatus)], [200, true], cacheStatus);
-      });
-      const standing = async (url: string) => (await readiness({ url })).domains[0]?.control;
-      await until('each to have read the document', async () => (await standing(publicUrl)) === 'corrupt');
-      assert.equal(await standing(service.url), 'ok');
+      const domain = async (url: string) => (await readiness({ url })).domains[0];
+      await until('its store to be connected', async () => (await domain(publicUrl))?.store.state === 'ok');
+      const { cacheStatus, status } = await ask({ url: publicUrl }, 'кроссовки', '&facet=city');
+      // The page is computed, because the stored one is not believed.
+      assert.deepEqual([status, /detail=unsigned/.test(cacheStatus)], [200, true], cacheStatus);
+      await until('each to have read the document', async () => (await domain(publicUrl))?.control === 'corrupt');
+      assert.equal((await domain(service.url))?.control, 'ok');
     });
 
     test('a killed node costs only its own keys, without delays, and the service recovers by itself', async () => {
@@ -210,7 +210,7 @@ eachServer((name, server) => {
 
 interface Readiness {
   readonly status: string;
-  readonly domains: readonly { readonly control: string }[];
+  readonly domains: readonly { readonly control: string; readonly store: { readonly state: string } }[];
 }
 
 async function readiness({ url }: Pick<Service, 'url'>): Promise<Readiness> {
