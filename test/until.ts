@@ -6,8 +6,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
  */
 const LIMIT_MS = 120_000;
 
-/** Polls until `holds` neither returns false nor throws. @throws naming `what`; the cause is the last error of `holds` */
-export async function until(what: string, holds: () => unknown, intervalMs = 10): Promise<void> {
+/**
+ * Polls until `holds` returns true, or until its assertions pass; an error counts as false.
+ * @throws naming `what`; the cause is the last error of `holds`
+ */
+export async function until(
+  what: string,
+  holds: (() => boolean | Promise<boolean>) | (() => void | Promise<void>),
+  intervalMs = 10,
+): Promise<void> {
   const untilMs = performance.now() + LIMIT_MS;
   for (;;) {
     let cause: unknown;

@@ -6,9 +6,8 @@ import { createControl, type PollingControl } from '../../src/control/create-con
 import { beginOverlay } from '../../src/control/overlay.ts';
 import { seededRandom } from '../../src/runtime.ts';
 import { createMemoryControlStore } from '../../src/stores/memory/control-store.ts';
-import { createFakeClock } from '../fakes/clock.ts';
+import { createFakeClock, createVirtualTime } from '../fakes/clock.ts';
 import { entryOf } from '../fakes/entry.ts';
-import { idle } from '../fakes/idle.ts';
 
 /** The store as one process finds it. `silent`: commands take effect, but no reply comes. */
 export type StoreCondition = 'up' | 'down' | 'silent';
@@ -40,20 +39,18 @@ export interface Harness {
   /** Advances time in one step, while no process runs; then one second in which all processes poll. */
   readonly leap: (ms: number) => Promise<void>;
   /** Lets time pass until the condition holds, and returns the time it took. */
-  readonly until: (holds: () => boolean, maxMs?: number) => Promise<number>;
+  readonly until: (holds: () => boolean) => Promise<number>;
   /** Lets time pass until the promise is settled. */
   readonly settle: <Result>(promise: Promise<Result>) => Promise<Result>;
 }
 
-const STEP_MS = 10;
 /** The time in which the store replies. */
 const REPLY_MS = 2;
 
 /** A fleet around one store, in virtual time. */
 export function createHarness(t: TestContext): Harness {
-  t.mock.timers.enable({ apis: ['setTimeout'] });
-  let nowMs = 1_000_000;
-  let memory = createMemoryControlStore({ clock: { monotonicMs: () => nowMs } });
+  const time = createVirtualTime(t);
+  let memory = createMemoryControlStore({ clock: time });
   let members = 0;
 
   const client = (condition: () => StoreCondition): ControlStore => {
@@ -73,23 +70,6 @@ export function createHarness(t: TestContext): Harness {
       reports: (...args) => ask(() => memory.reports(...args), fault),
     };
   };
-  const pass = async (ms: number): Promise<void> => {
-    await idle();
-    for (let passed = 0; passed < ms; passed += STEP_MS) {
-      nowMs += STEP_MS;
-      t.mock.timers.tick(STEP_MS);
-      await idle();
-    }
-  };
-  const until = async (holds: () => boolean, maxMs = 60_000): Promise<number> => {
-    let waitedMs = 0;
-    while (!holds()) {
-      if (waitedMs > maxMs) throw new Error(`not within ${maxMs} ms: ${holds}`);
-      await pass(STEP_MS);
-      waitedMs += STEP_MS;
-    }
-    return waitedMs;
-  };
   const store = client(() => 'up');
 
   return {
@@ -104,7 +84,10 @@ export function createHarness(t: TestContext): Harness {
         store: client(() => condition),
         shared: true,
         locate: () => undefined,
-        clock: { wallMs: () => 1_800_000_000_000 + nowMs + skewMs, monotonicMs: () => nowMs - startedMs },
+        clock: {
+          wallMs: () => 1_800_000_000_000 + time.monotonicMs() + skewMs,
+          monotonicMs: () => time.monotonicMs() - startedMs,
+        },
         random: seededRandom(members * 1000 + name.length),
         observe: (event) => events.push(event),
         longestLifeMs,
@@ -112,9 +95,7 @@ export function createHarness(t: TestContext): Harness {
       });
       t.after(async () => {
         condition = 'down';
-        const closing = control.close();
-        await pass(1000);
-        await closing;
+        await time.settled(control.close());
       });
       return {
         control,
@@ -125,27 +106,23 @@ export function createHarness(t: TestContext): Harness {
       };
     },
     wipe: () => {
-      memory = createMemoryControlStore({ clock: { monotonicMs: () => nowMs } });
+      memory = createMemoryControlStore({ clock: time });
     },
     write: async (value) => {
       const there = await memory.read('goods', undefined, 0);
       await memory.swap('goods', there.kind === 'value' ? there.tag : undefined, value, 0);
     },
-    pass,
+    pass: time.pass,
     leap: async (ms) => {
-      nowMs += ms;
-      await pass(1000);
+      time.advance(ms);
+      await time.pass(1000);
     },
-    until,
-    settle: async (promise) => {
-      let isSettled = false;
-      const mark = (): void => {
-        isSettled = true;
-      };
-      promise.then(mark, mark);
-      await until(() => isSettled);
-      return promise;
+    until: async (holds) => {
+      const fromMs = time.monotonicMs();
+      await time.until(`${holds}`, holds);
+      return time.monotonicMs() - fromMs;
     },
+    settle: time.settled,
   };
 }
 

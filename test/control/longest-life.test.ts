@@ -31,7 +31,8 @@ test('during a rolling deploy a process with a longer ttl writes its longest lif
     harness.join('long', 0, { longestLifeMs: 30 * DAY_MS }),
   ];
   await harness.settle(short.control.change((one) => purge(one, 'shoes', 1_800_001_000_000)));
-  await harness.until(() => short.control.document().longestLife?.ms === 30 * DAY_MS, 2000);
+  const tookMs = await harness.until(() => short.control.document().longestLife?.ms === 30 * DAY_MS);
+  assert.ok(tookMs <= 2000, `${tookMs} ms`);
   assert.deepEqual(
     long.events.filter(({ kind }) => kind === 'control-changed').map((one) => 'own' in one && one.own),
     [false, false],

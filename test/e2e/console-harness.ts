@@ -9,6 +9,7 @@ import { registerOps } from '../../src/ui/console/route.ts';
 import { createFakeAudit } from '../fakes/audit.ts';
 import { createFakeOperations } from '../fakes/operations.ts';
 import { createFakeSearch } from '../fakes/search.ts';
+import { fakeStoreStatus } from '../fakes/status.ts';
 import { startBrowser, type TestBrowser } from './browser.ts';
 
 const MIB = 1024 * 1024;
@@ -153,16 +154,7 @@ export function realisticLook(look: DomainLook): DomainLook {
         evictions: 40_112,
         ghostHits: 3_204,
       },
-      store: {
-        state: 'ok',
-        reasons: [],
-        nodes: [1, 2, 3].map((n) => ({
-          node: `redis-${n}:6379`,
-          breaker: 'closed',
-          connected: true,
-          outstanding: n - 1,
-        })),
-      },
+      store: fakeStoreStatus(Object.fromEntries([1, 2, 3].map((n) => [`redis-${n}:6379`, { outstanding: n - 1 }]))),
       engine: {
         ...status.engine,
         kind: 'sphinx',

@@ -8,7 +8,7 @@ import { createFakeDoctor } from './operations-doctor.ts';
 import { createFakeDrills } from './operations-drills.ts';
 import { createFakeShadows } from './operations-shadow.ts';
 import { createFakeWarmUps } from './operations-warm.ts';
-import { fakeStatus } from './search.ts';
+import { fakeStatus } from './status.ts';
 
 const POPULAR = ['q=кроссовки', 'q=iphone+13', 'q=диван&page=2', 'q=велосипед&sort=-price', 'q=коляска'];
 

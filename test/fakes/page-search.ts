@@ -9,7 +9,7 @@ import { type PreparedSearch, prepareSearch } from '../../src/search/key.ts';
 import { encodeBody } from '../../src/search/page.ts';
 import type { Search } from '../../src/search/search.ts';
 import { entryOf } from './entry.ts';
-import { fakeStatus } from './search.ts';
+import { fakeStatus } from './status.ts';
 
 /** A `Search` with a catalogue small enough to read and large enough to page, filter and sort. */
 export interface PageSearch extends Search {

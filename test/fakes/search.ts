@@ -9,6 +9,7 @@ import type { Search, SearchOptions } from '../../src/search/search.ts';
 import { SearchError } from '../../src/search/search-error.ts';
 import type { DomainStatus } from '../../src/search/status.ts';
 import { entryOf } from './entry.ts';
+import { fakeStatus } from './status.ts';
 
 export interface FakeSearch extends Search {
   /** Searches that passed validation in `prepare`, by entry point. */
@@ -135,40 +136,4 @@ export function createFakeSearch(options: FakeSearchOptions): FakeSearch {
     status: () => fake.statuses,
   };
   return fake;
-}
-
-export function fakeStatus(domain: string, parts: Partial<DomainStatus> = {}): DomainStatus {
-  return {
-    domain,
-    state: 'ok',
-    memory: {
-      entries: 0,
-      bytes: 0,
-      maxBytes: 1024,
-      emptyEntries: 0,
-      emptyBytes: 0,
-      emptyMaxBytes: 0,
-      evictions: 0,
-      ghostHits: 0,
-    },
-    engine: {
-      state: 'ok',
-      kind: 'fake',
-      breaker: 'closed',
-      forcedOpen: false,
-      reachable: true,
-      endpoints: [],
-      inFlight: 0,
-      queued: 0,
-      maxConcurrent: 4,
-      ceiling: 4,
-      overdue: 0,
-      overloaded: false,
-    },
-    controlStanding: 'ok',
-    processes: 1,
-    leaseWaiters: 0,
-    flights: 0,
-    ...parts,
-  };
 }

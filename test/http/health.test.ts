@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Findings } from '../../src/http/search-api/health.ts';
-import { fakeStatus } from '../fakes/search.ts';
+import { fakeStatus, fakeStoreStatus } from '../fakes/status.ts';
 import { until } from '../until.ts';
 import { listeningServer, publicServer } from './harness.ts';
 
@@ -13,12 +13,12 @@ test('a process is ready while every part is ok', async (context) => {
 
 test('without its store a process is degraded and ready; nodes are counted by state and not named', async (context) => {
   const { server, search } = publicServer(context);
-  const node = { node: 'redis-a.internal:6379', connected: false, outstanding: 0, breaker: 'open' } as const;
-  const nodes = [node, { ...node, node: 'redis-b.internal:6379', connected: true, breaker: 'closed' } as const];
-  search.statuses = [
-    fakeStatus('goods', { state: 'degraded', store: { state: 'down', nodes, reasons: ['refused'] } }),
-    fakeStatus('auto'),
-  ];
+  const lost = { connected: false, breaker: 'open' } as const;
+  const store = fakeStoreStatus(
+    { 'redis-a.internal:6379': lost, 'redis-b.internal:6379': {} },
+    { state: 'down', reasons: ['refused'] },
+  );
+  search.statuses = [fakeStatus('goods', { state: 'degraded', store }), fakeStatus('auto')];
   const { statusCode, body } = await server.app.inject({ url: '/readyz' });
   assert.equal(statusCode, 200);
   assert.equal(JSON.parse(body).status, 'degraded');

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Compile } from 'typebox/compile';
 import { ANSWER_HEADERS } from '../../src/http/search-api/response-headers.ts';
 import { SearchError } from '../../src/search/search-error.ts';
-import { fakeStatus } from '../fakes/search.ts';
+import { fakeStatus, fakeStoreStatus } from '../fakes/status.ts';
 import { publicServer, type TestServer } from './harness.ts';
 
 test('the API description is made from the schemas of the routes', async (context) => {
@@ -112,9 +112,8 @@ test('a batch with answered and refused items matches its documented schema', as
 
 test('the readiness of every part matches its documented schema', async (context) => {
   const started = publicServer(context);
-  const node = { node: 'redis-a:6379', connected: true, outstanding: 0, breaker: 'closed' } as const;
   started.search.statuses = [
-    fakeStatus('goods', { store: { state: 'ok', nodes: [node], reasons: [] } }),
+    fakeStatus('goods', { store: fakeStoreStatus({ 'redis-a:6379': {} }) }),
     fakeStatus('auto'),
   ];
   const answer = await started.server.app.inject({ url: '/readyz' });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { createPressure, type Pressure } from '../../src/http/search-api/admission.ts';
 import { systemClock } from '../../src/runtime.ts';
-import { createFakeClock } from '../fakes/clock.ts';
+import { createVirtualTime } from '../fakes/clock.ts';
 
 /** Interval between two samples of the event loop. */
 const SAMPLE_MS = 50;
@@ -10,27 +10,20 @@ const SAMPLE_MS = 50;
 interface Started {
   readonly pressure: Pressure;
   /** An event loop that is never late. */
-  readonly pass: (ms: number) => void;
+  readonly pass: (ms: number) => Promise<void>;
   /** One sample comes later by this time. */
-  readonly stall: (lateMs: number) => void;
+  readonly stall: (lateMs: number) => Promise<void>;
 }
 
 function start(t: TestContext, bounds: { maxInFlight?: number; maxLoopDelayMs?: number }): Started {
-  t.mock.timers.enable({ apis: ['setInterval'] });
-  const clock = createFakeClock();
+  const clock = createVirtualTime(t, SAMPLE_MS);
   const pressure = createPressure({ clock, maxInFlight: 100, maxLoopDelayMs: 1000, ...bounds });
   t.after(pressure.close);
-  const stall = (lateMs: number): void => {
-    clock.advance(SAMPLE_MS + lateMs);
-    t.mock.timers.tick(SAMPLE_MS);
+  const stall = (lateMs: number): Promise<void> => {
+    clock.advance(lateMs);
+    return clock.pass(SAMPLE_MS);
   };
-  return {
-    pressure,
-    stall,
-    pass: (ms) => {
-      for (let passed = 0; passed < ms; passed += SAMPLE_MS) stall(0);
-    },
-  };
+  return { pressure, stall, pass: clock.pass };
 }
 
 test('searches in flight are limited, and a place that was left can be taken again', (t) => {
@@ -42,73 +35,73 @@ test('searches in flight are limited, and a place that was left can be taken aga
   assert.deepEqual([pressure.enter(), pressure.enter()], [true, false]);
 });
 
-test('near the limit it is not ready after half a second, and ready again when there is room', (t) => {
+test('near the limit it is not ready after half a second, and ready again when there is room', async (t) => {
   const { pressure, pass } = start(t, { maxInFlight: 4 });
   for (let i = 0; i < 3; i += 1) pressure.enter();
-  pass(500);
+  await pass(500);
   assert.deepEqual([pressure.status().state, pressure.status().ready], ['ok', true]);
-  pass(SAMPLE_MS);
+  await pass(SAMPLE_MS);
   assert.deepEqual([pressure.status().state, pressure.status().ready], ['degraded', false]);
   assert.equal(pressure.enter(), true, 'no search is refused yet');
   assert.equal(pressure.status().state, 'down');
   pressure.leave();
   pressure.leave();
-  pass(SAMPLE_MS);
+  await pass(SAMPLE_MS);
   assert.deepEqual([pressure.status().state, pressure.status().ready], ['ok', true]);
 });
 
-test('after half a second at the limit it sheds and is ready, after a longer time it is not ready', (t) => {
+test('after half a second at the limit it sheds and is ready, after a longer time it is not ready', async (t) => {
   const { pressure, pass } = start(t, { maxInFlight: 2 });
   pressure.enter();
   pressure.enter();
-  pass(500);
+  await pass(500);
   assert.deepEqual([pressure.status().state, pressure.status().ready], ['down', true]);
-  pass(SAMPLE_MS);
+  await pass(SAMPLE_MS);
   assert.deepEqual([pressure.status().state, pressure.status().ready], ['down', false]);
 });
 
-test('repeated bursts with room between them never change readiness', (t) => {
+test('repeated bursts with room between them never change readiness', async (t) => {
   const { pressure, pass } = start(t, { maxInFlight: 2 });
   for (let burst = 0; burst < 5; burst += 1) {
     for (let i = 0; i < 2; i += 1) pressure.enter();
-    pass(400);
+    await pass(400);
     for (let i = 0; i < 2; i += 1) pressure.leave();
-    pass(SAMPLE_MS);
+    await pass(SAMPLE_MS);
     assert.equal(pressure.status().ready, true);
   }
 });
 
-test('a long stall of the event loop sheds, and its effect is over within a second', (t) => {
+test('a long stall of the event loop sheds, and its effect is over within a second', async (t) => {
   const { pressure, pass, stall } = start(t, { maxLoopDelayMs: 300 });
-  pass(500);
+  await pass(500);
   assert.equal(pressure.enter(), true);
-  stall(60_000);
+  await stall(60_000);
   assert.equal(pressure.enter(), false);
   assert.equal(pressure.status().state, 'down');
-  pass(300);
+  await pass(300);
   assert.equal(pressure.status().state, 'down');
-  pass(SAMPLE_MS);
+  await pass(SAMPLE_MS);
   assert.deepEqual([pressure.status().state, pressure.status().ready], ['ok', true]);
   assert.equal(pressure.enter(), true);
-  pass(450);
+  await pass(450);
   assert.ok(pressure.status().loopDelayMs < 1, `${pressure.status().loopDelayMs} ms after 0.8 s`);
 });
 
-test('a single pause below twice the limit sheds nothing, repeated pauses do', (t) => {
+test('a single pause below twice the limit sheds nothing, repeated pauses do', async (t) => {
   const { pressure, stall } = start(t, { maxLoopDelayMs: 400 });
-  stall(790);
+  await stall(790);
   assert.deepEqual([pressure.enter(), pressure.status().loopDelayMs], [true, 395]);
-  for (let i = 0; i < 3; i += 1) stall(790);
+  for (let i = 0; i < 3; i += 1) await stall(790);
   assert.equal(pressure.enter(), false);
   assert.equal(pressure.status().ready, false);
 });
 
-test('it stops measuring when it is closed', (t) => {
+test('it stops measuring when it is closed', async (t) => {
   const { pressure, stall } = start(t, {});
-  stall(500);
+  await stall(500);
   assert.equal(pressure.status().loopDelayMs, 250);
   pressure.close();
-  stall(500);
+  await stall(500);
   assert.equal(pressure.status().loopDelayMs, 250);
 });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Answer } from '../../src/search/answer.ts';
-import { createFakeClock } from '../fakes/clock.ts';
+import { createVirtualTime } from '../fakes/clock.ts';
 import { until } from '../until.ts';
 import { publicServer, type TestServer } from './harness.ts';
 
@@ -81,12 +81,12 @@ test('a failed search leaves its place, also in a batch', async (context) => {
 });
 
 test('/readyz changes before any search is shed, and names the process; /healthz stays ok', async (context) => {
-  const { started, pass } = inVirtualTime(context, { maxInFlight: 4 });
+  const { started, clock } = inVirtualTime(context, { maxInFlight: 4 });
   const release = stuck(started);
   const waiting = ['a', 'b', 'c'].map((word) => ask(started, word));
   let ready = await probe(started);
   assert.deepEqual([ready.statusCode, ready.json().status], [200, 'ready']);
-  pass(550);
+  await clock.pass(550);
   ready = await probe(started);
   assert.deepEqual([ready.statusCode, ready.json().status], [503, 'busy']);
   const { state, inFlight, maxInFlight } = ready.json().process;
@@ -95,17 +95,18 @@ test('/readyz changes before any search is shed, and names the process; /healthz
   const fourth = ask(started, 'd');
   release();
   for (const { statusCode } of await Promise.all([...waiting, fourth])) assert.equal(statusCode, 200);
-  pass(50);
+  await clock.pass(50);
   assert.equal((await probe(started)).statusCode, 200);
 });
 
 test('while the event loop is late, misses and pages are shed, pages with an explanation, and a hit of /search is not', async (context) => {
-  const { started, pass } = inVirtualTime(context, { maxLoopDelayMs: 100 });
+  const { started, clock } = inVirtualTime(context, { maxLoopDelayMs: 100 });
   const page = (path = '/?q=held') => started.server.app.inject({ url: path });
   const held = '/search?q=held&domain=goods&facet=category&highlight=true';
   assert.equal((await page()).statusCode, 200);
   started.events.length = 0;
-  pass(50, 500);
+  clock.advance(500);
+  await clock.pass(50);
   const shed = await page();
   assert.equal(shed.statusCode, 503);
   assert.match(String(shed.headers['content-type']), /^text\/html/);
@@ -121,7 +122,7 @@ test('while the event loop is late, misses and pages are shed, pages with an exp
       ['shed', 503],
     ],
   );
-  pass(500);
+  await clock.pass(500);
   assert.equal((await page()).statusCode, 200);
   assert.equal((await ask(started, 'a')).statusCode, 200);
 });
@@ -138,17 +139,10 @@ test('with all places taken and the event loop on time, a page in memory is draw
   await waiting;
 });
 
-/** A server whose event loop is looked at every 50 ms. `pass`: lets time pass; each look is late by `lateMs`. */
+/** A server whose event loop is looked at every 50 ms of virtual time. */
 function inVirtualTime(context: TestContext, bounds: Parameters<typeof publicServer>[1]) {
-  context.mock.timers.enable({ apis: ['setInterval'] });
-  const clock = createFakeClock();
-  const pass = (ms: number, lateMs = 0): void => {
-    for (let passed = 0; passed < ms; passed += 50) {
-      clock.advance(50 + lateMs);
-      context.mock.timers.tick(50);
-    }
-  };
-  return { started: publicServer(context, { clock, ...bounds }), pass };
+  const clock = createVirtualTime(context, 50);
+  return { started: publicServer(context, { clock, ...bounds }), clock };
 }
 
 interface Item {

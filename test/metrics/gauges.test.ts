@@ -1,26 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { fakeStatus } from '../fakes/status.ts';
 import { nodes, scrape, start, statusOf } from './harness.ts';
 
 test('gauges show the state of each domain at the time of the scrape', async (context) => {
   let statuses = [
     statusOf('goods', { store: nodes('10.0.0.1:6379', '10.0.0.2:6379'), state: 'degraded' }),
-    statusOf('auto', {
+    fakeStatus('auto', {
       state: 'down',
-      engine: {
-        state: 'down',
-        kind: 'sqlite',
-        breaker: 'open',
-        forcedOpen: false,
-        reachable: false,
-        inFlight: 0,
-        queued: 0,
-        maxConcurrent: 2,
-        ceiling: 2,
-        overdue: 0,
-        overloaded: false,
-        endpoints: [],
-      },
+      engine: { state: 'down', kind: 'sqlite', breaker: 'open', reachable: false, maxConcurrent: 2, ceiling: 2 },
     }),
   ];
   const metrics = start(context, () => statuses);

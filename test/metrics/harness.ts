@@ -4,14 +4,13 @@ import type { RequestEvent } from '../../src/http/events.ts';
 import { createMetrics, type Metrics, type MetricsOptions } from '../../src/metrics/metrics.ts';
 import { systemClock } from '../../src/runtime.ts';
 import type { DomainStatus } from '../../src/search/status.ts';
+import { fakeStatus, fakeStoreStatus, type StatusChanges } from '../fakes/status.ts';
 
 export const DOMAINS = ['goods', 'auto'];
 export const VERSION = '1.2.3';
 
-export function statusOf(domain: string, changes: Partial<DomainStatus> = {}): DomainStatus {
-  return {
-    domain,
-    state: 'ok',
+export function statusOf(domain: string, changes: StatusChanges = {}): DomainStatus {
+  return fakeStatus(domain, {
     memory: {
       entries: 12,
       bytes: 3456,
@@ -23,11 +22,7 @@ export function statusOf(domain: string, changes: Partial<DomainStatus> = {}): D
       ghostHits: 4,
     },
     engine: {
-      state: 'ok',
       kind: 'sphinx',
-      breaker: 'closed',
-      forcedOpen: false,
-      reachable: true,
       inFlight: 2,
       queued: 5,
       maxConcurrent: 8,
@@ -39,24 +34,19 @@ export function statusOf(domain: string, changes: Partial<DomainStatus> = {}): D
         { name: 'b:9306', breaker: 'open', reachable: false, inFlight: 0 },
       ],
     },
-    controlStanding: 'ok',
     processes: 3,
     leaseWaiters: 6,
     flights: 4,
     ...changes,
-  };
+  });
 }
 
-export const nodes = (...names: string[]): NonNullable<DomainStatus['store']> => ({
-  state: 'degraded',
-  reasons: [],
-  nodes: names.map((node, index) => ({
-    node,
-    breaker: index === 0 ? ('open' as const) : ('closed' as const),
-    connected: index > 0,
-    outstanding: index,
-  })),
-});
+/** A store whose first node is lost. */
+export function nodes(...names: readonly string[]): NonNullable<DomainStatus['store']> {
+  const own = (index: number) =>
+    index === 0 ? ({ breaker: 'open', connected: false } as const) : { outstanding: index };
+  return fakeStoreStatus(Object.fromEntries(names.map((name, index) => [name, own(index)])), { state: 'degraded' });
+}
 
 export const ADMISSION = { inFlight: 40, maxInFlight: 50, loopDelayMs: 20, state: 'degraded' } as const;
 

@@ -11,7 +11,7 @@ import { createLoadBalancer, createRetryBudget } from '../../src/resilience/load
 import { type Priority, Shed, type ShedReason } from '../../src/resilience/shed.ts';
 import { type Clock, systemClock } from '../../src/runtime.ts';
 import { EngineError } from '../../src/search/engine.ts';
-import { createFakeClock, type FakeClock } from '../fakes/clock.ts';
+import { createFakeClock, createVirtualTime, type FakeClock } from '../fakes/clock.ts';
 import { idle } from '../fakes/idle.ts';
 
 /** An error that proves the engine to be alive. */
@@ -110,19 +110,8 @@ export interface TimedGuardHarness extends GuardHarness {
 
 /** A guard whose clock and timers, opossum's included, move only when the test says so. */
 export function timedGuardHarness(t: TestContext, options: Omit<GuardHarnessOptions, 'clock'> = {}): TimedGuardHarness {
-  t.mock.timers.enable({ apis: ['setTimeout'] });
-  const clock = createFakeClock();
-  return {
-    ...guardHarness(t, { ...options, clock }),
-    pass: async (ms) => {
-      await idle();
-      for (let passed = 0; passed < ms; passed += 10) {
-        clock.advance(10);
-        t.mock.timers.tick(10);
-        await idle();
-      }
-    },
-  };
+  const clock = createVirtualTime(t);
+  return { ...guardHarness(t, { ...options, clock }), pass: clock.pass };
 }
 
 function opossum(

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { SearchError } from '../../src/search/search-error.ts';
+import { createVirtualTime } from '../fakes/clock.ts';
 import { idle } from '../fakes/idle.ts';
 import { singleReads } from '../fakes/store.ts';
 import { type Harness, type HarnessOptions, harness, pageOf } from './harness.ts';
@@ -20,8 +21,8 @@ function timed(
   options: HarnessOptions,
   tiers: Pick<HarnessOptions, 'store'> = { store: false },
 ): Timed {
-  t.mock.timers.enable({ apis: ['setTimeout'] });
-  const made = harness(t, { maxConcurrent: 1, deadlineMs: 400, patienceMs: 1000, ...tiers, ...options });
+  const clock = createVirtualTime(t);
+  const made = harness(t, { clock, maxConcurrent: 1, deadlineMs: 400, patienceMs: 1000, ...tiers, ...options });
   const calls: (() => void)[] = [];
   made.engine.answer = (text) =>
     new Promise((resolve) => {
@@ -41,13 +42,7 @@ function timed(
       calls.shift()?.();
       await idle();
     },
-    pass: async (ms) => {
-      for (let passed = 0; passed < ms; passed += 10) {
-        made.clock.advance(10);
-        t.mock.timers.tick(10);
-        await idle();
-      }
-    },
+    pass: clock.pass,
   };
 }
 
@@ -102,8 +97,8 @@ test('behind an engine that has stopped, no client waits as long as its patience
 });
 
 test('a client that waits for the call of another process waits no longer than the deadline', async (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] });
-  const { search, sibling, engine, clock, prepare } = harness(t, { deadlineMs: 400, patienceMs: 1000 });
+  const clock = createVirtualTime(t);
+  const { search, sibling, engine, prepare } = harness(t, { clock, deadlineMs: 400, patienceMs: 1000 });
   engine.answer = () => new Promise(() => undefined);
   const own = search.search(prepare('one')).catch(({ code }: SearchError) => code);
   await idle();
@@ -114,17 +109,9 @@ test('a client that waits for the call of another process waits no longer than t
   void sibling()
     .search(prepare('one'))
     .then(() => assert.fail('the engine hangs'), fails);
-  for (let passed = 0; passed < 390; passed += 10) {
-    clock.advance(10);
-    t.mock.timers.tick(10);
-    await idle();
-  }
+  await clock.pass(390);
   assert.equal(code, undefined);
-  for (let passed = 0; passed < 30; passed += 10) {
-    clock.advance(10);
-    t.mock.timers.tick(10);
-    await idle();
-  }
+  await clock.pass(30);
   assert.deepEqual([await own, code, engine.asked], ['engine-deadline', 'engine-deadline', ['one']]);
 });
 

@@ -38,6 +38,7 @@ interface Process extends Pick<Domain, 'search' | 'explain' | 'warm' | 'close'> 
 }
 
 export interface HarnessOptions {
+  readonly clock?: FakeClock;
   readonly store?: false;
   readonly deadlineMs?: number;
   /** Default: the deadline. */
@@ -58,7 +59,7 @@ export interface HarnessOptions {
 const DOMAIN: SearchDomain = { name: 'goods', attributes: [], context: [], answerProfile: 'p' };
 
 export function harness(t: TestContext, options: HarnessOptions = {}): Harness {
-  const clock = createFakeClock();
+  const { clock = createFakeClock() } = options;
   const events: SearchEvent[] = [];
   const noted: string[] = [];
   const roots: string[] = [];

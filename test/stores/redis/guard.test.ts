@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
-import { until } from '../../../loadtest/stack/redis.ts';
 import type { StoreEvent } from '../../../src/cache/store.ts';
 import type { RedisSettings } from '../../../src/stores/redis/connection.ts';
 import { type RespCommand, type RespServer, startRespServer } from '../../fakes/resp-server.ts';
+import { until } from '../../until.ts';
 import { CONNECTION, type OpenStore, openStore } from './harness.ts';
 
 const NAME = 'sc1:goods:{a}';
@@ -104,7 +104,7 @@ describe('a reply that ioredis must not see', { concurrency: 4 }, () => {
     const opened = open(t, 'standalone', server);
     const drip = setInterval(() => server.send('x'), 20);
     t.after(() => clearInterval(drip));
-    await until('the end of the handshake', async () =>
+    await until('the end of the handshake', () =>
       failuresIn(opened.events).some((detail) => /handshake timed out/.test(detail)),
     );
     clearInterval(drip);
@@ -119,7 +119,7 @@ describe('a reply that ioredis must not see', { concurrency: 4 }, () => {
       await serves(opened);
       const before = failuresIn(opened.events).length;
       server.send(bytes);
-      await until('the connection to end', async () => failuresIn(opened.events).length > before);
+      await until('the connection to end', () => failuresIn(opened.events).length > before);
       assert.match(failuresIn(opened.events).at(-1) ?? '', /^a reply that no command waits for/, JSON.stringify(bytes));
     }
     await serves(opened);

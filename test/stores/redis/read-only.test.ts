@@ -3,7 +3,7 @@ import { after, before, describe, type TestContext, test } from 'node:test';
 import { startRespProxy } from '../../../loadtest/fault-proxy/resp-proxy.ts';
 import { startTcpProxy } from '../../../loadtest/fault-proxy/tcp-proxy.ts';
 import { freePorts } from '../../../loadtest/stack/process.ts';
-import { type RedisStack, startCluster, startStandalone, until } from '../../../loadtest/stack/redis.ts';
+import { type RedisStack, startCluster, startStandalone } from '../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import { leaseNames } from '../../../src/cache/lease.ts';
 import type { StoreEvent } from '../../../src/cache/store.ts';
@@ -11,6 +11,7 @@ import type { RedisSettings } from '../../../src/stores/redis/connection.ts';
 import { createReadOnly } from '../../../src/stores/redis/ready.ts';
 import type { RedisStore } from '../../../src/stores/redis/store.ts';
 import { createVirtualTime } from '../../fakes/clock.ts';
+import { until } from '../../until.ts';
 import { CONNECTION, clusterOf, connected, openStore } from './harness.ts';
 
 const NAME = `sc1:goods:{${'a'.repeat(22)}}`;
@@ -105,7 +106,7 @@ describe('a master that became a replica and lives on', () => {
     assert.equal(await WRITES['entry']?.(store), true);
     await switchRoles();
     assert.equal(await WRITES['entry']?.(store), false);
-    await until('the look to have ended', async () => name.opened() === 2 && name.connections() === 1);
+    await until('the look to have ended', () => name.opened() === 2 && name.connections() === 1);
     assert.equal(store.nodes()[0]?.trouble, 'read-only');
     assert.equal((await store.read(NAME, 500)).kind, 'value');
     assert.ok(!events.some((event) => event.kind === 'connection' && event.state === 'closed'));
@@ -154,7 +155,7 @@ test('cluster: a node that answers READONLY is connected again, and is shown as 
   proxy.answer(([name]) => (String(name).toUpperCase() === 'SET' ? Buffer.from('-READONLY a replica\r\n') : undefined));
   assert.equal(await WRITES['entry']?.(store), false);
   assert.equal(store.nodes()[0]?.trouble, 'read-only');
-  await until('another connection', async () => proxy.opened() > opened && store.nodes()[0]?.connected === true);
+  await until('another connection', () => proxy.opened() > opened && store.nodes()[0]?.connected === true);
   proxy.answer();
   await until('a write', async () => (await WRITES['entry']?.(store)) === true);
 });

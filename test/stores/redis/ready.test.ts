@@ -5,10 +5,11 @@ import { join } from 'node:path';
 import { after, before, describe, mock, type TestContext, test } from 'node:test';
 import { startRespProxy } from '../../../loadtest/fault-proxy/resp-proxy.ts';
 import { freePorts } from '../../../loadtest/stack/process.ts';
-import { type RedisStack, startCluster, startStandalone, until } from '../../../loadtest/stack/redis.ts';
+import { type RedisStack, startCluster, startStandalone } from '../../../loadtest/stack/redis.ts';
 import type { StoreReason } from '../../../src/cache/store.ts';
 import type { RedisSettings } from '../../../src/stores/redis/connection.ts';
 import { reasonOf } from '../../../src/stores/redis/ready.ts';
+import { until } from '../../until.ts';
 import { CONNECTION, clusterOf, connected, openStore, probeOf, standaloneOf } from './harness.ts';
 
 const started = async (t: TestContext, starting: Promise<RedisStack>): Promise<RedisStack> => {
@@ -92,9 +93,7 @@ test('a Unix socket is a store, for searches and for the doctor', async (t) => {
   const settings = { kind: 'standalone', nodes: [{ path }], database: 3, ...CONNECTION } as const;
   const { store, events } = openStore(settings);
   t.after(store.close);
-  await until('the reason', async () =>
-    events.some((event) => event.kind === 'connection' && event.reason === 'refused'),
-  );
+  await until('the reason', () => events.some((event) => event.kind === 'connection' && event.reason === 'refused'));
   await started(t, startStandalone({ flavour: 'redis', config: [`unixsocket ${path}`] }));
   await serves(t, settings);
   await connected(store, 1);
@@ -110,7 +109,7 @@ describe('one word says why a store is not ready', { concurrency: true }, () => 
     const { store } = openStore(settings);
     const shown = () => [store.trouble(), ...store.nodes().map(({ trouble }) => trouble)];
     try {
-      await until(`the reason ${expected}`, async () => shown().includes(expected));
+      await until(`the reason ${expected}`, () => shown().includes(expected));
       assert.ok(!store.nodes().some((node) => node.connected));
     } finally {
       await store.close();

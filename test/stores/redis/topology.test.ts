@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { startRespProxy } from '../../../loadtest/fault-proxy/resp-proxy.ts';
 import { freePorts } from '../../../loadtest/stack/process.ts';
-import { type RedisStack, startCluster, startStandalone, until } from '../../../loadtest/stack/redis.ts';
+import { type RedisStack, startCluster, startStandalone } from '../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import type { NatMap } from '../../../src/config/settings.ts';
 import { formatHostPort, type HostPort } from '../../../src/schema/units.ts';
 import type { ClusterSettings } from '../../../src/stores/redis/connection.ts';
 import { createEndpoints } from '../../../src/stores/redis/endpoints.ts';
 import type { AnnouncedNode } from '../../../src/stores/redis/guard.ts';
+import { until } from '../../until.ts';
 import { CONNECTION, connected, openStore, probeOf } from './harness.ts';
 
 /** The endpoint that each node announces, and the settings by which it does. */
@@ -148,10 +149,9 @@ describe('a cluster is reached whatever its nodes announce', { concurrency: true
           }
           const expected = nodes.map((node, index) => [...announced(node, index)]).sort(byPort);
           for (const node of nodes) {
-            await until('the announced endpoints to be known', async () => {
-              assert.deepEqual(await told(node), expected);
-              return true;
-            });
+            await until('the announced endpoints to be known', async () =>
+              assert.deepEqual(await told(node), expected),
+            );
           }
           await serves(t, settingsOf(nodes, mapped && natMapOf(nodes, announced)), nodes);
         });
@@ -205,7 +205,7 @@ test('an address that is announced and not reachable is said to be so, with the 
   t.after(stack.stop);
   const { store, events } = openStore(settingsOf(stack.nodes));
   t.after(store.close);
-  await until('the reason', async () =>
+  await until('the reason', () =>
     events.some(
       (event) => event.kind === 'connection' && event.detail?.includes('natMap') && event.reason === 'refused',
     ),

@@ -5,7 +5,7 @@ import { linesOf } from '../../../src/ui/console/assets/feeds.mjs';
 import { addressFrom, hrefOf } from '../../../src/ui/console/assets/model.mjs';
 import { CHARTS, columnsOf, createHistory } from '../../../src/ui/console/assets/plot/charts.mjs';
 import { figuresAt } from '../../fakes/operations-control.ts';
-import { fakeStatus } from '../../fakes/search.ts';
+import { fakeStatus } from '../../fakes/status.ts';
 
 const control = {
   ...{ revision: 1, generation: 1, heardMsAgo: 0, shared: true, standing: 'ok' as const, halted: false },

@@ -8,7 +8,7 @@ import { createMeter } from '../../../../src/operations/meter/meter.ts';
 import type { DomainStatus } from '../../../../src/search/status.ts';
 import { createFakeClock } from '../../../fakes/clock.ts';
 import { createFakeControl } from '../../../fakes/operations-control.ts';
-import { fakeStatus } from '../../../fakes/search.ts';
+import { fakeStatus, fakeStoreStatus } from '../../../fakes/status.ts';
 
 const ENGINE = '{ kind: sphinx, host: 10.0.0.9, maxConcurrent: 12, deadline: 600ms }';
 const YAML = `domains:
@@ -68,26 +68,16 @@ test('a reading has the settings and counters of every domain, and the state of 
 });
 
 test('breakers that are not closed are named by their server', async () => {
-  const healthy = fakeStatus('goods');
   const endpoint = { reachable: true, inFlight: 0 };
-  const node = { connected: true, outstanding: 0 };
   const { read } = readerOf({
     status: fakeStatus('goods', {
       engine: {
-        ...healthy.engine,
         endpoints: [
           { name: 'a:9306', breaker: 'open', ...endpoint },
           { name: 'b:9306', breaker: 'closed', ...endpoint },
         ],
       },
-      store: {
-        state: 'degraded',
-        reasons: [],
-        nodes: [
-          { node: 'c:6379', breaker: 'half-open', ...node },
-          { node: 'd:6379', breaker: 'closed', ...node },
-        ],
-      },
+      store: fakeStoreStatus({ 'c:6379': { breaker: 'half-open' }, 'd:6379': {} }, { state: 'degraded' }),
     }),
   });
   const [goods] = (await read()).domains;
