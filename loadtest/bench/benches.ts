@@ -177,7 +177,9 @@ function startedOf(service: Service, load: Load, others: Readonly<Record<string,
 }
 
 const planOf = (kind: 'http' | 'fastify' | 'net', { headers, body }: Page) => ({
-  ...{ kind, headers, body: body.toString('base64') },
+  kind,
+  headers,
+  body: body.toString('base64'),
 });
 
 interface OnePageOptions {
@@ -206,7 +208,8 @@ function onePage(options: OnePageOptions) {
       });
       const etag = isKnown ? { 'If-None-Match': page.headers['etag'] ?? '' } : {};
       const load = {
-        ...{ targets: [target], headers: { ...headers, ...etag } },
+        targets: [target],
+        headers: { ...headers, ...etag },
         ...(heads && { heads }),
         ...(others && { others }),
       };

@@ -243,8 +243,9 @@ function read(socket: Socket, on: boolean): void {
 }
 
 /**
- * RST, so that the other side cannot take it for an orderly end. A socket whose own end is still on its way out is closed
- * instead: Node 24 and 26 fail to reset that one (EINVAL), never closes its handle, and the process never ends.
+ * Resets the connection (RST), which the other side cannot take for an orderly end. A socket that was ended and has not yet
+ * sent everything is destroyed instead: Node 24 and 26 fail to reset it (EINVAL) and never close its handle, so that the
+ * process would not end.
  */
 export function resetSocket(socket: Socket): void {
   if (socket.writableEnded && !socket.writableFinished) socket.destroy();

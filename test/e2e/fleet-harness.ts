@@ -91,8 +91,13 @@ export function startFleet(candidates?: Readonly<Record<string, object>>): Promi
                 candidates: { valkey: { kind: 'standalone', nodes: [candidate.address], ...PATIENT }, ...candidates },
               }),
           engine: {
-            ...{ kind: 'sphinx', host: searchd.host, port: searchd.port, index: 'goods', idAttribute: 'doc_id' },
-            ...{ deadline: '5s', hardDeadline: '10s' },
+            kind: 'sphinx',
+            host: searchd.host,
+            port: searchd.port,
+            index: 'goods',
+            idAttribute: 'doc_id',
+            deadline: '5s',
+            hardDeadline: '10s',
           },
           // No entry expires during the tests: only operators remove entries.
           freshness: { ttl: '1h', emptyTtl: '1h', staleWhileRevalidate: '10m' },

@@ -118,8 +118,9 @@ export function createListener({ limits, handle, refuse, observe, tls }: Listene
 }
 
 /**
- * Asks for the body. Behind another answer, Node would write 100 Continue between the head and the body of that one, so it
- * waits for its turn. Node closes after an answer that came before it, because the client may or may not send a body.
+ * Asks the client for the body of its request. A response without a socket waits for the previous answer of its connection,
+ * into which Node would write 100 Continue, so it is sent when the response gets the socket. A request that was answered by
+ * then needs no body, and Node closes its connection, because the client may send one all the same.
  */
 function sendContinue(response: ServerResponse): void {
   if (response.socket !== null) response.writeContinue();
