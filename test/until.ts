@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
  * The limit of every wait in a test: far above what a slow machine needs, and below the silence after which a run is
  * stopped (test/run.ts), so that a test that waits in vain names what it waited for.
  */
-const LIMIT_MS = 120_000;
+export const LIMIT_MS = 120_000;
 
 /**
  * Polls until `holds` returns true, or until its assertions pass; an error counts as false.

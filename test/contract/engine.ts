@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Engine, EngineError, type EngineErrorCode } from '../../src/search/engine.ts';
+import { LIMIT_MS } from '../until.ts';
 import { COLOURS, COMMON, NOUNS } from './engine-documents.ts';
 import { pagesContract } from './engine-pages.ts';
 import { selectionContract } from './engine-selection.ts';
@@ -9,9 +10,6 @@ import { textContract } from './engine-text.ts';
 import { ask, matching, type Searching } from './engine-truth.ts';
 
 export { CONTRACT_DOCUMENTS, CONTRACT_DOMAIN } from './engine-documents.ts';
-
-/** Much longer than any of these searches takes, so that no test fails on a slow machine. */
-const TIME_LIMIT_MS = 20_000;
 
 /**
  * The promises of every engine adapter. `open` returns an engine over CONTRACT_DOCUMENTS. All words of a text must match;
@@ -24,7 +22,7 @@ export function engineContract(name: string, open: () => Promise<{ engine: Engin
       if (opened === undefined) throw new Error('the engine did not open');
       return opened.engine;
     };
-    const search: Searching = (request) => engine().search(request, AbortSignal.timeout(TIME_LIMIT_MS));
+    const search: Searching = (request) => engine().search(request, AbortSignal.timeout(LIMIT_MS));
 
     before(async () => {
       opened = await open();
@@ -52,7 +50,7 @@ export function engineContract(name: string, open: () => Promise<{ engine: Engin
     it('gives a search in a trace the same page', async () => {
       const request = ask('гитара', { facets: ['city'] });
       const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
-      const traced = await engine().search(request, AbortSignal.timeout(TIME_LIMIT_MS), traceparent);
+      const traced = await engine().search(request, AbortSignal.timeout(LIMIT_MS), traceparent);
       assert.ok(traced.total > 0 && traced.partial === undefined);
       assert.deepEqual(traced, await search(request));
     });
@@ -69,7 +67,7 @@ export function engineContract(name: string, open: () => Promise<{ engine: Engin
         controller.abort();
         const settled = await Promise.race([
           refused(searching, 'engine-timeout').then(() => 'settled'),
-          sleep(TIME_LIMIT_MS, 'hung', { ref: false }),
+          sleep(LIMIT_MS, 'hung', { ref: false }),
         ]);
         assert.equal(settled, 'settled');
       }
@@ -97,7 +95,7 @@ export function engineContract(name: string, open: () => Promise<{ engine: Engin
     });
 
     it('a probe succeeds while the engine can answer, and gives up at its abort', async () => {
-      await engine().probe(AbortSignal.timeout(TIME_LIMIT_MS));
+      await engine().probe(AbortSignal.timeout(LIMIT_MS));
       await refused(engine().probe(AbortSignal.abort()), 'engine-timeout');
     });
 
@@ -105,7 +103,7 @@ export function engineContract(name: string, open: () => Promise<{ engine: Engin
       await engine().close();
       await engine().close();
       await refused(search(ask('гитара')), 'engine-unavailable');
-      await refused(engine().probe(AbortSignal.timeout(TIME_LIMIT_MS)), 'engine-unavailable');
+      await refused(engine().probe(AbortSignal.timeout(LIMIT_MS)), 'engine-unavailable');
     });
   });
 }

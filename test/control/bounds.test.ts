@@ -23,7 +23,7 @@ test('changes beyond the maximum that may wait are refused, and those that wait 
   await harness.settle(control.change((one) => suppress(one, ['later'], 1)));
 });
 
-test('a change is given up after 64 conflicts with other writers', { timeout: 10_000 }, async () => {
+test('a change is given up after 64 conflicts with other writers', async () => {
   let swaps = 0;
   const follower = {
     read: async () =>

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { parse } from 'yaml';
@@ -24,6 +23,7 @@ import { isCheap } from '../../src/operations/doctor/check.ts';
 import { CHECKS } from '../../src/operations/doctor/checks/checks.ts';
 import { OUTCOMES } from '../../src/search/outcome.ts';
 import { createFullMetrics, type Exposition, nodes, scrape, statusOf } from '../metrics/harness.ts';
+import { until } from '../until.ts';
 import { resultLabelsOf } from './promql.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -56,12 +56,11 @@ export async function exposedSeries(): Promise<ExposedSeries> {
   try {
     for (const event of eventsOfEachKind()) metrics.observe(event);
     collectGarbage();
-    // Delays of the event loop and garbage collections are reported later.
     let page = await scrape(metrics);
-    for (let waits = 0; waits < 1500 && withoutSeries(page).length > 0; waits += 1) {
-      await sleep(20);
+    await until('delays of the event loop and garbage collections, which are reported later', async () => {
       page = await scrape(metrics);
-    }
+      return !withoutSeries(page).some((name) => name.startsWith('nodejs_'));
+    });
     const missing = withoutSeries(page);
     if (missing.length > 0) throw new Error(`add an event to ${import.meta.filename} for: ${missing.join(', ')}`);
     return byName(page);

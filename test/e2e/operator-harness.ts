@@ -9,8 +9,12 @@ import type { RecordedEntry } from '../../src/operations/audit/audit.ts';
 import type { Journal } from '../../src/operations/drills/journal.ts';
 import { systemClock } from '../../src/runtime.ts';
 import type { Outcome } from '../../src/search/outcome.ts';
+import { LIMIT_MS } from '../until.ts';
 
-/** An operator of one process, with the real CLI in a process of its own and with the admin API. */
+/**
+ * An operator of one process, with the real CLI in a process of its own and with the admin API. A command ends by itself
+ * when the service of its test is stopped.
+ */
 export interface Operator {
   /** Runs it to its end. */
   readonly cli: (...words: readonly string[]) => Promise<CliEnd>;
@@ -50,12 +54,6 @@ export interface OperatorOptions {
 }
 
 const CLI = join(import.meta.dirname, '..', '..', 'src', 'cli.ts');
-/** A command ends after this time, also when its test waits for something that does not happen. */
-const MAX_COMMAND_MS = 180_000;
-/** For a slow machine: an answer that comes late is one. */
-const MAX_ANSWER_MS = 60_000;
-/** The traffic ends after this time, also when a test does not stop it. */
-const MAX_TRAFFIC_MS = 900_000;
 
 export function createOperator({ adminUrl, token }: OperatorOptions): Operator {
   const start: Operator['start'] = (...words) => {
@@ -64,8 +62,6 @@ export function createOperator({ adminUrl, token }: OperatorOptions): Operator {
       cwd: tmpdir(),
       env: { ...process.env, SERPCACHE_CONFIG: '', ADMIN_TOKEN: token ?? '' },
       stdio: ['ignore', 'pipe', 'pipe'],
-      timeout: MAX_COMMAND_MS,
-      killSignal: 'SIGKILL',
     });
     let out = '';
     let err = '';
@@ -148,7 +144,7 @@ export interface TrafficOptions {
 /** Resolves after every text was searched once in each process, so that the cache is warm when the traffic begins. */
 export async function startTraffic(options: TrafficOptions): Promise<Traffic> {
   const { urls, domain, texts, ratePerSecond = 60 } = options;
-  const clients = urls.map((baseUrl) => createClient({ baseUrl, patienceMs: MAX_ANSWER_MS, maxConnections: 64 }));
+  const clients = urls.map((baseUrl) => createClient({ baseUrl, patienceMs: LIMIT_MS, maxConnections: 64 }));
   const answers: TrafficAnswer[] = [];
   const ask = async (text: string, process: number): Promise<TrafficAnswer> => {
     const sentMs = systemClock.monotonicMs();
@@ -163,12 +159,10 @@ export async function startTraffic(options: TrafficOptions): Promise<Traffic> {
   const send = async (n: number): Promise<unknown> =>
     answers.push(await ask(texts[rank(Math.random)] ?? '', n % urls.length));
   const loop = openLoop({ ratePerSecond, random: Math.random, send });
-  const limit = setTimeout(loop.stop, MAX_TRAFFIC_MS);
   return {
     answers,
     stop: async () => {
       loop.stop();
-      clearTimeout(limit);
       await loop.ended;
       for (const client of clients) client.close();
     },

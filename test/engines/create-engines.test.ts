@@ -7,7 +7,7 @@ import { indexFileOf } from '../../src/engines/sqlite/schema.ts';
 import { Shed } from '../../src/resilience/shed.ts';
 import { systemClock } from '../../src/runtime.ts';
 import { EngineError } from '../../src/search/engine.ts';
-import { until } from '../until.ts';
+import { LIMIT_MS, until } from '../until.ts';
 import { DOMAIN, temporaryDirectory, titled } from './sqlite/harness.ts';
 
 interface Outage extends DomainEngines {
@@ -49,7 +49,7 @@ async function outage(t: TestContext, refusal: EnginesPorts['refusal'] = () => u
   );
   t.after(made.close);
   // With one worker, the probe sent at the start has been answered before this one.
-  await made.engines[0]?.probe(AbortSignal.timeout(20_000));
+  await made.engines[0]?.probe(AbortSignal.timeout(LIMIT_MS));
   const ask: Outage['ask'] = async (call) => {
     const deadlineAtMs = systemClock.monotonicMs() + 600_000;
     return (await made.guard.admit({ deadlineAtMs, priority: 'interactive' })).run(call);

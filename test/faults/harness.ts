@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createDnsNames } from '../../loadtest/fault-proxy/dns-names.ts';
 import { NO_ENGINE_FAULT, startEngineProxy } from '../../loadtest/fault-proxy/engine-proxy.ts';
 import { createClient } from '../../loadtest/http-driver/client.ts';
@@ -142,8 +141,7 @@ async function isClean(store: SubjectStore): Promise<boolean> {
 }
 
 const AT_ONCE = 6;
-/** A busy machine refuses a search of the warm-up; it is asked again this often, after this time. */
-const ASKED_AGAIN = 40;
+/** A busy machine refuses a search of the warm-up; it is asked again after this time. */
 const AGAIN_AFTER_MS = 250;
 
 /**
@@ -163,10 +161,14 @@ export async function askAll(
     await closedLoop(texts, AT_ONCE, async (text) => {
       const ask = async () => verdictOf(await client.get(searchPath(text), clientHeaders(asked++)), text);
       let verdict = await ask();
-      for (let again = 0; verdict.kind === 'shed' && again < ASKED_AGAIN; again += 1) {
-        await sleep(AGAIN_AFTER_MS);
-        verdict = await ask();
-      }
+      await until(
+        `${text} of the warm-up to be served`,
+        async () => {
+          if (verdict.kind === 'shed') verdict = await ask();
+          return verdict.kind !== 'shed';
+        },
+        AGAIN_AFTER_MS,
+      );
       const harm = note({ text, verdict });
       if (verdict.kind !== 'page' || harm.length > 0) {
         throw new WarmUpError(`warm-up: ${text}: ${JSON.stringify(verdict)}`, harm);

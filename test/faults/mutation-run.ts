@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { LIMIT_MS } from '../until.ts';
 
 /** Damaged answers of one protocol, sent to the adapter that reads it. */
 export interface Mutations {
@@ -40,7 +41,7 @@ interface Numbered {
 /** Cases under way at the same time. */
 const LANES = 16;
 /** Without a report for this time the subject hangs, or never serves again. */
-const SILENCE_MS = 30_000;
+const SILENCE_MS = LIMIT_MS;
 
 export async function runMutations<Case, Task extends Numbered, Report extends Numbered>(
   run: MutationRun<Case, Task, Report>,

@@ -186,9 +186,9 @@ function taskOf({ id }: Case, { host, port }: FakeSearchd): SubjectTask {
       limit: 'fixed',
       maxConcurrent: 2,
       maxQueued: 8,
-      deadlineMs: 300,
-      hardDeadlineMs: 400,
-      connectTimeoutMs: 400,
+      deadlineMs: 1500,
+      hardDeadlineMs: 2000,
+      connectTimeoutMs: 2000,
     },
   };
 }

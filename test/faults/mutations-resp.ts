@@ -112,8 +112,9 @@ function settingsOf({ id, command }: RespCase, { host, port }: RespServer): Redi
   const nodes = [{ host, port }] as const;
   const connection = {
     deadlineMs: 200,
-    connectTimeoutMs: 500,
-    socketTimeoutMs: 400,
+    // Enough for a slow machine. A damaged reply that does not end costs its connection after the timeout of the socket.
+    connectTimeoutMs: 2000,
+    socketTimeoutMs: 2000,
     refreshMs: 1000,
     maxOutstanding: 1024,
     batchSize: 128,

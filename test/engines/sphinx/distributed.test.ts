@@ -10,9 +10,9 @@ import type { Engine, ResultPage } from '../../../src/search/engine.ts';
 import { CONTRACT_DOCUMENTS, CONTRACT_DOMAIN } from '../../contract/engine.ts';
 import { COMMON } from '../../contract/engine-documents.ts';
 import { ask, counted, matching } from '../../contract/engine-truth.ts';
+import { LIMIT_MS } from '../../until.ts';
 import { eachServer, engineDefaults, temporaryDirectory } from './harness.ts';
 
-const PATIENCE_MS = 20_000;
 const HALVES = ['even', 'odd'] as const;
 const half = (parity: number) => CONTRACT_DOCUMENTS.filter((_, at) => at % 2 === parity);
 
@@ -65,8 +65,8 @@ eachServer((name, server) => {
       });
       engines.push(engine);
       return {
-        search: (text) => engine.search(ask(text, { facets: ['city'] }), AbortSignal.timeout(PATIENCE_MS)),
-        ask: (request) => engine.search(request, AbortSignal.timeout(PATIENCE_MS)),
+        search: (text) => engine.search(ask(text, { facets: ['city'] }), AbortSignal.timeout(LIMIT_MS)),
+        ask: (request) => engine.search(request, AbortSignal.timeout(LIMIT_MS)),
         retries: () => events.flatMap((event) => (event.kind === 'retry' ? [event.result] : [])),
       };
     }

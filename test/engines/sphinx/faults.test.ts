@@ -10,10 +10,9 @@ import type { Engine, EngineErrorCode } from '../../../src/search/engine.ts';
 import { CONTRACT_DOCUMENTS, CONTRACT_DOMAIN } from '../../contract/engine.ts';
 import { COMMON } from '../../contract/engine-documents.ts';
 import { ask, matching } from '../../contract/engine-truth.ts';
-import { until } from '../../until.ts';
+import { LIMIT_MS, until } from '../../until.ts';
 import { eachServer, engineDefaults, openSphinx } from './harness.ts';
 
-const TIME_LIMIT_MS = 20_000;
 /** An aborted search keeps its thread in searchd until it is done, so searchd needs more threads than we use connections. */
 const PLENTY = 64;
 
@@ -55,7 +54,7 @@ eachServer((name, server) => {
     }
 
     async function answers(engine: Engine, text = 'гитара'): Promise<void> {
-      const page = await engine.search(ask(text), AbortSignal.timeout(TIME_LIMIT_MS));
+      const page = await engine.search(ask(text), AbortSignal.timeout(LIMIT_MS));
       assert.equal(page.total, matching(text).length);
     }
 
@@ -71,7 +70,8 @@ eachServer((name, server) => {
     }
 
     it('stopped (SIGSTOP): every search ends at its abort, no connection leaks, and searches work again after SIGCONT', async () => {
-      const { engine, held } = open({ connectTimeoutMs: 1500 });
+      const { engine, held } = open();
+      const probed = open({ connectTimeoutMs: 300 });
       await Promise.all([answers(engine), answers(engine, 'чайник'), answers(engine, 'монитор')]);
       const alive = held();
       assert.ok(alive >= 1 && alive <= 4);
@@ -81,7 +81,7 @@ eachServer((name, server) => {
         const searches = Array.from({ length: 8 }, () => engine.search(ask('гитара'), AbortSignal.timeout(300)));
         await Promise.all(searches.map((search) => refused(search, 'engine-timeout', 'engine-unavailable')));
         assert.equal(held(), 0);
-        await refused(engine.probe(AbortSignal.timeout(TIME_LIMIT_MS)), 'engine-unavailable');
+        await refused(probed.engine.probe(AbortSignal.timeout(LIMIT_MS)), 'engine-unavailable');
       } finally {
         searchd.process.signal('SIGCONT');
       }
@@ -114,7 +114,7 @@ eachServer((name, server) => {
         const aborted = engine
           .search(ask(COMMON, { limit: 100, facets: ['city'] }), controller.signal)
           .catch((error) => error);
-        const kept = engine.search(ask(word), AbortSignal.timeout(TIME_LIMIT_MS));
+        const kept = engine.search(ask(word), AbortSignal.timeout(LIMIT_MS));
         await sleep((round % 10) / 3);
         controller.abort();
         assert.equal((await kept).total, matching(word).length);
@@ -130,7 +130,7 @@ eachServer((name, server) => {
       const { engine } = open({ maxConnections: 2 });
       const outcomes = await Promise.all(
         Array.from({ length: 10 }, () =>
-          engine.search(ask('гитара'), AbortSignal.timeout(TIME_LIMIT_MS)).then(
+          engine.search(ask('гитара'), AbortSignal.timeout(LIMIT_MS)).then(
             () => 'answered',
             (error) => error.code,
           ),
@@ -152,7 +152,7 @@ eachServer((name, server) => {
         observe: (event) => events.push(event),
       });
       for (let round = 1; round <= 2; round += 1) {
-        await connections.ask('SHOW META; SHOW META', AbortSignal.timeout(TIME_LIMIT_MS));
+        await connections.ask('SHOW META; SHOW META', AbortSignal.timeout(LIMIT_MS));
         await until('no connection', () => assert.deepEqual(connections.counts(), { open: 0, idle: 0, waiting: 0 }));
         assert.equal(events.filter((event) => event.kind === 'connection' && event.state === 'open').length, round);
       }
@@ -161,14 +161,14 @@ eachServer((name, server) => {
 
     it('an unknown index is rejected, not unavailable', async () => {
       const { engine } = open({ index: 'nosuch' });
-      await refused(engine.search(ask('гитара'), AbortSignal.timeout(TIME_LIMIT_MS)), 'engine-rejected');
-      await refused(engine.probe(AbortSignal.timeout(TIME_LIMIT_MS)), 'engine-rejected');
+      await refused(engine.search(ask('гитара'), AbortSignal.timeout(LIMIT_MS)), 'engine-rejected');
+      await refused(engine.probe(AbortSignal.timeout(LIMIT_MS)), 'engine-rejected');
       await engine.close();
     });
 
     it('an empty statement is refused before it is sent, because it would crash searchd', async () => {
       const options = { ...engineDefaults(searchd.port, server), onClose: () => {} };
-      const connection = await openConnection(options, AbortSignal.timeout(TIME_LIMIT_MS));
+      const connection = await openConnection(options, AbortSignal.timeout(LIMIT_MS));
       for (const sql of ['', ' ', '\n', '\t ']) await assert.rejects(connection.send(sql), /empty statement/);
       assert.equal((await connection.send('SHOW META; SHOW META')).length, 2);
       connection.destroy();
@@ -179,19 +179,19 @@ eachServer((name, server) => {
       const { engine, held } = open();
       await answers(engine);
       const underWay = engine
-        .search(ask(COMMON, { limit: 100 }), AbortSignal.timeout(TIME_LIMIT_MS))
+        .search(ask(COMMON, { limit: 100 }), AbortSignal.timeout(LIMIT_MS))
         .catch((error) => error.code);
       searchd.process.signal('SIGKILL');
       await searchd.process.ended;
       const outcome = await underWay;
       assert.ok(typeof outcome !== 'string' || outcome === 'engine-unavailable', String(outcome));
-      await refused(engine.search(ask('гитара'), AbortSignal.timeout(TIME_LIMIT_MS)), 'engine-unavailable');
-      await refused(engine.probe(AbortSignal.timeout(TIME_LIMIT_MS)), 'engine-unavailable');
+      await refused(engine.search(ask('гитара'), AbortSignal.timeout(LIMIT_MS)), 'engine-unavailable');
+      await refused(engine.probe(AbortSignal.timeout(LIMIT_MS)), 'engine-unavailable');
       assert.equal(held(), 0);
       const { configFile, port } = searchd;
       searchd = await startSearchd({ directory, from: { configFile, port }, built: true, server });
       await answers(engine);
-      await engine.probe(AbortSignal.timeout(TIME_LIMIT_MS));
+      await engine.probe(AbortSignal.timeout(LIMIT_MS));
       await engine.close();
     });
 

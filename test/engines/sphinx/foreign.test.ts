@@ -8,6 +8,7 @@ import { createSphinxEngine } from '../../../src/engines/sphinx/engine.ts';
 import type { Filter, SearchDomain, SearchRequest } from '../../../src/search/domain.ts';
 import type { Engine, ResultPage } from '../../../src/search/engine.ts';
 import { ask } from '../../contract/engine-truth.ts';
+import { LIMIT_MS } from '../../until.ts';
 import { eachServer, engineDefaults, temporaryDirectory } from './harness.ts';
 
 const DOMAIN: SearchDomain = {
@@ -84,7 +85,7 @@ eachServer((name, server) => {
     });
 
     const search = (text: string, rest: Partial<SearchRequest> = {}): Promise<ResultPage> =>
-      engine.search(ask(text, { domain: 'foreign', ...rest }), AbortSignal.timeout(20_000));
+      engine.search(ask(text, { domain: 'foreign', ...rest }), AbortSignal.timeout(LIMIT_MS));
     const ids = async (...filters: Filter[]): Promise<string[]> =>
       (await search('кот', { filters })).results.map(({ id }) => id).sort();
 

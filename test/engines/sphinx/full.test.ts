@@ -4,10 +4,9 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CONTRACT_DOCUMENTS, CONTRACT_DOMAIN } from '../../contract/engine.ts';
 import { ask } from '../../contract/engine-truth.ts';
-import { until } from '../../until.ts';
+import { LIMIT_MS, until } from '../../until.ts';
 import { eachServer, openSphinx } from './harness.ts';
 
-const PATIENCE_MS = 20_000;
 const MOST_CONNECTIONS = 6;
 
 eachServer((name, server) => {
@@ -28,10 +27,10 @@ eachServer((name, server) => {
     it('refuses with engine-overloaded (max_children, max_connections), and answers once a connection is free', async () => {
       const crowd = await occupyAll(opened.searchd.port, MOST_CONNECTIONS);
       const engine = opened.engine({ domain: CONTRACT_DOMAIN, index: 'contract' });
-      const search = () => engine.search(ask('гитара'), AbortSignal.timeout(PATIENCE_MS));
+      const search = () => engine.search(ask('гитара'), AbortSignal.timeout(LIMIT_MS));
       try {
         await assert.rejects(search(), { name: 'EngineError', code: 'engine-overloaded' });
-        await assert.rejects(engine.probe(AbortSignal.timeout(PATIENCE_MS)), { code: 'engine-overloaded' });
+        await assert.rejects(engine.probe(AbortSignal.timeout(LIMIT_MS)), { code: 'engine-overloaded' });
       } finally {
         for (const socket of crowd) socket.destroy();
       }

@@ -14,6 +14,7 @@ import type { SphinxSourceOptions } from '../../../src/engines/sphinx/source.ts'
 import { systemClock } from '../../../src/runtime.ts';
 import type { Engine } from '../../../src/search/engine.ts';
 import { optional } from '../../optional.ts';
+import { LIMIT_MS } from '../../until.ts';
 
 /** Registers tests for Sphinx, and for Manticore where this machine has it. */
 export function eachServer(register: (name: 'Sphinx' | 'Manticore', server: SearchServer) => void): void {
@@ -63,8 +64,8 @@ export function engineDefaults(
     port,
     ranker: 'proximity_bm25',
     idAttribute: 'doc_id',
-    connectTimeoutMs: 5000,
-    hardDeadlineMs: 20_000,
+    connectTimeoutMs: LIMIT_MS,
+    hardDeadlineMs: LIMIT_MS,
     maxConnections: 8,
     maxMatches: 1000,
     snippetLength: 240,

@@ -6,13 +6,13 @@ import type { Document, SearchDomain, SearchRequest } from '../../../src/search/
 import type { Engine, ResultPage } from '../../../src/search/engine.ts';
 import { ask } from '../../contract/engine-truth.ts';
 import { corpora, evenly } from '../../corpus.ts';
+import { LIMIT_MS } from '../../until.ts';
 import { matching, type Reading, readAll, wordsIn } from '../read-all.ts';
 import { openSphinx } from './harness.ts';
 
 /** Enough documents that one word has more matches than searchd keeps, and that a search for it can be interrupted. */
 const FEWEST_DOCUMENTS = 20_000;
 const MAX_MATCHES = 1000;
-const PATIENCE_MS = 30_000;
 
 const PACKAGES: SearchDomain = {
   name: 'packages',
@@ -59,7 +59,7 @@ for (const corpus of corpora('packages')) {
     });
 
     const search = (text: string, rest: Partial<SearchRequest> = {}): Promise<ResultPage> =>
-      engine.search(ask(text, { domain: 'packages', ...rest }), AbortSignal.timeout(PATIENCE_MS));
+      engine.search(ask(text, { domain: 'packages', ...rest }), AbortSignal.timeout(LIMIT_MS));
 
     it('are all there', () => {
       assert.ok(documents.length >= FEWEST_DOCUMENTS);

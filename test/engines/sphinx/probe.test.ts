@@ -22,7 +22,7 @@ import { type EngineFacts, known } from '../../../src/operations/doctor/facts.ts
 import { createJudge } from '../../../src/operations/doctor/judge.ts';
 import { systemClock } from '../../../src/runtime.ts';
 import { evidenceOf, lookerOf, onlyOf, snapshotWith, windowOf } from '../../operations/doctor/harness.ts';
-import { until } from '../../until.ts';
+import { LIMIT_MS, until } from '../../until.ts';
 import { eachServer, temporaryDirectory } from './harness.ts';
 
 const MOST_CONNECTIONS = 12;
@@ -39,7 +39,7 @@ eachServer((name, server) => {
     const probeFor = (t: TestContext, index = 'goods') => probeOf(t, stack.searchd.port, server, index);
 
     it('tells status, version, round trip and documents of a local index', async (t) => {
-      const facts = await probeFor(t).read('full');
+      const facts = await readable(probeFor(t));
       assert.match(known(facts.version) ?? '', server.dialect === 'sphinx' ? /^2\.2\.11/ : /@/);
       assert.equal(known(facts.status)?.['maxed_out'], '0');
       assert.ok((known(facts.rttMs) ?? 0) > 0);
@@ -63,7 +63,7 @@ eachServer((name, server) => {
     it('names a dead agent of a distributed index, and only that', async (t) => {
       const { searchd, agent, dead } = stack;
       const probe = probeFor(t, 'crippled');
-      const earlier = await probe.read('full');
+      const earlier = await readable(probe);
       assert.deepEqual(
         known(earlier.agents)
           ?.map((one) => one.agent)
@@ -167,7 +167,7 @@ eachServer((name, server) => {
         assert.match(evidenceOf(seen('engine-unreachable', earlier, await probe.read(depth))), /no answer/);
       }
       await stack.start();
-      const later = await probe.read('full');
+      const later = await readable(probe);
       assert.equal(seen('engine-unreachable', earlier, later).state, 'fine');
       assert.ok('known' in later.indexStatus);
     });
@@ -187,14 +187,14 @@ function probeOf(t: TestContext, port: number, { dialect }: SearchServer, index:
   const head = { name: 'engine of goods', domains: ['goods'], kind: dialect, endpoint: `127.0.0.1:${port}`, index };
   const settings = { maxConcurrent: 8, deadlineMs: 500, hardDeadlineMs: 2000 };
   const probe = createSphinxProbe({
-    ...{ host: '127.0.0.1', port, connectTimeoutMs: 800, clock: systemClock },
+    ...{ host: '127.0.0.1', port, connectTimeoutMs: LIMIT_MS, clock: systemClock },
     facts: { ...head, settings },
   });
   t.after(probe.close);
   return probe;
 }
 
-/** A reading of a server that may still be closing the connections of an earlier test. */
+/** A reading of a server that may be slow, or may still be closing the connections of an earlier test. */
 async function readable(probe: EngineProbe): Promise<EngineFacts> {
   let facts = await probe.read('full');
   await until('a reading', async () => {
@@ -205,7 +205,7 @@ async function readable(probe: EngineProbe): Promise<EngineFacts> {
 }
 
 async function clientOf(t: TestContext, port: number): Promise<Connection> {
-  const options = { host: '127.0.0.1', port, connectTimeoutMs: 5000, onClose: () => {} };
+  const options = { host: '127.0.0.1', port, connectTimeoutMs: LIMIT_MS, onClose: () => {} };
   const connection = await openConnection(options, new AbortController().signal);
   t.after(() => connection.destroy());
   return connection;
@@ -244,7 +244,7 @@ async function startStack(server: SearchServer): Promise<{
   const at = (agent: number): string => `127.0.0.1:${agent}:goods`;
   const index = (name: string, ...agents: string[]): string =>
     [
-      `index ${name}\n{\ntype = distributed\nagent_connect_timeout = 5000`,
+      `index ${name}\n{\ntype = distributed\nagent_connect_timeout = 5000\nagent_query_timeout = ${LIMIT_MS}`,
       ...agents.map((one) => `agent = ${one}`),
       '}\n',
     ].join('\n');

@@ -6,6 +6,7 @@ import { buildIndexes, type RunningSearchd, startSearchd } from '../../../loadte
 import { createSphinxEngine } from '../../../src/engines/sphinx/engine.ts';
 import { numericId, writeSphinxSource } from '../../../src/engines/sphinx/source.ts';
 import type { Document, SearchDomain, SearchRequest } from '../../../src/search/domain.ts';
+import { LIMIT_MS } from '../../until.ts';
 import { eachServer, engineDefaults, temporaryDirectory } from './harness.ts';
 
 const SHOP: SearchDomain = {
@@ -185,7 +186,10 @@ eachServer((name, server) => {
         highlight: true,
         context: [],
       };
-      const page = await engine.search({ ...request, sort: { by: 'relevance' }, ...rest }, AbortSignal.timeout(20_000));
+      const page = await engine.search(
+        { ...request, sort: { by: 'relevance' }, ...rest },
+        AbortSignal.timeout(LIMIT_MS),
+      );
       await engine.close();
       assert.equal(page.partial, undefined);
       return page.results.map(({ id }) => id).sort();

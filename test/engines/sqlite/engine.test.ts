@@ -7,11 +7,10 @@ import { createSqliteEngine } from '../../../src/engines/sqlite/engine.ts';
 import type { SqliteEvent } from '../../../src/engines/sqlite/pool.ts';
 import { type Engine, EngineError, type EngineErrorCode } from '../../../src/search/engine.ts';
 import { ask } from '../../contract/engine-truth.ts';
-import { until } from '../../until.ts';
+import { LIMIT_MS, until } from '../../until.ts';
 import { DOMAIN, temporaryDirectory, titled } from './harness.ts';
 
-const TIME_LIMIT_MS = 20_000;
-const timeLimit = (): AbortSignal => AbortSignal.timeout(TIME_LIMIT_MS);
+const timeLimit = (): AbortSignal => AbortSignal.timeout(LIMIT_MS);
 
 interface Opened {
   readonly engine: Engine;

@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+import { LIMIT_MS } from '../../until.ts';
 import type { Served, Side } from './servers.ts';
 import type { Stream } from './streams.ts';
 
@@ -23,8 +24,8 @@ export interface Played {
 const QUIET_TURNS = 6;
 /** The same, while Node has a request that is not answered: its body may be missing. */
 const PENDING_TURNS = 40;
-/** Maximum time, and least number of turns, for the server to close its side after the client. */
-const [STUCK_MS, STUCK_TURNS] = [5000, 1000];
+/** Least number of turns for the server to close its side after the client; the maximum time is that of every wait. */
+const STUCK_TURNS = 1000;
 
 /** One connection, moved on once in each turn of the event loop. */
 interface Player {
@@ -114,7 +115,7 @@ function playerOf(stream: Stream, side: Side): Player {
     }
     if (quiet) side.release(word);
     turnsAfterEnd += 1;
-    if (turnsAfterEnd > STUCK_TURNS && performance.now() - endedMs > STUCK_MS) client.destroy();
+    if (turnsAfterEnd > STUCK_TURNS && performance.now() - endedMs > LIMIT_MS) client.destroy();
     return false;
   };
 

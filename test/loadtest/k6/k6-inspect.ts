@@ -45,8 +45,8 @@ export function inspect(script: string, env: Readonly<Record<string, string>>): 
   const words = Object.entries(env).flatMap(([name, value]) => ['-e', `${name}=${value}`]);
   const file = join(SCRIPTS_FOLDER, `${script}.ts`);
   return new Promise((resolve) => {
-    const limits = { timeout: 30_000, maxBuffer: 2 ** 24 };
-    execFile(k6.path, ['inspect', '--execution-requirements', ...words, file], limits, (error, out, said) => {
+    const options = { maxBuffer: 2 ** 24 };
+    execFile(k6.path, ['inspect', '--execution-requirements', ...words, file], options, (error, out, said) => {
       const code = error === null ? 0 : Number(error.code);
       const { scenarios = {}, thresholds = {} } = error === null ? JSON.parse(out) : {};
       resolve({ code, scenarios, thresholds, said });

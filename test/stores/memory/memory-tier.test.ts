@@ -87,7 +87,7 @@ test('a key that changes from empty to not empty, or back, is held once', () => 
   assert.equal(tier.delete('k'), false);
 });
 
-test('the accounted bytes are at least the growth of the heap and its buffers', { timeout: 60_000 }, () => {
+test('the accounted bytes are at least the growth of the heap and its buffers', () => {
   const clock = createFakeClock();
   const random = seededRandom(1);
   const tier = createMemoryTier({ maxBytes: 512 << 20, emptyMaxBytes: 1 << 20 });

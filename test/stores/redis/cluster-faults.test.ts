@@ -24,7 +24,7 @@ describe('a cluster with one faulty node', () => {
     await stack?.stop();
   });
   beforeEach(async () => {
-    ({ store, events } = openStore(clusterOf(stack, { maxOutstanding: 64, socketTimeoutMs: LONG_MS })));
+    ({ store, events } = openStore(clusterOf(stack, { maxOutstanding: 64 })));
     await connected(store, 3);
     [sick] = stack.nodes as readonly [RedisNode];
     sickNames = NAMES.filter((name) => store.locate(name).node === sick.address);

@@ -16,7 +16,7 @@ describe('the content of a cluster of 3', () => {
   let store: RedisStore;
   before(async () => {
     stack = await startCluster({ flavour: 'valkey', masters: 3 });
-    ({ store } = openStore(clusterOf(stack, { socketTimeoutMs: LONG_MS }), { contentDeadlineMs: LONG_MS }));
+    ({ store } = openStore(clusterOf(stack), { contentDeadlineMs: LONG_MS }));
     await connected(store, 3);
   });
   after(async () => {

@@ -45,7 +45,7 @@ function portsOver<S extends RedisStack>(
     /** Stores on empty servers; `stop` closes them. */
     const open = async (windows: readonly (number | undefined)[]) => {
       if (stack === undefined) throw new Error('the servers did not start');
-      const settings = { ...settingsOf(stack), socketTimeoutMs: LONG_MS };
+      const settings = settingsOf(stack);
       const nodes = stack.nodes.slice(0, owners);
       const wipe = async (): Promise<void> => {
         await Promise.all(nodes.map((node) => node.command('FLUSHALL')));

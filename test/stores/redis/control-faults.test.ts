@@ -20,7 +20,7 @@ describe('the control document on a faulty server', () => {
   let server: RedisNode;
   let store: RedisStore;
   let events: readonly StoreEvent[];
-  onOneServer({ socketTimeoutMs: LONG_MS }, async (given) => {
+  onOneServer({}, async (given) => {
     ({ stack, server, store, events } = given);
     assert.deepEqual(await store.control.swap('goods', undefined, documentOf('1-abc'), LONG_MS), {
       kind: 'swapped',

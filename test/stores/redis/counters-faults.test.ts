@@ -17,7 +17,7 @@ describe('the counters on a faulty server', () => {
   let server: RedisNode;
   let store: RedisStore;
   let events: readonly StoreEvent[];
-  onOneServer({ socketTimeoutMs: LONG_MS }, async (given) => {
+  onOneServer({}, async (given) => {
     ({ stack, server, store, events } = given);
     assert.equal(await store.counters.add('goods', [{ search: 'q=a', count: 2 }], LONG_MS), true);
   });

@@ -3,9 +3,10 @@ import { describe, test } from 'node:test';
 import { type RedisStack, startCluster, startSentinel } from '../../../loadtest/stack/redis.ts';
 import type { Store } from '../../../src/cache/store.ts';
 import { until } from '../../until.ts';
-import { clusterOf, connected, openStore, sentinelOf } from './harness.ts';
+import { clusterOf, connected, openStore, SILENCE_MS, sentinelOf } from './harness.ts';
 
 const NAME = 'sc1:goods:{failover}';
+const TIMED = { socketTimeoutMs: SILENCE_MS };
 
 async function withStore(
   stack: RedisStack,
@@ -36,7 +37,7 @@ describe('a master is lost', { concurrency: true }, () => {
   for (const flavour of ['redis', 'valkey'] as const) {
     test(`${flavour} sentinel: the master is killed, reads and writes come back by themselves`, async (t) => {
       const stack = await startSentinel({ flavour });
-      await withStore(stack, openStore(sentinelOf(stack)), 1, async (store) => {
+      await withStore(stack, openStore(sentinelOf(stack, TIMED)), 1, async (store) => {
         const lost = store.locate(NAME).node;
         const killedMs = performance.now();
         await stack.nodes.find(({ address }) => address === lost)?.kill();
@@ -48,7 +49,7 @@ describe('a master is lost', { concurrency: true }, () => {
 
   test('sentinel: the master is stopped, its connection timed out, reads and writes come back by themselves', async (t) => {
     const stack = await startSentinel({ flavour: 'redis' });
-    await withStore(stack, openStore(sentinelOf(stack)), 1, async (store) => {
+    await withStore(stack, openStore(sentinelOf(stack, TIMED)), 1, async (store) => {
       const lost = store.locate(NAME).node;
       const stoppedMs = performance.now();
       await stack.nodes.find(({ address }) => address === lost)?.pause();
@@ -60,7 +61,7 @@ describe('a master is lost', { concurrency: true }, () => {
   for (const how of ['kill', 'pause'] as const) {
     test(`cluster: a replica takes over for a master after a ${how}, and the store follows`, async (t) => {
       const stack = await startCluster({ flavour: 'redis', masters: 3, replicasPerMaster: 1 });
-      await withStore(stack, openStore(clusterOf(stack)), 3, async (store) => {
+      await withStore(stack, openStore(clusterOf(stack, TIMED)), 3, async (store) => {
         const lost = store.locate(NAME).node;
         const lostMs = performance.now();
         await stack.nodes.find(({ address }) => address === lost)?.[how]();

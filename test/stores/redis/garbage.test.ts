@@ -6,7 +6,7 @@ import { type Match, type RespProxy, startRespProxy } from '../../../loadtest/fa
 import { leaseNames } from '../../../src/cache/lease.ts';
 import type { Store, StoreEvent, StoreRead } from '../../../src/cache/store.ts';
 import { until } from '../../until.ts';
-import { CONNECTION, connected, LONG_MS, openStore } from './harness.ts';
+import { CONNECTION, connected, LONG_MS, openStore, SILENCE_MS } from './harness.ts';
 
 const NAMES = Array.from({ length: 60 }, (_, index) => `sc1:goods:{${index}}`);
 const FAULT_MS = 2000;
@@ -182,7 +182,12 @@ describe('a node that answers garbage', { concurrency: true }, () => {
         await cluster?.stop();
       });
       beforeEach(async () => {
-        const { store, events } = openStore({ kind: 'cluster', nodes: cluster.nodes, ...CONNECTION });
+        const { store, events } = openStore({
+          ...CONNECTION,
+          kind: 'cluster',
+          nodes: cluster.nodes,
+          socketTimeoutMs: SILENCE_MS,
+        });
         await connected(store, 3);
         const [sick] = cluster.shards as readonly [ProxiedNode<RespProxy>];
         const isSick = (name: string): boolean => store.locate(name).node === sick.node.address;

@@ -4,7 +4,7 @@ import type { StoreEvent } from '../../../src/cache/store.ts';
 import type { RedisSettings } from '../../../src/stores/redis/connection.ts';
 import { type RespCommand, type RespServer, startRespServer } from '../../fakes/resp-server.ts';
 import { until } from '../../until.ts';
-import { CONNECTION, type OpenStore, openStore } from './harness.ts';
+import { CONNECTION, type OpenStore, openStore, SILENCE_MS } from './harness.ts';
 
 const NAME = 'sc1:goods:{a}';
 const VALUE = Buffer.from('the page');
@@ -14,7 +14,7 @@ type Kind = RedisSettings['kind'];
 function settingsOf(kind: Kind, { host, port }: RespServer): RedisSettings {
   const nodes = [{ host, port }] as const;
   // The servers answer at once or never: on a slow machine a longer deadline costs nothing.
-  const connection = { ...CONNECTION, deadlineMs: 1000, refreshMs: 1000 };
+  const connection = { ...CONNECTION, deadlineMs: 1000, refreshMs: 1000, socketTimeoutMs: SILENCE_MS };
   if (kind === 'sentinel') return { kind, sentinels: nodes, master: 'm', database: 0, ...connection };
   return kind === 'cluster' ? { kind, nodes, ...connection } : { kind, nodes, database: 0, ...connection };
 }

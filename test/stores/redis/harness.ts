@@ -10,19 +10,22 @@ import { createRedisProbe } from '../../../src/stores/redis/probe.ts';
 import { createRedisStore, type RedisStore, type RedisStoreOptions } from '../../../src/stores/redis/store.ts';
 import { until } from '../../until.ts';
 
-/** The defaults of the configuration. */
+/** A deadline or a timeout that is never reached: something else ends the wait. */
+export const LONG_MS = 600_000;
+
+/** The defaults of the configuration, but no connection ends because its server is silent: on a slow machine it may be. */
 export const CONNECTION: StoreConnection = {
   deadlineMs: 50,
   connectTimeoutMs: 2000,
-  socketTimeoutMs: 3000,
+  socketTimeoutMs: LONG_MS,
   maxOutstanding: 1024,
   batchSize: 128,
   refreshMs: 15_000,
   dedicated: false,
 };
 
-/** A deadline or a timeout that is never reached: something else ends the wait. */
-export const LONG_MS = 600_000;
+/** The socket timeout of the configuration, for stores that leave a silent server. */
+export const SILENCE_MS = 3000;
 
 export interface OpenStore {
   readonly store: RedisStore;

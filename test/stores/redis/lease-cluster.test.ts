@@ -36,7 +36,7 @@ describe("a cluster's leases", () => {
     await stack?.stop();
   });
   beforeEach(async () => {
-    ({ store, events } = openStore(clusterOf(stack, { socketTimeoutMs: LONG_MS })));
+    ({ store, events } = openStore(clusterOf(stack)));
     await connected(store, 3);
   });
   afterEach(async () => {

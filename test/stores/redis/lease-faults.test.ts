@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { RedisStack } from '../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import { leaseNames } from '../../../src/cache/lease.ts';
 import type { Store, StoreEvent } from '../../../src/cache/store.ts';
 import { until } from '../../until.ts';
-import { LONG_MS, onOneServer } from './harness.ts';
+import { connected, LONG_MS, onOneServer, openStore, standaloneOf } from './harness.ts';
 
 const TTL_MS = 600_000;
 const ON = leaseNames('sc1:goods:{fault}');
@@ -14,6 +15,7 @@ const REFUSED = { kind: 'fault', fault: 'refused' };
 const NOT_WRITTEN = { kind: 'dropped', fault: 'refused' };
 
 describe('leases on a faulty server', () => {
+  let stack: RedisStack;
   let server: RedisNode;
   let store: Store;
   let events: readonly StoreEvent[];
@@ -23,8 +25,8 @@ describe('leases on a faulty server', () => {
   const isFree = async (): Promise<boolean> => (await look()).kind === 'free';
   const breakers = (): readonly StoreEvent[] => events.filter(({ kind }) => kind === 'breaker');
 
-  onOneServer({ socketTimeoutMs: 1000 }, (given) => {
-    ({ server, store, events } = given);
+  onOneServer({}, (given) => {
+    ({ stack, server, store, events } = given);
   });
 
   test('out of memory: no lease is taken, a lease taken before is seen, and ends without its entry', async () => {
@@ -147,12 +149,15 @@ describe('leases on a faulty server', () => {
     assert.ok(taken?.kind === 'command' && taken.result === 'store-slow');
   });
 
-  test('a connection that breaks between command and reply leaves no lease behind', async () => {
+  test('a connection that breaks between command and reply leaves no lease behind', async (t) => {
+    // The socket timeout is shorter than the deadline.
+    const hasty = openStore(standaloneOf(stack, { socketTimeoutMs: 1000 })).store;
+    t.after(hasty.close);
+    await connected(hasty, 1);
     await server.pause();
     const taking = Array.from({ length: 20 }, (_, index) => leaseNames(`sc1:goods:{broken-${index}}`));
     try {
-      // The socket timeout is shorter than the deadline.
-      const takes = await Promise.all(taking.map((on) => store.leases.take(on, 'a', TTL_MS, LONG_MS)));
+      const takes = await Promise.all(taking.map((on) => hasty.leases.take(on, 'a', TTL_MS, LONG_MS)));
       for (const taken of takes) assert.deepEqual(taken, { kind: 'fault', fault: 'store-down' });
     } finally {
       server.resume();

@@ -2,11 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type RedisStack, startCluster } from '../../../loadtest/stack/redis.ts';
 import type { Store, StoreEvent, StoreRead } from '../../../src/cache/store.ts';
-import { until } from '../../until.ts';
+import { LIMIT_MS, until } from '../../until.ts';
 import { clusterOf, connected, openStore } from './harness.ts';
 import { migrateSlot } from './migration.ts';
-
-const DEADLINE_MS = 5000;
 
 describe('reads while a slot moves', () => {
   let stack: RedisStack;
@@ -32,7 +30,7 @@ describe('reads while a slot moves', () => {
     else assert.deepEqual(read, { kind: 'absent' }, name);
   };
   const assertHits = async (names: readonly string[]): Promise<void> => {
-    const reads = await Promise.all(names.map((name) => store.read(name, DEADLINE_MS)));
+    const reads = await Promise.all(names.map((name) => store.read(name, LIMIT_MS)));
     assert.deepEqual(
       reads,
       names.map((name) => ({ kind: 'value', value: Buffer.from(name) })),
@@ -47,7 +45,7 @@ describe('reads while a slot moves', () => {
     await migrateSlot(slot, stack.nodes, from, to, async (step) => {
       await assertHits(moving);
       await assertHits(resting);
-      const bulk = await store.readMany([...moving, ...resting], DEADLINE_MS);
+      const bulk = await store.readMany([...moving, ...resting], LIMIT_MS);
       for (const [index, name] of moving.entries()) assertMissOrValue(bulk[index] ?? { kind: 'absent' }, name);
       assert.ok(
         bulk.slice(moving.length).every(({ kind }) => kind === 'value'),
@@ -58,7 +56,7 @@ describe('reads while a slot moves', () => {
       assert.deepEqual(await store.write(name, Buffer.from(name), 600_000), { kind: 'stored' });
     });
     await until('the new owner to be known', async () => store.locate(moving[0] ?? '').node === to.address);
-    const reads = await store.readMany(moving, DEADLINE_MS);
+    const reads = await store.readMany(moving, LIMIT_MS);
     assert.ok(
       reads.every(({ kind }) => kind === 'value'),
       'bulk reads miss although the map is new',

@@ -202,7 +202,7 @@ test('a server that loads its data is down, never empty, and serves as soon as i
   await connected(store, 1);
   await server.command('DEBUG', 'POPULATE', 25_000);
   assert.equal((await store.write(NAME, Buffer.from('x'), 600_000)).kind, 'stored');
-  const [first] = await store.epochs(2000);
+  const [first] = await store.epochs(LONG_MS);
   await server.command('SAVE');
 
   const seen = new Map<string, number>();
@@ -227,7 +227,7 @@ test('a server that loads its data is down, never empty, and serves as soon as i
   assert.ok((seen.get('store-down') ?? 0) + (seen.get('node-open') ?? 0) > 0, [...seen].join(' '));
   assert.ok(events.some((event) => event.kind === 'breaker' && event.state === 'open'));
   // The loaded data is the saved data: nothing is lost.
-  assert.deepEqual(await store.epochs(2000), [first]);
+  assert.deepEqual(await store.epochs(LONG_MS), [first]);
 });
 
 test('an existing database is used; database 0 is never used in place of a missing one', async (t) => {
