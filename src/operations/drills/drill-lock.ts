@@ -49,6 +49,8 @@ export function createDrillLock({ control, overlay: ours, flushed, nowMs, sleep 
   const { drill, leaseMs } = ours;
   let floors = flushed;
   let renewedMs = nowMs();
+  /** The first renewal that was too late, of a process that was suspended. */
+  let lateMs: number | undefined;
 
   const tryChange = async (change: Parameters<Control['change']>[0]): Promise<boolean> => {
     for (let attempt = 1; ; attempt += 1) {
@@ -100,8 +102,12 @@ export function createDrillLock({ control, overlay: ours, flushed, nowMs, sleep 
     release: () => tryChange((document) => endOverlay(document, drill)),
     renew: async () => {
       const sentMs = nowMs();
-      // A process that was suspended may reach the store only after its lease has expired. That is not a renewal.
-      if ((await control.renew()) && control.overlay()?.drill === drill) renewedMs = sentMs;
+      if (sentMs - renewedMs >= leaseMs) lateMs ??= sentMs;
+      if (!(await control.renew()) || control.overlay()?.drill !== drill) return;
+      // The overlay may be gone from the document, which this process has read again by the end of another lease.
+      if (lateMs !== undefined && sentMs - lateMs < leaseMs) return;
+      renewedMs = sentMs;
+      lateMs = undefined;
     },
     lost: () => {
       if (control.overlay()?.drill === drill) return undefined;
