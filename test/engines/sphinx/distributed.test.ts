@@ -31,7 +31,9 @@ eachServer((name, server) => {
         searchd: { dialect: server.dialect, host: '127.0.0.1', port, maxConnections: 32 },
       });
       const distributed = (name: string, ...parts: string[]): string =>
-        [`index ${name}`, '{', 'type = distributed', 'agent_connect_timeout = 500', ...parts, '}', ''].join('\n');
+        [`index ${name}`, '{', 'type = distributed', `agent_connect_timeout = ${LIMIT_MS}`, ...parts, '}', ''].join(
+          '\n',
+        );
       const generated = await readFile(configFile, 'utf8');
       await writeFile(
         configFile,

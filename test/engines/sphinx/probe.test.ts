@@ -244,7 +244,7 @@ async function startStack(server: SearchServer): Promise<{
   const at = (agent: number): string => `127.0.0.1:${agent}:goods`;
   const index = (name: string, ...agents: string[]): string =>
     [
-      `index ${name}\n{\ntype = distributed\nagent_connect_timeout = 5000\nagent_query_timeout = ${LIMIT_MS}`,
+      `index ${name}\n{\ntype = distributed\nagent_connect_timeout = ${LIMIT_MS}`,
       ...agents.map((one) => `agent = ${one}`),
       '}\n',
     ].join('\n');

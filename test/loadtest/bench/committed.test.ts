@@ -64,7 +64,7 @@ test('committed figures come from their own starts, of a bench that exists, and 
 test('each goal has a row with the median of the ratios of its starts and its verdict', async () => {
   const { rows } = goalCells({ l1: await resultOf(MEASURED), control: await resultOf(MEASURED) });
   assert.deepEqual(rows, [
-    ['l1', 'bare node:http', '0.61', '0.58–0.65', '1.70', '1.36', 'below'],
+    ['l1', 'bare node:http', '0.61', '0.58–0.65', '1.25', '1.10', 'below'],
     ['l1', 'nginx proxy_cache', '1.22', '1.08–1.45', '1.25', '1.00', 'floor'],
     ['control', 'bare node:http', '0.61', '0.58–0.65', '', '', ''],
   ]);
@@ -85,7 +85,7 @@ test('publishing replaces the tables of the page and keeps what was written by h
   publishPage({ l1: await resultOf(MEASURED) }, page);
   const text = readFileSync(page, 'utf8');
   assert.ok(text.startsWith('before\n\n<!-- finding: hits -->\n|'), text);
-  assert.match(text, /\| l1 \| bare node:http \| 0\.61 \| 0\.58–0\.65 \| 1\.70 \| 1\.36 \| below \|/);
+  assert.match(text, /\| l1 \| bare node:http \| 0\.61 \| 0\.58–0\.65 \| 1\.25 \| 1\.10 \| below \|/);
   assert.match(text, /`npm run bench -- l1 --commit`, 3 starts, 5 s of load.*2026-11-22, commit `066071a`/);
   assert.ok(text.endsWith('<!-- /finding: hits -->\n\nafter\n') && !text.includes('old'), text);
 });
