@@ -4,7 +4,7 @@ import { makeDemoIndexes } from './commands/index-catalogue.ts';
 import { greeting, hasTerminal, openRemarks } from './commands/terminal.ts';
 import { loadSettings, warningsOf } from './config/load.ts';
 import { createLogger } from './metrics/logger.ts';
-import { systemClock } from './runtime.ts';
+import { endFailedReaders, systemClock } from './runtime.ts';
 
 const PROGRAM: Program = {
   command: 'npm start --',
@@ -24,6 +24,7 @@ async function main(): Promise<number> {
   const version = projectVersion();
   const logging = createLogger({ level: settings.log.level, version });
   const { log } = logging;
+  endFailedReaders((error) => log.error({ err: error }, 'a connection was ended: the library that reads it failed'));
   const leaving = new AbortController();
   const signalled = Promise.withResolvers<NodeJS.Signals>();
   void signalled.promise.then(() => leaving.abort());

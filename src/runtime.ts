@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Time for all rooms, injected so that a test can move it. */
@@ -70,4 +71,45 @@ export function seededRandom(seed: number): () => number {
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
+}
+
+/** Ends the connection whose bytes a library reads. */
+type EndConnection = (fault: unknown) => void;
+
+const readers = new AsyncLocalStorage<EndConnection>();
+
+/**
+ * Lets a library read bytes of a connection. A fault of the library ends that connection, also one that it throws in a later
+ * tick, where no caller can catch it, once `endFailedReaders` was called. A fault of our own, in a callback of the
+ * library, is thrown on.
+ */
+export function readAs(end: EndConnection, read: () => void): void {
+  readers.run(end, () => {
+    try {
+      read();
+    } catch (fault) {
+      if (!isOfLibrary(fault)) throw fault;
+      end(fault);
+    }
+  });
+}
+
+/** For the whole process. @param onEnded called with each fault that has ended its connection; any other ends the process */
+export function endFailedReaders(onEnded: (fault: unknown) => void): void {
+  process.on('uncaughtException', (fault) => {
+    const end = readers.getStore();
+    if (end === undefined || !isOfLibrary(fault)) {
+      console.error(fault);
+      process.exit(1);
+    }
+    end(fault);
+    onEnded(fault);
+  });
+}
+
+/** Whether the first function on the stack that is not of Node itself belongs to an installed package other than this one. */
+function isOfLibrary(fault: unknown): boolean {
+  const frames = (fault instanceof Error ? fault.stack : '')?.match(/^ +at .+$/gm) ?? [];
+  const [first = ''] = frames.filter((frame) => !frame.includes('node:'));
+  return /node_modules[\\/](?!serpcache[\\/])(?!.*node_modules)/.test(first);
 }

@@ -2,6 +2,7 @@ import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { createConnection, type Connection as Driver, type ConnectionOptions as DriverOptions } from 'mysql2';
 import type { EngineTlsSettings } from '../../config/settings.ts';
+import { readAs } from '../../runtime.ts';
 import { EngineError } from '../../search/engine.ts';
 import { classify } from './errors.ts';
 import { createPacketReader, type PacketReader } from './packets.ts';
@@ -167,13 +168,7 @@ function readPackets(
   const reader = createPacketReader({
     sequence: () => entrance.sequenceId,
     isOpen,
-    pass: (packet) => {
-      try {
-        parser.execute(packet);
-      } catch (error) {
-        onFault(error);
-      }
-    },
+    pass: (packet) => readAs(onFault, () => parser.execute(packet)),
   });
   entrance.packetParser = {
     execute: (bytes) => {

@@ -1,4 +1,5 @@
 import { Command, Redis } from 'ioredis';
+import { readAs } from '../../runtime.ts';
 import { createFraming, UNASKED } from './framing.ts';
 
 /**
@@ -36,10 +37,13 @@ function guardReplies(redis: Redis): void {
   const [decode] = stream.listeners('data') as ((chunk: Buffer) => void)[];
   if (decode === undefined) return;
   const framing = createFraming();
+  const end = (fault: unknown): void => {
+    stream.destroy(fault instanceof Error ? fault : new Error(String(fault)));
+  };
   const onData = (chunk: Buffer): void => {
     const violation = framing.feed(chunk, redis.commandQueue.length);
     if (violation === undefined) {
-      decode(chunk);
+      readAs(end, () => decode(chunk));
       return;
     }
     const { why, at, whole } = violation;
@@ -48,7 +52,7 @@ function guardReplies(redis: Redis): void {
     stream.removeListener('data', onData);
     if (farewell === undefined) redis.emit(PROTOCOL_ERROR);
     stream.destroy(new Error(`${why}, at byte ${at} of ${chunk.length}${farewell ? `: ${farewell}` : ''}`));
-    if (whole > 0) decode(chunk.subarray(0, whole));
+    if (whole > 0) readAs(end, () => decode(chunk.subarray(0, whole)));
   };
   stream.prependListener('data', onData);
   stream.removeListener('data', decode);
