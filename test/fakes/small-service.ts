@@ -23,6 +23,11 @@ export async function buildSmallIndex({ domains: [domain] }: Settings, directory
 /** The whole service in this process, without a log unless one is given. */
 export function createServiceHere(settings: Settings, log: Logger = pino({ level: 'silent' })): Promise<Service> {
   return createService({
-    ...{ settings, log, droppedLines: () => 0, clock: systemClock, random: Math.random, version: '1.2.3' },
+    settings,
+    log,
+    droppedLines: () => 0,
+    clock: systemClock,
+    random: Math.random,
+    version: '1.2.3',
   });
 }

@@ -187,7 +187,10 @@ function probeOf(t: TestContext, port: number, { dialect }: SearchServer, index:
   const head = { name: 'engine of goods', domains: ['goods'], kind: dialect, endpoint: `127.0.0.1:${port}`, index };
   const settings = { maxConcurrent: 8, deadlineMs: 500, hardDeadlineMs: 2000 };
   const probe = createSphinxProbe({
-    ...{ host: '127.0.0.1', port, connectTimeoutMs: LIMIT_MS, clock: systemClock },
+    host: '127.0.0.1',
+    port,
+    connectTimeoutMs: LIMIT_MS,
+    clock: systemClock,
     facts: { ...head, settings },
   });
   t.after(probe.close);
