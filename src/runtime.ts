@@ -96,9 +96,10 @@ export function readAs(end: EndConnection, read: () => void): void {
 
 /** For the whole process. @param onEnded called with each fault that has ended its connection; any other ends the process */
 export function endFailedReaders(onEnded: (fault: unknown) => void): void {
-  process.on('uncaughtException', (fault) => {
+  process.on('uncaughtException', (fault, origin) => {
     const end = readers.getStore();
-    if (end === undefined || !isOfLibrary(fault)) {
+    // A rejection is one of a promise of ours, also with an error of a library.
+    if (end === undefined || origin === 'unhandledRejection' || !isOfLibrary(fault)) {
       console.error(fault);
       process.exit(1);
     }
@@ -107,9 +108,9 @@ export function endFailedReaders(onEnded: (fault: unknown) => void): void {
   });
 }
 
-/** Whether the first function on the stack that is not of Node itself belongs to an installed package other than this one. */
+/** Whether the first function on the stack that is not of Node or V8 belongs to an installed package other than this one. */
 function isOfLibrary(fault: unknown): boolean {
   const frames = (fault instanceof Error ? fault.stack : '')?.match(/^ +at .+$/gm) ?? [];
-  const [first = ''] = frames.filter((frame) => !frame.includes('node:'));
+  const [first = ''] = frames.filter((frame) => !frame.includes('node:') && !frame.includes('(<anonymous>)'));
   return /node_modules[\\/](?!serpcache[\\/])(?!.*node_modules)/.test(first);
 }

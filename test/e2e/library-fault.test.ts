@@ -11,21 +11,23 @@ import { until } from '../until.ts';
 
 const LIBRARY = '/app/node_modules/ioredis/built/DataHandler.js';
 
-/** Makes ioredis throw for a reply `fault`, in a later tick, by a function of that file. */
-const preloadOf = (file: string): string => `
+type How = 'throw' | 'reject';
+
+/** Makes ioredis throw, or reject a promise, for a reply `fault`, in a later tick, by a function of that file. */
+const preloadOf = (file: string, how: How): string => `
 import { createRequire } from 'node:module';
 import { runInThisContext } from 'node:vm';
 const DataHandler = createRequire(${JSON.stringify(import.meta.filename)})('ioredis/built/DataHandler.js').default;
 const fail = runInThisContext("() => { throw new Error('a fault of this test'); }", { filename: ${JSON.stringify(file)} });
 const { returnReply } = DataHandler.prototype;
 DataHandler.prototype.returnReply = function (reply) {
-  if (String(reply) === 'fault') process.nextTick(fail);
+  if (String(reply) === 'fault') process.nextTick(${how === 'throw' ? 'fail' : 'async () => fail()'});
   else returnReply.call(this, reply);
 };
 `;
 
 /** The service over a store whose answers to GET are faults of that file. */
-async function start(t: TestContext, file: string) {
+async function start(t: TestContext, file: string, how: How = 'throw') {
   const folder = mkdtempSync(join(tmpdir(), 'serpcache-fault-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const store = await startRespServer();
@@ -46,7 +48,7 @@ domains:
   );
   await buildSmallIndex(loadSettings({ env: { SERPCACHE_CONFIG: config }, cwd: folder }), folder);
   const preload = join(folder, 'preload.mjs');
-  writeFileSync(preload, preloadOf(file));
+  writeFileSync(preload, preloadOf(file, how));
   const [port = 0, adminPort = 0] = await freePorts(2);
   const running = await startProcess({
     name: 'serpcache',
@@ -79,14 +81,21 @@ test('a fault that ioredis throws in a later tick ends its connection: the searc
   assert.equal(running.exitStatus(), null);
 });
 
-test('a fault of our own in the same tick ends the process', async (t) => {
-  const { running, asked } = await start(t, join(import.meta.dirname, '../../src/stores/redis/send.ts'));
-  let search = 0;
-  const ended = running.ended.then(() => true);
-  await until('the end of the process', async () => {
-    search += 1;
-    await asked(`/search?q=${search}`).catch(() => {});
-    return Promise.race([ended, false]);
+const OWN = join(import.meta.dirname, '../../src/stores/redis/send.ts');
+
+for (const [what, file, how] of [
+  ['a fault of our own in the same tick', OWN, 'throw'],
+  ['a promise that is rejected with an error of ioredis, and that no caller awaits,', LIBRARY, 'reject'],
+] as const) {
+  test(`${what} ends the process`, async (t) => {
+    const { running, asked } = await start(t, file, how);
+    let search = 0;
+    const ended = running.ended.then(() => true);
+    await until('the end of the process', async () => {
+      search += 1;
+      await asked(`/search?q=${search}`).catch(() => {});
+      return Promise.race([ended, false]);
+    });
+    assert.equal(running.exitStatus(), 1);
   });
-  assert.equal(running.exitStatus(), 1);
-});
+}

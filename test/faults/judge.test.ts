@@ -104,6 +104,12 @@ test('an attempt is invalid when it was aborted, and when its fault left no trac
   assert.match(invalidReason(reportWith({ trace })) ?? '', /no trace: process: runs → runs/);
 });
 
+test('an attempt in which a search was refused before the fault is invalid', () => {
+  const refused: Sample['verdict'] = { kind: 'shed', code: 'overloaded' };
+  const samples = samplesWith().map((one) => (one.phase === 'before' ? { ...one, verdict: refused } : one));
+  assert.match(invalidReason(reportWith({}, samples)) ?? '', /too busy: .* before the fault/);
+});
+
 test('an attempt whose generator or control got no requests is invalid', () => {
   assert.match(invalidReason(reportWith({ generatorLagP99Ms: Number.NaN })) ?? '', /sent nothing/);
   const idle = phaseReports(samplesWith().filter(({ phase }) => phase !== 'steady'));

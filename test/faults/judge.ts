@@ -50,7 +50,7 @@ export function calmBoundMs(
   return Math.max(floorMs, ratio * Math.max(beforeMs, controlMs));
 }
 
-/** Why an attempt is invalid: it was aborted, its fault did not happen, or the generator or the control failed. */
+/** Why an attempt is invalid: it was aborted, its fault did not happen, or the generator, the control or the time before failed. */
 export function invalidReason(report: Report): string | undefined {
   if (report.failure !== undefined) return `the row could not be run: ${report.failure}`;
   if (!report.trace.found) return `the fault left no trace: ${report.trace.evidence}`;
@@ -62,6 +62,8 @@ export function invalidReason(report: Report): string | undefined {
   if (held.some(Number.isNaN)) return 'the control was not asked in every phase';
   const control = Math.min(...held);
   if (control < MIN_CONTROL_HITS) return `the control missed, too: it held ${percent(control)} of what it had`;
+  const { unanswered } = report.subject.before;
+  if (unanswered > 0) return `the machine is too busy: ${percent(unanswered)} were refused before the fault`;
   return report.controlFaults[0] === undefined ? undefined : `the control: ${report.controlFaults[0]}`;
 }
 

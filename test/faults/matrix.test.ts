@@ -13,7 +13,7 @@ import { REAL_PARTS } from './run-row.ts';
 const ROWS = ['node-stopped', 'values-corrupted', 'engine-killed', 'out-of-memory'];
 const RED = 'broken-on-purpose';
 /** Why judge.ts calls an attempt invalid on a machine that is too slow for the load. */
-const OF_A_SLOW_MACHINE = /^(?:the generator lagged|the control missed, too|the control): /;
+const OF_A_SLOW_MACHINE = /^(?:the generator lagged|the control missed, too|the control|the machine is too busy): /;
 
 interface Found {
   readonly name: string;

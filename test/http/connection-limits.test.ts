@@ -29,6 +29,17 @@ test('a few pipelined requests are answered in order, repeatedly', async (contex
   assert.deepEqual(connections, []);
 });
 
+test('a client that pipelines without end behind a refused request is cut', async (context) => {
+  const { port, search, connections } = await listeningServer(context, { drainMs: 100 });
+  search.answer = () => new Promise(() => {});
+  for (const [at, refused] of [HIT.replace('\r\n\r\n', '\r\nExpect: x\r\n\r\n'), 'GET / HTTP/1.1\r\n\r\n'].entries()) {
+    const client = open(context, port);
+    client.write(HIT.replace('hit', `pending${at}`) + refused + HIT.repeat(100));
+    await until('it was cut', () => connections.length > at);
+  }
+  assert.deepEqual(connections, ['ran-ahead', 'ran-ahead']);
+});
+
 test('a client that pipelines too many requests is cut, and its answers do not pile up in memory', async (context) => {
   const { port, events, connections } = await listeningServer(context, { drainMs: 100 });
   await get(port, '/search?q=hit');

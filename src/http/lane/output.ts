@@ -73,16 +73,16 @@ export function createOutput(hold: (socket: Socket, bytes: number) => () => void
     },
     write: (socket) => {
       if (total === 0) return true;
-      if (parts.length === 0) socket.write(scratch.subarray(0, used));
+      if (parts.length > 0) setAside();
+      // Before the write, so that no bytes are left for another client when it throws.
+      const [whole, written, texts] = [used, total, parts];
+      [used, total, parts] = [0, 0, []];
+      if (texts.length === 0) socket.write(scratch.subarray(0, whole));
       else {
-        setAside();
         socket.cork();
-        for (const part of parts) socket.write(part);
+        for (const part of texts) socket.write(part);
         socket.uncork();
-        parts = [];
       }
-      const written = total;
-      [used, total] = [0, 0];
       if (socket.writableLength === 0) return true;
       // The socket still reads these bytes.
       scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);

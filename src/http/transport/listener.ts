@@ -79,16 +79,14 @@ export function createListener({ limits, handle, refuse, observe, tls }: Listene
   };
   /** Connections that end with a refusal: what was sent behind the refused request is not read as further requests. */
   const refused = new WeakSet<Duplex>();
-  const refuseLast = (request: IncomingMessage, response: ServerResponse, fault: Problem): void => {
-    if (refused.has(request.socket)) return;
-    refused.add(request.socket);
-    refuse(fault)(request, response);
-  };
-  const receive = (request: IncomingMessage, response: ServerResponse, isAwaited = false): void => {
-    if (refused.has(request.socket)) return;
-    const fault = faultOf(request);
-    if (fault !== undefined) refuseLast(request, response, fault);
-    else if (connections.admits(request, response)) {
+  const receive = (request: IncomingMessage, response: ServerResponse, isAwaited = false, known?: Problem): void => {
+    // Those behind a refused request count too, or a client could send them without end while an earlier answer is pending.
+    if (!connections.admits(request, response) || refused.has(request.socket)) return;
+    const fault = known ?? faultOf(request);
+    if (fault !== undefined) {
+      refused.add(request.socket);
+      refuse(fault)(request, response);
+    } else {
       if (isAwaited) sendContinue(response);
       // Node loses what the client sent behind a request for an upgrade, in the same chunk. The lane does not.
       if (wantsUpgrade(request)) response.shouldKeepAlive = false;
@@ -111,7 +109,7 @@ export function createListener({ limits, handle, refuse, observe, tls }: Listene
   server.maxHeadersCount = MAX_FIELDS + 1;
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     const detail = 'The only expectation met is 100-continue.';
-    refuseLast(request, response, { code: 'expectation-failed', detail, parameter: 'Expect' });
+    receive(request, response, false, { code: 'expectation-failed', detail, parameter: 'Expect' });
   });
   const connections = limitConnections(server, limits, observe);
   return server;

@@ -49,7 +49,8 @@ export function createDrillLock({ control, overlay: ours, flushed, nowMs, sleep 
   const { drill, leaseMs } = ours;
   let floors = flushed;
   let renewedMs = nowMs();
-  /** The first renewal that was too late, of a process that was suspended. */
+  let askedMs = renewedMs;
+  /** The last renewal that was too late, of a process that was suspended. */
   let lateMs: number | undefined;
 
   const tryChange = async (change: Parameters<Control['change']>[0]): Promise<boolean> => {
@@ -77,6 +78,7 @@ export function createDrillLock({ control, overlay: ours, flushed, nowMs, sleep 
         return { ...begun, overlay: { ...begun.overlay, floor } };
       });
       renewedMs = nowMs();
+      askedMs = renewedMs;
     },
     flush: async ({ nodes, ...stage }) => {
       const { after } = await control.change((document) => {
@@ -102,7 +104,8 @@ export function createDrillLock({ control, overlay: ours, flushed, nowMs, sleep 
     release: () => tryChange((document) => endOverlay(document, drill)),
     renew: async () => {
       const sentMs = nowMs();
-      if (sentMs - renewedMs >= leaseMs) lateMs ??= sentMs;
+      if (sentMs - askedMs >= leaseMs) lateMs = sentMs;
+      askedMs = sentMs;
       if (!(await control.renew()) || control.overlay()?.drill !== drill) return;
       // The overlay may be gone from the document, which this process has read again by the end of another lease.
       if (lateMs !== undefined && sentMs - lateMs < leaseMs) return;

@@ -181,8 +181,7 @@ export function watchConnection(redis: Redis, watch: ConnectionWatch): Connectio
   };
   reportClosedDoors(redis, failedInHandshake);
   acceptServersWithoutInfo(redis, ({ role, loading }) => {
-    // A replica of a cluster is one on purpose: nothing is written to it.
-    readOnly.told(redis.options.readOnly === true ? undefined : role);
+    readOnly.told(isOfCluster(redis) ? 'master' : role);
     if (!loading) return;
     limit?.refresh();
     failed('LOADING, as its INFO says');
@@ -208,9 +207,9 @@ export function watchConnection(redis: Redis, watch: ConnectionWatch): Connectio
     if ((state === 'handshake' || state === 'explained') && reasonOf(detail) === 'closed') return;
     failedInHandshake(detail);
   });
-  redis.on('end', readOnly.forget);
   redis.on('close', () => {
     clearTimeout(limit);
+    readOnly.stop();
     const ended = state;
     state = 'none';
     if (ended === 'open') {
@@ -223,12 +222,15 @@ export function watchConnection(redis: Redis, watch: ConnectionWatch): Connectio
     }
   });
   return {
-    trouble: () => (readOnly.holds() && trouble === undefined ? 'read-only' : trouble),
+    trouble: () => (readOnly.holds() && !isOfCluster(redis) ? (trouble ?? 'read-only') : trouble),
     writeRefused: (detail) => {
       if (readOnly.refused()) failed(detail);
     },
   };
 }
+
+/** A replica of a cluster is one on purpose: nothing is written to it. Its role in the map may change while it is connected. */
+const isOfCluster = (redis: Redis): boolean => redis.options.readOnly === true;
 
 /** Maximum time of a look at the server to which a new connection leads. */
 const LOOK_MS = 3000;
@@ -238,6 +240,7 @@ const LOOK_MS = 3000;
  * that refuses INFO; otherwise it stays, because a replica can be read.
  */
 async function leaveReplica(redis: Redis): Promise<void> {
+  if (isOfCluster(redis)) return;
   const copy = redis.duplicate({ lazyConnect: true, retryStrategy: null, enableReadyCheck: false });
   copy.on('error', () => {}); // `connect` rejects with it
   const giveUp = (): void => cut(copy);

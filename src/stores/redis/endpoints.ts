@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis';
 import type { NatMap } from '../../config/settings.ts';
 import { type HostPort, parseHostPort } from '../../schema/units.ts';
 import { type AnnouncedNode, isSlotMap, type SlotMap } from './guard.ts';
+import { reportClosedDoors } from './ready.ts';
 
 /**
  * The addresses at which this process reaches nodes, from those that nodes announce: CLUSTER SLOTS, redirects, sentinels.
@@ -73,6 +74,9 @@ export function translateSlots(redis: Redis, { inSlots }: Pick<Endpoints, 'inSlo
     let fault: Error | undefined;
     copy.on('error', (error: Error) => {
       fault ??= error;
+    });
+    reportClosedDoors(copy, (message) => {
+      fault ??= new Error(message);
     });
     const cluster = copy.cluster.bind(copy) as (subcommand: string, callback: Callback) => Promise<unknown>;
     copy.cluster = ((subcommand: string, callback: Callback) =>

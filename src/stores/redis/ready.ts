@@ -114,6 +114,8 @@ export function createHandshake(redis: Redis) {
 /** The wait after the first look because of READONLY; it doubles up to the maximum while the server stays a replica. */
 const FIRST_WAIT_MS = 1000;
 const MAX_WAIT_MS = 8000;
+/** After this time without a refused write a server that does not tell its role counts as writable again. */
+const FORGOTTEN_AFTER_MS = 30_000;
 
 interface ReadOnlyOptions {
   readonly clock: Pick<Clock, 'monotonicMs'>;
@@ -129,46 +131,54 @@ interface ReadOnlyOptions {
  */
 export function createReadOnly({ clock, random, look }: ReadOnlyOptions) {
   let isReadOnly = false;
+  let isRoleKnown = false;
+  let isStopped = false;
+  let isLooking = false;
+  let refusedMs = Number.NEGATIVE_INFINITY;
   let nextAtMs = Number.NEGATIVE_INFINITY;
   let waitMs = FIRST_WAIT_MS;
   let timer: NodeJS.Timeout | undefined;
-  let isLooking = false;
 
   const lookAgain = async (): Promise<void> => {
     timer = undefined;
-    isLooking = true;
-    nextAtMs = clock.monotonicMs() + waitMs * (0.75 + random() / 2);
+    const nowMs = clock.monotonicMs();
+    if (!isRoleKnown && nowMs - refusedMs >= FORGOTTEN_AFTER_MS) isReadOnly = false;
+    if (!isReadOnly) return;
+    nextAtMs = nowMs + waitMs * (0.75 + random() / 2);
     waitMs = Math.min(MAX_WAIT_MS, 2 * waitMs);
+    isLooking = true;
     await look();
     isLooking = false;
-    if (isReadOnly) plan();
+    plan();
   };
   const plan = (): void => {
-    if (!isLooking) timer ??= setTimeout(lookAgain, Math.max(0, nextAtMs - clock.monotonicMs())).unref();
-  };
-  const forget = (): void => {
-    isReadOnly = false;
-    clearTimeout(timer);
-    timer = undefined;
+    if (!isReadOnly || isStopped || isLooking) return;
+    timer ??= setTimeout(lookAgain, Math.max(0, nextAtMs - clock.monotonicMs())).unref();
   };
   return {
     holds: (): boolean => isReadOnly,
     /** Called when a write was refused. True: it is the first. */
     refused(): boolean {
       const isFirst = !isReadOnly;
+      refusedMs = clock.monotonicMs();
       isReadOnly = true;
+      isStopped = false;
       plan();
       return isFirst;
     },
     /** Called with the role that the server of a new connection tells, if it tells one. */
     told(role: 'master' | 'replica' | undefined): void {
-      forget();
+      isRoleKnown = role !== undefined;
       if (role === 'master') waitMs = FIRST_WAIT_MS;
-      if (role !== 'replica') return;
-      isReadOnly = true;
+      if (role !== undefined) isReadOnly = role === 'replica';
+      isStopped = false;
       plan();
     },
-    /** Called when the connection has ended for good. */
-    forget,
+    /** Called when the connection ends: nothing is looked for until there is another one. */
+    stop(): void {
+      isStopped = true;
+      clearTimeout(timer);
+      timer = undefined;
+    },
   };
 }

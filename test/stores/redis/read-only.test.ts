@@ -196,12 +196,12 @@ test('a server that stays read-only is looked for ever more rarely: at once, the
   assert.equal(readOnly.holds(), true);
   await time.pass(1000);
   assert.equal(looks.length, 7);
-  readOnly.forget();
+  readOnly.stop();
   await time.pass(30_000);
-  assert.equal(looks.length, 7);
+  assert.equal(looks.length, 7, 'no connection is made for one that has ended');
 });
 
-test('a server that does not tell its role is not looked for without a pause', async (t) => {
+test('a server that does not tell its role is read-only for half a minute after the last refused write', async (t) => {
   const time = createVirtualTime(t, 100);
   let looks = 0;
   const readOnly = createReadOnly({
@@ -210,12 +210,18 @@ test('a server that does not tell its role is not looked for without a pause', a
     // Its connection ends and comes back.
     look: async () => {
       looks += 1;
+      readOnly.stop();
       readOnly.told(undefined);
     },
   });
   for (let write = 0; write < 300; write += 1) {
     readOnly.refused();
     await time.pass(100);
+    assert.equal(readOnly.holds(), true);
   }
   assert.equal(looks, 6);
+  await time.pass(29_000);
+  assert.equal(readOnly.holds(), true);
+  await time.pass(10_000);
+  assert.equal(readOnly.holds(), false);
 });
