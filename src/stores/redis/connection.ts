@@ -181,7 +181,7 @@ export function watchConnection(redis: Redis, watch: ConnectionWatch): Connectio
   };
   reportClosedDoors(redis, failedInHandshake);
   acceptServersWithoutInfo(redis, ({ role, loading }) => {
-    readOnly.told(isOfCluster(redis) ? 'master' : role);
+    readOnly.told(isClusterReplica(redis) ? 'master' : role);
     if (!loading) return;
     limit?.refresh();
     failed('LOADING, as its INFO says');
@@ -222,7 +222,7 @@ export function watchConnection(redis: Redis, watch: ConnectionWatch): Connectio
     }
   });
   return {
-    trouble: () => (readOnly.holds() && !isOfCluster(redis) ? (trouble ?? 'read-only') : trouble),
+    trouble: () => (readOnly.holds() && !isClusterReplica(redis) ? (trouble ?? 'read-only') : trouble),
     writeRefused: (detail) => {
       if (readOnly.refused()) failed(detail);
     },
@@ -230,7 +230,7 @@ export function watchConnection(redis: Redis, watch: ConnectionWatch): Connectio
 }
 
 /** A replica of a cluster is one on purpose: nothing is written to it. Its role in the map may change while it is connected. */
-const isOfCluster = (redis: Redis): boolean => redis.options.readOnly === true;
+const isClusterReplica = (redis: Redis): boolean => redis.options.readOnly === true;
 
 /** Maximum time of a look at the server to which a new connection leads. */
 const LOOK_MS = 3000;
@@ -240,7 +240,7 @@ const LOOK_MS = 3000;
  * that refuses INFO; otherwise it stays, because a replica can be read.
  */
 async function leaveReplica(redis: Redis): Promise<void> {
-  if (isOfCluster(redis)) return;
+  if (isClusterReplica(redis)) return;
   const copy = redis.duplicate({ lazyConnect: true, retryStrategy: null, enableReadyCheck: false });
   copy.on('error', () => {}); // `connect` rejects with it
   const giveUp = (): void => cut(copy);
