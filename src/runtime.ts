@@ -98,7 +98,7 @@ export function readAs(end: EndConnection, read: () => void): void {
 export function endFailedReaders(onEnded: (fault: unknown) => void): void {
   process.on('uncaughtException', (fault, origin) => {
     const end = readers.getStore();
-    // A rejection is one of a promise of ours, also with an error of a library.
+    // Only our own code leaves a promise unhandled, also when it was rejected with an error of a library.
     if (end === undefined || origin === 'unhandledRejection' || !isOfLibrary(fault)) {
       console.error(fault);
       process.exit(1);

@@ -80,7 +80,7 @@ export function createListener({ limits, handle, refuse, observe, tls }: Listene
   /** Connections that end with a refusal: what was sent behind the refused request is not read as further requests. */
   const refused = new WeakSet<Duplex>();
   const receive = (request: IncomingMessage, response: ServerResponse, isAwaited = false, known?: Problem): void => {
-    // Those behind a refused request count too, or a client could send them without end while an earlier answer is pending.
+    // Requests behind a refused one count too: a client could send them without end while an earlier answer is pending.
     if (!connections.admits(request, response) || refused.has(request.socket)) return;
     const fault = known ?? faultOf(request);
     if (fault !== undefined) {
