@@ -12,6 +12,10 @@ export interface Attribute {
   readonly facet: boolean;
   /** May order results (`sort=name`, `sort=-name`). */
   readonly sort: boolean;
+  /** A document may have several values: a filter looks for one of them, a facet counts each. Never with `sort`. */
+  readonly multiple?: boolean;
+  /** The text between the values of one cell of a CSV file; without it such a cell is one value. Changes no answer. */
+  readonly separator?: string;
   /** The name that the search page shows. Changes no answer. */
   readonly label?: string;
   /** ISO 4217 code, for a number that is an amount of money. The search page shows it; it changes no answer. */
@@ -40,6 +44,9 @@ export interface SearchDomain {
 /** Parameters every domain has; no attribute or context parameter may take these names. */
 export const REQUEST_PARAMETERS = ['q', 'domain', 'page', 'limit', 'sort', 'filter', 'facet', 'highlight'] as const;
 
+/** A value of an attribute; a list, never empty and without repetition, where the attribute is `multiple`. */
+export type AttributeValue = string | number | readonly (string | number)[];
+
 /** One document of a catalogue, as an index takes it. */
 export interface Document {
   /** 1–`MAX_ID_LENGTH` characters; unique within its domain. */
@@ -50,7 +57,7 @@ export interface Document {
    * Declared attributes only; `date` as `YYYY-MM-DD`. A document without an attribute is not matched by its filters and
    * not counted in its facets.
    */
-  readonly attributes: Readonly<Record<string, string | number>>;
+  readonly attributes: Readonly<Record<string, AttributeValue>>;
 }
 
 /** In characters (code points). One real catalogue has an id of 75 characters. */

@@ -1,4 +1,4 @@
-import type { SearchDomain, SearchRequest } from './domain.ts';
+import type { AttributeValue, SearchDomain, SearchRequest } from './domain.ts';
 
 /**
  * The engine port: an engine computes pages. Its promises, which test/contract/engine.ts checks for every adapter:
@@ -76,7 +76,7 @@ export interface SearchResult {
   /** HTML-escaped text in which `<em>` is the only markup; without highlighting, escaped text without any. */
   readonly snippet: string;
   readonly score: number;
-  readonly attributes: Readonly<Record<string, string | number>>;
+  readonly attributes: Readonly<Record<string, AttributeValue>>;
 }
 
 export interface FacetCount {
