@@ -87,20 +87,37 @@ export const MAX_REQUEST_TEXT_UNITS = 512;
  * their refusal.
  */
 export function canonicalText(text: string): string {
-  if (text.length > MAX_REQUEST_TEXT_UNITS) {
-    throw new RangeError(`a text of ${text.length} units is not made canonical; at most ${MAX_REQUEST_TEXT_UNITS}`);
-  }
+  if (text.length > MAX_REQUEST_TEXT_UNITS) throw tooLong(text);
   return canonicalDocumentText(text);
+}
+
+/**
+ * The canonical form of the words of a search: also with one sign for every apostrophe within a word, of which telephones
+ * and word processors write others. Values of filters keep theirs: engines compare them with attributes as written.
+ */
+export function canonicalQuery(text: string): string {
+  if (text.length > MAX_REQUEST_TEXT_UNITS) throw tooLong(text);
+  return settled(text, QUERY_RULES);
+}
+
+function tooLong(text: string): RangeError {
+  return new RangeError(`a text of ${text.length} units is not made canonical; at most ${MAX_REQUEST_TEXT_UNITS}`);
 }
 
 /** The same for a text of a document, of any length. Its time grows linearly with the length. */
 export function canonicalDocumentText(text: string): string {
+  return settled(text, RULES);
+}
+
+/**
+ * One rule may make work for an earlier one (an accent that ё→е leaves composes again), so the rules run until the text no
+ * longer changes.
+ */
+function settled(text: string, rules: readonly Rule[]): string {
   if (PLAIN.test(text)) return collapse(yo(text.toLowerCase()));
   let current = text;
-  // One rule may make work for an earlier one (an accent that ё→е leaves composes again), so the rules run until the
-  // text no longer changes.
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
-    const next = RULES.reduce((value, rule) => rule.apply(value), current);
+    const next = rules.reduce((value, rule) => rule.apply(value), current);
     if (next === current) break;
     current = next;
   }
@@ -113,13 +130,13 @@ export interface AppliedRule {
   readonly after: string;
 }
 
-/** Each rule that changes the text, in the order applied. */
-export function explainCanonicalText(text: string): readonly AppliedRule[] {
+/** Each rule that changes the words of a search, in the order applied. */
+export function explainCanonicalQuery(text: string): readonly AppliedRule[] {
   const applied: AppliedRule[] = [];
   let current = text;
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const before = current;
-    for (const { rule, apply } of RULES) {
+    for (const { rule, apply } of QUERY_RULES) {
       const after = apply(current);
       if (after !== current) applied.push({ rule, before: current, after });
       current = after;
@@ -150,20 +167,32 @@ const foldCase = (text: string): string => text.toLowerCase().toUpperCase().toLo
  */
 const MORE_MARKS = /(\p{M}{30})\p{M}+/gu;
 
-const RULES: readonly { readonly rule: string; readonly apply: (text: string) => string }[] = [
+/**
+ * Soft hyphen, zero-width space, word joiner, byte order mark, direction marks, as a class of a regular expression: they
+ * are copied along with a text and have no meaning.
+ */
+export const INVISIBLE = '[\\u00ad\\u061c\\u200b\\u200e\\u200f\\u202a-\\u202e\\u2060\\u2066-\\u2069\\ufeff]';
+const INVISIBLES = new RegExp(INVISIBLE, 'gu');
+
+interface Rule {
+  readonly rule: string;
+  readonly apply: (text: string) => string;
+}
+
+const RULES: readonly Rule[] = [
   { rule: 'marks beyond 30', apply: (text) => text.replace(MORE_MARKS, '$1') },
   // NFKC would glue their letters to the word before or after: core™ → coretm, №5 → no5.
   { rule: 'word signs', apply: (text) => text.replace(/[™℠№]/gu, ' ') },
   { rule: 'unicode NFKC', apply: (text) => text.normalize('NFKC') },
-  // Soft hyphen, zero-width space, word joiner, byte order mark, direction marks: they are copied along with a text and
-  // have no meaning.
-  {
-    rule: 'invisible characters',
-    apply: (text) => text.replace(/[\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/gu, ''),
-  },
+  { rule: 'invisible characters', apply: (text) => text.replace(INVISIBLES, '') },
   { rule: 'case', apply: foldCase },
   { rule: 'ё → е', apply: yo },
   { rule: 'white space', apply: collapse },
+];
+
+const QUERY_RULES: readonly Rule[] = [
+  { rule: 'apostrophe', apply: (text) => text.replace(/(?<=\p{L})[’‘‛ʼʻ′´＇](?=\p{L})/gu, "'") },
+  ...RULES,
 ];
 
 export const DEFAULT_LIMIT = 20;

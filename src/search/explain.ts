@@ -4,7 +4,7 @@ import type { EntryRules } from '../cache/invalidation.ts';
 import type { MemoryTier } from '../cache/memory.ts';
 import type { Store } from '../cache/store.ts';
 import { decodeStored, isRefused, type StoredEntryLimits } from '../cache/tiers.ts';
-import { type AppliedRule, explainCanonicalText } from './canonical.ts';
+import { type AppliedRule, explainCanonicalQuery } from './canonical.ts';
 import type { SearchDomain } from './domain.ts';
 import { type PreparedSearch, prepareSearch } from './key.ts';
 import type { MissPath } from './miss-path.ts';
@@ -91,7 +91,7 @@ export async function explain(parameters: SearchParameters, options: ExplainOpti
   const secondsAgo = (atMs: number): number => Math.round((clock.monotonicMs() - atMs) / 1000);
   return {
     domain: domain.name,
-    rules: explainCanonicalText(rawText),
+    rules: explainCanonicalQuery(rawText),
     ignored: ignoredParameters(parameters, domain),
     canonical: prepared.canonical,
     answerProfile: domain.answerProfile,

@@ -1,4 +1,5 @@
 import {
+  canonicalQuery,
   canonicalText,
   DEFAULT_LIMIT,
   dateText,
@@ -90,7 +91,7 @@ function parseQueryText(raw: string | undefined): string {
   if (trimmed.length > MAX_REQUEST_TEXT_UNITS || !fits(trimmed)) {
     throw invalid(`q must have at most ${MAX_TEXT_CHARACTERS} characters`);
   }
-  const text = canonicalText(trimmed);
+  const text = canonicalQuery(trimmed);
   if (text === '') throw invalid('q must have 1 to 256 characters that are not white space');
   return text;
 }

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { canonicalDocumentText, canonicalText, explainCanonicalText } from '../../src/search/canonical.ts';
+import {
+  canonicalDocumentText,
+  canonicalQuery,
+  canonicalText,
+  explainCanonicalQuery,
+} from '../../src/search/canonical.ts';
 
 const anyText = fc.string({ unit: 'grapheme', maxLength: 40 });
 const words = fc.string({ unit: fc.constantFrom(...'abcXYZ абвЁёЙ 019&=%,:"'), minLength: 1, maxLength: 30 });
@@ -44,8 +49,19 @@ test('composition, ё and white space never matter', () => {
 test('the fast path for plain text gives the result of the rules', () => {
   fc.assert(
     fc.property(words, (text) => {
-      const last = explainCanonicalText(text).at(-1);
-      assert.equal(canonicalText(text), last === undefined ? text : last.after);
+      const last = explainCanonicalQuery(text).at(-1);
+      assert.equal(canonicalQuery(text), last === undefined ? text : last.after);
+    }),
+  );
+});
+
+test('an apostrophe within a word is one sign in a search, whichever sign was typed', () => {
+  for (const typed of ['м’ята', 'мʼята', 'м‘ята', 'м´ята', 'М＇ЯТА'])
+    assert.equal(canonicalQuery(typed), "м'ята", typed);
+  assert.equal(canonicalQuery('‘levi’ 5’'), '‘levi’ 5’');
+  fc.assert(
+    fc.property(fc.string({ unit: fc.constantFrom(...'aБñŉ’ʼ´ \u0301') }), (text) => {
+      assert.equal(canonicalQuery(canonicalQuery(text)), canonicalQuery(text));
     }),
   );
 });
