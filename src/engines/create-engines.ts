@@ -7,6 +7,7 @@ import type { SearchDomain } from '../search/domain.ts';
 import { type Engine, EngineError, type EngineErrorCode } from '../search/engine.ts';
 import { createEngineHealth, type EngineHealth } from '../search/engine-health.ts';
 import { profileHash } from '../search/key.ts';
+import { ANALYSIS_HASH } from './analysis/table.ts';
 import { createSphinxEngine, SPHINX_REVISION, type SphinxEvent } from './sphinx/engine.ts';
 import { createSqliteEngine, SQLITE_REVISION } from './sqlite/engine.ts';
 import type { SqliteEvent } from './sqlite/pool.ts';
@@ -214,12 +215,12 @@ export function searchDomainOf({ name, attributes, context, engine }: DomainSett
   const { kind, snippetLength } = engine;
   const own =
     engine.kind === 'sqlite'
-      ? { revision: SQLITE_REVISION, index: name, ranker: 'bm25', details: [] }
+      ? { revision: SQLITE_REVISION, index: name, ranker: 'bm25', details: [ANALYSIS_HASH] }
       : {
           revision: SPHINX_REVISION,
           index: engine.index,
           ranker: engine.ranker,
-          details: [engine.idAttribute ?? '', engine.maxMatches],
+          details: [ANALYSIS_HASH, engine.idAttribute ?? '', engine.maxMatches],
         };
   const answerProfile = profileHash({ engine: kind, ...own, snippetLength, attributes });
   return { name, attributes, context, answerProfile };

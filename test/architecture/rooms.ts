@@ -27,8 +27,9 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'stores/memory': ['cache', 'control'],
   'stores/redis': ['schema', 'cache', 'control', 'config', 'popularity', 'operations/flush', 'operations/doctor'],
   stores: ['cache', 'control', 'config', 'popularity', 'operations/doctor', 'stores/*'],
-  'engines/sphinx': ['search', 'resilience', 'config', 'operations/doctor'],
-  'engines/sqlite': ['search', 'operations/doctor'],
+  'engines/analysis': ['search'],
+  'engines/sphinx': ['search', 'engines/analysis', 'resilience', 'config', 'operations/doctor'],
+  'engines/sqlite': ['search', 'engines/analysis', 'operations/doctor'],
   engines: ['search', 'resilience', 'config', 'operations/doctor', 'engines/*'],
   // A page is sent in the content coding of its stored entry.
   'http/lane': [],

@@ -137,7 +137,82 @@ export const HARD_TITLES: readonly Document[] = [
   { id: `mk${index}`, title, description: `Примета номер ${index}: mk${index}.`, attributes: {} },
 ]);
 
+/**
+ * Titles with the searches that find them, and those that do not. Each has a word that no other document has, which each of
+ * its searches names or needs not.
+ */
+export const SPELLINGS: readonly {
+  readonly title: string;
+  readonly by: readonly string[];
+  readonly not?: readonly string[];
+}[] = [
+  // Letters next to digits, and units.
+  {
+    title: 'Планшет Zorvex 128ГБ',
+    by: ['zorvex 128гб', 'zorvex 128 гб', 'zorvex 128gb', 'zorvex 128 gb', 'zorvex 128'],
+  },
+  { title: 'Планшет Mirlod 64 GB', by: ['mirlod 64гб', 'mirlod 64gb', 'mirlod 64 гб'], not: ['mirlod 6гб'] },
+  { title: 'Карта Quellor RTX4060', by: ['quellor rtx4060', 'quellor rtx 4060', 'quellor rtx-4060', 'quellor 4060'] },
+  {
+    title: 'Карта Dravix RTX 4060',
+    by: ['dravix rtx4060', 'dravix rtx 4060', 'dravix rtx-4060'],
+  },
+  // Joined, split and hyphenated words.
+  { title: 'Tasmek Wi-Fi роутер', by: ['tasmek wifi', 'tasmek wi-fi', 'tasmek wi fi', 'tasmek wi‑fi'] },
+  { title: 'Ulbrin WiFi роутер', by: ['ulbrin wifi', 'ulbrin wi-fi', 'ulbrin wi fi'] },
+  { title: 'Tellur at&t node.js', by: ['tellur at&t', 'tellur att', 'tellur nodejs', 'tellur node js'] },
+  // Decimal marks.
+  {
+    title: 'Термос Kavorn 1,5 л',
+    by: ['kavorn 1.5 л', 'kavorn 1,5 л', 'kavorn 1.5l', 'kavorn 1,5л'],
+    not: ['kavorn 15 л'],
+  },
+  { title: 'Flask Sebulo 1.5l', by: ['sebulo 1,5 л', 'sebulo 1.5 l', 'sebulo 1.5l'], not: ['sebulo 15l'] },
+  // Part numbers.
+  {
+    title: 'Фильтр AB-123/45 Norgel',
+    by: ['norgel ab-123/45', 'norgel ab12345', 'norgel ab 123 45', 'norgel ab123/45', 'norgel ab-12345'],
+    not: ['norgel ab-124/45'],
+  },
+  {
+    title: 'Book 978-0-306-40615-7 Imbral',
+    by: ['imbral 9780306406157', 'imbral 978-0306406157', 'imbral 978 0 306 40615 7'],
+  },
+  { title: 'Filter CD98765 Worbel', by: ['worbel cd98765', 'worbel cd-98765', 'worbel cd-987/65', 'worbel cd 98765'] },
+  // Apostrophes, plain and typographic.
+  {
+    title: "Women's boots Fenzari",
+    by: ["fenzari women's", 'fenzari women’s boots', 'fenzari womens', 'fenzari women'],
+  },
+  { title: 'Women boots Haldric', by: ["haldric women's boots", 'haldric women’s boots', 'haldric women'] },
+  { title: 'Levis jeans Orvane', by: ["orvane levi's", 'orvane levi’s', 'orvane levis'] },
+  { title: 'Levi’s jeans Pexilo', by: ["pexilo levi's", 'pexilo levi`s', 'pexilo levis'] },
+  { title: "Parfum L'Oréal Quintas", by: ["quintas l'oréal", 'quintas loreal', 'quintas oreal', 'quintas l’oreal'] },
+  { title: 'Сушена м’ята Brolik', by: ["brolik м'ята", 'brolik мята', 'brolik мʼята'] },
+  // Letters with strokes and marks, ligatures.
+  {
+    title: 'Łódź Ørsted Đà Nẵng Vextor',
+    by: ['vextor lodz', 'vextor łódź', 'vextor orsted', 'vextor da nang', 'vextor đà nẵng', 'vextor đa nang'],
+  },
+  { title: 'Ægir œuvre Þór Zymbal', by: ['zymbal aegir', 'zymbal ægir', 'zymbal oeuvre', 'zymbal thor', 'zymbal þór'] },
+  { title: 'Straße aether Yondix', by: ['yondix strasse', 'yondix straße', 'yondix æther'] },
+  { title: 'Müller Grün Hemd Ostrex', by: ['ostrex mueller', 'ostrex gruen', 'ostrex muller', 'ostrex müller'] },
+  // Signs of vowels, and letters that keyboards write in two ways.
+  { title: 'كِتَاب أحمد Parlux', by: ['parlux كتاب', 'parlux احمد', 'parlux أحمد'] },
+  { title: 'שָׁלוֹם کتابی Girvan', by: ['שלום', 'girvan كتابي'] },
+  // Scripts without spaces: any part of a run.
+  {
+    title: '华为手机壳 Chuvex',
+    by: ['手机', '华为', '手机壳', '华为手机壳', 'chuvex 壳', '华为 手机'],
+    not: ['机手', '手壳'],
+  },
+  { title: 'ガンダムのケース Darunol', by: ['ガンダム', 'ケース', 'darunol ダム'], not: ['ムダ'] },
+  { title: 'เคสมือถือ น้ำ Elnorix', by: ['มือถือ', 'เคส', 'elnorix น้ำ'], not: ['ถือเคส'] },
+  { title: '삼성전자 Fulmexa', by: ['삼성', '전자', '삼성전자'], not: ['전삼'] },
+];
+
 const SPECIAL: readonly Document[] = [
+  ...SPELLINGS.map(({ title }, index) => ({ id: `spelling-${index}`, title, description: title, attributes: {} })),
   ...HARD_TITLES,
   ...HARD_IDS.map((id, index) => ({
     id,

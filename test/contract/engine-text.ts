@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { canonicalText } from '../../src/search/canonical.ts';
 import type { ResultPage } from '../../src/search/engine.ts';
 import {
   COLOURS,
@@ -10,6 +11,7 @@ import {
   HARD_TITLES,
   NOUNS,
   SCRIPT,
+  SPELLINGS,
 } from './engine-documents.ts';
 import { ask, fold, matching, type Searching, words } from './engine-truth.ts';
 import { nastyTexts } from './nasty.ts';
@@ -46,6 +48,20 @@ export function textContract(search: Searching): void {
     }
     assert.equal((await search(ask('кроссовки велосипед'))).total, 0);
     assert.equal((await search(ask('гитара щщъъыы'))).total, 0);
+  });
+
+  it('finds a word by its other spellings', async () => {
+    const wrong: string[] = [];
+    for (const [index, { title, by, not = [] }] of SPELLINGS.entries()) {
+      const finds = async (text: string): Promise<boolean> => {
+        const { results } = await search(ask(canonicalText(text)));
+        if (results.some(({ snippet }) => !/<em>/.test(snippet))) wrong.push(`${text}: nothing is marked`);
+        return results.map(({ id }) => id).join() === `spelling-${index}`;
+      };
+      for (const text of by) if (!(await finds(text))) wrong.push(`${text} does not find ${title} alone`);
+      for (const text of not) if (await finds(text)) wrong.push(`${text} finds ${title}`);
+    }
+    assert.deepEqual(wrong, []);
   });
 
   it('punctuation around words does not change the result', async () => {

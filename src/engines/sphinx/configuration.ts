@@ -1,8 +1,12 @@
 import type { Attribute, SearchDomain } from '../../search/domain.ts';
+import { ANALYSIS, type CodeRange } from '../analysis/table.ts';
+import { characterOf, isNgram, MARKS } from '../analysis/words.ts';
 import { checkAttributeName, checkIndexName, type Dialect } from './schema.ts';
 
 /** Attribute of every generated index that holds the document's own id: the engine's `idAttribute`. */
 const ID_ATTRIBUTE = 'doc_id';
+/** Field of every generated index that holds other spellings of a document's words: `wifi` for Wi-Fi, `128 гб` for 128ГБ. */
+const SPELLINGS_FIELD = 'spellings';
 
 export interface ConfigurationOptions {
   readonly domains: readonly { readonly domain: SearchDomain; readonly index: string }[];
@@ -31,7 +35,10 @@ export function sphinxConfiguration(options: ConfigurationOptions): string {
     `# Build: indexer --config ${directory}/sphinx.conf --all    (with --rotate while searchd runs)`,
     `# Serve: searchd --config ${directory}/sphinx.conf`,
     '',
-    ...domains.flatMap(({ domain, index }) => [source(domain, index, directory), indexBlock(index, directory)]),
+    ...domains.flatMap(({ domain, index }, at) => [
+      source(domain, index, directory),
+      at === 0 ? indexBlock(index, directory) : derivedBlock(index, names[0] ?? '', directory),
+    ]),
     indexer(),
     daemon(directory, searchd),
   ].join('\n');
@@ -49,7 +56,7 @@ function source(domain: SearchDomain, index: string, directory: string): string 
   checkIndexName(index);
   for (const { name } of domain.attributes) {
     checkAttributeName(name);
-    if (['title', 'description', ID_ATTRIBUTE].includes(name.toLowerCase())) {
+    if (['title', 'description', SPELLINGS_FIELD, ID_ATTRIBUTE].includes(name.toLowerCase())) {
       throw new Error(`domain ${domain.name}: the index has an attribute ${name} of its own`);
     }
   }
@@ -61,6 +68,8 @@ function source(domain: SearchDomain, index: string, directory: string): string 
   # Searched and kept: pages show them and SNIPPET needs their text.
   tsvpipe_field_string = title
   tsvpipe_field_string = description
+  # Searched, not kept: other spellings of their words (wifi for Wi-Fi, 128 гб for 128ГБ).
+  tsvpipe_field = ${SPELLINGS_FIELD}
 
   # A number that a document lacks is -2^62, a text that it lacks is empty.
 ${domain.attributes.map(({ name, type }) => `  tsvpipe_attr_${TYPES[type]} = ${name}\n`).join('')}
@@ -84,8 +93,8 @@ function indexBlock(index: string, directory: string): string {
   # Russian and English stems. The lemmatizers need dictionaries that Debian does not ship.
   morphology = stem_enru
 
-  # Letters with their lower case, ё as е: what is folded in a query must be folded here.
-  charset_table = ${CHARSET_TABLE.join(', \\\n    ')}
+  # Letters and digits, folded as in a query: lower case, without marks, ё as е, ł as l.
+  charset_table = ${lines(charsetTable())}
   # Scripts without spaces: every character is a word.
   ngram_len = 1
   ngram_chars = ${NGRAM_CHARS}
@@ -101,6 +110,25 @@ function indexBlock(index: string, directory: string): string {
 }
 `;
 }
+
+/** An index with the words of the first one. */
+function derivedBlock(index: string, first: string, directory: string): string {
+  return `index ${index} : ${first}
+{
+  source = ${index}
+  path = ${directory}/data/${index}
+}
+`;
+}
+
+/** A list over several lines: searchd reads lines of limited length. */
+function lines(items: readonly string[]): string {
+  const count = Math.ceil(items.length / ITEMS_PER_LINE);
+  const rows = Array.from({ length: count }, (_, row) => items.slice(row * ITEMS_PER_LINE, (row + 1) * ITEMS_PER_LINE));
+  return rows.map((row) => row.join(', ')).join(', \\\n    ');
+}
+
+const ITEMS_PER_LINE = 8;
 
 function indexer(): string {
   return `indexer
@@ -150,34 +178,54 @@ function daemon(directory: string, searchd: ConfigurationOptions['searchd']): st
 `;
 }
 
-/**
- * searchd's `charset_table`: letters and digits, each mapped to its lower case, and ё to е, as the canonical form of a
- * query does. Every other character separates words. `A..B/2` maps each even member of a range of pairs to its
- * neighbour.
- */
-export const CHARSET_TABLE: readonly string[] = [
-  '0..9, A..Z->a..z, a..z',
-  // Latin with diacritics
-  'U+C0..U+D6->U+E0..U+F6, U+D8..U+DE->U+F8..U+FE, U+DF..U+F6, U+F8..U+FF',
-  'U+100..U+12F/2, U+130->U+69, U+131, U+132..U+137/2, U+138, U+139..U+148/2, U+149, U+14A..U+177/2, U+178->U+FF',
-  'U+179..U+17E/2',
-  // Greek
-  'U+386->U+3AC, U+388..U+38A->U+3AD..U+3AF, U+38C->U+3CC, U+38E..U+38F->U+3CD..U+3CE, U+390',
-  'U+391..U+3A1->U+3B1..U+3C1, U+3A3..U+3AB->U+3C3..U+3CB, U+3AC..U+3CE',
-  // Cyrillic, ё as е
-  'U+410..U+42F->U+430..U+44F, U+430..U+44F, U+401->U+435, U+451->U+435',
-  'U+400->U+450, U+402..U+40F->U+452..U+45F, U+450, U+452..U+45F, U+48A..U+4BF/2, U+4D0..U+52F/2',
-  // Hebrew, Arabic
-  'U+5D0..U+5EA, U+620..U+63A, U+641..U+64A',
+/** The blocks whose letters and digits are words: the scripts that have spaces between words. */
+const LETTER_BLOCKS: readonly CodeRange[] = [
+  [0x0030, 0x02af], // Latin
+  [0x0370, 0x052f], // Greek, Cyrillic
+  [0x0531, 0x0587], // Armenian
+  [0x05d0, 0x06ff], // Hebrew, Arabic
+  [0x0900, 0x0dff], // the scripts of India
+  [0x10a0, 0x139f], // Georgian, Ethiopic
+  [0x1e00, 0x1eff], // Latin of Vietnam and others
 ];
 
-/** Han, kana and hangul are written without spaces: each character is a word. */
-const NGRAM_CHARS = 'U+3040..U+30FF, U+3400..U+4DB5, U+4E00..U+9FFF, U+AC00..U+D7A3';
-
 /**
- * Characters that are removed from words and do not separate them: accents left over by folding, soft hyphens, joiners.
+ * searchd's `charset_table`: letters and digits, each mapped to the character that the analysis folds it to. Every other
+ * character separates words. Neighbours that are mapped alike are one range.
  */
-export const IGNORE_CHARS = 'U+AD, U+300..U+36F, U+200C, U+200D';
+export function charsetTable(): readonly string[] {
+  const ranges: { from: number; to: number; shift: number }[] = [];
+  for (const [first, end] of LETTER_BLOCKS) {
+    for (let code = first; code <= end; code += 1) {
+      const character = String.fromCodePoint(code);
+      if (!isLetter(character)) continue;
+      const shift = (characterOf(character).codePointAt(0) ?? code) - code;
+      const last = ranges.at(-1);
+      if (last !== undefined && last.to === code - 1 && last.shift === shift) last.to = code;
+      else ranges.push({ from: code, to: code, shift });
+    }
+  }
+  return ranges.map(({ from, to, shift }) => {
+    const span = (at: number): string => (from === to ? hex(from + at) : `${hex(from + at)}..${hex(to + at)}`);
+    return shift === 0 ? span(0) : `${span(0)}->${span(shift)}`;
+  });
+}
+
+/** A letter, a digit, or a vowel sign that stays with its letter. */
+function isLetter(character: string): boolean {
+  const isWord = /^[\p{L}\p{M}\p{N}]$/u.test(character) && character.replace(MARKS, '') !== '';
+  // A fraction or an ordinal folds to several characters or to another sign.
+  return isWord && !isNgram(character) && !ANALYSIS.apostrophes.includes(character);
+}
+
+const hex = (code: number): string => `U+${code.toString(16).toUpperCase()}`;
+const hexRange = ([from, to]: CodeRange): string => (from === to ? hex(from) : `${hex(from)}..${hex(to)}`);
+
+/** Scripts that are written without spaces: each character is a word. */
+const NGRAM_CHARS = ANALYSIS.ngrams.map(hexRange).join(', ');
+
+/** Characters that are removed from words and do not separate them: marks, soft hyphens, joiners. */
+export const IGNORE_CHARS = ['U+AD', ...ANALYSIS.marks.map(hexRange), 'U+200D'].join(', ');
 
 /** Characters that both belong to a word and separate its parts: `c++`, `at&t`, `wi-fi`, `asp.net`, `c#`, `foo_bar`. */
 const BLEND_CHARS = '+, &, U+23, -, U+2E, _';

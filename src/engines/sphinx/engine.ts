@@ -6,15 +6,9 @@ import { type Engine, EngineError, probeOf, type ResultPage } from '../../search
 import type { ConnectionOptions } from './connection.ts';
 import { type ConnectionEvent, createConnections } from './connection-pool.ts';
 import { isAgentFault } from './errors.ts';
+import { type MatchText, matchText, relaxedMatchText } from './match.ts';
 import { emptyPage, pageOf } from './reply.ts';
-import {
-  createMarks,
-  createStatements,
-  type MatchText,
-  matchText,
-  relaxedMatchText,
-  type StatementOptions,
-} from './statement.ts';
+import { createMarks, createStatements, type StatementOptions } from './statement.ts';
 
 export interface SphinxOptions extends Omit<StatementOptions, 'marks'>, Omit<ConnectionOptions, 'onClose'> {
   readonly hardDeadlineMs: number;
@@ -38,7 +32,7 @@ export type SphinxEvent =
   | { readonly kind: 'relaxed'; readonly target: string; readonly found: boolean };
 
 /** Part of every key. Raise it when the same request may get a different page. */
-export const SPHINX_REVISION = 2;
+export const SPHINX_REVISION = 3;
 
 /** searchd closes idle connections after 300 s at the earliest. */
 const IDLE_MS = 60_000;

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Attribute, Document, SearchDomain } from '../../search/domain.ts';
 import { type ConfigurationOptions, sphinxConfiguration } from './configuration.ts';
+import { spellingsField } from './match.ts';
 import { MISSING, MISSING_BELOW, withoutFloat32Noise } from './schema.ts';
 
 export interface SphinxSourceOptions {
@@ -74,7 +75,9 @@ async function writeRows(
         }
         return attributeText(value, attribute, document.id);
       });
-      const row = [String(id), cell(document.title), cell(document.description), ...values, cell(document.id)];
+      const [title, description] = [cell(document.title), cell(document.description)];
+      const spellings = spellingsField(`${title} ${description}`);
+      const row = [String(id), title, description, spellings, ...values, cell(document.id)];
       yield `${row.join('\t')}\n`;
       report(ids.size);
     }

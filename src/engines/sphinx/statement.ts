@@ -1,5 +1,6 @@
 import type { Attribute, Filter, SearchDomain, SearchRequest } from '../../search/domain.ts';
 import { FACET_VALUES } from '../../search/engine.ts';
+import { type MatchText, snippetQuery } from './match.ts';
 import { checkAttributeName, checkIndexName, DAY_SECONDS, type Dialect, MISSING_BELOW } from './schema.ts';
 
 export interface StatementOptions {
@@ -25,14 +26,6 @@ export interface StatementOptions {
 export interface Marks {
   readonly open: string;
   readonly close: string;
-}
-
-/** Text prepared for `MATCH('…')`: operators are escaped, so that no character is syntax. */
-export interface MatchText {
-  /** Goes between the quotes of MATCH after `quote`. */
-  readonly match: string;
-  /** The same words without syntax. */
-  readonly words: string;
 }
 
 /**
@@ -238,66 +231,17 @@ function literal(value: number): string {
   return plain.includes('e') ? value.toFixed(20) : plain;
 }
 
-/** A token of an index with `blend_chars`: `c++`, `wi-fi`, `at&t`, `asp.net`. */
-const RUN = /[\p{L}\p{M}\p{N}\-+.#&_]+/gu;
-const BLENDED = /[-+.#&_]/g;
-const TOKEN = /[\p{L}\p{N}]/u;
-/** Removed, because word parts are expensive in searchd (45 ms against 2 ms over 31k documents). */
-const WILDCARDS = /[*?%]/g;
-const OPERATORS = /[\\()|\-!@~"&/^$<]/g;
-/** Removed: Sphinx 2.2.11 makes one word of `l\=r`, although `=` is not in the `charset_table`. */
-const EXACT_FORM = /=/g;
-/** C0, DEL, C1, line separators and lone surrogates: searchd reads an escaped NUL as the digit 0. */
-const UNPRINTABLE = /[\p{Cc}\p{Cs}\u2028\u2029]/gu;
-
-/**
- * Undefined when the text has no word: an empty MATCH would scan every document.
- * Lower case, because MAYBE, NEAR/3, SENTENCE, PARAGRAPH and ZONE: are operators in upper case only.
- */
-export function matchText(text: string): MatchText | undefined {
-  return prepared(trimRuns(plain(text)));
-}
-
-/**
- * A looser reading, in which blended characters separate words, for a text that found nothing as written: a blended token
- * in a query matches the whole token only, so `кабель-мышь` does not find `кабель мышь`. Undefined when both are the same.
- */
-export function relaxedMatchText(text: string): MatchText | undefined {
-  const strict = trimRuns(plain(text));
-  const loose = collapseSpaces(strict.replace(BLENDED, ' '));
-  return loose === strict ? undefined : prepared(loose);
-}
-
-/**
- * The words for `SNIPPET(…, '…')`, before `quote`. Sphinx marks each of them wherever it occurs. Manticore takes a
- * query, returns empty text for a wrong one, and marks nothing in a field without a match: a quorum of one matches any
- * word.
- */
-export function snippetQuery({ match, words }: MatchText, dialect: Dialect): string {
-  return dialect === 'sphinx' ? words : `"${match}"/1`;
-}
-
 /** A SphinxQL string literal. */
 export function quote(text: string): string {
   return `'${text.replace(UNPRINTABLE, ' ').replace(/[\\']/g, '\\$&')}'`;
-}
-
-function plain(text: string): string {
-  return text.replace(UNPRINTABLE, ' ').replace(WILDCARDS, ' ').replace(EXACT_FORM, ' ').toLowerCase();
-}
-
-/** `-кабель` and `кабель.` are words with punctuation; `c++` and `c#` are words. */
-function trimRuns(text: string): string {
-  return collapseSpaces(text.replace(RUN, (run) => run.replace(/^[-+.#&_]+/, '').replace(/[-.&_]+$/, '')));
 }
 
 export function collapseSpaces(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
 
-function prepared(words: string): MatchText | undefined {
-  return TOKEN.test(words) ? { match: words.replace(OPERATORS, '\\$&'), words } : undefined;
-}
+/** C0, DEL, C1, line separators and lone surrogates: searchd reads an escaped NUL as the digit 0. */
+const UNPRINTABLE = /[\p{Cc}\p{Cs}\u2028\u2029]/gu;
 
 const NONCE_LENGTH = 4;
 const PRIVATE_USE_FROM = 0xe000;

@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Document, isDocumentId, MAX_ID_LENGTH, type SearchDomain } from '../../search/domain.ts';
-import { wordsOf } from './expression.ts';
+import { indexedWords, type Run, runsOf, spellingsOf } from '../analysis/words.ts';
 import { createLabels, factsOf } from './facts.ts';
 import { columnsOf, createTables, IndexError, writeMeta } from './schema.ts';
 
@@ -57,6 +57,14 @@ async function insertAll(database: DatabaseSync, options: BuildOptions): Promise
   );
   const facts = database.prepare(`INSERT INTO facts VALUES (?${', ?'.repeat(columns.length)})`);
   const fts = database.prepare('INSERT INTO fts (rowid, title, description) VALUES (?, ?, ?)');
+  const spell = createSpeller(database);
+  const wordsOf = (text: string): string =>
+    runsOf(text)
+      .flatMap((run) => {
+        spell(text, run);
+        return run.parts.flatMap(indexedWords);
+      })
+      .join(' ');
   const holder = database.prepare('SELECT n FROM documents WHERE id = ?');
 
   let row = 0;
@@ -69,7 +77,7 @@ async function insertAll(database: DatabaseSync, options: BuildOptions): Promise
       checkId(next.id, holder);
       document.run(row, next.id, title, description, JSON.stringify(next.attributes));
       facts.run(row, ...values);
-      fts.run(row, wordsOf(title).join(' '), wordsOf(description).join(' '));
+      fts.run(row, wordsOf(title), wordsOf(description));
     } catch (cause) {
       const detail = cause instanceof Error ? cause.message : String(cause);
       const message = `row ${row} (id ${JSON.stringify(next.id)}): ${detail}`;
@@ -85,6 +93,22 @@ async function insertAll(database: DatabaseSync, options: BuildOptions): Promise
   labels.write(database, columns);
   return row;
 }
+
+/** Keeps the spellings of runs. Catalogues repeat them, so the last ones are remembered. */
+function createSpeller(database: DatabaseSync): (text: string, run: Run) => void {
+  const insert = database.prepare('INSERT OR IGNORE INTO spellings (words, phrase) VALUES (?, ?)');
+  const seen = new Set<string>();
+  return (text, run) => {
+    if (run.parts.length === 1 && run.parts[0]?.pieces.length === 1) return;
+    const typed = text.slice(run.from, run.to);
+    if (seen.has(typed)) return;
+    if (seen.size === MAX_REMEMBERED) seen.clear();
+    seen.add(typed);
+    for (const spelling of spellingsOf(run)) insert.run(...spelling);
+  };
+}
+
+const MAX_REMEMBERED = 20_000;
 
 function checkId(id: string, holder: StatementSync): void {
   if (!isDocumentId(id)) {

@@ -22,7 +22,7 @@ interface SqliteEngineOptions extends OpenIndexOptions {
 }
 
 /** Part of every key. Raise it when the same request may get a different page. */
-export const SQLITE_REVISION = 1;
+export const SQLITE_REVISION = 2;
 
 /** A worker thread runs the file beside this one: `.ts` in a clone, `.js` in a package. */
 const WORKER = new URL(`./worker${extname(import.meta.filename)}`, import.meta.url);

@@ -1,4 +1,4 @@
-import { canonicalDocumentText } from '../../search/canonical.ts';
+import { isNgram, isNumber, otherUnit, type Run, runsOf, textsOf, withUmlauts, writingsOf } from '../analysis/words.ts';
 
 /** The words of the index. */
 export interface Vocabulary {
@@ -6,6 +6,10 @@ export interface Vocabulary {
   readonly known: (words: readonly string[]) => ReadonlyMap<string, number>;
   /** Words that begin with `prefix`, at most `limit`. */
   readonly beginningWith: (prefix: string, limit: number) => readonly string[];
+  /** Phrases of documents that are spelt as one of `words` elsewhere, at most `limit`: `wi fi` for `wifi`. */
+  readonly spelt: (words: readonly string[], limit: number) => readonly string[];
+  /** The number of documents that match an expression, at most `limit`. */
+  readonly matching: (expression: string, limit: number) => number;
 }
 
 /** A query in FTS5's syntax. */
@@ -22,6 +26,8 @@ export interface Term {
   readonly words: ReadonlySet<string>;
   /** Set when the word also matches as a prefix. */
   readonly prefix: string | undefined;
+  /** Words that are marked where they stand together, and not alone: the characters of a run. */
+  readonly phrase?: readonly string[];
 }
 
 /**
@@ -31,21 +37,142 @@ export interface Term {
  * Forms joined by OR would each be weighted by their own rarity, and a single "курьерам" would outrank every "курьер". So
  * the forms are scored together, by their common prefix, and `only` removes other words with that prefix ("кроссовер" for
  * "кроссовки"). The word as typed is scored once more, unless nearly all documents have it in this form.
+ *
+ * @param relaxed a second reading of a query that found nothing: neighbouring words are also one word ("wi fi"), an unknown
+ * word is two that stand together ("wifi" for "wi fi"), and "mueller" is "Müller".
  */
-export function expressionOf(text: string, vocabulary: Vocabulary): Expression | undefined {
-  const words = [...new Set(wordsOf(text))];
-  if (words.length === 0) return undefined;
+export function expressionOf(text: string, vocabulary: Vocabulary, relaxed = false): Expression | undefined {
+  const runs = runsOf(text);
   const clauses: Clause[] = [];
-  for (const word of words) {
-    const clause = clauseOf(word, vocabulary);
+  const seen = new Set<string>();
+  for (let at = 0; at < runs.length; at += 1) {
+    const [run, next] = [runs[at], runs[at + 1]];
+    if (run === undefined) break;
+    const pair = measureClause(run, next, vocabulary) ?? (relaxed ? joinedClause(run, next, vocabulary) : undefined);
+    const name = text.slice(run.from, run.to);
+    if (pair !== undefined) at += 1;
+    else if (seen.has(name)) continue;
+    seen.add(name);
+    const clause = pair ?? runClause(run, vocabulary, relaxed);
     if (clause === undefined) return undefined;
     clauses.push(clause);
   }
+  if (clauses.length === 0) return undefined;
+  const { score, only, exact, terms } = allOf(clauses);
+  return { score, only: exact ? undefined : only, terms };
+}
+
+interface Clause {
+  readonly score: string;
+  readonly only: string;
+  /** Whether `score` finds the same documents as `only`. */
+  readonly exact: boolean;
+  readonly terms: readonly Term[];
+}
+
+function combined(clauses: readonly Clause[], operator: ' AND ' | ' OR '): Clause {
+  const [first, ...others] = clauses;
+  if (first !== undefined && others.length === 0) return first;
   return {
-    score: conjunction(clauses.map(({ score }) => score)),
-    only: clauses.some(({ exact }) => !exact) ? conjunction(clauses.map(({ only }) => only)) : undefined,
-    terms: clauses.map(({ term }) => term),
+    score: `(${clauses.map(({ score }) => score).join(operator)})`,
+    only: `(${clauses.map(({ only }) => only).join(operator)})`,
+    exact: clauses.every(({ exact }) => exact),
+    terms: clauses.flatMap(({ terms }) => terms),
   };
+}
+
+const allOf = (clauses: readonly Clause[]): Clause => combined(clauses, ' AND ');
+
+/** Undefined when no clause is left. */
+function eitherOf(clauses: readonly (Clause | undefined)[]): Clause | undefined {
+  const left = clauses.filter((clause) => clause !== undefined);
+  return left.length === 0 ? undefined : combined(left, ' OR ');
+}
+
+/** All parts of a run, or the run in one piece. An article is not asked for: l'eau is found by eau. */
+function runClause(run: Run, vocabulary: Vocabulary, relaxed: boolean): Clause | undefined {
+  const parts = run.parts
+    .filter(({ isArticle }) => !isArticle)
+    .map(({ pieces }) => {
+      const words = textsOf(pieces);
+      const clause = piecesClause(words, vocabulary);
+      const [word = '', ...others] = words;
+      if (!relaxed || others.length > 0) return clause;
+      return eitherOf([clause, umlautClause(word, vocabulary), brokenClause(word, vocabulary)]);
+    });
+  const all = parts.every((clause) => clause !== undefined) ? allOf(parts) : undefined;
+  return run.joined.length === 0 ? all : eitherOf([all, piecesClause(run.joined, vocabulary)]);
+}
+
+/** A number and a unit apart, the unit by either sign, or as one word: `128 гб`, `128 gb`, `128gb`. */
+function measureClause(run: Run, next: Run | undefined, vocabulary: Vocabulary): Clause | undefined {
+  const [part, unit] = [onlyPart(run), onlyPart(next)];
+  const [sign = '', ...others] = unit ?? [];
+  const other = otherUnit(sign);
+  if (part === undefined || other === undefined || others.length > 0 || !isNumber(part.at(-1) ?? '')) return undefined;
+  const together = writingsOf([...part, sign]).filter(
+    (writing) => ![sign, other].includes(writing.split(' ').at(-1) ?? ''),
+  );
+  const apart = [piecesClause(part, vocabulary), eitherOf([sign, other].map((each) => wordClause(each, vocabulary)))];
+  return eitherOf([
+    apart.every((clause) => clause !== undefined) ? allOf(apart) : undefined,
+    vocabulary.matching(anyOf(together.map(quoted)), 1) > 0 ? phrasesClause(together) : undefined,
+  ]);
+}
+
+const onlyPart = (run: Run | undefined): readonly string[] | undefined =>
+  run?.parts.length === 1 ? textsOf(run.parts[0]?.pieces ?? []) : undefined;
+
+/** Any of these phrases. */
+function phrasesClause(phrases: readonly string[]): Clause {
+  const score = anyOf(phrases.map(quoted));
+  const words = new Set(phrases.flatMap((phrase) => phrase.split(' ')));
+  return { score, only: score, exact: true, terms: [{ words, prefix: undefined }] };
+}
+
+/** Pieces that stand together, however the catalogue writes them. In few documents the last one is also a prefix. */
+function piecesClause(pieces: readonly string[], vocabulary: Vocabulary): Clause | undefined {
+  const [word = '', ...others] = pieces;
+  if (others.length === 0) return wordClause(word, vocabulary);
+  const writings = writingsOf(pieces);
+  const phrases = phrasesClause([...new Set([...writings, ...vocabulary.spelt([pieces.join(' ')], MAX_SPELLINGS)])]);
+  if (pieces.some(isNgram)) return { ...phrases, terms: [{ words: new Set(), prefix: undefined, phrase: pieces }] };
+  const isRare = vocabulary.matching(phrases.score, RARE_DOCUMENTS) < RARE_DOCUMENTS;
+  if (!isRare || pieces.join('').length < SHORTEST_PREFIX) return phrases;
+  const score = anyOf([phrases.score, ...writings.map((writing) => `${quoted(writing)}*`)]);
+  const terms = [...phrases.terms, { words: new Set<string>(), prefix: pieces.at(-1) }];
+  return { score, only: score, exact: true, terms };
+}
+
+/** Two neighbouring words that the catalogue also has as one. */
+function joinedClause(first: Run, second: Run | undefined, vocabulary: Vocabulary): Clause | undefined {
+  const [a, b] = [first, second].map(onlyPart).map((pieces) => (pieces?.length === 1 ? pieces[0] : undefined));
+  if (a === undefined || b === undefined || isNumber(a) || isNumber(b)) return undefined;
+  const joined = vocabulary.known([a + b]).size === 0 ? undefined : wordClause(a + b, vocabulary);
+  if (joined === undefined) return undefined;
+  const apart = [a, b].map((word) => wordClause(word, vocabulary));
+  return eitherOf([apart.every((clause) => clause !== undefined) ? allOf(apart) : undefined, joined]);
+}
+
+/** A word typed without umlauts, where the catalogue has it with them. */
+function umlautClause(word: string, vocabulary: Vocabulary): Clause | undefined {
+  const spelling = withUmlauts(word);
+  const isKnown = spelling !== word && vocabulary.known([spelling]).size > 0;
+  return isKnown ? wordClause(spelling, vocabulary) : undefined;
+}
+
+/** A word as two known ones that stand together in a document. */
+function brokenClause(word: string, vocabulary: Vocabulary): Clause | undefined {
+  if (word.length > LONGEST_WORD || isNumber(word)) return undefined;
+  const breaks = Array.from({ length: Math.max(0, word.length - 3) }, (_, at) => [
+    word.slice(0, at + 2),
+    word.slice(at + 2),
+  ]);
+  const known = vocabulary.known(breaks.flat());
+  const phrases = breaks
+    .filter((halves) => halves.every((half) => known.has(half)) && vocabulary.matching(quoted(halves.join(' ')), 1) > 0)
+    .map((halves) => phrasesClause([halves.join(' ')]));
+  return eitherOf(phrases);
 }
 
 /** A word in fewer documents also matches as a prefix. */
@@ -62,27 +189,30 @@ const USUAL_SHARE = 0.8;
  */
 const PREFIX_LOOK = 100;
 
-interface Clause {
-  readonly score: string;
-  readonly only: string;
-  /** Whether `score` finds the same documents as `only`. */
-  readonly exact: boolean;
-  readonly term: Term;
+/** A word in its forms, and the phrases of documents that are also spelt as this word. */
+function wordClause(word: string, vocabulary: Vocabulary): Clause | undefined {
+  // Russian forms are many, and seldom those of a word that is spelt in two ways.
+  const spelt = vocabulary.spelt(ENGLISH.test(word) ? formsOf(word) : [word], MAX_SPELLINGS);
+  if (spelt.length === 0) return formsClause(word, vocabulary);
+  return eitherOf([formsClause(word, vocabulary), phrasesClause(spelt)]);
 }
 
-function clauseOf(word: string, vocabulary: Vocabulary): Clause | undefined {
+/** More spellings of one word are different words that have a piece in common. */
+const MAX_SPELLINGS = 32;
+
+function formsClause(word: string, vocabulary: Vocabulary): Clause | undefined {
   const known = vocabulary.known(formsOf(word));
   const documents = [...known.values()].reduce((sum, count) => sum + count, 0);
   const forms = [...known.keys()];
   if (documents < RARE_DOCUMENTS && [...word].length >= SHORTEST_PREFIX) {
     const either = anyOf([`${quoted(word)}*`, ...forms.filter((form) => !form.startsWith(word)).map(quoted)]);
-    return { score: either, only: either, exact: true, term: { words: new Set(forms), prefix: word } };
+    return { score: either, only: either, exact: true, terms: [{ words: new Set(forms), prefix: word }] };
   }
   const [first] = forms;
   if (first === undefined) return undefined;
-  const term = { words: new Set(forms), prefix: undefined };
+  const terms = [{ words: new Set(forms), prefix: undefined }];
   const only = anyOf(forms.map(quoted));
-  if (forms.length === 1) return { score: only, only, exact: true, term };
+  if (forms.length === 1) return { score: only, only, exact: true, terms };
 
   const prefix = sharedPrefix(forms);
   const alike = vocabulary.beginningWith(prefix, PREFIX_LOOK);
@@ -90,7 +220,7 @@ function clauseOf(word: string, vocabulary: Vocabulary): Clause | undefined {
   const asTyped = known.get(word) ?? 0;
   const isSelective = asTyped > 0 && asTyped < USUAL_SHARE * documents;
   const score = anyOf([`${quoted(prefix)}*`, ...(isSelective ? [quoted(word)] : [])]);
-  return { score, only, exact, term };
+  return { score, only, exact, terms };
 }
 
 function sharedPrefix(words: readonly string[]): string {
@@ -102,40 +232,9 @@ function sharedPrefix(words: readonly string[]): string {
   return first.slice(0, length);
 }
 
-/** A word contains no quote, so nothing is escaped. In quotes AND, OR and NEAR are ordinary words. */
-const quoted = (word: string): string => `"${word}"`;
+/** Words contain no quote, so nothing is escaped. In quotes AND, OR and NEAR are ordinary words. */
+const quoted = (words: string): string => `"${words}"`;
 const anyOf = (parts: readonly string[]): string => (parts.length === 1 ? parts.join('') : `(${parts.join(' OR ')})`);
-const conjunction = (parts: readonly string[]): string => parts.join(' AND ');
-
-/**
- * The words of a text, folded. Documents, queries and highlights use this one tokeniser, so they always agree. FTS5 gets
- * the words joined by spaces and only splits them again.
- */
-export function wordsOf(text: string): readonly string[] {
-  return foldText(text).match(WORD) ?? [];
-}
-
-/**
- * A run of letters or a run of digits; combining marks belong to their letter. One letter with ++ or # is a word as well:
- * a search for C++ must not find every C.
- */
-export const WORD = /(?<![\p{L}\p{N}])[a-z](?:\+\+|#)(?![\p{L}\p{N}])|[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/giu;
-/** ASCII signs inside words: FTS5's tokeniser must not split there. */
-export const WORD_SIGNS = '+#';
-
-/** Lower case, compatibility forms composed, ё as е, é as e, stress marks removed; й stays unchanged. */
-export function foldText(text: string): string {
-  // ™ would become the letters "tm" at the end of the word before it.
-  if (PLAIN.test(text)) return text.toLowerCase().replaceAll('ё', 'е');
-  return canonicalDocumentText(text.replace(TRADE_MARKS, ' ')).normalize('NFD').replace(ACCENTS, '').normalize('NFC');
-}
-
-/** Text that folds letter by letter, which is most text: printable ASCII, Russian, and punctuation outside words. */
-const PLAIN = /^[\t\n\r -~А-яЁё«»°±·®©\u2010-\u2015\u2018-\u201e\u2022№]*$/u;
-const TRADE_MARKS = /[™℠]/gu;
-
-/** All combining diacritics except the breve, without which й would be и. */
-const ACCENTS = /[\u0300-\u0305\u0307-\u036f]/gu;
 
 /**
  * Forms that a word may have in documents, the word itself first: Russian declension and English plurals. This is a guess:

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Attribute, SearchDomain } from '../../search/domain.ts';
-import { WORD_SIGNS } from './expression.ts';
+import { ANALYSIS_HASH } from '../analysis/table.ts';
+import { WORD_SIGNS } from '../analysis/words.ts';
 
 /** The file of a domain's embedded index. */
 export function indexFileOf(directory: string, domain: string): string {
@@ -31,8 +32,8 @@ export class IndexError extends Error {
   }
 }
 
-/** Raise it when an existing file would answer differently or not at all: tables, tokeniser, folding. */
-const SCHEMA_VERSION = 1;
+/** The version of the tables, raised when they change, and the rules by which the words of a file were made. */
+const SCHEMA = `2-${ANALYSIS_HASH}`;
 
 /** The column of an attribute in `facts`. Columns are numbered: no declared name becomes SQL. */
 export interface Column {
@@ -54,7 +55,9 @@ export function columnsOf(domain: SearchDomain): ReadonlyMap<string, Column> {
  *   their codes in `labels`, dates as days since the epoch.
  * - `labels`: the texts of each attribute; codes are in the order of their canonical text, `key`.
  * - `fts`: the words of each document, contentless. Its tokeniser splits at spaces only, because it takes every character
- *   beyond ASCII for a letter; `wordsOf` in expression.ts splits text into words.
+ *   beyond ASCII for a letter; `wordsOf` of the analysis splits text into words.
+ * - `spellings`: words that stand for a phrase of documents, `wifi` for `wi fi`. They are not in `fts`, where they would
+ *   change the length of documents and so the ranks of other words.
  * - `words`: the vocabulary, with the number of documents of each word.
  */
 export function createTables(database: DatabaseSync, domain: SearchDomain): void {
@@ -70,6 +73,7 @@ export function createTables(database: DatabaseSync, domain: SearchDomain): void
       attribute INTEGER NOT NULL, code INTEGER NOT NULL, key TEXT NOT NULL, label TEXT NOT NULL,
       PRIMARY KEY (attribute, code)
     ) WITHOUT ROWID;
+    CREATE TABLE spellings (words TEXT, phrase TEXT, PRIMARY KEY (words, phrase)) WITHOUT ROWID;
     CREATE TABLE words (word TEXT PRIMARY KEY, documents INTEGER NOT NULL) WITHOUT ROWID;
     CREATE VIRTUAL TABLE fts USING fts5 (
       title, description, content = '', tokenize = "ascii tokenchars '${WORD_SIGNS}'"
@@ -91,7 +95,7 @@ export interface IndexMeta {
 
 export function writeMeta(database: DatabaseSync, domain: SearchDomain, meta: IndexMeta): void {
   const insert = database.prepare('INSERT INTO meta (name, value) VALUES (?, ?)');
-  insert.run('schema', String(SCHEMA_VERSION));
+  insert.run('schema', SCHEMA);
   insert.run('attributes', declarationOf(domain));
   insert.run('documents', String(meta.documents));
   insert.run('builtAtMs', String(meta.builtAtMs));
@@ -108,9 +112,9 @@ export function readMeta(database: DatabaseSync, file: string, domain: SearchDom
     throw new IndexError('incompatible', file, `${file} is not a search index; ${rebuild}`, { cause });
   }
   const values = new Map(rows.map((row) => [String(row['name']), String(row['value'])]));
-  if (values.get('schema') !== String(SCHEMA_VERSION)) {
+  if (values.get('schema') !== SCHEMA) {
     const found = values.get('schema') ?? 'unknown';
-    const message = `${file} has index schema ${found}, this version reads ${SCHEMA_VERSION}; ${rebuild}`;
+    const message = `${file} has index schema ${found}, this version reads ${SCHEMA}; ${rebuild}`;
     throw new IndexError('incompatible', file, message);
   }
   if (values.get('attributes') !== declarationOf(domain)) {

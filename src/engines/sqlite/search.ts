@@ -32,11 +32,24 @@ export function createSearch({ statements, columns, snippetLength }: IndexSearch
       statements('SELECT word FROM words WHERE word >= ? AND word < ? LIMIT ?')
         .all(prefix, `${prefix}\u{10ffff}`, limit)
         .map((row) => String(row['word'])),
+    spelt: (words, limit) => {
+      const sql = 'SELECT phrase FROM spellings WHERE words IN (SELECT value FROM json_each(?)) LIMIT ?';
+      const rows = statements(sql).all(JSON.stringify(words), limit);
+      return [...new Set(rows.map((row) => String(row['phrase'])))];
+    },
+    matching: (expression, limit) => {
+      const sql = 'SELECT count(*) AS documents FROM (SELECT 1 FROM fts WHERE fts MATCH ? LIMIT ?)';
+      return Number(statements(sql).get(expression, limit)?.['documents']);
+    },
   };
 
   return (request: SearchRequest): ResultPage => {
-    const expression = expressionOf(request.text, vocabulary);
-    const total = expression === undefined ? 0 : match(request, expression);
+    let expression = expressionOf(request.text, vocabulary);
+    let total = expression === undefined ? 0 : match(request, expression);
+    if (total === 0) {
+      expression = expressionOf(request.text, vocabulary, true);
+      total = expression === undefined ? 0 : match(request, expression);
+    }
     const results = expression === undefined || total === 0 ? [] : resultsOf(request, expression);
     const facets =
       total === 0

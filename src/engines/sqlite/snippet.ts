@@ -1,5 +1,6 @@
 import { escapeHtml } from '../../search/escape-html.ts';
-import { foldText, type Term, WORD } from './expression.ts';
+import { type Part, runsOf } from '../analysis/words.ts';
+import type { Term } from './expression.ts';
 
 interface SnippetOptions {
   /** Maximum length of a snippet, in UTF-16 units of the source text: before escaping, without `…`. */
@@ -41,16 +42,35 @@ interface Found {
   readonly term: number;
 }
 
+/** The found words in their order; neighbours within a run are one mark: `Wi-Fi`, `1.6`. */
 function findWords(text: string, terms: readonly Term[]): readonly Found[] {
   const found: Found[] = [];
-  for (const match of text.matchAll(WORD)) {
-    const word = foldText(match[0]);
-    const term = terms.findIndex(
-      ({ words, prefix }) => words.has(word) || (prefix !== undefined && word.startsWith(prefix)),
-    );
-    if (term >= 0) found.push({ from: match.index, to: match.index + match[0].length, term });
+  for (const run of runsOf(text)) {
+    for (const hit of run.parts.flatMap(({ pieces }) => hitsIn(pieces, terms))) {
+      const last = found.at(-1);
+      const isNext = last !== undefined && last.from >= run.from && hit.from - last.to <= 1;
+      if (isNext) found.pop();
+      found.push(isNext ? { ...last, to: Math.max(hit.to, last.to) } : hit);
+    }
   }
   return found;
+}
+
+/** The words of a part that are found, phrases as a whole. */
+function hitsIn(words: Part['pieces'], terms: readonly Term[]): readonly Found[] {
+  return words.flatMap(({ text, from, to }, at) => {
+    const term = terms.findIndex((each) => isFound(text, each) || startsAt(at, words, each.phrase));
+    const phrase = terms[term]?.phrase ?? [text];
+    return term < 0 ? [] : [{ from, to: words[at + phrase.length - 1]?.to ?? to, term }];
+  });
+}
+
+function isFound(word: string, { words, prefix }: Term): boolean {
+  return words.has(word) || (prefix !== undefined && word.startsWith(prefix));
+}
+
+function startsAt(at: number, words: Part['pieces'], phrase: readonly string[] | undefined): boolean {
+  return phrase?.every((word, index) => words[at + index]?.text === word) ?? false;
 }
 
 /** The earliest window that holds the most different terms, moved to word boundaries. */

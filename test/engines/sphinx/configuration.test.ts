@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { it } from 'node:test';
 import { DEMO_DOMAINS } from '../../../src/catalogue/demo.ts';
-import { CHARSET_TABLE, IGNORE_CHARS, sphinxConfiguration } from '../../../src/engines/sphinx/configuration.ts';
+import { foldText } from '../../../src/engines/analysis/words.ts';
+import { charsetTable, sphinxConfiguration } from '../../../src/engines/sphinx/configuration.ts';
 
 const FILE = new URL('../../../deploy/sphinx/sphinx.conf', import.meta.url);
 
@@ -26,47 +27,32 @@ it('connections are bounded by the directive of the server', () => {
   assert.doesNotMatch(configurationFor('manticore'), /^ *max_children/m);
 });
 
-it('the index folds every letter of its charset table like the canonical form of a query', () => {
-  const ignored = codes(IGNORE_CHARS.split(', '));
-  const table = mapped(CHARSET_TABLE.join(', '));
-  for (const [code, target] of table) {
-    const folded = [...String.fromCodePoint(code).toLowerCase().replaceAll('ё', 'е')]
-      .map((character) => character.codePointAt(0) ?? 0)
-      .filter((folding) => !ignored.has(folding));
-    assert.deepEqual([target], folded, `U+${code.toString(16)} ${String.fromCodePoint(code)}`);
+it('the index folds each letter of its charset table as the analysis folds it in a query', () => {
+  for (const [code, target] of table()) {
+    const character = String.fromCodePoint(code);
+    const folded = foldText(character);
+    const expected = [...folded].length === 1 ? folded : character.toLowerCase();
+    assert.equal(String.fromCodePoint(target), expected, `U+${code.toString(16)} ${character}`);
   }
 });
 
-it('the index knows the letters and digits of Russian, English and their neighbours', () => {
-  const table = mapped(CHARSET_TABLE.join(', '));
-  for (const character of 'AZaz09ЁёЙйЯяІіЇїЄєҐґЎўÄäßŁłĞğİıŒœΩωҚқ') {
-    assert.ok(table.has(character.codePointAt(0) ?? 0), character);
+it('the index knows letters and digits, and separates words at other characters', () => {
+  for (const character of 'AZaz09ЁёЙйЯяІіЇїЄєҐґЎўÄäßŁłĞğİıŒœΩωҚқẾếĐđ') {
+    assert.ok(table().has(character.codePointAt(0) ?? 0), character);
   }
-  for (const character of ' -_.,!"\'&+#@') assert.ok(!table.has(character.codePointAt(0) ?? 0), character);
+  for (const character of ' -_.,!"\'&+#@手ก가') assert.ok(!table().has(character.codePointAt(0) ?? 0), character);
 });
 
-/** Reads `A`, `A..B`, `A->B`, `A..B->C..D` and `A..B/2` like searchd. */
+const table = (): Map<number, number> => mapped(charsetTable().join(', '));
+
+/** Reads `A`, `A..B`, `A->B` and `A..B->C..D` like searchd. */
 function mapped(table: string): Map<number, number> {
   const found = new Map<number, number>();
   for (const entry of table.split(', ')) {
-    const [, from, to, target, checkered] =
-      entry.match(
-        /^(U\+[0-9A-F]+|\w)(?:\.\.(U\+[0-9A-F]+|\w))?(?:->(U\+[0-9A-F]+|\w)(?:\.\.(?:U\+[0-9A-F]+|\w))?)?(\/2)?$/,
-      ) ?? [];
+    const [, from, to, target] = entry.match(/^U\+([0-9A-F]+)(?:\.\.U\+([0-9A-F]+))?(?:->U\+([0-9A-F]+).*)?$/) ?? [];
     assert.ok(from !== undefined, `cannot read ${entry}`);
-    const [first, last] = [code(from), code(to ?? from)];
-    for (let at = first; at <= last; at += 1) {
-      if (checkered !== undefined) found.set(at, first + 2 * Math.floor((at - first) / 2) + 1);
-      else found.set(at, target === undefined ? at : code(target) + at - first);
-    }
+    const [first, last, mappedTo] = [from, to ?? from, target ?? from].map((digits) => Number.parseInt(digits, 16));
+    for (let at = first ?? 0; at <= (last ?? 0); at += 1) found.set(at, (mappedTo ?? 0) + at - (first ?? 0));
   }
   return found;
-}
-
-function codes(ranges: readonly string[]): Set<number> {
-  return new Set(ranges.flatMap((range) => [...mapped(range).keys()]));
-}
-
-function code(text: string): number {
-  return text.startsWith('U+') ? Number.parseInt(text.slice(2), 16) : (text.codePointAt(0) ?? 0);
 }

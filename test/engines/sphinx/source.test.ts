@@ -76,13 +76,14 @@ describe('the indexer’s input', () => {
       String(numericId('a')),
       text,
       text,
+      '',
       text,
       '-4611686018427387904',
       '0.0000001000',
       '-86400',
       'a',
     ]);
-    assert.deepEqual(lines[1]?.split('\t').slice(3), ['', '0', '16777217', '-4611686018427387904', '5']);
+    assert.deepEqual(lines[1]?.split('\t').slice(3), ['', '', '0', '16777217', '-4611686018427387904', '5']);
     assert.deepEqual(domains, [{ domain: 'shop', documents: 2, rounded: { price: 2 } }]);
     assert.match(await readFile(configFile, 'utf8'), /^# Written by: serpcache sphinx-source --out .*\n/);
   });
@@ -205,8 +206,8 @@ eachServer((name, server) => {
       assert.deepEqual(await found('кабель'), ['9007199254740992', '9007199254740993']);
     });
 
-    it('finds hyphenated and punctuated words as written first, else by their parts', async () => {
-      assert.deepEqual(await found('кабель-мышь'), ['9007199254740992']);
+    it('finds hyphenated and punctuated words as written and by their parts', async () => {
+      assert.deepEqual(await found('кабель-мышь'), ['9007199254740992', '9007199254740993']);
       assert.deepEqual(await found('мышь-кабель'), ['9007199254740992', '9007199254740993']);
       assert.deepEqual(await found('c++'), ['9007199254740992']);
       assert.deepEqual(await found('at&t'), ['9007199254740992']);

@@ -1,15 +1,8 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import fc from 'fast-check';
-import {
-  createMarks,
-  createStatements,
-  matchText,
-  quote,
-  relaxedMatchText,
-  type StatementOptions,
-  snippetQuery,
-} from '../../../src/engines/sphinx/statement.ts';
+import { matchText } from '../../../src/engines/sphinx/match.ts';
+import { createMarks, createStatements, quote, type StatementOptions } from '../../../src/engines/sphinx/statement.ts';
 import type { SearchDomain, SearchRequest } from '../../../src/search/domain.ts';
 
 const domain: SearchDomain = {
@@ -132,52 +125,6 @@ it('a name that cannot stand in a statement is refused at creation', () => {
   for (const ranker of ['x; y', "expr('a;b')", ''])
     assert.throws(() => statement({}, { ranker }), /not a ranker/, ranker);
   assert.doesNotThrow(() => statement({}, { index: 'a, b_2', ranker: "expr('sum(lcs)*1000+bm25')" }));
-});
-
-describe('text for MATCH', () => {
-  for (const [text, match] of [
-    ['кроссовки', 'кроссовки'],
-    ['a|b !c "d" (e) @f ~3 ^=g$ <<h', 'a\\|b \\!c \\"d\\" \\(e\\) \\@f \\~3 \\^ g\\$ \\<\\<h'],
-    ['-кабель кабель- кабель.', 'кабель кабель кабель'],
-    ['c++ c# f#. at&t wi-fi asp.net', 'c++ c# f# at\\&t wi\\-fi asp.net'],
-    ['MAYBE NEAR/3 SENTENCE ZONE:h1', 'maybe near\\/3 sentence zone:h1'],
-    ['кабел* *аб* ?абель каб%ль', 'кабел аб абель каб ль'],
-    ['nul\0 bell\u0007 line\u2028', 'nul bell line'],
-    ['back\\slash', 'back\\\\slash'],
-    ['l=r =exact', 'l r exact'],
-  ] as const) {
-    it(`of ${JSON.stringify(text)} is ${match}`, () => assert.equal(matchText(text)?.match, match));
-  }
-
-  it('is undefined without a letter or a digit: an empty MATCH would scan every document', () => {
-    for (const text of ['', ' ', '*', '!!!', '- - -', '😀', '...', '_', '\u0301', '&']) {
-      assert.equal(matchText(text), undefined, text);
-      assert.equal(relaxedMatchText(text), undefined, text);
-    }
-  });
-
-  it('relaxed text separates at blended characters, and is undefined without any', () => {
-    assert.equal(relaxedMatchText('кабель-мышь c++ at&t')?.match, 'кабель мышь c at t');
-    assert.equal(relaxedMatchText('кабель мышь'), undefined);
-    assert.equal(relaxedMatchText('-кабель-'), undefined);
-  });
-
-  it('escapes every operator of any text', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (text) => {
-        const match = matchText(text)?.match ?? '';
-        assert.doesNotMatch(match.replace(/\\[^\p{L}\p{N}\s]/gu, ''), /[\\()|\-!@~"&/^$=<*?%\0]/);
-        assert.equal(match, match.toLowerCase());
-      }),
-    );
-  });
-});
-
-it('SNIPPET gets plain words for Sphinx, and for Manticore a query that any of the words matches', () => {
-  const text = matchText('17" wi-fi b/g');
-  assert.ok(text);
-  assert.equal(snippetQuery(text, 'sphinx'), '17" wi-fi b/g');
-  assert.equal(snippetQuery(text, 'manticore'), '"17\\" wi\\-fi b\\/g"/1');
 });
 
 it('a string literal ends at its own quote for any content', () => {

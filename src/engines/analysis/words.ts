@@ -1,0 +1,269 @@
+import { canonicalDocumentText, INVISIBLE } from '../../search/canonical.ts';
+import { ANALYSIS, type CodeRange } from './table.ts';
+
+/** A part of a text that a reader takes for one word: `wi-fi`, `RTX4060`, `1,5`, `women's`, `手机壳`. */
+export interface Run extends Place {
+  /** Separated by signs. */
+  readonly parts: readonly Part[];
+  /** The pieces of the run without its signs, where it is also found as one word: `wifi`; `ab`, `12345`. */
+  readonly joined: readonly string[];
+}
+
+export interface Part {
+  /** One piece, or pieces that stand together: `rtx`, `4060`; the two numbers of a decimal; each character of `手机`. */
+  readonly pieces: readonly Piece[];
+  /** An article that is written in one word with the next part: l'eau. */
+  readonly isArticle: boolean;
+}
+
+/** Letters alone, digits alone, or a word such as `c++`. */
+export interface Piece extends Place {
+  /** Folded. */
+  readonly text: string;
+}
+
+/** A place in a text, in UTF-16 units. */
+interface Place {
+  readonly from: number;
+  readonly to: number;
+}
+
+const classOf = (ranges: readonly CodeRange[]): string =>
+  ranges.map((range) => range.map((code) => `\\u{${code.toString(16)}}`).join('-')).join('');
+const NGRAMS = classOf(ANALYSIS.ngrams);
+/** Letters but those that are words each, and the signs among them that are apostrophes (ʼ). */
+const LETTER = `[\\p{L}--[${NGRAMS}${ANALYSIS.apostrophes}]]`;
+
+/** A word with signs, a run of digits, a run of letters with their marks, or a run of characters that are a word each. */
+const PIECE = new RegExp(
+  [
+    `(?:${ANALYSIS.wholes.join('|')})(?![\\p{L}\\p{N}])`,
+    '\\p{N}+',
+    `${LETTER}[${LETTER}\\p{M}\\u200d${INVISIBLE}]*`,
+    `[${NGRAMS}][${NGRAMS}\\p{M}]*`,
+  ].join('|'),
+  'giv',
+);
+/** The same in folded plain text. */
+const PLAIN_PIECE = new RegExp(`(?:${ANALYSIS.wholes.join('|')})(?![\\p{L}\\p{N}])|[0-9]+|[a-zа-я]+`, 'gv');
+const WHOLE = new RegExp(`^(?:${ANALYSIS.wholes.join('|')})$`, 'iu');
+const NGRAM = new RegExp(`^[${NGRAMS}]`, 'u');
+const NUMBER = /^\p{N}/u;
+/** ASCII signs inside words: FTS5's tokeniser must not split there. */
+export const WORD_SIGNS = '+#';
+
+/** The runs of a text, in their order. Documents, queries and highlights use this one tokeniser, so they always agree. */
+export function runsOf(text: string): readonly Run[] {
+  const runs: Run[] = [];
+  const isPlain = PLAIN.test(text);
+  // Plain text keeps its length when it is folded, so it is folded once and not piece by piece.
+  const source = isPlain ? foldPlain(text) : text;
+  let run: OpenRun | undefined;
+  for (const { 0: piece, index } of source.matchAll(isPlain ? PLAIN_PIECE : PIECE)) {
+    const pieces = isPlain ? [{ text: piece, from: index, to: index + piece.length }] : piecesOf(piece, index);
+    if (pieces.length === 0) continue;
+    const sign = run === undefined ? ' ' : source.slice(run.to, Math.min(index, run.to + 2));
+    const joint = jointOf(sign, run, piece);
+    if (run === undefined || joint === 'gap') {
+      if (run !== undefined) runs.push(closed(run));
+      run = { from: index, parts: [pieces], signs: [], hasDecimal: false, to: index + piece.length };
+      continue;
+    }
+    if (joint === 'sign') {
+      run.parts.push(pieces);
+      run.signs.push(sign);
+    } else run.parts.at(-1)?.push(...pieces);
+    run.hasDecimal ||= joint === 'decimal';
+    run.to = index + piece.length;
+  }
+  if (run !== undefined) runs.push(closed(run));
+  return runs;
+}
+
+interface OpenRun {
+  readonly from: number;
+  readonly parts: Piece[][];
+  /** Between the parts. */
+  readonly signs: string[];
+  hasDecimal: boolean;
+  to: number;
+}
+
+function jointOf(sign: string, run: OpenRun | undefined, piece: string): 'none' | 'decimal' | 'sign' | 'gap' {
+  if (sign === '') return 'none';
+  if (sign.length > 1) return 'gap';
+  const before = run?.parts.at(-1)?.at(-1)?.text ?? '';
+  const isBetweenNumbers = NUMBER.test(before) && NUMBER.test(piece);
+  if (ANALYSIS.decimalMarks.includes(sign) && isBetweenNumbers) return 'decimal';
+  if (ANALYSIS.joiners.includes(sign)) return 'sign';
+  return ANALYSIS.apostrophes.includes(sign) && !NUMBER.test(before) && !NUMBER.test(piece) ? 'sign' : 'gap';
+}
+
+function closed({ from, to, parts, signs, hasDecimal }: OpenRun): Run {
+  const [pieces] = parts;
+  if (parts.length === 1 && pieces !== undefined)
+    return { from, to, parts: [{ pieces, isArticle: false }], joined: [] };
+  return {
+    from,
+    to,
+    parts: parts.map((each, index) => ({ pieces: each, isArticle: isArticle(each, signs[index], parts[index + 1]) })),
+    joined: hasDecimal ? [] : joinedOf(parts, signs),
+  };
+}
+
+/** Numbers alone are joined by a hyphen (a telephone or part number), never by a point or a slash. */
+function joinedOf(parts: readonly (readonly Piece[])[], signs: readonly string[]): readonly string[] {
+  const pieces = parts.flat();
+  const text = textsOf(pieces).join('');
+  if (parts.length > ANALYSIS.maxParts || text.length > ANALYSIS.maxJoined) return [];
+  if (pieces.some((piece) => isNgram(piece.text))) return [];
+  if (pieces.every((piece) => isNumber(piece.text)) && signs.some((sign) => sign === '/' || sign === '.')) return [];
+  return text.match(PIECE) ?? [];
+}
+
+function isArticle(
+  [piece, ...others]: readonly Piece[],
+  sign: string | undefined,
+  next: readonly Piece[] | undefined,
+): boolean {
+  if (piece === undefined || others.length > 0 || sign === undefined || !ANALYSIS.apostrophes.includes(sign))
+    return false;
+  return ANALYSIS.elisions.includes(piece.text) && (next?.[0]?.text.length ?? 0) > 1;
+}
+
+function piecesOf(typed: string, from: number): Piece[] {
+  const folded = foldText(typed);
+  const to = from + typed.length;
+  if (PLAIN.test(typed) || WHOLE.test(typed)) return [{ text: folded, from, to }];
+  const texts = folded.match(PIECE) ?? [];
+  return texts.flatMap((text) => {
+    if (!isNgram(text)) return [{ text, from, to }];
+    const isAligned = texts.length === 1 && folded.length === typed.length;
+    let at = from;
+    return [...text].map((character) => {
+      const place = isAligned ? { from: at, to: at + character.length } : { from, to };
+      at += character.length;
+      return { text: character, ...place };
+    });
+  });
+}
+
+/** The texts of pieces. */
+export function textsOf(pieces: readonly Piece[]): readonly string[] {
+  return pieces.map(({ text }) => text);
+}
+
+/** Whether two neighbours may be written as one word: letters and digits. The numbers of a decimal may not. */
+function mayGlue(left: string, right: string): boolean {
+  return !isNgram(left) && !isNgram(right) && !(isNumber(left) && isNumber(right));
+}
+
+/** The words of a part as an index holds them: `rtx4060` and `1`, `5l`. */
+export function indexedWords({ pieces }: Part): readonly string[] {
+  const words: string[] = [];
+  for (const [at, { text, from }] of pieces.entries()) {
+    const left = pieces[at - 1];
+    if (left !== undefined && left.to === from && mayGlue(left.text, text)) words.push(`${words.pop()}${text}`);
+    else words.push(text);
+  }
+  return words;
+}
+
+/** Words that a search may name, and the phrase of an index that they stand for: `wifi` for `wi fi`. */
+export type Spelling = readonly [words: string, phrase: string];
+
+/** Other spellings of a run: in one piece, and the neighbouring pieces of what is written as one word. */
+export function spellingsOf({ parts, joined }: Run): readonly Spelling[] {
+  const phrase = parts.flatMap(indexedWords).join(' ');
+  const whole = joined.length > 1 ? [joined.join(' '), ...joined.filter((piece) => piece.length > 1)] : joined;
+  return [...whole.map((words): Spelling => [words, phrase]), ...parts.flatMap(spellingsOfPart)].filter(
+    ([words, own]) => !` ${own} `.includes(` ${words} `),
+  );
+}
+
+function spellingsOfPart(part: Part): readonly Spelling[] {
+  const words = indexedWords(part);
+  const texts = textsOf(part.pieces);
+  if (words.length === texts.length || texts.length > ANALYSIS.maxParts) return [];
+  const spans = texts.flatMap((_, from) =>
+    texts.slice(from).map((_, more) => texts.slice(from, from + more + 1).join(' ')),
+  );
+  return spans.filter((span) => span.length > 1).map((span): Spelling => [span, words.join(' ')]);
+}
+
+/**
+ * The ways to write pieces that stand together, as phrases: `rtx 4060`, `rtx4060`. A unit after a number is also written
+ * by its other sign.
+ */
+export function writingsOf(pieces: readonly string[]): readonly string[] {
+  return pieces.reduce<readonly string[]>(
+    (begun, piece, at) => {
+      const left = pieces[at - 1];
+      const unit = left !== undefined && isNumber(left) ? otherUnit(piece) : undefined;
+      const signs = unit === undefined ? [piece] : [piece, unit];
+      const joints = left === undefined ? [''] : mayGlue(left, piece) ? [' ', ''] : [' '];
+      const grown = joints.flatMap((joint) => begun.flatMap((text) => signs.map((sign) => `${text}${joint}${sign}`)));
+      return grown.slice(0, MAX_WRITINGS);
+    },
+    [''],
+  );
+}
+
+const MAX_WRITINGS = 16;
+
+/** The other sign of a unit: `gb` for `гб`. */
+export function otherUnit(word: string): string | undefined {
+  const pair = ANALYSIS.units.find((signs) => signs.includes(word));
+  return pair?.find((sign) => sign !== word);
+}
+
+/** A word that is written without umlauts as an index folds the word with them: `muller` for `mueller`. */
+export function withUmlauts(word: string): string {
+  return word.replace(/[aou]e/g, (letters) => ANALYSIS.umlauts[letters] ?? letters);
+}
+
+export function isNumber(word: string): boolean {
+  return NUMBER.test(word);
+}
+
+/** Whether the characters of a part are words each, so that a word is a phrase of them. */
+export function isNgram(word: string): boolean {
+  return NGRAM.test(word);
+}
+
+/** A folded word whose umlauts, if it has any, are written in two letters: `mueller` for `Müller`. */
+export function withoutUmlauts(text: string): string {
+  return foldText(text.normalize('NFC').replace(/[äöü]/gi, (letter) => `${letter.normalize('NFD').slice(0, 1)}e`));
+}
+
+/**
+ * A word as searchd reads it with a `charset_table`, which maps one character to one: letters that fold to several stay
+ * themselves.
+ */
+export function searchdForm(text: string): string {
+  return Array.from(text.normalize('NFC').replace(MARKS, ''), characterOf).join('');
+}
+
+/** The character that one character folds to, or its lower case where it folds to several or to none. */
+export function characterOf(character: string): string {
+  const folded = foldText(character);
+  return [...folded].length === 1 ? folded : character.toLowerCase();
+}
+
+/** Lower case, compatibility forms composed, ё as е, letters without their marks, æ as ae; й stays unchanged. */
+export function foldText(text: string): string {
+  if (PLAIN.test(text)) return foldPlain(text);
+  // ™ would become the letters "tm" at the end of the word before it.
+  const canonical = canonicalDocumentText(text.replace(TRADE_MARKS, ' '));
+  const bare = canonical.normalize('NFD').replace(MARKS, '').normalize('NFC');
+  return bare.replace(LETTERS, (letter) => ANALYSIS.letters[letter] ?? letter);
+}
+
+/** Text that folds letter by letter, which is most text: printable ASCII, Russian, and punctuation outside words. */
+const PLAIN = /^[\t\n\r -~А-яЁё«»°±·®©²³\u2010-\u2015\u2018-\u201e\u2022№]*$/u;
+const PLAIN_FOLDS: Readonly<Record<string, string>> = { ё: 'е', '²': '2', '³': '3' };
+const foldPlain = (text: string): string => text.toLowerCase().replace(/[ё²³]/g, (sign) => PLAIN_FOLDS[sign] ?? sign);
+
+const TRADE_MARKS = /[™℠]/gu;
+export const MARKS = new RegExp(`(?!(?<=[${ANALYSIS.keepsBreve}])\\u0306)[${classOf(ANALYSIS.marks)}\\u200d]`, 'gu');
+const LETTERS = new RegExp(`[${Object.keys(ANALYSIS.letters).join('')}]`, 'gu');
