@@ -82,7 +82,9 @@ export function createSearchTexts(domain: SearchDomain): SearchTexts {
 }
 
 /** The domain named, or the first configured. @throws InvalidSearch naming the known ones. */
-export function domainOf({ pairs }: SearchParameters, domains: readonly SearchDomain[]): SearchDomain {
+export function domainOf({ pairs, undecodable }: SearchParameters, domains: readonly SearchDomain[]): SearchDomain {
+  const error = undecodable?.get('domain');
+  if (error !== undefined) throw error;
   const named = pairs.filter(([name]) => name === 'domain').map(([, value]) => value);
   const domain = named[0] === undefined ? domains[0] : domains.find(({ name }) => name === named[0]);
   if (domain === undefined || named.length > 1) {

@@ -22,6 +22,8 @@ import { type InvalidCode, InvalidSearch } from './search-error.ts';
 /** Raw parameters, decoded but not validated, in the order given: `[name, value]`; a name that was given twice repeats. */
 export interface SearchParameters {
   readonly pairs: readonly (readonly [name: string, value: string])[];
+  /** Parameters without a value that can be read, by name, with the error that a search throws which reads one of them. */
+  readonly undecodable?: ReadonlyMap<string, Error>;
   /** A request header by its lower-case name, for declared context headers. */
   readonly header?: (name: string) => string | undefined;
 }
@@ -37,6 +39,7 @@ const MAX_FILTERS = 16;
 
 /** Raw parameters → a validated request in canonical form. @throws InvalidSearch, for the first fault found. */
 export function parseRequest(parameters: SearchParameters, domain: SearchDomain): SearchRequest {
+  for (const [name, error] of parameters.undecodable ?? []) if (isRead(name, domain)) throw error;
   const given = group(parameters);
   const attributes = new Map(domain.attributes.map((attribute) => [attribute.name, attribute]));
   const [page, limit] = parsePaging(given);
@@ -54,12 +57,16 @@ export function parseRequest(parameters: SearchParameters, domain: SearchDomain)
 }
 
 /** The given names that this domain does not declare: they are ignored and not in the key. */
-export function ignoredParameters(parameters: SearchParameters, domain: SearchDomain): readonly string[] {
-  const known = new Set<string>([
-    ...REQUEST_PARAMETERS,
-    ...domain.context.filter((declared) => declared.source === 'query').map((declared) => declared.name),
-  ]);
-  return [...new Set(parameters.pairs.map(([name]) => name))].filter((name) => !known.has(name));
+export function ignoredParameters(
+  { pairs, undecodable = new Map() }: SearchParameters,
+  domain: SearchDomain,
+): readonly string[] {
+  return [...new Set([...pairs.map(([name]) => name), ...undecodable.keys()])].filter((name) => !isRead(name, domain));
+}
+
+function isRead(name: string, { context }: SearchDomain): boolean {
+  if (REQUEST_PARAMETERS.some((known) => known === name)) return true;
+  return context.some((declared) => declared.source === 'query' && declared.name === name);
 }
 
 type Given = ReadonlyMap<string, readonly string[]>;

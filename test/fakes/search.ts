@@ -3,8 +3,9 @@ import type { Coding, Entry } from '../../src/cache/entry.ts';
 import type { Clock } from '../../src/runtime.ts';
 import type { Answer } from '../../src/search/answer.ts';
 import type { SearchDomain } from '../../src/search/domain.ts';
-import { type PreparedSearch, prepareSearch } from '../../src/search/key.ts';
+import { domainOf, type PreparedSearch, prepareSearch } from '../../src/search/key.ts';
 import { encodeBody } from '../../src/search/page.ts';
+import { ignoredParameters } from '../../src/search/query.ts';
 import type { Search, SearchOptions } from '../../src/search/search.ts';
 import { SearchError } from '../../src/search/search-error.ts';
 import type { DomainStatus } from '../../src/search/status.ts';
@@ -130,7 +131,8 @@ export function createFakeSearch(options: FakeSearchOptions): FakeSearch {
     },
     explain: async (parameters) => {
       const { canonical, key, storeName, bucket, request } = prepareSearch(parameters, domains);
-      const [domain, rules, ignored, answerProfile, tiers] = [request.domain, [], [], 'p1', []];
+      const [domain, rules, answerProfile, tiers] = [request.domain, [], 'p1', []];
+      const ignored = ignoredParameters(parameters, domainOf(parameters, domains));
       return { domain, rules, ignored, canonical, answerProfile, key, storeName, bucket, tiers };
     },
     status: () => fake.statuses,

@@ -161,7 +161,8 @@ export function createSearchHandler(options: SearchHandlerOptions): SearchHandle
 
   const labelOf = ({ request }: Exchange, target: string): string => {
     try {
-      return domainLabel(search, parametersOf(target, request.headers, maxUrlBytes).pairs);
+      const { pairs, undecodable } = parametersOf(target, request.headers, maxUrlBytes);
+      return domainLabel(search, undecodable.has('domain') ? undefined : pairs);
     } catch {
       return 'none';
     }

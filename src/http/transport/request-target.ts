@@ -6,9 +6,14 @@ import { Refusal } from './problem.ts';
 export type Pairs = readonly (readonly [name: string, value: string])[];
 
 /** The parameters of a request: pairs from its URL, and its header fields by lower-case name. */
-interface Parameters {
-  readonly pairs: Pairs;
+interface Parameters extends QueryString {
   readonly header: (name: string) => string | undefined;
+}
+
+interface QueryString {
+  readonly pairs: Pairs;
+  /** Parameters that cannot be decoded, by name, with the refusal for a route that reads one of them. */
+  readonly undecodable: ReadonlyMap<string, Refusal>;
 }
 
 /** More than any search needs. Limits the work of one URL or one batch item. */
@@ -18,8 +23,8 @@ export const MAX_PAIRS = 64;
 export function parametersOf(target: string, headers: ReadHeaders, maxUrlBytes: number): Parameters {
   checkLength(target, maxUrlBytes);
   const question = target.indexOf('?');
-  const pairs = question < 0 ? [] : parseQueryString(target.slice(question + 1));
-  return { pairs, header: headerReader(headers) };
+  const query = readQueryString(question < 0 ? '' : target.slice(question + 1));
+  return { ...query, header: headerReader(headers) };
 }
 
 /** @throws Refusal `url-too-long`. */
@@ -43,34 +48,49 @@ export function headerOf(headers: ReadHeaders, name: string): string | undefined
 }
 
 /**
- * The part after `?` → decoded pairs. Duplicates stay: the search decides which parameters may repeat. Percent-encoding and
- * UTF-8 are strict, because two readings of one URL would be two keys.
+ * The pairs of a query string of which every parameter is read.
  * @throws Refusal `invalid-url` that names the parameter.
  */
 export function parseQueryString(text: string): Pairs {
+  const { pairs, undecodable } = readQueryString(text);
+  for (const refusal of undecodable.values()) throw refusal;
+  return pairs;
+}
+
+/**
+ * The part after `?` → decoded pairs. Duplicates stay: the search decides which parameters may repeat. Percent-encoding and
+ * UTF-8 are strict, because two readings of one URL would be two keys. Mail programs and advertisers add parameters of
+ * their own, in any encoding: only a route that reads such a parameter refuses it.
+ * @throws Refusal `invalid-url` for too many parameters.
+ */
+function readQueryString(text: string): QueryString {
   const pairs: (readonly [string, string])[] = [];
+  const undecodable = new Map<string, Refusal>();
+  let count = 0;
   for (let from = 0; from < text.length; ) {
     const ampersand = text.indexOf('&', from);
     const to = ampersand < 0 ? text.length : ampersand;
     if (to > from) {
-      if (pairs.length === MAX_PAIRS) {
+      count += 1;
+      if (count > MAX_PAIRS) {
         throw new Refusal({ code: 'invalid-url', detail: `A URL may carry at most ${MAX_PAIRS} parameters.` });
       }
-      pairs.push(parsePair(text.slice(from, to)));
+      const equals = text.slice(from, to).indexOf('=');
+      const nameTo = equals < 0 ? to : from + equals;
+      const rawName = text.slice(from, nameTo);
+      const name = decode(rawName);
+      const value = name === undefined ? undefined : decode(text.slice(nameTo + 1, to));
+      if (name !== undefined && value !== undefined) pairs.push([name, value]);
+      // A name that cannot be decoded is not the name of any parameter that is read.
+      else undecodable.set(name ?? rawName, notDecodable(name ?? rawName));
     }
     from = to + 1;
   }
-  return pairs;
+  return { pairs, undecodable };
 }
 
-function parsePair(text: string): readonly [string, string] {
-  const equals = text.indexOf('=');
-  const rawName = equals < 0 ? text : text.slice(0, equals);
-  const name = decode(rawName, rawName);
-  return [name, equals < 0 ? '' : decode(text.slice(equals + 1), name)];
-}
-
-function decode(raw: string, parameter: string): string {
+/** Undefined for a text that is not percent-encoded UTF-8. */
+function decode(raw: string): string | undefined {
   if (!/[%+\u0080-\uffff]/.test(raw)) return raw;
   // Node gives the bytes of a request target as Latin-1; curl and old clients send UTF-8 there without escapes.
   const escaped = raw.replaceAll('+', ' ').replace(/[\u0080-\u00ff]/g, (byte) => `%${byte.charCodeAt(0).toString(16)}`);
@@ -78,14 +98,14 @@ function decode(raw: string, parameter: string): string {
     // Strict by specification: it refuses malformed escapes, overlong forms and encoded surrogates.
     return decodeURIComponent(escaped);
   } catch {
-    throw new Refusal({
-      code: 'invalid-url',
-      detail: 'Parameters must be percent-encoded UTF-8: each % is followed by two hexadecimal digits.',
-      parameter: clip(parameter),
-    });
+    return undefined;
   }
 }
 
-function clip(name: string): string {
-  return name.length > 64 ? `${name.slice(0, 64)}…` : name;
+function notDecodable(name: string): Refusal {
+  return new Refusal({
+    code: 'invalid-url',
+    detail: 'Parameters must be percent-encoded UTF-8: each % is followed by two hexadecimal digits.',
+    parameter: name.length > 64 ? `${name.slice(0, 64)}…` : name,
+  });
 }

@@ -18,6 +18,9 @@ test('explain takes the parameters of search', async (context) => {
   const refused = await get('/admin/explain?q=a&page=0');
   assert.deepEqual([refused.status, refused.json.parameter], [400, 'page']);
   assert.equal((await get('/admin/explain?q=%zz')).json.code, 'invalid-url');
+  const { ignored } = (await get('/admin/explain?q=a&utm_source=x&utm_campaign=50%_off&%zz=1&page=2')).json;
+  assert.deepEqual(ignored, ['utm_source', 'utm_campaign', '%zz'], 'also those that cannot be decoded');
+  assert.equal((await get('/admin/audit?limit=%zz')).json.code, 'invalid-url');
 });
 
 test('trace makes one search, and shows its answer and its spans', async (context) => {

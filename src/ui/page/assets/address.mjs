@@ -48,7 +48,7 @@ export function addressFrom(pairs, site) {
   const name = one('domain') || domainOf(site, '').name;
   const domain = domainOf(site, name);
   const query = one('q');
-  const single = ['q', 'domain', 'page', 'limit', 'sort', ...domain.context.map((each) => each.name)];
+  const single = singleNames(domain);
   return {
     query,
     domain: name,
@@ -62,6 +62,26 @@ export function addressFrom(pairs, site) {
     }),
     repeated: [...given].filter(([name]) => single.includes(name) && given.getAll(name).length > 1),
   };
+}
+
+/**
+ * Whether `addressFrom` reads a parameter.
+ * @param {string} name
+ * @param {Address} address
+ * @param {Site} site
+ */
+export function isRead(name, address, site) {
+  const domain = domainOf(site, address.domain);
+  const bounds = domain.attributes.flatMap((each) => [`${each.name}.from`, `${each.name}.to`]);
+  return ['filter', ...singleNames(domain), ...bounds].includes(name);
+}
+
+/**
+ * Parameters that may be given once.
+ * @param {SiteDomain} domain
+ */
+function singleNames({ context }) {
+  return ['q', 'domain', 'page', 'limit', 'sort', ...context.map(({ name }) => name)];
 }
 
 /**
