@@ -167,6 +167,4 @@ export const PLACEMENTS = values<Placement['phase'] | 'configured'>({
   settled: true,
 });
 
-export const STATUSES = [200, 304, 400, 404, 405, 406, 412, 413, 414, 415, 429, 431, 499, 500, 502, 503, 504].map(
-  String,
-);
+export const STATUSES = [200, 304, 400, 404, 405, 412, 413, 414, 415, 429, 431, 499, 500, 502, 503, 504].map(String);

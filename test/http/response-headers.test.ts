@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { Entry } from '../../src/cache/entry.ts';
+import type { Coding, Entry } from '../../src/cache/entry.ts';
 import {
   ageSeconds,
   cacheControl,
@@ -130,9 +130,9 @@ test('the head of a hit is kept from its second answer of a second on, and made 
   const hitHead = createHitHeads();
   const target = noHeads();
   const made: string[] = [];
-  const ask = (entry: Entry, nowMs: number, status: 200 | 304 = 200) => {
+  const ask = (entry: Entry, nowMs: number, status: 200 | 304 = 200, coding: Coding = 'identity') => {
     const answer = answerOf(entry, 'hit-l1', nowMs, { l1: { kind: 'hit' } });
-    return hitHead(target, answer, nowMs, { form: 'stored', status }, () => {
+    return hitHead(target, answer, nowMs, { coding, status }, () => {
       made.push(entry.etag);
       return ['age', String(made.length), 'x-request-id', ''];
     });
@@ -143,9 +143,11 @@ test('the head of a hit is kept from its second answer of a second on, and made 
   assert.deepEqual([kept.isKept, kept.ownAt], [true, 3]);
   assert.equal(ask(one, nowMs + 500), kept);
   assert.notEqual(ask(one, nowMs + 500, 304), kept);
+  assert.notEqual(ask(one, nowMs + 500, 200, 'zstd'), kept);
+  assert.equal(ask(one, nowMs + 500), kept, 'a head for each coding and status');
   const changed = ask(other, nowMs + 501);
   assert.notEqual(changed, kept);
   assert.equal(ask(other, nowMs + 502), changed);
   assert.equal(ask(other, nowMs + 1600).isKept, false, 'the first of the next second');
-  assert.equal(made.length, 5);
+  assert.equal(made.length, 6);
 });

@@ -151,14 +151,6 @@ test('a search whose If-Match names another version is 412, in memory or not', a
   assert.equal((await ask({ 'if-match': '"other"', 'if-none-match': tag })).statusCode, 412);
 });
 
-test('a client that accepts no available coding gets 406', async (context) => {
-  const { server, events } = publicServer(context, { fake: { coding: 'gzip' } });
-  const refused = await server.app.inject({ url: URL, headers: { 'accept-encoding': 'br, identity;q=0' } });
-  assert.equal(refused.statusCode, 406);
-  assert.equal(refused.json().code, 'not-acceptable');
-  assert.deepEqual([events[0]?.outcome, events[0]?.domain, events.length], ['rejected', 'goods', 1]);
-});
-
 test('a declared context header is part of the key and of Vary', async (context) => {
   const { server, search } = publicServer(context);
   const url = '/search?q=x&domain=auto';

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { ownCoding } from '../../src/http/transport/content-coding.ts';
+import { sendStatic, staticFile } from '../../src/http/transport/static-file.ts';
 import { adminHarness } from './admin/harness.ts';
 import { publicServer } from './harness.ts';
 
@@ -73,9 +74,23 @@ test('the client chooses a coding by weight, and on equal weights it gets the sm
     'br;q=0, gzip;q=0': 'identity',
     'identity, gzip;q=0.5': 'identity',
     '*': 'br',
+    'gzip;q=0.1, *;q=0.5': 'br',
+    'br;q=0, gzip;q=0.1, *;q=0.5': 'identity',
     'zstd, identity;q=0': 'identity',
+    '*;q=0': 'identity',
     '': 'identity',
   };
   for (const [field, coding] of Object.entries(cases)) assert.equal(ownCoding(field), coding, field);
   assert.equal(ownCoding(undefined), 'identity');
+});
+
+test('a short file is compressed only for a client that refuses identity', async (context) => {
+  const { server } = publicServer(context);
+  server.app.get('/short', (request, reply) => sendStatic(request, reply, staticFile('short', 'text/plain')));
+  const codingFor = async (field: string) =>
+    (await server.app.inject({ url: '/short', headers: { 'accept-encoding': field } })).headers['content-encoding'];
+  assert.equal(await codingFor('gzip, br'), undefined);
+  assert.equal(await codingFor('gzip, *;q=0'), 'gzip');
+  assert.equal(await codingFor('br, identity;q=0'), 'br');
+  assert.equal(await codingFor('zstd, *;q=0'), undefined, 'the field is disregarded');
 });

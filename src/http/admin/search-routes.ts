@@ -11,7 +11,7 @@ import { PAGE_ANSWERS, PROBLEM_ANSWERS, searchQuerySchema } from '../search-api/
 import { cacheStatus } from '../search-api/response-headers.ts';
 import { createSearchHandler } from '../search-api/search-handler.ts';
 import type { App } from '../transport/app.ts';
-import { createIdentityBodies } from '../transport/content-coding.ts';
+import { createPageBodies } from '../transport/content-coding.ts';
 import { parametersOf } from '../transport/request-target.ts';
 import { described } from './input.ts';
 
@@ -30,7 +30,7 @@ interface AdminSearchOptions {
 }
 
 /** Enough for the few pages of operators. */
-const IDENTITY_BODIES_BYTES = 2 ** 20;
+const PAGE_BODIES_BYTES = 2 ** 20;
 
 /**
  * `GET /admin/search`: answers like `/search`, but from the engine instead of the cache, and stores the page. The route is
@@ -42,7 +42,7 @@ export function registerAdminSearch(routes: FastifyInstance, options: AdminSearc
     ...options,
     admission: createAdmission({ search }),
     count: createRequestCounter({ observe, requestLog }),
-    identityBodies: createIdentityBodies({ maxBytes: IDENTITY_BODIES_BYTES, maxPageBytes }),
+    pageBodies: createPageBodies({ maxBytes: PAGE_BODIES_BYTES, maxPageBytes }),
     buffers: app.buffers,
     clientMaxAgeMs: () => 0,
     bypass: true,

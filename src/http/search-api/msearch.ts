@@ -12,7 +12,7 @@ import { MAX_BATCH, type Search } from '../../search/search.ts';
 import { formatTraceparent, type Span, type Tracer } from '../../search/trace.ts';
 import { problemOf, unknownField } from '../problems.ts';
 import type { App } from '../transport/app.ts';
-import type { IdentityBodies } from '../transport/content-coding.ts';
+import type { PageBodies } from '../transport/content-coding.ts';
 import {
   PROBLEMS,
   type Problem,
@@ -42,7 +42,7 @@ interface MsearchRouteOptions {
   readonly count: CountRequest;
   readonly clock: Clock;
   readonly random: () => number;
-  readonly identityBodies: IdentityBodies;
+  readonly pageBodies: PageBodies;
   readonly maxBodyBytes: number;
   /** Limit on all pages of one answer, inflated: a stored page may be a thousandth of its inflated size. */
   readonly maxAnswerBytes: number;
@@ -66,7 +66,7 @@ interface ItemEnd {
 
 /** `POST /msearch`: 1–50 searches, one answer with a status per item, in order. A failed item fails alone. */
 export function registerMsearch(app: FastifyInstance, options: MsearchRouteOptions): void {
-  const { search, admission, clock, random, identityBodies, maxBodyBytes, tracer } = options;
+  const { search, admission, clock, random, pageBodies, maxBodyBytes, tracer } = options;
   const { problemOf: problemOfRoute, respond } = options.app;
   const counted = Compile(CountedBatch);
   const shape = Compile(BatchEnvelope);
@@ -93,7 +93,7 @@ export function registerMsearch(app: FastifyInstance, options: MsearchRouteOptio
     if (result instanceof Error) return refused(result, item);
     try {
       if (room.leftBytes <= 0) throw new Refusal(TOO_LARGE);
-      const identity = await identityBodies.of(result.entry);
+      const identity = await pageBodies.of(result.entry);
       room.leftBytes -= identity.length;
       if (room.leftBytes < 0) throw new Refusal(TOO_LARGE);
       const bytes = answeredItem(result, identity, clock.monotonicMs());

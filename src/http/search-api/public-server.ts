@@ -10,7 +10,7 @@ import type { LaneHandler, LaneStatus } from '../lane/lane.ts';
 import { problemOf } from '../problems.ts';
 import { createApp, createRequestIds } from '../transport/app.ts';
 import { bringsBearer, type ClientRequest, createClients } from '../transport/client.ts';
-import { createIdentityBodies, type IdentityBodies } from '../transport/content-coding.ts';
+import { createPageBodies, type PageBodies } from '../transport/content-coding.ts';
 import type { DrainResult } from '../transport/drain.ts';
 import type { ConnectionEvent, TokenEvent } from '../transport/events.ts';
 import type { ListenerLimits } from '../transport/listener.ts';
@@ -73,7 +73,7 @@ export interface PageContext {
   readonly search: Search;
   readonly admission: Admission;
   /** Shared with `/search`, so that a page is inflated once. */
-  readonly identityBodies: IdentityBodies;
+  readonly pageBodies: PageBodies;
   readonly count: CountRequest;
   readonly tracer?: Tracer | undefined;
   readonly clock: Clock;
@@ -95,7 +95,7 @@ export interface PublicServer {
   readonly close: () => Promise<DrainResult>;
 }
 
-const IDENTITY_BODIES_BYTES = 16 * 2 ** 20;
+const PAGE_BODIES_BYTES = 16 * 2 ** 20;
 
 /** An answer to `/msearch` may hold two of the largest pages: half of `maxBufferedBytes`, the limit of all connections. */
 const PAGES_PER_ANSWER = 2;
@@ -109,7 +109,7 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
   const requestLog = createRequestLog({ log, hitSample: options.hitSample, clock, random });
   const count = createRequestCounter({ observe, requestLog, tracer });
   const requestId = createRequestIds(random);
-  const identityBodies = createIdentityBodies({ maxBytes: IDENTITY_BODIES_BYTES, maxPageBytes: options.maxPageBytes });
+  const pageBodies = createPageBodies({ maxBytes: PAGE_BODIES_BYTES, maxPageBytes: options.maxPageBytes });
   const draining = (): boolean => app.drain.draining();
 
   const { maxInFlight, maxLoopDelayMs } = options;
@@ -118,7 +118,7 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
   const admission = createAdmission({ search, pressure, ...(budget === undefined ? {} : { budget }) });
 
   const handleSearch = createSearchHandler({
-    ...{ search, admission, count, requestLog, requestId, clock, random, identityBodies, clientMaxAgeMs, maxUrlBytes },
+    ...{ search, admission, count, requestLog, requestId, clock, random, pageBodies, clientMaxAgeMs, maxUrlBytes },
     tracer,
     ...(options.targetMemoBytes === undefined ? {} : { targetMemoBytes: options.targetMemoBytes }),
     buffers: { watch: (connection, response) => app.buffers.watch(connection, response) },
@@ -188,12 +188,12 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
       },
     });
     registerMsearch(routes, {
-      ...{ search, admission, count, clock, random, identityBodies, maxBodyBytes, app, tracer },
+      ...{ search, admission, count, clock, random, pageBodies, maxBodyBytes, app, tracer },
       maxAnswerBytes: PAGES_PER_ANSWER * options.maxPageBytes,
     });
     registerHealth(routes);
     registerReadiness(routes, readiness);
-    options.pages?.(routes, { search, admission, identityBodies, count, tracer, clock, random, maxUrlBytes });
+    options.pages?.(routes, { search, admission, pageBodies, count, tracer, clock, random, maxUrlBytes });
   });
 
   return {

@@ -1,7 +1,7 @@
-import type { Entry } from '../../cache/entry.ts';
+import { CODINGS } from '../../cache/codec.ts';
+import type { Coding, Entry } from '../../cache/entry.ts';
 import type { Answer, TierStatus } from '../../search/answer.ts';
 import type { SharedHead } from '../lane/answer.ts';
-import type { Form } from '../transport/content-coding.ts';
 import { EVERY_ANSWER } from '../transport/problem.ts';
 
 /** The inputs of the headers of an answered page, beside the answer. */
@@ -130,13 +130,13 @@ export function noHeads(): TargetHeads {
   return { second: -1, heads: NO_HEADS };
 }
 
-/** One for each form, of a page and of a 304. */
-const NO_HEADS: TargetHeads['heads'] = [undefined, undefined, undefined, undefined];
+/** One for each coding, of a page and of a 304. */
+const NO_HEADS: TargetHeads['heads'] = [...CODINGS, ...CODINGS].map(() => undefined);
 /** Heads take about 2 KiB for each URL: two dozen fields, and their bytes. */
 const MAX_TARGETS = 8192;
 
 /**
- * The heads of hits out of memory. All answers out of one entry in one form share one head for up to a second: until its
+ * The heads of hits out of memory. All answers out of one entry in one coding share one head for up to a second: until its
  * Age, its `max-age` or its `ttl` changes. The first answer of a second is not kept, because most URLs of a large cache are
  * not asked for again in it. A head knows the entry that it was made for by tag and birth.
  */
@@ -148,7 +148,7 @@ export function createHitHeads() {
     target: TargetHeads,
     answer: Answer,
     nowMs: number,
-    { form, status }: { readonly form: Form; readonly status: 200 | 304 },
+    { coding, status }: { readonly coding: Coding; readonly status: 200 | 304 },
     build: Build,
   ): SharedHead => {
     const { entry } = answer;
@@ -158,7 +158,7 @@ export function createHitHeads() {
       second += 1;
       untilMs = nowMs + 1000;
     }
-    const at = (form === 'stored' ? 0 : 1) + (status === 304 ? 2 : 0);
+    const at = CODINGS.indexOf(coding) + (status === 304 ? CODINGS.length : 0);
     const head = target.heads[at];
     if (head !== undefined && nowMs < head.untilMs && head.bornMs === entry.bornMs && head.entityTag === entry.etag)
       return head;

@@ -1,4 +1,4 @@
-import type { Coding, Entry } from '../../cache/entry.ts';
+import type { Coding } from '../../cache/entry.ts';
 import type { Clock } from '../../runtime.ts';
 import type { Answer } from '../../search/answer.ts';
 import type { PreparedSearch } from '../../search/key.ts';
@@ -6,14 +6,7 @@ import type { Search } from '../../search/search.ts';
 import { formatTraceparent, type Tracer } from '../../search/trace.ts';
 import type { ReadHeaders } from '../lane/head.ts';
 import type { BufferBudget } from '../transport/buffer-budget.ts';
-import {
-  createNegotiator,
-  type Form,
-  type IdentityBodies,
-  notModified,
-  TAG_SUFFIX,
-} from '../transport/content-coding.ts';
-import { Refusal } from '../transport/problem.ts';
+import { createNegotiator, notModified, type PageBodies, TAG_SUFFIX } from '../transport/content-coding.ts';
 import { parametersOf } from '../transport/request-target.ts';
 import type { Admission } from './admission.ts';
 import {
@@ -38,7 +31,7 @@ interface SearchHandlerOptions {
   readonly requestId: (given: string | string[] | undefined) => string;
   readonly clock: Clock;
   readonly random: () => number;
-  readonly identityBodies: IdentityBodies;
+  readonly pageBodies: PageBodies;
   readonly buffers: Pick<BufferBudget, 'watch'>;
   readonly clientMaxAgeMs: (domain: string) => number;
   readonly maxUrlBytes: number;
@@ -58,7 +51,7 @@ interface SearchHandlerOptions {
  * aborts a load: the page is still computed and stored.
  */
 export function createSearchHandler(options: SearchHandlerOptions): SearchHandler {
-  const { search, admission, identityBodies, buffers, clientMaxAgeMs, maxUrlBytes } = options;
+  const { search, admission, pageBodies, buffers, clientMaxAgeMs, maxUrlBytes } = options;
   const { bypass = false, closesConnections } = options;
   const exchanges = createExchanges(options);
   const negotiate = createNegotiator();
@@ -75,12 +68,10 @@ export function createSearchHandler(options: SearchHandlerOptions): SearchHandle
   const fieldsOf = (
     answer: Answer,
     { domain, requestId, startedMs }: Pick<Exchange, 'domain' | 'requestId' | 'startedMs'>,
-    { form, body, nowMs }: { readonly form: Form; readonly body: Buffer | undefined; readonly nowMs: number },
+    { coding, body, nowMs }: { readonly coding: Coding; readonly body: Buffer | undefined; readonly nowMs: number },
   ): string[] => {
-    const { entry } = answer;
-    const coding = codingOf(entry, form);
     const fields = answerHeaders(answer, {
-      etag: `"${entry.etag}${TAG_SUFFIX[coding]}"`,
+      etag: `"${answer.entry.etag}${TAG_SUFFIX[coding]}"`,
       vary: varyByDomain.get(domain) ?? 'Accept-Encoding',
       requestId,
       clientMaxAgeMs: clientMaxAgeMs(domain),
@@ -95,7 +86,7 @@ export function createSearchHandler(options: SearchHandlerOptions): SearchHandle
   };
 
   /** @param body absent for a 304. */
-  const send = (exchange: Exchange, answer: Answer, form: Form, body: Buffer | undefined): void => {
+  const send = (exchange: Exchange, answer: Answer, coding: Coding, body: Buffer | undefined): void => {
     const { request, response, requestId, span } = exchange;
     if (response.destroyed) {
       exchanges.end(exchange, { ...ABORTED, reason: answer.reason });
@@ -105,8 +96,8 @@ export function createSearchHandler(options: SearchHandlerOptions): SearchHandle
     const status = body === undefined ? 304 : 200;
     const nowMs = exchanges.nowMs();
     if (answer.outcome === 'hit-l1' && span === undefined) {
-      const head = hitHead(exchange.heads, answer, nowMs, { form, status }, () =>
-        fieldsOf(answer, { ...exchange, requestId: '' }, { form, body, nowMs }),
+      const head = hitHead(exchange.heads, answer, nowMs, { coding, status }, () =>
+        fieldsOf(answer, { ...exchange, requestId: '' }, { coding, body, nowMs }),
       );
       if (response.sendShared !== undefined && response.shouldKeepAlive) response.sendShared(head, requestId, body);
       else {
@@ -116,7 +107,7 @@ export function createSearchHandler(options: SearchHandlerOptions): SearchHandle
         response.end(body);
       }
     } else {
-      const fields = fieldsOf(answer, exchange, { form, body, nowMs });
+      const fields = fieldsOf(answer, exchange, { coding, body, nowMs });
       if (span !== undefined) fields.push('traceresponse', formatTraceparent(span));
       response.writeHead(status, fields);
       response.end(body);
@@ -128,21 +119,14 @@ export function createSearchHandler(options: SearchHandlerOptions): SearchHandle
   const deliver = (exchange: Exchange, answer: Answer): void => {
     const { headers } = exchange.request;
     const { entry } = answer;
-    const form = negotiate(headers['accept-encoding'], entry.coding);
-    if (form === 'none') {
-      const detail = `This page can be sent as ${entry.coding}${entry.coding === 'identity' ? '' : ' or identity'}.`;
-      throw new Refusal({ code: 'not-acceptable', detail, parameter: 'Accept-Encoding' });
-    }
-    if (notModified(headers, `${entry.etag}${TAG_SUFFIX[codingOf(entry, form)]}`)) {
-      send(exchange, answer, form, undefined);
+    const coding = negotiate(headers['accept-encoding'], entry.coding);
+    if (notModified(headers, `${entry.etag}${TAG_SUFFIX[coding]}`)) {
+      send(exchange, answer, coding, undefined);
       return;
     }
-    const body = form === 'stored' ? entry.body : identityBodies.of(entry);
-    if (Buffer.isBuffer(body)) send(exchange, answer, form, body);
-    else
-      body
-        .then((inflated) => send(exchange, answer, form, inflated))
-        .catch((error) => exchanges.refuse(exchange, error));
+    const body = pageBodies.of(entry, coding);
+    if (Buffer.isBuffer(body)) send(exchange, answer, coding, body);
+    else body.then((made) => send(exchange, answer, coding, made)).catch((error) => exchanges.refuse(exchange, error));
   };
 
   const prepare = (exchange: Exchange, target: string): PreparedSearch => {
@@ -189,11 +173,6 @@ export function createSearchHandler(options: SearchHandlerOptions): SearchHandle
       exchanges.refuse(exchange, error);
     }
   };
-}
-
-/** The coding in which a stored page is sent. */
-function codingOf(entry: Entry, form: Form): Coding {
-  return form === 'stored' ? entry.coding : 'identity';
 }
 
 const TARGET_MEMO_BYTES = 16 * 2 ** 20;

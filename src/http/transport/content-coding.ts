@@ -1,70 +1,76 @@
-import { CODINGS, decompress, ETAG_SUFFIX } from '../../cache/codec.ts';
+import { gzipSync } from 'node:zlib';
+import { CODINGS, compress, decompress, ETAG_SUFFIX } from '../../cache/codec.ts';
 import type { Coding, Entry } from '../../cache/entry.ts';
 import type { ReadHeaders } from '../lane/head.ts';
 import { Refusal } from './problem.ts';
 import { createWeakCache } from './weak-cache.ts';
 
-/** `stored`: the stored bytes are sent. `identity`: they are inflated first. `none`: the client accepts neither. */
-export type Form = 'stored' | 'identity' | 'none';
-
-type Negotiate = (acceptEncoding: string | undefined, stored: Coding) => Form;
+type Negotiate = (acceptEncoding: string | undefined, stored: Coding) => Coding;
 
 /** Number of values at which the memo is cleared: browsers and libraries send a few dozen different ones. */
 const MAX_REMEMBERED = 128;
 const MAX_FIELD_LENGTH = 256;
 
 /**
- * Chooses the form in which a stored body is sent, by `Accept-Encoding` (RFC 9110 §12.5.3). Without the field any coding
+ * Chooses the coding in which a stored body is sent, by `Accept-Encoding` (RFC 9110 §12.5.3). Without the field any coding
  * would be allowed, but a client that names no coding rarely supports one, so it gets identity. On equal weights the
- * stored coding wins, because it costs nothing.
+ * stored coding wins, because it costs nothing. Another coding is made for a client that takes neither it nor identity.
  */
 export function createNegotiator(): Negotiate {
-  const remembered = new Map<string, Readonly<Record<Coding, Form>>>();
+  const remembered = new Map<string, Readonly<Record<Coding, Coding>>>();
 
-  const formsFor = (field: string): Readonly<Record<Coding, Form>> => {
+  const codingsFor = (field: string): Readonly<Record<Coding, Coding>> => {
     const known = remembered.get(field);
     if (known !== undefined) return known;
     const weights = parseAcceptEncoding(field);
-    const forms = Object.fromEntries(CODINGS.map((stored) => [stored, formOf(stored, weights)])) as Record<
-      Coding,
-      Form
-    >;
+    const codings = Object.fromEntries(
+      CODINGS.map((stored) => [stored, preferred(weights, [stored, 'identity'], CODINGS)]),
+    ) as Record<Coding, Coding>;
     if (field.length <= MAX_FIELD_LENGTH) {
       if (remembered.size >= MAX_REMEMBERED) remembered.clear();
-      remembered.set(field, forms);
+      remembered.set(field, codings);
     }
-    return forms;
+    return codings;
   };
 
   return (acceptEncoding, stored) => {
-    if (acceptEncoding === undefined) return stored === 'identity' ? 'stored' : 'identity';
-    return formsFor(acceptEncoding)[stored];
+    if (acceptEncoding === undefined) return 'identity';
+    return codingsFor(acceptEncoding)[stored];
   };
-}
-
-function formOf(stored: Coding, weights: ReadonlyMap<string, number>): Form {
-  const any = weights.get('*');
-  // Identity is allowed unless its own weight, or that of `*`, is zero.
-  const identity = weights.get('identity');
-  const identityAllowed = (identity ?? any ?? 1) > 0;
-  if (stored === 'identity') return identityAllowed ? 'stored' : 'none';
-  const weight = weights.get(stored) ?? any ?? 0;
-  if (weight > 0 && weight >= (identity ?? 0)) return 'stored';
-  if (identityAllowed) return 'identity';
-  return weight > 0 ? 'stored' : 'none';
 }
 
 /** Codings of files and pages that the process compresses itself; the smallest result first. */
 export type OwnCoding = 'br' | 'gzip' | 'identity';
 const OWN_CODINGS: readonly OwnCoding[] = ['br', 'gzip', 'identity'];
 
-/** The coding that the client prefers; on equal weights the first. Identity when it accepts none of them. */
-export function ownCoding(acceptEncoding: string | undefined, codings: readonly OwnCoding[] = OWN_CODINGS): OwnCoding {
-  const weights = parseAcceptEncoding(acceptEncoding ?? '');
-  const weightOf = (coding: OwnCoding): number =>
-    weights.get(coding) ?? (coding === 'identity' ? 0 : (weights.get('*') ?? 0));
-  const best = Math.max(...codings.map(weightOf));
-  return (best > 0 ? codings.find((coding) => weightOf(coding) === best) : undefined) ?? 'identity';
+/** The coding of a file or page. One that is not worth compressing is compressed for a client that refuses identity. */
+export function ownCoding(
+  acceptEncoding: string | undefined,
+  codings: readonly OwnCoding[] = OWN_CODINGS,
+  isWorthIt = true,
+): OwnCoding {
+  return preferred(parseAcceptEncoding(acceptEncoding ?? ''), isWorthIt ? codings : ['identity'], codings);
+}
+
+/** Identity is acceptable unless it is refused, and any coding that the client names is preferred to it. */
+const UNNAMED_IDENTITY = 1e-4;
+
+/**
+ * The coding that the client prefers in the first list of which it accepts one; on equal weights the first. A client that
+ * accepts none at all gets identity, as if it had not sent the field: a page that it may be able to read helps it more
+ * than a refusal, and RFC 9110 §12.5.3 leaves the choice.
+ */
+function preferred<Offered extends OwnCoding | Coding>(
+  weights: ReadonlyMap<string, number>,
+  ...lists: readonly (readonly Offered[])[]
+): Offered | 'identity' {
+  const weightOf = (coding: Offered): number =>
+    weights.get(coding) ?? weights.get('*') ?? (coding === 'identity' ? UNNAMED_IDENTITY : 0);
+  for (const codings of lists) {
+    const best = Math.max(...codings.map(weightOf));
+    if (best > 0) return codings.find((coding) => weightOf(coding) === best) ?? 'identity';
+  }
+  return 'identity';
 }
 
 /** Coding → weight 0–1. An item that cannot be parsed is ignored. */
@@ -113,44 +119,52 @@ function names(field: string, tag: string, comparison: 'strong' | 'weak'): boole
   return false;
 }
 
-export interface IdentityBodies {
-  /** The page before compression; without a promise when it is cached. Rejects when the body cannot be inflated. */
-  readonly of: (entry: Entry) => Buffer | Promise<Buffer>;
+/**
+ * Up to this size gzip on the event loop (0.1 ms for 25 KB) takes less time than the way to the thread pool and back, and
+ * does not wait for a thread.
+ */
+export const MAX_SYNC_BYTES = 64 * 1024;
+
+export interface PageBodies {
+  /** The page in a coding; without a promise when it is stored so or cached. Rejects when the body cannot be inflated. */
+  readonly of: (entry: Entry, coding?: Coding) => Buffer | Promise<Buffer>;
 }
 
 /**
- * Inflates stored bodies for clients that accept none of the stored codings, and caches `maxBytes` of them by their
- * entries, so that an L1 hit does not inflate each time.
+ * Makes the bodies of clients that do not get the stored coding, nearly all of them identity. Caches `maxBytes` of each
+ * coding by their entries, so that an L1 hit does not inflate each time.
  */
-export function createIdentityBodies(options: {
-  readonly maxBytes: number;
-  readonly maxPageBytes: number;
-}): IdentityBodies {
-  const bodies = createWeakCache<Entry, Buffer>(options.maxBytes);
-  /** Inflations in progress: concurrent requests for one entry inflate it once. */
-  const pending = new WeakMap<Entry, Promise<Buffer>>();
+export function createPageBodies(options: { readonly maxBytes: number; readonly maxPageBytes: number }): PageBodies {
+  const made = (coding: Coding) => {
+    const bodies = createWeakCache<Entry, Buffer>(options.maxBytes);
+    /** Bodies in progress: concurrent requests for one entry make it once. */
+    const pending = new WeakMap<Entry, Promise<Buffer>>();
 
-  const inflate = async (entry: Entry): Promise<Buffer> => {
-    try {
-      const body = await decompress(entry.body, entry.coding, options.maxPageBytes);
+    const keep = (entry: Entry, body: Buffer): Buffer => {
       bodies.set(entry, body, body.length);
       return body;
-    } finally {
-      pending.delete(entry);
-    }
-  };
+    };
+    const make = async (entry: Entry): Promise<Buffer> => {
+      try {
+        return keep(entry, await compress(await decompress(entry.body, entry.coding, options.maxPageBytes), coding));
+      } finally {
+        pending.delete(entry);
+      }
+    };
 
-  return {
-    of: (entry) => {
-      if (entry.coding === 'identity') return entry.body;
+    return (entry: Entry): Buffer | Promise<Buffer> => {
       const known = bodies.get(entry);
       if (known !== undefined) return known;
-      let inflating = pending.get(entry);
-      if (inflating === undefined) {
-        inflating = inflate(entry);
-        pending.set(entry, inflating);
+      if (coding === 'gzip' && entry.coding === 'identity' && entry.body.length <= MAX_SYNC_BYTES)
+        return keep(entry, gzipSync(entry.body));
+      let making = pending.get(entry);
+      if (making === undefined) {
+        making = make(entry);
+        pending.set(entry, making);
       }
-      return inflating;
-    },
+      return making;
+    };
   };
+  const bodyIn = { identity: made('identity'), gzip: made('gzip'), zstd: made('zstd') };
+  return { of: (entry, coding = 'identity') => (entry.coding === coding ? entry.body : bodyIn[coding](entry)) };
 }

@@ -59,7 +59,6 @@ export const PROBLEMS = {
   'cross-site': { status: 403, title: 'Request from another site' },
   'not-found': { status: 404, title: 'Not found' },
   'method-not-allowed': { status: 405, title: 'Method not allowed' },
-  'not-acceptable': { status: 406, title: 'No acceptable content coding' },
   'request-timeout': { status: 408, title: 'Request came too slowly' },
   'precondition-failed': { status: 412, title: 'Precondition failed' },
   'body-too-large': { status: 413, title: 'Body too large' },

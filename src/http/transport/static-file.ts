@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip, gzipSync } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { notModified, type OwnCoding, ownCoding, TAG_SUFFIX } from './content-coding.ts';
+import { MAX_SYNC_BYTES, notModified, type OwnCoding, ownCoding, TAG_SUFFIX } from './content-coding.ts';
 
 /** A file that is the same for every client while the process runs. */
 export interface StaticFile {
@@ -22,11 +22,6 @@ const BROTLI_QUALITY = { once: 9, each: 4 } as const;
 const GZIP_LEVEL = { once: 9, each: 3 } as const;
 /** The order for a page that is made for one request: gzip makes it as small as brotli does, in a third of the time. */
 const EACH: readonly OwnCoding[] = ['gzip', 'br', 'identity'];
-/**
- * Up to this size gzip on the event loop (0.1 ms for 25 KB) takes less time than the way to the thread pool and back, and
- * does not wait for a thread.
- */
-const MAX_SYNC_BYTES = 64 * 1024;
 
 /** A shorter body is sent uncompressed: it fits into one packet. */
 const MIN_COMPRESSED_BYTES = 1000;
@@ -100,7 +95,7 @@ export async function sendCompressed(
 }
 
 function codingFor({ headers }: FastifyRequest, bytes: number, codings?: readonly OwnCoding[]): OwnCoding {
-  return bytes < MIN_COMPRESSED_BYTES ? 'identity' : ownCoding(headers['accept-encoding'], codings);
+  return ownCoding(headers['accept-encoding'], codings, bytes >= MIN_COMPRESSED_BYTES);
 }
 
 /** Runs on the thread pool. */

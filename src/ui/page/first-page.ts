@@ -49,7 +49,7 @@ const drawn = createWeakCache<AnswerBody, { readonly view: string; readonly html
  */
 export async function firstPage({ site, address, request }: Visit, options: PageOptions): Promise<FirstPage> {
   if (isStart(address)) return { shown: { kind: 'start' }, status: 200 };
-  const { search, admission, identityBodies, clock, count, tracer } = options;
+  const { search, admission, pageBodies, clock, count, tracer } = options;
   const pairs = searchPairs(address, site);
   const startedMs = clock.monotonicMs();
   const span = beginServerSpan(tracer, '/', request.raw);
@@ -68,7 +68,7 @@ export async function firstPage({ site, address, request }: Visit, options: Page
     const answer = search.fromMemory(prepared, span) ?? (await admission.search(asked));
     // The search's own time, without inflating the body and making HTML of it.
     const durationMs = elapsedMs();
-    const body = readBody(await identityBodies.of(answer.entry));
+    const body = readBody(await pageBodies.of(answer.entry));
     report(answer.outcome, 200, answer.reason);
     const shown = { kind: 'answer', answer: body, provenance: provenanceOfAnswer(answer, durationMs) } as const;
     return { shown, status: 200, durationMs, ...traced };

@@ -92,6 +92,7 @@ const USUAL: readonly { readonly name: string; readonly weight: number; readonly
 const CODINGS = [
   ...['gzip', 'gzip, deflate, br', 'identity', '*', 'br;q=1.0, gzip;q=0.8, *;q=0.1', 'gzip;q=0', 'GZIP', 'x-gzip', ''],
   ...['gzip;q=0.5, identity;q=0.9', 'identity;q=0', '*;q=0', 'zstd', 'gzip;q=2', ',,gzip ;q=0.1', 'deflate'],
+  ...['gzip, *;q=0', 'br, identity;q=0'],
 ];
 
 function noneMatch(random: Random, target: string, { etagOf }: Vocabulary): string {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createIdentityBodies } from '../../../src/http/transport/content-coding.ts';
+import { createPageBodies } from '../../../src/http/transport/content-coding.ts';
 import { systemClock } from '../../../src/runtime.ts';
 import { addressFrom, searchPairs } from '../../../src/ui/page/assets/address.mjs';
 import type { PageModel } from '../../../src/ui/page/assets/model.mjs';
@@ -14,7 +14,7 @@ async function twentyResults(): Promise<{ readonly body: Buffer; readonly model:
   const site = siteFor({ search }, 'ru');
   const address = addressFrom([['q', 'кроссовки']], site);
   const answer = await search.search(search.prepare({ pairs: searchPairs(address, site) }));
-  const body = await createIdentityBodies({ maxBytes: 2 ** 20, maxPageBytes: 2 ** 20 }).of(answer.entry);
+  const body = await createPageBodies({ maxBytes: 2 ** 20, maxPageBytes: 2 ** 20 }).of(answer.entry);
   const provenance = provenanceOfAnswer(answer, 0.3);
   const model = (bytes: Buffer): PageModel => ({
     ...{ site, address, language: 'ru' },
