@@ -152,7 +152,7 @@ const MAX_ROUNDS = 8;
 const PLAIN = /^[ -~А-яЁё]*$/;
 
 const yo = (text: string): string => text.replaceAll('ё', 'е');
-const collapse = (text: string): string => text.replace(/\s+/gu, ' ').trim();
+const collapse = (text: string): string => text.replace(/[\s\u0085]+/gu, ' ').trim();
 
 /**
  * Lower, upper, lower: ẞ and ß both become ss, final and medial sigma become one. A one-way `toLowerCase` would give the

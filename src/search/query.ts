@@ -91,9 +91,9 @@ function single(given: Given, name: string, code: InvalidCode): string | undefin
 function parseQueryText(raw: string | undefined): string {
   const invalid = (detail: string): InvalidSearch => new InvalidSearch('invalid-query', 'q', detail);
   if (raw === undefined) throw invalid('q is required: 1 to 256 characters');
-  if (!raw.isWellFormed()) throw invalid('q must be well-formed Unicode, without lone surrogates');
-  if (/\p{Cc}/u.test(raw)) throw invalid('q must not contain control characters');
-  const trimmed = raw.trim();
+  const trimmed = spaced(raw).trim();
+  if (!trimmed.isWellFormed()) throw invalid('q must be well-formed Unicode, without lone surrogates');
+  if (/\p{Cc}/u.test(trimmed)) throw invalid('q must not contain control characters');
   // A code point is at most two units: the cheap check first, since a request line may be 8 KiB.
   if (trimmed.length > MAX_REQUEST_TEXT_UNITS || !fits(trimmed)) {
     throw invalid(`q must have at most ${MAX_TEXT_CHARACTERS} characters`);
@@ -101,6 +101,11 @@ function parseQueryText(raw: string | undefined): string {
   const text = canonicalQuery(trimmed);
   if (text === '') throw invalid('q must have 1 to 256 characters that are not white space');
   return text;
+}
+
+/** Tabs and line breaks, which are copied along with a text, as spaces. The rest of \p{Cc} is no text. */
+function spaced(text: string): string {
+  return text.replace(/[\t-\r\u0085]/g, ' ');
 }
 
 function parsePaging(given: Given): [page: number, limit: number] {
@@ -186,7 +191,7 @@ export function parseFilter(text: string, attributes: ReadonlyMap<string, Attrib
     const known = [...attributes.keys()].join(', ') || 'none';
     throw invalidFilter(`"${clip(name)}" is not an attribute of this domain; allowed: ${known}`);
   }
-  const value = colon < 0 ? '' : text.slice(colon + 1);
+  const value = colon < 0 ? '' : spaced(text.slice(colon + 1));
   if (value.trim() === '') {
     throw invalidFilter(
       `"${name}" needs a value: ${name}:value,value${isNumeric(attribute) ? ` or ${name}:from..to` : ''}`,

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Findings } from '../../src/http/search-api/health.ts';
 import { fakeStatus, fakeStoreStatus } from '../fakes/status.ts';
 import { until } from '../until.ts';
-import { listeningServer, publicServer } from './harness.ts';
+import { listeningServer, publicServer, sendBytes } from './harness.ts';
 
 test('a process is ready while every part is ok', async (context) => {
   const { server } = publicServer(context);
@@ -76,3 +76,43 @@ test('a process is not ready from the start of draining, while it still answers'
   assert.equal((await slow).status, 200);
   assert.deepEqual(await closed, { cut: 0 });
 });
+
+/** Bytes of a probe as a balancer sends them. */
+const probes: readonly (readonly [who: string, bytes: string, status: number, allow?: string])[] = [
+  ['HAProxy by default', 'OPTIONS / HTTP/1.0\r\n\r\n', 204, 'GET, HEAD, OPTIONS'],
+  ['HAProxy with a Host', 'OPTIONS / HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n', 204, 'GET, HEAD, OPTIONS'],
+  ['a probe of the whole server', 'OPTIONS * HTTP/1.0\r\n\r\n', 204, 'GET, HEAD, OPTIONS, POST'],
+  ['a preflight', 'OPTIONS /msearch HTTP/1.0\r\n\r\n', 204, 'OPTIONS, POST'],
+  ['OPTIONS of nothing', 'OPTIONS /nothing HTTP/1.0\r\n\r\n', 404],
+  ['nginx', 'GET /healthz HTTP/1.0\r\nConnection: close\r\n\r\n', 200],
+  ['HEAD', 'HEAD /healthz HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n', 200],
+  ['HEAD of readiness', 'HEAD /readyz HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n', 200],
+  ['a slash at the end', 'GET /healthz/ HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n', 200],
+  ['a slash at the end of readiness', 'GET /readyz/ HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n', 200],
+];
+for (const lane of ['auto', 'off'] as const) {
+  for (const [who, bytes, status, allow] of probes) {
+    test(`the probe of a balancer is answered with ${status}, lane ${lane}: ${who}`, async (context) => {
+      const { port, events } = await listeningServer(context, { lane });
+      const answer = await sendBytes(port, bytes);
+      assert.deepEqual([answer.status, answer.headers['allow']], [status, allow]);
+      if (bytes.startsWith('HEAD') || status === 204) assert.equal(answer.body, '');
+      assert.deepEqual(events, [], 'no search');
+    });
+  }
+
+  test(`a search with a slash behind its path is the same search, lane ${lane}`, async (context) => {
+    const { server, url, search } = await listeningServer(context, { lane });
+    const answers = [];
+    for (const path of ['/search?q=lamp', '/search/?q=lamp']) answers.push(await (await fetch(url + path)).text());
+    assert.equal(answers[0], answers[1]);
+    assert.equal(search.asked.single.length, 1, 'one key');
+    const payload = { searches: [{ q: 'lamp' }] };
+    assert.equal(
+      (await server.app.inject({ method: 'POST', url: '/msearch/', payload })).json().results[0].status,
+      200,
+    );
+    assert.equal((await server.app.inject({ method: 'PUT', url: '/search/' })).headers['allow'], 'GET, HEAD, OPTIONS');
+    assert.equal((await fetch(`${url}/search//?q=lamp`)).status, 404);
+  });
+}

@@ -46,6 +46,11 @@ test('composition, ё and white space never matter', () => {
   );
 });
 
+test('every kind of white space is a space', () => {
+  for (const space of ['\t', '\n', '\r\n', '\v', '\f', '\u0085', '\u00a0', '\u2028', '\u3000'])
+    assert.equal(canonicalText(`${space}Red${space}${space}lamp${space}`), 'red lamp', JSON.stringify(space));
+});
+
 test('the fast path for plain text gives the result of the rules', () => {
   fc.assert(
     fc.property(words, (text) => {

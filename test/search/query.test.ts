@@ -237,6 +237,35 @@ for (const [what, pairs, code, detail] of bad) {
   });
 }
 
+test('a tab or a line break that is pasted along is a space', () => {
+  const key = (q: string, filter: string): string =>
+    prepare([
+      ['q', q],
+      ['filter', filter],
+    ]).canonical;
+  const plain = key('red lamp', 'category:table lamps,red');
+  for (const space of ['\t', '\n', '\r\n', '\v', '\f', '\u0085', '\u2028', '\u2029', '\u00a0', ' \t ']) {
+    assert.equal(key(`red${space}lamp`, `category:table${space}lamps,red`), plain, JSON.stringify(space));
+    assert.equal(key(`${space}red lamp${space}`, `category:table lamps${space},${space}red`), plain, 'at the ends');
+    assert.equal(key('a', `price:${space}10..50${space}`), key('a', 'price:10..50'));
+    assert.throws(() => prepare([['q', space]]), /1 to 256/);
+  }
+  assert.doesNotThrow(() => prepare([['q', `${'x'.repeat(256)}\r\n`]]), 'not counted at the ends');
+});
+
+test('any other control character is refused, because no text has it', () => {
+  for (const control of ['\0', '\x07', '\b', '\x0e', '\x1b', '\x1c', '\x1f', '\x7f', '\x80', '\x84', '\x86', '\x9f']) {
+    for (const text of [`a${control}b`, `a${control}`, control]) {
+      assert.throws(() => prepare([['q', text]]), /control characters/, JSON.stringify(text));
+      const filtered: Pair[] = [
+        ['q', 'a'],
+        ['filter', `category:x${text}`],
+      ];
+      assert.throws(() => prepare(filtered), /control characters/, JSON.stringify(text));
+    }
+  }
+});
+
 test('filters become the values of an index: folded text, numbers, days', () => {
   const { request: made } = prepare([
     ['q', 'Ёлка'],

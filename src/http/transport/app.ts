@@ -123,7 +123,7 @@ export function createApp(options: AppOptions): App {
     // While draining, a request that arrives on an open connection is answered like any other.
     return503OnClosing: false,
     exposeHeadRoutes: true,
-    routerOptions: { maxParamLength: 200, querystringParser: () => ({}) },
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 200, querystringParser: () => ({}) },
   });
   if (server === undefined) throw new Error('Fastify made no server');
   const drain = createDrain({
@@ -177,7 +177,7 @@ export function createApp(options: AppOptions): App {
   };
 }
 
-/** Answers what no route takes: 404, or 405 with `Allow`. */
+/** Answers what no route takes: 404, or `Allow` as 204 to OPTIONS (which HAProxy asks by default) and as 405 to others. */
 function registerNotFound(
   app: FastifyInstance,
   refuse: (request: FastifyRequest, reply: FastifyReply, problem: Problem) => void,
@@ -185,19 +185,23 @@ function registerNotFound(
 ): void {
   const methods = new Map<string, Set<string>>();
   app.addHook('onRoute', ({ url, method }) => {
-    const known = methods.get(url) ?? new Set();
-    for (const each of [method].flat()) known.add(each);
-    methods.set(url, known);
+    // `*` is the server as a whole.
+    for (const path of [url, '*']) methods.set(path, new Set([...(methods.get(path) ?? ['OPTIONS']), method].flat()));
   });
   app.setNotFoundHandler((request, reply) => {
-    const path = request.url.split('?', 1)[0] ?? '';
+    const path = (request.url.split('?', 1)[0] ?? '').replace(/(?<=.)\/$/, '');
     const allowed = methods.get(path);
-    if (allowed === undefined || allowed.has(request.method)) {
+    const asksForMethods = request.method === 'OPTIONS';
+    if (allowed === undefined || (allowed.has(request.method) && !asksForMethods)) {
       refuse(request, reply, { code: 'not-found', detail: 'There is nothing at this path.' });
       return;
     }
-    onWrongMethod?.(path);
     const allow = [...allowed].sort().join(', ');
+    if (asksForMethods) {
+      reply.code(204).header('allow', allow).send();
+      return;
+    }
+    onWrongMethod?.(path);
     const detail = `This path answers ${allow}.`;
     refuse(request, reply, { code: 'method-not-allowed', detail, headers: { allow } });
   });

@@ -73,15 +73,16 @@ test('a change needs a JSON body, or none when every field is optional', async (
 
 test('a known path with a wrong method answers with the allowed methods', async (context) => {
   const { app } = adminHarness(context).server;
-  for (const [method, url, allow] of [
-    ['OPTIONS', '/admin/halt', 'GET, HEAD, POST'],
-    ['DELETE', '/admin/halt', 'GET, HEAD, POST'],
-    ['HEAD', '/admin/live', 'GET'],
-    ['PUT', '/admin/flush/preview', 'POST'],
+  for (const [method, url, status, allow] of [
+    ['OPTIONS', '/admin/halt', 204, 'GET, HEAD, OPTIONS, POST'],
+    ['DELETE', '/admin/halt', 405, 'GET, HEAD, OPTIONS, POST'],
+    ['HEAD', '/admin/live', 405, 'GET, OPTIONS'],
+    ['PUT', '/admin/flush/preview/', 405, 'OPTIONS, POST'],
   ] as const) {
-    const refused = await app.inject({ method, url, headers: bearer });
-    assert.deepEqual([refused.statusCode, refused.headers['allow']], [405, allow], `${method} ${url}`);
+    const answer = await app.inject({ method, url, headers: bearer });
+    assert.deepEqual([answer.statusCode, answer.headers['allow']], [status, allow], `${method} ${url}`);
   }
+  assert.equal((await app.inject({ method: 'OPTIONS', url: '/admin/halt' })).statusCode, 401, 'with the token only');
 });
 
 test('the page of metrics is made for the Accept header of the scraper', async (context) => {
