@@ -89,6 +89,10 @@ const BODIES: Readonly<Record<string, (bytes: number) => string>> = {
   'escaped quotes': (bytes) => `{"searches":[{"q":"${fill('\\"', bytes - 40)}"}]}`,
   'a huge number': (bytes) => `{"searches":[{"q":${fill('9', bytes - 40)}}]}`,
   'many numbers': (bytes) => `{"searches":[{"q":"a","filter":[${fill('1e99,', bytes - 60)}1]}]}`,
+  'as many numbers as a body may have': () => `{"searches":[{"q":"a","filter":[${'1e99,'.repeat(9990)}1]}]}`,
+  'as many members as a body may have': () =>
+    `{"searches":[{${Array.from({ length: 9990 }, (_, i) => `"k${i}":1`).join(',')}}]}`,
+  'as deep as a body may be': () => `{"searches":${'['.repeat(9990)}${']'.repeat(9990)}}`,
   'white space': (bytes) => `{"searches":[{"q":"a"}${fill(' ', bytes - 40)}]}`,
   'no JSON': (bytes) => fill('{"a":', bytes),
 };

@@ -85,6 +85,46 @@ test('fifty searches are one batch', async (context) => {
   assert.deepEqual([results.length, search.asked.many.length, events.length], [50, 50, 50]);
 });
 
+test('a number is searched by its digits', async (context) => {
+  const { server, search } = publicServer(context);
+  const numbers = [
+    '9007199254740993',
+    '1.10',
+    '-0',
+    '1e400',
+    '0.1000000000000000055',
+    '1E3',
+    '100000000000000000000000',
+  ];
+  const items = numbers.map((number) => `{"q":${number}}`);
+  const post = async (searches: string) =>
+    (
+      await server.app.inject({
+        ...{ method: 'POST', url: '/msearch', headers: { 'content-type': 'application/json' } },
+        payload: `{"searches":[${searches}]}`,
+      })
+    ).json().results;
+  const results = await post(items.join());
+  assert.deepEqual(
+    results.map(({ body }: { body: { query: string } }) => body.query),
+    numbers.map((number) => number.toLowerCase()),
+  );
+  const asText = await post(numbers.map((number) => `{"q":"${number}"}`).join());
+  assert.deepEqual(
+    asText.map(({ outcome }: { outcome: string }) => outcome),
+    numbers.map(() => 'hit-l1'),
+    'the keys of the same digits in quotes',
+  );
+  const [filtered, paged, lists, wrong] = await post(
+    '{"q":"a","filter":["price:5",1.10]},{"q":"a","page":1.0,"limit":2e1},{"q":[12345678901234567890]},{"q":"a","page":1.5}',
+  );
+  assert.match(filtered.problem.detail, /"1.10" is not an attribute/);
+  assert.deepEqual([paged.status, paged.body.page, paged.body.limit], [200, 1, 20], 'page and limit are numbers');
+  assert.equal(lists.body.query, '12345678901234567890');
+  assert.equal(wrong.problem.parameter, 'page');
+  assert.equal(search.asked.many.at(-1)?.request.text, '12345678901234567890');
+});
+
 test('an invalid item does not affect the others', async (context) => {
   const { server, search } = publicServer(context);
   const { results } = (

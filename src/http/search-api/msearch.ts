@@ -13,6 +13,7 @@ import { formatTraceparent, type Span, type Tracer } from '../../search/trace.ts
 import { problemOf, unknownField } from '../problems.ts';
 import type { App } from '../transport/app.ts';
 import type { PageBodies } from '../transport/content-coding.ts';
+import type { Reviver } from '../transport/json-body.ts';
 import {
   PROBLEMS,
   type Problem,
@@ -167,6 +168,7 @@ export function registerMsearch(app: FastifyInstance, options: MsearchRouteOptio
 
   app.post('/msearch', {
     bodyLimit: maxBodyBytes,
+    config: { revive: withDigits },
     schema: {
       summary: `Up to ${MAX_BATCH} searches in one request`,
       tags: ['search'],
@@ -215,6 +217,13 @@ function shapeProblem(fault: { readonly instancePath: string; readonly message: 
  * item is canonicalised in one turn of the event loop.
  */
 const MAX_ITEM_CHARACTERS = 16 * 1024;
+
+/**
+ * A number is searched by its digits: `JSON.parse` makes 9007199254740992 of 9007199254740993, 1.1 of 1.10 and Infinity of
+ * 1e400. `page` and `limit` are numbers, however they are written.
+ */
+const withDigits: Reviver = (name, value, context) =>
+  typeof value === 'number' && name !== 'page' && name !== 'limit' ? (context?.source ?? value) : value;
 
 type BatchItem = Readonly<Record<string, unknown>>;
 

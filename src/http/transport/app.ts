@@ -7,7 +7,7 @@ import { type BufferBudget, createBufferBudget, trackBodies } from './buffer-bud
 import { createClientErrorHandler } from './client-error.ts';
 import { createDrain, type Drain, type DrainResult } from './drain.ts';
 import type { ConnectionEvent } from './events.ts';
-import { parseJsonBody } from './json-body.ts';
+import { parseJsonBody, type Reviver } from './json-body.ts';
 import { createListener, DEFAULT_LIMITS, type ListenerLimits, type ListenerTls } from './listener.ts';
 import {
   EVERY_ANSWER,
@@ -24,6 +24,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The route checks the length of the URL itself. For every other route the listener does. */
     readonly refusesLongUrls?: boolean;
+    /** Makes the values of a JSON body from their text. */
+    readonly revive?: Reviver;
     /** The name of the route's change in the audit. */
     readonly action?: string;
     /** The route changes nothing although its method is not GET: a successful request leaves no audit line. */

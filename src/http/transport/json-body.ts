@@ -8,10 +8,13 @@ import { type Problem, Refusal } from './problem.ts';
  */
 const MAX_VALUES = 10_000;
 
+/** Called by `JSON.parse` for each value; `source` is the text of a scalar. */
+export type Reviver = (name: string, value: unknown, context?: { readonly source?: string }) => unknown;
+
 type Done = (error: Error | null, body?: unknown) => void;
 
 /** Accepts JSON in UTF-8 (RFC 8259 §8.1) without a content coding. A body that is labelled otherwise is refused. */
-export function parseJsonBody({ headers }: FastifyRequest, body: Buffer, done: Done): void {
+export function parseJsonBody({ headers, routeOptions }: FastifyRequest, body: Buffer, done: Done): void {
   const problem = problemOfLabels(headers['content-type'], headers['content-encoding']);
   if (problem !== undefined) {
     done(new Refusal(problem));
@@ -23,7 +26,7 @@ export function parseJsonBody({ headers }: FastifyRequest, body: Buffer, done: D
     return;
   }
   try {
-    done(null, JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)));
+    done(null, JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body), routeOptions.config.revive));
   } catch {
     done(Object.assign(new Error('not JSON'), { code: 'FST_ERR_CTP_INVALID_JSON_BODY', statusCode: 400 }));
   }
