@@ -248,6 +248,6 @@ function wordsOf(text: string): ReadonlySet<string> {
 
 /** A value as parseFilter reads it, encoded: a number as an upper bound, a date as a lower bound. */
 function valueText({ type }: Attribute, value: string | number): string {
-  if (type === 'string') return encodeURIComponent(String(value).replace(/[\\,]/g, '\\$&'));
+  if (type === 'string') return encodeURIComponent(String(value).replace(/[\\,]|\.\./g, '\\$&'));
   return type === 'date' ? `${value}..` : `..${value}`;
 }

@@ -57,16 +57,14 @@ export function parseRequest(parameters: SearchParameters, domain: SearchDomain)
 }
 
 /** The given names that this domain does not declare: they are ignored and not in the key. */
-export function ignoredParameters(
-  { pairs, undecodable = new Map() }: SearchParameters,
-  domain: SearchDomain,
-): readonly string[] {
-  return [...new Set([...pairs.map(([name]) => name), ...undecodable.keys()])].filter((name) => !isRead(name, domain));
+export function ignoredParameters({ pairs, undecodable }: SearchParameters, domain: SearchDomain): readonly string[] {
+  const names = new Set([...pairs.map(([name]) => name), ...(undecodable?.keys() ?? [])]);
+  return [...names].filter((name) => !isRead(name, domain));
 }
 
 function isRead(name: string, { context }: SearchDomain): boolean {
-  if (REQUEST_PARAMETERS.some((known) => known === name)) return true;
-  return context.some((declared) => declared.source === 'query' && declared.name === name);
+  const declared = context.filter(({ source }) => source === 'query').map((each) => each.name);
+  return [...REQUEST_PARAMETERS, ...declared].includes(name);
 }
 
 type Given = ReadonlyMap<string, readonly string[]>;
@@ -181,7 +179,10 @@ const MAX_VALUE_LENGTH = 256;
 /** A whole filter with its name: the longest values, each with its comma. No URL that is accepted holds more. */
 const MAX_FILTER_UNITS = MAX_VALUES * (MAX_REQUEST_TEXT_UNITS + 1);
 
-/** `attribute:value,value` (inside a value `\,` is a comma and `\\` a backslash) or `attribute:10..50`, open at either end. */
+/**
+ * `attribute:value,value` or `attribute:10..50`, open at either end. Inside a text `\,` is a comma, `\\` a backslash and
+ * `\..` two dots, which a text with the form of a range needs.
+ */
 export function parseFilter(text: string, attributes: ReadonlyMap<string, Attribute>): Filter {
   if (text.length > MAX_FILTER_UNITS) throw invalidFilter(`a filter must have at most ${MAX_FILTER_UNITS} characters`);
   const colon = text.indexOf(':');
@@ -216,10 +217,21 @@ export function parseFilter(text: string, attributes: ReadonlyMap<string, Attrib
  * length.
  */
 function parseText(name: string, text: string): string {
-  const trimmed = text.trim();
+  const trimmed = text.replace(/\\([\\,]|\.\.)/g, '$1').trim();
+  if (isRange(text)) {
+    const detail = `"${name}" is of type string, and a range needs an integer, a number or a date`;
+    throw invalidFilter(`${detail}; the text itself is ${name}:${clip(escapeValue(trimmed))}`);
+  }
   const value = trimmed.length > MAX_REQUEST_TEXT_UNITS ? '' : canonicalText(trimmed);
   if (value !== '' && value.length <= MAX_VALUE_LENGTH) return value;
   throw invalidFilter(`each value of "${name}" must have 1 to ${MAX_VALUE_LENGTH} characters`);
+}
+
+/** Whether a text is two bounds or one with two dots. `a..z`, `Dr..` and `v1..2` are texts. */
+function isRange(text: string): boolean {
+  const bounds = text.split('..').map((bound) => bound.trim());
+  const isBound = (bound: string): boolean => bound === '' || NUMBER.test(bound) || DATE.test(bound);
+  return bounds.length === 2 && bounds.every(isBound) && bounds.join('') !== '';
 }
 
 function parseRange(attribute: Attribute, value: string): Filter {
@@ -241,18 +253,21 @@ function parseRange(attribute: Attribute, value: string): Filter {
   };
 }
 
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
+/** Every number of a page, however it is written there, may come back as a filter. */
+const NUMBER = /^-?\d{1,20}(\.\d{1,20})?(e[+-]?\d{1,3})?$/i;
+
 /** A number as the index holds it: dates as days since the epoch. */
 function parseNumber(attribute: Attribute, text: string): number {
   const trimmed = text.trim();
   if (attribute.type === 'date') {
     const days = Date.parse(`${trimmed}T00:00:00Z`) / MS_PER_DAY;
     // Date.parse turns 2026-02-30 into a day of March: converting it back shows the difference.
-    const real = /^\d{4}-\d{2}-\d{2}$/.test(trimmed) && Number.isInteger(days) && dateText(days) === trimmed;
+    const real = DATE.test(trimmed) && Number.isInteger(days) && dateText(days) === trimmed;
     if (!real) throw invalidFilter(`"${attribute.name}" takes dates as YYYY-MM-DD, not "${clip(trimmed)}"`);
     return days;
   }
-  // Every number of a page, however it is written there, may come back as a filter.
-  const number = /^-?\d{1,20}(\.\d{1,20})?(e[+-]?\d{1,3})?$/i.test(trimmed) ? Number(trimmed) : Number.NaN;
+  const number = NUMBER.test(trimmed) ? Number(trimmed) : Number.NaN;
   if (!(attribute.type === 'integer' ? Number.isSafeInteger(number) : Number.isFinite(number))) {
     const what = attribute.type === 'integer' ? 'whole numbers up to ±2^53' : 'numbers such as 12.5';
     throw invalidFilter(`"${attribute.name}" takes ${what}, not "${clip(trimmed)}"`);
@@ -260,12 +275,12 @@ function parseNumber(attribute: Attribute, text: string): number {
   return number + 0; // −0 and 0 are one search
 }
 
-/** Keeps empty values: the caller refuses them. */
+/** The values with their backslashes. Keeps empty ones: the caller refuses them. */
 function splitValues(text: string): string[] {
   const values = [''];
   for (const [part] of text.matchAll(/\\.|,|[^\\,]+|\\$/gsu)) {
     if (part === ',') values.push('');
-    else values[values.length - 1] += part === '\\,' || part === '\\\\' ? part.slice(1) : part;
+    else values[values.length - 1] += part;
   }
   return values;
 }
@@ -330,7 +345,7 @@ function fits(text: string): boolean {
 }
 
 function escapeValue(value: string): string {
-  return value.replace(/[\\,]/g, '\\$&');
+  return value.replace(/[\\,]|\.\./g, '\\$&');
 }
 
 /** A filter takes 20 digits on either side of the point; `String` may write more digits (1e20 and 1.25e-6 in full). */

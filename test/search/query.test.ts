@@ -281,12 +281,49 @@ test('filters become the values of an index: folded text, numbers, days', () => 
   ]);
 });
 
-test('a backslash escapes a comma and itself, and nothing else', () => {
+test('a backslash escapes a comma, itself and two dots, and nothing else', () => {
   const { request: made } = prepare([
     ['q', 'a'],
-    ['filter', 'category:a\\,b,c\\\\,\\d'],
+    ['filter', 'category:a\\,b,c\\\\,\\d,1\\..2,e\\.f'],
   ]);
-  assert.deepEqual(made.filters, [{ kind: 'strings', attribute: 'category', values: ['\\d', 'a,b', 'c\\'] }]);
+  const values = ['1..2', '\\d', 'a,b', 'c\\', 'e\\.f'];
+  assert.deepEqual(made.filters, [{ kind: 'strings', attribute: 'category', values }]);
+});
+
+test('a range of a text attribute is refused with its type, and with the way to write the text', () => {
+  const refusalOf = (filter: string): string => {
+    try {
+      prepare([
+        ['q', 'a'],
+        ['filter', filter],
+      ]);
+      return '';
+    } catch (error) {
+      assert.ok(error instanceof InvalidSearch && error.code === 'invalid-filter' && error.parameter === 'filter');
+      return error.message;
+    }
+  };
+  const ranges = ['10..50', '..50', '10..', '-1.5..2', ' 10 .. 50 ', '2026-01-01..2026-02-01', '2026-01-01..', '1e3..'];
+  for (const range of [...ranges, 'shoes,10..50', '10..50,shoes']) {
+    const told = refusalOf(`category:${range}`);
+    assert.match(told, /^"category" is of type string, and a range needs an integer, a number or a date; /, range);
+    assert.equal(refusalOf(told.replace(/^.*itself is /, '')), '', 'the advice can be followed');
+  }
+  const texts = [
+    'a..z',
+    'Dr..',
+    '..net',
+    'v1..2',
+    '10...50',
+    '10..50 mm',
+    '1..2..3',
+    '..',
+    '1.2.3..',
+    '10\\..50',
+    '10.50',
+  ];
+  for (const text of texts) assert.equal(refusalOf(`category:${text}`), '', text);
+  assert.equal(refusalOf('price:10..50'), '');
 });
 
 test('every number that a page can show can be a filter', () => {

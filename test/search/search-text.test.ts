@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { canonicalText } from '../../src/search/canonical.ts';
 import { prepareSearch } from '../../src/search/key.ts';
 import { searchParametersOf, searchTextOf } from '../../src/search/query.ts';
+import { readFilter, withValues } from '../../src/ui/page/assets/filters.mjs';
 import { domain, type Pair, prepare } from './harness.ts';
 
 const anyText = fc.oneof(
@@ -10,7 +12,7 @@ const anyText = fc.oneof(
   fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }),
 );
 const words = anyText.filter((text) => text.trim() !== '' && !/\p{Cc}/u.test(text));
-const escaped = (value: string): string => value.replace(/[\\,]/g, '\\$&');
+const escaped = (value: string): string => value.replace(/[\\,]|\.\./g, '\\$&');
 const date = fc.date({ min: new Date('0000-01-02'), max: new Date('9999-12-30'), noInvalidDate: true });
 const number = fc.oneof(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.double({ min: -1e-5, max: 1e-5 }));
 const among = (name: string, values: fc.Arbitrary<string>): fc.Arbitrary<Pair> =>
@@ -95,6 +97,30 @@ test('the text of a search gives the same key again, for all parameters, filters
     { numRuns: 2000 },
   );
   assert.ok(valid > 1500, `only ${valid} searches were valid`);
+});
+
+test('every text can be a filter, also one with the form of a range', () => {
+  const bound = fc.constantFrom('', '10', '-1.5', '2026-01-02', '1e3', 'a', ' ', '\\', ',', '.');
+  const like = fc
+    .tuple(bound, fc.constantFrom('..', '...', '....', '\u2025', '\uff0e\uff0e'), bound)
+    .map((parts) => parts.join(''));
+  fc.assert(
+    fc.property(fc.uniqueArray(fc.oneof(like, words), { minLength: 1, maxLength: 4 }), (values) => {
+      const wanted = [...new Set(values.map(canonicalText))].sort();
+      if (wanted.includes('')) return;
+      const pairs: Pair[] = [
+        ['q', 'a'],
+        ['filter', `category:${values.map(escaped).join(',')}`],
+      ];
+      const { request: made, canonical } = prepare(pairs);
+      assert.deepEqual(made.filters, [{ kind: 'strings', attribute: 'category', values: wanted }]);
+      const again = prepareSearch(searchParametersOf(searchTextOf(made, domain) ?? ''), [domain]);
+      assert.equal(again.canonical, canonical);
+      const shown = readFilter(withValues([], 'category', values)[0] ?? '', domain.attributes);
+      assert.deepEqual(shown, { attribute: 'category', kind: 'values', values: values.map((value) => value.trim()) });
+    }),
+    { numRuns: 2000 },
+  );
 });
 
 test('the text is short and readable, and leaves the defaults out', () => {

@@ -26,7 +26,10 @@ export function searchQuerySchema(search: Search): TSchema {
       Type.String({ default: 'relevance', description: '`relevance` or a sortable attribute; `-price` descends.' }),
     ),
     filter: Type.Optional(
-      Type.Array(Type.String(), { description: 'Repeatable: `attribute:value,value` or `attribute:10..50`.' }),
+      Type.Array(Type.String(), {
+        description:
+          'Repeatable: `attribute:value,value` or `attribute:10..50`; in a text `\\,`, `\\\\` and `\\..` escape.',
+      }),
     ),
     facet: Type.Optional(Type.Array(Type.String(), { description: 'Repeatable: a facet attribute to count.' })),
     highlight: Type.Optional(Type.Boolean({ default: true, description: 'Mark the words that matched with `<em>`.' })),

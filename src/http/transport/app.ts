@@ -193,13 +193,12 @@ function registerNotFound(
   app.setNotFoundHandler((request, reply) => {
     const path = (request.url.split('?', 1)[0] ?? '').replace(/(?<=.)\/$/, '');
     const allowed = methods.get(path);
-    const asksForMethods = request.method === 'OPTIONS';
-    if (allowed === undefined || (allowed.has(request.method) && !asksForMethods)) {
+    if (allowed === undefined || (allowed.has(request.method) && request.method !== 'OPTIONS')) {
       refuse(request, reply, { code: 'not-found', detail: 'There is nothing at this path.' });
       return;
     }
     const allow = [...allowed].sort().join(', ');
-    if (asksForMethods) {
+    if (request.method === 'OPTIONS') {
       reply.code(204).header('allow', allow).send();
       return;
     }

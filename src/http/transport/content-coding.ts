@@ -52,9 +52,6 @@ export function ownCoding(
   return preferred(parseAcceptEncoding(acceptEncoding ?? ''), isWorthIt ? codings : ['identity'], codings);
 }
 
-/** Identity is acceptable unless it is refused, and any coding that the client names is preferred to it. */
-const UNNAMED_IDENTITY = 1e-4;
-
 /**
  * The coding that the client prefers in the first list of which it accepts one; on equal weights the first. A client that
  * accepts none at all gets identity, as if it had not sent the field: a page that it may be able to read helps it more
@@ -64,8 +61,9 @@ function preferred<Offered extends OwnCoding | Coding>(
   weights: ReadonlyMap<string, number>,
   ...lists: readonly (readonly Offered[])[]
 ): Offered | 'identity' {
+  // Identity that is not named is acceptable, and any coding that is named is preferred to it.
   const weightOf = (coding: Offered): number =>
-    weights.get(coding) ?? weights.get('*') ?? (coding === 'identity' ? UNNAMED_IDENTITY : 0);
+    weights.get(coding) ?? weights.get('*') ?? (coding === 'identity' ? 1e-4 : 0);
   for (const codings of lists) {
     const best = Math.max(...codings.map(weightOf));
     if (best > 0) return codings.find((coding) => weightOf(coding) === best) ?? 'identity';

@@ -6,14 +6,11 @@ import { Refusal } from './problem.ts';
 export type Pairs = readonly (readonly [name: string, value: string])[];
 
 /** The parameters of a request: pairs from its URL, and its header fields by lower-case name. */
-interface Parameters extends QueryString {
-  readonly header: (name: string) => string | undefined;
-}
-
-interface QueryString {
+interface Parameters {
   readonly pairs: Pairs;
   /** Parameters that cannot be decoded, by name, with the refusal for a route that reads one of them. */
   readonly undecodable: ReadonlyMap<string, Refusal>;
+  readonly header: (name: string) => string | undefined;
 }
 
 /** More than any search needs. Limits the work of one URL or one batch item. */
@@ -63,7 +60,7 @@ export function parseQueryString(text: string): Pairs {
  * their own, in any encoding: only a route that reads such a parameter refuses it.
  * @throws Refusal `invalid-url` for too many parameters.
  */
-function readQueryString(text: string): QueryString {
+function readQueryString(text: string): Omit<Parameters, 'header'> {
   const pairs: (readonly [string, string])[] = [];
   const undecodable = new Map<string, Refusal>();
   let count = 0;
@@ -103,9 +100,6 @@ function decode(raw: string): string | undefined {
 }
 
 function notDecodable(name: string): Refusal {
-  return new Refusal({
-    code: 'invalid-url',
-    detail: 'Parameters must be percent-encoded UTF-8: each % is followed by two hexadecimal digits.',
-    parameter: name.length > 64 ? `${name.slice(0, 64)}…` : name,
-  });
+  const detail = 'Parameters must be percent-encoded UTF-8: each % is followed by two hexadecimal digits.';
+  return new Refusal({ code: 'invalid-url', detail, parameter: name.length > 64 ? `${name.slice(0, 64)}…` : name });
 }

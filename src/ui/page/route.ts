@@ -4,7 +4,7 @@ import { Refusal } from '../../http/transport/problem.ts';
 import { parametersOf } from '../../http/transport/request-target.ts';
 import { contentPolicy, documentFields, OWN_FILES, sendCompressed } from '../../http/transport/static-file.ts';
 import { readAssets, registerAssets } from '../shared/assets.ts';
-import { type Address, addressFrom, isRead, type Site } from './assets/address.mjs';
+import { type Address, addressFrom, domainOf, namesRead, type Site } from './assets/address.mjs';
 import { type Language, pageLanguage, preferredLanguage } from './assets/locale.mjs';
 import { documentHtml, type FirstPage, firstPage, refusedPage } from './first-page.ts';
 import type { PageOptions } from './options.ts';
@@ -33,7 +33,8 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
     try {
       const { pairs, undecodable } = parametersOf(request.raw.url ?? '/', request.headers, maxUrlBytes);
       const address = addressFrom(pairs, site);
-      for (const [name, refusal] of undecodable) if (isRead(name, address, site)) throw refusal;
+      const read = namesRead(domainOf(site, address.domain));
+      for (const [name, refusal] of undecodable) if (read.includes(name)) throw refusal;
       return { address, page: await firstPage({ site, address, request }, options) };
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;

@@ -64,24 +64,17 @@ export function addressFrom(pairs, site) {
   };
 }
 
-/**
- * Whether `addressFrom` reads a parameter.
- * @param {string} name
- * @param {Address} address
- * @param {Site} site
- */
-export function isRead(name, address, site) {
-  const domain = domainOf(site, address.domain);
-  const bounds = domain.attributes.flatMap((each) => [`${each.name}.from`, `${each.name}.to`]);
-  return ['filter', ...singleNames(domain), ...bounds].includes(name);
+/** @param {SiteDomain} domain */
+function singleNames({ context }) {
+  return ['q', 'domain', 'page', 'limit', 'sort', ...context.map(({ name }) => name)];
 }
 
 /**
- * Parameters that may be given once.
+ * The parameters that `addressFrom` reads.
  * @param {SiteDomain} domain
  */
-function singleNames({ context }) {
-  return ['q', 'domain', 'page', 'limit', 'sort', ...context.map(({ name }) => name)];
+export function namesRead(domain) {
+  return ['filter', ...singleNames(domain), ...domain.attributes.flatMap(({ name }) => [`${name}.from`, `${name}.to`])];
 }
 
 /**

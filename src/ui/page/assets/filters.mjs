@@ -32,7 +32,9 @@ export function readFilter(filter, attributes) {
   if (declared.type !== 'string' && dots >= 0) {
     return { attribute: name, kind: 'range', from: text.slice(0, dots).trim(), to: text.slice(dots + 2).trim() };
   }
-  const values = [...text.matchAll(/(?:\\.|[^,])+/gsu)].map(([value]) => value.replaceAll(/\\([\\,])/g, '$1').trim());
+  const values = [...text.matchAll(/(?:\\.|[^,])+/gsu)].map(([value]) =>
+    value.replaceAll(/\\([\\,]|\.\.)/g, '$1').trim(),
+  );
   return { attribute: name, kind: 'values', values: values.filter((value) => value !== '') };
 }
 
@@ -46,7 +48,7 @@ export function withValues(filters, attribute, values) {
   const others = filters.filter((filter) => !filter.startsWith(`${attribute}:`));
   return values.length === 0
     ? others
-    : [...others, `${attribute}:${values.map((value) => value.replaceAll(/[\\,]/g, '\\$&')).join(',')}`];
+    : [...others, `${attribute}:${values.map((value) => value.replaceAll(/[\\,]|\.\./g, '\\$&')).join(',')}`];
 }
 
 /**
