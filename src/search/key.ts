@@ -3,7 +3,7 @@ import { ENTRY_VERSION } from '../cache/codec.ts';
 import { BUCKETS } from '../cache/invalidation.ts';
 import { canonicalForm } from './canonical.ts';
 import type { Attribute, SearchDomain, SearchRequest } from './domain.ts';
-import { parseRequest, type SearchParameters, searchParametersOf, searchTextOf } from './query.ts';
+import { parameterOf, parseRequest, type SearchParameters, searchParametersOf, searchTextOf } from './query.ts';
 import { InvalidSearch } from './search-error.ts';
 
 /** A validated search with the text that identifies its answer. Cheap to keep: http remembers it per URL. */
@@ -85,7 +85,9 @@ export function createSearchTexts(domain: SearchDomain): SearchTexts {
 export function domainOf({ pairs, undecodable }: SearchParameters, domains: readonly SearchDomain[]): SearchDomain {
   const error = undecodable?.get('domain');
   if (error !== undefined) throw error;
-  const named = pairs.filter(([name]) => name === 'domain').map(([, value]) => value);
+  const named = pairs
+    .filter(([name, value]) => parameterOf(name) === 'domain' && value !== '')
+    .map(([, value]) => value);
   const domain = named[0] === undefined ? domains[0] : domains.find(({ name }) => name === named[0]);
   if (domain === undefined || named.length > 1) {
     const known = domains.map(({ name }) => name).join(', ');

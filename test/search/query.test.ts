@@ -350,3 +350,21 @@ test('a range of one value has the key of that value', () => {
     ] as Pair[]).canonical,
   );
 });
+
+const lamp: readonly Pair[] = [['q', 'lamp']];
+
+test('a field of a form that was left empty is not given', () => {
+  const names = ['domain', 'page', 'limit', 'sort', 'filter', 'facet', 'highlight'];
+  const empty = names.map((name): Pair => [name, '']);
+  assert.equal(prepare([...lamp, ...empty]).key, prepare(lamp).key);
+  assert.equal(prepare([...lamp, ['page', ' ']]).key, prepare(lamp).key);
+});
+
+test('a parameter is read by the names that libraries write for a list, and after an escape too many', () => {
+  const named = (filter: string, facet: string, page: string): string =>
+    prepare([...lamp, [filter, 'category:table'], [facet, 'city'], [page, '2']]).key;
+  const plain = named('filter', 'facet', 'page');
+  assert.equal(named('filter[]', 'facet[0]', 'page'), plain);
+  assert.equal(named('amp;filter', 'amp;facet', 'amp;amp;page'), plain);
+  assert.equal(prepare([...lamp, ['utm[]', 'x'], ['amp;ref', 'y']]).key, prepare(lamp).key);
+});
