@@ -170,14 +170,20 @@ export function indexedWords({ pieces }: Part): readonly string[] {
 }
 
 /** Words that a search may name, and the phrase of an index that they stand for: `wifi` for `wi fi`. */
-export type Spelling = readonly [words: string, phrase: string];
+export interface Spelling {
+  readonly words: string;
+  readonly phrase: string;
+  /** Whether they are only one of several words in it: `4060` in `rtx4060`. */
+  readonly isPiece: boolean;
+}
 
 /** Other spellings of a run: in one piece, and the neighbouring pieces of what is written as one word. */
 export function spellingsOf({ parts, joined }: Run): readonly Spelling[] {
   const phrase = parts.flatMap(indexedWords).join(' ');
   const whole = joined.length > 1 ? [joined.join(' '), ...joined.filter((piece) => piece.length > 1)] : joined;
-  return [...whole.map((words): Spelling => [words, phrase]), ...parts.flatMap(spellingsOfPart)].filter(
-    ([words, own]) => !` ${own} `.includes(` ${words} `),
+  const spellings = whole.map((words) => ({ words, phrase, isPiece: false }));
+  return [...spellings, ...parts.flatMap(spellingsOfPart)].filter(
+    (spelling) => !` ${spelling.phrase} `.includes(` ${spelling.words} `),
   );
 }
 
@@ -185,10 +191,10 @@ function spellingsOfPart(part: Part): readonly Spelling[] {
   const words = indexedWords(part);
   const texts = textsOf(part.pieces);
   if (words.length === texts.length || texts.length > ANALYSIS.maxParts) return [];
-  const spans = texts.flatMap((_, from) =>
-    texts.slice(from).map((_, more) => texts.slice(from, from + more + 1).join(' ')),
-  );
-  return spans.filter((span) => span.length > 1).map((span): Spelling => [span, words.join(' ')]);
+  const spans = texts.flatMap((_, from) => texts.slice(from).map((_, more) => texts.slice(from, from + more + 1)));
+  return spans
+    .map((span) => ({ words: span.join(' '), phrase: words.join(' '), isPiece: span.length === 1 }))
+    .filter((spelling) => spelling.words.length > 1);
 }
 
 /**

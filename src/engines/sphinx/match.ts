@@ -147,7 +147,7 @@ function escaped(text: string): string {
 /** Other spellings of the words of a document, which searchd does not find in it by itself: the field `spellings`. */
 export function spellingsField(text: string): string {
   const field = runsOf(text).flatMap((run) => {
-    const spelled = spellingsOf(run).map(([words]) => words);
+    const spelled = spellingsOf(run).map(({ words }) => words);
     // Shorter spellings are found in a longer one, as its neighbours.
     const longest = spelled.filter((words) => !spelled.some((other) => other !== words && other.includes(words)));
     return [...longest, ...run.parts.flatMap(({ pieces }) => lettersOf(pieces, text))];

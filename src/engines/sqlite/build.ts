@@ -96,7 +96,7 @@ async function insertAll(database: DatabaseSync, options: BuildOptions): Promise
 
 /** Keeps the spellings of runs. Catalogues repeat them, so the last ones are remembered. */
 function createSpeller(database: DatabaseSync): (text: string, run: Run) => void {
-  const insert = database.prepare('INSERT OR IGNORE INTO spellings (words, phrase) VALUES (?, ?)');
+  const insert = database.prepare('INSERT OR IGNORE INTO spellings (words, phrase, piece) VALUES (?, ?, ?)');
   const seen = new Set<string>();
   return (text, run) => {
     if (run.parts.length === 1 && run.parts[0]?.pieces.length === 1) return;
@@ -104,7 +104,7 @@ function createSpeller(database: DatabaseSync): (text: string, run: Run) => void
     if (seen.has(typed)) return;
     if (seen.size === MAX_REMEMBERED) seen.clear();
     seen.add(typed);
-    for (const spelling of spellingsOf(run)) insert.run(...spelling);
+    for (const { words, phrase, isPiece } of spellingsOf(run)) insert.run(words, phrase, isPiece ? 1 : 0);
   };
 }
 

@@ -1,3 +1,4 @@
+import { formsOf, LONGEST_WORD, RUSSIAN } from '../analysis/forms.ts';
 import { isNgram, isNumber, otherUnit, type Run, runsOf, textsOf, withUmlauts, writingsOf } from '../analysis/words.ts';
 
 /** The words of the index. */
@@ -6,8 +7,11 @@ export interface Vocabulary {
   readonly known: (words: readonly string[]) => ReadonlyMap<string, number>;
   /** Words that begin with `prefix`, at most `limit`. */
   readonly beginningWith: (prefix: string, limit: number) => readonly string[];
-  /** Phrases of documents that are spelt as one of `words` elsewhere, at most `limit`: `wi fi` for `wifi`. */
-  readonly spelt: (words: readonly string[], limit: number) => readonly string[];
+  /**
+   * Phrases of documents that are spelt as one of `words` elsewhere: `wi fi` for `wifi`.
+   * @param pieces also words of which one of `words` is a piece: `rtx4060` for `4060`.
+   */
+  readonly spelt: (words: readonly string[], pieces: boolean) => readonly string[];
   /** The number of documents that match an expression, at most `limit`. */
   readonly matching: (expression: string, limit: number) => number;
 }
@@ -43,17 +47,18 @@ export interface Term {
  */
 export function expressionOf(text: string, vocabulary: Vocabulary, relaxed = false): Expression | undefined {
   const runs = runsOf(text);
+  const glued = gluedWords(runs, vocabulary);
   const clauses: Clause[] = [];
   const seen = new Set<string>();
   for (let at = 0; at < runs.length; at += 1) {
     const [run, next] = [runs[at], runs[at + 1]];
     if (run === undefined) break;
-    const pair = measureClause(run, next, vocabulary) ?? (relaxed ? joinedClause(run, next, vocabulary) : undefined);
+    const pair = relaxed ? joinedClause(run, next, vocabulary) : undefined;
     const name = text.slice(run.from, run.to);
     if (pair !== undefined) at += 1;
     else if (seen.has(name)) continue;
     seen.add(name);
-    const clause = pair ?? runClause(run, vocabulary, relaxed);
+    const clause = pair ?? eitherOf([runClause(run, vocabulary, relaxed), glued.get(run)]);
     if (clause === undefined) return undefined;
     clauses.push(clause);
   }
@@ -104,21 +109,37 @@ function runClause(run: Run, vocabulary: Vocabulary, relaxed: boolean): Clause |
   return run.joined.length === 0 ? all : eitherOf([all, piecesClause(run.joined, vocabulary)]);
 }
 
-/** A number and a unit apart, the unit by either sign, or as one word: `128 гб`, `128 gb`, `128gb`. */
-function measureClause(run: Run, next: Run | undefined, vocabulary: Vocabulary): Clause | undefined {
-  const [part, unit] = [onlyPart(run), onlyPart(next)];
-  const [sign = '', ...others] = unit ?? [];
-  const other = otherUnit(sign);
-  if (part === undefined || other === undefined || others.length > 0 || !isNumber(part.at(-1) ?? '')) return undefined;
-  const together = writingsOf([...part, sign]).filter(
-    (writing) => ![sign, other].includes(writing.split(' ').at(-1) ?? ''),
-  );
-  const apart = [piecesClause(part, vocabulary), eitherOf([sign, other].map((each) => wordClause(each, vocabulary)))];
-  return eitherOf([
-    apart.every((clause) => clause !== undefined) ? allOf(apart) : undefined,
-    vocabulary.matching(anyOf(together.map(quoted)), 1) > 0 ? phrasesClause(together) : undefined,
-  ]);
+/**
+ * Letters and numbers that stand apart in the query and together in the catalogue, for each run that is a part of them:
+ * `rtx4060ti` for `rtx`, `4060` and `ti`. A unit after a number is also looked for by its other sign, which joins in here.
+ */
+function gluedWords(runs: readonly Run[], vocabulary: Vocabulary): ReadonlyMap<Run, Clause> {
+  const words = new Map<Run, Set<string>>();
+  const pieces = runs.map((run) => (run.parts.length === 1 ? (run.parts[0]?.pieces.at(-1)?.text ?? '') : ''));
+  const isWhole = runs.map((run) => run.parts.length === 1 && run.parts[0]?.pieces.length === 1);
+  for (const from of runs.keys()) {
+    for (let to = from + 1; to < Math.min(runs.length, from + MAX_GLUED); to += 1) {
+      // A decimal begins at its last number: `1,5 л` is `5л` in the index.
+      if (!isWhole[to] || isNumber(pieces[to] ?? '') === isNumber(pieces[to - 1] ?? '') || pieces[to - 1] === '') break;
+      const together = writingsOf(pieces.slice(from, to + 1)).filter((writing) => !writing.includes(' '));
+      const unit = isNumber(pieces[to - 1] ?? '') ? otherUnit(pieces[to] ?? '') : undefined;
+      for (let at = from; at <= to; at += 1) {
+        const run = runs[at];
+        if (run === undefined) continue;
+        const found = words.get(run) ?? new Set();
+        for (const word of [...together, ...(at === to && unit !== undefined ? [unit] : [])]) found.add(word);
+        words.set(run, found);
+      }
+    }
+  }
+  if (words.size === 0) return new Map();
+  const known = vocabulary.known([...new Set([...words.values()].flatMap((each) => [...each]))]);
+  const clauses = [...words].map(([run, each]) => [run, [...each].filter((word) => known.has(word))] as const);
+  return new Map(clauses.filter(([, each]) => each.length > 0).map(([run, each]) => [run, phrasesClause(each)]));
 }
+
+/** Words of a query that are looked for as one. */
+const MAX_GLUED = 3;
 
 const onlyPart = (run: Run | undefined): readonly string[] | undefined =>
   run?.parts.length === 1 ? textsOf(run.parts[0]?.pieces ?? []) : undefined;
@@ -135,7 +156,7 @@ function piecesClause(pieces: readonly string[], vocabulary: Vocabulary): Clause
   const [word = '', ...others] = pieces;
   if (others.length === 0) return wordClause(word, vocabulary);
   const writings = writingsOf(pieces);
-  const phrases = phrasesClause([...new Set([...writings, ...vocabulary.spelt([pieces.join(' ')], MAX_SPELLINGS)])]);
+  const phrases = phrasesClause([...new Set([...writings, ...vocabulary.spelt([pieces.join(' ')], true)])]);
   if (pieces.some(isNgram)) return { ...phrases, terms: [{ words: new Set(), prefix: undefined, phrase: pieces }] };
   const isRare = vocabulary.matching(phrases.score, RARE_DOCUMENTS) < RARE_DOCUMENTS;
   if (!isRare || pieces.join('').length < SHORTEST_PREFIX) return phrases;
@@ -191,18 +212,19 @@ const PREFIX_LOOK = 100;
 
 /** A word in its forms, and the phrases of documents that are also spelt as this word. */
 function wordClause(word: string, vocabulary: Vocabulary): Clause | undefined {
+  const forms = formsOf(word);
+  const known = vocabulary.known(forms);
+  const isRare = sumOf(known) < RARE_DOCUMENTS;
   // Russian forms are many, and seldom those of a word that is spelt in two ways.
-  const spelt = vocabulary.spelt(ENGLISH.test(word) ? formsOf(word) : [word], MAX_SPELLINGS);
-  if (spelt.length === 0) return formsClause(word, vocabulary);
-  return eitherOf([formsClause(word, vocabulary), phrasesClause(spelt)]);
+  const spelt = vocabulary.spelt(RUSSIAN.test(word) ? [word] : forms, isRare);
+  return eitherOf([formsClause(word, known, vocabulary), spelt.length === 0 ? undefined : phrasesClause(spelt)]);
 }
 
-/** More spellings of one word are different words that have a piece in common. */
-const MAX_SPELLINGS = 32;
+const sumOf = (known: ReadonlyMap<string, number>): number =>
+  [...known.values()].reduce((sum, count) => sum + count, 0);
 
-function formsClause(word: string, vocabulary: Vocabulary): Clause | undefined {
-  const known = vocabulary.known(formsOf(word));
-  const documents = [...known.values()].reduce((sum, count) => sum + count, 0);
+function formsClause(word: string, known: ReadonlyMap<string, number>, vocabulary: Vocabulary): Clause | undefined {
+  const documents = sumOf(known);
   const forms = [...known.keys()];
   if (documents < RARE_DOCUMENTS && [...word].length >= SHORTEST_PREFIX) {
     const either = anyOf([`${quoted(word)}*`, ...forms.filter((form) => !form.startsWith(word)).map(quoted)]);
@@ -235,62 +257,3 @@ function sharedPrefix(words: readonly string[]): string {
 /** Words contain no quote, so nothing is escaped. In quotes AND, OR and NEAR are ordinary words. */
 const quoted = (words: string): string => `"${words}"`;
 const anyOf = (parts: readonly string[]): string => (parts.length === 1 ? parts.join('') : `(${parts.join(' OR ')})`);
-
-/**
- * Forms that a word may have in documents, the word itself first: Russian declension and English plurals. This is a guess:
- * the caller keeps the forms that the catalogue has. The index holds words as written, so a better guess needs no new
- * index.
- */
-function formsOf(word: string): readonly string[] {
-  if (word.length < SHORTEST_STEM || word.length > LONGEST_WORD) return [word];
-  if (RUSSIAN.test(word)) return russianForms(word);
-  if (ENGLISH.test(word)) return englishForms(word);
-  return [word];
-}
-
-const SHORTEST_STEM = 3;
-/** Shortest stem for the endings in FLEETING, which would make too many words out of a shorter stem. */
-const SHORTEST_FLEETING_STEM = 4;
-const LONGEST_WORD = 32;
-const RUSSIAN = /^[а-я]+$/;
-const ENGLISH = /^[a-z]+$/;
-
-const list = (text: string): readonly string[] => text.split(' ').sort((a, b) => b.length - a.length);
-
-/** Endings of nouns and adjectives. */
-const ENDINGS = list(
-  'а я о е и ы у ю ь й ой ей ою ею ом ем ам ям ах ях ов ев ами ями ью ия ии ию ией ие ий иям иями иях ' +
-    'ый ая яя ое ее ые ого его ому ему ым им ых их ую юю ыми ими',
-);
-
-/** Endings with a fleeting vowel: кроссовки and кроссовок, двушка and двушек; продавец and продавцы. */
-const FLEETING = [list('ка ки ку ке кой кам ками ках ок ек'), list('ец ца цу це цы цем цом цев цов цам цами цах')];
-
-function russianForms(word: string): readonly string[] {
-  const forms = new Set([word]);
-  for (const family of FLEETING) {
-    const ending = family.find((candidate) => word.endsWith(candidate));
-    if (ending === undefined || word.length - ending.length < SHORTEST_FLEETING_STEM) continue;
-    const stem = word.slice(0, -ending.length);
-    for (const other of family) forms.add(stem + other);
-  }
-  // A word with a fleeting vowel has no endings beside those of FLEETING.
-  if (forms.size > 1) return [...forms];
-  const ending = ENDINGS.find(
-    (candidate) => word.endsWith(candidate) && word.length - candidate.length >= SHORTEST_STEM,
-  );
-  const stem = word.slice(0, word.length - (ending?.length ?? 0));
-  forms.add(stem);
-  for (const other of ENDINGS) forms.add(stem + other);
-  return [...forms];
-}
-
-function englishForms(word: string): readonly string[] {
-  const forms = new Set([word, `${word}s`]);
-  if (/(?:s|x|z|ch|sh)$/.test(word)) forms.add(`${word}es`);
-  if (/[^aeiou]y$/.test(word)) forms.add(`${word.slice(0, -1)}ies`);
-  if (/[^su]s$/.test(word) && word.length > SHORTEST_STEM) forms.add(word.slice(0, -1));
-  if (/(?:s|x|z|ch|sh)es$/.test(word)) forms.add(word.slice(0, -2));
-  if (/[^aeiou]ies$/.test(word)) forms.add(`${word.slice(0, -3)}y`);
-  return [...forms];
-}

@@ -56,7 +56,8 @@ export function columnsOf(domain: SearchDomain): ReadonlyMap<string, Column> {
  * - `labels`: the texts of each attribute; codes are in the order of their canonical text, `key`.
  * - `fts`: the words of each document, contentless. Its tokeniser splits at spaces only, because it takes every character
  *   beyond ASCII for a letter; `wordsOf` of the analysis splits text into words.
- * - `spellings`: words that stand for a phrase of documents, `wifi` for `wi fi`. They are not in `fts`, where they would
+ * - `spellings`: words that stand for a phrase of documents, `wifi` for `wi fi`; `piece` is 1 where they are a
+ *   part of it, `4060` for `rtx4060`. They are not in `fts`, where they would
  *   change the length of documents and so the ranks of other words.
  * - `words`: the vocabulary, with the number of documents of each word.
  */
@@ -73,7 +74,7 @@ export function createTables(database: DatabaseSync, domain: SearchDomain): void
       attribute INTEGER NOT NULL, code INTEGER NOT NULL, key TEXT NOT NULL, label TEXT NOT NULL,
       PRIMARY KEY (attribute, code)
     ) WITHOUT ROWID;
-    CREATE TABLE spellings (words TEXT, phrase TEXT, PRIMARY KEY (words, phrase)) WITHOUT ROWID;
+    CREATE TABLE spellings (words TEXT, phrase TEXT, piece INTEGER, PRIMARY KEY (words, phrase)) WITHOUT ROWID;
     CREATE TABLE words (word TEXT PRIMARY KEY, documents INTEGER NOT NULL) WITHOUT ROWID;
     CREATE VIRTUAL TABLE fts USING fts5 (
       title, description, content = '', tokenize = "ascii tokenchars '${WORD_SIGNS}'"

@@ -14,6 +14,8 @@ interface IndexSearchOptions {
 
 type Row = Readonly<Record<string, unknown>>;
 
+/** More spellings of one word are different words that have a piece in common. */
+const MAX_SPELLINGS = 32;
 /** Weight of a word in the title, relative to a word in the description. */
 const TITLE_WEIGHT = 5;
 
@@ -32,9 +34,9 @@ export function createSearch({ statements, columns, snippetLength }: IndexSearch
       statements('SELECT word FROM words WHERE word >= ? AND word < ? LIMIT ?')
         .all(prefix, `${prefix}\u{10ffff}`, limit)
         .map((row) => String(row['word'])),
-    spelt: (words, limit) => {
-      const sql = 'SELECT phrase FROM spellings WHERE words IN (SELECT value FROM json_each(?)) LIMIT ?';
-      const rows = statements(sql).all(JSON.stringify(words), limit);
+    spelt: (words, pieces) => {
+      const sql = 'SELECT phrase FROM spellings WHERE words IN (SELECT value FROM json_each(?)) AND piece <= ? LIMIT ?';
+      const rows = statements(sql).all(JSON.stringify(words), pieces ? 1 : 0, MAX_SPELLINGS);
       return [...new Set(rows.map((row) => String(row['phrase'])))];
     },
     matching: (expression, limit) => {

@@ -51,11 +51,11 @@ it('a word is found by its pieces, and a run by its words in one piece', () => {
     assert.equal(wordsOf(text).join(' '), words, text);
     const spelt = runsOf(text).flatMap(spellingsOf);
     assert.deepEqual(
-      spelt.map(([each]) => each),
+      spelt.map((each) => each.words),
       spellings,
       text,
     );
-    for (const [, phrase] of spelt) assert.equal(phrase, words, text);
+    for (const { phrase } of spelt) assert.equal(phrase, words, text);
   }
 });
 
