@@ -134,8 +134,14 @@ function gluedWords(runs: readonly Run[], vocabulary: Vocabulary): ReadonlyMap<R
   }
   if (words.size === 0) return new Map();
   const known = vocabulary.known([...new Set([...words.values()].flatMap((each) => [...each]))]);
-  const clauses = [...words].map(([run, each]) => [run, [...each].filter((word) => known.has(word))] as const);
-  return new Map(clauses.filter(([, each]) => each.length > 0).map(([run, each]) => [run, phrasesClause(each)]));
+  const clauses = [...words].flatMap(([run, each]): [Run, Clause][] => {
+    const found = [...each].filter((word) => known.has(word));
+    if (found.length === 0) return [];
+    // A highlight marks pieces.
+    const own = run.parts.flatMap((part) => textsOf(part.pieces));
+    return [[run, { ...phrasesClause(found), terms: [{ words: new Set([...found, ...own]), prefix: undefined }] }]];
+  });
+  return new Map(clauses);
 }
 
 /** Words of a query that are looked for as one. */
