@@ -266,7 +266,7 @@ export function foldText(text: string): string {
 }
 
 /** Text that folds letter by letter, which is most text: printable ASCII, Russian, and punctuation outside words. */
-const PLAIN = /^[\t\n\r -~А-яЁё«»°±·®©²³\u2010-\u2015\u2018-\u201e\u2022№]*$/u;
+export const PLAIN = /^[\t\n\r -~А-яЁё«»°±·®©²³\u2010-\u2015\u2018-\u201e\u2022№]*$/u;
 const PLAIN_FOLDS: Readonly<Record<string, string>> = { ё: 'е', '²': '2', '³': '3' };
 const foldPlain = (text: string): string => text.toLowerCase().replace(/[ё²³]/g, (sign) => PLAIN_FOLDS[sign] ?? sign);
 

@@ -3,6 +3,7 @@ import {
   isNumber,
   otherUnit,
   type Part,
+  PLAIN,
   type Run,
   runsOf,
   searchdForm,
@@ -158,6 +159,7 @@ export function spellingsField(text: string): string {
 /** A word, or a run of characters, as it is folded where a `charset_table` cannot fold it, and without umlauts. */
 function lettersOf(pieces: Part['pieces'], text: string): readonly string[] {
   const typed = text.slice(pieces[0]?.from, pieces.at(-1)?.to);
+  if (PLAIN.test(typed)) return [];
   const texts = textsOf(pieces);
   if (texts.length > 1 && !texts.every(isNgram)) return [];
   return [texts.join(''), withoutUmlauts(typed)].filter((spelling) => spelling !== searchdForm(typed));
