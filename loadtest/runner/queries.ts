@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { createRandom, type Random, seedOf } from '../../src/catalogue/demo/ad.ts';
 import { canonicalText } from '../../src/search/canonical.ts';
-import type { Attribute, Document, SearchDomain } from '../../src/search/domain.ts';
+import { type Attribute, type Document, isList, type SearchDomain } from '../../src/search/domain.ts';
 import { createThinned } from '../sample/sampler.ts';
 import { queriesOf } from '../traffic/queries.ts';
 
@@ -192,7 +192,8 @@ function parameterChoiceOf(domain: SearchDomain, documents: readonly Document[])
       const known = among.filter(({ name }) => found?.attributes[name] !== undefined);
       if (found === undefined || known.length === 0) return '';
       const attribute = random.pick(known);
-      return `filter=${attribute.name}:${valueText(attribute, found.attributes[attribute.name] ?? '')}`;
+      const value = found.attributes[attribute.name] ?? '';
+      return `filter=${attribute.name}:${valueText(attribute, isList(value) ? random.pick(value) : value)}`;
     };
     const sort = (): string =>
       sorts.length === 0 ? '' : `sort=${random.chance(0.5) ? '-' : ''}${random.pick(sorts).name}`;

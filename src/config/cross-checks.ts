@@ -151,15 +151,35 @@ function checkDomain(name: string, domain: DraftDomain): readonly Fault[] {
     report(['patience'], formatDuration(domain.patienceMs), `at least engine.deadline (${formatDuration(deadlineMs)})`);
   }
   for (const [attribute, declared] of Object.entries(domain.attributes ?? {})) {
-    if (declared?.currency !== undefined && (declared.type === 'string' || declared.type === 'date')) {
-      report(['attributes', attribute, 'currency'], declared.currency, 'a currency with type integer or number only');
-    }
+    if (declared !== undefined) checkAttribute(attribute, declared, domain.engine?.kind, report);
     if (!RESERVED_ATTRIBUTES.includes(attribute)) continue;
     report(['attributes', attribute], attribute, `any name but ${RESERVED_ATTRIBUTES.join(', ')}`);
   }
   checkContext(domain.context ?? {}, report);
   checkCandidates(domain, report);
   return faults;
+}
+
+function checkAttribute(
+  name: string,
+  { type, multiple, sort, separator, currency }: NonNullable<NonNullable<DraftDomain['attributes']>[string]>,
+  engine: NonNullable<DraftDomain['engine']>['kind'] | undefined,
+  report: Report,
+): void {
+  const fault = (member: string, value: string, allowed: string): void =>
+    report(['attributes', name, member], value, allowed);
+  if (currency !== undefined && (type === 'string' || type === 'date')) {
+    fault('currency', currency, 'a currency with type integer or number only');
+  }
+  if (multiple === true && sort === true) {
+    fault('sort', 'true', 'false with multiple: a document with several values has no one place in an order');
+  }
+  if (multiple === true && type === 'number' && (engine === 'sphinx' || engine === 'manticore')) {
+    fault('type', '"number"', `string, integer or date with multiple: engine ${engine} has no lists of fractions`);
+  }
+  if (multiple !== true && separator !== undefined) {
+    fault('separator', JSON.stringify(separator), 'nothing without multiple: true');
+  }
 }
 
 function checkSizes({ memory, maxEntryBytes }: DraftDomain, report: Report): void {

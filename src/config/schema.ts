@@ -14,6 +14,7 @@ import {
   text,
 } from '../schema/fields.ts';
 import { DAY, GIB, HOUR, KIB, MIB, MINUTE, SECOND } from '../schema/units.ts';
+import { MAX_VALUES } from '../search/domain.ts';
 import { candidates, controlStore, counterStore, engine, lifeboat, store } from './schema-connections.ts';
 import {
   adminListener,
@@ -34,6 +35,10 @@ const attribute = Type.Object(
     type: choice(['string', 'integer', 'number', 'date'], 'Type of its values; `date` is written YYYY-MM-DD.'),
     facet: flag('May be a facet: `facet=name`.', { default: false }),
     sort: flag('May order results: `sort=name`, `sort=-name`.', { default: false }),
+    multiple: optional(
+      flag(`May have up to ${MAX_VALUES} values: a filter looks for one of them, a facet counts each.`),
+    ),
+    separator: optional(text('With `multiple`: the text between the values in one cell.', { maxLength: 8 })),
     label: optional(text('Label on the search page, instead of one made from the name.', { maxLength: 80 })),
     currency: optional(
       text(

@@ -135,7 +135,7 @@ export function fraction(description: string, options: Bounds & Annotations): TU
   return Type.Unsafe<number>({ type: 'number', description, ...options });
 }
 
-export function flag(description: string, options: { readonly default: boolean }): TUnsafe<boolean> {
+export function flag(description: string, options: { readonly default?: boolean } = {}): TUnsafe<boolean> {
   return Type.Unsafe<boolean>({ type: 'boolean', description, ...options });
 }
 

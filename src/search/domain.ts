@@ -12,9 +12,12 @@ export interface Attribute {
   readonly facet: boolean;
   /** May order results (`sort=name`, `sort=-name`). */
   readonly sort: boolean;
-  /** A document may have several values: a filter looks for one of them, a facet counts each. Never with `sort`. */
+  /**
+   * A document may have several values. A filter matches a document when one of its values matches: is one of the filter's
+   * values, or lies in its range. A facet counts a document once for each of its values. Never with `sort`.
+   */
   readonly multiple?: boolean;
-  /** The text between the values of one cell of a CSV file; without it such a cell is one value. Changes no answer. */
+  /** The text between the values of one text that is not a list; without it such a text is one value. Changes no answer. */
   readonly separator?: string;
   /** The name that the search page shows. Changes no answer. */
   readonly label?: string;
@@ -44,8 +47,18 @@ export interface SearchDomain {
 /** Parameters every domain has; no attribute or context parameter may take these names. */
 export const REQUEST_PARAMETERS = ['q', 'domain', 'page', 'limit', 'sort', 'filter', 'facet', 'highlight'] as const;
 
-/** A value of an attribute; a list, never empty and without repetition, where the attribute is `multiple`. */
+/**
+ * A value of an attribute; where the attribute is `multiple`, a list of 1–`MAX_VALUES` values in the order given. Texts of a
+ * list that are equal in canonical form are one value, and its first spelling is shown.
+ */
 export type AttributeValue = string | number | readonly (string | number)[];
+
+export function isList(value: AttributeValue): value is readonly (string | number)[] {
+  return typeof value === 'object';
+}
+
+/** Maximum number of values of one attribute of one document. */
+export const MAX_VALUES = 64;
 
 /** One document of a catalogue, as an index takes it. */
 export interface Document {

@@ -76,6 +76,7 @@ export interface SearchResult {
   /** HTML-escaped text in which `<em>` is the only markup; without highlighting, escaped text without any. */
   readonly snippet: string;
   readonly score: number;
+  /** As indexed, but an engine may give a list of numbers or dates in rising order. */
   readonly attributes: Readonly<Record<string, AttributeValue>>;
 }
 

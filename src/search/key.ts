@@ -113,7 +113,9 @@ const BODY_VERSION = 1;
 
 /** 11 base64url characters. */
 export function profileHash(profile: AnswerProfile): string {
-  const attributes = profile.attributes.map(({ name, type, facet, sort }) => [name, type, facet, sort]);
+  const attributes = profile.attributes.map(({ name, type, facet, sort, multiple }) =>
+    multiple === true ? [name, type, facet, sort, 'multiple'] : [name, type, facet, sort],
+  );
   const text = JSON.stringify([
     BODY_VERSION,
     profile.engine,

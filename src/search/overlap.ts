@@ -1,4 +1,4 @@
-import type { Sort } from './domain.ts';
+import type { AttributeValue, Sort } from './domain.ts';
 import type { ResultPage, SearchResult } from './engine.ts';
 
 /** The similarity of two engines' answers to one search. */
@@ -54,7 +54,7 @@ export function overlapOf(a: readonly string[], b: readonly string[]): number {
   return shared / longer;
 }
 
-function rankOf({ score, attributes }: SearchResult, sort: Sort): string | number | undefined {
+function rankOf({ score, attributes }: SearchResult, sort: Sort): AttributeValue | undefined {
   return sort.by === 'relevance' ? score : attributes[sort.attribute];
 }
 

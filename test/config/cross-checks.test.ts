@@ -25,6 +25,31 @@ testFaults([
     [['domains.goods.attributes.price.currency', '"euro"', /ISO 4217 code such as EUR/]],
   ],
   [
+    'an attribute with several values that is sorted, and a separator without several values, are faults',
+    withEngine(
+      'attributes: { sizes: { type: string, multiple: true, sort: true }, city: { type: string, separator: "|" } }',
+    ),
+    [
+      ['domains.goods.attributes.sizes.sort', 'true', /false with multiple: .* no one place in an order/],
+      ['domains.goods.attributes.city.separator', '"|"', /nothing without multiple: true/],
+    ],
+  ],
+  [
+    'a separator has 1 to 8 characters',
+    withEngine(
+      'attributes: { a: { type: string, multiple: true, separator: "" }, b: { type: string, multiple: true, separator: ",,,,,,,,," } }',
+    ),
+    [
+      ['domains.goods.attributes.a.separator', '""', /1 to 8 characters/],
+      ['domains.goods.attributes.b.separator', '",,,,,,,,,"', /1 to 8 characters/],
+    ],
+  ],
+  [
+    'an attribute with several fractions is a fault with an engine that has no lists of them',
+    goods('engine: { kind: sphinx, host: s }\nattributes: { widths: { type: number, multiple: true } }'),
+    [['domains.goods.attributes.widths.type', '"number"', /string, integer or date with multiple: engine sphinx/]],
+  ],
+  [
     'a store deadline that is not below its socket timeout is a fault',
     withStore('{ kind: cluster, nodes: [a:1], deadline: 3s }'),
     [['domains.goods.store.deadline', '3s', /less than socketTimeout \(3s\)/]],

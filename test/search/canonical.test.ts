@@ -196,6 +196,7 @@ test('a changed answer profile gives another key', () => {
     profileHash({ ...profile, details: ['doc_id', 500] }),
     profileHash({ ...profile, snippetLength: 201 }),
     profileHash({ ...profile, attributes: domain.attributes.slice(1) }),
+    profileHash({ ...profile, attributes: domain.attributes.map((attribute) => ({ ...attribute, multiple: true })) }),
   ];
   assert.equal(new Set(hashes).size, hashes.length);
 });

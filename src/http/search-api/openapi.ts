@@ -99,6 +99,8 @@ const ProblemBody = Type.Object(
   { description: 'RFC 9457, application/problem+json.' },
 );
 
+const AttributeItem = Type.Union([Type.String(), Type.Number()]);
+
 const PageBody = Type.Object({
   query: Type.String({ description: 'The canonical text of the search.' }),
   domain: Type.String(),
@@ -113,13 +115,13 @@ const PageBody = Type.Object({
       title: Type.String({ description: 'Plain text.' }),
       snippet: Type.String({ description: 'HTML-escaped; `<em>` is the only markup.' }),
       score: Type.Number(),
-      attributes: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()])),
+      attributes: Type.Record(
+        Type.String(),
+        Type.Union([AttributeItem, Type.Array(AttributeItem, { description: 'Of an attribute with several values.' })]),
+      ),
     }),
   ),
-  facets: Type.Record(
-    Type.String(),
-    Type.Array(Type.Object({ value: Type.Union([Type.String(), Type.Number()]), count: Type.Integer() })),
-  ),
+  facets: Type.Record(Type.String(), Type.Array(Type.Object({ value: AttributeItem, count: Type.Integer() }))),
 });
 
 export const BatchAnswer = Type.Object({
