@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { DEMO_DOMAINS, DEMO_SIZES, demoDocuments } from '../../src/catalogue/demo.ts';
-import type { Document } from '../../src/search/domain.ts';
+import type { AttributeValue, Document } from '../../src/search/domain.ts';
 
 const catalogue: ReadonlyMap<string, readonly Document[]> = new Map(
   DEMO_DOMAINS.map(({ name }) => [name, [...demoDocuments(name)]] as const),
@@ -94,7 +94,7 @@ describe('the demo catalogue', () => {
   });
 });
 
-function isOfType(type: string | undefined, value: string | number): boolean {
+function isOfType(type: string | undefined, value: AttributeValue): boolean {
   switch (type) {
     case 'string':
       return typeof value === 'string' && value !== '' && value.length <= 64;

@@ -1,4 +1,4 @@
-import type { Document, SearchDomain } from '../../src/search/domain.ts';
+import type { AttributeValue, Document, SearchDomain } from '../../src/search/domain.ts';
 import { nastyTitles } from './nasty.ts';
 
 /** The documents that every engine adapter indexes for the contract. They are generated, so the correct answers are known. */
@@ -12,6 +12,9 @@ export const CONTRACT_DOMAIN: SearchDomain = {
     { name: 'views', type: 'integer', facet: false, sort: true },
     { name: 'price', type: 'number', facet: false, sort: true },
     { name: 'posted', type: 'date', facet: true, sort: true },
+    { name: 'sizes', type: 'string', facet: true, sort: false, multiple: true },
+    { name: 'years', type: 'integer', facet: true, sort: false, multiple: true },
+    { name: 'days', type: 'date', facet: true, sort: false, multiple: true },
   ],
   context: [],
   answerProfile: 'contract',
@@ -45,6 +48,9 @@ const CITIES = (
   'Москва Казань Омск Орёл Тула Пермь Уфа Сочи Тверь Самара Рязань Псков Пенза Курск Киров Чита Томск Брянск ' +
   'Вологда Грозный Дербент Ейск Жуков Истра Находка'
 ).split(' ');
+const SIZES = ['XL', 'm', 'one, size', '6" & 1\'', '🚲 👩‍👩‍👧', 'Ёлка', 'C:\\', 'a|b', '["x"]', 'Ä'];
+/** Enough of them with equal counts that a facet cuts between these. */
+const MORE_SIZES = Array.from({ length: 24 }, (_, index) => `Eu ${(index * 7) % 24}`);
 const EMOJI = ['🚲', '😀', '👩‍👩‍👧', '🇷🇺', '𝒜', '𠮷'];
 const GENERATED = 1200;
 const DAY_MS = 86_400_000;
@@ -53,7 +59,7 @@ function generated(index: number): Document {
   const noun = pick(NOUNS, index);
   const colour = pick(COLOURS, Math.floor(index / NOUNS.length));
   const title = [capital(noun), noun.toUpperCase(), noun, noun.replace('ё', 'е')][index % 4];
-  const attributes: Record<string, string | number> = {
+  const attributes: Record<string, AttributeValue> = {
     category: pick(CATEGORIES, (index * index) % 13),
     brand: pick(BRANDS, (index * 7) % 11),
     rooms: index % 6,
@@ -63,6 +69,13 @@ function generated(index: number): Document {
   if (index % 19 !== 0) attributes['city'] = pick(CITIES, Math.floor((index % 61) ** 1.5 / 10));
   if (index % 17 !== 0) attributes['price'] = ((index * 7919) % 1_000_000) / 100;
   if (index % 23 !== 0) attributes['posted'] = isoDate(((index * 31) % 400) * 40 - 200);
+  const sizes = [pick(SIZES, index), pick(SIZES, index + 3), pick(MORE_SIZES, index)].slice(0, index % 4);
+  if (sizes.length > 0) attributes['sizes'] = sizes;
+  // Rising, because an engine may give numbers and dates so.
+  const year = 1990 + (index % 12);
+  if (index % 5 !== 0)
+    attributes['years'] = index % 7 === 0 ? [-index, year, 5_000_000_000] : [year, year + 5].slice(index % 2);
+  if (index % 3 !== 0) attributes['days'] = [isoDate((index % 9) - 4), isoDate(10_000 + (index % 30))];
   return {
     id: `generated-${index}`,
     title: index % 10 === 0 ? `${title} ${pick(EMOJI, index / 10)} ${index}` : `${title} ${index}`,

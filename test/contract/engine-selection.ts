@@ -41,6 +41,28 @@ const SELECTIONS: readonly (readonly [fact: string, filters: readonly Filter[]])
   ],
   ['dates before 1970', [{ kind: 'range', attribute: 'posted', to: -1 }]],
   ['dates from a day on', [{ kind: 'range', attribute: 'posted', from: days('2000-02-29') }]],
+  ['one text of a list, its case folded', [strings('sizes', 'xl')]],
+  ['several texts of lists, each document once', [strings('sizes', 'xl', 'one, size', 'eu 3')]],
+  [
+    'texts of lists with quotes, separators and emoji',
+    [strings('sizes', `6" & 1'`, '🚲 👩‍👩‍👧', 'c:\\', 'a|b', '["x"]')],
+  ],
+  ['a text of a list with ё, given as е', [strings('sizes', 'елка')]],
+  ['a text of a list whose accent counts', [strings('sizes', 'a')]],
+  ['a part of a text of a list is not the text', [strings('sizes', 'one')]],
+  ['one number of a list', [numbers('years', 1995)]],
+  ['several numbers of lists, negative and beyond 32 bits', [numbers('years', -7, 5_000_000_000, 1990.5)]],
+  ['a range in which one number of a list lies', [{ kind: 'range', attribute: 'years', from: 1994, to: 1996 }]],
+  ['a range between the numbers of each list', [{ kind: 'range', attribute: 'years', from: 2007, to: 4_999_999_999 }]],
+  ['a range of fractions without a whole number', [{ kind: 'range', attribute: 'years', from: 1994.2, to: 1994.8 }]],
+  ['a range of lists open above', [{ kind: 'range', attribute: 'years', from: 2005 }]],
+  ['a range of lists open below', [{ kind: 'range', attribute: 'years', to: -1 }]],
+  ['dates of lists', [numbers('days', days('1969-12-29'), days('1997-05-19'))]],
+  ['a range of dates of lists', [{ kind: 'range', attribute: 'days', from: -3, to: -2 }]],
+  [
+    'texts and numbers of lists together with others',
+    [strings('sizes', 'm', 'ä'), numbers('rooms', 2, 3), { kind: 'range', attribute: 'years', from: 1995, to: 2001 }],
+  ],
   [
     'several filters, which all must hold',
     [strings('brand', 'adidas', 'bosch'), { kind: 'range', attribute: 'price', from: 500 }, numbers('rooms', 2, 3)],
@@ -53,7 +75,7 @@ export function selectionContract(search: Searching): void {
     it(`filters by ${fact}, and facets count the filtered documents`, async () => {
       for (const text of [COMMON, 'велосипед']) {
         const expected = matching(text, filters);
-        const facets = ['category', 'city', 'posted', 'rooms'];
+        const facets = ['category', 'city', 'days', 'posted', 'rooms', 'sizes', 'years'];
         const page = await search(ask(text, { filters, facets, limit: 100, highlight: false }));
         assert.equal(page.total, expected.length);
         const ids = new Set(expected.map(({ id }) => id));

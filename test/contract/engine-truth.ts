@@ -1,4 +1,4 @@
-import type { Document, Filter, SearchRequest } from '../../src/search/domain.ts';
+import type { AttributeValue, Document, Filter, SearchRequest } from '../../src/search/domain.ts';
 import { FACET_VALUES, type FacetCount, type ResultPage } from '../../src/search/engine.ts';
 import { CONTRACT_DOCUMENTS, CONTRACT_DOMAIN } from './engine-documents.ts';
 
@@ -17,8 +17,10 @@ export function matching(text: string, filters: readonly Filter[] = []): readonl
 }
 
 function passes(document: Document, filter: Filter): boolean {
-  const value = document.attributes[filter.attribute];
-  if (value === undefined) return false;
+  return valuesOf(document, filter.attribute).some((value) => isMatch(value, filter));
+}
+
+function isMatch(value: string | number, filter: Filter): boolean {
   switch (filter.kind) {
     case 'strings':
       return filter.values.includes(fold(String(value)));
@@ -31,12 +33,16 @@ function passes(document: Document, filter: Filter): boolean {
   }
 }
 
+/** The values of an attribute, none where it is missing. */
+function valuesOf({ attributes }: Document, attribute: string): readonly (string | number)[] {
+  return [attributes[attribute] ?? []].flat();
+}
+
 /** The facet's values by falling count, then by value. */
 export function counted(documents: readonly Document[], attribute: string): readonly FacetCount[] {
   const counts = new Map<string | number, number>();
-  for (const { attributes } of documents) {
-    const value = attributes[attribute];
-    if (value !== undefined) counts.set(value, (counts.get(value) ?? 0) + 1);
+  for (const document of documents) {
+    for (const value of valuesOf(document, attribute)) counts.set(value, (counts.get(value) ?? 0) + 1);
   }
   return [...counts]
     .map(([value, count]) => ({ value, count }))
@@ -45,7 +51,7 @@ export function counted(documents: readonly Document[], attribute: string): read
 }
 
 /** Numbers by size, text and ISO dates by folded code points. */
-export function compareValues(a: string | number, b: string | number): number {
+export function compareValues(a: AttributeValue, b: AttributeValue): number {
   if (typeof a === 'number' && typeof b === 'number') return a - b;
   const [left, right] = [fold(String(a)), fold(String(b))];
   return left < right ? -1 : left > right ? 1 : 0;

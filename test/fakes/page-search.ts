@@ -140,7 +140,7 @@ function fits(item: Item, filter: Filter): boolean {
 /** Dates as days, as an index holds them. */
 function numberOf(item: Item, attribute: string): number {
   const value = item.attributes[attribute] ?? 0;
-  return typeof value === 'number' ? value : Date.parse(value) / 86_400_000;
+  return typeof value === 'number' ? value : Date.parse(String(value)) / 86_400_000;
 }
 
 function counts(items: readonly Item[], name: string): FacetCount[] {

@@ -1,13 +1,15 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { canonicalDocumentText, dateText, MS_PER_DAY } from '../../search/canonical.ts';
-import type { Document } from '../../search/domain.ts';
+import type { AttributeValue, Document } from '../../search/domain.ts';
 import type { Column } from './schema.ts';
+
+type Fact = number | string | null;
 
 /**
  * A document's attributes as the table `facts` holds them, in the order of its columns; null for a missing one.
  * @throws an error that names an attribute that is not declared or has another type.
  */
-export function factsOf(document: Document, columns: readonly Column[], labels: Labels): readonly (number | null)[] {
+export function factsOf(document: Document, columns: readonly Column[], labels: Labels): readonly Fact[] {
   const { attributes } = document;
   const declared = columns.filter(({ attribute }) => attributes[attribute.name] !== undefined);
   if (declared.length !== Object.keys(attributes).length) {
@@ -17,11 +19,18 @@ export function factsOf(document: Document, columns: readonly Column[], labels: 
   }
   return columns.map((column) => {
     const given = attributes[column.attribute.name];
-    return given === undefined ? null : factOf(column, given, labels);
+    if (given === undefined) return null;
+    return column.attribute.multiple === true ? listOf(column, given, labels) : factOf(column, given, labels);
   });
 }
 
-function factOf(column: Column, given: string | number, labels: Labels): number | null {
+/** Numbers with commas between them: joined to a JSON array, those of many documents are one list. */
+function listOf(column: Column, given: AttributeValue, labels: Labels): string | null {
+  const facts = [given].flat().flatMap((value) => factOf(column, value, labels) ?? []);
+  return facts.length === 0 ? null : facts.join(',');
+}
+
+function factOf(column: Column, given: AttributeValue, labels: Labels): number | null {
   const { name, type } = column.attribute;
   const refuse = (expected: string): Error =>
     new Error(`attribute "${name}" is ${JSON.stringify(given)}, expected ${expected}`);
@@ -96,10 +105,11 @@ export function createLabels(): Labels {
           insertArrival.run(index, arrival, code);
           insertLabel.run(index, code, key, label);
         }
-        database.exec(
-          `UPDATE facts SET ${name} = (SELECT code FROM arrivals WHERE attribute = ${index} AND arrival = ${name})
-           WHERE ${name} IS NOT NULL`,
-        );
+        const codes =
+          attribute.multiple === true
+            ? `SELECT group_concat(code) FROM json_each('[' || ${name} || ']') JOIN arrivals ON attribute = ${index} AND arrival = value`
+            : `SELECT code FROM arrivals WHERE attribute = ${index} AND arrival = ${name}`;
+        database.exec(`UPDATE facts SET ${name} = (${codes}) WHERE ${name} IS NOT NULL`);
       }
       database.exec('DROP TABLE arrivals; CREATE INDEX label_keys ON labels (attribute, key)');
     },

@@ -52,7 +52,9 @@ export function columnsOf(domain: SearchDomain): ReadonlyMap<string, Column> {
 /**
  * - `documents`: the contents of a page; `attributes` is JSON as given.
  * - `facts`: the narrow table that filters, sorts and facets read for thousands of rows. It holds numbers only: texts as
- *   their codes in `labels`, dates as days since the epoch.
+ *   their codes in `labels`, dates as days since the epoch, and several values as such numbers with commas. Over 10 000
+ *   documents with four values each, a table with a row for each value took 9 ms instead of 4.5 to count, and 8 instead of 9
+ *   to filter.
  * - `labels`: the texts of each attribute; codes are in the order of their canonical text, `key`.
  * - `fts`: the words of each document, contentless. Its tokeniser splits at spaces only, because it takes every character
  *   beyond ASCII for a letter; `wordsOf` of the analysis splits text into words.
@@ -62,7 +64,9 @@ export function columnsOf(domain: SearchDomain): ReadonlyMap<string, Column> {
  * - `words`: the vocabulary, with the number of documents of each word.
  */
 export function createTables(database: DatabaseSync, domain: SearchDomain): void {
-  const facts = [...columnsOf(domain).values()].map(({ attribute, name }) => `, ${name} ${SQL_TYPES[attribute.type]}`);
+  const facts = [...columnsOf(domain).values()].map(
+    ({ attribute, name }) => `, ${name} ${attribute.multiple === true ? 'TEXT' : SQL_TYPES[attribute.type]}`,
+  );
   database.exec(`
     CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
     CREATE TABLE documents (
@@ -131,7 +135,10 @@ export function readMeta(database: DatabaseSync, file: string, domain: SearchDom
   };
 }
 
-/** Names and types in order. Whether an attribute may be sorted or counted does not change the file. */
+/** Names and types in order, `[]` for several values. Whether an attribute may be sorted or counted does not change the file. */
 function declarationOf(domain: SearchDomain): string {
-  return domain.attributes.map(({ name, type }) => `${name}:${type}`).join(', ') || 'none';
+  const declared = domain.attributes.map(
+    ({ name, type, multiple }) => `${name}:${type}${multiple === true ? '[]' : ''}`,
+  );
+  return declared.join(', ') || 'none';
 }

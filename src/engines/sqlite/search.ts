@@ -131,7 +131,11 @@ function countFacets(
 ): Readonly<Record<string, readonly FacetCount[]>> {
   const facets: Record<string, readonly FacetCount[]> = {};
   if (columns.length === 0) return facets;
-  const arrays = columns.map(({ name }) => `json_group_array(${name}) AS ${name}`);
+  const arrays = columns.map(({ attribute, name }) =>
+    attribute.multiple === true
+      ? `'[' || group_concat(${name}) || ']' AS ${name}`
+      : `json_group_array(${name}) AS ${name}`,
+  );
   const row = statements(`SELECT ${arrays.join(', ')} FROM matched CROSS JOIN facts ON facts.n = matched.n`).get();
   for (const column of columns) {
     const values = JSON.parse(String(row?.[column.name] ?? '[]')) as readonly (number | null)[];
@@ -177,23 +181,31 @@ interface Condition {
   readonly values: readonly Value[];
 }
 
-/** A filter as SQL over `facts`. A list is one JSON parameter, so that its length does not change the statement. */
-function conditionOf(filter: Filter, { name, index }: Column): Condition {
+/** A filter as SQL over `facts`. */
+function conditionOf(filter: Filter, column: Column): Condition {
+  const { attribute, name } = column;
+  if (attribute.multiple !== true) return conditionOn(`facts.${name}`, filter, column);
+  const { sql, values } = conditionOn('held.value', filter, column);
+  return { sql: `EXISTS (SELECT 1 FROM json_each('[' || facts.${name} || ']') AS held WHERE ${sql})`, values };
+}
+
+/** The filter's values are one JSON parameter, so that their number does not change the statement. */
+function conditionOn(value: string, filter: Filter, { index }: Column): Condition {
   switch (filter.kind) {
     case 'strings': {
       const codes = 'SELECT code FROM labels WHERE attribute = ? AND key IN (SELECT value FROM json_each(?))';
-      return { sql: `facts.${name} IN (${codes})`, values: [index, JSON.stringify(filter.values)] };
+      return { sql: `${value} IN (${codes})`, values: [index, JSON.stringify(filter.values)] };
     }
     case 'numbers':
       return {
-        sql: `facts.${name} IN (SELECT value FROM json_each(?))`,
+        sql: `${value} IN (SELECT value FROM json_each(?))`,
         values: [JSON.stringify(filter.values)],
       };
     case 'range': {
       const bounds: [sql: string, value: number][] = [];
-      if (filter.from !== undefined) bounds.push([`facts.${name} >= ?`, filter.from]);
-      if (filter.to !== undefined) bounds.push([`facts.${name} <= ?`, filter.to]);
-      if (bounds.length === 0) return { sql: `facts.${name} IS NOT NULL`, values: [] };
+      if (filter.from !== undefined) bounds.push([`${value} >= ?`, filter.from]);
+      if (filter.to !== undefined) bounds.push([`${value} <= ?`, filter.to]);
+      if (bounds.length === 0) return { sql: `${value} IS NOT NULL`, values: [] };
       return { sql: bounds.map(([sql]) => sql).join(' AND '), values: bounds.map(([, value]) => value) };
     }
   }
