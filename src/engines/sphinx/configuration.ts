@@ -1,7 +1,7 @@
 import type { Attribute, SearchDomain } from '../../search/domain.ts';
 import { ANALYSIS, type CodeRange } from '../analysis/table.ts';
 import { characterOf, isNgram, MARKS } from '../analysis/words.ts';
-import { checkAttributeName, checkIndexName, type Dialect } from './schema.ts';
+import { checkAttributeName, checkIndexName, codesOf, type Dialect } from './schema.ts';
 
 /** Attribute of every generated index that holds the document's own id: the engine's `idAttribute`. */
 const ID_ATTRIBUTE = 'doc_id';
@@ -52,6 +52,13 @@ const TYPES: Readonly<Record<Attribute['type'], string>> = {
   number: 'float',
 };
 
+function attributeLines({ name, type, multiple }: Attribute): readonly string[] {
+  if (multiple !== true) return [`tsvpipe_attr_${TYPES[type]} = ${name}`];
+  if (type === 'number') throw new Error(`attribute ${name}: searchd has no lists of fractions`);
+  if (type !== 'string') return [`tsvpipe_attr_multi_64 = ${name}`];
+  return [`tsvpipe_attr_string = ${name}`, `tsvpipe_attr_multi_64 = ${codesOf(name)}`];
+}
+
 function source(domain: SearchDomain, index: string, directory: string): string {
   checkIndexName(index);
   for (const { name } of domain.attributes) {
@@ -72,7 +79,10 @@ function source(domain: SearchDomain, index: string, directory: string): string 
   tsvpipe_field = ${SPELLINGS_FIELD}
 
   # A number that a document lacks is -2^62, a text that it lacks is empty.
-${domain.attributes.map(({ name, type }) => `  tsvpipe_attr_${TYPES[type]} = ${name}\n`).join('')}
+${domain.attributes
+  .flatMap(attributeLines)
+  .map((line) => `  ${line}\n`)
+  .join('')}
   # The document's own id. searchd's id is a 64-bit number, and not every id is one.
   tsvpipe_attr_string = ${ID_ATTRIBUTE}
 }

@@ -1,9 +1,9 @@
 import { dateText } from '../../search/canonical.ts';
-import type { Attribute, SearchDomain, SearchRequest } from '../../search/domain.ts';
+import type { Attribute, AttributeValue, SearchDomain, SearchRequest } from '../../search/domain.ts';
 import { EngineError, FACET_VALUES, type FacetCount, type ResultPage, type SearchResult } from '../../search/engine.ts';
 import { escapeHtml } from '../../search/escape-html.ts';
 import type { ResultSets, Row } from './connection.ts';
-import { DAY_SECONDS, isMissing, isMissingDay, withoutFloat32Noise } from './schema.ts';
+import { codeOf, DAY_SECONDS, isMissing, isMissingDay, withoutFloat32Noise } from './schema.ts';
 import { LEADING_COLUMNS as AT, collapseSpaces, declaredAttribute, type Marks } from './statement.ts';
 
 interface ReplyOptions {
@@ -66,9 +66,10 @@ export function emptyPage(request: SearchRequest): ResultPage {
 
 function resultOf(row: Row, request: SearchRequest, { domain, snippetLength, marks }: ReplyOptions): SearchResult {
   const text = (column: number): string => row[column] ?? '';
-  const attributes: Record<string, string | number> = {};
+  const attributes: Record<string, AttributeValue> = {};
   for (const [index, attribute] of domain.attributes.entries()) {
-    const value = attributeValue(row[AT.attributes + index] ?? '', attribute);
+    const read = attribute.multiple === true ? listOf : attributeValue;
+    const value = read(row[AT.attributes + index] ?? '', attribute);
     if (value !== undefined) attributes[attribute.name] = value;
   }
   const title = text(AT.title);
@@ -82,6 +83,23 @@ function resultOf(row: Row, request: SearchRequest, { domain, snippetLength, mar
     score: Number(text(AT.score)),
     attributes,
   };
+}
+
+/** Undefined when the document lacks the attribute. searchd gives numbers and dates in rising order. */
+function listOf(text: string, attribute: Attribute): AttributeValue | undefined {
+  const items = attribute.type === 'string' ? textsOf(text) : text.split(',');
+  const values = new Set(items.flatMap((item) => attributeValue(item, attribute) ?? []));
+  return values.size === 0 ? undefined : [...values];
+}
+
+/** The list in a text attribute. A text that is none is one value. */
+function textsOf(text: string): readonly string[] {
+  try {
+    const list: unknown = JSON.parse(text);
+    return Array.isArray(list) ? list.map(String) : [text];
+  } catch {
+    return [text];
+  }
 }
 
 /** Undefined when the document lacks the attribute. */
@@ -108,11 +126,18 @@ function integerOf(text: string): string | number {
 /** In order of falling count, then of value. */
 function facetOf(rows: readonly Row[], attribute: Attribute): readonly FacetCount[] {
   const counts: FacetCount[] = [];
-  for (const [text, count] of rows) {
-    const value = attribute.type === 'date' ? dayOf(text ?? '') : attributeValue(text ?? '', attribute);
+  for (const [text, count, list] of rows) {
+    const value = facetValue(text ?? '', attribute, list ?? '');
     if (value !== undefined) counts.push({ value, count: Number(count) });
   }
   return counts.sort((a, b) => b.count - a.count || compare(a.value, b.value)).slice(0, FACET_VALUES);
+}
+
+/** @param list the list of texts in which one has the code that was counted */
+function facetValue(text: string, attribute: Attribute, list: string): string | number | undefined {
+  const { type, multiple } = attribute;
+  if (multiple === true && type === 'string') return textsOf(list).find((one) => String(codeOf(one)) === text);
+  return type === 'date' && multiple !== true ? dayOf(text) : attributeValue(text, attribute);
 }
 
 function dayOf(text: string): string | undefined {

@@ -1,3 +1,6 @@
+import { hash } from 'node:crypto';
+import { canonicalDocumentText } from '../../search/canonical.ts';
+
 /** The two servers that speak SphinxQL. */
 export type Dialect = 'sphinx' | 'manticore';
 
@@ -50,6 +53,25 @@ export function isMissing(text: string): boolean {
 
 export function isMissingDay(text: string): boolean {
   return Number(text) < MISSING_DAY_BELOW;
+}
+
+/** 63 bits of a hash: a positive number in a bigint and in a multi-value attribute. */
+export function hash63(text: string): bigint {
+  return hash('sha256', text, 'buffer').readBigUInt64BE() >> 1n;
+}
+
+/**
+ * A list of integers or dates is a multi-value attribute. searchd has none of texts: the text attribute holds the list as
+ * JSON, for pages, and this attribute beside it holds the code of each text, for filters and facets. A JSON attribute does
+ * less: its comparison is by bytes, and its GROUP BY has no order among equal counts.
+ */
+export function codesOf(name: string): string {
+  return `_codes_${name}`;
+}
+
+/** The same for texts that a filter cannot tell apart. */
+export function codeOf(text: string): bigint {
+  return hash63(canonicalDocumentText(text));
 }
 
 /**

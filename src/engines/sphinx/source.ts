@@ -1,12 +1,11 @@
-import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import type { Attribute, Document, SearchDomain } from '../../search/domain.ts';
+import { type Attribute, type AttributeValue, type Document, isList, type SearchDomain } from '../../search/domain.ts';
 import { type ConfigurationOptions, sphinxConfiguration } from './configuration.ts';
 import { spellingsField } from './match.ts';
-import { MISSING, MISSING_BELOW, withoutFloat32Noise } from './schema.ts';
+import { codeOf, hash63, MISSING, MISSING_BELOW, withoutFloat32Noise } from './schema.ts';
 
 export interface SphinxSourceOptions {
   /** Created when absent; files in it are overwritten. searchd's own files go here too. */
@@ -68,12 +67,12 @@ async function writeRows(
         throw new Error(`domain ${domain.name}: ids ${other} and ${document.id} share the number ${id}`);
       }
       ids.set(id, document.id);
-      const values = domain.attributes.map((attribute) => {
+      const values = domain.attributes.flatMap((attribute) => {
         const value = document.attributes[attribute.name];
         if (attribute.type === 'number' && typeof value === 'number' && isRounded(value)) {
           rounded[attribute.name] = (rounded[attribute.name] ?? 0) + 1;
         }
-        return attributeText(value, attribute, document.id);
+        return cellsOf(value, attribute, document.id);
       });
       const [title, description] = [cell(document.title), cell(document.description)];
       const spellings = spellingsField(`${title} ${description}`);
@@ -94,7 +93,7 @@ async function writeRows(
  */
 export function numericId(id: string): bigint {
   if (/^[1-9]\d{0,18}$/.test(id) && BigInt(id) < 2n ** 63n) return BigInt(id);
-  const bits = createHash('sha256').update(id).digest().readBigUInt64BE() >> 1n;
+  const bits = hash63(id);
   return bits === 0n ? 1n : bits;
 }
 
@@ -106,8 +105,17 @@ function cell(text: string): string {
     .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');
 }
 
-function attributeText(value: string | number | undefined, { name, type }: Attribute, id: string): string {
+/** One cell, and for a list of texts a second one with their codes. */
+function cellsOf(value: AttributeValue | undefined, attribute: Attribute, id: string): readonly string[] {
+  if (attribute.multiple !== true) return [attributeText(value, attribute, id)];
+  const texts = [value ?? []].flat().map((item) => attributeText(item, attribute, id));
+  if (attribute.type !== 'string') return [texts.join(',')];
+  return texts.length === 0 ? ['', ''] : [JSON.stringify(texts), texts.map(codeOf).join(',')];
+}
+
+function attributeText(value: AttributeValue | undefined, { name, type }: Attribute, id: string): string {
   const wrong = (): Error => new Error(`document ${id}: ${name} is ${type}, not ${JSON.stringify(value)}`);
+  if (value !== undefined && isList(value)) throw wrong();
   if (type === 'string') return value === undefined ? '' : cell(String(value));
   if (value === undefined) return MISSING;
   switch (type) {

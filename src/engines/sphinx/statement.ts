@@ -1,7 +1,15 @@
 import type { Attribute, Filter, SearchDomain, SearchRequest } from '../../search/domain.ts';
 import { FACET_VALUES } from '../../search/engine.ts';
 import { type MatchText, snippetQuery } from './match.ts';
-import { checkAttributeName, checkIndexName, DAY_SECONDS, type Dialect, MISSING_BELOW } from './schema.ts';
+import {
+  checkAttributeName,
+  checkIndexName,
+  codeOf,
+  codesOf,
+  DAY_SECONDS,
+  type Dialect,
+  MISSING_BELOW,
+} from './schema.ts';
 
 export interface StatementOptions {
   readonly domain: SearchDomain;
@@ -136,10 +144,26 @@ function orderOf(
 }
 
 /** One value more than a page shows, because the value that stands for missing is dropped from the reply. */
-function facetOf({ name: facet, type }: Attribute, filters: readonly string[], from: string): string {
+function facetOf(attribute: Attribute, filters: readonly string[], from: string): string {
+  const { name: facet, type } = attribute;
+  if (attribute.multiple === true) return listFacetOf(attribute, filters, from);
   const [value, group] = type === 'date' ? [`IDIV(${facet},${DAY_SECONDS}) AS _day`, '_day'] : [facet, facet];
   const select = [value, 'COUNT(*) AS _count', ...filters].join(', ');
   return `SELECT ${select} ${from} GROUP BY ${group} ORDER BY _count DESC, ${group} ASC LIMIT ${FACET_VALUES + 1}`;
+}
+
+/**
+ * The texts of a list are counted by their codes, which are in no order, so more of them are read than are shown: the page
+ * is right while the values with the count of the last one shown are among these.
+ */
+const COUNTED_TEXTS = 200;
+
+/** A list of texts comes along, because the value of the group is a code. */
+function listFacetOf({ name, type }: Attribute, filters: readonly string[], from: string): string {
+  const isText = type === 'string';
+  const select = ['GROUPBY() AS _value', 'COUNT(*) AS _count', ...(isText ? [name] : []), ...filters].join(', ');
+  const [group, limit] = isText ? [codesOf(name), COUNTED_TEXTS] : [name, FACET_VALUES];
+  return `SELECT ${select} ${from} GROUP BY ${group} ORDER BY _count DESC, _value ASC LIMIT ${limit}`;
 }
 
 function marked(field: string, limit: number, text: MatchText, { marks, dialect }: StatementOptions): string {
@@ -164,8 +188,10 @@ function condition(
   switch (filter.kind) {
     case 'strings': {
       // In the index an empty text is a missing value.
-      const values = filter.values.filter((value) => value !== '').map(quote);
-      return values.length === 0 ? undefined : [`${name} IN (${values.join(',')})`];
+      const values = filter.values.filter((value) => value !== '');
+      if (values.length === 0) return undefined;
+      if (attribute.multiple === true) return [`${codesOf(name)} IN (${values.map(codeOf).join(',')})`];
+      return [`${name} IN (${values.map(quote).join(',')})`];
     }
     case 'numbers':
       return valuesOf(filter.values, attribute, column);
@@ -176,11 +202,15 @@ function condition(
 
 function valuesOf(
   given: readonly number[],
-  { name, type }: Attribute,
+  { name, type, multiple }: Attribute,
   column: (expression: string) => string,
 ): readonly string[] | undefined {
   const values = given.filter((value) => (type === 'number' ? Number.isFinite(value) : Number.isSafeInteger(value)));
   if (values.length === 0) return undefined;
+  if (multiple === true) {
+    const stored = values.map((value) => literal(type === 'date' ? value * DAY_SECONDS : value));
+    return [`${name} IN (${stored.join(',')})`];
+  }
   switch (type) {
     case 'number':
       return [`${column(`(${values.map((value) => `${name}=${literal(value)}`).join(' OR ')})`)}=1`];
@@ -197,12 +227,17 @@ function valuesOf(
 
 function rangeOf(
   range: { readonly from?: number; readonly to?: number },
-  { name, type }: Attribute,
+  { name, type, multiple }: Attribute,
 ): readonly string[] | undefined {
   const { from, to } = range;
   if (from !== undefined && to !== undefined && from > to) return undefined;
   const low = from === undefined ? undefined : lowest(from, type);
   const high = to === undefined ? undefined : highest(to, type);
+  if (multiple === true) {
+    // Each of two comparisons would look for a value of its own. searchd also takes BETWEEN 2 AND 1 for a range.
+    const [least, most] = [low ?? literal(-Infinity), high ?? literal(Infinity)];
+    return BigInt(least) > BigInt(most) ? undefined : [`${name} BETWEEN ${least} AND ${most}`];
+  }
   return [
     ...(low === undefined ? [] : [`${name}>=${low}`]),
     ...(high === undefined ? [] : [`${name}<=${high}`]),

@@ -100,7 +100,8 @@ eachServer((name, server) => {
       const priced = await askIt(ask(COMMON, { filters: prices, sort, facets: ['city'] }));
       assert.equal(priced.total, matching(COMMON, prices).length);
       assert.deepEqual(priced.facets['city'], counted(matching(COMMON, prices), 'city'));
-      for (const { name: attribute, type } of CONTRACT_DOMAIN.attributes) {
+      for (const { name: attribute, type, multiple } of CONTRACT_DOMAIN.attributes) {
+        if (multiple === true) continue;
         for (const descending of [false, true]) {
           const sorted = await askIt(ask('чайник', { sort: { by: 'attribute', attribute, descending }, limit: 100 }));
           assert.equal(sorted.partial, undefined, attribute);
@@ -111,6 +112,34 @@ eachServer((name, server) => {
           if (type === 'string') continue;
           const inOrder = held.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
           assert.deepEqual(held, descending ? inOrder.toReversed() : inOrder, attribute);
+        }
+      }
+    });
+
+    it('filters and counts lists over agents like over a local index', async () => {
+      const { ask: askIt } = open('whole');
+      const lists = ['days', 'sizes', 'years'];
+      const selections: readonly (readonly Filter[])[] = [
+        [],
+        [{ kind: 'strings', attribute: 'sizes', values: [`6" & 1'`, 'one, size', 'елка'] }],
+        [{ kind: 'numbers', attribute: 'years', values: [-7, 1995, 5_000_000_000] }],
+        [{ kind: 'range', attribute: 'years', from: 1994, to: 1996 }],
+        [
+          { kind: 'range', attribute: 'days', from: -3, to: -1 },
+          { kind: 'numbers', attribute: 'rooms', values: [1, 2] },
+          { kind: 'strings', attribute: 'sizes', values: ['xl'] },
+        ],
+      ];
+      for (const filters of selections) {
+        const page = await askIt(ask(COMMON, { filters, facets: lists, limit: 100 }));
+        const expected = matching(COMMON, filters);
+        assert.ok(expected.length > 5);
+        assert.equal(page.partial, undefined);
+        assert.equal(page.total, expected.length);
+        for (const list of lists) assert.deepEqual(page.facets[list], counted(expected, list), list);
+        for (const { id, attributes } of page.results) {
+          const { sizes, years } = expected.find((document) => document.id === id)?.attributes ?? {};
+          assert.deepEqual([attributes['sizes'], attributes['years']], [sizes, years], id);
         }
       }
     });

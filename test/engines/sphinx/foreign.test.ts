@@ -19,16 +19,18 @@ const DOMAIN: SearchDomain = {
     { name: 'hits', type: 'integer', facet: false, sort: true },
     { name: 'price', type: 'number', facet: false, sort: true },
     { name: 'posted', type: 'date', facet: true, sort: true },
+    { name: 'sizes', type: 'integer', facet: true, sort: false, multiple: true },
+    { name: 'seen', type: 'date', facet: true, sort: false, multiple: true },
   ],
   context: [],
   answerProfile: '',
 };
 
-/** id, title, description, city, rooms (uint), hits (float), price (float), posted (timestamp, any second of the day) */
+/** id, title, description, city, rooms (uint), hits (float), price (float), posted (timestamp, any second of the day), sizes (MVA), seen (MVA) */
 const ROWS = [
-  [9007199254740993n, 'Кот рыжий', 'живой', 'Орёл', 0, 5, 10.5, 86_399],
-  [12n, 'Кот чёрный', 'ждёт', 'ОРЕЛ', 3, 7, 81.53, 86_400],
-  [13n, 'Кот белый', 'спит', 'Тула', 4_000_000_000, 9, 0, 1_700_000_001],
+  [9007199254740993n, 'Кот рыжий', 'живой', 'Орёл', 0, 5, 10.5, 86_399, '38,36', '0'],
+  [12n, 'Кот чёрный', 'ждёт', 'ОРЕЛ', 3, 7, 81.53, 86_400, '38', ''],
+  [13n, 'Кот белый', 'спит', 'Тула', 4_000_000_000, 9, 0, 1_700_000_001, '', '0,86400'],
 ] as const;
 
 /** An index from before serpcache: no blended characters, infixes, own ids, values for missing, or server-wide collation. */
@@ -44,6 +46,8 @@ source plain
   tsvpipe_attr_float = hits
   tsvpipe_attr_float = price
   tsvpipe_attr_timestamp = posted
+  tsvpipe_attr_multi = sizes
+  tsvpipe_attr_multi = seen
 }
 index plain
 {
@@ -97,7 +101,15 @@ eachServer((name, server) => {
           {
             id: '9007199254740993',
             title: 'Кот рыжий',
-            attributes: { city: 'Орёл', rooms: 0, hits: 5, price: 10.5, posted: '1970-01-01' },
+            attributes: {
+              city: 'Орёл',
+              rooms: 0,
+              hits: 5,
+              price: 10.5,
+              posted: '1970-01-01',
+              sizes: [36, 38],
+              seen: ['1970-01-01'],
+            },
           },
         ],
       );
@@ -130,8 +142,26 @@ eachServer((name, server) => {
       );
     });
 
+    it('is filtered and counted by each value of a multi-value attribute of 32 bits', async () => {
+      assert.deepEqual(await ids({ kind: 'numbers', attribute: 'sizes', values: [36, -1] }), ['9007199254740993']);
+      assert.deepEqual(await ids({ kind: 'range', attribute: 'sizes', from: 37 }), ['12', '9007199254740993']);
+      assert.deepEqual(await ids({ kind: 'range', attribute: 'sizes', from: -5, to: 36.5 }), ['9007199254740993']);
+      assert.deepEqual(await ids({ kind: 'numbers', attribute: 'seen', values: [1] }), ['13']);
+      const { facets } = await search('кот', { facets: ['seen', 'sizes'] });
+      assert.deepEqual(facets, {
+        seen: [
+          { value: '1970-01-01', count: 2 },
+          { value: '1970-01-02', count: 1 },
+        ],
+        sizes: [
+          { value: 38, count: 2 },
+          { value: 36, count: 1 },
+        ],
+      });
+    });
+
     it('is sorted by every attribute', async () => {
-      for (const { name: attribute } of DOMAIN.attributes) {
+      for (const { name: attribute } of DOMAIN.attributes.filter(({ sort }) => sort)) {
         const { results } = await search('кот', { sort: { by: 'attribute', attribute, descending: false } });
         assert.equal(results.length, 3, attribute);
       }
