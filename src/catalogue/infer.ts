@@ -1,4 +1,4 @@
-import type { AttributeType } from '../search/domain.ts';
+import { type AttributeType, MAX_VALUES } from '../search/domain.ts';
 import { checkHeader, createColumns, nameOfColumn, TEXT_FIELDS, type TextField } from './columns.ts';
 import { type RowOptions, readRows } from './read.ts';
 import { CatalogueError, isDay, isMissing, MAX_STRING_LENGTH, NUMBER_TEXT, RowFault } from './row.ts';
@@ -9,6 +9,8 @@ export interface InferredColumn {
   /** The column's name as an attribute name; empty when it has no usable letters. */
   readonly name: string;
   readonly type: AttributeType;
+  /** It holds lists of plain values. `values` and `distinct` are those in the lists. */
+  readonly multiple?: boolean;
   /** Number of values that are not missing. */
   readonly values: number;
   /** Number of different values, counted up to `MAX_DISTINCT` + 1. */
@@ -89,44 +91,63 @@ const ADVICE: readonly (readonly [form: RegExp, advice: string])[] = [
   [/^\d{1,2}[./]\d{1,2}[./]\d{4}$/, 'days are written YYYY-MM-DD'],
 ];
 
+const SEPARATORS = ['|', ';', ', '] as const;
+/** A separator in at least this share of the values is not chance. */
+const SEPARATED_SHARE = 0.9;
+
 function createTally(): Tally {
   const distinct = new Set<string>();
   const advice = ADVICE.map(() => true);
   let [values, longest] = [0, 0];
-  let nested = false;
+  let [nested, listed, crowded] = [false, false, false];
+  const separated = SEPARATORS.map(() => 0);
   const may = { integer: true, number: true, date: true };
+  const add = (value: unknown): void => {
+    if (isMissing(value)) return;
+    values += 1;
+    if (typeof value === 'object') {
+      nested = true;
+      return;
+    }
+    const text = String(value).trim();
+    longest = Math.max(longest, text.length);
+    if (distinct.size <= MAX_DISTINCT) distinct.add(text.slice(0, MAX_STRING_LENGTH));
+    may.number &&= isNumber(text);
+    may.integer &&= may.number && Number.isSafeInteger(Number(text));
+    may.date &&= isDay(text);
+    for (const [i, [form]] of ADVICE.entries()) advice[i] &&= form.test(text);
+    for (const [i, separator] of SEPARATORS.entries()) {
+      if (text.includes(separator)) separated[i] = (separated[i] ?? 0) + 1;
+    }
+  };
   return {
-    add: (value) => {
-      if (isMissing(value)) return;
-      values += 1;
-      if (typeof value === 'object') {
-        nested = true;
-        return;
-      }
-      const text = String(value).trim();
-      longest = Math.max(longest, text.length);
-      if (distinct.size <= MAX_DISTINCT) distinct.add(text.slice(0, MAX_STRING_LENGTH));
-      may.number &&= isNumber(text);
-      may.integer &&= may.number && Number.isSafeInteger(Number(text));
-      may.date &&= isDay(text);
-      for (const [i, [form]] of ADVICE.entries()) advice[i] &&= form.test(text);
+    add: (given) => {
+      if (!Array.isArray(given)) return add(given);
+      listed = true;
+      crowded ||= new Set(given).size > MAX_VALUES;
+      for (const value of given) add(value);
     },
     infer: (column) => {
       const type = may.integer ? 'integer' : may.number ? 'number' : may.date ? 'date' : 'string';
       const tooLong = longest > MAX_STRING_LENGTH;
       const [better] = type === 'string' ? ADVICE.filter((_, i) => advice[i]) : [];
+      const separator = SEPARATORS.find((_, i) => (separated[i] ?? 0) >= values * SEPARATED_SHARE);
+      const several = separator && `are they several values? multiple: true, separator: "${separator}"`;
+      const hint = better?.[1] ?? (type === 'string' && !listed ? several : undefined);
       const unusable =
         values === 0
           ? 'it has no values'
           : nested
-            ? 'it holds lists or objects'
-            : tooLong
-              ? `it holds texts of more than ${MAX_STRING_LENGTH} characters`
-              : undefined;
+            ? 'it holds objects or lists of lists'
+            : crowded
+              ? `it holds lists of more than ${MAX_VALUES} values`
+              : tooLong
+                ? `it holds texts of more than ${MAX_STRING_LENGTH} characters`
+                : undefined;
       return {
-        ...{ column, name: nameOfColumn(column), type, values, distinct: distinct.size },
+        ...{ column, name: nameOfColumn(column), type, multiple: listed, values, distinct: distinct.size },
         ...(unusable === undefined ? {} : { unusable }),
-        ...(better === undefined || unusable !== undefined ? {} : { advice: better[1] }),
+        ...(hint === undefined || unusable !== undefined ? {} : { advice: hint }),
       };
     },
   };

@@ -1,4 +1,6 @@
-import type { Attribute, Document, MAX_ID_LENGTH } from '../search/domain.ts';
+import { canonicalDocumentText } from '../search/canonical.ts';
+import type { Attribute, AttributeValue, Document, MAX_ID_LENGTH } from '../search/domain.ts';
+import { MAX_VALUES } from '../search/domain.ts';
 
 /** A row before it is checked: `read` throws a `RowFault` when the row is wrong. */
 export interface RawRow {
@@ -65,7 +67,7 @@ export const MAX_STRING_LENGTH = 256;
  * @throws RowFault that names the field, the fault and what is allowed.
  */
 export function documentOf(row: Readonly<Record<string, unknown>>, attributes: readonly Attribute[]): Document {
-  const values: Record<string, string | number> = {};
+  const values: Record<string, AttributeValue> = {};
   const id = idOf(row['id']);
   const title = requiredText('title', row['title'], MAX_TITLE_LENGTH);
   const description = row['description'] ?? '';
@@ -74,9 +76,27 @@ export function documentOf(row: Readonly<Record<string, unknown>>, attributes: r
   for (const attribute of attributes) {
     const value = Object.hasOwn(row, attribute.name) ? row[attribute.name] : undefined;
     if (isMissing(value)) continue;
-    values[attribute.name] = attributeValue(attribute, value);
+    const list = attribute.multiple === true ? listOf(attribute, value) : undefined;
+    if (list?.length === 0) continue;
+    values[attribute.name] = list ?? attributeValue(attribute, value);
   }
   return { id, title, description, attributes: values };
+}
+
+/** The different values of an attribute with several: a list, a text with separators, or one value. */
+function listOf(attribute: Attribute, given: unknown): readonly (string | number)[] {
+  const { name, separator } = attribute;
+  const cells = typeof given === 'string' && separator !== undefined ? given.split(separator) : given;
+  const values = new Map<string | number, string | number>();
+  for (const item of Array.isArray(cells) ? cells : [cells]) {
+    if (isMissing(item)) continue;
+    if (typeof item === 'object') throw new RowFault(`${shown(item)} in a list; allowed: plain values`, name);
+    const value = attributeValue(attribute, item);
+    const key = typeof value === 'string' ? canonicalDocumentText(value) : value;
+    if (!values.has(key)) values.set(key, value);
+  }
+  if (values.size <= MAX_VALUES) return [...values.values()];
+  throw new RowFault(`${values.size} different values; allowed: at most ${MAX_VALUES}`, name);
 }
 
 export function isMissing(value: unknown): boolean {
@@ -118,6 +138,9 @@ function checkLength(field: string, text: string, maxLength: number): void {
 
 function attributeValue(attribute: Attribute, value: unknown): string | number {
   if (typeof value === 'string') return ofText(attribute, value);
+  if (Array.isArray(value)) {
+    throw new RowFault(`${shown(value)} is a list; allowed: one value, or declare multiple: true`, attribute.name);
+  }
   switch (attribute.type) {
     case 'string':
       if (typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))) return String(value);

@@ -27,7 +27,8 @@ export const CATALOGUE_HELP: readonly string[] = [
   '               case with Latin letters for Cyrillic ones and _ for everything else: "Год выпуска" is god_vypuska.',
   '               Columns that are no attribute are ignored, and listed.',
   'Values: integer 1990; number 12.50; date 2026-11-20; string up to 256 characters. A number may stand in quotes. An',
-  'empty cell or one of blanks, "" and null are missing values.',
+  'empty cell or one of blanks, "" and null are missing values. Where the domain declares multiple: true: a list in JSON, or a',
+  'cell split at its separator; up to 64 different values.',
 ];
 
 /** Indexes a user's catalogue into a domain's embedded index. It is streamed; a fault leaves the old index in place. */
@@ -274,12 +275,12 @@ function reasonToIgnore(
 }
 
 function attributeLine(inferred: InferredColumn): string {
-  const { name, column, type, advice } = inferred;
-  const sort = type === 'string' ? '' : ', sort: true';
+  const { name, column, type, multiple, advice } = inferred;
+  const order = multiple === true ? ', multiple: true' : type === 'string' ? '' : ', sort: true';
   const facet = isFacet(inferred) ? ', facet: true' : '';
   const label = name === column ? '' : `, label: ${quotedLine(column).replaceAll(/\$(?=\{)/g, '$$$$')}`;
   const comment = advice === undefined ? '' : ` # ${advice}`;
-  return `      ${key(name)}: { type: ${type}${facet}${sort}${label} }${comment}`;
+  return `      ${key(name)}: { type: ${type}${facet}${order}${label} }${comment}`;
 }
 
 /** Values that repeat, and whose number is small enough for a facet. */

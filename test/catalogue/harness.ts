@@ -30,6 +30,15 @@ export const ATTRIBUTES: readonly Attribute[] = attributes({
   date: 'date',
 });
 
+/** Attributes with several values; `tags` may stand in one cell. */
+export const LISTS: readonly Attribute[] = attributes({ tags: 'string', years: 'integer', days: 'date' }).map(
+  (each) => ({
+    ...each,
+    multiple: true,
+    ...(each.name === 'tags' ? { separator: '|' } : {}),
+  }),
+);
+
 export function attributes(types: Readonly<Record<string, AttributeType>>): readonly Attribute[] {
   return Object.entries(types).map(([name, type]) => ({ name, type, facet: false, sort: false }));
 }

@@ -34,11 +34,11 @@ describe('the inferred columns of a catalogue', () => {
   it('are inferred from every row of NDJSON, whose numbers may stand in quotes', async () => {
     const found = await infer(
       'types.ndjson',
-      '{"артикул":"1","title":"a","price":"7990","used":true,"tags":["x"]}\n{"артикул":"2","title":"b","price":12.5,"late":1}',
+      '{"артикул":"1","title":"a","price":"7990","used":true,"tags":{"a":1}}\n{"артикул":"2","title":"b","price":12.5,"late":1}',
     );
     assert.deepEqual(found.texts, { id: 'артикул', title: 'title' });
     assert.deepEqual(typesOf(found), {
-      ...{ price: 'number', used: 'string', tags: 'it holds lists or objects', late: 'integer' },
+      ...{ price: 'number', used: 'string', tags: 'it holds objects or lists of lists', late: 'integer' },
     });
   });
 
@@ -53,6 +53,43 @@ describe('the inferred columns of a catalogue', () => {
         ['string', 'numbers are written like 1990 or 12.50'],
         ['string', 'days are written YYYY-MM-DD'],
         ['string', undefined],
+      ],
+    );
+  });
+
+  it('hold several values where NDJSON has lists, with the type of their values', async () => {
+    const many = JSON.stringify(Array.from({ length: 65 }, (_, index) => index));
+    const found = await infer(
+      'lists.ndjson',
+      `{"id":1,"title":"a","sizes":[38,40,null],"tags":["x","y"],"deep":[[1]],"many":${many}}\n` +
+        '{"id":2,"title":"b","sizes":38,"tags":[]}',
+    );
+    assert.deepEqual(
+      found.columns.map(({ column, type, multiple, values, distinct, unusable }) => [
+        column,
+        unusable ?? [type, multiple, values, distinct],
+      ]),
+      [
+        ['sizes', ['integer', true, 3, 2]],
+        ['tags', ['string', true, 2, 2]],
+        ['deep', 'it holds objects or lists of lists'],
+        ['many', 'it holds lists of more than 64 values'],
+      ],
+    );
+  });
+
+  it('have advice where nearly every cell has a separator', async () => {
+    const rows = Array.from(
+      { length: 20 },
+      (_, i) => `${i},a,${i === 7 ? 'S' : 'S|M'},"red, blue",${i < 15 ? 'a;b' : 'c'}`,
+    );
+    const found = await infer('cells.csv', ['id,title,sizes,colours,few', ...rows].join('\n'));
+    assert.deepEqual(
+      found.columns.map(({ multiple, advice }) => [multiple, advice]),
+      [
+        [false, 'are they several values? multiple: true, separator: "|"'],
+        [false, 'are they several values? multiple: true, separator: ", "'],
+        [false, undefined],
       ],
     );
   });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { catalogueError, catalogueFiles } from './harness.ts';
+import { catalogueError, catalogueFiles, LISTS } from './harness.ts';
 
 const files = catalogueFiles();
 const HEADER = 'id,title,description,price,area,date\n';
@@ -141,6 +141,17 @@ describe('a catalogue in CSV', () => {
     const [row] = await files.read('lines.csv', 'id,title,brand\n1,a,"  Stels\r\n of\tKazan "\n');
     // A facet value is also used in a filter, and filters take no control characters.
     assert.deepEqual(row?.attributes, { brand: 'Stels of Kazan' });
+  });
+
+  it('may have several values in a cell: at the declared separator, trimmed, without empty parts', async () => {
+    const text = 'id,title,tags,years\n1,a,"S | M||s|one, size| ",2020\n2,b, | ,\n3,c,"a;b",\n';
+    const rows = await files.read('lists.csv', text, { attributes: LISTS });
+    assert.deepEqual(
+      rows.map(({ attributes }) => attributes),
+      [{ tags: ['S', 'M', 'one, size'], years: [2020] }, {}, { tags: ['a;b'] }],
+    );
+    const wrong = files.read('wrong.csv', 'id,title,years\n1,a,2020|2021\n', { attributes: LISTS });
+    await assert.rejects(wrong, catalogueError(2, 'years', /"2020\|2021" is not of type integer/));
   });
 
   it('is refused for a row longer than the maximum', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { readCatalogue } from '../../src/catalogue/read.ts';
-import { ATTRIBUTES, catalogueError, catalogueFiles } from './harness.ts';
+import { ATTRIBUTES, catalogueError, catalogueFiles, LISTS } from './harness.ts';
 
 const files = catalogueFiles();
 
@@ -46,6 +46,41 @@ describe('a catalogue in NDJSON', () => {
     assert.deepEqual(document?.attributes, { brand: '43', price: 7990, area: 12.5 });
   });
 
+  it('may hold lists for an attribute with several values: each typed as a single value is, and different', async () => {
+    const rows = await files.read(
+      'lists.ndjson',
+      `{"id":1,"title":"a","tags":["Ёлка", null, " ", "ёлка", "a|b, c", 7, true],"years":["2020", 2019, 2020.0]}
+       {"id":2,"title":"b","tags":"one","years":2021,"days":["2026-01-02","2026-01-01"]}
+       {"id":3,"title":"c","tags":[],"years":[null]}`,
+      { attributes: LISTS },
+    );
+    assert.deepEqual(
+      rows.map(({ attributes }) => attributes),
+      [
+        { tags: ['Ёлка', 'a|b, c', '7', 'true'], years: [2020, 2019] },
+        { tags: ['one'], years: [2021], days: ['2026-01-02', '2026-01-01'] },
+        {},
+      ],
+    );
+  });
+
+  it('are refused for wrong lists, with the reason', async () => {
+    const wrong: readonly (readonly [row: string, field: string, says: RegExp])[] = [
+      ['"tags":["a",["b"]]', 'tags', /\["b"\] in a list; allowed: plain values/],
+      ['"tags":[{"a":1}]', 'tags', /\{"a":1\} in a list; allowed: plain values/],
+      ['"years":[2020,"x"]', 'years', /"x" is not of type integer/],
+      [`"years":[${Array.from({ length: 65 }, (_, i) => i)}]`, 'years', /65 different values; allowed: at most 64/],
+    ];
+    for (const [row, field, says] of wrong) {
+      const reading = files.read('wrong.ndjson', `{"id":1,"title":"a",${row}}`, { attributes: LISTS });
+      await assert.rejects(reading, catalogueError(1, field, says));
+    }
+    const most = await files.read('most.ndjson', `{"id":1,"title":"a","years":[${[...Array(64).keys(), 0, 1]}]}`, {
+      attributes: LISTS,
+    });
+    assert.equal([most[0]?.attributes['years']].flat().length, 64);
+  });
+
   it('may have whole numbers as ids, negative ones too', async () => {
     const rows = await files.read('ids.ndjson', '{"id":-5,"title":"a"}\n{"id":0,"title":"b"}\n{"id":-0,"title":"c"}');
     assert.deepEqual(
@@ -85,7 +120,12 @@ describe('a catalogue in NDJSON', () => {
       'price',
       /"990 ₽" is not of type integer/,
     ],
-    ['a text that is a list', '{"id":"4","title":"x","brand":["Stels"]}', 'brand', /\["Stels"\] is not of type string/],
+    [
+      'a text that is a list',
+      '{"id":"4","title":"x","brand":["Stels"]}',
+      'brand',
+      /\["Stels"\] is a list; allowed: one value, or declare multiple: true/,
+    ],
     [
       'a fraction where an integer is declared',
       '{"id":"4","title":"x","price":9.5}',

@@ -51,6 +51,19 @@ test('numbers and dates sort, and columns whose values repeat are facets', () =>
   );
 });
 
+test('a column of lists has several values, and no order', () => {
+  const { attributes } = domainOf(
+    starter([column('tags', { multiple: true }), column('sizes', { type: 'integer', multiple: true, distinct: 5 })]),
+  );
+  assert.deepEqual(
+    attributes.map(({ name, multiple, facet, sort }) => ({ name, multiple, facet, sort })),
+    [
+      { name: 'tags', multiple: true, facet: true, sort: false },
+      { name: 'sizes', multiple: true, facet: true, sort: false },
+    ],
+  );
+});
+
 test('a name that YAML would read as another value stays a name', () => {
   const { attributes } = domainOf(starter(['null', 'true', 'false', 'no', 'n', 'e1'].map((name) => column(name))));
   assert.deepEqual(

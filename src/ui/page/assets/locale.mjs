@@ -3,6 +3,7 @@
  * Languages, and names, numbers, dates and durations as readers of a language write them.
  * @typedef {'ru' | 'en'} Language The languages of the page.
  * @typedef {import('../../../search/domain.ts').Attribute} Attribute
+ * @typedef {import('../../../search/domain.ts').AttributeValue} AttributeValue
  */
 
 const MAX_FORMATTERS = 256;
@@ -136,20 +137,32 @@ export function isMoney({ name, type, currency }) {
 
 /**
  * The currency in a document's own attributes.
- * @param {Readonly<Record<string, string | number>>} attributes
+ * @param {Readonly<Record<string, AttributeValue>>} attributes
  */
 export function currencyIn({ currency }) {
   return typeof currency === 'string' && /^[A-Z]{3}$/.test(currency) ? currency : undefined;
 }
 
 /**
- * An attribute's value as text.
+ * An attribute's value as text; of a list, each value.
  * @param {Attribute} attribute
- * @param {string | number} value
+ * @param {AttributeValue} value
  * @param {Language} language
  * @param {string | undefined} currency ISO 4217 code; without it an amount of money is a bare number.
  */
 export function formatValue(attribute, value, language, currency = attribute.currency) {
+  if (typeof value === 'object') return value.map((one) => formatOne(attribute, one, language, currency)).join(', ');
+  return formatOne(attribute, value, language, currency);
+}
+
+/**
+ * @param {Attribute} attribute
+ * @param {string | number} value
+ * @param {Language} language
+ * @param {string | undefined} currency
+ * @returns {string}
+ */
+function formatOne(attribute, value, language, currency) {
   switch (attribute.type) {
     case 'string':
       return String(value);
