@@ -184,6 +184,29 @@ describe('labels', () => {
   });
 });
 
+describe('an attribute with several values', () => {
+  const sizes: Attribute = { name: 'sizes', type: 'string', facet: true, sort: false, multiple: true };
+  const site: Site = { ...SITE, domains: [{ name: 'goods', attributes: [sizes], context: [] }] };
+  const page = (search: string): string => {
+    const body = {
+      ...{ query: 'tea', domain: 'goods', page: 1, limit: 20, total: 1 },
+      results: [{ id: '1', title: 'tea', attributes: { sizes: ['<M>', 'S'] } }],
+      facets: { sizes: ['<M>', 'S'].map((value) => ({ value, count: 1 })) },
+    };
+    const shown = { kind: 'answer', answer: answerFrom(body), provenance: provenanceOf('', '') } as const;
+    const address = addressFrom(new URLSearchParams(search), site);
+    return documentHtml({ site, address, language: 'en', shown }, ASSETS).toString();
+  };
+
+  it('is shown in the order given', () => {
+    assert.match(page('q=tea'), /<dd[^>]*>&lt;M&gt;, S<\/dd>/);
+  });
+
+  it('is chosen by one value after the other', () => {
+    assert.match(page('q=tea&filter=sizes:s'), /href="[^"]*filter=sizes%3As%2C%3CM%3E/i);
+  });
+});
+
 describe('formatted numbers', () => {
   it('money has its currency, a year no separator, a date its month, a short time its microseconds', () => {
     const year: Attribute = { name: 'year', type: 'integer', facet: false, sort: true };
@@ -207,6 +230,10 @@ describe('formatted numbers', () => {
       assert.notEqual(formatValue({ ...year, name }, 2019, 'ru'), '2019', name);
     assert.equal(formatValue(date, '2026-05-03', 'en', undefined), 'May 3, 2026');
     assert.equal(formatValue(date, 'soon', 'en', undefined), 'soon');
+    assert.equal(
+      formatValue({ ...date, multiple: true }, ['2026-05-03', '2026-05-01'], 'en'),
+      'May 3, 2026, May 1, 2026',
+    );
     assert.equal(formatDuration(0.0412, 'ru'), '41 мкс');
     assert.equal(formatDuration(12.3, 'en'), '12 ms');
   });

@@ -149,20 +149,10 @@ export function currencyIn({ currency }) {
  * @param {AttributeValue} value
  * @param {Language} language
  * @param {string | undefined} currency ISO 4217 code; without it an amount of money is a bare number.
- */
-export function formatValue(attribute, value, language, currency = attribute.currency) {
-  if (typeof value === 'object') return value.map((one) => formatOne(attribute, one, language, currency)).join(', ');
-  return formatOne(attribute, value, language, currency);
-}
-
-/**
- * @param {Attribute} attribute
- * @param {string | number} value
- * @param {Language} language
- * @param {string | undefined} currency
  * @returns {string}
  */
-function formatOne(attribute, value, language, currency) {
+export function formatValue(attribute, value, language, currency = attribute.currency) {
+  if (typeof value === 'object') return value.map((one) => formatValue(attribute, one, language, currency)).join(', ');
   switch (attribute.type) {
     case 'string':
       return String(value);

@@ -107,7 +107,12 @@ function resultFrom(result) {
     title: textOf(title ?? ''),
     snippet: textOf(snippet ?? ''),
     score: numberOf(score),
-    attributes: Object.fromEntries(Object.entries(membersOf(attributes)).map(([name, value]) => [name, scalar(value)])),
+    attributes: Object.fromEntries(
+      Object.entries(membersOf(attributes)).map(([name, value]) => [
+        name,
+        Array.isArray(value) ? listOf(value).map(scalar) : scalar(value),
+      ]),
+    ),
   };
 }
 
