@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { buildIndexes, type RunningSearchd, startSearchd } from '../../../loadtest/stack/sphinx.ts';
 import { createSphinxEngine } from '../../../src/engines/sphinx/engine.ts';
 import { numericId, writeSphinxSource } from '../../../src/engines/sphinx/source.ts';
-import type { Document, SearchDomain, SearchRequest } from '../../../src/search/domain.ts';
+import type { AttributeType, Document, SearchDomain, SearchRequest } from '../../../src/search/domain.ts';
 import { LIMIT_MS } from '../../until.ts';
 import { eachServer, engineDefaults, temporaryDirectory } from './harness.ts';
 
@@ -58,6 +58,37 @@ describe('the indexer’s input', () => {
       domains: [{ domain, index: 'shop', documents }],
       searchd: SEARCHD,
     });
+
+  it('has a list of texts as JSON and as codes, one of numbers or dates as multi-value attribute', async () => {
+    const list = (name: string, type: AttributeType) =>
+      ({ name, type, facet: true, sort: false, multiple: true }) as const;
+    const domain = { ...SHOP, attributes: [list('sizes', 'string'), list('years', 'integer'), list('days', 'date')] };
+    const { configFile } = await write(
+      [
+        document('1', {
+          attributes: { sizes: ['a,b\t', 'Ёж "x"'], years: [-2, 1], days: ['1969-12-31', '1970-01-02'] },
+        }),
+        document('2', { attributes: { sizes: ['еж "X"'] } }),
+        document('3'),
+      ],
+      domain,
+    );
+    const lines = (await readFile(join(directory, 'shop.tsv'), 'utf8')).trim().split('\n');
+    const [first = [], second = [], third = []] = lines.map((line) => line.split('\t').slice(3));
+    assert.deepEqual([first[0], ...first.slice(2)], ['["a,b ","Ёж \\"x\\""]', '-2,1', '-86400,86400', '1']);
+    assert.equal(second[1], first[1]?.split(',')[1], 'one code for spellings that a filter cannot tell apart');
+    assert.deepEqual(third, ['', '', '', '', '3']);
+    assert.match(
+      await readFile(configFile, 'utf8'),
+      /attr_string = sizes\n +tsvpipe_attr_multi_64 = _codes_sizes\n +tsvpipe_attr_multi_64 = years\n +tsvpipe_attr_multi_64 = days\n/,
+    );
+    const widths = { ...SHOP, attributes: [list('widths', 'number')] };
+    await assert.rejects(write([document('1')], widths), /attribute widths: searchd has no lists of fractions/);
+    await assert.rejects(
+      write([document('1', { attributes: { brand: ['a'] } })]),
+      /document 1: brand is string, not \["a"\]/,
+    );
+  });
 
   it('has one line per document for any text', async () => {
     const nasty = 'tab\tnew\nline\r\0nul \\ "quote" \u2028 end\\';

@@ -102,6 +102,7 @@ it('a document that breaks its declaration is refused with row, id and attribute
     [{ year: 2 ** 53 }, /"year"/],
     [{ posted: '2023-02-29' }, /"posted" is "2023-02-29", expected a date/],
     [{ posted: '2023-2-1' }, /"posted"/],
+    [{ brand: ['a', 'b'] }, /"brand" is \["a","b"\], expected text/],
     [{ colour: 'red' }, /"colour" is not declared/],
   ] as const) {
     const documents = [...titled('a'), { id: 'bad', title: 'b', description: '', attributes }];
@@ -194,6 +195,8 @@ it('the error of a file that is no index, or of another schema or other attribut
   await buildIndex({ file, domain: DOMAIN, documents: titled('чайник'), builtAtMs: 0 });
   const other = { ...DOMAIN, attributes: DOMAIN.attributes.slice(1) };
   await refused(open(file, other), 'incompatible', /built for the attributes brand:string, price:number/, rebuild);
+  const lists = { ...DOMAIN, attributes: DOMAIN.attributes.map((attribute) => ({ ...attribute, multiple: true })) };
+  await refused(open(file, lists), 'incompatible', /declares brand:string\[\], price:number\[\]/, rebuild);
   const flags = { ...DOMAIN, attributes: DOMAIN.attributes.map((attribute) => ({ ...attribute, facet: true })) };
   open(file, flags)().close();
 
