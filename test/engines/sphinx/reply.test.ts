@@ -61,6 +61,22 @@ it('numbers, dates and ids are returned as they were indexed', () => {
   });
 });
 
+it('a list is the texts of its JSON, a text that is no list is one value, and an empty one is missing', () => {
+  const list = (name: string, type: 'string' | 'date') =>
+    ({ name, type, facet: true, sort: false, multiple: true }) as const;
+  const lists = { ...domain, attributes: [list('sizes', 'string'), list('days', 'date')] };
+  const read = (sizes: string, days: string) =>
+    pageOf(
+      [[['1', '2', 'Кот', '', sizes, days]], META],
+      { ...request, facets: [] },
+      { domain: lists, marks, snippetLength: 40 },
+    ).results[0]?.attributes;
+  assert.deepEqual(read('["S","a,b"]', '-86400,-5,0'), { sizes: ['S', 'a,b'], days: ['1969-12-31', '1970-01-01'] });
+  assert.deepEqual(read('S, M', ''), { sizes: ['S, M'] });
+  assert.deepEqual(read('["S', '1'), { sizes: ['["S'], days: ['1970-01-01'] });
+  assert.deepEqual(read('[]', ''), {});
+});
+
 it('with highlights the title is the indexed one, and its marks are in the snippet', () => {
   const title = `${'длинное '.repeat(80)}17" кот`;
   const marked = `17" ${marks.open}кот${marks.close}`;
