@@ -74,7 +74,7 @@ describe('the indexer’s input', () => {
       domain,
     );
     const lines = (await readFile(join(directory, 'shop.tsv'), 'utf8')).trim().split('\n');
-    const [first = [], second = [], third = []] = lines.map((line) => line.split('\t').slice(3));
+    const [first = [], second = [], third = []] = lines.map((line) => line.split('\t').slice(4));
     assert.deepEqual([first[0], ...first.slice(2)], ['["a,b ","Ёж \\"x\\""]', '-2,1', '-86400,86400', '1']);
     assert.equal(second[1], first[1]?.split(',')[1], 'one code for spellings that a filter cannot tell apart');
     assert.deepEqual(third, ['', '', '', '', '3']);
