@@ -162,7 +162,7 @@ function checkDomain(name: string, domain: DraftDomain): readonly Fault[] {
 
 function checkAttribute(
   name: string,
-  { type, multiple, sort, separator, currency }: NonNullable<NonNullable<DraftDomain['attributes']>[string]>,
+  { type, search, multiple, sort, separator, currency }: NonNullable<NonNullable<DraftDomain['attributes']>[string]>,
   engine: NonNullable<DraftDomain['engine']>['kind'] | undefined,
   report: Report,
 ): void {
@@ -171,6 +171,7 @@ function checkAttribute(
   if (currency !== undefined && (type === 'string' || type === 'date')) {
     fault('currency', currency, 'a currency with type integer or number only');
   }
+  if (search === true && type !== 'string') fault('search', 'true', 'false, or type string: words are searched');
   if (multiple === true && sort === true) {
     fault('sort', 'true', 'false with multiple: a document with several values has no one place in an order');
   }

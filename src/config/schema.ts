@@ -35,6 +35,7 @@ const attribute = Type.Object(
     type: choice(['string', 'integer', 'number', 'date'], 'Type of its values; `date` is written YYYY-MM-DD.'),
     facet: flag('May be a facet: `facet=name`.', { default: false }),
     sort: flag('May order results: `sort=name`, `sort=-name`.', { default: false }),
+    search: optional(flag('Its words find a document, as those of the description do. Only with type `string`.')),
     multiple: optional(
       flag(`May have up to ${MAX_VALUES} values: a filter looks for one of them, a facet counts each.`),
     ),

@@ -12,6 +12,8 @@ export interface Attribute {
   readonly facet: boolean;
   /** May order results (`sort=name`, `sort=-name`). */
   readonly sort: boolean;
+  /** Its words find a document, as those of the description do. For texts only. */
+  readonly search?: boolean;
   /**
    * A document may have several values. A filter matches a document when one of its values matches: is one of the filter's
    * values, or lies in its range. A facet counts a document once for each of its values. Never with `sort`.
@@ -71,6 +73,11 @@ export interface Document {
    * not counted in its facets.
    */
   readonly attributes: Readonly<Record<string, AttributeValue>>;
+}
+
+/** The text of a document's attributes that are searched. */
+export function searchedText({ attributes }: Document, domain: SearchDomain): string {
+  return domain.attributes.flatMap(({ name, search }) => (search === true ? (attributes[name] ?? []) : [])).join(' ');
 }
 
 /** In characters (code points). One real catalogue has an id of 75 characters. */

@@ -113,9 +113,10 @@ const BODY_VERSION = 1;
 
 /** 11 base64url characters. */
 export function profileHash(profile: AnswerProfile): string {
-  const attributes = profile.attributes.map(({ name, type, facet, sort, multiple }) =>
-    multiple === true ? [name, type, facet, sort, 'multiple'] : [name, type, facet, sort],
-  );
+  const attributes = profile.attributes.map(({ name, type, facet, sort, multiple, search }) => {
+    const others = [...(multiple === true ? ['multiple'] : []), ...(search === true ? ['search'] : [])];
+    return [name, type, facet, sort, ...others];
+  });
   const text = JSON.stringify([
     BODY_VERSION,
     profile.engine,

@@ -15,6 +15,7 @@ export const CONTRACT_DOMAIN: SearchDomain = {
     { name: 'sizes', type: 'string', facet: true, sort: false, multiple: true },
     { name: 'years', type: 'integer', facet: true, sort: false, multiple: true },
     { name: 'days', type: 'date', facet: true, sort: false, multiple: true },
+    { name: 'maker', type: 'string', facet: false, sort: false, search: true },
   ],
   context: [],
   answerProfile: 'contract',
@@ -233,7 +234,12 @@ const SPECIAL: readonly Document[] = [
     description: 'Проверяет ключи',
     attributes: {},
   })),
-  { id: 'emoji', title: EMOJI_TITLE, description: '😀 Лёгкий 😀 и складной 😀', attributes: { brand: 'Ёж' } },
+  {
+    id: 'emoji',
+    title: EMOJI_TITLE,
+    description: '😀 Лёгкий 😀 и складной 😀',
+    attributes: { brand: 'Ёж', maker: 'Zubrovex-Werke' },
+  },
   {
     id: 'script',
     title: 'Фонарик',

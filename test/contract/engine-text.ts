@@ -64,6 +64,23 @@ export function textContract(search: Searching): void {
     assert.deepEqual(wrong, []);
   });
 
+  it('finds a document by the words of a searched attribute and by its id, and by no other attribute', async () => {
+    for (const [text, id] of [
+      ['zubrovex', 'emoji'],
+      ['самокат zubrovex werke', 'emoji'],
+      ['zubrovexwerke', 'emoji'],
+      ['icecat-12', 'icecat-12'],
+      ['18446744073709551615', '18446744073709551615'],
+    ] as const) {
+      const { results, total } = await search(ask(text));
+      assert.deepEqual([total, results[0]?.id], [1, id], text);
+    }
+    assert.equal((await search(ask('nokia зоопарк'))).total, 0);
+    const filters = [{ kind: 'strings', attribute: 'maker', values: ['zubrovex-werke'] }] as const;
+    assert.equal((await search(ask('icecat-12', { filters }))).total, 0);
+    assert.equal((await search(ask('zubrovex', { filters }))).total, 1);
+  });
+
   it('punctuation around words does not change the result', async () => {
     const expected = matching('гитара').length;
     for (const text of [

@@ -75,7 +75,7 @@ function source(domain: SearchDomain, index: string, directory: string): string 
   # Searched and kept: pages show them and SNIPPET needs their text.
   tsvpipe_field_string = title
   tsvpipe_field_string = description
-  # Searched, not kept: other spellings of their words (wifi for Wi-Fi, 128 гб for 128ГБ).
+  # Searched, not kept: other spellings of their words (wifi for Wi-Fi, 128 гб for 128ГБ), the id, and searched attributes.
   tsvpipe_field = ${SPELLINGS_FIELD}
 
   # A number that a document lacks is -2^62, a text that it lacks is empty.

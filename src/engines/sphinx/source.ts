@@ -2,7 +2,14 @@ import { createWriteStream } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { type Attribute, type AttributeValue, type Document, isList, type SearchDomain } from '../../search/domain.ts';
+import {
+  type Attribute,
+  type AttributeValue,
+  type Document,
+  isList,
+  type SearchDomain,
+  searchedText,
+} from '../../search/domain.ts';
 import { type ConfigurationOptions, sphinxConfiguration } from './configuration.ts';
 import { spellingsField } from './match.ts';
 import { codeOf, hash63, MISSING, MISSING_BELOW, withoutFloat32Noise } from './schema.ts';
@@ -75,7 +82,11 @@ async function writeRows(
         return cellsOf(value, attribute, document.id);
       });
       const [title, description] = [cell(document.title), cell(document.description)];
-      const spellings = spellingsField(`${title} ${description}`);
+      // A document is also found by its id and by its searched attributes.
+      const others = cell(`${document.id} ${searchedText(document, domain)}`.trim());
+      const spellings = [others, spellingsField(`${title} ${description} ${others}`)]
+        .filter((text) => text !== '')
+        .join(' ');
       const row = [String(id), title, description, spellings, ...values, cell(document.id)];
       yield `${row.join('\t')}\n`;
       report(ids.size);

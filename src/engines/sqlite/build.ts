@@ -3,7 +3,7 @@ import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Document, isDocumentId, MAX_ID_LENGTH, type SearchDomain } from '../../search/domain.ts';
+import { type Document, isDocumentId, MAX_ID_LENGTH, type SearchDomain, searchedText } from '../../search/domain.ts';
 import { indexedWords, type Run, runsOf, spellingsOf } from '../analysis/words.ts';
 import { createLabels, factsOf } from './facts.ts';
 import { columnsOf, createTables, IndexError, writeMeta } from './schema.ts';
@@ -56,7 +56,7 @@ async function insertAll(database: DatabaseSync, options: BuildOptions): Promise
     'INSERT INTO documents (n, id, title, description, attributes) VALUES (?, ?, ?, ?, ?)',
   );
   const facts = database.prepare(`INSERT INTO facts VALUES (?${', ?'.repeat(columns.length)})`);
-  const fts = database.prepare('INSERT INTO fts (rowid, title, description) VALUES (?, ?, ?)');
+  const fts = database.prepare('INSERT INTO fts (rowid, title, description, attributes) VALUES (?, ?, ?, ?)');
   const spell = createSpeller(database);
   const wordsOf = (text: string): string =>
     runsOf(text)
@@ -77,7 +77,7 @@ async function insertAll(database: DatabaseSync, options: BuildOptions): Promise
       checkId(next.id, holder);
       document.run(row, next.id, title, description, JSON.stringify(next.attributes));
       facts.run(row, ...values);
-      fts.run(row, wordsOf(title), wordsOf(description));
+      fts.run(row, wordsOf(title), wordsOf(description), wordsOf(searchedText(next, options.domain)));
     } catch (cause) {
       const detail = cause instanceof Error ? cause.message : String(cause);
       const message = `row ${row} (id ${JSON.stringify(next.id)}): ${detail}`;

@@ -56,7 +56,7 @@ export function columnsOf(domain: SearchDomain): ReadonlyMap<string, Column> {
  *   documents with four values each, a table with a row for each value took 9 ms instead of 4.5 to count, and 8 instead of 9
  *   to filter.
  * - `labels`: the texts of each attribute; codes are in the order of their canonical text, `key`.
- * - `fts`: the words of each document, contentless. Its tokeniser splits at spaces only, because it takes every character
+ * - `fts`: the words of each document and of its searched attributes, contentless. Its tokeniser splits at spaces only, because it takes every character
  *   beyond ASCII for a letter; `wordsOf` of the analysis splits text into words.
  * - `spellings`: words that stand for a phrase of documents, `wifi` for `wi fi`; `piece` is 1 where they are a
  *   part of it, `4060` for `rtx4060`. They are not in `fts`, where they would
@@ -81,7 +81,7 @@ export function createTables(database: DatabaseSync, domain: SearchDomain): void
     CREATE TABLE spellings (words TEXT, phrase TEXT, piece INTEGER, PRIMARY KEY (words, phrase)) WITHOUT ROWID;
     CREATE TABLE words (word TEXT PRIMARY KEY, documents INTEGER NOT NULL) WITHOUT ROWID;
     CREATE VIRTUAL TABLE fts USING fts5 (
-      title, description, content = '', tokenize = "ascii tokenchars '${WORD_SIGNS}'"
+      title, description, attributes, content = '', tokenize = "ascii tokenchars '${WORD_SIGNS}'"
     );
     INSERT INTO fts (fts, rank) VALUES ('hashsize', ${FTS_HASH_BYTES});
   `);
@@ -135,10 +135,11 @@ export function readMeta(database: DatabaseSync, file: string, domain: SearchDom
   };
 }
 
-/** Names and types in order, `[]` for several values. Whether an attribute may be sorted or counted does not change the file. */
+/** Names and types in order, `[]` for several values, `?` where words find documents. Whether an attribute may be sorted or counted does not change the file. */
 function declarationOf(domain: SearchDomain): string {
   const declared = domain.attributes.map(
-    ({ name, type, multiple }) => `${name}:${type}${multiple === true ? '[]' : ''}`,
+    ({ name, type, multiple, search }) =>
+      `${name}:${type}${multiple === true ? '[]' : ''}${search === true ? '?' : ''}`,
   );
   return declared.join(', ') || 'none';
 }

@@ -52,7 +52,8 @@ export function createSearch({ statements, columns, snippetLength }: IndexSearch
       expression = expressionOf(request.text, vocabulary, true);
       total = expression === undefined ? 0 : match(request, expression);
     }
-    const results = expression === undefined || total === 0 ? [] : resultsOf(request, expression);
+    if (total === 0) total = matchId(request);
+    const results = total === 0 ? [] : resultsOf(request, expression?.terms ?? []);
     const facets =
       total === 0
         ? Object.fromEntries(request.facets.map((name) => [name, []]))
@@ -72,18 +73,31 @@ export function createSearch({ statements, columns, snippetLength }: IndexSearch
       conditions.push('+fts.rowid IN (SELECT rowid FROM fts WHERE fts MATCH ?)');
       values.push(only);
     }
-    for (const filter of request.filters) {
-      const condition = conditionOf(filter, columnOf(filter.attribute));
+    for (const condition of filtersOf(request)) {
       conditions.push(condition.sql);
       values.push(...condition.values);
     }
-    const scored = isScored ? `-bm25(fts, ${TITLE_WEIGHT}, 1)` : '0';
+    const scored = isScored ? `-bm25(fts, ${TITLE_WEIGHT})` : '0';
     const from = request.filters.length === 0 ? 'fts' : 'fts CROSS JOIN facts ON facts.n = fts.rowid';
     const sql = `INSERT INTO matched (n, score) SELECT fts.rowid, ${scored} FROM ${from} WHERE ${conditions.join(' AND ')}`;
     return Number(statements(sql).run(...values).changes);
   }
 
-  function resultsOf(request: SearchRequest, { terms }: Expression): readonly SearchResult[] {
+  /** A text that finds nothing else may be the id of a document; texts of searches are in lower case. */
+  function matchId(request: SearchRequest): number {
+    statements('DELETE FROM matched').run();
+    const conditions = filtersOf(request);
+    const where = ['id IN (?, ?)', ...conditions.map(({ sql }) => sql)].join(' AND ');
+    const sql = `INSERT INTO matched (n, score) SELECT documents.n, 0 FROM documents CROSS JOIN facts ON facts.n = documents.n WHERE ${where}`;
+    const { text } = request;
+    return Number(statements(sql).run(text, text.toUpperCase(), ...conditions.flatMap(({ values }) => values)).changes);
+  }
+
+  function filtersOf({ filters }: SearchRequest): readonly Condition[] {
+    return filters.map((filter) => conditionOf(filter, columnOf(filter.attribute)));
+  }
+
+  function resultsOf(request: SearchRequest, terms: Expression['terms']): readonly SearchResult[] {
     const { limit, page, highlight } = request;
     return statements(pageSql(request.sort))
       .all(limit, (page - 1) * limit)
