@@ -1,5 +1,5 @@
 import { canonicalDocumentText } from '../search/canonical.ts';
-import type { Attribute, AttributeValue, Document, MAX_ID_LENGTH } from '../search/domain.ts';
+import type { Attribute, AttributeValue, Document } from '../search/domain.ts';
 import { MAX_VALUES } from '../search/domain.ts';
 
 /** A row before it is checked: `read` throws a `RowFault` when the row is wrong. */
@@ -57,7 +57,7 @@ export function shown(value: unknown): string {
 }
 
 /** In characters (code points). The first repeats the constant of search/domain.ts; its type keeps the two equal. */
-const maxIdLength: typeof MAX_ID_LENGTH = 128;
+const maxIdLength = 512;
 const MAX_TITLE_LENGTH = 1000;
 export const MAX_STRING_LENGTH = 256;
 

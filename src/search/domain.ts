@@ -21,6 +21,8 @@ export interface Attribute {
   readonly multiple?: boolean;
   /** The text between the values of one text that is not a list; without it such a text is one value. Changes no answer. */
   readonly separator?: string;
+  /** How a catalogue writes its numbers or days, where a cell alone does not tell. Changes no answer. */
+  readonly format?: '1,299.50' | '1.299,50' | 'DD/MM/YYYY' | 'MM/DD/YYYY';
   /** The name that the search page shows. Changes no answer. */
   readonly label?: string;
   /** ISO 4217 code, for a number that is an amount of money. The search page shows it; it changes no answer. */
@@ -64,7 +66,7 @@ export const MAX_VALUES = 64;
 
 /** One document of a catalogue, as an index takes it. */
 export interface Document {
-  /** 1–`MAX_ID_LENGTH` characters; unique within its domain. */
+  /** 1–`MAX_ID_BYTES` bytes; unique within its domain. */
   readonly id: string;
   readonly title: string;
   readonly description: string;
@@ -80,12 +82,12 @@ export function searchedText({ attributes }: Document, domain: SearchDomain): st
   return domain.attributes.flatMap(({ name, search }) => (search === true ? (attributes[name] ?? []) : [])).join(' ');
 }
 
-/** In characters (code points). One real catalogue has an id of 75 characters. */
-export const MAX_ID_LENGTH = 128;
+/** In UTF-8. Some catalogues have URLs as ids. */
+export const MAX_ID_BYTES = 512;
 
 /** Whether a text can be the id of a document. What can be indexed can also be suppressed. */
 export function isDocumentId(id: string): boolean {
-  return id !== '' && [...id].length <= MAX_ID_LENGTH && !id.includes('\0') && id.isWellFormed();
+  return id !== '' && Buffer.byteLength(id) <= MAX_ID_BYTES && !id.includes('\0') && id.isWellFormed();
 }
 
 /** One search, validated against its domain and in canonical form: the only input of an engine. */

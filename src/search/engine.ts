@@ -69,7 +69,7 @@ export interface ResultPage {
 }
 
 export interface SearchResult {
-  /** Any text of at most `MAX_ID_LENGTH` characters, exactly as indexed: 64-bit ids never become a JavaScript number. */
+  /** Any text of at most `MAX_ID_BYTES` bytes, exactly as indexed: 64-bit ids never become a JavaScript number. */
   readonly id: string;
   /** Plain text, not HTML. */
   readonly title: string;

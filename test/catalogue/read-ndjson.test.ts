@@ -97,13 +97,13 @@ describe('a catalogue in NDJSON', () => {
   const faults: readonly (readonly [name: string, row: string, field: string | undefined, says: RegExp])[] = [
     ['text that is not JSON', '{"id":', undefined, /not JSON: .*one object per line/],
     ['an array', '[1]', undefined, /not an object/],
-    ['a missing id', '{"title":"x"}', 'id', /missing; allowed: a text of 1–128 characters/],
+    ['a missing id', '{"title":"x"}', 'id', /missing; allowed: a text of 1–512 characters/],
     ['an empty id', '{"id":"  ","title":"x"}', 'id', /empty; allowed/],
     [
-      'an id of 129 characters',
-      `{"id":"${'x'.repeat(129)}","title":"x"}`,
+      'an id of 513 characters',
+      `{"id":"${'x'.repeat(513)}","title":"x"}`,
       'id',
-      /129 characters long; allowed: at most 128/,
+      /513 characters long; allowed: at most 512/,
     ],
     ['a numeric id that JSON cannot hold', '{"id":9007199254740993,"title":"x"}', 'id', /write it as text/],
     ['a fractional id', '{"id":1.5,"title":"x"}', 'id', /1\.5 is no whole number; write it as text, in quotes/],

@@ -3,7 +3,7 @@ import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Document, isDocumentId, MAX_ID_LENGTH, type SearchDomain, searchedText } from '../../search/domain.ts';
+import { type Document, isDocumentId, MAX_ID_BYTES, type SearchDomain, searchedText } from '../../search/domain.ts';
 import { indexedWords, type Run, runsOf, spellingsOf } from '../analysis/words.ts';
 import { createLabels, factsOf } from './facts.ts';
 import { columnsOf, createTables, IndexError, writeMeta } from './schema.ts';
@@ -17,6 +17,8 @@ interface BuildOptions {
   readonly builtAtMs: number;
   /** Called now and then with the number of documents so far. */
   readonly onProgress?: (documents: number) => void;
+  /** Takes a document that cannot be indexed; it is left out, unless the function throws. By default it throws. */
+  readonly onRefused?: (error: IndexError) => void;
   readonly signal?: AbortSignal;
 }
 
@@ -67,22 +69,26 @@ async function insertAll(database: DatabaseSync, options: BuildOptions): Promise
       .join(' ');
   const holder = database.prepare('SELECT n FROM documents WHERE id = ?');
 
-  let row = 0;
+  let [row, refused] = [0, 0];
   for await (const next of options.documents) {
     row += 1;
+    let values: ReturnType<typeof factsOf>;
     try {
-      // SQLite ends text at a NUL.
-      const [title, description] = [next.title.replaceAll('\0', ' '), next.description.replaceAll('\0', ' ')];
-      const values = factsOf(next, columns, labels);
       checkId(next.id, holder);
-      document.run(row, next.id, title, description, JSON.stringify(next.attributes));
-      facts.run(row, ...values);
-      fts.run(row, wordsOf(title), wordsOf(description), wordsOf(searchedText(next, options.domain)));
+      values = factsOf(next, columns, labels);
     } catch (cause) {
-      const detail = cause instanceof Error ? cause.message : String(cause);
-      const message = `row ${row} (id ${JSON.stringify(next.id)}): ${detail}`;
-      throw new IndexError('invalid-document', options.file, message, { cause, row });
+      const message = `row ${row} (id ${JSON.stringify(next.id)}): ${cause instanceof Error ? cause.message : cause}`;
+      const error = new IndexError('invalid-document', options.file, message, { cause, row });
+      if (options.onRefused === undefined) throw error;
+      options.onRefused(error);
+      refused += 1;
+      continue;
     }
+    // SQLite ends text at a NUL.
+    const [title, description] = [next.title.replaceAll('\0', ' '), next.description.replaceAll('\0', ' ')];
+    document.run(row, next.id, title, description, JSON.stringify(next.attributes));
+    facts.run(row, ...values);
+    fts.run(row, wordsOf(title), wordsOf(description), wordsOf(searchedText(next, options.domain)));
     if (row % DOCUMENTS_PER_TURN === 0) {
       options.onProgress?.(row);
       await nextTurn();
@@ -91,7 +97,7 @@ async function insertAll(database: DatabaseSync, options: BuildOptions): Promise
   }
   if (options.signal?.aborted) throw options.signal.reason;
   labels.write(database, columns);
-  return row;
+  return row - refused;
 }
 
 /** Keeps the spellings of runs. Catalogues repeat them, so the last ones are remembered. */
@@ -112,7 +118,7 @@ const MAX_REMEMBERED = 20_000;
 
 function checkId(id: string, holder: StatementSync): void {
   if (!isDocumentId(id)) {
-    throw new Error(`an id must be 1 to ${MAX_ID_LENGTH} characters of text`);
+    throw new Error(`an id must be 1 to ${MAX_ID_BYTES} bytes of text`);
   }
   const first = holder.get(id);
   if (first !== undefined) throw new Error(`the id is taken by row ${Number(first['n'])}`);

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import type { Control } from '../../control/control.ts';
 import { type ControlDocument, type FlushMode, MAX_SUPPRESSED } from '../../control/document.ts';
 import { type Affected, FLUSH_PREVIEW, type PurgedPages } from '../../operations/flush/flush.ts';
-import { MAX_ID_LENGTH } from '../../search/domain.ts';
+import { MAX_ID_BYTES } from '../../search/domain.ts';
 import { namingParameter } from '../problems.ts';
 import { statedReason } from './access.ts';
 import { FlushAskBody, FlushDoneBody, FlushStateBody, PreviewAsk, PurgedBody } from './flush-schema.ts';
@@ -107,8 +107,8 @@ function documentBody(control: Control): object {
   };
 }
 
-/** Each character of an id takes at most 12 bytes: two units, each as `\uXXXX`. The rest is for the other members. */
-const MAX_IDS_BYTES = 12 * MAX_SUPPRESSED * MAX_ID_LENGTH + 2 ** 16;
+/** Each byte of an id takes at most 6 bytes, as `\uXXXX`. The rest is for the other members. */
+const MAX_IDS_BYTES = 6 * MAX_SUPPRESSED * MAX_ID_BYTES + 2 ** 16;
 
 const PurgeBody = Type.Object(
   {
@@ -127,7 +127,7 @@ const SuppressBody = Type.Object(
   {
     domain: Domain,
     ids: Type.Array(
-      Type.String({ minLength: 1, maxLength: MAX_ID_LENGTH, description: `1 to ${MAX_ID_LENGTH} characters.` }),
+      Type.String({ minLength: 1, maxLength: MAX_ID_BYTES, description: `1 to ${MAX_ID_BYTES} bytes in UTF-8.` }),
       {
         minItems: 1,
         maxItems: MAX_SUPPRESSED,

@@ -5,7 +5,7 @@ import type { Changed, Control } from '../../control/control.ts';
 import { arc, type BucketRange, bucketsIn, type ControlDocument, MAX_SUPPRESSED } from '../../control/document.ts';
 import { OperationError } from '../../control/operation-error.ts';
 import type { Clock } from '../../runtime.ts';
-import { isDocumentId, MAX_ID_LENGTH } from '../../search/domain.ts';
+import { isDocumentId, MAX_ID_BYTES } from '../../search/domain.ts';
 import type { Figures } from '../meter/figures.ts';
 import type { StoreContent } from './content.ts';
 import { createErasures } from './erasure.ts';
@@ -177,8 +177,8 @@ function checkIds(ids: readonly string[]): void {
   }
   const wrong = [...distinct].find((id) => !isDocumentId(id));
   if (wrong !== undefined) {
-    const has = `one of them has ${[...wrong].length}, or a NUL or half a character`;
-    throw invalid(`an id is a text of 1 to ${MAX_ID_LENGTH} characters; ${has}`, 'ids');
+    const has = `one of them has ${Buffer.byteLength(wrong)}, or a NUL or half a character`;
+    throw invalid(`an id is a text of 1 to ${MAX_ID_BYTES} bytes in UTF-8; ${has}`, 'ids');
   }
 }
 

@@ -92,6 +92,16 @@ it('a duplicate id is refused with both rows, and the old index stays', async (c
   assert.deepEqual(await readdir(directory), ['goods.sqlite']);
 });
 
+it('a document that cannot be indexed is left out when its error is taken', async (context) => {
+  const file = join(await temporaryDirectory(context), 'some.sqlite');
+  const taken: string[] = [];
+  const documents = ['1', '', '1', '2'].map((id) => ({ id, title: 'диван', description: '', attributes: {} }));
+  const onRefused = ({ message }: Error): void => void taken.push(message);
+  const built = await buildIndex({ file, domain: DOMAIN, documents, builtAtMs: 0, onRefused });
+  assert.equal(built.documents, 2);
+  assert.match(taken.join('\n'), /^row 2 .*1 to 512 bytes.*\nrow 3 .*taken by row 1$/);
+});
+
 it('a document that breaks its declaration is refused with row, id and attribute', async (context) => {
   const file = join(await temporaryDirectory(context), 'goods.sqlite');
   for (const [attributes, said] of [
@@ -109,7 +119,7 @@ it('a document that breaks its declaration is refused with row, id and attribute
     const build = () => buildIndex({ file, domain: DOMAIN, documents, builtAtMs: 0 });
     await refused(build, 'invalid-document', /row 2 \(id "bad"\)/, said);
   }
-  for (const id of ['', 'i'.repeat(129), 'a\0b', '\ud800']) {
+  for (const id of ['', 'i'.repeat(513), 'a\0b', '\ud800']) {
     const documents = [{ id, title: 'b', description: '', attributes: {} }];
     await refused(() => buildIndex({ file, domain: DOMAIN, documents, builtAtMs: 0 }), 'invalid-document', /row 1/);
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bucketsIn, MAX_SUPPRESSED } from '../../../src/control/document.ts';
 import { beginOverlay, endOverlay } from '../../../src/control/overlay.ts';
-import { isDocumentId, MAX_ID_LENGTH } from '../../../src/search/domain.ts';
+import { isDocumentId, MAX_ID_BYTES } from '../../../src/search/domain.ts';
 import { entryOf } from '../../fakes/entry.ts';
 import { type FlushHarness, flushHarness, pagesOf } from './harness.ts';
 
@@ -119,9 +119,9 @@ test('a suppressed document hides its pages until it is lifted', async (t) => {
   ]);
 });
 
-test('every id that can be indexed can be suppressed: 1 to 128 characters, in UTF-16 one or two units each', async (t) => {
+test('every id that can be indexed can be suppressed: 1 to 512 bytes in UTF-8', async (t) => {
   const harness = flushHarness(t);
-  const longest = '🛋'.repeat(MAX_ID_LENGTH);
+  const longest = '🛋'.repeat(MAX_ID_BYTES / 4);
   const { after } = await harness.flush.suppress([longest]);
   assert.deepEqual(
     after.suppressed.map(({ id }) => id),
@@ -147,7 +147,7 @@ test('a list of suppressions that does not fit changes nothing', async (t) => {
 test('invalid ids are refused with the parameter', async (t) => {
   const { flush, control } = flushHarness(t);
   const tooMany = Array.from({ length: MAX_SUPPRESSED + 1 }, (_, id) => `${id}`);
-  for (const ids of [[], [''], ['x'.repeat(129)], ['\ud800'], tooMany]) {
+  for (const ids of [[], [''], ['x'.repeat(MAX_ID_BYTES + 1)], ['\ud800'], tooMany]) {
     await assert.rejects(flush.suppress(ids), { code: 'invalid-request', parameter: 'ids' });
   }
   assert.equal(control.document().revision, 0);
