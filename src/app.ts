@@ -147,15 +147,12 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     findings: () => operations.doctor.standing()?.counts,
     pages: (app, context) => registerPage(app, { ...context, ...pageSettings(settings) }),
   });
-  const { token, tls, hosts } = settings.admin;
   const adminServer = createAdminServer({
-    ...{ ...shared, operations, audit, hosts },
+    ...{ ...shared, ...settings.admin, operations, audit },
     drainMs: ADMIN_DRAIN_MS,
     metricsText: metrics.text,
     pages: registerOps,
     trustedProxies: settings.public.trustedProxies,
-    ...(token === undefined ? {} : { token }),
-    ...(tls === undefined ? {} : { tls }),
   });
   // Operators watch the drain: the admin listener stays until the last search is answered.
   opened.defer(async () => void (await within('admin listener', adminServer.close(), ADMIN_DRAIN_MS)));
@@ -281,7 +278,6 @@ async function connectDomain(own: DomainSettings, { settings, stores, runtime, r
     control,
     search,
     clientMaxAgeMs: own.freshness.clientMaxAgeMs,
-    /** The parts that operations use. */
     operated: {
       ...{ name, settings: own, control, memory, meter, popularity },
       controlElsewhere: elsewhere,

@@ -13,12 +13,16 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 // When the reader of the output is gone (`| head`, a closed terminal), the command is stopped too.
 for (const output of [stdout, stderr]) output.on('error', (error) => stop.abort(error));
 
-process.exitCode = await call(process.argv.slice(2), {
+process.exitCode = await call(process.argv.splice(2), {
   clock: systemClock,
   stdout,
   stderr,
   settings: () => loadSettings({ env, cwd: process.cwd() }),
   signal: stop.signal,
+  serve: async (config) => {
+    env['SERPCACHE_CONFIG'] = config ?? env['SERPCACHE_CONFIG'] ?? '';
+    await import('./main.ts');
+  },
   operator: `${env['USER'] || 'operator'}@${hostname()}`,
   ...(env['ADMIN_TOKEN'] ? { adminToken: env['ADMIN_TOKEN'] } : {}),
   ...(stdin.isTTY && stderr.isTTY

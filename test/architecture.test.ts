@@ -76,7 +76,8 @@ function isAllowed({ file, target = '' }: Arrow): boolean {
     return DEPLOY_ROOMS[from]?.some((room) => target.startsWith(`${room}/`)) ?? false;
   }
   if (!target.startsWith('src/')) return false;
-  if (ROOTS.includes(to)) return from === 'main.ts' && to === 'app.ts';
+  // `index --serve` runs the service.
+  if (ROOTS.includes(to)) return `${from} ${to}` === 'main.ts app.ts' || `${from} ${to}` === 'cli.ts main.ts';
   return ROOTS.includes(from) || to === 'runtime.ts' || mayImport(from, to);
 }
 

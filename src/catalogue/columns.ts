@@ -1,6 +1,9 @@
 import type { Attribute } from '../search/domain.ts';
 import { transliterate } from './demo/ad.ts';
-import { RowFault } from './row.ts';
+import { RowFault, shown } from './row.ts';
+
+/** Columns by the field or attribute that they are, where their names do not tell. */
+export type ColumnMap = Readonly<Record<string, string>>;
 
 /** The fields of a document that are not attributes. The first two are required. */
 export const TEXT_FIELDS = ['id', 'title', 'description'] as const;
@@ -29,6 +32,8 @@ interface Columns {
   readonly use: () => ColumnUse;
 }
 
+/** Maximum number of different values counted per column: a facet with more is not readable. */
+export const MAX_DISTINCT = 200;
 const MAX_IGNORED = 100;
 /** Column names whose field is remembered: NDJSON may hold any number of different names. */
 const MAX_REMEMBERED = 1000;
@@ -50,12 +55,16 @@ export function nameOfColumn(column: string): string {
 }
 
 /**
- * Maps the columns of a file to fields by name. A field takes the column of its exact name, else the first column whose
- * `nameOfColumn` is equal, else (id, title and description only) a column of a usual name. Declared attributes win over
- * usual names.
+ * Maps the columns of a file to fields. A field takes the column that `map` names, else the one of its exact name, else
+ * the first column whose `nameOfColumn` is equal, else (id, title and description only) a column of a usual name. Declared
+ * attributes win over usual names.
  */
-export function createColumns(attributes: readonly Attribute[]): Columns {
+export function createColumns(attributes: readonly Attribute[], map: ColumnMap): Columns {
   const declared = new Set(attributes.map(({ name }) => name));
+  const fields = new Set<string>([...TEXT_FIELDS, ...declared]);
+  const mapped = new Map(
+    Object.entries(map).flatMap(([field, column]) => (fields.has(field) ? [[column, field] as const] : [])),
+  );
   const targets = new Map<string, Target | undefined>();
   const ignored = new Set<string>();
   const renamed = new Map<string, string>();
@@ -64,7 +73,8 @@ export function createColumns(attributes: readonly Attribute[]): Columns {
 
   const targetOf = (column: string): Target | undefined => {
     if (targets.has(column)) return targets.get(column);
-    const target = findTarget(column, declared);
+    const field = mapped.get(column);
+    const target = field === undefined ? findTarget(column, declared) : { field, rank: -1 };
     if (targets.size < MAX_REMEMBERED) targets.set(column, target);
     return target;
   };
@@ -117,15 +127,28 @@ function findTarget(column: string, declared: ReadonlySet<string>): Target | und
   return undefined;
 }
 
-/** @throws RowFault when the header lacks a required field. It names the columns that could be it. */
-export function checkHeader(columns: readonly string[], attributes: readonly Attribute[]): void {
-  const found = createColumns(attributes);
+/**
+ * @param own the part of `map` that the user gave.
+ * @throws RowFault when the header lacks a required field, or a column of `own`. It names the columns that could be it.
+ */
+export function checkHeader(
+  columns: readonly string[],
+  attributes: readonly Attribute[],
+  map: ColumnMap,
+  own: ColumnMap = {},
+): void {
+  const header = `the header has: ${shownNames(columns)}`;
+  for (const [field, column] of Object.entries({ id: map['id'], title: map['title'], ...own })) {
+    if (column === undefined || columns.includes(column)) continue;
+    throw new RowFault(`no column ${shown(column)} in the header; ${header}`, field);
+  }
+  const found = createColumns(attributes, map);
   const fields = found.fieldsOf(Object.fromEntries(columns.map((column) => [column, ''])));
   for (const field of ['id', 'title'] as const) {
     if (Object.hasOwn(fields, field)) continue;
-    const alone = columns.length === 1 ? '; cells are separated by commas, semicolons or tabs' : '';
+    const alone = columns.length === 1 ? '; cells are separated by commas, semicolons, tabs or |' : '';
     throw new RowFault(
-      `no such column in the header; allowed: ${USUAL_NAMES[field].join(', ')}; the header has: ${shownNames(columns)}${alone}`,
+      `no such column in the header; allowed: ${USUAL_NAMES[field].join(', ')}, or --${field} COLUMN; ${header}${alone}`,
       field,
     );
   }

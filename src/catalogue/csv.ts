@@ -1,65 +1,87 @@
 import { CsvError, type Parser, parse } from 'csv-parse';
 import { textOf } from './file.ts';
-import { type RawRow, RowFault, shown } from './row.ts';
+import { faultyRow, orFault, type RawRow, RowFault, shown, type TakeNote } from './row.ts';
+
+interface CsvOptions {
+  readonly maxBytes: number;
+  /** Takes the names of the columns. Throws a RowFault for a header that lacks a column. */
+  readonly onHeader: (columns: readonly string[]) => void;
+  readonly onNote: TakeNote;
+}
 
 /**
- * Rows of CSV text with a header. Spreadsheets use different delimiters: the delimiter is the one of comma, semicolon
- * and tab that occurs most often in the header, outside quotes. A quoted cell may span lines; the line of a row is its
- * first line.
- * @param checkHeader throws a RowFault for a header that lacks a column.
+ * Rows of text with a header, as spreadsheets and databases write it. A quoted cell may span lines; the line of a row is
+ * its first line.
  */
 export async function* csvRows(
-  chunks: AsyncIterable<Buffer>,
-  maxBytes: number,
-  checkHeader: (columns: readonly string[]) => void,
+  chunks: AsyncGenerator<Buffer, void, undefined>,
+  { maxBytes, onHeader, onNote }: CsvOptions,
 ): AsyncGenerator<RawRow, void, undefined> {
+  const first = (await chunks.next()).value ?? Buffer.alloc(0);
+  const dialect = dialectOf(first.toString('latin1'));
   const ready: RawRow[] = [];
   let columns: readonly string[] | undefined;
   // Lines are counted here, because csv-parse counts a CRLF inside quotes as two lines.
-  let nextLine = 1;
+  let nextLine = 1 + newlinesIn(dialect.named);
   const take = ({ record, raw }: Parsed): void => {
     const line = nextLine + newlinesIn(/^[\r\n]*/.exec(raw)?.[0] ?? '');
     nextLine += newlinesIn(raw);
+    // Spreadsheets write a blank row as delimiters.
+    if (record.every((cell) => cell.trim() === '')) return;
     if (columns !== undefined) {
       const names = columns;
-      ready.push({ line, read: () => rowOf(record, names) });
+      const cells = dialect.isDump ? record.map(unescaped) : record;
+      if (!dialect.isDump && raw.includes('"') && !/""|\\"/.test(raw) && cells.some((cell) => cell.includes('"'))) {
+        onNote('quotes inside a cell were read as they stand');
+      }
+      ready.push({ line, read: () => rowOf(cells, names, onNote) });
       return;
     }
-    const header = headerOf(record, checkHeader);
-    columns = header instanceof RowFault ? [] : header;
-    if (header instanceof RowFault) ready.push(broken(line, header));
-  };
-  const parserFor = (head: Buffer) =>
-    parse({
-      delimiter: delimiterOf(head),
-      // One character per byte: cells are decoded below, so that bad UTF-8 is an error of its row and not a silent
-      // U+FFFD. (`encoding: null` would give bytes, but csv-parse throws a wrong error on them.)
-      encoding: 'latin1',
-      raw: true,
-      // The number of columns is checked below, where the row can be named and skipped.
-      relax_column_count: true,
-      skip_empty_lines: true,
-      max_record_size: maxBytes,
-      // Rows are taken in this callback, not read from the stream: an error destroys the stream with the good rows in it.
-      on_record: (parsed) => {
-        take(parsed as unknown as Parsed);
-        return null;
-      },
+    columns = [];
+    const header = orFault(() => {
+      columns = columnsOf(record, onNote);
+      onHeader(columns);
     });
-  let parser: Parser | undefined;
+    if (header instanceof RowFault) ready.push(faultyRow(line, header, true));
+  };
+  const parser: Parser = parse({
+    delimiter: dialect.delimiter,
+    quote: dialect.isDump ? false : '"',
+    escape: dialect.escape,
+    // One character per byte: cells are decoded below, so that bad UTF-8 is an error of its row and not a silent
+    // U+FFFD. (`encoding: null` would give bytes, but csv-parse throws a wrong error on them.)
+    encoding: 'latin1',
+    raw: true,
+    ltrim: true,
+    relax_quotes: true,
+    // The number of columns is checked below, where the row can be named and skipped.
+    relax_column_count: true,
+    skip_empty_lines: true,
+    max_record_size: maxBytes,
+    // Rows are taken in this callback, not read from the stream: an error destroys the stream with the good rows in it.
+    on_record: (parsed) => {
+      take(parsed as unknown as Parsed);
+      return null;
+    },
+  });
+  // Errors reach the callback of `write`. Without a listener, the event of the same error would end the process.
+  parser.on('error', () => undefined);
+  async function* rest(): AsyncGenerator<Buffer, void, undefined> {
+    yield first.subarray(dialect.named.length);
+    yield* chunks;
+  }
   try {
-    for await (const chunk of withEnd(chunks)) {
+    for await (const chunk of withEnd(dialect.isDump ? lettered(rest()) : rest())) {
       if (chunk?.length === 0) continue;
-      // Errors reach the callback of `write`. Without a listener, the event of the same error would end the process.
-      parser ??= parserFor(chunk ?? Buffer.alloc(0)).on('error', () => undefined);
       const error = await feed(parser, chunk);
       yield* ready.splice(0);
-      if (error !== undefined) return yield broken(nextLine, new RowFault(problemOf(error, maxBytes)));
+      if (error !== undefined) return yield faultyRow(nextLine, new RowFault(problemOf(error, maxBytes)), true);
     }
   } finally {
-    parser?.destroy();
+    parser.destroy();
+    await chunks.return();
   }
-  if (columns === undefined) yield broken(1, new RowFault('no header row; allowed: column names, then rows'));
+  if (columns === undefined) yield faultyRow(1, new RowFault('no header row; allowed: column names, then rows'), true);
 }
 
 /** Writes a chunk, or the end when there is none. Resolves with the parser's error, if any. */
@@ -86,67 +108,76 @@ interface Parsed {
   readonly raw: string;
 }
 
-/** A fault after which the next row cannot be found. */
-function broken(line: number, fault: RowFault): RawRow {
-  return {
-    line,
-    fatal: true,
-    read: () => {
-      throw fault;
-    },
-  };
+/**
+ * The delimiter is named by a first line `sep=;`, or is the one of comma, semicolon, tab and | that occurs most often in
+ * the first line that is not blank, outside quotes; on a tie the comma loses: column names hold it more often. Text with
+ * tabs and the NULL of a database is escaped with backslashes and never quoted (COPY of PostgreSQL, SELECT INTO OUTFILE
+ * of MySQL). MySQL writes `\"` inside quotes, all others `""`.
+ */
+function dialectOf(head: string) {
+  const [named = '', sign = ''] = /^[\r\n]*sep=(.)\r?\n/i.exec(head) ?? [];
+  const header = /[^\r\n]+/.exec(head.replace(/"(?:[^"]|"")*"/g, ''))?.[0] ?? '';
+  const count = (delimiter: string) => header.split(delimiter).length;
+  const delimiter = sign || ['\t', ';', '|', ','].reduce((best, next) => (count(next) > count(best) ? next : best));
+  const isDump = delimiter === '\t' && /[\t\n]\\N(?=[\t\r\n]|$)/.test(head);
+  return { named, delimiter, isDump, escape: /\\"[^,;\t|\r\n]/.test(head) && !head.includes('""') ? '\\' : '"' };
 }
 
-function headerOf(
-  cells: readonly string[],
-  checkHeader: (columns: readonly string[]) => void,
-): readonly string[] | RowFault {
-  try {
-    const columns = cells.map((cell) => textOf(Buffer.from(cell, 'latin1')).trim());
-    checkHeader(columns);
-    const twice = columns.find((column, index) => column !== '' && columns.indexOf(column) !== index);
-    return twice === undefined ? columns : new RowFault('twice in the header; allowed: once', twice);
-  } catch (error) {
-    if (error instanceof RowFault) return error;
-    throw error;
+const LETTERS: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v', 0: '\0' };
+
+/** MySQL escapes tabs and line ends with a backslash before them, PostgreSQL with a letter: here all get the letter. */
+async function* lettered(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
+  let held = '';
+  for await (const chunk of chunks) {
+    const text = held + chunk.toString('latin1');
+    held = /(?<!\\)(?:\\\\)*\\$/.test(text) ? '\\' : '';
+    const whole = text.slice(0, text.length - held.length);
+    yield Buffer.from(
+      whole.replaceAll(/\\[\s\S]/g, (pair) => LETTER_OF[pair] ?? pair),
+      'latin1',
+    );
   }
+  yield Buffer.from(held);
 }
 
-function rowOf(cells: readonly string[], columns: readonly string[]): Readonly<Record<string, unknown>> {
-  if (cells.length !== columns.length) {
+const LETTER_OF: Readonly<Record<string, string>> = { '\\\t': '\\t', '\\\n': '\\n', '\\\r': '\\r' };
+
+function unescaped(cell: string): string {
+  return cell === '\\N' ? cell : cell.replaceAll(/\\(.)/g, (_, sign: string) => LETTERS[sign] ?? sign);
+}
+
+/** The names of the columns; a repeated name gets a number. */
+function columnsOf(cells: readonly string[], onNote: TakeNote): readonly string[] {
+  const columns: string[] = [];
+  for (const cell of cells) {
+    const name = textOf(Buffer.from(cell, 'latin1')).replaceAll(/\s+/g, ' ').trim();
+    let own = name;
+    for (let times = 2; name !== '' && columns.includes(own); times += 1) own = `${name}_${times}`;
+    if (own !== name) onNote(`${shown(name)} is in the header again: that column was read as ${shown(own)}`);
+    columns.push(own);
+  }
+  return columns;
+}
+
+/** Spreadsheets leave out the empty cells at the end of a row, or write some more. */
+function rowOf(cells: readonly string[], columns: readonly string[], onNote: TakeNote): Record<string, unknown> {
+  if (cells.slice(columns.length).some((cell) => cell.trim() !== '')) {
     throw new RowFault(`${cells.length} columns; allowed: ${columns.length}, as in the header`);
   }
+  if (cells.length < columns.length) onNote('rows end before the last column: its values are missing');
+  if (cells.length > columns.length) onNote('rows have empty cells beyond the last column');
   return Object.fromEntries(columns.map((column, index) => [column, cellText(column, cells[index] ?? '')]));
 }
 
 function cellText(column: string, cell: string): string {
-  try {
-    return textOf(Buffer.from(cell, 'latin1'));
-  } catch (error) {
-    throw error instanceof RowFault ? new RowFault(error.message, column) : error;
-  }
+  const text = orFault(() => textOf(Buffer.from(cell, 'latin1')));
+  if (text instanceof RowFault) throw new RowFault(text.message, column);
+  return text;
 }
 
-const PROBLEMS: Readonly<Record<string, string>> = {
-  CSV_QUOTE_NOT_CLOSED: 'a quote is opened and never closed',
-  CSV_INVALID_CLOSING_QUOTE: 'text after a closing quote; a quote inside a quoted cell is written twice',
-  INVALID_OPENING_QUOTE: 'a quote inside a cell that does not begin with one; quote the whole cell and write it twice',
-};
-
-function problemOf(error: CsvError, maxBytes: number): string {
-  if (error.code === 'CSV_MAX_RECORD_SIZE')
-    return `the row is longer than ${maxBytes} bytes, or a quote is never closed`;
-  return PROBLEMS[error.code] ?? `not CSV: ${shown(error.message)}`;
-}
-
-/**
- * Counts outside quotes in the first line that is not blank. On a tie the comma loses: column names hold it more often.
- */
-function delimiterOf(head: Buffer): string {
-  const bare = head.toString('latin1').replace(/"(?:[^"]|"")*"/g, '');
-  const header = /[^\r\n]+/.exec(bare)?.[0] ?? '';
-  const count = (delimiter: string) => header.split(delimiter).length;
-  return ['\t', ';', ','].reduce((best, next) => (count(next) > count(best) ? next : best));
+function problemOf({ code, message }: CsvError, maxBytes: number): string {
+  if (code === 'CSV_MAX_RECORD_SIZE') return `the row is longer than ${maxBytes} bytes, or a quote is never closed`;
+  return code === 'CSV_QUOTE_NOT_CLOSED' ? 'a quote is opened and never closed' : `not CSV: ${shown(message)}`;
 }
 
 function newlinesIn(raw: string): number {

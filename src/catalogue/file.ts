@@ -25,51 +25,51 @@ export function fileBytes(file: string, signal: AbortSignal): FileBytes {
   return { chunks: named(), bytesRead };
 }
 
-/** The bytes of a catalogue file, unpacked, without a byte order mark. */
-interface CatalogueFile extends FileBytes {
-  readonly format: 'json' | 'csv';
+/** The bytes of a catalogue file in UTF-8, unpacked, without a byte order mark. */
+interface CatalogueFile extends Omit<FileBytes, 'chunks'> {
+  readonly chunks: AsyncGenerator<Buffer, void, undefined>;
+  readonly format: 'json' | 'csv' | 'xml';
   /** Size of the file on disk, before unpacking: progress is `bytesRead` divided by it. */
   readonly totalBytes: number;
 }
 
-const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
-/** Byte order marks of UTF-16. Spreadsheets write it when they save "Unicode text". */
-const UTF16_BOMS = [Buffer.from([0xff, 0xfe]), Buffer.from([0xfe, 0xff])];
+/** Byte order marks. Spreadsheets write UTF-16 when they save "Unicode text". */
+const MARKS: readonly (readonly [mark: string, encoding: string])[] = [
+  ['\xef\xbb\xbf', 'utf-8'],
+  ['\xff\xfe', 'utf-16le'],
+  ['\xfe\xff', 'utf-16be'],
+];
+type Formats = Readonly<Record<string, CatalogueFile['format']>>;
+const FORMATS: Formats = { ndjson: 'json', jsonl: 'json', csv: 'csv', tsv: 'csv', txt: 'csv', xml: 'xml', yml: 'xml' };
+
+interface OpenOptions {
+  readonly signal: AbortSignal | undefined;
+  /** The name of an encoding, for a file that does not name its own. */
+  readonly encoding: string | undefined;
+}
 
 /** @throws CatalogueError for a name of unknown format and for a file that cannot be read. */
-export async function openCatalogueFile(file: string, signal: AbortSignal | undefined): Promise<CatalogueFile> {
-  const match = /\.(ndjson|jsonl|csv|tsv)(\.gz)?$/i.exec(file);
-  if (match === null)
-    throw new CatalogueError(file, 'unknown format; allowed: .ndjson, .jsonl, .csv or .tsv, each also with .gz');
-  const format = /^[ct]sv$/i.test(match[1] ?? '') ? 'csv' : 'json';
+export async function openCatalogueFile(file: string, { signal, encoding }: OpenOptions): Promise<CatalogueFile> {
+  const format = FORMATS[/\.([a-z]+)(?:\.gz)?$/i.exec(file)?.[1]?.toLowerCase() ?? ''];
+  if (format === undefined) {
+    const allowed = `.${Object.keys(FORMATS).join(', .')}, each also with .gz`;
+    throw new CatalogueError(file, `unknown format; allowed: ${allowed}`);
+  }
   const about = await stat(file).catch((cause: unknown) => {
     throw new CatalogueError(file, `cannot be read: ${reasonOf(cause)}`, {}, { cause });
   });
   if (!about.isFile()) throw new CatalogueError(file, 'not a file');
 
   const { chunks, bytesRead } = openBytes(file, signal);
-  async function* withoutMark(): AsyncGenerator<Buffer, void, undefined> {
-    let head: Buffer | undefined = Buffer.alloc(0);
+  async function* decoded(): AsyncGenerator<Buffer, void, undefined> {
     try {
-      for await (const chunk of chunks) {
-        if (head === undefined) {
-          yield chunk;
-          continue;
-        }
-        head = Buffer.concat([head, chunk]);
-        if (head.length < BOM.length) continue;
-        checkNotUtf16(file, head);
-        yield withoutBom(head);
-        head = undefined;
-      }
-      if (head !== undefined && head.length > 0) yield withoutBom(head);
+      yield* inUtf8(chunks, format === 'xml' ? DECLARED : undefined, encoding);
     } catch (cause) {
       signal?.throwIfAborted();
-      if (cause instanceof CatalogueError) throw cause;
       throw new CatalogueError(file, `cannot be read: ${reasonOf(cause)}`, {}, { cause });
     }
   }
-  return { format, chunks: withoutMark(), totalBytes: about.size, bytesRead };
+  return { format, chunks: decoded(), totalBytes: about.size, bytesRead };
 }
 
 /** Reading rejects with the error of the file system or of gzip. The file is closed when reading ends early. */
@@ -87,15 +87,31 @@ function openBytes(file: string, signal: AbortSignal | undefined): FileBytes {
   return { chunks: chunks(), bytesRead: () => raw.bytesRead };
 }
 
-/** Without this check a UTF-16 file would fail with a misleading message, because every other byte is NUL. */
-function checkNotUtf16(file: string, head: Buffer): void {
-  if (UTF16_BOMS.some((mark) => head.subarray(0, mark.length).equals(mark))) {
-    throw new CatalogueError(file, 'saved as UTF-16; allowed: text saved as UTF-8');
-  }
-}
+/** The declaration of XML names the encoding. */
+const DECLARED = /^\s*<\?xml[^>]*?encoding\s*=\s*["']([^"']+)/;
+const HEAD_BYTES = 200;
 
-function withoutBom(bytes: Buffer): Buffer {
-  return bytes.subarray(0, BOM.length).equals(BOM) ? bytes.subarray(BOM.length) : bytes;
+/** The encoding is that of the byte order mark, else `named`, else the declared one, else UTF-8. */
+async function* inUtf8(
+  chunks: AsyncIterable<Buffer>,
+  declared: RegExp | undefined,
+  named: string | undefined,
+): AsyncGenerator<Buffer, void, undefined> {
+  let decoder: TextDecoder | undefined;
+  let isFirst = true;
+  for await (const chunk of chunks) {
+    const text = isFirst ? chunk.toString('latin1', 0, HEAD_BYTES) : '';
+    const [mark = '', marked] = MARKS.find(([sign]) => text.startsWith(sign)) ?? [];
+    const encoding = marked ?? named ?? declared?.exec(text)?.[1] ?? 'utf-8';
+    // Without a declaration bytes of UTF-8 stay bytes, so that a bad one is an error of its row.
+    if (isFirst && (declared !== undefined || !/^utf-?8$/i.test(encoding))) {
+      decoder = new TextDecoder(encoding, { fatal: true });
+    }
+    isFirst = false;
+    const bytes = chunk.subarray(mark.length);
+    yield decoder === undefined ? bytes : Buffer.from(decoder.decode(bytes, { stream: true }));
+  }
+  decoder?.decode();
 }
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -103,6 +119,8 @@ const REASONS: Readonly<Record<string, string>> = {
   EACCES: 'no permission',
   Z_DATA_ERROR: 'damaged, or not packed with gzip',
   Z_BUF_ERROR: 'the packed file ends too early',
+  ERR_ENCODING_NOT_SUPPORTED: 'unknown encoding; allowed: a name such as windows-1251 or utf-16le',
+  ERR_ENCODING_INVALID_ENCODED_DATA: 'not of its encoding; give the right one: --encoding NAME',
 };
 
 function reasonOf(cause: unknown): string {
@@ -169,6 +187,6 @@ export function textOf(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes);
   } catch {
-    throw new RowFault('not valid UTF-8; allowed: text saved as UTF-8');
+    throw new RowFault('not valid UTF-8; allowed: text saved as UTF-8, or give its encoding: --encoding windows-1251');
   }
 }

@@ -1,7 +1,11 @@
 import { type AttributeType, MAX_VALUES } from '../search/domain.ts';
-import { checkHeader, createColumns, nameOfColumn, TEXT_FIELDS, type TextField } from './columns.ts';
-import { type RowOptions, readRows } from './read.ts';
-import { CatalogueError, isDay, isMissing, MAX_STRING_LENGTH, NUMBER_TEXT, RowFault } from './row.ts';
+import { checkHeader, createColumns, MAX_DISTINCT, nameOfColumn, TEXT_FIELDS, type TextField } from './columns.ts';
+import { MAX_STRING_LENGTH } from './document.ts';
+import { plainText } from './html.ts';
+import type { PresetName } from './presets.ts';
+import { type Beginning, type RowOptions, readRows } from './read.ts';
+import { CatalogueError, isMissing, orFault, RowFault, shown } from './row.ts';
+import { amountOf, DAY_FORMATS, dayOf, type Format, isCode, isExactNumber, NUMBER_FORMATS } from './values.ts';
 
 /** The type that fits all values of one column, and counts of its values. */
 export interface InferredColumn {
@@ -11,26 +15,28 @@ export interface InferredColumn {
   readonly type: AttributeType;
   /** It holds lists of plain values. `values` and `distinct` are those in the lists. */
   readonly multiple?: boolean;
+  readonly format?: Format | undefined;
+  /** The currency of every value. */
+  readonly currency?: string | undefined;
   /** Number of values that are not missing. */
   readonly values: number;
   /** Number of different values, counted up to `MAX_DISTINCT` + 1. */
   readonly distinct: number;
   /** The reason why it cannot be an attribute. */
   readonly unusable?: string;
-  /** How to write the values so that they fit a better type. */
-  readonly advice?: string;
+  /** How to write the values so that they fit a better type, or how an unclear one is read. */
+  readonly advice?: string | undefined;
 }
 
 export interface InferredCatalogue {
   readonly rows: number;
+  readonly preset: PresetName | undefined;
   /** The columns that are id, title and description. */
   readonly texts: Readonly<Partial<Record<TextField, string>>>;
   /** All other columns, in order of appearance. */
   readonly columns: readonly InferredColumn[];
 }
 
-/** Maximum number of different values counted per column: a facet with more is not readable. */
-export const MAX_DISTINCT = 200;
 const MAX_COLUMNS = 256;
 
 /**
@@ -51,12 +57,22 @@ export async function inferCatalogue(file: string, options: RowOptions): Promise
       tally.add(value);
     }
   };
-  for await (const _ of readRows(file, options, { take, checkHeader: (names) => checkHeader(names, []) })) rows += 1;
+  let known: Beginning = { preset: undefined, map: {}, header: undefined };
+  const check = (names: readonly string[]): void => checkHeader(names, [], known.map, options.form?.columns);
+  const begin = (beginning: Beginning): void => {
+    known = beginning;
+    if (known.header !== undefined) check(known.header);
+  };
+  for await (const _ of readRows(file, options, { take, begin })) rows += 1;
   if (rows === 0) throw new CatalogueError(file, 'holds no rows');
 
   const names = [...tallies.keys()];
-  checkNames(file, names);
-  const chosen = createColumns([]);
+  // NDJSON has no header, so a missing column is known only after the last row.
+  const fault = known.header === undefined ? orFault(() => check(names)) : undefined;
+  if (fault instanceof RowFault) {
+    throw new CatalogueError(file, fault.message, fault.field === undefined ? {} : { field: fault.field });
+  }
+  const chosen = createColumns([], known.map);
   chosen.fieldsOf(Object.fromEntries(names.map((name) => [name, ''])));
   const texts = Object.fromEntries(
     TEXT_FIELDS.flatMap((field) => {
@@ -65,31 +81,24 @@ export async function inferCatalogue(file: string, options: RowOptions): Promise
     }),
   );
   const taken = new Set(Object.values(texts));
-  const columns = [...tallies].filter(([column]) => !taken.has(column)).map(([column, tally]) => tally.infer(column));
-  return { rows, texts, columns };
-}
-
-/** NDJSON has no header, so a missing column is known only after the last row. */
-function checkNames(file: string, names: readonly string[]): void {
-  try {
-    checkHeader(names, []);
-  } catch (error) {
-    if (!(error instanceof RowFault)) throw error;
-    throw new CatalogueError(file, error.message, error.field === undefined ? {} : { field: error.field });
-  }
+  const named = new Map(Object.entries(known.map).map(([field, column]) => [column, field]));
+  // One column tells for the others of its file, unless another one contradicts it.
+  const [format, contradiction] = new Set([...tallies.values()].flatMap((tally) => tally.numberFormat() ?? []));
+  const fileFormat = contradiction === undefined ? format : undefined;
+  const columns = [...tallies]
+    .map(([column, tally], at) =>
+      tally.infer(column, named.get(column) ?? (nameOfColumn(column) || `column_${at + 1}`), fileFormat),
+    )
+    .filter(({ column }) => !taken.has(column));
+  return { rows, preset: known.preset, texts, columns };
 }
 
 interface Tally {
   readonly add: (value: unknown) => void;
-  readonly infer: (column: string) => InferredColumn;
+  /** The format that its numbers have and no other, if they tell. */
+  readonly numberFormat: () => Format | undefined;
+  readonly infer: (column: string, name: string, fileFormat: Format | undefined) => InferredColumn;
 }
-
-/** Forms of values that are nearly a number or a day, and the form that is read. */
-const ADVICE: readonly (readonly [form: RegExp, advice: string])[] = [
-  // A code such as 007 is not a number.
-  [/^(?!-?0\d)(-?\d{1,3}([ \u00a0\u202f]\d{3})+([.,]\d+)?|-?\d+([.,]\d+)?)$/, 'numbers are written like 1990 or 12.50'],
-  [/^\d{1,2}[./]\d{1,2}[./]\d{4}$/, 'days are written YYYY-MM-DD'],
-];
 
 const SEPARATORS = ['|', ';', ', '] as const;
 /** A separator in at least this share of the values is not chance. */
@@ -97,64 +106,94 @@ const SEPARATED_SHARE = 0.9;
 
 function createTally(): Tally {
   const distinct = new Set<string>();
-  const advice = ADVICE.map(() => true);
-  let [values, longest] = [0, 0];
-  let [nested, listed, crowded] = [false, false, false];
+  const currencies = new Set<string>();
+  /** Formats that all values so far may have; those in which all are whole numbers. */
+  let [numbers, whole, days]: [readonly Format[], readonly Format[], readonly Format[]] = [
+    NUMBER_FORMATS,
+    NUMBER_FORMATS,
+    DAY_FORMATS,
+  ];
   const separated = SEPARATORS.map(() => 0);
-  const may = { integer: true, number: true, date: true };
-  const add = (value: unknown): void => {
+  let [values, long] = [0, 0];
+  const is = { nested: false, crowded: false, multiple: false, number: true, day: true, comma: false };
+  /** A value that another format would change. */
+  let unclear: string | undefined;
+
+  const addOne = (value: unknown): void => {
     if (isMissing(value)) return;
     values += 1;
     if (typeof value === 'object') {
-      nested = true;
+      is.nested = true;
       return;
     }
     const text = String(value).trim();
-    longest = Math.max(longest, text.length);
+    if (plainText(text).length > MAX_STRING_LENGTH) long += 1;
     if (distinct.size <= MAX_DISTINCT) distinct.add(text.slice(0, MAX_STRING_LENGTH));
-    may.number &&= isNumber(text);
-    may.integer &&= may.number && Number.isSafeInteger(Number(text));
-    may.date &&= isDay(text);
-    for (const [i, [form]] of ADVICE.entries()) advice[i] &&= form.test(text);
+    if (is.number) addNumber(text);
+    const isDay = (is.day || days.length > 0) && dayOf(text) !== undefined;
+    is.day &&= isDay;
+    if (!isDay || !/^\d{4}/.test(text)) days = days.filter((format) => dayOf(text, format) !== undefined);
     for (const [i, separator] of SEPARATORS.entries()) {
       if (text.includes(separator)) separated[i] = (separated[i] ?? 0) + 1;
     }
   };
-  return {
-    add: (given) => {
-      if (!Array.isArray(given)) return add(given);
-      listed = true;
-      crowded ||= new Set(given).size > MAX_VALUES;
-      for (const value of given) add(value);
-    },
-    infer: (column) => {
-      const type = may.integer ? 'integer' : may.number ? 'number' : may.date ? 'date' : 'string';
-      const tooLong = longest > MAX_STRING_LENGTH;
-      const [better] = type === 'string' ? ADVICE.filter((_, i) => advice[i]) : [];
-      const separator = SEPARATORS.find((_, i) => (separated[i] ?? 0) >= values * SEPARATED_SHARE);
-      const several = separator && `are they several values? multiple: true, separator: "${separator}"`;
-      const hint = better?.[1] ?? (type === 'string' && !listed ? several : undefined);
-      const unusable =
-        values === 0
-          ? 'it has no values'
-          : nested
-            ? 'it holds objects or lists of lists'
-            : crowded
-              ? `it holds lists of more than ${MAX_VALUES} values`
-              : tooLong
-                ? `it holds texts of more than ${MAX_STRING_LENGTH} characters`
-                : undefined;
+  const addNumber = (text: string): void => {
+    const read = NUMBER_FORMATS.flatMap((format) => {
+      const amount = amountOf(text, format);
+      return amount === undefined ? [] : [{ format, ...amount }];
+    });
+    const [first, other] = read;
+    is.number = first !== undefined && !isCode(text) && isExactNumber(first.value, text);
+    numbers = numbers.filter((each) => read.some(({ format }) => format === each));
+    const wholes = /[.,]\d{1,2}\D*$/.test(text) ? [] : read.filter(({ value }) => Number.isSafeInteger(value));
+    whole = whole.filter((each) => wholes.some(({ format }) => format === each));
+    is.comma ||= text.includes(',');
+    if (other !== undefined && other.value !== first?.value) unclear ??= text;
+    if (currencies.size < 2) currencies.add(first?.currency ?? '');
+  };
+  const numberFormat = (): Format | undefined => (is.number && numbers.length === 1 ? numbers[0] : undefined);
+  const typeOf = (fileFormat: Format | undefined): Pick<InferredColumn, 'type' | 'format' | 'currency' | 'advice'> => {
+    if (is.number) {
+      const told = numberFormat() ?? (unclear === undefined ? undefined : fileFormat);
+      const format = numbers.find((each) => told === undefined || each === told);
+      const [currency = ''] = currencies;
+      if (format === undefined) return { type: 'string', advice: 'numbers are written with one decimal sign' };
+      if (currencies.size > 1 && !currencies.has(''))
+        return { type: 'string', advice: 'amounts in several currencies' };
+      const advice = `${shown(unclear)} is ${amountOf(unclear ?? '', format)?.value}, unless format says otherwise`;
       return {
-        ...{ column, name: nameOfColumn(column), type, multiple: listed, values, distinct: distinct.size },
-        ...(unusable === undefined ? {} : { unusable }),
-        ...(hint === undefined || unusable !== undefined ? {} : { advice: hint }),
+        type: whole.includes(format) ? 'integer' : 'number',
+        format: is.comma || format !== NUMBER_FORMATS[0] ? format : undefined,
+        currency: currencies.size === 1 && currency !== '' ? currency : undefined,
+        advice: told !== undefined || unclear === undefined ? undefined : advice,
       };
+    }
+    const [format, other] = days;
+    if (other === undefined && format !== undefined) return { type: 'date', format };
+    if (is.day) return { type: 'date' };
+    if (format !== undefined) return { type: 'string', advice: 'days are written YYYY-MM-DD' };
+    const separator = SEPARATORS.find((_, i) => (separated[i] ?? 0) >= values * SEPARATED_SHARE);
+    if (separator === undefined || is.multiple) return { type: 'string' };
+    return { type: 'string', advice: `are they several values? multiple: true, separator: "${separator}"` };
+  };
+  return {
+    add: (value) => {
+      if (!Array.isArray(value)) return addOne(value);
+      is.multiple = true;
+      is.crowded ||= new Set(value).size > MAX_VALUES;
+      for (const each of value) addOne(each);
+    },
+    numberFormat,
+    infer: (column, name, fileFormat) => {
+      const reasons: readonly (readonly [applies: boolean, reason: string])[] = [
+        [values === 0, 'it has no values'],
+        [is.nested, 'it holds objects or lists of lists'],
+        [is.crowded, `it holds lists of more than ${MAX_VALUES} values`],
+        [2 * long > values, `most of its texts have more than ${MAX_STRING_LENGTH} characters`],
+      ];
+      const unusable = reasons.find(([applies]) => applies)?.[1];
+      const inferred = { column, name, values, distinct: distinct.size, multiple: is.multiple, ...typeOf(fileFormat) };
+      return unusable === undefined ? inferred : { ...inferred, type: 'string', unusable };
     },
   };
-}
-
-/** A code such as 007 or +79991234567 is text: a number would lose the zeros and the sign. */
-function isNumber(text: string): boolean {
-  if (!NUMBER_TEXT.test(text) || /^\+|^-?0\d/.test(text)) return false;
-  return Number.isFinite(Number(text)) && (/[.eE]/.test(text) || Number.isSafeInteger(Number(text)));
 }

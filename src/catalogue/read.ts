@@ -1,16 +1,29 @@
 import type { Attribute, Document } from '../search/domain.ts';
-import { type ColumnUse, checkHeader, createColumns } from './columns.ts';
+import { type ColumnMap, type ColumnUse, checkHeader, createColumns } from './columns.ts';
 import { csvRows } from './csv.ts';
+import { createDocuments } from './document.ts';
 import { linesOf, openCatalogueFile, textOf } from './file.ts';
-import { CatalogueError, documentOf, type RawRow, RowFault, shown } from './row.ts';
+import { PRESETS, type PresetName, presetOf, products } from './presets.ts';
+import { CatalogueError, faultyRow, orFault, type RawRow, RowFault, shown, type TakeNote } from './row.ts';
+import { xmlRows } from './xml.ts';
+
+/** How a file is to be read, where it does not tell itself. */
+export interface CatalogueForm {
+  readonly preset?: PresetName | undefined;
+  readonly encoding?: string | undefined;
+  /** Each must be in the header. They precede those of the preset. */
+  readonly columns?: ColumnMap;
+  /** Fields whose HTML is kept as it is. */
+  readonly raw?: readonly string[];
+}
 
 export interface RowOptions {
+  readonly form?: CatalogueForm;
   /** Called with each good row, before the row is yielded. */
   readonly onRow?: (progress: ReadProgress) => void;
-  /** Maximum number of bad rows that are skipped; one more is an error. 0 by default. */
-  readonly maxBadRows?: number;
-  /** Called with the error of each skipped row. */
+  /** Called with the error of each bad row, which is skipped unless the function throws. By default it throws. */
   readonly onBadRow?: (error: CatalogueError) => void;
+  readonly onNote?: TakeNote;
   /** Maximum length of a line or a CSV row: 1 MiB by default. */
   readonly maxLineBytes?: number;
   readonly signal?: AbortSignal;
@@ -27,7 +40,6 @@ export interface ReadProgress {
   readonly rows: number;
   /** The line on which the row begins, from 1. */
   readonly line: number;
-  readonly badRows: number;
   /** Bytes read from the disk, before unpacking. Reading runs somewhat ahead of the row. */
   readonly bytesRead: number;
   readonly totalBytes: number;
@@ -36,24 +48,39 @@ export interface ReadProgress {
 const MAX_LINE_BYTES = 1024 * 1024;
 
 /**
- * Streams the documents of a user's catalogue: `.ndjson`, `.jsonl`, or `.csv` or `.tsv` with a header row, each also
- * `.gz`. Duplicate ids are not detected here: that would hold all ids in memory, and the index detects them.
+ * Streams the documents of a user's catalogue: NDJSON, CSV with a header row, or a product feed in XML. Duplicate ids are
+ * not detected here: that would hold all ids in memory, and the index detects them.
  * @throws CatalogueError with file, line, field, the fault and what is allowed; the signal's reason when aborted.
  */
 export async function* readCatalogue(file: string, options: ReadOptions): AsyncGenerator<Document, void, undefined> {
-  const { attributes, onColumns } = options;
-  const columns = createColumns(attributes);
+  const { attributes, onColumns, onNote = ignore, form } = options;
+  let columns = createColumns(attributes, {});
+  const documentOf = createDocuments(attributes, { raw: form?.raw ?? [], onNote });
   yield* readRows(file, options, {
-    checkHeader: (names) => checkHeader(names, attributes),
-    take: (row) => documentOf(columns.fieldsOf(row), attributes),
-    columnOf: columns.columnOf,
+    begin: ({ map, header }) => {
+      if (header !== undefined) checkHeader(header, attributes, map, form?.columns);
+      columns = createColumns(attributes, map);
+    },
+    take: (row) => documentOf(columns.fieldsOf(row)),
+    columnOf: (field) => columns.columnOf(field),
   });
   onColumns?.(columns.use());
 }
 
+function ignore(): void {}
+
+/** The facts about a file that are known before its first row. */
+export interface Beginning {
+  readonly preset: PresetName | undefined;
+  /** The columns of the preset and of the form. */
+  readonly map: ColumnMap;
+  /** Only CSV has one. */
+  readonly header: readonly string[] | undefined;
+}
+
 interface RowReader<Taken> {
-  /** @throws RowFault for a wrong CSV header. */
-  readonly checkHeader: (columns: readonly string[]) => void;
+  /** @throws RowFault for a wrong header. */
+  readonly begin: (beginning: Beginning) => void;
   /** @throws RowFault for a wrong row. */
   readonly take: (row: Readonly<Record<string, unknown>>) => Taken;
   /** The column of a field, so that a fault names what stands in the file. */
@@ -63,61 +90,70 @@ interface RowReader<Taken> {
 /** The rows of a catalogue, each as `take` returns it. @throws CatalogueError as `readCatalogue`. */
 export async function* readRows<Taken>(
   file: string,
-  { signal, maxBadRows = 0, maxLineBytes = MAX_LINE_BYTES, onRow, onBadRow }: RowOptions,
-  { checkHeader, take, columnOf = () => undefined }: RowReader<Taken>,
+  { form = {}, signal, maxLineBytes: maxBytes = MAX_LINE_BYTES, onRow, onBadRow, onNote = ignore }: RowOptions,
+  { begin, take, columnOf = () => undefined }: RowReader<Taken>,
 ): AsyncGenerator<Taken, void, undefined> {
   signal?.throwIfAborted();
-  const source = await openCatalogueFile(file, signal);
-  const raw =
-    source.format === 'csv'
-      ? csvRows(source.chunks, maxLineBytes, checkHeader)
-      : ndjsonRows(source.chunks, maxLineBytes);
+  const { format, chunks, bytesRead, totalBytes } = await openCatalogueFile(file, { signal, encoding: form.encoding });
+  let preset: PresetName | undefined;
+  const start = (found: PresetName | undefined, header?: readonly string[]): void => {
+    preset = form.preset ?? found;
+    begin({ preset, map: { ...PRESETS[preset ?? 'spreadsheet'].columns, ...form.columns }, header });
+  };
+  const open = {
+    csv: () => csvRows(chunks, { maxBytes, onNote, onHeader: (header) => start(presetOf(header), header) }),
+    json: () => ndjsonRows(chunks, maxBytes),
+    xml: () => xmlRows(chunks, { maxBytes, onNote, onRoot: (root) => start(rootOf(root)) }),
+  };
+  if (format === 'json') start(undefined);
   let rows = 0;
-  let badRows = 0;
-  for await (const row of raw) {
+  for await (const row of products(open[format](), () => PRESETS[preset ?? 'spreadsheet'], onNote)) {
     signal?.throwIfAborted();
-    let taken: Taken;
-    try {
-      taken = take(row.read());
-    } catch (error) {
-      if (!(error instanceof RowFault)) throw error;
-      const { field } = error;
-      const located = new CatalogueError(file, error.message, {
-        line: row.line,
-        ...(field === undefined ? {} : { field: columnOf(field) ?? field }),
-      });
-      badRows += 1;
-      if (row.fatal === true || badRows > maxBadRows) throw located;
-      onBadRow?.(located);
+    const taken = orFault(() => take(row.read()));
+    const { line } = row;
+    if (taken instanceof RowFault) {
+      const { message, field } = taken;
+      const at = field === undefined ? { line } : { line, field: columnOf(field) ?? field };
+      const located = new CatalogueError(file, message, at);
+      if (row.fatal === true || onBadRow === undefined) throw located;
+      onBadRow(located);
       continue;
     }
     rows += 1;
-    const { line } = row;
-    onRow?.({ rows, badRows, line, bytesRead: source.bytesRead(), totalBytes: source.totalBytes });
+    onRow?.({ rows, line, bytesRead: bytesRead(), totalBytes });
     yield taken;
   }
+}
+
+/** @throws RowFault for the root element of a file that is no product feed. */
+function rootOf(root: string): PresetName {
+  const name = presetOf([`<${root}>`]);
+  const roots = Object.values(PRESETS).flatMap(({ marks }) => marks.flat().filter((mark) => mark.startsWith('<')));
+  if (name === undefined) throw new RowFault(`the root element is <${root}>; allowed: ${roots.join(', ')}`);
+  return name;
 }
 
 /** Rows of newline-delimited JSON: one object per line, blank lines skipped. */
 async function* ndjsonRows(chunks: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<RawRow, void, undefined> {
   for await (const { number, bytes } of linesOf(chunks, maxBytes)) {
-    if (bytes === undefined) {
-      yield {
-        line: number,
-        read: () => {
-          throw new RowFault(`longer than ${maxBytes} bytes`);
-        },
-      };
-    } else if (!isBlank(bytes)) {
-      yield { line: number, read: () => objectOf(textOf(bytes)) };
-    }
+    if (bytes === undefined) yield faultyRow(number, new RowFault(`longer than ${maxBytes} bytes`));
+    else if (!isBlank(bytes)) yield { line: number, read: () => objectOf(textOf(bytes)) };
   }
+}
+
+/** Digits in a text that a number may lose. The reviver is slow, and most lines need none. */
+const LOSSY = /\d{16}|\.\d*0(?!\d)|\d[eE][-+\d]|(?<!\d)-0/;
+
+/** A number whose digits JavaScript would change stays the text in the file: the attribute decides about it. */
+function exactly(_: string, value: unknown, context?: { readonly source?: string }): unknown {
+  const source = context?.source;
+  return typeof value === 'number' && source !== undefined && String(value) !== source ? source : value;
 }
 
 function objectOf(text: string): Readonly<Record<string, unknown>> {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = LOSSY.test(text) ? JSON.parse(text, exactly) : JSON.parse(text);
   } catch {
     throw new RowFault(`not JSON: ${shown(text)}; allowed: one object per line`);
   }

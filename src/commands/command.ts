@@ -14,6 +14,8 @@ export interface CommandContext {
   readonly settings: () => Settings;
   /** Aborted by SIGINT, SIGTERM and SIGHUP: the command then ends without leaving half a result. */
   readonly signal: AbortSignal;
+  /** Runs the service until it is stopped, with a configuration or with that of the environment. */
+  readonly serve?: (config?: string) => Promise<void>;
   /** The operator's name for the audit of the service: `ana@host`. */
   readonly operator: string;
   /** The value of ADMIN_TOKEN. */

@@ -8,7 +8,7 @@ import { writeSphinxSource } from '../engines/sphinx/source.ts';
 import type { Document } from '../search/domain.ts';
 import { UsageError } from './arguments.ts';
 import { type Command, type CommandContext, domainNamed } from './command.ts';
-import { CATALOGUE_HELP, reportColumns } from './index-catalogue.ts';
+import { CATALOGUE_HELP, createNotes, reportColumns } from './index-catalogue.ts';
 import { createProgress } from './terminal.ts';
 
 /** Checks the configuration and prints its schema and its reference page, which are derived from one table. */
@@ -118,8 +118,13 @@ function documentsOf(
   { signal, stderr }: CommandContext,
 ): Iterable<Document> | AsyncIterable<Document> {
   if (file !== undefined) {
-    const onColumns = (use: ColumnUse): void => reportColumns(use, domain.name, stderr);
-    return readCatalogue(file, { attributes: domain.attributes, signal, onColumns });
+    const { attributes, catalogue: form } = domain;
+    const notes = createNotes(stderr);
+    const onColumns = (use: ColumnUse): void => {
+      reportColumns(use, domain.name, stderr);
+      notes.report();
+    };
+    return readCatalogue(file, { attributes, form, signal, onColumns, onNote: notes.take });
   }
   if (DEMO_DOMAINS.some(({ name }) => name === domain.name)) return demoDocuments(domain.name);
   throw new UsageError(`domain ${domain.name} is not in the demo: give its file as ${domain.name}=<file.ndjson|csv>`);

@@ -1,46 +1,48 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, resolve as resolvePath } from 'node:path';
-import { type ColumnUse, nameOfColumn, shownNames, USUAL_NAMES } from '../catalogue/columns.ts';
+import { type ColumnUse, nameOfColumn, shownNames, TEXT_FIELDS, USUAL_NAMES } from '../catalogue/columns.ts';
 import { DEMO_SIZES, demoDocuments } from '../catalogue/demo.ts';
-import { type InferredCatalogue, type InferredColumn, inferCatalogue, MAX_DISTINCT } from '../catalogue/infer.ts';
-import { type ReadProgress, type RowOptions, readCatalogue } from '../catalogue/read.ts';
-import { RESERVED_ATTRIBUTES } from '../config/cross-checks.ts';
+import { PRESET_NAMES } from '../catalogue/presets.ts';
+import type { CatalogueForm, ReadProgress } from '../catalogue/read.ts';
+import { CatalogueError } from '../catalogue/row.ts';
 import { loadSettings } from '../config/load.ts';
 import type { DomainSettings, Settings } from '../config/settings.ts';
 import { searchDomainOf } from '../engines/create-engines.ts';
 import { buildIndex } from '../engines/sqlite/build.ts';
-import { IndexError, indexFileOf } from '../engines/sqlite/schema.ts';
+import { indexFileOf } from '../engines/sqlite/schema.ts';
+import { countText } from '../report/format.mjs';
 import type { Clock } from '../runtime.ts';
 import type { Document } from '../search/domain.ts';
 import { type ParsedArguments, quoted, UsageError } from './arguments.ts';
 import { type Command, type CommandContext, domainNamed } from './command.ts';
+import { DIRECTORY, starterConfig } from './starter-config.ts';
 import { createProgress, type Progress, type ProgressOutput } from './terminal.ts';
 
 /** The help about formats, columns and values of a catalogue. */
 export const CATALOGUE_HELP: readonly string[] = [
-  'A catalogue is .ndjson (or .jsonl: one JSON object per line), or .csv or .tsv with a header row, separated by commas,',
-  'semicolons or tabs; each in UTF-8, and each also .gz. Its columns, or fields:',
-  `  id           required, unique, 1 to 128 characters; or named ${USUAL_NAMES.id.slice(1).join(', ')}`,
-  `  title        required, searched first, 1 to 1000 characters; or named ${USUAL_NAMES.title.slice(1).join(', ')}`,
+  'A catalogue is .ndjson (or .jsonl: one JSON object per line); .csv, .tsv or .txt with a header row, separated by commas,',
+  'semicolons, tabs or |, as spreadsheets and databases write it; or .xml or .yml, a product feed. Each may be .gz. Forms of',
+  `shops are known by their header or root element: ${PRESET_NAMES.join(', ')} (README.md).`,
+  'Text is UTF-8, or UTF-16 with a byte order mark, or of the encoding that XML declares. Columns, or fields:',
+  `  id           required, unique, 1 to 512 bytes; or named ${USUAL_NAMES.id.slice(1).join(', ')}`,
+  `  title        required, searched first, cut to 1000 characters; or named ${USUAL_NAMES.title.slice(1).join(', ')}`,
   `  description  searched, may be missing; or named ${USUAL_NAMES.description.slice(1).join(', ')}`,
   '  any other    an attribute, where the domain declares one of its name. A name is compared as it is, then in lower',
   '               case with Latin letters for Cyrillic ones and _ for everything else: "Год выпуска" is god_vypuska.',
   '               Columns that are no attribute are ignored, and listed.',
-  'Values: integer 1990; number 12.50; date 2026-11-20; string up to 256 characters. A number may stand in quotes. An',
-  'empty cell or one of blanks, "" and null are missing values. Where the domain declares multiple: true: a list in JSON, or a',
-  'cell split at its separator; up to 64 different values.',
+  'Values: integer 1990; number 12.50, 1 299,50 or 19.95 EUR; date 2026-11-20, 20.11.2026, or the day of a time; string,',
+  'cut to 256 characters. Markup and entities of HTML are read as text. An empty cell, "", null and \\N are missing values.',
+  'Where the domain declares multiple: true: a list in JSON, or a cell split at its separator; up to 64 different values.',
 ];
 
 /** Indexes a user's catalogue into a domain's embedded index. It is streamed; a fault leaves the old index in place. */
 export const indexCatalogue: Command = {
   name: 'index',
-  usage: '[--init] <domain> <file.ndjson|csv[.gz]> [--into DIRECTORY] [--max-bad-rows N]',
-  summary: "index your own catalogue for a domain's embedded engine, or its lifeboat; --init writes its configuration",
+  usage: '[--init] <domain> <file.ndjson|csv|xml[.gz]> [--into DIRECTORY] [--max-bad-rows N] [--serve]',
+  summary:
+    "index your own catalogue for a domain's embedded engine, or its lifeboat; --init writes its configuration first",
   options: [
-    {
-      name: 'init',
-      about: 'write a starter configuration for the file, and index nothing; the domain may be left out',
-    },
+    { name: 'init', about: 'write a starter configuration for the file, and index it; the domain may be left out' },
     {
       name: 'out',
       takes: 'FILE',
@@ -48,65 +50,119 @@ export const indexCatalogue: Command = {
     },
     { name: 'into', takes: 'DIRECTORY', about: "directory of the index; by default the engine's or the lifeboat's" },
     { name: 'max-bad-rows', takes: 'N', about: 'maximum number of bad rows that are skipped; 0 by default' },
+    ...TEXT_FIELDS.map((name) => ({ name, takes: 'COLUMN', about: `the column that is the ${name}` })),
+    { name: 'preset', takes: 'NAME', about: `the form of the file: ${PRESET_NAMES.join(', ')}` },
+    { name: 'encoding', takes: 'NAME', about: 'the encoding where the file does not name it, such as windows-1251' },
+    { name: 'serve', about: 'start the service when the catalogue is indexed' },
   ],
   takes: { min: 1, max: 2 },
   details: [
     ...CATALOGUE_HELP,
     '',
-    'A catalogue of your own, from the start:',
-    '  serpcache index --init shop shop.csv',
+    'A catalogue of your own, from the file to the search page:',
+    '  serpcache index --init shop shop.csv --serve',
+    'and after each change of the file:',
     '  SERPCACHE_CONFIG=serpcache.yaml serpcache index shop shop.csv',
   ],
   run: (args, context) => (args.has('init') ? initialize(args, context) : index(args, context)),
 };
 
 async function index(args: ParsedArguments, context: CommandContext): Promise<void> {
-  const { clock, stdout, stderr, settings, signal } = context;
   const [name, file] = args.positionals;
   if (name === undefined || file === undefined) throw new UsageError('index takes a domain and a file');
   if (args.has('out')) throw new UsageError('--out goes with --init; the index goes --into DIRECTORY');
-  const domain = domainNamed(name, settings(), `for another one: serpcache index --init ${name} ${quoted(file)}`);
-  const indexFile = indexFileOf(directoryOf(args.text('into'), domain), name);
-  const progress = createProgress({ label: `indexing ${name}`, output: stderr, clock });
-  let line = 0;
-  let use: ColumnUse | undefined;
-  const reading = rowOptions(args, context, progress, (read) => {
-    line = read.line;
-  });
-  const onColumns = (used: ColumnUse): void => {
-    use = used;
-  };
-  const { documents } = await buildIndex({
-    file: indexFile,
-    domain: searchDomainOf(domain),
-    documents: notEmpty(readCatalogue(file, { ...reading, attributes: domain.attributes, onColumns }), file),
-    builtAtMs: clock.wallMs(),
-    signal,
-  })
-    .catch((error: unknown) => {
-      // The index knows the number of the document; the operator needs the line.
-      if (!(error instanceof IndexError) || error.code !== 'invalid-document') throw error;
-      throw new Error(`${file}, line ${line}: ${error.message}`, { cause: error });
-    })
-    .finally(() => progress.finish());
-  if (use !== undefined) reportColumns(use, name, stderr);
-  stdout.write(`${documents} documents indexed for ${name} in ${indexFile}; restart serpcache to search them\n`);
+  const advice = `for another one: serpcache index --init ${name} ${quoted(file)}`;
+  const domain = domainNamed(name, context.settings(), advice);
+  const directory = directoryOf(args.text('into'), domain);
+  const { documents, indexFile } = await build({ file, domain, directory }, args, context);
+  const restart = args.has('serve') ? '' : '; restart serpcache to search them';
+  context.stdout.write(`${documents} documents indexed for ${name} in ${indexFile}${restart}\n`);
+  if (args.has('serve')) await context.serve?.();
 }
 
-function rowOptions(
-  args: ParsedArguments,
-  { signal }: CommandContext,
-  progress: Progress,
-  onRow: (read: ReadProgress) => void = () => undefined,
-): RowOptions {
-  return {
-    maxBadRows: args.number('max-bad-rows', { least: 0, most: 999_999_999, whole: true }) ?? 0,
-    onRow: (read) => {
-      onRow(read);
-      progress.update(read.rows, read.bytesRead / read.totalBytes);
-    },
-    onBadRow: (error) => progress.note(`skipped: ${error.message}`),
+interface Target {
+  readonly file: string;
+  readonly domain: DomainSettings;
+  readonly directory: string;
+}
+
+async function build({ file, domain, directory }: Target, args: ParsedArguments, context: CommandContext) {
+  const { clock, stderr, signal } = context;
+  const { name, attributes } = domain;
+  // The readers of catalogues take longer to load than all else, and the service needs none of them.
+  const { readCatalogue } = await import('../catalogue/read.ts');
+  const indexFile = indexFileOf(directory, name);
+  const progress = createProgress({ label: `indexing ${name}`, output: stderr, clock });
+  const notes = createNotes(stderr);
+  const skip = skipBadRows(args, progress.note);
+  let [line, use]: [number, ColumnUse | undefined] = [0, undefined];
+  const documents = readCatalogue(file, {
+    attributes,
     signal,
+    form: formOf(args, domain.catalogue),
+    onBadRow: skip,
+    onNote: notes.take,
+    onRow: (read) => {
+      line = read.line;
+      showRows(progress, read);
+    },
+    onColumns: (used) => {
+      use = used;
+    },
+  });
+  const built = await buildIndex({
+    file: indexFile,
+    domain: searchDomainOf(domain),
+    documents: notEmpty(documents, file),
+    builtAtMs: clock.wallMs(),
+    // The index knows the number of the document; the operator needs the line.
+    onRefused: ({ message }) => skip(new CatalogueError(file, message, { line })),
+    signal,
+  }).finally(() => progress.finish());
+  if (use !== undefined) reportColumns(use, name, stderr);
+  notes.report();
+  return { documents: built.documents, indexFile };
+}
+
+function showRows(progress: Progress, { rows, bytesRead, totalBytes }: ReadProgress): void {
+  progress.update(rows, bytesRead / totalBytes);
+}
+
+/** Skips up to `--max-bad-rows` bad rows, and reports each. */
+function skipBadRows(args: ParsedArguments, report: (text: string) => void): (error: CatalogueError) => void {
+  const most = args.number('max-bad-rows', { least: 0, most: 999_999_999, whole: true }) ?? 0;
+  let badRows = 0;
+  return (error) => {
+    badRows += 1;
+    if (badRows > most) throw error;
+    report(`skipped: ${error.message}`);
+  };
+}
+
+/** How the file is read: as the configuration says, and the command line takes precedence. */
+function formOf(args: ParsedArguments, configured: CatalogueForm = {}): CatalogueForm {
+  const named = args.text('preset');
+  const preset = PRESET_NAMES.find((each) => each === named) ?? configured.preset;
+  if (named !== undefined && named !== preset) {
+    throw new UsageError(`--preset takes ${PRESET_NAMES.join(', ')}, not "${named}"`);
+  }
+  const given = TEXT_FIELDS.flatMap((field) => args.texts(field).map((column) => [field, column] as const));
+  const columns = { ...configured.columns, ...Object.fromEntries(given) };
+  return { ...configured, preset, encoding: args.text('encoding') ?? configured.encoding, columns };
+}
+
+const MAX_NOTES = 200;
+
+/** Counts the notes of a catalogue. */
+export function createNotes(output: CommandContext['stderr']) {
+  const counts = new Map<string, number>();
+  return {
+    take: (note: string): void => {
+      if (counts.has(note) || counts.size < MAX_NOTES) counts.set(note, (counts.get(note) ?? 0) + 1);
+    },
+    report: (): void => {
+      for (const [note, count] of counts) output.write(`note: ${note} (${countText(count)} times)\n`);
+    },
   };
 }
 
@@ -176,7 +232,7 @@ const DOMAIN_NAME = /^[a-z][a-z0-9-]{0,30}$/;
 
 /** `--init`: writes the configuration of a domain, from the columns of its catalogue. */
 async function initialize(args: ParsedArguments, context: CommandContext): Promise<void> {
-  const { clock, stdout, stderr } = context;
+  const { clock, stdout, stderr, signal } = context;
   const file = args.positionals.at(-1) ?? '';
   const domain = args.positionals.length === 2 ? (args.positionals[0] ?? '') : domainOf(file);
   if (!DOMAIN_NAME.test(domain)) {
@@ -184,20 +240,32 @@ async function initialize(args: ParsedArguments, context: CommandContext): Promi
       `the domain takes a lower-case letter, then letters, digits and -, 31 at most, not "${domain}"`,
     );
   }
-  if (args.has('into')) throw new UsageError('--into goes without --init, which builds no index');
   const out = args.text('out') ?? 'serpcache.yaml';
+  const directory = args.text('into') ?? DIRECTORY;
+  const form = formOf(args);
   // Checked before a large catalogue is read, and again when the file is written.
-  if (existsSync(out)) throw new Error(existsAlready(out));
+  for (const made of [out, indexFileOf(directory, domain)]) if (existsSync(made)) throw new Error(existsAlready(made));
   const progress = createProgress({ label: `reading ${domain}`, unit: 'rows', output: stderr, clock });
-  const catalogue = await inferCatalogue(file, rowOptions(args, context, progress)).finally(() => progress.finish());
-  const { text, attributes, ignored } = starterConfig({ domain, file, catalogue });
+  const { inferCatalogue } = await import('../catalogue/infer.ts');
+  // Bad rows are reported when the file is indexed.
+  const onBadRow = skipBadRows(args, () => undefined);
+  const onRow = (read: ReadProgress): void => showRows(progress, read);
+  const catalogue = await inferCatalogue(file, { form, signal, onBadRow, onRow }).finally(() => progress.finish());
+  const { text, attributes, ignored } = starterConfig({ domain, file, catalogue, form, directory });
   // Checks that the service accepts the configuration before it is written.
-  loadSettings({ env: { SERPCACHE_CONFIG: out }, cwd: process.cwd(), readFile: () => text });
-  writeNew(out, text);
+  const settings = loadSettings({ env: { SERPCACHE_CONFIG: out }, cwd: process.cwd(), readFile: () => text });
   for (const [column, why] of ignored) stderr.write(`column ${shownNames([column])} is left out: ${why}\n`);
-  const variable = `SERPCACHE_CONFIG=${quoted(out)}`;
-  stdout.write(`${out} is written: domain ${domain}, ${attributes} attributes of ${catalogue.rows} rows. Then:\n`);
-  stdout.write(`  ${variable} npm run serpcache -- index ${domain} ${quoted(file)}\n  ${variable} npm start\n`);
+  const target = { file, domain: domainNamed(domain, settings), directory: resolvePath(directory) };
+  writeNew(out, text);
+  const { documents, indexFile } = await build(target, args, context).catch((error: unknown) => {
+    rmSync(out);
+    throw error;
+  });
+  stdout.write(
+    `${documents} documents indexed for ${domain} in ${indexFile}, with ${attributes} attributes; ${out} is written\n`,
+  );
+  if (args.has('serve')) await context.serve?.(out);
+  else stdout.write(`Then:\n  SERPCACHE_CONFIG=${quoted(out)} npm start\n`);
 }
 
 /** A domain name made from the name of the file. */
@@ -216,91 +284,5 @@ function writeNew(file: string, text: string): void {
 }
 
 function existsAlready(file: string): string {
-  return `${file} exists already, and nothing was changed; name another file: --out FILE`;
-}
-
-interface StarterOptions {
-  readonly domain: string;
-  /** The name given by the user; only shown. */
-  readonly file: string;
-  readonly catalogue: InferredCatalogue;
-}
-
-export type StarterConfig = ReturnType<typeof starterConfig>;
-
-/** A domain may have the name of a demo domain: this folder keeps their indexes apart. */
-const DIRECTORY = 'data/own';
-const MAX_ATTRIBUTES = 64;
-/** Integers with at most this number of values, such as rooms or years, become facets; prices do not. */
-const MAX_COUNTED_NUMBERS = 30;
-
-/** A first configuration for a user's catalogue: one domain with an embedded index and every usable column. */
-export function starterConfig({ domain, file, catalogue }: StarterOptions) {
-  /** Columns that are left out, each with its reason. */
-  const ignored: (readonly [column: string, why: string])[] = [];
-  const declared = new Map<string, InferredColumn>();
-  for (const column of catalogue.columns) {
-    const why = reasonToIgnore(column, declared);
-    if (why === undefined) declared.set(column.name, column);
-    else ignored.push([column.column, why]);
-  }
-  const texts = Object.entries(catalogue.texts).map(([field, column]) => `${field} from ${quotedLine(column)}`);
-  const lines = [
-    `# Made from ${quotedLine(file)} (${catalogue.rows} rows) by \`serpcache index --init\`: a start, meant to be edited.`,
-    '# Every setting: `serpcache config reference`. After a change of attributes: `serpcache index` again.',
-    'domains:',
-    `  ${key(domain)}:`,
-    '    # Pages are kept in memory alone. With Redis or Valkey: { kind: standalone, nodes: ["127.0.0.1:6379"] }',
-    '    store: { kind: none }',
-    `    engine: { kind: sqlite, directory: ${DIRECTORY} }`,
-    `    # ${texts.join(', ')}`,
-    declared.size === 0 ? '    attributes: {}' : '    attributes:',
-    ...Array.from(declared.values(), attributeLine),
-    ...(ignored.length === 0 ? [] : ['    # Columns that are left out:']),
-    ...ignored.map(([column, why]) => `    #   ${quotedLine(column)}: ${why}`),
-  ];
-  return { text: `${lines.join('\n')}\n`, attributes: declared.size, ignored };
-}
-
-function reasonToIgnore(
-  { name, unusable }: InferredColumn,
-  declared: ReadonlyMap<string, InferredColumn>,
-): string | undefined {
-  if (unusable !== undefined) return unusable;
-  if (name === '') return 'its name has no Latin or Cyrillic letter to begin an attribute name with; rename it';
-  if (RESERVED_ATTRIBUTES.includes(name)) return `"${name}" is reserved in searches; rename it`;
-  if (declared.has(name))
-    return `"${name}" is the column ${quotedLine(declared.get(name)?.column ?? '')} already; rename it`;
-  return declared.size === MAX_ATTRIBUTES ? `a domain has at most ${MAX_ATTRIBUTES} attributes` : undefined;
-}
-
-function attributeLine(inferred: InferredColumn): string {
-  const { name, column, type, multiple, advice } = inferred;
-  const order = multiple === true ? ', multiple: true' : type === 'string' ? '' : ', sort: true';
-  const facet = isFacet(inferred) ? ', facet: true' : '';
-  const label = name === column ? '' : `, label: ${quotedLine(column).replaceAll(/\$(?=\{)/g, '$$$$')}`;
-  const comment = advice === undefined ? '' : ` # ${advice}`;
-  return `      ${key(name)}: { type: ${type}${facet}${order}${label} }${comment}`;
-}
-
-/** Values that repeat, and whose number is small enough for a facet. */
-function isFacet({ type, values, distinct }: InferredColumn): boolean {
-  if (type === 'number' || type === 'date' || distinct < 2) return false;
-  const repeats = distinct <= MAX_COUNTED_NUMBERS ? distinct < values : distinct * 2 <= values;
-  return repeats && distinct <= (type === 'string' ? MAX_DISTINCT : MAX_COUNTED_NUMBERS);
-}
-
-/** Unquoted, these names are not strings in YAML. */
-function key(name: string): string {
-  return /^(?:null|true|false)$/.test(name) ? `"${name}"` : name;
-}
-
-/** A user's text on one line, in quotes. */
-function quotedLine(text: string): string {
-  return JSON.stringify(
-    text
-      .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
-      .slice(0, 80)
-      .toWellFormed(),
-  );
+  return `${file} exists already, and nothing was changed; name others: --out FILE, --into DIRECTORY`;
 }

@@ -155,6 +155,10 @@ function checkDomain(name: string, domain: DraftDomain): readonly Fault[] {
     if (!RESERVED_ATTRIBUTES.includes(attribute)) continue;
     report(['attributes', attribute], attribute, `any name but ${RESERVED_ATTRIBUTES.join(', ')}`);
   }
+  const fields = ['id', 'title', 'description', ...Object.keys(domain.attributes ?? {})];
+  for (const field of [...Object.keys(domain.catalogue?.columns ?? {}), ...(domain.catalogue?.raw ?? [])]) {
+    if (field !== undefined && !fields.includes(field)) report(['catalogue'], field, `one of ${fields.join(', ')}`);
+  }
   checkContext(domain.context ?? {}, report);
   checkCandidates(domain, report);
   return faults;
@@ -162,7 +166,9 @@ function checkDomain(name: string, domain: DraftDomain): readonly Fault[] {
 
 function checkAttribute(
   name: string,
-  { type, search, multiple, sort, separator, currency }: NonNullable<NonNullable<DraftDomain['attributes']>[string]>,
+  { type, search, multiple, sort, separator, currency, format }: NonNullable<
+    NonNullable<DraftDomain['attributes']>[string]
+  >,
   engine: NonNullable<DraftDomain['engine']>['kind'] | undefined,
   report: Report,
 ): void {
@@ -172,6 +178,9 @@ function checkAttribute(
     fault('currency', currency, 'a currency with type integer or number only');
   }
   if (search === true && type !== 'string') fault('search', 'true', 'false, or type string: words are searched');
+  if (format !== undefined && (type === 'string' || (type === 'date') !== format.includes('Y'))) {
+    fault('format', format, 'one of digits with type integer or number, one of days with type date');
+  }
   if (multiple === true && sort === true) {
     fault('sort', 'true', 'false with multiple: a document with several values has no one place in an order');
   }

@@ -1,4 +1,6 @@
 import Type from 'typebox';
+import { PRESET_NAMES } from '../catalogue/presets.ts';
+import { DAY_FORMATS, NUMBER_FORMATS } from '../catalogue/values.ts';
 import type { Path } from '../schema/faults.ts';
 import {
   choice,
@@ -40,6 +42,12 @@ const attribute = Type.Object(
       flag(`May have up to ${MAX_VALUES} values: a filter looks for one of them, a facet counts each.`),
     ),
     separator: optional(text('With `multiple`: the text between the values in one cell.', { maxLength: 8 })),
+    format: optional(
+      choice(
+        [...NUMBER_FORMATS, ...DAY_FORMATS],
+        'How a catalogue file writes its numbers, or its days; without it, a value that two formats would read differently is refused.',
+      ),
+    ),
     label: optional(text('Label on the search page, instead of one made from the name.', { maxLength: 80 })),
     currency: optional(
       text(
@@ -52,6 +60,26 @@ const attribute = Type.Object(
     ),
   },
   closed('An attribute of the documents of this domain.'),
+);
+
+const FIELD_PATTERN = '^[a-z][a-z0-9_]{0,30}$';
+
+const catalogue = Type.Object(
+  {
+    preset: optional(choice(PRESET_NAMES, 'Form of the file, where neither its header nor its root element tells it.')),
+    encoding: optional(text('Encoding of a file that does not name its own, such as windows-1251; UTF-8 without it.')),
+    columns: Type.Record(Type.String({ pattern: FIELD_PATTERN }), text('A column, as the header has it.'), {
+      default: {},
+      description:
+        'Columns by `id`, `title`, `description` or the attribute that they are, where their names do not tell.',
+      'x-allowed': 'id, title, description, or an attribute name',
+    }),
+    raw: Type.Array(text('A field.', { pattern: FIELD_PATTERN }), {
+      default: [],
+      description: 'Fields whose HTML is kept as it is; in all others markup is removed and entities are decoded.',
+    }),
+  },
+  section('How `serpcache index` reads a catalogue file.'),
 );
 
 const contextParameter = Type.Object(
@@ -127,7 +155,8 @@ const domain = Type.Object(
     candidates,
     engine,
     freshness,
-    attributes: Type.Record(Type.String({ pattern: '^[a-z][a-z0-9_]{0,30}$' }), attribute, {
+    catalogue,
+    attributes: Type.Record(Type.String({ pattern: FIELD_PATTERN }), attribute, {
       maxProperties: 64,
       default: {},
       description: 'Attributes for filters, facets and sort orders, by name.',

@@ -135,6 +135,7 @@ export const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   yaml: ['src/config', 'src/operations/drills', 'src/operations/doctor', 'deploy/check', 'deploy/release'],
   '@grafana/grafana-foundation-sdk': ['deploy/grafana'],
   'csv-parse': ['src/catalogue'],
+  htmlparser2: ['src/catalogue'],
   uplot: ['src/ui/console'],
   // Loaded when tracing is on; tests read what it sends.
   '@opentelemetry': ['src/tracing'],

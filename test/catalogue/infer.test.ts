@@ -42,17 +42,74 @@ describe('the inferred columns of a catalogue', () => {
     });
   });
 
-  it('have advice for values that are nearly numbers or nearly dates', async () => {
-    const found = await infer(
-      'near.csv',
-      'id;title;цена;дата;город\n1;a;12,50;20.11.2026;Москва\n2;b;1 990;01.02.2026;Казань\n',
+  /** Columns of `|`-separated cells, each as its type, format, currency and advice. */
+  const columnsOf = async (...columns: readonly (readonly string[])[]): Promise<readonly string[]> => {
+    const rows = (columns[0] ?? []).map((_, row) => [row, 'a', ...columns.map((cells) => cells[row])].join('|'));
+    const header = ['id', 'title', ...columns.map((_, at) => `c${at}`)].join('|');
+    const found = await infer('columns.csv', [header, ...rows].join('\n'));
+    return found.columns.map(({ type, format, currency, advice }) =>
+      [type, format, currency, advice && `(${advice})`].filter((part) => part !== undefined).join(' '),
     );
+  };
+
+  it('read amounts of money, with the currency that every cell has', async () => {
     assert.deepEqual(
-      found.columns.map(({ type, advice }) => [type, advice]),
+      await columnsOf(
+        ['19.95 EUR', '1,299.00 EUR'],
+        ['€19,95', '€5'],
+        ['1\u00a0299,00\u202f₽', '5 ₽'],
+        ["1'299.00", '12.00'],
+        ['$5', '$7'],
+        ['5 EUR', '5 USD'],
+        ['5 kg', '7 kg'],
+      ),
       [
-        ['string', 'numbers are written like 1990 or 12.50'],
-        ['string', 'days are written YYYY-MM-DD'],
-        ['string', undefined],
+        'number 1,299.50 EUR',
+        'number 1.299,50 EUR',
+        'number 1.299,50 RUB',
+        'number',
+        'integer',
+        'string (amounts in several currencies)',
+        'string',
+      ],
+    );
+  });
+
+  it('tell thousands from decimals by all values of the column, else by those of the file', async () => {
+    assert.deepEqual(await columnsOf(['1,299', '19.95']), ['number 1,299.50']);
+    assert.deepEqual(await columnsOf(['1.299', '19,95'], ['1.200', '7'], ['5', '6']), [
+      'number 1.299,50',
+      'integer 1.299,50',
+      'integer',
+    ]);
+    assert.deepEqual(await columnsOf(['1,299', '2,499'], ['1.250', '3.5']), ['integer 1,299.50', 'number']);
+    assert.deepEqual(await columnsOf(['1,299', '2,499']), [
+      'integer 1,299.50 ("1,299" is 1299, unless format says otherwise)',
+    ]);
+    assert.deepEqual(await columnsOf(['12.50', '12,50']), ['string (numbers are written with one decimal sign)']);
+  });
+
+  it('read times and days, and tell the day from the month by all values', async () => {
+    assert.deepEqual(
+      await columnsOf(
+        ['2026-05-01 10:10:00', '2026-05-01T10:15:00+03:00'],
+        ['01.05.2026', '1.6.2026'],
+        ['05/01/2026', '25/01/2026'],
+        ['05/01/2026', '05/25/2026'],
+        ['05/01/2026', '05/02/2026'],
+        ['20260501', '20260502'],
+      ),
+      ['date', 'date', 'date DD/MM/YYYY', 'date MM/DD/YYYY', 'string (days are written YYYY-MM-DD)', 'integer'],
+    );
+  });
+
+  it('are attributes although a few of their texts are cut, and with any name', async () => {
+    const found = await infer('names.csv', `id,title,价格,long\n1,a,5,${'x'.repeat(300)}\n2,b,6,y\n3,c,7,z\n`);
+    assert.deepEqual(
+      found.columns.map(({ name, type, unusable }) => [name, type, unusable]),
+      [
+        ['column_3', 'integer', undefined],
+        ['long', 'string', undefined],
       ],
     );
   });

@@ -102,7 +102,7 @@ export interface CliResult {
   readonly lines: () => readonly { readonly [name: string]: unknown }[];
 }
 
-export interface CliCall extends Partial<Pick<CommandContext, 'signal' | 'adminToken' | 'clock'>> {
+export interface CliCall extends Partial<Pick<CommandContext, 'signal' | 'adminToken' | 'clock' | 'serve'>> {
   /** The answers of a person at a terminal; without them, the output is a pipe. */
   readonly answers?: readonly string[];
   readonly onWrite?: (text: string) => void;

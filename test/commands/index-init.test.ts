@@ -17,11 +17,18 @@ A-3;Велосипед;8990;Stels;2019;sport
 `;
 writeFileSync(path('shop.csv'), CSV.replace('26"', '26'));
 
-test('--init writes a configuration with which the whole catalogue is indexed', async () => {
+/** `index --init` with the index in a folder of the test. */
+const initialize = (words: readonly string[], calling: Parameters<typeof callCli>[1] = {}) =>
+  callCli(['index', '--init', ...words, '--into', mkdtempSync(join(folder, 'index-'))], calling);
+
+test('--init writes a configuration, and indexes the whole catalogue with it', async () => {
   const out = path('own.yaml');
-  const made = await callCli(['index', '--init', 'shop', path('shop.csv'), '--out', out]);
+  const made = await initialize(['shop', path('shop.csv'), '--out', out]);
   assert.equal(made.code, 0, made.err);
-  assert.match(made.out, /domain shop, 4 attributes of 3 rows\. Then:\n.*index shop .*shop\.csv\n.*npm start\n$/s);
+  assert.match(
+    made.out,
+    /^3 documents indexed for shop in .*, with 4 attributes; .*own\.yaml is written\nThen:\n.*npm start\n$/,
+  );
   const text = readFileSync(out, 'utf8');
   assert.match(text, /^ {6}tsena: \{ type: number, sort: true, label: "Цена" \}$/m);
   assert.match(text, /^ {6}brand: \{ type: string, facet: true \}$/m);
@@ -36,18 +43,73 @@ test('--init writes a configuration with which the whole catalogue is indexed', 
   assert.doesNotMatch(indexed.err, /ignored/);
 });
 
+test('an existing index is never overwritten by --init', async () => {
+  const words = ['index', '--init', 'shop', path('shop.csv'), '--into', path('kept'), '--out'];
+  assert.equal((await callCli([...words, path('first.yaml')])).code, 0);
+  const { code, err } = await callCli([...words, path('second.yaml')]);
+  assert.equal(code, 3);
+  assert.match(err, /kept\/shop\.sqlite exists already/);
+  assert.equal(existsSync(path('second.yaml')), false);
+});
+
+test('--init refuses a catalogue that cannot be indexed, and writes nothing', async () => {
+  writeFileSync(path('wrong.csv'), `id,title\n1,a\n2,b\n1,c\n${'x'.repeat(513)},d\n3,\n`);
+  const words = ['shop', path('wrong.csv'), '--out', path('wrong.yaml')];
+  const refused = await initialize(words);
+  assert.equal(refused.code, 3);
+  assert.match(refused.err, /wrong\.csv, line 4: row 3 \(id "1"\): the id is taken by row 1/);
+  assert.equal(existsSync(path('wrong.yaml')), false);
+  const few = await initialize([...words, '--max-bad-rows', '2']);
+  assert.match(few.err, /line 6, field "title": empty/);
+  const enough = await initialize([...words, '--max-bad-rows', '3']);
+  assert.match(enough.out, /^2 documents indexed/);
+  assert.match(enough.err, /skipped: .*line 4: row 3.*skipped: .*line 5, field "id": 513 bytes.*skipped: .*line 6/s);
+});
+
+test('--init writes the columns, the form and the formats that index needs to read the file again', async () => {
+  const [file, out] = [path('own-names.csv'), path('own-names.yaml')];
+  const bytes = Buffer.from(
+    'Nr;Text;价格;Preis;Seit\n1;Caf\u00e9;5;1.299,00 \u20ac;05/25/2026 10:00\n2;b;6;5,00 \u20ac;05/01/2026\n',
+  );
+  writeFileSync(file, bytes);
+  const named = ['--id', 'Nr', '--title', 'Text'];
+  const made = await initialize(['shop', file, '--out', out, ...named]);
+  assert.equal(made.code, 0, made.err);
+  const text = readFileSync(out, 'utf8');
+  assert.ok(text.includes('catalogue: {"columns":{"id":"Nr","title":"Text","column_3":"价格"}}'), text);
+  assert.match(text, /preis: \{ type: number, sort: true, format: "1\.299,50", currency: EUR, label: "Preis" \}/);
+  assert.match(text, /seit: \{ type: date, sort: true, format: "MM\/DD\/YYYY", label: "Seit" \}/);
+  assert.match(made.err, /note: seit: of a time, its day was kept.* \(1 times\)/);
+  const again = await callCli(['index', 'shop', file, '--into', folder], { env: { SERPCACHE_CONFIG: out } });
+  assert.match(again.out, /^2 documents indexed/, again.err);
+  const wrong = await initialize(['shop', file, '--out', path('x.yaml'), '--id', 'Nummer', '--title', 'Text']);
+  assert.match(wrong.err, /no column "Nummer" in the header; the header has: Nr, Text, 价格, Preis, Seit/);
+});
+
+test('--serve starts the service with the configuration that was written, or with the one of the environment', async () => {
+  const served: (string | undefined)[] = [];
+  const calling = { serve: async (config?: string) => void served.push(config) };
+  const out = path('served.yaml');
+  const made = await initialize(['shop', path('shop.csv'), '--out', out, '--serve'], calling);
+  assert.doesNotMatch(made.out, /npm start/);
+  const env = { SERPCACHE_CONFIG: out };
+  await callCli(['index', 'shop', path('shop.csv'), '--into', folder, '--serve'], { ...calling, env });
+  await initialize(['shop', path('none.csv'), '--out', path('none.yaml'), '--serve'], calling);
+  assert.deepEqual(served, [out, undefined]);
+});
+
 test('an existing file is never overwritten', async () => {
   writeFileSync(path('mine.yaml'), 'mine');
-  const { code, out, err } = await callCli(['index', '--init', 'shop', path('shop.csv'), '--out', path('mine.yaml')]);
+  const { code, out, err } = await initialize(['shop', path('shop.csv'), '--out', path('mine.yaml')]);
   assert.deepEqual([code, out], [3, '']);
-  assert.match(err, /mine\.yaml exists already, and nothing was changed; name another file: --out FILE/);
+  assert.match(err, /mine\.yaml exists already, and nothing was changed; name others: --out FILE, --into DIRECTORY/);
   assert.equal(readFileSync(path('mine.yaml'), 'utf8'), 'mine');
 });
 
 test('a file that appears while the catalogue is read is not overwritten either', async () => {
   // A dangling link does not exist for the first check, and exists for the write.
   symlinkSync(path('elsewhere.yaml'), path('link.yaml'));
-  const { code, err } = await callCli(['index', '--init', 'shop', path('shop.csv'), '--out', path('link.yaml')]);
+  const { code, err } = await initialize(['shop', path('shop.csv'), '--out', path('link.yaml')]);
   assert.equal(code, 3);
   assert.match(err, /link\.yaml exists already, and nothing was changed/);
   assert.equal(existsSync(path('elsewhere.yaml')), false);
@@ -55,15 +117,14 @@ test('a file that appears while the catalogue is read is not overwritten either'
 
 test('the domain takes the name of the file, unless it is given', async () => {
   writeFileSync(path('Мой Каталог.v2.csv'), 'id,title\n1,a\n');
-  const { out, code } = await callCli(['index', '--init', path('Мой Каталог.v2.csv'), '--out', path('named.yaml')]);
+  const { out, code } = await initialize([path('Мой Каталог.v2.csv'), '--out', path('named.yaml')]);
   assert.equal(code, 0);
-  assert.match(out, /domain moy-katalog, 0 attributes of 1 rows/);
-  assert.match(out, /SERPCACHE_CONFIG=\S+ npm run serpcache -- index moy-katalog '[^']*Мой Каталог\.v2\.csv'\n/);
+  assert.match(out, /^1 documents indexed for moy-katalog in .*moy-katalog\.sqlite, with 0 attributes/);
 });
 
 test('a domain and a column may have names that are other values in YAML', async () => {
   writeFileSync(path('null.csv'), 'id,title,true,null,false\n1,a,x,2,3\n');
-  const { code, err } = await callCli(['index', '--init', path('null.csv'), '--out', path('null.yaml')]);
+  const { code, err } = await initialize([path('null.csv'), '--out', path('null.yaml')]);
   assert.equal(code, 0, err);
   const indexed = await callCli(['index', 'null', path('null.csv'), '--into', folder], {
     env: { SERPCACHE_CONFIG: path('null.yaml') },
@@ -72,17 +133,15 @@ test('a domain and a column may have names that are other values in YAML', async
   assert.doesNotMatch(indexed.err, /ignored/);
 });
 
-test('the printed commands can be pasted into a shell', async () => {
+test('the printed command can be pasted into a shell', async () => {
   const [file, out] = [path("it's my shop.csv"), path('my shop.yaml')];
   writeFileSync(file, 'id,title\n1,a\n');
-  const made = await callCli(['index', '--init', 'shop', file, '--out', out]);
-  const [, index = '', start = ''] = made.out.split('\n');
+  const made = await initialize(['shop', file, '--out', out]);
+  const [, , start = ''] = made.out.split('\n');
   const printed = (line: string): string[] => {
     const { stdout } = spawnSync('sh', ['-c', `env printf '%s\\n' ${line}`], { encoding: 'utf8' });
     return stdout.trimEnd().split('\n');
   };
-  assert.deepEqual(printed(index.trim()).slice(0, 1), [`SERPCACHE_CONFIG=${out}`]);
-  assert.equal(printed(index.trim()).at(-1), file);
   assert.deepEqual(printed(start.trim()), [`SERPCACHE_CONFIG=${out}`, 'npm', 'start']);
 });
 
@@ -99,7 +158,7 @@ test('columns that the domain does not declare are listed, and the catalogue is 
 test('wrong arguments are refused before a file is read or written', async () => {
   for (const [words, said] of [
     [['index', '--init', 'Shop', 'no-such.csv'], /the domain takes a lower-case letter.*not "Shop"/],
-    [['index', '--init', 'shop', 'no-such.csv', '--into', folder], /--into goes without --init/],
+    [['index', '--init', 'shop', 'no-such.csv', '--preset', 'ebay'], /--preset takes google, yml, shopify.*not "ebay"/],
     [['index', 'goods', 'no-such.csv', '--out', path('x.yaml')], /--out goes with --init/],
     [['index', 'goods'], /takes a domain and a file/],
     [

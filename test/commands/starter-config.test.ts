@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { InferredColumn } from '../../src/catalogue/infer.ts';
-import { type StarterConfig, starterConfig } from '../../src/commands/index-catalogue.ts';
+import { type StarterConfig, starterConfig } from '../../src/commands/starter-config.ts';
 import { loadSettings } from '../../src/config/load.ts';
 import type { DomainSettings } from '../../src/config/settings.ts';
 
@@ -10,7 +10,7 @@ function column(name: string, more: Partial<InferredColumn> = {}): InferredColum
 }
 
 function starter(columns: readonly InferredColumn[]): StarterConfig {
-  const catalogue = { rows: 100, texts: { id: 'id', title: 'Название\n- x' }, columns };
+  const catalogue = { rows: 100, preset: undefined, texts: { id: 'id', title: 'Название\n- x' }, columns };
   return starterConfig({ domain: 'shop', file: 'shop.csv', catalogue });
 }
 
@@ -70,7 +70,7 @@ test('a name that YAML would read as another value stays a name', () => {
     attributes.map(({ name }) => name),
     ['null', 'true', 'false', 'no', 'n', 'e1'],
   );
-  const catalogue = { rows: 1, texts: { id: 'id', title: 'title' }, columns: [] };
+  const catalogue = { rows: 1, preset: undefined, texts: { id: 'id', title: 'title' }, columns: [] };
   assert.equal(domainOf(starterConfig({ domain: 'null', file: 'null.csv', catalogue })).name, 'null');
 });
 
@@ -88,8 +88,8 @@ test('a column that cannot be an attribute is left out with the reason, in the f
     column('Цена', { name: 'tsena' }),
     column('ЦЕНА', { name: 'tsena' }),
     column('page'),
-    column('№', { name: '' }),
-    column('tags', { unusable: 'it holds lists or objects' }),
+    column('', { name: 'column_4' }),
+    column('tags', { unusable: 'it holds objects or lists of lists' }),
     ...Array.from({ length: 70 }, (_, i) => column(`c${i}`)),
   ]);
   assert.equal(domainOf(made).attributes.length, 64);
@@ -97,8 +97,21 @@ test('a column that cannot be an attribute is left out with the reason, in the f
   const reasons = Object.fromEntries(made.ignored);
   assert.match(reasons['ЦЕНА'] ?? '', /"tsena" is the column "Цена" already/);
   assert.match(reasons['page'] ?? '', /reserved in searches/);
-  assert.match(reasons['№'] ?? '', /no Latin or Cyrillic letter/);
-  assert.equal(reasons['tags'], 'it holds lists or objects');
+  assert.equal(reasons[''], 'it has no name');
+  assert.equal(reasons['tags'], 'it holds objects or lists of lists');
   assert.match(reasons['c69'] ?? '', /at most 64 attributes/);
   for (const [name] of made.ignored) assert.ok(made.text.includes(`#   "${name}": `), name);
+});
+
+test('the form of a shop is written, and its names have the labels of the page', () => {
+  const catalogue = {
+    ...{ rows: 1, preset: 'shopify' as const, texts: { id: 'Handle', title: 'Title' } },
+    columns: [column('Variant Price', { name: 'price', type: 'number', currency: 'EUR', format: '1.299,50' })],
+  };
+  const made = starterConfig({ domain: 'shop', file: 's.csv', catalogue, form: { encoding: 'windows-1251' } });
+  const { attributes, catalogue: form } = domainOf(made);
+  assert.deepEqual(form, { preset: 'shopify', encoding: 'windows-1251', columns: {}, raw: [] });
+  assert.deepEqual(attributes, [
+    { name: 'price', type: 'number', facet: false, sort: true, format: '1.299,50', currency: 'EUR' },
+  ]);
 });

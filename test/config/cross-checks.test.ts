@@ -20,6 +20,25 @@ testFaults([
     ],
   ],
   [
+    'a format of digits for a day, of days for a number, and of anything for a text, are faults',
+    withEngine(
+      'attributes: { a: { type: date, format: "1,299.50" }, b: { type: number, format: DD/MM/YYYY }, c: { type: string, format: MM/DD/YYYY } }',
+    ),
+    [
+      ['domains.goods.attributes.a.format', '1,299.50', /digits with type integer or number/],
+      ['domains.goods.attributes.b.format', 'DD/MM/YYYY', /days with type date/],
+      ['domains.goods.attributes.c.format', 'MM/DD/YYYY', /days with type date/],
+    ],
+  ],
+  [
+    'a column, or raw HTML, of a field that the domain does not have is a fault',
+    withEngine('attributes: { a: { type: string } }\ncatalogue: { columns: { id: Nr, a: A, b: B }, raw: [a, c] }'),
+    [
+      ['domains.goods.catalogue', 'b', /one of id, title, description, a/],
+      ['domains.goods.catalogue', 'c', /one of id, title, description, a/],
+    ],
+  ],
+  [
     'a currency that is not a code is a fault that shows codes',
     withEngine('attributes: { price: { type: number, currency: euro } }'),
     [['domains.goods.attributes.price.currency', '"euro"', /ISO 4217 code such as EUR/]],

@@ -96,6 +96,7 @@ domains:
         dedicated: false,
       },
       candidates: [],
+      catalogue: { columns: {}, raw: [] },
       engine: {
         kind: 'sphinx',
         endpoints: [{ host: 'sphinx', port: 9306 }],

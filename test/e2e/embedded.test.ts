@@ -7,6 +7,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { accepts, freePorts, startProcess } from '../../loadtest/stack/process.ts';
 import { until } from '../until.ts';
 import { pageJourneys } from './page-journeys.ts';
 import { ask, demoDomains, type Service, startService } from './service-harness.ts';
@@ -177,3 +178,27 @@ function once(url: string, agent: Agent): Promise<{ status?: number; code?: stri
     });
   });
 }
+
+test('one command leads from a product feed to its search page', async () => {
+  const home = mkdtempSync(join(directory, 'feed-'));
+  writeFileSync(
+    join(home, 'feed.xml'),
+    '<rss xmlns:g="http://base.google.com/ns/1.0"><channel><item><g:id>1</g:id><g:title>Blue lamp</g:title></item></channel></rss>',
+  );
+  const [port = 0, adminPort = 0] = await freePorts(2);
+  const running = await startProcess({
+    ...{ name: 'serpcache', command: process.execPath, cwd: home, logFile: join(home, 'log') },
+    args: [join(import.meta.dirname, '../../src/cli.ts'), 'index', '--init', 'shop', 'feed.xml', '--serve'],
+    env: { PORT: `${port}`, ADMIN_PORT: `${adminPort}` },
+    ready: () => accepts(port),
+  });
+  try {
+    const answer = await fetch(`http://127.0.0.1:${port}/search?q=lamp`);
+    assert.equal(((await answer.json()) as { readonly total: number }).total, 1);
+    running.signal('SIGTERM');
+    await running.ended;
+    assert.equal(running.exitStatus(), 0);
+  } finally {
+    await running.stop();
+  }
+});
