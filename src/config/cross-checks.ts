@@ -166,9 +166,15 @@ function checkDomain(name: string, domain: DraftDomain): readonly Fault[] {
 
 function checkAttribute(
   name: string,
-  { type, search, multiple, sort, separator, currency, format }: NonNullable<
-    NonNullable<DraftDomain['attributes']>[string]
-  >,
+  {
+    type,
+    search,
+    multiple,
+    sort,
+    separator,
+    currency,
+    format,
+  }: NonNullable<NonNullable<DraftDomain['attributes']>[string]>,
   engine: NonNullable<DraftDomain['engine']>['kind'] | undefined,
   report: Report,
 ): void {
