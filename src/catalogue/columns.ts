@@ -16,6 +16,12 @@ export const USUAL_NAMES: Readonly<Record<TextField, readonly string[]>> = {
   description: ['description', 'text', 'описание', 'текст'],
 };
 
+/** Whether a column has a usual name of the id, the title or the description. */
+export function isUsualName(column: string): boolean {
+  const name = nameOfColumn(column);
+  return TEXT_FIELDS.some((field) => USUAL_NAMES[field].some((usual) => nameOfColumn(usual) === name));
+}
+
 /** How the columns of one file were used. */
 export interface ColumnUse {
   /** Columns that are not a field of a document; at most `MAX_IGNORED`. */

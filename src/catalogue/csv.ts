@@ -1,4 +1,5 @@
 import { CsvError, type Parser, parse } from 'csv-parse';
+import { isUsualName } from './columns.ts';
 import { textOf } from './file.ts';
 import { faultyRow, orFault, type RawRow, RowFault, shown, type TakeNote } from './row.ts';
 
@@ -52,6 +53,8 @@ export async function* csvRows(
     // U+FFFD. (`encoding: null` would give bytes, but csv-parse throws a wrong error on them.)
     encoding: 'latin1',
     raw: true,
+    // Two programs may have written to one file.
+    record_delimiter: ['\r\n', '\n', '\r'],
     ltrim: true,
     relax_quotes: true,
     // The number of columns is checked below, where the row can be named and skipped.
@@ -109,15 +112,19 @@ interface Parsed {
 }
 
 /**
- * The delimiter is named by a first line `sep=;`, or is the one of comma, semicolon, tab and | that occurs most often in
- * the first line that is not blank, outside quotes; on a tie the comma loses: column names hold it more often. Text with
+ * The delimiter is named by a first line `sep=;`, or is the one of comma, semicolon, tab and | that divides the first line
+ * that is not blank into the most usual names, else the one that occurs most often in it, outside quotes; on a tie the comma
+ * loses: column names hold it more often. Text with
  * tabs and the NULL of a database is escaped with backslashes and never quoted (COPY of PostgreSQL, SELECT INTO OUTFILE
  * of MySQL). MySQL writes `\"` inside quotes, all others `""`.
  */
 function dialectOf(head: string) {
   const [named = '', sign = ''] = /^[\r\n]*sep=(.)\r?\n/i.exec(head) ?? [];
   const header = /[^\r\n]+/.exec(head.replace(/"(?:[^"]|"")*"/g, ''))?.[0] ?? '';
-  const count = (delimiter: string) => header.split(delimiter).length;
+  const count = (delimiter: string): number => {
+    const names = header.split(delimiter);
+    return names.length + header.length * names.filter(isUsualName).length;
+  };
   const delimiter = sign || ['\t', ';', '|', ','].reduce((best, next) => (count(next) > count(best) ? next : best));
   const isDump = delimiter === '\t' && /[\t\n]\\N(?=[\t\r\n]|$)/.test(head);
   return { named, delimiter, isDump, escape: /\\"[^,;\t|\r\n]/.test(head) && !head.includes('""') ? '\\' : '"' };
@@ -172,7 +179,8 @@ function rowOf(cells: readonly string[], columns: readonly string[], onNote: Tak
 function cellText(column: string, cell: string): string {
   const text = orFault(() => textOf(Buffer.from(cell, 'latin1')));
   if (text instanceof RowFault) throw new RowFault(text.message, column);
-  return text;
+  // Spreadsheets are told so to keep the zeros of a code.
+  return /^="([^"]*)"$/.exec(text)?.[1] ?? text;
 }
 
 function problemOf({ code, message }: CsvError, maxBytes: number): string {

@@ -8,7 +8,7 @@ import {
   MAX_VALUES,
 } from '../search/domain.ts';
 import { plainText } from './html.ts';
-import { isMissing, RowFault, shown, type TakeNote } from './row.ts';
+import { isMissing, isPlaceholder, RowFault, shown, type TakeNote } from './row.ts';
 import { amountOf, dayOf, isExactNumber } from './values.ts';
 
 /** In characters (code points). */
@@ -90,6 +90,10 @@ export function createDocuments(attributes: readonly Attribute[], { raw, onNote 
     for (const attribute of attributes) {
       const given = Object.hasOwn(row, attribute.name) ? row[attribute.name] : undefined;
       if (isMissing(given)) continue;
+      if (attribute.type !== 'string' && isPlaceholder(given)) {
+        onNote(`${attribute.name}: N/A, NULL and - were read as missing values`);
+        continue;
+      }
       const read = (item: unknown): string | number => singleValue(attribute, item);
       const value = attribute.multiple === true ? listOf(attribute, given, read) : read(given);
       // A text may be nothing but markup.

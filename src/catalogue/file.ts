@@ -40,7 +40,16 @@ const MARKS: readonly (readonly [mark: string, encoding: string])[] = [
   ['\xfe\xff', 'utf-16be'],
 ];
 type Formats = Readonly<Record<string, CatalogueFile['format']>>;
-const FORMATS: Formats = { ndjson: 'json', jsonl: 'json', csv: 'csv', tsv: 'csv', txt: 'csv', xml: 'xml', yml: 'xml' };
+const FORMATS: Formats = {
+  ndjson: 'json',
+  jsonl: 'json',
+  json: 'json',
+  csv: 'csv',
+  tsv: 'csv',
+  txt: 'csv',
+  xml: 'xml',
+  yml: 'xml',
+};
 
 interface OpenOptions {
   readonly signal: AbortSignal | undefined;
@@ -170,6 +179,56 @@ export async function* linesOf(chunks: AsyncIterable<Buffer>, maxBytes: number):
   }
   if (keptBytes > 0) yield take();
 }
+
+/** The objects of a JSON array, each as a line from its opening to its closing brace. Other values are a line, for its fault. */
+export async function* objectsOf(
+  chunks: AsyncIterable<Buffer>,
+  maxBytes: number,
+): AsyncGenerator<Line, void, undefined> {
+  let [number, begun, depth, size] = [1, 1, 0, 0];
+  let [isInString, isEscaped, isOther] = [false, false, false];
+  let kept: Buffer[] = [];
+  const keep = (part: Buffer): void => {
+    size += part.length;
+    if (size <= maxBytes) kept.push(part);
+    else kept = [];
+  };
+  const take = (): Line => {
+    const line: Line = size > maxBytes ? { number: begun } : { number: begun, bytes: join(kept) };
+    [kept, size] = [[], 0];
+    return line;
+  };
+  for await (const chunk of chunks) {
+    let start = 0;
+    for (const [at, byte] of chunk.entries()) {
+      if (byte === NEWLINE) number += 1;
+      if (isInString) {
+        if (!isEscaped && byte === QUOTE) isInString = false;
+        isEscaped = !isEscaped && byte === BACKSLASH;
+        continue;
+      }
+      if (depth === 0 && byte === OPEN) [start, begun] = [at, number];
+      if (byte === QUOTE) isInString = true;
+      else if (byte === OPEN) depth += 1;
+      else if (byte === CLOSE && depth > 0) {
+        depth -= 1;
+        if (depth > 0) continue;
+        keep(chunk.subarray(start, at + 1));
+        yield take();
+        isOther = false;
+        continue;
+      }
+      const isPart = depth > 0 || byte <= SPACE || byte === COMMA || byte === OPEN_LIST || byte === CLOSE_LIST;
+      if (!isPart && !isOther) yield { number, bytes: chunk.subarray(at, at + 40) };
+      isOther = !isPart || (isOther && byte !== COMMA);
+    }
+    if (depth > 0) keep(chunk.subarray(start));
+  }
+  if (depth > 0) yield take();
+}
+
+const [QUOTE, BACKSLASH, OPEN, CLOSE] = [0x22, 0x5c, 0x7b, 0x7d];
+const [SPACE, COMMA, OPEN_LIST, CLOSE_LIST] = [0x20, 0x2c, 0x5b, 0x5d];
 
 function join(parts: readonly Buffer[]): Buffer {
   const [only] = parts;

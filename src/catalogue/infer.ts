@@ -4,7 +4,7 @@ import { MAX_STRING_LENGTH } from './document.ts';
 import { plainText } from './html.ts';
 import type { PresetName } from './presets.ts';
 import { type Beginning, type RowOptions, readRows } from './read.ts';
-import { CatalogueError, isMissing, orFault, RowFault, shown } from './row.ts';
+import { CatalogueError, isMissing, isPlaceholder, orFault, RowFault, shown } from './row.ts';
 import { amountOf, DAY_FORMATS, dayOf, type Format, isCode, isExactNumber, NUMBER_FORMATS } from './values.ts';
 
 /** The type that fits all values of one column, and counts of its values. */
@@ -15,6 +15,8 @@ export interface InferredColumn {
   readonly type: AttributeType;
   /** It holds lists of plain values. `values` and `distinct` are those in the lists. */
   readonly multiple?: boolean;
+  /** All values are addresses: their words are not what people search. */
+  readonly isLink?: boolean;
   readonly format?: Format | undefined;
   /** The currency of every value. */
   readonly currency?: string | undefined;
@@ -115,12 +117,12 @@ function createTally(): Tally {
   ];
   const separated = SEPARATORS.map(() => 0);
   let [values, long] = [0, 0];
-  const is = { nested: false, crowded: false, multiple: false, number: true, day: true, comma: false };
+  const is = { nested: false, crowded: false, multiple: false, number: true, day: true, comma: false, link: true };
   /** A value that another format would change. */
   let unclear: string | undefined;
 
   const addOne = (value: unknown): void => {
-    if (isMissing(value)) return;
+    if (isMissing(value) || isPlaceholder(value)) return;
     values += 1;
     if (typeof value === 'object') {
       is.nested = true;
@@ -129,6 +131,7 @@ function createTally(): Tally {
     const text = String(value).trim();
     if (plainText(text).length > MAX_STRING_LENGTH) long += 1;
     if (distinct.size <= MAX_DISTINCT) distinct.add(text.slice(0, MAX_STRING_LENGTH));
+    is.link &&= /^https?:\/\//i.test(text);
     if (is.number) addNumber(text);
     const isDay = (is.day || days.length > 0) && dayOf(text) !== undefined;
     is.day &&= isDay;
@@ -192,7 +195,8 @@ function createTally(): Tally {
         [2 * long > values, `most of its texts have more than ${MAX_STRING_LENGTH} characters`],
       ];
       const unusable = reasons.find(([applies]) => applies)?.[1];
-      const inferred = { column, name, values, distinct: distinct.size, multiple: is.multiple, ...typeOf(fileFormat) };
+      const counts = { values, distinct: distinct.size, multiple: is.multiple, isLink: is.link };
+      const inferred = { column, name, ...counts, ...typeOf(fileFormat) };
       return unusable === undefined ? inferred : { ...inferred, type: 'string', unusable };
     },
   };

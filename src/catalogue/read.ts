@@ -2,7 +2,7 @@ import type { Attribute, Document } from '../search/domain.ts';
 import { type ColumnMap, type ColumnUse, checkHeader, createColumns } from './columns.ts';
 import { csvRows } from './csv.ts';
 import { createDocuments } from './document.ts';
-import { linesOf, openCatalogueFile, textOf } from './file.ts';
+import { linesOf, objectsOf, openCatalogueFile, textOf } from './file.ts';
 import { PRESETS, type PresetName, presetOf, products } from './presets.ts';
 import { CatalogueError, faultyRow, orFault, type RawRow, RowFault, shown, type TakeNote } from './row.ts';
 import { xmlRows } from './xml.ts';
@@ -102,7 +102,7 @@ export async function* readRows<Taken>(
   };
   const open = {
     csv: () => csvRows(chunks, { maxBytes, onNote, onHeader: (header) => start(presetOf(header), header) }),
-    json: () => ndjsonRows(chunks, maxBytes),
+    json: () => jsonRows(chunks, maxBytes),
     xml: () => xmlRows(chunks, { maxBytes, onNote, onRoot: (root) => start(rootOf(root)) }),
   };
   if (format === 'json') start(undefined);
@@ -133,9 +133,18 @@ function rootOf(root: string): PresetName {
   return name;
 }
 
-/** Rows of newline-delimited JSON: one object per line, blank lines skipped. */
-async function* ndjsonRows(chunks: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<RawRow, void, undefined> {
-  for await (const { number, bytes } of linesOf(chunks, maxBytes)) {
+/** Rows of JSON: one object per line, blank lines skipped, or one array of objects. */
+async function* jsonRows(
+  chunks: AsyncGenerator<Buffer, void, undefined>,
+  maxBytes: number,
+): AsyncGenerator<RawRow, void, undefined> {
+  const first = (await chunks.next()).value ?? Buffer.alloc(0);
+  async function* whole(): AsyncGenerator<Buffer, void, undefined> {
+    yield first;
+    yield* chunks;
+  }
+  const split = /^\s*\[/.test(first.toString('latin1', 0, 100)) ? objectsOf : linesOf;
+  for await (const { number, bytes } of split(whole(), maxBytes)) {
     if (bytes === undefined) yield faultyRow(number, new RowFault(`longer than ${maxBytes} bytes`));
     else if (!isBlank(bytes)) yield { line: number, read: () => objectOf(textOf(bytes)) };
   }

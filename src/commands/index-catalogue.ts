@@ -20,7 +20,7 @@ import { createProgress, type Progress, type ProgressOutput } from './terminal.t
 
 /** The help about formats, columns and values of a catalogue. */
 export const CATALOGUE_HELP: readonly string[] = [
-  'A catalogue is .ndjson (or .jsonl: one JSON object per line); .csv, .tsv or .txt with a header row, separated by commas,',
+  'A catalogue is .ndjson, .jsonl or .json (one JSON object per line, or an array of them); .csv, .tsv or .txt with a header row, separated by commas,',
   'semicolons, tabs or |, as spreadsheets and databases write it; or .xml or .yml, a product feed. Each may be .gz. Forms of',
   `shops are known by their header or root element: ${PRESET_NAMES.join(', ')} (README.md).`,
   'Text is UTF-8, or UTF-16 with a byte order mark, or of the encoding that XML declares. Columns, or fields:',

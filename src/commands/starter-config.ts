@@ -76,9 +76,10 @@ function reasonToIgnore(
 
 /** The page has its own labels for the names that a preset gives. */
 function attributeLine(inferred: InferredColumn, label: string): string {
-  const { name, type, multiple, format, currency, advice } = inferred;
+  const { name, type, multiple, isLink, format, currency, advice } = inferred;
   const members = [
     `type: ${type}`,
+    ...(type === 'string' && isLink !== true ? ['search: true'] : []),
     ...(multiple === true ? ['multiple: true'] : []),
     ...(isFacet(inferred) ? ['facet: true'] : []),
     ...(type === 'string' || multiple === true ? [] : ['sort: true']),

@@ -62,6 +62,7 @@ describe('the inferred columns of a catalogue', () => {
         ['$5', '$7'],
         ['5 EUR', '5 USD'],
         ['5 kg', '7 kg'],
+        ['9.50', 'N/A', '-'],
       ),
       [
         'number 1,299.50 EUR',
@@ -71,6 +72,7 @@ describe('the inferred columns of a catalogue', () => {
         'integer',
         'string (amounts in several currencies)',
         'string',
+        'number',
       ],
     );
   });

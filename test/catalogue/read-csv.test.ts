@@ -189,6 +189,27 @@ describe('a spreadsheet or a database export', () => {
     assert.deepEqual(await titles('id, title, description\n1, "a, b", c\n,,\n2, d\n'), ['1 a, b c', '2 d']);
   });
 
+  it('may change its line ends, keep the zeros of codes by a formula, and have commas in its header', async () => {
+    const titles = async (text: string) =>
+      (await files.read('mixed.csv', text)).map(({ id, title }) => `${id} ${title}`);
+    assert.deepEqual(await titles('id,title\r\n1,Mouse\n2,Key\r3,Cable\r\n'), ['1 Mouse', '2 Key', '3 Cable']);
+    assert.deepEqual(await titles('id,title\n="0012",Mouse\n"=""0013""",Key\n'), ['0012 Mouse', '0013 Key']);
+    assert.deepEqual(await titles('id;title;price, EUR, gross, with VAT\n1;a,b;9\n'), ['1 a,b']);
+  });
+
+  it('has N/A, NULL and - for missing numbers and days, and says so', async () => {
+    const text = 'id,title,brand,price,date\n1,a,-,-,n/a\n2,b,N/A,NULL,2026-11-20\n3,c,x,9,—\n';
+    const { rows, notes } = await noted('none.csv', text);
+    assert.deepEqual(
+      rows.map(({ attributes }) => attributes),
+      [{ brand: '-' }, { brand: 'N/A', date: '2026-11-20' }, { brand: 'x', price: 9 }],
+    );
+    assert.deepEqual(
+      [...new Set(notes)],
+      ['price: N/A, NULL and - were read as missing values', 'date: N/A, NULL and - were read as missing values'],
+    );
+  });
+
   it('has quotes inside a cell as they stand, and says so', async () => {
     const { rows, notes } = await noted('q.csv', 'id,title,brand\n1,15" screen,"15" wide\n2,"a ""b""",c\n');
     assert.deepEqual(

@@ -218,11 +218,41 @@ describe('a catalogue in NDJSON', () => {
   });
 });
 
+describe('a catalogue in a JSON array', () => {
+  const ids = async (text: string): Promise<string[]> => (await files.read('all.json', text)).map(({ id }) => id);
+
+  it('is read object by object, however its lines end', async () => {
+    const [one, two] = ['{"id":"1","title":"Mouse {big}","brand":"a\\"]"}', '{"id":"2","title":"Key"}'];
+    for (const text of [`[${one},${two}]`, `[\n${one},\n${two}\n]\n`, `\ufeff [ ${one} ,\r\n ${two}]`]) {
+      assert.deepEqual(await ids(text), ['1', '2'], text);
+    }
+    assert.deepEqual(await ids(JSON.stringify([{ id: '1', title: 'a' }], null, 2)), ['1']);
+    const many = Array.from({ length: 5000 }, (_, at) => ({ id: String(at), title: `Товар {${at}}` }));
+    assert.equal((await ids(JSON.stringify(many, null, 1))).length, 5000);
+    assert.deepEqual(await ids('[]'), []);
+  });
+
+  it('has a bad row for each value that is no object, and for an object without an end', async () => {
+    const said: string[] = [];
+    const onBadRow = (error: Error): void => void said.push(error.message.replace(/^.*?, /, ''));
+    const text = '[1, "a,{b",\n{"id":"1","title":"Mouse"},\n[2], {"id":"2"},\n{"id":"3"';
+    const read = await files.read('some.json', text, { onBadRow });
+    assert.deepEqual(
+      read.map(({ id }) => id),
+      ['1'],
+    );
+    assert.deepEqual(
+      said.map((each) => each.slice(0, 6)),
+      ['line 1', 'line 1', 'line 3', 'line 3', 'line 4'],
+    );
+  });
+});
+
 describe('a catalogue file', () => {
   it('is refused by name when its format is unknown', async () => {
     await assert.rejects(
       files.read('a.pdf', ''),
-      catalogueError(undefined, undefined, /\.ndjson, \.jsonl, \.csv, \.tsv, \.txt, \.xml, \.yml, each also/),
+      catalogueError(undefined, undefined, /\.ndjson, \.jsonl, \.json, \.csv, \.tsv, \.txt, \.xml, \.yml, each also/),
     );
     await assert.rejects(files.read('a.gz', ''), catalogueError(undefined, undefined, /unknown format/));
   });

@@ -31,7 +31,7 @@ test('--init writes a configuration, and indexes the whole catalogue with it', a
   );
   const text = readFileSync(out, 'utf8');
   assert.match(text, /^ {6}tsena: \{ type: number, sort: true, label: "Цена" \}$/m);
-  assert.match(text, /^ {6}brand: \{ type: string, facet: true \}$/m);
+  assert.match(text, /^ {6}brand: \{ type: string, search: true, facet: true \}$/m);
   assert.match(text, /^ {6}god_vypuska: \{ type: integer, facet: true, sort: true, label: "Год выпуска" \}/m);
 
   const indexed = await callCli(['index', 'shop', path('shop.csv'), '--into', folder], {
