@@ -62,7 +62,7 @@ export function createThrottle(options: { readonly perSecond: number; readonly m
   };
 }
 
-/** A seeded generator of [0, 1), for demo data and tests: mulberry32, whose state of one word makes a generator cheap. */
+/** A seeded generator of [0, 1), for tests and load tests: mulberry32, whose state of one word makes a generator cheap. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -8,7 +8,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { createRandom, seedOf } from '../src/catalogue/demo/ad.ts';
+import { createRandom, seedOf } from '../loadtest/random.ts';
 import { DEMO_DOMAINS, demoDocuments } from '../src/catalogue/demo.ts';
 import type { Attribute, AttributeType, Document } from '../src/search/domain.ts';
 import { optional } from './optional.ts';

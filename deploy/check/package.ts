@@ -22,7 +22,7 @@ const FILES = [
   'package.json',
   'sbom.cdx.json',
 ];
-const IN_FOLDERS = /^(?:dist\/.*\.(?:js|js\.map|mjs|css|svg|json|yaml)|deploy\/.*\.(?:conf|acl|service|yaml|md))$/;
+const IN_FOLDERS = /^(?:dist\/.*\.(?:js|js\.map|mjs|css|svg|json|yaml|zst)|deploy\/.*\.(?:conf|acl|service|yaml|md))$/;
 /** Commands of a clone which an installed package does not have. */
 const CLONE_COMMAND = /npm run serpcache|npm start/;
 

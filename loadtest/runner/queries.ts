@@ -2,9 +2,9 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { createRandom, type Random, seedOf } from '../../src/catalogue/demo/ad.ts';
 import { canonicalText } from '../../src/search/canonical.ts';
 import { type Attribute, type Document, isList, type SearchDomain } from '../../src/search/domain.ts';
+import { createRandom, type Random, seedOf } from '../random.ts';
 import { createThinned } from '../sample/sampler.ts';
 import { queriesOf } from '../traffic/queries.ts';
 

@@ -1,5 +1,4 @@
 import type { Attribute } from '../search/domain.ts';
-import { transliterate } from './demo/ad.ts';
 import { RowFault, shown } from './row.ts';
 
 /** Columns by the field or attribute that they are, where their names do not tell. */
@@ -46,12 +45,23 @@ const MAX_REMEMBERED = 1000;
 /** The maximum length of an attribute's name, as in the configuration. */
 const MAX_NAME_LENGTH = 31;
 
+/** As in passports. The signs ъ and ь have no Latin letter. */
+const LATIN: ReadonlyMap<string, string> = new Map(
+  'а-a б-b в-v г-g д-d е-e ё-yo ж-zh з-z и-i й-y к-k л-l м-m н-n о-o п-p р-r с-s т-t у-u ф-f х-kh ц-ts ч-ch ш-sh щ-shch ы-y э-e ю-yu я-ya'
+    .split(' ')
+    .map((pair) => pair.split('-') as [string, string]),
+);
+
 /**
  * A column's name made into an attribute name: lower case, Latin letters for Cyrillic ones, _ for everything except
  * letters and digits. Empty when the name holds no letter to begin with.
  */
 export function nameOfColumn(column: string): string {
-  return transliterate(column.normalize('NFC').toLowerCase())
+  return column
+    .normalize('NFC')
+    .toLowerCase()
+    .replace(/[ыи]й(?![а-яё])/g, 'ы')
+    .replace(/[а-яё]/g, (letter) => LATIN.get(letter) ?? '')
     .normalize('NFD')
     .replace(/\p{Mark}+/gu, '')
     .replace(/[^a-z0-9]+/g, '_')

@@ -1,14 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { zstdDecompressSync } from 'node:zlib';
 import type { Attribute, AttributeType, Document, SearchDomain } from '../search/domain.ts';
-import { createRandom, type Draft, dateOf, type Random, seedOf } from './demo/ad.ts';
-import { autoAd } from './demo/auto.ts';
-import { goodsAd } from './demo/goods.ts';
-import { jobsAd } from './demo/jobs.ts';
-import { realtyAd } from './demo/realty.ts';
 
-/**
- * The demo catalogue: the ads of an invented classifieds site, generated from vocabulary and templates. The bytes are
- * the same on every machine and in every run.
- */
+/** The demo catalogue: the ads of an invented classifieds site, in the files of `demo/`. */
 const SIZES = { goods: 20_000, auto: 12_000, realty: 10_000, jobs: 8_000 } as const;
 
 type DemoDomain = keyof typeof SIZES;
@@ -28,56 +23,22 @@ export const DEMO_DOMAINS: readonly (Pick<SearchDomain, 'name' | 'attributes' | 
   domain('jobs', 'category:string:facet schedule:string:facet experience:string:facet city:string:facet'),
 ];
 
-const WRITERS: Readonly<Record<DemoDomain, (random: Random) => Draft>> = {
-  goods: goodsAd,
-  auto: autoAd,
-  realty: realtyAd,
-  jobs: jobsAd,
-};
+const FILES = join(import.meta.dirname, 'demo');
+const NEWLINE = 0x0a;
 
 /**
  * The ads of one demo domain, in a fixed order. Ids are ten decimal digits, unique across domains.
  * @throws RangeError for a domain that is not in the demo.
  */
 export function* demoDocuments(name: string): Generator<Document, void, undefined> {
-  if (!isDemoDomain(name)) throw new RangeError(`no demo domain ${name}: ${Object.keys(SIZES).join(', ')}`);
-  const first = firstOrdinal(name);
-  const texts = new Set<string>();
-  for (let index = 0; index < SIZES[name]; index += 1) {
-    const random = createRandom(seedOf(name, index));
-    let draft = WRITERS[name](random);
-    // A repeated text would look like a fault of the search; a few attempts find another text.
-    for (let attempt = 0; attempt < MAX_ATTEMPTS && texts.has(textOf(draft)); attempt += 1)
-      draft = WRITERS[name](random);
-    texts.add(textOf(draft));
-    yield { id: idOf(first + index), ...draft, attributes: { ...draft.attributes, date: dateOf(random) } };
+  if (!Object.hasOwn(SIZES, name)) throw new RangeError(`no demo domain ${name}: ${Object.keys(SIZES).join(', ')}`);
+  const lines = zstdDecompressSync(readFileSync(join(FILES, `${name}.ndjson.zst`)));
+  // The text of a whole file, and all its documents, would take several times the memory of its bytes.
+  let start = 0;
+  for (let end = lines.indexOf(NEWLINE); end !== -1; end = lines.indexOf(NEWLINE, start)) {
+    yield JSON.parse(lines.toString('utf8', start, end));
+    start = end + 1;
   }
-}
-
-const MAX_ATTEMPTS = 20;
-
-function isDemoDomain(name: string): name is DemoDomain {
-  return Object.hasOwn(SIZES, name);
-}
-
-function firstOrdinal(name: DemoDomain): number {
-  let first = 1;
-  for (const [other, size] of Object.entries(SIZES)) {
-    if (other === name) return first;
-    first += size;
-  }
-  return first;
-}
-
-/** Steps through the residues of a prime, so that ids look random and two ordinals never share one. */
-function idOf(ordinal: number): string {
-  const PRIME = 8_999_999_993;
-  const STEP = 61_803_399;
-  return String(1_000_000_000 + ((ordinal * STEP) % PRIME));
-}
-
-function textOf(draft: Draft): string {
-  return `${draft.title}\n${draft.description}`;
 }
 
 /** A demo domain from a table of attributes; price and date are added to every domain. */

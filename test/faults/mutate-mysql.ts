@@ -1,4 +1,4 @@
-import type { Random } from '../../src/catalogue/demo/ad.ts';
+import type { Random } from '../../loadtest/random.ts';
 import type { ResultSets } from '../../src/engines/sphinx/connection.ts';
 import { columnOf, eof, errorOf, OK, packet } from '../fakes/searchd.ts';
 

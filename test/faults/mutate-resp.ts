@@ -1,4 +1,4 @@
-import type { Random } from '../../src/catalogue/demo/ad.ts';
+import type { Random } from '../../loadtest/random.ts';
 
 /** Numbers at which a length, a range or a count changes its meaning. */
 const NUMBERS = ['-1', '-2', '0', '1', '3', '16384', '163830000', '999999', '1000000', '4294967296'].concat([

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
-import { createRandom, type Random, seedOf } from '../../src/catalogue/demo/ad.ts';
+import { createRandom, type Random, seedOf } from '../../loadtest/random.ts';
 import type { ResultSets } from '../../src/engines/sphinx/connection.ts';
 import { pageOf } from '../../src/engines/sphinx/reply.ts';
 import { LEADING_COLUMNS } from '../../src/engines/sphinx/statement.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { createRandom, seedOf } from '../../src/catalogue/demo/ad.ts';
+import { createRandom, seedOf } from '../../loadtest/random.ts';
 import { systemClock } from '../../src/runtime.ts';
 import type { RedisSettings } from '../../src/stores/redis/connection.ts';
 import { entryOf } from '../fakes/entry.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createRandom } from '../../src/catalogue/demo/ad.ts';
+import { createRandom } from '../../loadtest/random.ts';
 import { mutated } from './mutate-resp.ts';
 import { MYSQL_MUTATIONS } from './mutations-mysql.ts';
 import { RESP_MUTATIONS } from './mutations-resp.ts';

@@ -1,5 +1,5 @@
-import { createRandom } from '../../../src/catalogue/demo/ad.ts';
 import { durationText, perSecondText } from '../../../src/report/format.mjs';
+import { createRandom } from '../../random.ts';
 import { type Benchmark, benchmark, massImport } from '../kit/benchmark.ts';
 import { driven, p99Of } from '../kit/driven.ts';
 import type { Limit } from '../kit/finding.ts';

@@ -1,6 +1,6 @@
-import { createRandom } from '../../../src/catalogue/demo/ad.ts';
 import { bytesText, durationText } from '../../../src/report/format.mjs';
 import { startRelay } from '../../fault-proxy/relay.ts';
+import { createRandom } from '../../random.ts';
 import { pin } from '../../stack/process.ts';
 import { processorMs } from '../../stack/processors.ts';
 import { startCluster } from '../../stack/redis.ts';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { freemem } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createRandom } from '../../../src/catalogue/demo/ad.ts';
 import { bytesText, countText } from '../../../src/report/format.mjs';
+import { createRandom } from '../../random.ts';
 import { orEmpty, processFile } from '../../stack/processors.ts';
 import { type BenchmarkOptions, benchmark, massImport } from '../kit/benchmark.ts';
 import { driven, type LabDriven } from '../kit/driven.ts';

@@ -1,5 +1,5 @@
-import { createRandom } from '../../../src/catalogue/demo/ad.ts';
 import { bytesText, countText } from '../../../src/report/format.mjs';
+import { createRandom } from '../../random.ts';
 import { massImport } from '../kit/benchmark.ts';
 import { driven } from '../kit/driven.ts';
 import type { DrivePlan } from '../kit/driver/plan.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createRandom } from '../../../src/catalogue/demo/ad.ts';
+import { createRandom } from '../../random.ts';
 import { massImport } from '../kit/benchmark.ts';
 import { driven, drivenBy, type LabDriven } from '../kit/driven.ts';
 import type { DrivenSecond } from '../kit/driver/plan.ts';

@@ -1,5 +1,5 @@
+import { createRandom } from '../../../loadtest/random.ts';
 import { createZipf } from '../../../loadtest/traffic/zipf.ts';
-import { createRandom } from '../../../src/catalogue/demo/ad.ts';
 import type { Defence } from '../../../src/config/schema-process.ts';
 import { createReference } from '../verdict.ts';
 import {

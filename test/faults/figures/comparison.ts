@@ -1,6 +1,6 @@
 import { createClient } from '../../../loadtest/http-driver/client.ts';
+import { createRandom } from '../../../loadtest/random.ts';
 import { createZipf } from '../../../loadtest/traffic/zipf.ts';
-import { createRandom } from '../../../src/catalogue/demo/ad.ts';
 import { HUNG_MS } from '../configuration.ts';
 import { searchPath } from '../harness.ts';
 import { createRecovery, type Recovery } from '../recovery.ts';

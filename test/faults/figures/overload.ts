@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from '../../../loadtest/http-driver/client.ts';
 import { closedLoop } from '../../../loadtest/http-driver/loops.ts';
-import { createRandom } from '../../../src/catalogue/demo/ad.ts';
+import { createRandom } from '../../../loadtest/random.ts';
 import { type Changes, ENGINE_DEADLINE_MS, HUNG_MS, PATIENCE_MS } from '../configuration.ts';
 import { clientHeaders, searchPath } from '../harness.ts';
 import { quantileMs } from '../report.ts';

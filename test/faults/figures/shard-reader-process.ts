@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Redis } from 'ioredis';
 import { openLoop } from '../../../loadtest/http-driver/loops.ts';
-import { createRandom } from '../../../src/catalogue/demo/ad.ts';
+import { createRandom } from '../../../loadtest/random.ts';
 import { systemClock } from '../../../src/runtime.ts';
 import type { HostPort } from '../../../src/schema/units.ts';
 import { DEADLINE_MS, type ReaderTask, type ShardReads, SOCKET_TIMEOUT_MS } from './shard-load.ts';

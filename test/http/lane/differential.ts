@@ -4,7 +4,7 @@
  * answers, the end of each connection, and the events and log lines. It ends by itself.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { createRandom, seedOf } from '../../../src/catalogue/demo/ad.ts';
+import { createRandom, seedOf } from '../../../loadtest/random.ts';
 import { EXIT, type ParsedArguments, type Program, runProgram } from '../../../src/commands/arguments.ts';
 import { type Comparer, createComparer, shown } from './compare.ts';
 import { faultOf, folderStreams } from './folder.ts';

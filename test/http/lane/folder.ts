@@ -1,6 +1,6 @@
 import { globSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { createRandom, seedOf } from '../../../src/catalogue/demo/ad.ts';
+import { createRandom, seedOf } from '../../../loadtest/random.ts';
 import type { Played } from './play.ts';
 import type { Vocabulary } from './requests.ts';
 import { cut, inChunks, type Stream } from './streams.ts';

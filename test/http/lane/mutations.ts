@@ -1,4 +1,4 @@
-import type { Random } from '../../../src/catalogue/demo/ad.ts';
+import type { Random } from '../../../loadtest/random.ts';
 
 type Mutation = (random: Random, text: string) => string;
 

@@ -1,5 +1,5 @@
+import type { Random } from '../../../loadtest/random.ts';
 import { PROXY_HEADS } from '../../../loadtest/traffic/proxy-heads.ts';
-import type { Random } from '../../../src/catalogue/demo/ad.ts';
 
 /** The content that requests may name. */
 export interface Vocabulary {

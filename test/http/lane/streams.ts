@@ -1,4 +1,4 @@
-import { createRandom, type Random, seedOf } from '../../../src/catalogue/demo/ad.ts';
+import { createRandom, type Random, seedOf } from '../../../loadtest/random.ts';
 import { attacks } from './attacks.ts';
 import { mutated } from './mutations.ts';
 import { otherRequest, textOf, usualSearch, type Vocabulary } from './requests.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createRandom } from '../../../loadtest/random.ts';
 import { createZipf, type ZipfOptions } from '../../../loadtest/traffic/zipf.ts';
-import { createRandom } from '../../../src/catalogue/demo/ad.ts';
 
 const DRAWS = 200_000;
 const EXPONENTS: readonly Omit<ZipfOptions, 'size'>[] = [

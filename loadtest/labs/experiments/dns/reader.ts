@@ -1,8 +1,8 @@
 /** `node reader.ts <plan as JSON>`: reads through serpcache's own adapter and prints each `ReaderSaid` as a line of JSON. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { createRandom } from '../../../../src/catalogue/demo/ad.ts';
 import { openLoop } from '../../../http-driver/loops.ts';
+import { createRandom } from '../../../random.ts';
 import { openAdapter } from '../adapter.ts';
 import { countReads, type ReaderPlan, type ReaderSaid } from './reads.ts';
 

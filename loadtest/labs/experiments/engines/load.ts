@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { createRandom } from '../../../../src/catalogue/demo/ad.ts';
+import { createRandom } from '../../../random.ts';
 import type { Flavour } from '../../../stack/redis-node.ts';
 import { type Benchmark, benchmark } from '../../kit/benchmark.ts';
 import { driven } from '../../kit/driven.ts';

@@ -1,8 +1,8 @@
 /** `node reader.ts <plan.json>`: reads pages in bursts and prints a `BurstReads` as JSON, on a core of its own. */
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createRandom } from '../../../../src/catalogue/demo/ad.ts';
 import type { RedisStore } from '../../../../src/stores/redis/store.ts';
+import { createRandom } from '../../../random.ts';
 import { waitUntil } from '../../../stack/process.ts';
 import { createTally, startMeter } from '../../kit/driver/connection.ts';
 import { randomDigits } from '../../kit/mix.ts';

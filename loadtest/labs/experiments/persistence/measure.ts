@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { setPriority } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createRandom } from '../../../../src/catalogue/demo/ad.ts';
+import { createRandom } from '../../../random.ts';
 import { massImport } from '../../kit/benchmark.ts';
 import { driven } from '../../kit/driven.ts';
 import type { Lab, LabStore } from '../../kit/lab.ts';

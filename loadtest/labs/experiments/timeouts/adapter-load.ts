@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StoreFault } from '../../../../src/cache/events.ts';
-import { createRandom } from '../../../../src/catalogue/demo/ad.ts';
 import type { RedisStore } from '../../../../src/stores/redis/store.ts';
 import { openLoop } from '../../../http-driver/loops.ts';
+import { createRandom } from '../../../random.ts';
 import { waitUntil } from '../../../stack/process.ts';
 import { createTally, startMeter } from '../../kit/driver/connection.ts';
 import type { Driven, DrivePlan, Errors } from '../../kit/driver/plan.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createRandom } from '../../../../src/catalogue/demo/ad.ts';
 import { openLoop } from '../../../http-driver/loops.ts';
+import { createRandom } from '../../../random.ts';
 import { gaussianKey, mixKey, respCommand, valueBytes } from '../mix.ts';
 import { type Connection, createConnection, createTally, type Idle, startMeter, type Tally } from './connection.ts';
 import type { Commands, Driven, DrivePlan } from './plan.ts';

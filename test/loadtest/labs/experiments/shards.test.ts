@@ -10,7 +10,7 @@ import {
 } from '../../../../loadtest/labs/experiments/shards.ts';
 import { limitOfStores } from '../../../../loadtest/labs/experiments/three-clients.ts';
 import { PUBLISHED_MIX } from '../../../../loadtest/labs/kit/mix.ts';
-import { createRandom } from '../../../../src/catalogue/demo/ad.ts';
+import { createRandom } from '../../../../loadtest/random.ts';
 import { cellOf, type Found, figureOf } from './harness.ts';
 
 test('more shards in the same memory with the same hits and evictions: the cure is temporary', () => {

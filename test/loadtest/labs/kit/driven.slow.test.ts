@@ -7,9 +7,9 @@ import { massImport } from '../../../../loadtest/labs/kit/benchmark.ts';
 import { driven } from '../../../../loadtest/labs/kit/driven.ts';
 import { coresOf, inLab, type Lab, type LabStore } from '../../../../loadtest/labs/kit/lab.ts';
 import { fillCommands } from '../../../../loadtest/labs/kit/mix.ts';
+import { createRandom } from '../../../../loadtest/random.ts';
 import { accepts } from '../../../../loadtest/stack/process.ts';
 import { processorsHere } from '../../../../loadtest/stack/processors.ts';
-import { createRandom } from '../../../../src/catalogue/demo/ad.ts';
 
 const MIX = { kind: 'mix', keys: 200, leastBytes: 100, mostBytes: 300, writes: 0.2 } as const;
 const options = { cores: coresOf(processorsHere()), say: () => undefined, signal: new AbortController().signal };

@@ -10,7 +10,7 @@ import {
   PUBLISHED_MIX,
   valueBytes,
 } from '../../../../loadtest/labs/kit/mix.ts';
-import { createRandom } from '../../../../src/catalogue/demo/ad.ts';
+import { createRandom } from '../../../../loadtest/random.ts';
 
 const many = (draw: (random: () => number) => number): number[] => {
   const random = createRandom(7).next;
