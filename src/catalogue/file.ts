@@ -1,10 +1,10 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream';
-import { createGunzip } from 'node:zlib';
+import { createGunzip, createZstdDecompress } from 'node:zlib';
 import { CatalogueError, RowFault } from './row.ts';
 
-/** The bytes of a file; a file named `.gz` is unpacked. */
+/** The bytes of a file; a file named `.gz` or `.zst` is unpacked. */
 interface FileBytes {
   readonly chunks: AsyncIterable<Buffer>;
   /** Bytes read from the disk so far, before unpacking. */
@@ -59,9 +59,9 @@ interface OpenOptions {
 
 /** @throws CatalogueError for a name of unknown format and for a file that cannot be read. */
 export async function openCatalogueFile(file: string, { signal, encoding }: OpenOptions): Promise<CatalogueFile> {
-  const format = FORMATS[/\.([a-z]+)(?:\.gz)?$/i.exec(file)?.[1]?.toLowerCase() ?? ''];
+  const format = FORMATS[/\.([a-z]+)(?:\.gz|\.zst)?$/i.exec(file)?.[1]?.toLowerCase() ?? ''];
   if (format === undefined) {
-    const allowed = `.${Object.keys(FORMATS).join(', .')}, each also with .gz`;
+    const allowed = `.${Object.keys(FORMATS).join(', .')}, each also with .gz or .zst`;
     throw new CatalogueError(file, `unknown format; allowed: ${allowed}`);
   }
   const about = await stat(file).catch((cause: unknown) => {
@@ -81,11 +81,12 @@ export async function openCatalogueFile(file: string, { signal, encoding }: Open
   return { format, chunks: decoded(), totalBytes: about.size, bytesRead };
 }
 
-/** Reading rejects with the error of the file system or of gzip. The file is closed when reading ends early. */
+/** Reading rejects with the error of the file system, gzip or zstd. The file is closed when reading ends early. */
 function openBytes(file: string, signal: AbortSignal | undefined): FileBytes {
   const raw = createReadStream(file, signal === undefined ? {} : { signal });
   // pipeline(), unlike pipe(), passes the errors of `raw` on: without that, the loop below would wait forever.
-  const unpacked = /\.gz$/i.test(file) ? pipeline(raw, createGunzip(), () => undefined) : raw;
+  const unpack = /\.gz$/i.test(file) ? createGunzip() : /\.zst$/i.test(file) ? createZstdDecompress() : undefined;
+  const unpacked = unpack === undefined ? raw : pipeline(raw, unpack, () => undefined);
   async function* chunks(): AsyncGenerator<Buffer, void, undefined> {
     try {
       for await (const chunk of unpacked as AsyncIterable<Buffer>) yield chunk;
@@ -127,6 +128,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'no such file',
   EACCES: 'no permission',
   Z_DATA_ERROR: 'damaged, or not packed with gzip',
+  ZSTD_error_prefix_unknown: 'damaged, or not packed with zstd',
   Z_BUF_ERROR: 'the packed file ends too early',
   ERR_ENCODING_NOT_SUPPORTED: 'unknown encoding; allowed: a name such as windows-1251 or utf-16le',
   ERR_ENCODING_INVALID_ENCODED_DATA: 'not of its encoding; give the right one: --encoding NAME',

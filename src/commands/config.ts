@@ -42,7 +42,7 @@ const COUNT = { least: 1, most: 100_000, whole: true };
 /** Writes the input of the indexer and one configuration for indexer and searchd. */
 export const sphinxSource: Command = {
   name: 'sphinx-source',
-  usage: '--out <directory> [--host H] [--port N] [--max-connections N] [<domain>=<file.ndjson|csv[.gz]> …]',
+  usage: '--out <directory> [--host H] [--port N] [--max-connections N] [<domain>=<file.ndjson|csv[.gz|.zst]> …]',
   summary:
     'write the input and the configuration of the indexer of Sphinx or Manticore; a demo domain without a file gets the demo catalogue',
   options: [

@@ -20,9 +20,9 @@ import { createProgress, type Progress, type ProgressOutput } from './terminal.t
 
 /** The help about formats, columns and values of a catalogue. */
 export const CATALOGUE_HELP: readonly string[] = [
-  'A catalogue is .ndjson, .jsonl or .json (one JSON object per line, or an array of them); .csv, .tsv or .txt with a header row, separated by commas,',
-  'semicolons, tabs or |, as spreadsheets and databases write it; or .xml or .yml, a product feed. Each may be .gz. Forms of',
-  `shops are known by their header or root element: ${PRESET_NAMES.join(', ')} (README.md).`,
+  'A catalogue is .ndjson, .jsonl or .json (one JSON object per line, or an array of them); .csv, .tsv or .txt with a header',
+  'row, separated by commas, semicolons, tabs or |, as spreadsheets and databases write it; or .xml or .yml, a product feed;',
+  `each also .gz or .zst. Forms of shops are known by their header or root element: ${PRESET_NAMES.join(', ')} (README.md).`,
   'Text is UTF-8, or UTF-16 with a byte order mark, or of the encoding that XML declares. Columns, or fields:',
   `  id           required, unique, 1 to 512 bytes; or named ${USUAL_NAMES.id.slice(1).join(', ')}`,
   `  title        required, searched first, cut to 1000 characters; or named ${USUAL_NAMES.title.slice(1).join(', ')}`,
@@ -38,7 +38,7 @@ export const CATALOGUE_HELP: readonly string[] = [
 /** Indexes a user's catalogue into a domain's embedded index. It is streamed; a fault leaves the old index in place. */
 export const indexCatalogue: Command = {
   name: 'index',
-  usage: '[--init] <domain> <file.ndjson|csv|xml[.gz]> [--into DIRECTORY] [--max-bad-rows N] [--serve]',
+  usage: '[--init] <domain> <file.ndjson|csv|xml[.gz|.zst]> [--into DIRECTORY] [--max-bad-rows N] [--serve]',
   summary:
     "index your own catalogue for a domain's embedded engine, or its lifeboat; --init writes its configuration first",
   options: [

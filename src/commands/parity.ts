@@ -17,7 +17,7 @@ const MAX_QUERIES = 100_000;
 export const parity: Command = {
   name: 'parity',
   usage:
-    '<domain> <queries[.gz]> [--with <directory>] [--limit 10] [--max-queries 1000] [--filter F …] [--sort=S] [--at-once 1|2] [--json]',
+    '<domain> <queries[.gz|.zst]> [--with <directory>] [--limit 10] [--max-queries 1000] [--filter F …] [--sort=S] [--at-once 1|2] [--json]',
   summary:
     "measure how similar the answers of a domain's engine and its lifeboat are, for a file of queries (one per line, or query<TAB>count)",
   options: [

@@ -13,7 +13,7 @@ const MAX_PER_SECOND = 50;
 /** Fills the cache of a domain from its popular queries or from a file of queries, and shows the progress. */
 export const warm: Command = operatorCommand({
   name: 'warm',
-  usage: '<domain> [--from popular | --queries FILE[.gz]] [--max-per-second 50] [--from-line N]',
+  usage: '<domain> [--from popular | --queries FILE[.gz|.zst]] [--max-per-second 50] [--from-line N]',
   summary: "fill a domain's cache with the spare capacity of its engine; searches of people always go first",
   options: [
     { name: 'from', takes: 'popular', about: 'the most frequent queries; the default without --queries' },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { gzipSync } from 'node:zlib';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { readCatalogue } from '../../src/catalogue/read.ts';
 import type { CatalogueError } from '../../src/catalogue/row.ts';
 import { ATTRIBUTES, catalogueError, catalogueFiles, LISTS } from './harness.ts';
@@ -36,6 +36,13 @@ describe('a catalogue in NDJSON', () => {
       ['1a', '2b'],
     );
     assert.deepEqual(await files.read('marks.ndjson.gz', gzipSync(text)), plain);
+    assert.deepEqual(await files.read('marks.ndjson.zst', zstdCompressSync(text)), plain);
+    const parts = [text.slice(0, 30), text.slice(30)].map((part) => zstdCompressSync(part));
+    assert.deepEqual(
+      await files.read('parts.ndjson.ZST', Buffer.concat(parts)),
+      plain,
+      'of several frames, as of pzstd',
+    );
     assert.deepEqual(await files.read('marks.JSONL', text), plain);
   });
 
@@ -252,7 +259,11 @@ describe('a catalogue file', () => {
   it('is refused by name when its format is unknown', async () => {
     await assert.rejects(
       files.read('a.pdf', ''),
-      catalogueError(undefined, undefined, /\.ndjson, \.jsonl, \.json, \.csv, \.tsv, \.txt, \.xml, \.yml, each also/),
+      catalogueError(
+        undefined,
+        undefined,
+        /\.ndjson, \.jsonl, \.json, \.csv, \.tsv, \.txt, \.xml, \.yml, each also with \.gz or \.zst/,
+      ),
     );
     await assert.rejects(files.read('a.gz', ''), catalogueError(undefined, undefined, /unknown format/));
   });
@@ -264,8 +275,17 @@ describe('a catalogue file', () => {
 
   it('is refused when it is packed and damaged or truncated, after the readable rows', async () => {
     await assert.rejects(files.read('a.csv.gz', 'id,title'), catalogueError(undefined, undefined, /damaged/));
-    const cut = gzipSync('{"id":"1","title":"a"}\n'.repeat(50_000)).subarray(0, 300);
-    await assert.rejects(files.read('a.ndjson.gz', cut), catalogueError(undefined, undefined, /ends too early/));
+    await assert.rejects(
+      files.read('a.csv.zst', 'id,title'),
+      catalogueError(undefined, undefined, /not packed with zstd/),
+    );
+    const rows = '{"id":"1","title":"a"}\n'.repeat(50_000);
+    for (const [name, packed] of [
+      ['a.ndjson.gz', gzipSync(rows).subarray(0, 300)],
+      ['a.ndjson.zst', zstdCompressSync(rows).subarray(0, -1)],
+    ] as const) {
+      await assert.rejects(files.read(name, packed), catalogueError(undefined, undefined, /ends too early/));
+    }
   });
 
   it('stops being read when the signal aborts, with its reason', async () => {

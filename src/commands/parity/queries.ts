@@ -36,8 +36,8 @@ const MAX_LINE_BYTES = 8192;
 
 /**
  * Reads a file of queries, one per line: `query` or `query<TAB>count`. Further columns and blank lines are ignored;
- * `.gz` is unpacked. The `maxQueries` heaviest queries are chosen. Equal weights are ordered by the hash of the key: a
- * sample of a sorted list then covers the whole alphabet and is the same each time.
+ * `.gz` and `.zst` are unpacked. The `maxQueries` heaviest queries are chosen. Equal weights are ordered by the hash of
+ * the key: a sample of a sorted list then covers the whole alphabet and is the same each time.
  * @throws when the file cannot be read or holds no query.
  */
 export async function readQueries(file: string, options: ReadQueriesOptions): Promise<Queries> {
