@@ -150,51 +150,44 @@ function checkDomain(name: string, domain: DraftDomain): readonly Fault[] {
   if (domain.patienceMs !== undefined && deadlineMs !== undefined && domain.patienceMs < deadlineMs) {
     report(['patience'], formatDuration(domain.patienceMs), `at least engine.deadline (${formatDuration(deadlineMs)})`);
   }
-  for (const [attribute, declared] of Object.entries(domain.attributes ?? {})) {
-    if (declared !== undefined) checkAttribute(attribute, declared, domain.engine?.kind, report);
-    if (!RESERVED_ATTRIBUTES.includes(attribute)) continue;
-    report(['attributes', attribute], attribute, `any name but ${RESERVED_ATTRIBUTES.join(', ')}`);
-  }
-  const fields = ['id', 'title', 'description', ...Object.keys(domain.attributes ?? {})];
-  for (const field of [...Object.keys(domain.catalogue?.columns ?? {}), ...(domain.catalogue?.raw ?? [])]) {
-    if (field !== undefined && !fields.includes(field)) report(['catalogue'], field, `one of ${fields.join(', ')}`);
-  }
+  checkAttributes(domain, report);
   checkContext(domain.context ?? {}, report);
   checkCandidates(domain, report);
   return faults;
 }
 
-function checkAttribute(
-  name: string,
-  {
-    type,
-    search,
-    multiple,
-    sort,
-    separator,
-    currency,
-    format,
-  }: NonNullable<NonNullable<DraftDomain['attributes']>[string]>,
-  engine: NonNullable<DraftDomain['engine']>['kind'] | undefined,
-  report: Report,
-): void {
-  const fault = (member: string, value: string, allowed: string): void =>
-    report(['attributes', name, member], value, allowed);
-  if (currency !== undefined && (type === 'string' || type === 'date')) {
-    fault('currency', currency, 'a currency with type integer or number only');
+function checkAttributes({ attributes = {}, catalogue, engine }: DraftDomain, report: Report): void {
+  for (const [name, declared] of Object.entries(attributes)) {
+    const { type, search, multiple, sort, separator, currency, format } = declared ?? {};
+    const fault = (member: string, value: string, allowed: string): void =>
+      report(['attributes', name, member], value, allowed);
+    if (RESERVED_ATTRIBUTES.includes(name)) {
+      report(['attributes', name], name, `any name but ${RESERVED_ATTRIBUTES.join(', ')}`);
+    }
+    if (currency !== undefined && (type === 'string' || type === 'date')) {
+      fault('currency', currency, 'a currency with type integer or number only');
+    }
+    if (search === true && type !== 'string') fault('search', 'true', 'false, or type string: words are searched');
+    if (format !== undefined && (type === 'string' || (type === 'date') !== format.includes('Y'))) {
+      fault('format', format, 'one of digits with type integer or number, one of days with type date');
+    }
+    if (multiple === true && sort === true) {
+      fault('sort', 'true', 'false with multiple: a document with several values has no one place in an order');
+    }
+    if (multiple === true && type === 'number' && engine?.kind !== undefined && engine.kind !== 'sqlite') {
+      fault(
+        'type',
+        '"number"',
+        `string, integer or date with multiple: engine ${engine.kind} has no lists of fractions`,
+      );
+    }
+    if (multiple !== true && separator !== undefined) {
+      fault('separator', JSON.stringify(separator), 'nothing without multiple: true');
+    }
   }
-  if (search === true && type !== 'string') fault('search', 'true', 'false, or type string: words are searched');
-  if (format !== undefined && (type === 'string' || (type === 'date') !== format.includes('Y'))) {
-    fault('format', format, 'one of digits with type integer or number, one of days with type date');
-  }
-  if (multiple === true && sort === true) {
-    fault('sort', 'true', 'false with multiple: a document with several values has no one place in an order');
-  }
-  if (multiple === true && type === 'number' && (engine === 'sphinx' || engine === 'manticore')) {
-    fault('type', '"number"', `string, integer or date with multiple: engine ${engine} has no lists of fractions`);
-  }
-  if (multiple !== true && separator !== undefined) {
-    fault('separator', JSON.stringify(separator), 'nothing without multiple: true');
+  const fields = ['id', 'title', 'description', ...Object.keys(attributes)];
+  for (const field of [...Object.keys(catalogue?.columns ?? {}), ...(catalogue?.raw ?? [])]) {
+    if (field !== undefined && !fields.includes(field)) report(['catalogue'], field, `one of ${fields.join(', ')}`);
   }
 }
 
