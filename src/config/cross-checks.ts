@@ -175,11 +175,7 @@ function checkAttributes({ attributes = {}, catalogue, engine }: DraftDomain, re
       fault('sort', 'true', 'false with multiple: a document with several values has no one place in an order');
     }
     if (multiple === true && type === 'number' && engine?.kind !== undefined && engine.kind !== 'sqlite') {
-      fault(
-        'type',
-        '"number"',
-        `string, integer or date with multiple: engine ${engine.kind} has no lists of fractions`,
-      );
+      fault('type', '"number"', `string, integer or date: engine ${engine.kind} has no lists of fractions`);
     }
     if (multiple !== true && separator !== undefined) {
       fault('separator', JSON.stringify(separator), 'nothing without multiple: true');
