@@ -66,7 +66,7 @@ testFaults([
   [
     'an attribute with several fractions is a fault with an engine that has no lists of them',
     goods('engine: { kind: sphinx, host: s }\nattributes: { widths: { type: number, multiple: true } }'),
-    [['domains.goods.attributes.widths.type', '"number"', /string, integer or date with multiple: engine sphinx/]],
+    [['domains.goods.attributes.widths.type', '"number"', /string, integer or date: engine sphinx/]],
   ],
   [
     'a store deadline that is not below its socket timeout is a fault',

@@ -60,7 +60,7 @@ const REQUEST = ask('гитара', { highlight: false, facets: ['city'], limit:
 const ROWS = ['1', '2', '3'].map((id) => [
   ...[id, '1700', `Гитара ${id}`, 'Продаю гитару. '.repeat(id === '2' ? 30 : 1)],
   ...['музыка', 'Казань', 'Fender', '2', '15', '1200.5', '1700000000'],
-  ...['["S","XL"]', '1990,5000000000', '-86400,0'],
+  ...['["S","XL"]', '1990,5000000000', '-86400,0', 'Fender'],
 ]);
 const meta = (total: string): FakeSet => ({
   columns: ['Variable_name', 'Value'],

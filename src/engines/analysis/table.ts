@@ -56,8 +56,6 @@ export const ANALYSIS = {
   maxJoined: 40,
   /** Articles that a language writes in one word with the next one: l'eau is found by eau. */
   elisions: 'c d j l m n s t qu jusqu lorsqu puisqu quoiqu all dall dell nell sull un gl'.split(' '),
-  /** Vowels that a keyboard without umlauts writes in two letters: Mueller is also looked for as Müller. */
-  umlauts: { ae: 'a', oe: 'o', ue: 'u' } as Readonly<Record<string, string>>,
   /** A letter with signs, or a unit with its power, that is one word: C++, C#, м², m3. */
   wholes: ['(?<![\\p{L}\\p{N}])[a-z](?:\\+\\+|#)', '(?<!\\p{L})[дкмсcdkm]?[мm][23²³]'],
   /** Units by their Latin and their Russian sign: after a number each finds the other. */

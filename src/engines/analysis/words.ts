@@ -34,6 +34,8 @@ const NGRAMS = classOf(ANALYSIS.ngrams);
 /** Letters but those that are words each, and the signs among them that are apostrophes (ʼ). */
 const LETTER = `[\\p{L}--[${NGRAMS}${ANALYSIS.apostrophes}]]`;
 
+/** Signs that stand for letters: ℃, ㎏, Ⓐ. */
+const SYMBOLS = '\\u2100-\\u2115\\u2117-\\u214f\\u24b6-\\u24e9\\u3200-\\u33ff';
 /** A word with signs, a run of digits, a run of letters with their marks, or a run of characters that are a word each. */
 const PIECE = new RegExp(
   [
@@ -41,12 +43,14 @@ const PIECE = new RegExp(
     '\\p{N}+',
     `${LETTER}[${LETTER}\\p{M}\\u200d${INVISIBLE}]*`,
     `[${NGRAMS}][${NGRAMS}\\p{M}]*`,
+    `[${SYMBOLS}]`,
   ].join('|'),
   'giv',
 );
 /** The same in folded plain text. */
 const PLAIN_PIECE = new RegExp(`(?:${ANALYSIS.wholes.join('|')})(?![\\p{L}\\p{N}])|[0-9]+|[a-zа-я]+`, 'gv');
 const WHOLE = new RegExp(`^(?:${ANALYSIS.wholes.join('|')})$`, 'iu');
+const SYMBOL = new RegExp(`^[${SYMBOLS}]`, 'u');
 const NGRAM = new RegExp(`^[${NGRAMS}]`, 'u');
 const NUMBER = /^\p{N}/u;
 /** ASCII signs inside words: FTS5's tokeniser must not split there. */
@@ -63,7 +67,7 @@ export function runsOf(text: string): readonly Run[] {
     const pieces = isPlain ? [{ text: piece, from: index, to: index + piece.length }] : piecesOf(piece, index);
     if (pieces.length === 0) continue;
     const sign = run === undefined ? ' ' : source.slice(run.to, Math.min(index, run.to + 2));
-    const joint = jointOf(sign, run, piece);
+    const joint = SYMBOL.test(piece) ? 'gap' : jointOf(sign, run, piece);
     if (run === undefined || joint === 'gap') {
       if (run !== undefined) runs.push(closed(run));
       run = { from: index, parts: [pieces], signs: [], hasDecimal: false, to: index + piece.length };
@@ -223,11 +227,6 @@ export function otherUnit(word: string): string | undefined {
   return pair?.find((sign) => sign !== word);
 }
 
-/** A word that is written without umlauts as an index folds the word with them: `muller` for `mueller`. */
-export function withUmlauts(word: string): string {
-  return word.replace(/[aou]e/g, (letters) => ANALYSIS.umlauts[letters] ?? letters);
-}
-
 export function isNumber(word: string): boolean {
   return NUMBER.test(word);
 }
@@ -237,7 +236,7 @@ export function isNgram(word: string): boolean {
   return NGRAM.test(word);
 }
 
-/** A folded word whose umlauts, if it has any, are written in two letters: `mueller` for `Müller`. */
+/** A folded word whose umlauts, if it has any, are written in two letters, as on keyboards without them: `mueller` for `Müller`. */
 export function withoutUmlauts(text: string): string {
   return foldText(text.normalize('NFC').replace(/[äöü]/gi, (letter) => `${letter.normalize('NFD').slice(0, 1)}e`));
 }

@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Document, isDocumentId, MAX_ID_BYTES, type SearchDomain, searchedText } from '../../search/domain.ts';
-import { indexedWords, type Run, runsOf, spellingsOf } from '../analysis/words.ts';
+import { indexedWords, PLAIN, type Run, runsOf, spellingsOf, textsOf, withoutUmlauts } from '../analysis/words.ts';
 import { createLabels, factsOf } from './facts.ts';
 import { columnsOf, createTables, IndexError, writeMeta } from './schema.ts';
 
@@ -105,12 +105,15 @@ function createSpeller(database: DatabaseSync): (text: string, run: Run) => void
   const insert = database.prepare('INSERT OR IGNORE INTO spellings (words, phrase, piece) VALUES (?, ?, ?)');
   const seen = new Set<string>();
   return (text, run) => {
-    if (run.parts.length === 1 && run.parts[0]?.pieces.length === 1) return;
     const typed = text.slice(run.from, run.to);
-    if (seen.has(typed)) return;
+    const [part, ...others] = run.parts;
+    const isOneWord = part?.pieces.length === 1 && others.length === 0;
+    if ((isOneWord && PLAIN.test(typed)) || seen.has(typed)) return;
     if (seen.size === MAX_REMEMBERED) seen.clear();
     seen.add(typed);
     for (const { words, phrase, isPiece } of spellingsOf(run)) insert.run(words, phrase, isPiece ? 1 : 0);
+    const [word = ''] = isOneWord ? textsOf(part.pieces) : [];
+    if (isOneWord && withoutUmlauts(typed) !== word) insert.run(withoutUmlauts(typed), word, 0);
   };
 }
 

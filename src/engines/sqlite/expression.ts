@@ -43,7 +43,7 @@ export interface Term {
  * "кроссовки"). The word as typed is scored once more, unless nearly all documents have it in this form.
  *
  * @param relaxed a second reading of a query that found nothing: neighbouring words are also one word ("wi fi"), an unknown
- * word is two that stand together ("wifi" for "wi fi"), and "mueller" is "Müller".
+ * word is two that stand together ("wifi" for "wi fi").
  */
 export function expressionOf(text: string, vocabulary: Vocabulary, relaxed = false): Expression | undefined {
   const runs = runsOf(text);
@@ -103,7 +103,7 @@ function runClause(run: Run, vocabulary: Vocabulary, relaxed: boolean): Clause |
       const clause = piecesClause(words, vocabulary);
       const [word = '', ...others] = words;
       if (!relaxed || others.length > 0) return clause;
-      return eitherOf([clause, umlautClause(word, vocabulary), brokenClause(word, vocabulary)]);
+      return eitherOf([clause, brokenClause(word, vocabulary)]);
     });
   const all = parts.every((clause) => clause !== undefined) ? allOf(parts) : undefined;
   return run.joined.length === 0 ? all : eitherOf([all, piecesClause(run.joined, vocabulary)]);
@@ -179,13 +179,6 @@ function joinedClause(first: Run, second: Run | undefined, vocabulary: Vocabular
   if (joined === undefined) return undefined;
   const apart = [a, b].map((word) => wordClause(word, vocabulary));
   return eitherOf([apart.every((clause) => clause !== undefined) ? allOf(apart) : undefined, joined]);
-}
-
-/** A word typed without umlauts, where the catalogue has it with them. */
-function umlautClause(word: string, vocabulary: Vocabulary): Clause | undefined {
-  const spelling = withUmlauts(word);
-  const isKnown = spelling !== word && vocabulary.known([spelling]).size > 0;
-  return isKnown ? wordClause(spelling, vocabulary) : undefined;
 }
 
 /** A word as two known ones that stand together in a document. */

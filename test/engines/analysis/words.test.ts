@@ -21,6 +21,10 @@ it('C++ and C# are words, and other signs are not', () => {
   assert.deepEqual(wordsOf('C++, C# и C; a+b abc++ #1'), ['c++', 'c#', 'и', 'c', 'a', 'b', 'abc', '1']);
 });
 
+it('signs that stand for letters are words of their own', () => {
+  assert.deepEqual(wordsOf('60℃ 5㎏ Ⓐ № 7™'), ['60', 'c', '5', 'kg', 'a', '7']);
+});
+
 it('vowel signs stay with their letters', () => {
   assert.deepEqual(wordsOf('हिन्दी'), ['हिन्दी']);
 });

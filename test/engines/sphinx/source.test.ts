@@ -107,14 +107,14 @@ describe('the indexer’s input', () => {
       String(numericId('a')),
       text,
       text,
-      '',
+      'a',
       text,
       '-4611686018427387904',
       '0.0000001000',
       '-86400',
       'a',
     ]);
-    assert.deepEqual(lines[1]?.split('\t').slice(3), ['', '', '0', '16777217', '-4611686018427387904', '5']);
+    assert.deepEqual(lines[1]?.split('\t').slice(3), ['5', '', '0', '16777217', '-4611686018427387904', '5']);
     assert.deepEqual(domains, [{ domain: 'shop', documents: 2, rounded: { price: 2 } }]);
     assert.match(await readFile(configFile, 'utf8'), /^# Written by: serpcache sphinx-source --out .*\n/);
   });
