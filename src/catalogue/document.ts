@@ -5,7 +5,7 @@ import {
   type Document,
   isDocumentId,
   MAX_ID_BYTES,
-  MAX_VALUES,
+  MAX_LIST_VALUES,
 } from '../search/domain.ts';
 import { plainText } from './html.ts';
 import { isMissing, isPlaceholder, RowFault, shown, type TakeNote } from './row.ts';
@@ -124,8 +124,8 @@ function listOf<Value extends string | number>(
     const key = typeof value === 'string' ? canonicalDocumentText(value) : value;
     if (!values.has(key)) values.set(key, value);
   }
-  if (values.size <= MAX_VALUES) return [...values.values()];
-  throw new RowFault(`${values.size} different values; allowed: at most ${MAX_VALUES}`, name);
+  if (values.size <= MAX_LIST_VALUES) return [...values.values()];
+  throw new RowFault(`${values.size} different values; allowed: at most ${MAX_LIST_VALUES}`, name);
 }
 
 function requiredText(field: string, value: unknown): string {

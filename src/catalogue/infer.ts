@@ -1,4 +1,4 @@
-import { type AttributeType, MAX_VALUES } from '../search/domain.ts';
+import { type AttributeType, MAX_LIST_VALUES } from '../search/domain.ts';
 import { checkHeader, createColumns, MAX_DISTINCT, nameOfColumn, TEXT_FIELDS, type TextField } from './columns.ts';
 import { MAX_STRING_LENGTH } from './document.ts';
 import { plainText } from './html.ts';
@@ -183,7 +183,7 @@ function createTally(): Tally {
     add: (value) => {
       if (!Array.isArray(value)) return addOne(value);
       is.multiple = true;
-      is.crowded ||= new Set(value).size > MAX_VALUES;
+      is.crowded ||= new Set(value).size > MAX_LIST_VALUES;
       for (const each of value) addOne(each);
     },
     numberFormat,
@@ -191,7 +191,7 @@ function createTally(): Tally {
       const reasons: readonly (readonly [applies: boolean, reason: string])[] = [
         [values === 0, 'it has no values'],
         [is.nested, 'it holds objects or lists of lists'],
-        [is.crowded, `it holds lists of more than ${MAX_VALUES} values`],
+        [is.crowded, `it holds lists of more than ${MAX_LIST_VALUES} values`],
         [2 * long > values, `most of its texts have more than ${MAX_STRING_LENGTH} characters`],
       ];
       const unusable = reasons.find(([applies]) => applies)?.[1];

@@ -63,12 +63,12 @@ export function shown(value: unknown): string {
   return typeof value === 'string' ? JSON.stringify(cut.toWellFormed()) : cut;
 }
 
-/** `\N` is NULL in the exports of MySQL and PostgreSQL. */
 /** A sign that exports write where a number or a day is missing. */
 export function isPlaceholder(value: unknown): boolean {
   return typeof value === 'string' && /^(?:#?n\/?a|null|none|nil|nan|[-–—?]+)$/i.test(value.trim());
 }
 
+/** `\N` is NULL in the exports of MySQL and PostgreSQL. */
 export function isMissing(value: unknown): boolean {
   if (typeof value === 'string') return value.trim() === '' || value === '\\N';
   return value === undefined || value === null;

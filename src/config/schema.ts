@@ -16,7 +16,7 @@ import {
   text,
 } from '../schema/fields.ts';
 import { DAY, GIB, HOUR, KIB, MIB, MINUTE, SECOND } from '../schema/units.ts';
-import { MAX_VALUES } from '../search/domain.ts';
+import { MAX_LIST_VALUES } from '../search/domain.ts';
 import { candidates, controlStore, counterStore, engine, lifeboat, store } from './schema-connections.ts';
 import {
   adminListener,
@@ -39,7 +39,7 @@ const attribute = Type.Object(
     sort: flag('May order results: `sort=name`, `sort=-name`.', { default: false }),
     search: optional(flag('Its words find a document, as those of the description do. Only with type `string`.')),
     multiple: optional(
-      flag(`May have up to ${MAX_VALUES} values: a filter looks for one of them, a facet counts each.`),
+      flag(`May have up to ${MAX_LIST_VALUES} values: a filter looks for one of them, a facet counts each.`),
     ),
     separator: optional(text('With `multiple`: the text between the values in one cell.', { maxLength: 8 })),
     format: optional(

@@ -148,8 +148,8 @@ export function explainCanonicalQuery(text: string): readonly AppliedRule[] {
 
 const MAX_ROUNDS = 8;
 
-/** Printable ASCII and basic Russian, as in nearly every query: nothing to normalise, and case folds letter by letter. */
-const PLAIN = /^[ -~А-яЁё]*$/;
+/** Printable ASCII but the backtick, and basic Russian, as in nearly every query: nothing to normalise, and case folds letter by letter. */
+const PLAIN = /^[ -_a-~А-яЁё]*$/;
 
 const yo = (text: string): string => text.replaceAll('ё', 'е');
 const collapse = (text: string): string => text.replace(/[\s\u0085]+/gu, ' ').trim();
@@ -190,8 +190,12 @@ const RULES: readonly Rule[] = [
   { rule: 'white space', apply: collapse },
 ];
 
+/** Signs that are one apostrophe where they stand between letters: l’eau, п'ять, oʻzbek. */
+export const APOSTROPHES = "'’‘‛ʼʻ′`´＇";
+const WITHIN_WORDS = new RegExp(`(?<=\\p{L})[${APOSTROPHES}](?=\\p{L})`, 'gu');
+
 const QUERY_RULES: readonly Rule[] = [
-  { rule: 'apostrophe', apply: (text) => text.replace(/(?<=\p{L})[’‘‛ʼʻ′´＇](?=\p{L})/gu, "'") },
+  { rule: 'apostrophe', apply: (text) => text.replace(WITHIN_WORDS, "'") },
   ...RULES,
 ];
 

@@ -52,7 +52,7 @@ export interface SearchDomain {
 export const REQUEST_PARAMETERS = ['q', 'domain', 'page', 'limit', 'sort', 'filter', 'facet', 'highlight'] as const;
 
 /**
- * A value of an attribute; where the attribute is `multiple`, a list of 1–`MAX_VALUES` values in the order given. Texts of a
+ * A value of an attribute; where the attribute is `multiple`, a list of 1–`MAX_LIST_VALUES` values in the order given. Texts of a
  * list that are equal in canonical form are one value, and its first spelling is shown.
  */
 export type AttributeValue = string | number | readonly (string | number)[];
@@ -62,7 +62,7 @@ export function isList(value: AttributeValue): value is readonly (string | numbe
 }
 
 /** Maximum number of values of one attribute of one document. */
-export const MAX_VALUES = 64;
+export const MAX_LIST_VALUES = 64;
 
 /** One document of a catalogue, as an index takes it. */
 export interface Document {

@@ -3,7 +3,7 @@ import { ENTRY_VERSION } from '../cache/codec.ts';
 import { BUCKETS } from '../cache/invalidation.ts';
 import { canonicalForm } from './canonical.ts';
 import type { Attribute, SearchDomain, SearchRequest } from './domain.ts';
-import { parameterOf, parseRequest, type SearchParameters, searchParametersOf, searchTextOf } from './query.ts';
+import { parseRequest, type SearchParameters, searchParametersOf, searchTextOf } from './query.ts';
 import { InvalidSearch } from './search-error.ts';
 
 /** A validated search with the text that identifies its answer. Cheap to keep: http remembers it per URL. */
@@ -81,13 +81,16 @@ export function createSearchTexts(domain: SearchDomain): SearchTexts {
   };
 }
 
+/** The domains that parameters name; a blank value names none. */
+export function domainsNamed(pairs: SearchParameters['pairs']): readonly string[] {
+  return pairs.flatMap(([name, value]) => (name === 'domain' && value.trim() !== '' ? [value.trim()] : []));
+}
+
 /** The domain named, or the first configured. @throws InvalidSearch naming the known ones. */
 export function domainOf({ pairs, undecodable }: SearchParameters, domains: readonly SearchDomain[]): SearchDomain {
   const error = undecodable?.get('domain');
   if (error !== undefined) throw error;
-  const named = pairs
-    .filter(([name, value]) => parameterOf(name) === 'domain' && value !== '')
-    .map(([, value]) => value);
+  const named = domainsNamed(pairs);
   const domain = named[0] === undefined ? domains[0] : domains.find(({ name }) => name === named[0]);
   if (domain === undefined || named.length > 1) {
     const known = domains.map(({ name }) => name).join(', ');

@@ -64,13 +64,7 @@ export function ignoredParameters({ pairs, undecodable }: SearchParameters, doma
 
 function isRead(name: string, { context }: SearchDomain): boolean {
   const declared = context.filter(({ source }) => source === 'query').map((each) => each.name);
-  return [...REQUEST_PARAMETERS, ...declared].includes(parameterOf(name));
-}
-
-/** The parameter of a name: libraries write lists as `filter[]` or `filter[0]`, and pages that were escaped twice `amp;filter`. */
-export function parameterOf(name: string): string {
-  const plain = name.replace(/^(?:amp;)+/, '').replace(/\[\d*\]$/, '');
-  return REQUEST_PARAMETERS.some((each) => each === plain) ? plain : name;
+  return [...REQUEST_PARAMETERS, ...declared].includes(name);
 }
 
 type Given = ReadonlyMap<string, readonly string[]>;
@@ -78,12 +72,13 @@ type Given = ReadonlyMap<string, readonly string[]>;
 /** Values by parameter. A field of a form that was left empty is a pair without a value: only `q` needs one. */
 function group({ pairs }: SearchParameters): Given {
   const given = new Map<string, string[]>();
-  for (const [written, value] of pairs) {
-    const name = parameterOf(written);
+  for (const [name, value] of pairs) {
     if (value.trim() === '' && name !== 'q') continue;
+    // Those of `q` and `filter` are trimmed value by value.
+    const trimmed = name === 'q' || name === 'filter' ? value : value.trim();
     const values = given.get(name);
-    if (values === undefined) given.set(name, [value]);
-    else values.push(value);
+    if (values === undefined) given.set(name, [trimmed]);
+    else values.push(trimmed);
   }
   return given;
 }

@@ -94,6 +94,7 @@ export const HARD_IDS = [
   '9223372036854775807',
   '18446744073709551615',
   'icecat-12',
+  'Größe-Ab1',
   '7',
   '007',
   '-1',
@@ -171,6 +172,8 @@ export const SPELLINGS: readonly {
     title: 'Карта Dravix RTX 4060',
     by: ['dravix rtx4060', 'dravix rtx 4060', 'dravix rtx-4060'],
   },
+  { title: 'Chip K4A8G085WB Zorlan', by: ['zorlan k4a8g085wb', 'K4A8G085WB'] },
+  { title: 'Pack 10\u00ad00 Mervik', by: ['mervik 1000', 'mervik 10\u00ad00'] },
   // Joined, split and hyphenated words.
   { title: 'Tasmek Wi-Fi роутер', by: ['tasmek wifi', 'tasmek wi-fi', 'tasmek wi fi', 'tasmek wi‑fi'] },
   { title: 'Ulbrin WiFi роутер', by: ['ulbrin wifi', 'ulbrin wi-fi', 'ulbrin wi fi'] },
@@ -209,6 +212,7 @@ export const SPELLINGS: readonly {
     by: ['vextor lodz', 'vextor łódź', 'vextor orsted', 'vextor da nang', 'vextor đà nẵng', 'vextor đa nang'],
   },
   { title: 'Ægir œuvre Þór Zymbal', by: ['zymbal aegir', 'zymbal ægir', 'zymbal oeuvre', 'zymbal thor', 'zymbal þór'] },
+  { title: 'Temps paral·lels Odvik', by: ['odvik paral·lels', 'odvik parallels', 'odvik paraŀlels'] },
   { title: 'Straße aether Yondix', by: ['yondix strasse', 'yondix straße', 'yondix æther'] },
   { title: 'Müller Grün Hemd Ostrex', by: ['ostrex mueller', 'ostrex gruen', 'ostrex muller', 'ostrex müller'] },
   // Signs of vowels, and letters that keyboards write in two ways.

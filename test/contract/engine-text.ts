@@ -70,6 +70,7 @@ export function textContract(search: Searching): void {
       ['самокат zubrovex werke', 'emoji'],
       ['zubrovexwerke', 'emoji'],
       ['icecat-12', 'icecat-12'],
+      ['Größe-Ab1', 'Größe-Ab1'],
       ['18446744073709551615', '18446744073709551615'],
     ] as const) {
       const { results, total } = await search(ask(text));

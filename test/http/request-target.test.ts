@@ -120,6 +120,18 @@ test('a name in escapes is the name that it means', async (context) => {
   assert.match((await get(port, '/search?%71=lamp&q=lamp')).problem.detail ?? '', /only once/);
 });
 
+test('a name that a library writes for a list, or that was escaped twice, is the plain name', () => {
+  const text = 'filter[]=a&filter%5B1%5D=b&amp;facet=c&amp;amp;region[]=d&a[b]=e&[]=f';
+  assert.deepEqual(parseQueryString(text), [
+    ['filter', 'a'],
+    ['filter', 'b'],
+    ['facet', 'c'],
+    ['region', 'd'],
+    ['a[b]', 'e'],
+    ['', 'f'],
+  ]);
+});
+
 test('the number of parameters of a URL is limited', () => {
   const of = (count: number): string => Array.from({ length: count }, (_, i) => `p${i}=1`).join('&');
   assert.equal(parseQueryString(of(MAX_PAIRS)).length, MAX_PAIRS);

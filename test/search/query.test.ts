@@ -359,12 +359,3 @@ test('a field of a form that was left empty is not given', () => {
   assert.equal(prepare([...lamp, ...empty]).key, prepare(lamp).key);
   assert.equal(prepare([...lamp, ['page', ' ']]).key, prepare(lamp).key);
 });
-
-test('a parameter is read by the names that libraries write for a list, and after an escape too many', () => {
-  const named = (filter: string, facet: string, page: string): string =>
-    prepare([...lamp, [filter, 'category:table'], [facet, 'city'], [page, '2']]).key;
-  const plain = named('filter', 'facet', 'page');
-  assert.equal(named('filter[]', 'facet[0]', 'page'), plain);
-  assert.equal(named('amp;filter', 'amp;facet', 'amp;amp;page'), plain);
-  assert.equal(prepare([...lamp, ['utm[]', 'x'], ['amp;ref', 'y']]).key, prepare(lamp).key);
-});

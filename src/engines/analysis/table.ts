@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { APOSTROPHES } from '../../search/canonical.ts';
 
 export type CodeRange = readonly [from: number, to: number];
 
@@ -8,13 +9,15 @@ export type CodeRange = readonly [from: number, to: number];
  * change here makes old pages and old indexes unusable, and never wrong.
  */
 export const ANALYSIS = {
+  /** Raised when `words.ts` applies the same table in another way. */
+  revision: 1,
   /**
-   * Letters that Unicode does not take apart, as the ASCII-folding filters of other engines fold them, and the Persian
+   * Letters that Unicode (NFKC, then NFD) does not take apart, as the ASCII-folding filters of other engines fold them, and the Persian
    * forms of Arabic letters. Marks are removed by decomposition (é, ế), ß and compatibility forms by the canonical form.
    */
   letters: Object.fromEntries(
     (
-      'æ ae œ oe ø o đ d ð d þ th ł l ħ h ŧ t ŋ n ı i ĸ q ƀ b ɓ b ƈ c ɖ d ɗ d ƒ f ɠ g ɨ i ƙ k ɲ n ɵ o ƥ p ƭ t ʈ t ʉ u ' +
+      'æ ae œ oe ø o đ d ð d þ th ł l ħ h ŧ t ŋ n ĸ q ƀ b ɓ b ƈ c ɖ d ɗ d ƒ f ɠ g ɨ i ƙ k ɲ n ɵ o ƥ p ƭ t ʈ t ʉ u ' +
       'ʋ v ƴ y ƶ z ə a ى ي ی ي ک ك'
     )
       .split(' ')
@@ -45,10 +48,9 @@ export const ANALYSIS = {
     [0x4e00, 0x9fff],
     [0xac00, 0xd7a3], // hangul
   ] as readonly CodeRange[],
-  /** Signs that are one apostrophe where they stand between letters: l’eau, п'ять, oʻzbek. */
-  apostrophes: "'’‘‛ʼʻ′`´＇",
+  apostrophes: APOSTROPHES,
   /** Signs that join the parts of a word, which is also found in one piece: wi-fi, at&t, AB-123/45, asp.net. */
-  joiners: '-\u2010\u2011/.&_\u200c',
+  joiners: '-\u2010\u2011/.&_·\u200c',
   /** Between two digits each of them is the decimal mark. */
   decimalMarks: '.,',
   /** A word of more parts is a list or an address, and of more characters a text: it is not looked for in one piece. */

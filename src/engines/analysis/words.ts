@@ -40,7 +40,7 @@ const SYMBOLS = '\\u2100-\\u2115\\u2117-\\u214f\\u24b6-\\u24e9\\u3200-\\u33ff';
 const PIECE = new RegExp(
   [
     `(?:${ANALYSIS.wholes.join('|')})(?![\\p{L}\\p{N}])`,
-    '\\p{N}+',
+    `\\p{N}[\\p{N}${INVISIBLE}]*`,
     `${LETTER}[${LETTER}\\p{M}\\u200d${INVISIBLE}]*`,
     `[${NGRAMS}][${NGRAMS}\\p{M}]*`,
     `[${SYMBOLS}]`,
@@ -203,7 +203,7 @@ function spellingsOfPart(part: Part): readonly Spelling[] {
 
 /**
  * The ways to write pieces that stand together, as phrases: `rtx 4060`, `rtx4060`. A unit after a number is also written
- * by its other sign.
+ * by its other sign. Of many pieces there is only the one word that they are in most texts.
  */
 export function writingsOf(pieces: readonly string[]): readonly string[] {
   return pieces.reduce<readonly string[]>(
@@ -211,9 +211,9 @@ export function writingsOf(pieces: readonly string[]): readonly string[] {
       const left = pieces[at - 1];
       const unit = left !== undefined && isNumber(left) ? otherUnit(piece) : undefined;
       const signs = unit === undefined ? [piece] : [piece, unit];
-      const joints = left === undefined ? [''] : mayGlue(left, piece) ? [' ', ''] : [' '];
+      const joints = left === undefined ? [''] : mayGlue(left, piece) ? ['', ' '] : [' '];
       const grown = joints.flatMap((joint) => begun.flatMap((text) => signs.map((sign) => `${text}${joint}${sign}`)));
-      return grown.slice(0, MAX_WRITINGS);
+      return grown.slice(0, pieces.length > ANALYSIS.maxParts ? 1 : MAX_WRITINGS);
     },
     [''],
   );

@@ -85,7 +85,10 @@ function queryOf(text: string): Query {
 }
 
 function clauseOf(run: Run, source: string, isAfterNumber: boolean): string {
-  const parts = run.parts.filter(({ isArticle }) => !isArticle).map((part) => partClause(part, source, isAfterNumber));
+  const clauses = run.parts
+    .filter(({ isArticle }) => !isArticle)
+    .map((part) => partClause(part, source, isAfterNumber));
+  const parts = [...new Set(clauses)];
   const all = parts.length === 1 ? parts.join('') : `(${parts.join(' ')})`;
   const typed = source.slice(run.from, run.to);
   const isBlended = run.parts.length > 1 && BLENDED.test(typed);

@@ -3,6 +3,7 @@ import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { canonicalDocumentText } from '../../search/canonical.ts';
 import { type Document, isDocumentId, MAX_ID_BYTES, type SearchDomain, searchedText } from '../../search/domain.ts';
 import { indexedWords, PLAIN, type Run, runsOf, spellingsOf, textsOf, withoutUmlauts } from '../analysis/words.ts';
 import { createLabels, factsOf } from './facts.ts';
@@ -59,7 +60,7 @@ async function insertAll(database: DatabaseSync, options: BuildOptions): Promise
   );
   const facts = database.prepare(`INSERT INTO facts VALUES (?${', ?'.repeat(columns.length)})`);
   const fts = database.prepare('INSERT INTO fts (rowid, title, description, attributes) VALUES (?, ?, ?, ?)');
-  const spell = createSpeller(database);
+  const { spell, spellId } = createSpeller(database);
   const wordsOf = (text: string): string =>
     runsOf(text)
       .flatMap((run) => {
@@ -88,6 +89,7 @@ async function insertAll(database: DatabaseSync, options: BuildOptions): Promise
     const [title, description] = [next.title.replaceAll('\0', ' '), next.description.replaceAll('\0', ' ')];
     document.run(row, next.id, title, description, JSON.stringify(next.attributes));
     facts.run(row, ...values);
+    spellId(next.id, row);
     fts.run(row, wordsOf(title), wordsOf(description), wordsOf(searchedText(next, options.domain)));
     if (row % DOCUMENTS_PER_TURN === 0) {
       options.onProgress?.(row);
@@ -101,10 +103,10 @@ async function insertAll(database: DatabaseSync, options: BuildOptions): Promise
 }
 
 /** Keeps the spellings of runs. Catalogues repeat them, so the last ones are remembered. */
-function createSpeller(database: DatabaseSync): (text: string, run: Run) => void {
+function createSpeller(database: DatabaseSync) {
   const insert = database.prepare('INSERT OR IGNORE INTO spellings (words, phrase, piece) VALUES (?, ?, ?)');
   const seen = new Set<string>();
-  return (text, run) => {
+  const spell = (text: string, run: Run): void => {
     const typed = text.slice(run.from, run.to);
     const [part, ...others] = run.parts;
     const isOneWord = part?.pieces.length === 1 && others.length === 0;
@@ -115,6 +117,12 @@ function createSpeller(database: DatabaseSync): (text: string, run: Run) => void
     const [word = ''] = isOneWord ? textsOf(part.pieces) : [];
     if (isOneWord && withoutUmlauts(typed) !== word) insert.run(withoutUmlauts(typed), word, 0);
   };
+  /** An id that a search, which is folded, names neither as it is nor in upper case. */
+  const spellId = (id: string, row: number): void => {
+    const folded = canonicalDocumentText(id);
+    if (folded !== id && folded.toUpperCase() !== id) insert.run(folded, String(row), 2);
+  };
+  return { spell, spellId };
 }
 
 const MAX_REMEMBERED = 20_000;

@@ -1,5 +1,5 @@
 import { formsOf, LONGEST_WORD, RUSSIAN } from '../analysis/forms.ts';
-import { isNgram, isNumber, otherUnit, type Run, runsOf, textsOf, withUmlauts, writingsOf } from '../analysis/words.ts';
+import { isNgram, isNumber, otherUnit, type Run, runsOf, textsOf, writingsOf } from '../analysis/words.ts';
 
 /** The words of the index. */
 export interface Vocabulary {
@@ -96,7 +96,8 @@ function eitherOf(clauses: readonly (Clause | undefined)[]): Clause | undefined 
 
 /** All parts of a run, or the run in one piece. An article is not asked for: l'eau is found by eau. */
 function runClause(run: Run, vocabulary: Vocabulary, relaxed: boolean): Clause | undefined {
-  const parts = run.parts
+  const different = new Map(run.parts.map((part) => [textsOf(part.pieces).join(' '), part]));
+  const parts = [...different.values()]
     .filter(({ isArticle }) => !isArticle)
     .map(({ pieces }) => {
       const words = textsOf(pieces);
@@ -166,7 +167,9 @@ function piecesClause(pieces: readonly string[], vocabulary: Vocabulary): Clause
   if (pieces.some(isNgram)) return { ...phrases, terms: [{ words: new Set(), prefix: undefined, phrase: pieces }] };
   const isRare = vocabulary.matching(phrases.score, RARE_DOCUMENTS) < RARE_DOCUMENTS;
   if (!isRare || pieces.join('').length < SHORTEST_PREFIX) return phrases;
-  const score = anyOf([phrases.score, ...writings.map((writing) => `${quoted(writing)}*`)]);
+  // A short beginning behind a space has too many words.
+  const begun = writings.filter((writing) => (writing.split(' ').at(-1)?.length ?? 0) > 1);
+  const score = anyOf([phrases.score, ...begun.map((writing) => `${quoted(writing)}*`)]);
   const terms = [...phrases.terms, { words: new Set<string>(), prefix: pieces.at(-1) }];
   return { score, only: score, exact: true, terms };
 }
@@ -184,6 +187,7 @@ function joinedClause(first: Run, second: Run | undefined, vocabulary: Vocabular
 /** A word as two known ones that stand together in a document. */
 function brokenClause(word: string, vocabulary: Vocabulary): Clause | undefined {
   if (word.length > LONGEST_WORD || isNumber(word)) return undefined;
+  if (vocabulary.known([word]).size > 0) return undefined;
   const breaks = Array.from({ length: Math.max(0, word.length - 3) }, (_, at) => [
     word.slice(0, at + 2),
     word.slice(at + 2),

@@ -57,9 +57,9 @@ export function columnsOf(domain: SearchDomain): ReadonlyMap<string, Column> {
  *   to filter.
  * - `labels`: the texts of each attribute; codes are in the order of their canonical text, `key`.
  * - `fts`: the words of each document and of its searched attributes, contentless. Its tokeniser splits at spaces only, because it takes every character
- *   beyond ASCII for a letter; `wordsOf` of the analysis splits text into words.
+ *   beyond ASCII for a letter; `runsOf` of the analysis splits text into words.
  * - `spellings`: words that stand for a phrase of documents, `wifi` for `wi fi`; `piece` is 1 where they are a
- *   part of it, `4060` for `rtx4060`. They are not in `fts`, where they would
+ *   part of it, `4060` for `rtx4060`, and 2 where they are an id and the phrase is its document. They are not in `fts`, where they would
  *   change the length of documents and so the ranks of other words.
  * - `words`: the vocabulary, with the number of documents of each word.
  */

@@ -35,7 +35,8 @@ export function createSearch({ statements, columns, snippetLength }: IndexSearch
         .all(prefix, `${prefix}\u{10ffff}`, limit)
         .map((row) => String(row['word'])),
     spelt: (words, pieces) => {
-      const sql = 'SELECT phrase FROM spellings WHERE words IN (SELECT value FROM json_each(?)) AND piece <= ? LIMIT ?';
+      const sql =
+        'SELECT phrase FROM spellings WHERE words IN (SELECT value FROM json_each(?)) AND piece <= ? ORDER BY piece LIMIT ?';
       const rows = statements(sql).all(JSON.stringify(words), pieces ? 1 : 0, MAX_SPELLINGS);
       return [...new Set(rows.map((row) => String(row['phrase'])))];
     },
@@ -87,10 +88,15 @@ export function createSearch({ statements, columns, snippetLength }: IndexSearch
   function matchId(request: SearchRequest): number {
     statements('DELETE FROM matched').run();
     const conditions = filtersOf(request);
-    const where = ['id IN (?, ?)', ...conditions.map(({ sql }) => sql)].join(' AND ');
+    const byFoldedId = 'SELECT phrase FROM spellings WHERE words = ? AND piece = 2';
+    const where = [`(id IN (?, ?) OR documents.n IN (${byFoldedId}))`, ...conditions.map(({ sql }) => sql)].join(
+      ' AND ',
+    );
     const sql = `INSERT INTO matched (n, score) SELECT documents.n, 0 FROM documents CROSS JOIN facts ON facts.n = documents.n WHERE ${where}`;
     const { text } = request;
-    return Number(statements(sql).run(text, text.toUpperCase(), ...conditions.flatMap(({ values }) => values)).changes);
+    return Number(
+      statements(sql).run(text, text.toUpperCase(), text, ...conditions.flatMap(({ values }) => values)).changes,
+    );
   }
 
   function filtersOf({ filters }: SearchRequest): readonly Condition[] {

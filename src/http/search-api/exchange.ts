@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import type { MissReason } from '../../cache/events.ts';
 import { type Clock, createThrottle } from '../../runtime.ts';
+import { domainsNamed } from '../../search/key.ts';
 import type { Outcome } from '../../search/outcome.ts';
 import type { Search } from '../../search/search.ts';
 import { formatTraceparent, parseTraceparent, type Span, type Tracer } from '../../search/trace.ts';
@@ -133,7 +134,7 @@ export function outcomeOf({ code }: Problem): Outcome {
  */
 export function domainLabel(search: Pick<Search, 'domains'>, pairs: Pairs | undefined): string {
   if (pairs === undefined) return 'none';
-  const given = pairs.filter(([name]) => name === 'domain').map(([, value]) => value);
+  const given = domainsNamed(pairs);
   if (given.length === 0) return search.domains[0]?.name ?? 'none';
   const known = search.domains.find(({ name }) => given.length === 1 && name === given[0]);
   return known?.name ?? 'none';

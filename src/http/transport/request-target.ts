@@ -75,7 +75,7 @@ function readQueryString(text: string): Omit<Parameters, 'header'> {
       const equals = text.slice(from, to).indexOf('=');
       const nameTo = equals < 0 ? to : from + equals;
       const rawName = text.slice(from, nameTo);
-      const name = decode(rawName);
+      const name = decode(rawName)?.replace(LIST_NAME, '$1');
       const value = name === undefined ? undefined : decode(text.slice(nameTo + 1, to));
       if (name !== undefined && value !== undefined) pairs.push([name, value]);
       // A name that cannot be decoded is not the name of any parameter that is read.
@@ -85,6 +85,9 @@ function readQueryString(text: string): Omit<Parameters, 'header'> {
   }
   return { pairs, undecodable };
 }
+
+/** Libraries write the name of a list as `filter[]` or `filter[0]`; a page that was escaped twice writes `amp;filter`. */
+const LIST_NAME = /^(?:amp;)*(.*?)(?:\[\d*\])?$/s;
 
 /** Undefined for a text that is not percent-encoded UTF-8. */
 function decode(raw: string): string | undefined {

@@ -64,8 +64,8 @@ it('a word is found by its pieces, and a run by its words in one piece', () => {
 });
 
 it('pieces that stand together are written apart and as one, numbers never as one', () => {
-  assert.deepEqual(writingsOf(['rtx', '4060']), ['rtx 4060', 'rtx4060']);
-  assert.deepEqual(writingsOf(['128', 'гб']), ['128 гб', '128 gb', '128гб', '128gb']);
+  assert.deepEqual(writingsOf(['rtx', '4060']), ['rtx4060', 'rtx 4060']);
+  assert.deepEqual(writingsOf(['128', 'гб']), ['128гб', '128gb', '128 гб', '128 gb']);
   assert.deepEqual(writingsOf(['1', '5']), ['1 5']);
-  assert.ok(writingsOf('a1b2c3d4e5f6g7h8'.match(/[a-z]|\d/g) ?? []).length <= 16);
+  assert.deepEqual(writingsOf('a1b2c3d4'.match(/[a-z]|\d/g) ?? []), ['a1b2c3d4']);
 });
