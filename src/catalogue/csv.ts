@@ -46,7 +46,8 @@ export async function* csvRows(
     if (header instanceof RowFault) ready.push(faultyRow(line, header, true));
   };
   const parser: Parser = parse({
-    delimiter: dialect.delimiter,
+    // A space behind a comma is no part of the cell. (`ltrim` takes `(`, `/` and `_` for spaces in latin1.)
+    delimiter: dialect.delimiter === '\t' ? '\t' : [`${dialect.delimiter} `, dialect.delimiter],
     quote: dialect.isDump ? false : '"',
     escape: dialect.escape,
     // One character per byte: cells are decoded below, so that bad UTF-8 is an error of its row and not a silent
@@ -55,7 +56,6 @@ export async function* csvRows(
     raw: true,
     // Two programs may have written to one file.
     record_delimiter: ['\r\n', '\n', '\r'],
-    ltrim: true,
     relax_quotes: true,
     // The number of columns is checked below, where the row can be named and skipped.
     relax_column_count: true,
@@ -127,7 +127,12 @@ function dialectOf(head: string) {
   };
   const delimiter = sign || ['\t', ';', '|', ','].reduce((best, next) => (count(next) > count(best) ? next : best));
   const isDump = delimiter === '\t' && /[\t\n]\\N(?=[\t\r\n]|$)/.test(head);
-  return { named, delimiter, isDump, escape: /\\"[^,;\t|\r\n]/.test(head) && !head.includes('""') ? '\\' : '"' };
+  return {
+    named,
+    delimiter,
+    isDump,
+    escape: /\\"[^,;\t|\r\n]/.test(head) && !/[^,;\t|\r\n]""|""[^,;\t|\r\n]/.test(head) ? '\\' : '"',
+  };
 }
 
 const LETTERS: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v', 0: '\0' };

@@ -9,7 +9,7 @@ import {
 } from '../search/domain.ts';
 import { plainText } from './html.ts';
 import { isMissing, isPlaceholder, RowFault, shown, type TakeNote } from './row.ts';
-import { amountOf, dayOf, isExactNumber } from './values.ts';
+import { amountOf, dayOf, isExactNumber, isInCurrency } from './values.ts';
 
 /** In characters (code points). */
 const MAX_TITLE_LENGTH = 1000;
@@ -52,10 +52,10 @@ export function createDocuments(attributes: readonly Attribute[], { raw, onNote 
     if (amount === undefined) throw wrong(attribute, given);
     const { value, currency } = amount;
     const expected = attribute.currency ?? currencies.get(name) ?? currency;
-    if (currency !== '' && currency !== expected) {
+    if (currency !== '' && !isInCurrency(currency, expected)) {
       throw new RowFault(`${shown(given)} is an amount in another currency; allowed: ${expected}`, name);
     }
-    if (currency !== '') currencies.set(name, currency);
+    if (currency !== '' && expected === currency) currencies.set(name, currency);
     const isExact = type === 'number' ? isExactNumber(value, String(given)) : Number.isSafeInteger(value);
     if (!isExact) throw wrong(attribute, given);
     return value === 0 ? 0 : value;

@@ -167,7 +167,7 @@ function createTally(): Tally {
       return {
         type: whole.includes(format) ? 'integer' : 'number',
         format: is.comma || format !== NUMBER_FORMATS[0] ? format : undefined,
-        currency: currencies.size === 1 && currency !== '' ? currency : undefined,
+        currency: currencies.size === 1 && /^[A-Z]{3}$/.test(currency) ? currency : undefined,
         advice: told !== undefined || unclear === undefined ? undefined : advice,
       };
     }

@@ -137,13 +137,12 @@ export async function* products(
     const row = preset === PRESETS.spreadsheet ? undefined : orFault(raw.read);
     const product = row === undefined || row instanceof RowFault ? undefined : open.get(group?.product(row) ?? '');
     if (row === undefined || row instanceof RowFault) yield raw;
-    else if (product !== undefined) add(product.row, row, preset);
-    else if (group?.follows(row) === true) {
+    else if (product !== undefined) {
+      if (isHidden(row, preset)) onNote(HIDDEN);
+      else add(product.row, row, preset);
+    } else if (group?.follows(row) === true) {
       const before = `no row of the product ${shown(group.product(row))} with a title stands before it`;
-      yield faultyRow(
-        raw.line,
-        new RowFault(`${before}; allowed: rows of a product together`, preset.columns['title']),
-      );
+      yield faultyRow(raw.line, new RowFault(`${before}; allowed: its rows behind that one`, preset.columns['title']));
     } else {
       const names = (group?.names(row) ?? []).filter((name) => name !== '');
       const begun: Product = { line: raw.line, row: {}, names };
@@ -175,10 +174,17 @@ function isLess(value: unknown, held: unknown): boolean {
   return one === undefined || (other !== undefined && one.value < other.value);
 }
 
+const HIDDEN = 'products and variants that are not published were left out';
+
+function isHidden(row: Row, { hidden = {} }: Preset): boolean {
+  return Object.entries(hidden).some(([column, value]) => value.test(textIn(row, column)));
+}
+
 /** The row without the columns of the shop, or undefined for a product that is not for the public. */
-function finish(row: Row, { fill, breaks, named, hidden = {}, drop }: Preset, onNote: TakeNote): Row | undefined {
-  if (Object.entries(hidden).some(([column, value]) => value.test(textIn(row, column)))) {
-    onNote('products that are not published were left out');
+function finish(row: Row, preset: Preset, onNote: TakeNote): Row | undefined {
+  const { fill, breaks, named, drop } = preset;
+  if (isHidden(row, preset)) {
+    onNote(HIDDEN);
     return undefined;
   }
   const finished: Record<string, unknown> = {};

@@ -22,14 +22,14 @@ const SIGNS: ReadonlyMap<string, string> = new Map(
     .split('|')
     .map((pair) => pair.split(' ') as [sign: string, code: string]),
 );
-/** Signs that several currencies share, and no sign. */
-const SHARED: readonly string[] = ['', '$', '¥'];
+/** Signs that several currencies share. */
+const SHARED: readonly string[] = ['$', '¥'];
 const CODES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));
 const AMOUNT = /^([+−-]?)\s?(\p{Sc}|\p{L}+\.?)?\s?([+−-]?)(\d[\d., '’]*?(?:[eE][+-]?\d+)?)\s?(\p{Sc}|\p{L}+\.?)?$/u;
 
 interface Amount {
   readonly value: number;
-  /** ISO 4217, or empty. */
+  /** ISO 4217, a sign that several currencies share, or empty. */
   readonly currency: string;
 }
 
@@ -44,7 +44,8 @@ export function amountOf(given: string, format?: Format): Amount | undefined {
   const text = given.trim().replaceAll(/[\u00a0\u2009\u202f]/g, ' ');
   const [, outer = '', before, inner = '', digits = '', after] = AMOUNT.exec(text) ?? [];
   const sign = before ?? after ?? '';
-  const currency = SHARED.includes(sign) ? '' : (SIGNS.get(sign) ?? (CODES.has(sign) ? sign : undefined));
+  const isKnown = sign === '' || SHARED.includes(sign) || CODES.has(sign);
+  const currency = SIGNS.get(sign) ?? (isKnown ? sign : undefined);
   const isTwice = (before !== undefined && after !== undefined) || (outer !== '' && inner !== '');
   if (currency === undefined || isTwice) return undefined;
   const isJson = format === undefined && NUMBER_TEXT.test(digits);
@@ -54,6 +55,11 @@ export function amountOf(given: string, format?: Format): Amount | undefined {
   );
   if (value === undefined || others.length > 0) return undefined;
   return { value: /[−-]/.test(outer + inner) ? -Number(value) : Number(value), currency };
+}
+
+/** Whether an amount with this sign or code may be in a currency: `$` in USD, and not in EUR, which has its own sign. */
+export function isInCurrency(sign: string, currency: string): boolean {
+  return sign === currency || (SHARED.includes(sign) && ![...SHARED, ...SIGNS.values()].includes(currency));
 }
 
 /** Whether JavaScript holds its digits. A number with an exponent is meant to be approximate. */
@@ -74,7 +80,7 @@ interface Day {
 
 const TIME =
   '(?:(?:T| |, )(\\d{1,2}):?(\\d{2})(?::?\\d{2}(?:[.,]\\d+)?)?(?: ?[AaPp][Mm])?(?: ?(Z|UTC|[+-]\\d{2}(?::?\\d{2})?))?)?';
-const YEAR_FIRST = new RegExp(`^(\\d{4})(-?)(\\d{2})\\2(\\d{2})${TIME}$`);
+const YEAR_FIRST = new RegExp(`^(\\d{4})([-/.]?)(\\d{2})\\2(\\d{2})${TIME}$`);
 const YEAR_LAST = new RegExp(`^(\\d{1,2})([./-])(\\d{1,2})\\2(\\d{4})${TIME}$`);
 
 /**

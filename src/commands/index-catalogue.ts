@@ -247,10 +247,18 @@ async function initialize(args: ParsedArguments, context: CommandContext): Promi
   for (const made of [out, indexFileOf(directory, domain)]) if (existsSync(made)) throw new Error(existsAlready(made));
   const progress = createProgress({ label: `reading ${domain}`, unit: 'rows', output: stderr, clock });
   const { inferCatalogue } = await import('../catalogue/infer.ts');
-  // Bad rows are reported when the file is indexed.
-  const onBadRow = skipBadRows(args, () => undefined);
+  // Bad rows are reported when the file is indexed, if it is.
+  let skipped = '';
+  const onBadRow = skipBadRows(args, (text) => {
+    skipped = `${text}\n`;
+  });
   const onRow = (read: ReadProgress): void => showRows(progress, read);
-  const catalogue = await inferCatalogue(file, { form, signal, onBadRow, onRow }).finally(() => progress.finish());
+  const catalogue = await inferCatalogue(file, { form, signal, onBadRow, onRow })
+    .finally(() => progress.finish())
+    .catch((error: unknown) => {
+      stderr.write(skipped);
+      throw error;
+    });
   const { text, attributes, ignored } = starterConfig({ domain, file, catalogue, form, directory });
   // Checks that the service accepts the configuration before it is written.
   const settings = loadSettings({ env: { SERPCACHE_CONFIG: out }, cwd: process.cwd(), readFile: () => text });
@@ -264,8 +272,8 @@ async function initialize(args: ParsedArguments, context: CommandContext): Promi
   stdout.write(
     `${documents} documents indexed for ${domain} in ${indexFile}, with ${attributes} attributes; ${out} is written\n`,
   );
+  stdout.write(`${args.has('serve') ? 'The next time' : 'Then'}:\n  SERPCACHE_CONFIG=${quoted(out)} npm start\n`);
   if (args.has('serve')) await context.serve?.(out);
-  else stdout.write(`Then:\n  SERPCACHE_CONFIG=${quoted(out)} npm start\n`);
 }
 
 /** A domain name made from the name of the file. */
@@ -284,5 +292,5 @@ function writeNew(file: string, text: string): void {
 }
 
 function existsAlready(file: string): string {
-  return `${file} exists already, and nothing was changed; name others: --out FILE, --into DIRECTORY`;
+  return `${file} exists already, and nothing was changed; name others (--out FILE, --into DIRECTORY), or index again without --init`;
 }

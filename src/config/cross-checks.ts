@@ -182,6 +182,9 @@ function checkAttributes({ attributes = {}, catalogue, engine }: DraftDomain, re
     }
   }
   const fields = ['id', 'title', 'description', ...Object.keys(attributes)];
+  const columns = Object.values(catalogue?.columns ?? {});
+  const twice = columns.find((column, at) => columns.indexOf(column) !== at);
+  if (twice !== undefined) report(['catalogue', 'columns'], twice, 'each column for one field');
   for (const field of [...Object.keys(catalogue?.columns ?? {}), ...(catalogue?.raw ?? [])]) {
     if (field !== undefined && !fields.includes(field)) report(['catalogue'], field, `one of ${fields.join(', ')}`);
   }

@@ -156,7 +156,7 @@ hat,Hat,,Acme,,false,Title,Default Title,H-1,9.00,,draft
       },
       { id: 'mug', title: 'Mug', description: '', attributes: { brand: 'Acme', sku: ['M-1'], price: 7.5 } },
     ]);
-    assert.ok(notes.includes('products that are not published were left out'));
+    assert.ok(notes.includes('products and variants that are not published were left out'));
   });
 
   it('are refused where the rows of one stand apart', async () => {

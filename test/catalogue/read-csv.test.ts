@@ -197,6 +197,32 @@ describe('a spreadsheet or a database export', () => {
     assert.deepEqual(await titles('id;title;price, EUR, gross, with VAT\n1;a,b;9\n'), ['1 a,b']);
   });
 
+  it('keeps every sign at the beginning of a cell and of a name', async () => {
+    const { rows } = await noted(
+      'signs.csv',
+      'id,title,brand\n1,(new) chair,/img/a.jpg\n2,_x, "//cdn, b"\n_3, )( sign,(12)\n',
+    );
+    assert.deepEqual(
+      rows.map(({ id, title, attributes }) => [id, title, attributes['brand']]),
+      [
+        ['1', '(new) chair', '/img/a.jpg'],
+        ['2', '_x', '//cdn, b'],
+        ['_3', ')( sign', '(12)'],
+      ],
+    );
+  });
+
+  it('has quotes escaped by backslashes as MySQL writes them, also beside empty cells', async () => {
+    const { rows } = await noted(
+      'mysql.csv',
+      '"id","title","brand"\n"1","a \\"big, blue\\" lamp",""\n"2","chair","x"\n',
+    );
+    assert.deepEqual(
+      rows.map(({ title }) => title),
+      ['a "big, blue" lamp', 'chair'],
+    );
+  });
+
   it('has N/A, NULL and - for missing numbers and days, and says so', async () => {
     const text = 'id,title,brand,price,date\n1,a,-,-,n/a\n2,b,N/A,NULL,2026-11-20\n3,c,x,9,—\n';
     const { rows, notes } = await noted('none.csv', text);

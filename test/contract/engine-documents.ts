@@ -174,8 +174,11 @@ export const SPELLINGS: readonly {
   },
   { title: 'Chip K4A8G085WB Zorlan', by: ['zorlan k4a8g085wb', 'K4A8G085WB'] },
   { title: 'Pack 10\u00ad00 Mervik', by: ['mervik 1000', 'mervik 10\u00ad00'] },
+  { title: 'Phone Xandor 12/256GB', by: ['xandor 256 gb', 'xandor 256 гб', 'xandor 12/256', 'xandor 12/256gb'] },
+  { title: 'Шина 205/55R16 Lumbra', by: ['lumbra 205/55 r16', 'lumbra 205 55 r16', 'lumbra 205/55r16'] },
   // Joined, split and hyphenated words.
   { title: 'Tasmek Wi-Fi роутер', by: ['tasmek wifi', 'tasmek wi-fi', 'tasmek wi fi', 'tasmek wi‑fi'] },
+  { title: 'Zephal Wi-Fi/Bluetooth/USB-C', by: ['zephal wifi', 'zephal usbc', 'zephal wi-fi bluetooth'] },
   { title: 'Ulbrin WiFi роутер', by: ['ulbrin wifi', 'ulbrin wi-fi', 'ulbrin wi fi'] },
   { title: 'Tellur at&t node.js', by: ['tellur at&t', 'tellur att', 'tellur nodejs', 'tellur node js'] },
   // Decimal marks.

@@ -47,6 +47,8 @@ export const ANALYSIS = {
     [0x3400, 0x4dbf], // Han
     [0x4e00, 0x9fff],
     [0xac00, 0xd7a3], // hangul
+    [0xff66, 0xff9f], // kana of half width
+    [0x20000, 0x3fffd], // rare Han
   ] as readonly CodeRange[],
   apostrophes: APOSTROPHES,
   /** Signs that join the parts of a word, which is also found in one piece: wi-fi, at&t, AB-123/45, asp.net. */

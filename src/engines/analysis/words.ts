@@ -2,10 +2,15 @@ import { canonicalDocumentText, INVISIBLE } from '../../search/canonical.ts';
 import { ANALYSIS, type CodeRange } from './table.ts';
 
 /** A part of a text that a reader takes for one word: `wi-fi`, `RTX4060`, `1,5`, `women's`, `手机壳`. */
-export interface Run extends Place {
+export interface Run extends Place, Parts {
+  /** The parts between slashes, where it has some: `Wi-Fi/LTE` is also found by `wifi`. */
+  readonly divided: readonly Parts[];
+}
+
+interface Parts {
   /** Separated by signs. */
   readonly parts: readonly Part[];
-  /** The pieces of the run without its signs, where it is also found as one word: `wifi`; `ab`, `12345`. */
+  /** The pieces of all parts without signs, where they are also found as one word: `wifi`; `ab`, `12345`. */
   readonly joined: readonly string[];
 }
 
@@ -105,21 +110,24 @@ function jointOf(sign: string, run: OpenRun | undefined, piece: string): 'none' 
 
 function closed({ from, to, parts, signs, hasDecimal }: OpenRun): Run {
   const [pieces] = parts;
-  if (parts.length === 1 && pieces !== undefined)
-    return { from, to, parts: [{ pieces, isArticle: false }], joined: [] };
-  return {
-    from,
-    to,
-    parts: parts.map((each, index) => ({ pieces: each, isArticle: isArticle(each, signs[index], parts[index + 1]) })),
-    joined: hasDecimal ? [] : joinedOf(parts, signs),
-  };
+  if (parts.length === 1 && pieces !== undefined) {
+    return { from, to, parts: [{ pieces, isArticle: false }], joined: [], divided: [] };
+  }
+  const all = parts.map((each, at) => ({ pieces: each, isArticle: isArticle(each, signs[at], parts[at + 1]) }));
+  const ends = [...signs.flatMap((sign, at) => (sign === '/' ? [at + 1] : [])), parts.length];
+  const divided = ends.map((end, at) => {
+    const begin = ends[at - 1] ?? 0;
+    return { parts: all.slice(begin, end), joined: joinedOf(parts.slice(begin, end), signs.slice(begin, end - 1)) };
+  });
+  const joined = hasDecimal ? [] : joinedOf(parts, signs);
+  return { from, to, parts: all, joined, divided: divided.length === 1 || hasDecimal ? [] : divided };
 }
 
 /** Numbers alone are joined by a hyphen (a telephone or part number), never by a point or a slash. */
 function joinedOf(parts: readonly (readonly Piece[])[], signs: readonly string[]): readonly string[] {
   const pieces = parts.flat();
   const text = textsOf(pieces).join('');
-  if (parts.length > ANALYSIS.maxParts || text.length > ANALYSIS.maxJoined) return [];
+  if (parts.length === 1 || parts.length > ANALYSIS.maxParts || text.length > ANALYSIS.maxJoined) return [];
   if (pieces.some((piece) => isNgram(piece.text))) return [];
   if (pieces.every((piece) => isNumber(piece.text)) && signs.some((sign) => sign === '/' || sign === '.')) return [];
   return text.match(PIECE) ?? [];
@@ -182,11 +190,13 @@ export interface Spelling {
 }
 
 /** Other spellings of a run: in one piece, and the neighbouring pieces of what is written as one word. */
-export function spellingsOf({ parts, joined }: Run): readonly Spelling[] {
-  const phrase = parts.flatMap(indexedWords).join(' ');
-  const whole = joined.length > 1 ? [joined.join(' '), ...joined.filter((piece) => piece.length > 1)] : joined;
-  const spellings = whole.map((words) => ({ words, phrase, isPiece: false }));
-  return [...spellings, ...parts.flatMap(spellingsOfPart)].filter(
+export function spellingsOf(run: Run): readonly Spelling[] {
+  const spellings = [run, ...run.divided].flatMap(({ parts, joined }) => {
+    const phrase = parts.flatMap(indexedWords).join(' ');
+    const whole = joined.length > 1 ? [joined.join(' '), ...joined.filter((piece) => piece.length > 1)] : joined;
+    return whole.map((words) => ({ words, phrase, isPiece: false }));
+  });
+  return [...spellings, ...run.parts.flatMap(spellingsOfPart)].filter(
     (spelling) => !` ${spelling.phrase} `.includes(` ${spelling.words} `),
   );
 }

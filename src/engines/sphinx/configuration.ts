@@ -231,8 +231,13 @@ function isLetter(character: string): boolean {
 const hex = (code: number): string => `U+${code.toString(16).toUpperCase()}`;
 const hexRange = ([from, to]: CodeRange): string => (from === to ? hex(from) : `${hex(from)}..${hex(to)}`);
 
+/** Sphinx knows no characters beyond. */
+const MAX_CODE = 0x20000;
 /** Scripts that are written without spaces: each character is a word. */
-const NGRAM_CHARS = ANALYSIS.ngrams.map(hexRange).join(', ');
+const NGRAM_CHARS = ANALYSIS.ngrams
+  .filter(([from]) => from < MAX_CODE)
+  .map(hexRange)
+  .join(', ');
 
 /** Characters that are removed from words and do not separate them: marks, soft hyphens, joiners. */
 export const IGNORE_CHARS = ['U+AD', ...ANALYSIS.marks.map(hexRange), 'U+200D'].join(', ');

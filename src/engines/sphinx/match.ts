@@ -153,7 +153,9 @@ export function spellingsField(text: string): string {
   const field = runsOf(text).flatMap((run) => {
     const spelled = spellingsOf(run).map(({ words }) => words);
     // Shorter spellings are found in a longer one, as its neighbours.
-    const longest = spelled.filter((words) => !spelled.some((other) => other !== words && other.includes(words)));
+    const longest = spelled.filter(
+      (words) => !spelled.some((other) => other !== words && ` ${other} `.includes(` ${words} `)),
+    );
     return [...longest, ...run.parts.flatMap(({ pieces }) => lettersOf(pieces, text))];
   });
   return [...new Set(field)].join(' ');

@@ -107,7 +107,7 @@ export function createLabels(): Labels {
         }
         const codes =
           attribute.multiple === true
-            ? `SELECT group_concat(code) FROM json_each('[' || ${name} || ']') JOIN arrivals ON attribute = ${index} AND arrival = value`
+            ? `SELECT group_concat(code) FROM json_each('[' || ${name} || ']') CROSS JOIN arrivals ON attribute = ${index} AND arrival = value`
             : `SELECT code FROM arrivals WHERE attribute = ${index} AND arrival = ${name}`;
         database.exec(`UPDATE facts SET ${name} = (${codes}) WHERE ${name} IS NOT NULL`);
       }

@@ -24,34 +24,45 @@ const TITLE_WEIGHT = 5;
  * and facets are then read from it. All SQL consists of numbered columns and bound parameters.
  */
 export function createSearch({ statements, columns, snippetLength }: IndexSearchOptions) {
+  /** Rows of the vocabulary for one search, which asks for many of them twice. */
+  const read = new Map<string, readonly Row[]>();
+  const rowsOf = (sql: string, ...values: readonly Value[]): readonly Row[] => {
+    const name = `${sql}\n${values.join('\n')}`;
+    const rows = read.get(name) ?? statements(sql).all(...values);
+    read.set(name, rows);
+    return rows;
+  };
   const vocabulary: Vocabulary = {
     known: (words) => {
       const sql = 'SELECT word, documents FROM words WHERE word IN (SELECT value FROM json_each(?))';
-      const rows = statements(sql).all(JSON.stringify(words));
+      const rows = rowsOf(sql, JSON.stringify(words));
       return new Map(rows.map((row) => [String(row['word']), Number(row['documents'])]));
     },
-    beginningWith: (prefix, limit) =>
-      statements('SELECT word FROM words WHERE word >= ? AND word < ? LIMIT ?')
-        .all(prefix, `${prefix}\u{10ffff}`, limit)
-        .map((row) => String(row['word'])),
+    beginningWith: (prefix, limit) => {
+      const sql = 'SELECT word FROM words WHERE word >= ? AND word < ? LIMIT ?';
+      return rowsOf(sql, prefix, `${prefix}\u{10ffff}`, limit).map((row) => String(row['word']));
+    },
     spelt: (words, pieces) => {
       const sql =
         'SELECT phrase FROM spellings WHERE words IN (SELECT value FROM json_each(?)) AND piece <= ? ORDER BY piece LIMIT ?';
-      const rows = statements(sql).all(JSON.stringify(words), pieces ? 1 : 0, MAX_SPELLINGS);
+      const rows = rowsOf(sql, JSON.stringify(words), pieces ? 1 : 0, MAX_SPELLINGS);
       return [...new Set(rows.map((row) => String(row['phrase'])))];
     },
     matching: (expression, limit) => {
       const sql = 'SELECT count(*) AS documents FROM (SELECT 1 FROM fts WHERE fts MATCH ? LIMIT ?)';
-      return Number(statements(sql).get(expression, limit)?.['documents']);
+      return Number(rowsOf(sql, expression, limit)[0]?.['documents']);
     },
   };
 
   return (request: SearchRequest): ResultPage => {
+    read.clear();
     let expression = expressionOf(request.text, vocabulary);
     let total = expression === undefined ? 0 : match(request, expression);
     if (total === 0) {
-      expression = expressionOf(request.text, vocabulary, true);
-      total = expression === undefined ? 0 : match(request, expression);
+      const relaxed = expressionOf(request.text, vocabulary, true);
+      const isOther = relaxed !== undefined && relaxed.score !== expression?.score;
+      if (isOther) total = match(request, relaxed);
+      expression = relaxed;
     }
     if (total === 0) total = matchId(request);
     const results = total === 0 ? [] : resultsOf(request, expression?.terms ?? []);
