@@ -114,13 +114,23 @@ function closed({ from, to, parts, signs, hasDecimal }: OpenRun): Run {
     return { from, to, parts: [{ pieces, isArticle: false }], joined: [], divided: [] };
   }
   const all = parts.map((each, at) => ({ pieces: each, isArticle: isArticle(each, signs[at], parts[at + 1]) }));
-  const ends = [...signs.flatMap((sign, at) => (sign === '/' ? [at + 1] : [])), parts.length];
-  const divided = ends.map((end, at) => {
-    const begin = ends[at - 1] ?? 0;
-    return { parts: all.slice(begin, end), joined: joinedOf(parts.slice(begin, end), signs.slice(begin, end - 1)) };
-  });
-  const joined = hasDecimal ? [] : joinedOf(parts, signs);
-  return { from, to, parts: all, joined, divided: divided.length === 1 || hasDecimal ? [] : divided };
+  return {
+    from,
+    to,
+    parts: all,
+    // A highlight needs neither.
+    get joined() {
+      return hasDecimal ? [] : joinedOf(parts, signs);
+    },
+    get divided() {
+      const ends = [...signs.flatMap((sign, at) => (sign === '/' ? [at + 1] : [])), parts.length];
+      if (ends.length === 1 || hasDecimal) return [];
+      return ends.map((end, at) => {
+        const begin = ends[at - 1] ?? 0;
+        return { parts: all.slice(begin, end), joined: joinedOf(parts.slice(begin, end), signs.slice(begin, end - 1)) };
+      });
+    },
+  };
 }
 
 /** Numbers alone are joined by a hyphen (a telephone or part number), never by a point or a slash. */

@@ -1,8 +1,10 @@
-import { formsOf, LONGEST_WORD, RUSSIAN } from '../analysis/forms.ts';
+import { LONGEST_WORD, RUSSIAN } from '../analysis/forms.ts';
 import { isNgram, isNumber, otherUnit, type Run, runsOf, textsOf, writingsOf } from '../analysis/words.ts';
 
 /** The words of the index. */
 export interface Vocabulary {
+  /** The forms that a word may have, the word itself first. */
+  readonly formsOf: (word: string) => readonly string[];
   /** The members of `words` that occur in documents, with their number of documents. */
   readonly known: (words: readonly string[]) => ReadonlyMap<string, number>;
   /** Words that begin with `prefix`, at most `limit`. */
@@ -133,8 +135,13 @@ function gluedWords(runs: readonly Run[], vocabulary: Vocabulary): ReadonlyMap<R
       }
     }
   }
-  if (words.size === 0) return new Map();
-  const known = vocabulary.known([...new Set([...words.values()].flatMap((each) => [...each]))]);
+  const alone = runs.flatMap(({ parts }) => parts.flatMap(({ pieces: all }) => (all.length === 1 ? textsOf(all) : [])));
+  // All words of the query are read at once, for the clauses that ask for them later.
+  vocabulary.spelt(alone, true);
+  const known = vocabulary.known([
+    ...[...words.values()].flatMap((each) => [...each]),
+    ...alone.flatMap(vocabulary.formsOf),
+  ]);
   const clauses = [...words].flatMap(([run, each]): [Run, Clause][] => {
     const found = [...each].filter((word) => known.has(word));
     if (found.length === 0) return [];
@@ -215,7 +222,7 @@ const PREFIX_LOOK = 100;
 
 /** A word in its forms, and the phrases of documents that are also spelt as this word. */
 function wordClause(word: string, vocabulary: Vocabulary): Clause | undefined {
-  const forms = formsOf(word);
+  const forms = vocabulary.formsOf(word);
   const known = vocabulary.known(forms);
   const isRare = sumOf(known) < RARE_DOCUMENTS;
   // Russian forms are many, and seldom those of a word that is spelt in two ways.

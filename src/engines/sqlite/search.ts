@@ -2,6 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { dateText } from '../../search/canonical.ts';
 import type { Filter, SearchRequest, Sort } from '../../search/domain.ts';
 import { FACET_VALUES, type FacetCount, type ResultPage, type SearchResult } from '../../search/engine.ts';
+import { formsOf } from '../analysis/forms.ts';
 import { type Expression, expressionOf, type Vocabulary } from './expression.ts';
 import type { Column } from './schema.ts';
 import { snippetOf } from './snippet.ts';
@@ -24,38 +25,46 @@ const TITLE_WEIGHT = 5;
  * and facets are then read from it. All SQL consists of numbered columns and bound parameters.
  */
 export function createSearch({ statements, columns, snippetLength }: IndexSearchOptions) {
-  /** Rows of the vocabulary for one search, which asks for many of them twice. */
-  const read = new Map<string, readonly Row[]>();
-  const rowsOf = (sql: string, ...values: readonly Value[]): readonly Row[] => {
-    const name = `${sql}\n${values.join('\n')}`;
-    const rows = read.get(name) ?? statements(sql).all(...values);
-    read.set(name, rows);
-    return rows;
-  };
+  const known = createWordReader(
+    statements,
+    'SELECT word, documents FROM words WHERE word IN (SELECT value FROM json_each(?))',
+    (row) => Number(row['documents']),
+  );
+  const spelt = createWordReader(
+    statements,
+    'SELECT words AS word, phrase, piece FROM spellings WHERE words IN (SELECT value FROM json_each(?)) AND piece < 2 ORDER BY piece LIMIT 1000',
+    (row) => ({ phrase: String(row['phrase']), isPiece: row['piece'] === 1 }),
+  );
+  const forms = new Map<string, readonly string[]>();
   const vocabulary: Vocabulary = {
+    formsOf: (word) => {
+      const made = forms.get(word) ?? formsOf(word);
+      forms.set(word, made);
+      return made;
+    },
     known: (words) => {
-      const sql = 'SELECT word, documents FROM words WHERE word IN (SELECT value FROM json_each(?))';
-      const rows = rowsOf(sql, JSON.stringify(words));
-      return new Map(rows.map((row) => [String(row['word']), Number(row['documents'])]));
+      const read = known.read(words);
+      return new Map(words.flatMap((word) => (read.get(word) ?? []).map((documents) => [word, documents])));
     },
-    beginningWith: (prefix, limit) => {
-      const sql = 'SELECT word FROM words WHERE word >= ? AND word < ? LIMIT ?';
-      return rowsOf(sql, prefix, `${prefix}\u{10ffff}`, limit).map((row) => String(row['word']));
-    },
+    beginningWith: (prefix, limit) =>
+      statements('SELECT word FROM words WHERE word >= ? AND word < ? LIMIT ?')
+        .all(prefix, `${prefix}\u{10ffff}`, limit)
+        .map((row) => String(row['word'])),
     spelt: (words, pieces) => {
-      const sql =
-        'SELECT phrase FROM spellings WHERE words IN (SELECT value FROM json_each(?)) AND piece <= ? ORDER BY piece LIMIT ?';
-      const rows = rowsOf(sql, JSON.stringify(words), pieces ? 1 : 0, MAX_SPELLINGS);
-      return [...new Set(rows.map((row) => String(row['phrase'])))];
+      const read = spelt.read(words);
+      const found = words.flatMap((word) => read.get(word) ?? []).filter(({ isPiece }) => pieces || !isPiece);
+      return [...new Set(found.map(({ phrase }) => phrase))].slice(0, MAX_SPELLINGS);
     },
     matching: (expression, limit) => {
       const sql = 'SELECT count(*) AS documents FROM (SELECT 1 FROM fts WHERE fts MATCH ? LIMIT ?)';
-      return Number(rowsOf(sql, expression, limit)[0]?.['documents']);
+      return Number(statements(sql).get(expression, limit)?.['documents']);
     },
   };
 
   return (request: SearchRequest): ResultPage => {
-    read.clear();
+    forms.clear();
+    known.clear();
+    spelt.clear();
     let expression = expressionOf(request.text, vocabulary);
     let total = expression === undefined ? 0 : match(request, expression);
     if (total === 0) {
@@ -150,6 +159,25 @@ export function createSearch({ statements, columns, snippetLength }: IndexSearch
     if (column === undefined) throw new Error(`attribute "${name}" is not declared`);
     return column;
   }
+}
+
+/** Reads what the index has about words, each word once in a search: a statement costs as much as fifty words. */
+function createWordReader<T>(
+  statements: (sql: string) => StatementSync,
+  sql: string,
+  readRow: (row: Row) => T,
+): { readonly read: (words: readonly string[]) => ReadonlyMap<string, readonly T[]>; readonly clear: () => void } {
+  const values = new Map<string, T[]>();
+  return {
+    read: (words) => {
+      const unread = words.filter((word) => !values.has(word));
+      for (const word of unread) values.set(word, []);
+      const rows = unread.length === 0 ? [] : statements(sql).all(JSON.stringify(unread));
+      for (const row of rows) values.get(String(row['word']))?.push(readRow(row));
+      return values;
+    },
+    clear: () => values.clear(),
+  };
 }
 
 /**
