@@ -61,29 +61,35 @@ const NUMBER = /^\p{N}/u;
 /** ASCII signs inside words: FTS5's tokeniser must not split there. */
 export const WORD_SIGNS = '+#';
 
-/** The runs of a text, in their order. Documents, queries and highlights use this one tokeniser, so they always agree. */
+/** The pieces of a text, in their order. Documents, queries and highlights use this one tokeniser, so they always agree. */
+export function piecesIn(text: string): readonly Piece[] {
+  const pieces: Piece[] = [];
+  // Plain text keeps its length when it is folded, so it is folded once and not piece by piece.
+  if (PLAIN.test(text)) {
+    for (const { 0: piece, index } of foldPlain(text).matchAll(PLAIN_PIECE)) {
+      pieces.push({ text: piece, from: index, to: index + piece.length });
+    }
+  } else for (const { 0: typed, index } of text.matchAll(PIECE)) pieces.push(...piecesOf(typed, index));
+  return pieces;
+}
+
+/** The runs of a text, in their order. */
 export function runsOf(text: string): readonly Run[] {
   const runs: Run[] = [];
-  const isPlain = PLAIN.test(text);
-  // Plain text keeps its length when it is folded, so it is folded once and not piece by piece.
-  const source = isPlain ? foldPlain(text) : text;
   let run: OpenRun | undefined;
-  for (const { 0: piece, index } of source.matchAll(isPlain ? PLAIN_PIECE : PIECE)) {
-    const pieces = isPlain ? [{ text: piece, from: index, to: index + piece.length }] : piecesOf(piece, index);
-    if (pieces.length === 0) continue;
-    const sign = run === undefined ? ' ' : source.slice(run.to, Math.min(index, run.to + 2));
-    const joint = SYMBOL.test(piece) ? 'gap' : jointOf(sign, run, piece);
+  for (const piece of piecesIn(text)) {
+    const joint = jointOf(text, run, piece);
     if (run === undefined || joint === 'gap') {
       if (run !== undefined) runs.push(closed(run));
-      run = { from: index, parts: [pieces], signs: [], hasDecimal: false, to: index + piece.length };
+      run = { from: piece.from, parts: [[piece]], signs: [], hasDecimal: false, to: piece.to };
       continue;
     }
     if (joint === 'sign') {
-      run.parts.push(pieces);
-      run.signs.push(sign);
-    } else run.parts.at(-1)?.push(...pieces);
+      run.parts.push([piece]);
+      run.signs.push(text.slice(run.to, piece.from));
+    } else run.parts.at(-1)?.push(piece);
     run.hasDecimal ||= joint === 'decimal';
-    run.to = index + piece.length;
+    run.to = piece.to;
   }
   if (run !== undefined) runs.push(closed(run));
   return runs;
@@ -98,14 +104,18 @@ interface OpenRun {
   to: number;
 }
 
-function jointOf(sign: string, run: OpenRun | undefined, piece: string): 'none' | 'decimal' | 'sign' | 'gap' {
-  if (sign === '') return 'none';
-  if (sign.length > 1) return 'gap';
+function jointOf(text: string, run: OpenRun | undefined, piece: Piece): 'none' | 'decimal' | 'sign' | 'gap' {
+  const length = run === undefined ? 2 : piece.from - run.to;
+  // Several pieces may be of one sign, such as ½.
+  if (length < 0) return 'none';
+  if (length > 1 || SYMBOL.test(text.charAt(piece.from))) return 'gap';
+  if (length === 0) return 'none';
+  const sign = text.charAt(piece.from - 1);
   const before = run?.parts.at(-1)?.at(-1)?.text ?? '';
-  const isBetweenNumbers = NUMBER.test(before) && NUMBER.test(piece);
+  const isBetweenNumbers = NUMBER.test(before) && NUMBER.test(piece.text);
   if (ANALYSIS.decimalMarks.includes(sign) && isBetweenNumbers) return 'decimal';
   if (ANALYSIS.joiners.includes(sign)) return 'sign';
-  return ANALYSIS.apostrophes.includes(sign) && !NUMBER.test(before) && !NUMBER.test(piece) ? 'sign' : 'gap';
+  return ANALYSIS.apostrophes.includes(sign) && !NUMBER.test(before) && !NUMBER.test(piece.text) ? 'sign' : 'gap';
 }
 
 function closed({ from, to, parts, signs, hasDecimal }: OpenRun): Run {

@@ -1,5 +1,5 @@
 import { escapeHtml } from '../../search/escape-html.ts';
-import { type Part, runsOf } from '../analysis/words.ts';
+import { type Piece, piecesIn } from '../analysis/words.ts';
 import type { Term } from './expression.ts';
 
 interface SnippetOptions {
@@ -42,35 +42,34 @@ interface Found {
   readonly term: number;
 }
 
-/** The found words in their order; neighbours within a run are one mark: `Wi-Fi`, `1.6`. */
+/** The found words in their order; neighbours without a space between them are one mark: `Wi-Fi`, `1.6`. */
 function findWords(text: string, terms: readonly Term[]): readonly Found[] {
   const found: Found[] = [];
-  for (const run of runsOf(text)) {
-    for (const hit of run.parts.flatMap(({ pieces }) => hitsIn(pieces, terms))) {
-      const last = found.at(-1);
-      const isNext = last !== undefined && last.from >= run.from && hit.from - last.to <= 1;
-      if (isNext) found.pop();
-      found.push(isNext ? { ...last, to: Math.max(hit.to, last.to) } : hit);
-    }
+  const pieces = piecesIn(text);
+  for (const [at, { text: word, from, to: end }] of pieces.entries()) {
+    const term = terms.findIndex((each) => isFound(word, each) || startsAt(at, pieces, each.phrase));
+    if (term < 0) continue;
+    const length = terms[term]?.phrase?.length ?? 1;
+    const to = pieces[at + length - 1]?.to ?? end;
+    const last = found.at(-1);
+    const isNext = last !== undefined && from - last.to <= 1 && !isSpace(text, last.to);
+    if (isNext) found.pop();
+    found.push(isNext ? { ...last, to: Math.max(to, last.to) } : { from, to, term });
   }
   return found;
-}
-
-/** The words of a part that are found, phrases as a whole. */
-function hitsIn(words: Part['pieces'], terms: readonly Term[]): readonly Found[] {
-  return words.flatMap(({ text, from, to }, at) => {
-    const term = terms.findIndex((each) => isFound(text, each) || startsAt(at, words, each.phrase));
-    const phrase = terms[term]?.phrase ?? [text];
-    return term < 0 ? [] : [{ from, to: words[at + phrase.length - 1]?.to ?? to, term }];
-  });
 }
 
 function isFound(word: string, { words, prefix }: Term): boolean {
   return words.has(word) || (prefix !== undefined && word.startsWith(prefix));
 }
 
-function startsAt(at: number, words: Part['pieces'], phrase: readonly string[] | undefined): boolean {
-  return phrase?.every((word, index) => words[at + index]?.text === word) ?? false;
+/** Whether the pieces of a phrase stand together at this one. */
+function startsAt(at: number, pieces: readonly Piece[], phrase: readonly string[] | undefined): boolean {
+  const isAt = (word: string, index: number): boolean => {
+    const piece = pieces[at + index];
+    return piece?.text === word && (index === 0 || piece.from <= (pieces[at + index - 1]?.to ?? 0));
+  };
+  return phrase?.every(isAt) ?? false;
 }
 
 /** The earliest window that holds the most different terms, moved to word boundaries. */
