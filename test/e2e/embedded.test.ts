@@ -193,8 +193,11 @@ test('one command leads from a product feed to its search page', async () => {
     ready: () => accepts(port),
   });
   try {
-    const answer = await fetch(`http://127.0.0.1:${port}/search?q=lamp`);
-    assert.equal(((await answer.json()) as { readonly total: number }).total, 1);
+    // On a busy machine the service refuses searches at first.
+    await until('the page of the feed', async () => {
+      const answer = await fetch(`http://127.0.0.1:${port}/search?q=lamp`);
+      return answer.status === 200 && ((await answer.json()) as { readonly total: number }).total === 1;
+    });
     running.signal('SIGTERM');
     await running.ended;
     assert.equal(running.exitStatus(), 0);
