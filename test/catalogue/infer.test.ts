@@ -38,7 +38,10 @@ describe('the inferred columns of a catalogue', () => {
     );
     assert.deepEqual(found.texts, { id: 'артикул', title: 'title' });
     assert.deepEqual(typesOf(found), {
-      ...{ price: 'number', used: 'string', tags: 'it holds objects or lists of lists', late: 'integer' },
+      price: 'number',
+      used: 'string',
+      tags: 'it holds objects or lists of lists',
+      late: 'integer',
     });
   });
 

@@ -217,7 +217,10 @@ export const SPELLINGS: readonly {
   { title: 'Ægir œuvre Þór Zymbal', by: ['zymbal aegir', 'zymbal ægir', 'zymbal oeuvre', 'zymbal thor', 'zymbal þór'] },
   { title: 'Temps paral·lels Odvik', by: ['odvik paral·lels', 'odvik parallels', 'odvik paraŀlels'] },
   { title: 'Straße aether Yondix', by: ['yondix strasse', 'yondix straße', 'yondix æther'] },
-  { title: 'Müller Grün Hemd Ostrex', by: ['ostrex mueller', 'ostrex gruen', 'ostrex muller', 'ostrex müller'] },
+  {
+    title: 'Müller Grün-Hemd Ostrex',
+    by: ['ostrex mueller', 'ostrex gruen-hemd', 'ostrex gruen', 'ostrex muller', 'ostrex müller'],
+  },
   // Signs of vowels, and letters that keyboards write in two ways.
   { title: 'كِتَاب أحمد Parlux', by: ['parlux كتاب', 'parlux احمد', 'parlux أحمد'] },
   { title: 'שָׁלוֹם کتابی Girvan', by: ['שלום', 'girvan كتابي'] },

@@ -5,7 +5,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { canonicalDocumentText } from '../../search/canonical.ts';
 import { type Document, isDocumentId, MAX_ID_BYTES, type SearchDomain, searchedText } from '../../search/domain.ts';
-import { indexedWords, PLAIN, type Run, runsOf, spellingsOf, textsOf, withoutUmlauts } from '../analysis/words.ts';
+import { indexedWords, isNgram, PLAIN, type Run, runsOf, spellingsOf, withoutUmlauts } from '../analysis/words.ts';
 import { createLabels, factsOf } from './facts.ts';
 import { columnsOf, createTables, IndexError, writeMeta } from './schema.ts';
 
@@ -108,14 +108,16 @@ function createSpeller(database: DatabaseSync) {
   const seen = new Set<string>();
   const spell = (text: string, run: Run): void => {
     const typed = text.slice(run.from, run.to);
-    const [part, ...others] = run.parts;
-    const isOneWord = part?.pieces.length === 1 && others.length === 0;
-    if ((isOneWord && PLAIN.test(typed)) || seen.has(typed)) return;
+    const isPlain = PLAIN.test(typed);
+    const isOneWord = run.parts.length === 1 && run.parts[0]?.pieces.length === 1;
+    if ((isOneWord && isPlain) || seen.has(typed)) return;
     if (seen.size === MAX_REMEMBERED) seen.clear();
     seen.add(typed);
     for (const { words, phrase, isPiece } of spellingsOf(run)) insert.run(words, phrase, isPiece ? 1 : 0);
-    const [word = ''] = isOneWord ? textsOf(part.pieces) : [];
-    if (isOneWord && withoutUmlauts(typed) !== word) insert.run(withoutUmlauts(typed), word, 0);
+    for (const { text: word, from, to } of isPlain ? [] : run.parts.flatMap(({ pieces }) => pieces)) {
+      const spelling = withoutUmlauts(text.slice(from, to));
+      if (spelling !== word && !isNgram(word)) insert.run(spelling, word, 0);
+    }
   };
   /** An id that a search, which is folded, names neither as it is nor in upper case. */
   const spellId = (id: string, row: number): void => {
