@@ -72,6 +72,8 @@ test("at a load of permits ÷ latency every permit is in use (Little's law)", ()
 test('a resource breaks at the rate at which it is full, and never when it is not used', () => {
   fc.assert(
     fc.property(amount(1, 1e6), amount(1e-3, 1e6), amount(1e-3, 1e6), (rate, used, capacity) => {
+      // Within the rounding of a division the two are equal.
+      fc.pre(Math.abs(used - capacity) > 1e-9 * capacity);
       assert.equal(breakingRate.of({ rate, used, capacity }) < rate, used > capacity);
     }),
   );
