@@ -87,7 +87,7 @@ export const MAX_ID_BYTES = 512;
 
 /** Whether a text can be the id of a document. What can be indexed can also be suppressed. */
 export function isDocumentId(id: string): boolean {
-  return id !== '' && Buffer.byteLength(id) <= MAX_ID_BYTES && !id.includes('\0') && id.isWellFormed();
+  return id !== '' && new TextEncoder().encode(id).length <= MAX_ID_BYTES && !id.includes('\0') && id.isWellFormed();
 }
 
 /** One search, validated against its domain and in canonical form: the only input of an engine. */
