@@ -87,7 +87,12 @@ export const MAX_ID_BYTES = 512;
 
 /** Whether a text can be the id of a document. What can be indexed can also be suppressed. */
 export function isDocumentId(id: string): boolean {
-  return id !== '' && new TextEncoder().encode(id).length <= MAX_ID_BYTES && !id.includes('\0') && id.isWellFormed();
+  return id !== '' && !id.includes('\0') && id.isWellFormed() && utf8Length(id) <= MAX_ID_BYTES;
+}
+
+/** k6 and browsers read this file too, and have no Buffer. */
+function utf8Length(text: string): number {
+  return encodeURIComponent(text).replace(/%../g, '.').length;
 }
 
 /** One search, validated against its domain and in canonical form: the only input of an engine. */
