@@ -72,7 +72,9 @@ export async function inferCatalogue(file: string, options: RowOptions): Promise
   // NDJSON has no header, so a missing column is known only after the last row.
   const fault = known.header === undefined ? orFault(() => check(names)) : undefined;
   if (fault instanceof RowFault) {
-    throw new CatalogueError(file, fault.message, fault.field === undefined ? {} : { field: fault.field });
+    const { message, field } = fault;
+    if (field === undefined) throw new CatalogueError(file, message);
+    throw new CatalogueError(file, message, { field });
   }
   const chosen = createColumns([], known.map);
   chosen.fieldsOf(Object.fromEntries(names.map((name) => [name, ''])));

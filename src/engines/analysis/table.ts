@@ -12,8 +12,9 @@ export const ANALYSIS = {
   /** Raised when `words.ts` applies the same table in another way. */
   revision: 1,
   /**
-   * Letters that Unicode (NFKC, then NFD) does not take apart, as the ASCII-folding filters of other engines fold them, and the Persian
-   * forms of Arabic letters. Marks are removed by decomposition (é, ế), ß and compatibility forms by the canonical form.
+   * Letters that Unicode (NFKC, then NFD) does not take apart, as the ASCII-folding filters of other engines fold them, and
+   * the Persian forms of Arabic letters. Marks are removed by decomposition (é, ế), ß and compatibility forms by the
+   * canonical form.
    */
   letters: Object.fromEntries(
     (

@@ -109,7 +109,8 @@ function runClause(run: Run, vocabulary: Vocabulary, relaxed: boolean): Clause |
       return eitherOf([clause, brokenClause(word, vocabulary)]);
     });
   const all = parts.every((clause) => clause !== undefined) ? allOf(parts) : undefined;
-  return run.joined.length === 0 ? all : eitherOf([all, piecesClause(run.joined, vocabulary)]);
+  const { joined } = run;
+  return joined.length === 0 ? all : eitherOf([all, piecesClause(joined, vocabulary)]);
 }
 
 /**
