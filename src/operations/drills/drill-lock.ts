@@ -20,7 +20,7 @@ export interface DrillLock {
   readonly lost: () => LockLoss | undefined;
 }
 
-/** `removed`: another process removed the overlay. `expired`: the store did not take a renewal in time. */
+/** `removed`: another process removed the overlay. `expired`: no renewal reached the store in time. */
 export type LockLoss =
   | { readonly kind: 'removed' }
   | { readonly kind: 'halted'; readonly by: string; readonly reason: string }
@@ -50,8 +50,13 @@ export function createDrillLock({ control, overlay: ours, flushed, nowMs, sleep 
   let floors = flushed;
   let renewedMs = nowMs();
   let askedMs = renewedMs;
-  /** The last renewal that was too late, of a process that was suspended. */
-  let lateMs: number | undefined;
+  let wasSuspended = false;
+
+  /** After a lease without a request for renewal every other process has ended the drill: a renewal would begin it again. */
+  const isSuspended = (): boolean => {
+    wasSuspended ||= nowMs() - askedMs >= leaseMs;
+    return wasSuspended;
+  };
 
   const tryChange = async (change: Parameters<Control['change']>[0]): Promise<boolean> => {
     for (let attempt = 1; ; attempt += 1) {
@@ -103,21 +108,18 @@ export function createDrillLock({ control, overlay: ours, flushed, nowMs, sleep 
       tryChange((document) => changeOverlay(document, drill, { ranges: [], nodes: undefined, blackout: false })),
     release: () => tryChange((document) => endOverlay(document, drill)),
     renew: async () => {
-      const sentMs = nowMs();
-      if (sentMs - askedMs >= leaseMs) lateMs = sentMs;
-      askedMs = sentMs;
-      if (!(await control.renew()) || control.overlay()?.drill !== drill) return;
-      // The overlay may be gone from the document, which this process has read again by the end of another lease.
-      if (lateMs !== undefined && sentMs - lateMs < leaseMs) return;
-      renewedMs = sentMs;
-      lateMs = undefined;
+      if (isSuspended()) return;
+      askedMs = nowMs();
+      const sentMs = askedMs;
+      if ((await control.renew()) && control.overlay()?.drill === drill) renewedMs = sentMs;
     },
     lost: () => {
-      if (control.overlay()?.drill === drill) return undefined;
+      const isOver = isSuspended();
+      if (!isOver && control.overlay()?.drill === drill) return undefined;
       const { overlay, halted } = control.document();
       if (halted !== undefined) return { kind: 'halted', by: halted.by, reason: halted.reason };
       // Every change of the document drops an expired overlay, so an absent overlay does not mean that it was removed.
-      const isExpired = nowMs() - renewedMs >= leaseMs - LEASE_SLACK_MS;
+      const isExpired = isOver || nowMs() - renewedMs >= leaseMs - LEASE_SLACK_MS;
       return overlay?.drill === drill || isExpired ? { kind: 'expired' } : { kind: 'removed' };
     },
   };
