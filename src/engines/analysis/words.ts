@@ -180,6 +180,12 @@ function piecesOf(typed: string, from: number): Piece[] {
   });
 }
 
+/** The text of a run that is one piece. */
+export function onlyPieceOf(run: Run | undefined): string | undefined {
+  const [part, ...others] = run?.parts ?? [];
+  return others.length === 0 && part?.pieces.length === 1 ? part.pieces[0]?.text : undefined;
+}
+
 /** The texts of pieces. */
 export function textsOf(pieces: readonly Piece[]): readonly string[] {
   return pieces.map(({ text }) => text);
@@ -266,7 +272,7 @@ export function isNgram(word: string): boolean {
   return NGRAM.test(word);
 }
 
-/** A folded word whose umlauts, if it has any, are written in two letters, as on keyboards without them: `mueller` for `Müller`. */
+/** A folded word with its umlauts in two letters, as on keyboards without them: `mueller` for `Müller`. */
 export function withoutUmlauts(text: string): string {
   return foldText(text.normalize('NFC').replace(/[äöü]/gi, (letter) => `${letter.normalize('NFD').slice(0, 1)}e`));
 }

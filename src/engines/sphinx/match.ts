@@ -1,6 +1,7 @@
 import {
   isNgram,
   isNumber,
+  onlyPieceOf,
   otherUnit,
   type Part,
   PLAIN,
@@ -43,8 +44,9 @@ export function relaxedMatchText(text: string): MatchText | undefined {
   const { runs, clauses } = query;
   if (clauses.length > MAX_RELAXED_WORDS) return undefined;
   const pairs = runs.flatMap((run, at) => {
-    const [one, two] = [plainWord(run), plainWord(runs[at + 1])];
-    return one === undefined || two === undefined ? [] : [{ at, joined: one + two }];
+    const [one, two] = [onlyPieceOf(run), onlyPieceOf(runs[at + 1])];
+    if (one === undefined || two === undefined || isNumber(one) || isNumber(two)) return [];
+    return [{ at, joined: one + two }];
   });
   if (pairs.length === 0) return undefined;
   const readings = pairs.map(({ at, joined }) => clauses.toSpliced(at, 2, joined).join(' '));
@@ -123,13 +125,6 @@ function anyOf(spellings: readonly string[]): string {
 }
 
 const phrase = (words: string): string => (words.includes(' ') ? `"${words}"` : words);
-
-/** The text of a run that is one word of letters. */
-function plainWord(run: Run | undefined): string | undefined {
-  const pieces = run?.parts.length === 1 ? run.parts[0]?.pieces : undefined;
-  const text = pieces?.length === 1 ? pieces[0]?.text : undefined;
-  return text === undefined || isNumber(text) ? undefined : text;
-}
 
 function wordsOf({ source, runs }: Query): string {
   const words = runs.flatMap(({ from, to, parts, joined }) => [

@@ -5,7 +5,16 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { canonicalDocumentText } from '../../search/canonical.ts';
 import { type Document, isDocumentId, MAX_ID_BYTES, type SearchDomain, searchedText } from '../../search/domain.ts';
-import { indexedWords, isNgram, PLAIN, type Run, runsOf, spellingsOf, withoutUmlauts } from '../analysis/words.ts';
+import {
+  indexedWords,
+  isNgram,
+  onlyPieceOf,
+  PLAIN,
+  type Run,
+  runsOf,
+  spellingsOf,
+  withoutUmlauts,
+} from '../analysis/words.ts';
 import { createLabels, factsOf } from './facts.ts';
 import { columnsOf, createTables, IndexError, writeMeta } from './schema.ts';
 
@@ -60,7 +69,8 @@ async function insertAll(database: DatabaseSync, options: BuildOptions): Promise
   );
   const facts = database.prepare(`INSERT INTO facts VALUES (?${', ?'.repeat(columns.length)})`);
   const fts = database.prepare('INSERT INTO fts (rowid, title, description, attributes) VALUES (?, ?, ?, ?)');
-  const { spell, spellId } = createSpeller(database);
+  const foldedId = database.prepare('INSERT INTO folded_ids (folded, n) VALUES (?, ?)');
+  const spell = createSpeller(database);
   const wordsOf = (text: string): string =>
     runsOf(text)
       .flatMap((run) => {
@@ -89,7 +99,9 @@ async function insertAll(database: DatabaseSync, options: BuildOptions): Promise
     const [title, description] = [next.title.replaceAll('\0', ' '), next.description.replaceAll('\0', ' ')];
     document.run(row, next.id, title, description, JSON.stringify(next.attributes));
     facts.run(row, ...values);
-    spellId(next.id, row);
+    const folded = canonicalDocumentText(next.id);
+    // A search looks for its text, which is folded, and for it in upper case.
+    if (folded !== next.id && folded.toUpperCase() !== next.id) foldedId.run(folded, row);
     fts.run(row, wordsOf(title), wordsOf(description), wordsOf(searchedText(next, options.domain)));
     if (row % DOCUMENTS_PER_TURN === 0) {
       options.onProgress?.(row);
@@ -106,11 +118,10 @@ async function insertAll(database: DatabaseSync, options: BuildOptions): Promise
 function createSpeller(database: DatabaseSync) {
   const insert = database.prepare('INSERT OR IGNORE INTO spellings (words, phrase, piece) VALUES (?, ?, ?)');
   const seen = new Set<string>();
-  const spell = (text: string, run: Run): void => {
+  return (text: string, run: Run): void => {
     const typed = text.slice(run.from, run.to);
     const isPlain = PLAIN.test(typed);
-    const isOneWord = run.parts.length === 1 && run.parts[0]?.pieces.length === 1;
-    if ((isOneWord && isPlain) || seen.has(typed)) return;
+    if ((isPlain && onlyPieceOf(run) !== undefined) || seen.has(typed)) return;
     if (seen.size === MAX_REMEMBERED) seen.clear();
     seen.add(typed);
     for (const { words, phrase, isPiece } of spellingsOf(run)) insert.run(words, phrase, isPiece ? 1 : 0);
@@ -119,12 +130,6 @@ function createSpeller(database: DatabaseSync) {
       if (spelling !== word && !isNgram(word)) insert.run(spelling, word, 0);
     }
   };
-  /** An id that a search, which is folded, names neither as it is nor in upper case. */
-  const spellId = (id: string, row: number): void => {
-    const folded = canonicalDocumentText(id);
-    if (folded !== id && folded.toUpperCase() !== id) insert.run(folded, String(row), 2);
-  };
-  return { spell, spellId };
 }
 
 const MAX_REMEMBERED = 20_000;

@@ -1,5 +1,5 @@
-import { LONGEST_WORD, RUSSIAN } from '../analysis/forms.ts';
-import { isNgram, isNumber, otherUnit, type Run, runsOf, textsOf, writingsOf } from '../analysis/words.ts';
+import { isNgram, isNumber, onlyPieceOf, otherUnit, type Run, runsOf, textsOf, writingsOf } from '../analysis/words.ts';
+import { LONGEST_WORD, RUSSIAN } from './forms.ts';
 
 /** The words of the index. */
 export interface Vocabulary {
@@ -49,7 +49,8 @@ export interface Term {
  */
 export function expressionOf(text: string, vocabulary: Vocabulary, relaxed = false): Expression | undefined {
   const runs = runsOf(text);
-  const glued = gluedWords(runs, vocabulary);
+  const glued = gluedWords(runs);
+  readAhead(runs, glued, vocabulary);
   const clauses: Clause[] = [];
   const seen = new Set<string>();
   for (let at = 0; at < runs.length; at += 1) {
@@ -60,7 +61,8 @@ export function expressionOf(text: string, vocabulary: Vocabulary, relaxed = fal
     if (pair !== undefined) at += 1;
     else if (seen.has(name)) continue;
     seen.add(name);
-    const clause = pair ?? eitherOf([runClause(run, vocabulary, relaxed), glued.get(run)]);
+    const clause =
+      pair ?? eitherOf([runClause(run, vocabulary, relaxed), gluedClause(run, glued.get(run), vocabulary)]);
     if (clause === undefined) return undefined;
     clauses.push(clause);
   }
@@ -117,10 +119,10 @@ function runClause(run: Run, vocabulary: Vocabulary, relaxed: boolean): Clause |
  * Letters and numbers that stand apart in the query and together in the catalogue, for each run that is a part of them:
  * `rtx4060ti` for `rtx`, `4060` and `ti`. A unit after a number is also looked for by its other sign, which joins in here.
  */
-function gluedWords(runs: readonly Run[], vocabulary: Vocabulary): ReadonlyMap<Run, Clause> {
+function gluedWords(runs: readonly Run[]): ReadonlyMap<Run, ReadonlySet<string>> {
   const words = new Map<Run, Set<string>>();
   const pieces = runs.map((run) => (run.parts.length === 1 ? (run.parts[0]?.pieces.at(-1)?.text ?? '') : ''));
-  const isWhole = runs.map((run) => run.parts.length === 1 && run.parts[0]?.pieces.length === 1);
+  const isWhole = runs.map((run) => onlyPieceOf(run) !== undefined);
   for (const from of runs.keys()) {
     for (let to = from + 1; to < Math.min(runs.length, from + MAX_GLUED); to += 1) {
       // A decimal begins at its last number: `1,5 л` is `5л` in the index.
@@ -136,28 +138,29 @@ function gluedWords(runs: readonly Run[], vocabulary: Vocabulary): ReadonlyMap<R
       }
     }
   }
-  const alone = runs.flatMap(({ parts }) => parts.flatMap(({ pieces: all }) => (all.length === 1 ? textsOf(all) : [])));
-  // All words of the query are read at once, for the clauses that ask for them later.
+  return words;
+}
+
+/** Undefined when the catalogue has none of the words. */
+function gluedClause(run: Run, words: ReadonlySet<string> | undefined, vocabulary: Vocabulary): Clause | undefined {
+  const found = [...vocabulary.known([...(words ?? [])]).keys()];
+  if (found.length === 0) return undefined;
+  // A highlight marks pieces.
+  const own = run.parts.flatMap((part) => textsOf(part.pieces));
+  return { ...phrasesClause(found), terms: [{ words: new Set([...found, ...own]), prefix: undefined }] };
+}
+
+/** Reads all words of a query at once, for the clauses that ask for them one by one. */
+function readAhead(runs: readonly Run[], glued: ReadonlyMap<Run, ReadonlySet<string>>, vocabulary: Vocabulary): void {
+  const alone = runs.flatMap(({ parts }) =>
+    parts.flatMap(({ pieces }) => (pieces.length === 1 ? textsOf(pieces) : [])),
+  );
   vocabulary.spelt(alone, true);
-  const known = vocabulary.known([
-    ...[...words.values()].flatMap((each) => [...each]),
-    ...alone.flatMap(vocabulary.formsOf),
-  ]);
-  const clauses = [...words].flatMap(([run, each]): [Run, Clause][] => {
-    const found = [...each].filter((word) => known.has(word));
-    if (found.length === 0) return [];
-    // A highlight marks pieces.
-    const own = run.parts.flatMap((part) => textsOf(part.pieces));
-    return [[run, { ...phrasesClause(found), terms: [{ words: new Set([...found, ...own]), prefix: undefined }] }]];
-  });
-  return new Map(clauses);
+  vocabulary.known([...[...glued.values()].flatMap((words) => [...words]), ...alone.flatMap(vocabulary.formsOf)]);
 }
 
 /** Words of a query that are looked for as one. */
 const MAX_GLUED = 3;
-
-const onlyPart = (run: Run | undefined): readonly string[] | undefined =>
-  run?.parts.length === 1 ? textsOf(run.parts[0]?.pieces ?? []) : undefined;
 
 /** Any of these phrases. */
 function phrasesClause(phrases: readonly string[]): Clause {
@@ -184,7 +187,7 @@ function piecesClause(pieces: readonly string[], vocabulary: Vocabulary): Clause
 
 /** Two neighbouring words that the catalogue also has as one. */
 function joinedClause(first: Run, second: Run | undefined, vocabulary: Vocabulary): Clause | undefined {
-  const [a, b] = [first, second].map(onlyPart).map((pieces) => (pieces?.length === 1 ? pieces[0] : undefined));
+  const [a, b] = [onlyPieceOf(first), onlyPieceOf(second)];
   if (a === undefined || b === undefined || isNumber(a) || isNumber(b)) return undefined;
   const joined = vocabulary.known([a + b]).size === 0 ? undefined : wordClause(a + b, vocabulary);
   if (joined === undefined) return undefined;

@@ -2,8 +2,8 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { dateText } from '../../search/canonical.ts';
 import type { Filter, SearchRequest, Sort } from '../../search/domain.ts';
 import { FACET_VALUES, type FacetCount, type ResultPage, type SearchResult } from '../../search/engine.ts';
-import { formsOf } from '../analysis/forms.ts';
 import { type Expression, expressionOf, type Vocabulary } from './expression.ts';
+import { formsOf } from './forms.ts';
 import type { Column } from './schema.ts';
 import { snippetOf } from './snippet.ts';
 
@@ -32,7 +32,7 @@ export function createSearch({ statements, columns, snippetLength }: IndexSearch
   );
   const spelt = createWordReader(
     statements,
-    'SELECT words AS word, phrase, piece FROM spellings WHERE words IN (SELECT value FROM json_each(?)) AND piece < 2 ORDER BY piece LIMIT 1000',
+    'SELECT words AS word, phrase, piece FROM spellings WHERE words IN (SELECT value FROM json_each(?)) ORDER BY piece LIMIT 1000',
     (row) => ({ phrase: String(row['phrase']), isPiece: row['piece'] === 1 }),
   );
   const forms = new Map<string, readonly string[]>();
@@ -108,10 +108,8 @@ export function createSearch({ statements, columns, snippetLength }: IndexSearch
   function matchId(request: SearchRequest): number {
     statements('DELETE FROM matched').run();
     const conditions = filtersOf(request);
-    const byFoldedId = 'SELECT phrase FROM spellings WHERE words = ? AND piece = 2';
-    const where = [`(id IN (?, ?) OR documents.n IN (${byFoldedId}))`, ...conditions.map(({ sql }) => sql)].join(
-      ' AND ',
-    );
+    const byId = '(id IN (?, ?) OR documents.n IN (SELECT n FROM folded_ids WHERE folded = ?))';
+    const where = [byId, ...conditions.map(({ sql }) => sql)].join(' AND ');
     const sql = `INSERT INTO matched (n, score) SELECT documents.n, 0 FROM documents CROSS JOIN facts ON facts.n = documents.n WHERE ${where}`;
     const { text } = request;
     return Number(
