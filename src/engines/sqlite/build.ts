@@ -100,8 +100,7 @@ async function insertAll(database: DatabaseSync, options: BuildOptions): Promise
     document.run(row, next.id, title, description, JSON.stringify(next.attributes));
     facts.run(row, ...values);
     const folded = canonicalDocumentText(next.id);
-    // A search looks for its text, which is folded, and for it in upper case.
-    if (folded !== next.id && folded.toUpperCase() !== next.id) foldedId.run(folded, row);
+    if (folded !== next.id) foldedId.run(folded, row);
     fts.run(row, wordsOf(title), wordsOf(description), wordsOf(searchedText(next, options.domain)));
     if (row % DOCUMENTS_PER_TURN === 0) {
       options.onProgress?.(row);

@@ -1,4 +1,14 @@
-import { isNgram, isNumber, onlyPieceOf, otherUnit, type Run, runsOf, textsOf, writingsOf } from '../analysis/words.ts';
+import {
+  indexedWords,
+  isNgram,
+  isNumber,
+  onlyPieceOf,
+  otherUnit,
+  type Run,
+  runsOf,
+  textsOf,
+  writingsOf,
+} from '../analysis/words.ts';
 import { LONGEST_WORD, RUSSIAN } from './forms.ts';
 
 /** The words of the index. */
@@ -37,38 +47,83 @@ export interface Term {
 }
 
 /**
- * All words must match, each in any form that the catalogue has. A rare word also matches as a prefix ("ноут").
- * Undefined when nothing can match.
+ * The readings of a query, each for the case that those before it found nothing. In the first all words must match, each
+ * in any form that the catalogue has; a rare word also matches as a prefix ("ноут"). In the second neighbouring words are
+ * also one word ("wi fi"), and an unknown word is two that stand together ("wifi" for "wi fi"). A reading that can match
+ * nothing, or would be the first one again, is left out.
  *
  * Forms joined by OR would each be weighted by their own rarity, and a single "курьерам" would outrank every "курьер". So
  * the forms are scored together, by their common prefix, and `only` removes other words with that prefix ("кроссовер" for
  * "кроссовки"). The word as typed is scored once more, unless nearly all documents have it in this form.
- *
- * @param relaxed a second reading of a query that found nothing: neighbouring words are also one word ("wi fi"), an unknown
- * word is two that stand together ("wifi" for "wi fi").
  */
-export function expressionOf(text: string, vocabulary: Vocabulary, relaxed = false): Expression | undefined {
+export function* readingsOf(text: string, vocabulary: Vocabulary): Generator<Expression, void, undefined> {
   const runs = runsOf(text);
   const glued = gluedWords(runs);
   readAhead(runs, glued, vocabulary);
-  const clauses: Clause[] = [];
-  const seen = new Set<string>();
-  for (let at = 0; at < runs.length; at += 1) {
-    const [run, next] = [runs[at], runs[at + 1]];
-    if (run === undefined) break;
-    const pair = relaxed ? joinedClause(run, next, vocabulary) : undefined;
-    const name = text.slice(run.from, run.to);
-    if (pair !== undefined) at += 1;
-    else if (seen.has(name)) continue;
-    seen.add(name);
-    const clause =
-      pair ?? eitherOf([runClause(run, vocabulary, relaxed), gluedClause(run, glued.get(run), vocabulary)]);
-    if (clause === undefined) return undefined;
-    clauses.push(clause);
-  }
-  if (clauses.length === 0) return undefined;
-  const { score, only, exact, terms } = allOf(clauses);
-  return { score, only: exact ? undefined : only, terms };
+  const read = (loose?: Loose): Expression | undefined => {
+    const clauses: Clause[] = [];
+    const seen = new Set<string>();
+    for (let at = 0; at < runs.length; at += 1) {
+      const [run, next] = [runs[at], runs[at + 1]];
+      if (run === undefined) break;
+      const pair = loose && joinedClause(run, next, vocabulary, loose);
+      const name = text.slice(run.from, run.to);
+      if (pair !== undefined) at += 1;
+      else if (seen.has(name)) continue;
+      seen.add(name);
+      const clause =
+        pair ?? eitherOf([runClause(run, vocabulary, loose), gluedClause(run, glued.get(run), vocabulary)]);
+      if (clause === undefined) return undefined;
+      clauses.push(clause);
+    }
+    if (clauses.length === 0) return undefined;
+    const { score, only, exact, terms } = allOf(clauses);
+    return { score, only: exact ? undefined : only, terms };
+  };
+  const strict = read();
+  if (strict !== undefined) yield strict;
+  const loose = looseWords(runs, vocabulary);
+  const second = loose.joined.size + loose.broken.size === 0 ? undefined : read(loose);
+  if (second !== undefined) yield second;
+}
+
+/** Other words that a query may mean. */
+interface Loose {
+  /** Neighbouring words that the catalogue has as one. */
+  readonly joined: ReadonlySet<string>;
+  /** Unknown words, each with the phrases of two words that it is without a space. */
+  readonly broken: ReadonlyMap<string, readonly string[]>;
+}
+
+function looseWords(runs: readonly Run[], vocabulary: Vocabulary): Loose {
+  const words = wordsAlone(runs).filter((word) => !isNumber(word) && word.length <= LONGEST_WORD);
+  const unknown = words.filter((word) => vocabulary.known([word]).size === 0);
+  const breaks = unknown.map((word) => {
+    const places = Array.from({ length: Math.max(0, word.length - 3) }, (_, at) => at + 2);
+    return { word, halves: places.map((at) => [word.slice(0, at), word.slice(at)]) };
+  });
+  const pairs = pairsIn(runs);
+  const known = vocabulary.known([...pairs, ...breaks.flatMap(({ halves }) => halves.flat())]);
+  const isPhrase = (halves: readonly string[]): boolean =>
+    halves.every((half) => known.has(half)) && vocabulary.matching(quoted(halves.join(' ')), 1) > 0;
+  const broken = breaks.map(({ word, halves }) => {
+    return [word, halves.filter(isPhrase).map((both) => both.join(' '))] as const;
+  });
+  return {
+    joined: new Set(pairs.filter((pair) => known.has(pair))),
+    broken: new Map(broken.filter(([, phrases]) => phrases.length > 0)),
+  };
+}
+
+/** Each two neighbouring words of letters, as one. */
+function pairsIn(runs: readonly Run[]): readonly string[] {
+  return runs.flatMap((run, at) => pairOf(run, runs[at + 1])?.join('') ?? []);
+}
+
+/** Two neighbouring words of letters. */
+function pairOf(first: Run, second: Run | undefined): readonly [string, string] | undefined {
+  const [one, two] = [onlyPieceOf(first), onlyPieceOf(second)];
+  return one === undefined || two === undefined || isNumber(one) || isNumber(two) ? undefined : [one, two];
 }
 
 interface Clause {
@@ -99,20 +154,19 @@ function eitherOf(clauses: readonly (Clause | undefined)[]): Clause | undefined 
 }
 
 /** All parts of a run, or the run in one piece. An article is not asked for: l'eau is found by eau. */
-function runClause(run: Run, vocabulary: Vocabulary, relaxed: boolean): Clause | undefined {
+function runClause(run: Run, vocabulary: Vocabulary, loose: Loose | undefined): Clause | undefined {
   const different = new Map(run.parts.map((part) => [textsOf(part.pieces).join(' '), part]));
-  const parts = [...different.values()]
-    .filter(({ isArticle }) => !isArticle)
-    .map(({ pieces }) => {
-      const words = textsOf(pieces);
-      const clause = piecesClause(words, vocabulary);
-      const [word = '', ...others] = words;
-      if (!relaxed || others.length > 0) return clause;
-      return eitherOf([clause, brokenClause(word, vocabulary)]);
+  const parts = [...different]
+    .filter(([, { isArticle }]) => !isArticle)
+    .map(([words, { pieces }]) => {
+      const broken = loose?.broken.get(words) ?? [];
+      return eitherOf([piecesClause(textsOf(pieces), vocabulary), ...broken.map((phrase) => phrasesClause([phrase]))]);
     });
   const all = parts.every((clause) => clause !== undefined) ? allOf(parts) : undefined;
   const { joined } = run;
-  return joined.length === 0 ? all : eitherOf([all, piecesClause(joined, vocabulary)]);
+  // Documents with the run as it is typed are found by its parts.
+  const typed = run.parts.flatMap(indexedWords).join(' ');
+  return joined.length === 0 ? all : eitherOf([all, piecesClause(joined, vocabulary, typed)]);
 }
 
 /**
@@ -150,13 +204,20 @@ function gluedClause(run: Run, words: ReadonlySet<string> | undefined, vocabular
   return { ...phrasesClause(found), terms: [{ words: new Set([...found, ...own]), prefix: undefined }] };
 }
 
+/** The words of a query that are one piece each. */
+function wordsAlone(runs: readonly Run[]): readonly string[] {
+  return runs.flatMap(({ parts }) => parts.flatMap(({ pieces }) => (pieces.length === 1 ? textsOf(pieces) : [])));
+}
+
 /** Reads all words of a query at once, for the clauses that ask for them one by one. */
 function readAhead(runs: readonly Run[], glued: ReadonlyMap<Run, ReadonlySet<string>>, vocabulary: Vocabulary): void {
-  const alone = runs.flatMap(({ parts }) =>
-    parts.flatMap(({ pieces }) => (pieces.length === 1 ? textsOf(pieces) : [])),
+  const alone = wordsAlone(runs);
+  vocabulary.spelt(
+    alone.flatMap((word) => speltForms(word, vocabulary)),
+    true,
   );
-  vocabulary.spelt(alone, true);
-  vocabulary.known([...[...glued.values()].flatMap((words) => [...words]), ...alone.flatMap(vocabulary.formsOf)]);
+  const joined = [...pairsIn(runs), ...[...glued.values()].flatMap((words) => [...words])];
+  vocabulary.known([...joined, ...alone.flatMap(vocabulary.formsOf)]);
 }
 
 /** Words of a query that are looked for as one. */
@@ -170,9 +231,9 @@ function phrasesClause(phrases: readonly string[]): Clause {
 }
 
 /** Pieces that stand together, however the catalogue writes them. In few documents the last one is also a prefix. */
-function piecesClause(pieces: readonly string[], vocabulary: Vocabulary): Clause | undefined {
+function piecesClause(pieces: readonly string[], vocabulary: Vocabulary, typed?: string): Clause | undefined {
   const [word = '', ...others] = pieces;
-  if (others.length === 0) return wordClause(word, vocabulary);
+  if (others.length === 0) return wordClause(word, vocabulary, typed);
   const writings = writingsOf(pieces);
   const phrases = phrasesClause([...new Set([...writings, ...vocabulary.spelt([pieces.join(' ')], true)])]);
   if (pieces.some(isNgram)) return { ...phrases, terms: [{ words: new Set(), prefix: undefined, phrase: pieces }] };
@@ -185,29 +246,20 @@ function piecesClause(pieces: readonly string[], vocabulary: Vocabulary): Clause
   return { score, only: score, exact: true, terms };
 }
 
-/** Two neighbouring words that the catalogue also has as one. */
-function joinedClause(first: Run, second: Run | undefined, vocabulary: Vocabulary): Clause | undefined {
-  const [a, b] = [onlyPieceOf(first), onlyPieceOf(second)];
-  if (a === undefined || b === undefined || isNumber(a) || isNumber(b)) return undefined;
-  const joined = vocabulary.known([a + b]).size === 0 ? undefined : wordClause(a + b, vocabulary);
-  if (joined === undefined) return undefined;
-  const apart = [a, b].map((word) => wordClause(word, vocabulary));
-  return eitherOf([apart.every((clause) => clause !== undefined) ? allOf(apart) : undefined, joined]);
-}
-
-/** A word as two known ones that stand together in a document. */
-function brokenClause(word: string, vocabulary: Vocabulary): Clause | undefined {
-  if (word.length > LONGEST_WORD || isNumber(word)) return undefined;
-  if (vocabulary.known([word]).size > 0) return undefined;
-  const breaks = Array.from({ length: Math.max(0, word.length - 3) }, (_, at) => [
-    word.slice(0, at + 2),
-    word.slice(at + 2),
+/** Two neighbouring words, or the one that the catalogue also has. Undefined when it has none. */
+function joinedClause(
+  first: Run,
+  second: Run | undefined,
+  vocabulary: Vocabulary,
+  { joined }: Loose,
+): Clause | undefined {
+  const pair = pairOf(first, second);
+  if (pair === undefined || !joined.has(pair.join(''))) return undefined;
+  const apart = pair.map((word) => wordClause(word, vocabulary));
+  return eitherOf([
+    apart.every((clause) => clause !== undefined) ? allOf(apart) : undefined,
+    wordClause(pair.join(''), vocabulary),
   ]);
-  const known = vocabulary.known(breaks.flat());
-  const phrases = breaks
-    .filter((halves) => halves.every((half) => known.has(half)) && vocabulary.matching(quoted(halves.join(' ')), 1) > 0)
-    .map((halves) => phrasesClause([halves.join(' ')]));
-  return eitherOf(phrases);
 }
 
 /** A word in fewer documents also matches as a prefix. */
@@ -224,14 +276,18 @@ const USUAL_SHARE = 0.8;
  */
 const PREFIX_LOOK = 100;
 
-/** A word in its forms, and the phrases of documents that are also spelt as this word. */
-function wordClause(word: string, vocabulary: Vocabulary): Clause | undefined {
+/** A word in its forms, and the phrases of documents that are also spelt as this word, but for the typed one. */
+function wordClause(word: string, vocabulary: Vocabulary, typed?: string): Clause | undefined {
   const forms = vocabulary.formsOf(word);
   const known = vocabulary.known(forms);
   const isRare = sumOf(known) < RARE_DOCUMENTS;
-  // Russian forms are many, and seldom those of a word that is spelt in two ways.
-  const spelt = vocabulary.spelt(RUSSIAN.test(word) ? [word] : forms, isRare);
+  const spelt = vocabulary.spelt(speltForms(word, vocabulary), isRare).filter((phrase) => phrase !== typed);
   return eitherOf([formsClause(word, known, vocabulary), spelt.length === 0 ? undefined : phrasesClause(spelt)]);
+}
+
+/** Russian forms are many, and seldom those of a word that is spelt in two ways. */
+function speltForms(word: string, vocabulary: Vocabulary): readonly string[] {
+  return RUSSIAN.test(word) ? [word] : vocabulary.formsOf(word);
 }
 
 const sumOf = (known: ReadonlyMap<string, number>): number =>

@@ -56,7 +56,7 @@ export function columnsOf(domain: SearchDomain): ReadonlyMap<string, Column> {
  *   documents with four values each, a table with a row for each value took 9 ms instead of 4.5 to count, and 8 instead of 9
  *   to filter.
  * - `labels`: the texts of each attribute; codes are in the order of their canonical text, `key`.
- * - `folded_ids`: the canonical form of ids that a search, which is folded, could not name otherwise.
+ * - `folded_ids`: the canonical form of ids that have another one, because the text of a search is canonical.
  * - `fts`: the words of each document and of its searched attributes, contentless. Its tokeniser splits at spaces only,
  *   because it takes every character beyond ASCII for a letter; `runsOf` of the analysis splits text into words.
  * - `spellings`: words that stand for a phrase of documents, `wifi` for `wi fi`; `piece` is 1 where they are a part of it,

@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { dateText } from '../../search/canonical.ts';
 import type { Filter, SearchRequest, Sort } from '../../search/domain.ts';
 import { FACET_VALUES, type FacetCount, type ResultPage, type SearchResult } from '../../search/engine.ts';
-import { type Expression, expressionOf, type Vocabulary } from './expression.ts';
+import { type Expression, readingsOf, type Vocabulary } from './expression.ts';
 import { formsOf } from './forms.ts';
 import type { Column } from './schema.ts';
 import { snippetOf } from './snippet.ts';
@@ -27,12 +27,12 @@ const TITLE_WEIGHT = 5;
 export function createSearch({ statements, columns, snippetLength }: IndexSearchOptions) {
   const known = createWordReader(
     statements,
-    'SELECT word, documents FROM words WHERE word IN (SELECT value FROM json_each(?))',
+    'SELECT word, documents FROM json_each(?) CROSS JOIN words ON word = value',
     (row) => Number(row['documents']),
   );
   const spelt = createWordReader(
     statements,
-    'SELECT words AS word, phrase, piece FROM spellings WHERE words IN (SELECT value FROM json_each(?)) ORDER BY piece LIMIT 1000',
+    'SELECT words AS word, phrase, piece FROM json_each(?) CROSS JOIN spellings ON words = value ORDER BY piece LIMIT 1000',
     (row) => ({ phrase: String(row['phrase']), isPiece: row['piece'] === 1 }),
   );
   const forms = new Map<string, readonly string[]>();
@@ -65,16 +65,15 @@ export function createSearch({ statements, columns, snippetLength }: IndexSearch
     forms.clear();
     known.clear();
     spelt.clear();
-    let expression = expressionOf(request.text, vocabulary);
-    let total = expression === undefined ? 0 : match(request, expression);
-    if (total === 0) {
-      const relaxed = expressionOf(request.text, vocabulary, true);
-      const isOther = relaxed !== undefined && relaxed.score !== expression?.score;
-      if (isOther) total = match(request, relaxed);
-      expression = relaxed;
+    let total = 0;
+    let terms: Expression['terms'] = [];
+    for (const reading of readingsOf(request.text, vocabulary)) {
+      total = match(request, reading);
+      terms = reading.terms;
+      if (total > 0) break;
     }
     if (total === 0) total = matchId(request);
-    const results = total === 0 ? [] : resultsOf(request, expression?.terms ?? []);
+    const results = total === 0 ? [] : resultsOf(request, terms);
     const facets =
       total === 0
         ? Object.fromEntries(request.facets.map((name) => [name, []]))
@@ -104,17 +103,18 @@ export function createSearch({ statements, columns, snippetLength }: IndexSearch
     return Number(statements(sql).run(...values).changes);
   }
 
-  /** A text that finds nothing else may be the id of a document; texts of searches are in lower case. */
+  /** A text that finds nothing else may be the id of a document. */
   function matchId(request: SearchRequest): number {
+    const { text } = request;
+    const byId = 'SELECT n FROM documents WHERE id = ? UNION ALL SELECT n FROM folded_ids WHERE folded = ?';
+    const found = statements(byId).all(text, text);
+    if (found.length === 0) return 0;
     statements('DELETE FROM matched').run();
     const conditions = filtersOf(request);
-    const byId = '(id IN (?, ?) OR documents.n IN (SELECT n FROM folded_ids WHERE folded = ?))';
-    const where = [byId, ...conditions.map(({ sql }) => sql)].join(' AND ');
-    const sql = `INSERT INTO matched (n, score) SELECT documents.n, 0 FROM documents CROSS JOIN facts ON facts.n = documents.n WHERE ${where}`;
-    const { text } = request;
-    return Number(
-      statements(sql).run(text, text.toUpperCase(), text, ...conditions.flatMap(({ values }) => values)).changes,
-    );
+    const where = ['n IN (SELECT value FROM json_each(?))', ...conditions.map(({ sql }) => sql)].join(' AND ');
+    const sql = `INSERT INTO matched (n, score) SELECT n, 0 FROM facts WHERE ${where}`;
+    const numbers = JSON.stringify(found.map(({ n }) => n));
+    return Number(statements(sql).run(numbers, ...conditions.flatMap(({ values }) => values)).changes);
   }
 
   function filtersOf({ filters }: SearchRequest): readonly Condition[] {
@@ -168,7 +168,7 @@ function createWordReader<T>(
   const values = new Map<string, T[]>();
   return {
     read: (words) => {
-      const unread = words.filter((word) => !values.has(word));
+      const unread = [...new Set(words)].filter((word) => !values.has(word));
       for (const word of unread) values.set(word, []);
       const rows = unread.length === 0 ? [] : statements(sql).all(JSON.stringify(unread));
       for (const row of rows) values.get(String(row['word']))?.push(readRow(row));
