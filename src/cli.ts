@@ -13,6 +13,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 // When the reader of the output is gone (`| head`, a closed terminal), the command is stopped too.
 for (const output of [stdout, stderr]) output.on('error', (error) => stop.abort(error));
 
+// The arguments are taken away, because `index --serve` goes on as the service, which takes none.
 process.exitCode = await call(process.argv.splice(2), {
   clock: systemClock,
   stdout,

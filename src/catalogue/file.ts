@@ -139,6 +139,16 @@ function reasonOf(cause: unknown): string {
   return REASONS[code] ?? (cause instanceof Error ? cause.message : String(cause));
 }
 
+/** The first chunk of a stream, and the whole stream again. */
+export async function peeked(chunks: AsyncGenerator<Buffer, void, undefined>) {
+  const first = (await chunks.next()).value ?? Buffer.alloc(0);
+  async function* whole(): AsyncGenerator<Buffer, void, undefined> {
+    yield first;
+    yield* chunks;
+  }
+  return { first, whole: whole() };
+}
+
 /** One line of a file, without its line end. */
 interface Line {
   /** From 1. */
@@ -155,51 +165,55 @@ const RETURN = 0x0d;
  */
 export async function* linesOf(chunks: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Line, void, undefined> {
   let number = 1;
-  let kept: Buffer[] = [];
-  let keptBytes = 0;
-  const keep = (part: Buffer): void => {
-    keptBytes += part.length;
-    // Beyond the maximum only the length is counted; the line is reported at its end.
-    if (keptBytes <= maxBytes) kept.push(part);
-    else kept = [];
-  };
+  const kept = createKept(maxBytes);
   const take = (): Line => {
-    const line: Line = keptBytes > maxBytes ? { number } : { number, bytes: withoutReturn(join(kept)) };
-    kept = [];
-    keptBytes = 0;
+    const { bytes } = kept.take(number);
+    const line = bytes === undefined ? { number } : { number, bytes: withoutReturn(bytes) };
     number += 1;
     return line;
   };
   for await (const chunk of chunks) {
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
-      keep(chunk.subarray(start, end));
+      kept.add(chunk.subarray(start, end));
       start = end + 1;
       yield take();
     }
-    if (start < chunk.length) keep(chunk.subarray(start));
+    if (start < chunk.length) kept.add(chunk.subarray(start));
   }
-  if (keptBytes > 0) yield take();
+  if (kept.size() > 0) yield take();
 }
 
-/** The objects of a JSON array, each as a line from its opening to its closing brace. Other values are a line, for its fault. */
+/** The parts of one line. Beyond the maximum only their length is counted. */
+function createKept(maxBytes: number) {
+  let parts: Buffer[] = [];
+  let size = 0;
+  return {
+    size: () => size,
+    add: (part: Buffer): void => {
+      size += part.length;
+      if (size <= maxBytes) parts.push(part);
+      else parts = [];
+    },
+    take: (number: number): Line => {
+      const [only] = parts;
+      const bytes = parts.length === 1 && only !== undefined ? only : Buffer.concat(parts);
+      const line: Line = size > maxBytes ? { number } : { number, bytes };
+      parts = [];
+      size = 0;
+      return line;
+    },
+  };
+}
+
+/** The objects of a JSON array, each as a line from its opening to its closing brace; another value as one, for its fault. */
 export async function* objectsOf(
   chunks: AsyncIterable<Buffer>,
   maxBytes: number,
 ): AsyncGenerator<Line, void, undefined> {
-  let [number, begun, depth, size] = [1, 1, 0, 0];
+  let [number, begun, depth] = [1, 1, 0];
   let [isInString, isEscaped, isOther] = [false, false, false];
-  let kept: Buffer[] = [];
-  const keep = (part: Buffer): void => {
-    size += part.length;
-    if (size <= maxBytes) kept.push(part);
-    else kept = [];
-  };
-  const take = (): Line => {
-    const line: Line = size > maxBytes ? { number: begun } : { number: begun, bytes: join(kept) };
-    [kept, size] = [[], 0];
-    return line;
-  };
+  const kept = createKept(maxBytes);
   for await (const chunk of chunks) {
     let start = 0;
     for (const [at, byte] of chunk.entries()) {
@@ -215,8 +229,8 @@ export async function* objectsOf(
       else if (byte === CLOSE && depth > 0) {
         depth -= 1;
         if (depth > 0) continue;
-        keep(chunk.subarray(start, at + 1));
-        yield take();
+        kept.add(chunk.subarray(start, at + 1));
+        yield kept.take(begun);
         isOther = false;
         continue;
       }
@@ -224,18 +238,13 @@ export async function* objectsOf(
       if (!isPart && !isOther) yield { number, bytes: chunk.subarray(at, at + 40) };
       isOther = !isPart || (isOther && byte !== COMMA);
     }
-    if (depth > 0) keep(chunk.subarray(start));
+    if (depth > 0) kept.add(chunk.subarray(start));
   }
-  if (depth > 0) yield take();
+  if (depth > 0) yield kept.take(begun);
 }
 
 const [QUOTE, BACKSLASH, OPEN, CLOSE] = [0x22, 0x5c, 0x7b, 0x7d];
 const [SPACE, COMMA, OPEN_LIST, CLOSE_LIST] = [0x20, 0x2c, 0x5b, 0x5d];
-
-function join(parts: readonly Buffer[]): Buffer {
-  const [only] = parts;
-  return parts.length === 1 && only !== undefined ? only : Buffer.concat(parts);
-}
 
 function withoutReturn(line: Buffer): Buffer {
   return line.at(-1) === RETURN ? line.subarray(0, -1) : line;

@@ -148,7 +148,10 @@ export function explainCanonicalQuery(text: string): readonly AppliedRule[] {
 
 const MAX_ROUNDS = 8;
 
-/** Printable ASCII but the backtick, and basic Russian, as in nearly every query: nothing to normalise, and case folds letter by letter. */
+/**
+ * Printable ASCII but the backtick, and basic Russian, as in nearly every query: nothing to normalise, and case folds letter
+ * by letter.
+ */
 const PLAIN = /^[ -_a-~А-яЁё]*$/;
 
 const yo = (text: string): string => text.replaceAll('ё', 'е');

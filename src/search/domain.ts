@@ -52,8 +52,8 @@ export interface SearchDomain {
 export const REQUEST_PARAMETERS = ['q', 'domain', 'page', 'limit', 'sort', 'filter', 'facet', 'highlight'] as const;
 
 /**
- * A value of an attribute; where the attribute is `multiple`, a list of 1–`MAX_LIST_VALUES` values in the order given. Texts of a
- * list that are equal in canonical form are one value, and its first spelling is shown.
+ * A value of an attribute; where the attribute is `multiple`, a list of 1–`MAX_LIST_VALUES` values in the order given. Texts
+ * of a list that are equal in canonical form are one value, and its first spelling is shown.
  */
 export type AttributeValue = string | number | readonly (string | number)[];
 

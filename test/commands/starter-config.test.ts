@@ -105,7 +105,9 @@ test('a column that cannot be an attribute is left out with the reason, in the f
 
 test('the form of a shop is written, and its names have the labels of the page', () => {
   const catalogue = {
-    ...{ rows: 1, preset: 'shopify' as const, texts: { id: 'Handle', title: 'Title' } },
+    rows: 1,
+    preset: 'shopify' as const,
+    texts: { id: 'Handle', title: 'Title' },
     columns: [column('Variant Price', { name: 'price', type: 'number', currency: 'EUR', format: '1.299,50' })],
   };
   const made = starterConfig({ domain: 'shop', file: 's.csv', catalogue, form: { encoding: 'windows-1251' } });

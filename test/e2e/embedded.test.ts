@@ -187,7 +187,10 @@ test('one command leads from a product feed to its search page', async () => {
   );
   const [port = 0, adminPort = 0] = await freePorts(2);
   const running = await startProcess({
-    ...{ name: 'serpcache', command: process.execPath, cwd: home, logFile: join(home, 'log') },
+    name: 'serpcache',
+    command: process.execPath,
+    cwd: home,
+    logFile: join(home, 'log'),
     args: [join(import.meta.dirname, '../../src/cli.ts'), 'index', '--init', 'shop', 'feed.xml', '--serve'],
     env: { PORT: `${port}`, ADMIN_PORT: `${adminPort}` },
     ready: () => accepts(port),

@@ -162,7 +162,9 @@ test('values are counted by the structure of the JSON, not by the content of its
   const { server } = publicServer(context, { maxBodyBytes: 2 ** 20 });
   const post = (payload: string) =>
     server.app.inject({
-      ...{ method: 'POST', url: '/msearch', headers: { 'content-type': 'application/json' } },
+      method: 'POST',
+      url: '/msearch',
+      headers: { 'content-type': 'application/json' },
       payload,
     });
   for (const text of [',[{', '\\",', '\\\\\\",'].map((part) => part.repeat(22_000))) {

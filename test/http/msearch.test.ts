@@ -100,7 +100,9 @@ test('a number is searched by its digits', async (context) => {
   const post = async (searches: string) =>
     (
       await server.app.inject({
-        ...{ method: 'POST', url: '/msearch', headers: { 'content-type': 'application/json' } },
+        method: 'POST',
+        url: '/msearch',
+        headers: { 'content-type': 'application/json' },
         payload: `{"searches":[${searches}]}`,
       })
     ).json().results;

@@ -5,7 +5,7 @@ import { checkAttributeName, checkIndexName, codesOf, type Dialect } from './sch
 
 /** Attribute of every generated index that holds the document's own id: the engine's `idAttribute`. */
 const ID_ATTRIBUTE = 'doc_id';
-/** Field of every generated index that holds other spellings of a document's words: `wifi` for Wi-Fi, `128 гб` for 128ГБ. */
+/** Field of every generated index with other spellings of a document's words: `wifi` for Wi-Fi, `128 гб` for 128ГБ. */
 const SPELLINGS_FIELD = 'spellings';
 
 export interface ConfigurationOptions {

@@ -15,7 +15,7 @@ import {
 } from '../analysis/words.ts';
 import type { Dialect } from './schema.ts';
 
-/** Text prepared for `MATCH('…')`: every sign that a user typed is escaped or left out, so that none of them is syntax. */
+/** Text prepared for `MATCH('…')`: every sign that a user typed is escaped or left out, so that none is syntax. */
 export interface MatchText {
   /** Goes between the quotes of MATCH after `quote`. */
   readonly match: string;

@@ -118,7 +118,16 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
   const admission = createAdmission({ search, pressure, ...(budget === undefined ? {} : { budget }) });
 
   const handleSearch = createSearchHandler({
-    ...{ search, admission, count, requestLog, requestId, clock, random, pageBodies, clientMaxAgeMs, maxUrlBytes },
+    search,
+    admission,
+    count,
+    requestLog,
+    requestId,
+    clock,
+    random,
+    pageBodies,
+    clientMaxAgeMs,
+    maxUrlBytes,
     tracer,
     ...(options.targetMemoBytes === undefined ? {} : { targetMemoBytes: options.targetMemoBytes }),
     buffers: { watch: (connection, response) => app.buffers.watch(connection, response) },
@@ -188,7 +197,15 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
       },
     });
     registerMsearch(routes, {
-      ...{ search, admission, count, clock, random, pageBodies, maxBodyBytes, app, tracer },
+      search,
+      admission,
+      count,
+      clock,
+      random,
+      pageBodies,
+      maxBodyBytes,
+      app,
+      tracer,
       maxAnswerBytes: PAGES_PER_ANSWER * options.maxPageBytes,
     });
     registerHealth(routes);

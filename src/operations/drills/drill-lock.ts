@@ -52,7 +52,7 @@ export function createDrillLock({ control, overlay: ours, flushed, nowMs, sleep 
   let askedMs = renewedMs;
   let wasSuspended = false;
 
-  /** After a lease without a request for renewal every other process has ended the drill: a renewal would begin it again. */
+  /** After a lease without a renewal every other process has ended the drill, and a renewal would begin it again. */
   const isSuspended = (): boolean => {
     wasSuspended ||= nowMs() - askedMs >= leaseMs;
     return wasSuspended;

@@ -26,7 +26,10 @@ const DOMAIN: SearchDomain = {
   answerProfile: '',
 };
 
-/** id, title, description, city, rooms (uint), hits (float), price (float), posted (timestamp, any second of the day), sizes (MVA), seen (MVA) */
+/**
+ * id, title, description, city, rooms (uint), hits (float), price (float), posted (timestamp, any second of the day), sizes
+ * (MVA), seen (MVA)
+ */
 const ROWS = [
   [9007199254740993n, 'Кот рыжий', 'живой', 'Орёл', 0, 5, 10.5, 86_399, '38,36', '0'],
   [12n, 'Кот чёрный', 'ждёт', 'ОРЕЛ', 3, 7, 81.53, 86_400, '38', ''],

@@ -189,7 +189,11 @@ describe('an attribute with several values', () => {
   const site: Site = { ...SITE, domains: [{ name: 'goods', attributes: [sizes], context: [] }] };
   const page = (search: string): string => {
     const body = {
-      ...{ query: 'tea', domain: 'goods', page: 1, limit: 20, total: 1 },
+      query: 'tea',
+      domain: 'goods',
+      page: 1,
+      limit: 20,
+      total: 1,
       results: [{ id: '1', title: 'tea', attributes: { sizes: ['<M>', 'S'] } }],
       facets: { sizes: ['<M>', 'S'].map((value) => ({ value, count: 1 })) },
     };
