@@ -67,6 +67,8 @@ describe('drills of a fleet', () => {
     for (const { operator } of members) {
       await until('both to follow the last stage', async () => {
         const { drill } = await operator.control('goods');
+        // A drill that ended early tells why at its owner.
+        if (drill?.id !== id) assert.equal((await operator.journal(id).catch(() => undefined))?.verdict, undefined);
         return drill?.id === id && drill.flushed > 0.99;
       });
     }

@@ -18,9 +18,11 @@ export interface DrillLock {
   readonly renew: () => Promise<void>;
   /** Why the lock is lost; undefined while it is held. */
   readonly lost: () => LockLoss | undefined;
+  /** The process was suspended for a lease: it learns within another one whether it has lost the lock. */
+  readonly isInDoubt: () => boolean;
 }
 
-/** `removed`: another process removed the overlay. `expired`: no renewal reached the store in time. */
+/** `removed`: another process removed the overlay. `expired`: the store did not take a renewal in time. */
 export type LockLoss =
   | { readonly kind: 'removed' }
   | { readonly kind: 'halted'; readonly by: string; readonly reason: string }
@@ -50,13 +52,8 @@ export function createDrillLock({ control, overlay: ours, flushed, nowMs, sleep 
   let floors = flushed;
   let renewedMs = nowMs();
   let askedMs = renewedMs;
-  let wasSuspended = false;
-
-  /** After a lease without a renewal every other process has ended the drill, and a renewal would begin it again. */
-  const isSuspended = (): boolean => {
-    wasSuspended ||= nowMs() - askedMs >= leaseMs;
-    return wasSuspended;
-  };
+  /** The last renewal that was too late, of a process that was suspended. */
+  let lateMs: number | undefined;
 
   const tryChange = async (change: Parameters<Control['change']>[0]): Promise<boolean> => {
     for (let attempt = 1; ; attempt += 1) {
@@ -108,18 +105,22 @@ export function createDrillLock({ control, overlay: ours, flushed, nowMs, sleep 
       tryChange((document) => changeOverlay(document, drill, { ranges: [], nodes: undefined, blackout: false })),
     release: () => tryChange((document) => endOverlay(document, drill)),
     renew: async () => {
-      if (isSuspended()) return;
-      askedMs = nowMs();
-      const sentMs = askedMs;
-      if ((await control.renew()) && control.overlay()?.drill === drill) renewedMs = sentMs;
+      const sentMs = nowMs();
+      if (sentMs - askedMs >= leaseMs) lateMs = sentMs;
+      askedMs = sentMs;
+      if (!(await control.renew()) || control.overlay()?.drill !== drill) return;
+      // The overlay may be gone from the document, which this process has read again by the end of another lease.
+      if (lateMs !== undefined && sentMs - lateMs < leaseMs) return;
+      renewedMs = sentMs;
+      lateMs = undefined;
     },
+    isInDoubt: () => lateMs !== undefined || nowMs() - askedMs >= leaseMs,
     lost: () => {
-      const isOver = isSuspended();
-      if (!isOver && control.overlay()?.drill === drill) return undefined;
+      if (control.overlay()?.drill === drill) return undefined;
       const { overlay, halted } = control.document();
       if (halted !== undefined) return { kind: 'halted', by: halted.by, reason: halted.reason };
       // Every change of the document drops an expired overlay, so an absent overlay does not mean that it was removed.
-      const isExpired = isOver || nowMs() - renewedMs >= leaseMs - LEASE_SLACK_MS;
+      const isExpired = nowMs() - renewedMs >= leaseMs - LEASE_SLACK_MS;
       return overlay?.drill === drill || isExpired ? { kind: 'expired' } : { kind: 'removed' };
     },
   };

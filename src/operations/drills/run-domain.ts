@@ -181,7 +181,8 @@ export async function runDomain(run: DomainRun): Promise<DomainEnd> {
     eraseFailed: erasure.failure(),
     lockLost: endingOf(lock.lost()),
     stop,
-    blindMs: figures.blindMs(),
+    // A process that was suspended has old figures as well, which are not why its drill ends.
+    blindMs: lock.isInDoubt() ? 0 : figures.blindMs(),
   });
 
   mark({ kind: 'phase', phase: 'baseline' });

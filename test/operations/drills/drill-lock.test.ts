@@ -56,17 +56,38 @@ test('after a failed renewal the lease expires', async (t) => {
   assert.deepEqual(lock.lost(), { kind: 'expired' });
 });
 
-test('a process that was suspended for a lease has lost its drill, whether or not the others have removed it', async (t) => {
+test('a process that was suspended does not renew a lease that has expired, until it has held it for another one', async (t) => {
   const { lock, clock, endElsewhere, close } = await acquiredLock();
   t.after(close);
+  const renewAfter = async (ms: number): Promise<void> => {
+    clock.advance(ms);
+    await lock.renew();
+  };
   clock.advance(LEASE_MS - 1);
-  await lock.renew();
-  assert.equal(lock.lost(), undefined);
-  clock.advance(LEASE_MS);
-  assert.deepEqual(lock.lost(), { kind: 'expired' });
-  await lock.renew();
+  assert.equal(lock.isInDoubt(), false);
+  clock.advance(1);
+  assert.equal(lock.isInDoubt(), true);
+  await renewAfter(0);
+  await renewAfter(LEASE_MS - 200);
+  assert.equal(lock.isInDoubt(), true);
+  await renewAfter(200);
+  assert.equal(lock.isInDoubt(), false);
+  await renewAfter(LEASE_MS);
+  // Suspended once more.
+  await renewAfter(2 * LEASE_MS);
   await endElsewhere();
   assert.deepEqual(lock.lost(), { kind: 'expired' });
+});
+
+test('a renewed drill whose owner was once suspended was removed', async (t) => {
+  const { lock, clock, endElsewhere, close } = await acquiredLock();
+  t.after(close);
+  for (const ms of [LEASE_MS, LEASE_MS - 200, 200]) {
+    clock.advance(ms);
+    await lock.renew();
+  }
+  await endElsewhere();
+  assert.deepEqual(lock.lost(), { kind: 'removed' });
 });
 
 test('restoring a drill that another process has ended succeeds at the first attempt', async (t) => {
