@@ -53,7 +53,6 @@ export function calmBoundMs(
 /** Why an attempt is invalid: it was aborted, its fault did not happen, or the generator, the control or the time before failed. */
 export function invalidReason(report: Report): string | undefined {
   if (report.failure !== undefined) return `the row could not be run: ${report.failure}`;
-  if (!report.trace.found) return `the fault left no trace: ${report.trace.evidence}`;
   if (Number.isNaN(report.generatorLagP99Ms)) return 'the generator sent nothing';
   if (report.generatorLagP99Ms > MAX_LAG_MS) {
     return `the generator lagged: p99 ${Math.round(report.generatorLagP99Ms)} ms`;
@@ -64,6 +63,8 @@ export function invalidReason(report: Report): string | undefined {
   if (control < MIN_CONTROL_HITS) return `the control missed, too: it held ${percent(control)} of what it had`;
   const { unanswered } = report.subject.before;
   if (unanswered > 0) return `the machine is too busy: ${percent(unanswered)} were refused before the fault`;
+  // After the faults of the machine, under which a fault may reach nothing.
+  if (!report.trace.found) return `the fault left no trace: ${report.trace.evidence}`;
   return report.controlFaults[0] === undefined ? undefined : `the control: ${report.controlFaults[0]}`;
 }
 
