@@ -206,13 +206,9 @@ function onePage(options: OnePageOptions) {
       const page = await fetchPage(service.url + target, {
         headers: accepted === undefined ? {} : { 'accept-encoding': accepted },
       });
-      const etag = isKnown ? { 'If-None-Match': page.headers['etag'] ?? '' } : {};
-      const load = {
-        targets: [target],
-        headers: { ...headers, ...etag },
-        ...(heads && { heads }),
-        ...(others && { others }),
-      };
+      const sent: Record<string, string> = { ...headers };
+      if (isKnown) sent['If-None-Match'] = page.headers['etag'] ?? '';
+      const load = { targets: [target], headers: sent, heads, others };
       const bare = await processes.startNode(planOf('http', page));
       const servers: Record<string, Server> = { [NET]: await processes.startNode(planOf('net', page)), [BARE]: bare };
       for (const peer of peers) {

@@ -86,9 +86,12 @@ export function faultOf(error: unknown): string {
 
 /** The answer of a tier. @param node the store node that was asked. */
 export function factsOfLookup(lookup: Lookup, node?: string): SpanFacts {
-  const where = node === undefined ? {} : { 'serpcache.node': node };
-  if (lookup.kind === 'missed') return { 'serpcache.result': 'missed', 'serpcache.reason': lookup.reason, ...where };
-  return { 'serpcache.result': lookup.freshness, 'serpcache.bytes': lookup.entry.encoded.length, ...where };
+  const facts: Record<string, string | number> =
+    lookup.kind === 'missed'
+      ? { 'serpcache.result': 'missed', 'serpcache.reason': lookup.reason }
+      : { 'serpcache.result': lookup.freshness, 'serpcache.bytes': lookup.entry.encoded.length };
+  if (node !== undefined) facts['serpcache.node'] = node;
+  return facts;
 }
 
 /** The context of a caller's span. */

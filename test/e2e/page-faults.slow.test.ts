@@ -165,7 +165,12 @@ describePage('the page when things go wrong', ({ service, open, at }) => {
   it('very long words break at 390 px, and nothing scrolls sideways', async () => {
     const { page } = await open({ viewport: { width: 390, height: 844 } });
     const word = 'ж'.repeat(200);
-    for (const parameters of [{ q: 'бесконечное' }, { q: word }, { q: 'бесконечное', filter: `city:${word}` }]) {
+    const searches: Record<string, string>[] = [
+      { q: 'бесконечное' },
+      { q: word },
+      { q: 'бесконечное', filter: `city:${word}` },
+    ];
+    for (const parameters of searches) {
       await page.goto(at(parameters));
       await page.evaluate('document.querySelectorAll("details").forEach((each) => { each.open = true; })');
       assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 390, JSON.stringify(parameters));

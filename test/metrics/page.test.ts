@@ -80,7 +80,7 @@ test('special characters of labels and help texts, and values that are no number
   registerSamples({ registry, name, help: 'a "b" \\ c\nd', type: 'gauge' }, () => [
     { labels: { label: 'x"y\\z\nw' }, value: Number.NaN },
     { labels: { label: 'high' }, sharedLabels: { shared: 's' }, value: Number.POSITIVE_INFINITY },
-    { labels: {}, value: 1e-7 },
+    { labels: {} as Record<string, string>, value: 1e-7 },
   ]);
   const samples = [
     String.raw`strange{label="x\"y\\z\nw"} NaN`,

@@ -211,8 +211,9 @@ export function createExchanges(options: {
       const problem = problemOf(error);
       if (closesConnections()) response.shouldKeepAlive = false;
       const answer = problemResponse(problem, id, random);
-      const traced = span === undefined ? {} : { traceresponse: formatTraceparent(span) };
-      writeProblem(response, { ...answer, headers: { ...answer.headers, ...traced } });
+      const headers: Record<string, string> = { ...answer.headers };
+      if (span !== undefined) headers['traceresponse'] = formatTraceparent(span);
+      writeProblem(response, { ...answer, headers });
       end(exchange, refusedEnding(problem, error));
     },
   };

@@ -219,12 +219,8 @@ describe('formatted numbers', () => {
     assert.equal(formatValue(PRICE, 12990.5, 'en'), '12,990.50');
     assert.equal(formatValue({ ...PRICE, name: 'deposit', currency: 'EUR' }, 5, 'en'), '€5');
     assert.equal(formatValue({ ...PRICE, currency: 'EUR' }, 5, 'en', 'USD'), '$5');
-    assert.deepEqual([{ currency: 'USD' }, { currency: 'руб.' }, { currency: 5 }, {}].map(currencyIn), [
-      'USD',
-      undefined,
-      undefined,
-      undefined,
-    ]);
+    const rows: Record<string, string | number>[] = [{ currency: 'USD' }, { currency: 'руб.' }, { currency: 5 }, {}];
+    assert.deepEqual(rows.map(currencyIn), ['USD', undefined, undefined, undefined]);
     assert.equal(formatValue(year, 2007, 'en', 'RUB'), '2007');
     // As `index --init` names the columns «Год выпуска», «Код» and "Year built".
     for (const name of ['god_vypuska', 'kod', 'model_year', 'year_built', 'tovar_id']) {
