@@ -27,6 +27,19 @@ export const systemClock: Clock = {
   monotonicMs: performance.now.bind(performance),
 };
 
+/** Takes the result of a call without a promise: a value, or an error. It is called once and must not throw. */
+export type Callback<T> = (error: unknown, value?: T) => void;
+
+/** The promise of a call that ends in a callback. */
+export function promised<T>(call: (done: Callback<T>) => void): Promise<T> {
+  return new Promise((resolve, reject) =>
+    call((error, value) => {
+      if (value === undefined) reject(error);
+      else resolve(value);
+    }),
+  );
+}
+
 /** Resolves when `holds` returns true, asked every 10 ms, or after `timeoutMs`. */
 export async function waitFor(holds: () => boolean, timeoutMs: number, clock: Clock): Promise<void> {
   const untilMs = clock.monotonicMs() + timeoutMs;

@@ -22,7 +22,7 @@ export type SearchEvent =
       readonly kind: 'refresh';
       readonly domain: string;
       /** `leased`: another process is loading the page. */
-      readonly result: 'from-store' | 'from-engine' | 'leased' | SearchErrorCode;
+      readonly result: 'from-store' | 'from-engine' | 'leased' | Exclude<SearchErrorCode, 'busy'>;
     }
   | {
       readonly kind: 'lifeboat';

@@ -1,6 +1,5 @@
 import type { Entry } from '../cache/entry.ts';
 import type { EntryRules } from '../cache/invalidation.ts';
-import { createSingleflight } from '../cache/singleflight.ts';
 import { DeadlinePassed, withinDeadline } from '../resilience/deadline.ts';
 import type { Guard } from '../resilience/guard.ts';
 import { Shed } from '../resilience/shed.ts';
@@ -35,7 +34,8 @@ const PARTIAL = 'the lifeboat engine answered';
 
 export function createLifeboat(options: LifeboatOptions): Lifeboat {
   const { domain, engine, guard, deadlineMs, hides, clock, observe } = options;
-  const flights = createSingleflight<Entry>();
+  /** The running computations, by key. */
+  const running = new Map<string, Promise<Entry>>();
   const encoding = { ...options, rules: { generation: () => 0, hides } };
 
   const compute = async (prepared: PreparedSearch): Promise<Entry> => {
@@ -51,7 +51,10 @@ export function createLifeboat(options: LifeboatOptions): Lifeboat {
   return {
     rescue: async (prepared) => {
       const startedMs = clock.monotonicMs();
-      const { result, leads } = flights.join(prepared.key, () => compute(prepared));
+      const joined = running.get(prepared.key);
+      const leads = joined === undefined;
+      const result = joined ?? compute(prepared).finally(() => running.delete(prepared.key));
+      if (leads) running.set(prepared.key, result);
       const report = (outcome: Extract<SearchEvent, { kind: 'lifeboat' }>['result']): void => {
         if (leads) observe({ kind: 'lifeboat', domain, result: outcome, durationMs: clock.monotonicMs() - startedMs });
       };

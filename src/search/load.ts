@@ -1,10 +1,10 @@
 import type { Entry } from '../cache/entry.ts';
 import type { Lease, Leases } from '../cache/lease.ts';
-import { createSingleflight } from '../cache/singleflight.ts';
 import type { Lookup, StoredIn, Tiers } from '../cache/tiers.ts';
 import { DeadlinePassed, withinDeadline } from '../resilience/deadline.ts';
 import type { Admission, Guard } from '../resilience/guard.ts';
 import { type Priority, Shed } from '../resilience/shed.ts';
+import { promised } from '../runtime.ts';
 import { type Engine, EngineError, type ResultPage } from './engine.ts';
 import type { SearchEvent } from './events.ts';
 import type { PreparedSearch } from './key.ts';
@@ -104,6 +104,11 @@ interface Load {
   readonly newerThanMs: number | undefined;
 }
 
+interface Flight {
+  readonly result: Promise<Loaded>;
+  readonly context: LoadContext;
+}
+
 /** How a load goes on that has a permit. `elsewhere`: another process computes the page. */
 type Turn =
   | { readonly kind: 'found'; readonly loaded: Loaded }
@@ -112,7 +117,8 @@ type Turn =
 
 export function createLoader(options: LoaderOptions): Loader {
   const { domain, engines, guard, tiers, leases, clock, deadlineMs, observe } = options;
-  const loads = createSingleflight<Loaded, LoadContext>();
+  /** The running loads, by key. */
+  const loads = new Map<string, Flight>();
   let uncoalesced = 0;
 
   /** Permit → L1 again → lease → engine → store. */
@@ -287,10 +293,21 @@ export function createLoader(options: LoaderOptions): Loader {
     throw toSearchError(error, options.breakerRetryAfterMs);
   };
 
+  /**
+   * One load per key in this process. The key is free again before the result is delivered: these are the first handlers of
+   * the promise, and they also handle the failure of a load that no client waits for.
+   */
   const join = (key: string, context: LoadContext, start: () => Promise<Loaded>): LoadJoin => {
-    const flight = loads.join(key, () => start().catch(failed), context);
-    if (!flight.leads) flight.context.escalate(context.priority(), context.deadlineAtMs());
-    return { result: flight.result, leads: flight.leads, started: flight.context.begun, span: flight.context.span };
+    const running = loads.get(key);
+    if (running !== undefined) {
+      running.context.escalate(context.priority(), context.deadlineAtMs());
+      return { result: running.result, leads: false, started: running.context.begun, span: running.context.span };
+    }
+    const result = start().catch(failed);
+    loads.set(key, { result, context });
+    const free = (): void => void loads.delete(key);
+    result.then(free, free);
+    return { result, leads: true, started: context.begun, span: context.span };
   };
 
   const keyOf = ({ key }: PreparedSearch): string => {
@@ -312,7 +329,10 @@ export function createLoader(options: LoaderOptions): Loader {
     refresh: (prepared, { priority, readStore, newerThanMs }) => {
       const context = createLoadContext(priority, clock.monotonicMs() + deadlineMs);
       const refreshed = async (above: Span | undefined): Promise<Loaded> => {
-        const l2 = readStore ? await inSpan(above, 'l2', () => tiers.fromStore(prepared), factsOfLookup) : undefined;
+        const l2 = readStore
+          ? await inSpan(above, 'l2', () => promised<Lookup>((done) => tiers.fromStore(prepared, done)), factsOfLookup)
+          : undefined;
+        if (l2?.kind === 'found') tiers.hold(prepared, l2.entry);
         const entry = l2 && freshEntry(l2, newerThanMs);
         return entry ? loadedFrom('store', prepared, entry) : run(prepared, l2, context, { newerThanMs, above });
       };
@@ -324,8 +344,8 @@ export function createLoader(options: LoaderOptions): Loader {
         }));
       });
     },
-    isLoading: loads.has,
-    size: loads.size,
+    isLoading: (key) => loads.has(key),
+    size: () => loads.size,
   };
 }
 

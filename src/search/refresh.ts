@@ -54,7 +54,8 @@ export function createRefresh(options: RefreshOptions): Refresh {
       (error: unknown) => {
         pause();
         if (error instanceof LeasedElsewhere) observe({ kind: 'refresh', domain, result: 'leased' });
-        else if (error instanceof SearchError) observe({ kind: 'refresh', domain, result: error.code });
+        else if (error instanceof SearchError && error.code !== 'busy')
+          observe({ kind: 'refresh', domain, result: error.code });
       },
     );
   };

@@ -31,10 +31,11 @@ export class InvalidSearch extends Error {
 }
 
 /**
- * `over-budget`: the client has spent its misses. `overloaded`: shed by the guard. `engine-open`: refused by the breaker.
+ * `busy`: this process has no room for another search. `over-budget`: the client has spent its misses. `overloaded`: shed by the guard. `engine-open`: refused by the breaker.
  * The rest: the engine was asked and failed.
  */
 export type SearchErrorCode =
+  | 'busy'
   | 'over-budget'
   | 'overloaded'
   | 'engine-open'
@@ -120,6 +121,11 @@ interface Failure {
 }
 
 const FAILURES: Readonly<Record<SearchErrorCode, Failure>> = {
+  busy: {
+    detail: 'This process has more to do than it can; for now only pages in its memory are served.',
+    retryAfterMs: 1000,
+    forwardStatus: 503,
+  },
   'over-budget': {
     detail: 'this client has asked for too much that is not cached',
     // The budget is a few misses a second: after this time it covers some of them.

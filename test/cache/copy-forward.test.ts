@@ -8,7 +8,7 @@ import type { SeedItem } from '../../src/cache/store.ts';
 import { createTiers } from '../../src/cache/tiers.ts';
 import { createMemoryTier } from '../../src/stores/memory/memory-tier.ts';
 import { createFakeClock } from '../fakes/clock.ts';
-import { entryOf, LONG_LIVED } from '../fakes/entry.ts';
+import { entryOf, fromStore, LONG_LIVED } from '../fakes/entry.ts';
 import { unflushed } from '../fakes/entry-rules.ts';
 import { createFakeStore, singleReads } from '../fakes/store.ts';
 
@@ -34,7 +34,7 @@ async function copiesOf(parts: Partial<EntryParts> & { readonly ageMs?: number }
     },
     observe: () => {},
   });
-  const found = await tiers.fromStore(NAME);
+  const found = await fromStore(tiers, NAME);
   await nextTurn();
   return { found, copies, entry, clock };
 }

@@ -32,7 +32,7 @@ export async function startFakePageService(
   });
   const events: RequestEvent[] = [];
   const server = createPublicServer({
-    search,
+    domains: search.domains,
     observe: (event) => events.push(event),
     log: pino({ level: 'silent' }),
     clock: systemClock,

@@ -4,15 +4,19 @@ import type { Clock } from '../../src/runtime.ts';
 import type { Answer } from '../../src/search/answer.ts';
 import { canonicalText, dateText } from '../../src/search/canonical.ts';
 import type { Filter, SearchDomain, SearchRequest } from '../../src/search/domain.ts';
+import type { SearchedDomain } from '../../src/search/domain-search.ts';
 import type { FacetCount, ResultPage, SearchResult } from '../../src/search/engine.ts';
 import { type PreparedSearch, prepareSearch } from '../../src/search/key.ts';
 import { encodeBody } from '../../src/search/page.ts';
-import type { Search } from '../../src/search/search.ts';
+import type { SearchParameters } from '../../src/search/query.ts';
 import { entryOf } from './entry.ts';
 import { fakeStatus } from './status.ts';
 
-/** A `Search` with a catalogue small enough to read and large enough to page, filter and sort. */
-export interface PageSearch extends Search {
+/** Domains with a catalogue small enough to read and large enough to page, filter and sort. */
+export interface PageSearch {
+  readonly domains: readonly SearchedDomain[];
+  /** The page of the engine. */
+  readonly answer: (parameters: SearchParameters) => Promise<Answer>;
   /** Called before the engine computes; a test makes it wait or reject. */
   before: (prepared: PreparedSearch) => Promise<void>;
   /** Changes each answer before it is returned, also those from memory. */
@@ -74,29 +78,28 @@ export function createPageSearch(options: { readonly clock: Clock; readonly extr
     };
   };
 
+  const searched = (domain: SearchDomain): SearchedDomain => ({
+    ...domain,
+    search: (prepared, _client, done) => {
+      const entry = memory.get(prepared.key);
+      if (entry === undefined) {
+        void compute(prepared).then((answer) => done(undefined, fake.dress(answer)), done);
+        return;
+      }
+      const left = remainingMs(entry);
+      done(undefined, fake.dress({ entry, outcome: 'hit-l1', remainingMs: left, l1: { kind: 'hit' }, timings: {} }));
+    },
+    searchMany: (many) => Promise.all(many.map(compute)),
+    explain: () => Promise.reject(new Error('the page does not explain')),
+    status: () => fakeStatus(domain.name),
+  });
+
   const fake: PageSearch = {
-    domains: DOMAINS,
+    domains: DOMAINS.map(searched),
     before: async () => {},
     dress: (answer) => answer,
     computed: 0,
-    prepare: (parameters) => prepareSearch(parameters, DOMAINS),
-    fromMemory: ({ key }) => {
-      const entry = memory.get(key);
-      if (entry === undefined) return undefined;
-      return fake.dress({
-        entry,
-        outcome: 'hit-l1',
-        remainingMs: remainingMs(entry),
-        l1: { kind: 'hit' },
-        timings: {},
-      });
-    },
-    search: async (prepared) => fake.dress(await compute(prepared)),
-    searchLater: (prepared, asked, done) =>
-      void fake.search(prepared, asked).then((answer) => done(undefined, answer), done),
-    searchMany: (many) => Promise.all(many.map(compute)),
-    explain: () => Promise.reject(new Error('the page does not explain')),
-    status: () => DOMAINS.map(({ name }) => fakeStatus(name)),
+    answer: async (parameters) => compute(prepareSearch(parameters, DOMAINS)),
   };
   return fake;
 }

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EngineError } from '../../src/search/engine.ts';
-import type { ReadPath } from '../../src/search/read-path.ts';
 import { SearchError } from '../../src/search/search-error.ts';
 import { idle } from '../fakes/idle.ts';
-import { type Harness, harness, pageOf, transcript } from './harness.ts';
+import { type Harness, harness, pageOf, type Searches, transcript } from './harness.ts';
 
 const leases = ({ events }: Harness): string[] =>
   events.flatMap((event) => (event.kind === 'lease' ? [event.result] : []));
@@ -128,7 +127,7 @@ test('waiters above the maximum are shed, and no waiter waits past its deadline'
     await idle();
   };
   const codes: string[] = [];
-  const ask = (from: ReadPath, q: string): Promise<unknown> =>
+  const ask = (from: Searches, q: string): Promise<unknown> =>
     from.search(made.prepare(q)).catch((error: SearchError) => codes.push(error.code));
   const queries = ['a', 'b'];
   const asked = queries.map((q) => ask(made.search, q));

@@ -111,3 +111,12 @@ test('a load that the guard sheds fails with a SearchError, and its key is free 
   await refused;
   assert.equal(loader.isLoading(prepared.key), false);
 });
+
+test('a load that fails without a client is no unhandled rejection, and its key is free again', async () => {
+  const { loader, asked, prepared } = loaderHarness();
+  loader.load(prepared, undefined, { deadlineAtMs: 0 });
+  await idle();
+  asked.at(-1)?.shed('breaker-open');
+  await idle();
+  assert.equal(loader.size(), 0);
+});

@@ -25,24 +25,6 @@ const shown = (body: Buffer): number => JSON.parse(body.toString()).results.leng
 for (const store of [undefined, false] as const) {
   const where = store === false ? 'in memory' : 'in both tiers';
 
-  test(`a cached page of a batch is not served after it was suppressed during the batch (${where})`, async (t) => {
-    const { rules, begin } = suppressing();
-    const { search, prepare, engine } = harness(t, { rules, deadlineMs: 3000, ...(store === false ? { store } : {}) });
-    await search.search(prepare('диван'));
-    const gate = Promise.withResolvers<void>();
-    engine.answer = async (text) => {
-      if (text === 'кресло') await gate.promise;
-      return pageOf(text);
-    };
-    const batch = search.searchMany([prepare('диван'), prepare('кресло')]);
-    await idle();
-    begin();
-    gate.resolve();
-    const [first, second] = await batch;
-    assert.equal(first?.status === 'fulfilled' && shown(first.value.entry.body), 0);
-    assert.equal(second?.status === 'fulfilled' && shown(second.value.entry.body), 1);
-  });
-
   test(`a stale page that was suppressed during the engine call is not served when the engine fails (${where})`, async (t) => {
     const { rules, begin } = suppressing();
     const { search, prepare, engine, clock } = harness(t, {

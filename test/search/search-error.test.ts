@@ -14,6 +14,7 @@ function failureOf(error: unknown): SearchError {
 }
 
 const STATUSES: Readonly<Record<SearchErrorCode, 429 | 502 | 503 | 504>> = {
+  busy: 503,
   'over-budget': 429,
   overloaded: 503,
   'engine-open': 503,

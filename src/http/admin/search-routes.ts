@@ -1,11 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
-import type { Clock } from '../../runtime.ts';
-import type { Search } from '../../search/search.ts';
+import { type Clock, promised } from '../../runtime.ts';
+import type { Answer } from '../../search/answer.ts';
+import type { SearchedDomain } from '../../search/domain-search.ts';
+import { domainOf, prepareSearch } from '../../search/key.ts';
 import { createTraceRecorder, type LiveTrace } from '../../search/trace-recorder.ts';
 import type { RequestEvent } from '../events.ts';
 import { problemOf } from '../problems.ts';
-import { createAdmission } from '../search-api/admission.ts';
 import { createRequestCounter, outcomeOf, type RequestLog } from '../search-api/exchange.ts';
 import { PAGE_ANSWERS, PROBLEM_ANSWERS, searchQuerySchema } from '../search-api/openapi.ts';
 import { cacheStatus } from '../search-api/response-headers.ts';
@@ -16,7 +17,7 @@ import { parametersOf } from '../transport/request-target.ts';
 import { described } from './input.ts';
 
 interface AdminSearchOptions {
-  readonly search: Search;
+  readonly domains: readonly SearchedDomain[];
   /** Gets one event per search. */
   readonly observe: (event: RequestEvent) => void;
   readonly requestLog: RequestLog;
@@ -37,15 +38,15 @@ const PAGE_BODIES_BYTES = 2 ** 20;
  * on this listener because it needs a token, and clients must not reach a listener that takes tokens.
  */
 export function registerAdminSearch(routes: FastifyInstance, options: AdminSearchOptions): void {
-  const { search, observe, requestLog, maxPageBytes, app } = options;
+  const { domains, observe, requestLog, maxPageBytes, app } = options;
   const handle = createSearchHandler({
     ...options,
-    admission: createAdmission({ search }),
+    clientOf: () => ({ bypass: true }),
     count: createRequestCounter({ observe, requestLog }),
     pageBodies: createPageBodies({ maxBytes: PAGE_BODIES_BYTES, maxPageBytes }),
     buffers: app.buffers,
     clientMaxAgeMs: () => 0,
-    bypass: true,
+    noStore: true,
     closesConnections: app.drain.closesConnections,
   });
   routes.route({
@@ -58,7 +59,7 @@ export function registerAdminSearch(routes: FastifyInstance, options: AdminSearc
         'Takes the parameters of `/search` and answers in the same form, but asks the engine and overwrites the page in both tiers. It costs the engine a search, so it always needs the token.',
       tags: ['state'],
       security: [{ token: [] }],
-      querystring: searchQuerySchema(search),
+      querystring: searchQuerySchema(domains),
       response: { ...PAGE_ANSWERS, ...PROBLEM_ANSWERS },
     },
     handler: (request, reply) => {
@@ -71,18 +72,18 @@ export function registerAdminSearch(routes: FastifyInstance, options: AdminSearc
 /** `GET /admin/explain`: what would happen to a search now. */
 export function registerExplain(
   routes: FastifyInstance,
-  { search, maxUrlBytes }: Pick<AdminSearchOptions, 'search' | 'maxUrlBytes'>,
+  { domains, maxUrlBytes }: Pick<AdminSearchOptions, 'domains' | 'maxUrlBytes'>,
 ): void {
   routes.get('/admin/explain', {
     schema: described({
       summary: 'Why a search is answered as it is, tier by tier',
       tag: 'state',
-      query: searchQuerySchema(search),
+      query: searchQuerySchema(domains),
       answer: ExplanationBody,
     }),
     handler: async (request, reply) => {
-      const explanation = await search.explain(parametersOf(request.raw.url ?? '', request.headers, maxUrlBytes));
-      return reply.send(explanation);
+      const parameters = parametersOf(request.raw.url ?? '', request.headers, maxUrlBytes);
+      return reply.send(await domainOf(parameters, domains).explain(parameters));
     },
   });
 }
@@ -93,23 +94,23 @@ export function registerExplain(
  */
 export function registerTrace(
   routes: FastifyInstance,
-  { search, clock, random, maxUrlBytes }: Pick<AdminSearchOptions, 'search' | 'clock' | 'random' | 'maxUrlBytes'>,
+  { domains, clock, random, maxUrlBytes }: Pick<AdminSearchOptions, 'domains' | 'clock' | 'random' | 'maxUrlBytes'>,
 ): void {
   routes.get('/admin/trace', {
     schema: described({
       summary: 'One live search, stage by stage, with its times',
       tag: 'state',
-      query: searchQuerySchema(search),
+      query: searchQuerySchema(domains),
       answer: TraceBody,
     }),
     handler: async (request, reply) => {
-      const prepared = search.prepare(parametersOf(request.raw.url ?? '', request.headers, maxUrlBytes));
+      const prepared = prepareSearch(parametersOf(request.raw.url ?? '', request.headers, maxUrlBytes), domains);
       const recorder = createTraceRecorder({ clock, random });
       const span = recorder.begin({ name: 'search', kind: 'internal' });
-      const ended = await search.search(prepared, { span }).then(
+      const ended = await promised<Answer>((done) => prepared.domain.search(prepared, { span }, done)).then(
         (answer) => ({
           outcome: answer.outcome,
-          ...(answer.reason === undefined ? {} : { reason: answer.reason }),
+          reason: answer.reason,
           cacheStatus: cacheStatus(answer),
         }),
         (error: unknown) => {

@@ -3,9 +3,9 @@ import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import type { MissReason } from '../../cache/events.ts';
 import { type Clock, createThrottle } from '../../runtime.ts';
+import type { SearchDomain } from '../../search/domain.ts';
 import { domainsNamed } from '../../search/key.ts';
 import type { Outcome } from '../../search/outcome.ts';
-import type { Search } from '../../search/search.ts';
 import { formatTraceparent, parseTraceparent, type Span, type Tracer } from '../../search/trace.ts';
 import type { RequestEvent } from '../events.ts';
 import type { SharedHead } from '../lane/answer.ts';
@@ -16,7 +16,7 @@ import type { Pairs } from '../transport/request-target.ts';
 import { noHeads, type TargetHeads } from './response-headers.ts';
 
 /** The parts of a request that a search reads. */
-export interface SearchRequest {
+export interface HttpRequest {
   readonly method?: string | undefined;
   readonly headers: ReadHeaders;
   readonly url?: string | undefined;
@@ -24,7 +24,7 @@ export interface SearchRequest {
 }
 
 /** The parts of a response that a search writes: Node's own, or the lane's. */
-export interface SearchResponse {
+export interface HttpResponse {
   readonly destroyed: boolean;
   readonly headersSent: boolean;
   shouldKeepAlive: boolean;
@@ -132,11 +132,11 @@ export function outcomeOf({ code }: Problem): Outcome {
  * The domain that a refused search is counted under: a configured name or `none`, never text that a client sent, so that
  * invalid requests cannot add label values to a metric.
  */
-export function domainLabel(search: Pick<Search, 'domains'>, pairs: Pairs | undefined): string {
+export function domainLabel(domains: readonly SearchDomain[], pairs: Pairs | undefined): string {
   if (pairs === undefined) return 'none';
   const given = domainsNamed(pairs);
-  if (given.length === 0) return search.domains[0]?.name ?? 'none';
-  const known = search.domains.find(({ name }) => given.length === 1 && name === given[0]);
+  if (given.length === 0) return domains[0]?.name ?? 'none';
+  const known = domains.find(({ name }) => given.length === 1 && name === given[0]);
   return known?.name ?? 'none';
 }
 
@@ -145,8 +145,8 @@ const NO_TARGET: TargetHeads = noHeads();
 
 /** One request for one search and its answer. */
 export interface Exchange extends CountedSearch {
-  readonly request: SearchRequest;
-  readonly response: SearchResponse;
+  readonly request: HttpRequest;
+  readonly response: HttpResponse;
   readonly requestId: string;
   readonly startedMs: number;
   domain: string;
@@ -158,7 +158,7 @@ export interface Exchange extends CountedSearch {
 }
 
 interface Exchanges {
-  readonly begin: (request: SearchRequest, response: SearchResponse) => Exchange;
+  readonly begin: (request: HttpRequest, response: HttpResponse) => Exchange;
   /** Monotonic. */
   readonly nowMs: () => number;
   /** Answers with the problem, unless the client has gone, and ends the exchange. */
@@ -286,7 +286,7 @@ export function createRequestLog(options: {
 export function beginServerSpan(
   tracer: Tracer | undefined,
   route: '/search' | '/msearch' | '/',
-  request: SearchRequest,
+  request: HttpRequest,
 ): Span | undefined {
   if (tracer === undefined) return undefined;
   const { method = 'GET', headers, socket } = request;

@@ -180,13 +180,13 @@ interface SideOptions {
 }
 
 async function startSide({ name, lane, path, clock }: SideOptions): Promise<Side> {
-  const { search, fake, release } = scriptedSearch(clock);
+  const { fake, release } = scriptedSearch(clock);
   let reports: string[] = [];
   const report = (event: object): void => void reports.push(JSON.stringify({ ...event, durationMs: undefined }));
   const write = (line: string): void => void reports.push(lineReport(JSON.parse(line)));
   const log = pino({ level: 'silent' }, { write });
   const server = createPublicServer({
-    search,
+    domains: fake.domains,
     observe: report,
     observeConnection: report,
     observeToken: report,
@@ -292,19 +292,16 @@ function scriptedSearch(clock: Clock) {
         return computed(prepared);
     }
   };
+  fake.fromMemory = (prepared: PreparedSearch): Answer | undefined => {
+    const entry = fake.memory.get(prepared.key);
+    if (entry === undefined) return undefined;
+    const remainingMs = entry.freshForMs - (clock.monotonicMs() - entry.bornMs);
+    if (remainingMs <= -STALE_MS) return undefined;
+    const outcome = remainingMs > 0 ? 'hit-l1' : 'stale';
+    return { entry, outcome, remainingMs, l1: { kind: 'hit' }, timings: {} };
+  };
   return {
     fake,
-    search: {
-      ...fake,
-      fromMemory: (prepared: PreparedSearch): Answer | undefined => {
-        const entry = fake.memory.get(prepared.key);
-        if (entry === undefined) return undefined;
-        const remainingMs = entry.freshForMs - (clock.monotonicMs() - entry.bornMs);
-        if (remainingMs <= -STALE_MS) return undefined;
-        const outcome = remainingMs > 0 ? 'hit-l1' : 'stale';
-        return { entry, outcome, remainingMs, l1: { kind: 'hit' }, timings: {} };
-      },
-    },
     release: (word: string): number => {
       const ending = held.filter(({ text }) => text.split(' ').includes(word));
       for (const one of ending) held.splice(held.indexOf(one), 1);
