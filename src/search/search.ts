@@ -1,4 +1,5 @@
 import type { Callback } from '../cache/singleflight.ts';
+import { SearchError } from '../resilience/search-error.ts';
 import type { Answer } from './answer.ts';
 import type { SearchDomain } from './domain.ts';
 import type { Explanation } from './explain.ts';
@@ -6,7 +7,6 @@ import { domainOf, type PreparedSearch, prepareSearch } from './key.ts';
 import type { SearchClient } from './miss-path.ts';
 import type { SearchParameters } from './query.ts';
 import type { ReadPath } from './read-path.ts';
-import { SearchError } from './search-error.ts';
 import type { DomainStatus } from './status.ts';
 import type { Span } from './trace.ts';
 

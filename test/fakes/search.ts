@@ -1,5 +1,6 @@
 import { compress } from '../../src/cache/codec.ts';
 import type { Coding, Entry } from '../../src/cache/entry.ts';
+import { SearchError } from '../../src/resilience/search-error.ts';
 import type { Clock } from '../../src/runtime.ts';
 import type { Answer } from '../../src/search/answer.ts';
 import type { SearchDomain } from '../../src/search/domain.ts';
@@ -7,7 +8,6 @@ import { domainOf, type PreparedSearch, prepareSearch } from '../../src/search/k
 import { encodeBody } from '../../src/search/page.ts';
 import { ignoredParameters } from '../../src/search/query.ts';
 import type { Search, SearchOptions } from '../../src/search/search.ts';
-import { SearchError } from '../../src/search/search-error.ts';
 import type { DomainStatus } from '../../src/search/status.ts';
 import { entryOf } from './entry.ts';
 import { fakeStatus } from './status.ts';

@@ -1,24 +1,23 @@
 import type { Callback } from '../../cache/singleflight.ts';
+import { REASONS, SearchError } from '../../resilience/search-error.ts';
 import type { Clock } from '../../runtime.ts';
 import type { Answer } from '../../search/answer.ts';
 import type { PreparedSearch } from '../../search/key.ts';
 import type { Search } from '../../search/search.ts';
 import type { Span } from '../../search/trace.ts';
-import { problemOf } from '../problems.ts';
 import type { ClientRequest } from '../transport/client.ts';
-import { type Problem, Refusal } from '../transport/problem.ts';
 import type { TokenBuckets } from '../transport/token-bucket.ts';
 
 /** Admits the searches that memory cannot answer: the process must have room for them, and their client a miss budget. */
 export interface Admission {
-  /** @throws Refusal `busy`, and what `Search.search` throws. */
+  /** @throws SearchError `busy`, and what `Search.search` throws. */
   readonly search: (asked: AskedSearch) => Promise<Answer>;
   /** The same without a promise, because a hit of L2 needs none; see `Search.searchLater`. */
   readonly searchLater: (asked: AskedSearch, done: Callback<Answer>) => void;
   /**
    * Must be called before a page is drawn, also from memory. A page costs several times as much as a hit of `/search`, so it
    * is shed while the event loop is late. When all places are taken but the loop is on time, pages in memory are drawn.
-   * @throws Refusal `busy`.
+   * @throws SearchError `busy`.
    */
   readonly admitPage: () => void;
   /**
@@ -55,7 +54,7 @@ export interface MissBudget {
 
 export function createAdmission({ search, pressure, budget }: AdmissionOptions): Admission {
   // One error for all: its stack trace says nothing, and would cost more than the rest of a refusal.
-  const busy = new Refusal(BUSY);
+  const busy = new SearchError('busy');
   const enter = (): boolean => pressure === undefined || pressure.enter();
 
   const askMany = async (
@@ -137,19 +136,10 @@ function chargeMisses({ misses, clientOf }: MissBudget, request: ClientRequest) 
 
 /** True when the search was shed before the engine, or when a stale page or a page of the lifeboat was served. */
 function costNothing(result: unknown): boolean {
-  if (result instanceof Error) {
-    const { code } = problemOf(result);
-    return code === 'overloaded' || code === 'engine-open';
-  }
+  if (result instanceof Error) return result instanceof SearchError && !REASONS[result.reason].isCharged;
   const outcome = typeof result === 'object' && result !== null && 'outcome' in result ? result.outcome : undefined;
   return outcome === 'lifeboat' || outcome === 'stale';
 }
-
-const BUSY: Problem = {
-  code: 'busy',
-  detail: 'This process has more to do than it can; for now only pages in its memory are served.',
-  retryAfterMs: 1000,
-};
 
 /**
  * The load of this process. `@fastify/under-pressure` does not fit: it is a hook of Fastify, and a hit is answered before
