@@ -149,7 +149,6 @@ export function createDomain(options: DomainOptions): Domain {
     ...(leases === undefined ? {} : { leases }),
     coalesce: isOn('coalescing'),
     tracer: options.tracer,
-    breakerRetryAfterMs: guard.balancer.retryAfterMs,
   });
   const refresh = createRefresh({ ...common, loader, hasStore: tiers.hasStore, revivals: guard.revivals });
   const tierAnswers = createTierAnswers({ engineTroubled: guard.troubled, refreshStale: refresh.stale, clock });

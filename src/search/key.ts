@@ -3,8 +3,7 @@ import { ENTRY_VERSION } from '../cache/codec.ts';
 import { BUCKETS } from '../cache/invalidation.ts';
 import { canonicalForm } from './canonical.ts';
 import type { Attribute, SearchDomain, SearchRequest } from './domain.ts';
-import { parseRequest, type SearchParameters, searchParametersOf, searchTextOf } from './query.ts';
-import { InvalidSearch } from './search-error.ts';
+import { InvalidSearch, parseRequest, type SearchParameters, searchParametersOf, searchTextOf } from './query.ts';
 
 /** A validated search with the text that identifies its answer. Cheap to keep: http remembers it per URL. */
 export interface PreparedSearch<Domain extends SearchDomain = SearchDomain> extends SearchKey {

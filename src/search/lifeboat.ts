@@ -1,9 +1,9 @@
 import type { Entry } from '../cache/entry.ts';
 import type { EntryRules } from '../cache/invalidation.ts';
-import { DeadlinePassed, withinDeadline } from '../resilience/deadline.ts';
+import { withinDeadline } from '../resilience/deadline.ts';
 import type { Guard } from '../resilience/guard.ts';
-import { Shed } from '../resilience/shed.ts';
-import { type Engine, EngineError } from './engine.ts';
+import { isRefusedBy, SearchError } from '../resilience/search-error.ts';
+import type { Engine } from './engine.ts';
 import type { SearchEvent } from './events.ts';
 import type { PreparedSearch } from './key.ts';
 import { computeEntry, type EncodePageOptions } from './page.ts';
@@ -63,9 +63,9 @@ export function createLifeboat(options: LifeboatOptions): Lifeboat {
         report(entry.empty ? 'empty' : 'whole');
         return entry;
       } catch (error) {
-        if (error instanceof Shed) report('shed');
-        else if (error instanceof DeadlinePassed) report('engine-timeout');
-        else if (error instanceof EngineError) report(error.code);
+        if (isRefusedBy('guard', error)) report('shed');
+        else if (isRefusedBy('engine', error)) report(error.reason);
+        else if (error instanceof SearchError) report('engine-timeout');
         else throw error;
         return undefined;
       }

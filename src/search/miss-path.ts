@@ -1,14 +1,14 @@
 import { createBoundedMap } from '../cache/bounded-map.ts';
 import type { MissReason } from '../cache/events.ts';
 import type { Lookup, Tiers } from '../cache/tiers.ts';
-import { DeadlinePassed, withinMaxWait } from '../resilience/deadline.ts';
+import { withinMaxWait } from '../resilience/deadline.ts';
+import { REASONS, type Reason, SearchError } from '../resilience/search-error.ts';
 import type { Clock } from '../runtime.ts';
 import { type Answer, answerOf, forwarded, HIT, type Lookups, missReason, type TierAnswers } from './answer.ts';
 import type { SearchEvent } from './events.ts';
 import type { PreparedSearch } from './key.ts';
 import type { Lifeboat } from './lifeboat.ts';
 import type { Loader, LoadJoin } from './load.ts';
-import { type ForwardStatus, forwardStatus, SearchError, searchError } from './search-error.ts';
 import { inSpan, type Span, untilSettled } from './trace.ts';
 
 /**
@@ -69,6 +69,9 @@ const REMEMBERED_KEYS = 2048;
  */
 const PAUSE_AFTER_WORSE_MS = 1000;
 
+/** The status of a failed call: of the engine, for a client that gets an older page instead. */
+type ForwardStatus = (typeof REASONS)[Reason]['status'];
+
 /** The status of a partial page when a whole older page is served instead. */
 const PARTIAL_STATUS: ForwardStatus = 502;
 
@@ -112,10 +115,8 @@ export function createMissPath(options: MissPathOptions): MissPath {
       const joined = load(prepared, lookups.l2, { deadlineAtMs, span: client.span });
       return await loadedAnswer(miss, joined, client.span, deadlineAtMs);
     } catch (error) {
-      // The load fails with SearchErrors. Only the client's own wait ends with a passed deadline.
-      const failure = error instanceof DeadlinePassed ? searchError('engine-deadline', { cause: error }) : error;
-      if (!(failure instanceof SearchError)) throw failure;
-      return fallbackAnswer(miss, failure, client.span);
+      if (!(error instanceof SearchError)) throw error;
+      return fallbackAnswer(miss, error, client.span);
     }
   };
 
@@ -123,9 +124,9 @@ export function createMissPath(options: MissPathOptions): MissPath {
    * The checks that need no load. Joining a running load costs the engine nothing, so it costs the client no budget.
    */
   const refuseEarly = (prepared: PreparedSearch, client: SearchClient, deadlineAtMs: number): void => {
-    if (clock.monotonicMs() >= deadlineAtMs) throw searchError('overloaded');
+    if (clock.monotonicMs() >= deadlineAtMs) throw new SearchError('queue-expired');
     if (loader.isLoading(prepared.key) || client.bypass === true) return;
-    if (client.mayMiss?.(prepared) === false) throw searchError('over-budget');
+    if (client.mayMiss?.(prepared) === false) throw new SearchError('over-budget');
   };
 
   /** Waits for the load. Its page also shows whether the key can be stored, and whether its loads must pause. */
@@ -177,15 +178,15 @@ export function createMissPath(options: MissPathOptions): MissPath {
   /** The answer in place of the page that the load did not give. @throws the failure when there is none. */
   const fallbackAnswer = async (miss: Miss, failure: SearchError, span: Span | undefined): Promise<Answer> => {
     const { prepared, lookups } = miss;
-    const status = forwardStatus(failure.code);
+    const { status } = REASONS[failure.reason];
     // The engine refuses this one query, and will refuse it again.
-    if (failure.code === 'engine-rejected') pauseLoads(miss, status);
+    if (failure.reason === 'engine-rejected') pauseLoads(miss, status);
     const instead =
       staleAnswer(miss, status) ??
       // L1 again: a late reply of the store may have filled it while the load ran.
       staleAnswer({ ...miss, lookups: { ...lookups, l1: tiers.fromMemory(prepared) } }, status) ??
       // A client without budget for the engine has none for the lifeboat.
-      (failure.code === 'over-budget' ? undefined : await lifeboatAnswer(miss, status, span));
+      (failure.reason === 'over-budget' ? undefined : await lifeboatAnswer(miss, status, span));
     if (instead === undefined) throw failure;
     return instead;
   };

@@ -1,9 +1,9 @@
 import type { Lookup, Tiers } from '../cache/tiers.ts';
+import { SearchError } from '../resilience/search-error.ts';
 import type { Callback, Clock } from '../runtime.ts';
 import type { Answer, Lookups, TierAnswers } from './answer.ts';
 import type { PreparedSearch } from './key.ts';
 import type { MissPath, SearchClient } from './miss-path.ts';
-import { searchError } from './search-error.ts';
 import { factsOfLookup, faultOf, type Span } from './trace.ts';
 
 /** Maximum number of searches in one batch. */
@@ -43,7 +43,7 @@ interface ReadPathOptions {
 }
 
 /** One error for all: its stack trace says nothing, and would cost more than the rest of a refusal. */
-const BUSY = searchError('busy');
+const BUSY = new SearchError('busy');
 
 export function createReadPath(options: ReadPathOptions): ReadPath {
   const { tiers, tierAnswers, missPath, nodeOf, note, patienceMs, clock } = options;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { SearchError } from '../../src/search/search-error.ts';
+import { SearchError } from '../../src/resilience/search-error.ts';
 import { describePage, HOSTILE_MARKUP } from './page-harness.ts';
 
 describePage('the page when things go wrong', ({ service, open, at }) => {
@@ -63,7 +63,7 @@ describePage('the page when things go wrong', ({ service, open, at }) => {
   });
 
   it('a shed search says when to try again, with and without scripts, and the second try works', async () => {
-    service().search.before = () => Promise.reject(new SearchError('overloaded', 'The queue is full.', 3000));
+    service().search.before = () => Promise.reject(new SearchError('queue-full', undefined, { retryAfterMs: 3000 }));
     const plain = await open({ javaScriptEnabled: false });
     const response = await plain.page.goto(at({ q: 'asics gel' }));
     assert.equal(response?.status(), 503);

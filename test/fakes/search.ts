@@ -1,5 +1,6 @@
 import { compress } from '../../src/cache/codec.ts';
 import type { Coding, Entry } from '../../src/cache/entry.ts';
+import { SearchError } from '../../src/resilience/search-error.ts';
 import type { Clock } from '../../src/runtime.ts';
 import type { Answer } from '../../src/search/answer.ts';
 import type { SearchDomain } from '../../src/search/domain.ts';
@@ -8,7 +9,6 @@ import { domainOf, type PreparedSearch, prepareSearch } from '../../src/search/k
 import type { SearchClient } from '../../src/search/miss-path.ts';
 import { encodeBody } from '../../src/search/page.ts';
 import { ignoredParameters, type SearchParameters } from '../../src/search/query.ts';
-import { searchError } from '../../src/search/search-error.ts';
 import type { DomainStatus } from '../../src/search/status.ts';
 import { entryOf } from './entry.ts';
 import { fakeStatus } from './status.ts';
@@ -115,7 +115,7 @@ export function createFakeSearch(options: FakeSearchOptions): FakeSearch {
       try {
         const near = client.bypass === true ? undefined : fake.fromMemory(prepared);
         if (near !== undefined) done(undefined, near);
-        else if (client.admit?.(prepared) === false) done(searchError('busy'));
+        else if (client.admit?.(prepared) === false) done(new SearchError('busy'));
         else {
           const asked = client.bypass === true ? fake.asked.bypass : fake.asked.single;
           void run(prepared, client, asked).then((answer) => done(undefined, answer), done);
@@ -129,7 +129,7 @@ export function createFakeSearch(options: FakeSearchOptions): FakeSearch {
         many.map((prepared) => {
           const near = fake.fromMemory(prepared);
           if (near !== undefined) return near;
-          if (client.admit?.(prepared) === false) return searchError('busy');
+          if (client.admit?.(prepared) === false) return new SearchError('busy');
           return run(prepared, client, fake.asked.many).catch((error: Error) => error);
         }),
       ),

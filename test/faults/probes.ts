@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { openConnection } from '../../src/engines/sphinx/connection.ts';
-import { EngineError } from '../../src/search/engine.ts';
+import { SearchError } from '../../src/resilience/search-error.ts';
 import { INDEX } from './configuration.ts';
 
 /** One command and its reply on a new connection. */
@@ -14,7 +14,7 @@ export interface Exchange {
 }
 
 /** The engine's answer to a new connection. */
-type Greeting = 'accepted' | EngineError['code'];
+type Greeting = 'accepted' | SearchError['reason'];
 
 /** One end of a TCP connection as listed by the kernel. */
 export interface KernelSocket {
@@ -62,7 +62,7 @@ export function echo(
 }
 
 export async function greetingOf(port: number): Promise<Greeting> {
-  return withConnection(port, async () => 'accepted' as const).catch(codeOf);
+  return withConnection(port, async () => 'accepted' as const).catch(reasonOf);
 }
 
 /** Minimum duration of five searches at an engine's port. The engine proxy counts them as probes. */
@@ -93,8 +93,8 @@ async function withConnection<T>(
   }
 }
 
-function codeOf(error: unknown): Greeting {
-  if (error instanceof EngineError) return error.code;
+function reasonOf(error: unknown): Greeting {
+  if (error instanceof SearchError) return error.reason;
   throw error;
 }
 

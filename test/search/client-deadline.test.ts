@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { SearchError } from '../../src/search/search-error.ts';
+import { SearchError } from '../../src/resilience/search-error.ts';
 import { createVirtualTime } from '../fakes/clock.ts';
 import { idle } from '../fakes/idle.ts';
 import { singleReads } from '../fakes/store.ts';

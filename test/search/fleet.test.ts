@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { EngineError } from '../../src/search/engine.ts';
-import { SearchError } from '../../src/search/search-error.ts';
+import { SearchError } from '../../src/resilience/search-error.ts';
 import { idle } from '../fakes/idle.ts';
 import { type Harness, harness, pageOf, type Searches, transcript } from './harness.ts';
 
@@ -57,7 +56,7 @@ test('when the engine fails the first process, the waiting process asks the engi
   const gate = Promise.withResolvers<void>();
   made.engine.answer = async () => {
     await gate.promise;
-    throw new EngineError('engine-unavailable', 'lost');
+    throw new SearchError('engine-unavailable', 'lost');
   };
   const other = made.sibling();
   const first = assert.rejects(made.search.search(made.prepare('shoes')), SearchError);
@@ -80,7 +79,7 @@ test('the lease is given back in every case: stored, too large, partial, failed'
     failed: () => made.search.search(made.prepare('failed')).catch(() => undefined),
   };
   made.engine.answer = async (text) => {
-    if (text === 'failed') throw new EngineError('engine-rejected', 'no');
+    if (text === 'failed') throw new SearchError('engine-rejected', 'no');
     return text === 'large' ? pageOf('x'.repeat(2000)) : pageOf(text, text === 'partial' ? 'agent dead' : undefined);
   };
   for (const [way, go] of Object.entries(ways)) {

@@ -2,13 +2,12 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import type { EntryRules } from '../../src/cache/invalidation.ts';
-import { EngineError } from '../../src/search/engine.ts';
-import { SearchError } from '../../src/search/search-error.ts';
+import { SearchError } from '../../src/resilience/search-error.ts';
 import { unflushed } from '../fakes/entry-rules.ts';
 import { idle } from '../fakes/idle.ts';
 import { EMPTY_PAGE, harness, pageOf, transcript } from './harness.ts';
 
-const down = async (): Promise<never> => Promise.reject(new EngineError('engine-unavailable', 'ECONNREFUSED'));
+const down = async (): Promise<never> => Promise.reject(new SearchError('engine-unavailable', 'ECONNREFUSED'));
 const code = (error: unknown): string => (error instanceof SearchError ? error.code : String(error));
 
 test('the same search three times: engine, then L1; after a restart L2, then L1', async (t) => {

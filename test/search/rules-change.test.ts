@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EntryRules } from '../../src/cache/invalidation.ts';
-import { EngineError } from '../../src/search/engine.ts';
+import { SearchError } from '../../src/resilience/search-error.ts';
 import { idle } from '../fakes/idle.ts';
 import { harness, pageOf } from './harness.ts';
 
@@ -37,13 +37,13 @@ for (const store of [undefined, false] as const) {
     const gate = Promise.withResolvers<void>();
     engine.answer = async () => {
       await gate.promise;
-      throw new EngineError('engine-unavailable', 'away');
+      throw new SearchError('engine-unavailable', 'away');
     };
     const asked = search.search(prepare('диван'));
     await idle();
     begin();
     gate.resolve();
-    await assert.rejects(asked, /cannot be reached/);
+    await assert.rejects(asked, { reason: 'engine-unavailable' });
   });
 }
 
@@ -56,7 +56,7 @@ test('a page of the lifeboat shows no suppressed document', async (t) => {
     close: async () => undefined,
   };
   const { search, prepare, engine } = harness(t, { rules, lifeboat });
-  engine.answer = async () => Promise.reject(new EngineError('engine-unavailable', 'away'));
+  engine.answer = async () => Promise.reject(new SearchError('engine-unavailable', 'away'));
   begin();
   const { outcome, entry } = await search.search(prepare('мебель'));
   assert.deepEqual([outcome, shown(entry.body)], ['lifeboat', 1]);

@@ -1,6 +1,6 @@
 import { fileBytes, linesOf } from '../../catalogue/file.ts';
 import type { PreparedSearch } from '../../search/key.ts';
-import { InvalidSearch } from '../../search/search-error.ts';
+import { InvalidSearch } from '../../search/query.ts';
 
 export interface Query {
   readonly prepared: PreparedSearch;

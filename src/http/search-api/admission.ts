@@ -1,9 +1,8 @@
+import { REASONS, SearchError } from '../../resilience/search-error.ts';
 import type { Clock } from '../../runtime.ts';
 import type { PreparedSearch } from '../../search/key.ts';
 import type { SearchClient } from '../../search/miss-path.ts';
-import { searchError } from '../../search/search-error.ts';
 import type { Span } from '../../search/trace.ts';
-import { problemOf } from '../problems.ts';
 import type { ClientRequest } from '../transport/client.ts';
 import type { TokenBuckets } from '../transport/token-bucket.ts';
 
@@ -35,7 +34,7 @@ export function createAdmission(options: AdmissionOptions): SearchAdmission {
   return {
     clientOf: (request, span) => new AdmittedClient(options, request, span),
     admitPage: () => {
-      if (options.pressure.isLate()) throw searchError('busy');
+      if (options.pressure.isLate()) throw new SearchError('busy');
     },
   };
 }
@@ -84,10 +83,7 @@ class AdmittedClient implements SearchClient {
 
 /** True when the search was shed before the engine, or when a stale page or a page of the lifeboat was served. */
 function costNothing(result: unknown): boolean {
-  if (result instanceof Error) {
-    const { code } = problemOf(result);
-    return code === 'overloaded' || code === 'engine-open';
-  }
+  if (result instanceof Error) return result instanceof SearchError && !REASONS[result.reason].isCharged;
   const outcome = typeof result === 'object' && result !== null && 'outcome' in result ? result.outcome : undefined;
   return outcome === 'lifeboat' || outcome === 'stale';
 }

@@ -113,19 +113,8 @@ export function refusedEnding(problem: Problem, error: unknown): Ending {
 
 /** How a search without a page is counted. */
 export function outcomeOf({ code }: Problem): Outcome {
-  switch (code) {
-    case 'overloaded':
-    case 'engine-open':
-    case 'busy':
-      return 'shed';
-    case 'engine-deadline':
-    case 'engine-unavailable':
-    case 'engine-rejected':
-    case 'internal':
-      return 'failed';
-    default:
-      return 'rejected';
-  }
+  const facts = PROBLEMS[code];
+  return 'outcome' in facts ? facts.outcome : 'rejected';
 }
 
 /**
