@@ -27,6 +27,19 @@ export const systemClock: Clock = {
   monotonicMs: performance.now.bind(performance),
 };
 
+/** Takes the end of a call that makes no promise: an error, or a value. It is called once and must not throw. */
+export type Done<T> = (error: unknown, value?: T) => void;
+
+/** The promise of such a call, for a caller that waits for one. */
+export function promised<T>(start: (done: Done<T>) => void): Promise<T> {
+  return new Promise((resolve, reject) =>
+    start((error, value) => {
+      if (error === undefined) resolve(value as T);
+      else reject(error);
+    }),
+  );
+}
+
 /** Resolves when `holds` returns true, asked every 10 ms, or after `timeoutMs`. */
 export async function waitFor(holds: () => boolean, timeoutMs: number, clock: Clock): Promise<void> {
   const untilMs = clock.monotonicMs() + timeoutMs;

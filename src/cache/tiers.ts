@@ -1,4 +1,4 @@
-import type { Clock } from '../runtime.ts';
+import { type Clock, promised } from '../runtime.ts';
 import { type Decoded, decodeEntry } from './codec.ts';
 import { type Entry, type Freshness, freshnessOf, heldToPolicy, type LifetimePolicy, storedForMs } from './entry.ts';
 import type { CacheEvent, MissReason } from './events.ts';
@@ -167,7 +167,7 @@ export function createTiers(options: TiersOptions): Tiers {
       return;
     }
     const read = (end: Callback<Lookup>): void =>
-      store.readTo(name.storeName, options.storeDeadlineMs, (value) => {
+      store.read(name.storeName, options.storeDeadlineMs, (value) => {
         let lookup: Lookup;
         try {
           lookup = lookupOf(value, name);
@@ -189,18 +189,12 @@ export function createTiers(options: TiersOptions): Tiers {
       const entry = memory.get(name.key);
       return entry === undefined ? { kind: 'missed', reason: 'unseen' } : validate(entry, name);
     },
-    fromStore: (name) =>
-      new Promise((resolve, reject) =>
-        fromStoreTo(name, (error, lookup) => {
-          if (lookup === undefined) {
-            reject(error);
-            return;
-          }
-          // The read may be shared with a search, for which L1 does not take every entry.
-          if (lookup.kind === 'found' && memory.peek(name.key) !== lookup.entry) setInMemory(name, lookup.entry);
-          resolve(lookup);
-        }),
-      ),
+    fromStore: async (name) => {
+      const lookup = await promised<Lookup>((done) => fromStoreTo(name, done));
+      // The read may be shared with a search, for which L1 does not take every entry.
+      if (lookup.kind === 'found' && memory.peek(name.key) !== lookup.entry) setInMemory(name, lookup.entry);
+      return lookup;
+    },
     fromStoreTo,
     fromStoreMany: async (names) => {
       if (store === undefined) return names.map(() => ({ kind: 'missed', reason: 'unseen' }));

@@ -53,9 +53,9 @@ export interface FakeStoreOptions {
 
 const NODE = 'memory:0';
 
-/** Both forms of a single read. */
-export function singleReads(read: Store['read']): Pick<Store, 'read' | 'readTo'> {
-  return { read, readTo: (name, deadlineMs, settle) => void read(name, deadlineMs).then(settle) };
+/** The read of a store that replies with a promise. */
+export function readingFrom(reply: (name: string, deadlineMs: number) => Promise<StoreRead>): Store['read'] {
+  return (name, deadlineMs, settle) => void reply(name, deadlineMs).then(settle);
 }
 
 /** A store in memory that keeps every promise of the port. */
@@ -147,7 +147,7 @@ export function createFakeStore({ clock = systemClock, observe = () => {} }: Fak
   return {
     ...fleet,
     leases,
-    ...singleReads(read),
+    read: readingFrom(read),
     readMany: (names, deadlineMs) => Promise.all(names.map((name) => read(name, deadlineMs))),
     write,
     locate: () => ({ node: NODE }),

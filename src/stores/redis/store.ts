@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Command } from 'ioredis';
-import type { Store, StoreEvent, StoreRead, StoreWrite } from '../../cache/store.ts';
+import { readOnce, type Store, type StoreEvent, type StoreRead, type StoreWrite } from '../../cache/store.ts';
 import type { ControlStore } from '../../control/control-store.ts';
 import type { StoreContent } from '../../operations/flush/content.ts';
 import type { CounterStore } from '../../popularity/shared.ts';
@@ -62,7 +62,7 @@ export function createRedisStore(options: RedisStoreOptions): RedisStore {
   };
   const owners = () => (closed ? [] : topology.owners());
 
-  const readTo: Store['readTo'] = (name, readDeadlineMs, settle) => {
+  const read: Store['read'] = (name, readDeadlineMs, settle) => {
     const node = ownerOf(name);
     if (node !== undefined) {
       sendTo(node, READ, { name, deadlineMs: readDeadlineMs }, settle);
@@ -71,13 +71,11 @@ export function createRedisStore(options: RedisStoreOptions): RedisStore {
     reportNoOwner('read');
     settle(READ_FAULTS['store-down']);
   };
-  const read: Store['read'] = (name, readDeadlineMs) => new Promise((resolve) => readTo(name, readDeadlineMs, resolve));
 
   return {
     read,
-    readTo,
     holds: async (name) => {
-      const found = await read(name, deadlineMs);
+      const found = await readOnce({ read }, name, deadlineMs);
       return found.kind === 'fault' ? undefined : found.kind === 'value';
     },
     write(name, value, ttlMs) {

@@ -6,7 +6,7 @@ import { after, before, describe, mock, type TestContext, test } from 'node:test
 import { startRespProxy } from '../../../loadtest/fault-proxy/resp-proxy.ts';
 import { freePorts } from '../../../loadtest/stack/process.ts';
 import { type RedisStack, startCluster, startStandalone } from '../../../loadtest/stack/redis.ts';
-import type { StoreReason } from '../../../src/cache/store.ts';
+import { readOnce, type StoreReason } from '../../../src/cache/store.ts';
 import type { RedisSettings } from '../../../src/stores/redis/connection.ts';
 import { reasonOf } from '../../../src/stores/redis/ready.ts';
 import { until } from '../../until.ts';
@@ -24,7 +24,7 @@ async function serves(t: TestContext, settings: RedisSettings): Promise<void> {
   t.after(store.close);
   await connected(store, 1);
   assert.equal((await store.write('a', Buffer.from('1'), 60_000)).kind, 'stored');
-  assert.equal((await store.read('a', 1000)).kind, 'value');
+  assert.equal((await readOnce(store, 'a', 1000)).kind, 'value');
   assert.deepEqual(
     store.nodes().map(({ trouble }) => trouble),
     [undefined],
