@@ -16,8 +16,8 @@ const DEADLINE_MS = 60_000;
 const TTL_MS = 60_000;
 const HELD = { kind: 'held' };
 const PASS = { kind: 'pass' };
-const FREE = { kind: 'free' };
-const TAKEN = { kind: 'taken' };
+const FREE = { kind: 'free', value: undefined };
+const TAKEN = { kind: 'taken', value: undefined };
 const FENCED = { kind: 'dropped', fault: 'fenced' };
 const STORED = { kind: 'stored' };
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import slotOf from 'cluster-key-slot';
 import { readOnce, type StoreEvent } from '../../src/cache/store.ts';
-import { slotOf } from '../../src/stores/redis/cluster.ts';
 import { contentContract } from '../contract/content.ts';
 import { countersContract } from '../contract/counters.ts';
 import { storeContract } from '../contract/store.ts';

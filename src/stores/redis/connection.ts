@@ -3,15 +3,9 @@ import type { StoreEvent, StoreReason } from '../../cache/store.ts';
 import type { StoreSettings } from '../../config/settings.ts';
 import type { Clock } from '../../runtime.ts';
 import { createEndpoints } from './endpoints.ts';
+import { detailOf, storeReasonOf } from './errors.ts';
 import { PROTOCOL_ERROR } from './guard.ts';
-import {
-  acceptServersWithoutInfo,
-  createHandshake,
-  createReadOnly,
-  detailOf,
-  reasonOf,
-  reportClosedDoors,
-} from './ready.ts';
+import { acceptServersWithoutInfo, createHandshake, createReadOnly, reportClosedDoors } from './ready.ts';
 
 export type RedisSettings = Exclude<StoreSettings, { readonly kind: 'none' }>;
 type SentinelSettings = Extract<RedisSettings, { readonly kind: 'sentinel' }>;
@@ -169,7 +163,7 @@ export function watchConnection(redis: Redis, watch: ConnectionWatch): Connectio
   let trouble: StoreReason | undefined;
 
   const failed = (detail: string): void => {
-    const reason = reasonOf(detail);
+    const reason = storeReasonOf(detail);
     // The reason stays until the connection is ready; that it is read-only is known to `readOnly`.
     if (reason !== 'read-only') trouble = reason;
     const words = announced?.(detail) ? `${detail} (an address that the servers announce: see natMap)` : detail;
@@ -204,7 +198,7 @@ export function watchConnection(redis: Redis, watch: ConnectionWatch): Connectio
   redis.on('error', (error: Error) => {
     const detail = detailOf(error);
     // A reset explains no more than the end that follows, or than an error before it.
-    if ((state === 'handshake' || state === 'explained') && reasonOf(detail) === 'closed') return;
+    if ((state === 'handshake' || state === 'explained') && storeReasonOf(detail) === 'closed') return;
     failedInHandshake(detail);
   });
   redis.on('close', () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { createRefresher, slotOf } from '../../../src/stores/redis/cluster.ts';
+import slotOf from 'cluster-key-slot';
+import { createRefresher } from '../../../src/stores/redis/cluster.ts';
 
 test('slots are CRC16 modulo 16384', () => {
   // 0x31C3 is the published check value of this CRC; the others are what CLUSTER KEYSLOT answers.

@@ -8,7 +8,7 @@ import { freePorts } from '../../../loadtest/stack/process.ts';
 import { type RedisStack, startCluster, startStandalone } from '../../../loadtest/stack/redis.ts';
 import { readOnce, type StoreReason } from '../../../src/cache/store.ts';
 import type { RedisSettings } from '../../../src/stores/redis/connection.ts';
-import { reasonOf } from '../../../src/stores/redis/ready.ts';
+import { storeReasonOf } from '../../../src/stores/redis/errors.ts';
 import { until } from '../../until.ts';
 import { CONNECTION, clusterOf, connected, openStore, probeOf, standaloneOf } from './harness.ts';
 
@@ -187,6 +187,6 @@ describe('one word says why a store is not ready', { concurrency: true }, () => 
       ['read ECONNRESET', 'closed'],
       ['something new', 'other'],
     ];
-    for (const [text, reason] of words) assert.equal(reasonOf(text), reason, text);
+    for (const [text, reason] of words) assert.equal(storeReasonOf(text), reason, text);
   });
 });
