@@ -75,6 +75,30 @@ export function createThrottle(options: { readonly perSecond: number; readonly m
   };
 }
 
+/** The latest `maxEntries` keys written; the oldest write is evicted first. For hints, never for answers. */
+interface BoundedMap<V> {
+  readonly get: (key: string) => V | undefined;
+  readonly set: (key: string, value: V) => void;
+  readonly delete: (key: string) => void;
+}
+
+export function createBoundedMap<V>(maxEntries: number): BoundedMap<V> {
+  const map = new Map<string, V>();
+  return {
+    get: (key) => map.get(key),
+    set: (key, value) => {
+      map.delete(key);
+      map.set(key, value);
+      if (map.size <= maxEntries) return;
+      const oldest = map.keys().next();
+      if (!oldest.done) map.delete(oldest.value);
+    },
+    delete: (key) => {
+      map.delete(key);
+    },
+  };
+}
+
 /** A seeded generator of [0, 1), for tests and load tests: mulberry32, whose state of one word makes a generator cheap. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;

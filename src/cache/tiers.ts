@@ -1,5 +1,5 @@
 import { type Clock, promised } from '../runtime.ts';
-import { type Decoded, decodeEntry } from './codec.ts';
+import { type DecodedEntry, decodeEntry } from './codec.ts';
 import { type Entry, type Freshness, freshnessOf, heldToPolicy, type LifetimePolicy, storedForMs } from './entry.ts';
 import type { CacheEvent, MissReason } from './events.ts';
 import type { EntryRules, EntryVerdict, RuledName } from './invalidation.ts';
@@ -77,7 +77,7 @@ export function createTiers(options: TiersOptions): Tiers {
 
   const validate = (entry: Entry, name: RuledName): Lookup => {
     const verdict = rules.judge(entry, name);
-    if (isRefused(verdict)) return { kind: 'missed', reason: verdict };
+    if (isDenied(verdict)) return { kind: 'missed', reason: verdict };
     const age = freshnessOf(entry, clock.monotonicMs());
     if (age === 'expired') return { kind: 'missed', reason: 'lapsed' };
     return { kind: 'found', entry, freshness: age === 'fresh' && verdict === 'outdated' ? 'stale' : age };
@@ -237,7 +237,7 @@ export interface StoredEntryLimits {
   readonly clock: Clock;
 }
 
-type StoredEntry = Decoded | { readonly kind: 'oversized' };
+type StoredEntry = DecodedEntry | { readonly kind: 'oversized' };
 
 /**
  * Maximum number of results in an entry: five times the maximum of a request. Each lookup checks all of them against
@@ -269,6 +269,6 @@ export function ownBytes(value: Buffer): Buffer {
 }
 
 /** May not be served at all. */
-export function isRefused(verdict: EntryVerdict): verdict is 'flushed' | 'suppressed' {
+export function isDenied(verdict: EntryVerdict): verdict is 'flushed' | 'suppressed' {
   return verdict === 'flushed' || verdict === 'suppressed';
 }

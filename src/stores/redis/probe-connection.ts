@@ -188,9 +188,8 @@ function probeOptions({ settings, at, sentinel, name, random }: ProbeConnectionO
 function credentialsOf(settings: RedisSettings, sentinel: boolean) {
   if (sentinel) {
     if (settings.kind !== 'sentinel') return {};
-    const { sentinelUsername: username, sentinelPassword: password } = settings;
-    return { ...(username !== undefined && { username }), ...(password !== undefined && { password }) };
+    return { username: settings.sentinelUsername, password: settings.sentinelPassword };
   }
   const { username, password } = settings.doctor ?? settings;
-  return { ...(username !== undefined && { username }), ...(password !== undefined && { password }) };
+  return { username, password };
 }
