@@ -27,15 +27,15 @@ export const systemClock: Clock = {
   monotonicMs: performance.now.bind(performance),
 };
 
-/** Takes the result of a call without a promise: a value, or an error. It is called once and must not throw. */
-export type Callback<T> = (error: unknown, value?: T) => void;
+/** Takes the end of a call that makes no promise: an error, or a value. It is called once and must not throw. */
+export type Done<T> = (error: unknown, value?: T) => void;
 
-/** The promise of a call that ends in a callback. */
-export function promised<T>(call: (done: Callback<T>) => void): Promise<T> {
+/** The promise of such a call, for a caller that waits for one. */
+export function promised<T>(start: (done: Done<T>) => void): Promise<T> {
   return new Promise((resolve, reject) =>
-    call((error, value) => {
-      if (value === undefined) reject(error);
-      else resolve(value);
+    start((error, value) => {
+      if (error === undefined) resolve(value as T);
+      else reject(error);
     }),
   );
 }
@@ -71,6 +71,30 @@ export function createThrottle(options: { readonly perSecond: number; readonly m
       const before = heldBack;
       heldBack = 0;
       return before;
+    },
+  };
+}
+
+/** The latest `maxEntries` keys written; the oldest write is evicted first. For hints, never for answers. */
+interface BoundedMap<V> {
+  readonly get: (key: string) => V | undefined;
+  readonly set: (key: string, value: V) => void;
+  readonly delete: (key: string) => void;
+}
+
+export function createBoundedMap<V>(maxEntries: number): BoundedMap<V> {
+  const map = new Map<string, V>();
+  return {
+    get: (key) => map.get(key),
+    set: (key, value) => {
+      map.delete(key);
+      map.set(key, value);
+      if (map.size <= maxEntries) return;
+      const oldest = map.keys().next();
+      if (!oldest.done) map.delete(oldest.value);
+    },
+    delete: (key) => {
+      map.delete(key);
     },
   };
 }

@@ -1,5 +1,5 @@
-import type { Callback, Clock } from '../runtime.ts';
-import { type Decoded, decodeEntry } from './codec.ts';
+import type { Clock, Done } from '../runtime.ts';
+import { type DecodedEntry, decodeEntry } from './codec.ts';
 import { type Entry, type Freshness, freshnessOf, heldToPolicy, type LifetimePolicy, storedForMs } from './entry.ts';
 import type { CacheEvent, MissReason } from './events.ts';
 import type { EntryRules, EntryVerdict, RuledName } from './invalidation.ts';
@@ -34,7 +34,7 @@ export interface Tiers {
    * Concurrent readers of one name share one read. A full L1 takes an entry only at its second sight (MemoryTier.admits).
    * A read that is refused ends before this returns.
    */
-  readonly fromStore: (name: CacheName, done: Callback<Lookup>) => void;
+  readonly fromStore: (name: CacheName, done: Done<Lookup>) => void;
   /** L1 takes the entries as in `fromStore`. */
   readonly fromStoreMany: (names: readonly CacheName[]) => Promise<readonly Lookup[]>;
   /** Decodes and validates a value that came from the store by another way than a read. A servable entry is then in L1. */
@@ -77,7 +77,7 @@ export function createTiers(options: TiersOptions): Tiers {
 
   const validate = (entry: Entry, name: RuledName): Lookup => {
     const verdict = rules.judge(entry, name);
-    if (isRefused(verdict)) return { kind: 'missed', reason: verdict };
+    if (isDenied(verdict)) return { kind: 'missed', reason: verdict };
     const age = freshnessOf(entry, clock.monotonicMs());
     if (age === 'expired') return { kind: 'missed', reason: 'lapsed' };
     return { kind: 'found', entry, freshness: age === 'fresh' && verdict === 'outdated' ? 'stale' : age };
@@ -166,8 +166,8 @@ export function createTiers(options: TiersOptions): Tiers {
       done(undefined, { kind: 'missed', reason: 'unseen' });
       return;
     }
-    const read = (end: Callback<Lookup>): void =>
-      store.readTo(name.storeName, options.storeDeadlineMs, (value) => {
+    const read = (end: Done<Lookup>): void =>
+      store.read(name.storeName, options.storeDeadlineMs, (value) => {
         let lookup: Lookup;
         try {
           lookup = lookupOf(value, name);
@@ -234,7 +234,7 @@ export interface StoredEntryLimits {
   readonly clock: Clock;
 }
 
-type StoredEntry = Decoded | { readonly kind: 'oversized' };
+type StoredEntry = DecodedEntry | { readonly kind: 'oversized' };
 
 /**
  * Maximum number of results in an entry: five times the maximum of a request. Each lookup checks all of them against
@@ -266,6 +266,6 @@ export function ownBytes(value: Buffer): Buffer {
 }
 
 /** May not be served at all. */
-export function isRefused(verdict: EntryVerdict): verdict is 'flushed' | 'suppressed' {
+export function isDenied(verdict: EntryVerdict): verdict is 'flushed' | 'suppressed' {
   return verdict === 'flushed' || verdict === 'suppressed';
 }

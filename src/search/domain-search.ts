@@ -5,7 +5,7 @@ import { createLeases } from '../cache/lease.ts';
 import type { MemoryTier } from '../cache/memory.ts';
 import type { Signing } from '../cache/signing.ts';
 import type { Store } from '../cache/store.ts';
-import { createTiers, isRefused } from '../cache/tiers.ts';
+import { createTiers, isDenied } from '../cache/tiers.ts';
 import type { EngineGuard } from '../resilience/create-guard.ts';
 import type { Runtime } from '../runtime.ts';
 import { createTierAnswers } from './answer.ts';
@@ -225,7 +225,7 @@ function refreshAhead(
       const entry = memory.peek(prepared.key);
       if (entry === undefined) return undefined;
       const verdict = rules.judge(entry, prepared);
-      return isRefused(verdict) ? undefined : { entry, outdated: verdict === 'outdated' };
+      return isDenied(verdict) ? undefined : { entry, outdated: verdict === 'outdated' };
     },
     refresh: refresh.ahead,
     spare,

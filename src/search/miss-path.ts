@@ -1,9 +1,8 @@
-import { createBoundedMap } from '../cache/bounded-map.ts';
 import type { MissReason } from '../cache/events.ts';
 import type { Lookup, Tiers } from '../cache/tiers.ts';
 import { withinMaxWait } from '../resilience/deadline.ts';
 import { REASONS, type Reason, SearchError } from '../resilience/search-error.ts';
-import type { Clock } from '../runtime.ts';
+import { type Clock, createBoundedMap } from '../runtime.ts';
 import { type Answer, answerOf, forwarded, HIT, type Lookups, missReason, type TierAnswers } from './answer.ts';
 import type { SearchEvent } from './events.ts';
 import type { PreparedSearch } from './key.ts';

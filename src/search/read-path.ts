@@ -1,6 +1,6 @@
 import type { Lookup, Tiers } from '../cache/tiers.ts';
 import { SearchError } from '../resilience/search-error.ts';
-import type { Callback, Clock } from '../runtime.ts';
+import type { Clock, Done } from '../runtime.ts';
 import type { Answer, Lookups, TierAnswers } from './answer.ts';
 import type { PreparedSearch } from './key.ts';
 import type { MissPath, SearchClient } from './miss-path.ts';
@@ -16,7 +16,7 @@ export interface ReadPath {
    * and must not throw: for an entry of L1 before this returns, at the latest within the domain's patience plus the
    * lifeboat's deadline where there is one.
    */
-  readonly search: (prepared: PreparedSearch, client: SearchClient, done: Callback<Answer>) => void;
+  readonly search: (prepared: PreparedSearch, client: SearchClient, done: Done<Answer>) => void;
   /** Results in order; each search fails alone. L2 is read in per-node pipelines; misses share the loads of single searches. */
   readonly searchMany: (
     prepared: readonly PreparedSearch[],
@@ -64,7 +64,7 @@ export function createReadPath(options: ReadPathOptions): ReadPath {
     return near;
   };
 
-  const searchFar = (prepared: PreparedSearch, l1: Lookup, client: SearchClient, done: Callback<Answer>): void => {
+  const searchFar = (prepared: PreparedSearch, l1: Lookup, client: SearchClient, done: Done<Answer>): void => {
     const startedMs = clock.monotonicMs();
     const miss = (lookups: Lookups): void =>
       void missPath

@@ -1,8 +1,7 @@
-import { createBoundedMap } from '../cache/bounded-map.ts';
 import { type Entry, freshnessOf, remainingMs } from '../cache/entry.ts';
 import type { Tiers } from '../cache/tiers.ts';
 import { SearchError } from '../resilience/search-error.ts';
-import type { Clock } from '../runtime.ts';
+import { type Clock, createBoundedMap } from '../runtime.ts';
 import type { SearchEvent } from './events.ts';
 import type { PreparedSearch } from './key.ts';
 import type { Loader } from './load.ts';

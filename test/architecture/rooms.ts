@@ -128,6 +128,7 @@ export const DEPLOY_ROOMS: Readonly<Record<string, readonly string[]>> = {
 
 /** The folders that may import each library: those that wrap it, and in `loadtest` those that measure with it. */
 export const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
+  'cluster-key-slot': ['src/stores/redis'],
   ioredis: ['src/stores/redis', 'loadtest/stack', 'loadtest/bench', 'loadtest/labs'],
   mysql2: ['src/engines/sphinx'],
   opossum: ['src/resilience'],

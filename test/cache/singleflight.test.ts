@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createSingleflight } from '../../src/cache/singleflight.ts';
-import { type Callback, promised } from '../../src/runtime.ts';
+import { type Done, promised } from '../../src/runtime.ts';
 
 test('a thousand callers of one key are one call and get the same object', async () => {
   const calls = createSingleflight<object>();
-  const started: Callback<object>[] = [];
+  const started: Done<object>[] = [];
   const joined = Array.from({ length: 1000 }, () =>
     promised<object>((done) => calls.join('k', (end) => void started.push(end), done)),
   );
@@ -25,7 +25,7 @@ test('each key has its own call', async () => {
 
 test('callers that joined share the error, and the next caller starts a new call', async () => {
   const calls = createSingleflight<string>();
-  const ends: Callback<string>[] = [];
+  const ends: Done<string>[] = [];
   const join = () => promised<string>((done) => calls.join('k', (end) => void ends.push(end), done));
   const both = [join(), join()];
   ends[0]?.(new Error('engine'));
@@ -37,7 +37,7 @@ test('callers that joined share the error, and the next caller starts a new call
 
 test('the key is free before the first caller hears of the end', () => {
   const calls = createSingleflight<string>();
-  const ends: Callback<string>[] = [];
+  const ends: Done<string>[] = [];
   const heard: string[] = [];
   const join = (name: string): void =>
     calls.join(

@@ -7,7 +7,7 @@ import { createMemoryTier } from '../../src/stores/memory/memory-tier.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 import { entryOf, fromStore } from '../fakes/entry.ts';
 import { unflushed } from '../fakes/entry-rules.ts';
-import { createFakeStore, singleReads } from '../fakes/store.ts';
+import { createFakeStore, readingFrom } from '../fakes/store.ts';
 
 const NAME = { key: 'k', storeName: 'sc1:goods:{k}', canonical: 'goods@x?q=кроссовки', bucket: 1 };
 const MINUTE_MS = 60_000;
@@ -35,7 +35,7 @@ function harness() {
       memory: to,
       store: {
         ...createFakeStore({ clock }),
-        ...singleReads(async () => stored),
+        read: readingFrom(async () => stored),
         readMany: async (names) => names.map(() => stored),
       },
       storeDeadlineMs: 50,

@@ -10,7 +10,7 @@ import { createMemoryTier } from '../../src/stores/memory/memory-tier.ts';
 import { createFakeClock, type FakeClock } from '../fakes/clock.ts';
 import { entryOf, fromStore, LONG_LIVED } from '../fakes/entry.ts';
 import { unflushed } from '../fakes/entry-rules.ts';
-import { createFakeStore, singleReads } from '../fakes/store.ts';
+import { createFakeStore, readingFrom } from '../fakes/store.ts';
 
 const NAME = { key: 'k', storeName: 'sc1:goods:{k}', canonical: 'goods@x?q=кроссовки', bucket: 1 };
 
@@ -33,7 +33,7 @@ function harness(rules: EntryRules = unflushed): Harness {
     memory,
     store: {
       ...createFakeStore({ clock }),
-      ...singleReads(async () => made.reads),
+      read: readingFrom(async () => made.reads),
       readMany: async (names) => names.map(() => made.reads),
     },
     storeDeadlineMs: 50,

@@ -8,6 +8,7 @@ import { pathToFileURL } from 'node:url';
 import { Redis } from 'ioredis';
 import { openLoop } from '../../../loadtest/http-driver/loops.ts';
 import { createRandom } from '../../../loadtest/random.ts';
+import { readOnce } from '../../../src/cache/store.ts';
 import { systemClock } from '../../../src/runtime.ts';
 import type { HostPort } from '../../../src/schema/units.ts';
 import { DEADLINE_MS, type ReaderTask, type ShardReads, SOCKET_TIMEOUT_MS } from './shard-load.ts';
@@ -83,7 +84,7 @@ async function createStoreClient(nodes: readonly HostPort[], checkout: string): 
   });
   return {
     read: async (name) => {
-      const read = await store.read(name, DEADLINE_MS);
+      const read = await readOnce(store, name, DEADLINE_MS);
       if (read.kind === 'value') return 'value';
       return read.kind === 'fault' && read.fault === 'store-slow' ? 'slow' : 'refused';
     },

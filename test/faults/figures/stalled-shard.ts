@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import slotOf from 'cluster-key-slot';
 import { Cluster } from 'ioredis';
 import { type RedisStack, startCluster } from '../../../loadtest/stack/redis.ts';
-import { slotOf } from '../../../src/stores/redis/cluster.ts';
 import { until } from '../../until.ts';
 import { percentile } from '../report.ts';
 import { type Figure, type FigureResult, measured } from './figure.ts';
