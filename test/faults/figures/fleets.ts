@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { type EngineProxy, startEngineProxy } from '../../../loadtest/fault-proxy/engine-proxy.ts';
-import { type RedisStack, startCluster, startStandalone } from '../../../loadtest/stack/redis.ts';
+import { startStandalone } from '../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import { sampleGoods, startSearchd } from '../../../loadtest/stack/sphinx.ts';
 import { type Queries, queriesOf } from '../../../loadtest/traffic/queries.ts';
@@ -8,25 +8,6 @@ import { until } from '../../until.ts';
 import { type Changes, configurationOf, INDEX } from '../configuration.ts';
 import { buildWithResources, waitUntilReady } from '../harness.ts';
 import type { ServiceProcess } from '../service.ts';
-
-/** Several serpcache processes with one store cluster and one engine. A proxy counts the engine's searches. */
-export interface Fleet {
-  readonly services: readonly ServiceProcess[];
-  readonly store: RedisStack;
-  readonly engineProxy: EngineProxy;
-  /** Search texts by rank. */
-  readonly texts: readonly string[];
-  readonly configuration: (changes: Changes) => string;
-  /** Waits until the cluster is complete and empties it. */
-  readonly emptyStore: () => Promise<void>;
-  readonly stop: () => Promise<void>;
-}
-
-interface FleetOptions {
-  readonly checkout: string;
-  readonly processes: number;
-  readonly searches: number;
-}
 
 /**
  * A fleet whose engine has a limited capacity: a proxy in front of searchd limits the number of concurrent searches and
@@ -67,51 +48,6 @@ interface LimitedFleetOptions {
 }
 
 export const perSecondOf = ({ slots, delayMs }: EngineCapacity): number => (slots * 1000) / delayMs;
-
-const FLEET_DOCUMENTS = 2000;
-/** Above the sum of what all processes open, even when each assumes that it is the only one. */
-const FLEET_ENGINE_CONNECTIONS = 512;
-
-export function startFleet({ checkout, processes, searches }: FleetOptions): Promise<Fleet> {
-  return buildWithResources('fleet', async (resources) => {
-    const goods = sampleGoods(FLEET_DOCUMENTS);
-    const engine = resources.keep(
-      await startSearchd({
-        directory: join(resources.directory, 'engine'),
-        from: { domains: [{ ...goods, index: INDEX }] },
-        maxConnections: FLEET_ENGINE_CONNECTIONS,
-      }),
-    );
-    const engineProxy = resources.keep(await startEngineProxy({ target: { host: engine.host, port: engine.port } }));
-    const store = resources.keep(await startCluster({ flavour: 'redis', masters: 3 }));
-    const names = Array.from({ length: processes }, (_, at) => `serpcache-${at + 1}`);
-    const services = await resources.services(names, { checkout });
-    return {
-      services,
-      store,
-      engineProxy,
-      texts: queriesOf(goods.documents, searches).repeated,
-      configuration: (changes) =>
-        configurationOf(
-          {
-            store: { kind: 'cluster', nodes: store.nodes.map(({ host, port }) => ({ host, port })) },
-            engine: { host: engineProxy.host, port: engineProxy.port },
-          },
-          changes,
-        ),
-      emptyStore: async () => {
-        await until('a complete and empty cluster', async () => {
-          for (const node of store.nodes) {
-            if (!String(await node.command('CLUSTER', 'INFO')).includes('cluster_state:ok')) return false;
-            await node.command('FLUSHALL');
-          }
-          return true;
-        });
-      },
-      stop: resources.stop,
-    };
-  });
-}
 
 /** Connections that a process without a concurrency limit opens. */
 const ENGINE_CONNECTIONS = 700;

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DEFENCES, type Defence } from '../../../src/config/schema-process.ts';
 import type { Changes } from '../configuration.ts';
 import { share } from '../report.ts';
 import { isHit } from '../verdict.ts';
 import { compareWithControl } from './comparison.ts';
 import {
+  example,
   type Figure,
   type FigureResult,
   generatorKeptUp,
@@ -28,11 +28,8 @@ import {
 } from './fleets.ts';
 import { isFault, isPage, type SentSearch } from './open-loop.ts';
 
-interface Loss {
-  /** `store`: all of L2. `both`: L2 and, by a restart, the L1 of every process. */
-  readonly of: 'store' | 'both';
-  readonly without: readonly Defence[];
-}
+/** `store`: all of L2. `both`: L2 and, by a restart, the L1 of every process. */
+type Loss = 'store' | 'both';
 
 interface LossSetup {
   readonly capacity: EngineCapacity;
@@ -45,7 +42,8 @@ interface LossSetup {
   readonly giveUpMs: number;
 }
 
-export interface LossResult extends Loss {
+export interface LossResult {
+  readonly of: Loss;
   /** Number of searches with a fresh page in L2, which the engine must compute again. */
   readonly hot: number;
   /** Mean number of searches in the L1 of a process. */
@@ -93,12 +91,6 @@ const CAPACITY = perSecondOf(SETUP.capacity);
 /** Allowed recovery time, as a multiple of the time in which the engine computes every hot search once. */
 const RECOVERY_FACTOR = 1.2;
 
-const LOSSES: readonly Loss[] = [
-  { of: 'store', without: [] },
-  { of: 'both', without: [] },
-  { of: 'both', without: DEFENCES },
-];
-
 /** The whole cache is lost under peak load, while the engine has capacity for a part of the requests. */
 export const FULL_LOSS: Figure = {
   name: 'full-loss',
@@ -107,7 +99,8 @@ export const FULL_LOSS: Figure = {
     const fleet = await startLimitedFleet({ checkout, services: PROCESSES, searches: SEARCHES });
     try {
       const losses: LossResult[] = [];
-      for (const loss of LOSSES) losses.push(await retryWhileLagging(() => measureLoss(fleet, loss, SETUP)));
+      for (const lost of ['store', 'both'] as const)
+        losses.push(await retryWhileLagging(() => measureLoss(fleet, lost, SETUP)));
       return resultOf(losses);
     } finally {
       await fleet.stop();
@@ -121,7 +114,7 @@ const LIMITED_BEFORE_MS = 2500;
 const STEADY_MS = 3000;
 
 /** The stream never stops. While the processes restart only the control gets it, as behind a load balancer. */
-async function measureLoss(fleet: LimitedFleet, loss: Loss, setup: LossSetup): Promise<LossResult> {
+async function measureLoss(fleet: LimitedFleet, lost: Loss, setup: LossSetup): Promise<LossResult> {
   const { engineProxy, services } = fleet;
   const changes: Changes = {
     memory: { maxBytes: setup.memory },
@@ -129,7 +122,7 @@ async function measureLoss(fleet: LimitedFleet, loss: Loss, setup: LossSetup): P
     freshness: { ttl: `${setup.ttlMs}ms`, emptyTtl: `${setup.ttlMs}ms` },
   };
   await fleet.startControl(changes);
-  await fleet.startServices({ ...changes, domain: { without: loss.without } }, { capacity: UNLIMITED, empty: true });
+  await fleet.startServices(changes, { capacity: UNLIMITED, empty: true });
   const watch = compareWithControl(fleet, setup);
   const { loop } = watch;
   try {
@@ -140,17 +133,17 @@ async function measureLoss(fleet: LimitedFleet, loss: Loss, setup: LossSetup): P
     const holdings = await Promise.all(services.map((service) => tierStatesOf(service, seen)));
     const lostMs = loop.sinceStartMs();
     engineProxy.resetCounts();
-    if (loss.of === 'both') {
+    if (lost === 'both') {
       watch.includeFleet(false);
       // The processes stop before FLUSHALL, because they write their entries back to L2 when they stop.
       await Promise.all(services.map((service) => service.stop()));
     }
     await fleet.store.command('FLUSHALL');
-    if (loss.of === 'both') {
+    if (lost === 'both') {
       await Promise.all(services.map((service) => service.start(service.config() ?? '')));
       watch.includeFleet(true);
     }
-    const kept = loss.of === 'both' ? [] : holdings.map(({ l1 }) => l1);
+    const kept = lost === 'both' ? [] : holdings.map(({ l1 }) => l1);
     watch.begin(kept.map(freshIn));
     const beganMs = loop.sinceStartMs();
     while (watch.recoveredMs() === undefined && loop.sinceStartMs() < beganMs + setup.giveUpMs) await sleep(50);
@@ -164,7 +157,7 @@ async function measureLoss(fleet: LimitedFleet, loss: Loss, setup: LossSetup): P
     const inMemory = kept.map(servableIn);
     const ofHeld = afterLoss.fleet.filter(({ to, text }) => inMemory[to]?.has(text) === true);
     return {
-      ...loss,
+      of: lost,
       hot: freshIn(holdings[0]?.l2 ?? new Map()).size,
       heldInMemory: holdings.reduce((sum, { l1 }) => sum + servableIn(l1).size, 0) / holdings.length,
       hitsBefore: share(before.fleet, isHit),
@@ -196,17 +189,15 @@ async function measureLoss(fleet: LimitedFleet, loss: Loss, setup: LossSetup): P
 const gapOf = ({ fleet, control }: Record<'fleet' | 'control', readonly SentSearch[]>): number =>
   share(control, isHit) - share(fleet, isHit);
 
-const NAMES: Readonly<Record<Loss['of'], string>> = { store: 'L2', both: 'L2 and L1' };
+const NAMES: Readonly<Record<Loss, string>> = { store: 'L2', both: 'L2 and L1' };
 
 export function resultOf(losses: readonly LossResult[]): FigureResult {
-  const withAll = losses.filter(({ without }) => without.length === 0);
-  return { table: losses.map(rowOf), verdicts: withAll.flatMap(verdictsOf) };
+  return { table: losses.map(rowOf), verdicts: losses.flatMap(verdictsOf) };
 }
 
 function rowOf(loss: LossResult): FigureResult['table'][number] {
   return {
     lost: NAMES[loss.of],
-    without: loss.without.length === 0 ? '–' : 'all defences',
     'hot keys': loss.hot,
     'capacity/s': shown(CAPACITY),
     'held in L1': shown(loss.heldInMemory),
@@ -252,7 +243,7 @@ function verdictsOf(loss: LossResult): FigureResult['verdicts'] {
       holds: noState,
     },
     {
-      says: `${lost}: ${loss.wrong.length} wrong answers, ${loss.faults.length} that a client cannot act on${loss.faults[0] === undefined ? '' : `, such as ${loss.faults[0]}`}`,
+      says: `${lost}: ${loss.wrong.length} wrong answers, ${loss.faults.length} that a client cannot act on${example(loss.faults)}`,
       holds: noneFound([...loss.wrong, ...loss.faults], loss.requests),
     },
     {
