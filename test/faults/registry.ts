@@ -1,5 +1,4 @@
 import type { Figure } from './figures/figure.ts';
-import { FULL_LOSS } from './figures/full-loss.ts';
 import { OVERLOAD } from './figures/overload.ts';
 import type { Row } from './row.ts';
 import { CLIENTS } from './rows/clients.ts';
@@ -31,7 +30,7 @@ export const FAMILIES: Readonly<Record<string, readonly Row[]>> = {
 export const BY_NAME: readonly Row[] = [brokenOnPurpose()];
 
 /** Run by name, or all with the name `figures`. Each takes minutes. */
-export const FIGURES: readonly Figure[] = [OVERLOAD, FULL_LOSS];
+export const FIGURES: readonly Figure[] = [OVERLOAD];
 
 export interface Selection {
   readonly rows: readonly Row[];
