@@ -26,10 +26,7 @@ export interface FakePageService extends PageService {
 export async function startFakePageService(
   options: { readonly extra?: Parameters<typeof createPageSearch>[0]['extra'] } = {},
 ): Promise<FakePageService> {
-  const search = createPageSearch({
-    clock: systemClock,
-    ...(options.extra === undefined ? {} : { extra: options.extra }),
-  });
+  const search = createPageSearch({ clock: systemClock, extra: options.extra });
   const events: RequestEvent[] = [];
   const server = createPublicServer({
     domains: search.domains,

@@ -3,8 +3,9 @@ import type { Coding, Entry } from '../../src/cache/entry.ts';
 import { SearchError } from '../../src/resilience/search-error.ts';
 import type { Clock } from '../../src/runtime.ts';
 import type { Answer } from '../../src/search/answer.ts';
-import type { SearchDomain } from '../../src/search/domain.ts';
+import type { SearchDomain, SearchRequest } from '../../src/search/domain.ts';
 import type { SearchedDomain } from '../../src/search/domain-search.ts';
+import type { ResultPage } from '../../src/search/engine.ts';
 import { domainOf, type PreparedSearch, prepareSearch } from '../../src/search/key.ts';
 import type { SearchClient } from '../../src/search/miss-path.ts';
 import { encodeBody } from '../../src/search/page.ts';
@@ -38,6 +39,8 @@ export interface FakeSearchOptions {
   readonly coding?: Coding;
   /** Results in a page; 10 by default. */
   readonly results?: number;
+  /** The page of the engine; by default one that has the query in each result. */
+  readonly pageOf?: (request: SearchRequest) => ResultPage;
 }
 
 export const FAKE_DOMAINS: readonly SearchDomain[] = [
@@ -67,19 +70,9 @@ export function createFakeSearch(options: FakeSearchOptions): FakeSearch {
   const memory = new Map<string, Entry>();
   const remainingMs = (entry: Entry): number => entry.freshForMs - (clock.monotonicMs() - entry.bornMs);
 
+  const pageOf = options.pageOf ?? (({ text }) => ordinaryPage(text, results));
   const computed: FakeSearch['computed'] = async (prepared, parts = {}) => {
-    const body = encodeBody(prepared.request, {
-      total: results,
-      totalRelation: 'eq',
-      results: Array.from({ length: results }, (_, i) => ({
-        id: String(i + 1),
-        title: `${prepared.request.text} ${i + 1}`,
-        snippet: `a <em>${prepared.request.text}</em> of the ${i + 1}th kind, as good as any other in this shop`,
-        score: 10 - i,
-        attributes: { category: 'shoes', price: 990 },
-      })),
-      facets: {},
-    });
+    const body = encodeBody(prepared.request, pageOf(prepared.request));
     const identity = entryOf(clock, { body, canonical: prepared.canonical });
     const entry = entryOf(clock, {
       body: await compress(body, coding),
@@ -169,4 +162,19 @@ export function createFakeSearch(options: FakeSearchOptions): FakeSearch {
     },
   };
   return fake;
+}
+
+function ordinaryPage(text: string, results: number): ResultPage {
+  return {
+    total: results,
+    totalRelation: 'eq',
+    results: Array.from({ length: results }, (_, i) => ({
+      id: String(i + 1),
+      title: `${text} ${i + 1}`,
+      snippet: `a <em>${text}</em> of the ${i + 1}th kind, as good as any other in this shop`,
+      score: 10 - i,
+      attributes: { category: 'shoes', price: 990 },
+    })),
+    facets: {},
+  };
 }

@@ -35,7 +35,10 @@ process.on('disconnect', () => process.exit());
 
 async function run({ settings, searches }: SubjectTask): Promise<readonly string[]> {
   const store = createRedisStore({
-    ...{ settings, name: 'goods', clock: systemClock, observe: () => {} },
+    settings,
+    name: 'goods',
+    clock: systemClock,
+    observe: () => {},
     random: () => 0,
   });
   const wrong: string[] = [];

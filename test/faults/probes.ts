@@ -17,17 +17,15 @@ export interface Exchange {
 type Greeting = 'accepted' | SearchError['reason'];
 
 /** One end of a TCP connection as listed by the kernel. */
-export interface KernelSocket {
+interface KernelSocket {
   readonly localPort: number;
-  readonly remotePort: number;
-  /** As in /proc/net/tcp: `01` is established, `08` (CLOSE_WAIT) is closed by the other end only. */
+  /** As in /proc/net/tcp: `01` is established. */
   readonly state: string;
   /** Bytes sent by the program and not acknowledged by the other end. */
   readonly unsentBytes: number;
 }
 
 export const ESTABLISHED = '01';
-export const CLOSE_WAIT = '08';
 
 const BOUND_MS = 3000;
 
@@ -109,10 +107,9 @@ function socketsIn(file: string, ports: ReadonlySet<number>): readonly KernelSoc
     .split('\n')
     .slice(1)
     .map((line): KernelSocket => {
-      const [, local = '', remote = '', state = '', queues = ''] = line.trim().split(/\s+/);
+      const [, local = '', , state = '', queues = ''] = line.trim().split(/\s+/);
       return {
         localPort: portOf(local),
-        remotePort: portOf(remote),
         state,
         unsentBytes: Number.parseInt(queues, 16),
       };

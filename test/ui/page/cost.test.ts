@@ -13,7 +13,7 @@ async function twentyResults(): Promise<{ readonly body: Buffer; readonly model:
   const search = createPageSearch({ clock: systemClock });
   const site = siteFor({ domains: search.domains }, 'ru');
   const address = addressFrom([['q', 'кроссовки']], site);
-  const answer = await search.answer({ pairs: searchPairs(address, site) });
+  const answer = await search.answer(search.prepare({ pairs: searchPairs(address, site) }));
   const body = await createPageBodies({ maxBytes: 2 ** 20, maxPageBytes: 2 ** 20 }).of(answer.entry);
   const provenance = provenanceOfAnswer(answer, 0.3);
   const model = (bytes: Buffer): PageModel => ({
