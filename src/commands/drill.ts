@@ -135,7 +135,7 @@ async function drillRequest(args: ParsedArguments, client: AdminClient): Promise
     .flatMap((text) => text.split(','))
     .filter((name) => name !== '');
   const plan = /[/\\]|\.ya?ml$/.test(word) ? await planInFile(word, domains, client) : word;
-  return { plan, ...(domains.length === 0 ? {} : { domains }) };
+  return { plan, domains: domains.length === 0 ? undefined : domains };
 }
 
 async function planInFile(file: string, domains: readonly string[], client: AdminClient): Promise<Plan> {

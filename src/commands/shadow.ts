@@ -50,9 +50,12 @@ const startShadow: Command = operatorCommand({
     if (candidate === undefined) throw new UsageError('a shadow needs a candidate: --candidate NAME');
     const forMs = durationOf(args, 'expires', { least: MINUTE, most: 30 * DAY }) ?? DAY;
     const status = await client.post<ShadowStatus>('/admin/shadow', {
-      ...{ domain, candidate, fraction: fractionOf(args) ?? 0.1, reads: readsOf(args) ?? 1 },
+      domain,
+      candidate,
+      fraction: fractionOf(args) ?? 0.1,
+      reads: readsOf(args) ?? 1,
       hours: forMs / HOUR,
-      ...reasonIn(reason),
+      reason,
     });
     output.result(status, () =>
       [
@@ -77,9 +80,9 @@ const setShadow: Command = operatorCommand({
     if (fraction === undefined && reads === undefined) throw new UsageError('what changes? --fraction or --reads');
     const status = await client.post<ShadowStatus>('/admin/shadow/change', {
       domain,
-      ...(fraction === undefined ? {} : { fraction }),
-      ...(reads === undefined ? {} : { reads }),
-      ...reasonIn(reason),
+      fraction,
+      reads,
+      reason,
     });
     output.result(status, () => ranText(status));
   },
@@ -100,10 +103,6 @@ function fractionOf(args: ParsedArguments): number | undefined {
 
 function readsOf(args: ParsedArguments): number | undefined {
   return args.number('reads', { least: 1, most: MAX_SHADOW_READS, whole: true });
-}
-
-function reasonIn(reason: string | undefined): { readonly reason?: string } {
-  return reason === undefined ? {} : { reason };
 }
 
 /** The seconds of `--for`, as the admin API has them. @throws UsageError */
@@ -225,7 +224,7 @@ const cutOver: Command = operatorCommand({
       }
       await context.confirm(`Cut ${domain} over from ${active.name} to ${shadow.candidate.name}?`, domain);
     }
-    const body = { domain, force, ...(seconds === undefined ? {} : { for: seconds }), reason };
+    const body = { domain, force, for: seconds, reason };
     await move(context, '/admin/shadow/cut-over', body);
   },
 });
@@ -271,7 +270,7 @@ const stopShadow: Command = operatorCommand({
       const { active, other } = placement;
       await context.confirm(`Use ${other.name} no longer? ${domain} stays on ${active.name}, and the way back ends.`);
     }
-    const stopped = await client.post<Stopped>('/admin/shadow/stop', { domain, ...reasonIn(reason) });
+    const stopped = await client.post<Stopped>('/admin/shadow/stop', { domain, reason });
     output.result(stopped, () => stoppedText(stopped));
   },
 });

@@ -103,7 +103,7 @@ export async function askBoth(queries: readonly Query[], options: AskOptions): P
         weight: query.weight,
         engine: factsOf(engine),
         lifeboat: factsOf(lifeboat),
-        ...(comparison === undefined ? {} : { comparison }),
+        comparison,
         notIndexed: (comparison?.missing ?? []).filter((id) => !options.isIndexed(id)).length,
       });
       options.onSample(samples.length);

@@ -61,10 +61,10 @@ export function createAuditTrail(options: {
     const { by, action, domain, target, reason, note, code } = line;
     const entry: AuditEntry = {
       action,
-      ...(domain === undefined ? {} : { domain }),
-      ...(target === undefined ? {} : { target }),
+      domain,
+      target,
       by,
-      ...(reason === undefined ? {} : { reason }),
+      reason,
       result: code ?? (note === undefined ? 'cut-off' : 'done'),
       ...note,
     };
@@ -280,7 +280,7 @@ export function registerAudit(app: FastifyInstance, audit: Pick<Audit, 'page'>):
       const limit = query.count('limit', { min: 1, max: MAX_ENTRIES, otherwise: 100 });
       const before = query.optional('before');
       const isCursor = before === undefined || CURSOR.test(before);
-      const page = isCursor ? await audit.page({ limit, ...(before === undefined ? {} : { before }) }) : undefined;
+      const page = isCursor ? await audit.page({ limit, before }) : undefined;
       if (page === undefined)
         throw new Refusal({ code: 'invalid-request', detail: UNKNOWN_CURSOR, parameter: 'before' });
       return reply.send(page);

@@ -145,8 +145,8 @@ function startNote(journal: {
   const { id, plan, domains, resumes } = journal;
   const [domain] = domains;
   return {
-    ...(domains.length === 1 && domain !== undefined ? { domain } : {}),
-    after: { drill: id, plan: plan.name, domains, ...(resumes === undefined ? {} : { resumes }) },
+    domain: domains.length === 1 ? domain : undefined,
+    after: { drill: id, plan: plan.name, domains, resumes },
   };
 }
 

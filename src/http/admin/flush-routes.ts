@@ -61,9 +61,13 @@ export function registerFlush(app: FastifyInstance, { operations, audit }: Admin
       });
       const { revision, generation } = after;
       return reply.send({
-        ...{ domain, mode: ask.mode, ranges, revision, generation },
+        domain,
+        mode: ask.mode,
+        ranges,
+        revision,
+        generation,
         affected: affectedBody(domain, ask.mode, affected),
-        ...(erasure === undefined ? {} : { erasure }),
+        erasure,
       });
     },
   });
@@ -79,7 +83,7 @@ export function registerFlush(app: FastifyInstance, { operations, audit }: Admin
       const domain = queryOf(request, DomainQuery).text('domain');
       const { control, flush } = queriedDomain(operations, domain);
       const erasure = flush.erasure();
-      reply.send({ domain, document: documentBody(control), ...(erasure === undefined ? {} : { erasure }) });
+      reply.send({ domain, document: documentBody(control), erasure });
     },
   });
 }
@@ -87,8 +91,11 @@ export function registerFlush(app: FastifyInstance, { operations, audit }: Admin
 /** The part of a control document that an audit line shows. */
 function summaryOf({ revision, generation, ranges, purges, suppressed }: ControlDocument): object {
   return {
-    ...{ revision, generation, ranges: ranges.length },
-    ...{ purges: purges.length, suppressed: suppressed.length },
+    revision,
+    generation,
+    ranges: ranges.length,
+    purges: purges.length,
+    suppressed: suppressed.length,
   };
 }
 
@@ -97,13 +104,16 @@ function documentBody(control: Control): object {
   const { heardMsAgo, shared } = control.state();
   const drill = control.overlay()?.drill;
   return {
-    ...{ revision, generation, ranges },
-    ...(indexVersion === undefined ? {} : { indexVersion }),
+    revision,
+    generation,
+    ranges,
+    indexVersion,
     purges,
     suppressed: suppressed.length,
-    ...(halted === undefined ? {} : { halted }),
-    ...(drill === undefined ? {} : { drill }),
-    ...{ heardMsAgo, shared },
+    halted,
+    drill,
+    heardMsAgo,
+    shared,
   };
 }
 
@@ -212,10 +222,11 @@ export function registerPurge(app: FastifyInstance, { operations, audit }: Admin
 }
 
 export function affectedBody(domain: string, mode: FlushMode, { memory, store }: Affected): object {
-  const counted = typeof store === 'object' ? { store: store.pages, exact: store.exact } : {};
+  const counted = typeof store === 'object' ? store : undefined;
   return {
     memory,
-    ...counted,
+    store: counted?.pages,
+    exact: counted?.exact,
     note: `${pages(memory)} in the memory of this process ${storeWords(mode, store)} ${MODE_WORDS[mode]}.`,
     watch: watchOf(domain, mode),
   };
@@ -247,10 +258,12 @@ function watchOf(domain: string, mode: FlushMode): readonly string[] {
 }
 
 export function purgedBody(domain: string, text: string, { memory, firstInStore }: PurgedPages): object {
-  const known = memory > 0 || firstInStore === 'held';
+  const isHeld = firstInStore === 'held';
+  const isAnswered = isHeld || firstInStore === 'absent';
+  const known = memory > 0 || isHeld;
   return {
     memory,
-    ...(firstInStore === 'held' || firstInStore === 'absent' ? { firstPageInStore: firstInStore === 'held' } : {}),
+    firstPageInStore: isAnswered ? isHeld : undefined,
     known,
     note: known
       ? `${pages(memory)} in the memory of this process${STORE_WORDS[firstInStore]}.`

@@ -109,7 +109,7 @@ export function registerTrace(
       const ended = await search.search(prepared, { span }).then(
         (answer) => ({
           outcome: answer.outcome,
-          ...(answer.reason === undefined ? {} : { reason: answer.reason }),
+          reason: answer.reason,
           cacheStatus: cacheStatus(answer),
         }),
         (error: unknown) => {

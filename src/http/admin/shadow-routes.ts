@@ -79,7 +79,7 @@ export function registerShadows(app: FastifyInstance, { operations, audit }: Adm
       const shadow = summaryOf(shadows, domain)?.shadow?.id;
       reply.send({
         domain,
-        ...(shadow === undefined ? {} : { shadow }),
+        shadow,
         total: samples.length,
         samples: samples.slice(from),
       });
@@ -142,7 +142,7 @@ export function registerShadows(app: FastifyInstance, { operations, audit }: Adm
       const before = noteBefore(shadows, domain);
       const stopped = await shadows.stop(domain, anyCaller(request, reason));
       const { ended, report } = stopped;
-      audit.changed(request, { ...before, after: { ended, ...(report === undefined ? {} : { report }) } });
+      audit.changed(request, { ...before, after: { ended, report } });
       return reply.send(stopped);
     },
   });
@@ -175,7 +175,7 @@ function shadowNote({ shadow, active }: Pick<ShadowSummary, 'shadow' | 'active'>
 
 function noteBefore(shadows: Pick<Shadows, 'list'>, domain: string): Pick<ChangeNote, 'before'> {
   const summary = summaryOf(shadows, domain);
-  return summary === undefined ? {} : { before: shadowNote(summary) };
+  return { before: summary && shadowNote(summary) };
 }
 
 /** The change of the store of a domain, and the way back. */
@@ -184,7 +184,7 @@ export function registerCutOver(app: FastifyInstance, { operations: { shadows },
   const backOf = bodyReader(BackBody);
 
   const noted = (request: FastifyRequest, { from, to, preparedMs, report }: Moved, more: object = {}): void => {
-    const after = { active: storeNote(to), preparedMs, ...(report === undefined ? {} : { report }), ...more };
+    const after = { active: storeNote(to), preparedMs, report, ...more };
     audit.changed(request, { before: { active: storeNote(from) }, after });
   };
 

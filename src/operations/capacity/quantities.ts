@@ -40,9 +40,19 @@ export function quantitiesOf(known: Known) {
   const memoryUsed = Math.min(memoryBytes, formulas.memoryNeeded.of({ pages, bytesEach: memoryEntry }));
   const answer = known.pageBytes + MEASURED.answerHeadBytes;
   return {
-    ...{ engineLoad: load, pages, entry, memoryEntry, storedEntry, ...fleet },
+    engineLoad: load,
+    pages,
+    entry,
+    memoryEntry,
+    storedEntry,
+    ...fleet,
     exponent: traffic?.exponent,
-    ...{ reads, commands, coresOfStore, storedBytes, bytesFromStore, shards },
+    reads,
+    commands,
+    coresOfStore,
+    storedBytes,
+    bytesFromStore,
+    shards,
     bytesToClients: formulas.bytesPerSecond.of({ perSecond: rate, bytesEach: answer }),
     memoryUsed,
     processBytes: formulas.memoryOfProcess.of({ memoryBytes: memoryUsed }),
@@ -116,7 +126,10 @@ function survivalOf(known: Known, load: number, traffic: Traffic | undefined) {
   const amplification = Math.min(ofMisses, ofKeys ?? ofMisses);
   const H = capacity === undefined ? undefined : formulas.headroom.of({ capacity, engineLoad: load });
   return {
-    ...{ ofMisses, ofKeys, amplification, headroom: H },
+    ofMisses,
+    ofKeys,
+    amplification,
+    headroom: H,
     survivable: H === undefined ? undefined : formulas.survivableShare.of({ headroom: H, amplification }),
     refillMs: traffic === undefined || capacity === undefined ? undefined : refillMs(traffic, load, capacity, ttlMs),
   };

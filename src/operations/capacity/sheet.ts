@@ -57,9 +57,11 @@ export function capacitySheet(given: Inputs): CapacitySheet {
   const judged = missing.length > 0 ? 'undecided' : beyond.length > 0 ? 'tight' : 'holds';
   return {
     verdict: isBroken ? 'breaks' : judged,
-    ...{ inputs, missing, limits },
+    inputs,
+    missing,
+    limits,
     figures: figuresOf(quantities),
-    ...(first === undefined ? {} : { first }),
+    first,
     remarks: [
       ...(known.keys === undefined ? [NO_KEYS] : []),
       ...(known.memoryRatio !== undefined && known.memoryRatio > known.hitRatio ? [MEMORY_ABOVE] : []),
@@ -81,8 +83,8 @@ function withDerived(given: Inputs): Inputs {
 
 /** Undefined without the inputs that every figure needs. */
 function knownOf(inputs: Inputs): Known | undefined {
-  const values = Object.fromEntries(Object.entries(inputs).map(([name, { value }]) => [name, value]));
-  const isKnown = (found: Readonly<Record<string, number>>): found is Known & Readonly<Record<string, number>> =>
+  const values = Object.fromEntries(Object.entries(inputs).map(([name, input]) => [name, input?.value]));
+  const isKnown = (found: Readonly<Record<string, number | undefined>>): found is Known & typeof values =>
     REQUIRED.every((name) => found[name] !== undefined);
   return isKnown(values) ? values : undefined;
 }

@@ -36,7 +36,7 @@ export function createDrills(options: DrillsOptions): Drills {
   const { leaseMs = 3000, tickMs = 500, sleep = timerSleep } = options;
   const ready = loadReadyPlans();
   const archive = createArchive({
-    ...(directory === undefined ? {} : { directory }),
+    directory,
     keep,
     onFault: (id, detail) => observe({ kind: 'drill-unwritten', id, detail }),
   });

@@ -35,7 +35,7 @@ export function readPlanFile(text: string, nodes?: number): ReadPlan {
   } catch {
     return fileFault('aliases', 'aliases of known anchors, not nested deep');
   }
-  const read = readPlan(tree, { form: 'file', ...(nodes === undefined ? {} : { nodes }) });
+  const read = readPlan(tree, { form: 'file', nodes });
   if (read.kind === 'plan') return read;
   const lineOf = (path: Fault['path']): number | undefined => {
     // A missing member has no line; the mapping that lacks it has one.
@@ -63,7 +63,7 @@ export function describeFaults(faults: readonly Fault[]): string {
 }
 
 function fileFault(value: string, allowed: string, line?: number): ReadPlan {
-  return { kind: 'faults', faults: [{ path: [], value, allowed, ...(line === undefined ? {} : { line }) }] };
+  return { kind: 'faults', faults: [{ path: [], value, allowed, line }] };
 }
 
 /** The ready-made plans, for a store with `nodes` nodes. */

@@ -14,7 +14,7 @@ const time = (description: string, min: number, max: number, byDefault?: string)
     min,
     max,
     pattern: PLAN_DURATION,
-    ...(byDefault === undefined ? {} : { default: byDefault }),
+    default: byDefault,
   });
 
 const title = Type.Optional(text('Title.', { maxLength: 120 }));
@@ -114,7 +114,7 @@ const DEFAULT_GUARDS = (
     ['hitRatioDrop', 25, '2s', 'rollback'],
   ] as const
 ).map(([figure, max, longerThan, then]) => {
-  return { figure, max, ...(figure === 'p99Ms' ? { follows: 'patience' } : {}), for: longerThan, then };
+  return { figure, max, follows: figure === 'p99Ms' ? 'patience' : undefined, for: longerThan, then };
 });
 
 export const PLAN = Type.Object(

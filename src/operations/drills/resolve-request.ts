@@ -106,22 +106,21 @@ export async function previewStage(
     mode,
     fraction: isFlushall ? 1 : Math.max(1, buckets) / BUCKETS,
     from: offset,
-    ...(mode === 'erase' ? { by: eraseBy } : {}),
+    by: mode === 'erase' ? eraseBy : undefined,
   });
   const lost = nodesLostBy(plan.stages, stage, nodes);
   const title = stageTitle(plan, stage);
   if (buckets === 0) return { title, preview: withoutLoss(preview) };
   if (lost === undefined) return { title, preview };
   const share = layout.shareOf(stage);
-  const { extraCallsPerSecond, ...engine } = preview.engine;
-  const extra = extraCallsPerSecond === undefined ? {} : { extraCallsPerSecond: extraCallsPerSecond * share };
+  const { extraCallsPerSecond: whole } = preview.engine;
   return {
     title,
     preview: {
       ...preview,
       fraction: share,
       nodes: preview.nodes.filter(({ node }) => lost.includes(node)),
-      engine: { ...engine, ...extra },
+      engine: { ...preview.engine, extraCallsPerSecond: whole === undefined ? undefined : whole * share },
     },
   };
 }

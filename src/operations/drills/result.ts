@@ -130,13 +130,13 @@ export function createResultBuilder({ domain, plan, layout, baseline }: ResultBu
       return {
         domain,
         baseline,
-        ...(after === undefined ? {} : { after }),
+        after,
         stages: drafts.map((draft): StageResult => {
           const { stage, worst, startedMs: _, fromMs: __, ...measured } = draft;
           const before = baseline.cohorts[stage + 1]?.hitRatio;
           const title = stageTitle(plan, stage);
           const peakEngineCallsPerSecond = worst?.engineCallsPerSecond ?? 0;
-          return { stage, title, ...(before === undefined ? {} : { before }), ...measured, peakEngineCallsPerSecond };
+          return { stage, title, before, ...measured, peakEngineCallsPerSecond };
         }),
         survival: survivalOf({
           baseline,
@@ -189,10 +189,10 @@ export function survivalOf({ baseline, worst, share, saturated }: SurvivalInput)
   const lossRange =
     headroom === undefined || amplification === undefined ? undefined : survivableRange(headroom, amplification);
   return {
-    ...(headroom && { headroom: rounded(headroom, factorSteps) }),
-    ...(headroomLeft && { headroomLeft: rounded(headroomLeft, factorSteps) }),
-    ...(amplification && { amplification: rounded(amplification, factorSteps) }),
-    ...(lossRange && { survivable: rounded(lossRange, () => 100) }),
+    headroom: headroom && rounded(headroom, factorSteps),
+    headroomLeft: headroomLeft && rounded(headroomLeft, factorSteps),
+    amplification: amplification && rounded(amplification, factorSteps),
+    survivable: lossRange && rounded(lossRange, () => 100),
   };
 }
 
@@ -238,7 +238,7 @@ function callsPerSecond({ engineCallsPerSecond, seconds }: Figures): Required<Ra
 /** Rounds outwards, to the steps that are shown: the report, the console and the CLI show the same numbers. */
 function rounded({ low, high }: Range, stepsOf: (value: number) => number): Range {
   const down = Math.floor(low * stepsOf(low) + 1e-9) / stepsOf(low);
-  return { low: down, ...(high === undefined ? {} : { high: Math.ceil(high * stepsOf(high) - 1e-9) / stepsOf(high) }) };
+  return { low: down, high: high === undefined ? undefined : Math.ceil(high * stepsOf(high) - 1e-9) / stepsOf(high) };
 }
 
 function factorSteps(value: number): number {

@@ -71,7 +71,7 @@ export async function runDomain(run: DomainRun): Promise<DomainEnd> {
   };
   const writeState = (): void => {
     if (state.kind === 'after') {
-      writer.state({ kind: 'ending', ...(state.ended === undefined ? {} : { ended: state.ended }) });
+      writer.state({ kind: 'ending', ended: state.ended });
     } else {
       writer.state({ kind: 'running', phase: phase(), domain: domain.name, stage });
     }
@@ -119,7 +119,7 @@ export async function runDomain(run: DomainRun): Promise<DomainEnd> {
     markRestored(ended?.detail ?? 'The cache has recovered.');
     const sinceMs = nowMs() + SETTLE_MS;
     figures.afterBegins(sinceMs);
-    enter({ kind: 'after', sinceMs, ...(ended === undefined ? {} : { ended }) });
+    enter({ kind: 'after', sinceMs, ended });
     return undefined;
   };
 
@@ -132,7 +132,7 @@ export async function runDomain(run: DomainRun): Promise<DomainEnd> {
           kind: 'stage',
           stage,
           sinceMs: state.sinceMs,
-          ...(decision.sinceMs === undefined ? {} : { heldSinceMs: decision.sinceMs }),
+          heldSinceMs: decision.sinceMs,
         });
         return undefined;
       case 'stage':
@@ -247,7 +247,7 @@ function createStageErasure(
   const erase = async (ranges: readonly BucketRange[], nodes: readonly string[] | undefined): Promise<void> => {
     running += 1;
     try {
-      const request = { ranges, by: eraseBy, ...(nodes === undefined ? {} : { nodes }) };
+      const request = { ranges, by: eraseBy, nodes };
       const { state, nodes: erased } = await flush.erase(request, stopping.signal);
       const failed = erased.find((node) => node.state === 'failed');
       if (state === 'failed') failure ??= `${failed?.node ?? 'a node'}: ${failed?.detail ?? 'it did not answer'}`;
@@ -307,5 +307,4 @@ export function createStopSignal(): StopSignal {
 export type Sleep = (ms: number, signal?: AbortSignal) => Promise<void>;
 
 /** Resolves after `ms`, or when the signal is aborted. Does not keep the process alive. */
-export const timerSleep: Sleep = (ms, signal) =>
-  timer(ms, undefined, { ref: false, ...(signal === undefined ? {} : { signal }) }).catch(() => undefined);
+export const timerSleep: Sleep = (ms, signal) => timer(ms, undefined, { ref: false, signal }).catch(() => undefined);

@@ -106,7 +106,9 @@ export function createDomainShadow(options: DomainShadowOptions): DomainShadow {
     const tally = createTally(shadow.id);
     const mirror = createMirror({
       domain,
-      ...{ candidate: shadow.candidate, fraction: shadow.fraction, reads: shadow.reads },
+      candidate: shadow.candidate,
+      fraction: shadow.fraction,
+      reads: shadow.reads,
       store,
       primary: stores.placed.content,
       deadlineMs: stores.deadlineMs,
@@ -190,7 +192,7 @@ export function createDomainShadow(options: DomainShadowOptions): DomainShadow {
     const phase = !isFollowing ? 'unknown-store' : isolated ? 'isolated' : (placement?.phase ?? 'configured');
     const active = placed?.active().name ?? 'store';
     const other = placed?.other()?.name;
-    observe({ kind: 'placement-changed', domain, phase, active, ...(other === undefined ? {} : { other }) });
+    observe({ kind: 'placement-changed', domain, phase, active, other });
   };
 
   const follow = (): void => {
@@ -233,9 +235,9 @@ export function createDomainShadow(options: DomainShadowOptions): DomainShadow {
     const beat = {
       revision: document.revision,
       configured: options.configured.fingerprint,
-      ...(followed === undefined ? {} : { placement: followed }),
-      ...(why === undefined ? {} : { problem: why }),
-      ...(running === undefined ? {} : { reading: running.tally.reading() }),
+      placement: followed,
+      problem: why,
+      reading: running?.tally.reading(),
     };
     await heartbeats.send(beat).finally(() => {
       isReporting = false;

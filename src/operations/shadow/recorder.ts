@@ -132,6 +132,6 @@ function joined(left: Interval, right: Interval): Interval {
     seconds: left.seconds + right.seconds,
     processes: right.processes,
     grown: addGrown([left.grown, right.grown]),
-    servers: { ...(primary === undefined ? {} : { primary }), ...(candidate === undefined ? {} : { candidate }) },
+    servers: { primary, candidate },
   };
 }

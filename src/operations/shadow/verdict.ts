@@ -42,7 +42,9 @@ export function judge({ samples, total, wrongKeys, between, forMs, nowMs }: Judg
   const recorded = recordedUntil(samples, nowMs);
   const [fromMs, toMs] = [recorded.toMs - forMs, recorded.toMs];
   const window: Window = {
-    ...{ fromMs, toMs, forMs },
+    fromMs,
+    toMs,
+    forMs,
     coveredMs: Math.min(forMs, toMs - recorded.fromMs),
     intervalMs: usualIntervalMs(samples.filter(({ atMs }) => atMs > fromMs)),
     figures: between(fromMs, toMs),
@@ -152,8 +154,9 @@ function hitRatio(window: Window): Criterion {
   const needed = Math.ceil(count * MIN_MEASURED);
   const worst = measured.length === 0 ? undefined : Math.max(...measured);
   const criterion = {
-    ...({ name: 'hit-ratio', bound: MAX_HIT_POINTS } as const),
-    ...(worst === undefined ? {} : { value: worst }),
+    name: 'hit-ratio' as const,
+    bound: MAX_HIT_POINTS,
+    value: worst,
   };
   const bound = `at most ${MAX_HIT_POINTS}`;
   const below =
@@ -200,7 +203,8 @@ function latency({ figures: { primary, candidate } }: Window): Criterion {
     name: 'latency',
     what: `the p99 is ${durationText(value)}, the primary's ${durationText(primary.p99Ms)} (at most ${durationText(bound)})`,
     met: isAbove(value, bound) ? 'no' : 'yes',
-    ...{ value, bound },
+    value,
+    bound,
   };
 }
 
@@ -220,7 +224,8 @@ function errors({ figures: { primary, candidate } }: Window): Criterion {
   }
   const rates = `${percentText(theirs)} of reads and writes fail, of the primary's ${percentText(own)}`;
   return {
-    ...{ ...criterion, value },
+    ...criterion,
+    value,
     what: `${rates} (at most ${amountText(MAX_ERROR_POINTS)} points more)`,
     met: isMissed ? 'no' : 'yes',
   };
