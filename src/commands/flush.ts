@@ -207,7 +207,7 @@ interface PurgeAnswer {
   readonly affected: AffectedAnswer;
 }
 
-export const purge: Command = operatorCommand({
+export const purgeCommand: Command = operatorCommand({
   name: 'purge',
   usage: '<domain> <query> [--reason TEXT]',
   summary: 'flush every page of one query, whatever its filters and page numbers',
@@ -232,7 +232,7 @@ interface Suppressed {
   readonly suppressed: readonly { readonly id: string; readonly atMs: number }[];
 }
 
-export const suppress: Command = operatorCommand({
+export const suppressCommand: Command = operatorCommand({
   name: 'suppress',
   usage: '<domain> <id>… [--lift] [--reason TEXT] | <domain> --list',
   summary: 'remove documents from every page of every replica at once, without a flush',
@@ -273,7 +273,7 @@ interface HaltState {
   }[];
 }
 
-export const halt: Command = operatorCommand({
+export const haltCommand: Command = operatorCommand({
   name: 'halt',
   usage: '--reason TEXT [--yes] | --lift --reason TEXT | --status',
   summary:

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { MAX_SHADOW_READS } from '../control/document.ts';
-import type { Verdict } from '../operations/shadow/figures.ts';
+import type { ShadowVerdict } from '../operations/shadow/figures.ts';
 import type {
   Moved,
   ReportSummary,
@@ -20,9 +20,9 @@ import {
   domainsText,
   movedText,
   reportsText,
-  reportText,
+  shadowReportText,
+  shadowVerdictText,
   statusText,
-  verdictText,
 } from './shadow-text.ts';
 import { printable } from './terminal.ts';
 
@@ -152,9 +152,9 @@ async function shadowedDomain(client: AdminClient): Promise<string | undefined> 
 }
 
 /** @throws NotPassed unless a cut-over is advised. */
-function judge(verdict: Verdict): void {
+function judge(verdict: ShadowVerdict): void {
   if (verdict.kind === 'cut-over') return;
-  throw new NotPassed(verdictText(verdict), verdict.kind === 'do-not' ? 'failed' : 'undecided');
+  throw new NotPassed(shadowVerdictText(verdict), verdict.kind === 'do-not' ? 'failed' : 'undecided');
 }
 
 /** Shows the status at intervals while the shadow runs. Resolves to the status after its end. */
@@ -190,7 +190,7 @@ const reportShadow: Command = operatorCommand({
     const path = `/admin/shadow/reports/${encodeURIComponent(id)}`;
     if (file === undefined) {
       const report = await client.get<ShadowReport>(path);
-      output.result(report, () => reportText(report));
+      output.result(report, () => shadowReportText(report));
       return;
     }
     writeFileSync(file, await client.page(`${path}/report`));

@@ -7,7 +7,7 @@ import type { Clock } from '../../runtime.ts';
 import { type Problem, Refusal } from '../transport/problem.ts';
 import { createTokenBuckets } from '../transport/token-bucket.ts';
 import { addressOf, callerName, mutates, networkOf } from './access.ts';
-import { AtMs, described, queryOf } from './input.ts';
+import { AtMs, queryOf, routeSchema } from './input.ts';
 import type { ChangeNote } from './operations.ts';
 
 /**
@@ -260,7 +260,7 @@ const Entry = Type.Object({
 /** `GET /admin/audit`: the lines that are on the disk of this process. */
 export function registerAudit(app: FastifyInstance, audit: Pick<Audit, 'page'>): void {
   app.get('/admin/audit', {
-    schema: described({
+    schema: routeSchema({
       summary: 'Lines of the audit, newest first',
       description: 'Pages go back through all files that are kept. New lines do not move older pages.',
       tag: 'audit',

@@ -10,13 +10,13 @@ import { FlushAskBody, FlushDoneBody, FlushStateBody, PreviewAsk, PurgedBody } f
 import {
   AtMs,
   bodyReader,
-  closed,
-  Domain,
+  DomainName,
   DomainQuery,
-  described,
   OptionalReason,
   queriedDomain,
   queryOf,
+  routeSchema,
+  strict,
 } from './input.ts';
 import type { AdminContext } from './operations.ts';
 
@@ -27,7 +27,7 @@ export function registerFlush(app: FastifyInstance, { operations, audit }: Admin
 
   app.post('/admin/flush/preview', {
     config: { action: 'flush-preview', readsOnly: true },
-    schema: described({
+    schema: routeSchema({
       summary: 'Preview of a flush: its effect and cost',
       tag: 'flush',
       body: PreviewAsk,
@@ -42,7 +42,7 @@ export function registerFlush(app: FastifyInstance, { operations, audit }: Admin
 
   app.post('/admin/flush', {
     config: { action: 'flush' },
-    schema: described({
+    schema: routeSchema({
       summary: 'Flush a share of a domain permanently',
       description: 'Answers when the floor is raised; an erasure continues in the background. `erase` needs a reason.',
       tag: 'flush',
@@ -73,7 +73,7 @@ export function registerFlush(app: FastifyInstance, { operations, audit }: Admin
   });
 
   app.get('/admin/flush', {
-    schema: described({
+    schema: routeSchema({
       summary: 'The decisions of operators about a domain, and its latest erasure',
       tag: 'flush',
       query: DomainQuery,
@@ -122,7 +122,7 @@ const MAX_IDS_BYTES = 6 * MAX_SUPPRESSED * MAX_ID_BYTES + 2 ** 16;
 
 const PurgeBody = Type.Object(
   {
-    domain: Domain,
+    domain: DomainName,
     q: Type.String({
       minLength: 1,
       maxLength: 1024,
@@ -130,12 +130,12 @@ const PurgeBody = Type.Object(
     }),
     reason: OptionalReason,
   },
-  closed,
+  strict,
 );
 
 const SuppressBody = Type.Object(
   {
-    domain: Domain,
+    domain: DomainName,
     ids: Type.Array(
       Type.String({ minLength: 1, maxLength: MAX_ID_BYTES, description: `1 to ${MAX_ID_BYTES} bytes in UTF-8.` }),
       {
@@ -146,7 +146,7 @@ const SuppressBody = Type.Object(
     ),
     reason: OptionalReason,
   },
-  closed,
+  strict,
 );
 
 const SuppressedAnswer = Type.Object({ domain: Type.String(), suppressed: Type.Integer(), revision: Type.Integer() });
@@ -158,7 +158,7 @@ export function registerPurge(app: FastifyInstance, { operations, audit }: Admin
 
   app.post('/admin/purge', {
     config: { action: 'purge' },
-    schema: described({
+    schema: routeSchema({
       summary: 'Flush every page of one query',
       tag: 'flush',
       body: PurgeBody,
@@ -187,7 +187,7 @@ export function registerPurge(app: FastifyInstance, { operations, audit }: Admin
     app.post(`/admin/${action}`, {
       bodyLimit: MAX_IDS_BYTES,
       config: { action },
-      schema: described({
+      schema: routeSchema({
         summary: lift ? 'Show suppressed documents again' : 'Remove documents from every page at once',
         tag: 'flush',
         body: SuppressBody,
@@ -203,7 +203,7 @@ export function registerPurge(app: FastifyInstance, { operations, audit }: Admin
   }
 
   app.get('/admin/suppressed', {
-    schema: described({
+    schema: routeSchema({
       summary: 'The suppressed documents',
       tag: 'flush',
       query: DomainQuery,

@@ -26,7 +26,7 @@ interface Described {
   readonly type?: string;
 }
 
-export function described(route: Described): Record<string, unknown> {
+export function routeSchema(route: Described): Record<string, unknown> {
   const { summary, description, tag, body, params, query, answer, status = 200, type = 'application/json' } = route;
   return {
     summary,
@@ -51,9 +51,9 @@ const Operator = Type.Object({
 });
 
 /** For bodies: unknown members are refused. Answers stay open, because later versions may add members. */
-export const closed = { additionalProperties: false } as const;
+export const strict = { additionalProperties: false } as const;
 
-export const Domain = Type.String({ minLength: 1, maxLength: 64, description: 'A configured domain.' });
+export const DomainName = Type.String({ minLength: 1, maxLength: 64, description: 'A configured domain.' });
 
 const MAX_REASON = 500;
 export const Reason = Type.String({
@@ -65,7 +65,7 @@ export const OptionalReason = Type.Optional(
   Type.String({ maxLength: MAX_REASON, description: `Why, for the audit: at most ${MAX_REASON} characters.` }),
 );
 
-export const DomainQuery = Type.Object({ domain: Domain });
+export const DomainQuery = Type.Object({ domain: DomainName });
 
 export const IdParams = (description: string): TSchema => Type.Object({ id: Type.String({ description }) });
 

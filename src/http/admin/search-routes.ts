@@ -13,7 +13,7 @@ import { createSearchHandler } from '../search-api/search-handler.ts';
 import type { App } from '../transport/app.ts';
 import { createPageBodies } from '../transport/content-coding.ts';
 import { parametersOf } from '../transport/request-target.ts';
-import { described } from './input.ts';
+import { routeSchema } from './input.ts';
 
 interface AdminSearchOptions {
   readonly search: Search;
@@ -74,7 +74,7 @@ export function registerExplain(
   { search, maxUrlBytes }: Pick<AdminSearchOptions, 'search' | 'maxUrlBytes'>,
 ): void {
   routes.get('/admin/explain', {
-    schema: described({
+    schema: routeSchema({
       summary: 'Why a search is answered as it is, tier by tier',
       tag: 'state',
       query: searchQuerySchema(search),
@@ -96,7 +96,7 @@ export function registerTrace(
   { search, clock, random, maxUrlBytes }: Pick<AdminSearchOptions, 'search' | 'clock' | 'random' | 'maxUrlBytes'>,
 ): void {
   routes.get('/admin/trace', {
-    schema: described({
+    schema: routeSchema({
       summary: 'One live search, stage by stage, with its times',
       tag: 'state',
       query: searchQuerySchema(search),

@@ -4,7 +4,7 @@ import type { Known, Quantities } from './quantities.ts';
 export type LimitUnit = 'per-second' | 'count' | 'cores' | 'bytes' | 'bytes-per-second';
 
 /** A resource that can be full. */
-export interface Limit {
+export interface CapacityLimit {
   readonly name: string;
   readonly unit: LimitUnit;
   readonly used: number;
@@ -21,10 +21,10 @@ export interface Limit {
 const PLANNED = { engine: 0.8, process: 0.85, network: 0.85, shard: 0.8, memory: 0.9, connections: 0.8 } as const;
 
 /** Every resource at the planned rate, while one process is away. */
-export function limitsOf(known: Known, q: Quantities): readonly Limit[] {
+export function limitsOf(known: Known, q: Quantities): readonly CapacityLimit[] {
   const { rate, engineCapacity, permits, processors, networkBytes, shardBytes, maxConnections, keys } = known;
   const carrying = Math.max(1, q.processes - 1);
-  const grows = (limit: Omit<Limit, 'breaksAt'>): Limit => {
+  const grows = (limit: Omit<CapacityLimit, 'breaksAt'>): CapacityLimit => {
     return { ...limit, breaksAt: breakingRate.of({ rate, used: limit.used, capacity: limit.capacity }) };
   };
   const shardMemory = {
@@ -114,7 +114,7 @@ export function limitsOf(known: Known, q: Quantities): readonly Limit[] {
 }
 
 /** The limit that is reached at the lowest rate. */
-export function firstToBreak(limits: readonly Limit[]): Limit | undefined {
+export function firstToBreak(limits: readonly CapacityLimit[]): CapacityLimit | undefined {
   const growing = limits.filter(({ breaksAt }) => breaksAt !== undefined);
   return growing.toSorted((a, b) => (a.breaksAt ?? 0) - (b.breaksAt ?? 0))[0];
 }

@@ -1,6 +1,6 @@
 import * as formulas from './formulas.ts';
 import { type InputName, MEASURED, PLANNED_SHARE } from './inputs.ts';
-import { distinctKeys, exponentFor, memoryRatioOf, refillMs, type Traffic, zipfGroups } from './popularity.ts';
+import { distinctKeys, exponentFor, type KeyTraffic, memoryRatioOf, refillMs, zipfGroups } from './popularity.ts';
 
 /** Inputs without which a figure is left out, and nothing else. */
 type Optional = 'engineCapacity' | 'engineLatencyMs' | 'keys' | 'exponent' | 'memoryRatio' | 'processes' | 'shards';
@@ -66,7 +66,7 @@ export function quantitiesOf(known: Known) {
   };
 }
 
-interface Popularity extends Traffic {
+interface Popularity extends KeyTraffic {
   readonly exponent: number;
 }
 
@@ -78,12 +78,12 @@ function trafficOf({ rate, keys, exponent, ttlMs, hitRatio }: Known): Popularity
 }
 
 /** Keys that are asked for within the life of a page in the store. */
-function keysIn({ keys, keptMs }: Known, traffic: Traffic | undefined): number {
+function keysIn({ keys, keptMs }: Known, traffic: KeyTraffic | undefined): number {
   return traffic === undefined ? (keys ?? Number.POSITIVE_INFINITY) : distinctKeys(traffic, keptMs / 1000);
 }
 
 /** Processes, their processor time, and the share of searches that their memory answers. */
-function fleetFor(known: Known, load: number, traffic: Traffic | undefined, fitting: number) {
+function fleetFor(known: Known, load: number, traffic: KeyTraffic | undefined, fitting: number) {
   const { rate, hitRatio, ttlMs, processors } = known;
   const memoryRatioWith = (processes: number): number => {
     const found =
@@ -108,7 +108,7 @@ function fleetFor(known: Known, load: number, traffic: Traffic | undefined, fitt
 }
 
 /** The engine after a loss of pages. */
-function survivalOf(known: Known, load: number, traffic: Traffic | undefined) {
+function survivalOf(known: Known, load: number, traffic: KeyTraffic | undefined) {
   const { hitRatio, ttlMs, permits, engineLatencyMs: latencyMs } = known;
   // The guard refuses what its permits do not admit, whatever the engine could do.
   const admitted = latencyMs === undefined ? undefined : (permits * 1000) / latencyMs;

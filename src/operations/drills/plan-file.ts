@@ -12,7 +12,7 @@ import {
   PLAN,
   PLAN_BODY,
   type Plan,
-  type Stage,
+  type PlanStage,
   UNFITTED_PATIENCE_LIMIT_MS,
 } from './plan.ts';
 
@@ -127,15 +127,15 @@ function withNumericLimits(given: unknown): unknown {
   return { ...given, guards };
 }
 
-function isEach(stage: Stage): boolean {
+function isEach(stage: PlanStage): boolean {
   return stage.kind === 'node' && (stage.node as unknown) === 'each';
 }
 
 /** One stage per node for `node: each`, 16 at most: a plan has no more stages. */
-function expandedStages(stages: readonly Stage[], nodes: number): readonly Stage[] {
+function expandedStages(stages: readonly PlanStage[], nodes: number): readonly PlanStage[] {
   return stages.flatMap((one) =>
     isEach(one)
-      ? Array.from({ length: Math.min(nodes, MAX_STAGES) }, (_, node): Stage => ({ ...one, kind: 'node', node }))
+      ? Array.from({ length: Math.min(nodes, MAX_STAGES) }, (_, node): PlanStage => ({ ...one, kind: 'node', node }))
       : [one],
   );
 }

@@ -188,6 +188,6 @@ export type DraftPlan = Decoded<typeof PLAN>;
 export interface Plan extends DraftPlan {
   readonly title: string;
 }
-export type Stage = Plan['stages'][number];
+export type PlanStage = Plan['stages'][number];
 export type GuardRule = Plan['guards'][number];
 export type GuardFigure = GuardRule['figure'];

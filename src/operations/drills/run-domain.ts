@@ -12,7 +12,7 @@ import type { DrillDomain } from './drills.ts';
 import type { GuardState } from './guards.ts';
 import type { DrillPhase, Mark } from './journal.ts';
 import type { Plan } from './plan.ts';
-import { type Decision, decide, type Ending, type MachineState, type Observation } from './state-machine.ts';
+import { type Decision, type DrillEnding, type DrillObservation, decide, type MachineState } from './state-machine.ts';
 
 interface DomainRun {
   readonly domain: DrillDomain;
@@ -32,7 +32,7 @@ interface DomainRun {
   readonly onTick: () => void;
 }
 
-interface DomainEnd extends Ending {
+interface DomainEnd extends DrillEnding {
   /** The first unfinished stage; undefined: there is nothing to resume. */
   readonly stage: number | undefined;
 }
@@ -113,7 +113,7 @@ export async function runDomain(run: DomainRun): Promise<DomainEnd> {
     erasure.begin(index, layout, overlay.nodes);
   };
 
-  const restore = async (ended: Ending | undefined): Promise<Ending | undefined> => {
+  const restore = async (ended: DrillEnding | undefined): Promise<DrillEnding | undefined> => {
     erasure.stop();
     if (!(await lock.restore())) return ended ?? STORE_AWAY;
     markRestored(ended?.detail ?? 'The cache has recovered.');
@@ -124,7 +124,7 @@ export async function runDomain(run: DomainRun): Promise<DomainEnd> {
   };
 
   /** Undefined: the drill goes on. */
-  const act = async (decision: Decision): Promise<Ending | undefined> => {
+  const act = async (decision: Decision): Promise<DrillEnding | undefined> => {
     switch (decision.kind) {
       case 'hold':
         if (state.kind !== 'stage') return undefined;
@@ -152,7 +152,7 @@ export async function runDomain(run: DomainRun): Promise<DomainEnd> {
     }
   };
 
-  const finish = async ({ kind, detail }: Ending): Promise<DomainEnd> => {
+  const finish = async ({ kind, detail }: DrillEnding): Promise<DomainEnd> => {
     erasure.stop();
     writeResult(true);
     const released = await lock.release();
@@ -168,7 +168,7 @@ export async function runDomain(run: DomainRun): Promise<DomainEnd> {
     };
   };
 
-  const observation = (guards: Observation['guards'], stop: Observation['stop']): Observation => ({
+  const observation = (guards: DrillObservation['guards'], stop: DrillObservation['stop']): DrillObservation => ({
     nowMs: nowMs(),
     guards,
     broken: figures.broken,
@@ -211,9 +211,9 @@ export async function runDomain(run: DomainRun): Promise<DomainEnd> {
 
 const ENDED_REMOTELY = 'Another process ended it.';
 const NOT_RELEASED = 'The control store could not be told: every process ends it by itself within the lease time.';
-const STORE_AWAY: Ending = { kind: 'lost', detail: 'The control store took no change.' };
+const STORE_AWAY: DrillEnding = { kind: 'lost', detail: 'The control store took no change.' };
 
-function endingOf(loss: LockLoss | undefined): Ending | undefined {
+function endingOf(loss: LockLoss | undefined): DrillEnding | undefined {
   switch (loss?.kind) {
     case undefined:
       return undefined;
@@ -271,7 +271,7 @@ function createStageErasure(
   };
 }
 
-export type Stop = NonNullable<Observation['stop']>;
+export type Stop = NonNullable<DrillObservation['stop']>;
 
 /** Passes a request to stop to the loop of a drill at once, without waiting for the next tick. */
 interface StopSignal {

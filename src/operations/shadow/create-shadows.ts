@@ -5,7 +5,7 @@ import type { Runtime } from '../../runtime.ts';
 import { type CutOverSteps, createCutOver } from './cut-over.ts';
 import { createDomainShadow, type DomainShadow, type RunningShadow, type ShadowDomain } from './domain-shadow.ts';
 import type { ShadowedStore } from './domain-stores.ts';
-import type { Verdict } from './figures.ts';
+import type { ShadowVerdict } from './figures.ts';
 import { checkCandidate } from './preflight.ts';
 import { createReportArchive, shadowReportId } from './report-archive.ts';
 import { shadowReportPage } from './report-page.ts';
@@ -90,7 +90,7 @@ export function createShadows(options: ShadowsOptions): Shadows {
     return inUse.find((one) => one !== undefined && one.fingerprint !== candidate.fingerprint) ?? configured;
   };
 
-  const verdictOf = ({ recorder, startedMs }: RunningShadow, forMs: number): Verdict =>
+  const verdictOf = ({ recorder, startedMs }: RunningShadow, forMs: number): ShadowVerdict =>
     judge({
       samples: recorder.samples(),
       total: recorder.total(),

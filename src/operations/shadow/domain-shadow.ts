@@ -3,10 +3,10 @@ import type { ControlDocument, Placement, Shadow, StoreRef } from '../../control
 import { cancelPrepared, endShadow } from '../../control/placement.ts';
 import { type Clock, waitFor } from '../../runtime.ts';
 import type { ShadowedStore } from './domain-stores.ts';
-import { createHeartbeats } from './heartbeats.ts';
+import { createShadowHeartbeats } from './heartbeats.ts';
 import { createMirror, type Mirror } from './mirror.ts';
 import { isConnected, type OpenStore } from './placed-store.ts';
-import { createTally, type Tally } from './readings.ts';
+import { createShadowTally, type ShadowTally } from './readings.ts';
 import { createRecorder, type Recorder } from './recorder.ts';
 import type { ProcessState, ShadowEvent } from './shadow.ts';
 
@@ -73,7 +73,7 @@ const MAX_CHANGES = 200;
 
 interface Running extends RunningShadow {
   readonly mirror: Mirror;
-  readonly tally: Tally;
+  readonly tally: ShadowTally;
   shadow: Shadow;
   changes: { readonly atMs: number; readonly fraction: number; readonly reads: number }[];
 }
@@ -86,7 +86,7 @@ export function createDomainShadow(options: DomainShadowOptions): DomainShadow {
   let isFollowing = true;
   let followed: { readonly id: string; readonly phase: Placement['phase'] } | undefined;
   let heartbeatAtMs = Number.NEGATIVE_INFINITY;
-  const heartbeats = createHeartbeats({ control, processId, clock });
+  const heartbeats = createShadowHeartbeats({ control, processId, clock });
   let prepared: { readonly id: string; readonly sinceMs: number } | undefined;
   let removalAtMs = Number.NEGATIVE_INFINITY;
   let reported: string | undefined;
@@ -103,7 +103,7 @@ export function createDomainShadow(options: DomainShadowOptions): DomainShadow {
     const store = fingerprint === activeRef().fingerprint ? undefined : stores.placed.opened(fingerprint);
     if (store === undefined) return;
     const startedMs = clock.monotonicMs() - Math.max(0, clock.wallMs() - shadow.atMs);
-    const tally = createTally(shadow.id);
+    const tally = createShadowTally(shadow.id);
     const mirror = createMirror({
       domain,
       candidate: shadow.candidate,

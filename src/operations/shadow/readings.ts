@@ -1,5 +1,5 @@
 import type { StoreRead, StoreWrite } from '../../cache/store.ts';
-import { type Agreement, type Comparison, type Copying, FAULTS, type FaultName, type Side } from './figures.ts';
+import { type Agreement, type Copying, FAULTS, type FaultName, type ShadowFigures, type Side } from './figures.ts';
 import { type ServerInterval, serverFigures } from './server-figures.ts';
 
 /**
@@ -38,7 +38,7 @@ export interface Reading {
 }
 
 /** Counts what the mirror sees. */
-export interface Tally {
+export interface ShadowTally {
   /** `durationMs`: undefined when the read was one of a batch. */
   readonly read: (
     side: 'primary' | 'candidate',
@@ -71,7 +71,7 @@ const newSide = (): SideCounts => ({
   durations: Array.from({ length: BOUNDS_MS.length + 1 }, () => 0),
 });
 
-export function createTally(shadow: string): Tally {
+export function createShadowTally(shadow: string): ShadowTally {
   const sides = { primary: newSide(), candidate: newSide() };
   const agreement = zeros(AGREEMENTS);
   const copying = zeros(COPIES);
@@ -250,7 +250,7 @@ export function addGrown(all: readonly Interval['grown'][]): Interval['grown'] {
 }
 
 /** The figures of these intervals together; they follow each other. */
-export function comparisonOf(intervals: readonly Interval[]): Comparison {
+export function comparisonOf(intervals: readonly Interval[]): ShadowFigures {
   const grown = addGrown(intervals.map((one) => one.grown));
   const seconds = intervals.reduce((sum, one) => sum + one.seconds, 0);
   const { lifeSamples } = grown.agreement;
