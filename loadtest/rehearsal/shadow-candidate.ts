@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Comparison, Verdict } from '../../src/operations/shadow/figures.ts';
+import type { ShadowFigures, ShadowVerdict } from '../../src/operations/shadow/figures.ts';
 import { until } from '../stack/redis.ts';
 import type { RedisNode } from '../stack/redis-node.ts';
 import { type Figure, percent, type Scenario, tableOf } from './rehearse.ts';
@@ -31,7 +31,7 @@ export const warmUp: Scenario<ShadowRehearsal> = {
   run: async ({ harness, load, pids, say }) => {
     const { operator } = shadowReplicaAt(harness, 0);
     await endOfShadow(harness);
-    const curve: { readonly seconds: number; readonly fraction: number; readonly figures: Comparison }[] = [];
+    const curve: { readonly seconds: number; readonly fraction: number; readonly figures: ShadowFigures }[] = [];
     const follow = async (fraction: number, points: number): Promise<void> => {
       for (let point = 0; point < points; point += 1) {
         await sleep(POINT_SECONDS * 1000);
@@ -73,7 +73,7 @@ const CURVE_HEAD = ['s', 'share of keys', 'reads/s', 'copies/s', 'hits of primar
 function curveRow(point: {
   readonly seconds: number;
   readonly fraction: number;
-  readonly figures: Comparison;
+  readonly figures: ShadowFigures;
 }): string[] {
   const { seconds, fraction, figures } = point;
   const { primary, candidate, copying } = figures;
@@ -84,14 +84,14 @@ function curveRow(point: {
   ];
 }
 
-function gapOf(figures: Comparison | undefined): { readonly primary: number; readonly candidate: number } {
+function gapOf(figures: ShadowFigures | undefined): { readonly primary: number; readonly candidate: number } {
   return {
     primary: figures?.primary.hitRatio ?? Number.NaN,
     candidate: figures?.candidate.hitRatio ?? Number.NaN,
   };
 }
 
-function verdictFigure(verdict: Verdict | undefined): Figure {
+function verdictFigure(verdict: ShadowVerdict | undefined): Figure {
   return {
     what: `verdict over ${VERDICT_SECONDS} s`,
     value: `${verdict?.kind}: ${verdict?.why}`,

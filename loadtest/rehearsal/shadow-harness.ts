@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Sample } from '../../src/operations/shadow/figures.ts';
+import type { ShadowSample } from '../../src/operations/shadow/figures.ts';
 import type { Moved, ShadowStatus, ShadowSummary, Stopped } from '../../src/operations/shadow/shadow.ts';
 import { startTcpProxy, type TcpProxy } from '../fault-proxy/tcp-proxy.ts';
 import { closedLoop } from '../http-driver/loops.ts';
@@ -137,8 +137,8 @@ function operatorAt(admin: ReturnType<typeof replicaOf>['admin'], domain: string
           ['for', String(seconds)],
         ],
       }),
-    samples: async (): Promise<readonly Sample[]> => {
-      type Samples = { readonly samples: readonly Sample[] };
+    samples: async (): Promise<readonly ShadowSample[]> => {
+      type Samples = { readonly samples: readonly ShadowSample[] };
       return (await admin.get<Samples>('/admin/shadow/samples', { query: [['domain', domain]] })).samples;
     },
     start: (fraction: number) =>

@@ -49,10 +49,10 @@ export function createAdminClient({ base, token, operator, signal }: AdminClient
         headers: {
           ...headers,
           'x-operator': operator.replaceAll(/[^!-~]/g, '-').slice(0, 64),
-          ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...(token !== undefined && { authorization: `Bearer ${token}` }),
+          ...(body !== undefined && { 'content-type': 'application/json' }),
         },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        body: JSON.stringify(body),
         // A redirect would send the token to another address.
         redirect: 'manual',
         signal: evenIfStopped ? tooLate : AbortSignal.any([signal, tooLate]),

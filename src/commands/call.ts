@@ -7,8 +7,8 @@ import { type Command, type CommandContext, type CommandGroup, NotPassed } from 
 import { config, sphinxSource } from './config.ts';
 import { doctor } from './doctor.ts';
 import { drill } from './drill.ts';
-import { explain, popular } from './explain.ts';
-import { flush, halt, purge, suppress } from './flush.ts';
+import { explainCommand, popular } from './explain.ts';
+import { flush, haltCommand, purgeCommand, suppressCommand } from './flush.ts';
 import { indexCatalogue } from './index-catalogue.ts';
 import { parity } from './parity.ts';
 import { plan } from './plan.ts';
@@ -21,14 +21,14 @@ type Listed = Command | CommandGroup;
 /** Every command, in the order of the help: first those for a running service, then those that need none. */
 export const COMMANDS: readonly Listed[] = [
   flush,
-  purge,
-  suppress,
+  purgeCommand,
+  suppressCommand,
   drill,
   shadow,
   doctor,
-  halt,
+  haltCommand,
   warm,
-  explain,
+  explainCommand,
   trace,
   popular,
   indexCatalogue,

@@ -18,7 +18,7 @@ import { type Command, type CommandContext, NotPassed } from './command.ts';
 import { checkBundle, writeBundle } from './doctor-bundle.ts';
 import { type Asked, directLooker, eitherLooker, type Looker, partIn, serviceLooker } from './doctor-look.ts';
 import { changesBetween, changeText, enabledText, listText, reportText } from './doctor-text.ts';
-import { COMMON, createConfirm, createOutput, type Output } from './operator-command.ts';
+import { COMMON, type CommandOutput, createCommandOutput, createConfirm } from './operator-command.ts';
 import { printable } from './terminal.ts';
 
 const OPTIONS: readonly Option[] = [
@@ -63,7 +63,7 @@ export const doctor: Command = {
   run: async (args, context) => {
     checkTogether(args);
     const checks = selectedIn(args);
-    const output = createOutput(context, args.has('json'));
+    const output = createCommandOutput(context, args.has('json'));
     if (args.has('list')) {
       output.result({ checks: checks.map(({ look: _, ...check }) => check) }, () => listText(checks));
       return;
@@ -153,7 +153,7 @@ function lookerOf(args: ParsedArguments, context: CommandContext, asked: Asked):
 async function lookOnce(
   looker: Looker,
   { signal }: CommandContext,
-  output: Output,
+  output: CommandOutput,
   { checks, bundle }: { readonly checks: readonly Check[]; readonly bundle?: string },
 ): Promise<void> {
   const look = await orStopped(looker.look(), signal);
@@ -174,7 +174,7 @@ function judge(report: Report): void {
 }
 
 /** Looks until it is stopped. A terminal is redrawn, with the last changes below the report. */
-async function watch(looker: Looker, { signal, stdout }: CommandContext, output: Output): Promise<never> {
+async function watch(looker: Looker, { signal, stdout }: CommandContext, output: CommandOutput): Promise<never> {
   let before: Report | undefined;
   let changes: readonly string[] = [];
   for (;;) {
@@ -205,7 +205,12 @@ async function orStopped<T>(result: Promise<T>, signal: AbortSignal): Promise<T>
   }
 }
 
-async function enable(name: string, args: ParsedArguments, context: CommandContext, output: Output): Promise<void> {
+async function enable(
+  name: string,
+  args: ParsedArguments,
+  context: CommandContext,
+  output: CommandOutput,
+): Promise<void> {
   if (!isEnableName(name)) {
     const near = nearest(name, ENABLE_NAMES);
     const hint = near === undefined ? `known: ${ENABLE_NAMES.join(', ')}` : `did you mean ${near}?`;

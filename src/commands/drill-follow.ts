@@ -70,7 +70,7 @@ export async function followDrill(
       const journal = await step();
       if (journal !== undefined) view.show(journal);
       if (journal?.state.kind === 'over') return journal;
-      await sleep(POLL_MS, undefined, signal.aborted ? {} : { signal }).catch(() => undefined);
+      await sleep(POLL_MS, undefined, { signal: signal.aborted ? undefined : signal }).catch(() => undefined);
     }
   };
 

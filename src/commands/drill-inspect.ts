@@ -98,8 +98,7 @@ export const abortDrill: Command = operatorCommand({
   takes: { min: 0, max: 1 },
   run: async ({ args, client, output, reason }) => {
     const id = await whichDrill(args.positionals[0], client, 'running');
-    const body = reason === undefined ? {} : { reason };
-    const done = await client.post(`/admin/drills/${encodeURIComponent(id)}/abort`, body);
+    const done = await client.post(`/admin/drills/${encodeURIComponent(id)}/abort`, { reason });
     output.result(done, () => `${id} is aborted, and the cache restored`);
   },
 });

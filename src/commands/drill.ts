@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { CohortForecast } from '../operations/drills/cohorts.ts';
 import type { DrillPreview } from '../operations/drills/drills.ts';
 import type { Journal } from '../operations/drills/journal.ts';
-import type { Plan, Stage } from '../operations/drills/plan.ts';
+import type { Plan, PlanStage } from '../operations/drills/plan.ts';
 import { describeFaults, readPlanFile } from '../operations/drills/plan-file.ts';
 import { guardText, planDurationMs } from '../operations/drills/view.mjs';
 import { amountText, countText, durationText, percentText } from '../report/format.mjs';
@@ -135,7 +135,7 @@ async function drillRequest(args: ParsedArguments, client: AdminClient): Promise
     .flatMap((text) => text.split(','))
     .filter((name) => name !== '');
   const plan = /[/\\]|\.ya?ml$/.test(word) ? await planInFile(word, domains, client) : word;
-  return { plan, ...(domains.length === 0 ? {} : { domains }) };
+  return { plan, domains: domains.length === 0 ? undefined : domains };
 }
 
 async function planInFile(file: string, domains: readonly string[], client: AdminClient): Promise<Plan> {
@@ -184,7 +184,7 @@ function planText({ name, title, mode, baselineMs, holdout, stages, guards, reco
   return `${name}: ${title}\n${indented(columns(rows))}\n${indented(columns(rules))}`;
 }
 
-function stageText(stage: Stage, mode: string): string {
+function stageText(stage: PlanStage, mode: string): string {
   switch (stage.kind) {
     case 'fraction':
       return `${mode} ${percentText(stage.fraction)} of the keys`;

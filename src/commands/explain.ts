@@ -7,7 +7,7 @@ import { domainNames, operatorCommand } from './operator-command.ts';
 import { columns, indented } from './terminal.ts';
 
 /** Shows the key of a search and the state of its answer in each tier. Changes nothing. */
-export const explain: Command = operatorCommand({
+export const explainCommand: Command = operatorCommand({
   name: 'explain',
   usage: '<domain> <query> [param=value…] [--header name=value…]',
   summary: 'show the cache key of a search, how it was made, and the state of its answer in each tier',

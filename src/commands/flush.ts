@@ -70,8 +70,8 @@ export const flush: Command = operatorCommand({
       domain,
       mode,
       fraction: args.number('fraction') ?? 1,
-      ...(from === undefined ? {} : { from }),
-      ...(by === undefined ? {} : { by }),
+      from,
+      by,
     };
     const preview = () => client.post<FlushPreview>('/admin/flush/preview', ask);
     if (args.has('dry-run')) {
@@ -89,8 +89,8 @@ export const flush: Command = operatorCommand({
     }
     const done = await client.post<FlushAnswer>('/admin/flush', {
       ...ask,
-      ...(version === undefined ? {} : { indexVersion: version }),
-      ...(reason === undefined ? {} : { reason }),
+      indexVersion: version,
+      reason,
     });
     await finish(context, done, ask.fraction);
   },
@@ -207,14 +207,14 @@ interface PurgeAnswer {
   readonly affected: AffectedAnswer;
 }
 
-export const purge: Command = operatorCommand({
+export const purgeCommand: Command = operatorCommand({
   name: 'purge',
   usage: '<domain> <query> [--reason TEXT]',
   summary: 'flush every page of one query, whatever its filters and page numbers',
   takes: { min: 2, max: 2 },
   run: async ({ args, client, output, reason }) => {
     const [domain, q] = args.positionals;
-    const body = { domain, q, ...(reason === undefined ? {} : { reason }) };
+    const body = { domain, q, reason };
     const done = await client.post<PurgeAnswer>('/admin/purge', body);
     const said = `${done.domain}: every page of "${done.text}" is flushed, revision ${done.revision}`;
     output.result(done, () => [said, ...affectedLines(done.affected)].join('\n'));
@@ -232,7 +232,7 @@ interface Suppressed {
   readonly suppressed: readonly { readonly id: string; readonly atMs: number }[];
 }
 
-export const suppress: Command = operatorCommand({
+export const suppressCommand: Command = operatorCommand({
   name: 'suppress',
   usage: '<domain> <id>… [--lift] [--reason TEXT] | <domain> --list',
   summary: 'remove documents from every page of every replica at once, without a flush',
@@ -255,7 +255,7 @@ export const suppress: Command = operatorCommand({
     }
     if (ids.length === 0) throw new UsageError('which documents? name their ids, or --list');
     const lift = args.has('lift');
-    const body = { domain, ids, ...(reason === undefined ? {} : { reason }) };
+    const body = { domain, ids, reason };
     const done = await client.post<SuppressAnswer>(lift ? '/admin/unsuppress' : '/admin/suppress', body);
     const many = plural(ids.length, 'document');
     const what = lift ? `${many} may be seen again` : `${many} hidden`;
@@ -273,7 +273,7 @@ interface HaltState {
   }[];
 }
 
-export const halt: Command = operatorCommand({
+export const haltCommand: Command = operatorCommand({
   name: 'halt',
   usage: '--reason TEXT [--yes] | --lift --reason TEXT | --status',
   summary:

@@ -219,7 +219,7 @@ export async function makeDemoIndexes(settings: Settings, { clock, output, signa
       documents: demoDocuments(name),
       builtAtMs: clock.wallMs(),
       onProgress: progress.update,
-      ...(signal === undefined ? {} : { signal }),
+      signal,
     });
     await building.catch((error: unknown) => {
       if (!signal?.aborted) throw error;

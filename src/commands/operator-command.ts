@@ -10,7 +10,7 @@ import { type ProgressOutput, printable } from './terminal.ts';
 export interface OperatorContext extends Confirm {
   readonly args: ParsedArguments;
   readonly client: AdminClient;
-  readonly output: Output;
+  readonly output: CommandOutput;
   /** `--reason`. */
   readonly reason: string | undefined;
   readonly stderr: ProgressOutput;
@@ -57,7 +57,7 @@ export function operatorCommand(definition: OperatorCommand): Command {
       const { operator, signal, stderr, clock } = context;
       trustAuthorities(args);
       const client = createAdminClient({ ...accessOf(args, context), operator, signal });
-      const output = createOutput(context, args.has('json'));
+      const output = createCommandOutput(context, args.has('json'));
       const { asks, confirm } = createConfirm(context, args.has('yes'));
       const reason = args.text('reason');
       try {
@@ -136,7 +136,7 @@ export async function domainNames(client: AdminClient): Promise<readonly string[
 }
 
 /** Results and remarks. A script reads JSON on standard output, one value per line; a person reads text. */
-export interface Output {
+export interface CommandOutput {
   readonly json: boolean;
   /** Standard error is a terminal, so a line may be redrawn there. */
   readonly watched: boolean;
@@ -148,7 +148,10 @@ export interface Output {
   readonly remark: (text: string) => void;
 }
 
-export function createOutput(context: Pick<CommandContext, 'stdout' | 'stderr'>, asksJson: boolean): Output {
+export function createCommandOutput(
+  context: Pick<CommandContext, 'stdout' | 'stderr'>,
+  asksJson: boolean,
+): CommandOutput {
   const { stdout, stderr } = context;
   const json = asksJson || stdout.isTTY !== true;
   const line = (value: unknown): unknown => stdout.write(`${JSON.stringify(value)}\n`);

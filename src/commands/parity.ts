@@ -5,9 +5,9 @@ import { type PreparedSearch, prepareSearch } from '../search/key.ts';
 import { InvalidSearch } from '../search/query.ts';
 import { type ParsedArguments, UsageError } from './arguments.ts';
 import { type Command, domainNamed, NotPassed } from './command.ts';
-import { type Asked, askBoth, type Described, openSides, type Side, type Sides } from './parity/ask.ts';
+import { askBoth, type Described, openSides, type ParityAnswers, type ParitySide, type Sides } from './parity/ask.ts';
 import { type Queries, readQueries, weightOf } from './parity/queries.ts';
-import { figuresOf, type ParityReport, reportText, type SideHead, warningsOf } from './parity/report.ts';
+import { figuresOf, type ParityReport, parityText, parityWarnings, type SideHead } from './parity/report.ts';
 import { createProgress } from './terminal.ts';
 
 const MAX_LIMIT = 100;
@@ -53,7 +53,7 @@ export const parity: Command = {
     });
 
     const report = reportOf(request, queries, sides, { samples, gaveUp });
-    stdout.write(request.json ? `${JSON.stringify(report, null, 2)}\n` : reportText(report, clock.wallMs()));
+    stdout.write(request.json ? `${JSON.stringify(report, null, 2)}\n` : parityText(report, clock.wallMs()));
     if (gaveUp !== undefined) throw new NotPassed(gaveUp, 'undecided');
     if (report.figures.compared === 0) {
       throw new NotPassed('no query was answered by both, so nothing was compared', 'undecided');
@@ -117,7 +117,12 @@ function preparerOf(
   return prepare;
 }
 
-function reportOf(request: ParityRequest, queries: Queries, sides: Sides, { samples, gaveUp }: Asked): ParityReport {
+function reportOf(
+  request: ParityRequest,
+  queries: Queries,
+  sides: Sides,
+  { samples, gaveUp }: ParityAnswers,
+): ParityReport {
   const figures = figuresOf(samples);
   return {
     domain: request.domain,
@@ -135,11 +140,11 @@ function reportOf(request: ParityRequest, queries: Queries, sides: Sides, { samp
       askedShare: weightOf(samples) / queries.weight,
     },
     figures,
-    warnings: [...(gaveUp === undefined ? [] : [gaveUp]), ...warningsOf(queries, sides, figures)],
+    warnings: [...(gaveUp === undefined ? [] : [gaveUp]), ...parityWarnings(queries, sides, figures)],
   };
 }
 
-function headOf({ is, deadlineMs, index }: Side & Described): SideHead {
+function headOf({ is, deadlineMs, index }: ParitySide & Described): SideHead {
   const built = index === undefined ? null : new Date(index.builtAtMs).toISOString();
   return { is, deadlineMs, documents: index?.documents ?? null, builtAt: built };
 }

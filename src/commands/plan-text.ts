@@ -1,5 +1,5 @@
 import { INPUT_NAMES, INPUTS, type InputName, type InputUnit } from '../operations/capacity/inputs.ts';
-import type { Limit } from '../operations/capacity/limits.ts';
+import type { CapacityLimit } from '../operations/capacity/limits.ts';
 import type { CapacitySheet, SheetFigure } from '../operations/capacity/sheet.ts';
 import {
   amountText,
@@ -28,7 +28,7 @@ const TEXTS: Readonly<Record<Unit, (value: number | undefined) => string>> = {
 };
 
 /** The verdict in one sentence, with the resource that is full first. */
-export function verdictText({ verdict, first, missing, limits, inputs }: CapacitySheet, domain: string): string {
+export function planVerdictText({ verdict, first, missing, limits, inputs }: CapacitySheet, domain: string): string {
   const rate = perSecondText(inputs.rate?.value);
   switch (verdict) {
     case 'holds':
@@ -42,11 +42,11 @@ export function verdictText({ verdict, first, missing, limits, inputs }: Capacit
   }
 }
 
-const isFull = ({ used, capacity }: Limit): boolean => used > capacity;
-const isTight = ({ used, capacity, planned }: Limit): boolean => used > capacity * planned;
+const isFull = ({ used, capacity }: CapacityLimit): boolean => used > capacity;
+const isTight = ({ used, capacity, planned }: CapacityLimit): boolean => used > capacity * planned;
 
 /** The one that is full at the lowest rate first. */
-function namesOf(limits: readonly Limit[], chosen: (limit: Limit) => boolean): string {
+function namesOf(limits: readonly CapacityLimit[], chosen: (limit: CapacityLimit) => boolean): string {
   return limits
     .filter(chosen)
     .toSorted((a, b) => (a.breaksAt ?? 0) - (b.breaksAt ?? 0))
@@ -54,7 +54,7 @@ function namesOf(limits: readonly Limit[], chosen: (limit: Limit) => boolean): s
     .join(', ');
 }
 
-function firstText(first: Limit | undefined): string {
+function firstText(first: CapacityLimit | undefined): string {
   return first === undefined ? 'nothing that follows the rate' : `${first.name}, at ${perSecondText(first.breaksAt)}`;
 }
 
@@ -62,7 +62,7 @@ function firstText(first: Limit | undefined): string {
 export function sheetText(sheet: CapacitySheet, domain: string, explains: boolean): string {
   const { inputs, figures, limits, missing, remarks, advice } = sheet;
   return [
-    verdictText(sheet, domain),
+    planVerdictText(sheet, domain),
     ...section('inputs', inputRows(inputs, explains)),
     ...section('sheet', figureRows(figures, explains)),
     ...section('limits, while one process is away', limitRows(limits), [

@@ -11,8 +11,8 @@ import { type CapacitySheet, capacitySheet } from '../operations/capacity/sheet.
 import { formatDuration, formatSize, parseDuration, parseSize } from '../schema/units.ts';
 import { numberOf, type Option, type ParsedArguments, UsageError } from './arguments.ts';
 import { type Command, type CommandContext, domainNamed, NotPassed } from './command.ts';
-import { createOutput } from './operator-command.ts';
-import { sheetText, verdictText } from './plan-text.ts';
+import { createCommandOutput } from './operator-command.ts';
+import { planVerdictText, sheetText } from './plan-text.ts';
 
 const VALUES: Readonly<Record<(typeof INPUTS)[InputName]['unit'], string>> = {
   'per-second': 'N',
@@ -49,7 +49,7 @@ export const plan: Command = {
   run: async (args, context) => {
     const { inputs, domain } = inputsOf(args, context);
     const sheet = capacitySheet(inputs);
-    const output = createOutput(context, args.has('json'));
+    const output = createCommandOutput(context, args.has('json'));
     output.result({ domain, ...sheet }, () => sheetText(sheet, domain, args.has('explain')));
     judge(sheet, domain);
   },
@@ -59,7 +59,7 @@ export const plan: Command = {
 function judge(sheet: CapacitySheet, domain: string): void {
   const { verdict } = sheet;
   if (verdict !== 'holds')
-    throw new NotPassed(verdictText(sheet, domain), verdict === 'undecided' ? 'undecided' : 'failed');
+    throw new NotPassed(planVerdictText(sheet, domain), verdict === 'undecided' ? 'undecided' : 'failed');
 }
 
 /** @throws UsageError that names every wrong option with what is allowed. */

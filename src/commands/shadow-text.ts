@@ -1,4 +1,4 @@
-import { type Comparison, FAULTS, SIDES, type Side, type Verdict } from '../operations/shadow/figures.ts';
+import { FAULTS, type ShadowFigures, type ShadowVerdict, SIDES, type Side } from '../operations/shadow/figures.ts';
 import type {
   Moved,
   ProcessState,
@@ -7,12 +7,12 @@ import type {
   ShadowStatus,
   ShadowSummary,
 } from '../operations/shadow/shadow.ts';
-import { AGREEMENT_ROWS, COPY_ROWS, criterionName, metOf, SIDE_ROWS, verdictOf } from '../operations/shadow/view.mjs';
+import { AGREEMENT_ROWS, COPY_ROWS, criterionName, metOf, SIDE_ROWS, verdictView } from '../operations/shadow/view.mjs';
 import { countText, durationText, percentText, timesText, utcText } from '../report/format.mjs';
 import { columns, indented, plural } from './terminal.ts';
 
-export function verdictText({ kind, why }: Pick<Verdict, 'kind' | 'why'>): string {
-  return `${verdictOf(kind).word}: ${why}`;
+export function shadowVerdictText({ kind, why }: Pick<ShadowVerdict, 'kind' | 'why'>): string {
+  return `${verdictView(kind).word}: ${why}`;
 }
 
 /** The domains with their stores, one line each. */
@@ -72,13 +72,13 @@ function wrongLines(keys: readonly string[]): readonly string[] {
   return keys.length === 0 ? [] : ['! wrong values in the candidate:', indented(keys.join('\n'))];
 }
 
-function verdictLines(verdict: Verdict): string {
+function verdictLines(verdict: ShadowVerdict): string {
   const rows = verdict.criteria.map(({ name, what, met }) => [metOf(met).word, criterionName(name), what]);
-  return [verdictText(verdict), ...(rows.length === 0 ? [] : [indented(columns(rows))])].join('\n');
+  return [shadowVerdictText(verdict), ...(rows.length === 0 ? [] : [indented(columns(rows))])].join('\n');
 }
 
 /** The figures of both sides as a table, and how their values agree. */
-export function figuresText(figures: Comparison, primary: string, candidate: string): string {
+export function figuresText(figures: ShadowFigures, primary: string, candidate: string): string {
   const { seconds, processes, agreement, copying } = figures;
   const measured = `over ${durationText(seconds * 1000)} in ${plural(processes, 'process', 'processes')}`;
   const rows = SIDE_ROWS.map(({ name, text }) => [name, text(figures.primary), text(figures.candidate)]);
@@ -95,7 +95,7 @@ function faultLines(name: string, { errors }: Side): readonly string[] {
   return some.length === 0 ? [] : [indented(`errors of ${name}: ${some.join(', ')}`)];
 }
 
-function agreementText(agreement: Comparison['agreement']): string {
+function agreementText(agreement: ShadowFigures['agreement']): string {
   const { compared, equal, lifeDriftMs, lifeDriftMaxMs } = agreement;
   const shares = AGREEMENT_ROWS.filter(([name]) => name !== 'equal' && name !== 'wrong' && agreement[name] > 0).map(
     ([name]) => `, ${percentText(agreement[name] / compared)} ${name}`,
@@ -108,7 +108,7 @@ function agreementText(agreement: Comparison['agreement']): string {
   ].join('');
 }
 
-function copyingText(copying: Comparison['copying']): string {
+function copyingText(copying: ShadowFigures['copying']): string {
   return `copies: ${COPY_ROWS.map(([name]) => `${countText(copying[name])} ${name}`).join(', ')}`;
 }
 
@@ -138,13 +138,13 @@ export function reportsText(reports: readonly ReportSummary[]): string {
     `${primary.name} → ${candidate.name}`,
     utcText(startedAtMs),
     durationText(endedAtMs - startedAtMs),
-    verdictOf(verdict.kind).word,
+    verdictView(verdict.kind).word,
   ]);
   return columns(rows, ['id', 'domain', 'stores', 'started', 'took', 'verdict']);
 }
 
 /** A kept report on one screen. */
-export function reportText(report: ShadowReport): string {
+export function shadowReportText(report: ShadowReport): string {
   const { id, domain, primary, candidate, by, startedAtMs, endedAtMs, ended, changes, total, verdict } = report;
   const took = durationText(endedAtMs - startedAtMs);
   const rows = changes.map(({ atMs, fraction, reads }) => [

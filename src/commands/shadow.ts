@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { MAX_SHADOW_READS } from '../control/document.ts';
-import type { Verdict } from '../operations/shadow/figures.ts';
+import type { ShadowVerdict } from '../operations/shadow/figures.ts';
 import type {
   Moved,
   ReportSummary,
@@ -20,9 +20,9 @@ import {
   domainsText,
   movedText,
   reportsText,
-  reportText,
+  shadowReportText,
+  shadowVerdictText,
   statusText,
-  verdictText,
 } from './shadow-text.ts';
 import { printable } from './terminal.ts';
 
@@ -50,9 +50,12 @@ const startShadow: Command = operatorCommand({
     if (candidate === undefined) throw new UsageError('a shadow needs a candidate: --candidate NAME');
     const forMs = durationOf(args, 'expires', { least: MINUTE, most: 30 * DAY }) ?? DAY;
     const status = await client.post<ShadowStatus>('/admin/shadow', {
-      ...{ domain, candidate, fraction: fractionOf(args) ?? 0.1, reads: readsOf(args) ?? 1 },
+      domain,
+      candidate,
+      fraction: fractionOf(args) ?? 0.1,
+      reads: readsOf(args) ?? 1,
       hours: forMs / HOUR,
-      ...reasonIn(reason),
+      reason,
     });
     output.result(status, () =>
       [
@@ -77,9 +80,9 @@ const setShadow: Command = operatorCommand({
     if (fraction === undefined && reads === undefined) throw new UsageError('what changes? --fraction or --reads');
     const status = await client.post<ShadowStatus>('/admin/shadow/change', {
       domain,
-      ...(fraction === undefined ? {} : { fraction }),
-      ...(reads === undefined ? {} : { reads }),
-      ...reasonIn(reason),
+      fraction,
+      reads,
+      reason,
     });
     output.result(status, () => ranText(status));
   },
@@ -100,10 +103,6 @@ function fractionOf(args: ParsedArguments): number | undefined {
 
 function readsOf(args: ParsedArguments): number | undefined {
   return args.number('reads', { least: 1, most: MAX_SHADOW_READS, whole: true });
-}
-
-function reasonIn(reason: string | undefined): { readonly reason?: string } {
-  return reason === undefined ? {} : { reason };
 }
 
 /** The seconds of `--for`, as the admin API has them. @throws UsageError */
@@ -153,9 +152,9 @@ async function shadowedDomain(client: AdminClient): Promise<string | undefined> 
 }
 
 /** @throws NotPassed unless a cut-over is advised. */
-function judge(verdict: Verdict): void {
+function judge(verdict: ShadowVerdict): void {
   if (verdict.kind === 'cut-over') return;
-  throw new NotPassed(verdictText(verdict), verdict.kind === 'do-not' ? 'failed' : 'undecided');
+  throw new NotPassed(shadowVerdictText(verdict), verdict.kind === 'do-not' ? 'failed' : 'undecided');
 }
 
 /** Shows the status at intervals while the shadow runs. Resolves to the status after its end. */
@@ -191,7 +190,7 @@ const reportShadow: Command = operatorCommand({
     const path = `/admin/shadow/reports/${encodeURIComponent(id)}`;
     if (file === undefined) {
       const report = await client.get<ShadowReport>(path);
-      output.result(report, () => reportText(report));
+      output.result(report, () => shadowReportText(report));
       return;
     }
     writeFileSync(file, await client.page(`${path}/report`));
@@ -225,7 +224,7 @@ const cutOver: Command = operatorCommand({
       }
       await context.confirm(`Cut ${domain} over from ${active.name} to ${shadow.candidate.name}?`, domain);
     }
-    const body = { domain, force, ...(seconds === undefined ? {} : { for: seconds }), reason };
+    const body = { domain, force, for: seconds, reason };
     await move(context, '/admin/shadow/cut-over', body);
   },
 });
@@ -271,7 +270,7 @@ const stopShadow: Command = operatorCommand({
       const { active, other } = placement;
       await context.confirm(`Use ${other.name} no longer? ${domain} stays on ${active.name}, and the way back ends.`);
     }
-    const stopped = await client.post<Stopped>('/admin/shadow/stop', { domain, ...reasonIn(reason) });
+    const stopped = await client.post<Stopped>('/admin/shadow/stop', { domain, reason });
     output.result(stopped, () => stoppedText(stopped));
   },
 });

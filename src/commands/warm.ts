@@ -39,7 +39,7 @@ export const warm: Command = operatorCommand({
     const top = args.number('top');
     const maxPerSecond = args.number('max-per-second') ?? MAX_PER_SECOND;
     const fromLine = args.number('from-line', { least: 1, most: Number.MAX_SAFE_INTEGER, whole: true }) ?? 1;
-    const ask = { domain, from, maxPerSecond, ...(top === undefined ? {} : { top }) };
+    const ask = { domain, from, maxPerSecond, top };
     if (file !== undefined) assertReadable(file);
     const started = await client.post<WarmUp>('/admin/warm', ask, { evenIfStopped: true });
     const feed = file === undefined ? undefined : feedFile(context, { id: started.id, domain, file, fromLine });

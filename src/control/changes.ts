@@ -153,7 +153,7 @@ export function lift(document: ControlDocument, ids: readonly string[]): Control
 export function halt(document: ControlDocument, halted: Halt): ControlDocument {
   const { overlay: _drill, shadow: _shadow, placement: before, ...rest } = document;
   const placement = withoutPreparation(before);
-  return { ...rest, halted, ...(placement !== undefined && { placement }) };
+  return { ...rest, halted, placement };
 }
 
 /** Lets drills, shadows and cut-overs begin again. */

@@ -101,25 +101,26 @@ export function summaryOf(control: Pick<Control, 'document' | 'overlay' | 'state
     suppressed: suppressed.length,
     purges: purges.length,
     ranges: ranges.length,
-    ...(overlay === undefined
-      ? {}
-      : {
-          drill: {
+    drill:
+      overlay === undefined
+        ? undefined
+        : {
             id: overlay.drill,
             owner: overlay.owner,
             flushed: bucketsIn(overlay.ranges) / BUCKETS,
             blackout: overlay.blackout,
           },
-        }),
-    ...(shadow !== undefined && {
-      shadow: { candidate: shadow.candidate.name, fraction: shadow.fraction, reads: shadow.reads },
-    }),
-    ...(placement !== undefined && {
-      placement: {
-        phase: placement.phase,
-        active: placement.active.name,
-        ...(placement.other !== undefined && { other: placement.other.name }),
-      },
-    }),
+    shadow:
+      shadow === undefined
+        ? undefined
+        : { candidate: shadow.candidate.name, fraction: shadow.fraction, reads: shadow.reads },
+    placement:
+      placement === undefined
+        ? undefined
+        : {
+            phase: placement.phase,
+            active: placement.active.name,
+            other: placement.other?.name,
+          },
   };
 }

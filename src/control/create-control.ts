@@ -66,7 +66,14 @@ export function createControl(options: ControlOptions): PollingControl {
     },
   });
   const follower = createFollower({
-    ...{ domain, store, clock, signing, lease, stamp, deadlineMs, observe },
+    domain,
+    store,
+    clock,
+    signing,
+    lease,
+    stamp,
+    deadlineMs,
+    observe,
     onAdopted: () => {
       compile();
       for (const changed of watchers) changed();

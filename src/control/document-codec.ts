@@ -160,7 +160,7 @@ function parseDocument(fields: Fields, nowMs: number): ControlDocument {
     stamp: stampOf(fields),
     generation,
     ranges: risingOf(ranges, 'ranges'),
-    ...(fields['indexVersion'] !== undefined && { indexVersion: textOf(fields, 'indexVersion', 128) }),
+    indexVersion: fields['indexVersion'] === undefined ? undefined : textOf(fields, 'indexVersion', 128),
     purges: listOf(fields, 'purges', MAX_PURGES, (one) => ({
       text: textOf(one, 'text', MAX_TEXT),
       generation: upTo(one, 'generation'),
@@ -171,12 +171,12 @@ function parseDocument(fields: Fields, nowMs: number): ControlDocument {
       generation: upTo(one, 'generation'),
       atMs: atMsOf(one),
     })),
-    ...(longestLife !== undefined && { longestLife: lifeOf(fieldsOf(longestLife, 'longestLife'), atMsOf) }),
-    ...(halted !== undefined && { halted: haltOf(fieldsOf(halted, 'halted'), atMsOf) }),
-    ...(overlay !== undefined && { overlay: overlayOf(fieldsOf(overlay, 'overlay'), generation) }),
-    ...(shadow !== undefined && { shadow: shadowOf(fieldsOf(shadow, 'shadow'), atMsOf) }),
-    ...(placement !== undefined && { placement: placementOf(fieldsOf(placement, 'placement'), atMsOf) }),
-    ...(fields['line'] !== undefined && { line: ancestorsOf(fields, revision) }),
+    longestLife: longestLife === undefined ? undefined : lifeOf(fieldsOf(longestLife, 'longestLife'), atMsOf),
+    halted: halted === undefined ? undefined : haltOf(fieldsOf(halted, 'halted'), atMsOf),
+    overlay: overlay === undefined ? undefined : overlayOf(fieldsOf(overlay, 'overlay'), generation),
+    shadow: shadow === undefined ? undefined : shadowOf(fieldsOf(shadow, 'shadow'), atMsOf),
+    placement: placement === undefined ? undefined : placementOf(fieldsOf(placement, 'placement'), atMsOf),
+    line: fields['line'] === undefined ? undefined : ancestorsOf(fields, revision),
   };
   checkTogether(document);
   return document;
@@ -215,8 +215,10 @@ function overlayOf(fields: Fields, generation: number): Overlay {
   if (mode === undefined) throw new Damage(`overlay.mode is none of ${FLUSH_MODES.join(', ')}`);
   const floor = intOf(fields, 'floor', 1, generation);
   const ranges = listOf(fields, 'ranges', MAX_RANGES, (one): OverlayRange => {
-    const own = one['floor'] === undefined ? {} : { floor: intOf(one, 'floor', floor, generation) };
-    return { ...rangeOf(one), ...own };
+    return {
+      ...rangeOf(one),
+      floor: one['floor'] === undefined ? undefined : intOf(one, 'floor', floor, generation),
+    };
   });
   const cohorts = fields['cohorts'];
   if (!Array.isArray(cohorts) || cohorts.length > MAX_COHORTS) {
@@ -229,7 +231,7 @@ function overlayOf(fields: Fields, generation: number): Overlay {
     mode,
     floor,
     ranges: risingOf(ranges, 'overlay.ranges'),
-    ...(fields['nodes'] !== undefined && { nodes: textsOf(fields, 'nodes', MAX_NODES, MAX_NAME) }),
+    nodes: fields['nodes'] === undefined ? undefined : textsOf(fields, 'nodes', MAX_NODES, MAX_NAME),
     blackout: boolOf(fields, 'blackout'),
     cohorts: cohorts.map((ranges: unknown) => listOf({ cohort: ranges }, 'cohort', MAX_RANGES, rangeOf)),
   };
@@ -272,9 +274,9 @@ function placementOf(fields: Fields, atMsOf: (fields: Fields) => number): Placem
     id: textOf(fields, 'id', MAX_NAME),
     phase,
     active,
-    ...(other !== undefined && { other }),
-    ...(settledBefore !== undefined && { settledBefore }),
-    ...(reversed !== undefined && { reversed }),
+    other,
+    settledBefore,
+    reversed,
     by: textOf(fields, 'by', MAX_NAME),
     atMs: atMsOf(fields),
   };

@@ -190,7 +190,7 @@ export function secondsSince2020(wallMs: number): number {
   return Math.floor((wallMs - EPOCH_MS) / 1000);
 }
 
-export interface Piece<Left, Right> extends BucketRange {
+export interface BucketPiece<Left, Right> extends BucketRange {
   /** The range of each list that covers this piece. */
   readonly left: Left | undefined;
   readonly right: Right | undefined;
@@ -203,7 +203,7 @@ export interface Piece<Left, Right> extends BucketRange {
 export function piecesOf<Left extends BucketRange, Right extends BucketRange>(
   left: readonly Left[],
   right: readonly Right[],
-): readonly Piece<Left, Right>[] {
+): readonly BucketPiece<Left, Right>[] {
   const cuts = new Set([0, BUCKETS]);
   for (const { from, to } of [...left, ...right]) cuts.add(from).add(to);
   const sorted = [...cuts].sort((a, b) => a - b);

@@ -1,6 +1,7 @@
 import { BUCKETS } from '../cache/invalidation.ts';
 import { joinEqual } from './changes.ts';
 import {
+  type BucketPiece,
   type ControlDocument,
   type FlushRange,
   type Halt,
@@ -11,7 +12,6 @@ import {
   MAX_PURGES,
   MAX_RANGES,
   type Overlay,
-  type Piece,
   PLACEMENT_PHASES,
   type Placement,
   type Purge,
@@ -62,14 +62,14 @@ export function merge(left: ControlDocument, right: ControlDocument, stamp: stri
     stamp,
     generation: isAboveUsed ? above : Math.max(left.generation, right.generation),
     ranges,
-    ...(indexVersion !== undefined && { indexVersion }),
+    indexVersion,
     purges,
     suppressed,
-    ...(longestLife !== undefined && { longestLife }),
-    ...(halted !== undefined && { halted }),
-    ...(overlay !== undefined && { overlay }),
-    ...(shadow !== undefined && { shadow }),
-    ...(placement !== undefined && { placement }),
+    longestLife,
+    halted,
+    overlay,
+    shadow,
+    placement,
     line: mergedHistory(left, right),
   };
 }
@@ -177,7 +177,7 @@ function fitted(pieces: readonly FlushRange[]): readonly FlushRange[] {
 }
 
 function mergePiece(
-  { from, to, left, right }: Piece<FlushRange, FlushRange>,
+  { from, to, left, right }: BucketPiece<FlushRange, FlushRange>,
   leftDocument: ControlDocument,
   rightDocument: ControlDocument,
   above: number,

@@ -159,7 +159,7 @@ export function changeOverlay(document: ControlDocument, drill: string, change: 
   const { nodes: nodesBefore, ...others } = overlay;
   const { nodes: _nodes, ...changed } = change;
   const nodes = 'nodes' in change ? change.nodes : nodesBefore;
-  const next: Overlay = { ...others, ...changed, ...(nodes !== undefined && { nodes }) };
+  const next: Overlay = { ...others, ...changed, nodes };
   const held = isSame(nodesBefore, nodes) ? overlay.ranges : [];
   const isWider = piecesOf(held, next.ranges).some(({ left, right }) => right !== undefined && left === undefined);
   const generation = isWider ? nextGeneration(document) : document.generation;

@@ -27,7 +27,8 @@ export function changeShadow(
 ): ControlDocument {
   const { shadow } = document;
   if (shadow?.id !== id) throw new OperationError('no-shadow', `shadow ${id} no longer runs in this domain`);
-  return { ...document, shadow: { ...shadow, ...change } };
+  const { fraction = shadow.fraction, reads = shadow.reads } = change;
+  return { ...document, shadow: { ...shadow, fraction, reads } };
 }
 
 /** Ends the shadow, if it is still running. */
@@ -61,8 +62,8 @@ export function prepareCutOver(document: ControlDocument, { id, from, to, by, at
       `${settled.active.name} holds the entries since the last cut-over, not ${from.name}: this process has not followed it`,
     );
   }
-  const before = settled === undefined ? {} : { settledBefore: true as const };
-  return { ...document, placement: { id, phase: 'prepared', active: from, other: to, by, atMs, ...before } };
+  const settledBefore = settled === undefined ? undefined : true;
+  return { ...document, placement: { id, phase: 'prepared', active: from, other: to, by, atMs, settledBefore } };
 }
 
 /** Cancels the cut-over, if it is still prepared: the active store stays the only one. */

@@ -99,7 +99,7 @@ export function createOperations<Prepared>(
       const { id, domains: drilled, verdict } = event;
       audit.record({
         action: 'drill-ended',
-        ...(drilled.length === 1 && drilled[0] !== undefined ? { domain: drilled[0] } : {}),
+        domain: drilled.length === 1 ? drilled[0] : undefined,
         target: id,
         by: 'serpcache',
         result: verdict.kind,
@@ -121,7 +121,11 @@ export function createOperations<Prepared>(
     ),
     names: domains.map(({ name }) => name),
     directory: join(directory, 'shadow'),
-    ...{ keep, leaseMs, processId, clock, random },
+    keep,
+    leaseMs,
+    processId,
+    clock,
+    random,
     loopDelay: runtime.loopDelay,
     observe: runtime.observeShadow,
   });
@@ -170,7 +174,7 @@ function createDomainOperations<Prepared>(
     domain: name,
     local: popularity,
     searchOf: domain.searchText,
-    ...(counters === undefined ? {} : { counters }),
+    counters,
     random,
     observe: observePopularity,
   });
@@ -178,9 +182,10 @@ function createDomainOperations<Prepared>(
   const flush = createFlush({
     domain: name,
     control,
-    ...(store === undefined ? {} : { content: store.content, holds: store.holds }),
-    ...(store?.shadowed === undefined ? {} : { erased: store.shadowed.placed.everywhere }),
-    ...(store === undefined ? {} : { missedStore: () => missedStore(control.document(), store, clock.wallMs()) }),
+    content: store?.content,
+    holds: store?.holds,
+    erased: store?.shadowed?.placed.everywhere,
+    missedStore: store === undefined ? undefined : () => missedStore(control.document(), store, clock.wallMs()),
     memory,
     bucketOf: (key) => storedName(key).bucket,
     dedicated,
@@ -232,7 +237,7 @@ function createWatcher(
         before.set(name, now);
         return {
           domain: name,
-          ...(then === undefined ? {} : { figures: figuresBetween(new Map([[name, then]]), new Map([[name, now]])) }),
+          figures: then && figuresBetween(new Map([[name, then]]), new Map([[name, now]])),
           status: status(),
           control: summaryOf(control),
         };

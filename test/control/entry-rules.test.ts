@@ -146,7 +146,7 @@ test('a drill of a node flushes the keys of that node, and of the next node afte
   assert.deepEqual(verdicts(onA, entryAt(1)), ['flushed', 'whole']);
   assert.deepEqual(verdicts(onB, entryAt(onA.generation)), ['whole', 'flushed']);
   const everywhere = changeOverlay(onB, 'd', { nodes: undefined });
-  assert.equal('nodes' in (everywhere.overlay ?? {}), false);
+  assert.deepEqual([everywhere.overlay?.drill, everywhere.overlay?.nodes], ['d', undefined]);
   assert.deepEqual(verdicts(everywhere, entryAt(1)), ['flushed', 'flushed']);
 });
 

@@ -19,6 +19,7 @@ import {
   prepareCutOver,
   settle,
 } from '../../src/control/placement.ts';
+import { plain } from '../plain.ts';
 import { after, anySteps, type Step, storeRef } from './random-document.ts';
 
 const bucket = (document: ControlDocument, at: number): FlushRange | undefined =>
@@ -56,7 +57,8 @@ test('a merge of documents with equal content keeps the content', () => {
     fc.property(anySteps, (steps) => {
       const document = after(steps);
       assert.equal(merge(document, document, 'm'), document);
-      assert.deepEqual(contentOf(merge(document, { ...document, stamp: 'other' }, 'm')), contentOf(document));
+      const merged = merge(document, { ...document, stamp: 'other' }, 'm');
+      assert.deepEqual(plain(contentOf(merged)), plain(contentOf(document)));
     }),
   );
 });
@@ -100,7 +102,8 @@ test('a merged document can be decoded', () => {
   fc.assert(
     fc.property(diverged, ([left, right]) => {
       const merged = merge(left, right, 'm');
-      assert.deepEqual(decodeDocument(encodeDocument(merged), Date.now()), { kind: 'document', document: merged });
+      const decoded = decodeDocument(encodeDocument(merged), Date.now());
+      assert.deepEqual(plain(decoded), plain({ kind: 'document', document: merged }));
     }),
   );
 });

@@ -1,6 +1,6 @@
 import type { DomainResult, DrillPhase, Mark, Sample, Verdict } from '../../src/operations/drills/journal.ts';
 import type { GuardRule, Plan } from '../../src/operations/drills/plan.ts';
-import { survivalOf } from '../../src/operations/drills/result.ts';
+import { measuredSurvival } from '../../src/operations/drills/result.ts';
 import type { Figures } from '../../src/operations/meter/figures.ts';
 import { seededRandom } from '../../src/runtime.ts';
 import { OUTCOMES, type Outcome } from '../../src/search/outcome.ts';
@@ -270,7 +270,7 @@ export function resultOf(
   return {
     ...{ domain, baseline, stages },
     ...(after.length > 0 && { after: mean(after) }),
-    survival: survivalOf({ baseline, worst, share: stages.length > 0 ? 0.75 : 0, saturated }),
+    survival: measuredSurvival({ baseline, worst, share: stages.length > 0 ? 0.75 : 0, saturated }),
   };
 }
 

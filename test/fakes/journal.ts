@@ -1,5 +1,5 @@
 import type { DomainResult, Journal, Mark, Sample } from '../../src/operations/drills/journal.ts';
-import type { GuardRule, Plan, Stage } from '../../src/operations/drills/plan.ts';
+import type { GuardRule, Plan, PlanStage } from '../../src/operations/drills/plan.ts';
 import type { FlushPreview } from '../../src/operations/flush/flush.ts';
 import { drillDomain, type Traffic } from './journal-model.ts';
 
@@ -12,7 +12,7 @@ export const STAGED: Plan = {
   title: 'The whole cache in four stages',
   ...{ mode: 'drop', eraseBy: 'unlink', over: 'one' },
   ...{ baselineMs: 30_000, holdout: 0.01 },
-  stages: [0.01, 0.05, 0.25, 1].map((fraction): Stage => ({ kind: 'fraction', fraction, holdMs: 40_000 })),
+  stages: [0.01, 0.05, 0.25, 1].map((fraction): PlanStage => ({ kind: 'fraction', fraction, holdMs: 40_000 })),
   guards: [
     guard('errorRate', 0.01, 2000, 'rollback'),
     guard('shedRate', 0.05, 2000, 'rollback'),

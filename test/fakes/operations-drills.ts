@@ -3,7 +3,7 @@ import { OperationError } from '../../src/control/operation-error.ts';
 import { createCohortLayout, forecastCohorts } from '../../src/operations/drills/cohorts.ts';
 import type { Caller, DrillRequest, Drills, StartRequest } from '../../src/operations/drills/drills.ts';
 import type { Journal, Mark, Sample, Verdict } from '../../src/operations/drills/journal.ts';
-import type { GuardRule, Plan, Stage } from '../../src/operations/drills/plan.ts';
+import type { GuardRule, Plan, PlanStage } from '../../src/operations/drills/plan.ts';
 import { describeFaults, readPlan } from '../../src/operations/drills/plan-file.ts';
 import type { Clock } from '../../src/runtime.ts';
 import { pointerOf } from '../../src/schema/faults.ts';
@@ -146,10 +146,10 @@ const GUARDS: readonly GuardRule[] = [
   guard('hitRatioDrop', 10, 'rollback'),
 ];
 
-const fractions = (...all: readonly number[]): readonly Stage[] =>
+const fractions = (...all: readonly number[]): readonly PlanStage[] =>
   all.map((fraction) => ({ kind: 'fraction', fraction, holdMs: 5000, title: `${fraction * 100} %` }));
 
-const plan = (name: string, title: string, stages: readonly Stage[], over: Plan['over'] = 'one'): Plan => ({
+const plan = (name: string, title: string, stages: readonly PlanStage[], over: Plan['over'] = 'one'): Plan => ({
   name,
   title,
   mode: 'drop',

@@ -1,7 +1,14 @@
 import type { Control } from '../../src/control/control.ts';
 import type { Placement, Shadow, StoreRef } from '../../src/control/document.ts';
 import { OperationError } from '../../src/control/operation-error.ts';
-import type { Comparison, Criterion, Sample, Servers, Side, Verdict } from '../../src/operations/shadow/figures.ts';
+import type {
+  Criterion,
+  Servers,
+  ShadowFigures,
+  ShadowSample,
+  ShadowVerdict,
+  Side,
+} from '../../src/operations/shadow/figures.ts';
 import type {
   Caller,
   Moved,
@@ -213,7 +220,7 @@ function configurationOf(domain: string, { name }: StoreRef): string {
   return `domains:\n  - name: ${domain}\n    store: ${name}\n`;
 }
 
-function samplesOf(shadow: Shadow, nowMs: number): readonly Sample[] {
+function samplesOf(shadow: Shadow, nowMs: number): readonly ShadowSample[] {
   return Array.from({ length: Math.floor((nowMs - shadow.atMs) / SAMPLE_MS) }, (_, i) => {
     const atMs = (i + 1) * SAMPLE_MS;
     return { atMs, figures: between(shadow, atMs - SAMPLE_MS, atMs) };
@@ -226,7 +233,7 @@ const HIT_RATIO = 0.89;
 const FILL_MS = 45_000;
 
 /** The figures between two times since the start. */
-function between({ candidate, fraction, reads }: Shadow, fromMs: number, toMs: number): Comparison {
+function between({ candidate, fraction, reads }: Shadow, fromMs: number, toMs: number): ShadowFigures {
   const seconds = Math.max(0.001, (toMs - fromMs) / 1000);
   const random = seededRandom(Math.round(toMs));
   const noise = (value: number, part: number): number => value * (1 + (random() - 0.5) * part);
@@ -282,7 +289,7 @@ function serversAt(
 
 const MIN_COMPARED = 1000;
 
-function verdictOf(shadow: Shadow, elapsedMs: number, forMs: number): Verdict {
+function verdictOf(shadow: Shadow, elapsedMs: number, forMs: number): ShadowVerdict {
   // Without the first fifth, in which the candidate fills.
   const { primary, candidate, agreement } = between(shadow, elapsedMs - Math.min(forMs, 0.8 * elapsedMs), elapsedMs);
   const judge = (name: Criterion['name'], what: string, value: number, max: number): Criterion => ({

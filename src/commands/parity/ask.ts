@@ -10,7 +10,7 @@ import { type Comparison, comparePages } from '../../search/overlap.ts';
 import type { Query } from './queries.ts';
 
 /** One of the two engines compared. */
-export interface Side {
+export interface ParitySide {
   readonly name: 'engine' | 'lifeboat';
   readonly engine: Engine;
   /** After this time a client gets no page of this engine. */
@@ -20,14 +20,14 @@ export interface Side {
 }
 
 /** `partial`: an incomplete answer, which tells nothing about the engine's ranking. */
-export type Fault = EngineReason | 'partial';
+export type ReplyFault = EngineReason | 'partial';
 
 type Reply =
   | { readonly kind: 'page'; readonly page: ResultPage; readonly tookMs: number; readonly late: boolean }
-  | { readonly kind: 'fault'; readonly fault: Fault; readonly message: string };
+  | { readonly kind: 'fault'; readonly fault: ReplyFault; readonly message: string };
 
 /** The result of one query. Pages are not kept. */
-export interface Sample {
+export interface ParitySample {
   readonly text: string;
   readonly weight: number;
   readonly engine: ReplyFacts;
@@ -48,8 +48,8 @@ export type ReplyFacts =
   | Extract<Reply, { kind: 'fault' }>;
 
 export interface AskOptions extends Pick<Sides, 'isIndexed'> {
-  readonly engine: Side;
-  readonly lifeboat: Side;
+  readonly engine: ParitySide;
+  readonly lifeboat: ParitySide;
   readonly depth: number;
   readonly atOnce: number;
   readonly clock: Clock;
@@ -57,8 +57,8 @@ export interface AskOptions extends Pick<Sides, 'isIndexed'> {
   readonly onSample: (done: number) => void;
 }
 
-export interface Asked {
-  readonly samples: readonly Sample[];
+export interface ParityAnswers {
+  readonly samples: readonly ParitySample[];
   /** Present when an engine failed repeatedly, so that the other queries were not asked. */
   readonly gaveUp: string | undefined;
 }
@@ -71,14 +71,14 @@ const TITLES = 3;
  * Asks both engines each query, one engine after the other, so that at most `atOnce` searches run in both together.
  * @throws the signal's reason when aborted.
  */
-export async function askBoth(queries: readonly Query[], options: AskOptions): Promise<Asked> {
+export async function askBoth(queries: readonly Query[], options: AskOptions): Promise<ParityAnswers> {
   const { depth, atOnce, clock, signal } = options;
-  const samples: Sample[] = [];
+  const samples: ParitySample[] = [];
   const consecutiveFaults = { engine: 0, lifeboat: 0 };
   let gaveUp: string | undefined;
   let next = 0;
 
-  const ask = async (side: Side, request: SearchRequest): Promise<Reply> => {
+  const ask = async (side: ParitySide, request: SearchRequest): Promise<Reply> => {
     const reply = await replyOf(side, request, clock, signal);
     const isFault = reply.kind === 'fault' && reply.fault !== 'engine-rejected';
     consecutiveFaults[side.name] = isFault ? consecutiveFaults[side.name] + 1 : 0;
@@ -104,7 +104,7 @@ export async function askBoth(queries: readonly Query[], options: AskOptions): P
         weight: query.weight,
         engine: factsOf(engine),
         lifeboat: factsOf(lifeboat),
-        ...(comparison === undefined ? {} : { comparison }),
+        comparison,
         notIndexed: (comparison?.missing ?? []).filter((id) => !options.isIndexed(id)).length,
       });
       options.onSample(samples.length);
@@ -114,7 +114,7 @@ export async function askBoth(queries: readonly Query[], options: AskOptions): P
   return { samples, gaveUp };
 }
 
-async function replyOf(side: Side, request: SearchRequest, clock: Clock, signal: AbortSignal): Promise<Reply> {
+async function replyOf(side: ParitySide, request: SearchRequest, clock: Clock, signal: AbortSignal): Promise<Reply> {
   const deadline = AbortSignal.timeout(side.hardDeadlineMs);
   const startedMs = clock.monotonicMs();
   try {
@@ -138,8 +138,8 @@ function factsOf(reply: Reply): ReplyFacts {
 
 /** Both engines, opened. */
 export interface Sides {
-  readonly engine: Side & Described;
-  readonly lifeboat: Side & Described;
+  readonly engine: ParitySide & Described;
+  readonly lifeboat: ParitySide & Described;
   /** Whether the lifeboat's index holds a document. */
   readonly isIndexed: (id: string) => boolean;
   readonly close: () => Promise<void>;

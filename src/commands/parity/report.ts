@@ -1,5 +1,5 @@
 import type { Comparison } from '../../search/overlap.ts';
-import type { Fault, ReplyFacts, Sample, Sides } from './ask.ts';
+import type { ParitySample, ReplyFacts, ReplyFault, Sides } from './ask.ts';
 import { MAX_LINES, type Queries } from './queries.ts';
 
 /** The result of `serpcache parity`; `--json` prints it unchanged. */
@@ -39,10 +39,10 @@ type SideFigures = ReturnType<typeof sideFigures>;
 
 const WORST = 10;
 
-type Compared = Sample & { readonly comparison: Comparison };
+type Compared = ParitySample & { readonly comparison: Comparison };
 
 /** Figures of the comparison. Shares are 0–1; null when there was nothing to count. */
-export function figuresOf(samples: readonly Sample[]) {
+export function figuresOf(samples: readonly ParitySample[]) {
   const compared = samples.filter((sample): sample is Compared => sample.comparison !== undefined);
   const found = compared.filter(({ comparison }) => comparison.empty !== 'both');
   const bothFound = compared.filter(({ comparison }) => comparison.empty === 'neither');
@@ -98,7 +98,7 @@ function sideFigures(replies: readonly ReplyFacts[]) {
   const pages = replies.filter((reply) => reply.kind === 'page');
   const times = pages.map(({ tookMs }) => tookMs);
   /** Count and first message per code. */
-  const faults: Partial<Record<Fault, { count: number; message: string }>> = {};
+  const faults: Partial<Record<ReplyFault, { count: number; message: string }>> = {};
   for (const reply of replies) {
     if (reply.kind !== 'fault') continue;
     const counted = faults[reply.fault];
@@ -157,7 +157,11 @@ function rounded(value: number): number {
 const FEW_UNKNOWN = 0.01;
 
 /** Reasons why the figures may mislead. */
-export function warningsOf(queries: Queries, sides: Pick<Sides, 'engine' | 'lifeboat'>, figures: Figures): string[] {
+export function parityWarnings(
+  queries: Queries,
+  sides: Pick<Sides, 'engine' | 'lifeboat'>,
+  figures: Figures,
+): string[] {
   const { engine, missing, notIndexed } = figures.results;
   const [own, other] = [sides.engine.index, sides.lifeboat.index];
   const warnings: string[] = [];
@@ -177,7 +181,7 @@ export function warningsOf(queries: Queries, sides: Pick<Sides, 'engine' | 'life
 }
 
 /** The report as text. `nowMs` is wall time, for the age of an index. */
-export function reportText(report: ParityReport, nowMs: number): string {
+export function parityText(report: ParityReport, nowMs: number): string {
   const { figures, queries, limit } = report;
   const { overlap, ties, empty, totalRatio, results } = figures;
   const how = [

@@ -76,15 +76,19 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
   const live = createLive({ operations, clock, log });
   const requestId = createRequestIds(random);
   const app = createApp({
-    ...{ log, clock, random, requestId, problemOf },
+    log,
+    clock,
+    random,
+    requestId,
+    problemOf,
     maxBodyBytes: MAX_BODY_BYTES,
-    ...(options.tls === undefined ? {} : { tls: options.tls }),
+    tls: options.tls,
     limits: { maxUrlBytes, maxConnections: MAX_CONNECTIONS, maxPerAddress: MAX_PER_ADDRESS },
     lameDuckMs: 0,
     drainMs: options.drainMs,
     onRequest: trail.open,
     onRefused: trail.refused,
-    ...(options.observeConnection === undefined ? {} : { observeConnection: options.observeConnection }),
+    observeConnection: options.observeConnection,
   });
   trail.follow(app.fastify);
   registerAdminAccess(app.fastify, { gate: gateOf(options), hosts: options.hosts ?? [], onAdmitted: trail.admitted });

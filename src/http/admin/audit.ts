@@ -7,7 +7,7 @@ import type { Clock } from '../../runtime.ts';
 import { type Problem, Refusal } from '../transport/problem.ts';
 import { createTokenBuckets } from '../transport/token-bucket.ts';
 import { addressOf, callerName, mutates, networkOf } from './access.ts';
-import { AtMs, described, queryOf } from './input.ts';
+import { AtMs, queryOf, routeSchema } from './input.ts';
 import type { ChangeNote } from './operations.ts';
 
 /**
@@ -61,10 +61,10 @@ export function createAuditTrail(options: {
     const { by, action, domain, target, reason, note, code } = line;
     const entry: AuditEntry = {
       action,
-      ...(domain === undefined ? {} : { domain }),
-      ...(target === undefined ? {} : { target }),
+      domain,
+      target,
       by,
-      ...(reason === undefined ? {} : { reason }),
+      reason,
       result: code ?? (note === undefined ? 'cut-off' : 'done'),
       ...note,
     };
@@ -260,7 +260,7 @@ const Entry = Type.Object({
 /** `GET /admin/audit`: the lines that are on the disk of this process. */
 export function registerAudit(app: FastifyInstance, audit: Pick<Audit, 'page'>): void {
   app.get('/admin/audit', {
-    schema: described({
+    schema: routeSchema({
       summary: 'Lines of the audit, newest first',
       description: 'Pages go back through all files that are kept. New lines do not move older pages.',
       tag: 'audit',
@@ -280,7 +280,7 @@ export function registerAudit(app: FastifyInstance, audit: Pick<Audit, 'page'>):
       const limit = query.count('limit', { min: 1, max: MAX_ENTRIES, otherwise: 100 });
       const before = query.optional('before');
       const isCursor = before === undefined || CURSOR.test(before);
-      const page = isCursor ? await audit.page({ limit, ...(before === undefined ? {} : { before }) }) : undefined;
+      const page = isCursor ? await audit.page({ limit, before }) : undefined;
       if (page === undefined)
         throw new Refusal({ code: 'invalid-request', detail: UNKNOWN_CURSOR, parameter: 'before' });
       return reply.send(page);

@@ -3,7 +3,7 @@ import { EXAMINATION_WINDOW_MS } from '../../operations/doctor/doctor.ts';
 import { redacted } from '../../operations/doctor/redact.ts';
 import { Refusal } from '../transport/problem.ts';
 import { DoctorBody, EnableBody, EnabledBody, ExaminationBody, ExaminationQuery } from './doctor-schema.ts';
-import { bodyReader, described, queryOf } from './input.ts';
+import { bodyReader, queryOf, routeSchema } from './input.ts';
 import type { AdminContext } from './operations.ts';
 
 /** Refusals that an audit line names; the others are counted. */
@@ -14,7 +14,7 @@ export function registerDoctor(app: FastifyInstance, { operations: { doctor }, a
   const enableOf = bodyReader(EnableBody);
 
   app.get('/admin/doctor', {
-    schema: described({
+    schema: routeSchema({
       summary: 'The findings of the checks that run at intervals, and when each began and ended',
       description: 'Looks at nothing. They read few figures; `/admin/doctor/examination` makes every check.',
       tag: 'doctor',
@@ -32,7 +32,7 @@ export function registerDoctor(app: FastifyInstance, { operations: { doctor }, a
   app.get('/admin/doctor/examination', {
     // A HEAD would examine too, and throw the report away.
     exposeHeadRoute: false,
-    schema: described({
+    schema: routeSchema({
       summary: 'Every check, by four snapshots of all stores, engines, this host and this process',
       description:
         'Answers after the last snapshot, in about three windows. It changes nothing. Requests at the same time share one examination, with the window of the first.',
@@ -49,7 +49,7 @@ export function registerDoctor(app: FastifyInstance, { operations: { doctor }, a
 
   app.post('/admin/doctor/enable', {
     config: { action: 'doctor-enable' },
-    schema: described({
+    schema: routeSchema({
       summary: 'Change a diagnostic setting of every store node, or empty its records',
       description:
         'Answers with each node, and with the words of those that refuse; a refusal changes nothing at the other nodes.',

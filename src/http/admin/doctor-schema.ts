@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { AREAS, SEVERITIES } from '../../operations/doctor/check.ts';
 import { ENABLE_NAMES, EXAMINATION_WINDOW_MS } from '../../operations/doctor/doctor.ts';
 import { amount, oneOf } from '../../schema/fields.ts';
-import { AtMs, closed, OptionalReason } from './input.ts';
+import { AtMs, OptionalReason, strict } from './input.ts';
 
 export const ExaminationQuery = Type.Object({
   window: Type.Optional(
@@ -28,7 +28,7 @@ export const EnableBody = Type.Object(
     ),
     reason: OptionalReason,
   },
-  closed,
+  strict,
 );
 
 const Severity = oneOf(SEVERITIES);

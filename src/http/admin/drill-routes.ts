@@ -15,13 +15,13 @@ import {
 import { HaltNote } from './flush-schema.ts';
 import {
   bodyReader,
-  closed,
-  described,
   IdParams as idParams,
   OptionalReason,
   pathId,
   queryOf,
   Reason,
+  routeSchema,
+  strict,
 } from './input.ts';
 import type { AdminContext } from './operations.ts';
 
@@ -33,8 +33,8 @@ const drillId = {
     pathId(request, { code: 'unknown-drill', detail: 'There is no such drill.' }),
 };
 
-const ReasonBody = Type.Object({ reason: Reason }, closed);
-const AbortBody = Type.Object({ reason: OptionalReason }, closed);
+const ReasonBody = Type.Object({ reason: Reason }, strict);
+const AbortBody = Type.Object({ reason: OptionalReason }, strict);
 
 /** Plans, and drills from their preview to their end. */
 export function registerDrills(app: FastifyInstance, { operations: { drills }, audit }: AdminContext): void {
@@ -44,7 +44,7 @@ export function registerDrills(app: FastifyInstance, { operations: { drills }, a
   const abortOf = bodyReader(AbortBody);
 
   app.get('/admin/plans', {
-    schema: described({
+    schema: routeSchema({
       summary: 'The ready-made plans',
       tag: 'drills',
       answer: Type.Object({ plans: Type.Array(JOURNAL_PLAN) }),
@@ -56,7 +56,7 @@ export function registerDrills(app: FastifyInstance, { operations: { drills }, a
 
   app.post('/admin/drills/preview', {
     config: { action: 'drill-preview', readsOnly: true },
-    schema: described({
+    schema: routeSchema({
       summary: 'Preview of a drill: the effect and cost of each stage',
       tag: 'drills',
       body: PreviewAskBody,
@@ -70,7 +70,7 @@ export function registerDrills(app: FastifyInstance, { operations: { drills }, a
 
   app.post('/admin/drills', {
     config: { action: 'drill-start' },
-    schema: described({
+    schema: routeSchema({
       summary: 'Start a drill',
       description: 'Answers when the baseline has begun; the drill continues in the background.',
       tag: 'drills',
@@ -87,7 +87,7 @@ export function registerDrills(app: FastifyInstance, { operations: { drills }, a
   });
 
   app.get('/admin/drills', {
-    schema: described({
+    schema: routeSchema({
       summary: 'Drills that run or have a report, newest first',
       tag: 'drills',
       answer: Type.Object({ drills: Type.Array(DrillSummaryBody), unreadable: Type.Array(UnreadableReportBody) }),
@@ -100,7 +100,7 @@ export function registerDrills(app: FastifyInstance, { operations: { drills }, a
 
   app.post('/admin/drills/:id/abort', {
     config: { action: 'drill-abort' },
-    schema: described({
+    schema: routeSchema({
       summary: 'End a drill and restore the cache, in whichever process it runs',
       description: 'Answers when the cache is restored. The body may be left out.',
       tag: 'drills',
@@ -119,7 +119,7 @@ export function registerDrills(app: FastifyInstance, { operations: { drills }, a
 
   app.post('/admin/drills/:id/resume', {
     config: { action: 'drill-resume' },
-    schema: described({
+    schema: routeSchema({
       summary: 'Continue a stopped drill at its unfinished stage',
       tag: 'drills',
       params: drillId.IdParams,
@@ -145,8 +145,8 @@ function startNote(journal: {
   const { id, plan, domains, resumes } = journal;
   const [domain] = domains;
   return {
-    ...(domains.length === 1 && domain !== undefined ? { domain } : {}),
-    after: { drill: id, plan: plan.name, domains, ...(resumes === undefined ? {} : { resumes }) },
+    domain: domains.length === 1 ? domain : undefined,
+    after: { drill: id, plan: plan.name, domains, resumes },
   };
 }
 
@@ -163,7 +163,7 @@ const SamplesQuery = Type.Object({
 /** The journal of a drill, as JSON for machines and as a page for readers. */
 export function registerJournals(app: FastifyInstance, { operations: { drills } }: AdminContext): void {
   app.get('/admin/drills/:id', {
-    schema: described({
+    schema: routeSchema({
       summary: 'The journal of a drill',
       tag: 'drills',
       params: drillId.IdParams,
@@ -179,7 +179,7 @@ export function registerJournals(app: FastifyInstance, { operations: { drills } 
   });
 
   app.get('/admin/drills/:id/report', {
-    schema: described({
+    schema: routeSchema({
       summary: 'The report of a drill, as one self-contained page',
       tag: 'drills',
       params: drillId.IdParams,
@@ -210,7 +210,7 @@ export function registerHalt(app: FastifyInstance, { operations, audit }: AdminC
   };
 
   app.get('/admin/halt', {
-    schema: described({
+    schema: routeSchema({
       summary: 'Whether drills are halted, by whom and why',
       tag: 'drills',
       answer: Type.Object({
@@ -226,7 +226,7 @@ export function registerHalt(app: FastifyInstance, { operations, audit }: AdminC
 
   app.post('/admin/halt', {
     config: { action: 'halt' },
-    schema: described({
+    schema: routeSchema({
       summary: 'Stop and roll back every drill, and refuse new ones',
       tag: 'drills',
       body: ReasonBody,
@@ -237,7 +237,7 @@ export function registerHalt(app: FastifyInstance, { operations, audit }: AdminC
 
   app.post('/admin/halt/lift', {
     config: { action: 'halt-lift' },
-    schema: described({ summary: 'Let drills start again', tag: 'drills', body: ReasonBody, answer: HaltedBody }),
+    schema: routeSchema({ summary: 'Let drills start again', tag: 'drills', body: ReasonBody, answer: HaltedBody }),
     handler: async (request, reply) => reply.send(await setHalted(request, false)),
   });
 }

@@ -3,7 +3,7 @@ import type { DrillRequest } from '../../operations/drills/drills.ts';
 import { ENDING, JOURNAL_PLAN, VERDICT } from '../../operations/drills/journal.ts';
 import { PLAN_BODY } from '../../operations/drills/plan.ts';
 import { FLUSH_PREVIEW } from '../../operations/flush/flush.ts';
-import { AtMs, closed, Domain, Reason } from './input.ts';
+import { AtMs, DomainName, Reason, strict } from './input.ts';
 
 /** One line of the list of drills. */
 export const DrillSummaryBody = Type.Object({
@@ -52,19 +52,19 @@ const PlanAsk = Type.Union([
 ]);
 
 const Domains = Type.Optional(
-  Type.Array(Domain, {
+  Type.Array(DomainName, {
     minItems: 1,
     maxItems: 256,
     description: 'The domain to drill. A plan over domains takes several; without this field it takes all.',
   }),
 );
 
-export const PreviewAsk = Type.Object({ plan: PlanChoice, domains: Domains }, closed);
-export const StartAsk = Type.Object({ plan: PlanChoice, domains: Domains, reason: Reason }, closed);
+export const PreviewAsk = Type.Object({ plan: PlanChoice, domains: Domains }, strict);
+export const StartAsk = Type.Object({ plan: PlanChoice, domains: Domains, reason: Reason }, strict);
 
 /** `PreviewAsk` with the whole schema of a plan, for the API description. */
-export const PreviewAskBody = Type.Object({ plan: PlanAsk, domains: Domains }, closed);
-export const StartAskBody = Type.Object({ plan: PlanAsk, domains: Domains, reason: Reason }, closed);
+export const PreviewAskBody = Type.Object({ plan: PlanAsk, domains: Domains }, strict);
+export const StartAskBody = Type.Object({ plan: PlanAsk, domains: Domains, reason: Reason }, strict);
 
 const Forecast = Type.Object({
   share: Type.Number({ description: 'Share of the keys, 0–1.' }),

@@ -10,13 +10,13 @@ import { FlushAskBody, FlushDoneBody, FlushStateBody, PreviewAsk, PurgedBody } f
 import {
   AtMs,
   bodyReader,
-  closed,
-  Domain,
+  DomainName,
   DomainQuery,
-  described,
   OptionalReason,
   queriedDomain,
   queryOf,
+  routeSchema,
+  strict,
 } from './input.ts';
 import type { AdminContext } from './operations.ts';
 
@@ -27,7 +27,7 @@ export function registerFlush(app: FastifyInstance, { operations, audit }: Admin
 
   app.post('/admin/flush/preview', {
     config: { action: 'flush-preview', readsOnly: true },
-    schema: described({
+    schema: routeSchema({
       summary: 'Preview of a flush: its effect and cost',
       tag: 'flush',
       body: PreviewAsk,
@@ -42,7 +42,7 @@ export function registerFlush(app: FastifyInstance, { operations, audit }: Admin
 
   app.post('/admin/flush', {
     config: { action: 'flush' },
-    schema: described({
+    schema: routeSchema({
       summary: 'Flush a share of a domain permanently',
       description: 'Answers when the floor is raised; an erasure continues in the background. `erase` needs a reason.',
       tag: 'flush',
@@ -61,15 +61,19 @@ export function registerFlush(app: FastifyInstance, { operations, audit }: Admin
       });
       const { revision, generation } = after;
       return reply.send({
-        ...{ domain, mode: ask.mode, ranges, revision, generation },
+        domain,
+        mode: ask.mode,
+        ranges,
+        revision,
+        generation,
         affected: affectedBody(domain, ask.mode, affected),
-        ...(erasure === undefined ? {} : { erasure }),
+        erasure,
       });
     },
   });
 
   app.get('/admin/flush', {
-    schema: described({
+    schema: routeSchema({
       summary: 'The decisions of operators about a domain, and its latest erasure',
       tag: 'flush',
       query: DomainQuery,
@@ -79,7 +83,7 @@ export function registerFlush(app: FastifyInstance, { operations, audit }: Admin
       const domain = queryOf(request, DomainQuery).text('domain');
       const { control, flush } = queriedDomain(operations, domain);
       const erasure = flush.erasure();
-      reply.send({ domain, document: documentBody(control), ...(erasure === undefined ? {} : { erasure }) });
+      reply.send({ domain, document: documentBody(control), erasure });
     },
   });
 }
@@ -87,8 +91,11 @@ export function registerFlush(app: FastifyInstance, { operations, audit }: Admin
 /** The part of a control document that an audit line shows. */
 function summaryOf({ revision, generation, ranges, purges, suppressed }: ControlDocument): object {
   return {
-    ...{ revision, generation, ranges: ranges.length },
-    ...{ purges: purges.length, suppressed: suppressed.length },
+    revision,
+    generation,
+    ranges: ranges.length,
+    purges: purges.length,
+    suppressed: suppressed.length,
   };
 }
 
@@ -97,13 +104,16 @@ function documentBody(control: Control): object {
   const { heardMsAgo, shared } = control.state();
   const drill = control.overlay()?.drill;
   return {
-    ...{ revision, generation, ranges },
-    ...(indexVersion === undefined ? {} : { indexVersion }),
+    revision,
+    generation,
+    ranges,
+    indexVersion,
     purges,
     suppressed: suppressed.length,
-    ...(halted === undefined ? {} : { halted }),
-    ...(drill === undefined ? {} : { drill }),
-    ...{ heardMsAgo, shared },
+    halted,
+    drill,
+    heardMsAgo,
+    shared,
   };
 }
 
@@ -112,7 +122,7 @@ const MAX_IDS_BYTES = 6 * MAX_SUPPRESSED * MAX_ID_BYTES + 2 ** 16;
 
 const PurgeBody = Type.Object(
   {
-    domain: Domain,
+    domain: DomainName,
     q: Type.String({
       minLength: 1,
       maxLength: 1024,
@@ -120,12 +130,12 @@ const PurgeBody = Type.Object(
     }),
     reason: OptionalReason,
   },
-  closed,
+  strict,
 );
 
 const SuppressBody = Type.Object(
   {
-    domain: Domain,
+    domain: DomainName,
     ids: Type.Array(
       Type.String({ minLength: 1, maxLength: MAX_ID_BYTES, description: `1 to ${MAX_ID_BYTES} bytes in UTF-8.` }),
       {
@@ -136,7 +146,7 @@ const SuppressBody = Type.Object(
     ),
     reason: OptionalReason,
   },
-  closed,
+  strict,
 );
 
 const SuppressedAnswer = Type.Object({ domain: Type.String(), suppressed: Type.Integer(), revision: Type.Integer() });
@@ -148,7 +158,7 @@ export function registerPurge(app: FastifyInstance, { operations, audit }: Admin
 
   app.post('/admin/purge', {
     config: { action: 'purge' },
-    schema: described({
+    schema: routeSchema({
       summary: 'Flush every page of one query',
       tag: 'flush',
       body: PurgeBody,
@@ -177,7 +187,7 @@ export function registerPurge(app: FastifyInstance, { operations, audit }: Admin
     app.post(`/admin/${action}`, {
       bodyLimit: MAX_IDS_BYTES,
       config: { action },
-      schema: described({
+      schema: routeSchema({
         summary: lift ? 'Show suppressed documents again' : 'Remove documents from every page at once',
         tag: 'flush',
         body: SuppressBody,
@@ -193,7 +203,7 @@ export function registerPurge(app: FastifyInstance, { operations, audit }: Admin
   }
 
   app.get('/admin/suppressed', {
-    schema: described({
+    schema: routeSchema({
       summary: 'The suppressed documents',
       tag: 'flush',
       query: DomainQuery,
@@ -212,10 +222,11 @@ export function registerPurge(app: FastifyInstance, { operations, audit }: Admin
 }
 
 export function affectedBody(domain: string, mode: FlushMode, { memory, store }: Affected): object {
-  const counted = typeof store === 'object' ? { store: store.pages, exact: store.exact } : {};
+  const counted = typeof store === 'object' ? store : undefined;
   return {
     memory,
-    ...counted,
+    store: counted?.pages,
+    exact: counted?.exact,
     note: `${pages(memory)} in the memory of this process ${storeWords(mode, store)} ${MODE_WORDS[mode]}.`,
     watch: watchOf(domain, mode),
   };
@@ -247,10 +258,12 @@ function watchOf(domain: string, mode: FlushMode): readonly string[] {
 }
 
 export function purgedBody(domain: string, text: string, { memory, firstInStore }: PurgedPages): object {
-  const known = memory > 0 || firstInStore === 'held';
+  const isHeld = firstInStore === 'held';
+  const isAnswered = isHeld || firstInStore === 'absent';
+  const known = memory > 0 || isHeld;
   return {
     memory,
-    ...(firstInStore === 'held' || firstInStore === 'absent' ? { firstPageInStore: firstInStore === 'held' } : {}),
+    firstPageInStore: isAnswered ? isHeld : undefined,
     known,
     note: known
       ? `${pages(memory)} in the memory of this process${STORE_WORDS[firstInStore]}.`

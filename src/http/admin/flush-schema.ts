@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { BUCKET_RANGE, ERASE_METHOD, FLUSH_MODE } from '../../operations/flush/flush.ts';
 import { oneOf } from '../../schema/fields.ts';
-import { AtMs, closed, Domain, OptionalReason } from './input.ts';
+import { AtMs, DomainName, OptionalReason, strict } from './input.ts';
 
 const NOTE = {
   note: Type.String({ description: 'The same as a sentence.' }),
@@ -31,7 +31,7 @@ export const PurgedBody = Type.Object({
 });
 
 const target = {
-  domain: Domain,
+  domain: DomainName,
   mode: FLUSH_MODE,
   fraction: Type.Optional(
     Type.Number({
@@ -51,7 +51,7 @@ const target = {
   by: Type.Optional(ERASE_METHOD),
 };
 
-export const PreviewAsk = Type.Object(target, closed);
+export const PreviewAsk = Type.Object(target, strict);
 
 export const FlushAskBody = Type.Object(
   {
@@ -65,7 +65,7 @@ export const FlushAskBody = Type.Object(
     ),
     reason: OptionalReason,
   },
-  closed,
+  strict,
 );
 
 const ErasureBody = Type.Object({

@@ -26,16 +26,17 @@ interface Described {
   readonly type?: string;
 }
 
-export function described(route: Described): Record<string, unknown> {
+export function routeSchema(route: Described): Record<string, unknown> {
   const { summary, description, tag, body, params, query, answer, status = 200, type = 'application/json' } = route;
   return {
     summary,
-    ...(description === undefined ? {} : { description }),
+    description,
     tags: [tag],
     security: [{ token: [] }],
-    ...(params === undefined ? {} : { params }),
-    ...(query === undefined ? {} : { querystring: query }),
-    ...(body === undefined ? {} : { body, headers: Operator }),
+    params,
+    querystring: query,
+    body,
+    headers: body === undefined ? undefined : Operator,
     response: {
       [status]: { description: 'Done.', content: { [type]: { schema: writtenForm(answer) } } },
       ...PROBLEM_ANSWERS,
@@ -50,9 +51,9 @@ const Operator = Type.Object({
 });
 
 /** For bodies: unknown members are refused. Answers stay open, because later versions may add members. */
-export const closed = { additionalProperties: false } as const;
+export const strict = { additionalProperties: false } as const;
 
-export const Domain = Type.String({ minLength: 1, maxLength: 64, description: 'A configured domain.' });
+export const DomainName = Type.String({ minLength: 1, maxLength: 64, description: 'A configured domain.' });
 
 const MAX_REASON = 500;
 export const Reason = Type.String({
@@ -64,7 +65,7 @@ export const OptionalReason = Type.Optional(
   Type.String({ maxLength: MAX_REASON, description: `Why, for the audit: at most ${MAX_REASON} characters.` }),
 );
 
-export const DomainQuery = Type.Object({ domain: Domain });
+export const DomainQuery = Type.Object({ domain: DomainName });
 
 export const IdParams = (description: string): TSchema => Type.Object({ id: Type.String({ description }) });
 
@@ -104,12 +105,12 @@ function problemOf(error: TLocalizedValidationError | undefined, body: unknown, 
   const [missing] = keyword === 'required' ? params.requiredProperties : [];
   const pointer = missing === undefined ? instancePath : `${instancePath}/${missing}`;
   const path = pointer.slice(0, MAX_POINTER);
-  const parameter = path === '' ? {} : { parameter: path };
+  const parameter = path === '' ? undefined : path;
   const steps = pointer.split('/').slice(1);
   if (keyword === 'boolean') {
     const known = Object.keys(nodeAt(schema, steps.slice(0, -1))?.properties ?? {});
     const allowed = `no such field; ${knownNames(steps.at(-1) ?? '', known)}`;
-    return { code: codeOf(path, false), detail: describeFault({ path, value: HIDDEN, allowed }), ...parameter };
+    return { code: codeOf(path, false), detail: describeFault({ path, value: HIDDEN, allowed }), parameter };
   }
   const node = nodeAt(schema, steps);
   const allowed = node === undefined ? message : `${allowedAt(node)}${node.description ? `. ${node.description}` : ''}`;
@@ -117,7 +118,7 @@ function problemOf(error: TLocalizedValidationError | undefined, body: unknown, 
   // Unlike in a file, null is a value here: it is refused even where the field is optional.
   const value = given === null ? 'null' : showValue(given);
   const detail = describeFault({ path: path === '' ? 'The body' : path, value, allowed });
-  return { code: codeOf(path, missing !== undefined || keyword === 'minLength'), detail, ...parameter };
+  return { code: codeOf(path, missing !== undefined || keyword === 'minLength'), detail, parameter };
 }
 
 function nodeAt(schema: object, steps: readonly string[]): SchemaNode | undefined {

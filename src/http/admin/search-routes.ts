@@ -14,7 +14,7 @@ import { createSearchHandler } from '../search-api/search-handler.ts';
 import type { App } from '../transport/app.ts';
 import { createPageBodies } from '../transport/content-coding.ts';
 import { parametersOf } from '../transport/request-target.ts';
-import { described } from './input.ts';
+import { routeSchema } from './input.ts';
 
 interface AdminSearchOptions {
   readonly domains: readonly SearchedDomain[];
@@ -75,7 +75,7 @@ export function registerExplain(
   { domains, maxUrlBytes }: Pick<AdminSearchOptions, 'domains' | 'maxUrlBytes'>,
 ): void {
   routes.get('/admin/explain', {
-    schema: described({
+    schema: routeSchema({
       summary: 'Why a search is answered as it is, tier by tier',
       tag: 'state',
       query: searchQuerySchema(domains),
@@ -97,7 +97,7 @@ export function registerTrace(
   { domains, clock, random, maxUrlBytes }: Pick<AdminSearchOptions, 'domains' | 'clock' | 'random' | 'maxUrlBytes'>,
 ): void {
   routes.get('/admin/trace', {
-    schema: described({
+    schema: routeSchema({
       summary: 'One live search, stage by stage, with its times',
       tag: 'state',
       query: searchQuerySchema(domains),

@@ -6,7 +6,7 @@ import { HOUR } from '../../schema/units.ts';
 import { Refusal } from '../transport/problem.ts';
 import { sendReport } from '../transport/static-file.ts';
 import { callerName, callerOf } from './access.ts';
-import { bodyReader, described, IdParams, pathId, queriedDomain, queryOf } from './input.ts';
+import { bodyReader, IdParams, pathId, queriedDomain, queryOf, routeSchema } from './input.ts';
 import type { AdminContext, ChangeNote } from './operations.ts';
 import {
   BackBody,
@@ -36,7 +36,7 @@ export function registerShadows(app: FastifyInstance, { operations, audit }: Adm
   const stopOf = bodyReader(StopBody);
 
   app.get('/admin/shadow', {
-    schema: described({
+    schema: routeSchema({
       summary: 'Each domain that has a store: its candidates, its shadow, its cut-over',
       tag: 'shadow',
       answer: Type.Object({ domains: Type.Array(SummaryBody) }),
@@ -47,7 +47,7 @@ export function registerShadows(app: FastifyInstance, { operations, audit }: Adm
   });
 
   app.get('/admin/shadow/status', {
-    schema: described({
+    schema: routeSchema({
       summary: 'A domain with the figures of both stores and the verdict',
       tag: 'shadow',
       query: StatusQuery,
@@ -64,7 +64,7 @@ export function registerShadows(app: FastifyInstance, { operations, audit }: Adm
   });
 
   app.get('/admin/shadow/samples', {
-    schema: described({
+    schema: routeSchema({
       summary: 'The curves of both stores since the start of the shadow',
       tag: 'shadow',
       query: SamplesQuery,
@@ -79,7 +79,7 @@ export function registerShadows(app: FastifyInstance, { operations, audit }: Adm
       const shadow = summaryOf(shadows, domain)?.shadow?.id;
       reply.send({
         domain,
-        ...(shadow === undefined ? {} : { shadow }),
+        shadow,
         total: samples.length,
         samples: samples.slice(from),
       });
@@ -88,7 +88,7 @@ export function registerShadows(app: FastifyInstance, { operations, audit }: Adm
 
   app.post('/admin/shadow', {
     config: { action: 'shadow-start' },
-    schema: described({
+    schema: routeSchema({
       summary: 'Start a shadow: reads and writes are copied to a candidate',
       description: 'Answers when the candidate has passed its checks and the copies have begun.',
       tag: 'shadow',
@@ -110,7 +110,7 @@ export function registerShadows(app: FastifyInstance, { operations, audit }: Adm
 
   app.post('/admin/shadow/change', {
     config: { action: 'shadow-change' },
-    schema: described({
+    schema: routeSchema({
       summary: 'Change the fraction or the reads of a running shadow',
       description: 'One of `fraction` and `reads` is required.',
       tag: 'shadow',
@@ -129,7 +129,7 @@ export function registerShadows(app: FastifyInstance, { operations, audit }: Adm
 
   app.post('/admin/shadow/stop', {
     config: { action: 'shadow-stop' },
-    schema: described({
+    schema: routeSchema({
       summary: 'End the use of the second store of a domain',
       description:
         'A shadow ends and its report is kept, a prepared cut-over is cancelled, after a cut-over the old store is no longer used.',
@@ -142,7 +142,7 @@ export function registerShadows(app: FastifyInstance, { operations, audit }: Adm
       const before = noteBefore(shadows, domain);
       const stopped = await shadows.stop(domain, anyCaller(request, reason));
       const { ended, report } = stopped;
-      audit.changed(request, { ...before, after: { ended, ...(report === undefined ? {} : { report }) } });
+      audit.changed(request, { ...before, after: { ended, report } });
       return reply.send(stopped);
     },
   });
@@ -175,7 +175,7 @@ function shadowNote({ shadow, active }: Pick<ShadowSummary, 'shadow' | 'active'>
 
 function noteBefore(shadows: Pick<Shadows, 'list'>, domain: string): Pick<ChangeNote, 'before'> {
   const summary = summaryOf(shadows, domain);
-  return summary === undefined ? {} : { before: shadowNote(summary) };
+  return { before: summary && shadowNote(summary) };
 }
 
 /** The change of the store of a domain, and the way back. */
@@ -184,13 +184,13 @@ export function registerCutOver(app: FastifyInstance, { operations: { shadows },
   const backOf = bodyReader(BackBody);
 
   const noted = (request: FastifyRequest, { from, to, preparedMs, report }: Moved, more: object = {}): void => {
-    const after = { active: storeNote(to), preparedMs, ...(report === undefined ? {} : { report }), ...more };
+    const after = { active: storeNote(to), preparedMs, report, ...more };
     audit.changed(request, { before: { active: storeNote(from) }, after });
   };
 
   app.post('/admin/shadow/cut-over', {
     config: { action: 'cut-over' },
-    schema: described({
+    schema: routeSchema({
       summary: 'Cut over to the candidate of the running shadow',
       description: 'Answers when every process follows. Without a favourable verdict it needs `force`.',
       tag: 'shadow',
@@ -207,7 +207,7 @@ export function registerCutOver(app: FastifyInstance, { operations: { shadows },
 
   app.post('/admin/shadow/back', {
     config: { action: 'cut-over-back' },
-    schema: described({
+    schema: routeSchema({
       summary: 'Return to the store before the cut-over',
       tag: 'shadow',
       body: BackBody,
@@ -230,7 +230,7 @@ const reportId = (request: FastifyRequest): string =>
 /** The kept reports of shadows, as JSON for machines and as a page for readers. */
 export function registerShadowReports(app: FastifyInstance, { operations: { shadows } }: AdminContext): void {
   app.get('/admin/shadow/reports', {
-    schema: described({
+    schema: routeSchema({
       summary: 'The reports of ended shadows, newest first',
       tag: 'shadow',
       answer: Type.Object({ reports: Type.Array(ReportSummaryBody) }),
@@ -239,12 +239,12 @@ export function registerShadowReports(app: FastifyInstance, { operations: { shad
   });
 
   app.get('/admin/shadow/reports/:id', {
-    schema: described({ summary: 'One report', tag: 'shadow', params: reportParams, answer: ReportBody }),
+    schema: routeSchema({ summary: 'One report', tag: 'shadow', params: reportParams, answer: ReportBody }),
     handler: async (request, reply) => reply.send(await shadows.report(reportId(request))),
   });
 
   app.get('/admin/shadow/reports/:id/report', {
-    schema: described({
+    schema: routeSchema({
       summary: 'One report, as one self-contained page',
       tag: 'shadow',
       params: reportParams,

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 import { MAX_SHADOW_READS, PLACEMENT_PHASES } from '../../control/document.ts';
-import { COMPARISON, SAMPLE, VERDICT } from '../../operations/shadow/figures.ts';
+import { SHADOW_FIGURES, SHADOW_SAMPLE, SHADOW_VERDICT } from '../../operations/shadow/figures.ts';
 import { amount, oneOf } from '../../schema/fields.ts';
-import { AtMs, closed, Domain, OptionalReason, Reason } from './input.ts';
+import { AtMs, DomainName, OptionalReason, Reason, strict } from './input.ts';
 
 /** The seconds that a verdict covers. */
 export const FOR_SECONDS = { min: 10, max: 86_400, otherwise: 600 };
@@ -27,7 +27,7 @@ const Reads = Type.Integer({
 
 export const StartBody = Type.Object(
   {
-    domain: Domain,
+    domain: DomainName,
     candidate: Type.String({
       minLength: 1,
       maxLength: 64,
@@ -45,37 +45,37 @@ export const StartBody = Type.Object(
     ),
     reason: OptionalReason,
   },
-  closed,
+  strict,
 );
 
 export const ChangeBody = Type.Object(
   {
-    domain: Domain,
+    domain: DomainName,
     fraction: Type.Optional(Fraction),
     reads: Type.Optional({ ...Reads, description: `Copies of each read: 1 to ${MAX_SHADOW_READS}.` }),
     reason: OptionalReason,
   },
-  closed,
+  strict,
 );
 
-export const StopBody = Type.Object({ domain: Domain, reason: OptionalReason }, closed);
+export const StopBody = Type.Object({ domain: DomainName, reason: OptionalReason }, strict);
 
 export const CutOverBody = Type.Object(
   {
-    domain: Domain,
+    domain: DomainName,
     force: Type.Optional(Type.Boolean({ description: 'Cut over without a favourable verdict.' })),
     for: Type.Optional(Seconds),
     reason: Reason,
   },
-  closed,
+  strict,
 );
 
-export const BackBody = Type.Object({ domain: Domain, reason: Reason }, closed);
+export const BackBody = Type.Object({ domain: DomainName, reason: Reason }, strict);
 
-export const StatusQuery = Type.Object({ domain: Domain, for: Type.Optional(Seconds) });
+export const StatusQuery = Type.Object({ domain: DomainName, for: Type.Optional(Seconds) });
 
 export const SamplesQuery = Type.Object({
-  domain: Domain,
+  domain: DomainName,
   from: Type.Optional(
     Type.Integer({
       minimum: 0,
@@ -139,8 +139,8 @@ export const StatusBody = Type.Object({
   ...summary,
   processes: Processes,
   elapsedMs: Type.Optional(amount('Milliseconds since the start of the shadow.')),
-  figures: Type.Optional(COMPARISON),
-  verdict: Type.Optional(VERDICT),
+  figures: Type.Optional(SHADOW_FIGURES),
+  verdict: Type.Optional(SHADOW_VERDICT),
   wrongKeys: WrongKeys,
   configuration: Type.Optional(Configuration),
 });
@@ -151,7 +151,7 @@ export const SamplesBody = Type.Object({
   total: Type.Integer({
     description: 'Number of samples. It falls when old ones are joined: ask for all of them again.',
   }),
-  samples: Type.Array(SAMPLE),
+  samples: Type.Array(SHADOW_SAMPLE),
 });
 
 export const StoppedBody = Type.Object({
@@ -180,7 +180,7 @@ const reportSummary = {
   startedAtMs: AtMs,
   endedAtMs: AtMs,
   ended: Type.String({ description: 'Why it ended.' }),
-  verdict: VERDICT,
+  verdict: SHADOW_VERDICT,
 };
 export const ReportSummaryBody = Type.Object(reportSummary);
 
@@ -189,7 +189,7 @@ export const ReportBody = Type.Object({
   changes: Type.Array(Type.Object({ atMs: amount(), fraction: Type.Number(), reads: Type.Integer() }), {
     description: 'Fraction and reads from each time on; milliseconds since the start.',
   }),
-  samples: Type.Array(SAMPLE),
-  total: COMPARISON,
+  samples: Type.Array(SHADOW_SAMPLE),
+  total: SHADOW_FIGURES,
   wrongKeys: WrongKeys,
 });

@@ -11,20 +11,20 @@ import type { Clock } from '../../runtime.ts';
 import { oneOf } from '../../schema/fields.ts';
 import { EVERY_ANSWER, Refusal } from '../transport/problem.ts';
 import { DrillSummaryBody } from './drill-schema.ts';
-import { AtMs, Domain, described, queriedDomain, queryOf } from './input.ts';
+import { AtMs, DomainName, queriedDomain, queryOf, routeSchema } from './input.ts';
 import type { AdminContext } from './operations.ts';
 
 const MAX_POPULAR = 1000;
 
 const PopularQuery = Type.Object({
-  domain: Domain,
+  domain: DomainName,
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_POPULAR, default: 100 })),
 });
 
 /** The state of each domain, and its most frequent searches. */
 export function registerState(app: FastifyInstance, { operations }: AdminContext): void {
   app.get('/admin/domains', {
-    schema: described({ summary: 'The state of each part of each domain', tag: 'state', answer: DomainsBody }),
+    schema: routeSchema({ summary: 'The state of each part of each domain', tag: 'state', answer: DomainsBody }),
     handler: (_request, reply) => {
       const looks = operations.watch().look();
       reply.send({ domains: looks.map(({ status, control }) => ({ ...status, control })) });
@@ -32,7 +32,7 @@ export function registerState(app: FastifyInstance, { operations }: AdminContext
   });
 
   app.get('/admin/popular', {
-    schema: described({
+    schema: routeSchema({
       summary: 'The most frequent searches, most frequent first',
       tag: 'state',
       query: PopularQuery,
@@ -255,7 +255,7 @@ export function registerLive(app: FastifyInstance, live: Live): void {
   app.get('/admin/live', {
     // A HEAD would never end.
     exposeHeadRoute: false,
-    schema: described({
+    schema: routeSchema({
       summary: 'The activity of this process, one line a second',
       description: 'Newline-delimited JSON until the client disconnects. A reader that is too slow gets fewer lines.',
       tag: 'state',

@@ -1,13 +1,13 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { oneOf } from '../../schema/fields.ts';
-import { bodyReader, closed, Domain, described, IdParams } from './input.ts';
+import { bodyReader, DomainName, IdParams, routeSchema, strict } from './input.ts';
 import type { AdminContext } from './operations.ts';
 
 /** Enough for 500 queries of ordinary length; longer ones are sent in several requests. */
 const MAX_QUERIES_BYTES = 2 ** 20;
 const Params = IdParams('The id of a warm-up.');
-const StopBody = Type.Object({}, closed);
+const StopBody = Type.Object({}, strict);
 
 /** Routes that fill a cache in the background. */
 export function registerWarm(app: FastifyInstance, { operations, audit }: AdminContext): void {
@@ -18,7 +18,7 @@ export function registerWarm(app: FastifyInstance, { operations, audit }: AdminC
 
   app.post('/admin/warm', {
     config: { action: 'warm-start' },
-    schema: described({
+    schema: routeSchema({
       summary: 'Start a warm-up',
       description: 'Runs in the process that answers; one per domain at a time.',
       tag: 'warm-up',
@@ -37,7 +37,7 @@ export function registerWarm(app: FastifyInstance, { operations, audit }: AdminC
   });
 
   app.get('/admin/warm', {
-    schema: described({
+    schema: routeSchema({
       summary: 'Warm-ups of this process',
       tag: 'warm-up',
       answer: Type.Object({ warmUps: Type.Array(WarmUpBody) }),
@@ -50,7 +50,7 @@ export function registerWarm(app: FastifyInstance, { operations, audit }: AdminC
   app.post('/admin/warm/:id/queries', {
     bodyLimit: MAX_QUERIES_BYTES,
     config: { action: 'warm-feed' },
-    schema: described({
+    schema: routeSchema({
       summary: 'More queries for a warm-up',
       description: 'Takes the queries that there is room for and answers with their number; send the rest later.',
       tag: 'warm-up',
@@ -68,7 +68,7 @@ export function registerWarm(app: FastifyInstance, { operations, audit }: AdminC
 
   app.post('/admin/warm/:id/stop', {
     config: { action: 'warm-stop' },
-    schema: described({
+    schema: routeSchema({
       summary: 'Stop a warm-up',
       description: 'The body may be left out.',
       tag: 'warm-up',
@@ -93,7 +93,7 @@ const From = oneOf(['popular', 'queries'], '`queries`: they are sent afterwards,
 
 const WarmAskBody = Type.Object(
   {
-    domain: Domain,
+    domain: DomainName,
     from: From,
     maxPerSecond: Type.Number({
       minimum: 1,
@@ -104,7 +104,7 @@ const WarmAskBody = Type.Object(
       Type.Integer({ minimum: 1, maximum: 10_000, description: 'With `popular`: how many of them, from 1 to 10,000.' }),
     ),
   },
-  closed,
+  strict,
 );
 
 const MAX_QUERIES = 500;
@@ -117,7 +117,7 @@ const FeedBody = Type.Object(
     }),
     last: Type.Boolean({ description: 'No more will come.' }),
   },
-  closed,
+  strict,
 );
 
 const WarmUpBody = Type.Object({

@@ -140,7 +140,7 @@ export function createAudit(options: AuditOptions): Audit {
       if (waiting.length > 0) writing ??= write();
     },
     page: async ({ limit, before }) => {
-      const wanted = { limit: Math.min(limit, MAX_PAGE), ...(before === undefined ? {} : { before }) };
+      const wanted = { limit: Math.min(limit, MAX_PAGE), before };
       await waitFor(writing);
       // One read at a time: on a slow disk each read can block one of the few threads of the thread pool.
       for (let waited = 0; waited < MAX_TURNS; waited += 1) {

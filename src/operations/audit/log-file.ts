@@ -54,8 +54,8 @@ export async function appendLines(file: string, rotation: Rotation, lines: reado
   let opened: Opened | undefined;
   const ended = (fault?: Error): Appended => ({
     written,
-    ...(fault === undefined ? {} : { fault }),
-    ...(rotationFault === undefined ? {} : { rotationFault }),
+    fault,
+    rotationFault,
   });
   try {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });

@@ -11,7 +11,7 @@ export interface Group {
   readonly share: number;
 }
 
-export interface Traffic {
+export interface KeyTraffic {
   readonly groups: readonly Group[];
   /** Searches per second. */
   readonly rate: number;
@@ -47,12 +47,12 @@ export function zipfGroups(keys: number, exponent: number): readonly Group[] {
   return weighted.map((group) => ({ keys: group.keys, share: group.share / total }));
 }
 
-function sumOver({ groups, rate }: Traffic, term: (perSecond: number, share: number) => number): number {
+function sumOver({ groups, rate }: KeyTraffic, term: (perSecond: number, share: number) => number): number {
   return groups.reduce((sum, { keys, share }) => sum + keys * term(rate * share, share), 0);
 }
 
 /** One miss, then hits until the entry ends: of 1 + λT searches for a key, λT are hits. */
-export function hitRatioOf(traffic: Traffic, ttlMs: number): number {
+export function hitRatioOf(traffic: KeyTraffic, ttlMs: number): number {
   const seconds = ttlMs / 1000;
   return sumOver(traffic, (perSecond, share) => (share * perSecond * seconds) / (1 + perSecond * seconds));
 }
@@ -83,7 +83,7 @@ export function exponentFor(keys: number, rate: number, ttlMs: number, hitRatio:
  * one from the engine; keys behind the first `fitting` ranks find no room.
  */
 export function memoryRatioOf(
-  traffic: Traffic,
+  traffic: KeyTraffic,
   { ttlMs, processes, fitting }: { readonly ttlMs: number; readonly processes: number; readonly fitting: number },
 ): number {
   const seconds = ttlMs / 1000;
@@ -102,7 +102,7 @@ export function memoryRatioOf(
 }
 
 /** Keys that are asked for at least once in this time. */
-export function distinctKeys(traffic: Traffic, seconds: number): number {
+export function distinctKeys(traffic: KeyTraffic, seconds: number): number {
   return sumOver(traffic, (perSecond) => -Math.expm1(-perSecond * seconds));
 }
 
@@ -114,7 +114,7 @@ const MAX_REFILL_STEPS = 2000;
  * Time from the loss of every page until the engine load is at most 1.5 × the steady one. The engine admits what it can, and
  * every search that it cannot serve comes again with its key's next one. Undefined when it is not back within `ttlMs`.
  */
-export function refillMs(traffic: Traffic, steady: number, capacity: number, ttlMs: number): number | undefined {
+export function refillMs(traffic: KeyTraffic, steady: number, capacity: number, ttlMs: number): number | undefined {
   // In units of served time, the load of missing keys is Σ λ e^(−λτ); τ runs slower while the engine is full.
   const demand = (served: number): number => sumOver(traffic, (perSecond) => perSecond * Math.exp(-perSecond * served));
   const goal = REFILLED_AT * steady;

@@ -1,6 +1,6 @@
 import * as formulas from './formulas.ts';
 import { type InputName, MEASURED, PLANNED_SHARE } from './inputs.ts';
-import { distinctKeys, exponentFor, memoryRatioOf, refillMs, type Traffic, zipfGroups } from './popularity.ts';
+import { distinctKeys, exponentFor, type KeyTraffic, memoryRatioOf, refillMs, zipfGroups } from './popularity.ts';
 
 /** Inputs without which a figure is left out, and nothing else. */
 type Optional = 'engineCapacity' | 'engineLatencyMs' | 'keys' | 'exponent' | 'memoryRatio' | 'processes' | 'shards';
@@ -40,9 +40,19 @@ export function quantitiesOf(known: Known) {
   const memoryUsed = Math.min(memoryBytes, formulas.memoryNeeded.of({ pages, bytesEach: memoryEntry }));
   const answer = known.pageBytes + MEASURED.answerHeadBytes;
   return {
-    ...{ engineLoad: load, pages, entry, memoryEntry, storedEntry, ...fleet },
+    engineLoad: load,
+    pages,
+    entry,
+    memoryEntry,
+    storedEntry,
+    ...fleet,
     exponent: traffic?.exponent,
-    ...{ reads, commands, coresOfStore, storedBytes, bytesFromStore, shards },
+    reads,
+    commands,
+    coresOfStore,
+    storedBytes,
+    bytesFromStore,
+    shards,
     bytesToClients: formulas.bytesPerSecond.of({ perSecond: rate, bytesEach: answer }),
     memoryUsed,
     processBytes: formulas.memoryOfProcess.of({ memoryBytes: memoryUsed }),
@@ -56,7 +66,7 @@ export function quantitiesOf(known: Known) {
   };
 }
 
-interface Popularity extends Traffic {
+interface Popularity extends KeyTraffic {
   readonly exponent: number;
 }
 
@@ -68,12 +78,12 @@ function trafficOf({ rate, keys, exponent, ttlMs, hitRatio }: Known): Popularity
 }
 
 /** Keys that are asked for within the life of a page in the store. */
-function keysIn({ keys, keptMs }: Known, traffic: Traffic | undefined): number {
+function keysIn({ keys, keptMs }: Known, traffic: KeyTraffic | undefined): number {
   return traffic === undefined ? (keys ?? Number.POSITIVE_INFINITY) : distinctKeys(traffic, keptMs / 1000);
 }
 
 /** Processes, their processor time, and the share of searches that their memory answers. */
-function fleetFor(known: Known, load: number, traffic: Traffic | undefined, fitting: number) {
+function fleetFor(known: Known, load: number, traffic: KeyTraffic | undefined, fitting: number) {
   const { rate, hitRatio, ttlMs, processors } = known;
   const memoryRatioWith = (processes: number): number => {
     const found =
@@ -98,7 +108,7 @@ function fleetFor(known: Known, load: number, traffic: Traffic | undefined, fitt
 }
 
 /** The engine after a loss of pages. */
-function survivalOf(known: Known, load: number, traffic: Traffic | undefined) {
+function survivalOf(known: Known, load: number, traffic: KeyTraffic | undefined) {
   const { hitRatio, ttlMs, permits, engineLatencyMs: latencyMs } = known;
   // The guard refuses what its permits do not admit, whatever the engine could do.
   const admitted = latencyMs === undefined ? undefined : (permits * 1000) / latencyMs;
@@ -116,7 +126,10 @@ function survivalOf(known: Known, load: number, traffic: Traffic | undefined) {
   const amplification = Math.min(ofMisses, ofKeys ?? ofMisses);
   const H = capacity === undefined ? undefined : formulas.headroom.of({ capacity, engineLoad: load });
   return {
-    ...{ ofMisses, ofKeys, amplification, headroom: H },
+    ofMisses,
+    ofKeys,
+    amplification,
+    headroom: H,
     survivable: H === undefined ? undefined : formulas.survivableShare.of({ headroom: H, amplification }),
     refillMs: traffic === undefined || capacity === undefined ? undefined : refillMs(traffic, load, capacity, ttlMs),
   };

@@ -1,6 +1,6 @@
 import * as formulas from './formulas.ts';
 import { INPUTS, type InputName, type Inputs } from './inputs.ts';
-import { firstToBreak, type Limit, type LimitUnit, limitsOf } from './limits.ts';
+import { type CapacityLimit, firstToBreak, type LimitUnit, limitsOf } from './limits.ts';
 import { EXPONENT, hitRatioOf, MEMORY_RATIO, REFILL, zipfGroups } from './popularity.ts';
 import { type Known, type Quantities, quantitiesOf } from './quantities.ts';
 
@@ -19,9 +19,9 @@ export interface CapacitySheet {
   readonly verdict: 'holds' | 'tight' | 'breaks' | 'undecided';
   readonly inputs: Inputs;
   readonly figures: readonly SheetFigure[];
-  readonly limits: readonly Limit[];
+  readonly limits: readonly CapacityLimit[];
   /** The resource that is full at the lowest rate. */
-  readonly first?: Limit;
+  readonly first?: CapacityLimit;
   /** Options without which a limit cannot be judged. */
   readonly missing: readonly { readonly option: string; readonly why: string }[];
   /** Inputs that contradict each other. */
@@ -57,9 +57,11 @@ export function capacitySheet(given: Inputs): CapacitySheet {
   const judged = missing.length > 0 ? 'undecided' : beyond.length > 0 ? 'tight' : 'holds';
   return {
     verdict: isBroken ? 'breaks' : judged,
-    ...{ inputs, missing, limits },
+    inputs,
+    missing,
+    limits,
     figures: figuresOf(quantities),
-    ...(first === undefined ? {} : { first }),
+    first,
     remarks: [
       ...(known.keys === undefined ? [NO_KEYS] : []),
       ...(known.memoryRatio !== undefined && known.memoryRatio > known.hitRatio ? [MEMORY_ABOVE] : []),
@@ -81,8 +83,8 @@ function withDerived(given: Inputs): Inputs {
 
 /** Undefined without the inputs that every figure needs. */
 function knownOf(inputs: Inputs): Known | undefined {
-  const values = Object.fromEntries(Object.entries(inputs).map(([name, { value }]) => [name, value]));
-  const isKnown = (found: Readonly<Record<string, number>>): found is Known & Readonly<Record<string, number>> =>
+  const values = Object.fromEntries(Object.entries(inputs).map(([name, input]) => [name, input?.value]));
+  const isKnown = (found: Readonly<Record<string, number | undefined>>): found is Known & typeof values =>
     REQUIRED.every((name) => found[name] !== undefined);
   return isKnown(values) ? values : undefined;
 }
@@ -140,7 +142,11 @@ function figuresOf(q: Quantities): readonly SheetFigure[] {
 }
 
 /** Resources beyond their planned share, each with its change; else the one that is full next. */
-function adviceOf(beyond: readonly Limit[], first: Limit | undefined, q: Quantities): readonly string[] {
+function adviceOf(
+  beyond: readonly CapacityLimit[],
+  first: CapacityLimit | undefined,
+  q: Quantities,
+): readonly string[] {
   const named = beyond.length > 0 ? beyond : first === undefined ? [] : [first];
   const { survivable, headroom: H } = q;
   return [

@@ -40,7 +40,7 @@ interface ArchiveOptions {
 export function createArchive({ directory, keep, onFault }: ArchiveOptions): Archive {
   const { write, heads, read } = createRecordArchive<Journal>({
     what: 'journal',
-    ...(directory === undefined ? {} : { directory }),
+    directory,
     keep,
     decode: (text) => asRecord(decodeJournal(text)),
     decodeHead: (text) => asRecord(decodeJournalHead(text)),
@@ -147,7 +147,7 @@ export function createDomainRecorder({ domain, writer, elapsedMs, onMark }: Doma
     sample: (at, figures, guards) => {
       if (figures !== undefined) {
         const states = guards.map(({ rule, value, broken }) => {
-          return { figure: rule.figure, ...(value === undefined ? {} : { value }), broken };
+          return { figure: rule.figure, value, broken };
         });
         writer.sample({ atMs: Math.round(elapsedMs()), domain, ...at, figures, guards: states });
       }

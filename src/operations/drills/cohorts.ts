@@ -1,6 +1,6 @@
 import { BUCKETS } from '../../cache/invalidation.ts';
 import { arc, type BucketRange } from '../../control/document.ts';
-import type { Plan, Stage } from './plan.ts';
+import type { Plan, PlanStage } from './plan.ts';
 
 /** Number of buckets that a fraction flushes: never those of the holdout. */
 export function widthOfFraction(fraction: number, holdout: number): number {
@@ -31,7 +31,7 @@ export function createCohortLayout(
 ): CohortLayout {
   const { stages, holdout } = plan;
   const holdoutWidth = widthOfHoldout(holdout);
-  const widthAfter = (stage: Stage, before: number): number => {
+  const widthAfter = (stage: PlanStage, before: number): number => {
     switch (stage.kind) {
       case 'fraction':
         return widthOfFraction(stage.fraction, holdout);
@@ -43,7 +43,7 @@ export function createCohortLayout(
   };
   const widths: number[] = [];
   for (const stage of stages) widths.push(widthAfter(stage, widths.at(-1) ?? 0));
-  const cohortOf = (stage: Stage, index: number): readonly BucketRange[] => {
+  const cohortOf = (stage: PlanStage, index: number): readonly BucketRange[] => {
     if (stage.kind !== 'fraction') return arc(offset, BUCKETS - holdoutWidth);
     const before = widths[index - 1] ?? 0;
     return arc(offset + before, (widths[index] ?? 0) - before);
@@ -63,7 +63,7 @@ export function createCohortLayout(
 
 /** The nodes whose keys are flushed after the stage, earlier stages included. Undefined: all nodes. */
 export function nodesLostBy(
-  stages: readonly Stage[],
+  stages: readonly PlanStage[],
   index: number,
   nodes: readonly string[],
 ): readonly string[] | undefined {

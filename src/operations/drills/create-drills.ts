@@ -9,7 +9,7 @@ import type { Caller, DrillDomain, DrillEvent, Drills } from './drills.ts';
 import { applyPatience } from './guards.ts';
 import { type Journal, type ResumePoint, resumePoint } from './journal.ts';
 import { loadReadyPlans } from './plan-file.ts';
-import { cohortsOf, previewStage, type ResolvedRequest, resolveRequest, warningsOf } from './resolve-request.ts';
+import { drillWarnings, forecastOf, previewStage, type ResolvedRequest, resolveRequest } from './resolve-request.ts';
 import { type Sleep, timerSleep } from './run-domain.ts';
 import { beginDrill, type RunningDrill } from './run-drill.ts';
 
@@ -36,7 +36,7 @@ export function createDrills(options: DrillsOptions): Drills {
   const { leaseMs = 3000, tickMs = 500, sleep = timerSleep } = options;
   const ready = loadReadyPlans();
   const archive = createArchive({
-    ...(directory === undefined ? {} : { directory }),
+    directory,
     keep,
     onFault: (id, detail) => observe({ kind: 'drill-unwritten', id, detail }),
   });
@@ -96,8 +96,8 @@ export function createDrills(options: DrillsOptions): Drills {
       const previews = await Promise.all(
         chosen.map(async (domain) => {
           const stages = await Promise.all(plan.stages.map((_, stage) => previewStage(plan, stage, domain, offset)));
-          const cohorts = cohortsOf(plan, domain);
-          return { domain: domain.name, stages, cohorts, warnings: warningsOf(plan, domain, stages) };
+          const cohorts = forecastOf(plan, domain);
+          return { domain: domain.name, stages, cohorts, warnings: drillWarnings(plan, domain, stages) };
         }),
       );
       return {

@@ -1,11 +1,11 @@
 import { type Figures, figuresBetween } from '../meter/figures.ts';
 import { type CohortLayout, flushedCohorts } from './cohorts.ts';
 import type { DrillDomain } from './drills.ts';
-import { brokenHypothesis, createGuardWatch, type GuardState, guardValue, RECENT, WINDOW_MS } from './guards.ts';
+import { brokenHypothesis, createGuardWatch, GUARD_WINDOW_MS, type GuardState, guardValue, RECENT } from './guards.ts';
 import type { DomainResult } from './journal.ts';
 import { createMetricsWindow, type Readings, shareInFlight } from './metrics-window.ts';
 import type { GuardRule, Plan } from './plan.ts';
-import { createResultBuilder, type Recovery, type ResultBuilder, survivalOf } from './result.ts';
+import { createResultBuilder, measuredSurvival, type Recovery, type ResultBuilder } from './result.ts';
 
 /** All measurements of one domain in a drill: the fleet's readings become figures, guard states and the result. */
 interface DomainFigures {
@@ -94,7 +94,8 @@ export function createDomainFigures({ domain, plan, layout, nowMs, fromMs }: Dom
     },
     searches: () => measure.figures()?.searches,
     hasEnoughSearches: () =>
-      metrics.over({ ...RECENT, atLeastMs: 0 }, stageFromMs) !== undefined && (latest(WINDOW_MS)?.searches ?? 0) > 0,
+      metrics.over({ ...RECENT, atLeastMs: 0 }, stageFromMs) !== undefined &&
+      (latest(GUARD_WINDOW_MS)?.searches ?? 0) > 0,
     processes: () => ({
       heard: (latest(SILENT_MS) ?? measure.figures())?.processes ?? 0,
       before: baseline?.processes ?? 0,
@@ -104,7 +105,7 @@ export function createDomainFigures({ domain, plan, layout, nowMs, fromMs }: Dom
       if (builder !== undefined) return builder.build(isOver && phase === 'after' ? measure.figures() : undefined);
       const measured = baseline ?? measure.figures();
       if (measured === undefined) return undefined;
-      const survival = survivalOf({ baseline: measured, worst: undefined, share: 0, saturated: false });
+      const survival = measuredSurvival({ baseline: measured, worst: undefined, share: 0, saturated: false });
       return { domain: domain.name, baseline: measured, stages: [], survival };
     },
   };

@@ -65,11 +65,11 @@ function summaryOf(journal: Journal, here: boolean): DrillSummary {
     title: plan.title,
     domains,
     startedAtMs,
-    ...(endedAtMs === undefined ? {} : { endedAtMs }),
+    endedAtMs,
     running: state.kind === 'running',
-    ...(state.kind === 'ending' ? { ending: state.ended === undefined ? {} : { ended: state.ended } } : {}),
+    ending: state.kind === 'ending' ? { ended: state.ended } : undefined,
     here,
-    ...(verdict === undefined ? {} : { verdict }),
+    verdict,
   };
 }
 

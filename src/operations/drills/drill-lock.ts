@@ -93,7 +93,7 @@ export function createDrillLock({ control, overlay: ours, flushed, nowMs, sleep 
                 overlay: {
                   ...overlay,
                   ranges: floors.ranges,
-                  ...(floors.nodes === undefined ? {} : { nodes: floors.nodes }),
+                  nodes: floors.nodes,
                 },
               };
         return changeOverlay(resumed, drill, { ...stage, nodes });

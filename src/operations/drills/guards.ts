@@ -3,7 +3,7 @@ import type { Lookback, MetricsWindow } from './metrics-window.ts';
 import type { GuardFigure, GuardRule, Plan } from './plan.ts';
 
 /** Guards look at the last two seconds, or further back with little traffic. */
-export const WINDOW_MS = 2000;
+export const GUARD_WINDOW_MS = 2000;
 /** Minimum number of searches for a rate: one error among three searches does not give an error rate. */
 const MIN_SEARCHES = 20;
 /** Minimum number of searches of the control cohort: with fewer, its ratio varies by more than five points by chance. */
@@ -13,7 +13,7 @@ const MIN_BASELINE_CALLS_PER_SECOND = 1;
 
 /** Older readings say nothing about the present. */
 const atMostMs = 30_000;
-export const RECENT: Lookback = { atLeastMs: WINDOW_MS, atLeastSearches: MIN_SEARCHES, atMostMs };
+export const RECENT: Lookback = { atLeastMs: GUARD_WINDOW_MS, atLeastSearches: MIN_SEARCHES, atMostMs };
 const RECENT_CONTROL: Lookback = { ...RECENT, atLeastSearches: MIN_CONTROL_SEARCHES, cohorts: [0] };
 
 /** The value of a guard now; undefined when it cannot be measured. @param baseline absent while it is being measured */
@@ -28,9 +28,9 @@ export function guardValue(
     case 'p99Ms':
       return metrics.over(RECENT)?.[figure];
     case 'engineInFlightShare':
-      return metrics.inFlightShare(WINDOW_MS);
+      return metrics.inFlightShare(GUARD_WINDOW_MS);
     case 'engineRateFactor':
-      return baseline && rateFactor(metrics.over({ atLeastMs: WINDOW_MS }), baseline);
+      return baseline && rateFactor(metrics.over({ atLeastMs: GUARD_WINDOW_MS }), baseline);
     case 'hitRatioDrop':
       return baseline && controlPointsLost(metrics.over(RECENT_CONTROL), baseline);
   }

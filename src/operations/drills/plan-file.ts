@@ -12,7 +12,7 @@ import {
   PLAN,
   PLAN_BODY,
   type Plan,
-  type Stage,
+  type PlanStage,
   UNFITTED_PATIENCE_LIMIT_MS,
 } from './plan.ts';
 
@@ -35,7 +35,7 @@ export function readPlanFile(text: string, nodes?: number): ReadPlan {
   } catch {
     return fileFault('aliases', 'aliases of known anchors, not nested deep');
   }
-  const read = readPlan(tree, { form: 'file', ...(nodes === undefined ? {} : { nodes }) });
+  const read = readPlan(tree, { form: 'file', nodes });
   if (read.kind === 'plan') return read;
   const lineOf = (path: Fault['path']): number | undefined => {
     // A missing member has no line; the mapping that lacks it has one.
@@ -63,7 +63,7 @@ export function describeFaults(faults: readonly Fault[]): string {
 }
 
 function fileFault(value: string, allowed: string, line?: number): ReadPlan {
-  return { kind: 'faults', faults: [{ path: [], value, allowed, ...(line === undefined ? {} : { line }) }] };
+  return { kind: 'faults', faults: [{ path: [], value, allowed, line }] };
 }
 
 /** The ready-made plans, for a store with `nodes` nodes. */
@@ -127,15 +127,15 @@ function withNumericLimits(given: unknown): unknown {
   return { ...given, guards };
 }
 
-function isEach(stage: Stage): boolean {
+function isEach(stage: PlanStage): boolean {
   return stage.kind === 'node' && (stage.node as unknown) === 'each';
 }
 
 /** One stage per node for `node: each`, 16 at most: a plan has no more stages. */
-function expandedStages(stages: readonly Stage[], nodes: number): readonly Stage[] {
+function expandedStages(stages: readonly PlanStage[], nodes: number): readonly PlanStage[] {
   return stages.flatMap((one) =>
     isEach(one)
-      ? Array.from({ length: Math.min(nodes, MAX_STAGES) }, (_, node): Stage => ({ ...one, kind: 'node', node }))
+      ? Array.from({ length: Math.min(nodes, MAX_STAGES) }, (_, node): PlanStage => ({ ...one, kind: 'node', node }))
       : [one],
   );
 }

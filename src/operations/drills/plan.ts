@@ -14,7 +14,7 @@ const time = (description: string, min: number, max: number, byDefault?: string)
     min,
     max,
     pattern: PLAN_DURATION,
-    ...(byDefault === undefined ? {} : { default: byDefault }),
+    default: byDefault,
   });
 
 const title = Type.Optional(text('Title.', { maxLength: 120 }));
@@ -114,7 +114,7 @@ const DEFAULT_GUARDS = (
     ['hitRatioDrop', 25, '2s', 'rollback'],
   ] as const
 ).map(([figure, max, longerThan, then]) => {
-  return { figure, max, ...(figure === 'p99Ms' ? { follows: 'patience' } : {}), for: longerThan, then };
+  return { figure, max, follows: figure === 'p99Ms' ? 'patience' : undefined, for: longerThan, then };
 });
 
 export const PLAN = Type.Object(
@@ -188,6 +188,6 @@ export type DraftPlan = Decoded<typeof PLAN>;
 export interface Plan extends DraftPlan {
   readonly title: string;
 }
-export type Stage = Plan['stages'][number];
+export type PlanStage = Plan['stages'][number];
 export type GuardRule = Plan['guards'][number];
 export type GuardFigure = GuardRule['figure'];

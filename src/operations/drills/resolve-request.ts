@@ -106,22 +106,21 @@ export async function previewStage(
     mode,
     fraction: isFlushall ? 1 : Math.max(1, buckets) / BUCKETS,
     from: offset,
-    ...(mode === 'erase' ? { by: eraseBy } : {}),
+    by: mode === 'erase' ? eraseBy : undefined,
   });
   const lost = nodesLostBy(plan.stages, stage, nodes);
   const title = stageTitle(plan, stage);
   if (buckets === 0) return { title, preview: withoutLoss(preview) };
   if (lost === undefined) return { title, preview };
   const share = layout.shareOf(stage);
-  const { extraCallsPerSecond, ...engine } = preview.engine;
-  const extra = extraCallsPerSecond === undefined ? {} : { extraCallsPerSecond: extraCallsPerSecond * share };
+  const { extraCallsPerSecond: whole } = preview.engine;
   return {
     title,
     preview: {
       ...preview,
       fraction: share,
       nodes: preview.nodes.filter(({ node }) => lost.includes(node)),
-      engine: { ...engine, ...extra },
+      engine: { ...preview.engine, extraCallsPerSecond: whole === undefined ? undefined : whole * share },
     },
   };
 }
@@ -139,16 +138,16 @@ function withoutLoss({ mode, engine, nodes }: FlushPreview): FlushPreview {
   };
 }
 
-export function cohortsOf(plan: Plan, { nodes, recent }: DrillDomain): CohortForecasts {
+export function forecastOf(plan: Plan, { nodes, recent }: DrillDomain): CohortForecasts {
   return forecastCohorts(plan, createCohortLayout(plan, 0, nodes().length), recent()?.searchesPerSecond);
 }
 
 /** Reasons against the drill now. */
-export function warningsOf(plan: Plan, domain: DrillDomain, stages: readonly StagePreview[]): readonly string[] {
+export function drillWarnings(plan: Plan, domain: DrillDomain, stages: readonly StagePreview[]): readonly string[] {
   const { name, recent, nodes, control } = domain;
   const warnings: string[] = [];
   const [first] = stages;
-  const { enoughMs = 0, searchesPerSecond = 0 } = cohortsOf(plan, domain).flushed;
+  const { enoughMs = 0, searchesPerSecond = 0 } = forecastOf(plan, domain).flushed;
   if (first === undefined || first.preview.engine.searches === 0) {
     warnings.push(`${name}: nothing was searched of late, so a drill would be refused after its baseline.`);
   } else if (enoughMs > MAX_COHORT_WAIT_MS) {

@@ -1,7 +1,7 @@
 import { ENOUGH_CALLS, MAX_HEADROOM, survivable } from '../flush/preview.ts';
 import type { CohortFigures, Figures } from '../meter/figures.ts';
 import { type CohortLayout, flushedCohorts, MIN_COHORT_SEARCHES, stageTitle } from './cohorts.ts';
-import { WINDOW_MS } from './guards.ts';
+import { GUARD_WINDOW_MS } from './guards.ts';
 import type { DomainResult, Range, StageResult, Survival } from './journal.ts';
 import { type Lookback, type MetricsWindow, shareInFlight } from './metrics-window.ts';
 import type { Plan } from './plan.ts';
@@ -78,7 +78,7 @@ export function createResultBuilder({ domain, plan, layout, baseline }: ResultBu
     observe: (nowMs, metrics, inStage) => {
       const draft = drafts.at(-1);
       if (draft === undefined) return { refilled: false };
-      const recent = metrics.over({ atLeastMs: WINDOW_MS });
+      const recent = metrics.over({ atLeastMs: GUARD_WINDOW_MS });
       if (recent !== undefined) {
         if (recent.engineCallsPerSecond > (draft.worst?.engineCallsPerSecond ?? 0)) draft.worst = recent;
         mostInFlight = Math.max(mostInFlight, shareInFlight(recent) ?? 0);
@@ -89,13 +89,13 @@ export function createResultBuilder({ domain, plan, layout, baseline }: ResultBu
         const ratio = metrics.over(lookback(LOWEST_PERIOD_MS, [cohort]), draft.startedMs)?.cohorts[cohort]?.hitRatio;
         if (ratio !== undefined) draft.lowest = Math.min(draft.lowest ?? 1, ratio);
       }
-      const now = metrics.over(lookback(WINDOW_MS / 2, [cohort]), draft.fromMs);
+      const now = metrics.over(lookback(GUARD_WINDOW_MS / 2, [cohort]), draft.fromMs);
       const ratio = now?.cohorts[cohort]?.hitRatio;
       if (now === undefined || ratio === undefined) return { refilled: false };
       if (inStage) {
         draft.end = ratio;
         // No stage touches the control cohort, so its ratio may be measured over the whole window.
-        const control = metrics.over(lookback(WINDOW_MS / 2, [0]))?.cohorts[0]?.hitRatio;
+        const control = metrics.over(lookback(GUARD_WINDOW_MS / 2, [0]))?.cohorts[0]?.hitRatio;
         if (control !== undefined) draft.control = control;
       }
       const refilled =
@@ -105,7 +105,7 @@ export function createResultBuilder({ domain, plan, layout, baseline }: ResultBu
     },
     refillMs: (stage) => drafts.find((draft) => draft.stage === stage)?.refillMs,
     recovery: (metrics) => {
-      const latest = metrics.over(lookback(WINDOW_MS, flushed), drafts.at(-1)?.fromMs);
+      const latest = metrics.over(lookback(GUARD_WINDOW_MS, flushed), drafts.at(-1)?.fromMs);
       if (latest === undefined) return 'unseen';
       const past = ratioOf(baseline, flushed);
       if (isBack(pointsAway(ratioOf(latest, flushed), past, latest))) return 'back';
@@ -130,15 +130,15 @@ export function createResultBuilder({ domain, plan, layout, baseline }: ResultBu
       return {
         domain,
         baseline,
-        ...(after === undefined ? {} : { after }),
+        after,
         stages: drafts.map((draft): StageResult => {
           const { stage, worst, startedMs: _, fromMs: __, ...measured } = draft;
           const before = baseline.cohorts[stage + 1]?.hitRatio;
           const title = stageTitle(plan, stage);
           const peakEngineCallsPerSecond = worst?.engineCallsPerSecond ?? 0;
-          return { stage, title, ...(before === undefined ? {} : { before }), ...measured, peakEngineCallsPerSecond };
+          return { stage, title, before, ...measured, peakEngineCallsPerSecond };
         }),
-        survival: survivalOf({
+        survival: measuredSurvival({
           baseline,
           worst: largest?.worst,
           share: largest === undefined ? 0 : lostAtOnce(largest.stage),
@@ -182,17 +182,17 @@ interface SurvivalInput {
 /** A smaller loss is not extrapolated to a loss of everything: its random error would be multiplied. */
 const MIN_SHARE = 0.1;
 
-export function survivalOf({ baseline, worst, share, saturated }: SurvivalInput): Survival {
+export function measuredSurvival({ baseline, worst, share, saturated }: SurvivalInput): Survival {
   const headroom = headroomOf(baseline);
   const headroomLeft = worst && headroomOf(worst);
   const amplification = worst && share >= MIN_SHARE ? amplificationOf(baseline, worst, share, saturated) : undefined;
   const lossRange =
     headroom === undefined || amplification === undefined ? undefined : survivableRange(headroom, amplification);
   return {
-    ...(headroom && { headroom: rounded(headroom, factorSteps) }),
-    ...(headroomLeft && { headroomLeft: rounded(headroomLeft, factorSteps) }),
-    ...(amplification && { amplification: rounded(amplification, factorSteps) }),
-    ...(lossRange && { survivable: rounded(lossRange, () => 100) }),
+    headroom: headroom && rounded(headroom, factorSteps),
+    headroomLeft: headroomLeft && rounded(headroomLeft, factorSteps),
+    amplification: amplification && rounded(amplification, factorSteps),
+    survivable: lossRange && rounded(lossRange, () => 100),
   };
 }
 
@@ -238,7 +238,7 @@ function callsPerSecond({ engineCallsPerSecond, seconds }: Figures): Required<Ra
 /** Rounds outwards, to the steps that are shown: the report, the console and the CLI show the same numbers. */
 function rounded({ low, high }: Range, stepsOf: (value: number) => number): Range {
   const down = Math.floor(low * stepsOf(low) + 1e-9) / stepsOf(low);
-  return { low: down, ...(high === undefined ? {} : { high: Math.ceil(high * stepsOf(high) - 1e-9) / stepsOf(high) }) };
+  return { low: down, high: high === undefined ? undefined : Math.ceil(high * stepsOf(high) - 1e-9) / stepsOf(high) };
 }
 
 function factorSteps(value: number): number {

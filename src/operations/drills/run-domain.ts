@@ -12,7 +12,7 @@ import type { DrillDomain } from './drills.ts';
 import type { GuardState } from './guards.ts';
 import type { DrillPhase, Mark } from './journal.ts';
 import type { Plan } from './plan.ts';
-import { type Decision, decide, type Ending, type MachineState, type Observation } from './state-machine.ts';
+import { type Decision, type DrillEnding, type DrillObservation, decide, type MachineState } from './state-machine.ts';
 
 interface DomainRun {
   readonly domain: DrillDomain;
@@ -32,7 +32,7 @@ interface DomainRun {
   readonly onTick: () => void;
 }
 
-interface DomainEnd extends Ending {
+interface DomainEnd extends DrillEnding {
   /** The first unfinished stage; undefined: there is nothing to resume. */
   readonly stage: number | undefined;
 }
@@ -71,7 +71,7 @@ export async function runDomain(run: DomainRun): Promise<DomainEnd> {
   };
   const writeState = (): void => {
     if (state.kind === 'after') {
-      writer.state({ kind: 'ending', ...(state.ended === undefined ? {} : { ended: state.ended }) });
+      writer.state({ kind: 'ending', ended: state.ended });
     } else {
       writer.state({ kind: 'running', phase: phase(), domain: domain.name, stage });
     }
@@ -113,18 +113,18 @@ export async function runDomain(run: DomainRun): Promise<DomainEnd> {
     erasure.begin(index, layout, overlay.nodes);
   };
 
-  const restore = async (ended: Ending | undefined): Promise<Ending | undefined> => {
+  const restore = async (ended: DrillEnding | undefined): Promise<DrillEnding | undefined> => {
     erasure.stop();
     if (!(await lock.restore())) return ended ?? STORE_AWAY;
     markRestored(ended?.detail ?? 'The cache has recovered.');
     const sinceMs = nowMs() + SETTLE_MS;
     figures.afterBegins(sinceMs);
-    enter({ kind: 'after', sinceMs, ...(ended === undefined ? {} : { ended }) });
+    enter({ kind: 'after', sinceMs, ended });
     return undefined;
   };
 
   /** Undefined: the drill goes on. */
-  const act = async (decision: Decision): Promise<Ending | undefined> => {
+  const act = async (decision: Decision): Promise<DrillEnding | undefined> => {
     switch (decision.kind) {
       case 'hold':
         if (state.kind !== 'stage') return undefined;
@@ -132,7 +132,7 @@ export async function runDomain(run: DomainRun): Promise<DomainEnd> {
           kind: 'stage',
           stage,
           sinceMs: state.sinceMs,
-          ...(decision.sinceMs === undefined ? {} : { heldSinceMs: decision.sinceMs }),
+          heldSinceMs: decision.sinceMs,
         });
         return undefined;
       case 'stage':
@@ -152,7 +152,7 @@ export async function runDomain(run: DomainRun): Promise<DomainEnd> {
     }
   };
 
-  const finish = async ({ kind, detail }: Ending): Promise<DomainEnd> => {
+  const finish = async ({ kind, detail }: DrillEnding): Promise<DomainEnd> => {
     erasure.stop();
     writeResult(true);
     const released = await lock.release();
@@ -168,7 +168,7 @@ export async function runDomain(run: DomainRun): Promise<DomainEnd> {
     };
   };
 
-  const observation = (guards: Observation['guards'], stop: Observation['stop']): Observation => ({
+  const observation = (guards: DrillObservation['guards'], stop: DrillObservation['stop']): DrillObservation => ({
     nowMs: nowMs(),
     guards,
     broken: figures.broken,
@@ -211,9 +211,9 @@ export async function runDomain(run: DomainRun): Promise<DomainEnd> {
 
 const ENDED_REMOTELY = 'Another process ended it.';
 const NOT_RELEASED = 'The control store could not be told: every process ends it by itself within the lease time.';
-const STORE_AWAY: Ending = { kind: 'lost', detail: 'The control store took no change.' };
+const STORE_AWAY: DrillEnding = { kind: 'lost', detail: 'The control store took no change.' };
 
-function endingOf(loss: LockLoss | undefined): Ending | undefined {
+function endingOf(loss: LockLoss | undefined): DrillEnding | undefined {
   switch (loss?.kind) {
     case undefined:
       return undefined;
@@ -247,7 +247,7 @@ function createStageErasure(
   const erase = async (ranges: readonly BucketRange[], nodes: readonly string[] | undefined): Promise<void> => {
     running += 1;
     try {
-      const request = { ranges, by: eraseBy, ...(nodes === undefined ? {} : { nodes }) };
+      const request = { ranges, by: eraseBy, nodes };
       const { state, nodes: erased } = await flush.erase(request, stopping.signal);
       const failed = erased.find((node) => node.state === 'failed');
       if (state === 'failed') failure ??= `${failed?.node ?? 'a node'}: ${failed?.detail ?? 'it did not answer'}`;
@@ -271,7 +271,7 @@ function createStageErasure(
   };
 }
 
-export type Stop = NonNullable<Observation['stop']>;
+export type Stop = NonNullable<DrillObservation['stop']>;
 
 /** Passes a request to stop to the loop of a drill at once, without waiting for the next tick. */
 interface StopSignal {
@@ -307,5 +307,4 @@ export function createStopSignal(): StopSignal {
 export type Sleep = (ms: number, signal?: AbortSignal) => Promise<void>;
 
 /** Resolves after `ms`, or when the signal is aborted. Does not keep the process alive. */
-export const timerSleep: Sleep = (ms, signal) =>
-  timer(ms, undefined, { ref: false, ...(signal === undefined ? {} : { signal }) }).catch(() => undefined);
+export const timerSleep: Sleep = (ms, signal) => timer(ms, undefined, { ref: false, signal }).catch(() => undefined);

@@ -74,7 +74,7 @@ export async function beginDrill(
     previews,
     state: { kind: 'running', phase: 'baseline', domain: first.name, stage: firstStage },
     offset,
-    ...(from === undefined ? {} : { resumes: from.id }),
+    resumes: from?.id,
   });
   observe({ kind: 'drill-started', id, plan: plan.name, domains: names, by: caller.by });
   const publisher = createPublisher({ writer, archive, clock });
@@ -178,7 +178,7 @@ function runDrill(run: DrillRun): RunningDrill {
       const fail = ({ kind, detail }: Pick<Verdict, 'kind' | 'detail'>, stage: number | undefined): Verdict => ({
         kind,
         detail: run.parts.length > 1 ? `${domain.name}: ${detail}` : detail,
-        ...(stage === undefined ? {} : { resumable: { domain: domain.name, stage } }),
+        resumable: stage === undefined ? undefined : { domain: domain.name, stage },
       });
       const stop = stopSignal.pending();
       if (index > 0 && stop !== undefined) return fail(stop, firstStage);
@@ -187,8 +187,19 @@ function runDrill(run: DrillRun): RunningDrill {
         const { tickMs, sleep } = run;
         const onTick = (): void => publisher.tick(domain);
         const ended = await runDomain({
-          ...{ domain, plan, layout, firstStage, lock, writer, clock, startedMs, tickMs, sleep },
-          ...{ stopSignal, onMark, onTick },
+          domain,
+          plan,
+          layout,
+          firstStage,
+          lock,
+          writer,
+          clock,
+          startedMs,
+          tickMs,
+          sleep,
+          stopSignal,
+          onMark,
+          onTick,
         });
         if (ended.kind !== 'passed') return resumableAtNext(fail(ended, ended.stage), index);
       } catch (error) {

@@ -10,12 +10,12 @@ export type MachineState =
   | { readonly kind: 'stage'; readonly stage: number; readonly sinceMs: number; readonly heldSinceMs?: number }
   | { readonly kind: 'recovery'; readonly sinceMs: number }
   /** The cache is restored. `ended`: the result, when it is known already. */
-  | { readonly kind: 'after'; readonly sinceMs: number; readonly ended?: Ending };
+  | { readonly kind: 'after'; readonly sinceMs: number; readonly ended?: DrillEnding };
 
-export type Ending = Pick<Verdict, 'kind' | 'detail'>;
+export type DrillEnding = Pick<Verdict, 'kind' | 'detail'>;
 
 /** The input of one decision. */
-export interface Observation {
+export interface DrillObservation {
   readonly nowMs: number;
   /** Undefined: the fleet was not heard at this tick, so no guard is known to hold. */
   readonly guards: readonly GuardState[] | undefined;
@@ -36,9 +36,9 @@ export interface Observation {
   /** Why an erasure failed. */
   readonly eraseFailed: string | undefined;
   /** The drill has lost its lock: another process took the overlay away, or the lease expired. */
-  readonly lockLost: Ending | undefined;
+  readonly lockLost: DrillEnding | undefined;
   /** A request to end the drill. `atOnce`: without a measurement afterwards. */
-  readonly stop: (Ending & { readonly atOnce: boolean }) | undefined;
+  readonly stop: (DrillEnding & { readonly atOnce: boolean }) | undefined;
   /** Time since the latest readings of the fleet. */
   readonly blindMs: number;
 }
@@ -50,8 +50,8 @@ export type Decision =
   | { readonly kind: 'stage'; readonly stage: number }
   | { readonly kind: 'recover' }
   /** Restores the cache and goes on measuring. */
-  | { readonly kind: 'restore'; readonly ended?: Ending }
-  | { readonly kind: 'end'; readonly ended: Ending };
+  | { readonly kind: 'restore'; readonly ended?: DrillEnding }
+  | { readonly kind: 'end'; readonly ended: DrillEnding };
 
 /** A guard that does not hold again within this time ends the drill. */
 const MAX_HOLD_MS = 300_000;
@@ -63,7 +63,7 @@ const MIN_SEARCHES_AFTERWARDS = 20;
 const STAY: Decision = { kind: 'stay' };
 
 /** The next step of a drill. Free of side effects, so that every transition can be tested. */
-export function decide(plan: Plan, state: MachineState, firstStage: number, observed: Observation): Decision {
+export function decide(plan: Plan, state: MachineState, firstStage: number, observed: DrillObservation): Decision {
   const { nowMs, guards, stop } = observed;
   const known = state.kind === 'after' ? state.ended : undefined;
   if (observed.lockLost !== undefined) return { kind: 'end', ended: known ?? observed.lockLost };
@@ -97,7 +97,7 @@ function afterBaseline(
   plan: Plan,
   { sinceMs }: { readonly sinceMs: number },
   firstStage: number,
-  observed: Observation,
+  observed: DrillObservation,
 ): Decision {
   const refused = (detail: string): Decision => ({ kind: 'end', ended: { kind: 'refused', detail } });
   const { searches = 0 } = observed;
@@ -115,11 +115,11 @@ function afterBaseline(
   return { kind: 'end', ended: notMeasured(detail) };
 }
 
-function notMeasured(detail: string): Ending {
+function notMeasured(detail: string): DrillEnding {
   return { kind: 'not-measured', detail };
 }
 
-function rollback({ guards, eraseFailed }: Observation): Decision | undefined {
+function rollback({ guards, eraseFailed }: DrillObservation): Decision | undefined {
   if (eraseFailed !== undefined) {
     return { kind: 'restore', ended: { kind: 'failed', detail: `Not everything could be erased: ${eraseFailed}.` } };
   }
@@ -136,7 +136,7 @@ function inStage(
   plan: Plan,
   state: Extract<MachineState, { kind: 'stage' }>,
   guards: readonly GuardState[],
-  observed: Observation,
+  observed: DrillObservation,
 ): Decision {
   const { stage, sinceMs, heldSinceMs } = state;
   const { nowMs } = observed;
@@ -149,7 +149,7 @@ function inStage(
     if (broken === undefined && (observed.hasEnoughSearches() || isLast)) return { kind: 'hold', sinceMs: undefined };
     if (nowMs - heldSinceMs < MAX_HOLD_MS) return STAY;
     const minutes = `${MAX_HOLD_MS / 60_000} minutes`;
-    const ended: Ending =
+    const ended: DrillEnding =
       broken === undefined
         ? notMeasured(`For ${minutes} there were too few searches to go on.`)
         : { kind: 'failed', detail: `${broken.rule.figure} did not hold again within ${minutes}.` };
@@ -163,7 +163,11 @@ function inStage(
   return observed.hasEnoughSearches() ? { kind: 'stage', stage: stage + 1 } : { kind: 'hold', sinceMs: nowMs };
 }
 
-function inRecovery(plan: Plan, { sinceMs }: { readonly sinceMs: number }, { nowMs, recovery }: Observation): Decision {
+function inRecovery(
+  plan: Plan,
+  { sinceMs }: { readonly sinceMs: number },
+  { nowMs, recovery }: DrillObservation,
+): Decision {
   const { withinPoints, timeoutMs } = plan.recovery;
   const waitMs = recovery === 'unseen' ? Math.min(MAX_COHORT_WAIT_MS, timeoutMs) : timeoutMs;
   if (nowMs - sinceMs < waitMs) return STAY;
@@ -184,8 +188,8 @@ function inRecovery(plan: Plan, { sinceMs }: { readonly sinceMs: number }, { now
   }
 }
 
-function finalEnding(plan: Plan, observed: Observation): Ending {
-  const failed = (detail: string): Ending => ({ kind: 'failed', detail });
+function finalEnding(plan: Plan, observed: DrillObservation): DrillEnding {
+  const failed = (detail: string): DrillEnding => ({ kind: 'failed', detail });
   const { searches } = observed;
   if (searches === undefined) return notMeasured('It could not be measured afterwards: the fleet was not heard.');
   if (searches < Math.min(MIN_SEARCHES_AFTERWARDS, plan.minSearches)) {

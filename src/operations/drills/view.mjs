@@ -10,7 +10,7 @@
  * @typedef {import('./plan.ts').GuardFigure} GuardFigure
  * @typedef {import('./plan.ts').GuardRule} GuardRule
  * @typedef {import('./plan.ts').Plan} Plan
- * @typedef {import('./plan.ts').Stage} Stage
+ * @typedef {import('./plan.ts').PlanStage} Stage
  * @typedef {'good' | 'warn' | 'bad' | 'open'} Tone
  *
  * @typedef {object} VerdictView A verdict as a word and a sentence.
@@ -77,7 +77,7 @@ export function guardRuleText({ figure, max, forMs }) {
 }
 
 /** @type {Readonly<Record<GuardRule['then'], string>>} */
-export const GUARD_ACTIONS = { rollback: 'roll back', hold: 'hold the stage', continue: 'write it down' };
+export const GUARD_ACTION_WORDS = { rollback: 'roll back', hold: 'hold the stage', continue: 'write it down' };
 
 /** @type {Readonly<Record<Verdict['kind'], 'good' | 'warn' | 'bad'>>} */
 export const VERDICT_TONES = {

@@ -50,7 +50,7 @@ export function createFlush(options: FlushOptions): Flush {
     return { domain, hasStore: content !== undefined, dedicated, controlElsewhere };
   };
   const erased = options.erased ?? content;
-  const erasures = createErasures({ ...options, ...(erased === undefined ? {} : { content: erased }), keysPerSecond });
+  const erasures = createErasures({ ...options, content: erased, keysPerSecond });
 
   /** The ranges of a valid request. @throws OperationError */
   const validRanges = (request: FlushRequest): readonly BucketRange[] => {

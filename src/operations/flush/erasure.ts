@@ -172,9 +172,9 @@ export function createErasures(options: ErasuresOptions): Erasures {
   const report = ({ state, nodes, seconds }: Erasure): void => {
     if (state === 'running') return;
     const removed = nodes.reduce((sum, node) => sum + node.removed, 0);
-    const detail = nodes.flatMap((node) => node.detail ?? []).join(' ');
+    const detail = nodes.flatMap((node) => node.detail ?? []).join(' ') || undefined;
     const durationMs = seconds * 1000;
-    observe({ kind: 'erasure', domain, state, removed, durationMs, ...(detail !== '' && { detail }) });
+    observe({ kind: 'erasure', domain, state, removed, durationMs, detail });
   };
 
   return {

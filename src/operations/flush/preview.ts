@@ -116,7 +116,7 @@ async function previewNode(node: string, options: NodePreviewOptions): Promise<N
   // A step of SCAN covers about as many keys as its count, those of other applications included.
   const share = exact ? 1 : Math.max(1, total / Math.max(1, scanned));
   const keys = Math.round(found.size * share);
-  return { node, keys, bytes: Math.round(keys * meanBytes), exact, ...(detail !== undefined && { detail }) };
+  return { node, keys, bytes: Math.round(keys * meanBytes), exact, detail };
 }
 
 /** Why the work failed or was late, in words; undefined when it was done. @throws errors other than StoreUnreachable */
@@ -266,12 +266,12 @@ export function estimateSurvival(figures: Figures | undefined, fraction: number)
     seconds,
     searches,
     engineCallsPerSecond,
-    ...(hitRatio !== undefined && { hitRatio }),
-    ...(engineCallMs !== undefined && { engineCallMs }),
-    ...(hitsPerSecond !== undefined && { extraCallsPerSecond: fraction * hitsPerSecond }),
-    ...(headroom !== undefined && { headroom }),
-    ...(amplification !== undefined && { amplification }),
-    ...(headroom !== undefined && amplification !== undefined && { survivable: survivable(headroom, amplification) }),
+    hitRatio,
+    engineCallMs,
+    extraCallsPerSecond: hitsPerSecond === undefined ? undefined : fraction * hitsPerSecond,
+    headroom,
+    amplification,
+    survivable: headroom === undefined || amplification === undefined ? undefined : survivable(headroom, amplification),
   };
 }
 

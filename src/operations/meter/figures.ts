@@ -121,14 +121,13 @@ export function figuresBetween(before: Readings, after: Readings): Figures {
     searches,
     searchesPerSecond: perSecond((reading) => sum(Object.values(reading.outcomes))),
     outcomes,
-    ...ratio('hitRatio', outcomes['hit-l1'] + outcomes['hit-l2'], searches),
-    ...ratio('errorRate', outcomes.failed, searches),
-    ...ratio('shedRate', outcomes.shed, searches),
-    ...quantile('p50Ms', durations, 0.5),
-    ...quantile('p99Ms', durations, 0.99),
+    hitRatio: ratio(outcomes['hit-l1'] + outcomes['hit-l2'], searches),
+    errorRate: ratio(outcomes.failed, searches),
+    shedRate: ratio(outcomes.shed, searches),
+    p50Ms: quantile(durations, 0.5),
+    p99Ms: quantile(durations, 0.99),
     engineCallsPerSecond: perSecond((reading) => reading.engine.calls),
-    ...ratio(
-      'engineCallMs',
+    engineCallMs: ratio(
       grown((reading) => reading.engine.busyMs),
       calls,
     ),
@@ -142,7 +141,7 @@ export function figuresBetween(before: Readings, after: Readings): Figures {
       const searched = grownInCohort(pairs, at, 'searches');
       const hit = grownInCohort(pairs, at, 'hits');
       // The report of another process may hold more hits than searches.
-      return { searches: searched, ...ratio('hitRatio', Math.min(hit, searched), searched) };
+      return { searches: searched, hitRatio: ratio(Math.min(hit, searched), searched) };
     }),
   };
 }
@@ -184,24 +183,18 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-/** Absent when `whole` is below 1. */
-function ratio<K extends string>(name: K, part: number, whole: number): { readonly [key in K]?: number } {
-  return (whole >= 1 ? { [name]: part / whole } : {}) as { readonly [key in K]?: number };
+function ratio(part: number, whole: number): number | undefined {
+  return whole >= 1 ? part / whole : undefined;
 }
 
 /** The upper bound of the bucket that holds the quantile; the last bound for longer durations. */
-function quantile<K extends string>(
-  name: K,
-  counts: readonly number[],
-  share: number,
-): { readonly [key in K]?: number } {
+function quantile(counts: readonly number[], share: number): number | undefined {
   const wanted = sum(counts) * share;
-  if (wanted === 0) return {} as { readonly [key in K]?: number };
+  if (wanted === 0) return undefined;
   let seen = 0;
   const index = counts.findIndex((count) => {
     seen += count;
     return seen >= wanted;
   });
-  const bound = DURATION_BOUNDS_MS[index] ?? DURATION_BOUNDS_MS[DURATION_BOUNDS_MS.length - 1] ?? 0;
-  return { [name]: bound } as { readonly [key in K]?: number };
+  return DURATION_BOUNDS_MS[index] ?? DURATION_BOUNDS_MS.at(-1);
 }

@@ -5,7 +5,7 @@ import type { Runtime } from '../../runtime.ts';
 import { type CutOverSteps, createCutOver } from './cut-over.ts';
 import { createDomainShadow, type DomainShadow, type RunningShadow, type ShadowDomain } from './domain-shadow.ts';
 import type { ShadowedStore } from './domain-stores.ts';
-import type { Verdict } from './figures.ts';
+import type { ShadowVerdict } from './figures.ts';
 import { checkCandidate } from './preflight.ts';
 import { createReportArchive, shadowReportId } from './report-archive.ts';
 import { shadowReportPage } from './report-page.ts';
@@ -90,7 +90,7 @@ export function createShadows(options: ShadowsOptions): Shadows {
     return inUse.find((one) => one !== undefined && one.fingerprint !== candidate.fingerprint) ?? configured;
   };
 
-  const verdictOf = ({ recorder, startedMs }: RunningShadow, forMs: number): Verdict =>
+  const verdictOf = ({ recorder, startedMs }: RunningShadow, forMs: number): ShadowVerdict =>
     judge({
       samples: recorder.samples(),
       total: recorder.total(),
@@ -106,7 +106,9 @@ export function createShadows(options: ShadowsOptions): Shadows {
     domains.map((domain) => {
       const follower = createDomainShadow({
         ...domain,
-        ...{ processId, clock, observe },
+        processId,
+        clock,
+        observe,
         leaseMs: options.leaseMs,
         loopDelay: options.loopDelay,
         onEnded: (ended, why) => {
@@ -159,11 +161,11 @@ export function createShadows(options: ShadowsOptions): Shadows {
       domain: domain.name,
       configured: domain.configured,
       candidates: domain.shadowed?.candidates ?? [],
-      ...(shadow === undefined || clock.wallMs() >= shadow.untilMs ? {} : { shadow }),
-      ...(placement === undefined ? {} : { placement }),
+      shadow: shadow !== undefined && clock.wallMs() < shadow.untilMs ? shadow : undefined,
+      placement,
       active: domain.shadowed?.placed.active() ?? domain.configured,
       paused: running?.mirror.isPaused() ?? false,
-      ...(warning === undefined ? {} : { warning }),
+      warning,
     };
   };
 
@@ -172,25 +174,22 @@ export function createShadows(options: ShadowsOptions): Shadows {
     const running = follower.running();
     const { placement } = domain.control.document();
     const processes = await follower.processes();
-    const elapsedMs = running === undefined ? undefined : clock.monotonicMs() - running.startedMs;
+    const summary = summaryOf(part);
+    const elapsedMs = running && clock.monotonicMs() - running.startedMs;
     const isMoved = placement !== undefined && placement.phase !== 'prepared';
     const configuration =
       isMoved && 'shadowed' in part && placement.active.fingerprint !== domain.configured.fingerprint
         ? part.shadowed.configuration(placement.active, domain.configured)
-        : '';
+        : undefined;
     return {
-      ...summaryOf(part),
-      ...(processes === undefined && 'shadowed' in part ? { warning: UNKNOWN_PROCESSES } : {}),
+      ...summary,
+      warning: processes === undefined && 'shadowed' in part ? UNKNOWN_PROCESSES : summary.warning,
       processes: processes ?? [],
-      ...(running === undefined || elapsedMs === undefined
-        ? {}
-        : {
-            elapsedMs,
-            figures: running.recorder.between(elapsedMs - forMs, elapsedMs),
-            verdict: verdictOf(running, forMs),
-          }),
+      elapsedMs,
+      figures: elapsedMs === undefined ? undefined : running?.recorder.between(elapsedMs - forMs, elapsedMs),
+      verdict: running && verdictOf(running, forMs),
       wrongKeys: running?.recorder.wrongKeys() ?? [],
-      ...(configuration === '' ? {} : { configuration }),
+      configuration: configuration || undefined,
     };
   };
 
@@ -212,7 +211,10 @@ export function createShadows(options: ShadowsOptions): Shadows {
       throw new OperationError('unknown-candidate', `${ref.name} is not declared`, 'candidate');
     await checkCandidate({
       domain: domain.name,
-      ...{ ref, candidate, fraction, clock },
+      ref,
+      candidate,
+      fraction,
+      clock,
       primary: shadowed.placed,
       lastFailure: () => shadowed.lastFailure(ref.fingerprint),
     });
@@ -263,7 +265,7 @@ export function createShadows(options: ShadowsOptions): Shadows {
       if (fraction !== undefined) checkFraction(fraction);
       if (reads !== undefined) checkReads(reads);
       if (fraction !== undefined && fraction > shadow.fraction) await checkFit(part, shadow.candidate, fraction);
-      const change = { ...(fraction === undefined ? {} : { fraction }), ...(reads === undefined ? {} : { reads }) };
+      const change = { fraction, reads };
       await part.domain.control.change((document) => changeShadow(document, shadow.id, change));
       return statusOf(part, VERDICT_MS);
     },
@@ -275,7 +277,7 @@ export function createShadows(options: ShadowsOptions): Shadows {
       const { id } = shadow;
       const isHere = part.follower.running()?.shadow.id === id;
       await endingHere(id, `stopped by ${caller.by}`, () => control.change((document) => endShadow(document, id)));
-      return { domain, ended: 'shadow', ...(isHere ? { report: id } : {}) };
+      return { domain, ended: 'shadow', report: isHere ? id : undefined };
     },
     cutOver: async ({ domain, force, forMs }, caller) => {
       const part = shadowedPart(domain);

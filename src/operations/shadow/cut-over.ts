@@ -169,8 +169,8 @@ export function createCutOver(options: CutOverOptions): CutOverSteps {
           const settled = settle(document, id);
           return isConfigured ? clearPlacement(settled) : settled;
         });
-        const configuration = isConfigured ? {} : { configuration: shadowed.configuration(active, other) };
-        return { domain: name, ended: 'old-store', ...configuration };
+        const configuration = isConfigured ? undefined : shadowed.configuration(active, other);
+        return { domain: name, ended: 'old-store', configuration };
       }
       case 'settled': {
         if (!(await follower.allConfigured(placement.active.fingerprint))) {

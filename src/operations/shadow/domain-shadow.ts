@@ -3,10 +3,10 @@ import type { ControlDocument, Placement, Shadow, StoreRef } from '../../control
 import { cancelPrepared, endShadow } from '../../control/placement.ts';
 import { type Clock, waitFor } from '../../runtime.ts';
 import type { ShadowedStore } from './domain-stores.ts';
-import { createHeartbeats } from './heartbeats.ts';
+import { createShadowHeartbeats } from './heartbeats.ts';
 import { createMirror, type Mirror } from './mirror.ts';
 import { isConnected, type OpenStore } from './placed-store.ts';
-import { createTally, type Tally } from './readings.ts';
+import { createShadowTally, type ShadowTally } from './readings.ts';
 import { createRecorder, type Recorder } from './recorder.ts';
 import type { ProcessState, ShadowEvent } from './shadow.ts';
 
@@ -73,7 +73,7 @@ const MAX_CHANGES = 200;
 
 interface Running extends RunningShadow {
   readonly mirror: Mirror;
-  readonly tally: Tally;
+  readonly tally: ShadowTally;
   shadow: Shadow;
   changes: { readonly atMs: number; readonly fraction: number; readonly reads: number }[];
 }
@@ -86,7 +86,7 @@ export function createDomainShadow(options: DomainShadowOptions): DomainShadow {
   let isFollowing = true;
   let followed: { readonly id: string; readonly phase: Placement['phase'] } | undefined;
   let heartbeatAtMs = Number.NEGATIVE_INFINITY;
-  const heartbeats = createHeartbeats({ control, processId, clock });
+  const heartbeats = createShadowHeartbeats({ control, processId, clock });
   let prepared: { readonly id: string; readonly sinceMs: number } | undefined;
   let removalAtMs = Number.NEGATIVE_INFINITY;
   let reported: string | undefined;
@@ -103,10 +103,12 @@ export function createDomainShadow(options: DomainShadowOptions): DomainShadow {
     const store = fingerprint === activeRef().fingerprint ? undefined : stores.placed.opened(fingerprint);
     if (store === undefined) return;
     const startedMs = clock.monotonicMs() - Math.max(0, clock.wallMs() - shadow.atMs);
-    const tally = createTally(shadow.id);
+    const tally = createShadowTally(shadow.id);
     const mirror = createMirror({
       domain,
-      ...{ candidate: shadow.candidate, fraction: shadow.fraction, reads: shadow.reads },
+      candidate: shadow.candidate,
+      fraction: shadow.fraction,
+      reads: shadow.reads,
       store,
       primary: stores.placed.content,
       deadlineMs: stores.deadlineMs,
@@ -190,7 +192,7 @@ export function createDomainShadow(options: DomainShadowOptions): DomainShadow {
     const phase = !isFollowing ? 'unknown-store' : isolated ? 'isolated' : (placement?.phase ?? 'configured');
     const active = placed?.active().name ?? 'store';
     const other = placed?.other()?.name;
-    observe({ kind: 'placement-changed', domain, phase, active, ...(other === undefined ? {} : { other }) });
+    observe({ kind: 'placement-changed', domain, phase, active, other });
   };
 
   const follow = (): void => {
@@ -233,9 +235,9 @@ export function createDomainShadow(options: DomainShadowOptions): DomainShadow {
     const beat = {
       revision: document.revision,
       configured: options.configured.fingerprint,
-      ...(followed === undefined ? {} : { placement: followed }),
-      ...(why === undefined ? {} : { problem: why }),
-      ...(running === undefined ? {} : { reading: running.tally.reading() }),
+      placement: followed,
+      problem: why,
+      reading: running?.tally.reading(),
     };
     await heartbeats.send(beat).finally(() => {
       isReporting = false;

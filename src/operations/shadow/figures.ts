@@ -74,7 +74,7 @@ export const COPYING = Type.Object({
 export type Copying = Decoded<typeof COPYING>;
 
 /** The figures of all processes between two moments. */
-export const COMPARISON = Type.Object({
+export const SHADOW_FIGURES = Type.Object({
   seconds: amount(),
   processes: count('Processes whose figures are included.'),
   primary: SIDE,
@@ -82,11 +82,11 @@ export const COMPARISON = Type.Object({
   agreement: AGREEMENT,
   copying: COPYING,
 });
-export type Comparison = Decoded<typeof COMPARISON>;
+export type ShadowFigures = Decoded<typeof SHADOW_FIGURES>;
 
 /** One point of the curves. `atMs`: milliseconds since the start of the shadow, at the end of the interval. */
-export const SAMPLE = Type.Object({ atMs: amount(), figures: COMPARISON });
-export type Sample = Decoded<typeof SAMPLE>;
+export const SHADOW_SAMPLE = Type.Object({ atMs: amount(), figures: SHADOW_FIGURES });
+export type ShadowSample = Decoded<typeof SHADOW_SAMPLE>;
 
 /** One condition of the verdict with its measured value. */
 export const CRITERION = Type.Object({
@@ -100,9 +100,9 @@ export type Criterion = Decoded<typeof CRITERION>;
 
 export const VERDICT_KINDS = ['cut-over', 'do-not', 'undecided'] as const;
 /** `undecided`: a criterion was not measured, and none is missed. */
-export const VERDICT = Type.Object({
+export const SHADOW_VERDICT = Type.Object({
   kind: oneOf(VERDICT_KINDS),
   why: Type.String(),
   criteria: Type.Array(CRITERION, { maxItems: 16 }),
 });
-export type Verdict = Decoded<typeof VERDICT>;
+export type ShadowVerdict = Decoded<typeof SHADOW_VERDICT>;

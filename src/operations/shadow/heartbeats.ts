@@ -52,7 +52,7 @@ const SILENT_MS = 4000;
 /** Maximum length of the words of another process. */
 const MAX_PROBLEM = 300;
 
-export function createHeartbeats({ control, processId, clock }: HeartbeatsOptions): Heartbeats {
+export function createShadowHeartbeats({ control, processId, clock }: HeartbeatsOptions): Heartbeats {
   let sent = 0;
   /** The time at which each heartbeat was last seen to change. */
   const changes = new Map<string, { readonly count: number; readonly atMs: number }>();

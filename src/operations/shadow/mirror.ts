@@ -4,7 +4,7 @@ import { MAX_SHADOW_READS, type StoreRef } from '../../control/document.ts';
 import type { Clock } from '../../runtime.ts';
 import { keyOf } from '../../search/key.ts';
 import type { StoreContent } from '../flush/content.ts';
-import type { Tally } from './readings.ts';
+import type { ShadowTally } from './readings.ts';
 import type { ShadowEvent } from './shadow.ts';
 
 /**
@@ -38,7 +38,7 @@ interface MirrorOptions {
   readonly deadlineMs: number;
   /** The delay of the event loop, and the delay above which only searches in memory are answered. */
   readonly loopDelay: () => { readonly loopDelayMs: number; readonly maxLoopDelayMs: number };
-  readonly tally: Tally;
+  readonly tally: ShadowTally;
   readonly clock: Clock;
   readonly observe: (event: ShadowEvent) => void;
 }

@@ -1,5 +1,5 @@
 import type { StoreRead, StoreWrite } from '../../cache/store.ts';
-import { type Agreement, type Comparison, type Copying, FAULTS, type FaultName, type Side } from './figures.ts';
+import { type Agreement, type Copying, FAULTS, type FaultName, type ShadowFigures, type Side } from './figures.ts';
 import { type ServerInterval, serverFigures } from './server-figures.ts';
 
 /**
@@ -38,7 +38,7 @@ export interface Reading {
 }
 
 /** Counts what the mirror sees. */
-export interface Tally {
+export interface ShadowTally {
   /** `durationMs`: undefined when the read was one of a batch. */
   readonly read: (
     side: 'primary' | 'candidate',
@@ -63,12 +63,15 @@ interface SideCounts {
 }
 
 const newSide = (): SideCounts => ({
-  ...{ reads: 0, compared: 0, hits: 0, writes: 0 },
+  reads: 0,
+  compared: 0,
+  hits: 0,
+  writes: 0,
   errors: FAULTS.map(() => 0),
   durations: Array.from({ length: BOUNDS_MS.length + 1 }, () => 0),
 });
 
-export function createTally(shadow: string): Tally {
+export function createShadowTally(shadow: string): ShadowTally {
   const sides = { primary: newSide(), candidate: newSide() };
   const agreement = zeros(AGREEMENTS);
   const copying = zeros(COPIES);
@@ -247,20 +250,19 @@ export function addGrown(all: readonly Interval['grown'][]): Interval['grown'] {
 }
 
 /** The figures of these intervals together; they follow each other. */
-export function comparisonOf(intervals: readonly Interval[]): Comparison {
+export function comparisonOf(intervals: readonly Interval[]): ShadowFigures {
   const grown = addGrown(intervals.map((one) => one.grown));
   const seconds = intervals.reduce((sum, one) => sum + one.seconds, 0);
   const { lifeSamples } = grown.agreement;
   const agreement: Agreement = {
     ...grown.agreement,
-    ...(lifeSamples === 0
-      ? {}
-      : { lifeDriftMs: grown.lifeDriftSumMs / lifeSamples, lifeDriftMaxMs: grown.lifeDriftMaxMs }),
+    lifeDriftMs: lifeSamples === 0 ? undefined : grown.lifeDriftSumMs / lifeSamples,
+    lifeDriftMaxMs: lifeSamples === 0 ? undefined : grown.lifeDriftMaxMs,
   };
   const copying: Copying = { ...grown.copying };
   const sideOf = (name: 'primary' | 'candidate'): Side => {
     const servers = serverFigures(intervals.flatMap((one) => one.servers[name] ?? []));
-    return { ...sideFigures(grown[name], seconds), ...(servers === undefined ? {} : { servers }) };
+    return { ...sideFigures(grown[name], seconds), servers };
   };
   return {
     seconds,
@@ -280,32 +282,28 @@ function sideFigures({ reads, compared, hits, writes, errors, durations }: SideR
     readsPerSecond: seconds > 0 ? reads / seconds : 0,
     compared,
     hits,
-    ...(compared > 0 ? { hitRatio: hits / compared } : {}),
+    hitRatio: compared > 0 ? hits / compared : undefined,
     writes,
     errors: Object.fromEntries(FAULTS.map((fault, at) => [fault, errors[at] ?? 0])) as Side['errors'],
-    ...(all > 0 ? { errorRate: Math.min(1, failed / all) } : {}),
-    ...percentile('p50Ms', durations, 0.5),
-    ...percentile('p95Ms', durations, 0.95),
-    ...percentile('p99Ms', durations, 0.99),
+    errorRate: all > 0 ? Math.min(1, failed / all) : undefined,
+    p50Ms: percentile(durations, 0.5),
+    p95Ms: percentile(durations, 0.95),
+    p99Ms: percentile(durations, 0.99),
   };
 }
 
 /** Linear within the bucket that holds the quantile; the last bound for longer durations. */
-function percentile<Name extends string>(
-  name: Name,
-  counts: readonly number[],
-  share: number,
-): { [K in Name]?: number } {
+function percentile(counts: readonly number[], share: number): number | undefined {
   const wanted = counts.reduce((sum, each) => sum + each, 0) * share;
-  if (wanted === 0) return {};
+  if (wanted === 0) return undefined;
   let seen = 0;
   for (const [at, count] of counts.entries()) {
     if (count > 0 && seen + count >= wanted) {
       const from = at === 0 ? 0 : (BOUNDS_MS[at - 1] ?? 0);
       const to = BOUNDS_MS[at] ?? from;
-      return { [name]: from + ((to - from) * (wanted - seen)) / count } as { [K in Name]?: number };
+      return from + ((to - from) * (wanted - seen)) / count;
     }
     seen += count;
   }
-  return {};
+  return undefined;
 }

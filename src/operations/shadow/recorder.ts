@@ -1,15 +1,15 @@
 import type { Clock } from '../../runtime.ts';
-import type { Comparison, Sample } from './figures.ts';
+import type { ShadowFigures, ShadowSample } from './figures.ts';
 import type { OpenStore } from './placed-store.ts';
 import { addGrown, comparisonOf, grownBetween, type Interval, MAX_WRONG_KEYS, type Reading } from './readings.ts';
 import { addCounters, readServers, type ServerInterval, type ServerReading, serversBetween } from './server-figures.ts';
 
 /** The curves of one shadow: what all processes counted, and what the servers of both sides say, interval by interval. */
 export interface Recorder {
-  readonly samples: () => readonly Sample[];
+  readonly samples: () => readonly ShadowSample[];
   /** True figures between two times since the start of the shadow; percentiles come from the joined histograms. */
-  readonly between: (fromMs: number, toMs: number) => Comparison;
-  readonly total: () => Comparison;
+  readonly between: (fromMs: number, toMs: number) => ShadowFigures;
+  readonly total: () => ShadowFigures;
   readonly wrongKeys: () => readonly string[];
   readonly close: () => void;
 }
@@ -39,7 +39,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
   const { startedMs, readings, primary, candidate, clock, intervalMs = INTERVAL_MS } = options;
   let intervals: Interval[] = [];
   let resolutionMs = intervalMs;
-  const samples = new WeakMap<Interval, Sample>();
+  const samples = new WeakMap<Interval, ShadowSample>();
   /** The last reading of each process: one that is missing for a while has not begun anew. */
   let before: ReadonlyMap<string, Reading> | undefined;
   let serversBefore: { readonly primary?: ServerReading; readonly candidate?: ServerReading } = {};
@@ -49,7 +49,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
   let closed = false;
 
   /** A console asks for all of them every other second. */
-  const sampleOf = (one: Interval): Sample => {
+  const sampleOf = (one: Interval): ShadowSample => {
     const known = samples.get(one);
     if (known !== undefined) return known;
     const sample = { atMs: one.atMs, figures: comparisonOf([one]) };
@@ -132,6 +132,6 @@ function joined(left: Interval, right: Interval): Interval {
     seconds: left.seconds + right.seconds,
     processes: right.processes,
     grown: addGrown([left.grown, right.grown]),
-    servers: { ...(primary === undefined ? {} : { primary }), ...(candidate === undefined ? {} : { candidate }) },
+    servers: { primary, candidate },
   };
 }

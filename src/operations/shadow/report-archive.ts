@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { Compile } from 'typebox/compile';
 import { createRecordArchive, headText, RECORD_ID, type ReadRecord, recordId } from '../../report/record-archive.ts';
 import { amount, share } from '../../schema/fields.ts';
-import { COMPARISON, SAMPLE, VERDICT } from './figures.ts';
+import { SHADOW_FIGURES, SHADOW_SAMPLE, SHADOW_VERDICT } from './figures.ts';
 import type { ReportSummary, ShadowReport } from './shadow.ts';
 
 /** The reports of shadows, kept beyond the end of the process. */
@@ -65,9 +65,9 @@ const schema = Compile(
       }),
       { maxItems: MAX_CHANGES },
     ),
-    samples: Type.Array(SAMPLE, { maxItems: MAX_SAMPLES }),
-    total: COMPARISON,
-    verdict: VERDICT,
+    samples: Type.Array(SHADOW_SAMPLE, { maxItems: MAX_SAMPLES }),
+    total: SHADOW_FIGURES,
+    verdict: SHADOW_VERDICT,
     wrongKeys: Type.Array(name(), { maxItems: MAX_KEYS }),
   }),
 );
@@ -75,7 +75,7 @@ const schema = Compile(
 export function createReportArchive({ directory, keep, onFault }: ReportArchiveOptions): ReportArchive {
   const archive = createRecordArchive<ShadowReport>({
     what: 'report',
-    ...(directory === undefined ? {} : { directory }),
+    directory,
     keep,
     decode: decodeReport,
     decodeHead: (text) => {

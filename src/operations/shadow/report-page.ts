@@ -14,7 +14,7 @@ import {
 import { backdrop } from '../../report/plot/backdrop.ts';
 import { FRAME_WIDTH, linearScale } from '../../report/plot/frame.ts';
 import { momentSign, panelFigure } from '../../report/plot/panel.ts';
-import { type Criterion, FAULTS, type Side, type Verdict } from './figures.ts';
+import { type Criterion, FAULTS, type ShadowVerdict, type Side } from './figures.ts';
 import {
   agreementPlots,
   annotationsOf,
@@ -25,7 +25,7 @@ import {
   sidePlots,
 } from './report-plots.ts';
 import type { ShadowReport } from './shadow.ts';
-import { AGREEMENT_ROWS, COPY_ROWS, criterionFigures, criterionName, metOf, SIDE_ROWS, verdictOf } from './view.mjs';
+import { AGREEMENT_ROWS, COPY_ROWS, criterionFigures, criterionName, metOf, SIDE_ROWS, verdictView } from './view.mjs';
 
 /** The report of a shadow as one HTML page that loads nothing. */
 export function shadowReportPage(report: ShadowReport): string {
@@ -55,8 +55,8 @@ export function shadowReportPage(report: ShadowReport): string {
 
 const VERDICT_SIGNS = { good: SIGNS.check, bad: SIGNS.cross, none: SIGNS.question };
 
-function verdictWords({ kind, why }: Verdict): VerdictWords {
-  const { word, tone } = verdictOf(kind);
+function verdictWords({ kind, why }: ShadowVerdict): VerdictWords {
+  const { word, tone } = verdictView(kind);
   return {
     word: `${word.charAt(0).toUpperCase()}${word.slice(1)}`,
     detail: why,
@@ -96,7 +96,7 @@ function heading(report: ShadowReport): Markup {
   );
 }
 
-function criteriaTable({ criteria }: Verdict): Markup | undefined {
+function criteriaTable({ criteria }: ShadowVerdict): Markup | undefined {
   return table<Criterion>({
     caption: 'The verdict, criterion by criterion',
     narrow: 'cards',

@@ -3,7 +3,7 @@ import type { Band, Moment } from '../../report/plot/backdrop.ts';
 import { highest, linesPlot, type Series } from '../../report/plot/lines.ts';
 import type { Panel } from '../../report/plot/panel.ts';
 import type { Point, Run } from '../../report/plot/series.ts';
-import type { Comparison, Sample, Servers, Side, SideName } from './figures.ts';
+import type { Servers, ShadowFigures, ShadowSample, Side, SideName } from './figures.ts';
 import type { ShadowReport } from './shadow.ts';
 
 /** Style of the curves. The sides differ in thickness too, and results in dashes, for readers without colours. */
@@ -30,7 +30,7 @@ export interface Curves {
 interface Column {
   readonly fromMs: number;
   readonly toMs: number;
-  readonly figures: readonly Comparison[];
+  readonly figures: readonly ShadowFigures[];
 }
 
 /** Number of points along a plot: it keeps the page small, also for a long shadow. */
@@ -47,7 +47,7 @@ export function curvesOf({ samples, startedAtMs, endedAtMs }: ShadowReport): Cur
   const toMs = Math.max(MIN_SPAN_MS, endedAtMs - startedAtMs, inOrder.at(-1)?.atMs ?? 0);
   const columnMs = toMs / MAX_COLUMNS;
   const runs: Column[][] = [];
-  let open: Sample[] = [];
+  let open: ShadowSample[] = [];
   let endMs = 0;
   const close = (): void => {
     const [first, last] = [open[0], open.at(-1)];
@@ -72,7 +72,7 @@ export function curvesOf({ samples, startedAtMs, endedAtMs }: ShadowReport): Cur
   return { fromMs: 0, toMs, runs: runs.filter((run) => run.length > 0) };
 }
 
-function lengthMs({ figures }: Sample): number {
+function lengthMs({ figures }: ShadowSample): number {
   return figures.seconds * 1000;
 }
 
@@ -238,7 +238,7 @@ function described(
   what: string,
   { primary, candidate }: BothRuns,
   figure: (side: Side) => string,
-  total: Comparison,
+  total: ShadowFigures,
   isTinted = false,
 ): Pick<Panel, 'words' | 'isEmpty'> & { readonly series: readonly Series[] } {
   const series: readonly Series[] = [

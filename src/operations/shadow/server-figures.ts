@@ -104,18 +104,18 @@ export function serverFigures(intervals: readonly ServerInterval[]): Servers | u
   const { nodes, missing, connections, memoryBytes, maxMemoryBytes } = last;
   const measured = intervals.filter((one) => one.grown !== undefined);
   const seconds = measured.reduce((sum, one) => sum + one.seconds, 0);
-  const rate = (name: (typeof COUNTERS)[number]): number =>
-    measured.reduce((sum, one) => sum + (one.grown?.[name] ?? 0), 0) / seconds;
+  const rate = (name: (typeof COUNTERS)[number]): number | undefined =>
+    seconds > 0 ? measured.reduce((sum, one) => sum + (one.grown?.[name] ?? 0), 0) / seconds : undefined;
   return {
-    ...{ nodes, missing, connections, memoryBytes, maxMemoryBytes },
-    ...(seconds > 0
-      ? {
-          evictedPerSecond: rate('evicted'),
-          expiredPerSecond: rate('expired'),
-          bytesInPerSecond: rate('bytesIn'),
-          bytesOutPerSecond: rate('bytesOut'),
-          cpu: rate('cpuSeconds'),
-        }
-      : {}),
+    nodes,
+    missing,
+    connections,
+    memoryBytes,
+    maxMemoryBytes,
+    evictedPerSecond: rate('evicted'),
+    expiredPerSecond: rate('expired'),
+    bytesInPerSecond: rate('bytesIn'),
+    bytesOutPerSecond: rate('bytesOut'),
+    cpu: rate('cpuSeconds'),
   };
 }

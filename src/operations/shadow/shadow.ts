@@ -1,5 +1,5 @@
 import type { Placement, Shadow, StoreRef } from '../../control/document.ts';
-import type { Comparison, Sample, Verdict } from './figures.ts';
+import type { ShadowFigures, ShadowSample, ShadowVerdict } from './figures.ts';
 
 /**
  * Shadow traffic to a candidate store, the verdict on it, and the cut-over to it. The admin API, the CLI and the console
@@ -11,7 +11,7 @@ export interface Shadows {
   /** @throws OperationError unknown-domain, no-store */
   readonly status: (domain: string, forMs?: number) => Promise<ShadowStatus>;
   /** The curves since the start of the shadow, as far as this process has recorded them. @throws OperationError */
-  readonly samples: (domain: string) => readonly Sample[];
+  readonly samples: (domain: string) => readonly ShadowSample[];
   /**
    * Checks the candidate and begins the copies. Nothing is sent to the candidate but checks before it has passed all of them.
    * @throws OperationError unknown-candidate, shadow-running, cut-over-running, candidate-unfit, halted …
@@ -95,8 +95,8 @@ export interface ShadowStatus extends ShadowSummary {
   /** Milliseconds since the start of the shadow. */
   readonly elapsedMs?: number;
   /** Over the time that the verdict covers, or as much of it as is recorded. */
-  readonly figures?: Comparison;
-  readonly verdict?: Verdict;
+  readonly figures?: ShadowFigures;
+  readonly verdict?: ShadowVerdict;
   /** Up to 20 keys whose values were wrong. */
   readonly wrongKeys: readonly string[];
   /** The part of the configuration file that must be changed after a cut-over. */
@@ -142,9 +142,9 @@ export interface ShadowReport {
   readonly ended: string;
   /** Fraction and reads at each change. */
   readonly changes: readonly { readonly atMs: number; readonly fraction: number; readonly reads: number }[];
-  readonly samples: readonly Sample[];
-  readonly total: Comparison;
-  readonly verdict: Verdict;
+  readonly samples: readonly ShadowSample[];
+  readonly total: ShadowFigures;
+  readonly verdict: ShadowVerdict;
   readonly wrongKeys: readonly string[];
 }
 

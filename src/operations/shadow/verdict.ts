@@ -1,15 +1,15 @@
 import { amountText, countText, durationText, percentText, pointsText } from '../../report/format.mjs';
-import type { Comparison, Criterion, Sample, Verdict } from './figures.ts';
+import type { Criterion, ShadowFigures, ShadowSample, ShadowVerdict } from './figures.ts';
 
 interface JudgeOptions {
   /** The recorded intervals in order of time. They tell which time is covered; their percentiles cannot be joined. */
-  readonly samples: readonly Sample[];
+  readonly samples: readonly ShadowSample[];
   /** Since the start of the shadow, as far as this process has recorded it. */
-  readonly total: Comparison;
+  readonly total: ShadowFigures;
   /** Keys whose values were wrong at any time, also before this process began to record. */
   readonly wrongKeys: readonly string[];
   /** True figures between two times since the start of the shadow. */
-  readonly between: (fromMs: number, toMs: number) => Comparison;
+  readonly between: (fromMs: number, toMs: number) => ShadowFigures;
   /** The time for which the candidate must have been as good as the primary. */
   readonly forMs: number;
   /** Milliseconds since the start of the shadow. */
@@ -38,11 +38,13 @@ const MAX_GAP_INTERVALS = 3;
  * Judges whether the candidate is as good as the primary. A missed criterion decides; one that is not measured leaves
  * the verdict open.
  */
-export function judge({ samples, total, wrongKeys, between, forMs, nowMs }: JudgeOptions): Verdict {
+export function judge({ samples, total, wrongKeys, between, forMs, nowMs }: JudgeOptions): ShadowVerdict {
   const recorded = recordedUntil(samples, nowMs);
   const [fromMs, toMs] = [recorded.toMs - forMs, recorded.toMs];
   const window: Window = {
-    ...{ fromMs, toMs, forMs },
+    fromMs,
+    toMs,
+    forMs,
     coveredMs: Math.min(forMs, toMs - recorded.fromMs),
     intervalMs: usualIntervalMs(samples.filter(({ atMs }) => atMs > fromMs)),
     figures: between(fromMs, toMs),
@@ -66,12 +68,15 @@ interface Window {
   readonly coveredMs: number;
   /** Usual length of a recorded interval. */
   readonly intervalMs: number;
-  readonly figures: Comparison;
+  readonly figures: ShadowFigures;
   readonly between: JudgeOptions['between'];
 }
 
 /** The last stretch of recorded time without a gap. It ends now when the recording has stopped, and is empty then. */
-function recordedUntil(samples: readonly Sample[], nowMs: number): { readonly fromMs: number; readonly toMs: number } {
+function recordedUntil(
+  samples: readonly ShadowSample[],
+  nowMs: number,
+): { readonly fromMs: number; readonly toMs: number } {
   const last = samples.at(-1);
   if (last === undefined || nowMs - last.atMs > MAX_GAP_INTERVALS * lengthMs(last))
     return { fromMs: nowMs, toMs: nowMs };
@@ -86,11 +91,11 @@ function recordedUntil(samples: readonly Sample[], nowMs: number): { readonly fr
   return { fromMs: Math.max(0, fromMs), toMs: last.atMs };
 }
 
-function lengthMs({ figures }: Sample): number {
+function lengthMs({ figures }: ShadowSample): number {
   return figures.seconds * 1000;
 }
 
-function usualIntervalMs(samples: readonly Sample[]): number {
+function usualIntervalMs(samples: readonly ShadowSample[]): number {
   return samples.map(lengthMs).toSorted((a, b) => a - b)[Math.floor(samples.length / 2)] ?? 0;
 }
 
@@ -130,12 +135,12 @@ function moreTime({ figures, forMs }: Window): string {
 
 const TOO_FEW = 'it takes a larger fraction or a longer time';
 
-function readsPerMs(figures: Comparison): number {
+function readsPerMs(figures: ShadowFigures): number {
   return figures.seconds > 0 ? comparedReads(figures) / (figures.seconds * 1000) : 0;
 }
 
 /** Reads without an error on the side that has fewer of them. */
-function comparedReads({ primary, candidate }: Comparison): number {
+function comparedReads({ primary, candidate }: ShadowFigures): number {
   return Math.min(primary.compared, candidate.compared);
 }
 
@@ -152,8 +157,9 @@ function hitRatio(window: Window): Criterion {
   const needed = Math.ceil(count * MIN_MEASURED);
   const worst = measured.length === 0 ? undefined : Math.max(...measured);
   const criterion = {
-    ...({ name: 'hit-ratio', bound: MAX_HIT_POINTS } as const),
-    ...(worst === undefined ? {} : { value: worst }),
+    name: 'hit-ratio' as const,
+    bound: MAX_HIT_POINTS,
+    value: worst,
   };
   const bound = `at most ${MAX_HIT_POINTS}`;
   const below =
@@ -177,7 +183,7 @@ function hitRatio(window: Window): Criterion {
 }
 
 /** How far the candidate's hit ratio is below the primary's; undefined with too few reads. */
-function pointsBelow(figures: Comparison): number | undefined {
+function pointsBelow(figures: ShadowFigures): number | undefined {
   const { primary, candidate } = figures;
   if (comparedReads(figures) < MIN_SLICE_READS) return undefined;
   if (primary.hitRatio === undefined || candidate.hitRatio === undefined) return undefined;
@@ -200,7 +206,8 @@ function latency({ figures: { primary, candidate } }: Window): Criterion {
     name: 'latency',
     what: `the p99 is ${durationText(value)}, the primary's ${durationText(primary.p99Ms)} (at most ${durationText(bound)})`,
     met: isAbove(value, bound) ? 'no' : 'yes',
-    ...{ value, bound },
+    value,
+    bound,
   };
 }
 
@@ -220,14 +227,15 @@ function errors({ figures: { primary, candidate } }: Window): Criterion {
   }
   const rates = `${percentText(theirs)} of reads and writes fail, of the primary's ${percentText(own)}`;
   return {
-    ...{ ...criterion, value },
+    ...criterion,
+    value,
     what: `${rates} (at most ${amountText(MAX_ERROR_POINTS)} points more)`,
     met: isMissed ? 'no' : 'yes',
   };
 }
 
 /** Since the start: a store that has returned one wrong value may return another. */
-function values({ agreement }: Comparison, wrongKeys: number): Criterion {
+function values({ agreement }: ShadowFigures, wrongKeys: number): Criterion {
   const wrong = Math.max(agreement.wrong, wrongKeys);
   const compared = Math.max(agreement.compared, wrong);
   const all = `${countText(compared)} compared`;

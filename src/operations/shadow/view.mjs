@@ -8,7 +8,7 @@
  * @typedef {import('./figures.ts').Criterion} Criterion
  * @typedef {import('./figures.ts').Servers} Servers
  * @typedef {import('./figures.ts').Side} Side
- * @typedef {import('./figures.ts').Verdict} Verdict
+ * @typedef {import('./figures.ts').ShadowVerdict} Verdict
  * @typedef {'good' | 'bad' | 'none'} Tone
  */
 
@@ -41,7 +41,7 @@ const VERDICTS = {
 };
 
 /** @param {Verdict['kind']} kind */
-export function verdictOf(kind) {
+export function verdictView(kind) {
   return own(VERDICTS, kind) ?? { word: kind, tone: 'none' };
 }
 

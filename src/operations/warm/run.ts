@@ -43,7 +43,7 @@ const SLICE = 32;
 export function createWarmRun<Prepared>(options: WarmRunOptions<Prepared>): WarmRun {
   const { id, request, domain, maxWaiting, clock, onEnd } = options;
   const pace = createPace(request.maxPerSecond, clock);
-  const progress = createProgress();
+  const progress = createSettlements();
   const queue = createWarmQueue();
   const startedMs = clock.monotonicMs();
   let inFlight = 0;
@@ -309,7 +309,7 @@ interface Progress {
   readonly counts: () => Readonly<Record<'settled' | Settlement, number>>;
 }
 
-export function createProgress(): Progress {
+export function createSettlements(): Progress {
   const counts = { settled: 0, cached: 0, computed: 0, invalid: 0, failed: 0 };
   /** Queries that ended before an earlier one. Bounded by the number of taken and unfinished queries. */
   const ahead = new Map<number, Settlement>();

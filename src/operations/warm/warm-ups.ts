@@ -83,9 +83,12 @@ export function createWarmUps<Prepared>(options: WarmUpsOptions<Prepared>): Warm
       const { top = DEFAULT_TOP } = request;
       const fromPopular = request.from === 'popular';
       const run = createWarmRun({
-        ...{ id, request, domain, clock },
+        id,
+        request,
+        domain,
+        clock,
         maxWaiting: fromPopular ? top : MAX_WAITING,
-        onEnd: (warmUp, detail) => observe({ kind: 'warm-up-ended', warmUp, ...(detail !== undefined && { detail }) }),
+        onEnd: (warmUp, detail) => observe({ kind: 'warm-up-ended', warmUp, detail }),
       });
       remember(id, request, run);
       observe({ kind: 'warm-up-started', warmUp: run.look() });

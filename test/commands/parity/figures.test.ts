@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Sample } from '../../../src/commands/parity/ask.ts';
+import type { ParitySample } from '../../../src/commands/parity/ask.ts';
 import { figuresOf } from '../../../src/commands/parity/report.ts';
 import type { ResultPage } from '../../../src/search/engine.ts';
 import { comparePages } from '../../../src/search/overlap.ts';
@@ -12,7 +12,7 @@ const page = (ids: string): ResultPage => ({
   facets: {},
 });
 
-const sample = (text: string, weight: number, a: string, b: string): Sample => ({
+const sample = (text: string, weight: number, a: string, b: string): ParitySample => ({
   text,
   weight,
   engine: { kind: 'page', tookMs: 1, late: false, titles: [...a].slice(0, 3) },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { figuresOf, type ParityReport, reportText } from '../../../src/commands/parity/report.ts';
+import { figuresOf, type ParityReport, parityText } from '../../../src/commands/parity/report.ts';
 
 const NOW_MS = Date.parse('2026-11-20T12:00:00Z');
 
@@ -19,7 +19,7 @@ const report = (rest: Partial<ParityReport> = {}): ParityReport => ({
 
 describe('the report of a comparison', () => {
   it("shows the age of the lifeboat's index, and leaves out values that the engine does not report", () => {
-    const text = reportText(report(), NOW_MS);
+    const text = parityText(report(), NOW_MS);
     assert.match(text, /^engine +sphinx h:9306\/goods$/m);
     assert.match(
       text,
@@ -28,7 +28,7 @@ describe('the report of a comparison', () => {
   });
 
   it('has dashes instead of numbers without samples', () => {
-    const text = reportText(report(), NOW_MS);
+    const text = parityText(report(), NOW_MS);
     assert.match(text, /^overlap@10 +mean – {2}weighted –/m);
     assert.doesNotMatch(text, /NaN|null|undefined|least alike/);
   });
@@ -43,7 +43,7 @@ describe('the report of a comparison', () => {
         notIndexed: 0,
       },
     ]);
-    const text = reportText(
+    const text = parityText(
       report({ figures, sort: '-price', filters: ['brand:hp'], warnings: ['mind this'] }),
       NOW_MS,
     );
@@ -56,7 +56,7 @@ describe('the report of a comparison', () => {
   it('removes control characters from titles, and shortens long ones', () => {
     const title = `\u001b[2J${'long '.repeat(50)}`;
     const worst = [{ query: 'a\u0007b', weight: 12, overlap: 0, engineTitles: [title, 'short'], lifeboatTitles: [] }];
-    const text = reportText(report({ figures: { ...figuresOf([]), worst } }), NOW_MS);
+    const text = parityText(report({ figures: { ...figuresOf([]), worst } }), NOW_MS);
     assert.doesNotMatch(text.replaceAll('\n', ''), /\p{Cc}/u);
     assert.match(
       text,

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { Compile } from 'typebox/compile';
 import { affectedBody, purgedBody } from '../../../src/http/admin/flush-routes.ts';
 import { AffectedBody, PurgedBody } from '../../../src/http/admin/flush-schema.ts';
+import { plain } from '../../plain.ts';
 
 test('a flush describes in a sentence how many pages it affected, and which were not counted', () => {
   for (const [mode, affected, note] of [
@@ -32,7 +33,7 @@ test('a flush describes in a sentence how many pages it affected, and which were
       '2 pages in the memory of this process and those in the store (counted while they are removed): misses from now on, and removed from the store.',
     ],
   ] as const) {
-    const body = affectedBody('goods', mode, affected);
+    const body = plain(affectedBody('goods', mode, affected));
     assert.partialDeepStrictEqual(body, { memory: affected.memory, note });
     assert.deepEqual(Compile(AffectedBody).Errors(body), []);
     const counted = typeof affected.store === 'object';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createFakeClock } from '../../fakes/clock.ts';
+import { plain } from '../../plain.ts';
 import { adminHarness } from './harness.ts';
 
 const START = { domain: 'auto', candidate: 'valkey', fraction: 0.25 };
@@ -94,7 +95,14 @@ test('a cut-over moves the domain, and back returns it; the audit has both store
   assert.deepEqual([returned.status, returned.json.to.name], [200, 'main']);
   const { from, to, report, preparedMs } = moved.json;
   assert.deepEqual(
-    entries.map(({ action, domain, reason, result, before, after }) => [action, domain, reason, result, before, after]),
+    plain(entries).map(({ action, domain, reason, result, before, after }) => [
+      action,
+      domain,
+      reason,
+      result,
+      before,
+      after,
+    ]),
     [
       [
         ...['cut-over', 'goods', 'Valkey is ready', 'done', { active: from }],

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { GuardState } from '../../../src/operations/drills/guards.ts';
 import type { GuardRule } from '../../../src/operations/drills/plan.ts';
-import { decide, type MachineState, type Observation } from '../../../src/operations/drills/state-machine.ts';
+import { type DrillObservation, decide, type MachineState } from '../../../src/operations/drills/state-machine.ts';
 import { planOf } from './harness.ts';
 
 const PLAN = planOf();
 const NOW_MS = 1_000_000;
 
-const seenWith = (changes: Partial<Observation> = {}): Observation => ({
+const seenWith = (changes: Partial<DrillObservation> = {}): DrillObservation => ({
   nowMs: NOW_MS,
   guards: [],
   broken: () => [],
@@ -31,7 +31,8 @@ const guard = (action: GuardRule['then'], state: Partial<GuardState> = {}): Guar
   return { rule, value: 0.5, broken: true, breached: true, turned: undefined, ...state };
 };
 
-const next = (state: MachineState, changes: Partial<Observation> = {}) => decide(PLAN, state, 0, seenWith(changes));
+const next = (state: MachineState, changes: Partial<DrillObservation> = {}) =>
+  decide(PLAN, state, 0, seenWith(changes));
 
 const LONG_AGO_MS = NOW_MS - 100_000;
 const baseline: MachineState = { kind: 'baseline', sinceMs: LONG_AGO_MS };
@@ -81,7 +82,7 @@ test('with too few searches the drill waits for five minutes before the next sta
 });
 
 test('a drill passes with enough searches afterwards, from as many processes as before', () => {
-  const kindOf = (changes: Partial<Observation>) => {
+  const kindOf = (changes: Partial<DrillObservation>) => {
     const decision = next(after, changes);
     return decision.kind === 'end' ? decision.ended.kind : decision.kind;
   };
@@ -103,7 +104,7 @@ test('the baseline waits for a minute for searches of the keys to be flushed, an
 });
 
 test('a recovery fails only by measured values; without them it ends as not measured', () => {
-  const kindAfter = (ms: number, changes: Partial<Observation>) => {
+  const kindAfter = (ms: number, changes: Partial<DrillObservation>) => {
     const decision = next({ kind: 'recovery', sinceMs: NOW_MS - ms }, changes);
     return decision.kind === 'restore' ? decision.ended?.kind : decision.kind;
   };

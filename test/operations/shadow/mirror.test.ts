@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { etagOf } from '../../../src/cache/codec.ts';
 import { compareValues, createMirror } from '../../../src/operations/shadow/mirror.ts';
-import { comparisonOf, createTally, grownBetween, type Tally } from '../../../src/operations/shadow/readings.ts';
+import {
+  comparisonOf,
+  createShadowTally,
+  grownBetween,
+  type ShadowTally,
+} from '../../../src/operations/shadow/readings.ts';
 import type { ShadowEvent } from '../../../src/operations/shadow/shadow.ts';
 import { createFakeClock, createVirtualTime, type VirtualTime } from '../../fakes/clock.ts';
 import { createFakeOpenStore, DOMAIN, type FakeOpenStore, NEW, pageOf } from './harness.ts';
@@ -14,7 +19,7 @@ interface Bed {
   readonly clock: VirtualTime;
   readonly candidate: FakeOpenStore;
   readonly mirror: ReturnType<typeof createMirror>;
-  readonly tally: Tally;
+  readonly tally: ShadowTally;
   readonly events: ShadowEvent[];
   /** Sets the delay of the event loop that the mirror sees; its bound is 100, a fifth of the maximum. */
   readonly loopIs: (delayMs: number) => void;
@@ -24,7 +29,7 @@ interface Bed {
 function bedOf(t: TestContext, fraction = 1, reads = 1): Bed {
   const clock = createVirtualTime(t);
   const candidate = createFakeOpenStore('new:1', clock);
-  const tally = createTally('one');
+  const tally = createShadowTally('one');
   const events: ShadowEvent[] = [];
   let loopDelayMs = 0;
   const mirror = createMirror({

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import {
   addGrown,
   comparisonOf,
-  createTally,
+  createShadowTally,
   grownBetween,
   type Interval,
   type Reading,
@@ -20,7 +20,7 @@ import { createFakeContent } from '../../fakes/content.ts';
 const HIT = { kind: 'value', value: Buffer.from('v') } as const;
 
 function readingOf(durations: readonly number[], shadow = 'one'): Reading {
-  const tally = createTally(shadow);
+  const tally = createShadowTally(shadow);
   for (const ms of durations) tally.read('primary', HIT, ms, true);
   return tally.reading();
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createTally, type Reading } from '../../../src/operations/shadow/readings.ts';
+import { createShadowTally, type Reading } from '../../../src/operations/shadow/readings.ts';
 import { createRecorder } from '../../../src/operations/shadow/recorder.ts';
 import { systemClock } from '../../../src/runtime.ts';
 import { until } from '../../until.ts';
@@ -9,7 +9,7 @@ import { createFakeOpenStore } from './harness.ts';
 const HIT = { kind: 'value', value: Buffer.from('v') } as const;
 
 function readingOf(reads: number, wrong = 0): Reading {
-  const tally = createTally('one');
+  const tally = createShadowTally('one');
   for (let n = 0; n < reads; n += 1) tally.read('primary', HIT, 1, true);
   for (let n = 0; n < wrong; n += 1) tally.agreed('wrong', `sc1:goods:{${n}}`);
   return tally.reading();

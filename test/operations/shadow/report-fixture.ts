@@ -1,10 +1,10 @@
 import {
   type Agreement,
-  type Comparison,
   type Copying,
   FAULTS,
-  type Sample,
   type Servers,
+  type ShadowFigures,
+  type ShadowSample,
   type Side,
   type SideName,
 } from '../../../src/operations/shadow/figures.ts';
@@ -49,7 +49,7 @@ const CHANGES: readonly Copied[] = [
 /** A candidate that is full after two minutes and a half, and as fast as the primary. */
 export const GOOD: Modelled = { fullAt: (atMs) => 1 - Math.exp(-(atMs % 90_001) / 20_000) * (atMs < 180_000 ? 1 : 0) };
 
-export function samplesOf(modelled: Modelled = {}): readonly Sample[] {
+export function samplesOf(modelled: Modelled = {}): readonly ShadowSample[] {
   const { lengthMs = 720_000, seed = 7 } = modelled;
   const random = seededRandom(seed);
   return Array.from({ length: Math.floor(lengthMs / INTERVAL_MS) }, (_, i) => {
@@ -58,7 +58,7 @@ export function samplesOf(modelled: Modelled = {}): readonly Sample[] {
   });
 }
 
-function intervalAt(atMs: number, modelled: Modelled, random: () => number): Comparison {
+function intervalAt(atMs: number, modelled: Modelled, random: () => number): ShadowFigures {
   const { readsPerSecond = 420, changes = CHANGES, fullAt = () => 1, noise = 0 } = modelled;
   const { p99Ms = { primary: 1.4, candidate: 1.5 }, errorsAt = () => 0, wrongAt = () => 0 } = modelled;
   const about = (value: number, part = 1): number => value * (1 + (random() - 0.5) * 2 * noise * part);
@@ -121,12 +121,12 @@ function noErrors(): Side['errors'] {
 }
 
 /** The figures of the samples that end in the time. Percentiles are means, which is enough for a model. */
-export function betweenOf(samples: readonly Sample[]): (fromMs: number, toMs: number) => Comparison {
+export function betweenOf(samples: readonly ShadowSample[]): (fromMs: number, toMs: number) => ShadowFigures {
   return (fromMs, toMs) =>
     joined(samples.filter(({ atMs }) => atMs > fromMs && atMs <= toMs).map((one) => one.figures));
 }
 
-export function joined(some: readonly Comparison[]): Comparison {
+export function joined(some: readonly ShadowFigures[]): ShadowFigures {
   const seconds = sum(some.map((one) => one.seconds));
   return {
     ...{ seconds, processes: some.at(-1)?.processes ?? 0 },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Criterion, Sample, Verdict } from '../../../src/operations/shadow/figures.ts';
+import type { Criterion, ShadowSample, ShadowVerdict } from '../../../src/operations/shadow/figures.ts';
 import { judge } from '../../../src/operations/shadow/verdict.ts';
 import { betweenOf, joined, type Modelled, samplesOf } from './report-fixture.ts';
 
@@ -9,24 +9,24 @@ const EVERYTHING = { changes: [{ atMs: 0, fraction: 1, reads: 1 }] } satisfies M
 
 /** The verdict over ten minutes, given at the end of the samples. */
 function verdictOn(
-  samples: readonly Sample[],
+  samples: readonly ShadowSample[],
   { forMs = 10 * MINUTE_MS, nowMs = samples.at(-1)?.atMs ?? 0, wrongKeys = [] as readonly string[] } = {},
-): Verdict {
+): ShadowVerdict {
   const total = joined(samples.map(({ figures }) => figures));
   return judge({ samples, total, wrongKeys, between: betweenOf(samples), forMs, nowMs });
 }
 
-function verdictOf(modelled: Modelled): Verdict {
+function verdictOf(modelled: Modelled): ShadowVerdict {
   return verdictOn(samplesOf({ ...EVERYTHING, ...modelled }));
 }
 
-function met({ criteria }: Verdict, name: Criterion['name']): string {
+function met({ criteria }: ShadowVerdict, name: Criterion['name']): string {
   const criterion = criteria.find((one) => one.name === name);
   return `${criterion?.met}: ${criterion?.what}`.replaceAll('\u00a0', ' ');
 }
 
 /** The names of the criteria that are not met. */
-function unmet({ criteria }: Verdict): readonly string[] {
+function unmet({ criteria }: ShadowVerdict): readonly string[] {
   return criteria.filter((one) => one.met !== 'yes').map(({ name }) => name);
 }
 
@@ -59,7 +59,7 @@ test('without samples everything is open, and nothing is missed', () => {
 });
 
 test('the time does not count beyond a gap in the recording, and a late interval is no gap', () => {
-  const without = (fromMs: number, toMs: number): readonly Sample[] =>
+  const without = (fromMs: number, toMs: number): readonly ShadowSample[] =>
     samplesOf(EVERYTHING).filter(({ atMs }) => atMs <= fromMs || atMs > toMs);
   assert.equal(verdictOn(without(400_000, 406_000)).kind, 'cut-over');
   const gap = verdictOn(without(400_000, 408_000));
@@ -74,7 +74,7 @@ test('when the recording has stopped, nothing is measured any more', () => {
 });
 
 test('intervals that the recorder has joined cover their whole length', () => {
-  const pairs = samplesOf(EVERYTHING).flatMap((sample, at, all): Sample[] => {
+  const pairs = samplesOf(EVERYTHING).flatMap((sample, at, all): ShadowSample[] => {
     const before = all[at - 1];
     if (at % 2 === 0 || before === undefined) return [];
     return [{ ...sample, figures: joined([before.figures, sample.figures]) }];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createProgress } from '../../../src/operations/warm/run.ts';
+import { createSettlements } from '../../../src/operations/warm/run.ts';
 import { numbered, type WarmHarness, warmHarness } from './harness.ts';
 
 const start = ({ warmUps }: WarmHarness, maxPerSecond = 1000): string =>
@@ -149,7 +149,7 @@ test('queries that end in any order are settled in the order of the file, each w
   );
   fc.assert(
     fc.property(orders, ([all, order]) => {
-      const progress = createProgress();
+      const progress = createSettlements();
       progress.take(all.length);
       const ended = new Set<number>();
       for (const place of order) {

@@ -14,7 +14,7 @@ import { backdrop } from '../../../report/plot/backdrop.ts';
 import { FRAME_WIDTH, linearScale } from '../../../report/plot/frame.ts';
 import { panelFigure } from '../../../report/plot/panel.ts';
 import type { Journal, Mark, Verdict } from '../journal.ts';
-import type { Plan, Stage } from '../plan.ts';
+import type { Plan, PlanStage } from '../plan.ts';
 import { guardRuleText, MEANINGS, modeText, stageHeading, stageName, survivalOf, verdictOf } from '../view.mjs';
 import { annotationsOf, plotKey } from './annotations.ts';
 import { guardPlots, mainPlots } from './plots.ts';
@@ -223,7 +223,7 @@ function planSection({ plan, domains }: Journal): Markup {
       ],
       ['Measured afterwards', durationText(plan.afterMs)],
     ]),
-    table<{ readonly stage: Stage; readonly at: number }>({
+    table<{ readonly stage: PlanStage; readonly at: number }>({
       caption: 'Stages',
       narrow: 'cards',
       columns: [
@@ -245,7 +245,7 @@ function planSection({ plan, domains }: Journal): Markup {
   );
 }
 
-function losesText(stage: Stage, plan: Plan): string {
+function losesText(stage: PlanStage, plan: Plan): string {
   switch (stage.kind) {
     case 'fraction':
       return stage.fraction > 1 - plan.holdout

@@ -20,10 +20,10 @@
  * @typedef {import('../../../operations/shadow/shadow.ts').ReportSummary} ShadowReportSummary
  * @typedef {import('../../../operations/shadow/shadow.ts').Moved} Moved
  * @typedef {import('../../../operations/shadow/shadow.ts').Stopped} Stopped
- * @typedef {import('../../../operations/shadow/figures.ts').Sample} ShadowSample
- * @typedef {import('../../../operations/shadow/figures.ts').Comparison} Comparison
+ * @typedef {import('../../../operations/shadow/figures.ts').ShadowSample} ShadowSample
+ * @typedef {import('../../../operations/shadow/figures.ts').ShadowFigures} Comparison
  * @typedef {import('../../../operations/shadow/figures.ts').Side} Side
- * @typedef {import('../../../operations/shadow/figures.ts').Verdict} Verdict
+ * @typedef {import('../../../operations/shadow/figures.ts').ShadowVerdict} Verdict
  * @typedef {import('../../../operations/doctor/doctor.ts').Report} DoctorReport
  * @typedef {import('../../../operations/doctor/doctor.ts').Finding} Finding
  * @typedef {import('../../../operations/doctor/doctor.ts').Standing} Standing

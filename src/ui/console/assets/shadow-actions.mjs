@@ -1,4 +1,4 @@
-import { verdictOf } from '../../../operations/shadow/view.mjs';
+import { verdictView } from '../../../operations/shadow/view.mjs';
 import { durationText } from '../../../report/format.mjs';
 import { h } from '../../shared/tree.mjs';
 import { Problem } from './api.mjs';
@@ -117,7 +117,7 @@ export const SHADOW_ACTIONS = {
             { class: isFavourable ? 'soft' : 'notice' },
             verdict === undefined
               ? 'There is no verdict yet.'
-              : [h('b', {}, 'Verdict: ', verdictOf(verdict.kind).word, '. '), verdict.why],
+              : [h('b', {}, 'Verdict: ', verdictView(verdict.kind).word, '. '), verdict.why],
           ),
           !isFavourable &&
             h(

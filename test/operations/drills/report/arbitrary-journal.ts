@@ -8,7 +8,7 @@ import {
   type Survival,
   VERDICTS,
 } from '../../../../src/operations/drills/journal.ts';
-import { GUARD_FIGURES, type GuardRule, type Plan, type Stage } from '../../../../src/operations/drills/plan.ts';
+import { GUARD_FIGURES, type GuardRule, type Plan, type PlanStage } from '../../../../src/operations/drills/plan.ts';
 import type { Figures } from '../../../../src/operations/meter/figures.ts';
 import { OUTCOMES } from '../../../../src/search/outcome.ts';
 
@@ -97,7 +97,7 @@ const stage = fc.oneof(
   }),
   fc.record({ kind: fc.constant('node'), node: fc.integer({ min: 0, max: 9 }), holdMs: number }),
   fc.record({ kind: fc.constant('blackout'), holdMs: number, title: words }),
-) as fc.Arbitrary<Stage>;
+) as fc.Arbitrary<PlanStage>;
 const guard = fc.record({
   ...{ figure, max: number, forMs: number },
   then,

@@ -1,5 +1,5 @@
 import {
-  GUARD_ACTIONS,
+  GUARD_ACTION_WORDS,
   guardName,
   guardText,
   isBlackout,
@@ -184,7 +184,7 @@ function guardRulesView({ guards, recovery }) {
         guardName(figure),
         guardText(figure, max),
         durationText(forMs),
-        GUARD_ACTIONS[then],
+        GUARD_ACTION_WORDS[then],
       ]),
     ),
     h(

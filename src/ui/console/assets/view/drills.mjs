@@ -1,6 +1,6 @@
 import {
   endingText,
-  GUARD_ACTIONS,
+  GUARD_ACTION_WORDS,
   guardName,
   guardText,
   STAGE_COLUMNS,
@@ -243,7 +243,7 @@ function guardsView({ plan, samples }) {
         guardName(figure),
         now?.broken === true ? badge('bad', guardText(figure, now.value)) : guardText(figure, now?.value),
         guardText(figure, max),
-        GUARD_ACTIONS[then],
+        GUARD_ACTION_WORDS[then],
       ];
     }),
   );

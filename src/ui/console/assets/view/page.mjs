@@ -1,5 +1,5 @@
 import { endingText, stateText, verdictText } from '../../../../operations/drills/view.mjs';
-import { verdictOf } from '../../../../operations/shadow/view.mjs';
+import { verdictView } from '../../../../operations/shadow/view.mjs';
 import { amountText, countText, durationText, percentText, stopwatchText } from '../../../../report/format.mjs';
 import { h } from '../../../shared/tree.mjs';
 import { currentDomain, graveFindings, hrefOf, isHalted, isStale, runningDrills, shadowSummary } from '../model.mjs';
@@ -117,7 +117,7 @@ export function announcementsOf(model) {
   if (status?.verdict !== undefined)
     facts.set(
       'shadow verdict',
-      `The verdict on the candidate of ${status.domain}: ${verdictOf(status.verdict.kind).word}.`,
+      `The verdict on the candidate of ${status.domain}: ${verdictView(status.verdict.kind).word}.`,
     );
   const journal = watched?.journal;
   if (journal !== undefined) {

@@ -1,4 +1,4 @@
-import { criterionName, metOf, verdictOf } from '../../../../operations/shadow/view.mjs';
+import { criterionName, metOf, verdictView } from '../../../../operations/shadow/view.mjs';
 import { countText, durationText, percentText } from '../../../../report/format.mjs';
 import { h } from '../../../shared/tree.mjs';
 import { currentDomain, shadowSummary } from '../model.mjs';
@@ -170,7 +170,7 @@ function verdictPanel(model, { verdict }) {
     verdict === undefined
       ? h('p', { class: 'soft' }, 'This process has recorded nothing yet.')
       : [
-          h('p', { class: 'phase' }, badge(verdictOf(verdict.kind).tone, verdictOf(verdict.kind).word)),
+          h('p', { class: 'phase' }, badge(verdictView(verdict.kind).tone, verdictView(verdict.kind).word)),
           h('p', {}, verdict.why),
           h(
             'ul',
@@ -235,7 +235,7 @@ function reportsPanel(model, domain) {
             own.map(({ id, primary, candidate, startedAtMs, endedAtMs, ended, verdict }) => [
               dayTime(startedAtMs),
               `${primary.name} → ${candidate.name}`,
-              [badge(verdictOf(verdict.kind).tone, verdictOf(verdict.kind).word), h('small', {}, verdict.why)],
+              [badge(verdictView(verdict.kind).tone, verdictView(verdict.kind).word), h('small', {}, verdict.why)],
               [`after ${durationText(endedAtMs - startedAtMs)}`, h('small', {}, ended)],
               h(
                 'button',
