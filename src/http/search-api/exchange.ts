@@ -8,7 +8,7 @@ import { domainsNamed } from '../../search/key.ts';
 import type { Outcome } from '../../search/outcome.ts';
 import { formatTraceparent, parseTraceparent, type Span, type Tracer } from '../../search/trace.ts';
 import type { RequestEvent } from '../events.ts';
-import type { SharedHead } from '../lane/answer.ts';
+import type { SharedHead } from '../lane/reply.ts';
 import type { ReadHeaders } from '../lane/head.ts';
 import { problemOf } from '../problems.ts';
 import { PROBLEMS, type Problem, problemResponse, writeProblem } from '../transport/problem.ts';
@@ -127,6 +127,24 @@ export function domainLabel(domains: readonly SearchDomain[], pairs: Pairs | und
   if (given.length === 0) return domains[0]?.name ?? 'none';
   const known = domains.find(({ name }) => given.length === 1 && name === given[0]);
   return known?.name ?? 'none';
+}
+
+/**
+ * Names requests: the client's `X-Request-Id` when it is safe to use in a header and a log line (at most 64 of
+ * `A–Z a–z 0–9 . _ -`), else a new name that is unique to this run of the process and counts up.
+ */
+export function createRequestIds(random: () => number): (given: string | string[] | undefined) => string {
+  const run = Array.from({ length: 2 }, () =>
+    Math.floor(random() * 2 ** 31)
+      .toString(36)
+      .padStart(6, '0'),
+  ).join('');
+  let count = 0;
+  return (given) => {
+    if (typeof given === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(given)) return given;
+    count += 1;
+    return `${run}-${count.toString(36)}`;
+  };
 }
 
 /** The heads of a request that was not understood; never written. */

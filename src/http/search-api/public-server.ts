@@ -7,7 +7,7 @@ import type { RequestEvent } from '../events.ts';
 import { createHeadReader, type ReadHead } from '../lane/head.ts';
 import type { LaneHandler, LaneStatus } from '../lane/lane.ts';
 import { problemOf } from '../problems.ts';
-import { createApp, createRequestIds } from '../transport/app.ts';
+import { createApp } from '../transport/app.ts';
 import { bringsBearer, type ClientRequest, createClients } from '../transport/client.ts';
 import { createPageBodies, type PageBodies } from '../transport/content-coding.ts';
 import type { DrainResult } from '../transport/drain.ts';
@@ -21,7 +21,7 @@ import {
   type PressureStatus,
   type SearchAdmission,
 } from './admission.ts';
-import { type CountRequest, createRequestCounter, createRequestLog } from './exchange.ts';
+import { type CountRequest, createRequestCounter, createRequestIds, createRequestLog } from './exchange.ts';
 import { ALIVE, type Findings, readinessOf, registerHealth, registerReadiness, writeHealth } from './health.ts';
 import { registerMsearch } from './msearch.ts';
 import { registerDocs, searchPath } from './openapi.ts';
@@ -148,7 +148,8 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
     });
   let searchesInLane = 0;
   const noteToken = (request: ClientRequest): void => {
-    if (!bringsBearer(request.headers.authorization)) return;
+    const { authorization } = request.headers;
+    if (authorization === undefined || !bringsBearer(authorization)) return;
     observeToken({ kind: 'token', listener: 'public', result: 'ignored', address: addressOf(request) });
   };
   const handleInLane: LaneHandler = ({ isHead, target, headers }, reply, socket) => {

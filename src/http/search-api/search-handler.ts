@@ -99,13 +99,15 @@ export function createSearchHandler(options: SearchHandlerOptions): SearchHandle
       const head = hitHead(exchange.heads, answer, nowMs, { coding, status }, () =>
         fieldsOf(answer, { ...exchange, requestId: '' }, { coding, body, nowMs }),
       );
-      if (response.sendShared !== undefined && response.shouldKeepAlive) response.sendShared(head, requestId, body);
-      else {
-        const fields = head.fields.slice();
-        fields[head.ownAt] = requestId;
-        response.writeHead(status, fields);
-        response.end(body);
+      if (response.sendShared !== undefined && response.shouldKeepAlive) {
+        response.sendShared(head, requestId, body);
+        exchanges.end(exchange, { outcome: answer.outcome, status });
+        return;
       }
+      const fields = head.fields.slice();
+      fields[head.ownAt] = requestId;
+      response.writeHead(status, fields);
+      response.end(body);
     } else {
       const fields = fieldsOf(answer, exchange, { coding, body, nowMs });
       if (span !== undefined) fields.push('traceresponse', formatTraceparent(span));

@@ -251,21 +251,3 @@ function clientFault(error: unknown, problem: Problem): Problem {
 
 /** Unread bytes of the body would otherwise be read as the next request. */
 const CLOSE = { connection: 'close' };
-
-/**
- * Names requests: the client's `X-Request-Id` when it is safe to use in a header and a log line (at most 64 of
- * `A–Z a–z 0–9 . _ -`), else a new name that is unique to this run of the process and counts up.
- */
-export function createRequestIds(random: () => number): RequestIds {
-  const run = Array.from({ length: 2 }, () =>
-    Math.floor(random() * 2 ** 31)
-      .toString(36)
-      .padStart(6, '0'),
-  ).join('');
-  let count = 0;
-  return (given) => {
-    if (typeof given === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(given)) return given;
-    count += 1;
-    return `${run}-${count.toString(36)}`;
-  };
-}
