@@ -270,7 +270,8 @@ export function createRedisLeases({ send, deadlineMs, random, closed }: RedisLea
     async take(names, token, ttlMs, takeDeadlineMs): Promise<LeaseTake> {
       /** The caller is gone, or no reply came: a lease that may have been taken is released. */
       const giveBack = (reply: CommandReply): void => {
-        const taken = reply.kind === 'reply' ? decode(reply.reply).word === 'taken' : reply.sent && isLost(reply);
+        const taken =
+          reply.kind === 'reply' ? answerOf(reply.reply, 'taken').kind === 'taken' : reply.sent && isLost(reply);
         if (taken) void release(names, token, 0);
       };
       const args = [`t${token}`, wholeMs(ttlMs)];
@@ -280,16 +281,7 @@ export function createRedisLeases({ send, deadlineMs, random, closed }: RedisLea
         giveBack(reply);
         return portFault(reply);
       }
-      const { word, value } = decode(reply.reply);
-      switch (word) {
-        case 'taken':
-          return { kind: 'taken', value };
-        case 'held':
-        case 'pass':
-          return { kind: word };
-        default:
-          return UNREADABLE;
-      }
+      return answerOf(reply.reply, 'taken');
     },
     async writeAndRelease(names, token, value, ttlMs): Promise<LeaseWrite> {
       const args = [`t${token}`, value, wholeMs(ttlMs)];
@@ -302,17 +294,7 @@ export function createRedisLeases({ send, deadlineMs, random, closed }: RedisLea
     release: (names, token, passForMs = 0) => release(names, token, passForMs > 0 ? wholeMs(passForMs) : 0),
     async look(names, lookDeadlineMs): Promise<LeaseLook> {
       const reply = await run(LOOK, keysOf(names), [], { shape: 'array', deadlineMs: lookDeadlineMs });
-      if (reply.kind === 'fault') return portFault(reply);
-      const { word, value } = decode(reply.reply);
-      switch (word) {
-        case 'free':
-          return { kind: 'free', value };
-        case 'held':
-        case 'pass':
-          return { kind: word };
-        default:
-          return UNREADABLE;
-      }
+      return reply.kind === 'fault' ? portFault(reply) : answerOf(reply.reply, 'free');
     },
   };
 }
@@ -324,9 +306,12 @@ const LOST: readonly (StoreFault | 'refused')[] = ['store-down', 'node-open', 's
 
 const isLost = (reply: CommandReply): boolean => reply.kind === 'fault' && LOST.includes(reply.fault);
 
-function decode(reply: unknown): { readonly word: string; readonly value: Buffer | undefined } {
-  const [word, value] = Array.isArray(reply) ? (reply as readonly unknown[]) : [];
-  return { word: String(word), value: Buffer.isBuffer(value) ? value : undefined };
+/** @param free the word of a script for a lease that was free: the entry, or nil, follows it */
+function answerOf<Free extends 'taken' | 'free'>(reply: unknown, free: Free) {
+  const [first, value] = Array.isArray(reply) ? (reply as readonly unknown[]) : [];
+  const word = String(first);
+  if (word === free) return { kind: free, value: Buffer.isBuffer(value) ? value : undefined } as const;
+  return word === 'held' || word === 'pass' ? ({ kind: word } as const) : UNREADABLE;
 }
 
 /**
