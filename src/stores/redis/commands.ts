@@ -99,7 +99,7 @@ const WRITE: RequestKind<WriteRequest, unknown, StoreWrite> = {
   send: (redis, { name, value, ttlMs }, replies) =>
     void redis.sendCommand(new DirectCommand('set', [name, value, 'PX', wholeMs(ttlMs)], replies)),
   answer: () => STORED,
-  fail: (cause) => ({ kind: 'dropped', fault: faultOf(cause) }),
+  fail: (cause) => ({ kind: 'dropped', fault: storeFaultOf(cause) }),
   event: (node, _request, result, durationMs) => ({
     kind: 'command',
     operation: 'write',
@@ -194,7 +194,7 @@ export const COMMAND: RequestKind<StoreCommand, unknown, CommandReply> = {
   mismatch: (reply, { parts, shape }) =>
     SHAPES[shape](reply) ? undefined : `a reply to ${parts[0]} that is no ${shape}`,
   answer: (reply) => ({ kind: 'reply', reply }),
-  fail: (cause, _command, sent, error) => ({ kind: 'fault', fault: faultOf(cause), sent, detail: error?.message }),
+  fail: (cause, _command, sent, error) => ({ kind: 'fault', fault: storeFaultOf(cause), sent, detail: error?.message }),
   expire(node, command, _startedMs, reply) {
     reply.then(
       (value) => {
@@ -205,7 +205,7 @@ export const COMMAND: RequestKind<StoreCommand, unknown, CommandReply> = {
       // A late error still refreshes the slot map; a late redirect is not followed.
       (error: Error) => {
         const failure = failureOf(node, error);
-        command.late?.({ ...NO_REPLY, fault: faultOf(causeOf(failure)) });
+        command.late?.({ ...NO_REPLY, fault: storeFaultOf(causeOf(failure)) });
       },
     );
     return { kind: 'fault', fault: 'store-slow', sent: true };
@@ -222,7 +222,7 @@ export const COMMAND: RequestKind<StoreCommand, unknown, CommandReply> = {
 const NO_REPLY: CommandFault = { kind: 'fault', fault: 'store-down', sent: true };
 
 /** A redirect that is not followed is a refusal. */
-export const faultOf = (cause: FailureCause): CommandFault['fault'] => (cause === 'moved' ? 'refused' : cause);
+export const storeFaultOf = (cause: FailureCause): CommandFault['fault'] => (cause === 'moved' ? 'refused' : cause);
 
 interface RedisLeaseOptions {
   readonly send: SendCommand;
