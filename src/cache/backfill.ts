@@ -37,16 +37,13 @@ const MAX_ATTEMPTS = 7;
 /** A part that has not been seen for this time has left the store. */
 const FORGET_AFTER_MS = 600_000;
 
-/** The backfill of one part that lost its data: running or ended. */
+/** The backfill of one part that lost its data. */
 interface Loss {
   readonly node: string;
   readonly attempts: number;
-  readonly state: { readonly kind: 'running'; readonly run: BackfillRun } | Ended;
-}
-
-interface Ended {
-  readonly kind: BackfillResult['end'];
-  readonly atMs: number;
+  readonly run: BackfillRun;
+  /** Absent while the run goes on. */
+  ended?: Pick<BackfillResult, 'end'> & { readonly atMs: number };
 }
 
 export function createBackfill(options: BackfillOptions): Backfill {
@@ -56,41 +53,28 @@ export function createBackfill(options: BackfillOptions): Backfill {
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
 
-  const stop = (loss: Loss | undefined): void => {
-    if (loss?.state.kind === 'running') loss.state.run.stop();
-  };
-
   /**
    * Always begins with the hottest entry: the entries that an earlier run wrote were lost too, or are in the store and
    * stay.
    */
   const start = (part: string, node: string, attempts: number): void => {
-    stop(losses.get(part));
+    losses.get(part)?.run.stop();
     const startedMs = clock.monotonicMs();
-    const run = createBackfillRun({ ...options, node });
-    const running: Loss = { node, attempts, state: { kind: 'running', run } };
-    losses.set(part, running);
-    void run.finished.then(({ stored, kept, dropped, end }) => {
+    const loss: Loss = { node, attempts, run: createBackfillRun({ ...options, node }) };
+    losses.set(part, loss);
+    void loss.run.finished.then(({ stored, kept, dropped, end }) => {
       if (closed) return;
       const atMs = clock.monotonicMs();
       observe({ kind: 'reseed', domain, node, stored, kept, dropped, durationMs: atMs - startedMs });
-      if (losses.get(part) === running) losses.set(part, { node, attempts, state: { kind: end, atMs } });
+      loss.ended = { end, atMs };
     });
   };
 
-  /** Continues a loss that was noticed earlier, at the next poll. */
-  const continueLoss = (part: string, node: string, { attempts, state }: Loss): void => {
-    switch (state.kind) {
-      case 'running':
-        return;
-      case 'faulted':
-        if (attempts >= MAX_ATTEMPTS) losses.delete(part);
-        else if (clock.monotonicMs() - state.atMs >= intervalMs * 2 ** (attempts - 1)) start(part, node, attempts + 1);
-        return;
-      case 'done':
-      case 'stopped':
-        losses.delete(part);
-    }
+  /** At the next poll after the end of a run. */
+  const followUp = (part: string, { node, attempts, ended }: Loss): void => {
+    if (ended === undefined) return;
+    if (ended.end !== 'faulted' || attempts >= MAX_ATTEMPTS) losses.delete(part);
+    else if (clock.monotonicMs() - ended.atMs >= intervalMs * 2 ** (attempts - 1)) start(part, node, attempts + 1);
   };
 
   const poll = async (): Promise<void> => {
@@ -105,11 +89,11 @@ export function createBackfill(options: BackfillOptions): Backfill {
       // A failover. The run has skipped the entries that moved, so a run is complete only when a poll after its end still
       // finds the part on the same node.
       else if (loss.node !== node) start(part, node, loss.attempts);
-      else continueLoss(part, node, loss);
+      else followUp(part, loss);
     }
     const nowMs = clock.monotonicMs();
-    for (const [part, { state }] of losses) {
-      if (state.kind !== 'running' && nowMs - state.atMs > FORGET_AFTER_MS) losses.delete(part);
+    for (const [part, { ended }] of losses) {
+      if (ended !== undefined && nowMs - ended.atMs > FORGET_AFTER_MS) losses.delete(part);
     }
     // Spread by ±20 %, so that a fleet does not poll in step. The next poll is scheduled at the end of this one.
     timer = setTimeout(poll, intervalMs * (0.8 + 0.4 * random())).unref();
@@ -117,11 +101,11 @@ export function createBackfill(options: BackfillOptions): Backfill {
   void poll();
 
   return {
-    running: () => [...losses.values()].some(({ state }) => state.kind === 'running'),
+    running: () => [...losses.values()].some(({ ended }) => ended === undefined),
     close: () => {
       closed = true;
       clearTimeout(timer);
-      for (const loss of losses.values()) stop(loss);
+      for (const { run } of losses.values()) run.stop();
       losses.clear();
     },
   };

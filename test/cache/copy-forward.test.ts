@@ -22,7 +22,12 @@ async function copiesOf(parts: Partial<EntryParts> & { readonly ageMs?: number }
   clock.advance(ageMs);
   const copies: SeedItem[] = [];
   const tiers = createTiers({
-    ...{ domain: 'goods', storeDeadlineMs: 50, maxEntryBytes: 1 << 16, lifetimes: LONG_LIVED, rules, clock },
+    domain: 'goods',
+    storeDeadlineMs: 50,
+    maxEntryBytes: 1 << 16,
+    lifetimes: LONG_LIVED,
+    rules,
+    clock,
     memory: createMemoryTier({ maxBytes: 1 << 20, emptyMaxBytes: 1 << 16 }),
     store: {
       ...createFakeStore({ clock }),

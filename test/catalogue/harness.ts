@@ -32,11 +32,7 @@ export const ATTRIBUTES: readonly Attribute[] = attributes({
 
 /** Attributes with several values; `tags` may stand in one cell. */
 export const LISTS: readonly Attribute[] = attributes({ tags: 'string', years: 'integer', days: 'date' }).map(
-  (each) => ({
-    ...each,
-    multiple: true,
-    ...(each.name === 'tags' ? { separator: '|' } : {}),
-  }),
+  (each) => ({ ...each, multiple: true, separator: each.name === 'tags' ? '|' : undefined }),
 );
 
 export function attributes(types: Readonly<Record<string, AttributeType>>): readonly Attribute[] {

@@ -26,8 +26,15 @@ describe('the inferred columns of a catalogue', () => {
     assert.deepEqual([found.rows, found.texts], [3, { id: 'id', title: 'name' }]);
     assert.equal(found.columns.find(({ name }) => name === 'year')?.values, 2, 'blanks alone are no value');
     assert.deepEqual(typesOf(found), {
-      ...{ year: 'integer', price: 'number', added: 'date', size: 'string', code7: 'string', phone: 'string' },
-      ...{ empty: 'it has no values', share: 'number', atoms: 'number' },
+      year: 'integer',
+      price: 'number',
+      added: 'date',
+      size: 'string',
+      code7: 'string',
+      phone: 'string',
+      empty: 'it has no values',
+      share: 'number',
+      atoms: 'number',
     });
   });
 

@@ -11,8 +11,12 @@ const AWAY = {
   nodes: [{ host: '127.0.0.1', port: 1 }],
   database: 0,
   dedicated: false,
-  ...{ deadlineMs: 50, connectTimeoutMs: 2000, socketTimeoutMs: 3000, refreshMs: 15_000 },
-  ...{ maxOutstanding: 64, batchSize: 16 },
+  deadlineMs: 50,
+  connectTimeoutMs: 2000,
+  socketTimeoutMs: 3000,
+  refreshMs: 15_000,
+  maxOutstanding: 64,
+  batchSize: 16,
 } as const;
 const own = { control: {} } as unknown as RedisStore;
 

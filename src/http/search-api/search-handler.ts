@@ -7,6 +7,7 @@ import { formatTraceparent, type Tracer } from '../../search/trace.ts';
 import type { ReadHeaders } from '../lane/head.ts';
 import type { BufferBudget } from '../transport/buffer-budget.ts';
 import { createNegotiator, notModified, type PageBodies, TAG_SUFFIX } from '../transport/content-coding.ts';
+import { createRecentCache } from '../transport/recent-cache.ts';
 import { parametersOf } from '../transport/request-target.ts';
 import type { SearchAdmission } from './admission.ts';
 import {
@@ -211,36 +212,14 @@ interface TargetMemo {
 /** The cost of a prepared search beside its texts: objects, buffer headers, map slots. An estimate, rather too high. */
 const OVERHEAD_BYTES = 800;
 
-/**
- * Remembers prepared searches by request target, so that a repeated URL is neither parsed nor hashed again. Two
- * generations: the young one fills up to half of `maxBytes` and then replaces the old one. A target that is used again
- * stays, and a target that is used once costs one slot.
- */
+/** Remembers prepared searches by request target, so that a repeated URL is neither parsed nor hashed again. */
 export function createTargetMemo(maxBytes: number): TargetMemo {
-  let young = new Map<string, KnownTarget>();
-  let old = new Map<string, KnownTarget>();
-  let youngBytes = 0;
-
-  const set = (target: string, known: KnownTarget): void => {
-    const bytes = 2 * target.length + 4 * known.prepared.canonical.length + OVERHEAD_BYTES;
-    if (bytes > maxBytes / 2) return;
-    if (youngBytes + bytes > maxBytes / 2) {
-      old = young;
-      young = new Map();
-      youngBytes = 0;
-    }
-    young.set(target, known);
-    youngBytes += bytes;
-  };
-
+  const recent = createRecentCache<string, KnownTarget>(maxBytes, () => new Map());
   return {
-    get: (target) => {
-      const recent = young.get(target);
-      if (recent !== undefined) return recent;
-      const older = old.get(target);
-      if (older !== undefined) set(target, older);
-      return older;
+    get: recent.get,
+    set: (target, known) => {
+      const bytes = 2 * target.length + 4 * known.prepared.canonical.length + OVERHEAD_BYTES;
+      if (bytes <= maxBytes / 2) recent.set(target, known, bytes);
     },
-    set,
   };
 }

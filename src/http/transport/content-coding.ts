@@ -3,7 +3,7 @@ import { CODINGS, compress, decompress, ETAG_SUFFIX } from '../../cache/codec.ts
 import type { Coding, Entry } from '../../cache/entry.ts';
 import type { ReadHeaders } from '../lane/head.ts';
 import { Refusal } from './problem.ts';
-import { createWeakCache } from './weak-cache.ts';
+import { createRecentCache } from './recent-cache.ts';
 
 type Negotiate = (acceptEncoding: string | undefined, stored: Coding) => Coding;
 
@@ -134,7 +134,7 @@ export interface PageBodies {
  */
 export function createPageBodies(options: { readonly maxBytes: number; readonly maxPageBytes: number }): PageBodies {
   const made = (coding: Coding) => {
-    const bodies = createWeakCache<Entry, Buffer>(options.maxBytes);
+    const bodies = createRecentCache<Entry, Buffer>(options.maxBytes, () => new WeakMap());
     /** Bodies in progress: concurrent requests for one entry make it once. */
     const pending = new WeakMap<Entry, Promise<Buffer>>();
 

@@ -91,7 +91,7 @@ export const storeReads: Formula<Numbers<'rate' | 'memoryRatio'>> = {
 
 export const storeCommands: Formula<Numbers<'reads' | 'engineLoad' | 'commandsPerLoad'>> = {
   text: 'store reads + engine load × 8',
-  source: 'src/stores/redis/lease.ts: two scripts of four commands each around an engine call',
+  source: 'src/stores/redis/commands.ts: two scripts of four commands each around an engine call',
   of: ({ reads, engineLoad: load, commandsPerLoad }) => reads + load * commandsPerLoad,
 };
 

@@ -17,15 +17,26 @@ export const ENTRY_OVERHEAD_BYTES = 1280;
 
 export function createMemoryTier(options: MemoryTierOptions): MemoryTier {
   const fitting = (options.maxBytes + options.emptyMaxBytes) / TYPICAL_BYTES;
-  const ghosts = createGhosts(fitting);
-  const pages = createSieve<Entry>(options.maxBytes, ghosts.evicted);
-  const empties = createSieve<Entry>(options.emptyMaxBytes, ghosts.evicted);
-  const doorkeeper = createDoorkeeper(fitting);
+  /** Keys that were evicted lately: about as many as entries fit. */
+  const ghosts = createLastKeys(Math.min(MAX_GHOSTS, fitting));
+  let ghostHits = 0;
+  const pages = createSieve<Entry>(options.maxBytes, ghosts.add);
+  const empties = createSieve<Entry>(options.emptyMaxBytes, ghosts.add);
+  /**
+   * Keys that were refused lately: a doorkeeper (Einziger et al., TinyLFU, ACM ToS '17). Most pages of a store are asked
+   * for once while a full L1 holds them, so at first sight such a page only evicts another one, and becomes garbage that
+   * has outlived the young generation.
+   */
+  const refused = createLastKeys(fitting * KEYS_PER_ENTRY);
   // Separate, so that a hit does not pass the look-up of ghosts.
   const withoutPage = (key: string): Entry | undefined => {
     const empty = empties.get(key);
-    if (empty === undefined) ghosts.missed(key);
-    return empty;
+    if (empty !== undefined || !ghosts.has(key)) return empty;
+    // It would have been a hit in a larger memory. One search looks several times before its page is here again, and
+    // counts once.
+    ghosts.delete(key);
+    ghostHits += 1;
+    return undefined;
   };
   return {
     get: (key) => pages.get(key) ?? withoutPage(key),
@@ -33,7 +44,10 @@ export function createMemoryTier(options: MemoryTierOptions): MemoryTier {
     admits: (key, entry) => {
       const [home, other] = entry.empty ? [empties, pages] : [pages, empties];
       if (home.hasRoom(entry.encoded.length + ENTRY_OVERHEAD_BYTES)) return true;
-      return home.peek(key) !== undefined || other.peek(key) !== undefined || doorkeeper.sawBefore(key);
+      if (home.peek(key) !== undefined || other.peek(key) !== undefined) return true;
+      const isKnown = refused.has(key);
+      if (!isKnown) refused.add(key);
+      return isKnown;
     },
     set: (key, entry) => {
       const [home, other] = entry.empty ? [empties, pages] : [pages, empties];
@@ -56,7 +70,7 @@ export function createMemoryTier(options: MemoryTierOptions): MemoryTier {
       emptyBytes: empties.bytes(),
       emptyMaxBytes: options.emptyMaxBytes,
       evictions: pages.evictions() + empties.evictions(),
-      ghostHits: ghosts.hits(),
+      ghostHits,
     }),
   };
 }
@@ -64,63 +78,40 @@ export function createMemoryTier(options: MemoryTierOptions): MemoryTier {
 /** The size of a typical entry with its overhead, to estimate how many fit. */
 const TYPICAL_BYTES = 4096 + ENTRY_OVERHEAD_BYTES;
 
-/** Keys remembered for each entry that fits: a key whose next use is further away would be evicted before it. */
-const KEYS_PER_ENTRY = 4;
-
 /**
- * Remembers the last few keys that were refused, in one array: a doorkeeper (Einziger et al., TinyLFU, ACM ToS '17). Most
- * pages of a store are asked for once while a full L1 holds them, so at first sight such a page only evicts another one,
- * and becomes garbage that has outlived the young generation. A key takes one slot, and a later key may take it over.
+ * Keys that the doorkeeper remembers for each entry that fits: a key whose next use is further away would be evicted
+ * before it.
  */
-function createDoorkeeper(entries: number): { readonly sawBefore: (key: string) => boolean } {
-  const slots = 2 ** Math.ceil(Math.log2(Math.max(256, entries * KEYS_PER_ENTRY)));
-  const seen = new Uint32Array(slots);
-  return {
-    sawBefore: (key) => {
-      // Two keys with one hash admit each other early, which does no harm.
-      const hash = hashOf(key);
-      const slot = hash & (slots - 1);
-      if (seen[slot] === hash) return true;
-      seen[slot] = hash;
-      return false;
-    },
-  };
-}
-
-/** Keys that were evicted lately. A miss of such a key would have been a hit in a larger memory. */
-interface Ghosts {
-  readonly evicted: (key: string) => void;
-  readonly missed: (key: string) => void;
-  readonly hits: () => number;
-}
-
+const KEYS_PER_ENTRY = 4;
 /** 4 MiB; with more entries, the oldest ghosts are forgotten sooner. */
 const MAX_GHOSTS = 2 ** 20;
 
-/** Remembers about as many evicted keys as entries fit, in one array, as the doorkeeper does. */
-function createGhosts(entries: number): Ghosts {
-  const slots = Math.min(MAX_GHOSTS, 2 ** Math.ceil(Math.log2(Math.max(256, entries))));
-  const ghosts = new Uint32Array(slots);
-  let hits = 0;
-  return {
-    evicted: (key) => {
-      const hash = hashOf(key);
-      ghosts[hash & (slots - 1)] = hash;
-    },
-    missed: (key) => {
-      const hash = hashOf(key);
-      const slot = hash & (slots - 1);
-      if (ghosts[slot] !== hash) return;
-      // One search looks several times before its page is here again, and counts once.
-      ghosts[slot] = 0;
-      hits += 1;
-    },
-    hits: () => hits,
-  };
+/** The last keys of some number, in one array. A key takes one slot, and a later key may take it over. */
+interface LastKeys {
+  readonly has: (key: string) => boolean;
+  readonly add: (key: string) => void;
+  readonly delete: (key: string) => void;
 }
 
-/** 0 stands for an empty slot, so it is the hash of no key. */
-const hashOf = (key: string): number => crc32(key) || 1;
+function createLastKeys(keys: number): LastKeys {
+  const hashes = new Uint32Array(2 ** Math.ceil(Math.log2(Math.max(256, keys))));
+  // Two keys with one hash are taken for one, which does no harm. 0 stands for an empty slot.
+  const hashOf = (key: string): number => crc32(key) || 1;
+  const slotOf = (hash: number): number => hash & (hashes.length - 1);
+  return {
+    has: (key) => {
+      const hash = hashOf(key);
+      return hashes[slotOf(hash)] === hash;
+    },
+    add: (key) => {
+      const hash = hashOf(key);
+      hashes[slotOf(hash)] = hash;
+    },
+    delete: (key) => {
+      hashes[slotOf(hashOf(key))] = 0;
+    },
+  };
+}
 
 /**
  * A byte-bounded map with SIEVE eviction (Zhang et al., NSDI '24): one queue in order of insertion, a visited bit that a

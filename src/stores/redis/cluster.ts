@@ -207,19 +207,18 @@ const TROUBLE_INTERVAL_MS = 1000;
 export function createRefresher({ clock, random, intervalMs, refresh }: RefresherOptions): Refresher {
   const jittered = (ms: number): number => ms * (0.75 + random() / 2);
   let lastMs = clock.monotonicMs();
+  let regular: NodeJS.Timeout | undefined;
   let urgent: NodeJS.Timeout | undefined;
   let closed = false;
 
-  const run = (why: 'interval' | 'trouble'): void => {
-    lastMs = clock.monotonicMs();
-    refresh(why);
-  };
-  const next = (): NodeJS.Timeout =>
-    setTimeout(() => {
-      run('interval');
-      regular = next();
+  const runRegularly = (): void => {
+    regular = setTimeout(() => {
+      lastMs = clock.monotonicMs();
+      refresh('interval');
+      runRegularly();
     }, jittered(intervalMs)).unref();
-  let regular = next();
+  };
+  runRegularly();
 
   return {
     soon() {
@@ -227,7 +226,8 @@ export function createRefresher({ clock, random, intervalMs, refresh }: Refreshe
       const waitMs = Math.max(0, lastMs + jittered(TROUBLE_INTERVAL_MS) - clock.monotonicMs());
       urgent = setTimeout(() => {
         urgent = undefined;
-        run('trouble');
+        lastMs = clock.monotonicMs();
+        refresh('trouble');
       }, waitMs).unref();
     },
     close() {

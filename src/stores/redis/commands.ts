@@ -99,7 +99,7 @@ const WRITE: RequestKind<WriteRequest, unknown, StoreWrite> = {
   send: (redis, { name, value, ttlMs }, replies) =>
     void redis.sendCommand(new DirectCommand('set', [name, value, 'PX', wholeMs(ttlMs)], replies)),
   answer: () => STORED,
-  fail: (cause) => ({ kind: 'dropped', fault: faultOf(cause) }),
+  fail: (cause) => ({ kind: 'dropped', fault: storeFaultOf(cause) }),
   event: (node, _request, result, durationMs) => ({
     kind: 'command',
     operation: 'write',
@@ -194,7 +194,7 @@ export const COMMAND: RequestKind<StoreCommand, unknown, CommandReply> = {
   mismatch: (reply, { parts, shape }) =>
     SHAPES[shape](reply) ? undefined : `a reply to ${parts[0]} that is no ${shape}`,
   answer: (reply) => ({ kind: 'reply', reply }),
-  fail: (cause, _command, sent, error) => ({ kind: 'fault', fault: faultOf(cause), sent, detail: error?.message }),
+  fail: (cause, _command, sent, error) => ({ kind: 'fault', fault: storeFaultOf(cause), sent, detail: error?.message }),
   expire(node, command, _startedMs, reply) {
     reply.then(
       (value) => {
@@ -205,7 +205,7 @@ export const COMMAND: RequestKind<StoreCommand, unknown, CommandReply> = {
       // A late error still refreshes the slot map; a late redirect is not followed.
       (error: Error) => {
         const failure = failureOf(node, error);
-        command.late?.({ ...NO_REPLY, fault: faultOf(causeOf(failure)) });
+        command.late?.({ ...NO_REPLY, fault: storeFaultOf(causeOf(failure)) });
       },
     );
     return { kind: 'fault', fault: 'store-slow', sent: true };
@@ -222,7 +222,7 @@ export const COMMAND: RequestKind<StoreCommand, unknown, CommandReply> = {
 const NO_REPLY: CommandFault = { kind: 'fault', fault: 'store-down', sent: true };
 
 /** A redirect that is not followed is a refusal. */
-export const faultOf = (cause: FailureCause): CommandFault['fault'] => (cause === 'moved' ? 'refused' : cause);
+export const storeFaultOf = (cause: FailureCause): CommandFault['fault'] => (cause === 'moved' ? 'refused' : cause);
 
 interface RedisLeaseOptions {
   readonly send: SendCommand;
@@ -270,7 +270,8 @@ export function createRedisLeases({ send, deadlineMs, random, closed }: RedisLea
     async take(names, token, ttlMs, takeDeadlineMs): Promise<LeaseTake> {
       /** The caller is gone, or no reply came: a lease that may have been taken is released. */
       const giveBack = (reply: CommandReply): void => {
-        const taken = reply.kind === 'reply' ? decode(reply.reply).word === 'taken' : reply.sent && isLost(reply);
+        const taken =
+          reply.kind === 'reply' ? answerOf(reply.reply, 'taken').kind === 'taken' : reply.sent && isLost(reply);
         if (taken) void release(names, token, 0);
       };
       const args = [`t${token}`, wholeMs(ttlMs)];
@@ -280,16 +281,7 @@ export function createRedisLeases({ send, deadlineMs, random, closed }: RedisLea
         giveBack(reply);
         return portFault(reply);
       }
-      const { word, value } = decode(reply.reply);
-      switch (word) {
-        case 'taken':
-          return { kind: 'taken', value };
-        case 'held':
-        case 'pass':
-          return { kind: word };
-        default:
-          return UNREADABLE;
-      }
+      return answerOf(reply.reply, 'taken');
     },
     async writeAndRelease(names, token, value, ttlMs): Promise<LeaseWrite> {
       const args = [`t${token}`, value, wholeMs(ttlMs)];
@@ -302,17 +294,7 @@ export function createRedisLeases({ send, deadlineMs, random, closed }: RedisLea
     release: (names, token, passForMs = 0) => release(names, token, passForMs > 0 ? wholeMs(passForMs) : 0),
     async look(names, lookDeadlineMs): Promise<LeaseLook> {
       const reply = await run(LOOK, keysOf(names), [], { shape: 'array', deadlineMs: lookDeadlineMs });
-      if (reply.kind === 'fault') return portFault(reply);
-      const { word, value } = decode(reply.reply);
-      switch (word) {
-        case 'free':
-          return { kind: 'free', value };
-        case 'held':
-        case 'pass':
-          return { kind: word };
-        default:
-          return UNREADABLE;
-      }
+      return reply.kind === 'fault' ? portFault(reply) : answerOf(reply.reply, 'free');
     },
   };
 }
@@ -324,9 +306,12 @@ const LOST: readonly (StoreFault | 'refused')[] = ['store-down', 'node-open', 's
 
 const isLost = (reply: CommandReply): boolean => reply.kind === 'fault' && LOST.includes(reply.fault);
 
-function decode(reply: unknown): { readonly word: string; readonly value: Buffer | undefined } {
-  const [word, value] = Array.isArray(reply) ? (reply as readonly unknown[]) : [];
-  return { word: String(word), value: Buffer.isBuffer(value) ? value : undefined };
+/** @param free the word of a script for a lease that was free: the entry, or nil, follows it */
+function answerOf<Free extends 'taken' | 'free'>(reply: unknown, free: Free) {
+  const [first, value] = Array.isArray(reply) ? (reply as readonly unknown[]) : [];
+  const word = String(first);
+  if (word === free) return { kind: free, value: Buffer.isBuffer(value) ? value : undefined } as const;
+  return word === 'held' || word === 'pass' ? ({ kind: word } as const) : UNREADABLE;
 }
 
 /**

@@ -79,7 +79,7 @@ function decode(reply: unknown): ControlRead {
 /**
  * The scripts of a control document. The document is one hash (`tag`, `value`, `renewals`): a server that evicts loses all
  * of it or nothing. If the renewals survived alone, the owner of a drill would seem to be alive. Without `tag` there is
- * no document, only renewals. Each script reads before it writes, see lease.ts.
+ * no document, only renewals. Each script reads before it writes, see commands.ts.
  */
 
 /** The tag of a value that is no hash, or whose tag is too long: such a value may be overwritten. */

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { NatMap } from '../../config/settings.ts';
 import { type HostPort, parseHostPort } from '../../schema/units.ts';
-import { isList, isWhole, MAX_PORT } from './guard.ts';
+import { isReplyList, isWhole, MAX_PORT } from './guard.ts';
 import { reportClosedDoors } from './ready.ts';
 
 /**
@@ -102,11 +102,11 @@ export type SlotMap = readonly (readonly [first: number, last: number, ...nodes:
 
 /** Ranges of slots that exist, none of them twice, each with its nodes. */
 export function isSlotMap(reply: unknown): reply is SlotMap {
-  if (!isList(reply)) return false;
+  if (!isReplyList(reply)) return false;
   let slots = 0;
   const known = new Set<string>();
   return reply.every((range) => {
-    if (!isList(range)) return false;
+    if (!isReplyList(range)) return false;
     const [first, last, ...nodes] = range;
     if (!isWhole(first, SLOTS - 1) || !isWhole(last, SLOTS - 1) || first > last) return false;
     slots += last - first + 1;
@@ -117,7 +117,7 @@ export function isSlotMap(reply: unknown): reply is SlotMap {
 }
 
 function isNode(node: unknown): node is AnnouncedNode {
-  if (!isList(node)) return false;
+  if (!isReplyList(node)) return false;
   const [host, port] = node;
   return (typeof host === 'string' || host === null) && isWhole(port, MAX_PORT);
 }

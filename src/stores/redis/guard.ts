@@ -81,12 +81,12 @@ for (const name of ['info', 'INFO']) {
 export const MAX_PORT = 65_535;
 
 function isAddress(reply: unknown): boolean {
-  if (!isList(reply) || reply.length !== 2) return false;
+  if (!isReplyList(reply) || reply.length !== 2) return false;
   const [host, port] = reply;
   return typeof host === 'string' && host !== '' && isWhole(Number(port), MAX_PORT) && Number(port) > 0;
 }
 
-export function isList(value: unknown): value is readonly unknown[] {
+export function isReplyList(value: unknown): value is readonly unknown[] {
   return Array.isArray(value);
 }
 

@@ -6,9 +6,9 @@ import {
   COMMAND,
   type CommandFault,
   type CommandReply,
-  faultOf,
   NOT_A_VALUE,
   READ_FAULTS,
+  storeFaultOf,
   wholeMs,
 } from './commands.ts';
 import { classifyError } from './errors.ts';
@@ -188,7 +188,7 @@ const WRITES = pipelineKind<SeedResult>({
     if (error === null) return value === null ? KEPT : STORED;
     return failureOf(node, error).kind === 'down' ? DOWN : REFUSED;
   },
-  failed: (cause) => ({ kind: 'dropped', fault: faultOf(cause) }),
+  failed: (cause) => ({ kind: 'dropped', fault: storeFaultOf(cause) }),
   isFailure: ({ kind }) => kind === 'dropped',
 });
 
@@ -248,7 +248,7 @@ const integers = (type: 'read' | 'write') =>
     type,
     admit: (node) => node.admitRead(),
     resultOf: (reply) => reply,
-    failed: (cause) => ({ kind: 'fault', fault: faultOf(cause) }),
+    failed: (cause) => ({ kind: 'fault', fault: storeFaultOf(cause) }),
     isFailure: (result) => 'kind' in result || result[0] !== null,
   });
 
@@ -276,7 +276,7 @@ async function afterError(
     });
     if (reply !== undefined) return reply.kind === 'reply' ? Number(reply.reply) : reply;
   }
-  return { kind: 'fault', fault: faultOf(causeOf(failure)), detail: error.message };
+  return { kind: 'fault', fault: storeFaultOf(causeOf(failure)), detail: error.message };
 }
 
 interface PipelinesByNodeOptions<Item, Result> {

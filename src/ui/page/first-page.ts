@@ -4,8 +4,8 @@ import { problemOf } from '../../http/problems.ts';
 import { ABORTED, beginServerSpan, domainLabel, endServerSpan, outcomeOf } from '../../http/search-api/exchange.ts';
 import { cacheStatus } from '../../http/search-api/response-headers.ts';
 import { problemResponse } from '../../http/transport/problem.ts';
+import { createRecentCache } from '../../http/transport/recent-cache.ts';
 import { headerReader } from '../../http/transport/request-target.ts';
-import { createWeakCache } from '../../http/transport/weak-cache.ts';
 import { promised } from '../../runtime.ts';
 import type { Answer } from '../../search/answer.ts';
 import { prepareSearch } from '../../search/key.ts';
@@ -39,11 +39,14 @@ interface Visit {
 
 /** Maximum size of the inflated bodies whose parsed form is remembered. */
 const MAX_READ_BYTES = 2 * 2 ** 20;
-const read = createWeakCache<Buffer, AnswerBody>(MAX_READ_BYTES);
+const read = createRecentCache<Buffer, AnswerBody>(MAX_READ_BYTES, () => new WeakMap());
 
 /** Maximum size of the remembered HTML of facets and results: some hundred pages of 20 results. */
 const MAX_DRAWN_BYTES = 8 * 2 ** 20;
-const drawn = createWeakCache<AnswerBody, { readonly view: string; readonly html: Buffer }>(MAX_DRAWN_BYTES);
+const drawn = createRecentCache<AnswerBody, { readonly view: string; readonly html: Buffer }>(
+  MAX_DRAWN_BYTES,
+  () => new WeakMap(),
+);
 
 /**
  * Makes the search that the page's script would make, within the process. A refusal is a page too; only an internal

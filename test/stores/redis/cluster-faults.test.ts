@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
-import { type RedisStack, startCluster } from '../../../loadtest/stack/redis.ts';
+import { describe, test } from 'node:test';
+import type { RedisStack } from '../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import { readOnce, type Store, type StoreEvent, type StoreRead } from '../../../src/cache/store.ts';
 import { until } from '../../until.ts';
-import { clusterOf, connected, LONG_MS, openStore } from './harness.ts';
+import { clusterOf, connected, LONG_MS, onOneCluster, openStore, whilePaused } from './harness.ts';
 
 const DEADLINE_MS = 50;
 const NAMES = Array.from({ length: 120 }, (_, index) => `sc1:goods:{${index}}`);
@@ -17,22 +17,12 @@ describe('a cluster with one faulty node', () => {
   let sickNames: readonly string[];
   let wellNames: readonly string[];
 
-  before(async () => {
-    stack = await startCluster({ flavour: 'redis', masters: 3 });
-  });
-  after(async () => {
-    await stack?.stop();
-  });
-  beforeEach(async () => {
-    ({ store, events } = openStore(clusterOf(stack, { maxOutstanding: 64 })));
-    await connected(store, 3);
+  onOneCluster('redis', { maxOutstanding: 64 }, async (given) => {
+    ({ stack, store, events } = given);
     [sick] = stack.nodes as readonly [RedisNode];
     sickNames = NAMES.filter((name) => store.locate(name).node === sick.address);
     wellNames = NAMES.filter((name) => store.locate(name).node !== sick.address);
     for (const name of NAMES) assert.equal((await store.write(name, Buffer.from(name), 600_000)).kind, 'stored');
-  });
-  afterEach(async () => {
-    await store.close();
   });
 
   const first = (names: readonly string[]): string => names[0] ?? '';
@@ -49,8 +39,7 @@ describe('a cluster with one faulty node', () => {
 
   test('a stopped node: its keys miss by the deadline, then at once; no connection is closed; the node serves again when it continues', async () => {
     const before = connections();
-    await sick.pause();
-    try {
+    await whilePaused(sick, async () => {
       assert.equal(faultOf(await read(first(sickNames))), 'store-slow');
       const breakerOf = () => store.nodes().find(({ node }) => node === sick.address)?.breaker;
       await until('the breaker to open', async () => {
@@ -63,9 +52,7 @@ describe('a cluster with one faulty node', () => {
       const dropped = { kind: 'dropped', fault: 'node-open' };
       assert.deepEqual(await store.write(first(sickNames), Buffer.from('x'), 1000), dropped);
       await assertWell();
-    } finally {
-      sick.resume();
-    }
+    });
     await until('the node to serve again', () => isHit(first(sickNames)));
     assert.equal(connections(), before, 'a connection was closed or opened');
     assert.ok(events.some((event) => event.kind === 'late' && event.hit));
@@ -75,26 +62,14 @@ describe('a cluster with one faulty node', () => {
   });
 
   test('the reply to an abandoned read arrives late, with its value', async () => {
-    await sick.pause();
-    let found: StoreRead;
-    try {
-      found = await read(first(sickNames));
-    } finally {
-      sick.resume();
-    }
+    const found = await whilePaused(sick, () => read(first(sickNames)));
     assert.ok(found.kind === 'fault' && found.fault === 'store-slow');
     assert.deepEqual(await found.late, Buffer.from(first(sickNames)));
   });
 
   test('readMany with a stopped node returns the values of the other nodes, and late replies for its own names', async () => {
-    await sick.pause();
-    let reads: readonly StoreRead[];
-    try {
-      reads = await store.readMany([first(sickNames), ...wellNames, 'sc1:goods:{nobody}'], 2000);
-    } finally {
-      sick.resume();
-    }
-    const [slow, ...others] = reads;
+    const names = [first(sickNames), ...wellNames, 'sc1:goods:{nobody}'];
+    const [slow, ...others] = await whilePaused(sick, () => store.readMany(names, 2000));
     assert.ok(slow?.kind === 'fault' && slow.fault === 'store-slow');
     assert.deepEqual(await slow.late, Buffer.from(first(sickNames)));
     const values = wellNames.map((name) => ({ kind: 'value', value: Buffer.from(name) }));
@@ -102,9 +77,8 @@ describe('a cluster with one faulty node', () => {
   });
 
   test('above the bound of outstanding commands a read misses at once; writes and pipelines stop at half of the bound', async () => {
-    await sick.pause();
     const pending: Promise<unknown>[] = [];
-    try {
+    await whilePaused(sick, async () => {
       for (let writes = 0; writes < 32; writes += 1)
         pending.push(store.write(first(sickNames), Buffer.from('w'), 1000));
       const dropped = { kind: 'dropped', fault: 'store-saturated' };
@@ -114,9 +88,7 @@ describe('a cluster with one faulty node', () => {
       for (let reads = 0; reads < 32; reads += 1) pending.push(readOnce(store, first(sickNames), LONG_MS));
       assert.deepEqual(await read(first(sickNames)), { kind: 'fault', fault: 'store-saturated' });
       assert.equal(store.nodes().find(({ node }) => node === sick.address)?.outstanding, 64);
-    } finally {
-      sick.resume();
-    }
+    });
     await Promise.all(pending);
     await until('the node to be at rest', async () => store.nodes().every(({ outstanding }) => outstanding === 0));
   });
@@ -125,8 +97,7 @@ describe('a cluster with one faulty node', () => {
     await store.close();
     ({ store } = openStore(clusterOf(stack, { socketTimeoutMs: 1000 })));
     await connected(store, 3);
-    await sick.pause();
-    try {
+    await whilePaused(sick, async () => {
       const writes = await Promise.all(
         sickNames.slice(0, 10).map((name) => store.write(name, Buffer.from('never'), 1000)),
       );
@@ -138,9 +109,7 @@ describe('a cluster with one faulty node', () => {
         { connected: false, outstanding: 0 },
       );
       await assertWell();
-    } finally {
-      sick.resume();
-    }
+    });
     await until('the node to serve again', () => isHit(first(sickNames)));
   });
 

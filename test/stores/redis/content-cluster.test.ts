@@ -6,7 +6,7 @@ import { keyOf } from '../../../src/search/key.ts';
 import type { RedisStore } from '../../../src/stores/redis/store.ts';
 import { until } from '../../until.ts';
 import { clusterOf, connected, LONG_MS, openStore } from './harness.ts';
-import { migrateSlot } from './migration.ts';
+import { migrateSlotOf } from './migration.ts';
 
 const TTL_MS = 600_000;
 /** Twice this is more than a step of a scan looks at, on each of three nodes. */
@@ -76,13 +76,9 @@ describe('the content of a cluster of 3', () => {
   test('while its slot moves, an entry is removed on either node', async () => {
     // One entry is enough: among thousands, two entries seldom share a slot.
     const entry = keyOf('moving', 'goods').storeName;
-    const { slot = -1, node: owner } = store.locate(entry);
-    const from = stack.nodes.find(({ address }) => address === owner);
-    const to = stack.nodes.find(({ address }) => address !== owner);
-    assert.ok(from && to);
     const put = () => store.write(entry, Buffer.from('moving'), TTL_MS);
     await put();
-    await migrateSlot(slot, stack.nodes, from, to, async (step) => {
+    await migrateSlotOf(entry, store, stack.nodes, async (step, { from }) => {
       if (step === 'half of the keys are moved') {
         assert.deepEqual(await store.content.sizes(from.address, [entry]), [6], step);
         assert.equal(await store.content.unlink(from.address, [entry]), 1, step);

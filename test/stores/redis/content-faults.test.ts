@@ -6,7 +6,7 @@ import { readOnce, type StoreEvent } from '../../../src/cache/store.ts';
 import { keyOf } from '../../../src/search/key.ts';
 import type { RedisStore } from '../../../src/stores/redis/store.ts';
 import { until } from '../../until.ts';
-import { connected, LONG_MS, onOneServer, openStore, standaloneOf } from './harness.ts';
+import { connected, LONG_MS, onOneServer, openStore, standaloneOf, whilePaused, whileReplica } from './harness.ts';
 
 const TTL_MS = 600_000;
 const entryOf = (id: string | number): string => keyOf(String(id), 'goods').storeName;
@@ -52,27 +52,21 @@ describe('counting and erasing on a faulty server', () => {
   });
 
   test('a replica is counted and refuses to be erased', async () => {
-    await server.command('REPLICAOF', '127.0.0.1', '1');
-    try {
+    await whileReplica(server, async () => {
       const { SCAN, STRLEN, UNLINK, FLUSHDB } = calls();
       assert.deepEqual((await SCAN()).names, [entryOf(1)]);
       assert.deepEqual(await STRLEN(), [4]);
       await rejectWith(UNLINK, /refused UNLINK: READONLY/);
       await rejectWith(FLUSHDB, /refused FLUSHDB: READONLY/);
-    } finally {
-      await server.command('REPLICAOF', 'NO', 'ONE');
-    }
+    });
   });
 
   test('paused, killed, closed: every call rejects in time, and works again when the server is back', async () => {
-    await server.pause();
-    try {
+    await whilePaused(server, async () => {
       await Promise.all(
         Object.entries(calls()).map(([name, call]) => rejectWith(call, new RegExp(`answer.* ${name}`))),
       );
-    } finally {
-      server.resume();
-    }
+    });
     await until('an answer', async () => (await store.content.count(server.address)) >= 0);
     await server.kill();
     for (const [name, call] of Object.entries(calls())) {

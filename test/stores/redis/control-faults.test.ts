@@ -5,7 +5,16 @@ import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import type { StoreEvent } from '../../../src/cache/store.ts';
 import type { RedisStore } from '../../../src/stores/redis/store.ts';
 import { until } from '../../until.ts';
-import { connected, LONG_MS, onOneServer, openStore, standaloneOf } from './harness.ts';
+import {
+  connected,
+  LONG_MS,
+  onOneServer,
+  openStore,
+  standaloneOf,
+  whileFull,
+  whilePaused,
+  whileReplica,
+} from './harness.ts';
 
 const SHORT_MS = 200;
 const TTL_MS = 60_000;
@@ -67,13 +76,10 @@ describe('the control document on a faulty server', () => {
   });
 
   test('paused: every call is a fault within its deadline, and afterwards the document is the old one or the new one, whole', async () => {
-    await server.pause();
-    try {
+    await whilePaused(server, async () => {
       await faultsInTime();
       await faultsInTime();
-    } finally {
-      server.resume();
-    }
+    });
     await until('an answer', async () => (await read()).kind === 'value');
     const found = await read();
     assert.ok(found.kind === 'value' && ['1-abc', '2-def'].includes(found.tag));
@@ -81,21 +87,15 @@ describe('the control document on a faulty server', () => {
   });
 
   test('out of memory: writes are refused, the document is read, and no breaker opens', async () => {
-    await server.command('CONFIG', 'SET', 'maxmemory-policy', 'noeviction', 'maxmemory', '1');
-    try {
+    await whileFull(server, async () => {
       await nothingIsWritten();
-    } finally {
-      await server.command('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru', 'maxmemory', '0');
-    }
+    });
   });
 
   test('a replica: writes are refused, the document is read, and no breaker opens', async () => {
-    await server.command('REPLICAOF', '127.0.0.1', '1');
-    try {
+    await whileReplica(server, async () => {
       await nothingIsWritten();
-    } finally {
-      await server.command('REPLICAOF', 'NO', 'ONE');
-    }
+    });
   });
 
   test('a planted value under our name is never absent, and is overwritten only by a swap that names its tag', async () => {

@@ -7,7 +7,16 @@ import type { CommandReply } from '../../../src/stores/redis/commands.ts';
 import { createRedisCounters } from '../../../src/stores/redis/counters.ts';
 import type { RedisStore } from '../../../src/stores/redis/store.ts';
 import { until } from '../../until.ts';
-import { connected, LONG_MS, onOneServer, openStore, standaloneOf } from './harness.ts';
+import {
+  connected,
+  LONG_MS,
+  onOneServer,
+  openStore,
+  standaloneOf,
+  whileFull,
+  whilePaused,
+  whileReplica,
+} from './harness.ts';
 
 const SHORT_MS = 200;
 const HOUR_MS = 3_600_000;
@@ -32,15 +41,12 @@ describe('the counters on a faulty server', () => {
   };
 
   test('paused and killed: nothing is counted or returned, within the deadline, and it works again afterwards', async () => {
-    await server.pause();
-    try {
+    await whilePaused(server, async () => {
       const before = events.length;
       await givenUpInTime();
       const sent = events.slice(before).filter((event) => event.kind === 'command' && event.operation === 'counters');
       assert.equal(sent.length, 2, 'more than one batch was sent although the first was not answered');
-    } finally {
-      server.resume();
-    }
+    });
     await until('an answer', async () => (await store.counters.top('goods', 10, LONG_MS)) !== undefined);
     await server.kill();
     await givenUpInTime();
@@ -84,26 +90,13 @@ describe('the counters on a faulty server', () => {
   });
 
   test('out of memory and a replica: nothing is counted, the stored counts are returned, and no breaker opens', async () => {
-    const hurt = [
-      [
-        ['CONFIG', 'SET', 'maxmemory-policy', 'noeviction', 'maxmemory', '1'],
-        ['CONFIG', 'SET', 'maxmemory', '0'],
-      ],
-      [
-        ['REPLICAOF', '127.0.0.1', '1'],
-        ['REPLICAOF', 'NO', 'ONE'],
-      ],
-    ] as const;
-    for (const [begin, end] of hurt) {
-      await server.command(...begin);
-      try {
+    for (const whileHurt of [whileFull, whileReplica]) {
+      await whileHurt(server, async () => {
         for (let round = 0; round < 10; round += 1) {
           assert.equal(await store.counters.add('goods', many, LONG_MS), false);
           assert.deepEqual(await store.counters.top('goods', 5, LONG_MS), [{ search: 'q=a', count: 2 }]);
         }
-      } finally {
-        await server.command(...end);
-      }
+      });
     }
     assert.ok(!events.some(({ kind }) => kind === 'breaker'));
   });

@@ -1,29 +1,25 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { describe, type TestContext, test } from 'node:test';
 import { type RedisStack, startCluster, startSentinel, startStandalone } from '../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import { readOnce, type Store, type StoreEpoch } from '../../../src/cache/store.ts';
+import type { RedisSettings } from '../../../src/stores/redis/connection.ts';
 import { LIMIT_MS, until } from '../../until.ts';
 import { clusterOf, connected, openStore, sentinelOf, standaloneOf } from './harness.ts';
-import { migrateSlot } from './migration.ts';
+import { migrateSlotOf } from './migration.ts';
 
 const epochs = async (store: Store): Promise<readonly StoreEpoch[]> =>
   [...(await store.epochs(LIMIT_MS))].sort((a, b) => a.part.localeCompare(b.part));
 
-async function withStore<S extends RedisStack>(
-  stack: S,
-  open: (stack: S) => { readonly store: Store },
-  nodes: number,
-  run: (store: Store, first: readonly StoreEpoch[]) => Promise<void>,
-): Promise<void> {
-  const { store } = open(stack);
-  try {
-    await connected(store, nodes);
-    await run(store, await epochs(store));
-  } finally {
+/** A store on these servers, closed with them at the end of the test, and its first epochs. */
+async function begun(t: TestContext, stack: RedisStack, settings: RedisSettings) {
+  const { store } = openStore(settings);
+  t.after(async () => {
     await store.close();
     await stack.stop();
-  }
+  });
+  await connected(store, settings.kind === 'cluster' ? 3 : 1);
+  return { store, first: await epochs(store) };
 }
 
 /** Every replica has all the data of its master. */
@@ -44,155 +40,120 @@ const killedAndStarted = async (node: RedisNode): Promise<void> => {
 
 // Each test has its own servers and waits for their decisions.
 describe('an epoch', { concurrency: true }, () => {
-  test('a server that lost its memory has a new epoch; a broken connection changes nothing', async () => {
+  test('a server that lost its memory has a new epoch; a broken connection changes nothing', async (t) => {
     const stack = await startStandalone({ flavour: 'redis' });
-    await withStore(
-      stack,
-      (each) => openStore(standaloneOf(each)),
-      1,
-      async (store, [first]) => {
-        const [server] = stack.nodes;
-        assert.ok(server && first);
-        await server.command('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
-        await until('the connection to be back', async () => (await store.epochs(LIMIT_MS)).length === 1);
-        assert.deepEqual(await epochs(store), [first]);
-        await killedAndStarted(server);
-        await until('the server to be back', async () => (await store.epochs(LIMIT_MS)).length === 1);
-        const [second] = await epochs(store);
-        assert.notEqual(second?.epoch, first.epoch);
-        assert.deepEqual({ ...second, epoch: '' }, { ...first, epoch: '' });
-      },
-    );
+    const {
+      store,
+      first: [first],
+    } = await begun(t, stack, standaloneOf(stack));
+    const [server] = stack.nodes;
+    assert.ok(server && first);
+    await server.command('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+    await until('the connection to be back', async () => (await store.epochs(LIMIT_MS)).length === 1);
+    assert.deepEqual(await epochs(store), [first]);
+    await killedAndStarted(server);
+    await until('the server to be back', async () => (await store.epochs(LIMIT_MS)).length === 1);
+    const [second] = await epochs(store);
+    assert.notEqual(second?.epoch, first.epoch);
+    assert.deepEqual({ ...second, epoch: '' }, { ...first, epoch: '' });
   });
 
-  test('two processes that see a new server at the same time agree on its epoch', async () => {
+  test('two processes that see a new server at the same time agree on its epoch', async (t) => {
     const stack = await startStandalone({ flavour: 'valkey' });
-    await withStore(
-      stack,
-      (each) => openStore(standaloneOf(each)),
-      1,
-      async (store, first) => {
-        const other = openStore(standaloneOf(stack)).store;
-        try {
-          await connected(other, 1);
-          assert.deepEqual(await epochs(other), first);
-          await stack.nodes[0]?.command('FLUSHALL');
-          const [mine, theirs] = await Promise.all([epochs(store), epochs(other)]);
-          assert.deepEqual(mine, theirs);
-        } finally {
-          await other.close();
-        }
-      },
-    );
+    const { store, first } = await begun(t, stack, standaloneOf(stack));
+    const other = openStore(standaloneOf(stack)).store;
+    try {
+      await connected(other, 1);
+      assert.deepEqual(await epochs(other), first);
+      await stack.nodes[0]?.command('FLUSHALL');
+      const [mine, theirs] = await Promise.all([epochs(store), epochs(other)]);
+      assert.deepEqual(mine, theirs);
+    } finally {
+      await other.close();
+    }
   });
 
-  test('sentinel: a replica that takes over with the data takes over the epoch', async () => {
+  test('sentinel: a replica that takes over with the data takes over the epoch', async (t) => {
     const stack = await startSentinel({ flavour: 'redis' });
-    await withStore(
-      stack,
-      (each) => openStore(sentinelOf(each)),
-      1,
-      async (store, first) => {
-        const master = stack.nodes.find(({ address }) => address === first[0]?.node);
-        await inStep(stack.nodes);
-        await master?.kill();
-        let found: readonly StoreEpoch[] = [];
-        await until('the new master to be asked', async () => {
-          found = await epochs(store);
-          return found.length === 1;
-        });
-        assert.notEqual(found[0]?.node, master?.address);
-        assert.deepEqual([{ ...found[0], node: '' }], [{ ...first[0], node: '' }]);
-      },
-    );
+    const { store, first } = await begun(t, stack, sentinelOf(stack));
+    const master = stack.nodes.find(({ address }) => address === first[0]?.node);
+    await inStep(stack.nodes);
+    await master?.kill();
+    let found: readonly StoreEpoch[] = [];
+    await until('the new master to be asked', async () => {
+      found = await epochs(store);
+      return found.length === 1;
+    });
+    assert.notEqual(found[0]?.node, master?.address);
+    assert.deepEqual([{ ...found[0], node: '' }], [{ ...first[0], node: '' }]);
   });
 
-  test('cluster: a failover keeps part and epoch, and a master that restarts empty changes only its own', async () => {
+  test('cluster: a failover keeps part and epoch, and a master that restarts empty changes only its own', async (t) => {
     const stack = await startCluster({ flavour: 'redis', masters: 3, replicasPerMaster: 1 });
-    await withStore(
-      stack,
-      (each) => openStore(clusterOf(each)),
-      3,
-      async (store, first) => {
-        assert.equal(first.length, 3);
-        await inStep(stack.nodes);
-        const [sick, other] = first;
-        const byAddress = (address = ''): RedisNode | undefined => stack.nodes.find((node) => node.address === address);
-        await byAddress(sick?.node)?.kill();
-        assert.equal((await epochs(store)).length, 2, 'the other nodes answer, this one is left out');
-        let second: readonly StoreEpoch[] = [];
-        await until('the replica to be asked', async () => {
-          second = await epochs(store);
-          return second.length === 3;
-        });
-        const unplaced = (all: readonly StoreEpoch[]) => all.map(({ part, epoch }) => ({ part, epoch }));
-        assert.deepEqual(unplaced(second), unplaced(first));
-        assert.notEqual(second.find(({ part }) => part === sick?.part)?.node, sick?.node);
+    const { store, first } = await begun(t, stack, clusterOf(stack));
+    assert.equal(first.length, 3);
+    await inStep(stack.nodes);
+    const [sick, other] = first;
+    const byAddress = (address = ''): RedisNode | undefined => stack.nodes.find((node) => node.address === address);
+    await byAddress(sick?.node)?.kill();
+    assert.equal((await epochs(store)).length, 2, 'the other nodes answer, this one is left out');
+    let second: readonly StoreEpoch[] = [];
+    await until('the replica to be asked', async () => {
+      second = await epochs(store);
+      return second.length === 3;
+    });
+    const unplaced = (all: readonly StoreEpoch[]) => all.map(({ part, epoch }) => ({ part, epoch }));
+    assert.deepEqual(unplaced(second), unplaced(first));
+    assert.notEqual(second.find(({ part }) => part === sick?.part)?.node, sick?.node);
 
-        await byAddress(other?.node)?.command('FLUSHALL');
-        const third = await epochs(store);
-        const changed = third.filter(({ epoch }) => !first.some((each) => each.epoch === epoch));
-        assert.deepEqual(
-          changed.map(({ part }) => part),
-          [other?.part],
-        );
-      },
+    await byAddress(other?.node)?.command('FLUSHALL');
+    const third = await epochs(store);
+    const changed = third.filter(({ epoch }) => !first.some((each) => each.epoch === epoch));
+    assert.deepEqual(
+      changed.map(({ part }) => part),
+      [other?.part],
     );
   });
 
-  test('cluster: a stopped node is left out by the deadline, and has its old epoch when it continues', async () => {
+  test('cluster: a stopped node is left out by the deadline, and has its old epoch when it continues', async (t) => {
     const stack = await startCluster({ flavour: 'valkey', masters: 3 });
-    await withStore(
-      stack,
-      (each) => openStore(clusterOf(each)),
-      3,
-      async (store, first) => {
-        const sick = stack.nodes.find(({ address }) => address === first[0]?.node);
-        await sick?.pause();
-        try {
-          const others = first
-            .slice(1)
-            .map(({ part }) => part)
-            .sort();
-          // On a slow machine the others may miss this deadline once too.
-          await until('the others to answer', async () =>
-            assert.deepEqual((await store.epochs(500)).map(({ part }) => part).sort(), others),
-          );
-        } finally {
-          sick?.resume();
-        }
-        await until('the node to be asked again', async () => (await epochs(store)).length === 3);
-        assert.deepEqual(await epochs(store), first);
-      },
-    );
+    const { store, first } = await begun(t, stack, clusterOf(stack));
+    const sick = stack.nodes.find(({ address }) => address === first[0]?.node);
+    await sick?.pause();
+    try {
+      const others = first
+        .slice(1)
+        .map(({ part }) => part)
+        .sort();
+      // On a slow machine the others may miss this deadline once too.
+      await until('the others to answer', async () =>
+        assert.deepEqual((await store.epochs(500)).map(({ part }) => part).sort(), others),
+      );
+    } finally {
+      sick?.resume();
+    }
+    await until('the node to be asked again', async () => (await epochs(store)).length === 3);
+    assert.deepEqual(await epochs(store), first);
   });
 
-  test('cluster: a part moves with its slot and keeps its epoch, and the old node gets another part', async () => {
+  test('cluster: a part moves with its slot and keeps its epoch, and the old node gets another part', async (t) => {
     const stack = await startCluster({ flavour: 'redis', masters: 3 });
-    await withStore(
-      stack,
-      (each) => openStore(clusterOf(each)),
-      3,
-      async (store, first) => {
-        const [moving] = first;
-        const from = stack.nodes.find(({ address }) => address === moving?.node);
-        const to = stack.nodes.find(({ address }) => address !== moving?.node);
-        assert.ok(moving && from && to);
-        await migrateSlot(store.locate(moving.part).slot ?? -1, stack.nodes, from, to, async () => {
-          for (const { part, epoch } of await epochs(store)) {
-            const before = first.find((each) => each.part === part);
-            if (before !== undefined) assert.equal(epoch, before.epoch, `${part} looks lost`);
-          }
-        });
-        await readOnce(store, moving.part, LIMIT_MS);
-        await until('the new owner to be known', async () => store.locate(moving.part).node === to.address);
-        const second = await epochs(store);
-        assert.deepEqual(second.map(({ node }) => node).sort(), stack.nodes.map(({ address }) => address).sort());
-        for (const { part, epoch } of second) {
-          const before = first.find((each) => each.part === part);
-          if (before !== undefined) assert.equal(epoch, before.epoch, `${part} looks lost`);
-        }
-      },
-    );
+    const { store, first } = await begun(t, stack, clusterOf(stack));
+    const [moving] = first;
+    assert.ok(moving);
+    const { to } = await migrateSlotOf(moving.part, store, stack.nodes, async () => {
+      for (const { part, epoch } of await epochs(store)) {
+        const before = first.find((each) => each.part === part);
+        if (before !== undefined) assert.equal(epoch, before.epoch, `${part} looks lost`);
+      }
+    });
+    await readOnce(store, moving.part, LIMIT_MS);
+    await until('the new owner to be known', async () => store.locate(moving.part).node === to.address);
+    const second = await epochs(store);
+    assert.deepEqual(second.map(({ node }) => node).sort(), stack.nodes.map(({ address }) => address).sort());
+    for (const { part, epoch } of second) {
+      const before = first.find((each) => each.part === part);
+      if (before !== undefined) assert.equal(epoch, before.epoch, `${part} looks lost`);
+    }
   });
 });

@@ -6,7 +6,7 @@ import { type Match, type RespProxy, startRespProxy } from '../../../loadtest/fa
 import { leaseNames } from '../../../src/cache/lease.ts';
 import { readOnce, type Store, type StoreEvent, type StoreRead } from '../../../src/cache/store.ts';
 import { until } from '../../until.ts';
-import { CONNECTION, connected, LONG_MS, openStore, SILENCE_MS } from './harness.ts';
+import { CONNECTION, connected, LONG_MS, openStore, SILENCE_MS, whilePaused } from './harness.ts';
 
 const NAMES = Array.from({ length: 60 }, (_, index) => `sc1:goods:{${index}}`);
 const FAULT_MS = 2000;
@@ -154,12 +154,9 @@ const TESTS: Readonly<Record<string, (fixture: Fixture) => Promise<void>>> = {
   }) => {
     const opened = sick.proxy.opened();
     const sinceMs = performance.now();
-    await sick.node.pause();
-    try {
+    await whilePaused(sick.node, async () => {
       await load(store, sickNames, sinceMs + 5000, 50);
-    } finally {
-      sick.node.resume();
-    }
+    });
     // One reconnection, and at most one refresh per second.
     const most = 1 + (performance.now() - sinceMs) / 1000;
     assert.ok(sick.proxy.opened() - opened <= most, `${sick.proxy.opened() - opened} connections`);

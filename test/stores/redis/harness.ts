@@ -1,5 +1,5 @@
 import { after, afterEach, before, beforeEach, type TestContext } from 'node:test';
-import { type RedisStack, type SentinelStack, startStandalone } from '../../../loadtest/stack/redis.ts';
+import { type RedisStack, type SentinelStack, startCluster, startStandalone } from '../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import type { Store, StoreEvent } from '../../../src/cache/store.ts';
 import type { StoreConnection } from '../../../src/config/settings.ts';
@@ -121,4 +121,70 @@ export function onOneServer(
   afterEach(async () => {
     await opened?.store.close();
   });
+}
+
+/**
+ * A real cluster of three for all tests of the surrounding `describe`, with a new store for each.
+ * @param begin called at the beginning of each test
+ */
+export function onOneCluster(
+  flavour: 'redis' | 'valkey',
+  connection: Partial<StoreConnection>,
+  begin: (given: OpenStore & { readonly stack: RedisStack }) => Promise<void> | void,
+): void {
+  let stack: RedisStack | undefined;
+  let opened: OpenStore | undefined;
+  before(async () => {
+    stack = await startCluster({ flavour, masters: 3 });
+  });
+  after(async () => {
+    await stack?.stop();
+  });
+  beforeEach(async () => {
+    if (stack === undefined) throw new Error('there is no cluster');
+    opened = openStore(clusterOf(stack, connection));
+    await connected(opened.store, 3);
+    await begin({ stack, ...opened });
+  });
+  afterEach(async () => {
+    await opened?.store.close();
+  });
+}
+
+type Command = readonly string[];
+
+async function during<T>(server: RedisNode, begin: Command, end: Command, run: () => Promise<T>): Promise<T> {
+  await server.command(...begin);
+  try {
+    return await run();
+  } finally {
+    await server.command(...end);
+  }
+}
+
+/** Runs while the server refuses every write that needs memory. */
+export const whileFull = <T>(server: RedisNode, run: () => Promise<T>): Promise<T> =>
+  during(
+    server,
+    ['CONFIG', 'SET', 'maxmemory-policy', 'noeviction', 'maxmemory', '1'],
+    ['CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru', 'maxmemory', '0'],
+    run,
+  );
+
+/** Runs while the server is a replica of a server that is not there. */
+export const whileReplica = <T>(server: RedisNode, run: () => Promise<T>): Promise<T> =>
+  during(server, ['REPLICAOF', '127.0.0.1', '1'], ['REPLICAOF', 'NO', 'ONE'], run);
+
+/** Runs while the user has no right to the command. */
+export const whileDenied = <T>(server: RedisNode, command: string, run: () => Promise<T>): Promise<T> =>
+  during(server, ['ACL', 'SETUSER', 'default', `-${command}`], ['ACL', 'SETUSER', 'default', `+${command}`], run);
+
+/** Runs while the server is stopped. */
+export async function whilePaused<T>(server: RedisNode, run: () => Promise<T>): Promise<T> {
+  await server.pause();
+  try {
+    return await run();
+  } finally {
+    server.resume();
+  }
 }

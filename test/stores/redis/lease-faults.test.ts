@@ -6,7 +6,17 @@ import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import { leaseNames } from '../../../src/cache/lease.ts';
 import type { Store, StoreEvent } from '../../../src/cache/store.ts';
 import { until } from '../../until.ts';
-import { connected, LONG_MS, onOneServer, openStore, standaloneOf } from './harness.ts';
+import {
+  connected,
+  LONG_MS,
+  onOneServer,
+  openStore,
+  standaloneOf,
+  whileDenied,
+  whileFull,
+  whilePaused,
+  whileReplica,
+} from './harness.ts';
 
 const TTL_MS = 600_000;
 const ON = leaseNames('sc1:goods:{fault}');
@@ -32,28 +42,22 @@ describe('leases on a faulty server', () => {
   test('out of memory: no lease is taken, a lease taken before is seen, and ends without its entry', async () => {
     await store.write(ON.entry, Buffer.from('old'), TTL_MS);
     assert.equal((await take()).kind, 'taken');
-    await server.command('CONFIG', 'SET', 'maxmemory-policy', 'noeviction', 'maxmemory', '1');
-    try {
+    await whileFull(server, async () => {
       assert.deepEqual(await take('a', OTHER), REFUSED);
       assert.deepEqual(await take('b'), { kind: 'held' });
       assert.deepEqual(await write(), NOT_WRITTEN);
       // The write itself has freed it, not a later release.
       assert.deepEqual(await look(), { kind: 'free', value: Buffer.from('old') });
-    } finally {
-      await server.command('CONFIG', 'SET', 'maxmemory', '0');
-    }
+    });
     assert.deepEqual(breakers(), []);
   });
 
   test('out of memory: a release succeeds without its pass mark', async () => {
     await take();
-    await server.command('CONFIG', 'SET', 'maxmemory-policy', 'noeviction', 'maxmemory', '1');
-    try {
+    await whileFull(server, async () => {
       await store.leases.release(ON, 'a', 60_000);
       assert.deepEqual(await look(), { kind: 'free', value: undefined });
-    } finally {
-      await server.command('CONFIG', 'SET', 'maxmemory', '0');
-    }
+    });
   });
 
   test('a value with a longer lifetime than any of our leases is no lease: no process waits for it, and the lease is taken', async () => {
@@ -69,35 +73,28 @@ describe('leases on a faulty server', () => {
   });
 
   test('a user without the right to PTTL has leases all the same', async () => {
-    await server.command('ACL', 'SETUSER', 'default', '-pttl');
-    try {
+    await whileDenied(server, 'pttl', async () => {
       assert.deepEqual(await take(), { kind: 'taken', value: undefined });
       assert.deepEqual([(await take('b')).kind, (await look()).kind], ['held', 'held']);
       assert.deepEqual(await write(), { kind: 'stored' });
-    } finally {
-      await server.command('ACL', 'SETUSER', 'default', '+pttl');
-    }
+    });
   });
 
   test('a replica: nothing is taken or written, looks work, and no breaker opens', async () => {
     await take();
-    await server.command('REPLICAOF', '127.0.0.1', '1');
-    try {
+    await whileReplica(server, async () => {
       for (let round = 0; round < 10; round += 1) {
         assert.deepEqual(await take('a', OTHER), REFUSED);
         assert.deepEqual(await write(), NOT_WRITTEN);
         assert.deepEqual(await look(), { kind: 'held' });
         assert.deepEqual(await look(OTHER), { kind: 'free', value: undefined });
       }
-    } finally {
-      await server.command('REPLICAOF', 'NO', 'ONE');
-    }
+    });
     assert.deepEqual(breakers(), []);
   });
 
   test('a user without the right to run scripts: every lease is a fault, reads and writes work, and no breaker opens', async () => {
-    await server.command('ACL', 'SETUSER', 'default', '-eval');
-    try {
+    await whileDenied(server, 'eval', async () => {
       for (let round = 0; round < 10; round += 1) {
         assert.deepEqual(await take(), REFUSED);
         assert.deepEqual(await look(), REFUSED);
@@ -107,9 +104,7 @@ describe('leases on a faulty server', () => {
         assert.deepEqual(await store.epochs(LONG_MS), []);
         assert.deepEqual(await store.write('sc1:goods:{x}', Buffer.from('x'), TTL_MS), { kind: 'stored' });
       }
-    } finally {
-      await server.command('ACL', 'SETUSER', 'default', '+eval');
-    }
+    });
     assert.deepEqual(breakers(), []);
   });
 
@@ -137,12 +132,9 @@ describe('leases on a faulty server', () => {
   });
 
   test('a stopped server: a take ends by its deadline, and a lease that is taken afterwards is released', async () => {
-    await server.pause();
-    try {
+    await whilePaused(server, async () => {
       assert.deepEqual(await store.leases.take(ON, 'a', TTL_MS, 50), { kind: 'fault', fault: 'store-slow' });
-    } finally {
-      server.resume();
-    }
+    });
     await until('the lease to be released', async () => (await server.command('EXISTS', ON.lease)) === 0);
     await until('the lease to be free', isFree);
     const [taken] = events.filter((event) => event.kind === 'command' && event.operation === 'lease');
@@ -154,14 +146,11 @@ describe('leases on a faulty server', () => {
     const hasty = openStore(standaloneOf(stack, { socketTimeoutMs: 1000 })).store;
     t.after(hasty.close);
     await connected(hasty, 1);
-    await server.pause();
     const taking = Array.from({ length: 20 }, (_, index) => leaseNames(`sc1:goods:{broken-${index}}`));
-    try {
+    await whilePaused(server, async () => {
       const takes = await Promise.all(taking.map((on) => hasty.leases.take(on, 'a', TTL_MS, LONG_MS)));
       for (const taken of takes) assert.deepEqual(taken, { kind: 'fault', fault: 'store-down' });
-    } finally {
-      server.resume();
-    }
+    });
     // The server reads the commands of the broken connection, and takes all these leases.
     await until(
       'all of them to be given back',

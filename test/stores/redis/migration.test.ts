@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { type RedisStack, startCluster } from '../../../loadtest/stack/redis.ts';
+import { describe, test } from 'node:test';
+import type { RedisStack } from '../../../loadtest/stack/redis.ts';
 import { readOnce, type Store, type StoreEvent, type StoreRead } from '../../../src/cache/store.ts';
 import { LIMIT_MS, until } from '../../until.ts';
-import { clusterOf, connected, openStore } from './harness.ts';
-import { migrateSlot } from './migration.ts';
+import { onOneCluster } from './harness.ts';
+import { migrateSlotOf } from './migration.ts';
 
 describe('reads while a slot moves', () => {
   let stack: RedisStack;
@@ -14,15 +14,9 @@ describe('reads while a slot moves', () => {
   const moving = Array.from({ length: 40 }, (_, index) => `sc1:goods:{moving}:${index}`);
   const resting = Array.from({ length: 40 }, (_, index) => `sc1:goods:{resting-${index}}`);
 
-  before(async () => {
-    stack = await startCluster({ flavour: 'valkey', masters: 3 });
-    ({ store, events } = openStore(clusterOf(stack)));
-    await connected(store, 3);
+  onOneCluster('valkey', {}, async (given) => {
+    ({ stack, store, events } = given);
     for (const name of [...moving, ...resting]) await store.write(name, Buffer.from(name), 600_000);
-  });
-  after(async () => {
-    await store?.close();
-    await stack?.stop();
   });
 
   const assertMissOrValue = (read: StoreRead, name: string): void => {
@@ -38,11 +32,7 @@ describe('reads while a slot moves', () => {
   };
 
   test('at every step every single read is a hit, every bulk read is a hit or a miss, and no breaker opens', async () => {
-    const { slot = -1, node: owner } = store.locate(moving[0] ?? '');
-    const from = stack.nodes.find(({ address }) => address === owner);
-    const to = stack.nodes.find(({ address }) => address !== owner);
-    assert.ok(from && to);
-    await migrateSlot(slot, stack.nodes, from, to, async (step) => {
+    const { to } = await migrateSlotOf(moving[0] ?? '', store, stack.nodes, async (step) => {
       await assertHits(moving);
       await assertHits(resting);
       const bulk = await store.readMany([...moving, ...resting], LIMIT_MS);

@@ -1,4 +1,27 @@
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
+import type { Store } from '../../../src/cache/store.ts';
+
+type Step = 'half of the keys are moved' | 'all keys are moved' | 'the slot has a new owner';
+
+interface Move {
+  readonly from: RedisNode;
+  readonly to: RedisNode;
+}
+
+/** Moves the slot of a name from its owner in the slot map of the store to another node; see migrateSlot. */
+export async function migrateSlotOf(
+  name: string,
+  store: Store,
+  nodes: readonly RedisNode[],
+  meanwhile: (step: Step, move: Move) => Promise<void>,
+): Promise<Move> {
+  const { slot = -1, node: owner } = store.locate(name);
+  const from = nodes.find(({ address }) => address === owner);
+  const to = nodes.find(({ address }) => address !== owner);
+  if (from === undefined || to === undefined) throw new Error(`${name} has no owner`);
+  await migrateSlot(slot, nodes, from, to, (step) => meanwhile(step, { from, to }));
+  return { from, to };
+}
 
 /** Moves one slot to another node in the three steps of a live reshard, and calls `meanwhile` after each step. */
 export async function migrateSlot(
@@ -6,7 +29,7 @@ export async function migrateSlot(
   nodes: readonly RedisNode[],
   from: RedisNode,
   to: RedisNode,
-  meanwhile: (step: 'half of the keys are moved' | 'all keys are moved' | 'the slot has a new owner') => Promise<void>,
+  meanwhile: (step: Step) => Promise<void>,
 ): Promise<void> {
   const [fromId, toId] = await Promise.all([from.command('CLUSTER', 'MYID'), to.command('CLUSTER', 'MYID')]);
   await to.command('CLUSTER', 'SETSLOT', slot, 'IMPORTING', String(fromId));

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
-import { type RedisStack, startCluster } from '../../../loadtest/stack/redis.ts';
+import { describe, test } from 'node:test';
+import type { RedisStack } from '../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import { readOnce, type SeedItem, type SeedResult, type Store, type StoreEvent } from '../../../src/cache/store.ts';
 import { until } from '../../until.ts';
-import { clusterOf, connected, openStore } from './harness.ts';
-import { migrateSlot } from './migration.ts';
+import { onOneCluster, whileFull, whilePaused } from './harness.ts';
+import { migrateSlotOf } from './migration.ts';
 
 const TTL_MS = 600_000;
 const STORED = { kind: 'stored' };
@@ -29,16 +29,9 @@ describe('seedMany on a cluster with one faulty node', () => {
     assert.deepEqual(results, Array(results.length).fill(expected));
   };
 
-  before(async () => {
-    stack = await startCluster({ flavour: 'redis', masters: 3 });
+  onOneCluster('redis', { batchSize: 40, socketTimeoutMs: 1500 }, (given) => {
+    ({ stack, store, events } = given);
     [sick] = stack.nodes as readonly [RedisNode];
-  });
-  after(async () => {
-    await stack?.stop();
-  });
-  beforeEach(async () => {
-    ({ store, events } = openStore(clusterOf(stack, { batchSize: 40, socketTimeoutMs: 1500 })));
-    await connected(store, 3);
     rounds += 1;
     items = Array.from({ length: 300 }, (_, index) => ({
       name: `sc1:goods:{${rounds}-${index}}`,
@@ -46,19 +39,13 @@ describe('seedMany on a cluster with one faulty node', () => {
       ttlMs: TTL_MS,
     }));
   });
-  afterEach(async () => {
-    await store.close();
-  });
 
   test('out of memory: its entries are refused, the others stored, and no breaker opens', async () => {
-    await sick.command('CONFIG', 'SET', 'maxmemory-policy', 'noeviction', 'maxmemory', '1');
-    try {
+    await whileFull(sick, async () => {
       const { sick: refused, well } = apart(await store.seedMany(items));
       all(refused, REFUSED);
       all(well, STORED);
-    } finally {
-      await sick.command('CONFIG', 'SET', 'maxmemory', '0');
-    }
+    });
     assert.ok(!events.some(({ kind }) => kind === 'breaker'));
     all(
       (await store.seedMany(items)).filter(({ kind }) => kind === 'stored'),
@@ -67,9 +54,7 @@ describe('seedMany on a cluster with one faulty node', () => {
   });
 
   test('stopped: its entries are given up with its socket, the others are stored meanwhile', async () => {
-    await sick.pause();
-    let results: readonly SeedResult[];
-    try {
+    const results = await whilePaused(sick, async () => {
       const seeding = store.seedMany(items);
       const wellName = items.find((item) => !isSick(item))?.name ?? '';
       let most = 0;
@@ -78,10 +63,8 @@ describe('seedMany on a cluster with one faulty node', () => {
         return (await readOnce(store, wellName, 1000)).kind === 'value';
       });
       assert.equal(most, 40, 'one pipeline at a time');
-      results = await seeding;
-    } finally {
-      sick.resume();
-    }
+      return seeding;
+    });
     const { sick: lost, well } = apart(results);
     all(lost, { kind: 'dropped', fault: 'store-down' });
     all(well, STORED);
@@ -89,12 +72,8 @@ describe('seedMany on a cluster with one faulty node', () => {
 
   test('a slot that moves: its entries are stored, kept or refused, and refused entries can be written later', async () => {
     const moving = items.map((item, index) => ({ ...item, name: `sc1:goods:{moves}:${index}` }));
-    const owner = store.locate(moving[0]?.name ?? '').node;
-    const from = stack.nodes.find(({ address }) => address === owner);
-    const to = stack.nodes.find(({ address }) => address !== owner);
-    assert.ok(from && to);
     all(await store.seedMany(moving.slice(0, 100)), STORED);
-    await migrateSlot(store.locate(moving[0]?.name ?? '').slot ?? -1, stack.nodes, from, to, async (step) => {
+    await migrateSlotOf(moving[0]?.name ?? '', store, stack.nodes, async (step) => {
       for (const result of await store.seedMany(moving)) {
         assert.ok(['stored', 'kept'].includes(result.kind) || assert.deepEqual(result, REFUSED) === undefined, step);
       }

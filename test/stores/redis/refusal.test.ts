@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { startStandalone } from '../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import { readOnce, type Store, type StoreEvent } from '../../../src/cache/store.ts';
-import { connected, onOneServer, openStore, standaloneOf } from './harness.ts';
+import { connected, onOneServer, openStore, standaloneOf, whileFull, whileReplica } from './harness.ts';
 
 const REFUSED = { kind: 'dropped', fault: 'refused' };
 const KEPT = { kind: 'value', value: Buffer.from('kept') };
@@ -26,22 +26,15 @@ describe('a server that refuses', () => {
   };
 
   test('out of memory: writes are refused, reads work', async () => {
-    await server.command('CONFIG', 'SET', 'maxmemory-policy', 'noeviction');
-    await server.command('CONFIG', 'SET', 'maxmemory', '1');
-    try {
+    await whileFull(server, async () => {
       await assertOnlyWritesRefused();
-    } finally {
-      await server.command('CONFIG', 'SET', 'maxmemory', '0');
-    }
+    });
   });
 
   test('a replica: writes are refused, reads work', async () => {
-    await server.command('REPLICAOF', '127.0.0.1', '1');
-    try {
+    await whileReplica(server, async () => {
       await assertOnlyWritesRefused();
-    } finally {
-      await server.command('REPLICAOF', 'NO', 'ONE');
-    }
+    });
   });
 
   test('a planted key of another type is a fault for that key alone', async () => {

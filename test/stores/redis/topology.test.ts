@@ -75,7 +75,7 @@ const settingsOf = (nodes: readonly RedisNode[], natMap?: NatMap): ClusterSettin
   // One of them: the others are found by what it tells.
   nodes: nodes.slice(0, 1).map(({ host, port }) => ({ host, port })),
   ...CONNECTION,
-  ...(natMap !== undefined && { natMap }),
+  natMap,
 });
 
 /** The entries of `natMap` for the announced endpoints; a node without a host is where it was asked. */
@@ -165,7 +165,7 @@ describe('a cluster is reached whatever its nodes announce', { concurrency: true
     const stack = await startCluster({ flavour: 'redis', masters: 1, tls: true, config });
     t.after(stack.stop);
     const { nodes, ca } = stack;
-    const tls = { rejectUnauthorized: true, ...(ca !== undefined && { ca }) };
+    const tls = { rejectUnauthorized: true, ca };
     const natMap = natMapOf(nodes, ({ host }) => [host, announcedPort]);
     await serves(t, { ...settingsOf(nodes, natMap), tls }, nodes);
   });

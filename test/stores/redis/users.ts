@@ -22,5 +22,5 @@ export const USER = { ...ADVISED_USER, rules: `${ADVISED_USER.rules} +flushdb` }
 export const secure = (stack: RedisStack) => ({
   username: USER.username,
   password: USER.password,
-  tls: { ...(stack.ca !== undefined && { ca: stack.ca }), rejectUnauthorized: true },
+  tls: { ca: stack.ca, rejectUnauthorized: true },
 });
