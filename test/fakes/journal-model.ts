@@ -64,16 +64,20 @@ export function createTraffic(options: TrafficOptions): (now: Now) => Figures {
     Object.assign(outcomes, { stale, collapsed, engine, lifeboat, failed, shed: left - stale - lifeboat - failed });
     const load = Math.min(1, engine / Math.max(1, capacity));
     return {
-      ...{ seconds, processes: 3, searches, searchesPerSecond: searches / seconds, outcomes },
-      ...(searches > 0 && {
-        hitRatio: hits / searches,
-        errorRate: outcomes.failed / searches,
-        shedRate: outcomes.shed / searches,
-        p50Ms: around(0.5 + 3 * load, 0.2),
-        p99Ms: around((options.idleP99Ms ?? 18) + 60 * load + 500 * load ** 8, 0.25),
-      }),
+      seconds,
+      processes: 3,
+      searches,
+      searchesPerSecond: searches / seconds,
+      outcomes,
+
+      hitRatio: searches > 0 ? hits / searches : undefined,
+      errorRate: searches > 0 ? outcomes.failed / searches : undefined,
+      shedRate: searches > 0 ? outcomes.shed / searches : undefined,
+      p50Ms: searches > 0 ? around(0.5 + 3 * load, 0.2) : undefined,
+      p99Ms: searches > 0 ? around((options.idleP99Ms ?? 18) + 60 * load + 500 * load ** 8, 0.25) : undefined,
       engineCallsPerSecond: engine / seconds,
-      ...(engine > 0 && { engineCallMs: around(engineCallMs, 0.1) }),
+
+      engineCallMs: engine > 0 ? around(engineCallMs, 0.1) : undefined,
       engineFailures: Math.round(engine * 0.002 * random()),
       engineInFlight: Math.min(slots, some(load * slots)),
       engineQueued: load > 0.95 ? some(9) : 0,
@@ -82,7 +86,8 @@ export function createTraffic(options: TrafficOptions): (now: Now) => Figures {
       breakersOpen: isBlackout ? 3 : 0,
       cohorts: cohorts.map((one) => ({
         searches: one.searches,
-        ...(one.searches > 0 && { hitRatio: one.hits / one.searches }),
+
+        hitRatio: one.searches > 0 ? one.hits / one.searches : undefined,
       })),
     };
   };
@@ -122,7 +127,7 @@ export function guardsOf(plan: Plan, recent: readonly Figures[], baseline: Figur
           return baseline && Math.max(0, ((baseline.hitRatio ?? 0) - (figures.cohorts[0]?.hitRatio ?? 0)) * 20);
       }
     });
-    return { figure, ...(value !== undefined && { value }), broken: value !== undefined && value > max };
+    return { figure, value, broken: value !== undefined && value > max };
   });
 }
 
@@ -252,12 +257,18 @@ export function resultOf(
     const back = marks.find((one) => one.kind === 'recovered' && one.stage === mark.stage);
     return [
       {
-        ...{ stage: mark.stage, title: mark.title },
-        ...(before !== undefined && { before }),
-        ...(seen(mark.stage + 1).length > 0 && { lowest: Math.min(...seen(mark.stage + 1)) }),
-        ...(end !== undefined && { end }),
-        ...(control !== undefined && { control }),
-        ...(back?.kind === 'recovered' && { refillMs: back.afterMs }),
+        stage: mark.stage,
+        title: mark.title,
+
+        before,
+
+        lowest: seen(mark.stage + 1).length > 0 ? Math.min(...seen(mark.stage + 1)) : undefined,
+
+        end,
+
+        control,
+
+        refillMs: back?.kind === 'recovered' ? back.afterMs : undefined,
         peakEngineCallsPerSecond: Math.max(0, ...own.map(({ figures }) => figures.engineCallsPerSecond)),
       },
     ];
@@ -268,8 +279,11 @@ export function resultOf(
     .toSorted((one, other) => other.engineCallsPerSecond - one.engineCallsPerSecond);
   const saturated = during.some(({ figures }) => figures.engineInFlight >= figures.engineCeiling);
   return {
-    ...{ domain, baseline, stages },
-    ...(after.length > 0 && { after: mean(after) }),
+    domain,
+    baseline,
+    stages,
+
+    after: after.length > 0 ? mean(after) : undefined,
     survival: survivalOf({ baseline, worst, share: stages.length > 0 ? 0.75 : 0, saturated }),
   };
 }
@@ -289,15 +303,19 @@ export function mean(some: readonly Figures[]): Figures {
   const [p50Ms, p99Ms] = [middle((one) => one.p50Ms), middle((one) => one.p99Ms)];
   const cohorts = Math.max(0, ...some.map((one) => one.cohorts.length));
   return {
-    ...{ seconds, processes: last?.processes ?? 0, searches, outcomes },
+    seconds,
+    processes: last?.processes ?? 0,
+    searches,
+    outcomes,
     searchesPerSecond: searches / Math.max(1, seconds),
-    ...(searches > 0 && {
-      hitRatio: (outcomes['hit-l1'] + outcomes['hit-l2']) / searches,
-      errorRate: outcomes.failed / searches,
-      shedRate: outcomes.shed / searches,
-    }),
-    ...(p50Ms !== undefined && { p50Ms }),
-    ...(p99Ms !== undefined && { p99Ms }),
+
+    hitRatio: searches > 0 ? (outcomes['hit-l1'] + outcomes['hit-l2']) / searches : undefined,
+    errorRate: searches > 0 ? outcomes.failed / searches : undefined,
+    shedRate: searches > 0 ? outcomes.shed / searches : undefined,
+
+    p50Ms,
+
+    p99Ms,
     engineCallsPerSecond: sum((one) => one.engineCallsPerSecond * one.seconds) / Math.max(0.5, seconds),
     engineFailures: sum((one) => one.engineFailures),
     engineInFlight: last?.engineInFlight ?? 0,
@@ -308,7 +326,7 @@ export function mean(some: readonly Figures[]): Figures {
     cohorts: Array.from({ length: cohorts }, (_, at) => {
       const asked = sum((one) => one.cohorts[at]?.searches);
       const hits = sum((one) => (one.cohorts[at]?.searches ?? 0) * (one.cohorts[at]?.hitRatio ?? 0));
-      return { searches: asked, ...(asked > 0 && { hitRatio: hits / asked }) };
+      return { searches: asked, hitRatio: asked > 0 ? hits / asked : undefined };
     }),
   };
 }
