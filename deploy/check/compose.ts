@@ -146,7 +146,6 @@ export function createLayout(
         { source: hosts, target: '/etc/hosts', readOnly: true },
         ...volumes,
       ],
-
       command:
         command === undefined ? undefined : built === undefined ? [...entry(service.image), ...command] : command,
     };

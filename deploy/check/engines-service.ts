@@ -62,7 +62,6 @@ export async function startService({ folder, dialect, domain, frontPorts }: Serv
           host: HOST,
           port: firstFront,
           mirrors: mirrors.map((one) => `${HOST}:${one}`),
-
           index: 'goods',
           idAttribute: 'doc_id',
           deadline: '800ms',

@@ -160,16 +160,13 @@ function createSearchd({ directory, port, configFile, isShipped, domain, server 
     index: 'goods',
     domain,
     dialect: server.dialect,
-
     ranker: 'proximity_bm25',
     idAttribute: 'doc_id',
     maxMatches: 1000,
     snippetLength: 240,
-
     connectTimeoutMs: 2000,
     hardDeadlineMs: 3000,
     maxConnections: 4,
-
     clock: systemClock,
     random: Math.random,
   });

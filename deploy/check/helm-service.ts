@@ -46,7 +46,6 @@ export async function checkRunning(release: Release, { folder, signal }: CheckRu
       host: HOST,
       port: publicPort,
       adminPort,
-
       env,
       readyPath: release.container.startupProbe.httpGet.path,
     });

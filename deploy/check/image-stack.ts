@@ -116,7 +116,6 @@ async function explain(
 ): Promise<void> {
   const { status, log } = await runContainer({
     ...options,
-
     name: `explain-${domain}`,
     network: { kind: 'shared', pid },
     limitMs: PROBE_LIMIT_MS,

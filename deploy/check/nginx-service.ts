@@ -179,7 +179,6 @@ export async function startFleet(folder: string): Promise<Fleet> {
       cwd: folder,
       logFile: join(folder, `serpcache-${at}.log`),
       configFile: config,
-
       host: HOST,
       port: ports[at] ?? 0,
       adminPort: adminPorts[at] ?? 0,

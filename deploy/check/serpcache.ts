@@ -30,7 +30,6 @@ export function startServer(options: ServerOptions): Promise<RunningProcess> {
     env: {
       LOG_LEVEL: 'warn',
       ...env,
-
       SERPCACHE_CONFIG: configFile,
       HOST: host,
       ADMIN_HOST: host,

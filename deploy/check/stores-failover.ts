@@ -72,7 +72,6 @@ export async function startServers(flavour: 'redis' | 'valkey', folder: string):
         master: stack.master,
         sentinels: stack.sentinels.map(({ address }) => address),
         ...credentialsOf(passwords),
-
         sentinelUsername: 'serpcache',
         sentinelPassword: passwordOf(passwords, 'serpcache'),
       },

@@ -63,7 +63,6 @@ export function queriesOf(dashboard: Dashboard, chosen: Chosen = EVERYTHING): re
     panel,
     expression: withChosen(expression, chosen),
     legend,
-
     emptyWhen,
   });
   const panels = dashboard.rows.flatMap((row) => row.panels);

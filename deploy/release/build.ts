@@ -124,7 +124,6 @@ async function compile(root: string, dist: string): Promise<void> {
         // `npm run types` checks them; here there are no libraries to check against.
         noCheck: true,
         rewriteRelativeImportExtensions: true,
-
         sourceMap: true,
         inlineSources: true,
         removeComments: true,

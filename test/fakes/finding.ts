@@ -40,7 +40,6 @@ export function findingOf({ finding, record }: FakeFindingOptions = {}): Finding
           rows: PIPELINES.map((pipeline, at) => ({
             name: `pipeline of ${pipeline}`,
             values: [RATES[at], 0.4 + at * 1.7, 2 ** (20 + at), 0.61 - at * 0.09],
-
             published: PUBLISHED[at],
             limit: pipeline < 50 ? ('generator' as const) : ('store' as const),
             command: `${STORE_TOOL} -P ${pipeline}`,
@@ -78,7 +77,6 @@ export function rateChart(): Chart {
     id: '',
     title: 'Commands a second, by commands in a pipeline',
     across: 'commands in a pipeline',
-
     places: PIPELINES.map(String),
     unit: 'per-second',
     shape: 'lines',
@@ -97,7 +95,6 @@ export function asksChart(): Chart {
     id: 'asks',
     title: 'Keys a second, by how they are asked for',
     across: 'how ten keys are asked for',
-
     places: ['MGET', 'pipelined GET', 'Lua'],
     unit: 'per-second',
     shape: 'bars',
@@ -122,7 +119,6 @@ export function fullChart(
     places: Array.from({ length: places }, (_, at) => name(at)),
     series: Array.from({ length: series }, (_, one) => ({
       name: `series ${one + 1} of a long name`,
-
       isPublished: one === series - 1 ? (true as const) : undefined,
       values: Array.from({ length: places }, (_, at) =>
         (at + one) % 7 === 5 ? undefined : 12 + 90 * Math.abs(Math.sin(one * 1.3 + at * 0.7)),

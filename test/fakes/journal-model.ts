@@ -69,14 +69,12 @@ export function createTraffic(options: TrafficOptions): (now: Now) => Figures {
       searches,
       searchesPerSecond: searches / seconds,
       outcomes,
-
       hitRatio: searches > 0 ? hits / searches : undefined,
       errorRate: searches > 0 ? outcomes.failed / searches : undefined,
       shedRate: searches > 0 ? outcomes.shed / searches : undefined,
       p50Ms: searches > 0 ? around(0.5 + 3 * load, 0.2) : undefined,
       p99Ms: searches > 0 ? around((options.idleP99Ms ?? 18) + 60 * load + 500 * load ** 8, 0.25) : undefined,
       engineCallsPerSecond: engine / seconds,
-
       engineCallMs: engine > 0 ? around(engineCallMs, 0.1) : undefined,
       engineFailures: Math.round(engine * 0.002 * random()),
       engineInFlight: Math.min(slots, some(load * slots)),
@@ -86,7 +84,6 @@ export function createTraffic(options: TrafficOptions): (now: Now) => Figures {
       breakersOpen: isBlackout ? 3 : 0,
       cohorts: cohorts.map((one) => ({
         searches: one.searches,
-
         hitRatio: one.searches > 0 ? one.hits / one.searches : undefined,
       })),
     };
@@ -259,15 +256,10 @@ export function resultOf(
       {
         stage: mark.stage,
         title: mark.title,
-
         before,
-
         lowest: seen(mark.stage + 1).length > 0 ? Math.min(...seen(mark.stage + 1)) : undefined,
-
         end,
-
         control,
-
         refillMs: back?.kind === 'recovered' ? back.afterMs : undefined,
         peakEngineCallsPerSecond: Math.max(0, ...own.map(({ figures }) => figures.engineCallsPerSecond)),
       },
@@ -282,7 +274,6 @@ export function resultOf(
     domain,
     baseline,
     stages,
-
     after: after.length > 0 ? mean(after) : undefined,
     survival: survivalOf({ baseline, worst, share: stages.length > 0 ? 0.75 : 0, saturated }),
   };
@@ -308,13 +299,10 @@ export function mean(some: readonly Figures[]): Figures {
     searches,
     outcomes,
     searchesPerSecond: searches / Math.max(1, seconds),
-
     hitRatio: searches > 0 ? (outcomes['hit-l1'] + outcomes['hit-l2']) / searches : undefined,
     errorRate: searches > 0 ? outcomes.failed / searches : undefined,
     shedRate: searches > 0 ? outcomes.shed / searches : undefined,
-
     p50Ms,
-
     p99Ms,
     engineCallsPerSecond: sum((one) => one.engineCallsPerSecond * one.seconds) / Math.max(0.5, seconds),
     engineFailures: sum((one) => one.engineFailures),

@@ -10,11 +10,9 @@ const guard = (figure: GuardRule['figure'], max: number, forMs: number, then: Gu
 export const STAGED: Plan = {
   name: '1-5-25-100',
   title: 'The whole cache in four stages',
-
   mode: 'drop',
   eraseBy: 'unlink',
   over: 'one',
-
   baselineMs: 30_000,
   holdout: 0.01,
   stages: [0.01, 0.05, 0.25, 1].map((fraction): Stage => ({ kind: 'fraction', fraction, holdMs: 40_000 })),
@@ -27,7 +25,6 @@ export const STAGED: Plan = {
     guard('engineRateFactor', 5, 2000, 'continue'),
   ],
   recovery: { withinPoints: 2, timeoutMs: 120_000 },
-
   afterMs: 20_000,
   minSearches: 200,
 };
@@ -61,18 +58,15 @@ export function journalOf(drilled: Drilled = {}): Journal {
   const verdict = drilled.end === undefined ? ({ kind: 'passed', detail } as const) : drilled.end.verdict;
   return {
     id: `20261121-064348-${domains[0] ?? 'none'}-${plan.name}-x7`,
-
     plan,
     domains,
     reason,
     by: 'anna@desk-12 from 10.0.3.17',
     owner: 'serpcache-2:8431',
     startedAtMs: STARTED_AT_MS,
-
     endedAtMs: verdict !== undefined ? STARTED_AT_MS + atMs : undefined,
     verdict,
     previews: drilled.withPreview === false ? {} : Object.fromEntries(domains.map((name) => [name, previewOf(plan)])),
-
     samples,
     marks,
     learned,
@@ -102,7 +96,6 @@ function previewOf(plan: Plan): FlushPreview {
       hitRatio: 0.912,
       engineCallMs: 44.6,
       engineCallsPerSecond: 49.3,
-
       extraCallsPerSecond: 512,
       headroom: 9.8,
       amplification: 11.4,
@@ -135,7 +128,6 @@ export const SCENES: Readonly<Record<string, () => Journal>> = {
       end: {
         atMs: 153_500,
         verdict: { kind: 'failed', detail, resumable: { domain: 'goods', stage: 3 } },
-
         broken,
       },
     });

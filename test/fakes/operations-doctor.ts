@@ -41,7 +41,6 @@ export function createFakeDoctor({ clock }: { readonly clock: Clock }): FakeDoct
       change: 'raised',
       check: 'store-memory-full',
       severity: 'critical',
-
       subject: '10.0.0.7:6379 (store of goods)',
       evidence: '0.99 of 1 GiB are used.',
     },
@@ -88,7 +87,6 @@ function snapshotsFrom(clock: Clock, windowMs: number): readonly Snapshot[] {
     info: { maxmemory_policy: 'noeviction' },
     parts: {
       clients: { skipped: 'CLIENT LIST is refused: NOPERM this user has no permissions' },
-
       keys: keys
         ? { known: { ...keys, biggest: [{ name: FOREIGN_KEY, type: 'string', bytes: 5 * 2 ** 20 }] } }
         : undefined,

@@ -68,7 +68,6 @@ export function createFakeDrills(options: {
       startedAtMs,
       reason: ask.reason,
       by: ask.by,
-
       resumes,
     };
     drills.push(drill);
@@ -132,9 +131,7 @@ export function createFakeDrills(options: {
           startedAtMs,
           running,
           here: true,
-
           endedAtMs,
-
           verdict,
         };
       }),
@@ -234,7 +231,6 @@ export function journalAt(drill: FakeDrill, nowMs: number): Journal {
     by: drill.by,
     owner: 'fake-process',
     startedAtMs,
-
     endedAtMs: isOver ? startedAtMs + atMs : undefined,
     previews: Object.fromEntries(drill.domains.map((name) => [name, previewOf(plan.mode, 1, [{ from: 0, to: 9900 }])])),
     samples,
@@ -243,7 +239,6 @@ export function journalAt(drill: FakeDrill, nowMs: number): Journal {
       ...(isOver ? [{ atMs, domain: place.domain, kind: 'restored', why: aborted?.why ?? 'finished' } as const] : []),
     ],
     state: isOver ? { kind: 'over' } : { kind: 'running', phase: current?.phase ?? 'baseline', ...place },
-
     verdict,
     learned:
       first === undefined
@@ -257,7 +252,6 @@ export function journalAt(drill: FakeDrill, nowMs: number): Journal {
               before: 0.89,
               lowest: 0.11,
               end: 0.86,
-
               control: 0.89,
               refillMs: 4200,
               peakEngineCallsPerSecond: 190,
@@ -269,7 +263,6 @@ export function journalAt(drill: FakeDrill, nowMs: number): Journal {
               survivable: { low: 0.39, high: 0.57 },
             },
           })),
-
     resumes: drill.resumes,
   };
 }

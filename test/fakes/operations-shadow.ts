@@ -114,9 +114,7 @@ export function createFakeShadows(options: {
       candidates: CANDIDATES,
       active: placement?.active ?? MAIN,
       paused: false,
-
       shadow,
-
       placement,
     };
   };
@@ -126,7 +124,6 @@ export function createFakeShadows(options: {
     const rest = {
       processes: PROCESSES,
       wrongKeys: [],
-
       configuration: active.name === MAIN.name ? undefined : configurationOf(domain, active),
     };
     if (shadow === undefined) return { ...summary, ...rest };
@@ -257,7 +254,6 @@ function between({ candidate, fraction, reads }: Shadow, fromMs: number, toMs: n
   const measured = (ratio: number, factor: number) => ({
     hitRatio: ratio,
     errorRate: 0,
-
     p50Ms: noise(0.3, 0.2),
     p95Ms: noise(0.7 * factor, 0.2),
     p99Ms: noise(1.4 * factor, 0.1),
@@ -266,7 +262,6 @@ function between({ candidate, fraction, reads }: Shadow, fromMs: number, toMs: n
     reads: compared * copies,
     readsPerSecond: (compared * copies) / seconds,
     compared,
-
     hits: Math.round(compared * ratio),
     writes,
     errors: { 'store-slow': 0, 'store-down': 0, 'node-open': 0, 'store-saturated': 0, refused: 0 },
@@ -289,7 +284,6 @@ function between({ candidate, fraction, reads }: Shadow, fromMs: number, toMs: n
       wrong: 0,
       missing,
       surplus: 0,
-
       lifeSamples: Math.round(compared / 32),
       lifeDriftMs: noise(12, 0.4),
       lifeDriftMaxMs: noise(80, 0.4),
@@ -310,11 +304,9 @@ function serversAt(
     missing: 0,
     connections: 18,
     memoryBytes: Math.round(noise(180e6 * fraction + 9e6, 0.02)),
-
     maxMemoryBytes: 3 * 2 ** 30,
     evictedPerSecond: 0,
     expiredPerSecond: noise(1.5 * fraction, 0.3),
-
     bytesInPerSecond: perSecond * 160,
     bytesOutPerSecond: perSecond * 3400,
     cpu: noise(0.02 + perSecond / 9e4, 0.1),

@@ -34,7 +34,6 @@ export function createFakeWarmUps(options: { readonly clock: Clock }): WarmUps {
       computed: settled - cached,
       invalid: 0,
       state: isDone ? 'done' : stoppedMs === undefined ? waiting : 'stopped',
-
       failed: 0,
       seconds,
     };
@@ -56,7 +55,6 @@ export function createFakeWarmUps(options: { readonly clock: Clock }): WarmUps {
         ask,
         startedMs: clock.monotonicMs(),
         stoppedMs: undefined,
-
         taken: isPopular ? (ask.top ?? 1000) : 0,
         last: isPopular,
       };

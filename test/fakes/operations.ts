@@ -44,7 +44,6 @@ export function createFakeOperations(options: {
     const state = operations.control.state();
     return {
       domain,
-
       figures: seconds === undefined ? undefined : figuresAt(clock.monotonicMs(), seconds, undefined, 0),
       status: fakeStatus(domain),
       control: {
