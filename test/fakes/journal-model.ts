@@ -1,3 +1,4 @@
+import { phaseValue } from '../../src/operations/drills/guards.ts';
 import type { DomainResult, DrillPhase, Mark, Sample, Verdict } from '../../src/operations/drills/journal.ts';
 import type { GuardRule, Plan } from '../../src/operations/drills/plan.ts';
 import { survivalOf } from '../../src/operations/drills/result.ts';
@@ -6,7 +7,7 @@ import { seededRandom } from '../../src/runtime.ts';
 import { OUTCOMES, type Outcome } from '../../src/search/outcome.ts';
 
 /** A small model of traffic on one domain: cohorts that lose their entries and refill, and an engine with slots. */
-export interface TrafficOptions {
+interface TrafficOptions {
   readonly plan: Plan;
   readonly seed: number;
   readonly searchesPerSecond: number;
@@ -20,7 +21,7 @@ export interface TrafficOptions {
   readonly idleP99Ms?: number;
 }
 
-export interface Now {
+interface Now {
   readonly seconds: number;
   readonly phase: DrillPhase;
   readonly stage: number;
@@ -30,7 +31,7 @@ export interface Now {
 }
 
 /** Samples of one domain; each call returns the next one. */
-export function createTraffic(options: TrafficOptions): (now: Now) => Figures {
+function createTraffic(options: TrafficOptions): (now: Now) => Figures {
   const { plan, searchesPerSecond, hitRatio, refillMs, slots, engineCallMs } = options;
   const random = seededRandom(options.seed);
   const around = (value: number, share: number): number => value * (1 + (random() + random() - 1) * share);
@@ -104,26 +105,10 @@ function cohortShares({ stages, holdout }: Plan): readonly number[] {
 }
 
 /** The values of guards over the last two seconds. */
-export function guardsOf(plan: Plan, recent: readonly Figures[], baseline: Figures | undefined): Sample['guards'] {
-  const mean = (of: (figures: Figures) => number | undefined): number | undefined => {
-    const known = recent.flatMap((figures) => of(figures) ?? []);
-    return known.length === 0 ? undefined : known.reduce((sum, value) => sum + value, 0) / known.length;
-  };
+function guardsOf(plan: Plan, recent: readonly Figures[], baseline: Figures | undefined): Sample['guards'] {
+  const now = mean(recent);
   return plan.guards.map(({ figure, max }) => {
-    const value = mean((figures) => {
-      switch (figure) {
-        case 'errorRate':
-        case 'shedRate':
-        case 'p99Ms':
-          return figures[figure];
-        case 'engineInFlightShare':
-          return figures.engineInFlight / Math.max(1, figures.engineCeiling);
-        case 'engineRateFactor':
-          return baseline && figures.engineCallsPerSecond / Math.max(1, baseline.engineCallsPerSecond);
-        case 'hitRatioDrop':
-          return baseline && Math.max(0, ((baseline.hitRatio ?? 0) - (figures.cohorts[0]?.hitRatio ?? 0)) * 20);
-      }
-    });
+    const value = phaseValue(figure, now, baseline, now.engineInFlight / Math.max(1, now.engineCeiling));
     return { figure, value, broken: value !== undefined && value > max };
   });
 }
@@ -228,18 +213,13 @@ export function drillDomain(plan: Plan, drilled: Traffic, domain: string, startM
 }
 
 /** Share of all keys that are flushed after the stage. */
-export function widthOf(plan: Plan, stage: number): number {
+function widthOf(plan: Plan, stage: number): number {
   const planned = plan.stages[stage];
   return planned?.kind === 'fraction' ? planned.fraction : 1 - plan.holdout;
 }
 
 /** The result that a drill would build from these samples. */
-export function resultOf(
-  domain: string,
-  samples: readonly Sample[],
-  marks: readonly Mark[],
-  baseline: Figures,
-): DomainResult {
+function resultOf(domain: string, samples: readonly Sample[], marks: readonly Mark[], baseline: Figures): DomainResult {
   const during = samples.filter(({ phase }) => phase === 'stage' || phase === 'recovery');
   const stages = marks.flatMap((mark) => {
     if (mark.kind !== 'stage') return [];
@@ -280,7 +260,7 @@ export function resultOf(
 }
 
 /** Sums over all samples; levels are those of the last one. */
-export function mean(some: readonly Figures[]): Figures {
+function mean(some: readonly Figures[]): Figures {
   const sum = (of: (figures: Figures) => number | undefined): number =>
     some.reduce((total, one) => total + (of(one) ?? 0), 0);
   const [seconds, searches] = [sum((one) => one.seconds), sum((one) => one.searches)];
