@@ -134,7 +134,11 @@ export function createLayout(
     // The images of the stores start in their volume.
     const ownFolder = volumes.find(({ target }) => target === '/data')?.target;
     return {
-      ...{ name, folder, user, env: environment, tmpfs: tmpfs.filter((each) => each !== '/tmp') },
+      name,
+      folder,
+      user,
+      env: environment,
+      tmpfs: tmpfs.filter((each) => each !== '/tmp'),
       image: ownFolder === undefined ? image : { ...image, config: { ...image.config, WorkingDir: ownFolder } },
       network: addresses.length === 0 ? { kind: 'none' } : { kind: 'wire', wire, addresses },
       volumes: [
@@ -142,9 +146,8 @@ export function createLayout(
         { source: hosts, target: '/etc/hosts', readOnly: true },
         ...volumes,
       ],
-      ...(command === undefined
-        ? {}
-        : { command: built === undefined ? [...entry(service.image), ...command] : command }),
+      command:
+        command === undefined ? undefined : built === undefined ? [...entry(service.image), ...command] : command,
     };
   };
 }

@@ -58,8 +58,15 @@ export async function startService({ folder, dialect, domain, frontPorts }: Serv
       goods: {
         store: { kind: 'standalone', nodes: store.nodes.map(({ address }) => address) },
         engine: {
-          ...{ kind: dialect, host: HOST, port: firstFront, mirrors: mirrors.map((one) => `${HOST}:${one}`) },
-          ...{ index: 'goods', idAttribute: 'doc_id', deadline: '800ms', hardDeadline: '3s', maxConcurrent: 8 },
+          kind: dialect,
+          host: HOST,
+          port: firstFront,
+          mirrors: mirrors.map((one) => `${HOST}:${one}`),
+          index: 'goods',
+          idAttribute: 'doc_id',
+          deadline: '800ms',
+          hardDeadline: '3s',
+          maxConcurrent: 8,
         },
         attributes: Object.fromEntries(domain.attributes.map(({ name, ...declared }) => [name, declared])),
         context: Object.fromEntries(domain.context.map(({ name, ...declared }) => [name, declared])),
@@ -70,7 +77,12 @@ export async function startService({ folder, dialect, domain, frontPorts }: Serv
   writeFileSync(configFile, JSON.stringify(configuration));
   try {
     const service = await startServer({
-      ...{ cwd: folder, logFile: join(folder, 'serpcache.log'), configFile, host: HOST, port, adminPort },
+      cwd: folder,
+      logFile: join(folder, 'serpcache.log'),
+      configFile,
+      host: HOST,
+      port,
+      adminPort,
       env: { ADMIN_TOKEN: TOKEN },
     });
     return {

@@ -155,10 +155,20 @@ export function agentsIn(configuration: string): readonly string[] {
 function createSearchd({ directory, port, configFile, isShipped, domain, server }: SearchdOptions): Searchd {
   const log = join(directory, 'searchd.log');
   const engine = createSphinxEngine({
-    ...{ host: HOST, port, index: 'goods', domain, dialect: server.dialect },
-    ...{ ranker: 'proximity_bm25', idAttribute: 'doc_id', maxMatches: 1000, snippetLength: 240 },
-    ...{ connectTimeoutMs: 2000, hardDeadlineMs: 3000, maxConnections: 4 },
-    ...{ clock: systemClock, random: Math.random },
+    host: HOST,
+    port,
+    index: 'goods',
+    domain,
+    dialect: server.dialect,
+    ranker: 'proximity_bm25',
+    idAttribute: 'doc_id',
+    maxMatches: 1000,
+    snippetLength: 240,
+    connectTimeoutMs: 2000,
+    hardDeadlineMs: 3000,
+    maxConnections: 4,
+    clock: systemClock,
+    random: Math.random,
   });
   let running: RunningProcess | undefined;
   const start = async (): Promise<void> => {

@@ -51,7 +51,10 @@ async function checkDistributed({ folder, say, signal }: CheckRun, server: Searc
   try {
     step('four nodes and two fronts');
     const fleet = await startDistributed({
-      ...{ folder, server, domain, documents },
+      folder,
+      server,
+      domain,
+      documents,
       add: ({ stop }) => ends.push(stop),
     });
     const frontPorts = [fleet.fronts[0].port, fleet.fronts[1].port] as const;
@@ -212,7 +215,14 @@ function textOf({ whole, partial, failed, detail }: Asked): string {
 
 function page(engine: Engine, text: string): Promise<ResultPage> {
   const request: SearchRequest = {
-    ...{ domain: 'goods', text, page: 1, limit: 20, filters: [], facets: ['category'], highlight: true, context: [] },
+    domain: 'goods',
+    text,
+    page: 1,
+    limit: 20,
+    filters: [],
+    facets: ['category'],
+    highlight: true,
+    context: [],
     sort: { by: 'relevance' },
   };
   return engine.search(request, AbortSignal.timeout(PATIENCE_MS));

@@ -116,7 +116,11 @@ const CONTAINER_RIGHTS = {
   capabilities: { drop: ['ALL'] },
 };
 const POD_RIGHTS = {
-  ...{ runAsNonRoot: true, runAsUser: 1000, runAsGroup: 1000, fsGroup: 1000, fsGroupChangePolicy: 'OnRootMismatch' },
+  runAsNonRoot: true,
+  runAsUser: 1000,
+  runAsGroup: 1000,
+  fsGroup: 1000,
+  fsGroupChangePolicy: 'OnRootMismatch',
   seccompProfile: { type: 'RuntimeDefault' },
 };
 /** One after the other, so that capacity never falls. */

@@ -40,15 +40,14 @@ export async function checkRunning(release: Release, { folder, signal }: CheckRu
     const home = join(folder, 'app');
     mkdirSync(home);
     const service = await startServer({
-      ...{
-        cwd: home,
-        logFile: join(folder, 'serpcache.log'),
-        configFile: file,
-        host: HOST,
-        port: publicPort,
-        adminPort,
-      },
-      ...{ env, readyPath: release.container.startupProbe.httpGet.path },
+      cwd: home,
+      logFile: join(folder, 'serpcache.log'),
+      configFile: file,
+      host: HOST,
+      port: publicPort,
+      adminPort,
+      env,
+      readyPath: release.container.startupProbe.httpGet.path,
     });
     try {
       signal.throwIfAborted();

@@ -33,7 +33,11 @@ export async function checkService(image: Image, { folder, say, signal }: CheckR
   const volumes = [{ source: data, target: DATA }];
   // It holds the network while the service is gone, for a probe that must then fail.
   const holder = await startContainer({
-    ...{ name: 'holder', image, folder, network: { kind: 'none' }, command: ['sleep', 'infinity'] },
+    name: 'holder',
+    image,
+    folder,
+    network: { kind: 'none' },
+    command: ['sleep', 'infinity'],
   });
   const network = { kind: 'shared', pid: holder.pid } as const;
   const ends: Container[] = [holder];
@@ -131,10 +135,8 @@ async function probeHealth(options: Pick<ContainerOptions, 'name' | 'image' | 'f
 async function drain(service: Container, signal: AbortSignal) {
   const program = join(import.meta.dirname, 'image-traffic.ts');
   const traffic = spawn('nsenter', [`--net=/proc/${service.pid}/ns/net`, process.execPath, program, BASE, QUERY], {
-    ...{
-      signal: AbortSignal.any([signal, AbortSignal.timeout(TRAFFIC_LIMIT_MS)]),
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
+    signal: AbortSignal.any([signal, AbortSignal.timeout(TRAFFIC_LIMIT_MS)]),
+    stdio: ['ignore', 'pipe', 'inherit'],
   });
   let said = '';
   const ended = new Promise<void>((resolve, reject) => {

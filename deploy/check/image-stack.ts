@@ -116,7 +116,9 @@ async function explain(
 ): Promise<void> {
   const { status, log } = await runContainer({
     ...options,
-    ...{ name: `explain-${domain}`, network: { kind: 'shared', pid }, limitMs: PROBE_LIMIT_MS },
+    name: `explain-${domain}`,
+    network: { kind: 'shared', pid },
+    limitMs: PROBE_LIMIT_MS,
     command: ['node', 'src/cli.ts', 'explain', domain, query],
   });
   hold(status === 0, `compose: explain ended with ${status}: ${log.trim().split('\n').at(-1)}`);

@@ -44,7 +44,11 @@ async function checkCompose({ folder, signal }: CheckRun): Promise<string> {
   hold(prometheus !== undefined, 'compose.yaml has no prometheus');
   const file = prometheus.command?.flatMap((word) => /^--config\.file=(.+)$/.exec(word)?.[1] ?? [])[0] ?? '';
   const { status, log } = await runContainer({
-    ...{ name: 'promtool', image: machineImage(folder), folder, network: { kind: 'none' }, limitMs: PROMTOOL_LIMIT_MS },
+    name: 'promtool',
+    image: machineImage(folder),
+    folder,
+    network: { kind: 'none' },
+    limitMs: PROMTOOL_LIMIT_MS,
     volumes: [{ source: '/usr', target: '/usr', readOnly: true }, ...mountsOf(prometheus, { folder, uid: 65_534 })],
     command: ['promtool', 'check', 'config', file],
   });

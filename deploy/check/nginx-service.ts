@@ -50,11 +50,17 @@ export async function startFront({ folder, upstreamPorts }: FrontOptions): Promi
   const { stderr: tested } = await run('nginx', ['-t', ...args]);
   hold(!/\[\w+\]/.test(tested.replaceAll('[notice]', '')), `deploy/nginx/serpcache.conf: nginx -t says: ${tested}`);
   const nginx = await startProcess({
-    ...{ name: 'nginx', command: 'nginx', args, cwd: folder, logFile: join(folder, 'nginx.log') },
+    name: 'nginx',
+    command: 'nginx',
+    args,
+    cwd: folder,
+    logFile: join(folder, 'nginx.log'),
     ready: () => accepts(port),
   });
   return {
-    ...{ port, plainPort, ca: certificates.ca },
+    port,
+    plainPort,
+    ca: certificates.ca,
     reload: async () => {
       await run('nginx', ['-s', 'reload', ...args]);
     },
@@ -169,8 +175,14 @@ export async function startFleet(folder: string): Promise<Fleet> {
   });
   const start = (at: number): Promise<RunningProcess> =>
     startServer({
-      ...{ name: `serpcache ${at}`, cwd: folder, logFile: join(folder, `serpcache-${at}.log`), configFile: config },
-      ...{ host: HOST, port: ports[at] ?? 0, adminPort: adminPorts[at] ?? 0, env: { ADMIN_TOKEN: TOKEN } },
+      name: `serpcache ${at}`,
+      cwd: folder,
+      logFile: join(folder, `serpcache-${at}.log`),
+      configFile: config,
+      host: HOST,
+      port: ports[at] ?? 0,
+      adminPort: adminPorts[at] ?? 0,
+      env: { ADMIN_TOKEN: TOKEN },
     });
   const running: RunningProcess[] = [];
   const stop = async (): Promise<void> => {
@@ -269,7 +281,13 @@ export function clientOf({ port, ca }: Pick<Front, 'port' | 'ca'>, address: stri
       const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
       const sent = request(
         {
-          ...{ host: HOST, port, path, method, agent, signal, localAddress: address },
+          host: HOST,
+          port,
+          path,
+          method,
+          agent,
+          signal,
+          localAddress: address,
           headers: { host: NAME, ...length, ...headers },
         },
         (response) => {

@@ -148,7 +148,11 @@ async function checkService(home: string, { cwd, search, ...service }: Service):
   const [url, adminUrl] = [`http://${HOST}:${port}`, `http://${HOST}:${adminPort}`];
   const env = { ...environment(service), PORT: String(port), ADMIN_PORT: String(adminPort) };
   const server = await startProcess({
-    ...{ name: 'serpcache-server', command: programOf(home, 'serpcache-server'), args: [], cwd, env },
+    name: 'serpcache-server',
+    command: programOf(home, 'serpcache-server'),
+    args: [],
+    cwd,
+    env,
     logFile: join(cwd, 'server.log'),
     readyTimeoutMs: START_LIMIT_MS,
     ready: async () => (await fetch(`${url}/readyz`)).ok,

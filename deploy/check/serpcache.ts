@@ -22,17 +22,19 @@ interface ServerOptions {
 export function startServer(options: ServerOptions): Promise<RunningProcess> {
   const { name = 'serpcache', cwd, logFile, configFile, host, port, adminPort, env, readyPath = '/readyz' } = options;
   return startProcess({
-    ...{ name, command: process.execPath, args: [join(ROOT, 'src', 'main.ts')], cwd, logFile },
+    name,
+    command: process.execPath,
+    args: [join(ROOT, 'src', 'main.ts')],
+    cwd,
+    logFile,
     env: {
       LOG_LEVEL: 'warn',
       ...env,
-      ...{
-        SERPCACHE_CONFIG: configFile,
-        HOST: host,
-        ADMIN_HOST: host,
-        PORT: String(port),
-        ADMIN_PORT: String(adminPort),
-      },
+      SERPCACHE_CONFIG: configFile,
+      HOST: host,
+      ADMIN_HOST: host,
+      PORT: String(port),
+      ADMIN_PORT: String(adminPort),
     },
     readyTimeoutMs: START_LIMIT_MS,
     ready: async () => (await fetch(`http://${host}:${port}${readyPath}`)).ok,

@@ -60,15 +60,20 @@ export async function startServers(flavour: 'redis' | 'valkey', folder: string):
     );
   };
   const stack = await startSentinel({
-    ...{ flavour, operator: operatorOf(passwords), sentinelConfig },
+    flavour,
+    operator: operatorOf(passwords),
+    sentinelConfig,
     config: ['protected-mode yes', 'maxmemory 512mb', ...userLines(users), includeLine('replicas.conf')],
   });
   try {
     const settings = settingsOf(folder, {
       store: {
-        ...{ kind: 'sentinel', master: stack.master, sentinels: stack.sentinels.map(({ address }) => address) },
+        kind: 'sentinel',
+        master: stack.master,
+        sentinels: stack.sentinels.map(({ address }) => address),
         ...credentialsOf(passwords),
-        ...{ sentinelUsername: 'serpcache', sentinelPassword: passwordOf(passwords, 'serpcache') },
+        sentinelUsername: 'serpcache',
+        sentinelPassword: passwordOf(passwords, 'serpcache'),
       },
     });
     const opened = await openStores(settings, 1);

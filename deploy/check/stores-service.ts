@@ -98,7 +98,10 @@ export function settingsOf(
   const engine = { kind: 'sphinx', host: '127.0.0.1', port: 9306, index: 'goods' };
   writeFileSync(
     file,
-    JSON.stringify({ ...(control === undefined ? {} : { control }), domains: { goods: { store, engine } } }),
+    JSON.stringify({
+      control,
+      domains: { goods: { store, engine } },
+    }),
   );
   return loadSettings({ env: { SERPCACHE_CONFIG: file }, cwd: folder });
 }

@@ -34,7 +34,7 @@ interface Proved {
 
 /** serpcache uses the servers, then the doctor looks at them. @returns how many checks it made. */
 async function proved(folder: string, { store, control, nodes, afterwards }: Proved): Promise<number> {
-  const settings = settingsOf(folder, { store, ...(control === undefined ? {} : { control }) });
+  const settings = settingsOf(folder, { store, control });
   let opened: OpenedStores | undefined;
   try {
     opened = await openStores(settings, nodes);
@@ -107,7 +107,11 @@ async function cluster(flavour: Flavour, folder: string): Promise<number> {
   const tls = optionalDirectivesOf(`${flavour}-cache.conf`, /^(?:port|tls-(?!port$).*)$/);
   hold(tls.length >= 6, `deploy/redis/${flavour}-cache.conf: the comment about TLS has ${tls.length} lines, not 7`);
   const stack = await startCluster({
-    ...{ flavour, masters: MASTERS, replicasPerMaster: 1, tls: true, directory },
+    flavour,
+    masters: MASTERS,
+    replicasPerMaster: 1,
+    tls: true,
+    directory,
     operator: operatorOf(users.passwords),
     config: [
       'protected-mode yes',
@@ -264,7 +268,10 @@ async function sentinelUsers(flavour: Flavour, folder: string): Promise<number> 
   const { path, passwords } = openUsers('sentinel-users.acl', folder);
   const [port = 0] = await freePorts(1);
   const sentinel = await startRedisNode({
-    ...{ flavour, port, sentinel: true, operator: operatorOf(passwords) },
+    flavour,
+    port,
+    sentinel: true,
+    operator: operatorOf(passwords),
     directory: join(folder, `${flavour}-sentinel`),
     config: [`aclfile ${path}`],
   });

@@ -63,7 +63,7 @@ export function queriesOf(dashboard: Dashboard, chosen: Chosen = EVERYTHING): re
     panel,
     expression: withChosen(expression, chosen),
     legend,
-    ...(emptyWhen === undefined ? {} : { emptyWhen }),
+    emptyWhen,
   });
   const panels = dashboard.rows.flatMap((row) => row.panels);
   return [

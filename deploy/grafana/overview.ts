@@ -22,7 +22,12 @@ const firing = (severity: string): string =>
 
 function budgetPanel(title: string, description: string, expression: string): Panel {
   return {
-    ...{ kind: 'stat', title, description, unit: 'percentunit', width: 6, decimals: 1 },
+    kind: 'stat',
+    title,
+    description,
+    unit: 'percentunit',
+    width: 6,
+    decimals: 1,
     queries: [{ expression, legend: '{{domain}}', instant: true }],
     thresholds: {
       below: 'red',
@@ -37,7 +42,14 @@ function budgetPanel(title: string, description: string, expression: string): Pa
 function burnPanel(title: string, description: string, rule: string, alerts: readonly string[]): Panel {
   const over = (window: string) => ({ expression: ofRule(`${rule}:ratio${window}`), legend: `{{domain}} ${window}` });
   return {
-    ...{ kind: 'lines', title, description, unit: 'none', width: 12, min: 0, decimals: 1, alerts },
+    kind: 'lines',
+    title,
+    description,
+    unit: 'none',
+    width: 12,
+    min: 0,
+    decimals: 1,
+    alerts,
     queries: [over('5m'), over('1h'), over('6h')],
     thresholds: {
       below: 'green',

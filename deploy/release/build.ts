@@ -116,13 +116,21 @@ async function compile(root: string, dist: string): Promise<void> {
     }
     writeJson(join(copy, 'tsconfig.json'), {
       compilerOptions: {
-        ...{ target: 'esnext', module: 'nodenext', verbatimModuleSyntax: true, types: [], skipLibCheck: true },
+        target: 'esnext',
+        module: 'nodenext',
+        verbatimModuleSyntax: true,
+        types: [],
+        skipLibCheck: true,
         // `npm run types` checks them; here there are no libraries to check against.
         noCheck: true,
         rewriteRelativeImportExtensions: true,
-        ...{ sourceMap: true, inlineSources: true, removeComments: true },
+        sourceMap: true,
+        inlineSources: true,
+        removeComments: true,
         // Beside each other, so that a stack trace names `src/cli.ts` of the package.
-        ...{ rootDir: 'src', outDir: 'dist' },
+
+        rootDir: 'src',
+        outDir: 'dist',
       },
       include: ['src'],
     });

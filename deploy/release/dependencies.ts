@@ -80,7 +80,11 @@ function compare(one: string, other: string): number {
 /** The package.json of the published package. */
 export function publishedManifest({ name, version, description, license, type, dependencies }: Manifest) {
   return {
-    ...{ name, version, description, license, type },
+    name,
+    version,
+    description,
+    license,
+    type,
     bin: { serpcache: 'dist/cli.js', 'serpcache-server': 'dist/main.js' },
     engines: { node: '>=24' },
     dependencies,
@@ -91,7 +95,10 @@ export function publishedManifest({ name, version, description, license, type, d
 export function shrinkwrap(lockfile: Lockfile, manifest: Manifest): object {
   const { name, version, license, bin, engines, dependencies } = publishedManifest(manifest);
   return {
-    ...{ name, version, lockfileVersion: lockfile.lockfileVersion, requires: true },
+    name,
+    version,
+    lockfileVersion: lockfile.lockfileVersion,
+    requires: true,
     packages: {
       '': { name, version, license, dependencies, bin, engines },
       ...Object.fromEntries(inProduction(lockfile.packages)),

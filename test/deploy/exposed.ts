@@ -25,7 +25,7 @@ import { CHECKS } from '../../src/operations/doctor/checks/checks.ts';
 import { OUTCOMES } from '../../src/search/outcome.ts';
 import { createFullMetrics, type Exposition, nodes, scrape, statusOf } from '../metrics/harness.ts';
 import { until } from '../until.ts';
-import { resultLabelsOf, selectorsOf } from './promql.ts';
+import { readExpression, resultLabelsOf } from './promql.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -48,19 +48,27 @@ export async function exposedMetrics(): Promise<ReadonlyMap<string, ReadonlySet<
   return known;
 }
 
-/** Every metric and label of the expression is exposed. @param added labels that a scrape adds to every series. */
+/** Every metric of the expression is exposed with the labels of its matchers, and each grouping has its labels of a metric. @param added labels that a scrape adds to every series. */
 export function assertExposed(
   expression: string,
   exposed: ReadonlyMap<string, ReadonlySet<string>>,
   where = expression,
   added: readonly string[] = [],
 ): void {
-  for (const { metric, labels } of selectorsOf(expression)) {
+  const { selectors, needed } = readExpression(expression);
+  const all = new Set(added);
+  for (const { metric, matchers } of selectors) {
     const known = exposed.get(metric);
     assert.ok(known !== undefined, `there is no metric ${metric}: ${where}`);
-    const unknown = labels.filter((label) => !known.has(label) && !added.includes(label));
+    const unknown = matchers.map(({ label }) => label).filter((label) => !known.has(label) && !added.includes(label));
     assert.deepEqual(unknown, [], `${metric} has no such label: ${where}`);
+    for (const label of known) all.add(label);
   }
+  assert.deepEqual(
+    needed.filter((label) => !all.has(label)),
+    [],
+    `no metric has such a label: ${where}`,
+  );
 }
 
 /** The series of the page of one process with one domain, after an event of each kind and with each closed label value. */

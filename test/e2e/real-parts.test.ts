@@ -120,6 +120,17 @@ eachServer((name, server) => {
       assert.equal((await domain(service.url))?.control, 'ok');
     });
 
+    test('a batch has a status for each item', async () => {
+      const response = await fetch(`${service.url}/msearch`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ searches: [{ q: 'кроссовки', facet: ['city'] }, { q: 'диван' }, { q: '' }] }),
+      });
+      const { results } = (await response.json()) as { results: { status: number }[] };
+      const statuses = results.map(({ status }) => status);
+      assert.deepEqual(statuses, [200, 200, 400]);
+    });
+
     test('the metrics page has the outcomes, under the names that operators know', async () => {
       const text = await (await fetch(`${service.adminUrl}/metrics`)).text();
       for (const name of ['hit-l1', 'hit-l2', 'engine']) {

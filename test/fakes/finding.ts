@@ -40,7 +40,7 @@ export function findingOf({ finding, record }: FakeFindingOptions = {}): Finding
           rows: PIPELINES.map((pipeline, at) => ({
             name: `pipeline of ${pipeline}`,
             values: [RATES[at], 0.4 + at * 1.7, 2 ** (20 + at), 0.61 - at * 0.09],
-            ...(PUBLISHED[at] !== undefined && { published: PUBLISHED[at] }),
+            published: PUBLISHED[at],
             limit: pipeline < 50 ? ('generator' as const) : ('store' as const),
             command: `${STORE_TOOL} -P ${pipeline}`,
           })),
@@ -74,8 +74,13 @@ export function findingOf({ finding, record }: FakeFindingOptions = {}): Finding
 /** Lines over a numeric scale, with published values beside them and one missing value. */
 export function rateChart(): Chart {
   return {
-    ...{ id: '', title: 'Commands a second, by commands in a pipeline', across: 'commands in a pipeline' },
-    ...{ places: PIPELINES.map(String), unit: 'per-second', shape: 'lines', isLog: true },
+    id: '',
+    title: 'Commands a second, by commands in a pipeline',
+    across: 'commands in a pipeline',
+    places: PIPELINES.map(String),
+    unit: 'per-second',
+    shape: 'lines',
+    isLog: true,
     series: [
       { name: 'Redis', values: RATES },
       { name: 'Valkey', values: RATES.map((rate, at) => (at === 2 ? undefined : rate * 1.2)) },
@@ -87,8 +92,12 @@ export function rateChart(): Chart {
 /** Bars for places without a numeric scale. */
 export function asksChart(): Chart {
   return {
-    ...{ id: 'asks', title: 'Keys a second, by how they are asked for', across: 'how ten keys are asked for' },
-    ...{ places: ['MGET', 'pipelined GET', 'Lua'], unit: 'per-second', shape: 'bars' },
+    id: 'asks',
+    title: 'Keys a second, by how they are asked for',
+    across: 'how ten keys are asked for',
+    places: ['MGET', 'pipelined GET', 'Lua'],
+    unit: 'per-second',
+    shape: 'bars',
     series: [
       { name: 'Redis', values: [1_201_882, 402_118, undefined] },
       { name: 'Valkey', values: [1_344_010, 433_902, 301_220] },
@@ -102,11 +111,15 @@ export function fullChart(
   { series = 8, places = 12, name = (at: number): string => `place ${at + 1}` } = {},
 ): Chart {
   return {
-    ...{ id: 'full', title: 'As much as a chart may hold', across: 'places', shape, unit: 'ms' },
+    id: 'full',
+    title: 'As much as a chart may hold',
+    across: 'places',
+    shape,
+    unit: 'ms',
     places: Array.from({ length: places }, (_, at) => name(at)),
     series: Array.from({ length: series }, (_, one) => ({
       name: `series ${one + 1} of a long name`,
-      ...(one === series - 1 && { isPublished: true as const }),
+      isPublished: one === series - 1 ? (true as const) : undefined,
       values: Array.from({ length: places }, (_, at) =>
         (at + one) % 7 === 5 ? undefined : 12 + 90 * Math.abs(Math.sin(one * 1.3 + at * 0.7)),
       ),

@@ -1,3 +1,4 @@
+import { phaseValue } from '../../src/operations/drills/guards.ts';
 import type { DomainResult, DrillPhase, Mark, Sample, Verdict } from '../../src/operations/drills/journal.ts';
 import type { GuardRule, Plan } from '../../src/operations/drills/plan.ts';
 import { measuredSurvival } from '../../src/operations/drills/result.ts';
@@ -6,7 +7,7 @@ import { seededRandom } from '../../src/runtime.ts';
 import { OUTCOMES, type Outcome } from '../../src/search/outcome.ts';
 
 /** A small model of traffic on one domain: cohorts that lose their entries and refill, and an engine with slots. */
-export interface TrafficOptions {
+interface TrafficOptions {
   readonly plan: Plan;
   readonly seed: number;
   readonly searchesPerSecond: number;
@@ -20,7 +21,7 @@ export interface TrafficOptions {
   readonly idleP99Ms?: number;
 }
 
-export interface Now {
+interface Now {
   readonly seconds: number;
   readonly phase: DrillPhase;
   readonly stage: number;
@@ -30,7 +31,7 @@ export interface Now {
 }
 
 /** Samples of one domain; each call returns the next one. */
-export function createTraffic(options: TrafficOptions): (now: Now) => Figures {
+function createTraffic(options: TrafficOptions): (now: Now) => Figures {
   const { plan, searchesPerSecond, hitRatio, refillMs, slots, engineCallMs } = options;
   const random = seededRandom(options.seed);
   const around = (value: number, share: number): number => value * (1 + (random() + random() - 1) * share);
@@ -64,16 +65,18 @@ export function createTraffic(options: TrafficOptions): (now: Now) => Figures {
     Object.assign(outcomes, { stale, collapsed, engine, lifeboat, failed, shed: left - stale - lifeboat - failed });
     const load = Math.min(1, engine / Math.max(1, capacity));
     return {
-      ...{ seconds, processes: 3, searches, searchesPerSecond: searches / seconds, outcomes },
-      ...(searches > 0 && {
-        hitRatio: hits / searches,
-        errorRate: outcomes.failed / searches,
-        shedRate: outcomes.shed / searches,
-        p50Ms: around(0.5 + 3 * load, 0.2),
-        p99Ms: around((options.idleP99Ms ?? 18) + 60 * load + 500 * load ** 8, 0.25),
-      }),
+      seconds,
+      processes: 3,
+      searches,
+      searchesPerSecond: searches / seconds,
+      outcomes,
+      hitRatio: searches > 0 ? hits / searches : undefined,
+      errorRate: searches > 0 ? outcomes.failed / searches : undefined,
+      shedRate: searches > 0 ? outcomes.shed / searches : undefined,
+      p50Ms: searches > 0 ? around(0.5 + 3 * load, 0.2) : undefined,
+      p99Ms: searches > 0 ? around((options.idleP99Ms ?? 18) + 60 * load + 500 * load ** 8, 0.25) : undefined,
       engineCallsPerSecond: engine / seconds,
-      ...(engine > 0 && { engineCallMs: around(engineCallMs, 0.1) }),
+      engineCallMs: engine > 0 ? around(engineCallMs, 0.1) : undefined,
       engineFailures: Math.round(engine * 0.002 * random()),
       engineInFlight: Math.min(slots, some(load * slots)),
       engineQueued: load > 0.95 ? some(9) : 0,
@@ -82,7 +85,7 @@ export function createTraffic(options: TrafficOptions): (now: Now) => Figures {
       breakersOpen: isBlackout ? 3 : 0,
       cohorts: cohorts.map((one) => ({
         searches: one.searches,
-        ...(one.searches > 0 && { hitRatio: one.hits / one.searches }),
+        hitRatio: one.searches > 0 ? one.hits / one.searches : undefined,
       })),
     };
   };
@@ -102,27 +105,11 @@ function cohortShares({ stages, holdout }: Plan): readonly number[] {
 }
 
 /** The values of guards over the last two seconds. */
-export function guardsOf(plan: Plan, recent: readonly Figures[], baseline: Figures | undefined): Sample['guards'] {
-  const mean = (of: (figures: Figures) => number | undefined): number | undefined => {
-    const known = recent.flatMap((figures) => of(figures) ?? []);
-    return known.length === 0 ? undefined : known.reduce((sum, value) => sum + value, 0) / known.length;
-  };
+function guardsOf(plan: Plan, recent: readonly Figures[], baseline: Figures | undefined): Sample['guards'] {
+  const now = mean(recent);
   return plan.guards.map(({ figure, max }) => {
-    const value = mean((figures) => {
-      switch (figure) {
-        case 'errorRate':
-        case 'shedRate':
-        case 'p99Ms':
-          return figures[figure];
-        case 'engineInFlightShare':
-          return figures.engineInFlight / Math.max(1, figures.engineCeiling);
-        case 'engineRateFactor':
-          return baseline && figures.engineCallsPerSecond / Math.max(1, baseline.engineCallsPerSecond);
-        case 'hitRatioDrop':
-          return baseline && Math.max(0, ((baseline.hitRatio ?? 0) - (figures.cohorts[0]?.hitRatio ?? 0)) * 20);
-      }
-    });
-    return { figure, ...(value !== undefined && { value }), broken: value !== undefined && value > max };
+    const value = phaseValue(figure, now, baseline, now.engineInFlight / Math.max(1, now.engineCeiling));
+    return { figure, value, broken: value !== undefined && value > max };
   });
 }
 
@@ -226,18 +213,13 @@ export function drillDomain(plan: Plan, drilled: Traffic, domain: string, startM
 }
 
 /** Share of all keys that are flushed after the stage. */
-export function widthOf(plan: Plan, stage: number): number {
+function widthOf(plan: Plan, stage: number): number {
   const planned = plan.stages[stage];
   return planned?.kind === 'fraction' ? planned.fraction : 1 - plan.holdout;
 }
 
 /** The result that a drill would build from these samples. */
-export function resultOf(
-  domain: string,
-  samples: readonly Sample[],
-  marks: readonly Mark[],
-  baseline: Figures,
-): DomainResult {
+function resultOf(domain: string, samples: readonly Sample[], marks: readonly Mark[], baseline: Figures): DomainResult {
   const during = samples.filter(({ phase }) => phase === 'stage' || phase === 'recovery');
   const stages = marks.flatMap((mark) => {
     if (mark.kind !== 'stage') return [];
@@ -252,12 +234,13 @@ export function resultOf(
     const back = marks.find((one) => one.kind === 'recovered' && one.stage === mark.stage);
     return [
       {
-        ...{ stage: mark.stage, title: mark.title },
-        ...(before !== undefined && { before }),
-        ...(seen(mark.stage + 1).length > 0 && { lowest: Math.min(...seen(mark.stage + 1)) }),
-        ...(end !== undefined && { end }),
-        ...(control !== undefined && { control }),
-        ...(back?.kind === 'recovered' && { refillMs: back.afterMs }),
+        stage: mark.stage,
+        title: mark.title,
+        before,
+        lowest: seen(mark.stage + 1).length > 0 ? Math.min(...seen(mark.stage + 1)) : undefined,
+        end,
+        control,
+        refillMs: back?.kind === 'recovered' ? back.afterMs : undefined,
         peakEngineCallsPerSecond: Math.max(0, ...own.map(({ figures }) => figures.engineCallsPerSecond)),
       },
     ];
@@ -268,14 +251,16 @@ export function resultOf(
     .toSorted((one, other) => other.engineCallsPerSecond - one.engineCallsPerSecond);
   const saturated = during.some(({ figures }) => figures.engineInFlight >= figures.engineCeiling);
   return {
-    ...{ domain, baseline, stages },
-    ...(after.length > 0 && { after: mean(after) }),
+    domain,
+    baseline,
+    stages,
+    after: after.length > 0 ? mean(after) : undefined,
     survival: measuredSurvival({ baseline, worst, share: stages.length > 0 ? 0.75 : 0, saturated }),
   };
 }
 
 /** Sums over all samples; levels are those of the last one. */
-export function mean(some: readonly Figures[]): Figures {
+function mean(some: readonly Figures[]): Figures {
   const sum = (of: (figures: Figures) => number | undefined): number =>
     some.reduce((total, one) => total + (of(one) ?? 0), 0);
   const [seconds, searches] = [sum((one) => one.seconds), sum((one) => one.searches)];
@@ -289,15 +274,16 @@ export function mean(some: readonly Figures[]): Figures {
   const [p50Ms, p99Ms] = [middle((one) => one.p50Ms), middle((one) => one.p99Ms)];
   const cohorts = Math.max(0, ...some.map((one) => one.cohorts.length));
   return {
-    ...{ seconds, processes: last?.processes ?? 0, searches, outcomes },
+    seconds,
+    processes: last?.processes ?? 0,
+    searches,
+    outcomes,
     searchesPerSecond: searches / Math.max(1, seconds),
-    ...(searches > 0 && {
-      hitRatio: (outcomes['hit-l1'] + outcomes['hit-l2']) / searches,
-      errorRate: outcomes.failed / searches,
-      shedRate: outcomes.shed / searches,
-    }),
-    ...(p50Ms !== undefined && { p50Ms }),
-    ...(p99Ms !== undefined && { p99Ms }),
+    hitRatio: searches > 0 ? (outcomes['hit-l1'] + outcomes['hit-l2']) / searches : undefined,
+    errorRate: searches > 0 ? outcomes.failed / searches : undefined,
+    shedRate: searches > 0 ? outcomes.shed / searches : undefined,
+    p50Ms,
+    p99Ms,
     engineCallsPerSecond: sum((one) => one.engineCallsPerSecond * one.seconds) / Math.max(0.5, seconds),
     engineFailures: sum((one) => one.engineFailures),
     engineInFlight: last?.engineInFlight ?? 0,
@@ -308,7 +294,7 @@ export function mean(some: readonly Figures[]): Figures {
     cohorts: Array.from({ length: cohorts }, (_, at) => {
       const asked = sum((one) => one.cohorts[at]?.searches);
       const hits = sum((one) => (one.cohorts[at]?.searches ?? 0) * (one.cohorts[at]?.hitRatio ?? 0));
-      return { searches: asked, ...(asked > 0 && { hitRatio: hits / asked }) };
+      return { searches: asked, hitRatio: asked > 0 ? hits / asked : undefined };
     }),
   };
 }

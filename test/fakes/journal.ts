@@ -10,8 +10,11 @@ const guard = (figure: GuardRule['figure'], max: number, forMs: number, then: Gu
 export const STAGED: Plan = {
   name: '1-5-25-100',
   title: 'The whole cache in four stages',
-  ...{ mode: 'drop', eraseBy: 'unlink', over: 'one' },
-  ...{ baselineMs: 30_000, holdout: 0.01 },
+  mode: 'drop',
+  eraseBy: 'unlink',
+  over: 'one',
+  baselineMs: 30_000,
+  holdout: 0.01,
   stages: [0.01, 0.05, 0.25, 1].map((fraction): PlanStage => ({ kind: 'fraction', fraction, holdMs: 40_000 })),
   guards: [
     guard('errorRate', 0.01, 2000, 'rollback'),
@@ -22,7 +25,8 @@ export const STAGED: Plan = {
     guard('engineRateFactor', 5, 2000, 'continue'),
   ],
   recovery: { withinPoints: 2, timeoutMs: 120_000 },
-  ...{ afterMs: 20_000, minSearches: 200 },
+  afterMs: 20_000,
+  minSearches: 200,
 };
 
 export interface Drilled extends Traffic {
@@ -54,11 +58,18 @@ export function journalOf(drilled: Drilled = {}): Journal {
   const verdict = drilled.end === undefined ? ({ kind: 'passed', detail } as const) : drilled.end.verdict;
   return {
     id: `20261121-064348-${domains[0] ?? 'none'}-${plan.name}-x7`,
-    ...{ plan, domains, reason, by: 'anna@desk-12 from 10.0.3.17', owner: 'serpcache-2:8431' },
+    plan,
+    domains,
+    reason,
+    by: 'anna@desk-12 from 10.0.3.17',
+    owner: 'serpcache-2:8431',
     startedAtMs: STARTED_AT_MS,
-    ...(verdict !== undefined && { endedAtMs: STARTED_AT_MS + atMs, verdict }),
+    endedAtMs: verdict !== undefined ? STARTED_AT_MS + atMs : undefined,
+    verdict,
     previews: drilled.withPreview === false ? {} : Object.fromEntries(domains.map((name) => [name, previewOf(plan)])),
-    ...{ samples, marks, learned },
+    samples,
+    marks,
+    learned,
     state: verdict === undefined ? runningAt(samples, domains) : { kind: 'over' },
   };
 }
@@ -71,15 +82,24 @@ function runningAt(samples: readonly Sample[], domains: readonly string[]): Jour
 
 function previewOf(plan: Plan): FlushPreview {
   return {
-    ...{ mode: plan.mode, fraction: 0.99, ranges: [{ from: 0, to: 9900 }] },
+    mode: plan.mode,
+    fraction: 0.99,
+    ranges: [{ from: 0, to: 9900 }],
     nodes: [
       { node: 'redis-a:6379', keys: 41_203, bytes: 187_904_211, exact: true },
       { node: 'redis-b:6379', keys: 40_811, bytes: 184_022_790, exact: false, detail: 'from a sample of 2,000 keys' },
     ],
     memory: { entries: 12_440, bytes: 71_303_168 },
     engine: {
-      ...{ seconds: 60, searches: 12_840, hitRatio: 0.912, engineCallMs: 44.6, engineCallsPerSecond: 49.3 },
-      ...{ extraCallsPerSecond: 512, headroom: 9.8, amplification: 11.4, survivable: 0.85 },
+      seconds: 60,
+      searches: 12_840,
+      hitRatio: 0.912,
+      engineCallMs: 44.6,
+      engineCallsPerSecond: 49.3,
+      extraCallsPerSecond: 512,
+      headroom: 9.8,
+      amplification: 11.4,
+      survivable: 0.85,
     },
   };
 }
@@ -103,11 +123,12 @@ export const SCENES: Readonly<Record<string, () => Journal>> = {
     const [, broken] = STAGED.guards;
     const detail = 'Shed searches 7.0 %, above 5 % for 2 s, in the stage of all keys.';
     return journalOf({
-      ...{ slots: 7, refillMs: 16_000 },
+      slots: 7,
+      refillMs: 16_000,
       end: {
         atMs: 153_500,
         verdict: { kind: 'failed', detail, resumable: { domain: 'goods', stage: 3 } },
-        ...(broken && { broken }),
+        broken,
       },
     });
   },

@@ -71,7 +71,8 @@ export function runOf(options: FakeRunOptions = {}): RunRecord {
       memoryBytes: 8 * 2 ** 30,
       system: 'Linux 6.1, x64',
       k6: 'v1.8.1',
-      ...(stack === 'local' ? { generatorCpus: '3', serviceCpus: '0-2' } : {}),
+      generatorCpus: stack === 'local' ? '3' : undefined,
+      serviceCpus: stack === 'local' ? '0-2' : undefined,
     },
     summary: {
       script,
@@ -141,10 +142,10 @@ function survival({ rampSeconds = 4, holdSeconds = 20 }: FakeRunOptions, baseRps
     name,
     title,
     rampSeconds: name === 'warm-up' ? rampSeconds : 0,
-    ...(name === 'warm-up' ? {} : { goesOn: true as const }),
+    goesOn: name === 'warm-up' ? undefined : (true as const),
     holdSeconds: holdSeconds * times,
     ratePerSecond,
-    ...(limits === undefined ? {} : { limits }),
+    limits,
   });
   return inTurn([
     part('warm-up', 'Fills the caches', 1),
@@ -232,15 +233,11 @@ function summaryOf(
     searches,
     seconds: own.length,
     outcomes,
-    ...(searches === 0
-      ? {}
-      : {
-          latencyMs: { p50: 0.6, p90: p99 / 3, p95: p99 / 2, p99, max: p99 * 1.8 },
-          errorRate: step.limits?.shedsAllowed === true ? 0 : errors / searches,
-          hitRatio: (outcomes['hit-l1'] + outcomes['hit-l2']) / searches,
-        }),
+    latencyMs: searches === 0 ? undefined : { p50: 0.6, p90: p99 / 3, p95: p99 / 2, p99, max: p99 * 1.8 },
+    errorRate: searches === 0 ? undefined : step.limits?.shedsAllowed === true ? 0 : errors / searches,
+    hitRatio: searches === 0 ? undefined : (outcomes['hit-l1'] + outcomes['hit-l2']) / searches,
     dishonest: 0,
-    ...(isBlind ? {} : { engineCalls: Math.round(calls) }),
+    engineCalls: isBlind ? undefined : Math.round(calls),
     dropped: sum((second) => second.dropped),
   };
   return { ...measured, ...judgeStep(measured) };

@@ -64,7 +64,7 @@ export function secondOf({ atMs, rate, hitRatio, shedShare, p99Ms, dropped }: Mo
     vus: dropped > 0 ? vusCap : Math.min(vusCap, Math.ceil(5 + (rate * p99Ms) / 4000)),
     receivedBytes: searches * 5200,
     outcomes,
-    ...(searches > 0 ? { latencyMs: { p50: 0.6, p90: p99Ms / 3, p99: p99Ms, max: p99Ms * 1.8 } } : {}),
+    latencyMs: searches > 0 ? { p50: 0.6, p90: p99Ms / 3, p99: p99Ms, max: p99Ms * 1.8 } : undefined,
   };
 }
 

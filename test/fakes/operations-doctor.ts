@@ -37,8 +37,12 @@ export function createFakeDoctor({ clock }: { readonly clock: Clock }): FakeDoct
   const enabled: EnableName[] = [];
   const history: readonly HistoryLine[] = [
     {
-      ...{ atMs: clock.wallMs(), change: 'raised', check: 'store-memory-full', severity: 'critical' },
-      ...{ subject: '10.0.0.7:6379 (store of goods)', evidence: '0.99 of 1 GiB are used.' },
+      atMs: clock.wallMs(),
+      change: 'raised',
+      check: 'store-memory-full',
+      severity: 'critical',
+      subject: '10.0.0.7:6379 (store of goods)',
+      evidence: '0.99 of 1 GiB are used.',
     },
   ];
   const examine = (windowMs = 1000): Examination => {
@@ -46,7 +50,8 @@ export function createFakeDoctor({ clock }: { readonly clock: Clock }): FakeDoct
     return { report: diagnose(snapshots, { acknowledgements: ACCEPTED, tookMs: 3 * windowMs + 40 }), snapshots };
   };
   return {
-    ...{ asked, enabled },
+    asked,
+    enabled,
     examine: async ({ windowMs } = {}) => {
       asked.push(windowMs);
       return examine(windowMs);
@@ -82,16 +87,17 @@ function snapshotsFrom(clock: Clock, windowMs: number): readonly Snapshot[] {
     info: { maxmemory_policy: 'noeviction' },
     parts: {
       clients: { skipped: 'CLIENT LIST is refused: NOPERM this user has no permissions' },
-      ...(keys && {
-        keys: { known: { ...keys, biggest: [{ name: FOREIGN_KEY, type: 'string', bytes: 5 * 2 ** 20 }] } },
-      }),
+      keys: keys
+        ? { known: { ...keys, biggest: [{ name: FOREIGN_KEY, type: 'string', bytes: 5 * 2 ** 20 }] } }
+        : undefined,
     },
   });
   return Array.from({ length: SNAPSHOTS }, (_, at) => {
     const wallMs = clock.wallMs() + at * windowMs;
     const later = Array.from({ length: at }).reduce<typeof node>((one) => laterNode(one), node);
     return snapshotWith({
-      ...{ atMs: 1000 + at * windowMs, wallMs },
+      atMs: 1000 + at * windowMs,
+      wallMs,
       stores: [storeWith({}, [later])],
       engines: [engineWith()],
       hosts: [hostWith({ wallMs })],

@@ -62,8 +62,13 @@ export function createFakeDrills(options: {
     const stamp = new Date(startedAtMs).toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-');
     const id = `${stamp}-${domains[0]}-${plan.name}-x${drills.length}`;
     const drill: FakeDrill = {
-      ...{ id, plan, domains, startedAtMs, reason: ask.reason, by: ask.by },
-      ...(resumes === undefined ? {} : { resumes }),
+      id,
+      plan,
+      domains,
+      startedAtMs,
+      reason: ask.reason,
+      by: ask.by,
+      resumes,
     };
     drills.push(drill);
     return journalOf(drill);
@@ -119,9 +124,15 @@ export function createFakeDrills(options: {
         const { id, plan, domains, startedAtMs, endedAtMs, verdict } = journalOf(drill);
         const running = isRunning(drill);
         return {
-          ...{ id, plan: plan.name, title: plan.title, domains, startedAtMs, running, here: true },
-          ...(endedAtMs === undefined ? {} : { endedAtMs }),
-          ...(verdict === undefined ? {} : { verdict }),
+          id,
+          plan: plan.name,
+          title: plan.title,
+          domains,
+          startedAtMs,
+          running,
+          here: true,
+          endedAtMs,
+          verdict,
         };
       }),
     }),
@@ -220,7 +231,7 @@ export function journalAt(drill: FakeDrill, nowMs: number): Journal {
     by: drill.by,
     owner: 'fake-process',
     startedAtMs,
-    ...(isOver ? { endedAtMs: startedAtMs + atMs } : {}),
+    endedAtMs: isOver ? startedAtMs + atMs : undefined,
     previews: Object.fromEntries(drill.domains.map((name) => [name, previewOf(plan.mode, 1, [{ from: 0, to: 9900 }])])),
     samples,
     marks: [
@@ -228,7 +239,7 @@ export function journalAt(drill: FakeDrill, nowMs: number): Journal {
       ...(isOver ? [{ atMs, domain: place.domain, kind: 'restored', why: aborted?.why ?? 'finished' } as const] : []),
     ],
     state: isOver ? { kind: 'over' } : { kind: 'running', phase: current?.phase ?? 'baseline', ...place },
-    ...(verdict === undefined ? {} : { verdict }),
+    verdict,
     learned:
       first === undefined
         ? []
@@ -236,8 +247,14 @@ export function journalAt(drill: FakeDrill, nowMs: number): Journal {
             domain,
             baseline: first.figures,
             stages: plan.stages.map((stage, i) => ({
-              ...{ stage: i, title: stage.title ?? `stage ${i + 1}`, before: 0.89, lowest: 0.11, end: 0.86 },
-              ...{ control: 0.89, refillMs: 4200, peakEngineCallsPerSecond: 190 },
+              stage: i,
+              title: stage.title ?? `stage ${i + 1}`,
+              before: 0.89,
+              lowest: 0.11,
+              end: 0.86,
+              control: 0.89,
+              refillMs: 4200,
+              peakEngineCallsPerSecond: 190,
             })),
             survival: {
               headroom: { low: 4, high: 4.5 },
@@ -246,7 +263,7 @@ export function journalAt(drill: FakeDrill, nowMs: number): Journal {
               survivable: { low: 0.39, high: 0.57 },
             },
           })),
-    ...(drill.resumes === undefined ? {} : { resumes: drill.resumes }),
+    resumes: drill.resumes,
   };
 }
 
@@ -280,7 +297,7 @@ function sampleAt({ plan }: FakeDrill, steps: readonly Step[], i: number): Sampl
   const values: Readonly<Record<string, number>> = { errorRate, shedRate, p99Ms };
   const guards = plan.guards.map(({ figure, max }) => {
     const value = values[figure];
-    return { figure, ...(value === undefined ? {} : { value }), broken: value !== undefined && value > max };
+    return { figure, value, broken: value !== undefined && value > max };
   });
   return { atMs, domain, phase, stage, figures, guards };
 }

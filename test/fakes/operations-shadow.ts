@@ -80,7 +80,15 @@ export function createFakeShadows(options: {
     const { id, candidate, by, atMs } = shadow;
     const forMs = Math.min(DEFAULT_FOR_MS, endedAtMs - atMs);
     reports.unshift({
-      ...{ id, domain, primary: MAIN, candidate, by, startedAtMs: atMs, endedAtMs, ended, changes },
+      id,
+      domain,
+      primary: MAIN,
+      candidate,
+      by,
+      startedAtMs: atMs,
+      endedAtMs,
+      ended,
+      changes,
       samples: samplesOf(shadow, endedAtMs),
       total: between(shadow, 0, endedAtMs - atMs),
       verdict: verdictOf(shadow, endedAtMs - atMs, forMs),
@@ -108,22 +116,29 @@ export function createFakeShadows(options: {
   const summaryOf = (name: string): ShadowSummary => {
     const { domain, shadow, placement } = find(name);
     return {
-      ...{ domain, configured: MAIN, candidates: CANDIDATES, active: placement?.active ?? MAIN, paused: false },
-      ...(shadow === undefined ? {} : { shadow }),
-      ...(placement === undefined ? {} : { placement }),
+      domain,
+      configured: MAIN,
+      candidates: CANDIDATES,
+      active: placement?.active ?? MAIN,
+      paused: false,
+      shadow,
+      placement,
     };
   };
   const status = async (domain: string, forMs = DEFAULT_FOR_MS): Promise<ShadowStatus> => {
     const summary = summaryOf(domain);
     const { shadow, active } = summary;
     const rest = {
-      ...{ processes: PROCESSES, wrongKeys: [] },
-      ...(active.name === MAIN.name ? {} : { configuration: configurationOf(domain, active) }),
+      processes: PROCESSES,
+      wrongKeys: [],
+      configuration: active.name === MAIN.name ? undefined : configurationOf(domain, active),
     };
     if (shadow === undefined) return { ...summary, ...rest };
     const elapsedMs = clock.wallMs() - shadow.atMs;
     return {
-      ...{ ...summary, ...rest, elapsedMs },
+      ...summary,
+      ...rest,
+      elapsedMs,
       figures: between(shadow, Math.max(0, elapsedMs - forMs), elapsedMs),
       verdict: verdictOf(shadow, elapsedMs, forMs),
     };
@@ -195,7 +210,7 @@ export function createFakeShadows(options: {
       const { kind, why } = verdictOf(running(place), clock.wallMs() - atMs, forMs);
       if (kind !== 'cut-over' && !force) throw new OperationError('no-verdict', why);
       const report = end(place, 'cut-over');
-      return { ...moveTo(place, MAIN, candidate, caller), ...(report === undefined ? {} : { report }) };
+      return { ...moveTo(place, MAIN, candidate, caller), report };
     },
     back: async (domain, caller) => {
       const place = find(domain);
@@ -244,12 +259,18 @@ function between({ candidate, fraction, reads }: Shadow, fromMs: number, toMs: n
   const hitRatio = Math.min(0.99, noise(HIT_RATIO, 0.02));
   const writes = Math.round(compared * (1 - hitRatio));
   const measured = (ratio: number, factor: number) => ({
-    ...{ hitRatio: ratio, errorRate: 0 },
-    ...{ p50Ms: noise(0.3, 0.2), p95Ms: noise(0.7 * factor, 0.2), p99Ms: noise(1.4 * factor, 0.1) },
+    hitRatio: ratio,
+    errorRate: 0,
+    p50Ms: noise(0.3, 0.2),
+    p95Ms: noise(0.7 * factor, 0.2),
+    p99Ms: noise(1.4 * factor, 0.1),
   });
   const side = (ratio: number, copies: number, factor: number): Side => ({
-    ...{ reads: compared * copies, readsPerSecond: (compared * copies) / seconds, compared },
-    ...{ hits: Math.round(compared * ratio), writes },
+    reads: compared * copies,
+    readsPerSecond: (compared * copies) / seconds,
+    compared,
+    hits: Math.round(compared * ratio),
+    writes,
     errors: { 'store-slow': 0, 'store-down': 0, 'node-open': 0, 'store-saturated': 0, refused: 0 },
     ...(compared === 0 ? {} : measured(ratio, factor)),
     servers: serversAt(compared * copies, seconds, fraction, noise),
@@ -258,12 +279,21 @@ function between({ candidate, fraction, reads }: Shadow, fromMs: number, toMs: n
   const missing = Math.round(compared * (hitRatio - candidateRatio));
   const older = Math.round(compared * 0.004);
   return {
-    ...{ seconds, processes: PROCESSES.length },
+    seconds,
+    processes: PROCESSES.length,
     primary: side(hitRatio, 1, 1),
     candidate: side(candidateRatio, reads, slow),
     agreement: {
-      ...{ compared, equal: Math.max(0, compared - missing - older), older, newer: 0, wrong: 0, missing, surplus: 0 },
-      ...{ lifeSamples: Math.round(compared / 32), lifeDriftMs: noise(12, 0.4), lifeDriftMaxMs: noise(80, 0.4) },
+      compared,
+      equal: Math.max(0, compared - missing - older),
+      older,
+      newer: 0,
+      wrong: 0,
+      missing,
+      surplus: 0,
+      lifeSamples: Math.round(compared / 32),
+      lifeDriftMs: noise(12, 0.4),
+      lifeDriftMaxMs: noise(80, 0.4),
     },
     copying: { sampled: compared + writes, sent: compared * reads + writes, dropped: 0, paused: 0, filled: missing },
   };
@@ -277,13 +307,16 @@ function serversAt(
 ): Servers {
   const perSecond = reads / seconds;
   return {
-    ...{ nodes: 3, missing: 0, connections: 18, memoryBytes: Math.round(noise(180e6 * fraction + 9e6, 0.02)) },
-    ...{ maxMemoryBytes: 3 * 2 ** 30, evictedPerSecond: 0, expiredPerSecond: noise(1.5 * fraction, 0.3) },
-    ...{
-      bytesInPerSecond: perSecond * 160,
-      bytesOutPerSecond: perSecond * 3400,
-      cpu: noise(0.02 + perSecond / 9e4, 0.1),
-    },
+    nodes: 3,
+    missing: 0,
+    connections: 18,
+    memoryBytes: Math.round(noise(180e6 * fraction + 9e6, 0.02)),
+    maxMemoryBytes: 3 * 2 ** 30,
+    evictedPerSecond: 0,
+    expiredPerSecond: noise(1.5 * fraction, 0.3),
+    bytesInPerSecond: perSecond * 160,
+    bytesOutPerSecond: perSecond * 3400,
+    cpu: noise(0.02 + perSecond / 9e4, 0.1),
   };
 }
 
@@ -293,11 +326,17 @@ function verdictOf(shadow: Shadow, elapsedMs: number, forMs: number): ShadowVerd
   // Without the first fifth, in which the candidate fills.
   const { primary, candidate, agreement } = between(shadow, elapsedMs - Math.min(forMs, 0.8 * elapsedMs), elapsedMs);
   const judge = (name: Criterion['name'], what: string, value: number, max: number): Criterion => ({
-    ...{ name, what, value, bound: max },
+    name,
+    what,
+    value,
+    bound: max,
     met: agreement.compared < MIN_COMPARED ? 'not-measured' : value <= max ? 'yes' : 'no',
   });
   const least = (name: Criterion['name'], what: string, value: number, min: number): Criterion => ({
-    ...{ name, what, value, bound: min },
+    name,
+    what,
+    value,
+    bound: min,
     met: value >= min ? 'yes' : 'not-measured',
   });
   const points = 100 * ((primary.hitRatio ?? 0) - (candidate.hitRatio ?? 0));

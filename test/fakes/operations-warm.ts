@@ -25,9 +25,17 @@ export function createFakeWarmUps(options: { readonly clock: Clock }): WarmUps {
     const isDone = last && settled === taken;
     const waiting = settled === taken ? 'waiting' : 'running';
     return {
-      ...{ id, domain: ask.domain, from: ask.from, taken, settled, cached, computed: settled - cached, invalid: 0 },
+      id,
+      domain: ask.domain,
+      from: ask.from,
+      taken,
+      settled,
+      cached,
+      computed: settled - cached,
+      invalid: 0,
       state: isDone ? 'done' : stoppedMs === undefined ? waiting : 'stopped',
-      ...{ failed: 0, seconds },
+      failed: 0,
+      seconds,
     };
   };
   const find = (id: string): Running => {
@@ -43,8 +51,12 @@ export function createFakeWarmUps(options: { readonly clock: Clock }): WarmUps {
       if (other !== undefined) throw new OperationError('warm-up-running', `Warm-up ${other.id} runs there already.`);
       const isPopular = ask.from === 'popular';
       const started: Running = {
-        ...{ id: `warm-${all.length + 1}`, ask, startedMs: clock.monotonicMs(), stoppedMs: undefined },
-        ...{ taken: isPopular ? (ask.top ?? 1000) : 0, last: isPopular },
+        id: `warm-${all.length + 1}`,
+        ask,
+        startedMs: clock.monotonicMs(),
+        stoppedMs: undefined,
+        taken: isPopular ? (ask.top ?? 1000) : 0,
+        last: isPopular,
       };
       all.push(started);
       return look(started);

@@ -44,7 +44,7 @@ export function createFakeOperations(options: {
     const state = operations.control.state();
     return {
       domain,
-      ...(seconds === undefined ? {} : { figures: figuresAt(clock.monotonicMs(), seconds, undefined, 0) }),
+      figures: seconds === undefined ? undefined : figuresAt(clock.monotonicMs(), seconds, undefined, 0),
       status: fakeStatus(domain),
       control: {
         ...state,

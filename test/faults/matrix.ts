@@ -15,7 +15,7 @@ import {
   runAttempts,
 } from './judge.ts';
 import type { Selection } from './registry.ts';
-import type { Report } from './report.ts';
+import { PHASES, type PhaseReport, type Report } from './report.ts';
 import { BOUNDS, type Harness, type Judgement, type Row, WarmUpError } from './row.ts';
 
 interface MatrixOptions {
@@ -74,7 +74,7 @@ export async function runMatrix({ rows, figures }: Selection, options: MatrixOpt
       print(`could not be done: ${failure}`);
     }
   };
-  if (rows.length > 0) print(line(HEAD));
+  if (rows.length > 0) print(line('row', 'verdict', ([title]) => title));
   for (const layout of ['plain', 'distributed'] as const) {
     const own = rows.filter((row) => (row.layout ?? 'plain') === layout);
     if (own.length > 0) await tryStep(`rows of layout ${layout}`, () => runRows(own, layout, options, measured));
@@ -104,8 +104,11 @@ async function runRows(
           row.maxAttempts,
         );
         verdicts.push(verdict);
-        print(tableLine(verdict));
-        if (verdict.report?.trace.found) print(`    effect: ${verdict.report.trace.evidence}`);
+        const { report } = verdict;
+        print(
+          line(row.name, OUTCOME_TEXT[outcomeOf(verdict)], ([, , cell]) => (report === undefined ? '' : cell(report))),
+        );
+        if (report?.trace.found) print(`    effect: ${report.trace.evidence}`);
         for (const line of attemptLines(verdict)) print(line);
       }
     }
@@ -192,58 +195,32 @@ function figuresOf({ samples: _, trace: { found, evidence }, ...figures }: Repor
 const secondsSince = (startedAt: string): number => (Date.now() - Date.parse(startedAt)) / 1000;
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** `b/f/s`: before the fault, during it, after recovery. `no page`: share of the searches during the fault. */
-function tableLine(whole: RowVerdict): string {
-  const { name, report } = whole;
-  const verdict = OUTCOME_TEXT[outcomeOf(whole)];
-  if (report === undefined) return line([name, verdict]);
-  const { before, fault, after, steady } = report.subject;
-  const phases = [before, fault, after, steady];
-  const refused = phases
-    .flatMap(({ outcomes }) => Object.entries(outcomes))
-    .filter(([label]) => label.startsWith('shed '))
-    .reduce((sum, [, count]) => sum + count, 0);
-  const three = (value: (phase: typeof before) => string): string => [before, fault, steady].map(value).join(' ');
-  return line([
-    name,
-    verdict,
-    `${phases.reduce((sum, phase) => sum + phase.requests, 0)}`,
-    `${report.wrong.length}`,
-    `${report.hung}`,
-    `${refused}`,
-    percent(fault.unanswered),
-    three(({ hitRatio }) => percent(hitRatio)),
-    three(({ p95Ms }) => number(p95Ms)),
-    (report.engine.searches / Math.max(1, report.engine.distinct)).toFixed(2),
-    `${Math.round(report.peakRssBytes / 2 ** 20)}M`,
-    report.recoveredAfterMs === undefined ? '–' : (report.recoveredAfterMs / 1000).toFixed(1),
-  ]);
-}
-
-const WIDTHS = [20, 8, 7, 6, 6, 6, 9, 20, 16, 8, 7, 7] as const;
-const HEAD = [
-  'row',
-  'verdict',
-  'reqs',
-  'wrong',
-  'hung',
-  '5xx',
-  'no page',
-  'hit ratio b/f/s',
-  'p95 ms b/f/s',
-  'per key',
-  'RSS',
-  'back s',
-];
-
 const OUTCOME_TEXT = { red: 'RED', invalid: 'INVALID', green: 'green' } as const;
-
-function line(cells: readonly string[]): string {
-  return cells
-    .map((cell, at) => cell.padEnd(WIDTHS[at] ?? 8))
-    .join(' ')
-    .trimEnd();
-}
-
 const percent = (value: number): string => (Number.isNaN(value) ? '–' : `${Math.round(value * 1000) / 10}%`);
 const number = (value: number): string => (Number.isNaN(value) ? '–' : value.toFixed(value < 10 ? 1 : 0));
+const phasesOf = ({ subject }: Report): readonly PhaseReport[] => PHASES.map((phase) => subject[phase]);
+const sumOf = (report: Report, of: (phase: PhaseReport) => number): string =>
+  `${phasesOf(report).reduce((sum, phase) => sum + of(phase), 0)}`;
+const three = ({ subject: { before, fault, steady } }: Report, of: (phase: PhaseReport) => string): string =>
+  [before, fault, steady].map(of).join(' ');
+const shedOf = ({ outcomes }: PhaseReport): number =>
+  Object.entries(outcomes).reduce((sum, [label, count]) => sum + (label.startsWith('shed ') ? count : 0), 0);
+
+/** `b/f/s`: before the fault, during it, after recovery. `no page`: share of the searches during the fault. */
+const COLUMNS: readonly (readonly [title: string, width: number, cell: (report: Report) => string])[] = [
+  ['reqs', 7, (report) => sumOf(report, ({ requests }) => requests)],
+  ['wrong', 6, ({ wrong }) => `${wrong.length}`],
+  ['hung', 6, ({ hung }) => `${hung}`],
+  ['5xx', 6, (report) => sumOf(report, shedOf)],
+  ['no page', 9, ({ subject }) => percent(subject.fault.unanswered)],
+  ['hit ratio b/f/s', 20, (report) => three(report, ({ hitRatio }) => percent(hitRatio))],
+  ['p95 ms b/f/s', 16, (report) => three(report, ({ p95Ms }) => number(p95Ms))],
+  ['per key', 8, ({ engine }) => (engine.searches / Math.max(1, engine.distinct)).toFixed(2)],
+  ['RSS', 7, ({ peakRssBytes }) => `${Math.round(peakRssBytes / 2 ** 20)}M`],
+  ['back s', 7, ({ recoveredAfterMs: ms }) => (ms === undefined ? '–' : (ms / 1000).toFixed(1))],
+];
+
+function line(name: string, verdict: string, cell: (column: (typeof COLUMNS)[number]) => string): string {
+  const cells = COLUMNS.map((column) => cell(column).padEnd(column[1]));
+  return [name.padEnd(20), verdict.padEnd(8), ...cells].join(' ').trimEnd();
+}

@@ -1,8 +1,9 @@
+import type { TcpProxy } from '../../../loadtest/fault-proxy/tcp-proxy.ts';
 import type { Toxic } from '../../../loadtest/fault-proxy/toxiproxy.ts';
 import { connectionsEnded, faultEffect, nodesHaveNoClients } from '../fault-effects.ts';
 import { type Exchange, echo } from '../probes.ts';
 import type { FaultEffect, Row } from '../row.ts';
-import { STORE_NAME, type SubjectStore } from '../stores.ts';
+import { STORE_NAME } from '../stores.ts';
 
 /** An ECHO to every node through its proxy, on the subject's path. */
 function echoes(
@@ -58,12 +59,8 @@ export const STORE_NETWORK: readonly Row[] = [
     name: 'resets-1-percent',
     store: 'behind-tcp',
     summary: 'connections reset in one read of a hundred cost only those reads',
-    begin: async (harness) => {
-      for (const proxy of harness.store().tcp) proxy.reset(0.01);
-    },
-    end: async (harness) => {
-      for (const proxy of harness.store().tcp) proxy.reset(0);
-    },
+    begin: eachProxy((proxy) => proxy.reset(0.01)),
+    end: eachProxy((proxy) => proxy.reset(0)),
     effect: connectionsEnded('some'),
     bounds: { hitRatioDuring: 0.7, connectionsOpened: 200 },
   },
@@ -87,12 +84,8 @@ export const STORE_NETWORK: readonly Row[] = [
     name: 'black-hole',
     store: 'behind-tcp',
     summary: 'a store that swallows everything costs its read deadline, and no more connections than it has nodes',
-    begin: async (harness) => {
-      for (const proxy of harness.store().tcp) proxy.pause();
-    },
-    end: async (harness) => {
-      for (const proxy of harness.store().tcp) proxy.resume();
-    },
+    begin: eachProxy((proxy) => proxy.pause()),
+    end: eachProxy((proxy) => proxy.resume()),
     effect: repliesAreLost,
     bounds: { hitRatioDuring: 0.4, connectionsOpened: 20 },
   },
@@ -101,9 +94,7 @@ export const STORE_NETWORK: readonly Row[] = [
     store: 'behind-tcp',
     summary: 'every connection to the store cut at once costs a moment',
     faultMs: 500,
-    begin: async (harness) => {
-      for (const proxy of harness.store().tcp) proxy.cut();
-    },
+    begin: eachProxy((proxy) => proxy.cut()),
     effect: connectionsEnded('all'),
     bounds: { connectionsOpened: 20 },
   },
@@ -111,11 +102,7 @@ export const STORE_NETWORK: readonly Row[] = [
     name: 'name-gone',
     store: 'named',
     summary: 'a store whose name stops resolving is a miss, and is found again when it resolves',
-    begin: async (harness) => {
-      harness.names.set(STORE_NAME, 'ENOTFOUND');
-      for (const proxy of harness.store().tcp) proxy.cut();
-    },
-    end: async (harness) => harness.names.set(STORE_NAME, ['127.0.0.1']),
+    ...resolvesTo('ENOTFOUND'),
     effect: nodesHaveNoClients,
     bounds: { hitRatioDuring: 0.4, recoverySeconds: 15, connectionsOpened: 20 },
   },
@@ -123,25 +110,34 @@ export const STORE_NETWORK: readonly Row[] = [
     name: 'name-silent',
     store: 'named',
     summary: 'a resolver that does not answer costs what a name that does not resolve costs',
-    begin: async (harness) => {
-      harness.names.set(STORE_NAME, 'silence');
-      for (const proxy of harness.store().tcp) proxy.cut();
-    },
-    end: async (harness) => harness.names.set(STORE_NAME, ['127.0.0.1']),
+    ...resolvesTo('silence'),
     effect: nodesHaveNoClients,
     bounds: { hitRatioDuring: 0.4, recoverySeconds: 20, connectionsOpened: 20 },
   },
 ];
+
+function eachProxy(act: (proxy: TcpProxy) => void): Row['begin'] {
+  return async (harness) => harness.store().tcp.forEach(act);
+}
+
+/** The name of the store resolves no longer, and its connections are cut. */
+function resolvesTo(fault: 'ENOTFOUND' | 'silence'): Pick<Row, 'begin' | 'end'> {
+  return {
+    begin: async ({ names, store }) => {
+      names.set(STORE_NAME, fault);
+      for (const proxy of store().tcp) proxy.cut();
+    },
+    end: async ({ names }) => names.set(STORE_NAME, ['127.0.0.1']),
+  };
+}
 
 function toxic(what: Toxic): Pick<Row, 'begin' | 'end'> {
   return {
     begin: async (harness) => {
       for (const proxy of harness.store().toxics) await proxy.add(what, { stream: 'downstream' });
     },
-    end: async (harness) => heal(harness.store()),
+    end: async (harness) => {
+      for (const proxy of harness.store().toxics) await proxy.heal();
+    },
   };
-}
-
-async function heal(store: SubjectStore): Promise<void> {
-  for (const proxy of store.toxics) await proxy.heal();
 }

@@ -38,24 +38,16 @@ export const STORE_NODES: readonly Row[] = [
   {
     name: 'nodes-all-killed',
     summary: 'without any store the engine and L1 answer every search',
-    begin: async (harness) => {
-      await Promise.all(harness.store().nodes.map((node) => node.kill()));
-    },
-    end: async (harness) => {
-      await Promise.all(harness.store().nodes.map((node) => node.restart()));
-    },
+    begin: eachNode((node) => node.kill()),
+    end: eachNode((node) => node.restart()),
     effect: processesAre('gone', allPids),
     bounds: { hitRatioDuring: 0.4, recoverySeconds: 40 },
   },
   {
     name: 'nodes-all-stopped',
     summary: 'a store that hangs as a whole costs each read its deadline at most, and later reads nothing',
-    begin: async (harness) => {
-      await Promise.all(harness.store().nodes.map((node) => node.pause()));
-    },
-    end: async (harness) => {
-      for (const node of harness.store().nodes) node.resume();
-    },
+    begin: eachNode((node) => node.pause()),
+    end: eachNode((node) => node.resume()),
     effect: processesAre('stopped', allPids),
     bounds: { hitRatioDuring: 0.4, recoverySeconds: 15 },
   },
@@ -73,9 +65,7 @@ export const STORE_NODES: readonly Row[] = [
     name: 'flushall-all',
     summary: 'FLUSHALL of every node is filled again by what L1 holds and what people ask',
     faultMs: 500,
-    begin: async (harness) => {
-      await Promise.all(harness.store().nodes.map((node) => node.command('FLUSHALL')));
-    },
+    begin: eachNode((node) => node.command('FLUSHALL')),
     effect: flushed(allNodes),
     bounds: { hitRatioDuring: 0.4, recoverySeconds: 40 },
   },
@@ -162,6 +152,10 @@ function victim(harness: Harness): RedisNode {
   const [node] = harness.store().nodes;
   if (node === undefined) throw new Error('a store without nodes');
   return node;
+}
+
+function eachNode(act: (node: RedisNode) => unknown): Row['begin'] {
+  return async (harness) => void (await Promise.all(harness.store().nodes.map(act)));
 }
 
 const SLOTS_MOVED = 40;
