@@ -1,8 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import type { Clock } from '../../runtime.ts';
+import { described } from '../../schema/fields.ts';
+import type { AppliedRule } from '../../search/canonical.ts';
+import type { TierExplanation } from '../../search/explain.ts';
 import type { Search } from '../../search/search.ts';
-import { createTraceRecorder, type LiveTrace } from '../../search/trace-recorder.ts';
+import { createTraceRecorder } from '../../search/trace-recorder.ts';
 import type { RequestEvent } from '../events.ts';
 import { problemOf } from '../problems.ts';
 import { createAdmission } from '../search-api/admission.ts';
@@ -13,7 +16,7 @@ import { createSearchHandler } from '../search-api/search-handler.ts';
 import type { App } from '../transport/app.ts';
 import { createPageBodies } from '../transport/content-coding.ts';
 import { parametersOf } from '../transport/request-target.ts';
-import { routeSchema } from './input.ts';
+import { adminRoutes } from './input.ts';
 
 interface AdminSearchOptions {
   readonly search: Search;
@@ -73,17 +76,12 @@ export function registerExplain(
   routes: FastifyInstance,
   { search, maxUrlBytes }: Pick<AdminSearchOptions, 'search' | 'maxUrlBytes'>,
 ): void {
-  routes.get('/admin/explain', {
-    schema: routeSchema({
-      summary: 'Why a search is answered as it is, tier by tier',
-      tag: 'state',
-      query: searchQuerySchema(search),
-      answer: ExplanationBody,
-    }),
-    handler: async (request, reply) => {
-      const explanation = await search.explain(parametersOf(request.raw.url ?? '', request.headers, maxUrlBytes));
-      return reply.send(explanation);
-    },
+  adminRoutes(routes).get('/admin/explain', {
+    summary: 'Why a search is answered as it is, tier by tier',
+    tag: 'state',
+    describedQuery: searchQuerySchema(search),
+    answer: ExplanationBody,
+    handle: ({ request: { raw, headers } }) => search.explain(parametersOf(raw.url ?? '', headers, maxUrlBytes)),
   });
 }
 
@@ -95,15 +93,13 @@ export function registerTrace(
   routes: FastifyInstance,
   { search, clock, random, maxUrlBytes }: Pick<AdminSearchOptions, 'search' | 'clock' | 'random' | 'maxUrlBytes'>,
 ): void {
-  routes.get('/admin/trace', {
-    schema: routeSchema({
-      summary: 'One live search, stage by stage, with its times',
-      tag: 'state',
-      query: searchQuerySchema(search),
-      answer: TraceBody,
-    }),
-    handler: async (request, reply) => {
-      const prepared = search.prepare(parametersOf(request.raw.url ?? '', request.headers, maxUrlBytes));
+  adminRoutes(routes).get('/admin/trace', {
+    summary: 'One live search, stage by stage, with its times',
+    tag: 'state',
+    describedQuery: searchQuerySchema(search),
+    answer: TraceBody,
+    handle: async ({ request: { raw, headers } }) => {
+      const prepared = search.prepare(parametersOf(raw.url ?? '', headers, maxUrlBytes));
       const recorder = createTraceRecorder({ clock, random });
       const span = recorder.begin({ name: 'search', kind: 'internal' });
       const ended = await search.search(prepared, { span }).then(
@@ -119,7 +115,7 @@ export function registerTrace(
       );
       span?.end();
       const [root, ...below] = recorder.spans();
-      const body: LiveTrace = {
+      return {
         domain: prepared.request.domain,
         canonical: prepared.canonical,
         key: prepared.key,
@@ -127,7 +123,6 @@ export function registerTrace(
         durationMs: root?.durationMs ?? 0,
         spans: root === undefined ? [] : [root, ...below],
       };
-      return reply.send(body);
     },
   });
 }
@@ -158,12 +153,13 @@ const TraceBody = Type.Object({
 });
 
 /** Members depend on the rule or tier. */
-const AnyMembers = Type.Record(Type.String(), Type.Unknown());
+const members = <Of>(description?: string) =>
+  Type.Array(Type.Unsafe<Of>(Type.Record(Type.String(), Type.Unknown())), { ...described(description) });
 
 const ExplanationBody = Type.Object(
   {
     domain: Type.String(),
-    rules: Type.Array(AnyMembers, { description: 'Each canonicalisation rule that changed the text, in order.' }),
+    rules: members<AppliedRule>('Each canonicalisation rule that changed the text, in order.'),
     ignored: Type.Array(Type.String(), { description: 'Parameters that no domain declares: not part of the key.' }),
     canonical: Type.String(),
     answerProfile: Type.String(),
@@ -172,7 +168,7 @@ const ExplanationBody = Type.Object(
     bucket: Type.Integer(),
     slot: Type.Optional(Type.Integer()),
     node: Type.Optional(Type.String()),
-    tiers: Type.Array(AnyMembers),
+    tiers: members<TierExplanation>(),
     lastMiss: Type.Optional(Type.Object({ reason: Type.String(), secondsAgo: Type.Integer() })),
   },
   { description: 'What would happen to this search now, tier by tier. Written for readers: members may change.' },

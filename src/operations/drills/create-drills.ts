@@ -1,11 +1,12 @@
 import { BUCKETS } from '../../cache/invalidation.ts';
 import { halt as haltDocument, liftHalt } from '../../control/changes.ts';
+import type { Caller } from '../../control/control.ts';
 import { OperationError } from '../../control/operation-error.ts';
 import type { Runtime } from '../../runtime.ts';
 import { createArchive } from './archive.ts';
 import { createDrillList, createRemoteDrills } from './drill-list.ts';
 import { abortedBy, abortRemotely } from './drill-lock.ts';
-import type { Caller, DrillDomain, DrillEvent, Drills } from './drills.ts';
+import type { DrillDomain, DrillEvent, Drills } from './drills.ts';
 import { applyPatience } from './guards.ts';
 import { type Journal, type ResumePoint, resumePoint } from './journal.ts';
 import { loadReadyPlans } from './plan-file.ts';

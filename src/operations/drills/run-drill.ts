@@ -1,4 +1,5 @@
 import { BUCKETS } from '../../cache/invalidation.ts';
+import type { Caller } from '../../control/control.ts';
 import { OperationError } from '../../control/operation-error.ts';
 import { recordId } from '../../report/record-archive.ts';
 import type { Clock, Runtime } from '../../runtime.ts';
@@ -6,7 +7,7 @@ import type { FlushPreview } from '../flush/flush.ts';
 import { type Archive, createJournalWriter, type JournalWriter } from './archive.ts';
 import { type CohortLayout, createCohortLayout, nodesLostBy } from './cohorts.ts';
 import { createDrillLock, type DrillLock } from './drill-lock.ts';
-import type { Caller, DrillDomain, DrillEvent } from './drills.ts';
+import type { DrillDomain, DrillEvent } from './drills.ts';
 import type { Journal, Mark, ResumePoint, Verdict } from './journal.ts';
 import type { Plan } from './plan.ts';
 import { previewStage, type ResolvedRequest } from './resolve-request.ts';

@@ -1,7 +1,7 @@
 import { OperationError } from '../../control/operation-error.ts';
 import type { Clock } from '../../runtime.ts';
 import { createWarmRun, type WarmDomain, type WarmRun } from './run.ts';
-import type { WarmEvent, WarmRequest, WarmUp, WarmUps } from './warm.ts';
+import { MAX_PER_SECOND, MAX_TOP, type WarmEvent, type WarmRequest, type WarmUp, type WarmUps } from './warm.ts';
 
 interface WarmUpsOptions<Prepared> {
   /** By name. */
@@ -18,9 +18,7 @@ export interface WarmUpDomain<Prepared> extends WarmDomain<Prepared> {
 
 /** Maximum number of taken and unfinished queries; the client keeps the rest. */
 const MAX_WAITING = 2000;
-const MAX_TOP = 10_000;
 const DEFAULT_TOP = 1000;
-const MAX_PER_SECOND = 10_000;
 /** Number of warm-ups that are listed: the running ones and the latest ended ones. */
 const REMEMBERED = 50;
 
