@@ -14,7 +14,8 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   // The default configuration has the demo catalogue.
   config: ['schema', 'cache', 'search', 'catalogue'],
   tracing: ['schema', 'config', 'search'],
-  report: ['search'],
+  // Records are read by their schema.
+  report: ['schema', 'search'],
   // The schemas of what they answer and take.
   'operations/audit': ['schema'],
   'operations/capacity': ['schema', 'config'],

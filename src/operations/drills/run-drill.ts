@@ -1,10 +1,10 @@
 import { BUCKETS } from '../../cache/invalidation.ts';
 import type { Caller } from '../../control/control.ts';
 import { OperationError } from '../../control/operation-error.ts';
-import { recordId } from '../../report/record-archive.ts';
+import { type RecordArchive, recordId } from '../../report/record-archive.ts';
 import type { Clock, Runtime } from '../../runtime.ts';
 import type { FlushPreview } from '../flush/flush.ts';
-import { type Archive, createJournalWriter, type JournalWriter } from './archive.ts';
+import { createJournalWriter, type JournalWriter } from './archive.ts';
 import { type CohortLayout, createCohortLayout, nodesLostBy } from './cohorts.ts';
 import { createDrillLock, type DrillLock } from './drill-lock.ts';
 import type { DrillDomain, DrillEvent } from './drills.ts';
@@ -25,7 +25,7 @@ export interface RunningDrill {
 }
 
 interface BeginOptions extends Runtime<DrillEvent> {
-  readonly archive: Archive;
+  readonly archive: RecordArchive<Journal>;
   readonly leaseMs: number;
   readonly tickMs: number;
   readonly sleep: Sleep;
@@ -250,7 +250,7 @@ interface Publisher {
 
 function createPublisher(options: {
   readonly writer: JournalWriter;
-  readonly archive: Archive;
+  readonly archive: RecordArchive<Journal>;
   readonly clock: Pick<Clock, 'monotonicMs'>;
 }): Publisher {
   const { writer, archive, clock } = options;

@@ -1,13 +1,14 @@
 import { MAX_SHADOW_READS, type StoreRef } from '../../control/document.ts';
 import { OperationError } from '../../control/operation-error.ts';
 import { beginShadow, changeShadow, endShadow } from '../../control/placement.ts';
+import { createRecordArchive } from '../../report/record-archive.ts';
 import type { Runtime } from '../../runtime.ts';
 import { type CutOverSteps, createCutOver } from './cut-over.ts';
 import { createDomainShadow, type DomainShadow, type RunningShadow, type ShadowDomain } from './domain-shadow.ts';
 import type { ShadowedStore } from './domain-stores.ts';
 import type { ShadowVerdict } from './figures.ts';
 import { checkCandidate } from './preflight.ts';
-import { createReportArchive, shadowReportId } from './report-archive.ts';
+import { reportSummary, SHADOW_REPORTS, shadowReportId } from './report-archive.ts';
 import { shadowReportPage } from './report-page.ts';
 import type { ShadowEvent, ShadowReport, ShadowStatus, ShadowSummary, Shadows } from './shadow.ts';
 import { judge } from './verdict.ts';
@@ -43,7 +44,8 @@ interface ShadowedPart extends Part {
 
 export function createShadows(options: ShadowsOptions): Shadows {
   const { domains, names, directory, keep, clock, random, processId, observe } = options;
-  const archive = createReportArchive({
+  const archive = createRecordArchive({
+    reader: SHADOW_REPORTS,
     directory,
     keep,
     onFault: (id, detail) => observe({ kind: 'shadow-unwritten', id, detail }),
@@ -59,7 +61,8 @@ export function createShadows(options: ShadowsOptions): Shadows {
     delayed.delete(report);
     const written = (async () => {
       const known = await archive.read(report.id);
-      if (known === undefined || known.samples.length <= report.samples.length) await archive.write(report);
+      const samples = known?.kind === 'record' ? known.record.samples.length : 0;
+      if (samples <= report.samples.length) await archive.write(report);
     })();
     writes.add(written);
     void written.finally(() => writes.delete(written));
@@ -233,6 +236,13 @@ export function createShadows(options: ShadowsOptions): Shadows {
     }
   };
 
+  /** @throws OperationError unknown-report, also when its file is damaged */
+  const reportWith = async (id: string): Promise<ShadowReport> => {
+    const read = await archive.read(id);
+    if (read?.kind === 'record') return read.record;
+    throw new OperationError('unknown-report', `there is no report ${id}`, 'id');
+  };
+
   return {
     list: () => [...parts.values()].map(summaryOf),
     status: async (domain, forMs = VERDICT_MS) => statusOf(partOf(domain), forMs),
@@ -301,17 +311,9 @@ export function createShadows(options: ShadowsOptions): Shadows {
         throw new OperationError('reason-required', 'the way back needs a reason', 'reason');
       return shadowedPart(domain).steps.back(caller);
     },
-    reports: archive.list,
-    report: async (id) => {
-      const report = await archive.read(id);
-      if (report !== undefined) return report;
-      throw new OperationError('unknown-report', `there is no report ${id}`, 'id');
-    },
-    page: async (id) => {
-      const report = await archive.read(id);
-      if (report !== undefined) return shadowReportPage(report);
-      throw new OperationError('unknown-report', `there is no report ${id}`, 'id');
-    },
+    reports: async () => (await archive.heads()).records.map(reportSummary),
+    report: reportWith,
+    page: async (id) => shadowReportPage(await reportWith(id)),
     close: async () => {
       closed = true;
       for (const { follower } of parts.values()) follower.close();
