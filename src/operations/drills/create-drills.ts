@@ -79,7 +79,6 @@ export function createDrills(options: DrillsOptions): Drills {
   };
 
   const halt = async ({ by, reason }: Caller): Promise<void> => {
-    if (reason.trim() === '') throw new OperationError('reason-required', 'A halt needs a reason.', '/reason');
     const detail = `All drills were halted by ${by}: ${reason}.`;
     const stopped = [...running.values()].map((drill) => drill.stop({ kind: 'aborted', detail, atOnce: true }));
     const halted = { reason, by, atMs: clock.wallMs() };

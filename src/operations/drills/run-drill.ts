@@ -39,9 +39,6 @@ export async function beginDrill(
   options: BeginOptions,
 ): Promise<RunningDrill> {
   const { archive, processId, clock, random, observe, leaseMs, tickMs, sleep } = options;
-  if (caller.reason.trim() === '') {
-    throw new OperationError('reason-required', 'A drill needs a reason: who reads its report will ask.', '/reason');
-  }
   for (const domain of domains) await checkFree(domain);
   const offset = from?.offset ?? Math.floor(random() * BUCKETS);
   const previews = await previewsOfLastStage(plan, domains, offset);

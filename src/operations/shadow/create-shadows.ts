@@ -1,4 +1,4 @@
-import { MAX_SHADOW_READS, type StoreRef } from '../../control/document.ts';
+import type { StoreRef } from '../../control/document.ts';
 import { OperationError } from '../../control/operation-error.ts';
 import { beginShadow, changeShadow, endShadow } from '../../control/placement.ts';
 import { createRecordArchive } from '../../report/record-archive.ts';
@@ -249,8 +249,6 @@ export function createShadows(options: ShadowsOptions): Shadows {
     samples: (domain) => partOf(domain).follower.running()?.recorder.samples() ?? [],
     start: async ({ domain, candidate, fraction, reads, forMs }, { by }) => {
       const part = shadowedPart(domain);
-      checkFraction(fraction);
-      checkReads(reads);
       const { control } = part.domain;
       const ref = candidateOf(part, candidate);
       // Refused before the candidate is asked anything.
@@ -272,8 +270,6 @@ export function createShadows(options: ShadowsOptions): Shadows {
     change: async ({ domain, fraction, reads }) => {
       const part = shadowedPart(domain);
       const { shadow } = runningIn(part);
-      if (fraction !== undefined) checkFraction(fraction);
-      if (reads !== undefined) checkReads(reads);
       if (fraction !== undefined && fraction > shadow.fraction) await checkFit(part, shadow.candidate, fraction);
       const change = { fraction, reads };
       await part.domain.control.change((document) => changeShadow(document, shadow.id, change));
@@ -293,8 +289,6 @@ export function createShadows(options: ShadowsOptions): Shadows {
       const part = shadowedPart(domain);
       const running = runningIn(part);
       const verdict = verdictOf(running, forMs);
-      if (caller.reason.trim() === '')
-        throw new OperationError('reason-required', 'a cut-over needs a reason', 'reason');
       if (verdict.kind !== 'cut-over' && !force) {
         throw new OperationError(
           'no-verdict',
@@ -306,11 +300,7 @@ export function createShadows(options: ShadowsOptions): Shadows {
       const moved = await endingHere(id, `cut-over by ${caller.by}`, () => part.steps.cutOver(caller));
       return { ...moved, report: id };
     },
-    back: async (domain, caller) => {
-      if (caller.reason.trim() === '')
-        throw new OperationError('reason-required', 'the way back needs a reason', 'reason');
-      return shadowedPart(domain).steps.back(caller);
-    },
+    back: async (domain, caller) => shadowedPart(domain).steps.back(caller),
     reports: async () => (await archive.heads()).records.map(reportSummary),
     report: reportWith,
     page: async (id) => shadowReportPage(await reportWith(id)),
@@ -321,17 +311,4 @@ export function createShadows(options: ShadowsOptions): Shadows {
       await Promise.all(writes);
     },
   };
-}
-
-function checkFraction(fraction: number): void {
-  // Negated, so that NaN is refused too.
-  if (fraction > 0 && fraction <= 1) return;
-  const words = `fraction is the share of the keys: a number above 0 and at most 1; it is ${fraction}`;
-  throw new OperationError('invalid-fraction', words, 'fraction');
-}
-
-function checkReads(reads: number): void {
-  if (Number.isInteger(reads) && reads >= 1 && reads <= MAX_SHADOW_READS) return;
-  const words = `reads is the number of copies of each read: a whole number from 1 to ${MAX_SHADOW_READS}; it is ${reads}`;
-  throw new OperationError('invalid-request', words, 'reads');
 }

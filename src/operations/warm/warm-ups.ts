@@ -1,7 +1,7 @@
 import { OperationError } from '../../control/operation-error.ts';
 import type { Clock } from '../../runtime.ts';
 import { createWarmRun, type WarmDomain, type WarmRun } from './run.ts';
-import { MAX_PER_SECOND, MAX_TOP, type WarmEvent, type WarmRequest, type WarmUp, type WarmUps } from './warm.ts';
+import type { WarmEvent, WarmRequest, WarmUp, WarmUps } from './warm.ts';
 
 interface WarmUpsOptions<Prepared> {
   /** By name. */
@@ -66,7 +66,9 @@ export function createWarmUps<Prepared>(options: WarmUpsOptions<Prepared>): Warm
   return {
     start: (request) => {
       const domain = domainOf(request.domain);
-      validate(request);
+      if (request.top !== undefined && request.from !== 'popular') {
+        throw new OperationError('invalid-request', 'top goes with from: popular', 'top');
+      }
       const running = [...runs.values()].find(
         ({ request: { domain: name }, run }) => name === request.domain && !run.isOver(),
       );
@@ -118,17 +120,4 @@ export function createWarmUps<Prepared>(options: WarmUpsOptions<Prepared>): Warm
 interface StartedRun {
   readonly request: WarmRequest;
   readonly run: WarmRun;
-}
-
-/** @throws OperationError invalid-request */
-function validate({ maxPerSecond, from, top }: WarmRequest): void {
-  if (!(maxPerSecond >= 1 && maxPerSecond <= MAX_PER_SECOND)) {
-    const words = `maxPerSecond is a number from 1 to ${MAX_PER_SECOND}; it is ${maxPerSecond}`;
-    throw new OperationError('invalid-request', words, 'maxPerSecond');
-  }
-  if (top === undefined) return;
-  if (from !== 'popular') throw new OperationError('invalid-request', 'top goes with from: popular', 'top');
-  if (!(Number.isInteger(top) && top >= 1 && top <= MAX_TOP)) {
-    throw new OperationError('invalid-request', `top is a whole number from 1 to ${MAX_TOP}; it is ${top}`, 'top');
-  }
 }

@@ -21,8 +21,6 @@ export interface WarmUps {
 }
 
 const from = oneOf(['popular', 'queries'], '`queries`: they are sent afterwards, in several requests.');
-export const MAX_PER_SECOND = 10_000;
-export const MAX_TOP = 10_000;
 
 export const WARM_REQUEST = Type.Object(
   {
@@ -30,13 +28,13 @@ export const WARM_REQUEST = Type.Object(
     from,
     maxPerSecond: Type.Number({
       minimum: 1,
-      maximum: MAX_PER_SECOND,
+      maximum: 10_000,
       description: 'Engine calls a second at most: 1 to 10 000. Less while the engine has less to spare.',
     }),
     top: Type.Optional(
       Type.Integer({
         minimum: 1,
-        maximum: MAX_TOP,
+        maximum: 10_000,
         description: 'With `popular`: how many of them, from 1 to 10,000.',
       }),
     ),
