@@ -1,7 +1,7 @@
 import { BUCKETS, type ControlStanding, type EntryRules } from '../cache/invalidation.ts';
 import { bucketsIn, type ControlDocument, type Overlay, type Placement } from './document.ts';
 
-/** Who asks for a change, and why. */
+/** The person who asks for a change, with the reason. */
 export interface Caller {
   readonly by: string;
   readonly reason: string;

@@ -31,8 +31,8 @@ export function limitsOf(known: Known, q: Quantities): readonly CapacityLimit[] 
     advice: string,
   ): CapacityLimit => ({ name, unit, used, capacity, planned, advice });
   const grows = (...given: Parameters<typeof limit>): CapacityLimit => {
-    const { used, capacity, ...rest } = limit(...given);
-    return { used, capacity, ...rest, breaksAt: breakingRate.of({ rate, used, capacity }) };
+    const made = limit(...given);
+    return { ...made, breaksAt: breakingRate.of({ rate, used: made.used, capacity: made.capacity }) };
   };
   const limits: CapacityLimit[] = [];
   if (engineCapacity !== undefined) {

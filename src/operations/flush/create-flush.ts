@@ -109,6 +109,7 @@ export function createFlush(options: FlushOptions): Flush {
     },
     purge: async (query) => {
       const { text } = query;
+      checkText(text);
       const before = control.document().purges.find((one) => one.text === text);
       const affected = await countPurged(query, before?.generation ?? 0, options);
       const changed = await control.change((document) => purge(document, text, clock.wallMs()));
@@ -173,6 +174,11 @@ function checkIds(ids: readonly string[]): void {
     const has = `one of them has ${Buffer.byteLength(wrong)}, or a NUL or half a character`;
     throw invalid(`an id is a text of 1 to ${MAX_ID_BYTES} bytes in UTF-8; ${has}`, 'ids');
   }
+}
+
+/** @throws OperationError invalid-request */
+function checkText(text: string): void {
+  if (text.trim() === '') throw invalid('a purge names the text of a query; it is empty', 'q');
 }
 
 /** @throws OperationError invalid-request */
