@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import type { DrillSummary, UnreadableReport } from '../operations/drills/drills.ts';
+import type { DrillSummary, ListedDrills, UnreadableReport } from '../operations/drills/drills.ts';
 import { type DomainResult, type Journal, MAX_SAMPLES } from '../operations/drills/journal.ts';
 import type { Plan } from '../operations/drills/plan.ts';
 import {
@@ -17,20 +17,14 @@ import type { Command } from './command.ts';
 import { operatorCommand } from './operator-command.ts';
 import { columns, indented } from './terminal.ts';
 
-interface Listed {
-  readonly drills: readonly DrillSummary[];
-  /** Absent in answers of older versions. */
-  readonly unreadable?: readonly UnreadableReport[];
-}
-
 export const listDrills: Command = operatorCommand({
   name: 'drill list',
   usage: '',
   summary: 'running and finished drills, newest first',
   run: async ({ client, output }) => {
-    const found = await client.get<Listed>('/admin/drills');
+    const found = await client.get<ListedDrills>('/admin/drills');
     output.result(found, () => {
-      const damaged = (found.unreadable ?? []).map(unreadableText);
+      const damaged = found.unreadable.map(unreadableText);
       if (found.drills.length === 0) return ['there was no drill yet', ...damaged].join('\n');
       const rows = found.drills.map((drill) => [
         drill.id,

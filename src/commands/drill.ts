@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { CohortForecast } from '../operations/drills/cohorts.ts';
-import type { DrillPreview } from '../operations/drills/drills.ts';
+import type { DrillPreview, DrillRequest } from '../operations/drills/drills.ts';
 import type { Journal } from '../operations/drills/journal.ts';
 import type { Plan, PlanStage } from '../operations/drills/plan.ts';
 import { describeFaults, readPlanFile } from '../operations/drills/plan-file.ts';
@@ -120,11 +120,6 @@ function drillPreviewText({ plan, domains, warnings }: DrillPreview): string {
     if (last !== undefined) lines.push(previewText(domain, last.preview));
   }
   return [...lines, ...warnings.map((warning) => `! ${warning}`)].join('\n');
-}
-
-interface DrillRequest {
-  readonly plan: string | Plan;
-  readonly domains?: readonly string[];
 }
 
 /** The plan (a ready-made one by name, or one in a file) and the domains of a drill. @throws UsageError */

@@ -1,4 +1,4 @@
-import type { QueryCount } from '../popularity/shared.ts';
+import type { MostAsked } from '../popularity/shared.ts';
 import { bytesText, countText, durationText } from '../report/format.mjs';
 import type { Explanation, TierExplanation } from '../search/explain.ts';
 import { UsageError } from './arguments.ts';
@@ -68,10 +68,8 @@ function tierText(tier: TierExplanation): string {
     .join(', ');
 }
 
-interface Popular {
+interface Popular extends MostAsked {
   readonly domain: string;
-  readonly source: 'fleet' | 'process';
-  readonly queries: readonly QueryCount[];
 }
 
 export const popular: Command = operatorCommand({

@@ -1,5 +1,6 @@
 import { FLUSH_MODES } from '../control/document.ts';
-import type { DrillSummary } from '../operations/drills/drills.ts';
+import type { DrillSummary, HaltState } from '../operations/drills/drills.ts';
+import type { FlushAnswer, PurgeAnswer, SuppressAnswer, SuppressedList } from '../operations/flush/answers.ts';
 import type { Erasure, FlushPreview, SurvivalEstimate } from '../operations/flush/flush.ts';
 import {
   amountText,
@@ -17,21 +18,6 @@ import { UsageError } from './arguments.ts';
 import type { Command } from './command.ts';
 import { type OperatorContext, operatorCommand } from './operator-command.ts';
 import { columns, createProgress, indented, plural } from './terminal.ts';
-
-/** The part of the answer to a flush or a purge that tells how many pages it affected. */
-interface AffectedAnswer {
-  readonly note: string;
-  readonly watch: readonly string[];
-}
-
-interface FlushAnswer {
-  readonly domain: string;
-  readonly mode: string;
-  readonly revision: number;
-  readonly generation: number;
-  readonly affected: AffectedAnswer;
-  readonly erasure?: Erasure;
-}
 
 /** Flushes a domain permanently. A flush that can be taken back is a drill. */
 export const flush: Command = operatorCommand({
@@ -157,7 +143,7 @@ function survivalLines(estimate: SurvivalEstimate, fraction: number): readonly s
   return lines;
 }
 
-function affectedLines({ note, watch }: AffectedAnswer): readonly string[] {
+function affectedLines({ note, watch }: Pick<FlushAnswer['affected'], 'note' | 'watch'>): readonly string[] {
   return [indented(note), indented(`watch: ${watch.join('\nwatch: ')}`)];
 }
 
@@ -199,14 +185,6 @@ function erasureText({ nodes, seconds, state }: Erasure): string {
   return `erasure ${state} after ${durationText(seconds * 1000)}\n${indented(columns(rows))}`;
 }
 
-interface PurgeAnswer {
-  readonly domain: string;
-  readonly text: string;
-  readonly revision: number;
-  readonly generation: number;
-  readonly affected: AffectedAnswer;
-}
-
 export const purgeCommand: Command = operatorCommand({
   name: 'purge',
   usage: '<domain> <query> [--reason TEXT]',
@@ -221,17 +199,6 @@ export const purgeCommand: Command = operatorCommand({
   },
 });
 
-interface SuppressAnswer {
-  readonly domain: string;
-  readonly suppressed: number;
-  readonly revision: number;
-}
-
-interface Suppressed {
-  readonly max: number;
-  readonly suppressed: readonly { readonly id: string; readonly atMs: number }[];
-}
-
 export const suppressCommand: Command = operatorCommand({
   name: 'suppress',
   usage: '<domain> <id>… [--lift] [--reason TEXT] | <domain> --list',
@@ -245,7 +212,7 @@ export const suppressCommand: Command = operatorCommand({
     const [domain = '', ...ids] = args.positionals;
     if (args.has('list')) {
       if (ids.length > 0 || args.has('lift')) throw new UsageError('--list takes a domain and nothing else');
-      const found = await client.get<Suppressed>('/admin/suppressed', { query: [['domain', domain]] });
+      const found = await client.get<SuppressedList>('/admin/suppressed', { query: [['domain', domain]] });
       output.result(found, () => {
         const rows = found.suppressed.map(({ id, atMs }) => [id, utcText(atMs)]);
         const sum = `${found.suppressed.length} of at most ${found.max} suppressed`;
@@ -262,16 +229,6 @@ export const suppressCommand: Command = operatorCommand({
     output.result(done, () => `${domain}: ${what}; ${done.suppressed} suppressed in all, revision ${done.revision}`);
   },
 });
-
-interface HaltState {
-  readonly halted: boolean;
-  readonly domains: readonly {
-    readonly domain: string;
-    readonly reason: string;
-    readonly by: string;
-    readonly atMs: number;
-  }[];
-}
 
 export const haltCommand: Command = operatorCommand({
   name: 'halt',

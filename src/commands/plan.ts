@@ -95,9 +95,9 @@ function givenInputs(args: ParsedArguments): Inputs {
 }
 
 function inputValue(name: InputName, text: string): number {
-  const { option, unit, least, most, ...kind } = INPUTS[name];
+  const { option, unit, least, most, whole } = INPUTS[name];
   if (unit !== 'bytes' && unit !== 'bytes-per-second' && unit !== 'ms') {
-    return numberOf(`--${option}`, text, { least, most, whole: 'whole' in kind });
+    return numberOf(`--${option}`, text, { least, most, whole });
   }
   const value = unit === 'ms' ? parseDuration(text) : parseSize(text);
   if (value !== undefined && value >= least && value <= most) return value;

@@ -1,6 +1,12 @@
 import { BUCKETS, type ControlStanding, type EntryRules } from '../cache/invalidation.ts';
 import { bucketsIn, type ControlDocument, type Overlay, type Placement } from './document.ts';
 
+/** The person who asks for a change, with the reason. */
+export interface Caller {
+  readonly by: string;
+  readonly reason: string;
+}
+
 /** One domain's control document, as this process follows and changes it. */
 export interface Control {
   /** They judge entries by the latest document known here and, while its drill is live, by the overlay. */

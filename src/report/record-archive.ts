@@ -1,5 +1,8 @@
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import type { Decoded } from '../schema/fields.ts';
 
 /** The figures of one drill or one shadow. */
 export interface ArchivedRecord {
@@ -42,9 +45,50 @@ export function encodeRecord<R extends ArchivedRecord>({ samples, ...head }: R):
 }
 
 /** The text of the record without its samples; undefined when `encodeRecord` did not write it. */
-export function headText(text: string): string | undefined {
+function headText(text: string): string | undefined {
   const end = text.indexOf(SAMPLES);
   return end < 0 ? undefined : `${text.slice(0, end)},"samples":[]}`;
+}
+
+const MAX_WHY_CHARACTERS = 200;
+
+/**
+ * Validates records by a schema: another version, or anyone with access to a store, may have written them. Nothing throws.
+ * @param what the kind of record in words: `journal`
+ * @param of what it is about: `a drill`
+ */
+export function createRecordReader<S extends TSchema>(schema: S, what: string, of: string): RecordReader<Decoded<S>> {
+  type Record = Decoded<S>;
+  const shape = Compile(schema);
+  const isRecord = (value: unknown): value is Record => shape.Check(value);
+  const noRecord: ReadRecord<Record> = { kind: 'unreadable', why: `it is no ${what} of ${of}` };
+  const read = (value: unknown): ReadRecord<Record> => {
+    if (isRecord(value)) return { kind: 'record', record: value };
+    const [first] = shape.Errors(value);
+    if (first === undefined) return noRecord;
+    const where = first.instancePath === '' ? `the ${what}` : first.instancePath;
+    return { kind: 'unreadable', why: `${where} ${first.message}`.slice(0, MAX_WHY_CHARACTERS) };
+  };
+  const decode = (text: string): ReadRecord<Record> => {
+    try {
+      return read(JSON.parse(text));
+    } catch {
+      return { kind: 'unreadable', why: 'it is no JSON' };
+    }
+  };
+  const decodeHead = (text: string): ReadRecord<Record> => {
+    const head = headText(text);
+    return head === undefined ? noRecord : decode(head);
+  };
+  return { what, read, decode, decodeHead };
+}
+
+export interface RecordReader<R> {
+  readonly what: string;
+  readonly read: (value: unknown) => ReadRecord<R>;
+  readonly decode: (text: string) => ReadRecord<R>;
+  /** Without its samples. */
+  readonly decodeHead: (text: string) => ReadRecord<R>;
 }
 
 export type ReadRecord<R> =
@@ -73,15 +117,11 @@ export interface RecordArchive<R> {
 }
 
 interface RecordArchiveOptions<R> {
-  /** The kind of record in words: `journal`. */
-  readonly what: string;
+  readonly reader: RecordReader<R>;
   /** Absent: records are kept in memory, until the process ends. */
   readonly directory?: string;
   /** Number of newest records kept. */
   readonly keep: number;
-  /** They validate every member and never throw. */
-  readonly decode: (text: string) => ReadRecord<R>;
-  readonly decodeHead: (text: string) => ReadRecord<R>;
   readonly onFault: (id: string, detail: string) => void;
 }
 
@@ -93,7 +133,8 @@ const SUFFIX = '.json';
 
 /** One file per record, replaced atomically, so that a reader always finds a whole record. */
 export function createRecordArchive<R extends ArchivedRecord>(options: RecordArchiveOptions<R>): RecordArchive<R> {
-  const { what, directory, keep, decode, decodeHead, onFault } = options;
+  const { directory, keep, onFault } = options;
+  const { what, decode, decodeHead } = options.reader;
   const inMemory = new Map<string, R>();
   const heads = new Map<string, { readonly stamp: string; readonly read: ReadRecord<R> }>();
   const waiting = new Map<string, R>();

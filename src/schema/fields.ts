@@ -49,17 +49,19 @@ type Milliseconds = number & { readonly [unit]: 'ms' };
 /** The type of a value that `readTree` has read: read-only, with durations as numbers under `<name>Ms`. */
 export type Decoded<S extends TSchema> = DecodedValue<Static<S>>;
 
-type DecodedValue<T> = T extends Milliseconds
-  ? number
-  : T extends string | number | boolean | undefined
-    ? T
-    : T extends readonly (infer Item)[]
-      ? readonly DecodedValue<Item>[]
-      : {
-          readonly [Name in keyof T as NonNullable<T[Name]> extends Milliseconds
-            ? `${Name & string}Ms`
-            : Name]: DecodedValue<T[Name]>;
-        };
+type DecodedValue<T> = unknown extends T
+  ? T
+  : T extends Milliseconds
+    ? number
+    : T extends string | number | boolean | undefined
+      ? T
+      : T extends readonly (infer Item)[]
+        ? readonly DecodedValue<Item>[]
+        : {
+            readonly [Name in keyof T as NonNullable<T[Name]> extends Milliseconds
+              ? `${Name & string}Ms`
+              : Name]: DecodedValue<T[Name]>;
+          };
 
 type Scaled = { readonly default?: string; readonly min: number; readonly max: number; readonly words?: string };
 
@@ -186,6 +188,9 @@ const MAX_AMOUNT = 1e30;
 
 /** For the options of a field that may have no description. */
 export const described = (description: string | undefined) => (description === undefined ? {} : { description });
+
+/** Wall time in an answer. */
+export const wallTime = () => Type.Number({ description: 'Milliseconds since 1970-01-01T00:00Z.' });
 
 /** A measured rate, size or duration. */
 export const amount = (description?: string) =>

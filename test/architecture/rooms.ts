@@ -14,12 +14,14 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   // The default configuration has the demo catalogue.
   config: ['schema', 'cache', 'search', 'catalogue'],
   tracing: ['schema', 'config', 'search'],
-  report: ['search'],
-  'operations/audit': [],
+  // Records are read by their schema.
+  report: ['schema', 'search'],
+  // The schemas of what they answer and take.
+  'operations/audit': ['schema'],
   'operations/capacity': ['schema', 'config'],
   'operations/meter': ['schema', 'control', 'search'],
   'operations/flush': ['schema', 'cache', 'control', 'search', 'operations/meter'],
-  'operations/warm': ['control'],
+  'operations/warm': ['schema', 'control'],
   'operations/drills': ['schema', 'cache', 'control', 'search', 'report', 'operations/flush', 'operations/meter'],
   'operations/shadow': ['schema', 'cache', 'control', 'search', 'config', 'report', 'operations/flush'],
   'operations/doctor': ['schema', 'cache', 'resilience', 'search', 'control', 'config', 'report', 'operations/meter'],

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { EXIT, EXIT_MEANINGS, numberOf, type Option, parseArguments } from '../../src/commands/arguments.ts';
+import { EXIT, numberOf, type Option, parseArguments } from '../../src/commands/arguments.ts';
 
 const OPTIONS: readonly Option[] = [
   { name: 'rate', takes: 'N', about: 'a number' },
@@ -97,11 +97,3 @@ for (const [at, program] of programs().entries()) {
     assert.equal(wrong.stdout, '');
   });
 }
-
-test('the table of exit statuses in README.md is the one of the code', () => {
-  const readme = readFileSync(join(root, 'README.md'), 'utf8');
-  for (const [name, meaning] of Object.entries(EXIT_MEANINGS)) {
-    const row = `| ${EXIT[name as keyof typeof EXIT]} | ${meaning} |`;
-    assert.ok(readme.includes(row), row);
-  }
-});

@@ -1,7 +1,7 @@
-import type { Control } from '../../src/control/control.ts';
+import type { Caller, Control } from '../../src/control/control.ts';
 import { OperationError } from '../../src/control/operation-error.ts';
 import { createCohortLayout, forecastCohorts } from '../../src/operations/drills/cohorts.ts';
-import type { Caller, DrillRequest, Drills, StartRequest } from '../../src/operations/drills/drills.ts';
+import type { DrillRequest, Drills, StartRequest } from '../../src/operations/drills/drills.ts';
 import type { Journal, Mark, Sample, Verdict } from '../../src/operations/drills/journal.ts';
 import type { GuardRule, Plan, PlanStage } from '../../src/operations/drills/plan.ts';
 import { describeFaults, readPlan } from '../../src/operations/drills/plan-file.ts';

@@ -1,4 +1,4 @@
-import type { Control } from '../../src/control/control.ts';
+import type { Caller, Control } from '../../src/control/control.ts';
 import type { Placement, Shadow, StoreRef } from '../../src/control/document.ts';
 import { OperationError } from '../../src/control/operation-error.ts';
 import type {
@@ -10,7 +10,6 @@ import type {
   Side,
 } from '../../src/operations/shadow/figures.ts';
 import type {
-  Caller,
   Moved,
   ReportSummary,
   ShadowReport,

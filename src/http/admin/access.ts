@@ -2,7 +2,6 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Caller } from '../../operations/drills/drills.ts';
 import type { Clock } from '../../runtime.ts';
 import { bringsBearer, canonicalAddress, createClients, subscriberOf } from '../transport/client.ts';
 import type { TokenEvent } from '../transport/events.ts';
@@ -237,11 +236,6 @@ export function networkOf({ remoteAddress = '' }: Pick<IncomingMessage['socket']
 }
 
 const UNKNOWN = 'an unknown address';
-
-/** @throws Refusal `reason-required` */
-export function callerOf(request: FastifyRequest, reason: string): Caller {
-  return { by: callerName(request.raw), reason: statedReason(reason) };
-}
 
 /** @throws Refusal `reason-required` */
 export function statedReason(reason: string | undefined): string {

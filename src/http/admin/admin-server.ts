@@ -19,7 +19,7 @@ import { createAuditTrail, registerAudit } from './audit.ts';
 import { registerDoctor } from './doctor-routes.ts';
 import { registerDrills, registerHalt, registerJournals } from './drill-routes.ts';
 import { registerFlush, registerPurge } from './flush-routes.ts';
-import type { AdminContext } from './operations.ts';
+import type { AdminContext } from './input.ts';
 import { registerAdminSearch, registerExplain, registerTrace } from './search-routes.ts';
 import { registerCutOver, registerShadowReports, registerShadows } from './shadow-routes.ts';
 import { createLive, registerLive, registerState } from './state-routes.ts';

@@ -1,14 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import type { Audit, AuditEntry } from '../../operations/audit/audit.ts';
+import { AUDIT_ENTRY, type Audit, type AuditEntry } from '../../operations/audit/audit.ts';
 import { CURSOR } from '../../operations/audit/log-file.ts';
 import type { Clock } from '../../runtime.ts';
 import { type Problem, Refusal } from '../transport/problem.ts';
 import { createTokenBuckets } from '../transport/token-bucket.ts';
 import { addressOf, callerName, mutates, networkOf } from './access.ts';
-import { AtMs, queryOf, routeSchema } from './input.ts';
-import type { ChangeNote } from './operations.ts';
+import { adminRoutes, type ChangeNote } from './input.ts';
 
 /**
  * Writes one line for each request that asks for a change, whatever its result. The line is opened when the request
@@ -227,8 +226,6 @@ export function createRefusalSampler(options: {
 }
 
 const MAX_ENTRIES = 1000;
-/** The form of `next` in an answer. */
-
 const AuditQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_ENTRIES, default: 100 })),
   before: Type.Optional(
@@ -236,54 +233,28 @@ const AuditQuery = Type.Object({
   ),
 });
 
-const Entry = Type.Object({
-  atMs: AtMs,
-  action: Type.String({ description: 'For a refused request that names no action: its method and path.' }),
-  domain: Type.Optional(Type.String()),
-  target: Type.Optional(Type.String({ description: 'The drill or warm-up that the request named.' })),
-  by: Type.String({ description: 'A name and an address; without the right token only the address.' }),
-  reason: Type.Optional(Type.String()),
-  result: Type.String({
-    description:
-      '`done`; the code of the refusal; `cut-off` when the client closed the connection; `held-back` for refusals without a line of their own.',
-  }),
-  heldBack: Type.Optional(
-    Type.Integer({
-      description:
-        'Number of earlier requests of the same address that were refused for lack of the token and got no line.',
-    }),
-  ),
-  before: Type.Optional(Type.Unknown()),
-  after: Type.Optional(Type.Unknown()),
-});
-
 /** `GET /admin/audit`: the lines that are on the disk of this process. */
 export function registerAudit(app: FastifyInstance, audit: Pick<Audit, 'page'>): void {
-  app.get('/admin/audit', {
-    schema: routeSchema({
-      summary: 'Lines of the audit, newest first',
-      description: 'Pages go back through all files that are kept. New lines do not move older pages.',
-      tag: 'audit',
-      query: AuditQuery,
-      answer: Type.Object({
-        entries: Type.Array(Entry),
-        next: Type.Optional(
-          Type.String({
-            description:
-              'Ask for older lines with `before` set to it. Absent: there are none. A page may be short or empty although older lines exist.',
-          }),
-        ),
-      }),
+  adminRoutes(app).get('/admin/audit', {
+    summary: 'Lines of the audit, newest first',
+    description: 'Pages go back through all files that are kept. New lines do not move older pages.',
+    tag: 'audit',
+    query: AuditQuery,
+    answer: Type.Object({
+      entries: Type.Array(AUDIT_ENTRY),
+      next: Type.Optional(
+        Type.String({
+          description:
+            'Ask for older lines with `before` set to it. Absent: there are none. A page may be short or empty although older lines exist.',
+        }),
+      ),
     }),
-    handler: async (request, reply) => {
-      const query = queryOf(request, AuditQuery);
+    handle: async ({ query }) => {
       const limit = query.count('limit', { min: 1, max: MAX_ENTRIES, otherwise: 100 });
       const before = query.optional('before');
-      const isCursor = before === undefined || CURSOR.test(before);
-      const page = isCursor ? await audit.page({ limit, before }) : undefined;
-      if (page === undefined)
-        throw new Refusal({ code: 'invalid-request', detail: UNKNOWN_CURSOR, parameter: 'before' });
-      return reply.send(page);
+      const page = await audit.page({ limit, before });
+      if (page !== undefined) return page;
+      throw new Refusal({ code: 'invalid-request', detail: UNKNOWN_CURSOR, parameter: 'before' });
     },
   });
 }

@@ -3,8 +3,7 @@ import { EXAMINATION_WINDOW_MS } from '../../operations/doctor/doctor.ts';
 import { redacted } from '../../operations/doctor/redact.ts';
 import { Refusal } from '../transport/problem.ts';
 import { DoctorBody, EnableBody, EnabledBody, ExaminationBody, ExaminationQuery } from './doctor-schema.ts';
-import { bodyReader, queryOf, routeSchema } from './input.ts';
-import type { AdminContext } from './operations.ts';
+import { type AdminContext, bodyReader, queryOf, routeSchema } from './input.ts';
 
 /** Refusals that an audit line names; the others are counted. */
 const MAX_NOTED = 20;

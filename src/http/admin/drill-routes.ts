@@ -1,151 +1,124 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { Type } from 'typebox';
-import { JOURNAL, JOURNAL_PLAN } from '../../operations/drills/journal.ts';
+import type { FastifyInstance } from 'fastify';
+import { type TSchema, Type } from 'typebox';
+import type { Caller } from '../../control/control.ts';
+import { DRILL_PREVIEW, DRILL_REQUEST, HALT_STATE, LISTED_DRILLS } from '../../operations/drills/drills.ts';
+import { JOURNAL, JOURNAL_PLAN, type Journal } from '../../operations/drills/journal.ts';
+import { PLAN_BODY } from '../../operations/drills/plan.ts';
 import { sendReport } from '../transport/static-file.ts';
-import { callerName, callerOf } from './access.ts';
+import { statedReason } from './access.ts';
 import {
-  DrillPreviewBody,
-  DrillSummaryBody,
-  PreviewAsk,
-  PreviewAskBody,
-  StartAsk,
-  StartAskBody,
-  UnreadableReportBody,
-} from './drill-schema.ts';
-import { HaltNote } from './flush-schema.ts';
-import {
-  bodyReader,
-  IdParams as idParams,
+  type AdminContext,
+  adminRoutes,
+  type ChangeNote,
   OptionalReason,
   pathId,
-  queryOf,
   Reason,
   routeSchema,
   strict,
 } from './input.ts';
-import type { AdminContext } from './operations.ts';
 
 /** The drill that a path names. */
-const drillId = {
-  IdParams: idParams('The id of a drill, such as `20261121-064348-goods-canary-x7`.'),
-  /** @throws Refusal `unknown-drill` */
-  of: (request: FastifyRequest): string =>
-    pathId(request, { code: 'unknown-drill', detail: 'There is no such drill.' }),
-};
+const DRILL_ID = {
+  description: 'The id of a drill, such as `20261121-064348-goods-canary-x7`.',
+  unknown: { code: 'unknown-drill', detail: 'There is no such drill.' },
+} as const;
 
 const ReasonBody = Type.Object({ reason: Reason }, strict);
 const AbortBody = Type.Object({ reason: OptionalReason }, strict);
 
+/** The plan with its whole schema, for the API description. */
+const plan = Type.Union([
+  Type.String({ minLength: 1, maxLength: 64, description: 'The name of a ready-made plan.' }),
+  PLAN_BODY as TSchema,
+]);
+const request = DRILL_REQUEST.properties;
+
+const locationOf = ({ id }: Journal): string => `/admin/drills/${id}`;
+
 /** Plans, and drills from their preview to their end. */
 export function registerDrills(app: FastifyInstance, { operations: { drills }, audit }: AdminContext): void {
-  const previewOf = bodyReader(PreviewAsk);
-  const startOf = bodyReader(StartAsk);
-  const reasonOf = bodyReader(ReasonBody);
-  const abortOf = bodyReader(AbortBody);
+  const { get, post } = adminRoutes(app, audit);
 
-  app.get('/admin/plans', {
-    schema: routeSchema({
-      summary: 'The ready-made plans',
-      tag: 'drills',
-      answer: Type.Object({ plans: Type.Array(JOURNAL_PLAN) }),
-    }),
-    handler: (_request, reply) => {
-      reply.send({ plans: drills.plans() });
+  get('/admin/plans', {
+    summary: 'The ready-made plans',
+    tag: 'drills',
+    answer: Type.Object({ plans: Type.Array(JOURNAL_PLAN) }),
+    handle: () => ({ plans: drills.plans() }),
+  });
+
+  post('/admin/drills/preview', {
+    action: 'drill-preview',
+    readsOnly: true,
+    summary: 'Preview of a drill: the effect and cost of each stage',
+    tag: 'drills',
+    body: Type.Object(request, strict),
+    describedBody: Type.Object({ ...request, plan }, strict),
+    answer: DRILL_PREVIEW,
+    handle: ({ body }) => drills.preview(body),
+  });
+
+  post('/admin/drills', {
+    action: 'drill-start',
+    summary: 'Start a drill',
+    description: 'Answers when the baseline has begun; the drill continues in the background.',
+    tag: 'drills',
+    body: Type.Object({ ...request, reason: Reason }, strict),
+    describedBody: Type.Object({ ...request, plan, reason: Reason }, strict),
+    answer: JOURNAL,
+    status: 201,
+    location: locationOf,
+    handle: async ({ body, by, changed }) => {
+      const journal = await drills.start({ ...body, by, reason: statedReason(body.reason) });
+      changed(startNote(journal));
+      return journal;
     },
   });
 
-  app.post('/admin/drills/preview', {
-    config: { action: 'drill-preview', readsOnly: true },
-    schema: routeSchema({
-      summary: 'Preview of a drill: the effect and cost of each stage',
-      tag: 'drills',
-      body: PreviewAskBody,
-      answer: DrillPreviewBody,
-    }),
-    handler: async (request, reply) => {
-      const preview = await drills.preview(previewOf(request.body));
-      return reply.send(preview);
-    },
-  });
-
-  app.post('/admin/drills', {
-    config: { action: 'drill-start' },
-    schema: routeSchema({
-      summary: 'Start a drill',
-      description: 'Answers when the baseline has begun; the drill continues in the background.',
-      tag: 'drills',
-      body: StartAskBody,
-      answer: JOURNAL,
-      status: 201,
-    }),
-    handler: async (request, reply) => {
-      const ask = startOf(request.body);
-      const journal = await drills.start({ ...ask, ...callerOf(request, ask.reason) });
-      audit.changed(request, startNote(journal));
-      return reply.code(201).header('location', `/admin/drills/${journal.id}`).send(journal);
-    },
-  });
-
-  app.get('/admin/drills', {
-    schema: routeSchema({
-      summary: 'Drills that run or have a report, newest first',
-      tag: 'drills',
-      answer: Type.Object({ drills: Type.Array(DrillSummaryBody), unreadable: Type.Array(UnreadableReportBody) }),
-    }),
-    handler: async (_request, reply) => {
+  get('/admin/drills', {
+    summary: 'Drills that run or have a report, newest first',
+    tag: 'drills',
+    answer: LISTED_DRILLS,
+    handle: async () => {
       const { drills: listed, unreadable } = await drills.list();
-      return reply.send({ drills: listed, unreadable });
+      return { drills: listed, unreadable };
     },
   });
 
-  app.post('/admin/drills/:id/abort', {
-    config: { action: 'drill-abort' },
-    schema: routeSchema({
-      summary: 'End a drill and restore the cache, in whichever process it runs',
-      description: 'Answers when the cache is restored. The body may be left out.',
-      tag: 'drills',
-      params: drillId.IdParams,
-      body: AbortBody,
-      answer: Type.Object({ id: Type.String() }),
-    }),
-    handler: async (request, reply) => {
-      const id = drillId.of(request);
-      const { reason = '' } = abortOf(request.body);
-      await drills.abort(id, { by: callerName(request.raw), reason: reason.trim() });
-      audit.changed(request, { after: { drill: id } });
-      return reply.send({ id });
+  post('/admin/drills/:id/abort', {
+    action: 'drill-abort',
+    summary: 'End a drill and restore the cache, in whichever process it runs',
+    description: 'Answers when the cache is restored. The body may be left out.',
+    tag: 'drills',
+    id: DRILL_ID,
+    body: AbortBody,
+    answer: Type.Object({ id: Type.String() }),
+    handle: async ({ id, body: { reason = '' }, by, changed }) => {
+      await drills.abort(id, { by, reason: reason.trim() });
+      changed({ after: { drill: id } });
+      return { id };
     },
   });
 
-  app.post('/admin/drills/:id/resume', {
-    config: { action: 'drill-resume' },
-    schema: routeSchema({
-      summary: 'Continue a stopped drill at its unfinished stage',
-      tag: 'drills',
-      params: drillId.IdParams,
-      body: ReasonBody,
-      answer: JOURNAL,
-      status: 201,
-    }),
-    handler: async (request, reply) => {
-      const id = drillId.of(request);
-      const journal = await drills.resume(id, callerOf(request, reasonOf(request.body).reason));
-      audit.changed(request, startNote(journal));
-      return reply.code(201).header('location', `/admin/drills/${journal.id}`).send(journal);
+  post('/admin/drills/:id/resume', {
+    action: 'drill-resume',
+    summary: 'Continue a stopped drill at its unfinished stage',
+    tag: 'drills',
+    id: DRILL_ID,
+    body: ReasonBody,
+    answer: JOURNAL,
+    status: 201,
+    location: locationOf,
+    handle: async ({ id, body, by, changed }) => {
+      const journal = await drills.resume(id, { by, reason: statedReason(body.reason) });
+      changed(startNote(journal));
+      return journal;
     },
   });
 }
 
-function startNote(journal: {
-  readonly id: string;
-  readonly plan: { readonly name: string };
-  readonly domains: readonly string[];
-  readonly resumes?: string;
-}) {
-  const { id, plan, domains, resumes } = journal;
-  const [domain] = domains;
+function startNote({ id, plan, domains, resumes }: Journal): ChangeNote {
   return {
-    domain: domains.length === 1 ? domain : undefined,
+    domain: domains.length === 1 ? domains[0] : undefined,
     after: { drill: id, plan: plan.name, domains, resumes },
   };
 }
@@ -162,31 +135,47 @@ const SamplesQuery = Type.Object({
 
 /** The journal of a drill, as JSON for machines and as a page for readers. */
 export function registerJournals(app: FastifyInstance, { operations: { drills } }: AdminContext): void {
-  app.get('/admin/drills/:id', {
-    schema: routeSchema({
-      summary: 'The journal of a drill',
-      tag: 'drills',
-      params: drillId.IdParams,
-      query: SamplesQuery,
-      answer: JOURNAL,
-    }),
-    handler: async (request, reply) => {
-      const query = queryOf(request, SamplesQuery);
+  const { get } = adminRoutes(app);
+
+  get('/admin/drills/:id', {
+    summary: 'The journal of a drill',
+    tag: 'drills',
+    id: DRILL_ID,
+    query: SamplesQuery,
+    answer: JOURNAL,
+    handle: async ({ id, query }) => {
       const from = query.count('samples', { min: 0, max: 1_000_000, otherwise: 0 });
-      const journal = await drills.journal(drillId.of(request));
-      return reply.send({ ...journal, samples: journal.samples.slice(from) });
+      const journal = await drills.journal(id);
+      return { ...journal, samples: journal.samples.slice(from) };
     },
   });
 
-  app.get('/admin/drills/:id/report', {
+  registerReport(app, '/admin/drills/:id/report', {
+    summary: 'The report of a drill, as one self-contained page',
+    tag: 'drills',
+    id: DRILL_ID,
+    page: drills.page,
+  });
+}
+
+interface ReportRoute {
+  readonly summary: string;
+  readonly tag: 'drills' | 'shadow';
+  readonly id: { readonly description: string; readonly unknown: Parameters<typeof pathId>[1] };
+  readonly page: (id: string) => Promise<string>;
+}
+
+/** A route that answers with a page of HTML. */
+export function registerReport(app: FastifyInstance, url: string, { summary, tag, id, page }: ReportRoute): void {
+  app.get(url, {
     schema: routeSchema({
-      summary: 'The report of a drill, as one self-contained page',
-      tag: 'drills',
-      params: drillId.IdParams,
+      summary,
+      tag,
+      params: Type.Object({ id: Type.String({ description: id.description }) }),
       answer: Type.String(),
       type: 'text/html',
     }),
-    handler: async (request, reply) => sendReport(request, reply, await drills.page(drillId.of(request))),
+    handler: async (request, reply) => sendReport(request, reply, await page(pathId(request, id.unknown))),
   });
 }
 
@@ -194,50 +183,46 @@ const HaltedBody = Type.Object({ halted: Type.Boolean() });
 
 /** The halt of all drills: it stops every drill and refuses new ones. */
 export function registerHalt(app: FastifyInstance, { operations, audit }: AdminContext): void {
-  const reasonOf = bodyReader(ReasonBody);
+  const { get, post } = adminRoutes(app, audit);
 
   const halts = () =>
     operations.domains.flatMap((domain) => {
       const { halted } = operations.domain(domain).control.document();
       return halted === undefined ? [] : [{ domain, ...halted }];
     });
-  const setHalted = async (request: FastifyRequest, halted: boolean): Promise<{ halted: boolean }> => {
-    const caller = callerOf(request, reasonOf(request.body).reason);
-    const before = { halted: halts().map(({ domain }) => domain) };
-    await (halted ? operations.drills.halt(caller) : operations.drills.lift(caller));
-    audit.changed(request, { before, after: { halted: halts().map(({ domain }) => domain) } });
-    return { halted };
+  const halted = () => ({ halted: halts().map(({ domain }) => domain) });
+  const change = async (caller: Caller, isHalted: boolean, changed: (note: ChangeNote) => void) => {
+    const before = halted();
+    await (isHalted ? operations.drills.halt(caller) : operations.drills.lift(caller));
+    changed({ before, after: halted() });
+    return { halted: isHalted };
   };
 
-  app.get('/admin/halt', {
-    schema: routeSchema({
-      summary: 'Whether drills are halted, by whom and why',
-      tag: 'drills',
-      answer: Type.Object({
-        halted: Type.Boolean({ description: 'In any domain.' }),
-        domains: Type.Array(Type.Object({ domain: Type.String(), ...HaltNote.properties })),
-      }),
-    }),
-    handler: (_request, reply) => {
+  get('/admin/halt', {
+    summary: 'Whether drills are halted, by whom and why',
+    tag: 'drills',
+    answer: HALT_STATE,
+    handle: () => {
       const domains = halts();
-      reply.send({ halted: domains.length > 0, domains });
+      return { halted: domains.length > 0, domains };
     },
   });
 
-  app.post('/admin/halt', {
-    config: { action: 'halt' },
-    schema: routeSchema({
-      summary: 'Stop and roll back every drill, and refuse new ones',
-      tag: 'drills',
-      body: ReasonBody,
-      answer: HaltedBody,
-    }),
-    handler: async (request, reply) => reply.send(await setHalted(request, true)),
+  post('/admin/halt', {
+    action: 'halt',
+    summary: 'Stop and roll back every drill, and refuse new ones',
+    tag: 'drills',
+    body: ReasonBody,
+    answer: HaltedBody,
+    handle: ({ body, by, changed }) => change({ by, reason: statedReason(body.reason) }, true, changed),
   });
 
-  app.post('/admin/halt/lift', {
-    config: { action: 'halt-lift' },
-    schema: routeSchema({ summary: 'Let drills start again', tag: 'drills', body: ReasonBody, answer: HaltedBody }),
-    handler: async (request, reply) => reply.send(await setHalted(request, false)),
+  post('/admin/halt/lift', {
+    action: 'halt-lift',
+    summary: 'Let drills start again',
+    tag: 'drills',
+    body: ReasonBody,
+    answer: HaltedBody,
+    handle: ({ body, by, changed }) => change({ by, reason: statedReason(body.reason) }, false, changed),
   });
 }

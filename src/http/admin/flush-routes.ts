@@ -1,120 +1,158 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
-import type { Control } from '../../control/control.ts';
-import { type ControlDocument, type FlushMode, MAX_SUPPRESSED } from '../../control/document.ts';
-import { type Affected, FLUSH_PREVIEW, type PurgedPages } from '../../operations/flush/flush.ts';
+import { MAX_SUPPRESSED } from '../../control/document.ts';
+import { HALT_NOTE } from '../../operations/drills/drills.ts';
+import {
+  affectedAnswer,
+  documentSummary,
+  FLUSHED,
+  PURGED,
+  purgedAnswer,
+  SUPPRESSED,
+  SUPPRESSED_LIST,
+} from '../../operations/flush/answers.ts';
+import { ERASE_METHOD, ERASURE, FLUSH_MODE, FLUSH_PREVIEW } from '../../operations/flush/flush.ts';
 import { MAX_ID_BYTES } from '../../search/domain.ts';
 import { namingParameter } from '../problems.ts';
 import { statedReason } from './access.ts';
-import { FlushAskBody, FlushDoneBody, FlushStateBody, PreviewAsk, PurgedBody } from './flush-schema.ts';
 import {
+  type AdminContext,
   AtMs,
-  bodyReader,
+  adminRoutes,
   DomainName,
   DomainQuery,
   OptionalReason,
   queriedDomain,
-  queryOf,
-  routeSchema,
   strict,
 } from './input.ts';
-import type { AdminContext } from './operations.ts';
+
+const target = {
+  domain: DomainName,
+  mode: FLUSH_MODE,
+  fraction: Type.Optional(
+    Type.Number({
+      exclusiveMinimum: 0,
+      maximum: 1,
+      default: 1,
+      description: 'The share of the keys: above 0, at most 1. Without it: 1.',
+    }),
+  ),
+  from: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 9999,
+      description: 'The bucket, 0–9999, at which the range begins. Without it: random.',
+    }),
+  ),
+  by: Type.Optional(ERASE_METHOD),
+};
+
+const FlushBody = Type.Object(
+  {
+    ...target,
+    indexVersion: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 128,
+        description: 'The name that the indexing job gives its index: 1 to 128 characters.',
+      }),
+    ),
+    reason: OptionalReason,
+  },
+  strict,
+);
+
+const FlushState = Type.Object({
+  domain: Type.String(),
+  document: Type.Object(
+    {
+      revision: Type.Integer(),
+      generation: Type.Integer(),
+      ranges: Type.Array(
+        Type.Object({
+          from: Type.Integer(),
+          to: Type.Integer(),
+          floor: Type.Integer({ description: 'Entries of a lower generation are misses.' }),
+          freshFloor: Type.Integer({ description: 'Entries of a lower generation are stale.' }),
+          atMs: AtMs,
+        }),
+      ),
+      indexVersion: Type.Optional(Type.String()),
+      purges: Type.Array(Type.Object({ text: Type.String(), generation: Type.Integer(), atMs: AtMs })),
+      suppressed: Type.Integer({ description: 'Number of suppressed documents; `GET /admin/suppressed` lists them.' }),
+      halted: Type.Optional(HALT_NOTE),
+      drill: Type.Optional(Type.String({ description: 'The running drill.' })),
+      heardMsAgo: Type.Number({ description: 'Milliseconds since the control store last answered.' }),
+      shared: Type.Boolean({ description: 'False: followed by this process only.' }),
+    },
+    { description: 'The decisions of operators about the domain, as this process follows them.' },
+  ),
+  erasure: Type.Optional(ERASURE),
+});
 
 /** Routes that flush a domain, preview a flush and show its state. */
 export function registerFlush(app: FastifyInstance, { operations, audit }: AdminContext): void {
-  const previewOf = bodyReader(PreviewAsk);
-  const askOf = bodyReader(FlushAskBody);
+  const { get, post } = adminRoutes(app, audit);
 
-  app.post('/admin/flush/preview', {
-    config: { action: 'flush-preview', readsOnly: true },
-    schema: routeSchema({
-      summary: 'Preview of a flush: its effect and cost',
-      tag: 'flush',
-      body: PreviewAsk,
-      answer: FLUSH_PREVIEW,
-    }),
-    handler: async (request, reply) => {
-      const { domain, fraction = 1, ...ask } = previewOf(request.body);
-      const preview = await operations.domain(domain).flush.preview({ ...ask, fraction });
-      return reply.send(preview);
-    },
+  post('/admin/flush/preview', {
+    action: 'flush-preview',
+    readsOnly: true,
+    summary: 'Preview of a flush: its effect and cost',
+    tag: 'flush',
+    body: Type.Object(target, strict),
+    answer: FLUSH_PREVIEW,
+    handle: ({ body: { domain, fraction = 1, ...ask } }) =>
+      operations.domain(domain).flush.preview({ ...ask, fraction }),
   });
 
-  app.post('/admin/flush', {
-    config: { action: 'flush' },
-    schema: routeSchema({
-      summary: 'Flush a share of a domain permanently',
-      description: 'Answers when the floor is raised; an erasure continues in the background. `erase` needs a reason.',
-      tag: 'flush',
-      body: FlushAskBody,
-      answer: FlushDoneBody,
-    }),
-    handler: async (request, reply) => {
-      const { domain, fraction = 1, reason, ...ask } = askOf(request.body);
+  post('/admin/flush', {
+    action: 'flush',
+    summary: 'Flush a share of a domain permanently',
+    description: 'Answers when the floor is raised; an erasure continues in the background. `erase` needs a reason.',
+    tag: 'flush',
+    body: FlushBody,
+    answer: FLUSHED,
+    handle: async ({ body: { domain, fraction = 1, reason, ...ask }, changed }) => {
       const { flush } = operations.domain(domain);
-      if (ask.mode === 'erase') statedReason(reason);
+      const { mode } = ask;
+      if (mode === 'erase') statedReason(reason);
       const { before, after, ranges, affected } = await flush.flush({ ...ask, fraction });
-      const erasure = ask.mode === 'erase' ? flush.erasure() : undefined;
-      audit.changed(request, {
-        before: summaryOf(before),
-        after: { ...summaryOf(after), mode: ask.mode, fraction, ranges },
-      });
+      const erasure = mode === 'erase' ? flush.erasure() : undefined;
+      changed({ before: documentSummary(before), after: { ...documentSummary(after), mode, fraction, ranges } });
       const { revision, generation } = after;
-      return reply.send({
-        domain,
-        mode: ask.mode,
-        ranges,
-        revision,
-        generation,
-        affected: affectedBody(domain, ask.mode, affected),
-        erasure,
-      });
+      const counted = affectedAnswer(domain, mode, affected);
+      return { domain, mode, ranges, revision, generation, affected: counted, erasure };
     },
   });
 
-  app.get('/admin/flush', {
-    schema: routeSchema({
-      summary: 'The decisions of operators about a domain, and its latest erasure',
-      tag: 'flush',
-      query: DomainQuery,
-      answer: FlushStateBody,
-    }),
-    handler: (request, reply) => {
-      const domain = queryOf(request, DomainQuery).text('domain');
+  get('/admin/flush', {
+    summary: 'The decisions of operators about a domain, and its latest erasure',
+    tag: 'flush',
+    query: DomainQuery,
+    answer: FlushState,
+    handle: ({ query }) => {
+      const domain = query.text('domain');
       const { control, flush } = queriedDomain(operations, domain);
-      const erasure = flush.erasure();
-      reply.send({ domain, document: documentBody(control), erasure });
+      const { revision, generation, ranges, indexVersion, purges, suppressed, halted } = control.document();
+      const { heardMsAgo, shared } = control.state();
+      return {
+        domain,
+        document: {
+          revision,
+          generation,
+          ranges,
+          indexVersion,
+          purges,
+          suppressed: suppressed.length,
+          halted,
+          drill: control.overlay()?.drill,
+          heardMsAgo,
+          shared,
+        },
+        erasure: flush.erasure(),
+      };
     },
   });
-}
-
-/** The part of a control document that an audit line shows. */
-function summaryOf({ revision, generation, ranges, purges, suppressed }: ControlDocument): object {
-  return {
-    revision,
-    generation,
-    ranges: ranges.length,
-    purges: purges.length,
-    suppressed: suppressed.length,
-  };
-}
-
-function documentBody(control: Control): object {
-  const { revision, generation, ranges, indexVersion, purges, suppressed, halted } = control.document();
-  const { heardMsAgo, shared } = control.state();
-  const drill = control.overlay()?.drill;
-  return {
-    revision,
-    generation,
-    ranges,
-    indexVersion,
-    purges,
-    suppressed: suppressed.length,
-    halted,
-    drill,
-    heardMsAgo,
-    shared,
-  };
 }
 
 /** Each byte of an id takes at most 6 bytes, as `\uXXXX`. The rest is for the other members. */
@@ -149,146 +187,53 @@ const SuppressBody = Type.Object(
   strict,
 );
 
-const SuppressedAnswer = Type.Object({ domain: Type.String(), suppressed: Type.Integer(), revision: Type.Integer() });
-
 /** Routes that purge every page of one query, or remove a document from every page. */
 export function registerPurge(app: FastifyInstance, { operations, audit }: AdminContext): void {
-  const purgeOf = bodyReader(PurgeBody);
-  const suppressOf = bodyReader(SuppressBody);
+  const { get, post } = adminRoutes(app, audit);
 
-  app.post('/admin/purge', {
-    config: { action: 'purge' },
-    schema: routeSchema({
-      summary: 'Flush every page of one query',
-      tag: 'flush',
-      body: PurgeBody,
-      answer: Type.Object({
-        domain: Type.String(),
-        text: Type.String({ description: 'The canonical text that is purged.' }),
-        revision: Type.Integer(),
-        generation: Type.Integer(),
-        affected: PurgedBody,
-      }),
-    }),
-    handler: async (request, reply) => {
-      const { domain, q } = purgeOf(request.body);
+  post('/admin/purge', {
+    action: 'purge',
+    summary: 'Flush every page of one query',
+    tag: 'flush',
+    body: PurgeBody,
+    answer: PURGED,
+    handle: async ({ body: { domain, q }, changed }) => {
       const operator = operations.domain(domain);
       const pages = namingParameter('/q', () => operator.pagesOf(q));
       const { text } = pages;
       const { before, after, affected } = await operator.flush.purge(pages);
-      audit.changed(request, { before: summaryOf(before), after: { ...summaryOf(after), text } });
+      changed({ before: documentSummary(before), after: { ...documentSummary(after), text } });
       const { revision, generation } = after;
-      return reply.send({ domain, text, revision, generation, affected: purgedBody(domain, text, affected) });
+      return { domain, text, revision, generation, affected: purgedAnswer(domain, text, affected) };
     },
   });
 
   for (const lift of [false, true]) {
     const action = lift ? 'unsuppress' : 'suppress';
-    app.post(`/admin/${action}`, {
+    post(`/admin/${action}`, {
       bodyLimit: MAX_IDS_BYTES,
-      config: { action },
-      schema: routeSchema({
-        summary: lift ? 'Show suppressed documents again' : 'Remove documents from every page at once',
-        tag: 'flush',
-        body: SuppressBody,
-        answer: SuppressedAnswer,
-      }),
-      handler: async (request, reply) => {
-        const { domain, ids } = suppressOf(request.body);
+      action,
+      summary: lift ? 'Show suppressed documents again' : 'Remove documents from every page at once',
+      tag: 'flush',
+      body: SuppressBody,
+      answer: SUPPRESSED,
+      handle: async ({ body: { domain, ids }, changed }) => {
         const { before, after } = await operations.domain(domain).flush.suppress(ids, lift);
-        audit.changed(request, { before: summaryOf(before), after: { ...summaryOf(after), ids: ids.slice(0, 10) } });
-        return reply.send({ domain, suppressed: after.suppressed.length, revision: after.revision });
+        changed({ before: documentSummary(before), after: { ...documentSummary(after), ids: ids.slice(0, 10) } });
+        return { domain, suppressed: after.suppressed.length, revision: after.revision };
       },
     });
   }
 
-  app.get('/admin/suppressed', {
-    schema: routeSchema({
-      summary: 'The suppressed documents',
-      tag: 'flush',
-      query: DomainQuery,
-      answer: Type.Object({
-        domain: Type.String(),
-        max: Type.Integer({ description: 'Maximum number of suppressed documents.' }),
-        suppressed: Type.Array(Type.Object({ id: Type.String(), atMs: AtMs })),
-      }),
-    }),
-    handler: (request, reply) => {
-      const domain = queryOf(request, DomainQuery).text('domain');
+  get('/admin/suppressed', {
+    summary: 'The suppressed documents',
+    tag: 'flush',
+    query: DomainQuery,
+    answer: SUPPRESSED_LIST,
+    handle: ({ query }) => {
+      const domain = query.text('domain');
       const { suppressed } = queriedDomain(operations, domain).control.document();
-      reply.send({ domain, max: MAX_SUPPRESSED, suppressed: suppressed.map(({ id, atMs }) => ({ id, atMs })) });
+      return { domain, max: MAX_SUPPRESSED, suppressed: suppressed.map(({ id, atMs }) => ({ id, atMs })) };
     },
   });
-}
-
-export function affectedBody(domain: string, mode: FlushMode, { memory, store }: Affected): object {
-  const counted = typeof store === 'object' ? store : undefined;
-  return {
-    memory,
-    store: counted?.pages,
-    exact: counted?.exact,
-    note: `${pages(memory)} in the memory of this process ${storeWords(mode, store)} ${MODE_WORDS[mode]}.`,
-    watch: watchOf(domain, mode),
-  };
-}
-
-const MODE_WORDS: Readonly<Record<FlushMode, string>> = {
-  refresh: 'served as stale until computed again',
-  drop: 'misses from now on',
-  erase: 'misses from now on, and removed from the store',
-};
-
-function storeWords(mode: FlushMode, store: Affected['store']): string {
-  if (store === 'no-store') return '(the domain has no store):';
-  if (typeof store === 'object') return `and ${store.exact ? '' : 'about '}${store.pages} in the store:`;
-  return `and those in the store (${mode === 'erase' ? 'counted while they are removed' : 'not counted'}):`;
-}
-
-function watchOf(domain: string, mode: FlushMode): readonly string[] {
-  const metric = (name: string, labels = '') => `serpcache_${name}_total{domain="${domain}"${labels}}`;
-  const misses = [metric('misses', ',reason="flushed"'), metric('engine_calls')];
-  switch (mode) {
-    case 'refresh':
-      return [metric('requests', ',outcome="stale"'), metric('refreshes')];
-    case 'drop':
-      return misses;
-    case 'erase':
-      return [`GET /admin/flush?domain=${domain}`, ...misses];
-  }
-}
-
-export function purgedBody(domain: string, text: string, { memory, firstInStore }: PurgedPages): object {
-  const isHeld = firstInStore === 'held';
-  const isAnswered = isHeld || firstInStore === 'absent';
-  const known = memory > 0 || isHeld;
-  return {
-    memory,
-    firstPageInStore: isAnswered ? isHeld : undefined,
-    known,
-    note: known
-      ? `${pages(memory)} in the memory of this process${STORE_WORDS[firstInStore]}.`
-      : `No page of this query was found in the memory of this process${UNFOUND_WORDS[firstInStore]}: check the spelling.`,
-    watch: [
-      `serpcache_misses_total{domain="${domain}",reason="flushed"}`,
-      `GET /admin/explain?${new URLSearchParams({ domain, q: text })}`,
-    ],
-  };
-}
-
-const STORE_WORDS: Readonly<Record<PurgedPages['firstInStore'], string>> = {
-  held: '; the store holds its first page, further pages there are not counted',
-  absent: '; the store does not hold its first page, further pages there are not counted',
-  unknown: '; the store did not answer, pages there are not counted',
-  'no-store': '; the domain has no store',
-};
-
-const UNFOUND_WORDS: Readonly<Record<PurgedPages['firstInStore'], string>> = {
-  held: '',
-  absent: ', nor its first page in the store',
-  unknown: '; the store did not answer, pages there are not counted',
-  'no-store': '; the domain has no store',
-};
-
-function pages(count: number): string {
-  return `${count} ${count === 1 ? 'page' : 'pages'}`;
 }

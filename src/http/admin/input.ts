@@ -1,15 +1,28 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type Static, type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { TLocalizedValidationError } from 'typebox/error';
+import type { AuditEntry } from '../../operations/audit/audit.ts';
 import type { DomainOperations, Operations } from '../../operations/operations.ts';
 import { describeFault, HIDDEN, knownNames, showValue } from '../../schema/faults.ts';
+import { type Decoded, wallTime } from '../../schema/fields.ts';
 import { allowedAt, nodeOf, type SchemaNode, writtenForm } from '../../schema/node.ts';
 import { isMapping } from '../../schema/read.ts';
 import { namingParameter } from '../problems.ts';
 import { PROBLEM_ANSWERS } from '../search-api/openapi.ts';
 import { type Problem, Refusal } from '../transport/problem.ts';
 import { parseQueryString } from '../transport/request-target.ts';
+import { callerName } from './access.ts';
+
+/** A change as the route that made it reports it. */
+export type ChangeNote = Pick<AuditEntry, 'domain' | 'before' | 'after'>;
+
+/** The common options of all groups of operators' routes. */
+export interface AdminContext {
+  readonly operations: Operations;
+  /** Adds the change to the audit line of the request. */
+  readonly audit: { readonly changed: (request: FastifyRequest, note: ChangeNote) => void };
+}
 
 /** The OpenAPI description of one route of the operators' API. */
 interface Described {
@@ -28,20 +41,99 @@ interface Described {
 
 export function routeSchema(route: Described): Record<string, unknown> {
   const { summary, description, tag, body, params, query, answer, status = 200, type = 'application/json' } = route;
+  const headers = body && Operator;
+  const members = { summary, description, params, querystring: query, body, headers };
   return {
-    summary,
-    description,
+    // Fastify warns of a schema that is present and undefined.
+    ...Object.fromEntries(Object.entries(members).filter(([, member]) => member !== undefined)),
     tags: [tag],
     security: [{ token: [] }],
-    params,
-    querystring: query,
-    body,
-    headers: body === undefined ? undefined : Operator,
     response: {
       [status]: { description: 'Done.', content: { [type]: { schema: writtenForm(answer) } } },
       ...PROBLEM_ANSWERS,
     },
   };
+}
+
+/** A route that takes and answers JSON. */
+interface AdminRoute<Body extends TSchema, Query extends TQuery, Answer extends TSchema> extends Described {
+  readonly query?: Query;
+  /** Bodies are checked against it. */
+  readonly body?: Body;
+  /** The body and the query in the API description, where the route checks them in another way. */
+  readonly describedBody?: TSchema;
+  readonly describedQuery?: TSchema;
+  readonly answer: Answer;
+  /** The id in the path. `unknown`: the refusal of an id that no file may have. */
+  readonly id?: { readonly description: string; readonly unknown?: Problem };
+  /** The name of the change in the audit. */
+  readonly action?: string;
+  /** It changes nothing, so it gets no audit line. */
+  readonly readsOnly?: true;
+  readonly bodyLimit?: number;
+  /** The address of the new resource. */
+  readonly location?: (answer: Decoded<Answer>) => string;
+  readonly handle: (asked: Asked<Static<Body>>) => Decoded<Answer> | Promise<Decoded<Answer>>;
+}
+
+type TQuery = TSchema & { readonly properties: object };
+
+interface Asked<Body> {
+  readonly body: Body;
+  readonly query: Query;
+  readonly id: string;
+  /** The operator, for the audit. */
+  readonly by: string;
+  readonly request: FastifyRequest;
+  readonly changed: (note: ChangeNote) => void;
+}
+
+/**
+ * Registers routes whose input is checked and whose answers have the type of their schemas. Query, id and body are checked in
+ * this order; each refusal names the field.
+ */
+export function adminRoutes(app: FastifyInstance, audit?: AdminContext['audit']) {
+  const register =
+    (method: 'GET' | 'POST') =>
+    <Body extends TSchema, Query extends TQuery, Answer extends TSchema>(
+      url: string,
+      route: AdminRoute<Body, Query, Answer>,
+    ): void => {
+      const {
+        id,
+        query,
+        describedQuery = query,
+        body,
+        describedBody = body,
+        action,
+        readsOnly,
+        bodyLimit,
+        status = 200,
+        location,
+      } = route;
+      const params = id && Type.Object({ id: Type.String({ description: id.description }) });
+      const bodyOf = body === undefined ? () => undefined as Static<Body> : bodyReader(body);
+      app.route({
+        method,
+        url,
+        ...(bodyLimit !== undefined && { bodyLimit }),
+        config: { action, readsOnly },
+        schema: routeSchema({ ...route, params, query: describedQuery, body: describedBody }),
+        handler: async (request, reply) => {
+          const answer = await route.handle({
+            query: query === undefined ? NO_QUERY : queryOf(request, query),
+            id: id === undefined ? '' : pathId(request, id.unknown),
+            body: bodyOf(request.body),
+            by: callerName(request.raw),
+            request,
+            changed: (note) => audit?.changed(request, note),
+          });
+          if (location !== undefined) reply.header('location', location(answer));
+          return reply.code(status).send(answer);
+        },
+      });
+    };
+  return { get: register('GET'), post: register('POST') };
 }
 
 const Operator = Type.Object({
@@ -67,20 +159,17 @@ export const OptionalReason = Type.Optional(
 
 export const DomainQuery = Type.Object({ domain: DomainName });
 
-export const IdParams = (description: string): TSchema => Type.Object({ id: Type.String({ description }) });
-
 /**
- * The id in a path. Ids become file names, so only the characters of an id are accepted.
+ * The id in a path. An id may become a file name: with `unknown` only the characters of an id are accepted.
  * @throws Refusal `unknown` for any other text.
  */
-export function pathId({ params }: FastifyRequest, unknown: Problem): string {
+export function pathId({ params }: FastifyRequest, unknown?: Problem): string {
   const id = typeof params === 'object' && params !== null && 'id' in params ? String(params.id) : '';
-  if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(id)) return id;
+  if (unknown === undefined || /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(id)) return id;
   throw new Refusal(unknown);
 }
 
-/** Wall time in milliseconds since the epoch. */
-export const AtMs = Type.Number({ description: 'Milliseconds since 1970-01-01T00:00Z.' });
+export const AtMs = wallTime();
 
 /** Maximum number of characters of a pointer in an answer: a member name of a client may be as long as its body. */
 const MAX_POINTER = 128;
@@ -187,6 +276,12 @@ export function queryOf(request: FastifyRequest, schema: { readonly properties: 
     },
   };
 }
+
+const NO_QUERY: Query = {
+  text: () => '',
+  optional: () => undefined,
+  count: (_, { otherwise }) => otherwise,
+};
 
 /** @throws Refusal `unknown-domain`, with the name of the query parameter. */
 export function queriedDomain(operations: Pick<Operations, 'domain'>, name: string): DomainOperations {

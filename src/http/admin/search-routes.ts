@@ -1,10 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import { type Clock, promised } from '../../runtime.ts';
+import { described } from '../../schema/fields.ts';
 import type { Answer } from '../../search/answer.ts';
+import type { AppliedRule } from '../../search/canonical.ts';
 import type { SearchedDomain } from '../../search/domain-search.ts';
+import type { TierExplanation } from '../../search/explain.ts';
 import { domainOf, prepareSearch } from '../../search/key.ts';
-import { createTraceRecorder, type LiveTrace } from '../../search/trace-recorder.ts';
+import { createTraceRecorder } from '../../search/trace-recorder.ts';
 import type { RequestEvent } from '../events.ts';
 import { problemOf } from '../problems.ts';
 import { createRequestCounter, outcomeOf, type RequestLog } from '../search-api/exchange.ts';
@@ -14,7 +17,7 @@ import { createSearchHandler } from '../search-api/search-handler.ts';
 import type { App } from '../transport/app.ts';
 import { createPageBodies } from '../transport/content-coding.ts';
 import { parametersOf } from '../transport/request-target.ts';
-import { routeSchema } from './input.ts';
+import { adminRoutes } from './input.ts';
 
 interface AdminSearchOptions {
   readonly domains: readonly SearchedDomain[];
@@ -74,16 +77,14 @@ export function registerExplain(
   routes: FastifyInstance,
   { domains, maxUrlBytes }: Pick<AdminSearchOptions, 'domains' | 'maxUrlBytes'>,
 ): void {
-  routes.get('/admin/explain', {
-    schema: routeSchema({
-      summary: 'Why a search is answered as it is, tier by tier',
-      tag: 'state',
-      query: searchQuerySchema(domains),
-      answer: ExplanationBody,
-    }),
-    handler: async (request, reply) => {
-      const parameters = parametersOf(request.raw.url ?? '', request.headers, maxUrlBytes);
-      return reply.send(await domainOf(parameters, domains).explain(parameters));
+  adminRoutes(routes).get('/admin/explain', {
+    summary: 'Why a search is answered as it is, tier by tier',
+    tag: 'state',
+    describedQuery: searchQuerySchema(domains),
+    answer: ExplanationBody,
+    handle: ({ request: { raw, headers } }) => {
+      const parameters = parametersOf(raw.url ?? '', headers, maxUrlBytes);
+      return domainOf(parameters, domains).explain(parameters);
     },
   });
 }
@@ -96,15 +97,13 @@ export function registerTrace(
   routes: FastifyInstance,
   { domains, clock, random, maxUrlBytes }: Pick<AdminSearchOptions, 'domains' | 'clock' | 'random' | 'maxUrlBytes'>,
 ): void {
-  routes.get('/admin/trace', {
-    schema: routeSchema({
-      summary: 'One live search, stage by stage, with its times',
-      tag: 'state',
-      query: searchQuerySchema(domains),
-      answer: TraceBody,
-    }),
-    handler: async (request, reply) => {
-      const prepared = prepareSearch(parametersOf(request.raw.url ?? '', request.headers, maxUrlBytes), domains);
+  adminRoutes(routes).get('/admin/trace', {
+    summary: 'One live search, stage by stage, with its times',
+    tag: 'state',
+    describedQuery: searchQuerySchema(domains),
+    answer: TraceBody,
+    handle: async ({ request: { raw, headers } }) => {
+      const prepared = prepareSearch(parametersOf(raw.url ?? '', headers, maxUrlBytes), domains);
       const recorder = createTraceRecorder({ clock, random });
       const span = recorder.begin({ name: 'search', kind: 'internal' });
       const ended = await promised<Answer>((done) => prepared.domain.search(prepared, { span }, done)).then(
@@ -120,7 +119,7 @@ export function registerTrace(
       );
       span?.end();
       const [root, ...below] = recorder.spans();
-      const body: LiveTrace = {
+      return {
         domain: prepared.request.domain,
         canonical: prepared.canonical,
         key: prepared.key,
@@ -128,7 +127,6 @@ export function registerTrace(
         durationMs: root?.durationMs ?? 0,
         spans: root === undefined ? [] : [root, ...below],
       };
-      return reply.send(body);
     },
   });
 }
@@ -159,12 +157,13 @@ const TraceBody = Type.Object({
 });
 
 /** Members depend on the rule or tier. */
-const AnyMembers = Type.Record(Type.String(), Type.Unknown());
+const members = <Of>(description?: string) =>
+  Type.Array(Type.Unsafe<Of>(Type.Record(Type.String(), Type.Unknown())), { ...described(description) });
 
 const ExplanationBody = Type.Object(
   {
     domain: Type.String(),
-    rules: Type.Array(AnyMembers, { description: 'Each canonicalisation rule that changed the text, in order.' }),
+    rules: members<AppliedRule>('Each canonicalisation rule that changed the text, in order.'),
     ignored: Type.Array(Type.String(), { description: 'Parameters that no domain declares: not part of the key.' }),
     canonical: Type.String(),
     answerProfile: Type.String(),
@@ -173,7 +172,7 @@ const ExplanationBody = Type.Object(
     bucket: Type.Integer(),
     slot: Type.Optional(Type.Integer()),
     node: Type.Optional(Type.String()),
-    tiers: Type.Array(AnyMembers),
+    tiers: members<TierExplanation>(),
     lastMiss: Type.Optional(Type.Object({ reason: Type.String(), secondsAgo: Type.Integer() })),
   },
   { description: 'What would happen to this search now, tier by tier. Written for readers: members may change.' },

@@ -1,165 +1,213 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
-import type { StoreRef } from '../../control/document.ts';
-import type { Moved, ShadowSummary, Shadows } from '../../operations/shadow/shadow.ts';
+import { MAX_SHADOW_READS, type StoreRef } from '../../control/document.ts';
+import { SHADOW_SAMPLE } from '../../operations/shadow/figures.ts';
+import {
+  type Moved,
+  SHADOW_MOVED,
+  SHADOW_REPORT,
+  SHADOW_REPORT_SUMMARY,
+  SHADOW_STATUS,
+  SHADOW_STOPPED,
+  SHADOW_SUMMARY,
+  type ShadowSummary,
+} from '../../operations/shadow/shadow.ts';
 import { HOUR } from '../../schema/units.ts';
 import { Refusal } from '../transport/problem.ts';
-import { sendReport } from '../transport/static-file.ts';
-import { callerName, callerOf } from './access.ts';
-import { bodyReader, IdParams, pathId, queriedDomain, queryOf, routeSchema } from './input.ts';
-import type { AdminContext, ChangeNote } from './operations.ts';
+import { statedReason } from './access.ts';
+import { registerReport } from './drill-routes.ts';
 import {
-  BackBody,
-  ChangeBody,
-  CutOverBody,
-  FOR_SECONDS,
-  MovedBody,
-  ReportBody,
-  ReportSummaryBody,
-  SamplesBody,
-  SamplesQuery,
-  StartBody,
-  StatusBody,
-  StatusQuery,
-  StopBody,
-  StoppedBody,
-  SummaryBody,
-} from './shadow-schema.ts';
+  type AdminContext,
+  adminRoutes,
+  type ChangeNote,
+  DomainName,
+  OptionalReason,
+  queriedDomain,
+  Reason,
+  strict,
+} from './input.ts';
 
 const DEFAULT_HOURS = 24;
+
+/** The seconds that a verdict covers. */
+const FOR_SECONDS = { min: 10, max: 86_400, otherwise: 600 };
+const Seconds = Type.Integer({
+  minimum: FOR_SECONDS.min,
+  maximum: FOR_SECONDS.max,
+  default: FOR_SECONDS.otherwise,
+  description: `The seconds that the verdict must cover: ${FOR_SECONDS.min} to ${FOR_SECONDS.max}.`,
+});
+
+const Fraction = Type.Number({
+  exclusiveMinimum: 0,
+  maximum: 1,
+  description: 'The share of the keys, chosen by hash: above 0, at most 1.',
+});
+const reads = (description: string) =>
+  Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_SHADOW_READS, description }));
+
+const StartBody = Type.Object(
+  {
+    domain: DomainName,
+    candidate: Type.String({
+      minLength: 1,
+      maxLength: 64,
+      description: 'A candidate that the configuration declares.',
+    }),
+    fraction: Fraction,
+    reads: reads(`Copies of each read of these keys: 1 to ${MAX_SHADOW_READS}. Without it: 1.`),
+    hours: Type.Optional(
+      Type.Number({
+        minimum: 1 / 60,
+        maximum: 720,
+        default: DEFAULT_HOURS,
+        description: 'The shadow ends by itself after this time: one minute (1/60) to 720 hours.',
+      }),
+    ),
+    reason: OptionalReason,
+  },
+  strict,
+);
+
+const ChangeBody = Type.Object(
+  {
+    domain: DomainName,
+    fraction: Type.Optional(Fraction),
+    reads: reads(`Copies of each read: 1 to ${MAX_SHADOW_READS}.`),
+    reason: OptionalReason,
+  },
+  strict,
+);
+
+const CutOverBody = Type.Object(
+  {
+    domain: DomainName,
+    force: Type.Optional(Type.Boolean({ description: 'Cut over without a favourable verdict.' })),
+    for: Type.Optional(Seconds),
+    reason: Reason,
+  },
+  strict,
+);
+
+const SamplesQuery = Type.Object({
+  domain: DomainName,
+  from: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      default: 0,
+      description: 'Number of samples to skip: those that the client has already.',
+    }),
+  ),
+});
+
+const SamplesBody = Type.Object({
+  domain: Type.String(),
+  shadow: Type.Optional(Type.String({ description: 'The running shadow. The samples of another one begin at 0.' })),
+  total: Type.Integer({
+    description: 'Number of samples. It falls when old ones are joined: ask for all of them again.',
+  }),
+  samples: Type.Array(SHADOW_SAMPLE),
+});
 
 /** Shadow traffic: its state and its curves, and its start, change and end. */
 export function registerShadows(app: FastifyInstance, { operations, audit }: AdminContext): void {
   const { shadows } = operations;
-  const startOf = bodyReader(StartBody);
-  const changeOf = bodyReader(ChangeBody);
-  const stopOf = bodyReader(StopBody);
+  const { get, post } = adminRoutes(app, audit);
+  const summaryOf = (domain: string): ShadowSummary | undefined =>
+    shadows.list().find((each) => each.domain === domain);
+  const noteBefore = (domain: string): object | undefined => {
+    const summary = summaryOf(domain);
+    return summary && shadowNote(summary);
+  };
 
-  app.get('/admin/shadow', {
-    schema: routeSchema({
-      summary: 'Each domain that has a store: its candidates, its shadow, its cut-over',
-      tag: 'shadow',
-      answer: Type.Object({ domains: Type.Array(SummaryBody) }),
-    }),
-    handler: (_request, reply) => {
-      reply.send({ domains: shadows.list() });
-    },
+  get('/admin/shadow', {
+    summary: 'Each domain that has a store: its candidates, its shadow, its cut-over',
+    tag: 'shadow',
+    answer: Type.Object({ domains: Type.Array(SHADOW_SUMMARY) }),
+    handle: () => ({ domains: shadows.list() }),
   });
 
-  app.get('/admin/shadow/status', {
-    schema: routeSchema({
-      summary: 'A domain with the figures of both stores and the verdict',
-      tag: 'shadow',
-      query: StatusQuery,
-      answer: StatusBody,
-    }),
-    handler: async (request, reply) => {
-      const query = queryOf(request, StatusQuery);
+  get('/admin/shadow/status', {
+    summary: 'A domain with the figures of both stores and the verdict',
+    tag: 'shadow',
+    query: Type.Object({ domain: DomainName, for: Type.Optional(Seconds) }),
+    answer: SHADOW_STATUS,
+    handle: ({ query }) => {
       const domain = query.text('domain');
       const seconds = query.count('for', FOR_SECONDS);
       // Called for its refusal of an unknown domain.
       queriedDomain(operations, domain);
-      return reply.send(await shadows.status(domain, seconds * 1000));
+      return shadows.status(domain, seconds * 1000);
     },
   });
 
-  app.get('/admin/shadow/samples', {
-    schema: routeSchema({
-      summary: 'The curves of both stores since the start of the shadow',
-      tag: 'shadow',
-      query: SamplesQuery,
-      answer: SamplesBody,
-    }),
-    handler: (request, reply) => {
-      const query = queryOf(request, SamplesQuery);
+  get('/admin/shadow/samples', {
+    summary: 'The curves of both stores since the start of the shadow',
+    tag: 'shadow',
+    query: SamplesQuery,
+    answer: SamplesBody,
+    handle: ({ query }) => {
       const domain = query.text('domain');
       const from = query.count('from', { min: 0, max: 1_000_000, otherwise: 0 });
       queriedDomain(operations, domain);
       const samples = shadows.samples(domain);
-      const shadow = summaryOf(shadows, domain)?.shadow?.id;
-      reply.send({
-        domain,
-        shadow,
-        total: samples.length,
-        samples: samples.slice(from),
-      });
+      const shadow = summaryOf(domain)?.shadow?.id;
+      return { domain, shadow, total: samples.length, samples: samples.slice(from) };
     },
   });
 
-  app.post('/admin/shadow', {
-    config: { action: 'shadow-start' },
-    schema: routeSchema({
-      summary: 'Start a shadow: reads and writes are copied to a candidate',
-      description: 'Answers when the candidate has passed its checks and the copies have begun.',
-      tag: 'shadow',
-      body: StartBody,
-      answer: StatusBody,
-      status: 201,
-    }),
-    handler: async (request, reply) => {
-      const { hours = DEFAULT_HOURS, reads = 1, reason, ...ask } = startOf(request.body);
-      const status = await shadows.start(
-        { ...ask, reads, forMs: Math.round(hours * HOUR) },
-        anyCaller(request, reason),
-      );
-      audit.changed(request, { after: shadowNote(status) });
-      const location = `/admin/shadow/status?${new URLSearchParams({ domain: status.domain })}`;
-      return reply.code(201).header('location', location).send(status);
+  post('/admin/shadow', {
+    action: 'shadow-start',
+    summary: 'Start a shadow: reads and writes are copied to a candidate',
+    description: 'Answers when the candidate has passed its checks and the copies have begun.',
+    tag: 'shadow',
+    body: StartBody,
+    answer: SHADOW_STATUS,
+    status: 201,
+    location: ({ domain }) => `/admin/shadow/status?${new URLSearchParams({ domain })}`,
+    handle: async ({ body: { hours = DEFAULT_HOURS, reads = 1, reason = '', ...ask }, by, changed }) => {
+      const forMs = Math.round(hours * HOUR);
+      const status = await shadows.start({ ...ask, reads, forMs }, { by, reason: reason.trim() });
+      changed({ after: shadowNote(status) });
+      return status;
     },
   });
 
-  app.post('/admin/shadow/change', {
-    config: { action: 'shadow-change' },
-    schema: routeSchema({
-      summary: 'Change the fraction or the reads of a running shadow',
-      description: 'One of `fraction` and `reads` is required.',
-      tag: 'shadow',
-      body: ChangeBody,
-      answer: StatusBody,
-    }),
-    handler: async (request, reply) => {
-      const { reason, ...change } = changeOf(request.body);
-      if (change.fraction === undefined && change.reads === undefined) throw nothingToChange();
-      const before = noteBefore(shadows, change.domain);
-      const status = await shadows.change(change, anyCaller(request, reason));
-      audit.changed(request, { ...before, after: shadowNote(status) });
-      return reply.send(status);
+  post('/admin/shadow/change', {
+    action: 'shadow-change',
+    summary: 'Change the fraction or the reads of a running shadow',
+    description: 'One of `fraction` and `reads` is required.',
+    tag: 'shadow',
+    body: ChangeBody,
+    answer: SHADOW_STATUS,
+    handle: async ({ body: { reason = '', ...change }, by, changed }) => {
+      if (change.fraction === undefined && change.reads === undefined) {
+        const detail = 'Nothing is changed: one of /fraction and /reads is required.';
+        throw new Refusal({ code: 'invalid-body', detail, parameter: '/fraction' });
+      }
+      const before = noteBefore(change.domain);
+      const status = await shadows.change(change, { by, reason: reason.trim() });
+      changed({ before, after: shadowNote(status) });
+      return status;
     },
   });
 
-  app.post('/admin/shadow/stop', {
-    config: { action: 'shadow-stop' },
-    schema: routeSchema({
-      summary: 'End the use of the second store of a domain',
-      description:
-        'A shadow ends and its report is kept, a prepared cut-over is cancelled, after a cut-over the old store is no longer used.',
-      tag: 'shadow',
-      body: StopBody,
-      answer: StoppedBody,
-    }),
-    handler: async (request, reply) => {
-      const { domain, reason } = stopOf(request.body);
-      const before = noteBefore(shadows, domain);
-      const stopped = await shadows.stop(domain, anyCaller(request, reason));
+  post('/admin/shadow/stop', {
+    action: 'shadow-stop',
+    summary: 'End the use of the second store of a domain',
+    description:
+      'A shadow ends and its report is kept, a prepared cut-over is cancelled, after a cut-over the old store is no longer used.',
+    tag: 'shadow',
+    body: Type.Object({ domain: DomainName, reason: OptionalReason }, strict),
+    answer: SHADOW_STOPPED,
+    handle: async ({ body: { domain, reason = '' }, by, changed }) => {
+      const before = noteBefore(domain);
+      const stopped = await shadows.stop(domain, { by, reason: reason.trim() });
       const { ended, report } = stopped;
-      audit.changed(request, { ...before, after: { ended, report } });
-      return reply.send(stopped);
+      changed({ before, after: { ended, report } });
+      return stopped;
     },
   });
-}
-
-function nothingToChange(): Refusal {
-  const detail = 'Nothing is changed: one of /fraction and /reads is required.';
-  return new Refusal({ code: 'invalid-body', detail, parameter: '/fraction' });
-}
-
-/** The caller of a change whose reason may be left out. */
-function anyCaller(request: FastifyRequest, reason = ''): { readonly by: string; readonly reason: string } {
-  return { by: callerName(request.raw), reason: reason.trim() };
-}
-
-function summaryOf(shadows: Pick<Shadows, 'list'>, domain: string): ShadowSummary | undefined {
-  return shadows.list().find((each) => each.domain === domain);
 }
 
 /** An audit line names stores and nothing else of them. */
@@ -173,84 +221,72 @@ function shadowNote({ shadow, active }: Pick<ShadowSummary, 'shadow' | 'active'>
   return { shadow: id, candidate: storeNote(candidate), fraction, reads, untilMs };
 }
 
-function noteBefore(shadows: Pick<Shadows, 'list'>, domain: string): Pick<ChangeNote, 'before'> {
-  const summary = summaryOf(shadows, domain);
-  return { before: summary && shadowNote(summary) };
+function movedNote({ from, to, preparedMs, report }: Moved, force?: boolean): ChangeNote {
+  return { before: { active: storeNote(from) }, after: { active: storeNote(to), preparedMs, report, force } };
 }
 
 /** The change of the store of a domain, and the way back. */
 export function registerCutOver(app: FastifyInstance, { operations: { shadows }, audit }: AdminContext): void {
-  const cutOverOf = bodyReader(CutOverBody);
-  const backOf = bodyReader(BackBody);
+  const { post } = adminRoutes(app, audit);
 
-  const noted = (request: FastifyRequest, { from, to, preparedMs, report }: Moved, more: object = {}): void => {
-    const after = { active: storeNote(to), preparedMs, report, ...more };
-    audit.changed(request, { before: { active: storeNote(from) }, after });
-  };
-
-  app.post('/admin/shadow/cut-over', {
-    config: { action: 'cut-over' },
-    schema: routeSchema({
-      summary: 'Cut over to the candidate of the running shadow',
-      description: 'Answers when every process follows. Without a favourable verdict it needs `force`.',
-      tag: 'shadow',
-      body: CutOverBody,
-      answer: MovedBody,
-    }),
-    handler: async (request, reply) => {
-      const { domain, force = false, for: seconds = FOR_SECONDS.otherwise, reason } = cutOverOf(request.body);
-      const moved = await shadows.cutOver({ domain, force, forMs: seconds * 1000 }, callerOf(request, reason));
-      noted(request, moved, { force });
-      return reply.send(moved);
+  post('/admin/shadow/cut-over', {
+    action: 'cut-over',
+    summary: 'Cut over to the candidate of the running shadow',
+    description: 'Answers when every process follows. Without a favourable verdict it needs `force`.',
+    tag: 'shadow',
+    body: CutOverBody,
+    answer: SHADOW_MOVED,
+    handle: async ({ body, by, changed }) => {
+      const { domain, force = false, for: seconds = FOR_SECONDS.otherwise, reason } = body;
+      const caller = { by, reason: statedReason(reason) };
+      const moved = await shadows.cutOver({ domain, force, forMs: seconds * 1000 }, caller);
+      changed(movedNote(moved, force));
+      return moved;
     },
   });
 
-  app.post('/admin/shadow/back', {
-    config: { action: 'cut-over-back' },
-    schema: routeSchema({
-      summary: 'Return to the store before the cut-over',
-      tag: 'shadow',
-      body: BackBody,
-      answer: MovedBody,
-    }),
-    handler: async (request, reply) => {
-      const { domain, reason } = backOf(request.body);
-      const moved = await shadows.back(domain, callerOf(request, reason));
-      noted(request, moved);
-      return reply.send(moved);
+  post('/admin/shadow/back', {
+    action: 'cut-over-back',
+    summary: 'Return to the store before the cut-over',
+    tag: 'shadow',
+    body: Type.Object({ domain: DomainName, reason: Reason }, strict),
+    answer: SHADOW_MOVED,
+    handle: async ({ body: { domain, reason }, by, changed }) => {
+      const moved = await shadows.back(domain, { by, reason: statedReason(reason) });
+      changed(movedNote(moved));
+      return moved;
     },
   });
 }
 
-const reportParams = IdParams('The id of a report; it is the id of its shadow.');
-
-const reportId = (request: FastifyRequest): string =>
-  pathId(request, { code: 'unknown-report', detail: 'There is no such report.' });
+const REPORT_ID = {
+  description: 'The id of a report; it is the id of its shadow.',
+  unknown: { code: 'unknown-report', detail: 'There is no such report.' },
+} as const;
 
 /** The kept reports of shadows, as JSON for machines and as a page for readers. */
 export function registerShadowReports(app: FastifyInstance, { operations: { shadows } }: AdminContext): void {
-  app.get('/admin/shadow/reports', {
-    schema: routeSchema({
-      summary: 'The reports of ended shadows, newest first',
-      tag: 'shadow',
-      answer: Type.Object({ reports: Type.Array(ReportSummaryBody) }),
-    }),
-    handler: async (_request, reply) => reply.send({ reports: await shadows.reports() }),
+  const { get } = adminRoutes(app);
+
+  get('/admin/shadow/reports', {
+    summary: 'The reports of ended shadows, newest first',
+    tag: 'shadow',
+    answer: Type.Object({ reports: Type.Array(SHADOW_REPORT_SUMMARY) }),
+    handle: async () => ({ reports: await shadows.reports() }),
   });
 
-  app.get('/admin/shadow/reports/:id', {
-    schema: routeSchema({ summary: 'One report', tag: 'shadow', params: reportParams, answer: ReportBody }),
-    handler: async (request, reply) => reply.send(await shadows.report(reportId(request))),
+  get('/admin/shadow/reports/:id', {
+    summary: 'One report',
+    tag: 'shadow',
+    id: REPORT_ID,
+    answer: SHADOW_REPORT,
+    handle: ({ id }) => shadows.report(id),
   });
 
-  app.get('/admin/shadow/reports/:id/report', {
-    schema: routeSchema({
-      summary: 'One report, as one self-contained page',
-      tag: 'shadow',
-      params: reportParams,
-      answer: Type.String(),
-      type: 'text/html',
-    }),
-    handler: async (request, reply) => sendReport(request, reply, await shadows.page(reportId(request))),
+  registerReport(app, '/admin/shadow/reports/:id/report', {
+    summary: 'One report, as one self-contained page',
+    tag: 'shadow',
+    id: REPORT_ID,
+    page: shadows.page,
   });
 }

@@ -4,15 +4,13 @@ import type { Logger } from 'pino';
 import { Type } from 'typebox';
 import { CONTROL_STANDINGS } from '../../cache/invalidation.ts';
 import { STORE_REASONS } from '../../cache/store.ts';
-import type { DrillSummary } from '../../operations/drills/drills.ts';
+import { DRILL_SUMMARY, type DrillSummary } from '../../operations/drills/drills.ts';
 import { FIGURES } from '../../operations/meter/figures.ts';
 import type { Operations, Watcher } from '../../operations/operations.ts';
 import type { Clock } from '../../runtime.ts';
 import { oneOf } from '../../schema/fields.ts';
 import { EVERY_ANSWER, Refusal } from '../transport/problem.ts';
-import { DrillSummaryBody } from './drill-schema.ts';
-import { AtMs, DomainName, queriedDomain, queryOf, routeSchema } from './input.ts';
-import type { AdminContext } from './operations.ts';
+import { type AdminContext, AtMs, adminRoutes, DomainName, queriedDomain, routeSchema } from './input.ts';
 
 const MAX_POPULAR = 1000;
 
@@ -21,39 +19,45 @@ const PopularQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_POPULAR, default: 100 })),
 });
 
+const PopularBody = Type.Object({
+  domain: Type.String(),
+  source: Type.Enum(['fleet', 'process'], {
+    description: 'Whether the requests of the whole fleet or of this process were counted.',
+  }),
+  queries: Type.Array(
+    Type.Object({
+      search: Type.String({ description: 'The query string of a search.' }),
+      count: Type.Number(),
+    }),
+  ),
+});
+
 /** The state of each domain, and its most frequent searches. */
 export function registerState(app: FastifyInstance, { operations }: AdminContext): void {
-  app.get('/admin/domains', {
-    schema: routeSchema({ summary: 'The state of each part of each domain', tag: 'state', answer: DomainsBody }),
-    handler: (_request, reply) => {
-      const looks = operations.watch().look();
-      reply.send({ domains: looks.map(({ status, control }) => ({ ...status, control })) });
-    },
+  const { get } = adminRoutes(app);
+
+  get('/admin/domains', {
+    summary: 'The state of each part of each domain',
+    tag: 'state',
+    answer: DomainsBody,
+    handle: () => ({
+      domains: operations
+        .watch()
+        .look()
+        .map(({ status, control }) => ({ ...status, control })),
+    }),
   });
 
-  app.get('/admin/popular', {
-    schema: routeSchema({
-      summary: 'The most frequent searches, most frequent first',
-      tag: 'state',
-      query: PopularQuery,
-      answer: Type.Object({
-        domain: Type.String(),
-        source: Type.Enum(['fleet', 'process'], {
-          description: 'Whether the requests of the whole fleet or of this process were counted.',
-        }),
-        queries: Type.Array(
-          Type.Object({
-            search: Type.String({ description: 'The query string of a search.' }),
-            count: Type.Number(),
-          }),
-        ),
-      }),
-    }),
-    handler: async (request, reply) => {
-      const query = queryOf(request, PopularQuery);
+  get('/admin/popular', {
+    summary: 'The most frequent searches, most frequent first',
+    tag: 'state',
+    query: PopularQuery,
+    answer: PopularBody,
+    handle: async ({ query }) => {
       const domain = query.text('domain');
       const limit = query.count('limit', { min: 1, max: MAX_POPULAR, otherwise: 100 });
-      return reply.send({ domain, ...(await queriedDomain(operations, domain).popular(limit)) });
+      const asked = await queriedDomain(operations, domain).popular(limit);
+      return { domain, ...asked };
     },
   });
 }
@@ -154,7 +158,7 @@ const LiveLine = Type.Object(
         control: ControlLook,
       }),
     ),
-    drills: Type.Array(DrillSummaryBody),
+    drills: Type.Array(DRILL_SUMMARY),
   },
   {
     description:

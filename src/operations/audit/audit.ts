@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import Type from 'typebox';
 import type { Clock } from '../../runtime.ts';
+import { type Decoded, wallTime } from '../../schema/fields.ts';
 import { appendLines, type LogPage, type PageRequest, type Rotation, readBack } from './log-file.ts';
 
 /**
@@ -18,31 +20,31 @@ export interface Audit {
   readonly close: () => Promise<void>;
 }
 
-export interface AuditEntry {
-  /** `flush`, `purge`, `suppress`, `drill-start`, `drill-abort`, `drill-ended`, `halt`, …; for a refused request without an action, its route. */
-  readonly action: string;
-  readonly domain?: string;
-  /** The drill or warm-up that the request named. */
-  readonly target?: string;
-  /**
-   * The caller. With the right token: the name that the caller gave, and the address; otherwise the address only.
-   * `serpcache` for actions of a process itself.
-   */
-  readonly by: string;
-  readonly reason?: string;
-  /** `done`, the code of the refusal, `cut-off`, or `held-back` for refusals without a line of their own. */
-  readonly result: string;
-  /** Refusals of the same address without a line since its last one; see `createRefusalSampler` in http/admin/audit.ts. */
-  readonly heldBack?: number;
-  /** The changed part before and after the change; keep it small. */
-  readonly before?: unknown;
-  readonly after?: unknown;
-}
-
-export interface RecordedEntry extends AuditEntry {
-  /** Wall time. */
-  readonly atMs: number;
-}
+/** One line. Actions: `flush`, `purge`, `drill-start`, `drill-ended`, `halt` … `before` and `after` must be small. */
+export const AUDIT_ENTRY = Type.Object({
+  atMs: wallTime(),
+  action: Type.String({ description: 'For a refused request that names no action: its method and path.' }),
+  domain: Type.Optional(Type.String()),
+  target: Type.Optional(Type.String({ description: 'The drill or warm-up that the request named.' })),
+  // `serpcache` for actions of a process itself.
+  by: Type.String({ description: 'A name and an address; without the right token only the address.' }),
+  reason: Type.Optional(Type.String()),
+  result: Type.String({
+    description:
+      '`done`; the code of the refusal; `cut-off` when the client closed the connection; `held-back` for refusals without a line of their own.',
+  }),
+  // See `createRefusalSampler` in http/admin/audit.ts.
+  heldBack: Type.Optional(
+    Type.Integer({
+      description:
+        'Number of earlier requests of the same address that were refused for lack of the token and got no line.',
+    }),
+  ),
+  before: Type.Optional(Type.Unknown()),
+  after: Type.Optional(Type.Unknown()),
+});
+export type RecordedEntry = Decoded<typeof AUDIT_ENTRY>;
+export type AuditEntry = Omit<RecordedEntry, 'atMs'>;
 
 type AuditPage = LogPage<RecordedEntry>;
 

@@ -13,138 +13,61 @@ export interface Input {
 
 export type InputUnit = 'per-second' | 'share' | 'bytes' | 'bytes-per-second' | 'ms' | 'count' | 'number';
 
-interface InputKind {
+interface InputKind<Unit extends InputUnit> {
   /** The option of `serpcache plan`. */
   readonly option: string;
-  readonly unit: InputUnit;
-  readonly about: string;
+  readonly unit: Unit;
   readonly least: number;
   readonly most: number;
-  readonly whole?: true;
+  readonly about: string;
+  readonly whole: boolean;
+}
+
+function input<Unit extends InputUnit>(
+  option: string,
+  unit: Unit,
+  [least, most]: readonly [number, number],
+  about: string,
+): InputKind<Unit> {
+  return { option, unit, least, most, about, whole: unit === 'count' };
 }
 
 /** Every input of the sheet, in the order in which it is printed. */
 export const INPUTS = {
-  rate: { option: 'rate', unit: 'per-second', about: 'searches per second at the peak', least: 0.1, most: 1e7 },
-  hitRatio: {
-    option: 'hit-ratio',
-    unit: 'share',
-    least: 0,
-    most: 0.99999,
-    about: 'share of searches that cause no engine call (L1, L2, joined)',
-  },
-  exponent: {
-    option: 'exponent',
-    unit: 'number',
-    least: 0.01,
-    most: 3,
-    about: 'Zipf exponent of the keys, instead of --hit-ratio; needs --keys',
-  },
-  keys: {
-    option: 'keys',
-    unit: 'count',
-    least: 1,
-    most: 1e9,
-    whole: true,
-    about: 'distinct pages that are asked for',
-  },
-  memoryRatio: {
-    option: 'memory-ratio',
-    unit: 'share',
-    least: 0,
-    most: 1,
-    about: 'share of searches that L1 answers',
-  },
-  pageBytes: {
-    option: 'page',
-    unit: 'bytes',
-    least: 1,
-    most: GIB,
-    about: 'a page as it is stored, compressed: 4KiB',
-  },
-  ttlMs: { option: 'ttl', unit: 'ms', about: 'fresh time of a page', least: SECOND, most: 30 * DAY },
-  keptMs: {
-    option: 'kept',
-    unit: 'ms',
-    least: SECOND,
-    most: 60 * DAY,
-    about: 'life of a page in the store: fresh and stale time',
-  },
-  engineCapacity: {
-    option: 'engine-capacity',
-    unit: 'per-second',
-    least: 0.001,
-    most: 1e7,
-    about: 'searches per second that the engine answers in time',
-  },
-  engineLatencyMs: {
-    option: 'engine-latency',
-    unit: 'ms',
-    least: 0.01,
-    most: 10 * MINUTE,
-    about: 'mean duration of an engine call under that load',
-  },
-  permits: {
-    option: 'permits',
-    unit: 'count',
-    least: 1,
-    most: 1000,
-    whole: true,
-    about: 'concurrent engine calls of the fleet',
-  },
-  processes: {
-    option: 'replicas',
-    unit: 'count',
-    least: 1,
-    most: 10_000,
-    whole: true,
-    about: 'processes of serpcache; as needed without it',
-  },
-  processors: {
-    option: 'processors',
-    unit: 'number',
-    least: 0.05,
-    most: 1024,
-    about: 'processors that a process may use',
-  },
-  networkBytes: {
-    option: 'network',
-    unit: 'bytes-per-second',
-    least: KIB,
-    most: 1024 * GIB,
-    about: 'bytes per second of one host, each way: 119MiB is 1 Gbit/s',
-  },
-  memoryBytes: {
-    option: 'memory',
-    unit: 'bytes',
-    least: KIB,
-    most: 1024 * GIB,
-    about: 'L1 of a process for this domain',
-  },
-  shards: {
-    option: 'shards',
-    unit: 'count',
-    least: 1,
-    most: 1000,
-    whole: true,
-    about: 'masters of the store; as needed without it',
-  },
-  shardBytes: {
-    option: 'shard-memory',
-    unit: 'bytes',
-    least: KIB,
-    most: 1024 * GIB,
-    about: 'maxmemory of a shard',
-  },
-  maxConnections: {
-    option: 'shard-connections',
-    unit: 'count',
-    least: 1,
-    most: 1e6,
-    whole: true,
-    about: 'maxclients of a shard',
-  },
-} as const satisfies Readonly<Record<string, InputKind>>;
+  rate: input('rate', 'per-second', [0.1, 1e7], 'searches per second at the peak'),
+  hitRatio: input('hit-ratio', 'share', [0, 0.99999], 'share of searches that cause no engine call (L1, L2, joined)'),
+  exponent: input('exponent', 'number', [0.01, 3], 'Zipf exponent of the keys, instead of --hit-ratio; needs --keys'),
+  keys: input('keys', 'count', [1, 1e9], 'distinct pages that are asked for'),
+  memoryRatio: input('memory-ratio', 'share', [0, 1], 'share of searches that L1 answers'),
+  pageBytes: input('page', 'bytes', [1, GIB], 'a page as it is stored, compressed: 4KiB'),
+  ttlMs: input('ttl', 'ms', [SECOND, 30 * DAY], 'fresh time of a page'),
+  keptMs: input('kept', 'ms', [SECOND, 60 * DAY], 'life of a page in the store: fresh and stale time'),
+  engineCapacity: input(
+    'engine-capacity',
+    'per-second',
+    [0.001, 1e7],
+    'searches per second that the engine answers in time',
+  ),
+  engineLatencyMs: input(
+    'engine-latency',
+    'ms',
+    [0.01, 10 * MINUTE],
+    'mean duration of an engine call under that load',
+  ),
+  permits: input('permits', 'count', [1, 1000], 'concurrent engine calls of the fleet'),
+  processes: input('replicas', 'count', [1, 10_000], 'processes of serpcache; as needed without it'),
+  processors: input('processors', 'number', [0.05, 1024], 'processors that a process may use'),
+  networkBytes: input(
+    'network',
+    'bytes-per-second',
+    [KIB, 1024 * GIB],
+    'bytes per second of one host, each way: 119MiB is 1 Gbit/s',
+  ),
+  memoryBytes: input('memory', 'bytes', [KIB, 1024 * GIB], 'L1 of a process for this domain'),
+  shards: input('shards', 'count', [1, 1000], 'masters of the store; as needed without it'),
+  shardBytes: input('shard-memory', 'bytes', [KIB, 1024 * GIB], 'maxmemory of a shard'),
+  maxConnections: input('shard-connections', 'count', [1, 1e6], 'maxclients of a shard'),
+};
 
 export type InputName = keyof typeof INPUTS;
 export type Inputs = Readonly<Partial<Record<InputName, Input>>>;

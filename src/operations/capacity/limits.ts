@@ -24,93 +24,71 @@ const PLANNED = { engine: 0.8, process: 0.85, network: 0.85, shard: 0.8, memory:
 export function limitsOf(known: Known, q: Quantities): readonly CapacityLimit[] {
   const { rate, engineCapacity, permits, processors, networkBytes, shardBytes, maxConnections, keys } = known;
   const carrying = Math.max(1, q.processes - 1);
-  const grows = (limit: Omit<CapacityLimit, 'breaksAt'>): CapacityLimit => {
-    return { ...limit, breaksAt: breakingRate.of({ rate, used: limit.used, capacity: limit.capacity }) };
+  const limit = (
+    name: string,
+    unit: LimitUnit,
+    [used, capacity, planned]: readonly [number, number, number],
+    advice: string,
+  ): CapacityLimit => ({ name, unit, used, capacity, planned, advice });
+  const grows = (...given: Parameters<typeof limit>): CapacityLimit => {
+    const made = limit(...given);
+    return { ...made, breaksAt: breakingRate.of({ rate, used: made.used, capacity: made.capacity }) };
   };
-  const shardMemory = {
-    name: 'memory of a shard',
-    unit: 'bytes',
-    used: q.storedBytes / q.shards,
-    capacity: shardBytes,
-    planned: PLANNED.memory,
-    advice: 'more shards, more memory for each, or a shorter staleIfError, which keeps pages of rare searches',
-  } as const;
-  return [
-    ...(engineCapacity === undefined
-      ? []
-      : [
-          grows({
-            name: 'engine',
-            unit: 'per-second',
-            used: q.engineLoad,
-            capacity: engineCapacity,
-            planned: PLANNED.engine,
-            advice: 'a longer ttl or more memory for a higher hit ratio, or a further mirror of the engine',
-          }),
-        ]),
-    ...(q.permitsUsed === undefined
-      ? []
-      : [
-          grows({
-            name: 'engine permits',
-            unit: 'count',
-            used: q.permitsUsed,
-            capacity: permits,
-            planned: PLANNED.engine,
-            advice: 'raise engine.maxConcurrent while the engine has free processors; else a further mirror',
-          }),
-        ]),
-    grows({
-      name: 'processor of a process',
-      unit: 'cores',
-      used: q.cores / carrying,
-      capacity: Math.min(1, processors),
-      planned: PLANNED.process,
-      advice: 'more processes (--replicas)',
-    }),
-    grows({
-      name: 'network of a process',
-      unit: 'bytes-per-second',
-      used: q.bytesToClients / carrying,
-      capacity: networkBytes,
-      planned: PLANNED.network,
-      advice: 'more processes on further hosts, smaller pages, or a faster network',
-    }),
-    grows({
-      name: 'network of a shard',
-      unit: 'bytes-per-second',
-      used: q.bytesFromStore / q.shards,
-      capacity: networkBytes,
-      planned: PLANNED.network,
-      advice: 'more shards on further hosts, a larger L1, or smaller pages',
-    }),
-    grows({
-      name: 'processor of a shard',
-      unit: 'cores',
-      used: q.coresOfStore / q.shards,
-      capacity: 1,
-      planned: PLANNED.shard,
-      advice: 'more shards, or a larger L1',
-    }),
+  const limits: CapacityLimit[] = [];
+  if (engineCapacity !== undefined) {
+    const advice = 'a longer ttl or more memory for a higher hit ratio, or a further mirror of the engine';
+    limits.push(grows('engine', 'per-second', [q.engineLoad, engineCapacity, PLANNED.engine], advice));
+  }
+  if (q.permitsUsed !== undefined) {
+    const advice = 'raise engine.maxConcurrent while the engine has free processors; else a further mirror';
+    limits.push(grows('engine permits', 'count', [q.permitsUsed, permits, PLANNED.engine], advice));
+  }
+  limits.push(
+    grows(
+      'processor of a process',
+      'cores',
+      [q.cores / carrying, Math.min(1, processors), PLANNED.process],
+      'more processes (--replicas)',
+    ),
+    grows(
+      'network of a process',
+      'bytes-per-second',
+      [q.bytesToClients / carrying, networkBytes, PLANNED.network],
+      'more processes on further hosts, smaller pages, or a faster network',
+    ),
+    grows(
+      'network of a shard',
+      'bytes-per-second',
+      [q.bytesFromStore / q.shards, networkBytes, PLANNED.network],
+      'more shards on further hosts, a larger L1, or smaller pages',
+    ),
+    grows(
+      'processor of a shard',
+      'cores',
+      [q.coresOfStore / q.shards, 1, PLANNED.shard],
+      'more shards, or a larger L1',
+    ),
     // With known keys the memory follows their number, which a higher rate does not change.
-    keys === undefined ? grows(shardMemory) : shardMemory,
-    {
-      name: 'processes while one is away',
-      unit: 'count',
-      used: 1,
-      capacity: q.processes - 1,
-      planned: 1,
-      advice: 'a second process: nothing answers while the only one is away',
-    },
-    {
-      name: 'connections of a shard',
-      unit: 'count',
-      used: q.connections,
-      capacity: maxConnections,
-      planned: PLANNED.connections,
-      advice: 'fewer and larger processes, or a higher maxclients',
-    },
-  ];
+    (keys === undefined ? grows : limit)(
+      'memory of a shard',
+      'bytes',
+      [q.storedBytes / q.shards, shardBytes, PLANNED.memory],
+      'more shards, more memory for each, or a shorter staleIfError, which keeps pages of rare searches',
+    ),
+    limit(
+      'processes while one is away',
+      'count',
+      [1, q.processes - 1, 1],
+      'a second process: nothing answers while the only one is away',
+    ),
+    limit(
+      'connections of a shard',
+      'count',
+      [q.connections, maxConnections, PLANNED.connections],
+      'fewer and larger processes, or a higher maxclients',
+    ),
+  );
+  return limits;
 }
 
 /** The limit that is reached at the lowest rate. */

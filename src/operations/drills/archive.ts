@@ -1,67 +1,15 @@
-import { createRecordArchive, type ReadRecord } from '../../report/record-archive.ts';
 import type { Figures } from '../meter/figures.ts';
-import type { UnreadableReport } from './drills.ts';
 import type { GuardState } from './guards.ts';
 import {
   type DomainResult,
   type DrillPhase,
   type DrillState,
-  decodeJournal,
-  decodeJournalHead,
   type Journal,
   MAX_SAMPLES,
   type Mark,
-  type ReadJournal,
   type Sample,
   type Verdict,
 } from './journal.ts';
-
-/** The journals of drills, kept beyond the end of the process. */
-export interface Archive {
-  /** Never rejects: a drill goes on when its journal cannot be written. The latest of several waiting writes wins. */
-  readonly write: (journal: Journal) => Promise<void>;
-  /** Journals without samples, newest first, and files that are not valid journals. */
-  readonly heads: () => Promise<{
-    readonly journals: readonly Journal[];
-    readonly unreadable: readonly UnreadableReport[];
-  }>;
-  /** Undefined: there is no such journal. */
-  readonly read: (id: string) => Promise<ReadJournal | undefined>;
-}
-
-interface ArchiveOptions {
-  /** Absent: journals are kept in memory, until the process ends. */
-  readonly directory?: string;
-  /** Number of newest journals kept. */
-  readonly keep: number;
-  readonly onFault: (id: string, detail: string) => void;
-}
-
-export function createArchive({ directory, keep, onFault }: ArchiveOptions): Archive {
-  const { write, heads, read } = createRecordArchive<Journal>({
-    what: 'journal',
-    directory,
-    keep,
-    decode: (text) => asRecord(decodeJournal(text)),
-    decodeHead: (text) => asRecord(decodeJournalHead(text)),
-    onFault,
-  });
-  return {
-    write,
-    heads: async () => {
-      const { records, unreadable } = await heads();
-      return { journals: records, unreadable };
-    },
-    read: async (id) => {
-      const found = await read(id);
-      return found?.kind === 'record' ? { kind: 'journal', journal: found.record } : found;
-    },
-  };
-}
-
-function asRecord(read: ReadJournal): ReadRecord<Journal> {
-  return read.kind === 'journal' ? { kind: 'record', record: read.journal } : read;
-}
 
 /** Writes the journal of a running drill, in memory. */
 export interface JournalWriter {

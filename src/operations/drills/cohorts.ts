@@ -1,5 +1,7 @@
+import Type from 'typebox';
 import { BUCKETS } from '../../cache/invalidation.ts';
 import { arc, type BucketRange } from '../../control/document.ts';
+import type { Decoded } from '../../schema/fields.ts';
 import type { Plan, PlanStage } from './plan.ts';
 
 /** Number of buckets that a fraction flushes: never those of the holdout. */
@@ -95,22 +97,19 @@ export const MIN_COHORT_SEARCHES = 20;
 export const MAX_COHORT_WAIT_MS = 60_000;
 
 /** Expected traffic of a cohort: the mean over all cohorts that could be drawn. The drawn cohort may get less. */
-export interface CohortForecast {
-  /** Share of the keys, 0–1. */
-  readonly share: number;
-  /** Undefined without any traffic. */
-  readonly searchesPerSecond?: number;
-  /** Time until there are `MIN_COHORT_SEARCHES`. */
-  readonly enoughMs?: number;
-}
+const FORECAST = Type.Object({
+  share: Type.Number({ description: 'Share of the keys, 0–1.' }),
+  searchesPerSecond: Type.Optional(Type.Number()),
+  enoughMs: Type.Optional(Type.Number({ description: 'Time until there are enough searches for a result.' })),
+});
+export type CohortForecast = Decoded<typeof FORECAST>;
 
-export interface CohortForecasts {
-  readonly control: CohortForecast;
-  /** One per stage. */
-  readonly stages: readonly CohortForecast[];
-  /** All stages together: the verdict is based on them. */
-  readonly flushed: CohortForecast;
-}
+/** `stages`: one each. `flushed`: all stages together, on which the verdict is based. */
+export const COHORT_FORECASTS = Type.Object(
+  { control: FORECAST, stages: Type.Array(FORECAST), flushed: FORECAST },
+  { description: 'Expected searches of each cohort, on average, from the latest searches of this process.' },
+);
+export type CohortForecasts = Decoded<typeof COHORT_FORECASTS>;
 
 export function forecastCohorts(
   { stages, holdout }: Pick<Plan, 'stages' | 'holdout'>,

@@ -1,13 +1,14 @@
 import { BUCKETS } from '../../cache/invalidation.ts';
 import { halt as haltDocument, liftHalt } from '../../control/changes.ts';
+import type { Caller } from '../../control/control.ts';
 import { OperationError } from '../../control/operation-error.ts';
+import { createRecordArchive } from '../../report/record-archive.ts';
 import type { Runtime } from '../../runtime.ts';
-import { createArchive } from './archive.ts';
 import { createDrillList, createRemoteDrills } from './drill-list.ts';
 import { abortedBy, abortRemotely } from './drill-lock.ts';
-import type { Caller, DrillDomain, DrillEvent, Drills } from './drills.ts';
+import type { DrillDomain, DrillEvent, Drills } from './drills.ts';
 import { applyPatience } from './guards.ts';
-import { type Journal, type ResumePoint, resumePoint } from './journal.ts';
+import { JOURNALS, type Journal, type ResumePoint, resumePoint } from './journal.ts';
 import { loadReadyPlans } from './plan-file.ts';
 import { drillWarnings, forecastOf, previewStage, type ResolvedRequest, resolveRequest } from './resolve-request.ts';
 import { type Sleep, timerSleep } from './run-domain.ts';
@@ -35,7 +36,8 @@ export function createDrills(options: DrillsOptions): Drills {
   const { domains, random, clock, observe, processId, keep, directory } = options;
   const { leaseMs = 3000, tickMs = 500, sleep = timerSleep } = options;
   const ready = loadReadyPlans();
-  const archive = createArchive({
+  const archive = createRecordArchive({
+    reader: JOURNALS,
     directory,
     keep,
     onFault: (id, detail) => observe({ kind: 'drill-unwritten', id, detail }),
@@ -77,7 +79,6 @@ export function createDrills(options: DrillsOptions): Drills {
   };
 
   const halt = async ({ by, reason }: Caller): Promise<void> => {
-    if (reason.trim() === '') throw new OperationError('reason-required', 'A halt needs a reason.', '/reason');
     const detail = `All drills were halted by ${by}: ${reason}.`;
     const stopped = [...running.values()].map((drill) => drill.stop({ kind: 'aborted', detail, atOnce: true }));
     const halted = { reason, by, atMs: clock.wallMs() };

@@ -1,8 +1,8 @@
 import { OperationError } from '../../control/operation-error.ts';
+import type { RecordArchive } from '../../report/record-archive.ts';
 import type { Clock } from '../../runtime.ts';
-import type { Archive } from './archive.ts';
 import type { DrillDomain, DrillSummary, ListedDrills, UnreadableReport } from './drills.ts';
-import { type Journal, type Mark, readJournal } from './journal.ts';
+import { JOURNALS, type Journal, type Mark } from './journal.ts';
 import { HEAD_REPORT, type RunningDrill } from './run-drill.ts';
 
 /** Every known drill: those that run here, those of other processes, and kept reports. */
@@ -15,7 +15,7 @@ interface DrillList {
 interface DrillListOptions {
   readonly running: ReadonlyMap<string, RunningDrill>;
   readonly remote: RemoteDrills;
-  readonly archive: Archive;
+  readonly archive: RecordArchive<Journal>;
 }
 
 const MAX_UNREADABLE = 64;
@@ -31,7 +31,7 @@ export function createDrillList({ running, remote, archive }: DrillListOptions):
       const found = new Map<string, DrillSummary>();
       for (const journal of remote.heads()) found.set(journal.id, summaryOf(journal, false));
       const kept = await archive.heads();
-      for (const journal of kept.journals) found.set(journal.id, summaryOf(withVerdict(journal), true));
+      for (const journal of kept.records) found.set(journal.id, summaryOf(withVerdict(journal), true));
       for (const drill of running.values()) {
         const journal = drill.head();
         found.set(journal.id, summaryOf(journal, true));
@@ -45,7 +45,7 @@ export function createDrillList({ running, remote, archive }: DrillListOptions):
       const here = running.get(id)?.journal();
       if (here !== undefined) return here;
       const kept = await archive.read(id);
-      if (kept?.kind === 'journal') return withVerdict(kept.journal);
+      if (kept?.kind === 'record') return withVerdict(kept.record);
       await remote.refresh();
       const head = remote.heads().find((journal) => journal.id === id);
       if (head !== undefined) return head;
@@ -125,12 +125,12 @@ export function createRemoteDrills(options: RemoteDrillsOptions): RemoteDrills {
     else watched.set(control, seenMs);
     unreadable.delete(name);
     if (!reports.has(HEAD_REPORT)) return;
-    const read = readJournal(reports.get(HEAD_REPORT));
+    const read = JOURNALS.read(reports.get(HEAD_REPORT));
     if (read.kind === 'unreadable') {
       unreadable.set(name, { where: `the control store of ${name}`, why: read.why });
       return;
     }
-    const { journal: head } = read;
+    const { record: head } = read;
     if (head.owner === processId) return;
     awaited.delete(head.id);
     if (!watched.has(control) && isAwaited(head, seenMs)) {

@@ -1,8 +1,7 @@
-import type { Control } from '../../control/control.ts';
+import type { Caller, Control } from '../../control/control.ts';
 import type { Overlay, OverlayRange } from '../../control/document.ts';
 import { OperationError } from '../../control/operation-error.ts';
 import { beginOverlay, changeOverlay, endOverlay } from '../../control/overlay.ts';
-import type { Caller } from './drills.ts';
 
 /** The lock of a drill on one domain: the overlay of its control document. */
 export interface DrillLock {

@@ -1,9 +1,11 @@
-import type { Control } from '../../control/control.ts';
-import type { Flush, FlushPreview } from '../flush/flush.ts';
+import Type from 'typebox';
+import type { Caller, Control } from '../../control/control.ts';
+import { type Decoded, wallTime } from '../../schema/fields.ts';
+import { FLUSH_PREVIEW, type Flush } from '../flush/flush.ts';
 import type { Figures } from '../meter/figures.ts';
 import type { FleetReadings } from '../meter/meter.ts';
-import type { CohortForecasts } from './cohorts.ts';
-import type { Journal, Verdict } from './journal.ts';
+import { COHORT_FORECASTS } from './cohorts.ts';
+import { ENDING, JOURNAL_PLAN, type Journal, VERDICT, type Verdict } from './journal.ts';
 import type { Plan } from './plan.ts';
 
 /**
@@ -35,64 +37,93 @@ export interface Drills {
   readonly close: () => Promise<void>;
 }
 
-export interface Caller {
-  readonly by: string;
-  readonly reason: string;
-}
+/** The plan in a request. A plan that is written out is checked here, and all its faults are named at once. */
+const PLAN_CHOICE = Type.Unsafe<string | Plan>({
+  type: ['string', 'object'],
+  minLength: 1,
+  maxLength: 64,
+  description: 'The name of a ready-made plan, or a custom plan.',
+  'x-allowed': 'a text of 1 to 64 characters or a mapping',
+});
 
-export interface DrillRequest {
-  /** The name of a ready-made plan, or a plan. */
-  readonly plan: string | Plan;
-  /** Absent with a plan over domains: all of them. */
-  readonly domains?: readonly string[];
-}
+export const DRILL_REQUEST = Type.Object({
+  plan: PLAN_CHOICE,
+  domains: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 64, description: 'A configured domain.' }), {
+      minItems: 1,
+      maxItems: 256,
+      description: 'The domain to drill. A plan over domains takes several; without this field it takes all.',
+    }),
+  ),
+});
+export type DrillRequest = Decoded<typeof DRILL_REQUEST>;
 
-export interface StartRequest extends DrillRequest, Caller {}
+export type StartRequest = DrillRequest & Caller;
 
-export interface DrillPreview {
-  readonly plan: Plan;
-  readonly domains: readonly {
-    readonly domain: string;
-    readonly stages: readonly { readonly title: string; readonly preview: FlushPreview }[];
-    /** Expected traffic of each cohort, estimated from the searches of this process. */
-    readonly cohorts: CohortForecasts;
-  }[];
-  /** Reasons against the drill: a loss above f* at once, too little traffic, a hypothesis that fails already. */
-  readonly warnings: readonly string[];
-}
+/** The dry run of a drill. */
+export const DRILL_PREVIEW = Type.Object({
+  plan: JOURNAL_PLAN,
+  domains: Type.Array(
+    Type.Object({
+      domain: Type.String(),
+      stages: Type.Array(Type.Object({ title: Type.String(), preview: FLUSH_PREVIEW })),
+      cohorts: COHORT_FORECASTS,
+    }),
+  ),
+  // A loss above f* at once, too little traffic, a hypothesis that fails already.
+  warnings: Type.Array(Type.String(), { description: 'Reasons against the drill.' }),
+});
+export type DrillPreview = Decoded<typeof DRILL_PREVIEW>;
 
-export interface ListedDrills {
-  /** Newest first: drills that run here, drills of other processes, and kept reports. */
-  readonly drills: readonly DrillSummary[];
-  /** Reports that could not be read; the other reports are listed all the same. At most 64. */
-  readonly unreadable: readonly UnreadableReport[];
-}
+/** One line of the list of drills. */
+export const DRILL_SUMMARY = Type.Object({
+  id: Type.String(),
+  plan: Type.String(),
+  title: Type.String(),
+  domains: Type.Array(Type.String()),
+  startedAtMs: wallTime(),
+  endedAtMs: Type.Optional(wallTime()),
+  running: Type.Boolean({ description: 'False as soon as the cache is restored.' }),
+  ending: Type.Optional(
+    Type.Object(
+      { ended: Type.Optional(ENDING) },
+      {
+        description:
+          'The cache is restored; the last figures are being measured. `ended`: the result, when it is known.',
+      },
+    ),
+  ),
+  here: Type.Boolean({ description: 'False: another process runs the drill and has its report.' }),
+  verdict: Type.Optional(VERDICT),
+});
+export type DrillSummary = Decoded<typeof DRILL_SUMMARY>;
 
-/** A report that failed validation. */
-export interface UnreadableReport {
-  /** From the file name; absent for a report in the control store, where only the report itself has the id. */
-  readonly id?: string;
-  /** The file, or the domain whose control store held the report. */
-  readonly where: string;
-  /** The first invalid member, in words for people; bounded. */
-  readonly why: string;
-}
+const UNREADABLE_REPORT = Type.Object(
+  {
+    id: Type.Optional(Type.String()),
+    where: Type.String({ description: 'The file, or the domain in whose control store it was.' }),
+    why: Type.String(),
+  },
+  { description: 'A report that is damaged or was not written by serpcache.' },
+);
+/** Without an id: a report in a control store, where only the report itself has the id. `why` is bounded. */
+export type UnreadableReport = Decoded<typeof UNREADABLE_REPORT>;
 
-export interface DrillSummary {
-  readonly id: string;
-  readonly plan: string;
-  readonly title: string;
-  readonly domains: readonly string[];
-  readonly startedAtMs: number;
-  readonly endedAtMs?: number;
-  /** False as soon as the cache is restored. */
-  readonly running: boolean;
-  /** The cache is restored and the last figures are being taken. `ended` is a result that these figures do not change. */
-  readonly ending?: { readonly ended?: Pick<Verdict, 'kind' | 'detail'> };
-  /** False: another process runs the drill and keeps its report. */
-  readonly here: boolean;
-  readonly verdict?: Verdict;
-}
+/** Newest first: drills that run here, drills of other processes, and kept reports. At most 64 are unreadable. */
+export const LISTED_DRILLS = Type.Object({
+  drills: Type.Array(DRILL_SUMMARY),
+  unreadable: Type.Array(UNREADABLE_REPORT),
+});
+export type ListedDrills = Decoded<typeof LISTED_DRILLS>;
+
+export const HALT_NOTE = Type.Object({ reason: Type.String(), by: Type.String(), atMs: wallTime() });
+
+/** Whether drills are halted, and in which domains. */
+export const HALT_STATE = Type.Object({
+  halted: Type.Boolean({ description: 'In any domain.' }),
+  domains: Type.Array(Type.Object({ domain: Type.String(), ...HALT_NOTE.properties })),
+});
+export type HaltState = Decoded<typeof HALT_STATE>;
 
 /** Events of drills, for the audit and the log. */
 export type DrillEvent =

@@ -1,9 +1,8 @@
 import Type from 'typebox';
-import { Compile } from 'typebox/compile';
 import { BUCKETS } from '../../cache/invalidation.ts';
 import type { OverlayRange } from '../../control/document.ts';
 import { OperationError } from '../../control/operation-error.ts';
-import { encodeRecord, headText, RECORD_ID } from '../../report/record-archive.ts';
+import { createRecordReader, RECORD_ID } from '../../report/record-archive.ts';
 import { amount, count, type Decoded, described, difference, oneOf, share } from '../../schema/fields.ts';
 import { BUCKET_RANGE, ERASE_METHOD, FLUSH_MODE, FLUSH_PREVIEW } from '../flush/flush.ts';
 import { FIGURES } from '../meter/figures.ts';
@@ -247,45 +246,7 @@ export const JOURNAL = Type.Object(
 );
 export type Journal = Decoded<typeof JOURNAL>;
 
-const schema = Compile(JOURNAL);
-
-const MAX_WHY_CHARACTERS = 200;
-
-export type ReadJournal =
-  | { readonly kind: 'journal'; readonly journal: Journal }
-  /** `why`: in words for people, bounded. */
-  | { readonly kind: 'unreadable'; readonly why: string };
-
-export function encodeJournal(journal: Journal): string {
-  return encodeRecord(journal);
-}
-
-export function decodeJournal(text: string): ReadJournal {
-  try {
-    return readJournal(JSON.parse(text));
-  } catch {
-    return { kind: 'unreadable', why: 'it is no JSON' };
-  }
-}
-
-/** Decodes a journal without its samples. */
-export function decodeJournalHead(text: string): ReadJournal {
-  const head = headText(text);
-  return head === undefined ? { kind: 'unreadable', why: 'it is no journal of a drill' } : decodeJournal(head);
-}
-
-/** Validates every member, because another version or anyone with access to the store may have written it. Never throws. */
-export function readJournal(value: unknown): ReadJournal {
-  if (isJournal(value)) return { kind: 'journal', journal: value };
-  const [first] = schema.Errors(value);
-  if (first === undefined) return { kind: 'unreadable', why: 'it is no journal of a drill' };
-  const where = first.instancePath === '' ? 'the journal' : first.instancePath;
-  return { kind: 'unreadable', why: `${where} ${first.message}`.slice(0, MAX_WHY_CHARACTERS) };
-}
-
-function isJournal(value: unknown): value is Journal {
-  return schema.Check(value);
-}
+export const JOURNALS = createRecordReader(JOURNAL, 'journal', 'a drill');
 
 /** Where a stopped drill continues. */
 export interface ResumePoint {

@@ -1,12 +1,13 @@
 import { BUCKETS } from '../../cache/invalidation.ts';
+import type { Caller } from '../../control/control.ts';
 import { OperationError } from '../../control/operation-error.ts';
-import { recordId } from '../../report/record-archive.ts';
+import { type RecordArchive, recordId } from '../../report/record-archive.ts';
 import type { Clock, Runtime } from '../../runtime.ts';
 import type { FlushPreview } from '../flush/flush.ts';
-import { type Archive, createJournalWriter, type JournalWriter } from './archive.ts';
+import { createJournalWriter, type JournalWriter } from './archive.ts';
 import { type CohortLayout, createCohortLayout, nodesLostBy } from './cohorts.ts';
 import { createDrillLock, type DrillLock } from './drill-lock.ts';
-import type { Caller, DrillDomain, DrillEvent } from './drills.ts';
+import type { DrillDomain, DrillEvent } from './drills.ts';
 import type { Journal, Mark, ResumePoint, Verdict } from './journal.ts';
 import type { Plan } from './plan.ts';
 import { previewStage, type ResolvedRequest } from './resolve-request.ts';
@@ -24,7 +25,7 @@ export interface RunningDrill {
 }
 
 interface BeginOptions extends Runtime<DrillEvent> {
-  readonly archive: Archive;
+  readonly archive: RecordArchive<Journal>;
   readonly leaseMs: number;
   readonly tickMs: number;
   readonly sleep: Sleep;
@@ -38,9 +39,6 @@ export async function beginDrill(
   options: BeginOptions,
 ): Promise<RunningDrill> {
   const { archive, processId, clock, random, observe, leaseMs, tickMs, sleep } = options;
-  if (caller.reason.trim() === '') {
-    throw new OperationError('reason-required', 'A drill needs a reason: who reads its report will ask.', '/reason');
-  }
   for (const domain of domains) await checkFree(domain);
   const offset = from?.offset ?? Math.floor(random() * BUCKETS);
   const previews = await previewsOfLastStage(plan, domains, offset);
@@ -249,7 +247,7 @@ interface Publisher {
 
 function createPublisher(options: {
   readonly writer: JournalWriter;
-  readonly archive: Archive;
+  readonly archive: RecordArchive<Journal>;
   readonly clock: Pick<Clock, 'monotonicMs'>;
 }): Publisher {
   const { writer, archive, clock } = options;

@@ -81,20 +81,6 @@ export interface EraseRequest {
   readonly by: EraseBy;
 }
 
-export interface Erasure {
-  readonly state: 'running' | 'done' | 'failed' | 'stopped';
-
-  readonly nodes: readonly {
-    readonly node: string;
-    readonly by: EraseBy;
-    readonly state: 'waiting' | 'running' | 'done' | 'failed' | 'stopped';
-    readonly scanned: number;
-    readonly removed: number;
-    readonly detail?: string;
-  }[];
-  readonly seconds: number;
-}
-
 /** The mode of a flush or a drill in a body or a journal. */
 export const FLUSH_MODE = oneOf(
   FLUSH_MODES,
@@ -104,6 +90,22 @@ export const ERASE_METHOD = oneOf(
   ERASE_BY,
   'How to erase: the keys of this domain one by one, or whole nodes of a store that is declared dedicated.',
 );
+
+export const ERASURE = Type.Object({
+  state: oneOf(['running', 'done', 'failed', 'stopped']),
+  nodes: Type.Array(
+    Type.Object({
+      node: Type.String(),
+      by: ERASE_METHOD,
+      state: oneOf(['waiting', 'running', 'done', 'failed', 'stopped']),
+      scanned: Type.Integer(),
+      removed: Type.Integer(),
+      detail: Type.Optional(Type.String()),
+    }),
+  ),
+  seconds: Type.Number(),
+});
+export type Erasure = Decoded<typeof ERASURE>;
 
 /** A range of buckets in an answer or a journal. */
 export const BUCKET_RANGE = Type.Object({

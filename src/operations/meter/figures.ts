@@ -1,4 +1,4 @@
-import Type from 'typebox';
+import Type, { type TNumber } from 'typebox';
 import { amount, count, type Decoded, share } from '../../schema/fields.ts';
 import { OUTCOMES, type Outcome } from '../../search/outcome.ts';
 
@@ -13,39 +13,49 @@ export const DURATION_BOUNDS_MS = [
 ] as const;
 
 /**
+ * A count of one process. The maximum is above the counts of any process, and low enough that sums over a fleet stay exact and
+ * finite.
+ */
+const counted = Type.Number({ minimum: 0, maximum: 1e12 });
+/** More cohorts than any drill plan has. */
+const MAX_READ_COHORTS = 256;
+
+const ENGINE_READING = Type.Object({
+  calls: counted,
+  failed: counted,
+  // The sum of the durations of all calls, in milliseconds.
+  busyMs: counted,
+  // From here on: current levels in this process, not counts.
+  inFlight: counted,
+  queued: counted,
+  maxConcurrent: counted,
+  ceiling: counted,
+  breaker: Type.Unsafe<'closed' | 'open' | 'half-open'>(Type.String()),
+});
+export type EngineReading = Decoded<typeof ENGINE_READING>;
+
+/** `hits`: answered from L1 or L2 with a fresh entry. */
+const COHORT_READING = Type.Object({ searches: counted, hits: counted });
+export type CohortReading = Decoded<typeof COHORT_READING>;
+
+/**
  * The counters of one process for one domain since its start; only differences of two readings have a meaning. Plain JSON,
  * small enough to be sent every second.
  */
-export interface MeterReading {
-  /** On this process's monotonic clock. */
-  readonly atMs: number;
-  /** Searches by outcome. */
-  readonly outcomes: Readonly<Record<Outcome, number>>;
-  /** Searches by duration: one count per bound of `DURATION_BOUNDS_MS`, and one for longer durations. */
-  readonly durations: readonly number[];
-  readonly engine: EngineReading;
-  /** In the order of the requested cohorts. */
-  readonly cohorts: readonly CohortReading[];
-}
-
-export interface EngineReading {
-  readonly calls: number;
-  readonly failed: number;
-  /** Sum of the durations of all calls, in milliseconds. */
-  readonly busyMs: number;
-  /** From here on: current levels in this process, not counts. */
-  readonly inFlight: number;
-  readonly queued: number;
-  readonly maxConcurrent: number;
-  readonly ceiling: number;
-  readonly breaker: 'closed' | 'open' | 'half-open';
-}
-
-export interface CohortReading {
-  readonly searches: number;
-  /** Answered from L1 or L2 with a fresh entry. */
-  readonly hits: number;
-}
+export const METER_READING = Type.Object({
+  // On the monotonic clock of the process.
+  atMs: counted,
+  outcomes: Type.Object(Object.fromEntries(OUTCOMES.map((outcome) => [outcome, counted])) as Record<Outcome, TNumber>),
+  // Searches by duration: one count per bound of `DURATION_BOUNDS_MS`, and one for longer durations.
+  durations: Type.Array(counted, {
+    minItems: DURATION_BOUNDS_MS.length + 1,
+    maxItems: DURATION_BOUNDS_MS.length + 1,
+  }),
+  engine: ENGINE_READING,
+  // In the order of the requested cohorts.
+  cohorts: Type.Array(COHORT_READING, { maxItems: MAX_READ_COHORTS }),
+});
+export type MeterReading = Decoded<typeof METER_READING>;
 
 const COHORT_FIGURES = Type.Object({
   searches: count(),

@@ -1,3 +1,4 @@
+import { Compile } from 'typebox/compile';
 import type { Control } from '../../control/control.ts';
 import type { BucketRange } from '../../control/document.ts';
 import type { Clock } from '../../runtime.ts';
@@ -8,6 +9,7 @@ import {
   type EngineReading,
   type Figures,
   figuresBetween,
+  METER_READING,
   type MeterReading,
 } from './figures.ts';
 
@@ -168,39 +170,9 @@ export function createFleetReadings(options: FleetReadingsOptions): FleetReading
   };
 }
 
+const shape = Compile(METER_READING);
+
 /** Refuses reports that are damaged or of another version, so that they cannot make the figures of the fleet invalid. */
 function isReading(value: unknown): value is MeterReading {
-  if (!isRecord(value)) return false;
-  const { atMs, outcomes, durations, engine, cohorts } = value;
-  return (
-    isAmount(atMs) &&
-    isRecord(outcomes) &&
-    OUTCOMES.every((outcome) => isAmount(outcomes[outcome])) &&
-    Array.isArray(durations) &&
-    durations.length === DURATION_BOUNDS_MS.length + 1 &&
-    durations.every(isAmount) &&
-    isRecord(engine) &&
-    ENGINE_FIGURES.every((figure) => isAmount(engine[figure])) &&
-    Array.isArray(cohorts) &&
-    cohorts.length <= MAX_COHORTS &&
-    cohorts.every((cohort) => isRecord(cohort) && isAmount(cohort['searches']) && isAmount(cohort['hits']))
-  );
-}
-
-/**
- * Maximum of each count in a report: above the counts of any process, and low enough that sums over a fleet stay exact
- * and finite.
- */
-const MAX_AMOUNT = 1e12;
-/** Maximum number of cohorts in a report: more than any drill plan has. */
-const MAX_COHORTS = 256;
-
-function isAmount(value: unknown): boolean {
-  return typeof value === 'number' && value >= 0 && value <= MAX_AMOUNT;
-}
-
-const ENGINE_FIGURES = ['calls', 'failed', 'busyMs', 'inFlight', 'queued', 'maxConcurrent', 'ceiling'] as const;
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null;
+  return shape.Check(value);
 }

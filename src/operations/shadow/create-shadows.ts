@@ -1,13 +1,14 @@
-import { MAX_SHADOW_READS, type StoreRef } from '../../control/document.ts';
+import type { StoreRef } from '../../control/document.ts';
 import { OperationError } from '../../control/operation-error.ts';
 import { beginShadow, changeShadow, endShadow } from '../../control/placement.ts';
+import { createRecordArchive } from '../../report/record-archive.ts';
 import type { Runtime } from '../../runtime.ts';
 import { type CutOverSteps, createCutOver } from './cut-over.ts';
 import { createDomainShadow, type DomainShadow, type RunningShadow, type ShadowDomain } from './domain-shadow.ts';
 import type { ShadowedStore } from './domain-stores.ts';
 import type { ShadowVerdict } from './figures.ts';
 import { checkCandidate } from './preflight.ts';
-import { createReportArchive, shadowReportId } from './report-archive.ts';
+import { reportSummary, SHADOW_REPORTS, shadowReportId } from './report-archive.ts';
 import { shadowReportPage } from './report-page.ts';
 import type { ShadowEvent, ShadowReport, ShadowStatus, ShadowSummary, Shadows } from './shadow.ts';
 import { judge } from './verdict.ts';
@@ -43,7 +44,8 @@ interface ShadowedPart extends Part {
 
 export function createShadows(options: ShadowsOptions): Shadows {
   const { domains, names, directory, keep, clock, random, processId, observe } = options;
-  const archive = createReportArchive({
+  const archive = createRecordArchive({
+    reader: SHADOW_REPORTS,
     directory,
     keep,
     onFault: (id, detail) => observe({ kind: 'shadow-unwritten', id, detail }),
@@ -59,7 +61,8 @@ export function createShadows(options: ShadowsOptions): Shadows {
     delayed.delete(report);
     const written = (async () => {
       const known = await archive.read(report.id);
-      if (known === undefined || known.samples.length <= report.samples.length) await archive.write(report);
+      const samples = known?.kind === 'record' ? known.record.samples.length : 0;
+      if (samples <= report.samples.length) await archive.write(report);
     })();
     writes.add(written);
     void written.finally(() => writes.delete(written));
@@ -233,14 +236,19 @@ export function createShadows(options: ShadowsOptions): Shadows {
     }
   };
 
+  /** @throws OperationError unknown-report, also when its file is damaged */
+  const reportWith = async (id: string): Promise<ShadowReport> => {
+    const read = await archive.read(id);
+    if (read?.kind === 'record') return read.record;
+    throw new OperationError('unknown-report', `there is no report ${id}`, 'id');
+  };
+
   return {
     list: () => [...parts.values()].map(summaryOf),
     status: async (domain, forMs = VERDICT_MS) => statusOf(partOf(domain), forMs),
     samples: (domain) => partOf(domain).follower.running()?.recorder.samples() ?? [],
     start: async ({ domain, candidate, fraction, reads, forMs }, { by }) => {
       const part = shadowedPart(domain);
-      checkFraction(fraction);
-      checkReads(reads);
       const { control } = part.domain;
       const ref = candidateOf(part, candidate);
       // Refused before the candidate is asked anything.
@@ -262,8 +270,6 @@ export function createShadows(options: ShadowsOptions): Shadows {
     change: async ({ domain, fraction, reads }) => {
       const part = shadowedPart(domain);
       const { shadow } = runningIn(part);
-      if (fraction !== undefined) checkFraction(fraction);
-      if (reads !== undefined) checkReads(reads);
       if (fraction !== undefined && fraction > shadow.fraction) await checkFit(part, shadow.candidate, fraction);
       const change = { fraction, reads };
       await part.domain.control.change((document) => changeShadow(document, shadow.id, change));
@@ -283,8 +289,6 @@ export function createShadows(options: ShadowsOptions): Shadows {
       const part = shadowedPart(domain);
       const running = runningIn(part);
       const verdict = verdictOf(running, forMs);
-      if (caller.reason.trim() === '')
-        throw new OperationError('reason-required', 'a cut-over needs a reason', 'reason');
       if (verdict.kind !== 'cut-over' && !force) {
         throw new OperationError(
           'no-verdict',
@@ -296,22 +300,10 @@ export function createShadows(options: ShadowsOptions): Shadows {
       const moved = await endingHere(id, `cut-over by ${caller.by}`, () => part.steps.cutOver(caller));
       return { ...moved, report: id };
     },
-    back: async (domain, caller) => {
-      if (caller.reason.trim() === '')
-        throw new OperationError('reason-required', 'the way back needs a reason', 'reason');
-      return shadowedPart(domain).steps.back(caller);
-    },
-    reports: archive.list,
-    report: async (id) => {
-      const report = await archive.read(id);
-      if (report !== undefined) return report;
-      throw new OperationError('unknown-report', `there is no report ${id}`, 'id');
-    },
-    page: async (id) => {
-      const report = await archive.read(id);
-      if (report !== undefined) return shadowReportPage(report);
-      throw new OperationError('unknown-report', `there is no report ${id}`, 'id');
-    },
+    back: async (domain, caller) => shadowedPart(domain).steps.back(caller),
+    reports: async () => (await archive.heads()).records.map(reportSummary),
+    report: reportWith,
+    page: async (id) => shadowReportPage(await reportWith(id)),
     close: async () => {
       closed = true;
       for (const { follower } of parts.values()) follower.close();
@@ -319,17 +311,4 @@ export function createShadows(options: ShadowsOptions): Shadows {
       await Promise.all(writes);
     },
   };
-}
-
-function checkFraction(fraction: number): void {
-  // Negated, so that NaN is refused too.
-  if (fraction > 0 && fraction <= 1) return;
-  const words = `fraction is the share of the keys: a number above 0 and at most 1; it is ${fraction}`;
-  throw new OperationError('invalid-fraction', words, 'fraction');
-}
-
-function checkReads(reads: number): void {
-  if (Number.isInteger(reads) && reads >= 1 && reads <= MAX_SHADOW_READS) return;
-  const words = `reads is the number of copies of each read: a whole number from 1 to ${MAX_SHADOW_READS}; it is ${reads}`;
-  throw new OperationError('invalid-request', words, 'reads');
 }

@@ -1,3 +1,4 @@
+import type { Caller } from '../../control/control.ts';
 import type { ControlDocument, Placement, StoreRef } from '../../control/document.ts';
 import { pause } from '../../control/follower.ts';
 import { OperationError } from '../../control/operation-error.ts';
@@ -12,7 +13,7 @@ import {
 import type { Clock } from '../../runtime.ts';
 import type { DomainShadow, ShadowDomain } from './domain-shadow.ts';
 import type { ShadowedStore } from './domain-stores.ts';
-import type { Caller, Moved, ProcessState, Stopped } from './shadow.ts';
+import type { Moved, ProcessState, Stopped } from './shadow.ts';
 
 /**
  * The steps of a cut-over, each a change of the control document:

@@ -1,6 +1,9 @@
+import Type from 'typebox';
+import { Compile } from 'typebox/compile';
 import type { Control } from '../../control/control.ts';
 import type { Placement } from '../../control/document.ts';
 import type { Clock } from '../../runtime.ts';
+import type { Decoded } from '../../schema/fields.ts';
 import { type Reading, readReading } from './readings.ts';
 import type { ProcessState } from './shadow.ts';
 
@@ -21,18 +24,21 @@ export interface Heartbeats {
   readonly allConfigured: (live: ReadonlySet<string> | undefined, fingerprint: string) => Promise<boolean>;
 }
 
-interface Heartbeat {
-  /** Rises with each report: the control store keeps the reports of dead processes as long as others report. */
-  readonly count: number;
-  readonly revision: number;
-  /** The store of its configuration. */
-  readonly configured: string;
-  /** The placement that it follows. */
-  readonly placement?: Pick<Placement, 'id' | 'phase'>;
-  /** Why it cannot follow the document, or not reach a store that the document names. */
-  readonly problem?: string;
-  readonly reading?: Reading;
-}
+const HEARTBEAT = Type.Object({
+  // Rises with each report: the control store keeps the reports of dead processes as long as others report.
+  count: Type.Number(),
+  revision: Type.Number(),
+  // The store of its configuration.
+  configured: Type.String(),
+  // The placement that it follows.
+  placement: Type.Optional(Type.Unsafe<Pick<Placement, 'id' | 'phase'>>(Type.Object({}))),
+  // Why it cannot follow the document, or not reach a store that the document names.
+  problem: Type.Optional(Type.String()),
+  reading: Type.Optional(Type.Unknown()),
+});
+type Heartbeat = Decoded<typeof HEARTBEAT>;
+
+const shape = Compile(HEARTBEAT);
 
 /** The part of the present document that a process acknowledges. */
 interface Acknowledged {
@@ -62,7 +68,7 @@ export function createShadowHeartbeats({ control, processId, clock }: Heartbeats
     if (reports === undefined) return undefined;
     const found = new Map(
       [...reports].flatMap(([id, value]): [string, Heartbeat][] =>
-        id.startsWith(PREFIX) && isHeartbeat(value) ? [[id.slice(PREFIX.length), value]] : [],
+        id.startsWith(PREFIX) && shape.Check(value) ? [[id.slice(PREFIX.length), value]] : [],
       ),
     );
     const nowMs = clock.monotonicMs();
@@ -133,16 +139,4 @@ function stateOf(
   return isFollowing
     ? { id, state: 'ok' }
     : behind(`it still follows revision ${beat.revision} of the control document`);
-}
-
-function isHeartbeat(value: unknown): value is Heartbeat {
-  if (typeof value !== 'object' || value === null) return false;
-  const { count, revision, configured, placement, problem } = value as Readonly<Record<string, unknown>>;
-  return (
-    typeof count === 'number' &&
-    typeof revision === 'number' &&
-    typeof configured === 'string' &&
-    (problem === undefined || typeof problem === 'string') &&
-    (placement === undefined || (typeof placement === 'object' && placement !== null))
-  );
 }

@@ -1,4 +1,7 @@
+import Type, { type TNumber } from 'typebox';
+import { Compile } from 'typebox/compile';
 import type { StoreRead, StoreWrite } from '../../cache/store.ts';
+import type { Decoded } from '../../schema/fields.ts';
 import { type Agreement, type Copying, FAULTS, type FaultName, type ShadowFigures, type Side } from './figures.ts';
 import { type ServerInterval, serverFigures } from './server-figures.ts';
 
@@ -10,31 +13,47 @@ const BOUNDS_MS: readonly number[] = Array.from({ length: 64 }, (_, at) => 0.05 
 /** Wrong values are shown to an operator as keys, up to this number. */
 export const MAX_WRONG_KEYS = 20;
 
-/** Counters of one side since the start of the shadow. Plain JSON: a heartbeat carries them to the other processes. */
-export interface SideReading {
-  readonly reads: number;
-  readonly compared: number;
-  readonly hits: number;
-  readonly writes: number;
-  /** In the order of FAULTS. */
-  readonly errors: readonly number[];
-  /** One count per bound, and one for longer durations. */
-  readonly durations: readonly number[];
-}
+/** The maximum is above the counts of any process, and low enough that sums over a fleet stay exact. */
+const counted = Type.Number({ minimum: 0, maximum: 1e12 });
+const list = (length: number) => Type.Array(counted, { minItems: length, maxItems: length });
+const record = <const Name extends string>(names: readonly Name[]) =>
+  Type.Object(Object.fromEntries(names.map((name) => [name, counted])) as Record<Name, TNumber>);
+
+/** Counters of one side since the start of the shadow. `errors` in the order of FAULTS, `durations` one per bound and one more. */
+const SIDE_READING = Type.Object({
+  reads: counted,
+  compared: counted,
+  hits: counted,
+  writes: counted,
+  errors: list(FAULTS.length),
+  durations: list(BOUNDS_MS.length + 1),
+});
+export type SideReading = Decoded<typeof SIDE_READING>;
 
 const AGREEMENTS = ['compared', 'equal', 'older', 'newer', 'wrong', 'missing', 'surplus', 'lifeSamples'] as const;
 const COPIES = ['sampled', 'sent', 'dropped', 'paused', 'filled'] as const;
 
-/** The counters of one process for one shadow, since it began to copy. Figures are made of differences. */
-export interface Reading {
-  readonly shadow: string;
-  readonly primary: SideReading;
-  readonly candidate: SideReading;
-  readonly agreement: Readonly<Record<(typeof AGREEMENTS)[number], number>>;
-  readonly lifeDriftSumMs: number;
-  readonly lifeDriftMaxMs: number;
-  readonly copying: Readonly<Record<(typeof COPIES)[number], number>>;
-  readonly wrongKeys: readonly string[];
+/**
+ * The counters of one process for one shadow, since it began to copy. Figures are made of differences. Plain JSON: a heartbeat
+ * carries them to the other processes.
+ */
+const READING = Type.Object({
+  shadow: Type.String(),
+  primary: SIDE_READING,
+  candidate: SIDE_READING,
+  agreement: record(AGREEMENTS),
+  lifeDriftSumMs: counted,
+  lifeDriftMaxMs: counted,
+  copying: record(COPIES),
+  wrongKeys: Type.Array(Type.String({ maxLength: 64 }), { maxItems: MAX_WRONG_KEYS }),
+});
+export type Reading = Decoded<typeof READING>;
+
+const shape = Compile(READING);
+
+/** Reads the report of another process. Undefined: it is of another version, or of another shadow. */
+export function readReading(value: unknown, shadow: string): Reading | undefined {
+  return shape.Check(value) && value.shadow === shadow ? value : undefined;
 }
 
 /** Counts what the mirror sees. */
@@ -141,50 +160,6 @@ function bucketOf(durationMs: number): number {
   if (durationMs <= 0.05) return 0;
   const at = Math.ceil(Math.log(durationMs / 0.05) / Math.log(1.2) - 1e-9);
   return Math.min(BOUNDS_MS.length, at);
-}
-
-/** Reads the report of another process. Undefined: it is of another version, or of another shadow. */
-export function readReading(value: unknown, shadow: string): Reading | undefined {
-  if (!isRecord(value) || value['shadow'] !== shadow) return undefined;
-  const { primary, candidate, agreement, copying, wrongKeys, lifeDriftSumMs, lifeDriftMaxMs } = value;
-  const isWhole =
-    isSide(primary) &&
-    isSide(candidate) &&
-    hasAmounts(agreement, AGREEMENTS) &&
-    hasAmounts(copying, COPIES) &&
-    isAmount(lifeDriftSumMs) &&
-    isAmount(lifeDriftMaxMs) &&
-    Array.isArray(wrongKeys) &&
-    wrongKeys.length <= MAX_WRONG_KEYS &&
-    wrongKeys.every((key) => typeof key === 'string' && key.length <= 64);
-  return isWhole ? (value as unknown as Reading) : undefined;
-}
-
-function isSide(value: unknown): value is SideReading {
-  return (
-    hasAmounts(value, ['reads', 'compared', 'hits', 'writes']) &&
-    isAmounts(value['errors'], FAULTS.length) &&
-    isAmounts(value['durations'], BOUNDS_MS.length + 1)
-  );
-}
-
-function hasAmounts(value: unknown, names: readonly string[]): value is Readonly<Record<string, unknown>> {
-  return isRecord(value) && names.every((name) => isAmount(value[name]));
-}
-
-function isAmounts(value: unknown, length: number): boolean {
-  return Array.isArray(value) && value.length === length && value.every(isAmount);
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** Above the counts of any process, and low enough that sums over a fleet stay exact. */
-const MAX_AMOUNT = 1e12;
-
-function isAmount(value: unknown): value is number {
-  return typeof value === 'number' && value >= 0 && value <= MAX_AMOUNT;
 }
 
 /** The counts between two moments, summed over processes. Intervals add up. */

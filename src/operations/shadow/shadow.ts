@@ -1,5 +1,8 @@
-import type { Placement, Shadow, StoreRef } from '../../control/document.ts';
-import type { ShadowFigures, ShadowSample, ShadowVerdict } from './figures.ts';
+import Type from 'typebox';
+import type { Caller } from '../../control/control.ts';
+import { PLACEMENT_PHASES, type Placement } from '../../control/document.ts';
+import { amount, type Decoded, oneOf, wallTime } from '../../schema/fields.ts';
+import { SHADOW_FIGURES, SHADOW_SAMPLE, SHADOW_VERDICT, type ShadowSample } from './figures.ts';
 
 /**
  * Shadow traffic to a candidate store, the verdict on it, and the cut-over to it. The admin API, the CLI and the console
@@ -44,11 +47,6 @@ export interface Shadows {
   readonly close: () => Promise<void>;
 }
 
-export interface Caller {
-  readonly by: string;
-  readonly reason: string;
-}
-
 export interface StartShadow {
   readonly domain: string;
   readonly candidate: string;
@@ -74,81 +72,113 @@ export interface CutOverRequest {
   readonly forMs: number;
 }
 
-export interface ShadowSummary {
-  readonly domain: string;
-  /** The store of the configuration of this process. */
-  readonly configured: StoreRef;
-  readonly candidates: readonly StoreRef[];
-  readonly shadow?: Shadow;
-  readonly placement?: Placement;
-  /** The store that is read first and holds the leases. */
-  readonly active: StoreRef;
-  /** The copies are paused now, because the event loop of this process is late. */
-  readonly paused: boolean;
-  /** Something that an operator must know, such as a store that this process does not declare. */
-  readonly warning?: string;
-}
+const STORE = Type.Object({
+  name: Type.String({ description: 'Its name in the configuration.' }),
+  fingerprint: Type.String({ description: 'Two processes mean the same store when these are equal.' }),
+});
 
-export interface ShadowStatus extends ShadowSummary {
-  /** Live processes of the domain, each with what it has acknowledged. */
-  readonly processes: readonly ProcessState[];
-  /** Milliseconds since the start of the shadow. */
-  readonly elapsedMs?: number;
-  /** Over the time that the verdict covers, or as much of it as is recorded. */
-  readonly figures?: ShadowFigures;
-  readonly verdict?: ShadowVerdict;
-  /** Up to 20 keys whose values were wrong. */
-  readonly wrongKeys: readonly string[];
-  /** The part of the configuration file that must be changed after a cut-over. */
-  readonly configuration?: string;
-}
+const SHADOW = Type.Object({
+  id: Type.String(),
+  candidate: STORE,
+  fraction: Type.Number(),
+  reads: Type.Integer(),
+  by: Type.String(),
+  atMs: wallTime(),
+  untilMs: wallTime(),
+});
 
-export interface ProcessState {
-  readonly id: string;
-  /** `behind`: it has not acknowledged the present document; `problem` says what is known of it. */
-  readonly state: 'ok' | 'behind';
-  readonly problem?: string;
-}
+const PLACEMENT = Type.Object(
+  {
+    id: Type.String(),
+    phase: oneOf(PLACEMENT_PHASES),
+    active: STORE,
+    other: Type.Optional(STORE),
+    by: Type.String(),
+    atMs: wallTime(),
+  },
+  { description: 'Which stores hold the entries. Absent: the store of the configuration.' },
+);
 
-export interface Stopped {
-  readonly domain: string;
-  readonly ended: 'shadow' | 'preparation' | 'old-store';
-  readonly report?: string;
-  readonly configuration?: string;
-}
+export const SHADOW_SUMMARY = Type.Object({
+  domain: Type.String(),
+  configured: STORE,
+  candidates: Type.Array(STORE),
+  shadow: Type.Optional(SHADOW),
+  placement: Type.Optional(PLACEMENT),
+  active: STORE,
+  paused: Type.Boolean({ description: 'The copies are paused: the event loop of this process is late.' }),
+  warning: Type.Optional(Type.String({ description: 'Such as a store that this process does not declare.' })),
+});
+export type ShadowSummary = Decoded<typeof SHADOW_SUMMARY>;
 
-export interface Moved {
-  readonly domain: string;
-  readonly from: StoreRef;
-  readonly to: StoreRef;
-  /** Time from the prepared to the committed document. */
-  readonly preparedMs: number;
-  readonly processes: readonly ProcessState[];
-  readonly report?: string;
-  /** YAML: what the configuration files must say from now on. */
-  readonly configuration: string;
-}
+const PROCESS = Type.Object({
+  id: Type.String(),
+  state: oneOf(['ok', 'behind'], '`behind`: it has not acknowledged the present document.'),
+  problem: Type.Optional(Type.String()),
+});
+export type ProcessState = Decoded<typeof PROCESS>;
+
+const processes = Type.Array(PROCESS, { description: 'Live processes of the domain.' });
+const configuration = Type.String({ description: 'YAML: the part of the configuration files that must be changed.' });
+/** At most 20. */
+const wrongKeys = Type.Array(Type.String(), { description: 'Some keys whose values were wrong; keys only.' });
+
+export const SHADOW_STATUS = Type.Object({
+  ...SHADOW_SUMMARY.properties,
+  processes,
+  elapsedMs: Type.Optional(amount('Milliseconds since the start of the shadow.')),
+  // Over the time that the verdict covers, or as much of it as is recorded.
+  figures: Type.Optional(SHADOW_FIGURES),
+  verdict: Type.Optional(SHADOW_VERDICT),
+  wrongKeys,
+  configuration: Type.Optional(configuration),
+});
+export type ShadowStatus = Decoded<typeof SHADOW_STATUS>;
+
+export const SHADOW_STOPPED = Type.Object({
+  domain: Type.String(),
+  ended: oneOf(['shadow', 'preparation', 'old-store']),
+  report: Type.Optional(Type.String({ description: 'The id of the report.' })),
+  configuration: Type.Optional(configuration),
+});
+export type Stopped = Decoded<typeof SHADOW_STOPPED>;
+
+export const SHADOW_MOVED = Type.Object({
+  domain: Type.String(),
+  from: STORE,
+  to: STORE,
+  preparedMs: amount('Time from the prepared to the committed document.'),
+  processes,
+  report: Type.Optional(Type.String({ description: 'The id of the report of the shadow.' })),
+  configuration,
+});
+export type Moved = Decoded<typeof SHADOW_MOVED>;
+
+export const SHADOW_REPORT_SUMMARY = Type.Object({
+  id: Type.String(),
+  domain: Type.String(),
+  primary: STORE,
+  candidate: STORE,
+  by: Type.String(),
+  startedAtMs: wallTime(),
+  endedAtMs: wallTime(),
+  // `stopped by NAME`, `expired`, `cut-over by NAME`, `process stopped`.
+  ended: Type.String({ description: 'Why it ended.' }),
+  verdict: SHADOW_VERDICT,
+});
+export type ReportSummary = Decoded<typeof SHADOW_REPORT_SUMMARY>;
 
 /** A kept comparison. */
-export interface ShadowReport {
-  readonly id: string;
-  readonly domain: string;
-  readonly primary: StoreRef;
-  readonly candidate: StoreRef;
-  readonly by: string;
-  readonly startedAtMs: number;
-  readonly endedAtMs: number;
-  /** Why it ended: `stopped by NAME`, `expired`, `cut-over`, `process stopped`. */
-  readonly ended: string;
-  /** Fraction and reads at each change. */
-  readonly changes: readonly { readonly atMs: number; readonly fraction: number; readonly reads: number }[];
-  readonly samples: readonly ShadowSample[];
-  readonly total: ShadowFigures;
-  readonly verdict: ShadowVerdict;
-  readonly wrongKeys: readonly string[];
-}
-
-export type ReportSummary = Omit<ShadowReport, 'samples' | 'total' | 'changes' | 'wrongKeys'>;
+export const SHADOW_REPORT = Type.Object({
+  ...SHADOW_REPORT_SUMMARY.properties,
+  changes: Type.Array(Type.Object({ atMs: amount(), fraction: Type.Number(), reads: Type.Integer() }), {
+    description: 'Fraction and reads from each time on; milliseconds since the start.',
+  }),
+  samples: Type.Array(SHADOW_SAMPLE),
+  total: SHADOW_FIGURES,
+  wrongKeys,
+});
+export type ShadowReport = Decoded<typeof SHADOW_REPORT>;
 
 /** The events of this room, for metrics, log and audit. */
 export type ShadowEvent =

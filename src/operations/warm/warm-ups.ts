@@ -18,9 +18,7 @@ export interface WarmUpDomain<Prepared> extends WarmDomain<Prepared> {
 
 /** Maximum number of taken and unfinished queries; the client keeps the rest. */
 const MAX_WAITING = 2000;
-const MAX_TOP = 10_000;
 const DEFAULT_TOP = 1000;
-const MAX_PER_SECOND = 10_000;
 /** Number of warm-ups that are listed: the running ones and the latest ended ones. */
 const REMEMBERED = 50;
 
@@ -68,7 +66,9 @@ export function createWarmUps<Prepared>(options: WarmUpsOptions<Prepared>): Warm
   return {
     start: (request) => {
       const domain = domainOf(request.domain);
-      validate(request);
+      if (request.top !== undefined && request.from !== 'popular') {
+        throw new OperationError('invalid-request', 'top goes with from: popular', 'top');
+      }
       const running = [...runs.values()].find(
         ({ request: { domain: name }, run }) => name === request.domain && !run.isOver(),
       );
@@ -120,17 +120,4 @@ export function createWarmUps<Prepared>(options: WarmUpsOptions<Prepared>): Warm
 interface StartedRun {
   readonly request: WarmRequest;
   readonly run: WarmRun;
-}
-
-/** @throws OperationError invalid-request */
-function validate({ maxPerSecond, from, top }: WarmRequest): void {
-  if (!(maxPerSecond >= 1 && maxPerSecond <= MAX_PER_SECOND)) {
-    const words = `maxPerSecond is a number from 1 to ${MAX_PER_SECOND}; it is ${maxPerSecond}`;
-    throw new OperationError('invalid-request', words, 'maxPerSecond');
-  }
-  if (top === undefined) return;
-  if (from !== 'popular') throw new OperationError('invalid-request', 'top goes with from: popular', 'top');
-  if (!(Number.isInteger(top) && top >= 1 && top <= MAX_TOP)) {
-    throw new OperationError('invalid-request', `top is a whole number from 1 to ${MAX_TOP}; it is ${top}`, 'top');
-  }
 }

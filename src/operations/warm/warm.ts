@@ -1,3 +1,6 @@
+import Type from 'typebox';
+import { type Decoded, oneOf } from '../../schema/fields.ts';
+
 /** Warm-ups: fill the cache of one domain in the background, with spare capacity of the engine only. */
 export interface WarmUps {
   /** A domain has at most one at a time. @throws OperationError warm-up-running, unknown-domain */
@@ -17,30 +20,47 @@ export interface WarmUps {
   readonly close: () => void;
 }
 
-export interface WarmRequest {
-  readonly domain: string;
-  readonly from: 'popular' | 'queries';
-  /** Maximum number of engine calls per second, 1–10 000; fewer when the engine has less spare capacity. */
-  readonly maxPerSecond: number;
-  /** Number of popular queries. */
-  readonly top?: number;
-}
+const from = oneOf(['popular', 'queries'], '`queries`: they are sent afterwards, in several requests.');
 
-export interface WarmUp {
-  readonly id: string;
-  readonly domain: string;
-  readonly from: WarmRequest['from'];
-  readonly state: 'running' | 'waiting' | 'done' | 'stopped';
-  /** Queries taken and finished so far. To resume a query file, skip `settled` lines. */
-  readonly taken: number;
-  readonly settled: number;
-  /** Finished queries that were fresh in the cache, computed, no valid search, or refused or failed. */
-  readonly cached: number;
-  readonly computed: number;
-  readonly invalid: number;
-  readonly failed: number;
-  readonly seconds: number;
-}
+export const WARM_REQUEST = Type.Object(
+  {
+    domain: Type.String({ minLength: 1, maxLength: 64, description: 'A configured domain.' }),
+    from,
+    maxPerSecond: Type.Number({
+      minimum: 1,
+      maximum: 10_000,
+      description: 'Engine calls a second at most: 1 to 10 000. Less while the engine has less to spare.',
+    }),
+    top: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 10_000,
+        description: 'With `popular`: how many of them, from 1 to 10,000.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type WarmRequest = Decoded<typeof WARM_REQUEST>;
+
+/**
+ * Queries taken and settled so far, and how each was settled: it was fresh in the cache, computed, no valid search, or refused
+ * or failed. To resume a query file, skip `settled` lines.
+ */
+export const WARM_UP = Type.Object({
+  id: Type.String(),
+  domain: Type.String(),
+  from,
+  state: oneOf(['running', 'waiting', 'done', 'stopped']),
+  taken: Type.Integer(),
+  settled: Type.Integer(),
+  cached: Type.Integer(),
+  computed: Type.Integer(),
+  invalid: Type.Integer(),
+  failed: Type.Integer(),
+  seconds: Type.Number(),
+});
+export type WarmUp = Decoded<typeof WARM_UP>;
 
 /** Events of warm-ups, for the log. */
 export type WarmEvent =

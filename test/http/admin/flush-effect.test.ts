@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Compile } from 'typebox/compile';
-import { affectedBody, purgedBody } from '../../../src/http/admin/flush-routes.ts';
-import { AffectedBody, PurgedBody } from '../../../src/http/admin/flush-schema.ts';
+import { AFFECTED, affectedAnswer, PURGED_PAGES, purgedAnswer } from '../../../src/operations/flush/answers.ts';
 import { plain } from '../../plain.ts';
 
 test('a flush describes in a sentence how many pages it affected, and which were not counted', () => {
@@ -33,9 +32,9 @@ test('a flush describes in a sentence how many pages it affected, and which were
       '2 pages in the memory of this process and those in the store (counted while they are removed): misses from now on, and removed from the store.',
     ],
   ] as const) {
-    const body = plain(affectedBody('goods', mode, affected));
+    const body = plain(affectedAnswer('goods', mode, affected));
     assert.partialDeepStrictEqual(body, { memory: affected.memory, note });
-    assert.deepEqual(Compile(AffectedBody).Errors(body), []);
+    assert.deepEqual(Compile(AFFECTED).Errors(body), []);
     const counted = typeof affected.store === 'object';
     assert.deepEqual(['store' in body, 'exact' in body], [counted, counted]);
   }
@@ -43,7 +42,7 @@ test('a flush describes in a sentence how many pages it affected, and which were
 
 test('a flush names the metrics and routes to watch, by its mode', () => {
   const watch = (mode: 'refresh' | 'drop' | 'erase') =>
-    (affectedBody('goods', mode, { memory: 0, store: 'no-store' }) as { watch: readonly string[] }).watch;
+    (affectedAnswer('goods', mode, { memory: 0, store: 'no-store' }) as { watch: readonly string[] }).watch;
   assert.match(watch('refresh').join(), /serpcache_requests_total\{domain="goods",outcome="stale"\}.*refreshes_total/);
   assert.match(watch('drop').join(), /serpcache_misses_total\{domain="goods",reason="flushed"\}/);
   assert.equal(watch('erase')[0], 'GET /admin/flush?domain=goods');
@@ -71,8 +70,8 @@ test('a purge reports whether pages of its query were found, and where it looked
     ],
     [{ memory: 0, firstInStore: 'no-store' }, false, `${unfound}; the domain has no store: check the spelling.`],
   ] as const) {
-    const body = purgedBody('goods', 'кроссовки', pages);
+    const body = plain(purgedAnswer('goods', 'кроссовки', pages));
     assert.partialDeepStrictEqual(body, { memory: pages.memory, known, note });
-    assert.deepEqual(Compile(PurgedBody).Errors(body), []);
+    assert.deepEqual(Compile(PURGED_PAGES).Errors(body), []);
   }
 });

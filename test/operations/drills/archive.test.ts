@@ -3,8 +3,8 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { encodeJournal } from '../../../src/operations/drills/journal.ts';
 import { reportPage } from '../../../src/operations/drills/report/report-page.ts';
+import { encodeRecord } from '../../../src/report/record-archive.ts';
 import { plain } from '../../plain.ts';
 import { createDrillHarness, planOf } from './harness.ts';
 
@@ -47,7 +47,7 @@ test('a journal without an end is an abandoned drill, with the verdict lost, and
   const { id } = await harness.start(planOf());
   let cut = '';
   harness.onTick = (journal) => {
-    if (journal.state.kind === 'running' && journal.state.stage === 1) cut = encodeJournal(journal);
+    if (journal.state.kind === 'running' && journal.state.stage === 1) cut = encodeRecord(journal);
   };
   await harness.end(id);
   await harness.close();
@@ -139,7 +139,7 @@ test('a journal of an older version is listed, shown and resumed, without its si
       return { ...one, headroomLeft: 2.13, amplification: 6.27, survivable: 0.243 };
     }),
   };
-  await writeFile(join(directory, `${id}.json`), encodeJournal(old));
+  await writeFile(join(directory, `${id}.json`), encodeRecord(old));
   const next = createDrillHarness({ directory, reportPage });
   t.after(next.close);
   assert.deepEqual(

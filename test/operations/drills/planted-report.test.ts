@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
-import { encodeJournal, type Journal, readJournal } from '../../../src/operations/drills/journal.ts';
+import { JOURNALS, type Journal } from '../../../src/operations/drills/journal.ts';
 import { reportPage } from '../../../src/operations/drills/report/report-page.ts';
 import { HEAD_REPORT } from '../../../src/operations/drills/run-drill.ts';
 import { DURATION_BOUNDS_MS, figuresBetween, type MeterReading } from '../../../src/operations/meter/figures.ts';
+import { encodeRecord } from '../../../src/report/record-archive.ts';
 import { OUTCOMES } from '../../../src/search/outcome.ts';
 import { createMemoryControlStore } from '../../../src/stores/memory/control-store.ts';
 import { createFakeClock } from '../../fakes/clock.ts';
@@ -73,9 +74,9 @@ test('a head with an invalid mark is listed as unreadable, and the list stays co
 test('a damaged file is listed as unreadable, and the others are listed, read and rendered', async (t) => {
   const directory = await folder(t);
   const good = await journalOf(t);
-  await writeFile(join(directory, `${good.id}.json`), encodeJournal(good));
+  await writeFile(join(directory, `${good.id}.json`), encodeRecord(good));
   const bad: Journal = { ...good, id: ID, marks: [null as never] };
-  await writeFile(join(directory, `${ID}.json`), encodeJournal(bad));
+  await writeFile(join(directory, `${ID}.json`), encodeRecord(bad));
   const huge = '20260101-000001-goods-x-aaaa';
   await writeFile(join(directory, `${huge}.json`), '');
   await truncate(join(directory, `${huge}.json`), 65 * 2 ** 20);
@@ -104,7 +105,7 @@ test('a journal under the name of another drill is unreadable, and the list of u
   const directory = await folder(t);
   const good = await journalOf(t);
   const names = Array.from({ length: 80 }, (_, n) => `20260101-0000${String(n).padStart(2, '0')}-goods-x-aaaa`);
-  for (const name of names) await writeFile(join(directory, `${name}.json`), encodeJournal(good));
+  for (const name of names) await writeFile(join(directory, `${name}.json`), encodeRecord(good));
   const harness = createDrillHarness({ directory, keep: 100 });
   t.after(harness.close);
   const { drills, unreadable: shown } = await harness.drills.list();
@@ -116,8 +117,8 @@ test('a journal under the name of another drill is unreadable, and the list of u
 test('this version reads every journal that it writes', () => {
   for (const scene of Object.values(SCENES)) {
     const journal = scene();
-    const read = readJournal(JSON.parse(JSON.stringify(journal)));
-    assert.equal(read.kind, 'journal', read.kind === 'unreadable' ? `${journal.id}: ${read.why}` : '');
+    const read = JOURNALS.read(JSON.parse(JSON.stringify(journal)));
+    assert.equal(read.kind, 'record', read.kind === 'unreadable' ? `${journal.id}: ${read.why}` : '');
   }
 });
 
@@ -140,9 +141,9 @@ test('readings of other processes never make a journal unreadable', async (t) =>
     fc.property(reading, reading, (before, after) => {
       const baseline = figuresBetween(new Map([['planted', before]]), new Map([['planted', after]]));
       const learned = good.learned.map((one) => ({ ...one, baseline }));
-      const read = readJournal(JSON.parse(JSON.stringify({ ...good, learned })));
-      assert.ok(read.kind === 'journal', read.kind === 'unreadable' ? read.why : '');
-      assert.match(reportPage(read.journal), /<html/);
+      const read = JOURNALS.read(JSON.parse(JSON.stringify({ ...good, learned })));
+      assert.ok(read.kind === 'record', read.kind === 'unreadable' ? read.why : '');
+      assert.match(reportPage(read.record), /<html/);
     }),
     { numRuns: 50 },
   );
@@ -153,8 +154,8 @@ test('with any value in place of any member a journal is rendered or listed as u
   const places = placesIn(good);
   fc.assert(
     fc.property(fc.constantFrom(...places), fc.jsonValue(), (path, foreign) => {
-      const read = readJournal(replaced(good, path, foreign));
-      if (read.kind === 'journal') assert.match(reportPage(read.journal), /<html/, path.join('.'));
+      const read = JOURNALS.read(replaced(good, path, foreign));
+      if (read.kind === 'record') assert.match(reportPage(read.record), /<html/, path.join('.'));
       else assert.ok(read.why.length > 0 && read.why.length <= 200);
     }),
     { numRuns: 100 },

@@ -15,7 +15,6 @@ const BAD: readonly {
   readonly code: string;
   readonly parameter?: string;
 }[] = [
-  { what: 'no reason', ask: { reason: '  ' }, code: 'reason-required', parameter: '/reason' },
   { what: 'an unknown plan', ask: { plan: 'nuke' }, code: 'unknown-plan', parameter: '/plan' },
   { what: 'an unknown domain', ask: { domains: ['gods'] }, code: 'unknown-domain', parameter: '/domains' },
   { what: 'no domain of several', ask: { domains: undefined }, code: 'invalid-request', parameter: '/domains' },

@@ -128,7 +128,6 @@ test('a halt ends every drill and refuses new ones until it is lifted', async (t
   const harness = createDrillHarness({ domains: ['goods', 'auto'] });
   t.after(harness.close);
   const goods = await harness.start(planOf(), ['goods']);
-  await assert.rejects(harness.drills.halt({ by: 'anna', reason: ' ' }), { code: 'reason-required' });
   const auto = await harness.start(planOf(), ['auto']);
   await inStage(harness, 0);
   await harness.drills.halt({ by: 'anna', reason: 'fire' });

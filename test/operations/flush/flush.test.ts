@@ -146,8 +146,7 @@ test('a list of suppressions that does not fit changes nothing', async (t) => {
 
 test('invalid ids are refused with the parameter', async (t) => {
   const { flush, control } = flushHarness(t);
-  const tooMany = Array.from({ length: MAX_SUPPRESSED + 1 }, (_, id) => `${id}`);
-  for (const ids of [[], [''], ['x'.repeat(MAX_ID_BYTES + 1)], ['\ud800'], tooMany]) {
+  for (const ids of [[''], ['x'.repeat(MAX_ID_BYTES + 1)], ['\ud800']]) {
     await assert.rejects(flush.suppress(ids), { code: 'invalid-request', parameter: 'ids' });
   }
   assert.equal(control.document().revision, 0);
@@ -157,6 +156,6 @@ test('an index version is accepted with refresh only', async (t) => {
   const { flush, control } = flushHarness(t);
   const wrong = { code: 'invalid-request', parameter: 'indexVersion' };
   await assert.rejects(flush.flush({ mode: 'drop', fraction: 1, indexVersion: 'x' }), wrong);
-  await assert.rejects(flush.flush({ mode: 'refresh', fraction: 1, indexVersion: 'x'.repeat(129) }), wrong);
+  await assert.rejects(flush.flush({ mode: 'refresh', fraction: 1, indexVersion: '\ud800' }), wrong);
   assert.equal(control.document().revision, 0);
 });

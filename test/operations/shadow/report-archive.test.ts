@@ -3,16 +3,29 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { createReportArchive, shadowReportId } from '../../../src/operations/shadow/report-archive.ts';
+import { reportSummary, SHADOW_REPORTS, shadowReportId } from '../../../src/operations/shadow/report-archive.ts';
 import type { ShadowReport } from '../../../src/operations/shadow/shadow.ts';
+import { createRecordArchive } from '../../../src/report/record-archive.ts';
 import { GOOD, reportOf } from './report-fixture.ts';
 
 const REPORT = reportOf({ ...GOOD, lengthMs: 60_000 });
 
 interface Kept {
   readonly directory: string;
-  readonly archive: ReturnType<typeof createReportArchive>;
+  readonly archive: ReturnType<typeof archiveIn>;
   readonly faults: readonly string[];
+}
+
+function archiveIn(directory: string, keep: number, onFault: (id: string) => void) {
+  const { write, heads, read } = createRecordArchive({ reader: SHADOW_REPORTS, directory, keep, onFault });
+  return {
+    write,
+    list: async () => (await heads()).records.map(reportSummary),
+    read: async (id: string) => {
+      const found = await read(id);
+      return found?.kind === 'record' ? found.record : undefined;
+    },
+  };
 }
 
 async function kept(t: TestContext, { keep = 20, inside = '' } = {}): Promise<Kept> {
@@ -20,7 +33,7 @@ async function kept(t: TestContext, { keep = 20, inside = '' } = {}): Promise<Ke
   t.after(() => rm(folder, { recursive: true, maxRetries: 5 }));
   const directory = join(folder, inside);
   const faults: string[] = [];
-  return { directory, faults, archive: createReportArchive({ directory, keep, onFault: (id) => faults.push(id) }) };
+  return { directory, faults, archive: archiveIn(directory, keep, (id) => faults.push(id)) };
 }
 
 /** A later report: `at` seconds after the first. */
@@ -43,7 +56,7 @@ test('a report is read back as it was written, by another process too', async (t
   await archive.write(REPORT);
   assert.deepEqual(await archive.read(REPORT.id), JSON.parse(JSON.stringify(REPORT)));
   assert.deepEqual(await readdir(directory), [`${REPORT.id}.json`]);
-  const other = createReportArchive({ directory, keep: 20, onFault: assert.fail });
+  const other = archiveIn(directory, 20, assert.fail);
   assert.deepEqual(await other.read(REPORT.id), await archive.read(REPORT.id));
   assert.deepEqual(faults, []);
 });

@@ -85,10 +85,6 @@ test('an invalid request is refused with the parameter', (t) => {
   const { warmUps, events } = warmHarness(t);
   const ask = { domain: 'goods', from: 'popular', maxPerSecond: 10 } as const;
   assert.throws(() => warmUps.start({ ...ask, domain: 'jobs' }), { code: 'unknown-domain', message: /goods, auto/ });
-  for (const maxPerSecond of [0, 0.5, 10_001, Number.NaN]) {
-    assert.throws(() => warmUps.start({ ...ask, maxPerSecond }), { parameter: 'maxPerSecond' });
-  }
-  for (const top of [0, 1.5, 10_001]) assert.throws(() => warmUps.start({ ...ask, top }), { parameter: 'top' });
   assert.throws(() => warmUps.start({ ...ask, from: 'queries', top: 5 }), { parameter: 'top' });
   assert.throws(() => warmUps.feed('nobody', ['x'], true), { code: 'unknown-warm-up' });
   assert.throws(() => warmUps.stop('nobody'), { code: 'unknown-warm-up' });
