@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createRetryBudget } from '../../resilience/load-balancer.ts';
+import { createRetryBudget } from '../../resilience/endpoints.ts';
 import { SearchError } from '../../resilience/search-error.ts';
 import type { Clock } from '../../runtime.ts';
 import type { SearchRequest } from '../../search/domain.ts';

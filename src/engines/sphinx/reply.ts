@@ -2,7 +2,7 @@ import { SearchError } from '../../resilience/search-error.ts';
 import { dateText } from '../../search/canonical.ts';
 import type { Attribute, AttributeValue, SearchDomain, SearchRequest } from '../../search/domain.ts';
 import { FACET_VALUES, type FacetCount, type ResultPage, type SearchResult } from '../../search/engine.ts';
-import { escapeHtml } from '../../search/escape-html.ts';
+import { escapeHtml } from '../../search/page.ts';
 import type { ResultSets, Row } from './connection.ts';
 import { codeOf, DAY_SECONDS, isMissing, isMissingDay, withoutFloat32Noise } from './schema.ts';
 import { LEADING_COLUMNS as AT, collapseSpaces, declaredAttribute, type Marks } from './statement.ts';

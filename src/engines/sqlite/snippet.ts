@@ -1,4 +1,4 @@
-import { escapeHtml } from '../../search/escape-html.ts';
+import { escapeHtml } from '../../search/page.ts';
 import { type Piece, piecesIn } from '../analysis/words.ts';
 import type { Term } from './expression.ts';
 
