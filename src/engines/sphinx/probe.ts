@@ -2,7 +2,7 @@ import type { EngineProbe } from '../../operations/doctor/doctor.ts';
 import type { EngineFacts, Part } from '../../operations/doctor/facts.ts';
 import type { Clock } from '../../runtime.ts';
 import { type Connection, type ConnectionOptions, openConnection, type Row } from './connection.ts';
-import { checkIndexName } from './schema.ts';
+import { checkIndexName } from './rows.ts';
 
 interface SphinxProbeOptions extends Omit<ConnectionOptions, 'onClose'> {
   readonly facts: Pick<EngineFacts, 'name' | 'domains' | 'kind' | 'endpoint' | 'index' | 'settings'>;
