@@ -58,7 +58,10 @@ export function createSphinxProbe({ facts, clock, ...connectionOptions }: Sphinx
       ...facts,
       version: { known: own.version },
       status: withoutAgents(all),
-      ...{ rttMs, indexStatus, agents: agentsIn(facts.index, all, parts), indexAge: ageOf(indexStatus) },
+      rttMs,
+      indexStatus,
+      agents: agentsIn(facts.index, all, parts),
+      indexAge: ageOf(indexStatus),
     };
     if (depth === 'cheap') return { ...cheap, threads: CHEAP, maxConnections: CHEAP };
     return {
@@ -72,8 +75,14 @@ export function createSphinxProbe({ facts, clock, ...connectionOptions }: Sphinx
     const part = { skipped: reason };
     return {
       ...facts,
-      ...{ status: part, version: part, rttMs: part, indexStatus: part, agents: part, threads: part },
-      ...{ indexAge: part, maxConnections: part },
+      status: part,
+      version: part,
+      rttMs: part,
+      indexStatus: part,
+      agents: part,
+      threads: part,
+      indexAge: part,
+      maxConnections: part,
     };
   };
 

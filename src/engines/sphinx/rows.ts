@@ -162,7 +162,7 @@ export function pageOf(sets: ResultSets, request: SearchRequest, options: ReplyO
         facetOf(facets[index]?.rows ?? [], declaredAttribute(options.domain, name)),
       ]),
     ),
-    ...(partial === undefined ? {} : { partial }),
+    partial,
   };
 }
 
