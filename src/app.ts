@@ -22,9 +22,9 @@ import { createTally } from './operations/doctor/collect/tally.ts';
 import { createMeter } from './operations/meter/meter.ts';
 import { openDomainStores } from './operations/shadow/domain-stores.ts';
 import { createPopularity } from './popularity/popularity.ts';
+import { REASONS } from './resilience/search-error.ts';
 import { type Clock, type Runtime, waitFor } from './runtime.ts';
 import { createDomain } from './search/domain-search.ts';
-import { isEngineFailure } from './search/engine-health.ts';
 import { createSearchTexts, type PreparedSearch, storedNameOf } from './search/key.ts';
 import type { Tracer } from './search/trace.ts';
 import { createMemoryTier } from './stores/memory/memory-tier.ts';
@@ -242,8 +242,8 @@ async function connectDomain(own: DomainSettings, { settings, stores, runtime, r
     {
       clock,
       random,
-      observe: ({ source, event }) =>
-        source === 'guard' ? reporters.observeGuard(name, event) : reporters.observeEngine(name, event),
+      observeGuard: (event) => reporters.observeGuard(name, event),
+      observeEngine: (event) => reporters.observeEngine(name, event),
     },
   ).catch(async (error) => {
     await Promise.all([fleet.close(), control.close()]);
@@ -264,7 +264,7 @@ async function connectDomain(own: DomainSettings, { settings, stores, runtime, r
     controlStanding: () => control.state().standing,
     observe: (event) => {
       if (event.kind === 'engine') {
-        meter.noteEngine({ failed: isEngineFailure(event.result), durationMs: event.durationMs });
+        meter.noteEngine({ failed: event.result in REASONS, durationMs: event.durationMs });
       }
       reporters.observeSearch(event);
     },

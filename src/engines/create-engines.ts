@@ -1,11 +1,11 @@
 import type { DomainSettings, EngineSettings, LifeboatSettings } from '../config/settings.ts';
 import { createGuard, type EngineGuard } from '../resilience/create-guard.ts';
+import { createEngineHealth, type EngineHealth } from '../resilience/engine-health.ts';
 import type { GuardEvent } from '../resilience/guard.ts';
 import type { ShedReason } from '../resilience/search-error.ts';
 import type { Runtime } from '../runtime.ts';
 import type { SearchDomain } from '../search/domain.ts';
 import type { Engine } from '../search/engine.ts';
-import { createEngineHealth, type EngineHealth } from '../search/engine-health.ts';
 import { profileHash } from '../search/key.ts';
 import { ANALYSIS_HASH } from './analysis/table.ts';
 import { createSphinxEngine, SPHINX_REVISION, type SphinxEvent } from './sphinx/engine.ts';
@@ -30,11 +30,6 @@ interface GuardedEngine {
 /** Events of the adapters beside the searches themselves. */
 export type EngineEvent = SphinxEvent | SqliteEvent;
 
-/** Events of one domain's engines, by their source. */
-type DomainEnginesEvent =
-  | { readonly source: 'engine'; readonly event: EngineEvent }
-  | { readonly source: 'guard'; readonly event: GuardEvent };
-
 export interface EnginesPorts {
   /** This process's whole-number share of a number that the fleet shares. */
   readonly fleetShare: (total: number) => number;
@@ -44,7 +39,10 @@ export interface EnginesPorts {
 
 type GuardedSettings = Pick<DomainSettings, 'name' | 'engine' | 'patienceMs' | 'disabledDefences'>;
 
-type EnginesRuntime = Pick<Runtime<DomainEnginesEvent>, 'clock' | 'random' | 'observe'>;
+interface EnginesRuntime extends Pick<Runtime<never>, 'clock' | 'random'> {
+  readonly observeEngine: (event: EngineEvent) => void;
+  readonly observeGuard: (event: GuardEvent) => void;
+}
 
 /** @throws when an embedded index cannot be opened. A searchd that does not answer is no error here. */
 export async function createEngines(
@@ -82,13 +80,9 @@ async function createGuardedEngine(
   { name, engine: settings, patienceMs, disabledDefences }: GuardedSettings,
   domain: SearchDomain,
   { fleetShare, refusal }: EnginesPorts,
-  { clock, random, observe }: EnginesRuntime,
+  { clock, random, observeEngine, observeGuard }: EnginesRuntime,
 ): Promise<GuardedEngine> {
-  const engines = await createAdapters(settings, domain, {
-    clock,
-    random,
-    observe: (event) => observe({ source: 'engine', event }),
-  });
+  const engines = await createAdapters(settings, domain, { clock, random, observe: observeEngine });
   const guard = createGuard(
     {
       ...settings,
@@ -99,14 +93,12 @@ async function createGuardedEngine(
       disabledDefences,
     },
     {
-      // Each process has its own embedded engine. A search server is shared by the fleet, and takes half the load with
-      // half of its endpoints.
-      ceiling: (availableShare) =>
-        settings.kind === 'sqlite' ? settings.maxConcurrent : fleetShare(settings.maxConcurrent * availableShare),
+      // Each process has its own embedded engine; a search server is shared by the fleet.
+      fleetShare: settings.kind === 'sqlite' ? (total) => total : fleetShare,
       refusal,
       onBreaker: (endpoint, state) => health.breakerIs(endpoint, state),
     },
-    { clock, random, observe: (event) => observe({ source: 'guard', event }) },
+    { clock, random, observe: observeGuard },
   );
   const health = createEngineHealth({
     engines,
@@ -133,7 +125,7 @@ function createLifeboatEngine(
   { directory, workers, deadlineMs, maxQueued }: LifeboatSettings,
   { snippetLength }: EngineSettings,
   domain: SearchDomain,
-  { observe, ...runtime }: EnginesRuntime,
+  runtime: EnginesRuntime,
 ): Promise<GuardedEngine> {
   const engine = {
     kind: 'sqlite',
@@ -152,12 +144,7 @@ function createLifeboatEngine(
     domain,
     // A drill that is simulating an engine outage relies on the lifeboat.
     { fleetShare: (total) => total, refusal: () => undefined },
-    {
-      ...runtime,
-      observe: (event) => {
-        if (event.source === 'engine') observe(event);
-      },
-    },
+    { ...runtime, observeGuard: () => {} },
   );
 }
 

@@ -53,10 +53,15 @@ function factsOf(uses: readonly Use[], { endpoint, engine }: Use) {
   const { maxConcurrent, deadlineMs, hardDeadlineMs, kind, index } = engine;
   const { host, port } = endpoint;
   return {
-    ...{ name: `engine of ${domains.join(', ')}`, domains, kind, index },
+    name: `engine of ${domains.join(', ')}`,
+    domains,
+    kind,
+    index,
     endpoint: `${host}:${port}`,
     settings: {
-      ...{ maxConcurrent, deadlineMs, hardDeadlineMs },
+      maxConcurrent,
+      deadlineMs,
+      hardDeadlineMs,
       ...(isIP(host) === 0 && host !== 'localhost' ? { hostName: host } : {}),
     },
   };

@@ -34,8 +34,8 @@ function refusedOperation({ code, message, parameter }: OperationError): Problem
     code,
     detail: message,
     // Operators send bodies, so a parameter is a JSON pointer; the rooms below give the option's name.
-    ...(parameter === undefined ? {} : { parameter: parameter.startsWith('/') ? parameter : `/${parameter}` }),
-    ...(code === 'control-unavailable' ? { retryAfterMs: CONTROL_RETRY_MS } : {}),
+    parameter: parameter === undefined || parameter.startsWith('/') ? parameter : `/${parameter}`,
+    retryAfterMs: code === 'control-unavailable' ? CONTROL_RETRY_MS : undefined,
   };
 }
 

@@ -1,4 +1,4 @@
-import { escapeHtml } from '../search/escape-html.ts';
+import { escapeHtml } from '../search/page.ts';
 import { UNKNOWN } from './format.mjs';
 import { textOf } from './text-of.mjs';
 

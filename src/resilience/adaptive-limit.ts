@@ -2,7 +2,7 @@
  * The maximum number of concurrent calls that an engine can take, learned from the durations of calls. It is never
  * above the configured limit. The guard gives it samples, and the concurrency limiter reads it.
  */
-export interface Limit {
+export interface LearnedLimit {
   /** At least 1, at most the ceiling. */
   readonly current: () => number;
   readonly sample: (call: LimitSample) => void;
@@ -34,7 +34,7 @@ interface AimdLimitOptions extends LimitOptions {
 }
 
 /** No adaptation: the ceiling itself. */
-export function createFixedLimit({ ceiling }: Pick<LimitOptions, 'ceiling'>): Limit {
+export function createFixedLimit({ ceiling }: Pick<LimitOptions, 'ceiling'>): LearnedLimit {
   return { current: () => Math.max(1, Math.floor(ceiling())), sample: () => undefined };
 }
 
@@ -52,7 +52,7 @@ const AIMD_DECREASE = 0.8;
  * Additive increase, multiplicative decrease: one more per window without losses while the limit is used, a fifth less
  * per window with losses. It finds the engine's capacity by exceeding it.
  */
-export function createAimdLimit(options: AimdLimitOptions): Limit {
+export function createAimdLimit(options: AimdLimitOptions): LearnedLimit {
   const { ceiling, monotonicMs, slowMs } = options;
   let limit = START;
   const windows = createSampleWindows({ monotonicMs, minCalls: () => Math.max(8, 2 * limit) });
@@ -123,7 +123,7 @@ const VARIANCE_WEIGHT = 0.1;
  * many windows, by chance: an engine with room for eight calls and a long tail (p99 = 8 × median) got a limit of two,
  * and gave a third of its throughput.
  */
-export function createGradientLimit(options: GradientLimitOptions): Limit {
+export function createGradientLimit(options: GradientLimitOptions): LearnedLimit {
   const { ceiling, monotonicMs, random } = options;
   let limit = START;
   let probeEndsAtMs: number | undefined;
@@ -298,34 +298,57 @@ function createSampleWindows({ monotonicMs, minCalls }: SampleWindowsOptions) {
   };
 }
 
-/**
- * A factor of the limit that rises from a tenth to 1 after an engine has come back, so that waiting searches do not
- * overload it again.
- */
-interface SlowStart {
-  /** The breaker has closed again. */
+/** The bounds of the concurrent calls to one engine. */
+interface ConcurrencyBound {
+  /** Learns from every call. */
+  readonly limit: LearnedLimit;
+  /** Maximum of calls at once that this process may make while the engine is well. */
+  readonly ceiling: () => number;
+  /** Maximum of calls at once now: as learned, within the ceiling and the slow start. At least 1. */
+  readonly max: () => number;
+  /**
+   * Begins a slow start, because the engine has come back: the maximum rises from a tenth of the ceiling, so that waiting
+   * searches do not overload the engine again.
+   */
   readonly restart: () => void;
-  /** 0.1–1; 1 before the first restart. */
-  readonly factor: () => number;
+  /** True during a slow start. */
+  readonly isStarting: () => boolean;
 }
 
-interface SlowStartOptions {
-  readonly monotonicMs: () => number;
+interface ConcurrencyBoundOptions extends Omit<GradientLimitOptions, 'ceiling'>, Omit<AimdLimitOptions, 'ceiling'> {
+  readonly kind: 'fixed' | 'aimd' | 'gradient';
+  /** Maximum of concurrent calls of the fleet. */
+  readonly maxConcurrent: number;
+  /** This process's share of a number that the fleet shares. */
+  readonly fleetShare: (total: number) => number;
+  /** Share of the endpoints that takes calls: a server takes half the load with half of its endpoints. */
+  readonly availableShare: () => number;
   /** Default 5 s: longer than the breaker's window, so that an engine that still fails is noticed before it gets the whole load. */
-  readonly durationMs?: number;
+  readonly slowStartMs?: number;
 }
 
 const SLOW_START_FROM = 0.1;
+const SLOW_START_MS = 5000;
 
-export function createSlowStart({ monotonicMs, durationMs = 5000 }: SlowStartOptions): SlowStart {
-  let beganAtMs = Number.NEGATIVE_INFINITY;
+export function createConcurrencyBound(options: ConcurrencyBoundOptions): ConcurrencyBound {
+  const { kind, maxConcurrent, fleetShare, availableShare, monotonicMs, slowStartMs = SLOW_START_MS } = options;
+  const ceiling = (): number => fleetShare(maxConcurrent * availableShare());
+  const limit = LIMITS[kind]({ ...options, ceiling });
+  let startedAtMs = Number.NEGATIVE_INFINITY;
+  /** 0.1–1; 1 before the first restart. */
+  const startFactor = (): number => {
+    const passed = slowStartMs === 0 ? 1 : Math.max(0, (monotonicMs() - startedAtMs) / slowStartMs);
+    return Math.min(1, SLOW_START_FROM + (1 - SLOW_START_FROM) * passed);
+  };
   return {
+    limit,
+    ceiling,
+    max: () => Math.max(1, Math.min(limit.current(), Math.floor(ceiling() * startFactor()))),
     restart: () => {
-      beganAtMs = monotonicMs();
+      startedAtMs = monotonicMs();
     },
-    factor: () => {
-      const passed = Math.max(0, (monotonicMs() - beganAtMs) / durationMs);
-      return Math.min(1, SLOW_START_FROM + (1 - SLOW_START_FROM) * passed);
-    },
+    isStarting: () => startFactor() < 1,
   };
 }
+
+const LIMITS = { fixed: createFixedLimit, aimd: createAimdLimit, gradient: createGradientLimit };

@@ -7,7 +7,6 @@ import {
   type QueueRefusal,
   type Waiter,
 } from './codel-queue.ts';
-import { createDeadlineTimer } from './deadline.ts';
 import { SearchError } from './search-error.ts';
 
 /**
@@ -275,5 +274,45 @@ function createSlots({ initialCallMs, monotonicMs, onRelease, ...options }: Slot
       }
       return older;
     },
+  };
+}
+
+/** One timer for the deadlines of a whole queue. */
+interface DeadlineTimer {
+  /** Fires at `atMs` (monotonic) or before: an earlier time set already is kept, and `onDue` sets the next one. */
+  readonly fireBy: (atMs: number) => void;
+  readonly clear: () => void;
+}
+
+interface DeadlineTimerOptions {
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  /** `nowMs` is never before the time that was set: Node fires up to a millisecond early by the monotonic clock. */
+  readonly onDue: (nowMs: number) => void;
+}
+
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+export function createDeadlineTimer({ clock, onDue }: DeadlineTimerOptions): DeadlineTimer {
+  let dueAtMs = Number.POSITIVE_INFINITY;
+  let timer: NodeJS.Timeout | undefined;
+
+  const clear = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    dueAtMs = Number.POSITIVE_INFINITY;
+  };
+
+  return {
+    fireBy: (atMs) => {
+      if (atMs >= dueAtMs) return;
+      clearTimeout(timer);
+      dueAtMs = atMs;
+      const delayMs = Math.min(Math.max(0, Math.ceil(atMs - clock.monotonicMs())), LONGEST_TIMER_MS);
+      timer = setTimeout(() => {
+        clear();
+        onDue(delayMs === LONGEST_TIMER_MS ? clock.monotonicMs() : Math.max(atMs, clock.monotonicMs()));
+      }, delayMs);
+    },
+    clear,
   };
 }

@@ -1,15 +1,8 @@
 import type { Runtime } from '../runtime.ts';
-import {
-  createAimdLimit,
-  createFixedLimit,
-  createGradientLimit,
-  createSlowStart,
-  type Limit,
-} from './adaptive-limit.ts';
-import { type Breaker, type BreakerState, createBreaker } from './breaker.ts';
+import { createConcurrencyBound } from './adaptive-limit.ts';
 import { createConcurrencyLimiter } from './concurrency-limiter.ts';
+import { type BreakerState, createBreaker, createLoadBalancer, createRetryBudget } from './endpoints.ts';
 import { type Guard, type GuardEvent, guardWith } from './guard.ts';
-import { createLoadBalancer, createRetryBudget } from './load-balancer.ts';
 import type { ShedReason } from './search-error.ts';
 
 /** The guard of one engine, with the parts that its callers read. */
@@ -40,6 +33,8 @@ interface GuardSettings {
   readonly target: string;
   /** One name per endpoint. */
   readonly endpoints: readonly string[];
+  /** Maximum of concurrent calls of the fleet, while all endpoints are available. */
+  readonly maxConcurrent: number;
   readonly maxQueued: number;
   readonly limit: 'fixed' | 'aimd' | 'gradient';
   readonly deadlineMs: number;
@@ -56,15 +51,17 @@ interface GuardSettings {
 type GuardDefence = 'breaker' | 'limit' | 'ramp' | 'shedding' | 'late-pages';
 
 interface GuardPorts {
-  /** Maximum of calls at once of this process while this share of the endpoints is available. */
-  readonly ceiling: (availableShare: number) => number;
+  /** This process's share of a number that the fleet shares. */
+  readonly fleetShare: (total: number) => number;
   /** A reason from outside to refuse every search, such as a drill that is simulating an engine outage. */
-  readonly refusal?: () => ShedReason | undefined;
+  readonly refusal: () => ShedReason | undefined;
   readonly onBreaker: (endpoint: number, state: BreakerState) => void;
 }
 
 /** The breaker opens when an endpoint had at least 20 calls in the last 3 s and more than half of them failed. */
-const BREAKER = { errorThresholdPercent: 50, volumeThreshold: 20, windowMs: 3_000 };
+const MIN_CALLS = 20;
+const WINDOW_MS = 3_000;
+const ERROR_THRESHOLD_PERCENT = 50;
 /**
  * Time after which an open breaker lets one search through. Probes close the breaker long before, but a probe may fail
  * where a search does not: on a connection that died silently, or for a facet that the engine does not know.
@@ -88,56 +85,55 @@ const SLOW_SHARE = 0.5;
 /** Puts breakers, load balancer, adaptive limit, slow start and concurrency limiter of one engine together. */
 export function createGuard(
   settings: GuardSettings,
-  ports: GuardPorts,
+  { fleetShare, refusal, onBreaker }: GuardPorts,
   { clock, random, observe }: Pick<Runtime<GuardEvent>, 'clock' | 'random' | 'observe'>,
 ): EngineGuard {
   const { target, deadlineMs } = settings;
   const { monotonicMs } = clock;
   const has = (defence: GuardDefence): boolean => !settings.disabledDefences.includes(defence);
-
-  const slowStart = createSlowStart({ monotonicMs });
-  const startFactor = has('ramp') ? slowStart.factor : () => 1;
   let revivals = 0;
-  const breakers: Breaker[] = [];
+
   const onState = (endpoint: number, name: string, state: BreakerState): void => {
     if (state === 'closed') {
       revivals += 1;
       // Only after an outage of all endpoints: while another endpoint was up, no load had to be held back.
-      if (breakers.filter((breaker) => breaker.state() === 'closed').length <= 1) slowStart.restart();
+      if (targets.filter(({ breaker }) => breaker.state() === 'closed').length <= 1) bound.restart();
     }
-    ports.onBreaker(endpoint, state);
+    onBreaker(endpoint, state);
     observe({ kind: 'breaker', target: name, state });
   };
-  const targets = settings.endpoints.map((name, endpoint) => {
-    const breaker = createBreaker({
+  const targets = settings.endpoints.map((name, endpoint) => ({
+    name,
+    breaker: createBreaker({
       name: `${target} engine ${name}`,
-      ...BREAKER,
-      ...(has('breaker') ? {} : { volumeThreshold: NEVER }),
+      errorThresholdPercent: ERROR_THRESHOLD_PERCENT,
+      volumeThreshold: has('breaker') ? MIN_CALLS : NEVER,
+      windowMs: WINDOW_MS,
       // Longer than any call that began before the opening: its late end must not be mistaken for the end of the trial
       // call.
       resetMs: Math.max(BREAKER_RESET_MS, 2 * deadlineMs),
       monotonicMs,
       random,
       onState: (state) => onState(endpoint, name, state),
-    });
-    breakers.push(breaker);
-    return { name, breaker };
-  });
+    }),
+  }));
   const balancer = createLoadBalancer({
     targets,
     budget: createRetryBudget(RETRIES),
     onRetry: (result) => observe({ kind: 'retry', target, result }),
   });
-
-  const ceiling = (): number => ports.ceiling(balancer.availableShare());
-  const limit = limitOf(has('limit') ? settings.limit : 'fixed', {
-    ceiling,
+  const bound = createConcurrencyBound({
+    kind: has('limit') ? settings.limit : 'fixed',
+    maxConcurrent: settings.maxConcurrent,
+    fleetShare,
+    availableShare: balancer.availableShare,
+    slowMs: SLOW_SHARE * deadlineMs,
+    slowStartMs: has('ramp') ? undefined : 0,
     monotonicMs,
     random,
-    slowMs: SLOW_SHARE * deadlineMs,
   });
   const limiter = createConcurrencyLimiter({
-    max: () => Math.max(1, Math.min(limit.current(), Math.floor(ceiling() * startFactor()))),
+    max: bound.max,
     maxQueued: settings.maxQueued,
     deadlineMs,
     maxWaitMs: settings.maxWaitMs,
@@ -145,14 +141,13 @@ export function createGuard(
     clock,
     shedding: has('shedding'),
   });
-  const refusal = ports.refusal ?? (() => undefined);
   const guard = guardWith({
     target,
     balancer,
     limiter,
-    limit,
+    limit: bound.limit,
     refusal,
-    isStarting: () => startFactor() < 1,
+    isStarting: bound.isStarting,
     deadlineMs,
     hardDeadlineMs: has('late-pages') ? settings.hardDeadlineMs : deadlineMs,
     abortEndsWork: settings.abortEndsWork,
@@ -161,28 +156,14 @@ export function createGuard(
   });
   return {
     ...guard,
-    ceiling,
+    ceiling: bound.ceiling,
     revivals: () => revivals,
     levels: () => ({
       inFlight: limiter.inFlight(),
       queued: limiter.queued(),
       maxConcurrent: limiter.max(),
-      ceiling: ceiling(),
+      ceiling: bound.ceiling(),
       breaker: refusal() === 'breaker-open' ? 'open' : balancer.state(),
     }),
   };
-}
-
-function limitOf(
-  kind: GuardSettings['limit'],
-  options: Parameters<typeof createGradientLimit>[0] & Parameters<typeof createAimdLimit>[0],
-): Limit {
-  switch (kind) {
-    case 'gradient':
-      return createGradientLimit(options);
-    case 'aimd':
-      return createAimdLimit(options);
-    case 'fixed':
-      return createFixedLimit(options);
-  }
 }

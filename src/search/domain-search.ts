@@ -7,11 +7,11 @@ import type { Signing } from '../cache/signing.ts';
 import type { Store } from '../cache/store.ts';
 import { createTiers, isDenied } from '../cache/tiers.ts';
 import type { EngineGuard } from '../resilience/create-guard.ts';
+import type { EngineHealth } from '../resilience/engine-health.ts';
 import type { Runtime } from '../runtime.ts';
 import { createTierAnswers } from './answer.ts';
 import type { SearchDomain } from './domain.ts';
 import type { Engine } from './engine.ts';
-import type { EngineHealth } from './engine-health.ts';
 import type { SearchEvent } from './events.ts';
 import { type Explanation, explain } from './explain.ts';
 import { type PreparedSearch, storedNameOf } from './key.ts';
@@ -81,7 +81,7 @@ interface DomainEngine {
   /** One per endpoint. */
   readonly engines: readonly Engine[];
   readonly guard: EngineGuard;
-  readonly health: EngineHealth;
+  readonly health: Pick<EngineHealth, 'reachable'>;
 }
 
 interface DomainSearchSettings {
@@ -110,15 +110,12 @@ interface DomainSearchSettings {
 const LEASE_WRITE_MS = 1_000;
 
 export function createDomain(options: DomainOptions): Domain {
-  const { domain, settings, memory, store, engine, lifeboat, rules, fleet, popularity, clock, random } = options;
+  const { domain, settings, memory, store, engine, lifeboat, rules, fleet, popularity, clock, random, observe } =
+    options;
   const { patienceMs, maxEntryBytes, storeDeadlineMs, compression } = settings;
   const { deadlineMs, hardDeadlineMs } = settings.engine;
   const { guard } = engine;
   const isOn = (defence: string): boolean => !settings.disabledDefences.includes(defence);
-  const observe = (event: SearchEvent): void => {
-    if (event.kind === 'engine') engine.health.note(event);
-    options.observe(event);
-  };
 
   const lifetimes = isOn('stale')
     ? settings.freshness
@@ -175,7 +172,7 @@ export function createDomain(options: DomainOptions): Domain {
   const spare = (): number => (guard.troubled() ? 0 : guard.limiter.spare());
   const tasks = [
     isOn('refresh') ? refreshAhead(options, refresh, spare) : undefined,
-    isOn('reseed') ? backfill({ ...options, observe }) : undefined,
+    isOn('reseed') ? backfill(options) : undefined,
   ];
 
   const status: StatusParts = {

@@ -1,7 +1,6 @@
 import type { Entry } from '../cache/entry.ts';
 import type { EntryRules } from '../cache/invalidation.ts';
-import { withinDeadline } from '../resilience/deadline.ts';
-import type { Guard } from '../resilience/guard.ts';
+import { type Guard, within } from '../resilience/guard.ts';
 import { isRefusedBy, SearchError } from '../resilience/search-error.ts';
 import type { Engine } from './engine.ts';
 import type { SearchEvent } from './events.ts';
@@ -40,12 +39,12 @@ export function createLifeboat(options: LifeboatOptions): Lifeboat {
 
   const compute = async (prepared: PreparedSearch): Promise<Entry> => {
     const deadlineAtMs = clock.monotonicMs() + deadlineMs;
-    const admission = await guard.admit({ deadlineAtMs, priority: 'interactive' });
+    const permit = await guard.admit({ deadlineAtMs, priority: 'interactive' });
     const ask = async (_: number, signal: AbortSignal) => {
       const page = await engine.search(prepared.request, signal);
       return { ...page, partial: PARTIAL };
     };
-    return computeEntry(prepared, admission, ask, encoding);
+    return computeEntry(prepared, permit, ask, encoding);
   };
 
   return {
@@ -59,7 +58,7 @@ export function createLifeboat(options: LifeboatOptions): Lifeboat {
         if (leads) observe({ kind: 'lifeboat', domain, result: outcome, durationMs: clock.monotonicMs() - startedMs });
       };
       try {
-        const entry = await withinDeadline(result, deadlineMs);
+        const entry = await within(result, { maxWaitMs: deadlineMs, monotonicMs: clock.monotonicMs });
         report(entry.empty ? 'empty' : 'whole');
         return entry;
       } catch (error) {

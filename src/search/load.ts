@@ -1,15 +1,13 @@
 import type { Entry } from '../cache/entry.ts';
 import type { Lease, Leases } from '../cache/lease.ts';
 import type { Lookup, StoredIn, Tiers } from '../cache/tiers.ts';
-import type { Priority } from '../resilience/codel-queue.ts';
-import { withinDeadline } from '../resilience/deadline.ts';
-import type { Admission, Guard } from '../resilience/guard.ts';
+import { PRIORITIES, type Priority } from '../resilience/codel-queue.ts';
+import { type Guard, type Permit, within } from '../resilience/guard.ts';
 import { isRefusedBy, SearchError } from '../resilience/search-error.ts';
 import { promised } from '../runtime.ts';
 import type { Engine, ResultPage } from './engine.ts';
 import type { SearchEvent } from './events.ts';
 import type { PreparedSearch } from './key.ts';
-import { createLoadContext, type LoadContext } from './load-context.ts';
 import { type ComputeEntryOptions, computeEntry } from './page.ts';
 import { factsOfLookup, faultOf, formatTraceparent, inSpan, type Span, type Tracer, untilSettled } from './trace.ts';
 
@@ -124,13 +122,13 @@ export function createLoader(options: LoaderOptions): Loader {
   const compute = async (load: Load): Promise<Loaded> => {
     const { prepared, context } = load;
     for (;;) {
-      const admission = await inSpan(context.span, 'permit', () => admitted(context));
+      const permit = await inSpan(context.span, 'permit', () => admitted(context));
       const turn = await turnOf(load).catch((error: unknown) => {
-        admission.leave();
+        permit.leave();
         throw error;
       });
-      if (turn.kind === 'engine') return fromEngine(load, admission, turn.lease);
-      admission.leave();
+      if (turn.kind === 'engine') return fromEngine(load, permit, turn.lease);
+      permit.leave();
       if (turn.kind === 'found') return turn.loaded;
       // Another process is asking the engine. Waiting for its page takes no permit.
       context.begin('elsewhere');
@@ -175,7 +173,7 @@ export function createLoader(options: LoaderOptions): Loader {
   };
 
   /** Gets a permit, in as many attempts as the context allows: see LoadContext. */
-  const admitted = async (context: LoadContext): Promise<Admission> => {
+  const admitted = async (context: LoadContext): Promise<Permit> => {
     for (;;) {
       const signal = context.attempt();
       try {
@@ -187,15 +185,15 @@ export function createLoader(options: LoaderOptions): Loader {
     }
   };
 
-  const fromEngine = async (load: Load, admission: Admission, lease: Lease | undefined): Promise<Loaded> => {
+  const fromEngine = async (load: Load, permit: Permit, lease: Lease | undefined): Promise<Loaded> => {
     const { prepared, context, storeIsUp } = load;
     const ask = (endpoint: number, signal: AbortSignal): Promise<ResultPage> => {
       context.begin('here');
       return askEngine(prepared, endpoint, signal, context.span);
     };
     try {
-      const entry = await computeEntry(prepared, admission, ask, options);
-      const stored = tiers.set(prepared, entry, { storeIsUp, ...(lease === undefined ? {} : { lease }) });
+      const entry = await computeEntry(prepared, permit, ask, options);
+      const stored = tiers.set(prepared, entry, { storeIsUp, lease });
       return { entry, from: 'engine', stored };
     } catch (error) {
       lease?.release();
@@ -214,9 +212,7 @@ export function createLoader(options: LoaderOptions): Loader {
     const report = (result: Extract<SearchEvent, { kind: 'engine' }>['result'], detail?: string): void => {
       const durationMs = clock.monotonicMs() - startedMs;
       const late = durationMs > deadlineMs;
-      const known = detail === undefined ? {} : { detail };
-      const trace = span === undefined ? {} : { traceId: span.traceId };
-      observe({ kind: 'engine', domain, result, late, durationMs, ...known, ...trace });
+      observe({ kind: 'engine', domain, result, late, durationMs, detail, traceId: span?.traceId });
     };
     try {
       const engine = engines[endpoint];
@@ -265,7 +261,7 @@ export function createLoader(options: LoaderOptions): Loader {
     const computedOrLate = computed.catch(async (error: unknown) => {
       const entry = context.begunHere()
         ? undefined
-        : await withinDeadline(late, LATE_REPLY_GRACE_MS).catch(() => undefined);
+        : await within(late, { maxWaitMs: LATE_REPLY_GRACE_MS, monotonicMs: clock.monotonicMs }).catch(() => undefined);
       if (entry === undefined) throw error;
       return loadedFrom('store', load.prepared, entry);
     });
@@ -352,4 +348,69 @@ function freshEntry(found: Lookup, newerThanMs: number): Entry | undefined {
 function storeIsUp(l2: Lookup | undefined): boolean {
   if (l2 === undefined || l2.kind === 'found') return true;
   return l2.reason !== 'node-open' && l2.reason !== 'store-down' && l2.reason !== 'store-saturated';
+}
+
+/**
+ * The priority and the deadline of a load. Both change while it runs: a client that joins a refresh raises its priority
+ * at once. When an attempt to get a permit has expired, the load makes another one if a caller has joined since: under
+ * overload the newest waiter is served first, and a load is as new as its latest client.
+ */
+export interface LoadContext {
+  readonly priority: () => Priority;
+  /** Monotonic time: the latest deadline of the clients. */
+  readonly deadlineAtMs: () => number;
+  /** Begins an attempt to get a permit. The signal ends the attempt: another one is due, or the load is cancelled. */
+  readonly attempt: () => AbortSignal;
+  /** Whether a caller has joined since the attempt began. */
+  readonly hasNewWaiters: () => boolean;
+  /** Another caller joins. A higher priority ends the attempt. */
+  readonly escalate: (priority: Priority, deadlineAtMs: number) => void;
+  /** Called when the engine call begins, in this process or in the one that holds the lease. */
+  readonly begin: (where: 'here' | 'elsewhere') => void;
+  /** Resolved by the first `begin`. */
+  readonly begun: Promise<void>;
+  readonly begunHere: () => boolean;
+  /** The page came from elsewhere: the load gives up. */
+  readonly cancel: () => void;
+  readonly cancelled: () => boolean;
+  /** The load's span, from its start on. */
+  span?: Span | undefined;
+}
+
+export function createLoadContext(firstPriority: Priority, firstDeadlineAtMs: number): LoadContext {
+  let priority = firstPriority;
+  let deadlineAtMs = firstDeadlineAtMs;
+  let cancelled = false;
+  let joined = false;
+  let begunHere = false;
+  let attempt = new AbortController();
+  const { promise: begun, resolve } = Promise.withResolvers<void>();
+  return {
+    priority: () => priority,
+    deadlineAtMs: () => deadlineAtMs,
+    attempt: () => {
+      joined = false;
+      if (!cancelled) attempt = new AbortController();
+      return attempt.signal;
+    },
+    hasNewWaiters: () => joined,
+    escalate: (wanted, wantedAtMs) => {
+      deadlineAtMs = Math.max(deadlineAtMs, wantedAtMs);
+      joined = true;
+      if (PRIORITIES.indexOf(wanted) >= PRIORITIES.indexOf(priority)) return;
+      priority = wanted;
+      attempt.abort();
+    },
+    begin: (where) => {
+      begunHere ||= where === 'here';
+      resolve();
+    },
+    begun,
+    begunHere: () => begunHere,
+    cancel: () => {
+      cancelled = true;
+      attempt.abort();
+    },
+    cancelled: () => cancelled,
+  };
 }

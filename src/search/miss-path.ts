@@ -1,6 +1,6 @@
 import type { MissReason } from '../cache/events.ts';
 import type { Lookup, Tiers } from '../cache/tiers.ts';
-import { withinMaxWait } from '../resilience/deadline.ts';
+import { within } from '../resilience/guard.ts';
 import { REASONS, type Reason, SearchError } from '../resilience/search-error.ts';
 import { type Clock, createBoundedMap } from '../runtime.ts';
 import { type Answer, answerOf, forwarded, HIT, type Lookups, missReason, type TierAnswers } from './answer.ts';
@@ -140,9 +140,10 @@ export function createMissPath(options: MissPathOptions): MissPath {
     const startedMs = clock.monotonicMs();
     // The client leaves at its own deadline, or when the engine's call has lasted too long. The load goes on without it:
     // a late page is stored, and the next client gets it.
-    const waited = withinMaxWait(result, {
+    const waited = within(result, {
       maxWaitMs: deadlineAtMs - startedMs,
       call: { asked: started, deadlineMs },
+      monotonicMs: clock.monotonicMs,
     });
     // The load of another search has its spans in that search's trace.
     const joined = leads ? undefined : span?.begin('load', { 'serpcache.joined': true });

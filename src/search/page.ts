@@ -2,7 +2,7 @@ import { compress, encodeEntry, etagOf } from '../cache/codec.ts';
 import { type Coding, type Entry, type LifetimePolicy, lifetimesOf } from '../cache/entry.ts';
 import type { EntryRules } from '../cache/invalidation.ts';
 import type { Signing } from '../cache/signing.ts';
-import type { Admission } from '../resilience/guard.ts';
+import type { Permit } from '../resilience/guard.ts';
 import type { Clock } from '../runtime.ts';
 import type { SearchRequest } from './domain.ts';
 import type { ResultPage } from './engine.ts';
@@ -29,13 +29,13 @@ export interface ComputeEntryOptions extends EncodePageOptions {
  */
 export async function computeEntry(
   prepared: PreparedSearch,
-  admission: Pick<Admission, 'run'>,
+  permit: Pick<Permit, 'run'>,
   ask: (endpoint: number, signal: AbortSignal) => Promise<ResultPage>,
   options: ComputeEntryOptions,
 ): Promise<Entry> {
   const { rules, clock } = options;
   let [generation, createdAtMs, bornMs] = [0, 0, 0];
-  const page = await admission.run((endpoint, signal) => {
+  const page = await permit.run((endpoint, signal) => {
     generation = rules.generation();
     createdAtMs = clock.wallMs();
     bornMs = clock.monotonicMs();
@@ -102,7 +102,7 @@ export function encodeBody(request: SearchRequest, page: ResultPage): Buffer {
       limit: request.limit,
       total: page.total,
       totalRelation: page.totalRelation,
-      ...(page.partial === undefined ? {} : { degraded: true }),
+      degraded: page.partial === undefined ? undefined : true,
       results: page.results.map(({ id, title, snippet, score, attributes }) => ({
         id,
         title,
@@ -113,4 +113,17 @@ export function encodeBody(request: SearchRequest, page: ResultPage): Buffer {
       facets: Object.fromEntries(request.facets.map((name) => [name, page.facets[name] ?? []])),
     }),
   );
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** Escapes text for HTML. The only function for this: snippets, page content and quoted attributes all use it. */
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
 }

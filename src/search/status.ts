@@ -1,8 +1,9 @@
 import type { ControlStanding } from '../cache/invalidation.ts';
 import type { MemoryTier, MemoryUsage } from '../cache/memory.ts';
 import type { Store, StoreNode, StoreReason } from '../cache/store.ts';
+import type { BreakerState } from '../resilience/endpoints.ts';
+import type { EngineHealth } from '../resilience/engine-health.ts';
 import type { Guard } from '../resilience/guard.ts';
-import type { EngineHealth } from './engine-health.ts';
 
 /** The state of each part of one domain, for /readyz, /admin/domains and the gauges. */
 export interface DomainStatus {
@@ -54,8 +55,6 @@ interface EndpointStatus {
   readonly inFlight: number;
 }
 
-type BreakerState = 'closed' | 'open' | 'half-open';
-
 type PartState = 'ok' | 'degraded' | 'down';
 
 export interface StatusParts {
@@ -63,13 +62,13 @@ export interface StatusParts {
   readonly engineKind: string;
   readonly memory: MemoryTier;
   readonly store?: Store;
-  readonly guard: {
+  readonly guard: Pick<Guard, 'failing'> & {
     readonly balancer: Pick<Guard['balancer'], 'state' | 'refuses' | 'list'>;
     readonly limiter: Pick<Guard['limiter'], 'inFlight' | 'queued' | 'max' | 'overdue' | 'overloaded'>;
   };
   readonly forcedOpen: () => boolean;
   readonly ceiling: () => number;
-  readonly health: Pick<EngineHealth, 'reachable' | 'failing'>;
+  readonly health: Pick<EngineHealth, 'reachable'>;
   readonly lifeboat?: StatusParts['guard'];
   readonly controlStanding: () => ControlStanding;
   readonly processes: () => number;
@@ -88,7 +87,7 @@ export function statusOf(parts: StatusParts): DomainStatus {
   const endpoints = guard.balancer.list().map((endpoint, i) => ({ ...endpoint, reachable: probed[i] ?? false }));
   const isWhole = endpoints.every((endpoint) => endpoint.breaker === 'closed' && endpoint.reachable);
   const engine: PartState =
-    breaker === 'open' || !reachable ? 'down' : isWhole && overdue === 0 && !health.failing() ? 'ok' : 'degraded';
+    breaker === 'open' || !reachable ? 'down' : isWhole && overdue === 0 && !guard.failing() ? 'ok' : 'degraded';
   const nodes = store?.nodes() ?? [];
   const storeState = stateOfNodes(nodes);
   return {

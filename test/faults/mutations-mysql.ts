@@ -2,8 +2,7 @@ import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { createRandom, type Random, seedOf } from '../../loadtest/random.ts';
 import type { ResultSets } from '../../src/engines/sphinx/connection.ts';
-import { pageOf } from '../../src/engines/sphinx/reply.ts';
-import { LEADING_COLUMNS } from '../../src/engines/sphinx/statement.ts';
+import { LEADING_COLUMNS, pageOf } from '../../src/engines/sphinx/rows.ts';
 import { CONTRACT_DOMAIN } from '../contract/engine-documents.ts';
 import { ask } from '../contract/engine-truth.ts';
 import {

@@ -3,17 +3,17 @@ import { test } from 'node:test';
 import { runOnce, type Scenario } from '../../loadtest/labs/limits/run.ts';
 import {
   createAimdLimit,
+  createConcurrencyBound,
   createFixedLimit,
   createGradientLimit,
-  createSlowStart,
-  type Limit,
+  type LearnedLimit,
   type LimitSample,
 } from '../../src/resilience/adaptive-limit.ts';
 import { seededRandom } from '../../src/runtime.ts';
 import { createFakeClock, type FakeClock } from '../fakes/clock.ts';
 
 interface Harness {
-  readonly limit: Limit;
+  readonly limit: LearnedLimit;
   readonly clock: FakeClock;
   readonly random: () => number;
   /** `count` consecutive calls; by default they use up the limit. */
@@ -200,29 +200,47 @@ test('the wait in a queue inside the engine never counts as the engine’s own l
   assert.ok(mean(15) <= 16, `${mean(15)}`);
 });
 
-test('slow start: the factor is 1 before the first restart', () => {
-  assert.equal(createSlowStart(createFakeClock()).factor(), 1);
+/** A bound of a thousand calls, which shows the slow start. */
+function boundHarness(slowStartMs?: number) {
+  const clock = createFakeClock();
+  const bound = createConcurrencyBound({
+    kind: 'fixed',
+    maxConcurrent: 1000,
+    fleetShare: (total) => total,
+    availableShare: () => 1,
+    slowMs: 100,
+    slowStartMs,
+    monotonicMs: clock.monotonicMs,
+    random: () => 0.5,
+  });
+  return { clock, ...bound };
+}
+
+test('slow start: there is none before the first restart, nor where it is switched off', () => {
+  const usual = boundHarness();
+  assert.deepEqual([usual.max(), usual.isStarting()], [1000, false]);
+  const off = boundHarness(0);
+  off.restart();
+  assert.deepEqual([off.max(), off.isStarting()], [1000, false]);
 });
 
-test('slow start: the factor climbs evenly from a tenth to 1 and stays there', () => {
-  const clock = createFakeClock();
-  const slowStart = createSlowStart({ monotonicMs: clock.monotonicMs, durationMs: 1000 });
-  slowStart.restart();
-  const factors = Array.from({ length: 7 }, () => {
-    const factor = slowStart.factor();
+test('slow start: the maximum climbs evenly from a tenth of the ceiling and stays there', () => {
+  const { clock, restart, max } = boundHarness(1000);
+  restart();
+  const maxima = Array.from({ length: 7 }, () => {
+    const now = max();
     clock.advance(250);
-    return Number(factor.toFixed(3));
+    return now;
   });
-  assert.deepEqual(factors, [0.1, 0.325, 0.55, 0.775, 1, 1, 1]);
+  assert.deepEqual(maxima, [100, 325, 550, 775, 1000, 1000, 1000]);
 });
 
 test('slow start: a second restart begins at a tenth again', () => {
-  const clock = createFakeClock();
-  const slowStart = createSlowStart(clock);
-  slowStart.restart();
+  const { clock, restart, max, isStarting } = boundHarness();
+  restart();
   clock.advance(4000);
-  slowStart.restart();
-  assert.equal(slowStart.factor(), 0.1);
+  restart();
+  assert.deepEqual([max(), isStarting()], [100, true]);
   clock.advance(5000);
-  assert.equal(slowStart.factor(), 1);
+  assert.deepEqual([max(), isStarting()], [1000, false]);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { type Breaker, type BreakerState, createBreaker } from '../../src/resilience/breaker.ts';
+import { type Breaker, type BreakerState, createBreaker } from '../../src/resilience/endpoints.ts';
 import { createFakeClock, type FakeClock } from '../fakes/clock.ts';
 
 interface Harness {

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { createDeadlineTimer, withinDeadline } from '../../src/resilience/deadline.ts';
+import { createDeadlineTimer } from '../../src/resilience/concurrency-limiter.ts';
+import { within } from '../../src/resilience/guard.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 import { idle } from '../fakes/idle.ts';
 
+const withinDeadline = <T>(promise: Promise<T>, maxWaitMs: number): Promise<T> =>
+  within(promise, { maxWaitMs, monotonicMs: () => performance.now() });
 const timers = (): number => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
 
 test('once the promise has settled, no timer keeps the process alive', async () => {
@@ -43,6 +46,36 @@ test('after a blocked event loop, a reply that is ready to be read counts', asyn
   const untilMs = performance.now() + 5;
   while (performance.now() < untilMs);
   assert.equal(await waiting, 'ok');
+});
+
+test('a wait with two ends has one timer, and ends `deadlineMs` after the engine was asked', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const clock = createFakeClock();
+  const pass = async (ms: number): Promise<void> => {
+    clock.advance(ms);
+    t.mock.timers.tick(ms);
+    await idle();
+  };
+  const ends: string[] = [];
+  const wait = (name: string, asked: Promise<void>): void => {
+    const call = { asked, deadlineMs: 400 };
+    within(new Promise(() => undefined), { maxWaitMs: 2000, call, monotonicMs: clock.monotonicMs }).catch(() =>
+      ends.push(`${name} ${clock.monotonicMs() - beganAtMs}`),
+    );
+  };
+  const beganAtMs = clock.monotonicMs();
+  const [soon, later] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  wait('at once', Promise.resolve());
+  wait('soon', soon.promise);
+  wait('later', later.promise);
+  wait('never', new Promise(() => undefined));
+  for (let atMs = 0; atMs < 2100; atMs += 100) {
+    if (atMs === 300) soon.resolve();
+    if (atMs === 900) later.resolve();
+    await idle();
+    await pass(100);
+  }
+  assert.deepEqual(ends, ['at once 400', 'soon 700', 'later 1300', 'never 2000']);
 });
 
 function timerHarness(t: TestContext) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Breaker } from '../../src/resilience/breaker.ts';
+import type { Breaker } from '../../src/resilience/endpoints.ts';
 import { SearchError } from '../../src/resilience/search-error.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 import { type GuardHarness, guardHarness } from './harness.ts';

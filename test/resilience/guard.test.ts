@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { SearchError } from '../../src/resilience/search-error.ts';
+import { type EngineReason, SearchError } from '../../src/resilience/search-error.ts';
 import { idle } from '../fakes/idle.ts';
 import { DEADLINE_MS, HARD_DEADLINE_MS, guardHarness as harness, timedGuardHarness as timed } from './harness.ts';
 
@@ -236,3 +236,18 @@ for (const abortEndsWork of [true, false]) {
     assert.equal(await run(async () => 'ok'), 'ok');
   });
 }
+
+test('an engine whose latest calls all failed is failing until it answers one', async (t) => {
+  const { guard, run } = harness(t, { opensAfter: 100 });
+  const ends = (reason: EngineReason) =>
+    assert.rejects(
+      run(() => Promise.reject(new SearchError(reason))),
+      { reason },
+    );
+  for (let i = 0; i < 4; i += 1) await ends('engine-rejected');
+  assert.equal(guard.failing(), false);
+  await ends('engine-unavailable');
+  assert.equal(guard.failing(), true);
+  await run(async () => 'ok');
+  assert.equal(guard.failing(), false);
+});

@@ -1,14 +1,19 @@
 import type { TestContext } from 'node:test';
-import { createFixedLimit, type Limit } from '../../src/resilience/adaptive-limit.ts';
-import { type Breaker, type BreakerState, createBreaker } from '../../src/resilience/breaker.ts';
+import { createFixedLimit, type LearnedLimit } from '../../src/resilience/adaptive-limit.ts';
 import type { Priority } from '../../src/resilience/codel-queue.ts';
 import {
   type ConcurrencyLimiter,
   type ConcurrencyLimiterOptions,
   createConcurrencyLimiter,
 } from '../../src/resilience/concurrency-limiter.ts';
+import {
+  type Breaker,
+  type BreakerState,
+  createBreaker,
+  createLoadBalancer,
+  createRetryBudget,
+} from '../../src/resilience/endpoints.ts';
 import { type EngineCall, type Guard, type GuardEvent, guardWith } from '../../src/resilience/guard.ts';
-import { createLoadBalancer, createRetryBudget } from '../../src/resilience/load-balancer.ts';
 import { type Reason, SearchError, type ShedReason } from '../../src/resilience/search-error.ts';
 import { type Clock, systemClock } from '../../src/runtime.ts';
 import { createFakeClock, createVirtualTime, type FakeClock } from '../fakes/clock.ts';
@@ -38,7 +43,7 @@ export interface GuardHarnessOptions {
   readonly clock?: Clock;
   /** Instead of opossum. */
   readonly breaker?: Breaker;
-  readonly limit?: Limit;
+  readonly limit?: LearnedLimit;
   readonly burst?: number;
   readonly refusal?: () => ShedReason | undefined;
   readonly onState?: (endpoint: number, state: BreakerState) => void;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Limit } from '../../src/resilience/adaptive-limit.ts';
-import { createRetryBudget } from '../../src/resilience/load-balancer.ts';
+import type { LearnedLimit } from '../../src/resilience/adaptive-limit.ts';
+import { createRetryBudget } from '../../src/resilience/endpoints.ts';
 import { SearchError } from '../../src/resilience/search-error.ts';
 import { idle } from '../fakes/idle.ts';
 import { DEADLINE_MS, guardHarness, HARD_DEADLINE_MS, timedGuardHarness } from './harness.ts';
@@ -141,7 +141,7 @@ test('an endpoint that stalls stays busy past its deadline, and the other gets t
 
 test('calls to an endpoint that hangs release their slots to the other and do not lower the limit', async (t) => {
   const results: string[] = [];
-  const limit: Limit = { current: () => 4, sample: ({ result }) => results.push(result) };
+  const limit: LearnedLimit = { current: () => 4, sample: ({ result }) => results.push(result) };
   const { guard, limiter, run, pass } = timedGuardHarness(t, {
     endpoints: 2,
     maxConcurrent: 4,
@@ -173,7 +173,7 @@ test('calls to an endpoint that hangs release their slots to the other and do no
 
 test('when every endpoint is late, the calls keep their slots and count as lost for the limit', async (t) => {
   const results: string[] = [];
-  const limit: Limit = { current: () => 4, sample: ({ result }) => results.push(result) };
+  const limit: LearnedLimit = { current: () => 4, sample: ({ result }) => results.push(result) };
   const { guard, limiter, pass } = timedGuardHarness(t, { endpoints: 2, maxConcurrent: 4, limit });
   const turns = await Promise.all([1, 2, 3, 4].map(() => guard.admit(task())));
   const settled = Promise.allSettled(turns.map(({ run }) => run(() => new Promise<never>(() => undefined))));

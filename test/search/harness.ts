@@ -149,7 +149,7 @@ function startProcess(
         ceiling: () => maxConcurrent,
         levels: () => ({ inFlight: 0, queued: 0, maxConcurrent, ceiling: maxConcurrent, breaker: 'closed' }),
       },
-      health: { reachable: () => [true], failing: () => false, note: () => {}, breakerIs: () => {}, close: () => {} },
+      health: { reachable: () => [true] },
     },
     lifeboat: lifeboat(),
     rules,

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createTiers } from '../../src/cache/tiers.ts';
-import type { Admission, Guard } from '../../src/resilience/guard.ts';
+import type { Guard, Permit } from '../../src/resilience/guard.ts';
 import { type Reason, SearchError } from '../../src/resilience/search-error.ts';
 import { prepareSearch } from '../../src/search/key.ts';
-import { createLoader, type Loader } from '../../src/search/load.ts';
-import { createLoadContext } from '../../src/search/load-context.ts';
+import { createLoadContext, createLoader, type Loader } from '../../src/search/load.ts';
 import { createMemoryTier } from '../../src/stores/memory/memory-tier.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 import { LONG_LIVED } from '../fakes/entry.ts';
@@ -55,7 +54,7 @@ function loaderHarness() {
     readonly admit: () => void;
     readonly shed: (reason: Reason) => void;
   })[] = [];
-  const admission: Admission = {
+  const permit: Permit = {
     run: (call) => call(0, new AbortController().signal),
     leave: () => assert.fail('the permit was not used'),
   };
@@ -72,7 +71,7 @@ function loaderHarness() {
           asked.push({
             priority,
             forMs,
-            admit: () => resolve(admission),
+            admit: () => resolve(permit),
             shed: (reason) => reject(new SearchError(reason, undefined, { retryAfterMs: 7_777 })),
           });
           signal?.addEventListener('abort', () => reject(new SearchError('left')));

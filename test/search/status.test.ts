@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { StoreNode, StoreReason } from '../../src/cache/store.ts';
-import type { BreakerState } from '../../src/resilience/breaker.ts';
+import type { BreakerState } from '../../src/resilience/endpoints.ts';
 import { type StatusParts, statusOf } from '../../src/search/status.ts';
 import { createMemoryTier } from '../../src/stores/memory/memory-tier.ts';
 import { createFakeStore } from '../fakes/store.ts';
@@ -21,9 +21,13 @@ const CUT: StoreNode = { ...UP, connected: false };
 const HALF_OPEN: StoreNode = { ...UP, breaker: 'half-open' };
 const READ_ONLY: StoreNode = { ...UP, trouble: 'read-only' };
 
-function figures(breaker: BreakerState): Omit<StatusParts, 'domain' | 'engineKind' | 'memory' | 'health'> {
+function figures(
+  breaker: BreakerState,
+  failing = false,
+): Omit<StatusParts, 'domain' | 'engineKind' | 'memory' | 'health'> {
   return {
     guard: {
+      failing: () => failing,
       balancer: {
         state: () => breaker,
         refuses: () => breaker === 'open',
@@ -47,9 +51,9 @@ function states({ breaker = 'closed', reachable = true, failing = false, nodes, 
     engineKind: 'fake',
     memory: createMemoryTier({ maxBytes: 1000, emptyMaxBytes: 100 }),
     ...(nodes === undefined ? {} : { store: { ...createFakeStore(), nodes: () => nodes } }),
-    ...figures(breaker),
+    ...figures(breaker, failing),
     ...(lifeboat === undefined ? {} : { lifeboat: figures(lifeboat).guard }),
-    health: { reachable: () => [reachable], failing: () => failing },
+    health: { reachable: () => [reachable] },
   });
   return `${status.state} / ${status.engine.state} / ${status.store?.state ?? 'none'}`;
 }
@@ -92,7 +96,7 @@ test('a store that is not whole carries the reasons of its nodes and of the sear
       memory: createMemoryTier({ maxBytes: 1000, emptyMaxBytes: 100 }),
       store: { ...createFakeStore(), nodes: () => nodes, trouble: () => trouble },
       ...figures('closed'),
-      health: { reachable: () => [true], failing: () => false },
+      health: { reachable: () => [true] },
     }).store?.reasons;
   assert.deepEqual(reasonsWith([UP]), []);
   assert.deepEqual(reasonsWith([READ_ONLY, UP]), ['read-only']);
@@ -112,7 +116,7 @@ test('the status carries the figures of its parts', () => {
     engineKind: 'sphinx',
     memory: createMemoryTier({ maxBytes: 1000, emptyMaxBytes: 100 }),
     ...figures('half-open'),
-    health: { reachable: () => [true], failing: () => false },
+    health: { reachable: () => [true] },
   });
   assert.deepEqual([domain, flights, processes, leaseWaiters], ['goods', 5, 3, 7]);
   assert.deepEqual(engine, {
@@ -144,7 +148,7 @@ test('a domain whose control document was never read or is corrupt is degraded',
       memory: createMemoryTier({ maxBytes: 1000, emptyMaxBytes: 100 }),
       ...figures('closed'),
       controlStanding: () => standing,
-      health: { reachable: () => [true], failing: () => false },
+      health: { reachable: () => [true] },
     });
     assert.deepEqual([status.state, status.controlStanding], [state, standing]);
   }

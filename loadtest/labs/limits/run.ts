@@ -1,4 +1,4 @@
-import type { Limit } from '../../../src/resilience/adaptive-limit.ts';
+import type { LearnedLimit } from '../../../src/resilience/adaptive-limit.ts';
 import { createConcurrencyLimiter } from '../../../src/resilience/concurrency-limiter.ts';
 import { createModelEngine, createVirtualTime, type VirtualTime } from './model.ts';
 
@@ -27,7 +27,7 @@ export interface Contender {
     readonly monotonicMs: () => number;
     readonly random: () => number;
     readonly deadlineMs: number;
-  }) => Limit;
+  }) => LearnedLimit;
 }
 
 interface Request {

@@ -2,27 +2,27 @@ import { canonicalDocumentText, INVISIBLE } from '../../search/canonical.ts';
 import { ANALYSIS, type CodeRange } from './table.ts';
 
 /** A part of a text that a reader takes for one word: `wi-fi`, `RTX4060`, `1,5`, `women's`, `手机壳`. */
-export interface Run extends Place, Parts {
+export interface WordRun extends Place, Parts {
   /** The parts between slashes, where it has some: `Wi-Fi/LTE` is also found by `wifi`. */
   readonly divided: readonly Parts[];
 }
 
 interface Parts {
   /** Separated by signs. */
-  readonly parts: readonly Part[];
+  readonly parts: readonly WordPart[];
   /** The pieces of all parts without signs, where they are also found as one word: `wifi`; `ab`, `12345`. */
   readonly joined: readonly string[];
 }
 
-export interface Part {
+export interface WordPart {
   /** One piece, or pieces that stand together: `rtx`, `4060`; the two numbers of a decimal; each character of `手机`. */
-  readonly pieces: readonly Piece[];
+  readonly pieces: readonly WordPiece[];
   /** An article that is written in one word with the next part: l'eau. */
   readonly isArticle: boolean;
 }
 
 /** Letters alone, digits alone, or a word such as `c++`. */
-export interface Piece extends Place {
+export interface WordPiece extends Place {
   /** Folded. */
   readonly text: string;
 }
@@ -62,8 +62,8 @@ const NUMBER = /^\p{N}/u;
 export const WORD_SIGNS = '+#';
 
 /** The pieces of a text, in their order. Documents, queries and highlights use this one tokeniser, so they always agree. */
-export function piecesIn(text: string): readonly Piece[] {
-  const pieces: Piece[] = [];
+export function piecesIn(text: string): readonly WordPiece[] {
+  const pieces: WordPiece[] = [];
   // Plain text keeps its length when it is folded, so it is folded once and not piece by piece.
   if (PLAIN.test(text)) {
     for (const { 0: piece, index } of foldPlain(text).matchAll(PLAIN_PIECE)) {
@@ -74,8 +74,8 @@ export function piecesIn(text: string): readonly Piece[] {
 }
 
 /** The runs of a text, in their order. */
-export function runsOf(text: string): readonly Run[] {
-  const runs: Run[] = [];
+export function runsOf(text: string): readonly WordRun[] {
+  const runs: WordRun[] = [];
   let run: OpenRun | undefined;
   for (const piece of piecesIn(text)) {
     const joint = jointOf(text, run, piece);
@@ -97,14 +97,14 @@ export function runsOf(text: string): readonly Run[] {
 
 interface OpenRun {
   readonly from: number;
-  readonly parts: Piece[][];
+  readonly parts: WordPiece[][];
   /** Between the parts. */
   readonly signs: string[];
   hasDecimal: boolean;
   to: number;
 }
 
-function jointOf(text: string, run: OpenRun | undefined, piece: Piece): 'none' | 'decimal' | 'sign' | 'gap' {
+function jointOf(text: string, run: OpenRun | undefined, piece: WordPiece): 'none' | 'decimal' | 'sign' | 'gap' {
   const length = run === undefined ? 2 : piece.from - run.to;
   // Several pieces may be of one sign, such as ½.
   if (length < 0) return 'none';
@@ -118,7 +118,7 @@ function jointOf(text: string, run: OpenRun | undefined, piece: Piece): 'none' |
   return ANALYSIS.apostrophes.includes(sign) && !NUMBER.test(before) && !NUMBER.test(piece.text) ? 'sign' : 'gap';
 }
 
-function closed({ from, to, parts, signs, hasDecimal }: OpenRun): Run {
+function closed({ from, to, parts, signs, hasDecimal }: OpenRun): WordRun {
   const [pieces] = parts;
   if (parts.length === 1 && pieces !== undefined) {
     return { from, to, parts: [{ pieces, isArticle: false }], joined: [], divided: [] };
@@ -144,7 +144,7 @@ function closed({ from, to, parts, signs, hasDecimal }: OpenRun): Run {
 }
 
 /** Numbers alone are joined by a hyphen (a telephone or part number), never by a point or a slash. */
-function joinedOf(parts: readonly (readonly Piece[])[], signs: readonly string[]): readonly string[] {
+function joinedOf(parts: readonly (readonly WordPiece[])[], signs: readonly string[]): readonly string[] {
   const pieces = parts.flat();
   const text = textsOf(pieces).join('');
   if (parts.length === 1 || parts.length > ANALYSIS.maxParts || text.length > ANALYSIS.maxJoined) return [];
@@ -154,16 +154,16 @@ function joinedOf(parts: readonly (readonly Piece[])[], signs: readonly string[]
 }
 
 function isArticle(
-  [piece, ...others]: readonly Piece[],
+  [piece, ...others]: readonly WordPiece[],
   sign: string | undefined,
-  next: readonly Piece[] | undefined,
+  next: readonly WordPiece[] | undefined,
 ): boolean {
   if (piece === undefined || others.length > 0 || sign === undefined || !ANALYSIS.apostrophes.includes(sign))
     return false;
   return ANALYSIS.elisions.includes(piece.text) && (next?.[0]?.text.length ?? 0) > 1;
 }
 
-function piecesOf(typed: string, from: number): Piece[] {
+function piecesOf(typed: string, from: number): WordPiece[] {
   const folded = foldText(typed);
   const to = from + typed.length;
   if (PLAIN.test(typed) || WHOLE.test(typed)) return [{ text: folded, from, to }];
@@ -181,13 +181,13 @@ function piecesOf(typed: string, from: number): Piece[] {
 }
 
 /** The text of a run that is one piece. */
-export function onlyPieceOf(run: Run | undefined): string | undefined {
+export function onlyPieceOf(run: WordRun | undefined): string | undefined {
   const [part, ...others] = run?.parts ?? [];
   return others.length === 0 && part?.pieces.length === 1 ? part.pieces[0]?.text : undefined;
 }
 
 /** The texts of pieces. */
-export function textsOf(pieces: readonly Piece[]): readonly string[] {
+export function textsOf(pieces: readonly WordPiece[]): readonly string[] {
   return pieces.map(({ text }) => text);
 }
 
@@ -197,7 +197,7 @@ function mayGlue(left: string, right: string): boolean {
 }
 
 /** The words of a part as an index holds them: `rtx4060` and `1`, `5l`. */
-export function indexedWords({ pieces }: Part): readonly string[] {
+export function indexedWords({ pieces }: WordPart): readonly string[] {
   const words: string[] = [];
   for (const [at, { text, from }] of pieces.entries()) {
     const left = pieces[at - 1];
@@ -216,7 +216,7 @@ export interface Spelling {
 }
 
 /** Other spellings of a run: in one piece, and the neighbouring pieces of what is written as one word. */
-export function spellingsOf(run: Run): readonly Spelling[] {
+export function spellingsOf(run: WordRun): readonly Spelling[] {
   const spellings = [run, ...run.divided].flatMap(({ parts, joined }) => {
     const phrase = parts.flatMap(indexedWords).join(' ');
     const whole = joined.length > 1 ? [joined.join(' '), ...joined.filter((piece) => piece.length > 1)] : joined;
@@ -227,7 +227,7 @@ export function spellingsOf(run: Run): readonly Spelling[] {
   );
 }
 
-function spellingsOfPart(part: Part): readonly Spelling[] {
+function spellingsOfPart(part: WordPart): readonly Spelling[] {
   const words = indexedWords(part);
   const texts = textsOf(part.pieces);
   if (words.length === texts.length || texts.length > ANALYSIS.maxParts) return [];

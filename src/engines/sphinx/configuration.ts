@@ -1,7 +1,7 @@
 import type { Attribute, SearchDomain } from '../../search/domain.ts';
 import { ANALYSIS, type CodeRange } from '../analysis/table.ts';
 import { characterOf, isNgram, MARKS } from '../analysis/words.ts';
-import { checkAttributeName, checkIndexName, codesOf, type Dialect } from './schema.ts';
+import { checkAttributeName, checkIndexName, codesOf, type Dialect } from './rows.ts';
 
 /** Attribute of every generated index that holds the document's own id: the engine's `idAttribute`. */
 const ID_ATTRIBUTE = 'doc_id';

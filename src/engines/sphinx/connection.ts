@@ -62,10 +62,10 @@ export function openConnection(options: ConnectionOptions, signal: AbortSignal):
     // Our own socket: only destroying it ends a query at once; mysql2's destroy() waits for the reply.
     const socket = connect({ host: options.host, port: options.port, noDelay: true, keepAlive: true });
     const driver = createConnection({
-      ...(options.tls?.mode === 'tunnel' ? { stream: tunnel(options, options.tls, socket) } : { stream: socket }),
-      ...(options.tls?.mode === 'mysql' && upgrade(options, options.tls)),
-      ...(options.user === undefined ? {} : { user: options.user }),
-      ...(options.password === undefined ? {} : { password: options.password }),
+      stream: options.tls?.mode === 'tunnel' ? tunnel(options, options.tls, socket) : socket,
+      ...(options.tls?.mode === 'mysql' ? upgrade(options, options.tls) : {}),
+      user: options.user,
+      password: options.password,
       connectTimeout: 0,
       // mysql2 would send an empty database name, which Manticore refuses (errno 1046).
       flags: ['-CONNECT_WITH_DB'],
@@ -183,7 +183,7 @@ function readPackets(
 function tunnel({ host }: ConnectionOptions, tls: EngineTlsSettings, socket: Socket): TLSSocket {
   const servername = tls.serverName ?? (isIP(host) === 0 ? host : undefined);
   // Without a name the address itself must be in the certificate.
-  return connectTls({ ...certificatesOf(tls), socket, host, ...(servername !== undefined && { servername }) });
+  return connectTls({ ...certificatesOf(tls), socket, host, servername });
 }
 
 /** TLS after searchd's greeting and before the account is sent. A server without TLS is an error of the driver. */
@@ -196,12 +196,7 @@ function upgrade({ host }: ConnectionOptions, tls: EngineTlsSettings): Pick<Driv
 }
 
 function certificatesOf({ ca, cert, key }: EngineTlsSettings) {
-  return {
-    ...(ca !== undefined && { ca }),
-    ...(cert !== undefined && { cert }),
-    ...(key !== undefined && { key }),
-    minVersion: 'TLSv1.2' as const,
-  };
+  return { ca, cert, key, minVersion: 'TLSv1.2' as const };
 }
 
 /** mysql2 returns a single set as it is, several sets as a list, and an object for a statement without rows, which is no set. */

@@ -71,5 +71,5 @@ function read(error: unknown): ForeignError {
   const said = error.message.replace(/\0+$/, '') || code || error.name;
   const message =
     code !== undefined && TLS.test(code) ? `no TLS with the engine: ${said.replace(OPENSSL, '$1')} (${code})` : said;
-  return { message, ...(errno === undefined ? {} : { errno }), ...(code === undefined ? {} : { code }) };
+  return { message, errno, code };
 }

@@ -2,7 +2,7 @@ import type { EngineProbe } from '../../operations/doctor/doctor.ts';
 import type { EngineFacts, Part } from '../../operations/doctor/facts.ts';
 import type { Clock } from '../../runtime.ts';
 import { type Connection, type ConnectionOptions, openConnection, type Row } from './connection.ts';
-import { checkIndexName } from './schema.ts';
+import { checkIndexName } from './rows.ts';
 
 interface SphinxProbeOptions extends Omit<ConnectionOptions, 'onClose'> {
   readonly facts: Pick<EngineFacts, 'name' | 'domains' | 'kind' | 'endpoint' | 'index' | 'settings'>;
@@ -58,7 +58,10 @@ export function createSphinxProbe({ facts, clock, ...connectionOptions }: Sphinx
       ...facts,
       version: { known: own.version },
       status: withoutAgents(all),
-      ...{ rttMs, indexStatus, agents: agentsIn(facts.index, all, parts), indexAge: ageOf(indexStatus) },
+      rttMs,
+      indexStatus,
+      agents: agentsIn(facts.index, all, parts),
+      indexAge: ageOf(indexStatus),
     };
     if (depth === 'cheap') return { ...cheap, threads: CHEAP, maxConnections: CHEAP };
     return {
@@ -72,8 +75,14 @@ export function createSphinxProbe({ facts, clock, ...connectionOptions }: Sphinx
     const part = { skipped: reason };
     return {
       ...facts,
-      ...{ status: part, version: part, rttMs: part, indexStatus: part, agents: part, threads: part },
-      ...{ indexAge: part, maxConnections: part },
+      status: part,
+      version: part,
+      rttMs: part,
+      indexStatus: part,
+      agents: part,
+      threads: part,
+      indexAge: part,
+      maxConnections: part,
     };
   };
 

@@ -10,9 +10,18 @@ import {
   type SearchDomain,
   searchedText,
 } from '../../search/domain.ts';
+import {
+  isNgram,
+  PLAIN,
+  runsOf,
+  searchdForm,
+  spellingsOf,
+  textsOf,
+  type WordPart,
+  withoutUmlauts,
+} from '../analysis/words.ts';
 import { type ConfigurationOptions, sphinxConfiguration } from './configuration.ts';
-import { spellingsField } from './match.ts';
-import { codeOf, hash63, MISSING, MISSING_BELOW, withoutFloat32Noise } from './schema.ts';
+import { codeOf, hash63, MISSING_BELOW, MISSING_NUMBER, withoutFloat32Noise } from './rows.ts';
 
 export interface SphinxSourceOptions {
   /** Created when absent; files in it are overwritten. searchd's own files go here too. */
@@ -128,7 +137,7 @@ function attributeText(value: AttributeValue | undefined, { name, type }: Attrib
   const wrong = (): Error => new Error(`document ${id}: ${name} is ${type}, not ${JSON.stringify(value)}`);
   if (value !== undefined && isList(value)) throw wrong();
   if (type === 'string') return value === undefined ? '' : cell(String(value));
-  if (value === undefined) return MISSING;
+  if (value === undefined) return MISSING_NUMBER;
   switch (type) {
     case 'integer':
       if (!Number.isSafeInteger(value)) throw wrong();
@@ -149,4 +158,26 @@ function attributeText(value: AttributeValue | undefined, { name, type }: Attrib
 /** searchd stores a float32 and prints it with six decimals. */
 function isRounded(value: number): boolean {
   return withoutFloat32Noise(Number(Math.fround(value).toFixed(6))) !== value;
+}
+
+/** Other spellings of the words of a document, which searchd does not find in it by itself: the field `spellings`. */
+export function spellingsField(text: string): string {
+  const field = runsOf(text).flatMap((run) => {
+    const spelled = spellingsOf(run).map(({ words }) => words);
+    // Shorter spellings are found in a longer one, as its neighbours.
+    const longest = spelled.filter(
+      (words) => !spelled.some((other) => other !== words && ` ${other} `.includes(` ${words} `)),
+    );
+    return [...longest, ...run.parts.flatMap(({ pieces }) => lettersOf(pieces, text))];
+  });
+  return [...new Set(field)].join(' ');
+}
+
+/** A word, or a run of characters, as it is folded where a `charset_table` cannot fold it, and without umlauts. */
+function lettersOf(pieces: WordPart['pieces'], text: string): readonly string[] {
+  const typed = text.slice(pieces[0]?.from, pieces.at(-1)?.to);
+  if (PLAIN.test(typed)) return [];
+  const texts = textsOf(pieces);
+  if (texts.length > 1 && !texts.every(isNgram)) return [];
+  return [texts.join(''), withoutUmlauts(typed)].filter((spelling) => spelling !== searchdForm(typed));
 }

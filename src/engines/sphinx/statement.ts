@@ -1,6 +1,17 @@
 import type { Attribute, Filter, SearchDomain, SearchRequest } from '../../search/domain.ts';
 import { FACET_VALUES } from '../../search/engine.ts';
-import { type MatchText, snippetQuery } from './match.ts';
+import {
+  isNgram,
+  isNumber,
+  onlyPieceOf,
+  otherUnit,
+  runsOf,
+  searchdForm,
+  textsOf,
+  type WordPart,
+  type WordRun,
+  writingsOf,
+} from '../analysis/words.ts';
 import {
   checkAttributeName,
   checkIndexName,
@@ -8,8 +19,10 @@ import {
   codesOf,
   DAY_SECONDS,
   type Dialect,
+  declaredAttribute,
+  type Marks,
   MISSING_BELOW,
-} from './schema.ts';
+} from './rows.ts';
 
 export interface StatementOptions {
   readonly domain: SearchDomain;
@@ -26,21 +39,6 @@ export interface StatementOptions {
   readonly marks: Marks;
   readonly dialect: Dialect;
 }
-
-/**
- * Strings that searchd puts around found words. They are drawn at random when the process starts, so no document can
- * contain them.
- */
-export interface Marks {
-  readonly open: string;
-  readonly close: string;
-}
-
-/**
- * Columns of each row before the declared attributes, in this order. With highlighting the marked title follows the
- * attributes. The title itself never comes from SNIPPET, which cuts it and may fail silently.
- */
-export const LEADING_COLUMNS = { id: 0, score: 1, title: 2, description: 3, attributes: 4 } as const;
 
 /** A larger `max_matches` costs searchd memory: `max_matches=200000000` took 6 s to allocate. */
 const MAX_MATCHES = 1000;
@@ -59,14 +57,14 @@ const TITLE_LIMIT = 512;
  * `traceparent` is a comment in the query log of searchd and of its agents. It is an option because searchd drops `/* … *\/`
  * before it logs a query.
  */
-type Statements = (
+type SphinxStatements = (
   request: SearchRequest,
   text: MatchText,
   call: { readonly maxQueryTimeMs: number; readonly traceparent?: string | undefined },
 ) => string | undefined;
 
 /** @throws when a configured name is not allowed in a statement: only checked names and quoted values are sent. */
-export function createStatements(options: StatementOptions): Statements {
+export function createSphinxStatements(options: StatementOptions): SphinxStatements {
   const { domain, index, idAttribute, ranker } = options;
   for (const { name } of domain.attributes) checkAttributeName(name);
   if (idAttribute !== undefined) checkAttributeName(idAttribute);
@@ -121,13 +119,6 @@ export function createStatements(options: StatementOptions): Statements {
       .map((statement) => `${statement}; SHOW META`)
       .join('; ');
   };
-}
-
-/** @throws when the domain does not declare it: a request names declared attributes only. */
-export function declaredAttribute(domain: SearchDomain, name: string): Attribute {
-  const found = domain.attributes.find((attribute) => attribute.name === name);
-  if (found === undefined) throw new Error(`attribute ${name} is not declared in domain ${domain.name}`);
-  return found;
 }
 
 /** Always ends in the numeric id, so that identical requests give identical pages. */
@@ -271,21 +262,133 @@ export function quote(text: string): string {
   return `'${text.replace(UNPRINTABLE, ' ').replace(/[\\']/g, '\\$&')}'`;
 }
 
-export function collapseSpaces(text: string): string {
-  return text.replace(/\s+/g, ' ').trim();
-}
-
 /** C0, DEL, C1, line separators and lone surrogates: searchd reads an escaped NUL as the digit 0. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\u2028\u2029]/gu;
 
-const NONCE_LENGTH = 4;
-const PRIVATE_USE_FROM = 0xe000;
-const PRIVATE_USE_SIZE = 6400;
+/** Text prepared for `MATCH('…')`: every sign that a user typed is escaped or left out, so that none is syntax. */
+export interface MatchText {
+  /** Goes between the quotes of MATCH after `quote`. */
+  readonly match: string;
+  /** Its words without syntax, in all spellings, for highlights. */
+  readonly words: string;
+}
 
-/** Private-use characters only: no tokenizer takes them for a word, and no HTML escaping touches them. */
-export function createMarks(random: () => number): Marks {
-  const nonce = Array.from({ length: NONCE_LENGTH }, () =>
-    String.fromCharCode(PRIVATE_USE_FROM + Math.floor(random() * PRIVATE_USE_SIZE)),
-  ).join('');
-  return { open: `\ue000${nonce}\ue000`, close: `\ue001${nonce}\ue001` };
+/**
+ * All words, each in the spellings that the analysis gives it: as typed, its parts, in one piece, a unit by its other sign.
+ * An index of `sphinx-source` has the other spellings of its documents in the field `spellings`, so either side may be
+ * the one that is spelt in another way. Undefined when the text has no word: an empty MATCH would scan every document.
+ *
+ * Lower case, because MAYBE, NEAR/3, SENTENCE, PARAGRAPH and ZONE: are operators in upper case only.
+ */
+export function matchText(text: string): MatchText | undefined {
+  const query = queryOf(text);
+  return query.clauses.length === 0 ? undefined : { match: query.clauses.join(' '), words: wordsOf(query) };
+}
+
+/**
+ * A looser reading for a text that found nothing: two neighbouring words may also be one. Undefined where there are none,
+ * and for long texts, whose pairs would be many.
+ */
+export function relaxedMatchText(text: string): MatchText | undefined {
+  const query = queryOf(text);
+  const { runs, clauses } = query;
+  if (clauses.length > MAX_RELAXED_WORDS) return undefined;
+  const pairs = runs.flatMap((run, at) => {
+    const [one, two] = [onlyPieceOf(run), onlyPieceOf(runs[at + 1])];
+    if (one === undefined || two === undefined || isNumber(one) || isNumber(two)) return [];
+    return [{ at, joined: one + two }];
+  });
+  if (pairs.length === 0) return undefined;
+  const readings = pairs.map(({ at, joined }) => clauses.toSpliced(at, 2, joined).join(' '));
+  return {
+    match: readings.map((reading) => `(${reading})`).join(' | '),
+    words: [wordsOf(query), ...pairs.map(({ joined }) => joined)].join(' '),
+  };
+}
+
+const MAX_RELAXED_WORDS = 4;
+
+/**
+ * The words for `SNIPPET(…, '…')`, before `quote`. Sphinx marks each of them wherever it occurs. Manticore takes a
+ * query, returns empty text for a wrong one, and marks nothing in a field without a match: a quorum of one matches any
+ * word.
+ */
+export function snippetQuery({ words }: MatchText, dialect: Dialect): string {
+  return dialect === 'sphinx' ? words : `"${escaped(words)}"/1`;
+}
+
+interface Query {
+  /** The text that the places of the runs refer to. */
+  readonly source: string;
+  readonly runs: readonly WordRun[];
+  /** One for each run. */
+  readonly clauses: readonly string[];
+}
+
+/** Control characters separate words; a character of searchd's syntax is in no run, except for the joiners. */
+function queryOf(text: string): Query {
+  const source = text.replace(/\p{Cc}/gu, ' ').toLowerCase();
+  const runs = runsOf(source);
+  const clauses = runs.map((run, at) => {
+    const before = runs[at - 1]?.parts.at(-1)?.pieces.at(-1)?.text ?? '';
+    return clauseOf(run, source, isNumber(before));
+  });
+  return { source, runs, clauses };
+}
+
+function clauseOf(run: WordRun, source: string, isAfterNumber: boolean): string {
+  const clauses = run.parts
+    .filter(({ isArticle }) => !isArticle)
+    .map((part) => partClause(part, source, isAfterNumber));
+  const parts = [...new Set(clauses)];
+  const all = parts.length === 1 ? parts.join('') : `(${parts.join(' ')})`;
+  const typed = source.slice(run.from, run.to);
+  const isBlended = run.parts.length > 1 && BLENDED.test(typed);
+  return anyOf([...(isBlended ? [escaped(typed)] : []), all, ...joinedForms(run)]);
+}
+
+/** A run in one piece, where it is found so. */
+function joinedForms({ joined }: WordRun): readonly string[] {
+  return joined.length === 0 ? [] : writingsOf(joined).map(phrase);
+}
+
+function partClause({ pieces }: WordPart, source: string, isAfterNumber: boolean): string {
+  const [first, last] = [pieces[0], pieces.at(-1)];
+  if (first === undefined || last === undefined) return '';
+  const written = source.slice(first.from, last.to);
+  const typed = escaped(written);
+  if (pieces.length === 1) {
+    const unit = isAfterNumber ? otherUnit(first.text) : undefined;
+    const folded = searchdForm(written) === first.text ? [] : [first.text];
+    return anyOf([typed, ...folded, ...(unit === undefined ? [] : [unit])]);
+  }
+  const texts = textsOf(pieces);
+  // A run of characters is a phrase of them, which searchd itself takes apart.
+  if (texts.some(isNgram)) return anyOf([`"${typed}"`, ...(texts.every(isNgram) ? [] : writingsOf(texts).map(phrase))]);
+  // A decimal with a point is one word of an index with `blend_chars`.
+  return anyOf([...(BLENDED.test(written) ? [typed] : []), ...writingsOf(texts).map(phrase)]);
+}
+
+function anyOf(spellings: readonly string[]): string {
+  const different = [...new Set(spellings)];
+  return different.length === 1 ? different.join('') : `(${different.join(' | ')})`;
+}
+
+const phrase = (words: string): string => (words.includes(' ') ? `"${words}"` : words);
+
+function wordsOf({ source, runs }: Query): string {
+  const words = runs.flatMap(({ from, to, parts, joined }) => [
+    source.slice(from, to),
+    ...(joined.length === 0 ? [] : [joined.join('')]),
+    ...parts.flatMap(({ pieces }) => textsOf(pieces)),
+  ]);
+  return [...new Set(words)].join(' ');
+}
+
+/** A word of an index with `blend_chars`: at a sign that is not among them searchd would separate two words. */
+const BLENDED = /^[\p{L}\p{M}\p{N}\-.&_]*$/u;
+
+/** The signs of searchd's syntax that a run may hold. */
+function escaped(text: string): string {
+  return text.replace(/[\\()|\-!@~"&/^$<]/g, '\\$&');
 }

@@ -10,13 +10,13 @@ import {
   isNgram,
   onlyPieceOf,
   PLAIN,
-  type Run,
   runsOf,
   spellingsOf,
+  type WordRun,
   withoutUmlauts,
 } from '../analysis/words.ts';
 import { createLabels, factsOf } from './facts.ts';
-import { columnsOf, createTables, IndexError, writeMeta } from './schema.ts';
+import { createTables, factColumnsOf, IndexError, writeMeta } from './schema.ts';
 
 interface BuildOptions {
   /** The index file to make or replace. Engines that have the old file open keep it until they are restarted. */
@@ -62,7 +62,7 @@ export async function buildIndex(options: BuildOptions): Promise<{ readonly docu
 }
 
 async function insertAll(database: DatabaseSync, options: BuildOptions): Promise<number> {
-  const columns = [...columnsOf(options.domain).values()];
+  const columns = [...factColumnsOf(options.domain).values()];
   const labels = createLabels();
   const document = database.prepare(
     'INSERT INTO documents (n, id, title, description, attributes) VALUES (?, ?, ?, ?, ?)',
@@ -117,7 +117,7 @@ async function insertAll(database: DatabaseSync, options: BuildOptions): Promise
 function createSpeller(database: DatabaseSync) {
   const insert = database.prepare('INSERT OR IGNORE INTO spellings (words, phrase, piece) VALUES (?, ?, ?)');
   const seen = new Set<string>();
-  return (text: string, run: Run): void => {
+  return (text: string, run: WordRun): void => {
     const typed = text.slice(run.from, run.to);
     const isPlain = PLAIN.test(typed);
     if ((isPlain && onlyPieceOf(run) !== undefined) || seen.has(typed)) return;

@@ -4,9 +4,9 @@ import {
   isNumber,
   onlyPieceOf,
   otherUnit,
-  type Run,
   runsOf,
   textsOf,
+  type WordRun,
   writingsOf,
 } from '../analysis/words.ts';
 import { LONGEST_WORD, RUSSIAN } from './forms.ts';
@@ -95,7 +95,7 @@ interface Loose {
   readonly broken: ReadonlyMap<string, readonly string[]>;
 }
 
-function looseWords(runs: readonly Run[], vocabulary: Vocabulary): Loose {
+function looseWords(runs: readonly WordRun[], vocabulary: Vocabulary): Loose {
   const words = wordsAlone(runs).filter((word) => !isNumber(word) && word.length <= LONGEST_WORD);
   const unknown = words.filter((word) => vocabulary.known([word]).size === 0);
   const breaks = unknown.map((word) => {
@@ -116,12 +116,12 @@ function looseWords(runs: readonly Run[], vocabulary: Vocabulary): Loose {
 }
 
 /** Each two neighbouring words of letters, as one. */
-function pairsIn(runs: readonly Run[]): readonly string[] {
+function pairsIn(runs: readonly WordRun[]): readonly string[] {
   return runs.flatMap((run, at) => pairOf(run, runs[at + 1])?.join('') ?? []);
 }
 
 /** Two neighbouring words of letters. */
-function pairOf(first: Run, second: Run | undefined): readonly [string, string] | undefined {
+function pairOf(first: WordRun, second: WordRun | undefined): readonly [string, string] | undefined {
   const [one, two] = [onlyPieceOf(first), onlyPieceOf(second)];
   return one === undefined || two === undefined || isNumber(one) || isNumber(two) ? undefined : [one, two];
 }
@@ -154,7 +154,7 @@ function eitherOf(clauses: readonly (Clause | undefined)[]): Clause | undefined 
 }
 
 /** All parts of a run, or the run in one piece. An article is not asked for: l'eau is found by eau. */
-function runClause(run: Run, vocabulary: Vocabulary, loose: Loose | undefined): Clause | undefined {
+function runClause(run: WordRun, vocabulary: Vocabulary, loose: Loose | undefined): Clause | undefined {
   const different = new Map(run.parts.map((part) => [textsOf(part.pieces).join(' '), part]));
   const parts = [...different]
     .filter(([, { isArticle }]) => !isArticle)
@@ -173,8 +173,8 @@ function runClause(run: Run, vocabulary: Vocabulary, loose: Loose | undefined): 
  * Letters and numbers that stand apart in the query and together in the catalogue, for each run that is a part of them:
  * `rtx4060ti` for `rtx`, `4060` and `ti`. A unit after a number is also looked for by its other sign, which joins in here.
  */
-function gluedWords(runs: readonly Run[]): ReadonlyMap<Run, ReadonlySet<string>> {
-  const words = new Map<Run, Set<string>>();
+function gluedWords(runs: readonly WordRun[]): ReadonlyMap<WordRun, ReadonlySet<string>> {
+  const words = new Map<WordRun, Set<string>>();
   const pieces = runs.map((run) => (run.parts.length === 1 ? (run.parts[0]?.pieces.at(-1)?.text ?? '') : ''));
   const isWhole = runs.map((run) => onlyPieceOf(run) !== undefined);
   for (const from of runs.keys()) {
@@ -196,7 +196,7 @@ function gluedWords(runs: readonly Run[]): ReadonlyMap<Run, ReadonlySet<string>>
 }
 
 /** Undefined when the catalogue has none of the words. */
-function gluedClause(run: Run, words: ReadonlySet<string> | undefined, vocabulary: Vocabulary): Clause | undefined {
+function gluedClause(run: WordRun, words: ReadonlySet<string> | undefined, vocabulary: Vocabulary): Clause | undefined {
   const found = [...vocabulary.known([...(words ?? [])]).keys()];
   if (found.length === 0) return undefined;
   // A highlight marks pieces.
@@ -205,12 +205,16 @@ function gluedClause(run: Run, words: ReadonlySet<string> | undefined, vocabular
 }
 
 /** The words of a query that are one piece each. */
-function wordsAlone(runs: readonly Run[]): readonly string[] {
+function wordsAlone(runs: readonly WordRun[]): readonly string[] {
   return runs.flatMap(({ parts }) => parts.flatMap(({ pieces }) => (pieces.length === 1 ? textsOf(pieces) : [])));
 }
 
 /** Reads all words of a query at once, for the clauses that ask for them one by one. */
-function readAhead(runs: readonly Run[], glued: ReadonlyMap<Run, ReadonlySet<string>>, vocabulary: Vocabulary): void {
+function readAhead(
+  runs: readonly WordRun[],
+  glued: ReadonlyMap<WordRun, ReadonlySet<string>>,
+  vocabulary: Vocabulary,
+): void {
   const alone = wordsAlone(runs);
   vocabulary.spelt(
     alone.flatMap((word) => speltForms(word, vocabulary)),
@@ -248,8 +252,8 @@ function piecesClause(pieces: readonly string[], vocabulary: Vocabulary, typed?:
 
 /** Two neighbouring words, or the one that the catalogue also has. Undefined when it has none. */
 function joinedClause(
-  first: Run,
-  second: Run | undefined,
+  first: WordRun,
+  second: WordRun | undefined,
   vocabulary: Vocabulary,
   { joined }: Loose,
 ): Clause | undefined {

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { canonicalDocumentText, dateText, MS_PER_DAY } from '../../search/canonical.ts';
 import type { AttributeValue, Document } from '../../search/domain.ts';
-import type { Column } from './schema.ts';
+import type { FactColumn } from './schema.ts';
 
 type Fact = number | string | null;
 
@@ -9,7 +9,7 @@ type Fact = number | string | null;
  * A document's attributes as the table `facts` holds them, in the order of its columns; null for a missing one.
  * @throws an error that names an attribute that is not declared or has another type.
  */
-export function factsOf(document: Document, columns: readonly Column[], labels: Labels): readonly Fact[] {
+export function factsOf(document: Document, columns: readonly FactColumn[], labels: Labels): readonly Fact[] {
   const { attributes } = document;
   const declared = columns.filter(({ attribute }) => attributes[attribute.name] !== undefined);
   if (declared.length !== Object.keys(attributes).length) {
@@ -25,12 +25,12 @@ export function factsOf(document: Document, columns: readonly Column[], labels: 
 }
 
 /** Numbers with commas between them: joined to a JSON array, those of many documents are one list. */
-function listOf(column: Column, given: AttributeValue, labels: Labels): string | null {
+function listOf(column: FactColumn, given: AttributeValue, labels: Labels): string | null {
   const facts = [given].flat().flatMap((value) => factOf(column, value, labels) ?? []);
   return facts.length === 0 ? null : facts.join(',');
 }
 
-function factOf(column: Column, given: AttributeValue, labels: Labels): number | null {
+function factOf(column: FactColumn, given: AttributeValue, labels: Labels): number | null {
   const { name, type } = column.attribute;
   const refuse = (expected: string): Error =>
     new Error(`attribute "${name}" is ${JSON.stringify(given)}, expected ${expected}`);
@@ -59,8 +59,8 @@ function factOf(column: Column, given: AttributeValue, labels: Labels): number |
  */
 interface Labels {
   /** Null for an empty text: no filter can name it, so it is a missing value. */
-  readonly codeOf: (column: Column, text: string) => number | null;
-  readonly write: (database: DatabaseSync, columns: readonly Column[]) => void;
+  readonly codeOf: (column: FactColumn, text: string) => number | null;
+  readonly write: (database: DatabaseSync, columns: readonly FactColumn[]) => void;
 }
 
 interface Label {

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import type { SearchDomain, SearchRequest } from '../../search/domain.ts';
 import { probeOf, type ResultPage } from '../../search/engine.ts';
-import { columnsOf, IndexError, type IndexMeta, readMeta } from './schema.ts';
-import { createSearch, createStatements } from './search.ts';
+import { factColumnsOf, IndexError, type IndexMeta, readMeta } from './schema.ts';
+import { createIndexSearch, createStatementCache } from './search.ts';
 
 export interface OpenIndexOptions {
   readonly file: string;
@@ -42,8 +42,8 @@ export function openIndex({ file, domain, snippetLength }: OpenIndexOptions): Op
       PRAGMA temp_store = MEMORY;
       CREATE TEMP TABLE matched (n INTEGER PRIMARY KEY, score REAL NOT NULL);
     `);
-    const statements = createStatements(database, MAX_STATEMENTS);
-    const search = createSearch({ statements, columns: columnsOf(domain), snippetLength });
+    const statements = createStatementCache(database, MAX_STATEMENTS);
+    const search = createIndexSearch({ statements, columns: factColumnsOf(domain), snippetLength });
     const probe = (): void => {
       search(probeOf(domain));
       // The search for an empty page reads no document, so one is read here.

@@ -42,8 +42,14 @@ export function createSqliteProbe({ file, facts, clock }: SqliteProbeOptions): E
   return {
     read: async () => ({
       ...facts,
-      ...{ kind: 'sqlite', endpoint: 'embedded', version: { known: `SQLite ${process.versions['sqlite']}` } },
-      ...{ status: EMBEDDED, rttMs: EMBEDDED, agents: EMBEDDED, threads: EMBEDDED, maxConnections: EMBEDDED },
+      kind: 'sqlite',
+      endpoint: 'embedded',
+      version: { known: `SQLite ${process.versions['sqlite']}` },
+      status: EMBEDDED,
+      rttMs: EMBEDDED,
+      agents: EMBEDDED,
+      threads: EMBEDDED,
+      maxConnections: EMBEDDED,
       ...(await look()),
     }),
     close: async () => {},

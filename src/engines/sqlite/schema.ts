@@ -36,14 +36,14 @@ export class IndexError extends Error {
 const SCHEMA = `2-${ANALYSIS_HASH}`;
 
 /** The column of an attribute in `facts`. Columns are numbered: no declared name becomes SQL. */
-export interface Column {
+export interface FactColumn {
   readonly attribute: Attribute;
   /** Position of the attribute in the declaration; `labels.attribute` is this number. */
   readonly index: number;
   readonly name: string;
 }
 
-export function columnsOf(domain: SearchDomain): ReadonlyMap<string, Column> {
+export function factColumnsOf(domain: SearchDomain): ReadonlyMap<string, FactColumn> {
   return new Map(
     domain.attributes.map((attribute, index) => [attribute.name, { attribute, index, name: `v${index}` }]),
   );
@@ -65,7 +65,7 @@ export function columnsOf(domain: SearchDomain): ReadonlyMap<string, Column> {
  * - `words`: the vocabulary, with the number of documents of each word.
  */
 export function createTables(database: DatabaseSync, domain: SearchDomain): void {
-  const facts = [...columnsOf(domain).values()].map(
+  const facts = [...factColumnsOf(domain).values()].map(
     ({ attribute, name }) => `, ${name} ${attribute.multiple === true ? 'TEXT' : SQL_TYPES[attribute.type]}`,
   );
   database.exec(`

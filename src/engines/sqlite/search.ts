@@ -4,12 +4,12 @@ import type { Filter, SearchRequest, Sort } from '../../search/domain.ts';
 import { FACET_VALUES, type FacetCount, type ResultPage, type SearchResult } from '../../search/engine.ts';
 import { type Expression, readingsOf, type Vocabulary } from './expression.ts';
 import { formsOf } from './forms.ts';
-import type { Column } from './schema.ts';
+import type { FactColumn } from './schema.ts';
 import { snippetOf } from './snippet.ts';
 
 interface IndexSearchOptions {
   readonly statements: (sql: string) => StatementSync;
-  readonly columns: ReadonlyMap<string, Column>;
+  readonly columns: ReadonlyMap<string, FactColumn>;
   readonly snippetLength: number;
 }
 
@@ -24,7 +24,7 @@ const TITLE_WEIGHT = 5;
  * One search over an open index. Every match is found and scored once, into the temporary table `matched`; total, page
  * and facets are then read from it. All SQL consists of numbered columns and bound parameters.
  */
-export function createSearch({ statements, columns, snippetLength }: IndexSearchOptions) {
+export function createIndexSearch({ statements, columns, snippetLength }: IndexSearchOptions) {
   const known = createWordReader(
     statements,
     'SELECT word, documents FROM json_each(?) CROSS JOIN words ON word = value',
@@ -152,7 +152,7 @@ export function createSearch({ statements, columns, snippetLength }: IndexSearch
     return row;
   }
 
-  function columnOf(name: string): Column {
+  function columnOf(name: string): FactColumn {
     const column = columns.get(name);
     if (column === undefined) throw new Error(`attribute "${name}" is not declared`);
     return column;
@@ -183,7 +183,7 @@ function createWordReader<T>(
  * for 10 000 rows and two facets that took 2 ms, a GROUP BY per facet 6 ms, and a row object per match 5 ms.
  */
 function countFacets(
-  columns: readonly Column[],
+  columns: readonly FactColumn[],
   statements: (sql: string) => StatementSync,
 ): Readonly<Record<string, readonly FacetCount[]>> {
   const facets: Record<string, readonly FacetCount[]> = {};
@@ -214,7 +214,7 @@ function mostFrequent(values: readonly (number | null)[]): readonly (readonly [v
 }
 
 function shown(
-  { attribute, index }: Column,
+  { attribute, index }: FactColumn,
   value: number,
   statements: (sql: string) => StatementSync,
 ): string | number {
@@ -239,7 +239,7 @@ interface Condition {
 }
 
 /** A filter as SQL over `facts`. */
-function conditionOf(filter: Filter, column: Column): Condition {
+function conditionOf(filter: Filter, column: FactColumn): Condition {
   const { attribute, name } = column;
   if (attribute.multiple !== true) return conditionOn(`facts.${name}`, filter, column);
   const { sql, values } = conditionOn('held.value', filter, column);
@@ -247,7 +247,7 @@ function conditionOf(filter: Filter, column: Column): Condition {
 }
 
 /** The filter's values are one JSON parameter, so that their number does not change the statement. */
-function conditionOn(value: string, filter: Filter, { index }: Column): Condition {
+function conditionOn(value: string, filter: Filter, { index }: FactColumn): Condition {
   switch (filter.kind) {
     case 'strings': {
       const codes = 'SELECT code FROM labels WHERE attribute = ? AND key IN (SELECT value FROM json_each(?))';
@@ -269,7 +269,7 @@ function conditionOn(value: string, filter: Filter, { index }: Column): Conditio
 }
 
 /** Prepared statements by their SQL. Beyond `max` the least recently used one is dropped. */
-export function createStatements(database: DatabaseSync, max: number): (sql: string) => StatementSync {
+export function createStatementCache(database: DatabaseSync, max: number): (sql: string) => StatementSync {
   const prepared = new Map<string, StatementSync>();
   return (sql) => {
     const statement = prepared.get(sql) ?? database.prepare(sql);

@@ -1,5 +1,5 @@
-import { escapeHtml } from '../../search/escape-html.ts';
-import { type Piece, piecesIn } from '../analysis/words.ts';
+import { escapeHtml } from '../../search/page.ts';
+import { piecesIn, type WordPiece } from '../analysis/words.ts';
 import type { Term } from './expression.ts';
 
 interface SnippetOptions {
@@ -64,7 +64,7 @@ function isFound(word: string, { words, prefix }: Term): boolean {
 }
 
 /** Whether the pieces of a phrase stand together at this one. */
-function startsAt(at: number, pieces: readonly Piece[], phrase: readonly string[] | undefined): boolean {
+function startsAt(at: number, pieces: readonly WordPiece[], phrase: readonly string[] | undefined): boolean {
   const isAt = (word: string, index: number): boolean => {
     const piece = pieces[at + index];
     return piece?.text === word && (index === 0 || piece.from <= (pieces[at + index - 1]?.to ?? 0));

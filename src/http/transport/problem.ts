@@ -117,7 +117,7 @@ export function problemDocument(problem: Problem): Record<string, unknown> {
     status,
     detail: problem.detail,
     code: problem.code,
-    ...(problem.parameter === undefined ? {} : { parameter: problem.parameter }),
+    parameter: problem.parameter,
   };
 }
 

@@ -1,4 +1,4 @@
-import { escapeHtml } from '../../search/escape-html.ts';
+import { escapeHtml } from '../../search/page.ts';
 import type { Tree } from './tree.mjs';
 
 /** Elements that have no end tag. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { type Connections, createConnections } from '../../../src/engines/sphinx/connection-pool.ts';
+import { type Connections, createConnections } from '../../../src/engines/sphinx/engine.ts';
 import { systemClock } from '../../../src/runtime.ts';
 import {
   type FakeSearchd,

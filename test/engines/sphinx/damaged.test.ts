@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { type ConnectionEvent, createConnections } from '../../../src/engines/sphinx/connection-pool.ts';
+import { createConnections, type EngineConnectionEvent } from '../../../src/engines/sphinx/engine.ts';
 import { systemClock } from '../../../src/runtime.ts';
 import {
   columnOf,
@@ -25,7 +25,7 @@ async function open(
   { maxConnections = 1, ...server }: FakeSearchdOptions & { maxConnections?: number },
 ) {
   const searchd = await startFakeSearchd(server);
-  const events: ConnectionEvent[] = [];
+  const events: EngineConnectionEvent[] = [];
   const connections = createConnections({
     ...{ host: searchd.host, port: searchd.port, target: 'fake', maxConnections },
     ...{

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { classify, isAgentFault } from '../../../src/engines/sphinx/errors.ts';
-import { partialWarning } from '../../../src/engines/sphinx/reply.ts';
+import { partialWarning } from '../../../src/engines/sphinx/rows.ts';
 import { type EngineReason, SearchError } from '../../../src/resilience/search-error.ts';
 
 interface Case {

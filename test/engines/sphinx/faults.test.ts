@@ -3,8 +3,12 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RunningSearchd, startSearchd } from '../../../loadtest/stack/sphinx.ts';
 import { openConnection } from '../../../src/engines/sphinx/connection.ts';
-import { createConnections } from '../../../src/engines/sphinx/connection-pool.ts';
-import { createSphinxEngine, type SphinxEvent, type SphinxOptions } from '../../../src/engines/sphinx/engine.ts';
+import {
+  createConnections,
+  createSphinxEngine,
+  type SphinxEvent,
+  type SphinxOptions,
+} from '../../../src/engines/sphinx/engine.ts';
 import type { EngineReason } from '../../../src/resilience/search-error.ts';
 import { systemClock } from '../../../src/runtime.ts';
 import type { Engine } from '../../../src/search/engine.ts';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import fc from 'fast-check';
-import { matchText, relaxedMatchText, snippetQuery, spellingsField } from '../../../src/engines/sphinx/match.ts';
+import { spellingsField } from '../../../src/engines/sphinx/source.ts';
+import { matchText, relaxedMatchText, snippetQuery } from '../../../src/engines/sphinx/statement.ts';
 
 for (const [text, match] of [
   ['кроссовки', 'кроссовки'],

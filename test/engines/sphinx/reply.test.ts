@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ResultSets } from '../../../src/engines/sphinx/connection.ts';
-import { beginning, highlighted, pageOf } from '../../../src/engines/sphinx/reply.ts';
-import { withoutFloat32Noise } from '../../../src/engines/sphinx/schema.ts';
-import { createMarks } from '../../../src/engines/sphinx/statement.ts';
+import { beginning, createMarks, highlighted, pageOf, withoutFloat32Noise } from '../../../src/engines/sphinx/rows.ts';
 import type { SearchDomain, SearchRequest } from '../../../src/search/domain.ts';
 
 const domain: SearchDomain = {

@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import fc from 'fast-check';
-import { matchText } from '../../../src/engines/sphinx/match.ts';
-import { createMarks, createStatements, quote, type StatementOptions } from '../../../src/engines/sphinx/statement.ts';
+import { createMarks } from '../../../src/engines/sphinx/rows.ts';
+import {
+  createSphinxStatements,
+  matchText,
+  quote,
+  type StatementOptions,
+} from '../../../src/engines/sphinx/statement.ts';
 import type { SearchDomain, SearchRequest } from '../../../src/search/domain.ts';
 
 const domain: SearchDomain = {
@@ -44,7 +49,7 @@ function statement(
     context: [],
     ...rest,
   };
-  return createStatements({ ...OPTIONS, ...options })(request, text, { maxQueryTimeMs: 900.7, traceparent });
+  return createSphinxStatements({ ...OPTIONS, ...options })(request, text, { maxQueryTimeMs: 900.7, traceparent });
 }
 
 it('one round trip has the results and each facet, each followed by SHOW META', () => {

@@ -1,8 +1,5 @@
-import type { BreakerState } from '../resilience/breaker.ts';
-import type { Engine } from './engine.ts';
-import type { SearchEvent } from './events.ts';
+import type { BreakerState } from './endpoints.ts';
 
-const FAILURES_IN_A_ROW = 5;
 /**
  * A closing of the breaker counts as lasting after this time, which is twice the slow start: an engine that breaks down
  * under the full load has broken down by then.
@@ -17,19 +14,18 @@ const TRUSTED_AFTER_MS = 10_000;
 export interface EngineHealth {
   /** Whether each endpoint answered its last probe, in the order of the endpoints. */
   readonly reachable: () => readonly boolean[];
-  /**
-   * The last `FAILURES_IN_A_ROW` searches all failed, for any reason: a live engine that refuses every query opens no
-   * breaker.
-   */
-  readonly failing: () => boolean;
-  readonly note: (event: Pick<Extract<SearchEvent, { kind: 'engine' }>, 'result'>) => void;
   /** The breaker of an endpoint has changed its state, by calls or by `onProbe`. */
   readonly breakerIs: (endpoint: number, state: BreakerState) => void;
   readonly close: () => void;
 }
 
+interface ProbedEngine {
+  /** Rejects when the engine cannot answer a search. */
+  readonly probe: (signal: AbortSignal) => Promise<void>;
+}
+
 interface EngineHealthOptions {
-  readonly engines: readonly Pick<Engine, 'probe'>[];
+  readonly engines: readonly ProbedEngine[];
   readonly intervalMs: number;
   /**
    * The interval while the breaker is not closed. It doubles, up to `intervalMs`, with each closing that did not last,
@@ -47,7 +43,7 @@ interface EngineHealthOptions {
 
 interface Probed {
   readonly endpoint: number;
-  readonly engine: Pick<Engine, 'probe'>;
+  readonly engine: ProbedEngine;
   reachable: boolean;
   /** Timer of the next probe; undefined while a probe is running. */
   timer: NodeJS.Timeout | undefined;
@@ -76,7 +72,6 @@ export function createEngineHealth(options: EngineHealthOptions): EngineHealth {
       unanswered: 0,
     }),
   );
-  let failuresInARow = 0;
   let closed = false;
 
   const schedule = (one: Probed): void => {
@@ -110,11 +105,6 @@ export function createEngineHealth(options: EngineHealthOptions): EngineHealth {
 
   return {
     reachable: () => all.map(({ reachable }) => reachable),
-    failing: () => failuresInARow >= FAILURES_IN_A_ROW,
-    note: ({ result }) => {
-      const answered = result === 'whole' || result === 'empty' || result === 'partial';
-      failuresInARow = answered ? 0 : failuresInARow + 1;
-    },
     breakerIs: (endpoint, state) => {
       const one = all[endpoint];
       if (one === undefined || state === 'half-open') return;
@@ -140,9 +130,4 @@ export function createEngineHealth(options: EngineHealthOptions): EngineHealth {
       for (const { timer } of all) clearTimeout(timer);
     },
   };
-}
-
-/** Whether the engine gave no page. */
-export function isEngineFailure(result: Extract<SearchEvent, { kind: 'engine' }>['result']): boolean {
-  return result !== 'whole' && result !== 'empty' && result !== 'partial';
 }

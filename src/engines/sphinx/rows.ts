@@ -1,11 +1,131 @@
+import { hash } from 'node:crypto';
 import { SearchError } from '../../resilience/search-error.ts';
-import { dateText } from '../../search/canonical.ts';
+import { canonicalDocumentText, dateText } from '../../search/canonical.ts';
 import type { Attribute, AttributeValue, SearchDomain, SearchRequest } from '../../search/domain.ts';
 import { FACET_VALUES, type FacetCount, type ResultPage, type SearchResult } from '../../search/engine.ts';
-import { escapeHtml } from '../../search/escape-html.ts';
+import { escapeHtml } from '../../search/page.ts';
 import type { ResultSets, Row } from './connection.ts';
-import { codeOf, DAY_SECONDS, isMissing, isMissingDay, withoutFloat32Noise } from './schema.ts';
-import { LEADING_COLUMNS as AT, collapseSpaces, declaredAttribute, type Marks } from './statement.ts';
+
+/** The two servers that speak SphinxQL. */
+export type Dialect = 'sphinx' | 'manticore';
+
+/** Attribute names that the indexer refuses, and three over which searchd accepts no expression. */
+const RESERVED: ReadonlySet<string> = new Set(
+  'and as by div facet false from id in is limit mod not null or order select true count distinct weight'.split(' '),
+);
+
+/**
+ * Names are the only configured text without quotes in statements and in sphinx.conf. A leading _ is reserved for computed
+ * columns.
+ * @throws when the name is not allowed
+ */
+export function checkAttributeName(name: string): void {
+  if (!/^[A-Za-z]\w*$/.test(name)) {
+    throw new Error(`Sphinx takes letters, digits and _ in attribute names, and a letter first, not "${name}"`);
+  }
+  if (RESERVED.has(name.toLowerCase())) {
+    throw new Error(`Sphinx keeps the name "${name}" for itself: rename the attribute`);
+  }
+}
+
+/** @throws when the name is not allowed */
+export function checkIndexName(name: string): void {
+  if (!/^[A-Za-z_]\w*$/.test(name)) throw new Error(`Sphinx takes letters, digits and _ in index names, not "${name}"`);
+}
+
+/** A date is stored as the unix seconds of its midnight, UTC; any second of a day means that day. */
+export const DAY_SECONDS = 86_400;
+
+/**
+ * Numeric attributes in searchd have no NULL, and 0 is a value like any other. In indexes that we generate −2^62 stands for
+ * a missing value: a bigint and a float32 both hold it exactly. Indexes made by others never have it. A missing text is
+ * empty.
+ */
+export const MISSING_NUMBER = '-4611686018427387904';
+
+/**
+ * Every value below is missing. Comparing with MISSING_NUMBER itself would fail: searchd turns an integer bound of a float
+ * attribute into a float32 and then cannot tell the two apart.
+ */
+export const MISSING_BELOW = '-4000000000000000000';
+
+/** The day that searchd computes for a missing date is below this, and this is far below any real day. */
+const MISSING_DAY_BELOW = Math.trunc(Number(MISSING_BELOW) / DAY_SECONDS);
+
+function isMissingNumber(text: string): boolean {
+  return Number(text) < Number(MISSING_BELOW);
+}
+
+function isMissingDay(text: string): boolean {
+  return Number(text) < MISSING_DAY_BELOW;
+}
+
+/** 63 bits of a hash: a positive number in a bigint and in a multi-value attribute. */
+export function hash63(text: string): bigint {
+  return hash('sha256', text, 'buffer').readBigUInt64BE() >> 1n;
+}
+
+/**
+ * A list of integers or dates is a multi-value attribute. searchd has none of texts: the text attribute holds the list as
+ * JSON, for pages, and this attribute beside it holds the code of each text, for filters and facets. A JSON attribute does
+ * less: its comparison is by bytes, and its GROUP BY has no order among equal counts.
+ */
+export function codesOf(name: string): string {
+  return `_codes_${name}`;
+}
+
+/** The same for texts that a filter cannot tell apart. */
+export function codeOf(text: string): bigint {
+  return hash63(canonicalDocumentText(text));
+}
+
+/**
+ * The number that searchd prints as `81.529999`, a float32 attribute: the shortest decimal that is the same float32.
+ * Values of up to 6 significant digits always come back exactly, most of 7 do.
+ */
+export function withoutFloat32Noise(printed: number): number {
+  const stored = Math.fround(printed);
+  if (!Number.isFinite(stored)) return printed;
+  for (let digits = 1; digits <= 9; digits += 1) {
+    const candidate = Number(stored.toPrecision(digits));
+    if (Math.fround(candidate) === stored) return candidate;
+  }
+  return stored;
+}
+
+/** @throws when the domain does not declare it: a request names declared attributes only. */
+export function declaredAttribute(domain: SearchDomain, name: string): Attribute {
+  const found = domain.attributes.find((attribute) => attribute.name === name);
+  if (found === undefined) throw new Error(`attribute ${name} is not declared in domain ${domain.name}`);
+  return found;
+}
+
+/**
+ * Columns of each row before the declared attributes, in this order. With highlighting the marked title follows the
+ * attributes. The title itself never comes from SNIPPET, which cuts it and may fail silently.
+ */
+export const LEADING_COLUMNS = { id: 0, score: 1, title: 2, description: 3, attributes: 4 } as const;
+
+/**
+ * Strings that searchd puts around found words. They are drawn at random when the process starts, so no document can
+ * contain them.
+ */
+export interface Marks {
+  readonly open: string;
+  readonly close: string;
+}
+
+const NONCE_LENGTH = 4;
+const PRIVATE_USE_FROM = 0xe000;
+const PRIVATE_USE_SIZE = 6400;
+
+/** Private-use characters only: no tokenizer takes them for a word, and no HTML escaping touches them. */
+export function createMarks(random: () => number): Marks {
+  const nonce = Array.from({ length: NONCE_LENGTH }, () =>
+    String.fromCharCode(PRIVATE_USE_FROM + Math.floor(random() * PRIVATE_USE_SIZE)),
+  ).join('');
+  return { open: `\ue000${nonce}\ue000`, close: `\ue001${nonce}\ue001` };
+}
 
 interface ReplyOptions {
   readonly domain: SearchDomain;
@@ -42,7 +162,7 @@ export function pageOf(sets: ResultSets, request: SearchRequest, options: ReplyO
         facetOf(facets[index]?.rows ?? [], declaredAttribute(options.domain, name)),
       ]),
     ),
-    ...(partial === undefined ? {} : { partial }),
+    partial,
   };
 }
 
@@ -70,18 +190,22 @@ function resultOf(row: Row, request: SearchRequest, { domain, snippetLength, mar
   const attributes: Record<string, AttributeValue> = {};
   for (const [index, attribute] of domain.attributes.entries()) {
     const read = attribute.multiple === true ? listOf : attributeValue;
-    const value = read(row[AT.attributes + index] ?? '', attribute);
+    const value = read(row[LEADING_COLUMNS.attributes + index] ?? '', attribute);
     if (value !== undefined) attributes[attribute.name] = value;
   }
-  const title = text(AT.title);
-  const description = text(AT.description);
+  const title = text(LEADING_COLUMNS.title);
+  const description = text(LEADING_COLUMNS.description);
   return {
-    id: text(AT.id),
+    id: text(LEADING_COLUMNS.id),
     title,
     snippet: request.highlight
-      ? highlighted({ title: text(AT.attributes + domain.attributes.length), description }, marks, snippetLength)
+      ? highlighted(
+          { title: text(LEADING_COLUMNS.attributes + domain.attributes.length), description },
+          marks,
+          snippetLength,
+        )
       : beginning(description.trim() === '' ? title : description, snippetLength),
-    score: Number(text(AT.score)),
+    score: Number(text(LEADING_COLUMNS.score)),
     attributes,
   };
 }
@@ -110,11 +234,11 @@ function attributeValue(text: string, { type }: Attribute): string | number | un
     case 'string':
       return text;
     case 'integer':
-      return isMissing(text) ? undefined : integerOf(text);
+      return isMissingNumber(text) ? undefined : integerOf(text);
     case 'number':
-      return isMissing(text) ? undefined : withoutFloat32Noise(Number(text));
+      return isMissingNumber(text) ? undefined : withoutFloat32Noise(Number(text));
     case 'date':
-      return isMissing(text) ? undefined : dateText(Math.floor(Number(text) / DAY_SECONDS));
+      return isMissingNumber(text) ? undefined : dateText(Math.floor(Number(text) / DAY_SECONDS));
   }
 }
 
@@ -214,4 +338,8 @@ function emphasized(text: string): string {
     at = index + word.length;
   }
   return html + escapeHtml(text.slice(at));
+}
+
+function collapseSpaces(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
 }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { createEngineHealth, type EngineHealth } from '../../src/search/engine-health.ts';
+import { createEngineHealth, type EngineHealth } from '../../src/resilience/engine-health.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 import { idle } from '../fakes/idle.ts';
-import { guardHarness } from '../resilience/harness.ts';
+import { guardHarness } from './harness.ts';
 
 const INTERVAL_MS = 5000;
 const OPEN_INTERVAL_MS = 250;
@@ -240,14 +240,4 @@ test('the first probe answered after an outage closes the breaker, and the engin
   await pass(OPEN_INTERVAL_MS);
   assert.equal(guard.balancer.state(), 'closed');
   assert.equal(await run(async () => 'ok'), 'ok');
-});
-
-test('an engine whose latest searches all failed is failing until it answers one', async (t) => {
-  const { health } = await createHarness(t);
-  for (let i = 0; i < 4; i += 1) health.note({ result: 'engine-rejected' });
-  assert.equal(health.failing(), false);
-  health.note({ result: 'engine-unavailable' });
-  assert.equal(health.failing(), true);
-  health.note({ result: 'empty' });
-  assert.equal(health.failing(), false);
 });
