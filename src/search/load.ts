@@ -3,7 +3,7 @@ import type { Lease, Leases } from '../cache/lease.ts';
 import { createSingleflight } from '../cache/singleflight.ts';
 import type { Lookup, StoredIn, Tiers } from '../cache/tiers.ts';
 import { PRIORITIES, type Priority } from '../resilience/codel-queue.ts';
-import { type Guard, type Permit, within } from '../resilience/guard.ts';
+import { type EnginePermit, type Guard, within } from '../resilience/guard.ts';
 import { isRefusedBy, SearchError } from '../resilience/search-error.ts';
 import type { Engine, ResultPage } from './engine.ts';
 import type { SearchEvent } from './events.ts';
@@ -112,7 +112,7 @@ export function createLoader(options: LoaderOptions): Loader {
   const loads = createSingleflight<Loaded, LoadContext>();
   let uncoalesced = 0;
 
-  /** Permit → L1 again → lease → engine → store. */
+  /** EnginePermit → L1 again → lease → engine → store. */
   const compute = async (load: Load): Promise<Loaded> => {
     const { prepared, context } = load;
     for (;;) {
@@ -167,7 +167,7 @@ export function createLoader(options: LoaderOptions): Loader {
   };
 
   /** Gets a permit, in as many attempts as the context allows: see LoadContext. */
-  const admitted = async (context: LoadContext): Promise<Permit> => {
+  const admitted = async (context: LoadContext): Promise<EnginePermit> => {
     for (;;) {
       const signal = context.attempt();
       try {
@@ -179,7 +179,7 @@ export function createLoader(options: LoaderOptions): Loader {
     }
   };
 
-  const fromEngine = async (load: Load, permit: Permit, lease: Lease | undefined): Promise<Loaded> => {
+  const fromEngine = async (load: Load, permit: EnginePermit, lease: Lease | undefined): Promise<Loaded> => {
     const { prepared, context, storeIsUp } = load;
     const ask = (endpoint: number, signal: AbortSignal): Promise<ResultPage> => {
       context.begin('here');
