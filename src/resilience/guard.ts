@@ -12,7 +12,7 @@ import { isRefusedBy, SearchError, type ShedReason } from './search-error.ts';
  */
 export interface Guard {
   /** @throws SearchError when the engine may not be asked now. An admitted caller must call `run` or `leave`. */
-  readonly admit: (task: GuardedTask) => Promise<Permit>;
+  readonly admit: (task: GuardedTask) => Promise<EnginePermit>;
   readonly balancer: Pick<LoadBalancer, 'state' | 'refuses' | 'retryAfterMs' | 'list' | 'reportProbe'>;
   readonly limiter: Pick<ConcurrencyLimiter, 'inFlight' | 'queued' | 'max' | 'spare' | 'overdue' | 'overloaded'>;
   /** The engine fails, is slow or overloaded, or has just come back: answer without it where possible. */
@@ -34,7 +34,7 @@ interface GuardedTask {
 }
 
 /** The right to one engine call. It holds a slot. */
-export interface Permit {
+export interface EnginePermit {
   /**
    * Calls the engine, once. Settles when the engine has replied or was given up at the hard deadline, which may be long
    * after any client's deadline: the caller races this promise with that deadline. The slot is released when the

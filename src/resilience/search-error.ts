@@ -122,12 +122,12 @@ export const REASONS = {
 
 type Reasons = typeof REASONS;
 
-export type Reason = keyof Reasons;
+export type NoPageReason = keyof Reasons;
 
 /** The reasons of one part. */
 export type ReasonBy<Part extends ReasonFacts['by']> = {
-  [R in Reason]: Reasons[R]['by'] extends Part ? R : never;
-}[Reason];
+  [R in NoPageReason]: Reasons[R]['by'] extends Part ? R : never;
+}[NoPageReason];
 
 /** Why the guard refused a search before the engine was asked. */
 export type ShedReason = ReasonBy<'guard'>;
@@ -136,10 +136,12 @@ export type ShedReason = ReasonBy<'guard'>;
 export type EngineReason = ReasonBy<'engine'>;
 
 /** The code of a search without a page in its problem document. */
-export type SearchErrorCode = Reasons[Reason]['code'];
+export type SearchErrorCode = Reasons[NoPageReason]['code'];
 
 export function reasonsBy<Part extends ReasonFacts['by']>(part: Part): readonly ReasonBy<Part>[] {
-  return (Object.keys(REASONS) as Reason[]).filter((reason): reason is ReasonBy<Part> => REASONS[reason].by === part);
+  return (Object.keys(REASONS) as NoPageReason[]).filter(
+    (reason): reason is ReasonBy<Part> => REASONS[reason].by === part,
+  );
 }
 
 /** The problems of searches without a page, by their code: rows of one code differ in their Retry-After only. */
@@ -150,11 +152,11 @@ export const SEARCH_PROBLEMS = Object.fromEntries(
 /** A search ends without a page. Guard, engine adapters, loads and admission throw it; any other error is a bug. */
 export class SearchError extends Error {
   override readonly name = 'SearchError';
-  readonly reason: Reason;
+  readonly reason: NoPageReason;
   readonly retryAfterMs: number;
 
   /** @param message for the log and never for clients: an engine's own text. */
-  constructor(reason: Reason, message?: string, options: ErrorOptions & { readonly retryAfterMs?: number } = {}) {
+  constructor(reason: NoPageReason, message?: string, options: ErrorOptions & { readonly retryAfterMs?: number } = {}) {
     super(message ?? REASONS[reason].detail, options);
     this.reason = reason;
     this.retryAfterMs = options.retryAfterMs ?? REASONS[reason].retryAfterMs;

@@ -2,7 +2,7 @@ import type { Entry } from '../cache/entry.ts';
 import type { Lease, Leases } from '../cache/lease.ts';
 import type { Lookup, StoredIn, Tiers } from '../cache/tiers.ts';
 import { PRIORITIES, type Priority } from '../resilience/codel-queue.ts';
-import { type Guard, type Permit, within } from '../resilience/guard.ts';
+import { type EnginePermit, type Guard, within } from '../resilience/guard.ts';
 import { isRefusedBy, SearchError } from '../resilience/search-error.ts';
 import { promised } from '../runtime.ts';
 import type { Engine, ResultPage } from './engine.ts';
@@ -118,7 +118,7 @@ export function createLoader(options: LoaderOptions): Loader {
   const loads = new Map<string, Flight>();
   let uncoalesced = 0;
 
-  /** Permit → L1 again → lease → engine → store. */
+  /** EnginePermit → L1 again → lease → engine → store. */
   const compute = async (load: Load): Promise<Loaded> => {
     const { prepared, context } = load;
     for (;;) {
@@ -173,7 +173,7 @@ export function createLoader(options: LoaderOptions): Loader {
   };
 
   /** Gets a permit, in as many attempts as the context allows: see LoadContext. */
-  const admitted = async (context: LoadContext): Promise<Permit> => {
+  const admitted = async (context: LoadContext): Promise<EnginePermit> => {
     for (;;) {
       const signal = context.attempt();
       try {
@@ -185,7 +185,7 @@ export function createLoader(options: LoaderOptions): Loader {
     }
   };
 
-  const fromEngine = async (load: Load, permit: Permit, lease: Lease | undefined): Promise<Loaded> => {
+  const fromEngine = async (load: Load, permit: EnginePermit, lease: Lease | undefined): Promise<Loaded> => {
     const { prepared, context, storeIsUp } = load;
     const ask = (endpoint: number, signal: AbortSignal): Promise<ResultPage> => {
       context.begin('here');

@@ -1,7 +1,7 @@
 import type { MissReason } from '../cache/events.ts';
 import type { Lookup, Tiers } from '../cache/tiers.ts';
 import { within } from '../resilience/guard.ts';
-import { REASONS, type Reason, SearchError } from '../resilience/search-error.ts';
+import { type NoPageReason, REASONS, SearchError } from '../resilience/search-error.ts';
 import { type Clock, createBoundedMap } from '../runtime.ts';
 import { type Answer, answerOf, forwarded, HIT, type Lookups, missReason, type TierAnswers } from './answer.ts';
 import type { SearchEvent } from './events.ts';
@@ -69,7 +69,7 @@ const REMEMBERED_KEYS = 2048;
 const PAUSE_AFTER_WORSE_MS = 1000;
 
 /** The status of a failed call: of the engine, for a client that gets an older page instead. */
-type ForwardStatus = (typeof REASONS)[Reason]['status'];
+type ForwardStatus = (typeof REASONS)[NoPageReason]['status'];
 
 /** The status of a partial page when a whole older page is served instead. */
 const PARTIAL_STATUS: ForwardStatus = 502;

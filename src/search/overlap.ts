@@ -2,7 +2,7 @@ import type { AttributeValue, Sort } from './domain.ts';
 import type { ResultPage, SearchResult } from './engine.ts';
 
 /** The similarity of two engines' answers to one search. */
-export interface Comparison {
+export interface PageComparison {
   readonly overlap: number;
   /** The same documents in the same order, among the first `depth`. True for two empty pages. */
   readonly sameOrder: boolean;
@@ -24,7 +24,7 @@ export interface Comparison {
  * Two whole pages for the same request, each cut to its first `depth` results. `tied` can only be true when the first
  * page holds more.
  */
-export function comparePages(first: ResultPage, second: ResultPage, depth: number, sort: Sort): Comparison {
+export function comparePages(first: ResultPage, second: ResultPage, depth: number, sort: Sort): PageComparison {
   const [last, next] = [first.results[depth - 1], first.results[depth]];
   const a = idsOf(first, depth);
   const b = idsOf(second, depth);

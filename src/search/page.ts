@@ -2,7 +2,7 @@ import { compress, encodeEntry, etagOf } from '../cache/codec.ts';
 import { type Coding, type Entry, type LifetimePolicy, lifetimesOf } from '../cache/entry.ts';
 import type { EntryRules } from '../cache/invalidation.ts';
 import type { Signing } from '../cache/signing.ts';
-import type { Permit } from '../resilience/guard.ts';
+import type { EnginePermit } from '../resilience/guard.ts';
 import type { Clock } from '../runtime.ts';
 import type { SearchRequest } from './domain.ts';
 import type { ResultPage } from './engine.ts';
@@ -29,7 +29,7 @@ export interface ComputeEntryOptions extends EncodePageOptions {
  */
 export async function computeEntry(
   prepared: PreparedSearch,
-  permit: Pick<Permit, 'run'>,
+  permit: Pick<EnginePermit, 'run'>,
   ask: (endpoint: number, signal: AbortSignal) => Promise<ResultPage>,
   options: ComputeEntryOptions,
 ): Promise<Entry> {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { REASONS, type Reason, SearchError, type SearchErrorCode } from '../../src/resilience/search-error.ts';
+import { type NoPageReason, REASONS, SearchError, type SearchErrorCode } from '../../src/resilience/search-error.ts';
 import type { Outcome } from '../../src/search/outcome.ts';
 import { publicServer } from './harness.ts';
 
-const cases: readonly [Reason, SearchErrorCode, number, Outcome][] = [
+const cases: readonly [NoPageReason, SearchErrorCode, number, Outcome][] = [
   ['queue-full', 'overloaded', 503, 'shed'],
   ['breaker-open', 'engine-open', 503, 'shed'],
   ['engine-unavailable', 'engine-unavailable', 503, 'failed'],

@@ -14,7 +14,7 @@ import {
   createRetryBudget,
 } from '../../src/resilience/endpoints.ts';
 import { type EngineCall, type Guard, type GuardEvent, guardWith } from '../../src/resilience/guard.ts';
-import { type Reason, SearchError, type ShedReason } from '../../src/resilience/search-error.ts';
+import { type NoPageReason, SearchError, type ShedReason } from '../../src/resilience/search-error.ts';
 import { type Clock, systemClock } from '../../src/runtime.ts';
 import { createFakeClock, createVirtualTime, type FakeClock } from '../fakes/clock.ts';
 import { idle } from '../fakes/idle.ts';
@@ -142,7 +142,7 @@ export interface LimiterHarness {
 }
 
 export interface SlotRequest {
-  state: 'waits' | 'runs' | 'released' | Reason;
+  state: 'waits' | 'runs' | 'released' | NoPageReason;
   /** From asking to running or being refused. */
   waitedMs: number;
   /** @throws when it does not run. */

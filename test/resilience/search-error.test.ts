@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { REASONS, type Reason, reasonsBy, SearchError } from '../../src/resilience/search-error.ts';
+import { type NoPageReason, REASONS, reasonsBy, SearchError } from '../../src/resilience/search-error.ts';
 
 /** Code, status and milliseconds until a retry of every reason. */
-const TOLD: Readonly<Record<Reason, readonly [code: string, status: number, retryAfterMs: number]>> = {
+const TOLD: Readonly<Record<NoPageReason, readonly [code: string, status: number, retryAfterMs: number]>> = {
   'over-budget': ['over-budget', 429, 10_000],
   crowded: ['overloaded', 503, 1000],
   leased: ['overloaded', 503, 1000],
@@ -21,17 +21,17 @@ const TOLD: Readonly<Record<Reason, readonly [code: string, status: number, retr
 };
 
 test('every reason has the code, the retry time and the status that an upstream request would have had', () => {
-  for (const [reason, told] of Object.entries(TOLD) as [Reason, (typeof TOLD)[Reason]][]) {
+  for (const [reason, told] of Object.entries(TOLD) as [NoPageReason, (typeof TOLD)[NoPageReason]][]) {
     const { code, retryAfterMs } = new SearchError(reason);
     assert.deepEqual([code, REASONS[reason].status, retryAfterMs], told, reason);
   }
 });
 
 test('a search that was shed before the engine, and no other, costs its client nothing', () => {
-  const free = (Object.keys(REASONS) as Reason[]).filter((reason) => !REASONS[reason].isCharged);
+  const free = (Object.keys(REASONS) as NoPageReason[]).filter((reason) => !REASONS[reason].isCharged);
   assert.deepEqual(
     free.filter((reason) => reason !== 'over-budget'),
-    (Object.keys(REASONS) as Reason[]).filter((reason) =>
+    (Object.keys(REASONS) as NoPageReason[]).filter((reason) =>
       ['overloaded', 'engine-open', 'busy'].includes(TOLD[reason][0]),
     ),
   );

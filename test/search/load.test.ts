@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createTiers } from '../../src/cache/tiers.ts';
-import type { Guard, Permit } from '../../src/resilience/guard.ts';
-import { type Reason, SearchError } from '../../src/resilience/search-error.ts';
+import type { EnginePermit, Guard } from '../../src/resilience/guard.ts';
+import { type NoPageReason, SearchError } from '../../src/resilience/search-error.ts';
 import { prepareSearch } from '../../src/search/key.ts';
 import { createLoadContext, createLoader, type Loader } from '../../src/search/load.ts';
 import { createMemoryTier } from '../../src/stores/memory/memory-tier.ts';
@@ -52,9 +52,9 @@ function loaderHarness() {
   const asked: (Pick<Parameters<Guard['admit']>[0], 'priority'> & {
     readonly forMs: number;
     readonly admit: () => void;
-    readonly shed: (reason: Reason) => void;
+    readonly shed: (reason: NoPageReason) => void;
   })[] = [];
-  const permit: Permit = {
+  const permit: EnginePermit = {
     run: (call) => call(0, new AbortController().signal),
     leave: () => assert.fail('the permit was not used'),
   };

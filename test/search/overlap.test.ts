@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { Sort } from '../../src/search/domain.ts';
 import type { ResultPage } from '../../src/search/engine.ts';
-import { type Comparison, comparePages, overlapOf } from '../../src/search/overlap.ts';
+import { comparePages, overlapOf, type PageComparison } from '../../src/search/overlap.ts';
 
 const RELEVANCE: Sort = { by: 'relevance' };
 const ids = (text: string): readonly string[] => [...text];
@@ -54,7 +54,7 @@ describe('two pages', () => {
     facets: {},
     ...rest,
   });
-  const compare = (a: ResultPage, b: ResultPage, depth = 10): Comparison => comparePages(a, b, depth, RELEVANCE);
+  const compare = (a: ResultPage, b: ResultPage, depth = 10): PageComparison => comparePages(a, b, depth, RELEVANCE);
 
   it('are compared down to the given depth only', () => {
     const comparison = compare(page('abcdef'), page('abcxyz'), 3);

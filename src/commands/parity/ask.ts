@@ -6,7 +6,7 @@ import { type EngineReason, isRefusedBy } from '../../resilience/search-error.ts
 import type { Clock } from '../../runtime.ts';
 import type { SearchRequest } from '../../search/domain.ts';
 import type { Engine, ResultPage } from '../../search/engine.ts';
-import { type Comparison, comparePages } from '../../search/overlap.ts';
+import { comparePages, type PageComparison } from '../../search/overlap.ts';
 import type { Query } from './queries.ts';
 
 /** One of the two engines compared. */
@@ -33,7 +33,7 @@ export interface ParitySample {
   readonly engine: ReplyFacts;
   readonly lifeboat: ReplyFacts;
   /** Present when both engines answered. */
-  readonly comparison?: Comparison;
+  readonly comparison?: PageComparison;
   /** Number of results of the engine that the lifeboat's index does not hold. */
   readonly notIndexed: number;
 }

@@ -1,4 +1,4 @@
-import type { Comparison } from '../../search/overlap.ts';
+import type { PageComparison } from '../../search/overlap.ts';
 import type { ParitySample, ReplyFacts, ReplyFault, Sides } from './ask.ts';
 import { MAX_LINES, type Queries } from './queries.ts';
 
@@ -39,7 +39,7 @@ type SideFigures = ReturnType<typeof sideFigures>;
 
 const WORST = 10;
 
-type Compared = ParitySample & { readonly comparison: Comparison };
+type Compared = ParitySample & { readonly comparison: PageComparison };
 
 /** Figures of the comparison. Shares are 0–1; null when there was nothing to count. */
 export function figuresOf(samples: readonly ParitySample[]) {
@@ -48,7 +48,7 @@ export function figuresOf(samples: readonly ParitySample[]) {
   const bothFound = compared.filter(({ comparison }) => comparison.empty === 'neither');
   const overlaps = compared.map(({ comparison }) => comparison.overlap);
   const ratios = compared.flatMap(({ comparison }) => comparison.totalRatio ?? []);
-  const emptyShare = (which: Comparison['empty']): number | null =>
+  const emptyShare = (which: PageComparison['empty']): number | null =>
     shareOf(compared, ({ comparison }) => comparison.empty === which);
   return {
     /** Queries that both engines answered. The figures below are of these queries only. */

@@ -4,7 +4,7 @@ import { createConnection, type Connection as Driver, type ConnectionOptions as 
 import type { EngineTlsSettings } from '../../config/settings.ts';
 import { SearchError } from '../../resilience/search-error.ts';
 import { readAs } from '../../runtime.ts';
-import { classify } from './errors.ts';
+import { engineErrorOf } from './errors.ts';
 import { createPacketReader, type PacketReader } from './packets.ts';
 
 /**
@@ -88,7 +88,7 @@ export function openConnection(options: ConnectionOptions, signal: AbortSignal):
       open = false;
       socket.destroy();
       settle();
-      const error = how.error === undefined ? lost('the connection closed') : classify(how.error);
+      const error = how.error === undefined ? lost('the connection closed') : engineErrorOf(how.error);
       reject(error);
       for (const fail of inFlight) fail(error);
       const isLoss = how.isOurs !== true && error.reason !== 'engine-overloaded';
@@ -124,7 +124,7 @@ export function openConnection(options: ConnectionOptions, signal: AbortSignal):
         driver.query({ sql }, (error: unknown, rows: unknown) => {
           inFlight.delete(rejectSent);
           if (error) {
-            const known = classify(error);
+            const known = engineErrorOf(error);
             if (known.reason !== 'engine-rejected') end({ error: known });
             rejectSent(known);
           } else resolveSent(setsOf(rows));

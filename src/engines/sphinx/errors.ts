@@ -44,7 +44,7 @@ const RULES: readonly Rule[] = [
 ];
 
 /** Turns errors of searchd and mysql2 into ours. */
-export function classify(error: unknown): SearchError {
+export function engineErrorOf(error: unknown): SearchError {
   if (error instanceof SearchError) return error;
   const foreign = read(error);
   const rule = RULES.find(({ when }) => when(foreign));

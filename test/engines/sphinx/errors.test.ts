@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { classify, isAgentFault } from '../../../src/engines/sphinx/errors.ts';
+import { engineErrorOf, isAgentFault } from '../../../src/engines/sphinx/errors.ts';
 import { partialWarning } from '../../../src/engines/sphinx/rows.ts';
 import { type EngineReason, SearchError } from '../../../src/resilience/search-error.ts';
 
@@ -57,16 +57,16 @@ const CASES: readonly Case[] = [
 
 for (const { means, message, ...rest } of CASES) {
   it(`${JSON.stringify(message || rest.code)} is ${means}`, () => {
-    const error = classify(Object.assign(new Error(message), rest));
+    const error = engineErrorOf(Object.assign(new Error(message), rest));
     assert.ok(error instanceof SearchError);
     assert.equal(error.reason, means);
     assert.ok(error.message !== '' && !error.message.includes('\0'));
   });
 }
 
-it('an SearchError is returned unchanged', () => {
+it('a SearchError is returned unchanged', () => {
   const error = new SearchError('engine-timeout', 'late');
-  assert.equal(classify(error), error);
+  assert.equal(engineErrorOf(error), error);
 });
 
 it('only a failed agent is worth a second attempt', () => {

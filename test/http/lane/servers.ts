@@ -7,7 +7,7 @@ import pino from 'pino';
 import type { Entry } from '../../../src/cache/entry.ts';
 import { createPublicServer } from '../../../src/http/search-api/public-server.ts';
 import { parseQueryString } from '../../../src/http/transport/request-target.ts';
-import { type Reason, SearchError } from '../../../src/resilience/search-error.ts';
+import { type NoPageReason, SearchError } from '../../../src/resilience/search-error.ts';
 import type { Clock } from '../../../src/runtime.ts';
 import type { Answer } from '../../../src/search/answer.ts';
 import type { PreparedSearch } from '../../../src/search/key.ts';
@@ -314,7 +314,7 @@ function scriptedSearch(clock: Clock) {
 /** Making a page again and again would take a tenth of the time. */
 const MAX_MADE = 1000;
 
-const SEARCH_REASONS: readonly Reason[] = [
+const SEARCH_REASONS: readonly NoPageReason[] = [
   'queue-full',
   'breaker-open',
   'engine-deadline',
